@@ -1,0 +1,91 @@
+"""Reading the small CSV tables that the estimate and score commands take."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from phiscan.errors import InputError
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A CSV file with a header; ``rows`` are stripped texts, one per column; ``lines`` are line numbers."""
+
+    path: str
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    lines: tuple[int, ...]
+
+    def where(self, row: int, column: str) -> str:
+        """Name a cell for a message: file, line, field."""
+        return f"{self.path}: line {self.lines[row]}, field {column}"
+
+    def column(self, name: str) -> tuple[str, ...]:
+        """Return one column.
+
+        Raises:
+            InputError: there is no such column.
+        """
+        if name not in self.header:
+            message = f"{self.path}: line 1: expected a column '{name}', found {', '.join(self.header)}"
+            raise InputError(message)
+        index = self.header.index(name)
+        return tuple(row[index] for row in self.rows)
+
+    def integers(self, name: str, *, low: int = 0, high: int | None = None) -> tuple[int, ...]:
+        """Return one column as whole numbers in [low, high].
+
+        Raises:
+            InputError: names the file, the line and the field.
+        """
+        span = f"of {low} or more" if high is None else f"from {low} to {high}"
+        values = []
+        for row, text in enumerate(self.column(name)):
+            try:
+                value = int(text)
+            except ValueError:
+                value = low - 1
+            if value < low or (high is not None and value > high):
+                message = f"{self.where(row, name)}: expected a whole number {span}, got '{text}'"
+                raise InputError(message)
+            values.append(value)
+        return tuple(values)
+
+
+def read_table(path: str | Path, required: Sequence[str] = ()) -> Table:
+    """Read a UTF-8 CSV file with a header row; blank lines are passed over.
+
+    Raises:
+        InputError: names the file and the line, and says what was expected.
+    """
+    try:
+        with Path(path).open(encoding="utf-8-sig", newline="") as stream:
+            reader = csv.reader(stream, strict=True)
+            parsed = [(reader.line_num, tuple(cell.strip() for cell in row)) for row in reader if any(row)]
+    except OSError as error:
+        message = f"{path}: cannot be read: {error.strerror}"
+        raise InputError(message) from None
+    except UnicodeDecodeError as error:
+        message = f"{path}: byte {error.start}: expected UTF-8"
+        raise InputError(message) from None
+    except csv.Error as error:
+        message = f"{path}: line {reader.line_num}: expected CSV: {error}"
+        raise InputError(message) from None
+    if not parsed:
+        message = f"{path}: line 1: expected a header, found an empty file"
+        raise InputError(message)
+    header = parsed[0][1]
+    if len(set(header)) != len(header):
+        message = f"{path}: line 1: expected every column name once, found {', '.join(header)}"
+        raise InputError(message)
+    for line, row in parsed[1:]:
+        if len(row) != len(header):
+            message = f"{path}: line {line}: expected {len(header)} fields, found {len(row)}"
+            raise InputError(message)
+    table = Table(str(path), header, tuple(row for _, row in parsed[1:]), tuple(n for n, _ in parsed[1:]))
+    for name in required:
+        table.column(name)
+    return table

@@ -1,0 +1,210 @@
+"""phiscan.toml and ``PHISCAN_*`` variables to one frozen ``Config``; where patterns and dictionaries lie.
+
+Every field has its default here, and its meaning in docs/reference/configuration.md. An unknown key is
+refused, because a misspelt limit would otherwise silently not apply.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any, get_type_hints
+
+from phiscan.errors import ConfigError
+
+CONFIG_NAME = "phiscan.toml"
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one file may cost; each is per file."""
+
+    time_s: float = 60.0  # wall clock of one file, then its worker is killed
+    memory_bytes: int = 2 * 1024**3  # address space of one worker
+    file_bytes: int = 512 * 1024**2  # a larger file is recorded as too_large
+    text_chars: int = 50_000_000  # text kept of one file; what is left out is recorded
+    member_count: int = 10_000  # members of all archives inside one file
+    member_bytes: int = 1024**3  # bytes unpacked from all archives inside one file
+    depth: int = 8  # containers within containers
+    ratio: int = 1_000  # unpacked bytes per packed byte of one member
+    ocr_s: float = 30.0  # OCR of one file
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """Everything that a run can be told; immutable once loaded."""
+
+    home: Path = Path(".phiscan")  # key, default database and state; relative to phiscan.toml
+    database: str = ""  # SQLAlchemy URL; "" = SQLite in home
+    workers: int = 0  # 0 = one per core
+    ignore_file: str = ".phiscanignore"  # the operator's, beside phiscan.toml or in home; never the share's
+    extra_patterns: tuple[str, ...] = ()  # folders or files with the site's own rules
+    name_pipeline: str = ""  # a spaCy pipeline to run beside our own name finder
+    passwords_file: str = ""  # one password per line, tried on encrypted files
+    k: int = 3  # neighbours in the health classifier
+    limits: Limits = field(default_factory=Limits)
+    source: str = "defaults"  # which file this came from, for messages
+
+    @property
+    def database_url(self) -> str:
+        """The SQLAlchemy URL of the review store."""
+        return self.database or f"sqlite:///{self.home / 'phiscan.db'}"
+
+    @property
+    def key_file(self) -> Path:
+        """The file with the secret of the keyed hashes (mode 0600)."""
+        return self.home / "key"
+
+    @property
+    def n_workers(self) -> int:
+        """The number of worker processes."""
+        return self.workers or len(os.sched_getaffinity(0))
+
+
+def data_dir(name: str) -> Path:
+    """Return the folder ``patterns`` or ``dictionaries``: inside the wheel, else in the checkout.
+
+    Raises:
+        ConfigError: neither exists, so the installation is damaged.
+    """
+    package = Path(__file__).resolve().parent
+    for candidate in (package / "data" / name, package.parent / name):
+        if candidate.is_dir():
+            return candidate
+    message = f"{name}/: not found beside the package {package}; the installation is incomplete"
+    raise ConfigError(message)
+
+
+def load_config(path: Path | None = None, environ: Mapping[str, str] | None = None) -> Config:
+    """Read phiscan.toml (``path``, else the current folder's if there is one), then ``PHISCAN_*``.
+
+    A relative ``home`` is relative to the folder of phiscan.toml. ``PHISCAN_HOME`` and
+    ``PHISCAN_DATABASE`` win over the file, and so does ``PHISCAN_<FIELD>`` for every top-level field;
+    ``PHISCAN_CONFIG`` names the file when ``path`` does not.
+
+    Raises:
+        ConfigError: names the file and the field, and says what was expected.
+    """
+    environ = os.environ if environ is None else environ
+    if path is None and environ.get("PHISCAN_CONFIG"):
+        path = Path(environ["PHISCAN_CONFIG"])
+    if path is None and Path(CONFIG_NAME).is_file():
+        path = Path(CONFIG_NAME)
+    config = Config() if path is None else _from_file(path)
+    changes: dict[str, Any] = {}
+    for item in fields(Config):
+        value = environ.get(f"PHISCAN_{item.name.upper()}")
+        if item.name in {"limits", "source"} or value is None:
+            continue
+        changes[item.name] = _convert(f"PHISCAN_{item.name.upper()}", item.name, value, Config)
+    config = replace(config, **changes)
+    return _checked(config)
+
+
+def _from_file(path: Path) -> Config:
+    try:
+        raw = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        message = f"{path}: no such file; `phiscan init` writes one"
+        raise ConfigError(message) from None
+    except OSError as error:
+        message = f"{path}: cannot be read: {error.strerror}"
+        raise ConfigError(message) from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        message = f"{path}: not valid TOML: {error}"
+        raise ConfigError(message) from None
+    limits_raw = raw.pop("limits", {})
+    if not isinstance(limits_raw, dict):
+        message = f"{path}: limits: expected a table [limits]"
+        raise ConfigError(message)
+    values = _take(path, raw, Config, {"limits", "source"}, "")
+    limits = Limits(**_take(path, limits_raw, Limits, set(), "limits."))
+    config = Config(**values, limits=limits, source=str(path))
+    home = config.home if config.home.is_absolute() else path.resolve().parent / config.home
+    return replace(config, home=home)
+
+
+def _take(path: Path, raw: Mapping[str, Any], kind: type, hidden: set[str], prefix: str) -> dict[str, Any]:
+    known = {item.name for item in fields(kind)} - hidden
+    values: dict[str, Any] = {}
+    for name, value in raw.items():
+        if name not in known:
+            message = f"{path}: {prefix}{name}: unknown field; expected one of {', '.join(sorted(known))}"
+            raise ConfigError(message)
+        values[name] = _convert(f"{path}: {prefix}{name}", name, value, kind)
+    return values
+
+
+def _convert(where: str, name: str, value: Any, kind: type) -> Any:
+    wanted = get_type_hints(kind)[name]
+    try:
+        return _CONVERTERS[wanted](value)
+    except (TypeError, ValueError):
+        return _refuse(where, _EXPECTED[wanted])
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError
+    return value
+
+
+def _integer(value: Any) -> int:
+    if isinstance(value, bool | float):
+        raise TypeError
+    return int(value)
+
+
+def _number(value: Any) -> float:
+    if isinstance(value, bool):
+        raise TypeError
+    return float(value)
+
+
+def _texts(value: Any) -> tuple[str, ...]:
+    if isinstance(value, str):
+        return tuple(part for part in value.split(os.pathsep) if part)
+    return tuple(_text(part) for part in value)
+
+
+_CONVERTERS: dict[Any, Callable[[Any], Any]] = {
+    Path: lambda value: Path(_text(value)),
+    str: _text,
+    int: _integer,
+    float: _number,
+    tuple[str, ...]: _texts,
+}
+_EXPECTED: dict[Any, str] = {
+    Path: "a path",
+    str: "a text",
+    int: "a whole number",
+    float: "a number",
+    tuple[str, ...]: "a list of texts",
+}
+
+
+def _refuse(where: str, expected: str) -> Any:
+    message = f"{where}: expected {expected}"
+    raise ConfigError(message)
+
+
+def _checked(config: Config) -> Config:
+    for name in (
+        "time_s",
+        "memory_bytes",
+        "file_bytes",
+        "text_chars",
+        "member_count",
+        "member_bytes",
+        "depth",
+    ):
+        if getattr(config.limits, name) <= 0:
+            _refuse(f"{config.source}: limits.{name}", "a number above 0")
+    if config.workers < 0:
+        _refuse(f"{config.source}: workers", "0 or a positive number")
+    if config.k < 1:
+        _refuse(f"{config.source}: k", "a positive number")
+    return config

@@ -1,0 +1,46 @@
+"""The whole error tree of phiscan.
+
+No message in this tree ever carries document text: it names the file, the line or field, and what
+was expected there. Anything else would make the log the next leak.
+"""
+
+
+class PhiscanError(Exception):
+    """The root of every error that phiscan raises on purpose."""
+
+
+class InputError(PhiscanError):
+    """A file, an argument or a number given by the user is not what was expected."""
+
+
+class ConfigError(PhiscanError):
+    """The configuration (phiscan.toml, ``PHISCAN_*``) is unusable; fatal at the start."""
+
+
+class RuleError(PhiscanError):
+    """A pattern file is unusable; names the file and the rule id; fatal at the start."""
+
+
+class DictionaryError(PhiscanError):
+    """A dictionary file is unusable; names the file and the line; fatal at the start."""
+
+
+class ModelError(PhiscanError):
+    """A model file is missing, damaged or of another version; fatal at the start."""
+
+
+class ExtractError(PhiscanError):
+    """One file, or one part of it, could not be read.
+
+    ``reason`` is a value of :class:`phiscan.model.FailReason`; ``detail`` is a short technical text
+    without any of the document's content.
+    """
+
+    def __init__(self, reason: str, detail: str = "") -> None:
+        super().__init__(f"{reason}: {detail}" if detail else reason)
+        self.reason = reason
+        self.detail = detail
+
+
+class StoreError(PhiscanError):
+    """The review store cannot be opened, read or written; stops the run."""
