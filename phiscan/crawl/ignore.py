@@ -1,0 +1,69 @@
+"""The operator's ``.phiscanignore``: which paths of a share are passed over.
+
+The file is looked up beside phiscan.toml (or in the working folder), never on the share: whoever can
+write to the share must not be able to hide files from the scan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pathspec
+
+from phiscan.config import Config
+from phiscan.errors import ConfigError
+
+
+@dataclass(frozen=True, slots=True)
+class IgnoreRules:
+    """Lines in gitignore syntax, matched against paths relative to the scanned root."""
+
+    spec: pathspec.GitIgnoreSpec
+    source: str = ""
+    refused: str = ""  # an ignore file that lies on the share and was therefore not used
+    home: bytes = b""  # our own folder, never crawled even if it lies in the share
+
+    def matches(self, path: bytes, absolute: bytes, *, is_folder: bool) -> bool:
+        """Tell whether a path (raw bytes, relative to its root) is passed over."""
+        if self.home and absolute == self.home:
+            return True
+        if not self.spec.patterns:
+            return False
+        text = path.decode("utf-8", "surrogateescape")
+        return bool(self.spec.match_file(text + "/" if is_folder else text))
+
+
+def load_ignore(config: Config, roots: Sequence[bytes]) -> IgnoreRules:
+    """Read the operator's ignore file, if there is one; one that lies inside a scanned root is refused.
+
+    Raises:
+        ConfigError: the file cannot be read, or a line of it is not a pattern.
+    """
+    beside = Path(config.source).resolve().parent if Path(config.source).is_file() else Path.cwd()
+    path = beside / config.ignore_file
+    home = bytes(config.home.resolve())
+    nothing = pathspec.GitIgnoreSpec.from_lines([])
+    if not path.is_file():
+        return IgnoreRules(nothing, home=home)
+    resolved = bytes(path.resolve())
+    for root in roots:
+        if resolved.startswith(root.rstrip(b"/") + b"/"):
+            message = (
+                f"{path}: lies inside the scanned folder; keep it beside phiscan.toml, outside the share"
+            )
+            raise ConfigError(message)
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+        spec = pathspec.GitIgnoreSpec.from_lines(lines)
+    except OSError as error:
+        message = f"{path}: cannot be read: {error.strerror}"
+        raise ConfigError(message) from None
+    except UnicodeDecodeError as error:
+        message = f"{path}: byte {error.start}: expected UTF-8"
+        raise ConfigError(message) from None
+    except (ValueError, TypeError) as error:
+        message = f"{path}: expected gitignore patterns: {error}"
+        raise ConfigError(message) from None
+    return IgnoreRules(spec, source=str(path), home=home)

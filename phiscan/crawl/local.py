@@ -1,0 +1,140 @@
+"""A mounted folder: walked with scandir, links never followed, raw path bytes kept, in a stable order."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import stat
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from phiscan.crawl.ignore import IgnoreRules
+from phiscan.errors import InputError
+from phiscan.model import FailReason, SkipReason, SourceFile
+
+
+@dataclass(frozen=True, slots=True)
+class Crawled:
+    """One entry of the share: to be read, or passed over by a rule, or already known to be unreadable."""
+
+    source: SourceFile
+    skip: SkipReason | None = None
+    fail: FailReason | None = None
+    detail: str = ""
+
+
+def check_roots(roots: Sequence[str | Path]) -> tuple[bytes, ...]:
+    """Return the roots as absolute raw paths, each once, sorted.
+
+    Raises:
+        InputError: a root is missing, is not a folder, cannot be listed, or lies inside another one.
+    """
+    found: set[bytes] = set()
+    for root in roots:
+        raw = os.path.realpath(os.fsencode(root))
+        shown = os.fsdecode(raw).encode("utf-8", "backslashreplace").decode()
+        if not Path(os.fsdecode(raw)).is_dir():
+            message = f"{shown}: expected a folder to scan (`phiscan extract` reads single files)"
+            raise InputError(message)
+        if not os.access(raw, os.R_OK | os.X_OK):
+            message = f"{shown}: no permission to list this folder"
+            raise InputError(message)
+        found.add(raw)
+    ordered = sorted(found)
+    for outer, inner in itertools.combinations(ordered, 2):
+        if inner.startswith(outer.rstrip(b"/") + b"/"):
+            message = f"{os.fsdecode(inner)}: lies inside {os.fsdecode(outer)}; name only one of them"
+            raise InputError(message)
+    return tuple(ordered)
+
+
+def crawl(roots: Sequence[bytes], ignore: IgnoreRules) -> Iterator[Crawled]:
+    """Yield every entry below the roots that is not a folder, by raw name, depth first.
+
+    A folder that cannot be listed is yielded once as failed, an ignored folder once as skipped, so that
+    nothing is left out without a record. Memory: the entries of the folders on the current path, and one
+    number pair per file with several hard links.
+    """
+    seen_inodes: set[tuple[int, int]] = set()
+    for root in roots:
+        # A stack of iterators instead of recursion: 10,000 nested folders are a legal share.
+        stack: list[Iterator[Crawled | bytes]] = [_list_folder(root, b"", ignore, seen_inodes)]
+        while stack:
+            entry = next(stack[-1], None)
+            if entry is None:
+                stack.pop()
+            elif isinstance(entry, bytes):
+                stack.append(_list_folder(root, entry, ignore, seen_inodes))
+            else:
+                yield entry
+
+
+def _list_folder(
+    root: bytes, folder: bytes, ignore: IgnoreRules, seen_inodes: set[tuple[int, int]]
+) -> Iterator[Crawled | bytes]:
+    """Yield the entries of one folder; a subfolder as its raw path, to be listed in its turn."""
+    absolute = root if not folder else root.rstrip(b"/") + b"/" + folder
+    try:
+        with os.scandir(absolute) as entries:
+            ordered = sorted(entries, key=lambda entry: entry.name)
+    except OSError as error:
+        yield _unlisted(root, folder, error)
+        return
+    for entry in ordered:
+        path = folder + b"/" + entry.name if folder else entry.name
+        try:
+            info = entry.stat(follow_symlinks=False)
+        except OSError as error:
+            yield _unlisted(root, path, error)
+            continue
+        is_folder = stat.S_ISDIR(info.st_mode)
+        source = _source(root, path, info)
+        if ignore.matches(path, entry.path, is_folder=is_folder):
+            yield Crawled(source, skip=SkipReason.IGNORED)
+        elif is_folder:
+            yield path
+        else:
+            yield _judge(source, info, seen_inodes)
+
+
+def _judge(source: SourceFile, info: os.stat_result, seen_inodes: set[tuple[int, int]]) -> Crawled:
+    """Say of one entry that is not a folder whether it is read."""
+    if stat.S_ISLNK(info.st_mode):
+        return Crawled(source, skip=SkipReason.SYMLINK)
+    if not stat.S_ISREG(info.st_mode):
+        return Crawled(source, skip=SkipReason.NOT_REGULAR)
+    if info.st_nlink > 1:
+        key = (info.st_dev, info.st_ino)
+        if key in seen_inodes:
+            return Crawled(source, skip=SkipReason.HARD_LINK)
+        seen_inodes.add(key)
+    if info.st_size == 0:
+        return Crawled(source, skip=SkipReason.EMPTY)
+    return Crawled(source)
+
+
+def _unlisted(root: bytes, path: bytes, error: OSError) -> Crawled:
+    """Record a folder that cannot be listed, or an entry that went away before its size was known."""
+    if isinstance(error, PermissionError):
+        reason = FailReason.NO_PERMISSION
+    elif isinstance(error, FileNotFoundError | NotADirectoryError):
+        reason = FailReason.CHANGED
+    else:
+        reason = FailReason.IO_ERROR
+    source = SourceFile(root, path or b".", 0, 0, 0, 0, 0)
+    return Crawled(source, fail=reason, detail=error.strerror or type(error).__name__)
+
+
+def _source(root: bytes, path: bytes, info: os.stat_result) -> SourceFile:
+    return SourceFile(
+        root=root,
+        path=path,
+        size=info.st_size,
+        mtime_ns=info.st_mtime_ns,
+        ctime_ns=info.st_ctime_ns,
+        inode=info.st_ino,
+        device=info.st_dev,
+        mode=stat.S_IMODE(info.st_mode),
+        uid=info.st_uid,
+    )

@@ -1,0 +1,16 @@
+"""The order of the stages, the fault boundary around each file, and the scan of a whole share."""
+
+from phiscan.pipeline.engine import Engine, build_engine, examine, process
+from phiscan.pipeline.scan import Progress, ScanOptions, ScanRun, count_share, scan
+
+__all__ = [
+    "Engine",
+    "Progress",
+    "ScanOptions",
+    "ScanRun",
+    "build_engine",
+    "count_share",
+    "examine",
+    "process",
+    "scan",
+]

@@ -1,0 +1,198 @@
+"""One file through all stages: extract, screen, classify, decide; and what is kept of it.
+
+This is the only place where the stages meet, and the last place where document text exists: what
+leaves ``process`` holds positions, types, masked shapes and keyed hashes.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from phiscan import classify, extract, screen
+from phiscan.config import Config, Limits
+from phiscan.errors import ConfigError, ExtractError
+from phiscan.model import (
+    Document,
+    Examination,
+    FailReason,
+    FileResult,
+    HealthScore,
+    Outcome,
+    SourceFile,
+    StoredFinding,
+    StoredTerm,
+)
+from phiscan.review.identity import keyed_hash, load_key, shape
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """What one worker process holds: the stages, ready to run, and the key of the hashes."""
+
+    screener: screen.Screener
+    classifier: classify.Classifier
+    limits: Limits
+    key: bytes = field(repr=False)
+    passwords: tuple[str, ...] = field(default=(), repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Processed:
+    """One file's result and the seconds that each stage took (extract, screen, classify, store)."""
+
+    result: FileResult
+    seconds: tuple[tuple[str, float], ...]
+
+
+def build_engine(config: Config) -> Engine:
+    """Load rules, dictionaries, models and key; once per process.
+
+    Raises:
+        ConfigError, RuleError, DictionaryError, ModelError: the installation or configuration is unusable.
+    """
+    return Engine(
+        screener=screen.build_screener(config),
+        classifier=classify.build_classifier(config),
+        limits=config.limits,
+        key=load_key(config.key_file),
+        passwords=read_passwords(config),
+    )
+
+
+def read_passwords(config: Config) -> tuple[str, ...]:
+    """Return the operator's passwords for encrypted files, one per line of ``passwords_file``.
+
+    Raises:
+        ConfigError: the file cannot be read.
+    """
+    if not config.passwords_file:
+        return ()
+    try:
+        lines = Path(config.passwords_file).read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        message = f"{config.passwords_file}: passwords_file: cannot be read ({type(error).__name__})"
+        raise ConfigError(message) from None
+    return tuple(line for line in lines if line)
+
+
+def examine(document: Document, engine: Engine) -> Examination:
+    """Screen and classify one document, and decide whether it is referred to review."""
+    screening = screen.screen(document, engine.screener)
+    health = classify.classify(document, engine.classifier)
+    referral, case = classify.decide(screening, health)
+    detectors = classify.detect(document, screening, health, engine.classifier)
+    return Examination(screening, health, referral, case, detectors)
+
+
+def process(source: SourceFile, engine: Engine) -> Processed:
+    """Take one file through all stages; every error becomes the file's recorded outcome.
+
+    Never raises for what a file holds. The detail of an unexpected error is its type and the line of
+    our code: its message could quote the document.
+    """
+    clock = _Clock()
+    try:
+        document = extract.extract(source, engine.limits, engine.passwords)
+        clock.lap("extract")
+        screening = screen.screen(document, engine.screener)
+        clock.lap("screen")
+        health = classify.classify(document, engine.classifier)
+        referral, case = classify.decide(screening, health)
+        detectors = classify.detect(document, screening, health, engine.classifier)
+        clock.lap("classify")
+        result = _keep(
+            source, document, Examination(screening, health, referral, case, detectors), engine.key
+        )
+        clock.lap("keep")
+    except ExtractError as error:
+        result = FileResult(source, Outcome.FAILED, reason=error.reason, detail=error.detail)
+        clock.lap("extract")
+    except MemoryError:
+        result = FileResult(source, Outcome.FAILED, reason=FailReason.OUT_OF_MEMORY)
+    except Exception as error:  # noqa: BLE001 (the per-file fault boundary)
+        result = FileResult(source, Outcome.FAILED, reason=FailReason.CRASHED, detail=_origin(error))
+    return Processed(result, clock.laps())
+
+
+class _Clock:
+    """Adds up the seconds of each stage."""
+
+    def __init__(self) -> None:
+        self._last = time.perf_counter()
+        self._laps: dict[str, float] = {}
+
+    def lap(self, stage: str) -> None:
+        now = time.perf_counter()
+        self._laps[stage] = self._laps.get(stage, 0.0) + now - self._last
+        self._last = now
+
+    def laps(self) -> tuple[tuple[str, float], ...]:
+        return tuple(self._laps.items())
+
+
+def _origin(error: Exception) -> str:
+    """Name an unexpected error by type and by the innermost line of code, never by its message."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    if trace is None:
+        return type(error).__name__
+    return f"{type(error).__name__} at {Path(trace.tb_frame.f_code.co_filename).name}:{trace.tb_lineno}"
+
+
+def _keep(source: SourceFile, document: Document, examination: Examination, key: bytes) -> FileResult:
+    """Reduce a document and its examination to what the review store may hold."""
+    screening, health = examination.screening, examination.health
+    findings = []
+    for finding in screening.findings:
+        value = finding.span.of(document.text)
+        findings.append(
+            StoredFinding(
+                span=finding.span,
+                locator=document.locate(finding.span.start),
+                entity_type=finding.entity_type,
+                source=finding.source,
+                score=finding.score,
+                reasons=finding.reasons,
+                preview=shape(value),
+                identity=keyed_hash(key, finding.entity_type, value),
+            )
+        )
+    return FileResult(
+        source=source,
+        outcome=Outcome.SCREENED,
+        media_type=document.media_type,
+        content_hash=document.content_hash,
+        unread=document.unread,
+        n_chars=len(document.text),
+        vector=screening.vector,
+        hamming=screening.hamming,
+        missing=screening.missing,
+        nearest_prototype=screening.nearest_prototype,
+        prototype_distance=screening.prototype_distance,
+        n_people=screening.n_people,
+        health_score=health.score,
+        health_distance=health.distance,
+        health_prototype=health.nearest_prototype,
+        referral=examination.referral,
+        case=examination.case,
+        detectors=examination.detectors,
+        findings=tuple(findings),
+        terms=_count_terms(document, health),
+    )
+
+
+def _count_terms(document: Document, health: HealthScore) -> tuple[StoredTerm, ...]:
+    """Gather the occurrences of each concept, in order of first appearance."""
+    counts: dict[str, int] = defaultdict(int)
+    first: dict[str, StoredTerm] = {}
+    for hit in health.terms:
+        counts[hit.concept] += 1
+        if hit.concept not in first:
+            first[hit.concept] = StoredTerm(hit.concept, 0, hit.span, document.locate(hit.span.start))
+    return tuple(
+        StoredTerm(term.concept, counts[concept], term.first, term.locator) for concept, term in first.items()
+    )

@@ -1,0 +1,63 @@
+"""What a result depends on besides the file: code, rules, dictionaries, models, readers, settings.
+
+A file is read again when any of these changed, because then its old result is no longer what this
+phiscan would say.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from importlib import resources
+from pathlib import Path
+
+from blake3 import blake3
+
+from phiscan import __version__, extract
+from phiscan.config import Config, data_dir
+
+_SHORT = 16  # hexadecimal digits kept of each hash: 64 bits, plenty against accident
+
+
+def versions(config: Config) -> dict[str, str]:
+    """Return a name and a short hash for each thing that results depend on."""
+    settings = {"limits": asdict(config.limits), "k": config.k, "name_pipeline": config.name_pipeline}
+    models = Path(str(resources.files("phiscan"))) / "classify" / "data"
+    return {
+        "phiscan": __version__,
+        "rules": _hash_files([data_dir("patterns"), *map(Path, config.extra_patterns)]),
+        "dictionaries": _hash_files([data_dir("dictionaries")]),
+        "models": _hash_files([models]),
+        "readers": ",".join(extract.available_readers()) or "none",
+        "settings": _hash(json.dumps(settings, sort_keys=True).encode() + _password_hash(config)),
+    }
+
+
+def versions_key(parts: Mapping[str, str]) -> str:
+    """Return one short hash over all versions, as stored beside each examination."""
+    return _hash(json.dumps(dict(parts), sort_keys=True).encode())
+
+
+def _password_hash(config: Config) -> bytes:
+    path = Path(config.passwords_file)
+    return blake3(path.read_bytes()).digest() if config.passwords_file and path.is_file() else b""
+
+
+def _hash(data: bytes) -> str:
+    digest: str = blake3(data).hexdigest()
+    return digest[:_SHORT]
+
+
+def _hash_files(places: Iterable[Path]) -> str:
+    """Hash names and contents of the data files below some folders (or of single files)."""
+    digest = blake3()
+    for place in places:
+        files = [place] if place.is_file() else sorted(p for p in place.rglob("*") if p.suffix in _DATA)
+        for path in files:
+            digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    short: str = digest.hexdigest()[:_SHORT]
+    return short
+
+
+_DATA = {".toml", ".txt", ".npz", ".json", ".tsv"}
