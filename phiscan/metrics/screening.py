@@ -1,0 +1,161 @@
+"""What can be said when only the screened positives were verified.
+
+Files without the screened characteristic are never opened by a reviewer, so the usual confusion matrix
+has two unknown cells and neither sensitivity nor specificity exists. The joint probabilities do.
+
+Source: Sokolova & El Emam (2008), "Evaluation of Learning from Screened Positive Examples"; the measures
+are those of Pepe (2003), "The Statistical Evaluation of Medical Tests for Classification and Prediction".
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from phiscan.metrics.intervals import Z95, Figure, check_count, proportion
+
+ASSUMPTION = (
+    "The screened files are a random sample of the files that the figures are said about, and every screened"
+    " positive got its right verdict."
+)
+SOURCE = "Sokolova & El Emam (2008), eq. 10-13; Clopper & Pearson (1934)"
+
+
+@dataclass(frozen=True, slots=True)
+class ScreenedPositives:
+    """True detection probability, false referral probability and positive predictive value of a screen."""
+
+    n: int
+    tdp: Figure
+    frp: Figure
+    ppv: Figure
+
+
+@dataclass(frozen=True, slots=True)
+class ScreenedTable:
+    """The confusion matrix of screened positives (Table 1 of the paper); None is a cell nobody knows.
+
+    Rows are the verified truth (PHI, not PHI), columns the screen (positive, negative).
+    """
+
+    phi: tuple[int, None]
+    not_phi: tuple[int, None]
+    totals: tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class RelativeScreening:
+    """TDP and FRP of one characteristic divided by those of another on the same files."""
+
+    rtdp: Figure
+    rfrp: Figure
+
+
+def tdp_frp(n_phi: int, n_not_phi: int, n_not_screened: int) -> ScreenedPositives:
+    """Estimate TDP, FRP and PPV from the verified screened positives.
+
+    TDP = P[PHI = 1, PII = 1] and FRP = P[PHI = 0, PII = 1] are joint probabilities over all files; PPV is
+    the share of PHI among the screened positives. Intervals are Clopper-Pearson, 95%.
+
+    The paper's section 6 prints the coverage of the two characteristics as "0.610%" and "0.634%" of the
+    files; 75/123 and 78/123 are proportions: 61.0% and 63.4%.
+
+    Args:
+        n_phi: screened positive files that were verified as PHI.
+        n_not_phi: screened positive files that were verified as not PHI.
+        n_not_screened: files that the screen did not mark; nobody verified them.
+
+    Raises:
+        ValueError: a count is negative or not whole.
+
+    Source: Sokolova & El Emam (2008), eq. 10-13.
+
+    >>> found = tdp_frp(71, 4, 48)
+    >>> round(found.tdp.value, 3), round(found.frp.value, 3)
+    (0.577, 0.033)
+    """
+    _check(n_phi, n_not_phi, n_not_screened)
+    n = n_phi + n_not_phi + n_not_screened
+    return ScreenedPositives(
+        n=n,
+        tdp=proportion(n_phi, n, "there is no file"),
+        frp=proportion(n_not_phi, n, "there is no file"),
+        ppv=proportion(n_phi, n_phi + n_not_phi, "no file was screened positive"),
+    )
+
+
+def coverage(n_phi: int, n_not_phi: int, n_not_screened: int) -> Figure:
+    """Estimate the share of files that show the characteristic (screened positive, PHI or not).
+
+    Raises:
+        ValueError: a count is negative or not whole.
+
+    Source: Sokolova & El Emam (2008), section 6.
+
+    >>> round(coverage(71, 4, 48).value, 3)
+    0.61
+    """
+    _check(n_phi, n_not_phi, n_not_screened)
+    return proportion(n_phi + n_not_phi, n_phi + n_not_phi + n_not_screened, "there is no file")
+
+
+def screened_table(n_phi: int, n_not_phi: int, n_not_screened: int) -> ScreenedTable:
+    """Lay out the confusion matrix with its two unknown cells.
+
+    Raises:
+        ValueError: a count is negative or not whole.
+
+    Source: Sokolova & El Emam (2008), Table 1 (left).
+    """
+    _check(n_phi, n_not_phi, n_not_screened)
+    return ScreenedTable((n_phi, None), (n_not_phi, None), (n_phi + n_not_phi, n_not_screened))
+
+
+def relative(
+    first: tuple[int, int], other: tuple[int, int], *, both: tuple[int, int] | None = None
+) -> RelativeScreening:
+    """Divide TDP and FRP of one characteristic by those of another on the same files.
+
+    The number of files cancels, so the ratios are ratios of counts. The interval needs the paired table,
+    that is how many files both characteristics marked; without it the interval is None.
+
+    Args:
+        first: (PHI, not PHI) among the files that the first characteristic marked.
+        other: the same for the other characteristic.
+        both: the same for the files that both marked.
+
+    Raises:
+        ValueError: a count is negative, not whole, or the overlap is larger than one of its parts.
+
+    Source: Pepe (2003), section 7.2; interval on the log scale: Cheng & Macaluso (1997), Epidemiology 8:104.
+
+    >>> round(relative((71, 4), (75, 3)).rtdp.value, 4)
+    0.9467
+    """
+    overlap = (None, None) if both is None else both
+    return RelativeScreening(
+        rtdp=_ratio("PHI", first[0], other[0], overlap[0]),
+        rfrp=_ratio("not PHI", first[1], other[1], overlap[1]),
+    )
+
+
+def _check(n_phi: int, n_not_phi: int, n_not_screened: int) -> None:
+    check_count("n_phi", n_phi)
+    check_count("n_not_phi", n_not_phi)
+    check_count("n_not_screened", n_not_screened)
+
+
+def _ratio(kind: str, first: int, other: int, both: int | None) -> Figure:
+    check_count(f"first {kind}", first)
+    check_count(f"other {kind}", other)
+    if other == 0:
+        return Figure(None, None, f"the other characteristic marked no {kind} file to divide by")
+    value = first / other
+    if both is None:
+        return Figure(value, None, "the interval needs the number of files that both characteristics marked")
+    check_count(f"both {kind}", both, min(first, other))
+    if first == 0:
+        return Figure(value, None, "a ratio of 0 has no interval on the log scale")
+    # Delta-method variance of the log ratio of two paired proportions; only discordant files count.
+    spread = Z95 * math.sqrt((first + other - 2 * both) / (first * other))
+    return Figure(value, (value * math.exp(-spread), value * math.exp(spread)))
