@@ -63,6 +63,10 @@ class Config:
         """The number of worker processes."""
         return self.workers or len(os.sched_getaffinity(0))
 
+    def with_workers(self, workers: int) -> Config:
+        """Return the same configuration with another number of worker processes."""
+        return replace(self, workers=workers)
+
 
 def data_dir(name: str) -> Path:
     """Return the folder ``patterns`` or ``dictionaries``: inside the wheel, else in the checkout.

@@ -1,0 +1,40 @@
+# Two commands for a new user: `make demo` and `make test`. Both set up .venv first.
+.PHONY: demo test slow lint bench clean help
+
+VENV := .venv
+PYTHON := $(VENV)/bin/python
+
+help:
+	@echo "make demo   set up, scan sample_corpus, show the queue, write a report"
+	@echo "make test   set up, run the tests"
+	@echo "make lint   ruff, mypy --strict, import-linter"
+	@echo "make slow   the long tests"
+	@echo "make bench  the benchmarks (they print tables)"
+
+# The stamps are newer than what they were made from, so a second run does nothing.
+$(VENV)/.run: pyproject.toml constraints.txt scripts/setup.sh
+	@sh scripts/setup.sh run
+
+$(VENV)/.dev: pyproject.toml constraints.txt scripts/setup.sh
+	@sh scripts/setup.sh dev
+
+demo: $(VENV)/.run
+	@sh scripts/demo.sh
+
+test: $(VENV)/.dev
+	$(PYTHON) -m pytest
+
+slow: $(VENV)/.dev
+	$(PYTHON) -m pytest -m slow --timeout 1800
+
+lint: $(VENV)/.dev
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/ruff format --check .
+	$(VENV)/bin/mypy
+	$(VENV)/bin/lint-imports
+
+bench: $(VENV)/.dev
+	$(PYTHON) -m pytest -m bench -s --timeout 3600 tests/bench
+
+clean:
+	rm -rf $(VENV) demo build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

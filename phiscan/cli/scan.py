@@ -1,0 +1,138 @@
+"""``phiscan scan``: crawl, read, screen, classify, fill the queue."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+
+import click
+
+from phiscan.cli import EXIT_STOPPED
+from phiscan.cli.output import print_json, say
+from phiscan.cli.progress import show_progress
+from phiscan.cli.scan_output import FORMATS
+from phiscan.config import Config, load_config
+from phiscan.crawl import IgnoreRules, check_roots, load_ignore
+from phiscan.pipeline import ScanOptions, ScanRun, count_share
+from phiscan.pipeline import scan as run_scan
+from phiscan.review.identity import create_key
+from phiscan.review.store import Store
+
+EXIT_REFERRED = 1
+EXIT_UNREAD = 3
+
+
+@click.command(
+    epilog="Example: phiscan scan /srv/share --format csv > files.csv",
+)
+@click.argument("roots", nargs=-1, required=True, type=click.Path())
+@click.option("--full", is_flag=True, help="Read every file again, also those that have not changed.")
+@click.option("--retry-failed", is_flag=True, help="Read again what could not be read the last time.")
+@click.option("--workers", type=click.IntRange(min=1), help="Worker processes; default: one per core.")
+@click.option("--dry-run", is_flag=True, help="Count files and bytes; open none, record nothing.")
+@click.option(
+    "--format",
+    "output_format",
+    type=click.Choice(sorted(FORMATS)),
+    default="table",
+    show_default=True,
+    help="What goes to standard output: the summary (table, json) or a row per file (csv, sarif).",
+)
+@click.option("--json", "as_json", is_flag=True, help="Short for --format json.")
+@click.option("--exit-zero", is_flag=True, help="Exit with 0 instead of 1 or 3, for schedulers.")
+@click.pass_context
+def scan(
+    ctx: click.Context,
+    roots: tuple[str, ...],
+    full: bool,
+    retry_failed: bool,
+    workers: int | None,
+    dry_run: bool,
+    output_format: str,
+    as_json: bool,
+    exit_zero: bool,
+) -> None:
+    """Scan the folders ROOTS and put what looks like leaked PHI into the review queue.
+
+    Only new and changed files are read. An interrupted scan goes on where it stopped when it is started
+    again with the same folders. The folders are only ever read, never written.
+
+    Exit status: 0 nothing referred, 1 something referred to review, 2 wrong usage or configuration,
+    3 some files could not be read, 4 stopped before its end.
+    """
+    config = load_config(Path(ctx.obj) if ctx.obj else None)
+    if workers is not None:
+        config = config.with_workers(workers)
+    folders = check_roots(roots)
+    ignore = load_ignore(config, folders)
+    if ignore.refused:
+        say(f"{ignore.refused}: lies on the share and is not used; keep it beside phiscan.toml")
+    output_format = "json" if as_json else output_format
+    if dry_run:
+        _count_only(folders, ignore, as_json=output_format == "json")
+        return
+    options = ScanOptions(full=full, retry_failed=retry_failed)
+    with _open_store(config) as store:
+        try:
+            with _stop_on_signals():
+                run = _run(config, folders, store, ignore, options)
+        except KeyboardInterrupt:
+            say("phiscan: stopped; the same command goes on from here")
+            ctx.exit(EXIT_STOPPED)
+        FORMATS[output_format](run, store)
+    ctx.exit(0 if exit_zero else _exit_status(run))
+
+
+def _open_store(config: Config) -> Store:
+    """Open the review store; the first scan makes home, key and database, as `phiscan init` does."""
+    config.home.mkdir(mode=0o700, parents=True, exist_ok=True)
+    create_key(config.key_file)
+    return Store.open(config.database_url, create=True)
+
+
+def _run(
+    config: Config,
+    folders: tuple[bytes, ...],
+    store: Store,
+    ignore: IgnoreRules,
+    options: ScanOptions,
+) -> ScanRun:
+    with show_progress(lambda: count_share(folders, ignore)) as on_progress:
+        return run_scan(config, folders, store, ignore=ignore, options=options, on_progress=on_progress)
+
+
+@contextmanager
+def _stop_on_signals() -> Iterator[None]:
+    """Let SIGTERM stop the scan as cleanly as Ctrl-C does."""
+
+    def interrupt(_signum: int, _frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    if threading.current_thread() is not threading.main_thread():
+        yield  # signals belong to the main thread; a test runner may call us from another
+        return
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _count_only(folders: tuple[bytes, ...], ignore: IgnoreRules, *, as_json: bool) -> None:
+    n_files = n_bytes = 0
+    for counts in count_share(folders, ignore):
+        n_files, n_bytes = counts
+    if as_json:
+        print_json({"dry_run": True, "files": n_files, "bytes": n_bytes})
+    else:
+        click.echo(f"{n_files:,} files with {n_bytes:,} bytes would be read; none was opened")
+
+
+def _exit_status(run: ScanRun) -> int:
+    if run.summary.failed or run.summary.n_unread_parts:
+        return EXIT_UNREAD
+    return EXIT_REFERRED if run.summary.referred else 0

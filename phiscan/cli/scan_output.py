@@ -1,0 +1,186 @@
+"""The four forms of a scan's result: a table for people, JSON, CSV and SARIF for programs."""
+
+from __future__ import annotations
+
+import csv
+import sys
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import quote
+
+import click
+
+from phiscan import __version__
+from phiscan.cli.output import print_json, say
+from phiscan.model import Outcome, Referral
+from phiscan.pipeline import ScanRun
+from phiscan.review.store import FileRow, ScanSummary, Store
+
+CSV_COLUMNS = (
+    "path",
+    "root",
+    "outcome",
+    "reason",
+    "decision",
+    "pii",
+    "hamming",
+    "health",
+    "people",
+    "findings",
+    "verdict",
+)
+
+
+def summary_json(summary: ScanSummary) -> dict[str, Any]:
+    """Return the object of the contract's ``scan --json``, and what we add to it."""
+    return {
+        "scan": summary.scan,
+        "roots": list(summary.roots),
+        "status": summary.status,
+        "started": summary.started,
+        "ended": summary.ended,
+        "crawled": summary.crawled,
+        "screened": summary.screened,
+        "unchanged": summary.unchanged,
+        "skipped": dict(summary.skipped),
+        "failed": dict(summary.failed),
+        "unread_parts": summary.n_unread_parts,
+        "bytes": summary.bytes,
+        "seconds": summary.seconds,
+        "screened_positive": summary.screened_positive,
+        "referred": summary.referred,
+        "people_at_risk": summary.people_at_risk,
+        "by_detector": dict(summary.by_detector),
+        "versions": dict(summary.versions),
+    }
+
+
+def _print_json(run: ScanRun, _store: Store) -> None:
+    print_json(summary_json(run.summary))
+
+
+def _print_table(run: ScanRun, _store: Store) -> None:
+    summary = run.summary
+    skipped, failed = sum(summary.skipped.values()), sum(summary.failed.values())
+    lines = [
+        f"Scan {summary.scan} of {', '.join(summary.roots)}" + (" (resumed)" if run.resumed else ""),
+        "",
+        _line("crawled", summary.crawled),
+        _line("  screened", summary.screened),
+        _line("  unchanged", summary.unchanged, "their earlier result stands"),
+        _line("  skipped", skipped, _reasons(summary.skipped)),
+        _line("  could not be read", failed, _reasons(summary.failed)),
+    ]
+    if summary.n_unread_parts:
+        lines.append(_line("  unread parts", summary.n_unread_parts, "inside files that were read"))
+    lines += [
+        "",
+        _line("identifiers present", summary.screened_positive),
+        _line("referred to review", summary.referred, "`phiscan queue list` shows them"),
+        _line("people at risk", summary.people_at_risk, "an estimate"),
+        "",
+        f"{summary.bytes / 1e6:,.1f} MB read in {summary.seconds:,.1f} s",
+    ]
+    click.echo("\n".join(lines))
+    if failed or summary.n_unread_parts:
+        say("A file that could not be read is not clean: `phiscan queue export --json --all` names each one.")
+
+
+def _line(label: str, count: int, note: str = "") -> str:
+    return f"{label:<22}{count:>10,}{'   ' + note if note else ''}"
+
+
+def _reasons(counts: Any) -> str:
+    return ", ".join(f"{reason} {count:,}" for reason, count in sorted(counts.items()))
+
+
+def _print_csv(run: ScanRun, store: Store) -> None:
+    writer = csv.writer(sys.stdout, lineterminator="\n")
+    writer.writerow(CSV_COLUMNS)
+    for row in store.rows(run.summary.scan):
+        writer.writerow([_no_formula(cell) for cell in _cells(row)])
+
+
+def _cells(row: FileRow) -> list[str]:
+    screened = row.outcome == Outcome.SCREENED
+    return [
+        row.path,
+        row.root,
+        row.outcome,
+        row.reason,
+        row.referral or "",
+        " ".join(row.vector.names),
+        str(row.hamming) if screened else "",
+        repr(row.health_score) if screened else "",
+        str(row.n_people) if screened else "",
+        str(row.n_findings) if screened else "",
+        row.verdict or "",
+    ]
+
+
+def _no_formula(cell: str) -> str:
+    """Disarm a cell that a spreadsheet would run as a formula.
+
+    >>> _no_formula("=HYPERLINK(1)"), _no_formula("plain")
+    ("'=HYPERLINK(1)", 'plain')
+    """
+    return "'" + cell if cell[:1] in {"=", "+", "-", "@", "\t", "\r"} else cell
+
+
+def _print_sarif(run: ScanRun, store: Store) -> None:
+    results = [
+        _sarif_result(row) for row in store.rows(run.summary.scan) if row.referral == Referral.REFERRED
+    ]
+    unread = [_sarif_unread(row) for row in store.rows(run.summary.scan) if row.outcome == Outcome.FAILED]
+    rules = [
+        {
+            "id": "phi.referred",
+            "shortDescription": {"text": "The file probably holds personal health information"},
+            "defaultConfiguration": {"level": "error"},
+        }
+    ]
+    driver = {"name": "phiscan", "version": __version__, "rules": rules}
+    invocation = {
+        "executionSuccessful": run.summary.status == "complete",
+        "startTimeUtc": run.summary.started,
+        "endTimeUtc": run.summary.ended,
+        "toolExecutionNotifications": unread,
+    }
+    print_json(
+        {
+            "$schema": "https://docs.oasis-open.org/sarif/sarif/v2.1.0/os/schemas/sarif-schema-2.1.0.json",
+            "version": "2.1.0",
+            "runs": [{"tool": {"driver": driver}, "invocations": [invocation], "results": results}],
+        }
+    )
+
+
+def _sarif_location(row: FileRow) -> list[dict[str, Any]]:
+    return [{"physicalLocation": {"artifactLocation": {"uri": quote(row.path), "uriBaseId": "SHARE"}}}]
+
+
+def _sarif_result(row: FileRow) -> dict[str, Any]:
+    bits = ", ".join(row.vector.names)
+    return {
+        "ruleId": "phi.referred",
+        "level": "error",
+        "message": {"text": f"Referred to review ({row.case}): {bits}; {row.n_people} people at risk."},
+        "locations": _sarif_location(row),
+        "properties": {"hamming": row.hamming, "health": row.health_score, "case": row.case},
+    }
+
+
+def _sarif_unread(row: FileRow) -> dict[str, Any]:
+    return {
+        "level": "warning",
+        "message": {"text": f"Could not be read: {row.reason}"},
+        "locations": _sarif_location(row),
+    }
+
+
+FORMATS: dict[str, Callable[[ScanRun, Store], None]] = {
+    "table": _print_table,
+    "json": _print_json,
+    "csv": _print_csv,
+    "sarif": _print_sarif,
+}

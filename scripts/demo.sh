@@ -1,0 +1,32 @@
+#!/bin/sh
+# The tour of phiscan on the sample share: scan, queue, decide from the known truth, report.
+# It works in demo/, made anew each time, and leaves everything there for you to look at.
+set -eu
+cd "$(dirname "$0")/.."
+export PHISCAN_HOME=demo
+phiscan=.venv/bin/phiscan
+
+say() { printf '\n\033[1m%s\033[0m\n' "$*"; }
+
+rm -rf demo
+mkdir -m 700 demo
+
+say "1. Scan the sample share: what was crawled, read, referred, and what could not be read"
+"$phiscan" scan sample_corpus --exit-zero
+
+say "2. The top of the review queue (values are masked; nothing of a patient is stored)"
+"$phiscan" queue list --limit 8
+
+say "3. Review: here the sample's known truth stands in for the privacy officer"
+"$phiscan" queue decide --from sample_corpus/truth.jsonl --reviewer sample-truth
+
+say "4. The report: TDP and FRP with exact intervals, coverage, and what the numbers do not say"
+"$phiscan" report --out demo/report
+
+say "Where to go on"
+cat <<'TEXT'
+  the report          demo/report/report.html
+  the queue           PHISCAN_HOME=demo .venv/bin/phiscan queue list
+  one file, and why   PHISCAN_HOME=demo .venv/bin/phiscan queue show 1
+  your own share      .venv/bin/phiscan init && .venv/bin/phiscan scan /path/to/share
+TEXT
