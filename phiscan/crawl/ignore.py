@@ -48,12 +48,8 @@ def load_ignore(config: Config, roots: Sequence[bytes]) -> IgnoreRules:
     if not path.is_file():
         return IgnoreRules(nothing, home=home)
     resolved = bytes(path.resolve())
-    for root in roots:
-        if resolved.startswith(root.rstrip(b"/") + b"/"):
-            message = (
-                f"{path}: lies inside the scanned folder; keep it beside phiscan.toml, outside the share"
-            )
-            raise ConfigError(message)
+    if any(resolved.startswith(root.rstrip(b"/") + b"/") for root in roots):
+        return IgnoreRules(nothing, refused=str(path), home=home)
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
         spec = pathspec.GitIgnoreSpec.from_lines(lines)

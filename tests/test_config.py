@@ -1,0 +1,89 @@
+"""phiscan.toml, PHISCAN_* and where the data files are."""
+
+from pathlib import Path
+
+import pytest
+
+from phiscan import config as config_module
+from phiscan.config import Config, data_dir, load_config
+from phiscan.errors import ConfigError
+
+
+def _write(tmp_path: Path, text: str) -> Path:
+    path = tmp_path / "phiscan.toml"
+    path.write_text(text)
+    return path
+
+
+def test_uses_defaults_without_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert load_config(environ={}) == Config()
+
+
+def test_reads_every_kind_of_field(tmp_path: Path) -> None:
+    path = _write(
+        tmp_path,
+        'home = "state"\nworkers = 3\nextra_patterns = ["a.toml"]\n[limits]\ntime_s = 5\nfile_bytes = 10\n',
+    )
+    config = load_config(path, environ={})
+    assert config.home == tmp_path / "state"
+    assert config.n_workers == 3
+    assert config.extra_patterns == ("a.toml",)
+    assert config.limits.time_s == 5.0
+    assert config.limits.file_bytes == 10
+
+
+def test_lets_the_environment_win(tmp_path: Path) -> None:
+    path = _write(tmp_path, 'home = "state"\ndatabase = "sqlite:///a.db"\n')
+    environ = {
+        "PHISCAN_HOME": "/var/lib/phiscan",
+        "PHISCAN_DATABASE": "sqlite:///b.db",
+        "PHISCAN_WORKERS": "2",
+    }
+    config = load_config(path, environ=environ)
+    assert config.home == Path("/var/lib/phiscan")
+    assert config.database_url == "sqlite:///b.db"
+    assert config.n_workers == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("homes = 'x'", "homes: unknown field"),
+        ("workers = 'two'", "workers: expected a whole number"),
+        ("workers = true", "workers: expected a whole number"),
+        ("workers = -1", "workers: expected 0 or a positive number"),
+        ("home = 3", "home: expected a path"),
+        ("extra_patterns = [1]", "extra_patterns: expected a list of texts"),
+        ("limits = 3", r"limits: expected a table \[limits\]"),
+        ("[limits]\ntime_s = 0", "limits.time_s: expected a number above 0"),
+        ("[limits]\nspeed = 1", "limits.speed: unknown field"),
+        ("k = 0", "k: expected a positive number"),
+        ("= broken", "not valid TOML"),
+    ],
+)
+def test_names_file_and_field_of_a_mistake(tmp_path: Path, text: str, message: str) -> None:
+    path = _write(tmp_path, text)
+    with pytest.raises(ConfigError, match=message) as caught:
+        load_config(path, environ={})
+    assert str(caught.value).startswith(str(path))
+    assert "\n" not in str(caught.value)
+
+
+def test_names_a_missing_file(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="no such file"):
+        load_config(tmp_path / "no.toml", environ={})
+
+
+def test_finds_the_data_in_the_checkout() -> None:
+    assert any(data_dir("patterns").glob("*.toml"))
+    assert any(data_dir("dictionaries").glob("*.txt"))
+
+
+def test_prefers_the_data_inside_the_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    inside = tmp_path / "phiscan/data/patterns"
+    inside.mkdir(parents=True)
+    monkeypatch.setattr(config_module, "__file__", str(tmp_path / "phiscan/config.py"))
+    assert data_dir("patterns") == inside
+    with pytest.raises(ConfigError, match="dictionaries/: not found"):
+        data_dir("dictionaries")
