@@ -1,0 +1,5 @@
+"""``python -m phiscan``: the same program as the ``phiscan`` script."""
+
+from phiscan.cli import main
+
+main()

@@ -1,0 +1,56 @@
+"""Every command is documented, and the page says what the program says."""
+
+import importlib.util
+import re
+from pathlib import Path
+from types import ModuleType
+
+import click
+import pytest
+
+from phiscan.cli import app
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+def _script() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("make_commands", DOCS / "make_commands.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+COMMANDS = list(_script().commands(app, click.Context(app, info_name="phiscan"), "phiscan"))
+
+
+def test_page_is_what_the_script_writes() -> None:
+    assert _script().PAGE.read_text(encoding="utf-8") == _script().page()
+
+
+@pytest.mark.parametrize(("words", "command"), COMMANDS, ids=[words for words, _ in COMMANDS])
+def test_command_has_help_and_an_example(words: str, command: click.Command) -> None:
+    assert command.help, f"{words} has no help"
+    assert all(p.help for p in command.params if isinstance(p, click.Option)), (
+        f"{words}: an option without help"
+    )
+    if not isinstance(command, click.Group):
+        shown = f"{command.help} {command.epilog or ''}"
+        assert words in shown, f"{words} shows no example of its use"
+
+
+def test_every_link_of_the_documentation_leads_somewhere() -> None:
+    pages = [DOCS.parent / "README.md", *DOCS.rglob("*.md")]
+    broken = []
+    for page in pages:
+        for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
+            if "://" not in target and not (page.parent / target).exists():
+                broken.append(f"{page.relative_to(DOCS.parent)}: {target}")
+    assert broken == []
+
+
+def test_every_decision_is_listed() -> None:
+    listed = (DOCS / "decisions/README.md").read_text(encoding="utf-8")
+    missing = [p.name for p in (DOCS / "decisions").glob("0*.md") if p.name not in listed]
+    assert missing == []

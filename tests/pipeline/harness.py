@@ -1,0 +1,72 @@
+"""A small share of plain text, and the installed program run in a home of its own."""
+
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+LETTER = """Lakeside Community Clinic
+12 Harbour Road, Kingston, ON K7L 3N6    Tel 613-555-0142
+
+Re: {first} {last}, born {born}, health card {card}
+
+Dear Dr. Amara Velthuis,
+
+Thank you for seeing this patient, who has had type 2 diabetes mellitus and hypertension since {year}.
+The patient takes metformin 500 mg twice daily and complains of chest pain on exertion. Blood pressure was
+150/95. I would be grateful for an echocardiogram and your opinion on treatment.
+"""
+MINUTES = "Minutes of the parking committee. The gate on level {n} is to be repaired by spring.\n"
+# Names that stand in no gazetteer, made of two lists of syllables.
+FIRST = ["Torvald", "Quenna", "Bristil", "Ommery", "Zantho"]
+LAST = ["Karrowick", "Vandelune", "Ostriba", "Jellicorn", "Prathewin"]
+
+
+@dataclass(frozen=True)
+class Tool:
+    """Runs the installed program in its own home."""
+
+    home: Path
+
+    def environment(self) -> dict[str, str]:
+        return {**os.environ, "PHISCAN_HOME": str(self.home), "TMPDIR": str(self.temp)}
+
+    @property
+    def temp(self) -> Path:
+        path = self.home.parent / (self.home.name + ".tmp")
+        path.mkdir(exist_ok=True)
+        return path
+
+    @property
+    def database(self) -> Path:
+        return self.home / "phiscan.db"
+
+    def command(self, *arguments: str | Path) -> list[str]:
+        return [sys.executable, "-m", "phiscan", *map(str, arguments)]
+
+    def run(self, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            self.command(*arguments),
+            env=self.environment(),
+            cwd=self.home.parent,
+            capture_output=True,
+            text=True,
+            timeout=240,
+            check=False,
+        )
+
+
+def write_share(folder: Path, n_files: int) -> Path:
+    """Write a share of plain text files, a letter about a patient among every ten."""
+    for number in range(n_files):
+        path = folder / f"{number % 7}" / f"file{number:04d}.txt"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if number % 10:
+            path.write_text(MINUTES.format(n=number))
+        else:
+            first, last = FIRST[number // 10 % 5], LAST[number // 50 % 5]
+            path.write_text(
+                LETTER.format(first=first, last=last, born="3 May 1961", card="1234 567 897", year=2009)
+            )
+    return folder

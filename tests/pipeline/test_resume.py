@@ -1,0 +1,115 @@
+"""A scan that is killed or stopped goes on without repeating or losing a file."""
+
+import os
+import shutil
+import signal
+import sqlite3
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.pipeline.harness import Tool, write_share
+from tests.pipeline.rows import database_rows
+
+
+def _recorded(tool: Tool) -> int:
+    """Count the examinations in the database so far."""
+    try:
+        with sqlite3.connect(f"file:{tool.database}?mode=ro", uri=True) as connection:
+            (count,) = connection.execute("SELECT count(*) FROM examination").fetchone()
+    except sqlite3.OperationalError:
+        return 0  # not made yet
+    return int(count)
+
+
+def _start(tool: Tool, share: Path) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        tool.command("scan", share),
+        env=tool.environment(),
+        cwd=tool.home.parent,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+
+
+def _wait_for_rows(tool: Tool, process: subprocess.Popen[bytes], n_rows: int) -> bool:
+    """Wait until that many rows are recorded; False when the scan was over before."""
+    deadline = time.monotonic() + 120
+    while time.monotonic() < deadline:
+        if _recorded(tool) >= n_rows:
+            return process.poll() is None
+        if process.poll() is not None:
+            return False
+        time.sleep(0.01)
+    pytest.fail("the scan recorded nothing in two minutes")
+
+
+def _same_key(undisturbed: Tool, disturbed: Tool) -> None:
+    """Give both homes one key, so that the keyed hashes can be compared."""
+    disturbed.home.mkdir(mode=0o700)
+    shutil.copy2(undisturbed.home / "key", disturbed.home / "key")
+
+
+def test_killed_scan_gives_the_same_rows_as_an_undisturbed_one(tmp_path: Path) -> None:
+    share = write_share(tmp_path / "share", 1_500)
+    undisturbed, disturbed = Tool(tmp_path / "home"), Tool(tmp_path / "home2")
+    assert undisturbed.run("scan", share).returncode == 1
+    _same_key(undisturbed, disturbed)
+    n_kills = 0
+    for n_rows in (200, 700):
+        process = _start(disturbed, share)
+        if _wait_for_rows(disturbed, process, n_rows):
+            n_kills += 1
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    assert n_kills > 0, "the scan was too fast to be killed in its middle"
+    assert _recorded(disturbed) < 1_500
+    assert disturbed.run("scan", share).returncode == 1
+    assert database_rows(disturbed.database) == database_rows(undisturbed.database)
+
+
+def test_stops_cleanly_at_a_signal_and_goes_on(tmp_path: Path) -> None:
+    share = write_share(tmp_path / "share", 1_500)
+    tool = Tool(tmp_path / "home")
+    process = _start(tool, share)
+    assert _wait_for_rows(tool, process, 200)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(timeout=30) == 4
+    before = _recorded(tool)
+    assert before < 1_500
+    done = tool.run("scan", share)
+    assert done.returncode == 1
+    assert "(resumed)" in done.stdout
+    assert _recorded(tool) == 1_500  # nothing twice, nothing lost
+
+
+def test_leaves_no_process_and_no_temporary_file_after_a_kill(tmp_path: Path) -> None:
+    share = write_share(tmp_path / "share", 1_500)
+    tool = Tool(tmp_path / "home")
+    process = _start(tool, share)
+    assert _wait_for_rows(tool, process, 200)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    deadline = time.monotonic() + 20
+    while time.monotonic() < deadline and _processes_of(tool):
+        time.sleep(0.1)
+    assert _processes_of(tool) == []
+    tool.run("scan", share)
+    assert [p for p in tool.temp.rglob("*") if p.is_file()] == []
+
+
+def _processes_of(tool: Tool) -> list[int]:
+    """Find running processes that were started for this tool's home."""
+    mark = f"PHISCAN_HOME={tool.home}".encode()
+    found = []
+    for entry in Path("/proc").iterdir():
+        if not entry.name.isdigit() or int(entry.name) == os.getpid():
+            continue
+        try:
+            if mark in (entry / "environ").read_bytes().split(b"\0"):
+                found.append(int(entry.name))
+        except OSError:
+            continue  # went away, or is not ours
+    return found
