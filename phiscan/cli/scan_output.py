@@ -56,7 +56,9 @@ def summary_json(summary: ScanSummary) -> dict[str, Any]:
 
 
 def _print_json(run: ScanRun, _store: Store) -> None:
-    print_json(summary_json(run.summary))
+    print_json(
+        {**summary_json(run.summary), "resumed": run.resumed, "stage_seconds": dict(run.stage_seconds)}
+    )
 
 
 def _print_table(run: ScanRun, _store: Store) -> None:

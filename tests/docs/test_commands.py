@@ -42,11 +42,12 @@ def test_command_has_help_and_an_example(words: str, command: click.Command) -> 
 
 def test_every_link_of_the_documentation_leads_somewhere() -> None:
     pages = [DOCS.parent / "README.md", *DOCS.rglob("*.md")]
-    broken = []
-    for page in pages:
-        for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
-            if "://" not in target and not (page.parent / target).exists():
-                broken.append(f"{page.relative_to(DOCS.parent)}: {target}")
+    broken = [
+        f"{page.relative_to(DOCS.parent)}: {target}"
+        for page in pages
+        for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8"))
+        if "://" not in target and not (page.parent / target).exists()
+    ]
     assert broken == []
 
 

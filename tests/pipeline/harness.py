@@ -70,3 +70,18 @@ def write_share(folder: Path, n_files: int) -> Path:
                 LETTER.format(first=first, last=last, born="3 May 1961", card="1234 567 897", year=2009)
             )
     return folder
+
+
+def processes_of(tool: Tool) -> list[int]:
+    """Find the running processes that were started for this tool's home, children of children too."""
+    mark = f"PHISCAN_HOME={tool.home}".encode()
+    found = []
+    for entry in Path("/proc").iterdir():
+        if not entry.name.isdigit() or int(entry.name) == os.getpid():
+            continue
+        try:
+            if mark in (entry / "environ").read_bytes().split(b"\0"):
+                found.append(int(entry.name))
+        except OSError:
+            continue  # went away, or is not ours
+    return found

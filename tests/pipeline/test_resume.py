@@ -1,6 +1,5 @@
 """A scan that is killed or stopped goes on without repeating or losing a file."""
 
-import os
 import shutil
 import signal
 import sqlite3
@@ -10,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.pipeline.harness import Tool, write_share
+from tests.pipeline.harness import Tool, processes_of, write_share
 from tests.pipeline.rows import database_rows
 
 
@@ -93,23 +92,8 @@ def test_leaves_no_process_and_no_temporary_file_after_a_kill(tmp_path: Path) ->
     process.send_signal(signal.SIGKILL)
     process.wait()
     deadline = time.monotonic() + 20
-    while time.monotonic() < deadline and _processes_of(tool):
+    while time.monotonic() < deadline and processes_of(tool):
         time.sleep(0.1)
-    assert _processes_of(tool) == []
+    assert processes_of(tool) == []
     tool.run("scan", share)
     assert [p for p in tool.temp.rglob("*") if p.is_file()] == []
-
-
-def _processes_of(tool: Tool) -> list[int]:
-    """Find running processes that were started for this tool's home."""
-    mark = f"PHISCAN_HOME={tool.home}".encode()
-    found = []
-    for entry in Path("/proc").iterdir():
-        if not entry.name.isdigit() or int(entry.name) == os.getpid():
-            continue
-        try:
-            if mark in (entry / "environ").read_bytes().split(b"\0"):
-                found.append(int(entry.name))
-        except OSError:
-            continue  # went away, or is not ours
-    return found
