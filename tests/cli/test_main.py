@@ -1,0 +1,49 @@
+"""The program itself: its commands, its one-line errors, its exit status."""
+
+import subprocess
+import sys
+
+import pytest
+from click.testing import CliRunner
+
+from phiscan.cli import COMMANDS, app
+from phiscan.cli.output import print_json
+
+
+def _run(*arguments: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "phiscan", *arguments]
+    return subprocess.run(command, input=stdin, capture_output=True, text=True, check=False)
+
+
+def test_lists_every_command_with_its_help() -> None:
+    result = CliRunner().invoke(app, ["--help"])
+    assert result.exit_code == 0
+    for name in COMMANDS:
+        assert f"\n  {name} " in result.output, name
+
+
+@pytest.mark.parametrize(
+    "arguments", [["no-such"], ["--no-such"], ["queue", "no-such"], ["estimate", "screening"]]
+)
+def test_wrong_usage_is_one_line_and_exit_2(arguments: list[str]) -> None:
+    done = _run(*arguments)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert len(done.stderr.strip().splitlines()) == 1
+
+
+def test_prints_version() -> None:
+    assert _run("--version").stdout.startswith("phiscan, version ")
+
+
+def test_starts_without_loading_what_a_command_does_not_need() -> None:
+    code = (
+        "import sys, phiscan.cli; print([m for m in ('spacy', 'sklearn', 'matplotlib') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_refuses_to_print_a_number_that_does_not_exist() -> None:
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        print_json({"value": float("nan")})
