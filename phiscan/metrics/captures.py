@@ -1,0 +1,77 @@
+"""Who found what: the table of capture histories that every multi-list estimate starts from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from phiscan.metrics.intervals import check_count
+
+# Nine lists: a model's name writes a list as one digit.
+MAX_LISTS = 9
+
+
+@dataclass(frozen=True, slots=True)
+class CaptureTable:
+    """Counts of PHI files by capture history.
+
+    ``counts[h]`` is the number of files with history ``h``; bit j of ``h`` is set when list j + 1 found the
+    file. ``counts[0]``, the files that nobody found, is not observed and always 0.
+    """
+
+    n_lists: int
+    counts: tuple[int, ...]
+
+    @property
+    def n_found(self) -> int:
+        """Number of files that at least one list found."""
+        return sum(self.counts)
+
+    @property
+    def frequencies(self) -> tuple[int, ...]:
+        """``frequencies[k]`` is the number of files that exactly k lists found; length n_lists + 1."""
+        found = [0] * (self.n_lists + 1)
+        for history, count in enumerate(self.counts):
+            found[history.bit_count()] += count
+        return tuple(found)
+
+    def margin(self, term: int) -> int:
+        """Count the files that all lists of the bit set ``term`` found, whatever the others did."""
+        return sum(count for history, count in enumerate(self.counts) if history & term == term)
+
+    def only(self, history: int) -> int:
+        """Count the files with exactly this history."""
+        return self.counts[history]
+
+
+def capture_table(histories: Sequence[Sequence[int]], counts: Sequence[int]) -> CaptureTable:
+    """Build the table from rows of 0/1 and their counts; a history that is absent counts 0.
+
+    Raises:
+        ValueError: fewer than 2 or more than 9 lists, a row that is not 0/1 or not as long as the others, a
+            repeated or an all-zero history, or a count that is negative or not whole.
+
+    >>> capture_table([(1, 0), (0, 1), (1, 1)], [5, 4, 3]).counts
+    (0, 5, 4, 3)
+    """
+    n_lists = len(histories[0]) if histories else 0
+    if not 2 <= n_lists <= MAX_LISTS:  # noqa: PLR2004 (one list has no overlap)
+        message = f"lists: expected from 2 to {MAX_LISTS}, got {n_lists}"
+        raise ValueError(message)
+    table = [0] * (1 << n_lists)
+    seen = set()
+    for history, count in zip(histories, counts, strict=True):
+        if len(history) != n_lists or any(value not in {0, 1} for value in history):
+            message = f"history: expected {n_lists} values 0 or 1, got {tuple(history)}"
+            raise ValueError(message)
+        index = sum(value << position for position, value in enumerate(history))
+        if index == 0:
+            message = "history: the all-zero history is what is to be estimated; leave it out"
+            raise ValueError(message)
+        if index in seen:
+            message = f"history: {tuple(history)} stands twice"
+            raise ValueError(message)
+        seen.add(index)
+        check_count("count", count)
+        table[index] = count
+    return CaptureTable(n_lists, tuple(table))

@@ -1,0 +1,174 @@
+"""Multinomial profile-likelihood intervals of a population total, for many log-linear models at once.
+
+With n0 files put into the cell that nobody observes, the model is refitted to the completed table. Up to
+constants the multinomial log-likelihood of the total N = n + n0 is then
+
+    l(n0) = g(N) - g(n0) - D(n0)/2,   g(x) = log x! - x log x + x,
+
+where D is the refitted deviance. The interval holds every N whose l is within 1.92 of the largest.
+
+Source: Cormack (1992), Biometrics 48:567.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from phiscan.metrics import poisson
+from phiscan.metrics.intervals import Z95
+
+Floats = NDArray[np.float64]
+Indexes = NDArray[np.intp]
+
+_MAX_STEPS = 100
+_TOLERANCE = 1e-10
+_LONGEST = 2.0  # in log n0, and in the log of any fitted count
+# Below this number of unseen files the end of the interval is the number of files found.
+_FLOOR = float(np.log(1e-9))
+
+
+@dataclass(frozen=True, slots=True)
+class Completed:
+    """Models with the unseen cell appended as their last one; n_found files are in the others."""
+
+    designs: Floats  # (m, t, c + 1)
+    support: Floats  # (m, c + 1)
+    counts: Floats  # (m, c + 1); the last column is not read
+    n_found: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """The profile at one place: coefficients after a Newton step, and l with its derivatives by log n0."""
+
+    beta: Floats
+    sensitivity: Floats  # d beta / d log n0
+    change: Floats  # how far the step moved the log of a fitted count, at most
+    value: Floats
+    slope: Floats
+    bend: Floats
+
+
+def complete(designs: Floats, support: Floats, counts: Floats) -> Completed:
+    """Append the unseen cell, which only the intercept reaches."""
+    unseen = np.zeros((*designs.shape[:2], 1))
+    unseen[:, 0, 0] = 1.0
+    column = np.ones((len(designs), 1))
+    return Completed(
+        np.concatenate([designs, unseen], axis=2),
+        np.concatenate([support, column], axis=1),
+        np.concatenate([counts, column], axis=1),
+        float(counts[0].sum()),
+    )
+
+
+def intervals(models: Completed, beta: Floats, se: Floats) -> tuple[Floats, Floats]:
+    """Return the lower and the upper 95% ends of the total for every model, each of shape (m,).
+
+    Args:
+        models: the m completed models.
+        beta: (m, t) coefficients of the Poisson fit.
+        se: (m,) standard errors of the Poisson fit's total.
+    """
+    at_poisson = beta[:, 0]
+    mode, at_mode = _walk(models, np.maximum(at_poisson, _FLOOR), beta, None, 0)
+    spread = Z95 * np.sqrt(np.log1p((se * np.exp(-at_poisson)) ** 2))
+    ends = []
+    for side in (-1, 1):
+        start = np.maximum(mode + side * spread, _FLOOR)
+        guess = at_mode.beta + at_mode.sensitivity * (start - mode)[:, None]
+        ends.append(_walk(models, start, guess, (mode, at_mode.value), side)[0])
+    low = np.where(ends[0] <= _FLOOR, 0.0, np.exp(ends[0]))
+    return models.n_found + low, models.n_found + np.exp(ends[1])
+
+
+def _walk(
+    models: Completed, start: Floats, beta: Floats, peak: tuple[Floats, Floats] | None, side: int
+) -> tuple[Floats, _Look]:
+    """Walk along every profile to its top (``peak`` None), or to where it has dropped by 1.92 on one side.
+
+    Every step of log n0 goes with one Newton step of the coefficients: l is stationary in them, so their
+    error only enters squared, and both converge together.
+    """
+    place = start.copy()
+    last = _look(models, place, beta)
+    active = np.arange(len(place))
+    for _ in range(_MAX_STEPS):
+        look = _part(last, active)
+        if peak is None:
+            step = _to_top(look)
+        else:
+            step = _to_drop(look, place[active], (peak[0][active], peak[1][active]), side)
+        step = np.maximum(place[active] + np.clip(step, -_LONGEST, _LONGEST), _FLOOR) - place[active]
+        place[active] += step
+        part = _select(models, active)
+        seen = _look(part, place[active], look.beta + look.sensitivity * step[:, None])
+        for name in ("beta", "sensitivity", "change", "value", "slope", "bend"):
+            getattr(last, name)[active] = getattr(seen, name)
+        active = active[(np.abs(step) > _TOLERANCE) | (seen.change > _TOLERANCE)]
+        if len(active) == 0:
+            break
+    return place, last
+
+
+def _to_top(look: _Look) -> Floats:
+    """Step towards slope 0; uphill by a fixed length where l is not concave."""
+    concave = look.bend < 0
+    return np.where(concave, -look.slope / np.where(concave, look.bend, 1.0), np.sign(look.slope))
+
+
+def _to_drop(look: _Look, place: Floats, peak: tuple[Floats, Floats], side: int) -> Floats:
+    """Step towards a signed root of 1.96, which is nearly a straight line in log n0."""
+    mode, top = peak
+    root = np.sqrt(2 * np.maximum(top - look.value, 1e-12))
+    downhill = -side * look.slope
+    usable = downhill > 0
+    step = side * np.where(usable, (Z95 - root) * root / np.where(usable, downhill, 1.0), 1.0)
+    # Never step across the top.
+    crossing = (place + step - mode) * side <= 0
+    return np.where(crossing, (mode - place) / 2, step)
+
+
+def _look(models: Completed, place: Floats, beta: Floats) -> _Look:
+    unseen = np.exp(place)
+    counts = models.counts.copy()
+    counts[:, -1] = unseen
+    fitted = poisson.fitted_counts(models.designs, models.support, beta)
+    gradient = np.einsum("mtc,mc->mt", models.designs, counts - fitted)
+    unit = np.zeros_like(gradient)
+    unit[:, 0] = 1.0
+    solved = poisson.solve_information(models.designs, fitted, np.stack([gradient, unit], axis=2))
+    step, answer = solved[:, :, 0], solved[:, :, 1]
+    change = np.abs(np.einsum("mtc,mt->mc", models.designs, step) * models.support).max(axis=1)
+    beta = beta + step * np.minimum(1.0, _LONGEST / np.maximum(change, 1e-300))[:, None]
+    fitted = poisson.fitted_counts(models.designs, models.support, beta)
+    total = models.n_found + unseen
+    value = (
+        poisson.factorial_remainder(total)
+        - poisson.factorial_remainder(unseen)
+        - poisson.deviance(counts, fitted) / 2
+    )
+    # d l / d n0; the deviance's part is log n0 - log mu0 by the envelope theorem, and log mu0 = beta[0].
+    by_count = special.digamma(total + 1) - np.log(total) - special.digamma(unseen + 1) + beta[:, 0]
+    bend = special.polygamma(1, total + 1) - 1 / total - special.polygamma(1, unseen + 1) + answer[:, 0]
+    sensitivity = answer * unseen[:, None]
+    return _Look(beta, sensitivity, change, value, by_count * unseen, (bend * unseen + by_count) * unseen)
+
+
+def _part(look: _Look, chosen: Indexes) -> _Look:
+    return _Look(
+        look.beta[chosen],
+        look.sensitivity[chosen],
+        look.change[chosen],
+        look.value[chosen],
+        look.slope[chosen],
+        look.bend[chosen],
+    )
+
+
+def _select(models: Completed, chosen: Indexes) -> Completed:
+    return Completed(models.designs[chosen], models.support[chosen], models.counts[chosen], models.n_found)
