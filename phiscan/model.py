@@ -238,6 +238,7 @@ class Document:
     media_type: str
     unread: tuple[UnreadPart, ...] = ()
     content_hash: str = ""  # blake3 of the file's bytes, hex
+    declared_type: str = ""  # what the name promises, where the content is something else
 
     def locate(self, offset: int) -> str:
         """Return the locator of the segment that holds the code point at ``offset``."""

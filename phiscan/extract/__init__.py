@@ -1,1 +1,6 @@
-"""The extract room."""
+"""Files to text: every format, safely, with the way through every container."""
+
+from phiscan.extract.readers import available_readers
+from phiscan.extract.reading import VERSION, extract, extract_bytes
+
+__all__ = ["VERSION", "available_readers", "extract", "extract_bytes"]

@@ -1,0 +1,79 @@
+"""Bytes to text: byte-order mark, NUL pattern, strict UTF-8, then cp1252 with chardet as tie-break."""
+
+from __future__ import annotations
+
+import codecs
+
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF32_LE, "utf-32"),  # before UTF-16: its mark begins with the same two bytes
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+_SAMPLE_BYTES = 64 * 1024
+_NUL_SHARE = 0.2  # of the even or the odd bytes, above which the text is UTF-16
+# Where cp1252 and its neighbours differ most: text with many letters here is looked at by chardet.
+_HIGH_SHARE = 0.08
+_CHARDET_SURE = 0.7
+
+
+def decode(data: bytes) -> tuple[str, str]:
+    """Return the text of ``data`` and the name of its encoding; every byte sequence gives some text.
+
+    >>> decode("Montr\u00e9al".encode("cp1252"))
+    ('Montréal', 'cp1252')
+    >>> decode("Smith".encode("utf-16-le"))
+    ('Smith', 'utf-16-le')
+    """
+    for mark, encoding in _MARKS:
+        if data.startswith(mark):
+            return data.decode(encoding, "replace"), encoding
+    wide = _wide_encoding(data[:_SAMPLE_BYTES])
+    if wide:
+        return data.decode(wide, "replace"), wide
+    try:
+        return data.decode("utf-8"), "utf-8"
+    except UnicodeDecodeError as error:
+        # A file cut in the middle of a character is still UTF-8.
+        if error.start >= len(data) - 3 and error.start > 0:
+            return data.decode("utf-8", "replace"), "utf-8"
+    encoding = _single_byte_encoding(data[:_SAMPLE_BYTES])
+    return data.decode(encoding, "replace"), encoding
+
+
+def _wide_encoding(sample: bytes) -> str:
+    """Tell UTF-16 and UTF-32 without mark from where the NUL bytes lie."""
+    n_units = len(sample) // 2
+    if n_units == 0 or b"\0" not in sample:
+        return ""
+    even = sample[0 : 2 * n_units : 2].count(0) / n_units
+    odd = sample[1 : 2 * n_units : 2].count(0) / n_units
+    if even > _NUL_SHARE and odd > _NUL_SHARE:
+        quarter = max(len(sample) // 4, 1)
+        lanes = [sample[lane::4].count(0) / quarter for lane in range(4)]
+        if lanes[0] < _NUL_SHARE and min(lanes[2:]) > 1 - _NUL_SHARE:
+            return "utf-32-le"
+        if lanes[3] < _NUL_SHARE and min(lanes[:2]) > 1 - _NUL_SHARE:
+            return "utf-32-be"
+        return ""
+    if odd > _NUL_SHARE:
+        return "utf-16-le"
+    return "utf-16-be" if even > _NUL_SHARE else ""
+
+
+def _single_byte_encoding(sample: bytes) -> str:
+    """Choose cp1252 unless the bytes above 127 are many and chardet is sure of something else."""
+    n_high = sum(byte > 127 for byte in sample[:4096])
+    if n_high / max(len(sample[:4096]), 1) < _HIGH_SHARE:
+        return "cp1252"
+    import chardet  # noqa: PLC0415 (slow to import, rarely needed)
+
+    guess = chardet.detect(sample)
+    name, confidence = guess["encoding"], guess["confidence"]
+    if not name or confidence is None or confidence < _CHARDET_SURE:
+        return "cp1252"
+    try:
+        return codecs.lookup(name).name
+    except LookupError:
+        return "cp1252"

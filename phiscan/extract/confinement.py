@@ -1,0 +1,84 @@
+"""What a worker process may do: memory, file size, no core dump, no network, and it dies with its parent."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import resource
+import signal
+import sys
+import tempfile
+from multiprocessing import forkserver
+from typing import Any
+
+_PR_SET_PDEATHSIG = 1
+_CLONE_NEWUSER = 0x10000000
+_CLONE_NEWNET = 0x40000000
+_NETWORK_EVENTS = frozenset(
+    {"socket.connect", "socket.bind", "socket.sendto", "socket.getaddrinfo", "socket.sendmsg"}
+)
+_MIN_FILE_BYTES = 64 * 1024**2
+# One thread per worker: the scan already uses every core, and each thread reserves address space.
+_ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_THREAD_LIMIT")
+
+
+def confine(*, memory_bytes: int, file_bytes: int, temp_folder: str) -> None:
+    """Confine the calling process; called once at its start, before it sees any document."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's business
+    _die_with_parent()
+    for name in _ONE_THREAD:
+        os.environ[name] = "1"
+    os.environ["TMPDIR"] = temp_folder
+    tempfile.tempdir = temp_folder
+    cut_network()
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a core dump holds document text
+    _lower(resource.RLIMIT_FSIZE, max(file_bytes, _MIN_FILE_BYTES))
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # a full quota is an OSError, not a death
+    limit_memory(memory_bytes)
+
+
+def limit_memory(memory_bytes: int) -> None:
+    """Allow ``memory_bytes`` of address space beyond what the process has now."""
+    with open("/proc/self/statm", encoding="ascii") as stream:  # noqa: PTH123 (not a file on a disk)
+        now = int(stream.read().split()[0]) * resource.getpagesize()
+    _lower(resource.RLIMIT_AS, now + memory_bytes)
+
+
+def cut_network() -> str:
+    """Leave this process without network; return how: ``namespace``, ``user_namespace`` or ``audit``.
+
+    A privileged process takes a new network namespace; others take a new user namespace with it, which
+    would cost a privileged one its rights on the share. Where the kernel allows neither, Python's
+    sockets are refused.
+    """
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.unshare(_CLONE_NEWNET) == 0:
+        return "namespace"
+    if os.geteuid() != 0 and libc.unshare(_CLONE_NEWUSER | _CLONE_NEWNET) == 0:
+        return "user_namespace"
+    sys.addaudithook(_refuse_network)
+    return "audit"
+
+
+def _refuse_network(event: str, _arguments: tuple[Any, ...]) -> None:
+    if event in _NETWORK_EVENTS:
+        message = "no network in a document worker"
+        raise PermissionError(message)
+
+
+def _die_with_parent() -> None:
+    """Die when the fork server does; it ends when the scan's process is gone."""
+    # A worker that keeps this descriptor open would keep the fork server, and so itself, alive.
+    server = getattr(forkserver, "_forkserver", None)
+    alive = getattr(server, "_forkserver_alive_fd", None)
+    if alive is not None:
+        os.close(alive)
+        server._forkserver_alive_fd = None  # type: ignore[union-attr]  # noqa: SLF001 (multiprocessing has no other way)
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def _lower(limit: int, value: int) -> None:
+    _, hard = resource.getrlimit(limit)
+    if hard != resource.RLIM_INFINITY:
+        value = min(value, hard)
+    resource.setrlimit(limit, (value, hard))

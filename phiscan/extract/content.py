@@ -1,0 +1,180 @@
+"""What passes between the extractors: bytes with their locator, and the sink that collects text."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from phiscan.config import Limits
+from phiscan.errors import ExtractError
+from phiscan.model import FailReason, Segment, UnreadPart
+
+SMALL_MEMBER_BYTES = 1024**2  # below this no ratio is suspicious: a page of spaces packs very well
+CHUNK_BYTES = 1024**2
+
+
+class ByteStream(Protocol):
+    """Anything that unpacks as it is read."""
+
+    def read(self, size: int, /) -> bytes:
+        """Return up to ``size`` bytes, none at the end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """The bytes of one file or of one member of a container."""
+
+    data: bytes = field(repr=False)
+    name: str  # the name that it has in its container; only a hint
+    locator: str = ""  # the way through the containers; "" for the file itself
+    depth: int = 0  # containers above it
+
+    def place(self, place: str) -> str:
+        """Return the locator of a place inside this content.
+
+        >>> Content(b"", "a.docx", "scan.zip!/a.docx").place("p3")
+        'scan.zip!/a.docx#p3'
+        """
+        return f"{self.locator}#{place}"
+
+    def member(self, name: str, data: bytes) -> Content:
+        """Return a member of this container, one level deeper."""
+        locator = f"{self.locator}!/{name}" if self.locator else name
+        return Content(data, name, locator, self.depth + 1)
+
+
+class TextFullError(Exception):
+    """The text budget of the file is used up; ends its extraction, what was read is kept."""
+
+
+class Sink:
+    """Collects the text of one file, and spends the one budget that all its containers share.
+
+    Text arrives in reading order; each stretch becomes one segment, and segments are separated by a
+    line feed so that no identifier runs across two of them.
+    """
+
+    def __init__(
+        self,
+        limits: Limits,
+        passwords: Sequence[str] = (),
+        dispatch: Callable[[Content, Sink], None] | None = None,
+    ) -> None:
+        self.limits = limits
+        self.passwords = passwords
+        self.ocr_deadline = 0.0  # monotonic clock; set when the first picture is read
+        self._dispatch = dispatch
+        self._pieces: list[str] = []
+        self._segments: list[Segment] = []
+        self._unread: list[UnreadPart] = []
+        self._n_chars = 0
+        self._n_members = 0
+        self._member_bytes = 0
+
+    @property
+    def n_chars(self) -> int:
+        """Code points collected so far."""
+        return self._n_chars
+
+    @property
+    def segments(self) -> tuple[Segment, ...]:
+        """The segments so far, in text order."""
+        return tuple(self._segments)
+
+    @property
+    def unread(self) -> tuple[UnreadPart, ...]:
+        """What could not be read so far."""
+        return tuple(self._unread)
+
+    def text(self) -> str:
+        """Return the text collected so far."""
+        return "".join(self._pieces)
+
+    def add(self, text: str, locator: str) -> None:
+        """Append one stretch of text as a segment; white space alone is passed over.
+
+        Raises:
+            TextFullError: the text budget is used up; the cut is recorded.
+        """
+        if not text or text.isspace():
+            return
+        room = self.limits.text_chars - self._n_chars - 1
+        cut = len(text) > room
+        if cut:
+            text = text[: max(room, 0)]
+        if text:
+            start = self._n_chars
+            self._pieces.append(text)
+            self._pieces.append("\n")
+            self._n_chars += len(text) + 1
+            self._segments.append(Segment(locator, start, start + len(text)))
+        if cut:
+            self.fail(locator, FailReason.TOO_LARGE, f"text cut at {self.limits.text_chars} characters")
+            raise TextFullError
+
+    def fail(self, locator: str, reason: FailReason, detail: str = "") -> None:
+        """Record a part that could not be read."""
+        self._unread.append(UnreadPart(locator, reason, detail))
+
+    def read_member(self, content: Content) -> None:
+        """Read a member of a container; what goes wrong inside it is recorded and stays inside.
+
+        Raises:
+            TextFullError: the text budget is used up.
+        """
+        if self._dispatch is None:
+            message = "a sink without dispatch cannot read members"
+            raise ValueError(message)
+        try:
+            if content.depth > self.limits.depth:
+                raise ExtractError(
+                    FailReason.NESTED_TOO_DEEP, f"more than {self.limits.depth} containers within each other"
+                )
+            self._dispatch(content, self)
+        except ExtractError as error:
+            self.fail(content.locator, FailReason(error.reason), error.detail)
+
+    def take_member(self) -> None:
+        """Count one member of a container.
+
+        Raises:
+            ExtractError: too_large; the budget of members is used up.
+        """
+        self._n_members += 1
+        if self._n_members > self.limits.member_count:
+            raise ExtractError(FailReason.TOO_LARGE, f"more than {self.limits.member_count} members")
+
+    def unpack(self, stream: ByteStream, packed_bytes: int) -> bytes:
+        """Read an unpacking stream to its end, within the budget of unpacked bytes and the ratio.
+
+        Raises:
+            ExtractError: too_large; the stream is not read further.
+        """
+        allowed = max(packed_bytes * self.limits.ratio, SMALL_MEMBER_BYTES)
+        chunks: list[bytes] = []
+        n_bytes = 0
+        while chunk := stream.read(CHUNK_BYTES):
+            n_bytes += len(chunk)
+            self._member_bytes += len(chunk)
+            if n_bytes > allowed:
+                raise ExtractError(
+                    FailReason.TOO_LARGE, f"unpacks to more than {self.limits.ratio} times its size"
+                )
+            if n_bytes > self.limits.file_bytes:
+                raise ExtractError(
+                    FailReason.TOO_LARGE, f"unpacks to more than {self.limits.file_bytes} bytes"
+                )
+            if self._member_bytes > self.limits.member_bytes:
+                raise ExtractError(
+                    FailReason.TOO_LARGE, f"all members unpack to more than {self.limits.member_bytes} bytes"
+                )
+            chunks.append(chunk)
+        return b"".join(chunks)
+
+    def ocr_seconds_left(self) -> float:
+        """Return what is left of the file's OCR budget; its clock starts at the first call."""
+        if not self.ocr_deadline:
+            self.ocr_deadline = time.monotonic() + self.limits.ocr_s
+        return self.ocr_deadline - time.monotonic()

@@ -1,0 +1,77 @@
+"""The explicit list of extractors, and the choice among them by content."""
+
+from __future__ import annotations
+
+from phiscan.errors import ExtractError
+from phiscan.extract.archive import CompressedExtractor, TarExtractor, ZipExtractor
+from phiscan.extract.content import Content, Sink, TextFullError
+from phiscan.extract.delimited import DelimitedExtractor
+from phiscan.extract.image import ImageExtractor
+from phiscan.extract.legacy import LegacyOfficeExtractor
+from phiscan.extract.mail import MailboxExtractor, MailExtractor
+from phiscan.extract.markup import MarkupExtractor
+from phiscan.extract.ole import EncryptedPackageExtractor
+from phiscan.extract.pdf import PdfExtractor
+from phiscan.extract.plain import TextExtractor
+from phiscan.extract.protocol import Extractor
+from phiscan.extract.records import JsonExtractor, JsonLinesExtractor
+from phiscan.extract.rich_text import RichTextExtractor
+from phiscan.extract.sheet import SheetExtractor
+from phiscan.extract.sniff import EMPTY, sniff
+from phiscan.extract.unsupported import UnsupportedExtractor
+from phiscan.extract.webpage import WebPageExtractor
+from phiscan.extract.word import WordExtractor
+from phiscan.model import FailReason
+
+EXTRACTORS: tuple[Extractor, ...] = (
+    TextExtractor(),
+    PdfExtractor(),
+    WordExtractor(),
+    SheetExtractor(),
+    DelimitedExtractor(),
+    MailExtractor(),
+    MailboxExtractor(),
+    WebPageExtractor(),
+    MarkupExtractor(),
+    JsonExtractor(),
+    JsonLinesExtractor(),
+    RichTextExtractor(),
+    LegacyOfficeExtractor(),
+    ImageExtractor(),
+    ZipExtractor(),
+    TarExtractor(),
+    CompressedExtractor(),
+    EncryptedPackageExtractor(),
+    UnsupportedExtractor(),
+)
+_BY_TYPE = {media_type: extractor for extractor in EXTRACTORS for media_type in extractor.media_types}
+
+
+def dispatch(content: Content, sink: Sink) -> None:
+    """Read a member of a container."""
+    read(content, sniff(content.data, content.name), sink)
+
+
+def read(content: Content, media_type: str, sink: Sink) -> None:
+    """Read ``content`` with the extractor of its media type.
+
+    Raises:
+        ExtractError: nothing of it can be read. The message of a library's exception never gets
+            into it, only the type, because libraries quote what they fail on.
+        TextFullError: the text budget is used up.
+    """
+    if media_type == EMPTY:
+        return
+    extractor = _BY_TYPE.get(media_type)
+    if extractor is None:
+        raise ExtractError(FailReason.UNSUPPORTED, media_type)
+    try:
+        extractor.extract(content, sink)
+    except (ExtractError, TextFullError):
+        raise
+    except MemoryError:
+        raise ExtractError(FailReason.OUT_OF_MEMORY) from None
+    except RecursionError:
+        raise ExtractError(FailReason.NESTED_TOO_DEEP, "RecursionError") from None
+    except Exception as error:  # noqa: BLE001 (the fault boundary of every format library)
+        raise ExtractError(FailReason.CORRUPT, type(error).__name__) from None

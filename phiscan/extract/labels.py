@@ -1,0 +1,52 @@
+"""Field names and column headers as labels: an identifier is best known by the words beside it."""
+
+from __future__ import annotations
+
+import re
+
+# Words by which a header row, or the label in front of a value, is known. English and French.
+_LABEL_WORDS = frozenset(
+    """account address adresse age amount birth carte category chart city claim code comments cost country
+    county courriel date department description diagnosis diagnostic dob doctor dossier drug email employee
+    fax first gender given group health hcn health hospital id identifier insurance key label last licence
+    license mail maiden medication member middle mobile mrn name naissance nas nom no notes npi number numero
+    numéro ohip patient phone physician plan policy postal prenom prénom price province provider qty quantity
+    reference region sex sexe sin ssn state status street subject surname tel telephone telecopieur téléphone
+    time title total type unit value vendor version ville visit year zip""".split()
+)
+_WORD = re.compile(r"[^\W\d_]+")
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[_\-.]+")
+_MAX_LABEL_CHARS = 60
+
+
+def humanise(name: str) -> str:
+    """Return a field name as words.
+
+    >>> humanise("birthDate"), humanise("patient_last-name")
+    ('birth Date', 'patient last name')
+    """
+    return " ".join(_CAMEL.sub(" ", name).split())
+
+
+def is_label(text: str) -> bool:
+    """Tell a cell that names what stands beside or below it.
+
+    >>> is_label("Date of birth"), is_label("Tremblay"), is_label("416-555-0100")
+    (True, False, False)
+    """
+    stripped = text.strip()
+    if not stripped or len(stripped) > _MAX_LABEL_CHARS:
+        return False
+    words = _WORD.findall(_CAMEL.sub(" ", stripped).lower())
+    n_digits = sum(char.isdecimal() for char in stripped)
+    return bool(_LABEL_WORDS.intersection(words)) and n_digits <= 2 and "@" not in stripped  # noqa: PLR2004
+
+
+def pair(label: str, value: str) -> str:
+    """Join a label and its value the way a form does.
+
+    >>> pair("Name:", "SMITH"), pair("", "SMITH")
+    ('Name: SMITH', 'SMITH')
+    """
+    label = label.strip().rstrip(":").rstrip()
+    return f"{label}: {value}" if label else value

@@ -1,0 +1,112 @@
+"""XML: every text behind the name of its field; CDA names, dates and identifiers as a form shows them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from phiscan.extract.charset import decode
+from phiscan.extract.content import Content, Sink
+from phiscan.extract.labels import humanise, pair
+from phiscan.extract.package import local_attributes, local_name, parse_xml
+from phiscan.model import FailReason
+
+# The attributes that carry a value in CDA, FHIR and most data formats; identifiers in CDA are "extension".
+_VALUE_ATTRIBUTES = ("value", "extension", "displayName", "title", "name", "label", "alt")
+_NAME_PARTS = ("prefix", "given", "family", "suffix")
+_INLINE = frozenset({"content", "br", "sub", "sup", "b", "i", "em", "strong", "span", "a", "linkHtml"})
+_OWNERS = {
+    "patient": "Patient",
+    "patientRole": "Patient",
+    "guardian": "Guardian",
+    "guardianPerson": "Guardian",
+    "assignedPerson": "Provider",
+    "informationRecipient": "Recipient",
+    "relatedPerson": "Relative",
+    "associatedPerson": "Contact",
+    "maintainedPerson": "Person",
+}
+
+
+class MarkupExtractor:
+    """Read XML of any kind."""
+
+    media_types = frozenset({"text/xml"})
+
+    def extract(self, content: Content, sink: Sink) -> None:
+        """Add one labelled line per field; what does not parse is added as it stands."""
+        text = labelled_text(content.data)
+        if text:
+            sink.add(text, content.locator)
+        else:
+            raw, _ = decode(content.data)
+            sink.add(raw.replace("\0", " "), content.locator)
+            sink.fail(content.place("structure"), FailReason.CORRUPT, "not well-formed XML; read as text")
+
+
+def labelled_text(data: bytes) -> str:
+    """Return the fields of an XML document, one per line; empty when it is not XML.
+
+    >>> print(labelled_text(b"<p><birthTime value='19500102'/><city>Laval</city></p>"))
+    birth Time: 19500102
+    city: Laval
+    """
+    root = parse_xml(data)
+    if root is None:
+        return ""
+    lines: list[str] = []
+    stack: list[tuple[Any, str]] = [(root, "")]
+    while stack:
+        element, owner = stack.pop()
+        name = local_name(element)
+        if not name:
+            continue
+        owner = _OWNERS.get(name, owner)
+        children = list(element)
+        parts = {local_name(child) for child in children}
+        if name == "name" and parts & {"given", "family"}:
+            lines.append(pair(f"{owner} name" if owner else "name", _person_name(children)))
+            continue
+        lines.extend(_own_lines(element, name, children))
+        stack.extend((child, owner) for child in reversed(children) if not _is_inline(child))
+        tail = _squeeze(element.tail or "")
+        if tail and not _is_inline(element):
+            lines.append(tail)
+    return "\n".join(line for line in lines if line)
+
+
+def _own_lines(element: Any, name: str, children: list[Any]) -> list[str]:
+    label = humanise(name)
+    lines = []
+    attributes = local_attributes(element)
+    for key in _VALUE_ATTRIBUTES:
+        value = _squeeze(attributes.get(key, ""))
+        if value:
+            # <telecom value="tel:+1-416-555-0100">
+            lines.append(pair(label, value.removeprefix("tel:").removeprefix("mailto:")))
+    text = element.text or ""
+    if children and any(_is_inline(child) for child in children):
+        text += "".join(
+            " ".join(child.itertext()) + (child.tail or "") for child in children if _is_inline(child)
+        )
+    text = _squeeze(text)
+    if text:
+        lines.append(text if len(text) > 200 else pair(label, text))  # noqa: PLR2004 (prose needs no label)
+    return lines
+
+
+def _is_inline(element: Any) -> bool:
+    return local_name(element) in _INLINE
+
+
+def _person_name(children: list[Any]) -> str:
+    parts = [
+        _squeeze("".join(child.itertext())) or child.get("value", "")
+        for wanted in _NAME_PARTS
+        for child in children
+        if local_name(child) == wanted
+    ]
+    return " ".join(part for part in parts if part)
+
+
+def _squeeze(text: str) -> str:
+    return " ".join(text.split())

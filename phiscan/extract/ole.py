@@ -1,0 +1,83 @@
+"""Compound files (OLE): properties, and whether they are encrypted."""
+
+from __future__ import annotations
+
+import io
+import struct
+from typing import Any
+
+from phiscan.errors import ExtractError
+from phiscan.extract.content import Content, Sink
+from phiscan.model import FailReason
+
+_WORD_ENCRYPTED = 0x0100
+_PROPERTIES = (
+    "title",
+    "subject",
+    "author",
+    "keywords",
+    "comments",
+    "last_saved_by",
+    "manager",
+    "company",
+    "category",
+)
+
+
+class EncryptedPackageExtractor:
+    """Name an encrypted office document."""
+
+    media_types = frozenset({"application/x-encrypted-ooxml"})
+
+    def extract(self, content: Content, sink: Sink) -> None:  # noqa: ARG002 (the protocol's signature)
+        """Raise always: no permissively licensed reader for the encryption is at hand."""
+        raise ExtractError(FailReason.ENCRYPTED, "encrypted office document")
+
+
+def open_ole(data: bytes) -> Any:
+    """Open a compound file.
+
+    Raises:
+        ExtractError: corrupt.
+    """
+    import olefile  # noqa: PLC0415
+
+    try:
+        return olefile.OleFileIO(io.BytesIO(data))
+    except Exception as error:  # noqa: BLE001 (olefile raises many kinds on damaged files)
+        raise ExtractError(FailReason.CORRUPT, type(error).__name__) from None
+
+
+def is_encrypted(data: bytes) -> bool:
+    """Tell a password-protected Word or PowerPoint file."""
+    with open_ole(data) as ole:
+        if ole.exists("EncryptedSummary") or ole.exists("EncryptionInfo"):
+            return True
+        if not ole.exists("WordDocument"):
+            return False
+        head = ole.openstream("WordDocument").read(12)
+    return len(head) == 12 and bool(struct.unpack_from("<H", head, 10)[0] & _WORD_ENCRYPTED)  # noqa: PLR2004
+
+
+def properties_text(data: bytes) -> str:
+    """Return the document properties as ``name: value`` lines."""
+    try:
+        with open_ole(data) as ole:
+            metadata = ole.get_metadata()
+            codepage = getattr(metadata, "codepage", None)
+            lines = []
+            for name in _PROPERTIES:
+                value = getattr(metadata, name, None)
+                if isinstance(value, bytes):
+                    value = value.decode(_codec(codepage), "replace")
+                if isinstance(value, str) and value.strip("\0 "):
+                    lines.append(f"{name}: {value.strip(chr(0) + ' ')}")
+    except Exception:  # noqa: BLE001 (damaged properties are no loss of the text)
+        return ""
+    return "\n".join(lines)
+
+
+def _codec(codepage: int | None) -> str:
+    if codepage in (65001, -535):
+        return "utf-8"
+    return f"cp{codepage}" if codepage and 0 < codepage < 1300 else "cp1252"  # noqa: PLR2004 (Windows code pages)

@@ -1,0 +1,115 @@
+"""PDF through pdfium; pdfminer.six is the second reader where pdfium gives nothing or garbage."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from phiscan.errors import ExtractError
+from phiscan.extract.content import Content, Sink
+from phiscan.extract.garbage import is_garbage
+from phiscan.model import FailReason
+
+
+class PdfExtractor:
+    """Read pages, filled form fields, annotations, metadata and attachments."""
+
+    media_types = frozenset({"application/pdf"})
+
+    def extract(self, content: Content, sink: Sink) -> None:
+        """Add one segment per page ``#p3``, then what the page text leaves out."""
+        import pypdfium2  # noqa: PLC0415 (heavy)
+
+        pdf, password = _open(content, sink, pypdfium2)
+        if pdf is None:
+            self._second_reader_only(content, sink)
+            return
+        try:
+            self._read(content, sink, pdf, password)
+        finally:
+            pdf.close()
+
+    def _read(self, content: Content, sink: Sink, pdf: Any, password: str) -> None:
+        from phiscan.extract.pdf_extras import read_extras, read_page_extras  # noqa: PLC0415
+
+        pdf.init_forms()
+        for index in range(len(pdf)):
+            try:
+                page = pdf.get_page(index)
+            except RuntimeError:
+                sink.fail(content.place(f"p{index + 1}"), FailReason.CORRUPT, "page cannot be loaded")
+                continue
+            try:
+                self._read_page(content, sink, page, index, password)
+                read_page_extras(content, sink, pdf, page, index)
+            finally:
+                page.close()
+        read_extras(content, sink, pdf)
+
+    def _read_page(self, content: Content, sink: Sink, page: Any, index: int, password: str) -> None:
+        place = content.place(f"p{index + 1}")
+        textpage = page.get_textpage()
+        try:
+            text = textpage.get_text_range()
+        finally:
+            textpage.close()
+        text = _tidy(text)
+        if text.strip() and not is_garbage(text):
+            sink.add(text, place)
+            return
+        drawn = _drawn_kinds(page)
+        if not text.strip() and not drawn:
+            return  # a blank page
+        from phiscan.extract.pdf_second import page_text  # noqa: PLC0415 (slow to import)
+
+        second = page_text(content.data, index, password) if text.strip() or "text" in drawn else ""
+        if second.strip() and not is_garbage(second):
+            sink.add(second, place)
+            return
+        from phiscan.extract.ocr import read_picture  # noqa: PLC0415
+
+        if "image" in drawn or text.strip():
+            read = read_picture(lambda: page.render(scale=200 / 72, grayscale=True).to_pil(), place, sink)
+            if not read:
+                sink.add(text, place)  # garbage may still hold a number or two
+
+    def _second_reader_only(self, content: Content, sink: Sink) -> None:
+        from phiscan.extract.pdf_second import pages_text  # noqa: PLC0415 (slow to import)
+
+        for index, text in enumerate(pages_text(content.data)):
+            sink.add(text, content.place(f"p{index + 1}"))
+
+
+def _open(content: Content, sink: Sink, pypdfium2: Any) -> tuple[Any, str]:
+    """Open with no password, then with each of the list; (None, "") when pdfium cannot read it.
+
+    Raises:
+        ExtractError: encrypted, and no password fits.
+    """
+    for password in ("", *sink.passwords):
+        try:
+            return pypdfium2.PdfDocument(content.data, password=password or None), password
+        except pypdfium2.PdfiumError as error:
+            code = error.err_code
+        if code == pypdfium2.raw.FPDF_ERR_SECURITY:
+            raise ExtractError(FailReason.ENCRYPTED, "unknown encryption handler")
+        if code != pypdfium2.raw.FPDF_ERR_PASSWORD:
+            return None, ""
+    raise ExtractError(FailReason.ENCRYPTED)
+
+
+def _drawn_kinds(page: Any) -> set[str]:
+    """Return what the page draws: ``text``, ``image``, ``other``; looks at the first objects only."""
+    import pypdfium2.raw as pdfium  # noqa: PLC0415
+
+    names = {pdfium.FPDF_PAGEOBJ_TEXT: "text", pdfium.FPDF_PAGEOBJ_IMAGE: "image"}
+    kinds = set()
+    for number, item in enumerate(page.get_objects(max_depth=3)):
+        kinds.add(names.get(item.type, "other"))
+        if number > 500 or len(kinds) == 3:  # noqa: PLR2004 (enough to know)
+            break
+    return kinds
+
+
+def _tidy(text: str) -> str:
+    """Join words that pdfium marks as hyphenated at a line end; one kind of line end."""
+    return text.replace("\ufffe\r\n", "").replace("\ufffe", "").replace("\r\n", "\n").replace("\0", " ")

@@ -1,0 +1,49 @@
+"""The second PDF reader, pdfminer.six: slow, but it reads some files that pdfium does not."""
+
+from __future__ import annotations
+
+import io
+import logging
+from collections.abc import Iterator
+
+from phiscan.errors import ExtractError
+from phiscan.model import FailReason
+
+# pdfminer logs what it finds odd, with the text it found.
+logging.getLogger("pdfminer").disabled = True
+logging.getLogger("pdfminer").setLevel(logging.CRITICAL + 1)
+
+
+def page_text(data: bytes, index: int, password: str = "") -> str:
+    """Return the text of one page, counted from 0; empty when it cannot be read."""
+    from pdfminer.high_level import extract_text  # noqa: PLC0415 (slow)
+
+    try:
+        return str(extract_text(io.BytesIO(data), password=password, page_numbers=[index]))
+    except Exception:  # noqa: BLE001 (pdfminer raises anything on odd files; the caller has other ways)
+        return ""
+
+
+def pages_text(data: bytes) -> Iterator[str]:
+    """Yield the text of every page.
+
+    Raises:
+        ExtractError: encrypted or corrupt.
+    """
+    from pdfminer.high_level import extract_pages  # noqa: PLC0415 (slow)
+    from pdfminer.layout import LTTextContainer  # noqa: PLC0415
+    from pdfminer.pdfdocument import PDFEncryptionError, PDFPasswordIncorrect  # noqa: PLC0415
+
+    n_pages = 0
+    try:
+        for page in extract_pages(io.BytesIO(data)):
+            n_pages += 1
+            yield "".join(item.get_text() for item in page if isinstance(item, LTTextContainer))
+    except GeneratorExit:
+        raise
+    except (PDFPasswordIncorrect, PDFEncryptionError):
+        raise ExtractError(FailReason.ENCRYPTED) from None
+    except Exception as error:  # noqa: BLE001 (see page_text)
+        raise ExtractError(FailReason.CORRUPT, type(error).__name__) from None
+    if n_pages == 0:
+        raise ExtractError(FailReason.CORRUPT, "no page")

@@ -1,0 +1,17 @@
+"""Plain text, source code, Markdown, logs."""
+
+from __future__ import annotations
+
+from phiscan.extract.charset import decode
+from phiscan.extract.content import Content, Sink
+
+
+class TextExtractor:
+    """Read text in whatever encoding it has."""
+
+    media_types = frozenset({"text/plain"})
+
+    def extract(self, content: Content, sink: Sink) -> None:
+        """Add the whole text as one segment."""
+        text, _ = decode(content.data)
+        sink.add(text.replace("\0", " "), content.locator)

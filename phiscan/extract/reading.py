@@ -1,0 +1,59 @@
+"""One crawled file to one Document."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from blake3 import blake3
+
+from phiscan.config import Limits
+from phiscan.errors import ExtractError
+from phiscan.extract.content import Content, Sink, TextFullError
+from phiscan.extract.formats import dispatch, read
+from phiscan.extract.opening import read_source
+from phiscan.extract.sniff import declared_type, sniff
+from phiscan.model import Document, FailReason, SourceFile
+
+# Part of what decides whether a file is read again: raise it whenever the text of some format changes.
+VERSION = "1"
+
+
+def extract(source: SourceFile, limits: Limits, passwords: Sequence[str] = ()) -> Document:
+    """Read a crawled file: its text, where each stretch of it lies, and what could not be read.
+
+    The file is opened read-only and read once. What goes wrong in a part of it (a member of an
+    archive, an attachment, a page) is in ``Document.unread``.
+
+    Raises:
+        ExtractError: the file gives nothing at all; ``reason`` says why.
+    """
+    data = read_source(source, limits.file_bytes)
+    return extract_bytes(data, source.path.rpartition(b"/")[2].decode("utf-8", "replace"), limits, passwords)
+
+
+def extract_bytes(data: bytes, name: str, limits: Limits, passwords: Sequence[str] = ()) -> Document:
+    """Read the bytes of a file called ``name``; see ``extract``."""
+    media_type = sniff(data, name)
+    sink = Sink(limits, passwords, dispatch)
+    failure: ExtractError | None = None
+    try:
+        read(Content(data, name), media_type, sink)
+    except TextFullError:
+        pass
+    except ExtractError as error:
+        failure = error
+    if failure is not None:
+        if not sink.n_chars:
+            raise failure
+        sink.fail("", FailReason(failure.reason), failure.detail)
+    if not sink.n_chars and sink.unread:
+        first = sink.unread[0]
+        raise ExtractError(first.reason, first.detail)
+    return Document(
+        text=sink.text(),
+        segments=sink.segments,
+        media_type=media_type,
+        unread=sink.unread,
+        content_hash=blake3(data).hexdigest(),
+        declared_type=declared_type(name, media_type),
+    )

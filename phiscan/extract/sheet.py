@@ -1,0 +1,68 @@
+"""Workbooks through python-calamine: XLSX, XLSM, XLSB, XLS, ODS; hidden sheets and comments too."""
+
+from __future__ import annotations
+
+import datetime as dt
+import io
+from collections.abc import Iterator
+from typing import Any
+
+from phiscan.errors import ExtractError
+from phiscan.extract import sniff
+from phiscan.extract.content import Content, Sink
+from phiscan.extract.rows import Row, lay_out
+from phiscan.model import FailReason
+
+
+class SheetExtractor:
+    """Read every sheet row by row, hidden ones too."""
+
+    media_types = frozenset({sniff.XLSX, sniff.XLSB, "application/vnd.ms-excel", sniff.ODF + "spreadsheet"})
+
+    def extract(self, content: Content, sink: Sink) -> None:
+        """Add one segment per row, ``Sheet1!A7``; then what else the package holds."""
+        import python_calamine as calamine  # noqa: PLC0415 (heavy)
+
+        try:
+            workbook = calamine.CalamineWorkbook.from_filelike(io.BytesIO(content.data))
+        except calamine.PasswordError:
+            raise ExtractError(FailReason.ENCRYPTED) from None
+        except calamine.CalamineError as error:
+            self._rest(content, sink, missing=type(error).__name__)
+            return
+        for name in workbook.sheet_names:
+            try:
+                sheet = workbook.get_sheet_by_name(name)
+                for number, line in lay_out(_rows(sheet)):
+                    sink.add(line, content.place(f"{name}!A{number}"))
+            except calamine.CalamineError as error:
+                sink.fail(content.place(name), FailReason.CORRUPT, type(error).__name__)
+        self._rest(content, sink)
+
+    def _rest(self, content: Content, sink: Sink, missing: str = "") -> None:
+        """Read comments, text boxes and properties from the package; calamine knows cells only."""
+        from phiscan.extract.workbook_parts import read_parts  # noqa: PLC0415 (lxml)
+
+        read = content.data.startswith(b"PK") and read_parts(content, sink, cells=bool(missing))
+        if missing and not read:
+            raise ExtractError(FailReason.CORRUPT, missing)
+
+
+def _rows(sheet: Any) -> Iterator[Row]:
+    start = sheet.start
+    if start is None:
+        return
+    for offset, row in enumerate(sheet.iter_rows()):
+        # calamine begins iter_rows at the first row of the sheet, empty rows included.
+        yield offset + 1, [cell if isinstance(cell, str) else _text(cell) for cell in row]
+
+
+def _text(value: Any) -> str:
+    """Write a cell as a person sees it: whole numbers without a point, dates as dates."""
+    if isinstance(value, float):
+        return str(int(value)) if value.is_integer() and abs(value) < 1e16 else repr(value)  # noqa: PLR2004
+    if isinstance(value, dt.datetime):
+        if value.time() == dt.time(0):
+            return value.date().isoformat()
+        return value.isoformat(" ")
+    return str(value)

@@ -1,0 +1,94 @@
+"""What an OOXML workbook holds beside its cells: comments, text boxes, headers, properties, embedded files."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from phiscan.extract.content import Content, Sink
+from phiscan.extract.package import Package, local_name, properties_text
+from phiscan.extract.rows import lay_out
+from phiscan.extract.runs import paragraphs_text
+
+_TEXT_PARTS = ("xl/comments", "xl/threadedcomments", "xl/drawings/drawing", "xl/charts/", "xl/diagrams/data")
+
+
+def read_parts(content: Content, sink: Sink, *, cells: bool) -> bool:
+    """Add what calamine leaves out; with ``cells`` the shared strings too, because it read nothing."""
+    package = Package(content, sink)
+    found = False
+    if cells:
+        found = _read_cells(package)
+    for name in package.names:
+        lowered = name.lower()
+        if lowered.endswith(".xml") and any(
+            lowered.startswith(part) or f"/{part.rpartition('/')[2]}" in lowered for part in _TEXT_PARTS
+        ):
+            root = package.parse(name)
+            if root is not None:
+                text = paragraphs_text(root)
+                sink.add(text, content.place(name.rpartition("/")[2].removesuffix(".xml")))
+        elif lowered.startswith("xl/worksheets/") and lowered.endswith(".xml"):
+            _headers_footers(package, name)
+    sink.add(properties_text(package), content.place("properties"))
+    for member in package.media():
+        sink.read_member(member)
+    return found
+
+
+def _headers_footers(package: Package, name: str) -> None:
+    data = package.read(name)
+    if b"headerFooter" not in data:
+        return
+    at = max(data.rfind(b"<headerFooter"), data.rfind(b":headerFooter") - 4)
+    tail = data[at : at + 65536] if at >= 0 else b""
+    end = tail.find(b"headerFooter>")
+    if end < 0:
+        return
+    import re  # noqa: PLC0415 (here only)
+
+    text = re.sub(
+        r"&(?:\"[^\"]*\"|[A-Z]|\d+|amp;[A-Z])",
+        " ",
+        re.sub(rb"<[^>]*>", b"\n", tail[:end]).decode("utf-8", "replace"),
+    )
+    package.sink.add(text.strip(" \n<"), package.content.place("header"))
+
+
+def _read_cells(package: Package) -> bool:
+    """Read cells by hand from a workbook that calamine refuses."""
+    strings: list[str] = []
+    for name in package.names:
+        if name.lower().endswith("sharedstrings.xml"):
+            root = package.parse(name)
+            if root is not None:
+                strings = [_plain(item) for item in root if local_name(item) == "si"]
+    found = False
+    for name in package.names:
+        lowered = name.lower()
+        if lowered.startswith("xl/worksheets/") and lowered.endswith(".xml"):
+            root = package.parse(name)
+            if root is None:
+                continue
+            rows = [
+                (index, [_cell(cell, strings) for cell in row if local_name(cell) == "c"])
+                for index, row in enumerate((e for e in root.iter() if local_name(e) == "row"), 1)
+            ]
+            sheet = name.rpartition("/")[2].removesuffix(".xml")
+            for number, line in lay_out(rows):
+                found = True
+                package.sink.add(line, package.content.place(f"{sheet}!A{number}"))
+    return found
+
+
+def _plain(element: Any) -> str:
+    return "".join(e.text or "" for e in element.iter() if local_name(e) == "t")
+
+
+def _cell(cell: Any, strings: list[str]) -> str:
+    kind = cell.get("t", "")
+    if kind == "inlineStr":
+        return _plain(cell)
+    value = next((e.text or "" for e in cell if local_name(e) == "v"), "")
+    if kind == "s" and value.isdecimal() and int(value) < len(strings):
+        return strings[int(value)]
+    return value

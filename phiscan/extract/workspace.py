@@ -1,0 +1,39 @@
+"""The private temporary folder of one pool, and the removal of those that a killed scan left behind."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import tempfile
+from pathlib import Path
+
+_NAME = re.compile(r"phiscan-(\d+)-")
+
+
+def make_folder() -> Path:
+    """Return a new folder that only this user can enter, named after this process."""
+    remove_stale_folders()
+    return Path(tempfile.mkdtemp(prefix=f"phiscan-{os.getpid()}-"))
+
+
+def remove_folder(folder: Path) -> None:
+    """Remove a pool's folder with everything in it."""
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def remove_stale_folders() -> int:
+    """Remove folders of this user whose process is gone; return how many."""
+    n_removed = 0
+    for entry in os.scandir(tempfile.gettempdir()):
+        match = _NAME.match(entry.name)
+        if not match or not entry.is_dir(follow_symlinks=False):
+            continue
+        if (
+            entry.stat(follow_symlinks=False).st_uid != os.getuid()
+            or Path(f"/proc/{match.group(1)}").exists()
+        ):
+            continue
+        shutil.rmtree(entry.path, ignore_errors=True)
+        n_removed += 1
+    return n_removed
