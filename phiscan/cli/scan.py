@@ -14,6 +14,7 @@ import click
 from phiscan.cli import EXIT_STOPPED
 from phiscan.cli.output import print_json, say
 from phiscan.cli.progress import show_progress
+from phiscan.cli.scan_lock import lock_roots
 from phiscan.cli.scan_output import FORMATS
 from phiscan.config import Config, load_config
 from phiscan.crawl import IgnoreRules, check_roots, load_ignore
@@ -76,7 +77,7 @@ def scan(
         _count_only(folders, ignore, as_json=output_format == "json")
         return
     options = ScanOptions(full=full, retry_failed=retry_failed)
-    with _open_store(config) as store:
+    with _open_store(config) as store, lock_roots(config.home, folders):
         try:
             with _stop_on_signals():
                 run = _run(config, folders, store, ignore, options)
@@ -89,8 +90,8 @@ def scan(
 
 def _open_store(config: Config) -> Store:
     """Open the review store; the first scan makes home, key and database, as `phiscan init` does."""
-    config.home.mkdir(mode=0o700, parents=True, exist_ok=True)
-    create_key(config.key_file)
+    if not config.key_file.exists():
+        create_key(config.key_file)
     return Store.open(config.database_url, create=True)
 
 

@@ -14,7 +14,7 @@ from phiscan import __version__
 from phiscan.cli.output import print_json, say
 from phiscan.model import Outcome, Referral
 from phiscan.pipeline import ScanRun
-from phiscan.review.store import FileRow, ScanSummary, Store
+from phiscan.review.store import FileRow, Store
 
 CSV_COLUMNS = (
     "path",
@@ -31,34 +31,8 @@ CSV_COLUMNS = (
 )
 
 
-def summary_json(summary: ScanSummary) -> dict[str, Any]:
-    """Return the object of the contract's ``scan --json``, and what we add to it."""
-    return {
-        "scan": summary.scan,
-        "roots": list(summary.roots),
-        "status": summary.status,
-        "started": summary.started,
-        "ended": summary.ended,
-        "crawled": summary.crawled,
-        "screened": summary.screened,
-        "unchanged": summary.unchanged,
-        "skipped": dict(summary.skipped),
-        "failed": dict(summary.failed),
-        "unread_parts": summary.n_unread_parts,
-        "bytes": summary.bytes,
-        "seconds": summary.seconds,
-        "screened_positive": summary.screened_positive,
-        "referred": summary.referred,
-        "people_at_risk": summary.people_at_risk,
-        "by_detector": dict(summary.by_detector),
-        "versions": dict(summary.versions),
-    }
-
-
 def _print_json(run: ScanRun, _store: Store) -> None:
-    print_json(
-        {**summary_json(run.summary), "resumed": run.resumed, "stage_seconds": dict(run.stage_seconds)}
-    )
+    print_json({**run.summary.to_json(), "resumed": run.resumed, "stage_seconds": dict(run.stage_seconds)})
 
 
 def _print_table(run: ScanRun, _store: Store) -> None:
@@ -104,7 +78,7 @@ def _print_csv(run: ScanRun, store: Store) -> None:
 
 
 def _cells(row: FileRow) -> list[str]:
-    screened = row.outcome == Outcome.SCREENED
+    screened = row.referral is not None  # read in this scan or an earlier one
     return [
         row.path,
         row.root,

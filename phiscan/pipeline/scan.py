@@ -26,6 +26,9 @@ LOOK_AHEAD = 500  # crawled entries looked up in the store by one query
 BATCH = 200  # results recorded by one transaction
 FLUSH_S = 5.0  # no result waits longer than this to be recorded
 
+# Imported once by the server that workers are forked from, so that a new worker is there at once.
+_PRELOAD = ("phiscan.pipeline.engine",)
+
 # What may succeed at the next try although nothing about the file or about phiscan changed.
 _TRANSIENT = frozenset({FailReason.CHANGED, FailReason.IO_ERROR, FailReason.NO_PERMISSION})
 
@@ -120,7 +123,7 @@ def scan(
     stage_seconds: Counter[str] = Counter()
     status = "stopped"
     try:
-        with Sandbox(config.n_workers, config.limits, _start_worker, (config,)) as sandbox:
+        with Sandbox(config.n_workers, config.limits, _start_worker, (config,), preload=_PRELOAD) as sandbox:
             for source, answer in sandbox.run(_work, plan.to_read()):
                 if isinstance(answer, Fault):
                     ledger.arrive(
@@ -242,11 +245,9 @@ class _Plan:
         """Tell whether the recorded result is still what a new look would give."""
         if not is_same_file(crawled.source, before):
             return False
-        recorded = (before.outcome, before.reason)
-        if crawled.skip is not None:
-            return recorded == (Outcome.SKIPPED, crawled.skip)
-        if crawled.fail is not None:
-            return recorded == (Outcome.FAILED, crawled.fail)
+        if crawled.skip is not None or crawled.fail is not None:
+            expected = (Outcome.SKIPPED, crawled.skip) if crawled.skip else (Outcome.FAILED, crawled.fail)
+            return (before.outcome, before.reason) == expected
         if before.scan_id == self._ledger.scan_id:
             return before.outcome != Outcome.SKIPPED  # this very scan, before it was stopped
         if self._options.full or before.versions_key != self._ledger.key:

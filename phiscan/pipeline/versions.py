@@ -26,6 +26,7 @@ def versions(config: Config) -> dict[str, str]:
     models = Path(str(resources.files("phiscan"))) / "classify" / "data"
     return {
         "phiscan": __version__,
+        "extract": str(extract.VERSION),
         "rules": _hash_files([data_dir("patterns"), *map(Path, config.extra_patterns)]),
         "dictionaries": _hash_files([data_dir("dictionaries")]),
         "models": _hash_files([models]),

@@ -4,7 +4,17 @@ import sqlite3
 from pathlib import Path
 
 # Clock readings, and hashes over them. Everything else must be the same whatever happened on the way.
-VOLATILE = {"started", "ended", "seconds", "at", "created", "recorded", "prev_hash", "row_hash", "hash"}
+VOLATILE = {
+    "started",
+    "last_started",
+    "ended",
+    "seconds",
+    "at",
+    "decided",
+    "assigned",
+    "prev_hash",
+    "row_hash",
+}
 
 
 def database_rows(path: Path) -> dict[str, list[dict[str, object]]]:

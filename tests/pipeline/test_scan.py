@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from phiscan.cli.scan_lock import lock_roots
+from phiscan.crawl import check_roots
 from tests.pipeline.harness import Tool
 
 
@@ -93,7 +95,7 @@ def test_names_what_could_not_be_read_and_tries_again_only_when_asked(tool: Tool
     with sqlite3.connect(tool.database) as connection:
         (looks,) = connection.execute(
             "SELECT count(*) FROM examination JOIN file ON file.id = examination.file_id"
-            " WHERE file.path_display = 'broken.docx'"
+            " WHERE file.display = 'broken.docx'"
         ).fetchone()
     assert looks == 2  # the first scan's and the retry's; the second scan did not open it
 
@@ -161,3 +163,11 @@ def test_exit_status_tells_what_happened(tool: Tool, share: Path) -> None:
     clean.mkdir()
     (clean / "a.txt").write_text("The gate on level 3 is to be repaired by spring.\n")
     assert tool.run("scan", clean).returncode == 0
+
+
+def test_refuses_a_second_scan_of_the_same_share_at_the_same_time(tool: Tool, share: Path) -> None:
+    with lock_roots(tool.home, check_roots([share])):
+        done = tool.run("scan", share)
+    assert done.returncode == 2
+    assert "is being scanned already" in done.stderr
+    assert tool.run("scan", share).returncode == 1
