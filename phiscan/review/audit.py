@@ -1,0 +1,131 @@
+"""The audit log: every change of review state, each entry bound to the one before by its hash.
+
+An entry's hash is sha256 over the canonical JSON of its other columns, the hash before among them: an
+entry that was changed, removed or put in breaks the chain from there on. The details carry the digest
+of the row that was written, so that a decision cannot be changed behind the log's back either.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from hashlib import sha256
+from typing import Any
+
+import sqlalchemy as sa
+
+from phiscan.review.column_types import canonical_json, iso, storable
+from phiscan.review.database import lock_chain
+from phiscan.review.items import AuditCheck
+from phiscan.review.tables import assignment, audit_log, decision
+
+BEFORE_FIRST = "0" * 64
+
+TABLES = {"decide": decision, "assign": assignment}
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One change to be logged: what was done, to which row of the action's table."""
+
+    action: str  # a key of TABLES
+    subject_id: int
+    details: Mapping[str, Any]
+
+
+def append(connection: sa.Connection, entries: Sequence[Entry], *, actor: str, at: datetime) -> None:
+    """Append entries to the log, in the transaction that makes the changes."""
+    lock_chain(connection)
+    last = connection.execute(
+        sa.select(audit_log.c.id, audit_log.c.hash).order_by(audit_log.c.id.desc()).limit(1)
+    ).first()
+    number, previous = (last.id, last.hash) if last else (0, BEFORE_FIRST)
+    subjects: dict[str, list[int]] = {}
+    for entry in entries:
+        subjects.setdefault(entry.action, []).append(entry.subject_id)
+    digests = {
+        (action, row_id): digest
+        for action, ids in subjects.items()
+        for row_id, digest in _digests(connection, TABLES[action], ids).items()
+    }
+    rows = []
+    for entry in entries:
+        number += 1
+        row = {
+            "id": number,
+            "at": at,
+            "actor": storable(actor),
+            "action": entry.action,
+            "subject_id": entry.subject_id,
+            "details": {**entry.details, "digest": digests[(entry.action, entry.subject_id)]},
+            "prev_hash": previous,
+        }
+        previous = _hash(row)
+        rows.append({**row, "hash": previous})
+    if rows:
+        connection.execute(audit_log.insert(), rows)
+
+
+def verify(connection: sa.Connection) -> AuditCheck:
+    """Check the chain entry by entry, and every decision and assignment against its entry."""
+    n_rows, previous = 0, BEFORE_FIRST
+    logged: dict[tuple[str, int], tuple[int, str]] = {}
+    result = connection.execution_options(yield_per=1000).execute(
+        sa.select(audit_log).order_by(audit_log.c.id)
+    )
+    for row in result:
+        n_rows += 1
+        problem = _chain_problem(row, n_rows, previous)
+        if problem:
+            return AuditCheck(ok=False, n_rows=n_rows, first_bad=row.id, problem=problem, head=previous)
+        previous = row.hash
+        logged[(row.action, row.subject_id)] = (row.id, row.details.get("digest", ""))
+    for action, table in TABLES.items():
+        stored = _digests(connection, table, None)
+        for (logged_action, row_id), (entry_id, digest) in logged.items():
+            if logged_action == action and stored.get(row_id) != digest:
+                what = "was changed after it was logged" if row_id in stored else "was removed"
+                problem = f"row {row_id} of {table.name} {what}"
+                return AuditCheck(ok=False, n_rows=n_rows, first_bad=entry_id, problem=problem, head=previous)
+        unlogged = [row_id for row_id in stored if (action, row_id) not in logged]
+        if unlogged:
+            problem = (
+                f"row {unlogged[0]} of {table.name} is not in the log: entries were cut off, or it was forged"
+            )
+            return AuditCheck(ok=False, n_rows=n_rows, first_bad=n_rows + 1, problem=problem, head=previous)
+    return AuditCheck(ok=True, n_rows=n_rows, first_bad=None, problem="", head=previous)
+
+
+def contains(connection: sa.Connection, head: str) -> bool:
+    """Tell whether an entry with this hash is in the log (a head that was noted down earlier)."""
+    query = sa.select(sa.func.count()).select_from(audit_log).where(audit_log.c.hash == head)
+    return head == BEFORE_FIRST or bool(connection.execute(query).scalar_one())
+
+
+def _chain_problem(row: sa.Row[Any], expected_id: int, previous: str) -> str:
+    if row.id != expected_id:
+        return f"entry {expected_id} is missing"
+    if row.prev_hash != previous:
+        return "it is not chained to the entry before"
+    content = {name: value for name, value in row._mapping.items() if name != "hash"}  # noqa: SLF001 (public API)
+    return "" if _hash(content) == row.hash else "its content does not match its hash"
+
+
+def _hash(row: Mapping[str, Any]) -> str:
+    return sha256(canonical_json({**row, "at": iso(row["at"])}).encode()).hexdigest()
+
+
+def _digests(connection: sa.Connection, table: sa.Table, ids: Sequence[int] | None) -> dict[int, str]:
+    """Return sha256 over the canonical JSON of each row."""
+    query = sa.select(table).order_by(table.c.id)
+    if ids is not None:
+        query = query.where(table.c.id >= min(ids), table.c.id <= max(ids))
+    return {
+        row.id: sha256(
+            canonical_json(
+                {n: iso(v) if isinstance(v, datetime) else v for n, v in row._mapping.items()}  # noqa: SLF001
+            ).encode()
+        ).hexdigest()
+        for row in connection.execute(query)
+    }

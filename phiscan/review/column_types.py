@@ -1,0 +1,119 @@
+"""Column types that store the same thing on every database: safe text, UTC times, JSON, 64-bit numbers."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from typing import Any
+
+import sqlalchemy as sa
+
+_INT64_MAX = 2**63 - 1
+_INT64_MIN = -(2**63)
+_UINT64 = 2**64
+
+# SQLite counts its rows in INTEGER only; other servers need 64 bits spelt out.
+RowId = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
+
+
+def storable(text: str) -> str:
+    r"""Return text that every database takes: lone surrogates and NUL become visible escapes.
+
+    >>> print(storable("a\x00b\udcff"))
+    a\x00b\udcff
+    """
+    if "\x00" in text:
+        text = text.replace("\x00", "\\x00")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "backslashreplace").decode()
+    return text
+
+
+def canonical_json(value: Any) -> str:
+    """Return the one JSON text of a value: keys sorted, no spaces; equal values have equal texts.
+
+    >>> canonical_json({"b": 1, "a": [True]})
+    '{"a":[true],"b":1}'
+    """
+    return json.dumps(value, ensure_ascii=True, allow_nan=False, sort_keys=True, separators=(",", ":"))
+
+
+class SafeText(sa.types.TypeDecorator[str]):
+    """Text in which lone surrogates and NUL are made visible, for names that are not proper text."""
+
+    impl = sa.Text
+    cache_ok = True
+
+    def process_bind_param(self, value: str | None, dialect: sa.Dialect) -> str | None:  # noqa: ARG002
+        """Make the text storable."""
+        return None if value is None else storable(value)
+
+
+class UtcTime(sa.types.TypeDecorator[datetime]):
+    """A time in UTC as ISO 8601 text with microseconds; its order as text is its order in time."""
+
+    impl = sa.Text
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: sa.Dialect) -> str | None:  # noqa: ARG002
+        """Write a time that knows its zone; a naive one would be a guess."""
+        return None if value is None else iso(value)
+
+    def process_result_value(self, value: str | None, dialect: sa.Dialect) -> datetime | None:  # noqa: ARG002
+        """Read the time."""
+        return None if value is None else datetime.fromisoformat(value)
+
+
+def iso(moment: datetime) -> str:
+    """Return the UTC ISO 8601 text of a time, always with microseconds.
+
+    Raises:
+        ValueError: the time has no zone.
+    """
+    if moment.tzinfo is None:
+        message = "a stored time needs a time zone"
+        raise ValueError(message)
+    return moment.astimezone(UTC).isoformat(timespec="microseconds")
+
+
+class CanonicalJson(sa.types.TypeDecorator[Any]):
+    """A small JSON value as canonical text, so that equal values can be grouped and compared."""
+
+    impl = sa.Text
+    cache_ok = True
+
+    def process_bind_param(self, value: Any, dialect: sa.Dialect) -> str:  # noqa: ARG002
+        """Write the value."""
+        return canonical_json(value)
+
+    def process_result_value(self, value: str | None, dialect: sa.Dialect) -> Any:  # noqa: ARG002
+        """Read the value."""
+        return None if value is None else json.loads(value)
+
+
+class Unsigned64(sa.types.TypeDecorator[int]):
+    """A number from 0 to 2**64 - 1 (inode, device) in a signed 64-bit column, two's complement."""
+
+    impl = sa.BigInteger
+    cache_ok = True
+
+    def process_bind_param(self, value: int | None, dialect: sa.Dialect) -> int | None:  # noqa: ARG002
+        """Fold the upper half onto the negative numbers."""
+        return value if value is None or value <= _INT64_MAX else value - _UINT64
+
+    def process_result_value(self, value: int | None, dialect: sa.Dialect) -> int | None:  # noqa: ARG002
+        """Unfold."""
+        return value if value is None or value >= 0 else value + _UINT64
+
+
+class Clamped64(sa.types.TypeDecorator[int]):
+    """A signed number cut to 64 bits: a file system can claim times beyond the year 2262."""
+
+    impl = sa.BigInteger
+    cache_ok = True
+
+    def process_bind_param(self, value: int | None, dialect: sa.Dialect) -> int | None:  # noqa: ARG002
+        """Cut to what the column can hold."""
+        return None if value is None else max(_INT64_MIN, min(_INT64_MAX, value))

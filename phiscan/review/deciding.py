@@ -1,0 +1,98 @@
+"""Writing review state: decisions and assignments, appended and logged in one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+import sqlalchemy as sa
+
+from phiscan.errors import InputError
+from phiscan.model import Verdict
+from phiscan.review import audit
+from phiscan.review.column_types import storable
+from phiscan.review.database import inserted_id
+from phiscan.review.items import Decision
+from phiscan.review.standing import last_seen
+from phiscan.review.tables import assignment, decision, file
+
+MAX_TEXT_CHARS = 10_000
+
+
+def decide(
+    connection: sa.Connection,
+    verdicts: Sequence[tuple[int, Verdict]],
+    *,
+    reviewer: str,
+    reason: str,
+    note: str,
+    now: datetime,
+) -> list[Decision]:
+    """Append one decision per file, bound to the content that was last examined.
+
+    Raises:
+        InputError: no reviewer, an unknown file, or a file that was never screened; nothing is written.
+    """
+    reviewer, reason, note = _text("reviewer", reviewer), _text("reason", reason), _text("note", note)
+    _require("reviewer", reviewer)
+    made, entries = [], []
+    for file_id, verdict in verdicts:
+        row = connection.execute(last_seen(file_id)).first()
+        if row is None:
+            message = f"file {file_id}: there is no such file in the database"
+            raise InputError(message)
+        if not row.content_hash:
+            message = (
+                f"{row.path}: cannot be decided: its content was never read ({row.outcome}: {row.reason})"
+            )
+            raise InputError(message)
+        values = {
+            "file_id": file_id,
+            "examination_id": row.id,
+            "content_hash": row.content_hash,
+            "verdict": Verdict(verdict).value,
+            "reviewer": reviewer,
+            "reason": reason,
+            "note": note,
+            "decided": now,
+        }
+        number = inserted_id(connection, decision, values)
+        made.append(Decision(number, file_id, verdict, reviewer, reason, note, now, row.content_hash))
+        details = {"file": file_id, "verdict": values["verdict"], "content_hash": row.content_hash}
+        entries.append(audit.Entry("decide", number, details))
+    audit.append(connection, entries, actor=reviewer, at=now)
+    return made
+
+
+def assign(
+    connection: sa.Connection, file_ids: Sequence[int], assignee: str, *, by: str, now: datetime
+) -> None:
+    """Append who shall decide about each file; "" = nobody any more.
+
+    Raises:
+        InputError: an unknown file, or nobody assigns; nothing is written.
+    """
+    assignee, by = _text("assignee", assignee), _text("by", by)
+    _require("by", by)
+    entries = []
+    for file_id in file_ids:
+        if connection.execute(sa.select(file.c.id).where(file.c.id == file_id)).first() is None:
+            message = f"file {file_id}: there is no such file in the database"
+            raise InputError(message)
+        values = {"file_id": file_id, "assignee": assignee, "assigned_by": by, "assigned": now}
+        number = inserted_id(connection, assignment, values)
+        entries.append(audit.Entry("assign", number, {"file": file_id, "assignee": assignee}))
+    audit.append(connection, entries, actor=by, at=now)
+
+
+def _text(field: str, value: str) -> str:
+    if len(value) > MAX_TEXT_CHARS:
+        message = f"{field}: expected at most {MAX_TEXT_CHARS} characters, got {len(value)}"
+        raise InputError(message)
+    return storable(value.strip())
+
+
+def _require(field: str, value: str) -> None:
+    if not value:
+        message = f"{field}: expected a name, got an empty text"
+        raise InputError(message)

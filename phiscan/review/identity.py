@@ -1,0 +1,146 @@
+"""What is kept of a value instead of the value: a keyed hash to link it, a shape to recognise it.
+
+A bare hash of a phone number is undone by trying all phone numbers; with the key kept apart from the
+database it is not.
+"""
+
+from __future__ import annotations
+
+import hmac
+import os
+import re
+import secrets
+import unicodedata
+from hashlib import sha256
+from pathlib import Path
+
+from phiscan.errors import ConfigError
+
+N_KEY_BYTES = 32
+MAX_SHAPE_CHARS = 40
+_ELLIPSIS = "…"
+_LEFT_OUT = "?"  # stands for a character that may not survive and is neither letter nor digit
+
+# Separators that people write inside numbers: 613-555-0199 and (613) 555.0199 are one number.
+_NUMBER_SEPARATORS = re.compile(r"[\s\-\u2010-\u2015\u2212_./\\()\[\]{}#:,;'\"·*]+")
+_MASKED_ASCII = str.maketrans("", "", "Xx9?… !\"#$%&'()*+,-./:;<=>@[\\]^_`{|}~")
+
+
+def load_key(path: Path) -> bytes:
+    """Read the secret of the keyed hashes.
+
+    Raises:
+        ConfigError: names the file: missing, unreadable, readable by others, or not a key.
+    """
+    try:
+        mode = path.stat().st_mode & 0o777
+        text = path.read_text(encoding="ascii").strip()
+    except FileNotFoundError:
+        message = f"{path}: no such key file; `phiscan init` makes one"
+        raise ConfigError(message) from None
+    except OSError as error:
+        message = f"{path}: key file cannot be read: {error.strerror}"
+        raise ConfigError(message) from None
+    except UnicodeDecodeError:
+        text = ""
+    if mode & 0o077:
+        message = f"{path}: key file has mode {mode:04o}, expected 0600: others must not read it"
+        raise ConfigError(message)
+    if not re.fullmatch(rf"[0-9a-f]{{{2 * N_KEY_BYTES}}}", text):
+        message = f"{path}: not a key file: expected {2 * N_KEY_BYTES} hexadecimal digits"
+        raise ConfigError(message)
+    return bytes.fromhex(text)
+
+
+def create_key(path: Path) -> bool:
+    """Write a new random key with mode 0600 unless there is one; tell whether it was written.
+
+    A key is never overwritten: every hash in the database would be orphaned. Two programs at once end
+    with one complete key.
+
+    Raises:
+        ConfigError: the file cannot be written.
+    """
+    if path.exists():
+        return False
+    draft = path.with_name(f"{path.name}.{secrets.token_hex(8)}.new")
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        descriptor = os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600)
+        try:
+            with os.fdopen(descriptor, "w", encoding="ascii") as stream:
+                stream.write(secrets.token_hex(N_KEY_BYTES) + "\n")
+                stream.flush()
+                os.fsync(stream.fileno())
+            os.link(draft, path)  # fails when there is one already, unlike a rename
+        finally:
+            draft.unlink()
+    except FileExistsError:
+        return False
+    except OSError as error:
+        message = f"{path}: key file cannot be written: {error.strerror}"
+        raise ConfigError(message) from None
+    return True
+
+
+def keyed_hash(key: bytes, entity_type: str, value: str) -> str:
+    """Return HMAC-SHA256 over the type and the normalised value, as 64 hexadecimal digits.
+
+    >>> keyed_hash(b"k" * 32, "PHONE", "(613) 555-0199") == keyed_hash(b"k" * 32, "PHONE", "613.555.0199")
+    True
+    >>> keyed_hash(b"k" * 32, "PHONE", "6135550199") == keyed_hash(b"k" * 32, "FAX", "6135550199")
+    False
+    """
+    message = f"{entity_type}\0{normalise(value)}".encode("utf-8", "surrogatepass")
+    return hmac.new(key, message, sha256).hexdigest()
+
+
+def normalise(value: str) -> str:
+    """Return the form in which two writings of one identifier are equal: NFKC, case-folded, tidied.
+
+    In a value with digits the separators vanish; elsewhere runs of white space become one space.
+
+    >>> normalise("1234-567 890 ab"), normalise("Ana  MARIA")
+    ('1234567890ab', 'ana maria')
+    """
+    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", value).casefold())
+    if any(char.isdecimal() for char in folded):
+        return _NUMBER_SEPARATORS.sub("", folded)
+    return " ".join(folded.split())
+
+
+def shape(value: str) -> str:
+    """Return a masked preview: letters become X or x, digits 9, punctuation and spaces stay.
+
+    At most 40 code points, then an ellipsis. Everything else (marks, symbols, control characters)
+    becomes x or ?, so that nothing of the value but its ASCII punctuation survives.
+
+    >>> shape("J. Smith 613-555-0199")
+    'X. Xxxxx 999-999-9999'
+    """
+    masked = "".join(_mask(char) for char in value[:MAX_SHAPE_CHARS])
+    return masked + _ELLIPSIS if len(value) > MAX_SHAPE_CHARS else masked
+
+
+def is_shape(text: str) -> bool:
+    """Tell whether a text could have come out of ``shape``.
+
+    >>> is_shape("Xx 99"), is_shape("Ann 99")
+    (True, False)
+    """
+    return len(text) <= MAX_SHAPE_CHARS + 1 and not text.translate(_MASKED_ASCII)
+
+
+def _mask(char: str) -> str:
+    category = unicodedata.category(char)
+    if category[0] == "L":
+        return "X" if category in {"Lu", "Lt"} else "x"
+    if category[0] == "N":
+        return "9"
+    if category[0] == "M":
+        return "x"
+    if char.isascii() and category[0] in "PS":
+        return char
+    if category[0] == "P":
+        return "-" if category == "Pd" else _LEFT_OUT
+    return " " if char.isspace() else _LEFT_OUT

@@ -1,0 +1,225 @@
+"""What the review store gives back: frozen values, made from rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from phiscan.model import (
+    Outcome,
+    PiiBit,
+    PiiVector,
+    Referral,
+    StoredFinding,
+    StoredTerm,
+    UnreadPart,
+    Verdict,
+)
+
+Detectors = tuple[tuple[str, bool], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ScanState:
+    """A scan that was begun or resumed."""
+
+    id: int
+    resumed: bool
+    started: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class KnownFile:
+    """What the store knows of a file from its latest examination."""
+
+    file_id: int
+    size: int
+    mtime_ns: int
+    ctime_ns: int
+    inode: int
+    device: int
+    content_hash: str
+    outcome: Outcome
+    reason: str
+    versions_key: str
+    scan_id: int  # the scan that made the examination
+    seen_scan_id: int  # the scan that saw the file last
+
+
+@dataclass(frozen=True, slots=True)
+class ScanHead:
+    """One line about a scan."""
+
+    id: int
+    roots: tuple[str, ...]
+    status: str  # "running", "stopped" or "complete"
+    started: datetime
+    ended: datetime | None
+    n_crawled: int
+
+
+@dataclass(frozen=True, slots=True)
+class ScanSummary:
+    """The numbers of one scan; crawled = screened + unchanged + skipped + failed.
+
+    Unchanged is a file whose earlier screening stands; one that still cannot be read, or is still passed
+    over, counts as failed or skipped again, so that no later scan looks cleaner than it is.
+    ``screened_positive``, ``referred``, ``people_at_risk`` and ``by_detector`` are over all files present,
+    unchanged ones with their standing result. ``bytes`` is the size of the files that this scan screened:
+    counted from rows like all the rest, so that an interruption changes nothing.
+    """
+
+    scan: int
+    roots: tuple[str, ...]
+    status: str
+    started: str  # UTC, ISO 8601
+    ended: str | None
+    crawled: int
+    screened: int
+    unchanged: int
+    skipped: Mapping[str, int]
+    failed: Mapping[str, int]
+    bytes: int
+    seconds: float
+    screened_positive: int  # files with PII: referred or pii_only
+    referred: int
+    people_at_risk: int  # in referred files, copies of one content counted once; an estimate
+    by_detector: Mapping[str, int]
+    versions: Mapping[str, str]
+    n_unread_parts: int
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the object of the contract (``scan --json``), with status and unread parts added."""
+        return {
+            "scan": self.scan,
+            "roots": list(self.roots),
+            "status": self.status,
+            "started": self.started,
+            "ended": self.ended,
+            "crawled": self.crawled,
+            "screened": self.screened,
+            "unchanged": self.unchanged,
+            "skipped": dict(self.skipped),
+            "failed": dict(self.failed),
+            "bytes": self.bytes,
+            "seconds": self.seconds,
+            "screened_positive": self.screened_positive,
+            "referred": self.referred,
+            "people_at_risk": self.people_at_risk,
+            "by_detector": dict(self.by_detector),
+            "versions": dict(self.versions),
+            "unread_parts": self.n_unread_parts,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class QueueItem:
+    """A referred file as it stands in the queue; ``verdict`` holds for its present content only."""
+
+    file_id: int
+    root: str
+    path: str
+    media_type: str
+    size: int
+    vector: PiiVector
+    hamming: int | None
+    missing: tuple[PiiBit, ...]
+    nearest_prototype: str
+    prototype_distance: int | None
+    health_score: float | None
+    health_prototype: str
+    n_people: int
+    n_findings: int
+    referral: Referral | None
+    case: str
+    detectors: Detectors
+    risk: float
+    verdict: Verdict | None
+    reviewer: str
+    assignee: str
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """A reviewer's verdict about one content of a file."""
+
+    id: int
+    file_id: int
+    verdict: Verdict
+    reviewer: str
+    reason: str
+    note: str
+    decided: datetime
+    content_hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class FileState:
+    """What the file system and the reader said of a file when it was examined."""
+
+    outcome: Outcome
+    reason: str
+    detail: str
+    mode: int
+    uid: int
+    mtime_ns: int
+    content_hash: str
+    n_chars: int
+    health_distance: float | None
+    scan_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class ItemDetail:
+    """Everything that the store knows of one file, to explain why it was referred."""
+
+    item: QueueItem
+    source: FileState
+    findings: tuple[StoredFinding, ...]
+    terms: tuple[StoredTerm, ...]
+    unread: tuple[UnreadPart, ...]
+    decisions: tuple[Decision, ...]  # all of them, oldest first; also those about earlier contents
+
+
+@dataclass(frozen=True, slots=True)
+class FileRow:
+    """One crawled file of a scan with its standing result.
+
+    ``standing``: the result is of an earlier scan. The outcome of a standing screening is unchanged; a
+    standing failure or skip keeps its own.
+    """
+
+    file_id: int
+    root: str
+    path: str
+    media_type: str
+    size: int
+    outcome: Outcome
+    reason: str
+    detail: str
+    unread: tuple[UnreadPart, ...]
+    vector: PiiVector
+    hamming: int | None
+    missing: tuple[PiiBit, ...]
+    health_score: float | None
+    n_people: int
+    n_findings: int
+    referral: Referral | None
+    case: str
+    detectors: Detectors
+    verdict: Verdict | None
+    reviewer: str
+    standing: bool
+
+
+@dataclass(frozen=True, slots=True)
+class AuditCheck:
+    """What verifying the audit log found."""
+
+    ok: bool
+    n_rows: int
+    first_bad: int | None  # number of the first entry that does not hold
+    problem: str  # in plain words, "" when ok
+    head: str  # hash of the last entry; noted elsewhere, it proves later that nothing was cut off

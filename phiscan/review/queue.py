@@ -1,0 +1,254 @@
+"""Reading the queue: its order, one item with all that explains it, every file of a scan."""
+
+from __future__ import annotations
+
+import os
+from collections import defaultdict
+from collections.abc import Collection, Iterator
+from typing import Any
+
+import sqlalchemy as sa
+
+from phiscan.errors import InputError
+from phiscan.model import (
+    EntityType,
+    FailReason,
+    Outcome,
+    PiiVector,
+    Reason,
+    Referral,
+    Span,
+    StoredFinding,
+    StoredTerm,
+    UnreadPart,
+    Verdict,
+)
+from phiscan.review.items import Decision, FileRow, FileState, ItemDetail, QueueItem
+from phiscan.review.standing import (
+    detectors_of,
+    last_seen,
+    missing_bits,
+    outcome_in_scan,
+    queue_item,
+    standing,
+)
+from phiscan.review.tables import (
+    decision,
+    examination,
+    file,
+    finding,
+    health_term,
+    root,
+    unread_part,
+)
+
+N_ROWS_AT_ONCE = 500
+
+
+def queue(
+    connection: sa.Connection,
+    scan_id: int | None,
+    *,
+    verdicts: Collection[Verdict | None] | None,
+    limit: int | None,
+    offset: int,
+) -> list[QueueItem]:
+    """Return referred files, the greatest risk first, then by root and path."""
+    query = (
+        _narrowed(standing(scan_id=scan_id), verdicts)
+        .order_by(examination.c.risk.desc(), root.c.path, file.c.path)
+        .limit(limit)
+        .offset(offset)
+    )
+    return [queue_item(row) for row in connection.execute(query)]
+
+
+def count(connection: sa.Connection, scan_id: int | None, verdicts: Collection[Verdict | None] | None) -> int:
+    """Count the items that ``queue`` would return without a limit."""
+    inner = _narrowed(standing(scan_id=scan_id), verdicts).with_only_columns(file.c.id).subquery()
+    return int(connection.execute(sa.select(sa.func.count()).select_from(inner)).scalar_one())
+
+
+def item(connection: sa.Connection, file_id: int) -> ItemDetail:
+    """Return one file with findings, terms, unread parts and decisions.
+
+    Raises:
+        InputError: there is no such file.
+    """
+    row = connection.execute(last_seen(file_id)).first()
+    if row is None:
+        message = f"file {file_id}: there is no such file in the database"
+        raise InputError(message)
+    state = FileState(
+        outcome=Outcome(row.outcome),
+        reason=row.reason,
+        detail=row.detail,
+        mode=row.mode,
+        uid=row.uid,
+        mtime_ns=row.mtime_ns,
+        content_hash=row.content_hash,
+        n_chars=row.n_chars,
+        health_distance=row.health_distance,
+        scan_id=row.scan_id,
+    )
+    return ItemDetail(
+        item=queue_item(row),
+        source=state,
+        findings=_findings(connection, row.id),
+        terms=_terms(connection, row.id),
+        unread=tuple(_unread(connection, [row.id])[row.id]),
+        decisions=_decisions(connection, file_id),
+    )
+
+
+def find(connection: sa.Connection, path: str) -> int:
+    """Return the number of the file named by a path, relative to its root or absolute, or by its number.
+
+    The path may be the display text or the name itself, as a shell passes it.
+
+    Raises:
+        InputError: no file or more than one has this path.
+    """
+    raw = os.fsencode(path) if path else b""
+    matches = sa.select(file.c.id, root.c.display, file.c.seen_scan_id).join(
+        root, root.c.id == file.c.root_id
+    )
+    found = list(connection.execute(matches.where((file.c.display == path) | (file.c.path == raw))))
+    if not found and path.startswith("/"):
+        found = _find_absolute(connection, path)
+    if not found and path.isdecimal() and path.isascii() and len(path) < 19:  # noqa: PLR2004 (digits of 2**63)
+        found = _matching(connection, file.c.id == int(path))
+    if not found:
+        message = f"{path}: no such file in the database; expected a path as `phiscan queue list` shows it"
+        raise InputError(message)
+    if len(found) > 1:
+        roots = ", ".join(sorted({row.display for row in found}))
+        message = (
+            f"{path}: {len(found)} files have this path; expected an absolute path, under one of {roots}"
+        )
+        raise InputError(message)
+    return int(found[0].id)
+
+
+def rows(connection: sa.Connection, scan_id: int | None) -> Iterator[FileRow]:
+    """Yield the files that a scan saw (None: all present now) by root and path; memory stays small."""
+    query = standing(scan_id=scan_id).order_by(root.c.path, file.c.path)
+    result = connection.execution_options(yield_per=N_ROWS_AT_ONCE).execute(query)
+    for some in result.partitions():
+        unread = _unread(connection, [row.id for row in some])
+        for row in some:
+            yield _file_row(row, tuple(unread[row.id]))
+
+
+def _narrowed(query: sa.Select[Any], verdicts: Collection[Verdict | None] | None) -> sa.Select[Any]:
+    query = query.where(examination.c.referral == Referral.REFERRED.value)
+    if verdicts is None:
+        return query
+    wanted = decision.c.verdict.in_([verdict.value for verdict in verdicts if verdict is not None])
+    return query.where(wanted | decision.c.verdict.is_(None) if None in verdicts else wanted)
+
+
+def _matching(connection: sa.Connection, condition: sa.ColumnElement[bool]) -> list[sa.Row[Any]]:
+    query = sa.select(file.c.id, root.c.display, file.c.seen_scan_id).join(root, root.c.id == file.c.root_id)
+    return [*connection.execute(query.where(condition))]
+
+
+def _find_absolute(connection: sa.Connection, path: str) -> list[sa.Row[Any]]:
+    """Find a file by root and path joined; of nested roots, the file that was seen last."""
+    raw = os.fsencode(path)
+    found: list[sa.Row[Any]] = []
+    for row in connection.execute(sa.select(root.c.id, root.c.display, root.c.path)):
+        shown, bare = row.display.rstrip("/") + "/", row.path.rstrip(b"/") + b"/"
+        names = []
+        if path.startswith(shown):
+            names.append(file.c.display == path[len(shown) :])
+        if raw.startswith(bare):
+            names.append(file.c.path == raw[len(bare) :])
+        if names:
+            found += _matching(connection, (file.c.root_id == row.id) & sa.or_(*names))
+    newest = max((row.seen_scan_id for row in found), default=0)
+    return [row for row in found if row.seen_scan_id == newest]
+
+
+def _file_row(row: sa.Row[Any], unread: tuple[UnreadPart, ...]) -> FileRow:
+    return FileRow(
+        file_id=row.file_id,
+        root=row.root,
+        path=row.path,
+        media_type=row.media_type,
+        size=row.size,
+        outcome=outcome_in_scan(row.outcome, examined_in=row.scan_id, sighted_in=row.sighted_in),
+        reason=row.reason,
+        detail=row.detail,
+        unread=unread,
+        vector=PiiVector.from_int(row.vector),
+        hamming=row.hamming,
+        missing=missing_bits(row.missing),
+        health_score=row.health_score,
+        n_people=row.n_people,
+        n_findings=row.n_findings,
+        referral=Referral(row.referral) if row.referral else None,
+        case=row.decision_case,
+        detectors=detectors_of(row.detectors),
+        verdict=Verdict(row.verdict) if row.verdict else None,
+        reviewer=row.reviewer or "",
+        standing=row.scan_id != row.sighted_in,
+    )
+
+
+def _findings(connection: sa.Connection, examination_id: int) -> tuple[StoredFinding, ...]:
+    query = sa.select(finding).where(finding.c.examination_id == examination_id).order_by(finding.c.position)
+    return tuple(
+        StoredFinding(
+            span=Span(row.span_start, row.span_end),
+            locator=row.locator,
+            entity_type=EntityType(row.entity_type),
+            source=row.source,
+            score=row.score,
+            reasons=tuple(Reason(kind, detail, score) for kind, detail, score in row.reasons),
+            preview=row.preview,
+            identity=row.identity,
+        )
+        for row in connection.execute(query)
+    )
+
+
+def _terms(connection: sa.Connection, examination_id: int) -> tuple[StoredTerm, ...]:
+    query = (
+        sa.select(health_term)
+        .where(health_term.c.examination_id == examination_id)
+        .order_by(health_term.c.position)
+    )
+    return tuple(
+        StoredTerm(row.concept, row.n_hits, Span(row.first_start, row.first_end), row.locator)
+        for row in connection.execute(query)
+    )
+
+
+def _unread(connection: sa.Connection, examination_ids: list[int]) -> dict[int, list[UnreadPart]]:
+    query = (
+        sa.select(unread_part)
+        .where(unread_part.c.examination_id.in_(examination_ids))
+        .order_by(unread_part.c.examination_id, unread_part.c.position)
+    )
+    parts: dict[int, list[UnreadPart]] = defaultdict(list)
+    for row in connection.execute(query):
+        parts[row.examination_id].append(UnreadPart(row.locator, FailReason(row.reason), row.detail))
+    return parts
+
+
+def _decisions(connection: sa.Connection, file_id: int) -> tuple[Decision, ...]:
+    query = sa.select(decision).where(decision.c.file_id == file_id).order_by(decision.c.id)
+    return tuple(
+        Decision(
+            id=row.id,
+            file_id=row.file_id,
+            verdict=Verdict(row.verdict),
+            reviewer=row.reviewer,
+            reason=row.reason,
+            note=row.note,
+            decided=row.decided,
+            content_hash=row.content_hash,
+        )
+        for row in connection.execute(query)
+    )

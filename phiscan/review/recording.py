@@ -1,0 +1,364 @@
+"""Writing a scan: its beginning, what it found file by file, and its end; bulk statements only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from hashlib import sha256
+from typing import Any, TypeVar
+
+import sqlalchemy as sa
+
+from phiscan.errors import StoreError
+from phiscan.model import FileResult, Outcome, PiiVector
+from phiscan.review.column_types import canonical_json
+from phiscan.review.database import inserted_id
+from phiscan.review.identity import is_shape
+from phiscan.review.items import KnownFile, ScanState
+from phiscan.review.risk import risk_of
+from phiscan.review.tables import (
+    examination,
+    file,
+    finding,
+    health_term,
+    root,
+    scan,
+    scan_root,
+    sighting,
+    unread_part,
+)
+
+T = TypeVar("T")
+
+N_PER_STATEMENT = 500  # values of one IN list
+
+_CHILDREN = (finding, health_term, unread_part)
+
+
+def begin_scan(
+    connection: sa.Connection,
+    roots: Sequence[bytes],
+    *,
+    versions: Mapping[str, str],
+    options: Mapping[str, Any],
+    now: datetime,
+) -> ScanState:
+    """Resume the unfinished scan of these roots, versions and options, or begin one.
+
+    Only the last scan of a root is resumed: behind a later one its files are known anyway.
+    """
+    root_ids = [_root_id(connection, path) for path in roots]
+    described = [[path.hex() for path in roots], dict(versions), dict(options)]
+    scan_key = sha256(canonical_json(described).encode()).hexdigest()
+    last_of_roots = (
+        sa.select(sa.func.max(scan_root.c.scan_id)).where(scan_root.c.root_id.in_(root_ids)).scalar_subquery()
+    )
+    unfinished = connection.execute(
+        sa.select(scan.c.id, scan.c.started).where(
+            scan.c.scan_key == scan_key, scan.c.status != "complete", scan.c.id == last_of_roots
+        )
+    ).first()
+    if unfinished is not None:
+        connection.execute(scan.update().where(scan.c.id == unfinished.id).values(status="running"))
+        return ScanState(unfinished.id, resumed=True, started=unfinished.started)
+    values = {
+        "scan_key": scan_key,
+        "status": "running",
+        "started": now,
+        "seconds": 0.0,
+        "versions": dict(versions),
+        "options": dict(options),
+    }
+    scan_id = inserted_id(connection, scan, values)
+    links = [
+        {"scan_id": scan_id, "position": position, "root_id": root_id}
+        for position, root_id in enumerate(root_ids)
+    ]
+    if links:
+        connection.execute(scan_root.insert(), links)
+    return ScanState(scan_id, resumed=False, started=now)
+
+
+def finish_scan(
+    connection: sa.Connection, scan_id: int, *, status: str, seconds: float, now: datetime
+) -> None:
+    """Close a scan, or mark it as stopped; the seconds of its parts add up.
+
+    Raises:
+        StoreError: there is no such scan.
+    """
+    changed = connection.execute(
+        scan.update()
+        .where(scan.c.id == scan_id)
+        .values(status=status, ended=now, seconds=scan.c.seconds + seconds)
+    )
+    if changed.rowcount != 1:
+        message = f"scan {scan_id}: there is no such scan"
+        raise StoreError(message)
+    if status == "complete":
+        of_scan = sa.select(scan_root.c.root_id).where(scan_root.c.scan_id == scan_id)
+        connection.execute(root.update().where(root.c.id.in_(of_scan)).values(complete_scan_id=scan_id))
+
+
+def known(connection: sa.Connection, root_path: bytes, paths: Sequence[bytes]) -> dict[bytes, KnownFile]:
+    """Return the latest examination of each path that was crawled before."""
+    query = (
+        sa.select(
+            file.c.path,
+            file.c.id,
+            examination.c.size,
+            examination.c.mtime_ns,
+            examination.c.ctime_ns,
+            examination.c.inode,
+            examination.c.device,
+            examination.c.content_hash,
+            examination.c.outcome,
+            examination.c.reason,
+            examination.c.versions_key,
+            examination.c.scan_id,
+            file.c.seen_scan_id,
+        )
+        .join(root, root.c.id == file.c.root_id)
+        .join(sighting, (sighting.c.scan_id == file.c.seen_scan_id) & (sighting.c.file_id == file.c.id))
+        .join(examination, examination.c.id == sighting.c.examination_id)
+        .where(root.c.path == root_path)
+    )
+    found = {}
+    for some in _chunks(paths):
+        for row in connection.execute(query.where(file.c.path.in_(some))):
+            path, file_id, size, mtime, ctime, inode, device, content, outcome, reason, key, made, seen = row
+            found[path] = KnownFile(
+                file_id,
+                size,
+                mtime,
+                ctime,
+                inode,
+                device,
+                content,
+                Outcome(outcome),
+                reason,
+                key,
+                made,
+                seen,
+            )
+    return found
+
+
+def record(
+    connection: sa.Connection,
+    scan_id: int,
+    versions_key: str,
+    results: Sequence[FileResult],
+    unchanged: Sequence[int],
+) -> None:
+    """Write results and sightings; a result for a file that this scan recorded before replaces it.
+
+    Raises:
+        ValueError: a result's outcome is unchanged, which is said by its file's number instead.
+        StoreError: a preview is not masked: nothing is written.
+    """
+    by_file = {(result.source.root, result.source.path): result for result in results}
+    file_ids = _file_ids(connection, scan_id, by_file)
+    pairs = [(file_ids[place], result) for place, result in by_file.items()]
+    examination_ids = _write_examinations(connection, scan_id, versions_key, pairs)
+    children: tuple[list[dict[str, Any]], ...] = ([], [], [])
+    for file_id, result in pairs:
+        for rows, more in zip(children, _child_rows(examination_ids[file_id], result), strict=True):
+            rows.extend(more)
+    for table, rows in zip(_CHILDREN, children, strict=True):
+        if rows:
+            connection.execute(table.insert(), rows)
+    _see(connection, scan_id, examination_ids, unchanged)
+
+
+def _root_id(connection: sa.Connection, path: bytes) -> int:
+    found = connection.execute(sa.select(root.c.id).where(root.c.path == path)).scalar()
+    if found is None:
+        display = path.decode("utf-8", "backslashreplace")
+        return inserted_id(connection, root, {"path": path, "display": display})
+    return int(found)
+
+
+def _file_ids(
+    connection: sa.Connection, scan_id: int, places: Mapping[tuple[bytes, bytes], FileResult]
+) -> dict[tuple[bytes, bytes], int]:
+    """Return the number of each file; new files get theirs in the order given."""
+    ids: dict[tuple[bytes, bytes], int] = {}
+    for root_path in dict.fromkeys(place[0] for place in places):
+        root_id = _root_id(connection, root_path)
+        paths = [place[1] for place in places if place[0] == root_path]
+
+        def look_up(some: Sequence[bytes], root_id: int = root_id, root_path: bytes = root_path) -> None:
+            query = sa.select(file.c.path, file.c.id).where(file.c.root_id == root_id, file.c.path.in_(some))
+            ids.update({(root_path, path): file_id for path, file_id in connection.execute(query)})
+
+        for some in _chunks(paths):
+            look_up(some)
+            new = [path for path in some if (root_path, path) not in ids]
+            if new:
+                rows = [
+                    {
+                        "root_id": root_id,
+                        "path": path,
+                        "display": places[(root_path, path)].source.display,
+                        "seen_scan_id": scan_id,
+                    }
+                    for path in new
+                ]
+                connection.execute(file.insert(), rows)
+                look_up(new)
+    return ids
+
+
+def _write_examinations(
+    connection: sa.Connection, scan_id: int, versions_key: str, pairs: Sequence[tuple[int, FileResult]]
+) -> dict[int, int]:
+    """Write one row per file and return its number by file; an earlier row of this scan keeps its own."""
+    ids = _examination_ids(connection, scan_id, [file_id for file_id, _ in pairs])
+    new, again = [], []
+    for file_id, result in pairs:
+        row = {**_examination_row(result), "versions_key": versions_key}
+        if file_id in ids:
+            again.append({**row, "row_id": ids[file_id]})
+        else:
+            new.append({**row, "scan_id": scan_id, "file_id": file_id})
+    if again:
+        changed: dict[str, Any] = {name: sa.bindparam(name) for name in again[0] if name != "row_id"}
+        statement = examination.update().where(examination.c.id == sa.bindparam("row_id")).values(changed)
+        connection.execute(statement, again)
+        for some in _chunks([row["row_id"] for row in again]):
+            for table in _CHILDREN:
+                connection.execute(table.delete().where(table.c.examination_id.in_(some)))
+    if new:
+        connection.execute(examination.insert(), new)
+        ids |= _examination_ids(connection, scan_id, [row["file_id"] for row in new])
+    return ids
+
+
+def _examination_ids(connection: sa.Connection, scan_id: int, file_ids: Sequence[int]) -> dict[int, int]:
+    ids: dict[int, int] = {}
+    for some in _chunks(file_ids):
+        query = sa.select(examination.c.file_id, examination.c.id).where(
+            examination.c.scan_id == scan_id, examination.c.file_id.in_(some)
+        )
+        ids.update((file_id, row_id) for file_id, row_id in connection.execute(query))
+    return ids
+
+
+def _examination_row(result: FileResult) -> dict[str, Any]:
+    if result.outcome is Outcome.UNCHANGED:
+        message = "an unchanged file is recorded by its number, not as a result"
+        raise ValueError(message)
+    source = result.source
+    return {
+        "outcome": result.outcome.value,
+        "reason": str(result.reason),
+        "detail": result.detail,
+        "size": source.size,
+        "mtime_ns": source.mtime_ns,
+        "ctime_ns": source.ctime_ns,
+        "inode": source.inode,
+        "device": source.device,
+        "mode": source.mode,
+        "uid": source.uid,
+        "media_type": result.media_type,
+        "content_hash": result.content_hash,
+        "n_chars": result.n_chars,
+        "vector": result.vector.to_int(),
+        "hamming": result.hamming,
+        "missing": PiiVector(frozenset(result.missing)).to_int(),
+        "nearest_prototype": result.nearest_prototype,
+        "prototype_distance": result.prototype_distance,
+        "n_people": result.n_people,
+        "n_findings": len(result.findings),
+        "health_score": result.health_score,
+        "health_distance": result.health_distance,
+        "health_prototype": result.health_prototype,
+        "referral": result.referral.value if result.referral else None,
+        "decision_case": result.case,
+        "detectors": result.detectors,
+        "risk": risk_of(result.vector, result.n_people, result.health_score),
+    }
+
+
+def _child_rows(
+    examination_id: int, result: FileResult
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]], list[dict[str, Any]]]:
+    findings = []
+    for position, found in enumerate(result.findings):
+        if not is_shape(found.preview):
+            message = f"{result.source.display}: finding {position}: its preview is not masked; not recorded"
+            raise StoreError(message)
+        findings.append(
+            {
+                "examination_id": examination_id,
+                "position": position,
+                "span_start": found.span.start,
+                "span_end": found.span.end,
+                "locator": found.locator,
+                "entity_type": found.entity_type.value,
+                "source": found.source,
+                "score": found.score,
+                "reasons": [[step.kind, step.detail, step.score] for step in found.reasons],
+                "preview": found.preview,
+                "identity": found.identity,
+            }
+        )
+    terms = [
+        {
+            "examination_id": examination_id,
+            "position": position,
+            "concept": term.concept,
+            "n_hits": term.count,
+            "first_start": term.first.start,
+            "first_end": term.first.end,
+            "locator": term.locator,
+        }
+        for position, term in enumerate(result.terms)
+    ]
+    unread = [
+        {
+            "examination_id": examination_id,
+            "position": position,
+            "locator": part.locator,
+            "reason": str(part.reason),
+            "detail": part.detail,
+        }
+        for position, part in enumerate(result.unread)
+    ]
+    return findings, terms, unread
+
+
+def _see(
+    connection: sa.Connection, scan_id: int, examined: Mapping[int, int], unchanged: Sequence[int]
+) -> None:
+    """Note that the scan saw these files, and which result stands for each."""
+    standing = dict(examined)
+    rest = [file_id for file_id in dict.fromkeys(unchanged) if file_id not in examined]
+    for some in _chunks(rest):
+        query = (
+            sa.select(file.c.id, sighting.c.examination_id)
+            .join(sighting, (sighting.c.scan_id == file.c.seen_scan_id) & (sighting.c.file_id == file.c.id))
+            .where(file.c.id.in_(some))
+        )
+        found = {row.id: row.examination_id for row in connection.execute(query)}
+        if len(found) != len(some):
+            missing = next(file_id for file_id in some if file_id not in found)
+            message = f"file {missing}: seen again, but it was never examined"
+            raise StoreError(message)
+        standing |= {file_id: found[file_id] for file_id in some}
+    for some in _chunks(list(standing)):
+        connection.execute(
+            sighting.delete().where(sighting.c.scan_id == scan_id, sighting.c.file_id.in_(some))
+        )
+        rows = [
+            {"scan_id": scan_id, "file_id": file_id, "examination_id": standing[file_id]} for file_id in some
+        ]
+        connection.execute(sighting.insert(), rows)
+        connection.execute(file.update().where(file.c.id.in_(some)).values(seen_scan_id=scan_id))
+
+
+def _chunks(values: Iterable[T]) -> Iterator[list[T]]:
+    listed = list(values)
+    for start in range(0, len(listed), N_PER_STATEMENT):
+        yield listed[start : start + N_PER_STATEMENT]

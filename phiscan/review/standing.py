@@ -1,0 +1,108 @@
+"""The one query behind queue, item and rows: a file that was there, its standing result, its verdict."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sqlalchemy as sa
+
+from phiscan.model import Outcome, PiiBit, PiiVector, Referral, Verdict
+from phiscan.review.items import Detectors, QueueItem
+from phiscan.review.tables import assignment, decision, examination, file, root, sighting
+
+
+def standing(*, scan_id: int | None) -> sa.Select[Any]:
+    """Select the files that a scan saw with the result that stood then; None: all files present now.
+
+    A file is present until a complete scan of its root has not seen it; while a scan runs, files that it
+    has not reached yet stay.
+    """
+    if scan_id is not None:
+        return _sightings().where(sighting.c.scan_id == scan_id)
+    return _sightings().where(
+        sighting.c.scan_id == file.c.seen_scan_id,
+        file.c.seen_scan_id >= sa.func.coalesce(root.c.complete_scan_id, 0),
+    )
+
+
+def _sightings() -> sa.Select[Any]:
+    verdict_id = (
+        sa.select(sa.func.max(decision.c.id))
+        .where(decision.c.file_id == file.c.id, decision.c.content_hash == examination.c.content_hash)
+        .correlate(file, examination)
+        .scalar_subquery()
+    )
+    assignment_id = (
+        sa.select(sa.func.max(assignment.c.id))
+        .where(assignment.c.file_id == file.c.id)
+        .correlate(file)
+        .scalar_subquery()
+    )
+    return (
+        sa.select(
+            file.c.id.label("file_id"),
+            root.c.display.label("root"),
+            file.c.display.label("path"),
+            examination,
+            sighting.c.scan_id.label("sighted_in"),
+            decision.c.verdict,
+            decision.c.reviewer,
+            assignment.c.assignee,
+        )
+        .select_from(sighting)
+        .join(file, file.c.id == sighting.c.file_id)
+        .join(root, root.c.id == file.c.root_id)
+        .join(examination, examination.c.id == sighting.c.examination_id)
+        .outerjoin(decision, decision.c.id == verdict_id)
+        .outerjoin(assignment, assignment.c.id == assignment_id)
+    )
+
+
+def last_seen(file_id: int) -> sa.Select[Any]:
+    """Select one file as the scan that saw it last left it, present or not."""
+    return _sightings().where(file.c.id == file_id, sighting.c.scan_id == file.c.seen_scan_id)
+
+
+def queue_item(row: sa.Row[Any]) -> QueueItem:
+    """Make a queue item of a row of ``standing``."""
+    return QueueItem(
+        file_id=row.file_id,
+        root=row.root,
+        path=row.path,
+        media_type=row.media_type,
+        size=row.size,
+        vector=PiiVector.from_int(row.vector),
+        hamming=row.hamming,
+        missing=missing_bits(row.missing),
+        nearest_prototype=row.nearest_prototype,
+        prototype_distance=row.prototype_distance,
+        health_score=row.health_score,
+        health_prototype=row.health_prototype,
+        n_people=row.n_people,
+        n_findings=row.n_findings,
+        referral=Referral(row.referral) if row.referral else None,
+        case=row.decision_case,
+        detectors=detectors_of(row.detectors),
+        risk=row.risk,
+        verdict=Verdict(row.verdict) if row.verdict else None,
+        reviewer=row.reviewer or "",
+        assignee=row.assignee or "",
+    )
+
+
+def missing_bits(packed: int) -> tuple[PiiBit, ...]:
+    """Unpack a set of bits, in bit order."""
+    present = PiiVector.from_int(packed).bits
+    return tuple(bit for bit in PiiBit if bit in present)
+
+
+def detectors_of(stored: list[list[Any]]) -> Detectors:
+    """Read the stored verdicts of the detectors."""
+    return tuple((str(name), bool(is_phi)) for name, is_phi in stored)
+
+
+def outcome_in_scan(outcome: str, *, examined_in: int, sighted_in: int) -> Outcome:
+    """Return a file's outcome in the scan that saw it; what stands from an earlier screening is unchanged."""
+    if outcome == Outcome.SCREENED and examined_in != sighted_in:
+        return Outcome.UNCHANGED
+    return Outcome(outcome)

@@ -1,0 +1,262 @@
+"""The review store: what scans found, what reviewers decided, and the log of both.
+
+One object over one database. Every method is one short transaction, so a scan may write while people
+review; a failure is a ``StoreError`` of one line, and a wrong argument of the user an ``InputError``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from datetime import datetime
+from types import TracebackType
+from typing import Any, Literal, Self
+
+from phiscan.model import FileResult, Verdict
+from phiscan.review import audit, deciding, queue, recording, summaries
+from phiscan.review.database import Database, open_database
+from phiscan.review.items import (
+    AuditCheck,
+    Decision,
+    FileRow,
+    FileState,
+    ItemDetail,
+    KnownFile,
+    QueueItem,
+    ScanHead,
+    ScanState,
+    ScanSummary,
+)
+
+__all__ = [
+    "AuditCheck",
+    "Decision",
+    "FileRow",
+    "FileState",
+    "ItemDetail",
+    "KnownFile",
+    "QueueItem",
+    "ScanHead",
+    "ScanState",
+    "ScanSummary",
+    "Store",
+]
+
+
+class Store:
+    """An open review database; a context manager."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    @classmethod
+    def open(cls, url: str, *, create: bool = False) -> Self:
+        """Open the database at an SQLAlchemy URL; with ``create`` make it, or bring it up to date.
+
+        Raises:
+            StoreError: names the URL (password hidden): missing, foreign, corrupt, read-only, locked, or
+                of another schema version.
+        """
+        return cls(open_database(url, create=create))
+
+    def close(self) -> None:
+        """Close every connection."""
+        self._database.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @property
+    def name(self) -> str:
+        """The database's URL for messages, its password hidden."""
+        return self._database.name
+
+    # Scanning
+
+    def begin_scan(
+        self,
+        roots: Sequence[bytes],
+        *,
+        versions: Mapping[str, str],
+        options: Mapping[str, Any],
+        now: datetime,
+    ) -> ScanState:
+        """Go on with the unfinished scan of exactly these roots, versions and options, else begin one."""
+        return self._database.write(
+            lambda connection: recording.begin_scan(
+                connection, roots, versions=versions, options=options, now=now
+            )
+        )
+
+    def known(self, root: bytes, paths: Sequence[bytes]) -> dict[bytes, KnownFile]:
+        """Return the latest examination of each of these paths that was crawled before; one query per 500."""
+        with self._database.read() as connection:
+            return recording.known(connection, root, paths)
+
+    def record(
+        self,
+        scan_id: int,
+        versions_key: str,
+        results: Sequence[FileResult],
+        *,
+        unchanged: Sequence[int] = (),
+    ) -> None:
+        """Record results, and files seen again by their number, all or nothing.
+
+        Recording the same file in the same scan twice replaces the first.
+        """
+        self._database.write(
+            lambda connection: recording.record(connection, scan_id, versions_key, results, unchanged)
+        )
+
+    def finish_scan(
+        self, scan_id: int, *, status: Literal["complete", "stopped"], seconds: float, now: datetime
+    ) -> None:
+        """Close a scan; a stopped one stays resumable. The seconds of its parts add up."""
+        self._database.write(
+            lambda connection: recording.finish_scan(
+                connection, scan_id, status=status, seconds=seconds, now=now
+            )
+        )
+
+    # Reading
+
+    def summary(self, scan_id: int | None = None) -> ScanSummary:
+        """Count one scan (None = the latest) from its rows.
+
+        Raises:
+            StoreError: there is no such scan.
+        """
+        with self._database.read() as connection:
+            number = summaries.latest_scan(connection) if scan_id is None else scan_id
+            return summaries.summary(connection, number)
+
+    def scans(self) -> list[ScanHead]:
+        """Return one line per scan, oldest first."""
+        with self._database.read() as connection:
+            return summaries.scans(connection)
+
+    def queue(
+        self,
+        scan_id: int | None = None,
+        *,
+        verdicts: Collection[Verdict | None] | None = None,
+        limit: int | None = None,
+        offset: int = 0,
+    ) -> list[QueueItem]:
+        """Return referred files by falling risk, then by path.
+
+        ``scan_id`` None = the files present now on every root ever scanned, so that a scan of one share
+        does not hide what is undecided on another. ``verdicts`` keeps items with one of these verdicts,
+        None standing for undecided.
+        """
+        with self._database.read() as connection:
+            return queue.queue(connection, scan_id, verdicts=verdicts, limit=limit, offset=offset)
+
+    def queue_size(
+        self, scan_id: int | None = None, *, verdicts: Collection[Verdict | None] | None = None
+    ) -> int:
+        """Count what ``queue`` returns without a limit."""
+        with self._database.read() as connection:
+            return queue.count(connection, scan_id, verdicts)
+
+    def item(self, file_id: int) -> ItemDetail:
+        """Return one file with everything that explains its referral.
+
+        Raises:
+            InputError: there is no such file.
+        """
+        with self._database.read() as connection:
+            return queue.item(connection, file_id)
+
+    def find(self, path_display: str) -> int:
+        """Return the number of the file with this path (relative to its root, or absolute) or number.
+
+        Raises:
+            InputError: no file or several files answer to it.
+        """
+        with self._database.read() as connection:
+            return queue.find(connection, path_display)
+
+    def rows(self, scan_id: int | None = None) -> Iterator[FileRow]:
+        """Yield one row per file that the scan (None = the latest) crawled, by root and path."""
+        with self._database.read() as connection:
+            number = summaries.latest_scan(connection) if scan_id is None else scan_id
+            yield from queue.rows(connection, number)
+
+    def present_rows(self) -> Iterator[FileRow]:
+        """Yield one row per file present now on every root, whichever scan saw it last."""
+        with self._database.read() as connection:
+            yield from queue.rows(connection, None)
+
+    # Reviewing
+
+    def decide(
+        self,
+        file_id: int,
+        verdict: Verdict,
+        *,
+        reviewer: str,
+        reason: str = "",
+        note: str = "",
+        now: datetime,
+    ) -> Decision:
+        """Append a decision about the content of a file as it was last examined.
+
+        Raises:
+            InputError: unknown or never read file, or no reviewer.
+        """
+        (made,) = self.decide_all([(file_id, verdict)], reviewer=reviewer, reason=reason, note=note, now=now)
+        return made
+
+    def decide_all(
+        self,
+        verdicts: Sequence[tuple[int, Verdict]],
+        *,
+        reviewer: str,
+        reason: str = "",
+        note: str = "",
+        now: datetime,
+    ) -> list[Decision]:
+        """Append many decisions in one transaction, all or none; see ``decide``."""
+        return self._database.write(
+            lambda connection: deciding.decide(
+                connection, verdicts, reviewer=reviewer, reason=reason, note=note, now=now
+            ),
+            durable=True,
+        )
+
+    def assign(self, file_id: int, assignee: str, *, by: str, now: datetime) -> None:
+        """Append who shall decide about a file; "" = nobody any more.
+
+        Raises:
+            InputError: unknown file, or nobody assigns.
+        """
+        self.assign_all([file_id], assignee, by=by, now=now)
+
+    def assign_all(self, file_ids: Sequence[int], assignee: str, *, by: str, now: datetime) -> None:
+        """Append many assignments in one transaction, all or none; see ``assign``."""
+        self._database.write(
+            lambda connection: deciding.assign(connection, file_ids, assignee, by=by, now=now), durable=True
+        )
+
+    # Proving
+
+    def verify_audit(self, *, head: str = "") -> AuditCheck:
+        """Check the audit log; ``head``: a hash noted earlier, which must still be in the chain."""
+        with self._database.read() as connection:
+            check = audit.verify(connection)
+            if check.ok and head and not audit.contains(connection, head):
+                problem = "the noted hash is not in the log: it was rewritten or cut off"
+                return AuditCheck(
+                    ok=False,
+                    n_rows=check.n_rows,
+                    first_bad=check.n_rows + 1,
+                    problem=problem,
+                    head=check.head,
+                )
+            return check

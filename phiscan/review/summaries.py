@@ -1,0 +1,155 @@
+"""The numbers of a scan, counted from its rows each time they are asked for."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import sqlalchemy as sa
+
+from phiscan.errors import StoreError
+from phiscan.model import Outcome, Referral
+from phiscan.review.column_types import iso
+from phiscan.review.items import ScanHead, ScanSummary
+from phiscan.review.standing import detectors_of, outcome_in_scan
+from phiscan.review.tables import examination, root, scan, scan_root, sighting, unread_part
+
+
+def latest_scan(connection: sa.Connection) -> int:
+    """Return the scan that began or ended last.
+
+    Raises:
+        StoreError: there is none.
+    """
+    recent = sa.func.coalesce(scan.c.ended, scan.c.started)
+    found = connection.execute(
+        sa.select(scan.c.id).order_by(recent.desc(), scan.c.id.desc()).limit(1)
+    ).scalar()
+    if found is None:
+        message = "the database holds no scan yet; `phiscan scan ROOT` makes one"
+        raise StoreError(message)
+    return int(found)
+
+
+def scans(connection: sa.Connection) -> list[ScanHead]:
+    """Return every scan, oldest first."""
+    counted = (
+        sa.select(sighting.c.scan_id, sa.func.count().label("n")).group_by(sighting.c.scan_id).subquery()
+    )
+    query = (
+        sa.select(scan, sa.func.coalesce(counted.c.n, 0).label("n"))
+        .outerjoin(counted, counted.c.scan_id == scan.c.id)
+        .order_by(scan.c.id)
+    )
+    return [
+        ScanHead(row.id, _roots(connection, row.id), row.status, row.started, row.ended, row.n)
+        for row in connection.execute(query).all()
+    ]
+
+
+def summary(connection: sa.Connection, scan_id: int) -> ScanSummary:
+    """Count one scan.
+
+    Raises:
+        StoreError: there is no such scan, or its rows break crawled = screened + unchanged + skipped +
+            failed.
+    """
+    head = connection.execute(sa.select(scan).where(scan.c.id == scan_id)).first()
+    if head is None:
+        message = f"scan {scan_id}: there is no such scan"
+        raise StoreError(message)
+    of_scan = (
+        sa.select(sighting.c.scan_id)
+        .join(examination, examination.c.id == sighting.c.examination_id)
+        .where(sighting.c.scan_id == scan_id)
+    )
+    new = sa.case((examination.c.scan_id == scan_id, 1), else_=0).label("new")
+    by_outcome = connection.execute(
+        of_scan.with_only_columns(
+            examination.c.outcome,
+            examination.c.reason,
+            new,
+            sa.func.count(),
+            sa.func.coalesce(sa.func.sum(examination.c.size), 0),
+        ).group_by(examination.c.outcome, examination.c.reason, new)
+    ).all()
+    counts: Counter[Outcome] = Counter()
+    reasons: dict[Outcome, Counter[str]] = {Outcome.SKIPPED: Counter(), Outcome.FAILED: Counter()}
+    n_bytes = 0
+    for stored, reason, is_new, n_files, size in by_outcome:
+        outcome = outcome_in_scan(stored, examined_in=is_new, sighted_in=1)
+        counts[outcome] += n_files
+        if outcome in reasons:
+            reasons[outcome][reason] += n_files
+        if outcome is Outcome.SCREENED:
+            n_bytes += int(size)
+    crawled = _count(connection, sa.select(sighting).where(sighting.c.scan_id == scan_id))
+    if crawled != counts.total():
+        message = f"scan {scan_id}: {crawled} files crawled, but {counts.total()} outcomes recorded"
+        raise StoreError(message)
+    referrals, detectors = _screened(connection, of_scan)
+    return ScanSummary(
+        scan=scan_id,
+        roots=_roots(connection, scan_id),
+        status=head.status,
+        started=iso(head.started),
+        ended=iso(head.ended) if head.ended else None,
+        crawled=crawled,
+        screened=counts[Outcome.SCREENED],
+        unchanged=counts[Outcome.UNCHANGED],
+        skipped=dict(sorted(reasons[Outcome.SKIPPED].items())),
+        failed=dict(sorted(reasons[Outcome.FAILED].items())),
+        bytes=n_bytes,
+        seconds=head.seconds,
+        screened_positive=referrals[Referral.REFERRED] + referrals[Referral.PII_ONLY],
+        referred=referrals[Referral.REFERRED],
+        people_at_risk=_people(connection, of_scan),
+        by_detector=detectors,
+        versions=head.versions,
+        n_unread_parts=_count(
+            connection,
+            of_scan.join(unread_part, unread_part.c.examination_id == examination.c.id),
+        ),
+    )
+
+
+def _screened(connection: sa.Connection, of_scan: sa.Select[Any]) -> tuple[Counter[Referral], dict[str, int]]:
+    referrals: Counter[Referral] = Counter()
+    detectors: Counter[str] = Counter()
+    query = (
+        of_scan.where(examination.c.referral.is_not(None))
+        .with_only_columns(examination.c.referral, examination.c.detectors, sa.func.count())
+        .group_by(examination.c.referral, examination.c.detectors)
+        .order_by(examination.c.referral, examination.c.detectors)
+    )
+    for referral, stored, n_files in connection.execute(query):
+        referrals[Referral(referral)] += n_files
+        for name, is_phi in detectors_of(stored):
+            detectors[name] += n_files * is_phi
+    return referrals, dict(detectors)
+
+
+def _people(connection: sa.Connection, of_scan: sa.Select[Any]) -> int:
+    """Sum the people at risk in referred files; copies of one content put the same people at risk."""
+    per_content = (
+        of_scan.where(examination.c.referral == Referral.REFERRED.value)
+        .with_only_columns(sa.func.max(examination.c.n_people).label("n"))
+        .group_by(examination.c.content_hash)
+        .subquery()
+    )
+    return int(connection.execute(sa.select(sa.func.coalesce(sa.func.sum(per_content.c.n), 0))).scalar_one())
+
+
+def _count(connection: sa.Connection, query: sa.Select[Any]) -> int:
+    counted = sa.select(sa.func.count()).select_from(query.subquery())
+    return int(connection.execute(counted).scalar_one())
+
+
+def _roots(connection: sa.Connection, scan_id: int) -> tuple[str, ...]:
+    query = (
+        sa.select(root.c.display)
+        .join(scan_root, scan_root.c.root_id == root.c.id)
+        .where(scan_root.c.scan_id == scan_id)
+        .order_by(scan_root.c.position)
+    )
+    return tuple(connection.execute(query).scalars())
