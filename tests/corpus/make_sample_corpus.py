@@ -1,0 +1,68 @@
+"""Make sample_corpus/ anew: ``python tests/corpus/make_sample_corpus.py [FOLDER]``.
+
+The same checkout gives the same bytes every time: the seed and the times in archives, documents and PDFs
+are fixed.
+What stands in the files is written in texts/*.txt; README.md in sample_corpus/ says what the truth means.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from dataclasses import asdict
+from pathlib import Path
+
+from corpus_formats import gold, make_file
+from corpus_texts import Entry, load_entries
+
+HERE = Path(__file__).resolve().parent
+SAMPLE = HERE.parents[1] / "sample_corpus"
+KEPT = {"README.md"}  # written by hand
+
+
+def check_span(path: str, text: str) -> None:
+    """Refuse a gold span that a search of our outputs could meet by chance.
+
+    Raises:
+        ValueError: the text is shorter than six characters, or has neither two letters in a row, nor
+            six digits, nor letters and digits mixed as in a postal code.
+    """
+    letters = re.search(r"[^\W\d_]{2}", text)
+    digits = re.sub(r"\D", "", text)
+    mixed = bool(digits) and sum(char.isalnum() for char in text) >= 6 and any(map(str.isalpha, text))
+    if len(text) < 6 or not (letters or len(digits) >= 6 or mixed) or text.startswith("2026"):
+        message = f"{path}: gold span of {len(text)} characters is too weak to search for"
+        raise ValueError(message)
+
+
+def truth_line(entry: Entry, entries: dict[str, Entry]) -> str:
+    """Return the line of truth.jsonl for one file."""
+    spans = [asdict(span) for span in gold(entry, entries)]
+    for span in spans:
+        check_span(entry.path, span["text"])
+    line = {"path": entry.path, "label": entry.label, "spans": spans}
+    return json.dumps(line, ensure_ascii=False)
+
+
+def make_corpus(folder: Path) -> int:
+    """Write the share and its truth into ``folder``, remove files that no entry makes; return the count."""
+    entries = load_entries(HERE / "texts")
+    shared = {path: entry for path, entry in entries.items() if not path.startswith("@")}
+    folder.mkdir(parents=True, exist_ok=True)
+    for path, entry in shared.items():
+        target = folder / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(make_file(entry, entries))
+    lines = [truth_line(shared[path], entries) for path in sorted(shared)]
+    (folder / "truth.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8", newline="\n")
+    wanted = {*shared, *KEPT, "truth.jsonl"}
+    for old in [p for p in folder.rglob("*") if p.is_file()]:
+        if old.relative_to(folder).as_posix() not in wanted:
+            old.unlink()
+    return len(shared)
+
+
+if __name__ == "__main__":
+    target_folder = Path(sys.argv[1]) if len(sys.argv) > 1 else SAMPLE
+    print(make_corpus(target_folder), "files in", target_folder)

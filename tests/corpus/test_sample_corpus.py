@@ -1,0 +1,281 @@
+"""The committed sample corpus says what its truth says, and can be made again."""
+
+from __future__ import annotations
+
+import email
+import io
+import json
+import re
+import zipfile
+from collections import Counter
+from email import policy
+from pathlib import Path
+
+import pytest
+from corpus_formats import gold
+from corpus_pdf import PASSWORD
+from corpus_texts import VERBATIM, load_entries
+from docx import Document
+from lxml import etree
+from make_sample_corpus import HERE, SAMPLE, check_span, make_corpus
+from openpyxl import load_workbook
+from pptx import Presentation
+from pypdf import PdfReader
+from stdnum import luhn
+from stdnum.ca import bc_phn, sin
+from stdnum.us import ssn
+from striprtf.striprtf import rtf_to_text
+
+from phiscan.model import EntityType
+
+TRUTH = [json.loads(line) for line in (SAMPLE / "truth.jsonl").read_text(encoding="utf-8").splitlines()]
+ENTRIES = load_entries(HERE / "texts")
+NEEDS_OCR = {p for p, e in ENTRIES.items() if e.suffix == "png" or e.options.get("kind") == "scan"}
+CORRUPT = {p for p, e in ENTRIES.items() if e.options.get("kind") == "corrupt"}
+
+
+def _squeeze(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _read_docx(payload: bytes) -> str:
+    assert Document(io.BytesIO(payload)).paragraphs or Document(io.BytesIO(payload)).tables
+    words = []
+    with zipfile.ZipFile(io.BytesIO(payload)) as package:
+        for name in package.namelist():
+            if name.startswith("word/") and name.endswith(".xml"):
+                root = etree.fromstring(package.read(name))
+                words += [
+                    "".join(t for t in p.itertext() if t.strip())
+                    for p in root.iter("{*}p")
+                    if p.tag.endswith("}p")
+                ]
+    return "\n".join(words)
+
+
+def _read_pdf(payload: bytes) -> str:
+    reader = PdfReader(io.BytesIO(payload))
+    if reader.is_encrypted:
+        assert not reader.decrypt("")
+        assert reader.decrypt(PASSWORD)
+    fields = reader.get_fields() or {}
+    return "\n".join(
+        [*(page.extract_text() for page in reader.pages), *(str(f.value) for f in fields.values())]
+    )
+
+
+def _read_mail(payload: bytes) -> str:
+    message = email.message_from_bytes(payload, policy=policy.default)
+    texts = [f"{name}: {value}" for name, value in message.items()]
+    for part in message.walk():
+        if part.get_content_type() == "message/rfc822":
+            texts += [f"{name}: {value}" for name, value in part.get_content().items()]
+        elif part.get_filename():
+            texts.append(read(part.get_filename(), part.get_payload(decode=True)))
+        elif not part.is_multipart():
+            texts.append(part.get_content())
+    return "\n".join(texts)
+
+
+def _read_xlsx(payload: bytes) -> str:
+    book = load_workbook(io.BytesIO(payload), read_only=True)
+    return "\n".join(str(v) for sheet in book for row in sheet.iter_rows(values_only=True) for v in row)
+
+
+def _read_pptx(payload: bytes) -> str:
+    deck = Presentation(io.BytesIO(payload))
+    return "\n".join(shape.text_frame.text for slide in deck.slides for shape in slide.shapes)
+
+
+def _read_zip(payload: bytes) -> str:
+    with zipfile.ZipFile(io.BytesIO(payload)) as archive:
+        return "\n".join(read(inner, archive.read(inner)) for inner in archive.namelist())
+
+
+def _read_rtf(payload: bytes) -> str:
+    return str(rtf_to_text(payload.decode("ascii"), encoding="cp1252"))
+
+
+READERS = {
+    "docx": _read_docx,
+    "pdf": _read_pdf,
+    "eml": _read_mail,
+    "rtf": _read_rtf,
+    "xlsx": _read_xlsx,
+    "pptx": _read_pptx,
+    "zip": _read_zip,
+}
+
+
+def read(name: str, payload: bytes) -> str:
+    """Return all text of a file through libraries other than those that wrote it, where there are any."""
+    reader = READERS.get(name.rpartition(".")[2].lower())
+    return reader(payload) if reader else payload.decode(_encoding(payload))
+
+
+def _encoding(payload: bytes) -> str:
+    if payload.startswith(b"\xff\xfe"):
+        return "utf-16"
+    try:
+        payload.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return "cp1252"
+    return "utf-8-sig"
+
+
+def test_truth_names_every_file_of_the_share_once() -> None:
+    found = {p.relative_to(SAMPLE).as_posix() for p in SAMPLE.rglob("*") if p.is_file()}
+    assert sorted(line["path"] for line in TRUTH) == sorted(found - {"truth.jsonl", "README.md"})
+
+
+def test_share_has_every_label_in_useful_numbers() -> None:
+    labels = Counter(line["label"] for line in TRUTH)
+    assert set(labels) == {"phi", "pii_only", "health_only", "neither"}
+    assert min(labels.values()) >= 25
+    assert 140 <= sum(labels.values()) <= 170
+
+
+def test_corpus_stays_small_enough_to_commit() -> None:
+    assert sum(p.stat().st_size for p in SAMPLE.rglob("*") if p.is_file()) < 4_000_000
+
+
+def test_phi_files_name_a_person_or_an_identifier() -> None:
+    for line in TRUTH:
+        if line["label"] in {"phi", "pii_only"}:
+            assert line["spans"], line["path"]
+        else:
+            types = {span["type"] for span in line["spans"]}
+            assert not types & {"PERSON", "HEALTH_PROFESSIONAL", "SIN", "SSN", "HEALTH_CARD", "MRN"}, line[
+                "path"
+            ]
+
+
+@pytest.mark.parametrize("line", TRUTH, ids=lambda line: line["path"])
+def test_gold_spans_occur_in_what_other_readers_see(line: dict[str, object]) -> None:
+    path = str(line["path"])
+    payload = (SAMPLE / path).read_bytes()
+    if path in CORRUPT:
+        with pytest.raises(zipfile.BadZipFile):
+            zipfile.ZipFile(io.BytesIO(payload))
+        return
+    if path in NEEDS_OCR:
+        assert path.endswith(".png") or not _read_pdf(payload).strip()
+        return
+    text = _squeeze(read(path, payload))
+    missing = [span["type"] for span in line["spans"] if _squeeze(span["text"]) not in text]  # type: ignore[attr-defined]
+    assert not missing
+
+
+def test_offsets_in_plain_files_are_code_points_of_the_decoded_file() -> None:
+    checked = 0
+    for line in TRUTH:
+        if line["path"].rpartition(".")[2].lower() in VERBATIM:
+            payload = (SAMPLE / line["path"]).read_bytes()
+            text = payload.decode(_encoding(payload))
+            for span in line["spans"]:
+                assert text[span["start"] : span["end"]] == span["text"], line["path"]
+                assert span["locator"] == ""
+                checked += 1
+    assert checked > 300
+
+
+def test_offsets_in_other_files_point_into_the_part_as_it_was_written() -> None:
+    for entry in ENTRIES.values():
+        for part in entry.parts:
+            for span in part.spans:
+                assert part.text[span.start : span.end] == span.text, (entry.path, part.name)
+
+
+def test_span_types_are_those_of_the_contract() -> None:
+    types = {span["type"] for line in TRUTH for span in line["spans"]}
+    assert types <= {item.value for item in EntityType}
+    assert len(types) >= 24
+
+
+def test_span_texts_can_be_searched_for_in_outputs() -> None:
+    paths = " ".join(line["path"] for line in TRUTH).lower()
+    for line in TRUTH:
+        for span in line["spans"]:
+            check_span(line["path"], span["text"])
+            assert span["text"].lower() not in paths, span["text"]
+
+
+@pytest.mark.parametrize("weak", ["Ann", "12/34", "2026-01-01", "A1-B2", "......."])
+def test_weak_span_is_refused(weak: str) -> None:
+    with pytest.raises(ValueError, match="too weak"):
+        check_span("x.txt", weak)
+
+
+def test_identifiers_pass_their_checks() -> None:
+    checks = {
+        "SIN": lambda text: sin.is_valid(text) and text.startswith("9"),
+        "SSN": ssn.is_valid,
+        "CREDIT_CARD": lambda text: luhn.is_valid(text.replace(" ", "")),
+        "HEALTH_CARD": _valid_health_card,
+    }
+    seen = Counter()
+    for line in TRUTH:
+        for span in line["spans"]:
+            if span["type"] in checks:
+                assert checks[span["type"]](span["text"]), (line["path"], span["type"])
+                seen[span["type"]] += 1
+    assert set(seen) == set(checks)
+
+
+def _valid_health_card(text: str) -> bool:
+    if re.fullmatch(r"\d{4}-\d{3}-\d{3}-[A-Z]{2}", text):
+        return luhn.is_valid(re.sub(r"\D", "", text))
+    if re.fullmatch(r"[A-Z]{4} \d{4} \d{4}", text):  # Quebec: month + 50 for women
+        month, day = int(text[7:9]), int(text[10:12])
+        return (1 <= month <= 12 or 51 <= month <= 62) and 1 <= day <= 31
+    return bc_phn.is_valid(text.replace(" ", ""))
+
+
+def test_telephones_and_mail_addresses_are_reserved_ones() -> None:
+    for line in TRUTH:
+        for span in line["spans"]:
+            if span["type"] in {"PHONE", "FAX"}:
+                assert re.search(r"555.01\d\d$", span["text"]), line["path"]
+            if span["type"] == "EMAIL":
+                assert re.search(r"[@.]example\.(ca|org|com|net)$", span["text"]), line["path"]
+
+
+def test_most_surrogate_names_are_out_of_vocabulary() -> None:
+    """Compare with every dictionary of names that ships with phiscan, if there is one yet."""
+    folder = SAMPLE.parent / "dictionaries"
+    known = {
+        line.split("\t")[0].lower()
+        for path in folder.glob("*name*")
+        for line in path.read_text(encoding="utf-8").splitlines()
+        if not line.startswith("#")
+    }
+    names = {s["text"].split()[-1].lower() for li in TRUTH for s in li["spans"] if s["type"] == "PERSON"}
+    assert len(names) > 100
+    assert len(names & known) <= len(names) // 20
+
+
+def test_making_it_twice_gives_the_same_bytes(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        make_corpus(tmp_path / name)
+    files = [p.relative_to(tmp_path / "one") for p in sorted((tmp_path / "one").rglob("*")) if p.is_file()]
+    for file in files:
+        assert (tmp_path / "one" / file).read_bytes() == (tmp_path / "two" / file).read_bytes(), file
+
+
+def test_committed_corpus_is_what_the_generator_makes(tmp_path: Path) -> None:
+    """Compare texts, not bytes, where a library's version may change how they are packed."""
+    make_corpus(tmp_path)
+    assert (tmp_path / "truth.jsonl").read_bytes() == (SAMPLE / "truth.jsonl").read_bytes()
+    for line in TRUTH:
+        committed, made = (SAMPLE / line["path"]).read_bytes(), (tmp_path / line["path"]).read_bytes()
+        if committed != made and line["path"] not in NEEDS_OCR | CORRUPT:
+            assert _squeeze(read(line["path"], committed)) == _squeeze(read(line["path"], made)), line["path"]
+
+
+def test_containers_name_the_way_to_the_inner_file() -> None:
+    line = next(line for line in TRUTH if line["path"] == "Mail/Inbox export/FW second opinion.eml")
+    locators = {span["locator"] for span in line["spans"]}
+    assert "second opinion.eml!/consult letter.pdf" in locators
+    assert "#headers" in locators
+    archive = ENTRIES["Medical records/Discharge/archive_2019.zip"]
+    assert any(span.locator == "older.zip!/op_note.rtf" for span in gold(archive, ENTRIES))
