@@ -6,17 +6,22 @@ from phiscan.errors import ExtractError
 from phiscan.extract.archive import CompressedExtractor, TarExtractor, ZipExtractor
 from phiscan.extract.content import Content, Sink, TextFullError
 from phiscan.extract.delimited import DelimitedExtractor
+from phiscan.extract.epub import EpubExtractor
 from phiscan.extract.image import ImageExtractor
 from phiscan.extract.legacy import LegacyOfficeExtractor
 from phiscan.extract.mail import MailboxExtractor, MailExtractor
 from phiscan.extract.markup import MarkupExtractor
+from phiscan.extract.messages import Hl7Extractor, X12Extractor
 from phiscan.extract.ole import EncryptedPackageExtractor
+from phiscan.extract.opendocument import OpenDocumentExtractor
+from phiscan.extract.outlook import OutlookExtractor
 from phiscan.extract.pdf import PdfExtractor
 from phiscan.extract.plain import TextExtractor
 from phiscan.extract.protocol import Extractor
 from phiscan.extract.records import JsonExtractor, JsonLinesExtractor
 from phiscan.extract.rich_text import RichTextExtractor
 from phiscan.extract.sheet import SheetExtractor
+from phiscan.extract.slides import SlidesExtractor
 from phiscan.extract.sniff import EMPTY, sniff
 from phiscan.extract.unsupported import UnsupportedExtractor
 from phiscan.extract.webpage import WebPageExtractor
@@ -27,14 +32,20 @@ EXTRACTORS: tuple[Extractor, ...] = (
     TextExtractor(),
     PdfExtractor(),
     WordExtractor(),
+    SlidesExtractor(),
+    OpenDocumentExtractor(),
+    EpubExtractor(),
     SheetExtractor(),
     DelimitedExtractor(),
     MailExtractor(),
     MailboxExtractor(),
+    OutlookExtractor(),
     WebPageExtractor(),
     MarkupExtractor(),
     JsonExtractor(),
     JsonLinesExtractor(),
+    Hl7Extractor(),
+    X12Extractor(),
     RichTextExtractor(),
     LegacyOfficeExtractor(),
     ImageExtractor(),

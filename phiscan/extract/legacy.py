@@ -51,7 +51,7 @@ def external_text(program: str, data: bytes) -> str:
             pass_fds=(descriptor,),
             timeout=30,
             check=False,
-            preexec_fn=die_with_parent,  # noqa: PLW1509 (the worker has one thread)
+            preexec_fn=die_with_parent,
         )
     except subprocess.TimeoutExpired:
         raise ExtractError(FailReason.TIMED_OUT, program) from None

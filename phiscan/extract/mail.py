@@ -18,8 +18,17 @@ _FROM_LINE = re.compile(rb"^From [^\r\n]*\r?\n", re.MULTILINE)
 _ENCODED_WORD = re.compile(r"=\?[^?\s]+\?[bBqQ]\?[^?]*\?=")
 # Fields that only machines read; everything else may name a person.
 _MACHINE_FIELDS = frozenset(
-    """dkim-signature arc-seal arc-message-signature arc-authentication-results authentication-results
-    content-transfer-encoding mime-version x-spam-status content-type""".split()
+    [
+        "dkim-signature",
+        "arc-seal",
+        "arc-message-signature",
+        "arc-authentication-results",
+        "authentication-results",
+        "content-transfer-encoding",
+        "mime-version",
+        "x-spam-status",
+        "content-type",
+    ]
 )
 
 
@@ -30,7 +39,10 @@ class MailExtractor:
 
     def extract(self, content: Content, sink: Sink) -> None:
         """Add the headers ``#headers``, each body ``#body``, and read the attachments as members."""
-        message = email.message_from_bytes(content.data, policy=email.policy.compat32)
+        data = content.data.lstrip()
+        if data.startswith(b"From "):  # one message cut out of a mailbox
+            data = data.partition(b"\n")[2]
+        message = email.message_from_bytes(data, policy=email.policy.compat32)
         read_message(message, content, sink)
 
 

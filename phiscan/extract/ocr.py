@@ -77,7 +77,7 @@ def picture_text(image: Any, seconds: float) -> str:
         timeout=seconds,
         check=False,
         env=os.environ | {"OMP_THREAD_LIMIT": "1"},
-        preexec_fn=die_with_parent,  # noqa: PLW1509 (the worker has one thread)
+        preexec_fn=die_with_parent,
     )
     if done.returncode:
         message = "tesseract failed"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import io
 import struct
 from typing import Any
@@ -11,6 +12,19 @@ from phiscan.extract.content import Content, Sink
 from phiscan.model import FailReason
 
 _WORD_ENCRYPTED = 0x0100
+# Code pages that Python knows under another name.
+_CODECS = {
+    65001: "utf-8",
+    -535: "utf-8",
+    10000: "mac-roman",
+    20127: "ascii",
+    20866: "koi8-r",
+    20932: "euc-jp",
+    50220: "iso-2022-jp",
+    51949: "euc-kr",
+    54936: "gb18030",
+    936: "gbk",
+} | {28590 + part: f"iso8859-{part}" for part in range(1, 17)}
 _PROPERTIES = (
     "title",
     "subject",
@@ -69,7 +83,7 @@ def properties_text(data: bytes) -> str:
             for name in _PROPERTIES:
                 value = getattr(metadata, name, None)
                 if isinstance(value, bytes):
-                    value = value.decode(_codec(codepage), "replace")
+                    value = value.decode(codec(codepage), "replace")
                 if isinstance(value, str) and value.strip("\0 "):
                     lines.append(f"{name}: {value.strip(chr(0) + ' ')}")
     except Exception:  # noqa: BLE001 (damaged properties are no loss of the text)
@@ -77,7 +91,9 @@ def properties_text(data: bytes) -> str:
     return "\n".join(lines)
 
 
-def _codec(codepage: int | None) -> str:
-    if codepage in (65001, -535):
-        return "utf-8"
-    return f"cp{codepage}" if codepage and 0 < codepage < 1300 else "cp1252"  # noqa: PLR2004 (Windows code pages)
+def codec(codepage: int | None) -> str:
+    """Return the Python name of a Windows code page; cp1252 when it is unknown."""
+    try:
+        return codecs.lookup(_CODECS.get(codepage or 0) or f"cp{codepage}").name
+    except LookupError:
+        return "cp1252"

@@ -9,7 +9,10 @@ from typing import Any
 
 from phiscan.errors import ExtractError
 from phiscan.extract import sniff
+from phiscan.extract.biff import read_biff_notes, refuse_encrypted_workbook
 from phiscan.extract.content import Content, Sink
+from phiscan.extract.ole import properties_text
+from phiscan.extract.package import Package
 from phiscan.extract.rows import Row, lay_out
 from phiscan.model import FailReason
 
@@ -28,6 +31,7 @@ class SheetExtractor:
         except calamine.PasswordError:
             raise ExtractError(FailReason.ENCRYPTED) from None
         except calamine.CalamineError as error:
+            refuse_encrypted_workbook(content.data)
             self._rest(content, sink, missing=type(error).__name__)
             return
         for name in workbook.sheet_names:
@@ -40,12 +44,20 @@ class SheetExtractor:
         self._rest(content, sink)
 
     def _rest(self, content: Content, sink: Sink, missing: str = "") -> None:
-        """Read comments, text boxes and properties from the package; calamine knows cells only."""
-        from phiscan.extract.workbook_parts import read_parts  # noqa: PLC0415 (lxml)
+        """Read what calamine leaves out, because it knows cells only; all of it, when it read nothing."""
+        if content.data.startswith(b"PK"):
+            from phiscan.extract.opendocument import read_sheet_parts  # noqa: PLC0415 (lxml)
+            from phiscan.extract.workbook_parts import read_parts  # noqa: PLC0415 (lxml)
 
-        read = content.data.startswith(b"PK") and read_parts(content, sink, cells=bool(missing))
-        if missing and not read:
-            raise ExtractError(FailReason.CORRUPT, missing)
+            package = Package(content, sink)
+            read = read_sheet_parts if "content.xml" in package.names else read_parts
+            if read(package, cells=bool(missing)) or not missing:
+                return
+        elif not missing:
+            read_biff_notes(content, sink)
+            sink.add(properties_text(content.data), content.place("properties"))
+            return
+        raise ExtractError(FailReason.CORRUPT, missing)
 
 
 def _rows(sheet: Any) -> Iterator[Row]:

@@ -174,9 +174,9 @@ def _sniff_zip(data: bytes) -> str:
 
 
 def _package_type(names: set[str]) -> str:
-    if not {"[Content_Types].xml", "_rels/.rels"} & names:
-        return ""
     lowered = {name.lower().replace("\\", "/") for name in names}
+    if not {"[content_types].xml", "_rels/.rels"} & lowered:
+        return ""
     if any(name.startswith("word/") for name in lowered):
         return DOCX
     if "xl/workbook.bin" in lowered:
@@ -221,7 +221,7 @@ def _sniff_text(data: bytes, name: str) -> str:
     if start.startswith("ISA") and re.match(r"ISA(.)(?:[^\1]{2})\1", start):
         return "application/edi-x12"
     if start.startswith("From ") and _is_mail(start.partition("\n")[2]):
-        return "application/mbox"
+        return "message/rfc822" if by_name == "message/rfc822" else "application/mbox"
     if start.startswith("<"):
         return _sniff_markup(start, by_name)
     if _is_mail(start) or (by_name == "message/rfc822" and ":" in start[:200]):
@@ -257,7 +257,7 @@ def _sniff_markup(start: str, by_name: str) -> str:
     if _HTML.search(start[:2048]) or by_name == "text/html":
         return "text/html"
     if start.startswith("<?xml") or _XML_ROOT.match(
-        re.sub(r"^(?:<!--.*?-->|<![^>]*>|\s)+", "", start, flags=re.S)
+        re.sub(r"^(?:<!--.*?-->|<![^>]*>|\s)+", "", start, flags=re.DOTALL)
     ):
         return "text/xml"
     return TEXT

@@ -11,9 +11,58 @@ _CHARSET = re.compile(rb"charset\s*=\s*[\"']?\s*([A-Za-z0-9_:.-]+)", re.IGNORECA
 _ATTRIBUTES = ("alt", "title", "value", "placeholder", "aria-label", "content")
 _HIDDEN = frozenset({"script", "style", "template", "-comment", "noscript"})
 _BLOCKS = frozenset(
-    """address article aside blockquote br button caption center dd details dialog div dl dt fieldset figcaption figure
-    footer form h1 h2 h3 h4 h5 h6 head header hr html body input legend li main nav ol option p pre section
-    select summary table tbody textarea tfoot thead title tr ul""".split()
+    [
+        "address",
+        "article",
+        "aside",
+        "blockquote",
+        "br",
+        "button",
+        "caption",
+        "center",
+        "dd",
+        "details",
+        "dialog",
+        "div",
+        "dl",
+        "dt",
+        "fieldset",
+        "figcaption",
+        "figure",
+        "footer",
+        "form",
+        "h1",
+        "h2",
+        "h3",
+        "h4",
+        "h5",
+        "h6",
+        "head",
+        "header",
+        "hr",
+        "html",
+        "body",
+        "input",
+        "legend",
+        "li",
+        "main",
+        "nav",
+        "ol",
+        "option",
+        "p",
+        "pre",
+        "section",
+        "select",
+        "summary",
+        "table",
+        "tbody",
+        "textarea",
+        "tfoot",
+        "thead",
+        "title",
+        "tr",
+        "ul",
+    ]
 )
 _CELLS = frozenset({"td", "th"})
 _META_LABELS = ("name", "property", "http-equiv")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
-from phiscan.extract.content import Content, Sink
 from phiscan.extract.package import Package, local_name, properties_text
 from phiscan.extract.rows import lay_out
 from phiscan.extract.runs import paragraphs_text
@@ -12,9 +12,9 @@ from phiscan.extract.runs import paragraphs_text
 _TEXT_PARTS = ("xl/comments", "xl/threadedcomments", "xl/drawings/drawing", "xl/charts/", "xl/diagrams/data")
 
 
-def read_parts(content: Content, sink: Sink, *, cells: bool) -> bool:
+def read_parts(package: Package, *, cells: bool) -> bool:
     """Add what calamine leaves out; with ``cells`` the shared strings too, because it read nothing."""
-    package = Package(content, sink)
+    content, sink = package.content, package.sink
     found = False
     if cells:
         found = _read_cells(package)
@@ -44,8 +44,6 @@ def _headers_footers(package: Package, name: str) -> None:
     end = tail.find(b"headerFooter>")
     if end < 0:
         return
-    import re  # noqa: PLC0415 (here only)
-
     text = re.sub(
         r"&(?:\"[^\"]*\"|[A-Z]|\d+|amp;[A-Z])",
         " ",

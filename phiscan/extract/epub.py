@@ -1,0 +1,50 @@
+"""EPUB books: the chapters as web pages, and the metadata."""
+
+from __future__ import annotations
+
+from phiscan.errors import ExtractError
+from phiscan.extract.charset import decode
+from phiscan.extract.content import Content, Sink
+from phiscan.extract.package import Package
+from phiscan.extract.webpage import html_text
+from phiscan.model import FailReason
+
+_PAGES = (".xhtml", ".html", ".htm", ".xml")
+
+
+class EpubExtractor:
+    """Read EPUB."""
+
+    media_types = frozenset({"application/epub+zip"})
+
+    def extract(self, content: Content, sink: Sink) -> None:
+        """Add one segment per page, in the order of the package."""
+        package = Package(content, sink)
+        for name in package.names:
+            lowered = name.lower()
+            if not lowered.endswith((*_PAGES, ".opf", ".ncx")) or lowered.startswith("meta-inf/"):
+                continue
+            try:
+                data = package.read(name)
+            except ExtractError as error:
+                sink.fail(content.place(name), FailReason(error.reason), error.detail)
+                continue
+            if lowered.endswith((".opf", ".ncx")):
+                sink.add(_metadata(data), content.place("properties"))
+            else:
+                sink.add(html_text(decode(data)[0]), content.place(name.rpartition("/")[2]))
+
+
+def _metadata(data: bytes) -> str:
+    """Return the Dublin Core fields and the titles of the table of contents."""
+    from phiscan.extract.package import local_name, parse_xml  # noqa: PLC0415
+
+    root = parse_xml(data)
+    if root is None:
+        return ""
+    lines = [
+        f"{local_name(element)}: {' '.join(element.text.split())}"
+        for element in root.iter()
+        if isinstance(element.tag, str) and element.text and element.text.strip()
+    ]
+    return "\n".join(lines)
