@@ -18,22 +18,64 @@ SEED = "phiscan sample corpus 1"
 
 _FIRST = {
     "en": (
-        ("Bel", "Tor", "Mir", "Ven", "Kas", "Jor", "Lun", "Sel", "Dra", "Fen", "Hal", "Ost", "Quil", "Thes"),
-        ("ta", "ri", "ne", "lo", "mi", "vo", "sa", "de"),
+        [
+            "Bel",
+            "Tor",
+            "Mir",
+            "Ven",
+            "Kas",
+            "Jor",
+            "Lun",
+            "Sel",
+            "Dra",
+            "Fen",
+            "Hal",
+            "Ost",
+            "Quil",
+            "Thes",
+            "Cor",
+            "Nim",
+            "Roth",
+            "Ysa",
+            "Ald",
+            "Ger",
+            "Wil",
+            "Pri",
+        ],
+        ["ta", "ri", "ne", "lo", "mi", "vo", "sa", "de", "ra", "li", "a", "e"],
         {
-            "f": ("lis", "wyn", "rane", "thea", "dine", "vira"),
-            "m": ("mund", "rick", "vane", "tor", "bert", "dan"),
+            "f": ["lis", "wyn", "rane", "thea", "dine", "vira", "bella", "nora", "sha", "mika"],
+            "m": ["mund", "rick", "vane", "tor", "bert", "dan", "geth", "win", "jit", "olf"],
         },
     ),
     "fr": (
-        ("Aur", "Clé", "Ger", "Hél", "Mar", "Odi", "Réj", "Syl", "Thé", "Yol", "Zép", "Bér"),
-        ("ba", "lo", "ti", "vé", "mo", "ri", "sa"),
-        {"f": ("lène", "vière", "nelle", "rine", "dette"), "m": ("lien", "bault", "rand", "mir", "gaud")},
+        [
+            "Aur",
+            "Clé",
+            "Ger",
+            "Hél",
+            "Mar",
+            "Odi",
+            "Réj",
+            "Syl",
+            "Thé",
+            "Yol",
+            "Zép",
+            "Bér",
+            "Flo",
+            "Mau",
+            "Vin",
+        ],
+        ["ba", "lo", "ti", "vé", "mo", "ri", "sa", "la"],
+        {
+            "f": ["lène", "vière", "nelle", "rine", "dette", "line"],
+            "m": ["lien", "bault", "rand", "mir", "gaud", "cent"],
+        },
     ),
 }
 _LAST = {
     "en": (
-        (
+        [
             "Vor",
             "Tal",
             "Bren",
@@ -48,9 +90,18 @@ _LAST = {
             "Yav",
             "Zol",
             "Munt",
-        ),
-        ("a", "i", "o", "an", "el", "ar", "im", "ow"),
-        (
+            "Ash",
+            "Car",
+            "Lind",
+            "Mc",
+            "Pad",
+            "Rus",
+            "Sid",
+            "Thorn",
+            "Ul",
+        ],
+        ["a", "i", "o", "an", "el", "ar", "im", "ow", "er", "en", "u", "ing"],
+        [
             "reska",
             "dowick",
             "thorne",
@@ -62,14 +113,67 @@ _LAST = {
             "sidhra",
             "lanji",
             "ngwe",
-        ),
+            "ley",
+            "berg",
+            "mura",
+            "ford",
+            "stein",
+            "dez",
+        ],
     ),
     "fr": (
-        ("Beau", "Char", "Des", "Fré", "Gon", "La", "Mont", "Per", "Roc", "Tré", "Ville", "Sab"),
-        ("ma", "ro", "be", "lan", "ti", "gué", "pi"),
-        ("rive", "court", "tière", "drac", "lon", "sault", "vigny", "quin"),
+        [
+            "Beau",
+            "Char",
+            "Des",
+            "Fré",
+            "Gon",
+            "La",
+            "Mont",
+            "Per",
+            "Roc",
+            "Tré",
+            "Ville",
+            "Sab",
+            "Bois",
+            "Cour",
+            "Du",
+            "Le",
+            "Saint-",
+            "Val",
+        ],
+        ["ma", "ro", "be", "lan", "ti", "gué", "pi", "ver", "sa"],
+        ["rive", "court", "tière", "drac", "lon", "sault", "vigny", "quin", "nault", "ché"],
     ),
 }
+# Some people have ordinary names, as in any town. None is also the name of a statistical method or a
+# disease: the last name alone is a gold span too, and a report may well speak of a Wilson interval.
+_ORDINARY_FIRST = {
+    "en": {
+        "f": ("Margaret", "Jennifer", "Barbara", "Catherine", "Svetlana", "Fatima", "Shauna", "Meiling"),
+        "m": ("William", "Joseph", "Gordon", "Deepak", "Mohammed", "Xiaoming", "Kwabena", "Dmitri"),
+    },
+    "fr": {
+        "f": ("Monique", "Nathalie", "Chantal", "Geneviève", "Thérèse", "Ghislaine"),
+        "m": ("François", "Jacques", "Guillaume", "Marcel", "Réjean", "Normand"),
+    },
+}
+_ORDINARY_LAST = {
+    "en": (
+        "Campbell",
+        "MacDonald",
+        "Ramirez",
+        "Kowalski",
+        "Okonkwo",
+        "Hussain",
+        "Fernandes",
+        "Henderson",
+        "Whiteduck",
+    ),
+    "fr": ("Tremblay", "Gagnon", "Bouchard", "Gauthier", "Lavoie", "Pelletier", "Bélanger", "Ouellet"),
+}
+_MIN_LETTERS = 6  # so that a name alone can be searched for
+_P_ORDINARY = 0.35  # for the first and for the last name, each on its own
 _STREETS = {
     "en": (
         "Harrowmill Road",
@@ -171,13 +275,23 @@ def _digits(rng: random.Random, n: int) -> str:
 
 def first_name(rng: random.Random, language: str, sex: str) -> str:
     """Make a first name of at least six letters."""
+    if rng.random() < _P_ORDINARY:
+        return rng.choice(_ORDINARY_FIRST[language][sex])
     heads, middles, tails = _FIRST[language]
-    return rng.choice(heads) + rng.choice(middles) + rng.choice(tails[sex])
+    name = ""
+    while len(name) < _MIN_LETTERS:
+        name = rng.choice(heads) + rng.choice(middles) + rng.choice(tails[sex])
+    return name
 
 
 def last_name(rng: random.Random, language: str) -> str:
     """Make a last name of at least six letters."""
-    return "".join(rng.choice(part) for part in _LAST[language])
+    if rng.random() < _P_ORDINARY:
+        return rng.choice(_ORDINARY_LAST[language])
+    name = ""
+    while len(name) < _MIN_LETTERS:
+        name = "".join(rng.choice(part) for part in _LAST[language])
+    return name
 
 
 def random_date(rng: random.Random, year: int) -> date:
@@ -291,7 +405,7 @@ def make_person(  # noqa: PLR0915 (one line per identifier)
     }[region]
     values["acct"] = f"{rng.randrange(10000, 99999)}-{rng.randrange(100, 999)}-{_digits(rng, 7)}"
     values["card"] = rng.choice(TEST_CARDS)
-    values["license"] = str(rng.randrange(102000, 139999))
+    values["license"] = f"1{_digits(rng, 9)}" if region == "us" else f"1{_digits(rng, 2)}-{_digits(rng, 3)}"
     values["vin"] = vin_with_check(f"2HKRM4H5{rng.randrange(10)}GH{rng.randrange(100000, 999999)}")
     values["device"] = f"SN-{rng.choice(_LETTERS)}{rng.choice(_LETTERS)}{_digits(rng, 7)}"
     area = _AREA[region]
