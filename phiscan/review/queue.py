@@ -109,11 +109,7 @@ def find(connection: sa.Connection, path: str) -> int:
     Raises:
         InputError: no file or more than one has this path.
     """
-    raw = os.fsencode(path) if path else b""
-    matches = sa.select(file.c.id, root.c.display, file.c.seen_scan_id).join(
-        root, root.c.id == file.c.root_id
-    )
-    found = list(connection.execute(matches.where((file.c.display == path) | (file.c.path == raw))))
+    found = _matching(connection, (file.c.display == path) | (file.c.path == os.fsencode(path)))
     if not found and path.startswith("/"):
         found = _find_absolute(connection, path)
     if not found and path.isdecimal() and path.isascii() and len(path) < 19:  # noqa: PLR2004 (digits of 2**63)

@@ -1,20 +1,16 @@
-"""Writing a scan: its beginning, what it found file by file, and its end; bulk statements only."""
+"""Writing what a scan found, file by file, in bulk statements; a file recorded twice is replaced."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import datetime
-from hashlib import sha256
 from typing import Any, TypeVar
 
 import sqlalchemy as sa
 
 from phiscan.errors import StoreError
 from phiscan.model import FileResult, Outcome, PiiVector
-from phiscan.review.column_types import canonical_json
 from phiscan.review.database import inserted_id
 from phiscan.review.identity import is_shape
-from phiscan.review.items import KnownFile, ScanState
 from phiscan.review.risk import risk_of
 from phiscan.review.tables import (
     examination,
@@ -22,8 +18,6 @@ from phiscan.review.tables import (
     finding,
     health_term,
     root,
-    scan,
-    scan_root,
     sighting,
     unread_part,
 )
@@ -33,115 +27,6 @@ T = TypeVar("T")
 N_PER_STATEMENT = 500  # values of one IN list
 
 _CHILDREN = (finding, health_term, unread_part)
-
-
-def begin_scan(
-    connection: sa.Connection,
-    roots: Sequence[bytes],
-    *,
-    versions: Mapping[str, str],
-    options: Mapping[str, Any],
-    now: datetime,
-) -> ScanState:
-    """Resume the unfinished scan of these roots, versions and options, or begin one.
-
-    Only the last scan of a root is resumed: behind a later one its files are known anyway.
-    """
-    root_ids = [_root_id(connection, path) for path in roots]
-    described = [[path.hex() for path in roots], dict(versions), dict(options)]
-    scan_key = sha256(canonical_json(described).encode()).hexdigest()
-    last_of_roots = (
-        sa.select(sa.func.max(scan_root.c.scan_id)).where(scan_root.c.root_id.in_(root_ids)).scalar_subquery()
-    )
-    unfinished = connection.execute(
-        sa.select(scan.c.id, scan.c.started).where(
-            scan.c.scan_key == scan_key, scan.c.status != "complete", scan.c.id == last_of_roots
-        )
-    ).first()
-    if unfinished is not None:
-        connection.execute(scan.update().where(scan.c.id == unfinished.id).values(status="running"))
-        return ScanState(unfinished.id, resumed=True, started=unfinished.started)
-    values = {
-        "scan_key": scan_key,
-        "status": "running",
-        "started": now,
-        "seconds": 0.0,
-        "versions": dict(versions),
-        "options": dict(options),
-    }
-    scan_id = inserted_id(connection, scan, values)
-    links = [
-        {"scan_id": scan_id, "position": position, "root_id": root_id}
-        for position, root_id in enumerate(root_ids)
-    ]
-    if links:
-        connection.execute(scan_root.insert(), links)
-    return ScanState(scan_id, resumed=False, started=now)
-
-
-def finish_scan(
-    connection: sa.Connection, scan_id: int, *, status: str, seconds: float, now: datetime
-) -> None:
-    """Close a scan, or mark it as stopped; the seconds of its parts add up.
-
-    Raises:
-        StoreError: there is no such scan.
-    """
-    changed = connection.execute(
-        scan.update()
-        .where(scan.c.id == scan_id)
-        .values(status=status, ended=now, seconds=scan.c.seconds + seconds)
-    )
-    if changed.rowcount != 1:
-        message = f"scan {scan_id}: there is no such scan"
-        raise StoreError(message)
-    if status == "complete":
-        of_scan = sa.select(scan_root.c.root_id).where(scan_root.c.scan_id == scan_id)
-        connection.execute(root.update().where(root.c.id.in_(of_scan)).values(complete_scan_id=scan_id))
-
-
-def known(connection: sa.Connection, root_path: bytes, paths: Sequence[bytes]) -> dict[bytes, KnownFile]:
-    """Return the latest examination of each path that was crawled before."""
-    query = (
-        sa.select(
-            file.c.path,
-            file.c.id,
-            examination.c.size,
-            examination.c.mtime_ns,
-            examination.c.ctime_ns,
-            examination.c.inode,
-            examination.c.device,
-            examination.c.content_hash,
-            examination.c.outcome,
-            examination.c.reason,
-            examination.c.versions_key,
-            examination.c.scan_id,
-            file.c.seen_scan_id,
-        )
-        .join(root, root.c.id == file.c.root_id)
-        .join(sighting, (sighting.c.scan_id == file.c.seen_scan_id) & (sighting.c.file_id == file.c.id))
-        .join(examination, examination.c.id == sighting.c.examination_id)
-        .where(root.c.path == root_path)
-    )
-    found = {}
-    for some in _chunks(paths):
-        for row in connection.execute(query.where(file.c.path.in_(some))):
-            path, file_id, size, mtime, ctime, inode, device, content, outcome, reason, key, made, seen = row
-            found[path] = KnownFile(
-                file_id,
-                size,
-                mtime,
-                ctime,
-                inode,
-                device,
-                content,
-                Outcome(outcome),
-                reason,
-                key,
-                made,
-                seen,
-            )
-    return found
 
 
 def record(
@@ -171,7 +56,8 @@ def record(
     _see(connection, scan_id, examination_ids, unchanged)
 
 
-def _root_id(connection: sa.Connection, path: bytes) -> int:
+def root_id_of(connection: sa.Connection, path: bytes) -> int:
+    """Return the number of a root; a new one gets its number now."""
     found = connection.execute(sa.select(root.c.id).where(root.c.path == path)).scalar()
     if found is None:
         display = path.decode("utf-8", "backslashreplace")
@@ -185,14 +71,14 @@ def _file_ids(
     """Return the number of each file; new files get theirs in the order given."""
     ids: dict[tuple[bytes, bytes], int] = {}
     for root_path in dict.fromkeys(place[0] for place in places):
-        root_id = _root_id(connection, root_path)
+        root_id = root_id_of(connection, root_path)
         paths = [place[1] for place in places if place[0] == root_path]
 
         def look_up(some: Sequence[bytes], root_id: int = root_id, root_path: bytes = root_path) -> None:
             query = sa.select(file.c.path, file.c.id).where(file.c.root_id == root_id, file.c.path.in_(some))
             ids.update({(root_path, path): file_id for path, file_id in connection.execute(query)})
 
-        for some in _chunks(paths):
+        for some in chunks(paths):
             look_up(some)
             new = [path for path in some if (root_path, path) not in ids]
             if new:
@@ -226,7 +112,7 @@ def _write_examinations(
         changed: dict[str, Any] = {name: sa.bindparam(name) for name in again[0] if name != "row_id"}
         statement = examination.update().where(examination.c.id == sa.bindparam("row_id")).values(changed)
         connection.execute(statement, again)
-        for some in _chunks([row["row_id"] for row in again]):
+        for some in chunks([row["row_id"] for row in again]):
             for table in _CHILDREN:
                 connection.execute(table.delete().where(table.c.examination_id.in_(some)))
     if new:
@@ -237,7 +123,7 @@ def _write_examinations(
 
 def _examination_ids(connection: sa.Connection, scan_id: int, file_ids: Sequence[int]) -> dict[int, int]:
     ids: dict[int, int] = {}
-    for some in _chunks(file_ids):
+    for some in chunks(file_ids):
         query = sa.select(examination.c.file_id, examination.c.id).where(
             examination.c.scan_id == scan_id, examination.c.file_id.in_(some)
         )
@@ -335,7 +221,7 @@ def _see(
     """Note that the scan saw these files, and which result stands for each."""
     standing = dict(examined)
     rest = [file_id for file_id in dict.fromkeys(unchanged) if file_id not in examined]
-    for some in _chunks(rest):
+    for some in chunks(rest):
         query = (
             sa.select(file.c.id, sighting.c.examination_id)
             .join(sighting, (sighting.c.scan_id == file.c.seen_scan_id) & (sighting.c.file_id == file.c.id))
@@ -347,18 +233,28 @@ def _see(
             message = f"file {missing}: seen again, but it was never examined"
             raise StoreError(message)
         standing |= {file_id: found[file_id] for file_id in some}
-    for some in _chunks(list(standing)):
-        connection.execute(
-            sighting.delete().where(sighting.c.scan_id == scan_id, sighting.c.file_id.in_(some))
-        )
-        rows = [
-            {"scan_id": scan_id, "file_id": file_id, "examination_id": standing[file_id]} for file_id in some
+    for some in chunks(list(standing)):
+        here = (sighting.c.scan_id == scan_id) & sighting.c.file_id.in_(some)
+        seen = {
+            row.file_id: row.examination_id for row in connection.execute(sa.select(sighting).where(here))
+        }
+        # What this scan has already seen keeps its row, so that a resumed scan has the same rows.
+        new = [
+            {"scan_id": scan_id, "file_id": file_id, "examination_id": standing[file_id]}
+            for file_id in some
+            if file_id not in seen
         ]
-        connection.execute(sighting.insert(), rows)
+        if new:
+            connection.execute(sighting.insert(), new)
+        for file_id, examination_id in seen.items():
+            if standing[file_id] != examination_id:
+                row = (sighting.c.scan_id == scan_id) & (sighting.c.file_id == file_id)
+                connection.execute(sighting.update().where(row).values(examination_id=standing[file_id]))
         connection.execute(file.update().where(file.c.id.in_(some)).values(seen_scan_id=scan_id))
 
 
-def _chunks(values: Iterable[T]) -> Iterator[list[T]]:
+def chunks(values: Iterable[T]) -> Iterator[list[T]]:
+    """Cut values into lists that fit into one statement."""
     listed = list(values)
     for start in range(0, len(listed), N_PER_STATEMENT):
         yield listed[start : start + N_PER_STATEMENT]

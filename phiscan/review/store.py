@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import Any, Literal, Self
 
 from phiscan.model import FileResult, Verdict
-from phiscan.review import audit, deciding, queue, recording, summaries
+from phiscan.review import audit, deciding, queue, recording, scanning, summaries
 from phiscan.review.database import Database, open_database
 from phiscan.review.items import (
     AuditCheck,
@@ -87,7 +87,7 @@ class Store:
     ) -> ScanState:
         """Go on with the unfinished scan of exactly these roots, versions and options, else begin one."""
         return self._database.write(
-            lambda connection: recording.begin_scan(
+            lambda connection: scanning.begin_scan(
                 connection, roots, versions=versions, options=options, now=now
             )
         )
@@ -95,7 +95,7 @@ class Store:
     def known(self, root: bytes, paths: Sequence[bytes]) -> dict[bytes, KnownFile]:
         """Return the latest examination of each of these paths that was crawled before; one query per 500."""
         with self._database.read() as connection:
-            return recording.known(connection, root, paths)
+            return scanning.known(connection, root, paths)
 
     def record(
         self,
@@ -118,7 +118,7 @@ class Store:
     ) -> None:
         """Close a scan; a stopped one stays resumable. The seconds of its parts add up."""
         self._database.write(
-            lambda connection: recording.finish_scan(
+            lambda connection: scanning.finish_scan(
                 connection, scan_id, status=status, seconds=seconds, now=now
             )
         )

@@ -1,0 +1,127 @@
+"""A scan's beginning and end, and what is known of its files from earlier ones."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from hashlib import sha256
+from typing import Any
+
+import sqlalchemy as sa
+
+from phiscan.errors import StoreError
+from phiscan.model import Outcome
+from phiscan.review.column_types import canonical_json
+from phiscan.review.database import inserted_id
+from phiscan.review.items import KnownFile, ScanState
+from phiscan.review.recording import chunks, root_id_of
+from phiscan.review.tables import examination, file, root, scan, scan_root, sighting
+
+
+def begin_scan(
+    connection: sa.Connection,
+    roots: Sequence[bytes],
+    *,
+    versions: Mapping[str, str],
+    options: Mapping[str, Any],
+    now: datetime,
+) -> ScanState:
+    """Resume the unfinished scan of these roots, versions and options, or begin one.
+
+    Only the last scan of a root is resumed: behind a later one its files are known anyway.
+    """
+    root_ids = [root_id_of(connection, path) for path in roots]
+    described = [[path.hex() for path in roots], dict(versions), dict(options)]
+    scan_key = sha256(canonical_json(described).encode()).hexdigest()
+    last_of_roots = (
+        sa.select(sa.func.max(scan_root.c.scan_id)).where(scan_root.c.root_id.in_(root_ids)).scalar_subquery()
+    )
+    unfinished = connection.execute(
+        sa.select(scan.c.id, scan.c.started).where(
+            scan.c.scan_key == scan_key, scan.c.status != "complete", scan.c.id == last_of_roots
+        )
+    ).first()
+    if unfinished is not None:
+        connection.execute(scan.update().where(scan.c.id == unfinished.id).values(status="running"))
+        return ScanState(unfinished.id, resumed=True, started=unfinished.started)
+    values = {
+        "scan_key": scan_key,
+        "status": "running",
+        "started": now,
+        "seconds": 0.0,
+        "versions": dict(versions),
+        "options": dict(options),
+    }
+    scan_id = inserted_id(connection, scan, values)
+    links = [
+        {"scan_id": scan_id, "position": position, "root_id": root_id}
+        for position, root_id in enumerate(root_ids)
+    ]
+    if links:
+        connection.execute(scan_root.insert(), links)
+    return ScanState(scan_id, resumed=False, started=now)
+
+
+def finish_scan(
+    connection: sa.Connection, scan_id: int, *, status: str, seconds: float, now: datetime
+) -> None:
+    """Close a scan, or mark it as stopped; the seconds of its parts add up.
+
+    Raises:
+        StoreError: there is no such scan.
+    """
+    changed = connection.execute(
+        scan.update()
+        .where(scan.c.id == scan_id)
+        .values(status=status, ended=now, seconds=scan.c.seconds + seconds)
+    )
+    if changed.rowcount != 1:
+        message = f"scan {scan_id}: there is no such scan"
+        raise StoreError(message)
+    if status == "complete":
+        of_scan = sa.select(scan_root.c.root_id).where(scan_root.c.scan_id == scan_id)
+        connection.execute(root.update().where(root.c.id.in_(of_scan)).values(complete_scan_id=scan_id))
+
+
+def known(connection: sa.Connection, root_path: bytes, paths: Sequence[bytes]) -> dict[bytes, KnownFile]:
+    """Return the latest examination of each path that was crawled before."""
+    query = (
+        sa.select(
+            file.c.path,
+            file.c.id,
+            examination.c.size,
+            examination.c.mtime_ns,
+            examination.c.ctime_ns,
+            examination.c.inode,
+            examination.c.device,
+            examination.c.content_hash,
+            examination.c.outcome,
+            examination.c.reason,
+            examination.c.versions_key,
+            examination.c.scan_id,
+            file.c.seen_scan_id,
+        )
+        .join(root, root.c.id == file.c.root_id)
+        .join(sighting, (sighting.c.scan_id == file.c.seen_scan_id) & (sighting.c.file_id == file.c.id))
+        .join(examination, examination.c.id == sighting.c.examination_id)
+        .where(root.c.path == root_path)
+    )
+    found = {}
+    for some in chunks(paths):
+        for row in connection.execute(query.where(file.c.path.in_(some))):
+            path, file_id, size, mtime, ctime, inode, device, content, outcome, reason, key, made, seen = row
+            found[path] = KnownFile(
+                file_id,
+                size,
+                mtime,
+                ctime,
+                inode,
+                device,
+                content,
+                Outcome(outcome),
+                reason,
+                key,
+                made,
+                seen,
+            )
+    return found

@@ -1,0 +1,138 @@
+"""The queue: its order, who is in it, what one item explains, how a file is named."""
+
+from dataclasses import replace
+
+import pytest
+
+from phiscan.errors import InputError
+from phiscan.model import PiiVector, Referral, Verdict
+from phiscan.review.risk import risk_of
+from phiscan.review.store import Store
+from tests.review.results import IDENTIFYING, NOW, SHARE, VERSIONS, clear, failed, later, referred, scan
+
+
+def paths(store: Store, **options: object) -> list[str]:
+    return [item.path for item in store.queue(**options)]  # type: ignore[arg-type]
+
+
+def test_holds_referred_files_only_the_riskiest_first(store: Store) -> None:
+    scan(store)
+    assert paths(store) == ["a/letter.txt", "c/referral.txt"]
+    letter = store.queue()[0]
+    assert letter.risk == pytest.approx(3 * 3 * 0.8)
+    assert letter.referral is Referral.REFERRED
+    assert letter.case == "identifying and health"
+
+
+def test_orders_equal_risk_by_path_and_pages_through_it(store: Store) -> None:
+    names = [f"{n:03}.txt" for n in range(25)]
+    scan(store, [referred(name) for name in reversed(names)])
+    paged = [path for offset in range(0, 30, 10) for path in paths(store, limit=10, offset=offset)]
+    assert paged == names
+    assert store.queue_size() == 25
+
+
+def test_filters_by_verdict(store: Store) -> None:
+    scan(store)
+    store.decide(store.find("a/letter.txt"), Verdict.PHI, reviewer="ada", now=NOW)
+    assert paths(store, verdicts=[None]) == ["c/referral.txt"]
+    assert paths(store, verdicts=[Verdict.PHI]) == ["a/letter.txt"]
+    assert paths(store, verdicts=[Verdict.PHI, None]) == ["a/letter.txt", "c/referral.txt"]
+    assert paths(store, verdicts=[Verdict.UNSURE]) == []
+    assert store.queue_size(verdicts=[None]) == 1
+
+
+def test_keeps_the_queue_of_one_share_while_another_is_scanned(store: Store) -> None:
+    scan(store)
+    scan(store, [referred("other.txt", root=b"/other")], root=b"/other", minutes=5)
+    assert sorted(paths(store)) == ["a/letter.txt", "c/referral.txt", "other.txt"]
+    assert paths(store, scan_id=2) == ["other.txt"]
+
+
+def test_lets_go_of_a_file_only_when_a_complete_scan_has_not_seen_it(store: Store) -> None:
+    scan(store)
+    running = scan(store, [clear("new.txt")], unchanged=["a/letter.txt"], minutes=5, complete=False)
+    assert paths(store) == ["a/letter.txt", "c/referral.txt"]
+    store.finish_scan(running, status="complete", seconds=1.0, now=later(6))
+    assert paths(store) == ["a/letter.txt"]
+    assert [row.path for row in store.present_rows()] == ["a/letter.txt", "new.txt"]
+
+
+def test_shows_everything_that_explains_an_item(store: Store) -> None:
+    scan(store)
+    expected = SHARE[0]
+    detail = store.item(store.find("a/letter.txt"))
+    assert detail.findings == expected.findings
+    assert detail.terms == expected.terms
+    assert detail.unread == expected.unread
+    assert (detail.source.mode, detail.source.uid) == (0o100640, 1000)
+    assert detail.item.nearest_prototype == "letter"
+    near_miss = store.item(store.find("b/minutes.txt")).item
+    assert (near_miss.hamming, [bit.value for bit in near_miss.missing]) == (4, ["FirstName", "SIN"])
+
+
+def test_finds_by_relative_path_absolute_path_and_number(store: Store) -> None:
+    scan(store)
+    number = store.find("c/referral.txt")
+    assert store.find("/share/c/referral.txt") == number
+    assert store.find(str(number)) == number
+
+
+def test_finds_a_name_that_is_not_text_by_its_bytes_and_by_its_display(store: Store) -> None:
+    odd = referred("x")
+    scan(store, [replace(odd, source=replace(odd.source, path=b"caf\xe9.txt"))])
+    for name in ("caf\\xe9.txt", "caf\udce9.txt", "/share/caf\\xe9.txt", "/share/caf\udce9.txt"):
+        assert store.find(name) == 1
+
+
+def test_refuses_unknown_and_ambiguous_names(store: Store) -> None:
+    scan(store)
+    scan(store, [referred("a/letter.txt", root=b"/other")], root=b"/other", minutes=5)
+    for name in ("nowhere.txt", "", "999", "²", "9" * 30, "/share/nowhere.txt"):
+        with pytest.raises(InputError, match="no such file in the database"):
+            store.find(name)
+    with pytest.raises(
+        InputError, match="2 files have this path; expected an absolute path, under one of /other, /share"
+    ):
+        store.find("a/letter.txt")
+    assert store.find("/share/a/letter.txt") != store.find("/other/a/letter.txt")
+
+
+def test_of_nested_roots_finds_the_file_seen_last(store: Store) -> None:
+    scan(store)
+    scan(store, [referred("letter.txt", root=b"/share/a")], root=b"/share/a", minutes=5)
+    assert store.item(store.find("/share/a/letter.txt")).item.root == "/share/a"
+
+
+def test_drops_out_of_the_queue_when_it_can_no_longer_be_read(store: Store) -> None:
+    scan(store)
+    scan(store, [failed("a/letter.txt")], unchanged=["c/referral.txt"], minutes=5)
+    assert paths(store) == ["c/referral.txt"]
+    assert store.summary().failed == {"corrupt": 1}
+
+
+def test_assigns(store: Store) -> None:
+    scan(store)
+    number = store.find("a/letter.txt")
+    store.assign(number, "bea", by="ada", now=NOW)
+    assert store.queue()[0].assignee == "bea"
+    store.assign(number, "", by="ada", now=NOW)
+    assert store.queue()[0].assignee == ""
+
+
+@pytest.mark.parametrize(
+    ("bits", "people", "score", "risk"),
+    [(IDENTIFYING, 4, 0.5, 6.0), (frozenset(), 0, 1.0, 1.0), (IDENTIFYING, 1, None, 0.03)],
+)
+def test_risk_is_kinds_times_people_times_score(
+    bits: frozenset[object], people: int, score: float | None, risk: float
+) -> None:
+    assert risk_of(PiiVector(bits), people, score) == pytest.approx(risk)  # type: ignore[arg-type]
+
+
+def test_resumes_with_the_same_versions_only(store: Store) -> None:
+    first = store.begin_scan([b"/share"], versions=VERSIONS, options={}, now=NOW)
+    assert (
+        store.begin_scan([b"/share"], versions=dict(reversed(VERSIONS.items())), options={}, now=NOW).id
+        == first.id
+    )

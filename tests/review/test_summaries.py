@@ -1,0 +1,118 @@
+"""The numbers of a scan, and the files behind them."""
+
+from pathlib import Path
+
+import pytest
+
+from phiscan.errors import StoreError
+from phiscan.model import Outcome, Verdict
+from phiscan.review.store import ScanSummary, Store
+from tests.review.results import NOW, SHARE, VERSIONS, clear, later, referred, scan
+
+
+def adds_up(summary: ScanSummary) -> bool:
+    known = summary.screened + summary.unchanged
+    return summary.crawled == known + sum(summary.skipped.values()) + sum(summary.failed.values())
+
+
+def test_counts_every_outcome(store: Store) -> None:
+    scan(store)
+    summary = store.summary()
+    assert summary.roots == ("/share",)
+    assert (summary.crawled, summary.screened, summary.unchanged) == (6, 4, 0)
+    assert (summary.skipped, summary.failed) == ({"empty": 1}, {"corrupt": 1})
+    assert (summary.screened_positive, summary.referred, summary.people_at_risk) == (3, 2, 4)
+    assert summary.by_detector == {"patterns": 3, "names": 3, "text": 0}
+    assert (summary.bytes, summary.seconds, summary.n_unread_parts) == (400, 1.5, 2)
+    assert summary.versions == VERSIONS
+    assert (summary.started, summary.ended) == (
+        "2026-11-20T08:30:00.000000+00:00",
+        "2026-11-20T08:31:00.000000+00:00",
+    )
+    assert adds_up(summary)
+
+
+def test_counts_standing_results_of_unchanged_files(store: Store) -> None:
+    scan(store)
+    names = [result.source.display for result in SHARE]
+    scan(store, [clear("new.txt")], unchanged=names, minutes=5)
+    summary = store.summary()
+    assert (summary.crawled, summary.screened, summary.unchanged) == (7, 1, 4)
+    assert (summary.screened_positive, summary.referred, summary.people_at_risk) == (3, 2, 4)
+    assert (summary.bytes, summary.n_unread_parts) == (100, 2)
+    assert adds_up(summary)
+
+
+def test_never_calls_a_file_unchanged_that_still_cannot_be_read(store: Store) -> None:
+    scan(store)
+    scan(store, unchanged=[result.source.display for result in SHARE], results=[], minutes=5)
+    summary = store.summary()
+    assert (summary.skipped, summary.failed) == ({"empty": 1}, {"corrupt": 1})
+    broken = next(row for row in store.rows() if row.path == "b/broken.docx")
+    assert (broken.outcome, broken.reason, broken.standing) == (Outcome.FAILED, "corrupt", True)
+
+
+def test_counts_the_people_of_copies_once(store: Store) -> None:
+    scan(store, [referred("a", content="same", n_people=5), referred("b", content="same", n_people=5)])
+    assert store.summary().referred == 2
+    assert store.summary().people_at_risk == 5
+
+
+def test_an_older_scan_keeps_its_numbers(store: Store) -> None:
+    first = scan(store)
+    before, rows = store.summary(first), list(store.rows(first))
+    scan(store, [clear("a/letter.txt")], unchanged=["c/referral.txt"], minutes=5)
+    assert store.summary(first) == before
+    assert list(store.rows(first)) == rows
+    assert [head.n_crawled for head in store.scans()] == [6, 2]
+
+
+def test_the_latest_scan_is_the_one_that_ended_last(store: Store) -> None:
+    stopped = scan(store, SHARE[:1], complete=False)
+    other = scan(store, [clear("x")], root=b"/other", minutes=2)
+    assert store.summary().scan == other
+    again = store.begin_scan([b"/share"], versions=VERSIONS, options={}, now=later(9))
+    assert again.id == stopped
+    store.finish_scan(again.id, status="stopped", seconds=0.5, now=later(10))
+    assert store.summary().scan == stopped
+
+
+def test_rows_are_ordered_and_one_per_crawled_file(store: Store) -> None:
+    scan(store)
+    rows = list(store.rows())
+    assert [row.path for row in rows] == sorted(result.source.display for result in SHARE)
+    assert len(rows) == store.summary().crawled
+    letter = rows[0]
+    assert (letter.n_people, letter.n_findings, letter.hamming, letter.health_score) == (3, 2, 0, 0.8)
+    assert letter.detectors == (("patterns", True), ("names", True), ("text", False))
+    assert [part.locator for part in letter.unread] == ["scan.zip!/a.pdf"]
+    assert letter.vector == SHARE[0].vector
+
+
+def test_rows_carry_verdicts(store: Store) -> None:
+    scan(store)
+    store.decide(store.find("a/letter.txt"), Verdict.PHI, reviewer="ada", now=NOW)
+    assert next((row.verdict, row.reviewer) for row in store.rows()) == (Verdict.PHI, "ada")
+
+
+def test_an_empty_share_has_numbers_too(store: Store) -> None:
+    scan(store, [])
+    assert store.summary().crawled == 0
+    assert store.summary().people_at_risk == 0
+    assert list(store.rows()) == []
+
+
+def test_says_when_there_is_no_scan(store: Store, database: Path) -> None:
+    with pytest.raises(StoreError, match="the database holds no scan yet"):
+        store.summary()
+    assert store.queue() == []
+    assert database.exists()
+
+
+def test_the_json_has_the_fields_of_the_contract(store: Store) -> None:
+    scan(store)
+    expected = {
+        "scan", "roots", "started", "ended", "crawled", "screened", "unchanged", "skipped", "failed", "bytes",
+        "seconds", "screened_positive", "referred", "people_at_risk", "by_detector", "versions",
+    }  # fmt: skip
+    assert expected <= set(store.summary().to_json())
