@@ -1,1 +1,64 @@
-"""The screen room."""
+"""Screening: a document to its identifiers, its PII vector, and what it lacks of the concept of equation 4."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import chain
+from typing import Protocol
+
+from phiscan.config import Config
+from phiscan.model import Document, Finding, PiiVector, Screening
+from phiscan.rules import load_rules
+from phiscan.screen.names import build_name_recognizers
+from phiscan.screen.overlap import resolve
+from phiscan.screen.patterns import PatternRecognizer
+from phiscan.screen.people import count_people
+from phiscan.screen.prototypes import Prototype, lacking, load_prototypes, nearest
+
+
+class Recognizer(Protocol):
+    """Whatever finds identifiers in a document."""
+
+    def recognize(self, document: Document) -> Iterator[Finding]:
+        """Yield findings; they may overlap."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Screener:
+    """Everything that ``screen`` needs, built once per process."""
+
+    recognizers: tuple[Recognizer, ...]
+    prototypes: tuple[Prototype, ...]
+
+
+def build_screener(config: Config) -> Screener:
+    """Read the rules (ours and the site's), the name lists and the prototypes.
+
+    Raises:
+        RuleError, DictionaryError, ModelError, ConfigError: naming the file and what was expected in it.
+    """
+    patterns = PatternRecognizer(load_rules(config))
+    return Screener((patterns, *build_name_recognizers(config)), load_prototypes())
+
+
+def screen(document: Document, screener: Screener) -> Screening:
+    """Find the identifiers of a document and place it relative to the concept of equation 4.
+
+    Findings are in text order and do not overlap; spans are half-open, in code points.
+    """
+    found = chain.from_iterable(recognizer.recognize(document) for recognizer in screener.recognizers)
+    findings = resolve(found)
+    vector = PiiVector(frozenset(bit for finding in findings for bit in finding.bits))
+    missing = lacking(vector)
+    name, distance = nearest(vector, screener.prototypes)
+    return Screening(
+        findings=findings,
+        vector=vector,
+        hamming=len(missing),
+        missing=missing,
+        nearest_prototype=name,
+        prototype_distance=distance,
+        n_people=count_people(document, findings),
+    )

@@ -1,0 +1,148 @@
+"""Make the name gazetteers from registry packages with clean licences.
+
+    .venv/bin/python dictionaries/build/name_lists.py
+
+Needs the packages `names` (US Census Bureau lists of 1990), `Faker` (MIT) and `symspellpy` (MIT; word counts).
+Never `names-dataset`: it was built from a leak. The result is deterministic for given package versions.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.metadata
+import math
+import pkgutil
+import unicodedata
+from collections.abc import Iterable
+from importlib import resources
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent.parent
+DATE = "2026-11-20"
+N_CENSUS_LAST = 60_000
+N_WORDS = 45_000
+# How often the counted texts use a name that one percent of people bear, measured on names that are no words
+# (Smith, Michael, Jennifer). A word that is ORDINARY_RATIO times as frequent is also an ordinary word.
+COUNT_PER_PERCENT = {"last": 63e6, "first": 33e6}
+ORDINARY_RATIO = 3.0
+MIN_LENGTH = 2
+# Ordinary capitalised words of documents that the word counts do not single out, English and French.
+MORE_WORDS = """
+monday tuesday wednesday thursday friday saturday sunday january february march april may june july august
+september october november december lundi mardi mercredi jeudi vendredi samedi dimanche janvier fevrier mars
+avril mai juin juillet aout septembre octobre novembre decembre le la les un une des du de et ou est sont avec
+pour par sur dans nom prenom adresse telephone patient patiente medecin hopital clinique docteur madame
+monsieur mademoiselle date naissance sexe dossier numero carte assurance maladie courriel ville province pays
+code postal rue avenue objet merci bonjour cher chere cordialement signature page note notes suivi histoire
+antecedents medicaments allergies examen diagnostic traitement plan conclusion impression resultats
+""".split()
+# Names of people first: these stay names whatever the counts say.
+ALWAYS_NAMES = frozenset(
+    "john james mary david michael robert william thomas paul peter george maria".split()
+)
+
+
+def fold(name: str) -> str:
+    """Return the form in which names are compared: lower case, no accents, plain apostrophe."""
+    plain = unicodedata.normalize("NFD", name.lower().replace("’", "'").replace("ß", "ss").replace("ø", "o"))
+    plain = plain.replace("ł", "l").replace("đ", "d").replace("æ", "ae").replace("ð", "d").replace("þ", "th")
+    return "".join(c for c in plain if not unicodedata.combining(c)).replace("ı", "i")
+
+
+def latin_parts(names: Iterable[object]) -> set[str]:
+    """Split names into folded words, leaving out what is not written in Latin letters."""
+    parts: set[str] = set()
+    for name in names:
+        if isinstance(name, str):
+            for word in fold(name.strip()).replace(",", " ").split():
+                word = word.strip(".-'")
+                if len(word) >= MIN_LENGTH and all(c.isascii() and (c.isalpha() or c in "-'") for c in word):
+                    parts.add(word)
+    return parts
+
+
+def faker_names() -> tuple[set[str], set[str]]:
+    """Return the first and the last names of every Faker locale."""
+    package = importlib.import_module("faker.providers.person")
+    first: set[str] = set()
+    last: set[str] = set()
+    for module in sorted(m.name for m in pkgutil.iter_modules(package.__path__)):
+        provider = importlib.import_module(f"faker.providers.person.{module}").Provider
+        for attribute in dir(provider):
+            value = getattr(provider, attribute)
+            if isinstance(value, (tuple, list, dict)):
+                if attribute.startswith(("first_name", "first_romanized", "middle_name")):
+                    first |= latin_parts(value)
+                elif attribute.startswith(("last_name", "last_romanized")):
+                    last |= latin_parts(value)
+    return first, last
+
+
+def census(name: str) -> dict[str, float]:
+    """Return the percentage of people who bear each name of one Census list."""
+    lines = resources.files("names").joinpath(name).read_text(encoding="ascii").splitlines()
+    rows = (line.split() for line in lines)
+    return {row[0].lower(): float(row[1]) for row in rows if len(row[0]) >= MIN_LENGTH}
+
+
+def word_counts() -> dict[str, int]:
+    """Return how often each word occurs in the texts that symspellpy's list was counted on."""
+    text = resources.files("symspellpy").joinpath("frequency_dictionary_en_82_765.txt").read_text("utf-8-sig")
+    return {word: int(count) for word, count in (line.split() for line in text.splitlines() if line.strip())}
+
+
+def write(name: str, source: str, licence: str, terms: Iterable[str]) -> None:
+    """Write one dictionary file with its header."""
+    lines = [
+        f"# source: {source}",
+        f"# licence: {licence}",
+        "# version: 1",
+        f"# date: {DATE}",
+        "# normalisation: lower case, accents removed",
+        "# columns: term",
+        *sorted(set(terms)),
+    ]
+    path = HERE / f"{name}.txt"
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    print(f"{name}: {len(lines) - 6} terms, {path.stat().st_size / 1e3:.0f} kB")  # noqa: T201 (a build script)
+
+
+def main() -> None:
+    """Write first_names.txt, last_names.txt and ordinary_words.txt."""
+    first_percent: dict[str, float] = {}
+    for part in ("dist.female.first", "dist.male.first"):
+        for name, percent in census(part).items():
+            first_percent[name] = first_percent.get(name, 0.0) + percent
+    last_percent = census("dist.all.last")
+    faker_first, faker_last = faker_names()
+    counts = word_counts()
+    ranked_last = sorted(last_percent, key=lambda n: (-last_percent[n], n))[:N_CENSUS_LAST]
+    # A name of these lists that is far more often a word than a name ("the", "do", "an") supports nothing.
+    first = {n for n in first_percent.keys() | faker_first if counts.get(n, 0) < 3e8 or n in ALWAYS_NAMES}
+    last = {n for n in set(ranked_last) | faker_last if counts.get(n, 0) < 6e8}
+    ordinary = set(MORE_WORDS)
+    ranked = sorted(counts, key=lambda w: (-counts[w], w))
+    for rank, word in enumerate(ranked):
+        expected = max(
+            COUNT_PER_PERCENT["first"] * first_percent.get(word, 0.0),
+            COUNT_PER_PERCENT["last"] * last_percent.get(word, 0.0),
+        )
+        named = word in first or word in last
+        if word in ALWAYS_NAMES or (
+            expected and not math.isinf(expected) and counts[word] < ORDINARY_RATIO * expected
+        ):
+            continue
+        if rank < N_WORDS or (named and counts[word] > ORDINARY_RATIO * expected):
+            ordinary.add(word)
+    versions = {p: importlib.metadata.version(p) for p in ("names", "faker", "symspellpy")}
+    both = f"US Census Bureau 1990 name lists (package names {versions['names']}); Faker {versions['faker']}"
+    write("first_names", both, "public domain (Census); MIT (names, Faker)", first)
+    write("last_names", both, "public domain (Census); MIT (names, Faker)", last)
+    counted = (
+        f"symspellpy {versions['symspellpy']} word counts, less what is foremost a name by the Census lists"
+    )
+    write("ordinary_words", counted, "MIT", {fold(word) for word in ordinary})
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,187 @@
+"""Words around a value: labels before it, the head of its column, words near by that speak for or against it.
+
+A label is compared in one canonical form (``canonical``), so that ``Date of Birth``, ``date_of_birth``,
+``DateOfBirth`` and ``DATE-OF-BIRTH`` are one label, and French labels match with or without their accents.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
+
+from phiscan.rules import ContextWords
+
+# What may stand between a label and its value: punctuation (of forms, JSON, XML), one line break, a remark in
+# brackets such as "(yyyy-mm-dd)", and a few words that only say that a number follows. Bounded, so linear.
+GAP = (
+    r"(?:[^\w\n(]|\n(?![^\S\n]{0,8}\n)){0,12}"
+    r"(?:\([^()\n]{0,30}\)(?:[^\w\n]|\n(?![^\S\n]{0,8}\n)){0,6})?"
+    r"(?:(?:numbers?|numéro|numero|num|nos?|nbr|nr|n|id|identifier|is|was|are|code|est|date|value|patient)\b"
+    r"(?:[^\w\n]|\n(?![^\S\n]{0,8}\n)){0,10}){0,3}\(?"
+    r"(?:[^\n]{0,120}?(?:\n[^\n]{0,40}?)?\"value\"\s{0,3}:\s{0,3}\")?"
+)
+NEAR_CHARS = 60  # how far a word may stand from a value and still speak for or against it
+_SEPARATORS = str.maketrans("", "", " _-\t.'’/")
+MAX_COLUMN_CELLS = 20_000
+MAX_HEADER_CELLS = 400
+_MIN_COLUMNS = 2
+Cells = list[tuple[int, int]]
+Splitter = Callable[[str, int, int], Cells]  # cuts the line [start, end) of a text into cells
+
+
+@lru_cache(maxsize=4096)
+def canonical(label: str) -> str:
+    """Return the form in which labels are compared: lower case, no accents, no separators.
+
+    >>> canonical("Date_of-Birth"), canonical("Numéro d'assurance")
+    ('dateofbirth', 'numerodassurance')
+    """
+    plain = unicodedata.normalize("NFD", label.lower().translate(_SEPARATORS))
+    return "".join(c for c in plain if not unicodedata.combining(c))
+
+
+def label_pattern(label: str) -> str:
+    r"""Return the re2 pattern that finds a label in any of its written forms.
+
+    >>> label_pattern("dob")
+    '(?:\\b|_)dob(?:\\b|_)'
+    """
+    parts = []
+    for char in label:
+        plain = unicodedata.normalize("NFD", char)[0]
+        if char in " -'’/":
+            parts.append("[ _'’/.\\t-]{0,2}")
+        elif plain != char:
+            parts.append(f"[{char}{plain}]")
+        else:
+            parts.append(re.escape(char))
+    head = r"(?:\b|_)" if label[0].isascii() and label[0].isalnum() else ""
+    tail = r"(?:\b|_)" if label[-1].isascii() and label[-1].isalnum() else ""
+    return head + "".join(parts) + tail
+
+
+class Surroundings:
+    """The near and the negative words of one context, ready to be looked for around a value."""
+
+    def __init__(self, words: ContextWords) -> None:
+        self.near = _any_word(words.near + words.labels)
+        self.negative = _any_word(words.negative)
+
+    def weigh(self, text: str, start: int, end: int) -> int:
+        """Return +1 for a near word, -1 for a negative word within the line around the value, else 0."""
+        if self.near is None and self.negative is None:
+            return 0
+        before = text[max(0, start - NEAR_CHARS) : start]
+        before = before[before.rfind("\n") + 1 :]
+        after = text[end : end + NEAR_CHARS].partition("\n")[0]
+        around = f"{before}\x00{after}".lower()
+        if self.negative is not None and self.negative.search(around):
+            return -1
+        return 1 if self.near is not None and self.near.search(around) else 0
+
+
+def _any_word(words: Iterable[str]) -> re.Pattern[str] | None:
+    ordered = sorted(set(words), key=len, reverse=True)
+    if not ordered:
+        return None
+    return re.compile(r"(?<![^\W_])(?:" + "|".join(map(re.escape, ordered)) + r")(?![^\W_])")
+
+
+class Tables:
+    """Finds the column under a header cell, in delimited rows and in columns set with spaces or bars."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def column(self, start: int, end: int) -> list[tuple[int, int]] | None:
+        """Return the cells ``[start, end)`` below a label, top down; None when it heads no column.
+
+        A label heads a column when it is (nearly) alone in its cell, no cell of its row holds a digit run,
+        and the next row has as many cells.
+        """
+        text = self._text
+        line_start = text.rfind("\n", 0, start) + 1
+        line_end = _line_end(text, end)
+        next_end = _line_end(text, line_end + 1)
+        if line_end >= len(text) or next_end <= line_end + 1:
+            return None
+        for split in (_split_delimited, _split_spaced):
+            header = split(text, line_start, line_end)
+            if not _MIN_COLUMNS <= len(header) <= MAX_HEADER_CELLS:
+                continue
+            index = next((i for i, (a, b) in enumerate(header) if a <= start and end <= b), None)
+            if index is None or any(_has_value(text[a:b]) for a, b in header):
+                continue
+            cells = list(self._below(split, line_end + 1, len(header), index))
+            if cells:
+                return cells
+        return None
+
+    def _below(self, split: Splitter, position: int, n_columns: int, index: int) -> Iterator[tuple[int, int]]:
+        text = self._text
+        for _ in range(MAX_COLUMN_CELLS):
+            if position >= len(text):
+                return
+            line_end = _line_end(text, position)
+            row = split(text, position, line_end)
+            if len(row) == n_columns:
+                start, end = _strip(text, *row[index])
+                if start < end:
+                    yield start, end
+            elif not _is_rule_line(text[position:line_end]):
+                return
+            position = line_end + 1
+
+
+_QUOTED_CELL = re.compile(r'\s*"(?:[^"\n]|"")*"\s*')
+_SPACED_CELL = re.compile(r"\S+(?: \S+)*")
+
+
+def _line_end(text: str, position: int) -> int:
+    end = text.find("\n", position)
+    return len(text) if end < 0 else end
+
+
+def _split_delimited(text: str, start: int, end: int) -> Cells:
+    """Cut a line at its most frequent delimiter, leaving quoted cells whole."""
+    line = text[start:end]
+    delimiter = max("\t|;,", key=line.count)
+    if delimiter not in line:
+        return [(start, end)]
+    cells: Cells = []
+    position = 0
+    while True:
+        quoted = _QUOTED_CELL.match(line, position) if '"' in line else None
+        if quoted and (quoted.end() == len(line) or line[quoted.end()] == delimiter):
+            stop = quoted.end()
+        else:
+            stop = line.find(delimiter, position)
+            stop = len(line) if stop < 0 else stop
+        cells.append((start + position, start + stop))
+        if stop >= len(line):
+            return cells
+        position = stop + 1
+
+
+def _split_spaced(text: str, start: int, end: int) -> Cells:
+    """Cut a line where two or more spaces stand."""
+    return [m.span() for m in _SPACED_CELL.finditer(text, start, end)]
+
+
+def _strip(text: str, start: int, end: int) -> tuple[int, int]:
+    while start < end and text[start] in ' \t"\r':
+        start += 1
+    while start < end and text[end - 1] in ' \t"\r':
+        end -= 1
+    return start, end
+
+
+def _has_value(cell: str) -> bool:
+    """Tell whether a cell holds a value rather than a heading: three digits or more, or an address sign."""
+    return sum(char.isdecimal() for char in cell) > 2 or "@" in cell or ":" in cell  # noqa: PLR2004 (stated above)
+
+
+def _is_rule_line(line: str) -> bool:
+    return bool(line) and not line.strip("-=+|: \t")

@@ -1,0 +1,70 @@
+"""Overlapping findings to one finding per place, keeping every reason."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from phiscan.model import EntityType, Finding, Reason, Span
+
+# An address holds its city and postal code: the bits of what it covers stay true.
+_CONTAINERS = {
+    EntityType.STREET_ADDRESS: {EntityType.LOCATION, EntityType.POSTAL_CODE, EntityType.STREET_ADDRESS},
+    EntityType.LOCATION: {EntityType.POSTAL_CODE, EntityType.LOCATION},
+    EntityType.PERSON: {EntityType.PERSON},
+    EntityType.HEALTH_PROFESSIONAL: {EntityType.HEALTH_PROFESSIONAL},
+}
+# Recognizers that see different parts of one name or address: their union is the finding.
+_UNITED = {EntityType.PERSON, EntityType.HEALTH_PROFESSIONAL, EntityType.STREET_ADDRESS}
+
+
+def resolve(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Return findings that do not overlap, in text order.
+
+    Where two overlap, the higher score stands, then the longer one, then the earlier; the other's source joins
+    its reasons. Two names (or two addresses) that overlap are united, with the bits of both.
+    """
+    ordered = sorted(findings, key=lambda f: (f.span.start, -f.span.end))
+    kept: list[Finding] = []
+    group: list[Finding] = []
+    reach = -1
+    for finding in ordered:
+        if group and finding.span.start >= reach:
+            kept.extend(_resolve_group(group))
+            group = []
+        group.append(finding)
+        reach = max(reach, finding.span.end) if len(group) > 1 else finding.span.end
+    if group:
+        kept.extend(_resolve_group(group))
+    return tuple(kept)
+
+
+def _resolve_group(group: list[Finding]) -> list[Finding]:
+    if len(group) == 1:
+        return group
+    ranked = sorted(group, key=lambda f: (-f.score, -f.span.n_chars, f.span.start, f.source))
+    chosen: list[Finding] = []
+    for finding in ranked:
+        rivals = [i for i, other in enumerate(chosen) if other.span.overlaps(finding.span)]
+        if not rivals:
+            chosen.append(finding)
+            continue
+        chosen[rivals[0]] = _absorb(chosen[rivals[0]], finding, alone=len(rivals) == 1)
+    return sorted(chosen, key=lambda f: f.span.start)
+
+
+def _absorb(winner: Finding, loser: Finding, *, alone: bool) -> Finding:
+    if winner.source == loser.source and winner.span == loser.span:
+        return winner
+    same = winner.entity_type == loser.entity_type
+    span, bits = winner.span, winner.bits
+    if alone and same and winner.entity_type in _UNITED:
+        span = Span(min(span.start, loser.span.start), max(span.end, loser.span.end))
+    if (same and winner.entity_type in _UNITED) or loser.entity_type in _CONTAINERS.get(
+        winner.entity_type, ()
+    ):
+        bits = bits | loser.bits
+    reasons = winner.reasons
+    if all(reason.detail != loser.source for reason in reasons):
+        reasons = (*reasons, Reason("overlap", loser.source, winner.score))
+    return replace(winner, span=span, bits=bits, reasons=reasons)

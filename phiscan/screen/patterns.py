@@ -1,0 +1,284 @@
+"""The pattern recognizer: one pass of one linear automaton over the text, then work only where it stopped.
+
+All rules and all labels stand in ONE ungrouped alternation of google-re2 that runs over UTF-8 bytes. Where it
+stops, the text is either a label (then the value is looked for behind it, or in the column below it) or the
+shape of a value (then the rules that fit the place are matched again with `regex`, which knows Unicode word
+boundaries and has a timeout). Checks veto or confirm, words near by raise or lower the score. A number without
+any evidence is never even looked at, so a table of plain numbers costs what the automaton costs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import chain
+
+import numpy as np
+import re2
+import regex
+
+from phiscan.errors import RuleError
+from phiscan.model import Document, EntityType, Finding, PiiBit, Reason, Span
+from phiscan.rules import Rule, RuleSet
+from phiscan.screen.checks import CHECKS, CONFIRM_RATE, Verdict
+from phiscan.screen.context import GAP, Surroundings, Tables, canonical, label_pattern
+
+WINDOW_CHARS = 1 << 20
+OVERLAP_CHARS = 4096  # more than any match, so that what a window cuts off the next one has
+DFA_BYTES = 256 << 20  # the default of 8 MB makes re2 fall back to its slow engines
+MAX_HITS = 20_000  # places examined in one file; beyond, every n-th is, and the findings say so
+REACH_CHARS = 96  # how far a match may extend around the place where its trigger stood
+TIMEOUT_S = 2.0  # of one match of one rule at one place
+MIN_SCORE = 0.4
+NEAR_GAIN = 0.5  # share of the remaining doubt that a near word takes away
+NEGATIVE_FACTOR = 0.4
+
+BITS = {
+    EntityType.HEALTH_PROFESSIONAL: PiiBit.HEALTH_PROFESSIONAL,
+    EntityType.ORGANIZATION: PiiBit.ORGANIZATION,
+    EntityType.STREET_ADDRESS: PiiBit.STREET_ADDRESS,
+    EntityType.LOCATION: PiiBit.LOCATION,
+    EntityType.POSTAL_CODE: PiiBit.LOCATION,
+    EntityType.DATE: PiiBit.DATE,
+    EntityType.DATE_OF_BIRTH: PiiBit.DATE,
+    EntityType.AGE_OVER_89: PiiBit.AGE_OVER_89,
+    EntityType.PHONE: PiiBit.PHONE,
+    EntityType.FAX: PiiBit.FAX,
+    EntityType.EMAIL: PiiBit.EMAIL,
+    EntityType.SIN: PiiBit.SIN,
+    EntityType.SSN: PiiBit.SSN,
+    EntityType.HEALTH_CARD: PiiBit.HEALTH_CARD,
+    EntityType.PASSPORT: PiiBit.PASSPORT,
+    EntityType.DRIVER_LICENSE: PiiBit.DRIVER_LICENSE,
+    EntityType.MRN: PiiBit.MRN,
+    EntityType.HEALTH_PLAN: PiiBit.HEALTH_PLAN,
+    EntityType.ACCOUNT: PiiBit.ACCOUNT,
+    EntityType.CREDIT_CARD: PiiBit.ACCOUNT,
+    EntityType.LICENSE: PiiBit.LICENSE,
+    EntityType.VEHICLE: PiiBit.VEHICLE,
+    EntityType.DEVICE: PiiBit.DEVICE,
+    EntityType.URL: PiiBit.URL,
+    EntityType.IP: PiiBit.IP,
+    EntityType.BIOMETRIC: PiiBit.BIOMETRIC,
+    EntityType.OTHER_ID: PiiBit.OTHER_ID,
+}
+_GUARDS = {
+    "word": (r"(?<!\w)", r"(?!\w)"),
+    # A number is not a part of a longer one: no digit behind a separator on either side.
+    "number": (r"(?<![\w.])(?<!\d[-/.:+])(?<!\w-)", r"(?!\w)(?![-/.:+]\d)"),
+    "none": ("", ""),
+}
+
+
+def bits_of(entity_type: EntityType) -> frozenset[PiiBit]:
+    """Return the PII characteristics that a finding of this type shows (a person's depend on its parts)."""
+    bit = BITS.get(entity_type)
+    return frozenset() if bit is None else frozenset({bit})
+
+
+@dataclass(frozen=True, slots=True)
+class _Evidence:
+    """What a label stands for: values of this rule, then of this type; ``column_only`` for headers."""
+
+    rule: int
+    entity_type: EntityType
+    label: str
+    column_only: bool
+
+
+class CompiledRule:
+    """A rule with its expressions, compiled when first needed (compiling all would slow every start)."""
+
+    def __init__(self, rule: Rule, surroundings: Surroundings | None) -> None:
+        self.rule = rule
+        self.bits = bits_of(rule.entity_type)
+        self.check = CHECKS[rule.check] if rule.check else None
+        self.surroundings = surroundings
+        self.reach = REACH_CHARS if rule.trigger else 0
+
+    @cached_property
+    def at_hit(self) -> regex.Pattern[str]:
+        """Match the value anywhere, with the guards at its ends."""
+        head, tail = _GUARDS[self.rule.guard]
+        return self._compile(f"{head}(?:{self.rule.pattern}){tail}")
+
+    @cached_property
+    def after_label(self) -> regex.Pattern[str]:
+        """Match the value right behind a label."""
+        return self._compile(f"{GAP}(?<!\\w)(?P<value_>{self.rule.pattern}){_GUARDS[self.rule.guard][1]}")
+
+    @cached_property
+    def in_cell(self) -> regex.Pattern[str]:
+        """Match a whole cell of a table."""
+        return self._compile(self.rule.pattern)
+
+    def _compile(self, pattern: str) -> regex.Pattern[str]:
+        return regex.compile(pattern, regex.IGNORECASE if self.rule.ignore_case else 0)
+
+
+class PatternRecognizer:
+    """Find the identifiers that rules describe; built once per process."""
+
+    def __init__(self, ruleset: RuleSet) -> None:
+        near = {name: Surroundings(words) for name, words in ruleset.contexts.items()}
+        for rule in ruleset.rules:
+            if rule.check and rule.check not in CHECKS:
+                message = f"{rule.path}: {rule.id}: check: expected one of {', '.join(sorted(CHECKS))}"
+                raise RuleError(message)
+        self.rules = tuple(CompiledRule(rule, near.get(rule.context)) for rule in ruleset.rules)
+        self._labels, phrases = _labels(ruleset)
+        options = re2.Options()
+        options.max_mem = DFA_BYTES
+        options.never_capture = True
+        options.log_errors = False
+        self._shapes = [i for i, rule in enumerate(ruleset.rules) if not rule.needs_evidence]
+        triggers = [_trigger(ruleset.rules[i]) for i in self._shapes]
+        self._which = re2.Set.SearchSet(options)
+        for trigger in triggers:
+            self._which.Add(trigger.encode())
+        self._which.Compile()
+        labels = "|".join(label_pattern(phrase) for phrase in sorted(phrases, key=len, reverse=True))
+        alternatives = [f"(?i:{labels})"] if labels else []
+        self._scanner = re2.compile("|".join(alternatives + triggers).encode(), options)
+
+    def recognize(self, document: Document) -> Iterator[Finding]:
+        """Yield findings (they may overlap); spans are half-open, in code points."""
+        text = document.text
+        hits = list(self._hits(text))
+        stride = -(-len(hits) // MAX_HITS)
+        tables = Tables(text)
+        seen: set[tuple[int, int, int]] = set()
+        for number, (start, end, evidence, rules) in enumerate(hits):
+            if evidence is None and stride > 1 and number % stride:
+                continue
+            found = self._shaped(text, start, end, rules)
+            if evidence is not None:
+                found = chain(self._labelled(text, tables, start, end, evidence), found)
+            for index, finding in found:
+                key = (index, finding.span.start, finding.span.end)
+                if key not in seen:
+                    seen.add(key)
+                    if stride > 1:
+                        note = Reason("cap", f"1 of {stride} of {len(hits)} places examined", finding.score)
+                        finding = replace(finding, reasons=(*finding.reasons, note))  # noqa: PLW2901 (a note on it)
+                    yield finding
+
+    def _hits(self, text: str) -> Iterator[tuple[int, int, Sequence[_Evidence] | None, Sequence[int]]]:
+        """Yield where the scanner stopped: ``start, end``, the label's evidence or None, the rules that fit."""
+        done = 0
+        for base in range(0, max(len(text), 1), WINDOW_CHARS):
+            window = text[base : base + WINDOW_CHARS + OVERLAP_CHARS]
+            raw = window.encode("utf-8", "surrogatepass")
+            spans = [match.span() for match in self._scanner.finditer(raw)]
+            if not spans:
+                continue
+            places = np.asarray(spans, dtype=np.int64)
+            chars = places if len(raw) == len(window) else _code_points(raw, places)
+            for (a, b), (start, end) in zip(spans, chars.tolist(), strict=True):
+                if start >= WINDOW_CHARS or base + start < done:
+                    continue
+                done = base + end
+                evidence = self._labels.get(canonical(window[start:end]))
+                yield base + start, base + end, evidence, self._which.Match(raw[a : b + REACH_CHARS]) or ()
+
+    def _shaped(self, text: str, start: int, end: int, rules: Sequence[int]) -> Iterator[tuple[int, Finding]]:
+        for number in rules:
+            index = self._shapes[number]
+            compiled = self.rules[index]
+            low = max(0, start - compiled.reach)
+            for match in compiled.at_hit.finditer(text, low, end + REACH_CHARS, timeout=TIMEOUT_S):
+                if match.start() >= end:
+                    break
+                if match.end() > start:
+                    finding = _judge(compiled, text, match.start(), match.end())
+                    if finding is not None:
+                        yield index, finding
+
+    def _labelled(
+        self, text: str, tables: Tables, start: int, end: int, evidence: Sequence[_Evidence]
+    ) -> Iterator[tuple[int, Finding]]:
+        cells = tables.column(start, end)
+        for item in evidence:
+            compiled = self.rules[item.rule]
+            if cells is not None:
+                step = -(-len(cells) // MAX_HITS)
+                for low, high in cells[::step]:
+                    if compiled.in_cell.fullmatch(text, low, high, timeout=TIMEOUT_S):
+                        finding = _judge(compiled, text, low, high, item, "header")
+                        if finding is not None:
+                            yield item.rule, finding
+            elif not item.column_only:
+                match = compiled.after_label.match(text, end, timeout=TIMEOUT_S)
+                if match:
+                    low, high = match.span("value_")
+                    finding = _judge(compiled, text, low, high, item, "label")
+                    if finding is not None:
+                        yield item.rule, finding
+
+
+def _judge(
+    compiled: CompiledRule,
+    text: str,
+    start: int,
+    end: int,
+    evidence: _Evidence | None = None,
+    kind: str = "",
+) -> Finding | None:
+    """Weigh one match: the rule's prior, its label, its check, the words around; None when too little is left."""
+    rule = compiled.rule
+    score = rule.score
+    reasons = [Reason("rule", rule.id, score)]
+    entity_type = rule.entity_type
+    if evidence is not None:
+        entity_type = evidence.entity_type
+        if not rule.needs_evidence:
+            score += (1 - score) * CONFIRM_RATE
+        reasons.append(Reason(kind, evidence.label, score))
+    if compiled.check is not None:
+        verdict = compiled.check(text[start:end])
+        if verdict is Verdict.VETO:
+            return None
+        if verdict is Verdict.CONFIRM:
+            score += (1 - score) * CONFIRM_RATE
+            reasons.append(Reason("check", rule.check, score))
+    if evidence is None and compiled.surroundings is not None:
+        weight = compiled.surroundings.weigh(text, start, end)
+        if weight:
+            score = score + (1 - score) * NEAR_GAIN if weight > 0 else score * NEGATIVE_FACTOR
+            reasons.append(Reason("context", rule.context if weight > 0 else f"not {rule.context}", score))
+    if score < MIN_SCORE:
+        return None
+    bits = compiled.bits if entity_type is rule.entity_type else bits_of(entity_type)
+    return Finding(Span(start, end), entity_type, rule.id, min(score, 1.0), bits, tuple(reasons))
+
+
+def _trigger(rule: Rule) -> str:
+    pattern = rule.trigger or rule.pattern
+    return f"(?i:{pattern})" if rule.ignore_case else f"(?:{pattern})"
+
+
+def _labels(ruleset: RuleSet) -> tuple[dict[str, list[_Evidence]], set[str]]:
+    """Map each label's canonical form to the rules it is evidence for; and give all phrases."""
+    table: dict[str, list[_Evidence]] = {}
+    phrases: set[str] = set()
+    for index, rule in enumerate(ruleset.rules):
+        named = list(rule.labelled_as)
+        if rule.context and (rule.needs_evidence or ruleset.contexts[rule.context].labels):
+            named.append((rule.context, rule.entity_type))
+        for name, entity_type in named:
+            words = ruleset.contexts[name]
+            for column_only, phrases_of in ((False, words.labels), (True, words.headers)):
+                for phrase in phrases_of:
+                    phrases.add(phrase)
+                    table.setdefault(canonical(phrase), []).append(
+                        _Evidence(index, entity_type, phrase, column_only)
+                    )
+    return table, phrases
+
+
+def _code_points(raw: bytes, places: np.ndarray) -> np.ndarray:
+    """Turn byte offsets into code-point offsets: count the bytes before each that begin a code point."""
+    begins = (np.frombuffer(raw, dtype=np.uint8) & 0xC0) != 0x80  # noqa: PLR2004 (UTF-8 continuation bytes)
+    counts = np.concatenate(([0], np.cumsum(begins, dtype=np.int32)))
+    return counts[places]
