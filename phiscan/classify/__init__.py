@@ -1,1 +1,18 @@
-"""The classify room."""
+"""Tell clinical information about a person from everything else, and join it with the identifiers found."""
+
+from phiscan.classify.classifier import Classifier, build_classifier, classify
+from phiscan.classify.decision import decide
+from phiscan.classify.detectors import DETECTORS, detect
+from phiscan.classify.topics import label_of, topic_of, topics
+
+__all__ = [
+    "DETECTORS",
+    "Classifier",
+    "build_classifier",
+    "classify",
+    "decide",
+    "detect",
+    "label_of",
+    "topic_of",
+    "topics",
+]

@@ -1,0 +1,129 @@
+"""Document to HealthScore: read the terms, cut windows, measure each against the prototypes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from phiscan.classify.features import Reading, Window, read, windows
+from phiscan.classify.knn import ConceptTfidf, OneClassKnn
+from phiscan.classify.lexicon import Lexicon, load_lexicon
+from phiscan.classify.ngrams import TextModel, load_text_model
+from phiscan.config import Config
+from phiscan.errors import ModelError
+from phiscan.model import Document, HealthScore, Span, TermHit
+
+MODEL_FILE: Final = Path(__file__).parent / "data" / "prototypes.json"
+TEXT_MODEL_FILE: Final = Path(__file__).parent / "data" / "detector_c.npz"
+FORMAT_VERSION: Final = 1
+MIN_CONCEPTS: Final = 2  # a window with fewer different concepts and hardly a record cue says nothing
+MIN_RECORD_CUES: Final = 3
+_LABELLED: Final = frozenset({"cue:record", "cue:admin", "cue:section", "cue:claim"})
+
+
+@dataclass(frozen=True, slots=True)
+class Classifier:
+    """What one worker process needs to classify; read-only once built."""
+
+    lexicon: Lexicon
+    tfidf: ConceptTfidf
+    knn: OneClassKnn
+    prototype_names: tuple[str, ...]
+    text_model: TextModel
+    version: str
+    bags: tuple[dict[str, int], ...] = field(default=(), repr=False)
+
+
+def build_classifier(config: Config) -> Classifier:
+    """Load dictionaries, prototypes and the text model; once per process.
+
+    Raises:
+        DictionaryError, ModelError: a file is missing, damaged or of another version.
+    """
+    model = load_model(MODEL_FILE)
+    tfidf = ConceptTfidf(weights=model["weights"])
+    tfidf.vocabulary_ = {name: index for index, name in enumerate(model["idf"])}
+    tfidf.idf_ = np.array(list(model["idf"].values()))
+    tfidf.unseen_ = model["unseen_idf"]
+    learned = model["thresholds"].get(str(config.k))
+    if learned is None:
+        message = f"{MODEL_FILE}: thresholds: none for k = {config.k}; expected one of {', '.join(model['thresholds'])}"
+        raise ModelError(message)
+    knn = OneClassKnn(k=config.k, quantile=model["quantile"])
+    knn.threshold_, knn.scale_ = learned
+    return Classifier(
+        lexicon=load_lexicon(),
+        tfidf=tfidf,
+        knn=knn,
+        prototype_names=tuple(item["name"] for item in model["prototypes"]),
+        text_model=load_text_model(TEXT_MODEL_FILE),
+        version=model["version"],
+        bags=tuple(item["counts"] for item in model["prototypes"]),
+    )
+
+
+def load_model(path: Path) -> dict[str, Any]:
+    """Read the prototype file.
+
+    Raises:
+        ModelError: names the file and what was expected.
+    """
+    try:
+        model: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        message = f"{path}: cannot be read as JSON ({type(error).__name__}); reinstall phiscan"
+        raise ModelError(message) from None
+    if model.get("format") != FORMAT_VERSION:
+        message = f"{path}: format: expected {FORMAT_VERSION}"
+        raise ModelError(message)
+    return model
+
+
+def classify(document: Document, classifier: Classifier) -> HealthScore:
+    """Score how much a document looks like health information about a person.
+
+    The score of a document is that of its best window; ``distance`` is that window's Euclidean distance to
+    its k-th nearest prototype. Without anything to measure the score is 0 and the distance None.
+    """
+    reading = read(document.text, classifier.lexicon)
+    terms = _hits(reading, classifier.lexicon)
+    told = [window for window in windows(reading, classifier.lexicon) if is_told(window)]
+    if not told:
+        return HealthScore(0.0, None, "", terms)
+    distances, nearest = distances_of(told, classifier)
+    scores = classifier.knn.score(distances)
+    best = int(np.argmax(scores))
+    return HealthScore(
+        float(scores[best]), float(distances[best]), classifier.prototype_names[int(nearest[best])], terms
+    )
+
+
+def is_told(window: Window) -> bool:
+    """Tell whether a window says enough to be measured."""
+    return window.n_concepts >= MIN_CONCEPTS or (
+        window.count("cue:record") >= MIN_RECORD_CUES and window.n_concepts >= 1
+    )
+
+
+def distances_of(told: Sequence[Window], classifier: Classifier) -> tuple[Any, Any]:
+    """Return the distances to the k-th nearest prototype and the nearest one's index, per window."""
+    knn = classifier.knn
+    if knn.prototypes_ is None:
+        knn.restore(classifier.tfidf.transform(classifier.bags), knn.threshold_, knn.scale_)
+    return knn.kneighbors(classifier.tfidf.transform([window.counts for window in told]))
+
+
+def _hits(reading: Reading, lexicon: Lexicon) -> tuple[TermHit, ...]:
+    terms = lexicon.health.terms_
+    health = reading.health
+    return tuple(
+        TermHit(Span(start, end), terms[index].concept)
+        for start, end, index in zip(
+            health.starts.tolist(), health.ends.tolist(), health.terms.tolist(), strict=True
+        )
+    )

@@ -1,0 +1,128 @@
+"""The joint decision: identifying information (Hamming fold) and health information (Euclidean fold).
+
+The rule is data: the rows of ``TABLE``, tried from the top; the first that applies decides and names the
+case that every referral carries. docs/reference/decision-table.md explains each row with an example.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from phiscan.model import EntityType, HealthScore, PiiBit, Referral, Screening
+
+# Identifiers that single out one person without a name; 45 CFR 164.514(b)(2) and eq. 4's ID.
+DIRECT: Final = frozenset(
+    {
+        PiiBit.SIN,
+        PiiBit.HEALTH_CARD,
+        PiiBit.PASSPORT,
+        PiiBit.DRIVER_LICENSE,
+        PiiBit.SSN,
+        PiiBit.MRN,
+        PiiBit.HEALTH_PLAN,
+        PiiBit.BIOMETRIC,
+    }
+)
+# Identifiers that exist only because somebody is a patient or insured.
+RECORD: Final = frozenset({PiiBit.HEALTH_CARD, PiiBit.MRN, PiiBit.HEALTH_PLAN})
+NAMES: Final = frozenset({PiiBit.FIRST_NAME, PiiBit.LAST_NAME})
+
+HEALTH: Final = 0.5  # the learned threshold of the health score
+HINT: Final = 0.2  # below the threshold, but not without clinical traits
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What the decision looks at, as yes and no."""
+
+    hamming: int
+    name: bool  # any part of a person's name
+    full_name: bool
+    direct: bool  # an identifier that singles out one person
+    record: bool  # an identifier that only a patient or insured person has
+    birth_date: bool
+    n_people: int
+    health: float
+    n_terms: int  # different health concepts
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One case. A row applies when all that it asks for is there."""
+
+    case: str
+    referral: Referral
+    min_health: float = 0.0
+    max_hamming: int | None = None
+    name: bool = False
+    full_name: bool = False
+    direct: bool = False
+    record: bool = False
+    birth_date: bool = False
+    min_people: int = 0
+    min_terms: int = 0
+
+    def applies(self, evidence: Evidence) -> bool:
+        """Tell whether the evidence has everything that this row asks for."""
+        return (
+            evidence.health >= self.min_health
+            and (self.max_hamming is None or evidence.hamming <= self.max_hamming)
+            and evidence.name >= self.name
+            and evidence.full_name >= self.full_name
+            and evidence.direct >= self.direct
+            and evidence.record >= self.record
+            and evidence.birth_date >= self.birth_date
+            and evidence.n_people >= self.min_people
+            and evidence.n_terms >= self.min_terms
+        )
+
+
+TABLE: Final[tuple[Row, ...]] = (
+    Row("concept", Referral.REFERRED, min_health=HEALTH, max_hamming=0),
+    Row("patient_identifier", Referral.REFERRED, min_health=HEALTH, direct=True),
+    Row("birth_date", Referral.REFERRED, min_health=HEALTH, birth_date=True),
+    Row("bare_name", Referral.REFERRED, min_health=HEALTH, name=True),
+    Row("thin_record", Referral.REFERRED, min_health=HINT, name=True, record=True, min_terms=1),
+    Row(
+        "patient_list",
+        Referral.REFERRED,
+        min_health=HINT,
+        full_name=True,
+        birth_date=True,
+        min_people=2,
+        min_terms=2,
+    ),
+    Row("health_without_person", Referral.HEALTH_ONLY, min_health=HEALTH),
+    Row("person_by_name", Referral.PII_ONLY, name=True),
+    Row("person_by_identifier", Referral.PII_ONLY, direct=True),
+    Row("neither", Referral.CLEAR),
+)
+
+
+def decide(screening: Screening, health: HealthScore) -> tuple[Referral, str]:
+    """Return the referral and the case: the first row of ``TABLE`` that applies.
+
+    Source: eq. 4 of Sokolova & El Emam (2008) for ``concept``; the other rows are ours, each with its reason
+    in docs/reference/decision-table.md.
+    """
+    evidence = weigh(screening, health)
+    row = next(row for row in TABLE if row.applies(evidence))
+    return row.referral, row.case
+
+
+def weigh(screening: Screening, health: HealthScore) -> Evidence:
+    """Gather the evidence of both folds."""
+    bits = screening.vector.bits
+    types = {finding.entity_type for finding in screening.findings}
+    return Evidence(
+        hamming=screening.hamming,
+        name=bool(bits & NAMES),
+        full_name=bits >= NAMES,
+        direct=bool(bits & DIRECT),
+        record=bool(bits & RECORD),
+        birth_date=EntityType.DATE_OF_BIRTH in types,
+        n_people=screening.n_people,
+        health=health.score,
+        n_terms=len({hit.concept for hit in health.terms}),
+    )

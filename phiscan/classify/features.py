@@ -1,0 +1,116 @@
+"""What a stretch of text says, as numbers: concepts, kinds of concept, and the cues of a person's record.
+
+A document is cut into overlapping windows, so that one clinic letter in a file of 300 pages is not
+averaged away. Each window is a bag with three blocks: health concepts (``dx:hypertension``), kinds of
+concept (``kind:dx``) and cue classes (``cue:report``), all sublinear counts. A concept that is negated or
+belongs to a relative counts as ``neg:`` or ``fam:`` beside its plain count: what a patient denies is still
+a clinical statement about that patient, while a leaflet denies nothing.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from phiscan.classify.lexicon import Lexicon
+from phiscan.classify.terms import Hits, Term, match_all
+
+WINDOW_CHARS: Final = 2400
+STRIDE_CHARS: Final = 1200
+NEGATION_CHARS: Final = 60  # how far "denies" reaches
+FAMILY_CHARS: Final = 120  # how far "family history" reaches
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The health terms and the cues of one document."""
+
+    health: Hits
+    cues: Hits
+    n_chars: int
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """One stretch of a document and its bag: feature name -> count."""
+
+    start: int
+    end: int
+    counts: dict[str, int]
+
+    @property
+    def n_concepts(self) -> int:
+        """The number of different health concepts in the window."""
+        return sum(1 for name in self.counts if not name.startswith(("cue:", "kind:", "neg:", "fam:")))
+
+    def count(self, name: str) -> int:
+        """How often a feature occurs."""
+        return self.counts.get(name, 0)
+
+
+def read(text: str, lexicon: Lexicon) -> Reading:
+    """Find the health terms and cues of a text; its words are found once for both."""
+    health, cues = match_all(text, (lexicon.health, lexicon.cues))
+    return Reading(health, cues, len(text))
+
+
+def windows(reading: Reading, lexicon: Lexicon) -> list[Window]:
+    """Cut a reading into windows of WINDOW_CHARS every STRIDE_CHARS; a short text is one window.
+
+    Windows without any health term and without any record cue are left out.
+    """
+    health_names = _names(reading.health, lexicon.health.terms_)
+    cue_names = _names(reading.cues, lexicon.cues.terms_)
+    n_windows = max(1, -(-(reading.n_chars - WINDOW_CHARS) // STRIDE_CHARS) + 1)
+    negated = _reached(reading, cue_names, "cue:negated", NEGATION_CHARS)
+    family = _reached(reading, cue_names, "cue:family", FAMILY_CHARS)
+    h_low, h_high = _bounds(reading.health.starts, n_windows)
+    c_low, c_high = _bounds(reading.cues.starts, n_windows)
+    found: list[Window] = []
+    for index in range(n_windows):
+        inside = range(h_low[index], h_high[index])
+        names = cue_names[c_low[index] : c_high[index]]
+        if not inside and "cue:record" not in names:
+            continue
+        counts: Counter[str] = Counter(names)
+        for hit in inside:
+            concept = health_names[hit]
+            kind = concept.partition(":")[0]
+            counts[concept] += 1
+            counts[f"kind:{'dx' if kind == 'icd' else kind}"] += 1
+            if negated[hit]:
+                counts["neg:any"] += 1
+            if family[hit]:
+                counts["fam:any"] += 1
+        start = index * STRIDE_CHARS
+        found.append(Window(start, min(start + WINDOW_CHARS, reading.n_chars), dict(counts)))
+    return found
+
+
+def _names(hits: Hits, terms: Sequence[Term]) -> list[str]:
+    return [terms[index].concept for index in hits.terms.tolist()]
+
+
+def _bounds(starts: npt.NDArray[np.int64], n_windows: int) -> tuple[list[int], list[int]]:
+    lows = np.arange(n_windows) * STRIDE_CHARS
+    return np.searchsorted(starts, lows).tolist(), np.searchsorted(starts, lows + WINDOW_CHARS).tolist()
+
+
+def _reached(reading: Reading, cue_names: list[str], cue: str, reach: int) -> list[bool]:
+    """Tell for each health term whether ``cue`` ends at most ``reach`` characters before it."""
+    ends = np.array(
+        [end for end, name in zip(reading.cues.ends.tolist(), cue_names, strict=True) if name == cue],
+        dtype=np.int64,
+    )
+    starts = reading.health.starts
+    if not len(ends):
+        return [False] * len(starts)
+    before = np.searchsorted(ends, starts, side="right") - 1
+    near = (before >= 0) & (starts - ends[np.maximum(before, 0)] <= reach)
+    result: list[bool] = near.tolist()
+    return result

@@ -1,0 +1,142 @@
+"""The one-class nearest-neighbour classifier over bags of concepts, against stored positive prototypes.
+
+Both estimators have scikit-learn's shape: the constructor only stores, ``fit`` returns self, learned state
+ends in ``_``. scikit-learn itself is imported at the first search, so that a share without a health word
+never pays for it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, Self
+
+import numpy as np
+import numpy.typing as npt
+
+Bag = Mapping[str, int]
+Distances = npt.NDArray[np.float64]
+
+BLOCKS: Final = ("concept", "kind", "cue")
+_MARKS: Final = {"kind": "kind", "cue": "cue", "neg": "cue", "fam": "cue"}
+
+
+def block_of(feature: str) -> str:
+    """Return the block of a feature.
+
+    >>> block_of("dx:asthma"), block_of("cue:dose"), block_of("neg:any")
+    ('concept', 'cue', 'cue')
+    """
+    return _MARKS.get(feature.partition(":")[0], "concept")
+
+
+@dataclass(slots=True)
+class ConceptTfidf:
+    """TF-IDF over features, each block with its own weight, rows L2-normalised.
+
+    On such rows the Euclidean order is the cosine order: |x-y|^2 = 2 - 2 x.y.
+    """
+
+    weights: Mapping[str, float] = field(default_factory=lambda: dict.fromkeys(BLOCKS, 1.0))
+    vocabulary_: dict[str, int] = field(default_factory=dict, init=False, repr=False)
+    idf_: Distances = field(default_factory=lambda: np.zeros(0), init=False, repr=False)
+    unseen_: float = field(default=1.0, init=False)
+
+    def fit(self, bags: Sequence[Bag]) -> Self:
+        """Learn the features and their inverse document frequency (smoothed; cues and kinds weigh 1)."""
+        frequency = Counter(name for bag in bags for name in bag)
+        self.vocabulary_ = {name: index for index, name in enumerate(sorted(frequency))}
+        self.unseen_ = math.log(1 + len(bags)) + 1
+        self.idf_ = np.array(
+            [
+                math.log((1 + len(bags)) / (1 + frequency[name])) + 1 if block_of(name) == "concept" else 1.0
+                for name in self.vocabulary_
+            ]
+        )
+        return self
+
+    def transform(self, bags: Sequence[Bag]) -> Any:
+        """Return a sparse matrix (n_bags, n_features) with rows of length at most 1.
+
+        A concept outside the vocabulary has no column, but it counts in the row's length: a text full of
+        concepts that no prototype has is far from all of them.
+        """
+        from scipy.sparse import csr_matrix  # noqa: PLC0415 (heavy; only where a health word was found)
+
+        values: list[float] = []
+        columns: list[int] = []
+        ends = [0]
+        for bag in bags:
+            row = [
+                (self.vocabulary_.get(name, -1), self._weight(name) * math.log1p(count))
+                for name, count in bag.items()
+            ]
+            length = math.sqrt(sum(value * value for _, value in row)) or 1.0
+            known = sorted((column, value / length) for column, value in row if column >= 0)
+            columns.extend(column for column, _ in known)
+            values.extend(value for _, value in known)
+            ends.append(len(columns))
+        return csr_matrix((values, columns, ends), shape=(len(bags), len(self.vocabulary_)))
+
+    def _weight(self, name: str) -> float:
+        block = block_of(name)
+        column = self.vocabulary_.get(name)
+        idf = (
+            float(self.idf_[column]) if column is not None else (self.unseen_ if block == "concept" else 1.0)
+        )
+        return self.weights[block] * idf
+
+
+@dataclass(slots=True)
+class OneClassKnn:
+    """Distance to the k-th nearest positive prototype, against a threshold learned from them alone.
+
+    The threshold is the ``quantile`` of the leave-one-out distances among the prototypes: that share of the
+    prototypes would be accepted if it were not itself stored. Source: instance-based learner of Sokolova &
+    El Emam (2008), step 2.
+    """
+
+    k: int = 3
+    quantile: float = 0.98
+    threshold_: float = field(default=math.nan, init=False)
+    scale_: float = field(default=math.nan, init=False)
+    prototypes_: Any = field(default=None, init=False, repr=False)
+    search_: Any = field(default=None, init=False, repr=False)
+
+    def fit(self, prototypes: Any) -> Self:
+        """Store the prototypes (sparse, n_prototypes x n_features) and learn threshold and scale."""
+        self.prototypes_ = prototypes
+        self.search_ = None
+        left_out = self._leave_one_out()
+        self.threshold_ = float(np.quantile(left_out, self.quantile))
+        self.scale_ = max(float(np.std(left_out)), 1e-3)
+        return self
+
+    def restore(self, prototypes: Any, threshold: float, scale: float) -> Self:
+        """Take a threshold and scale that were learned before, instead of learning them again."""
+        self.prototypes_, self.threshold_, self.scale_, self.search_ = prototypes, threshold, scale, None
+        return self
+
+    def kneighbors(self, rows: Any) -> tuple[Distances, npt.NDArray[np.int64]]:
+        """Return the distance to the k-th nearest prototype and the index of the nearest, per row."""
+        distances, indices = self._search().kneighbors(rows, n_neighbors=self.k)
+        return distances[:, -1], indices[:, 0]
+
+    def score(self, distances: Distances) -> Distances:
+        """Turn distances into scores in [0, 1]: 0.5 at the threshold, higher is nearer."""
+        return 1.0 / (1.0 + np.exp(np.clip((distances - self.threshold_) / self.scale_, -50.0, 50.0)))
+
+    def _search(self) -> Any:
+        if self.search_ is None:
+            from sklearn.neighbors import NearestNeighbors  # noqa: PLC0415 (a second to import)
+
+            self.search_ = NearestNeighbors(n_neighbors=self.k, algorithm="brute", metric="euclidean")
+            self.search_.fit(self.prototypes_)
+        return self.search_
+
+    def _leave_one_out(self) -> Distances:
+        # Without rows, scikit-learn searches the stored points and does not count a point as its own neighbour.
+        distances: Distances = self._search().kneighbors(n_neighbors=self.k)[0]
+        return distances[:, -1]

@@ -1,0 +1,75 @@
+"""The health terms and the cue words, loaded from dictionaries/health_*.txt and compiled.
+
+Health terms make the bag of concepts. Cue words (``cue:dose``, ``cue:report``, ``cue:generic``...) are no
+health information: they tell a text about one person's health from a text about health.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Final
+
+from phiscan.classify.terms import Term, TermMatcher
+from phiscan.config import data_dir
+from phiscan.dictionaries import load_dictionary
+from phiscan.errors import DictionaryError
+
+# Our own lists come first: where two files have the same form, the first one's concept stands.
+HEALTH_FILES: Final = (
+    "health_conditions",
+    "health_symptoms",
+    "health_mental",
+    "health_drugs",
+    "health_procedures",
+    "health_labs",
+    "health_abbreviations",
+    "health_body",
+    "health_icd10cm",
+)
+CUE_FILE: Final = "health_cues"
+_COLUMNS: Final = 5
+_FLAGS: Final = frozenset({"case", "context", "-"})
+
+
+@dataclass(frozen=True, slots=True)
+class Lexicon:
+    """The compiled lists; one per process."""
+
+    health: TermMatcher
+    cues: TermMatcher
+    icd: dict[str, str]  # concept -> ICD-10-CM code, where one exists
+    labels: dict[str, str]  # concept -> the form shown to people
+
+
+@lru_cache(maxsize=2)
+def load_lexicon(folder: Path | None = None) -> Lexicon:
+    """Read and compile the dictionaries (``folder``, else those of the installation).
+
+    Raises:
+        DictionaryError: names the file and the line.
+    """
+    folder = folder or data_dir("dictionaries")
+    terms: list[Term] = []
+    icd: dict[str, str] = {}
+    labels: dict[str, str] = {}
+    for name in HEALTH_FILES:
+        for term, code in _read(folder / f"{name}.txt"):
+            terms.append(term)
+            labels.setdefault(term.concept, term.text)
+            if code != "-":
+                icd.setdefault(term.concept, code)
+    cues = [term for term, _ in _read(folder / f"{CUE_FILE}.txt")]
+    return Lexicon(TermMatcher().fit(terms), TermMatcher().fit(cues), icd, labels)
+
+
+def _read(path: Path) -> list[tuple[Term, str]]:
+    dictionary = load_dictionary(path)
+    found: list[tuple[Term, str]] = []
+    for number, row in enumerate(dictionary.rows, start=len(dictionary.header) + 1):
+        if len(row) != _COLUMNS or not _FLAGS.issuperset(flags := row[3].split(",")):
+            message = f"{path}: line {number}: expected term, concept, ICD code, flags (case, context or -), language"
+            raise DictionaryError(message)
+        found.append((Term(row[0], row[1], "case" in flags, "context" in flags), row[2]))
+    return found

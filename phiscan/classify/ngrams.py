@@ -1,0 +1,112 @@
+"""Detector C's model: a linear classifier over hashed character n-grams and layout, in numpy alone.
+
+The text is first masked: what the patterns, the name finder and the dictionaries found is replaced, digits
+become ``0``, so that C sees only how the text is written and laid out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from phiscan.errors import ModelError
+from phiscan.model import Span
+
+N_BUCKETS: Final = 1 << 16
+SIZES: Final = (3, 5)
+PIECE_CHARS: Final = 4000  # a long text is judged piece by piece
+MAX_PIECES: Final = 24  # and by this many pieces at most, evenly spread
+_CAP: Final = 0x250
+_MASK: Final = ord("#")
+_MULTIPLIER: Final = 0x9E3779B1
+
+Weights = npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class TextModel:
+    """The weights (one per bucket), the intercept, and the decision threshold in log-odds."""
+
+    weights: Weights = field(repr=False)
+    intercept: float
+    threshold: float = 0.0
+
+    def decide(self, codes: npt.NDArray[np.uint32]) -> float:
+        """Return the highest log-odds of any piece of a masked text."""
+        best = -np.inf
+        for piece in pieces(codes):
+            buckets, values = features(piece)
+            best = max(best, float(self.weights[buckets] @ values) + self.intercept)
+        return best
+
+
+def load_text_model(path: Path) -> TextModel:
+    """Read the weights.
+
+    Raises:
+        ModelError: names the file and what was expected.
+    """
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            weights = file["weights"].astype(np.float32)
+            intercept, threshold = (float(value) for value in file["constants"])
+    except (OSError, ValueError, KeyError) as error:
+        message = f"{path}: cannot be read as a text model ({type(error).__name__}); reinstall phiscan"
+        raise ModelError(message) from None
+    if weights.shape != (N_BUCKETS,):
+        message = f"{path}: weights: expected {N_BUCKETS} numbers"
+        raise ModelError(message)
+    return TextModel(weights, intercept, threshold)
+
+
+def masked(text: str, spans: Iterable[Span]) -> npt.NDArray[np.uint32]:
+    """Return the code points of a text, found evidence as ``#``, digits as ``0``, letters lower case.
+
+    >>> bytes(masked("Age 7: Mr Doe", [Span(10, 13)]).astype("u1")).decode()
+    'age 0: mr ###'
+    """
+    codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<u4").astype(np.uint32)
+    codes = np.minimum(codes, _CAP)
+    codes[(codes >= ord("0")) & (codes <= ord("9"))] = ord("0")
+    upper = (codes >= ord("A")) & (codes <= ord("Z"))
+    codes[upper] += 32
+    for span in spans:
+        codes[span.start : span.end] = _MASK
+    return codes
+
+
+def pieces(codes: npt.NDArray[np.uint32]) -> list[npt.NDArray[np.uint32]]:
+    """Cut into pieces of PIECE_CHARS, at most MAX_PIECES of them, evenly spread over the text."""
+    starts = np.arange(0, max(len(codes) - PIECE_CHARS // 4, 1), PIECE_CHARS)
+    if len(starts) > MAX_PIECES:
+        starts = starts[np.linspace(0, len(starts) - 1, MAX_PIECES).astype(int)]
+    return [codes[start : start + PIECE_CHARS] for start in starts.tolist()]
+
+
+def features(codes: npt.NDArray[np.uint32]) -> tuple[npt.NDArray[np.int64], Weights]:
+    """Return the buckets of a piece's n-grams and their values: log counts, length 1."""
+    runs = codes[:-1] != codes[1:] if len(codes) else np.zeros(0, np.bool_)
+    kept = codes[np.concatenate(([True], runs | (codes[1:] != _MASK)))] if len(codes) else codes
+    wide = kept.astype(np.uint64)
+    parts = []
+    for size in SIZES:
+        n_grams = len(wide) - size + 1
+        if n_grams <= 0:
+            continue
+        key = np.full(n_grams, size, dtype=np.uint64)
+        for step in range(size):
+            key = (key * np.uint64(_MULTIPLIER)) ^ wide[step : step + n_grams]
+        key *= np.uint64(0xBF58476D1CE4E5B9)
+        parts.append((key >> np.uint64(48)).astype(np.int64))
+    if not parts:
+        return np.zeros(0, np.int64), np.zeros(0, np.float32)
+    counts = np.bincount(np.concatenate(parts), minlength=N_BUCKETS)
+    buckets = np.flatnonzero(counts)
+    values = np.log1p(counts[buckets]).astype(np.float32)
+    values /= np.float32(np.linalg.norm(values))
+    return buckets, values
