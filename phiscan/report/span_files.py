@@ -154,7 +154,7 @@ def read_type_map(target: str) -> dict[str, str]:
     """
     table = load_dictionary(data_dir("dictionaries") / "span_types.txt")
     column = TYPE_SETS.index(target) + 1
-    known = {row[0]: row[column] for row in table.rows}
+    known = {row[0]: row[column] for row in table.rows if row[column] != "-"}  # "-": no counterpart
     return {**{name: name for name in known.values()}, **known}
 
 
