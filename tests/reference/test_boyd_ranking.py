@@ -3,7 +3,6 @@
 import itertools
 import math
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import pytest
@@ -39,14 +38,18 @@ TWENTY_SCORES = [1.0 - 0.05 * index for index in range(20)]
     ("index", "recall", "precision"),
     [(1, 2 / 4, 2 / 2), (6, 4 / 4, 4 / 7)],  # the two confusion matrices of the slide
 )
-def test_gives_recall_and_precision_of_the_eight_example_slide(index: int, recall: float, precision: float)
+def test_gives_recall_and_precision_of_the_eight_example_slide(
+    index: int, recall: float, precision: float
+) -> None:
     points = curve(rank(EIGHT_SCORES, EIGHT_LABELS))
     assert points.recall[index] == recall
     assert points.precision[index] == precision
 
 
 @pytest.mark.parametrize(("threshold", "accuracy", "fpr"), [(0.75, 6 / 8, 0 / 4), (0.15, 5 / 8, 3 / 4)])
-def test_gives_accuracy_and_false_positive_rate_of_the_eight_example_slide(threshold: float, accuracy: float, fpr: float)
+def test_gives_accuracy_and_false_positive_rate_of_the_eight_example_slide(
+    threshold: float, accuracy: float, fpr: float
+) -> None:
     marked = np.array(EIGHT_SCORES) >= threshold
     labels = np.array(EIGHT_LABELS, dtype=bool)
     assert (marked == labels).mean() == accuracy
@@ -64,17 +67,17 @@ def test_gives_accuracy_and_false_positive_rate_of_the_eight_example_slide(thres
         (5, 3 / 5, 3 / 6),
     ],
 )
-def test_gives_the_empirical_points_slide(index: int, recall: float, precision: float)
+def test_gives_the_empirical_points_slide(index: int, recall: float, precision: float) -> None:
     points = curve(rank(TWENTY_SCORES, TWENTY_LABELS))
     assert points.recall[index] == recall
     assert points.precision[index] == precision
 
 
-def test_gives_the_skew_of_the_empirical_points_slide()
+def test_gives_the_skew_of_the_empirical_points_slide() -> None:
     assert rank(TWENTY_SCORES, TWENTY_LABELS).skew == 0.25
 
 
-def test_gives_the_areas_of_the_eight_examples_worked_by_hand()
+def test_gives_the_areas_of_the_eight_examples_worked_by_hand() -> None:
     # Precisions at the positives: 1, 1, 3/4, 4/7. Lowest at each recall: 1, 2/3, 1/2, 1/2.
     ranking = rank(EIGHT_SCORES, EIGHT_LABELS)
     assert average_precision(ranking) == pytest.approx((1 + 1 + 3 / 4 + 4 / 7) / 4, abs=1e-15)
@@ -96,17 +99,17 @@ def test_gives_the_areas_of_the_eight_examples_worked_by_hand()
         (0.0, 0.0),
     ],
 )
-def test_gives_the_minimum_area(skew: float, area: float)
+def test_gives_the_minimum_area(skew: float, area: float) -> None:
     assert minimum_aucpr(skew) == pytest.approx(area, rel=1e-14, abs=0)
 
 
-def test_gives_the_minimum_area_as_the_integral_of_the_lowest_precision()
+def test_gives_the_minimum_area_as_the_integral_of_the_lowest_precision() -> None:
     area, _ = integrate.quad(lambda r: minimum_precision(r, 0.3), 0, 1)
     assert minimum_aucpr(0.3) == pytest.approx(area, abs=1e-12)
 
 
 @pytest.mark.parametrize(("n", "m"), [(1, 1), (2, 3), (4, 4), (5, 2)])
-def test_gives_the_minimum_average_precision_of_every_order(n: int, m: int)
+def test_gives_the_minimum_average_precision_of_every_order(n: int, m: int) -> None:
     lowest = min(
         average_precision(rank(range(n + m, 0, -1), [index in chosen for index in range(n + m)]))
         for chosen in itertools.combinations(range(n + m), n)
@@ -114,7 +117,7 @@ def test_gives_the_minimum_average_precision_of_every_order(n: int, m: int)
     assert minimum_average_precision(n, m) == pytest.approx(lowest, rel=1e-15)
 
 
-def test_sums_the_minimum_average_precision_exactly_for_large_counts()
+def test_sums_the_minimum_average_precision_exactly_for_large_counts() -> None:
     n, m = 300_000, 1_000_000_000
     direct = math.fsum(i / (i + m) for i in range(1, n + 1)) / n
     assert minimum_average_precision(n, m) == pytest.approx(direct, rel=1e-14)
@@ -123,7 +126,7 @@ def test_sums_the_minimum_average_precision_exactly_for_large_counts()
 
 
 @pytest.mark.parametrize("recall", [0.3, 0.45, 0.6])
-def test_interpolates_as_a_straight_line_in_roc_space(recall: float)
+def test_interpolates_as_a_straight_line_in_roc_space(recall: float) -> None:
     start, end = (0.2, 0.9), (0.7, 0.4)
     false_start, false_end = (0.2 / 0.9 - 0.2), (0.7 / 0.4 - 0.7)
     share = (recall - 0.2) / 0.5
@@ -131,7 +134,7 @@ def test_interpolates_as_a_straight_line_in_roc_space(recall: float)
     assert interpolated_precision(recall, start, end) == pytest.approx(expected, abs=1e-15)
 
 
-def test_gives_the_interpolated_area_of_the_printed_theorem()
+def test_gives_the_interpolated_area_of_the_printed_theorem() -> None:
     (r1, p1), (r2, p2) = (0.2, 0.9), (0.7, 0.4)
     a = 1 + (1 - p2) * r2 / (p2 * (r2 - r1)) - (1 - p1) * r1 / (p1 * (r2 - r1))
     b = (1 - p1) * r1 / p1 - (1 - p2) * r1 * r2 / (p2 * (r2 - r1)) + (1 - p1) * r1**2 / (p1 * (r2 - r1))
@@ -139,21 +142,21 @@ def test_gives_the_interpolated_area_of_the_printed_theorem()
     assert interpolated_area((r1, p1), (r2, p2)) == pytest.approx(printed, abs=1e-14)
 
 
-def test_gives_the_true_areas_of_the_simulated_distributions()
+def test_gives_the_true_areas_of_the_simulated_distributions() -> None:
     # Offset uniform, skew 0.1, by hand: 1/2 + integral of 0.1 r/(r - 0.45) over [0.5, 1].
     assert true_area("offset_uniform", 0.1) == pytest.approx(0.5 + 0.05 + 0.045 * math.log(11), abs=1e-9)
     # Equal distributions rank at random: the area is the skew.
     assert binormal_area(0.1, 0, 1) == pytest.approx(0.1, abs=1e-13)
 
 
-def test_gives_the_true_binormal_area_of_a_large_sample()
+def test_gives_the_true_binormal_area_of_a_large_sample() -> None:
     generator = np.random.default_rng(5)
     scores = np.concatenate([generator.normal(1, 1, 40_000), generator.normal(0, 1, 360_000)])
     ranking = rank(scores, np.repeat([1, 0], [40_000, 360_000]))
     assert average_precision(ranking) == pytest.approx(true_area("binormal", 0.1), abs=0.005)
 
 
-def test_gives_the_parametric_intervals_worked_by_hand()
+def test_gives_the_parametric_intervals_worked_by_hand() -> None:
     z = 1.959963984540054
     low, high = binomial_interval(0.8, 25).ends
     assert (low, high) == pytest.approx((0.8 - z * 0.08, 0.8 + z * 0.08), abs=1e-14)
@@ -164,7 +167,7 @@ def test_gives_the_parametric_intervals_worked_by_hand()
     assert high == pytest.approx(1 / (1 + math.exp(-half - centre)), abs=1e-14)
 
 
-def _random_case(seed: int)
+def _random_case(seed: int) -> tuple[Any, Any]:
     generator = np.random.default_rng(seed)
     n, m = generator.integers(2, 40, size=2)
     scores = np.concatenate([generator.normal(0.7, 1, n), generator.normal(0, 1, m)])
@@ -174,7 +177,7 @@ def _random_case(seed: int)
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_agrees_with_scikit_learn(seed: int)
+def test_agrees_with_scikit_learn(seed: int) -> None:
     scores, labels = _random_case(seed)
     ranking = rank(scores, labels)
     precision, recall, _ = sk.precision_recall_curve(labels, scores)
@@ -184,7 +187,7 @@ def test_agrees_with_scikit_learn(seed: int)
     assert lower_trapezoid(ranking) == pytest.approx(sk.auc(recall, precision), abs=1e-14)
 
 
-def _brute_points(scores: list[float], labels: list[int])
+def _brute_points(scores: list[float], labels: list[int]) -> list[tuple[int, int]]:
     """Return (true positives, false positives) at every distinct score, counted one by one."""
     points = [(0, 0)]
     for threshold in sorted(set(scores), reverse=True):
@@ -193,7 +196,7 @@ def _brute_points(scores: list[float], labels: list[int])
     return points
 
 
-def _brute_interpolation(points: list[tuple[float, float]])
+def _brute_interpolation(points: list[tuple[float, float]]) -> float:
     """Integrate along straight ROC lines between (recall, false positives per positive) points."""
     total = 0.0
     for (r1, q1), (r2, q2) in itertools.pairwise(points):
@@ -201,7 +204,7 @@ def _brute_interpolation(points: list[tuple[float, float]])
             total += (r2 - r1) * r2 / (r2 + q2)
             continue
 
-        def precision(r: float, r1: float = r1, q1: float = q1, r2: float = r2, q2: float = q2)
+        def precision(r: float, r1: float = r1, q1: float = q1, r2: float = r2, q2: float = q2) -> float:
             return r / (r + q1 + (q2 - q1) * (r - r1) / (r2 - r1))
 
         total += integrate.quad(precision, r1, r2, epsabs=1e-13)[0]
@@ -213,7 +216,9 @@ def _brute_interpolation(points: list[tuple[float, float]])
     ("name", "aggregate"),
     [("interpolated_max", max), ("interpolated_median", np.median), ("interpolated_mean", np.mean)],
 )
-def test_interpolated_areas_agree_with_integration_along_roc_lines(seed: int, name: str, aggregate: Callable[[list[float]], float])
+def test_interpolated_areas_agree_with_integration_along_roc_lines(
+    seed: int, name: str, aggregate: Callable[[list[float]], float]
+) -> None:
     scores, labels = _random_case(seed)
     n = int(labels.sum())
     precisions = {}
@@ -228,7 +233,7 @@ def test_interpolated_areas_agree_with_integration_along_roc_lines(seed: int, na
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_convex_area_agrees_with_a_hull_from_scipy(seed: int)
+def test_convex_area_agrees_with_a_hull_from_scipy(seed: int) -> None:
     scores, labels = _random_case(seed)
     n, m = int(labels.sum()), int((1 - labels).sum())
     corners = [*_brute_points(scores.tolist(), labels.tolist()), (0, m)]
@@ -245,14 +250,14 @@ def test_convex_area_agrees_with_a_hull_from_scipy(seed: int)
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_binormal_area_agrees_with_integration_over_recall(seed: int)
+def test_binormal_area_agrees_with_integration_over_recall(seed: int) -> None:
     scores, labels = _random_case(2 * seed)
     positive, negative = scores[labels == 1], scores[labels == 0]
     shift = (positive.mean() - negative.mean()) / negative.std(ddof=1)
     scale = positive.std(ddof=1) / negative.std(ddof=1)
     skew = len(positive) / len(scores)
 
-    def precision(recall: float)
+    def precision(recall: float) -> float:
         threshold = stats.norm.isf(recall, shift, scale)
         return skew * recall / (skew * recall + (1 - skew) * stats.norm.sf(threshold))
 

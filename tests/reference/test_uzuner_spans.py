@@ -12,25 +12,25 @@ from phiscan.metrics.span_tokens import token_scores
 from phiscan.metrics.spans import AnnotatedText, InstanceCounts, LabelledSpan, align
 
 
-def span(start: int, end: int, kind: str)
+def span(start: int, end: int, kind: str) -> LabelledSpan:
     return LabelledSpan(start, end, kind)
 
 
-def test_calls_a_date_marked_as_an_id_a_substitution()
+def test_calls_a_date_marked_as_an_id_a_substitution() -> None:
     assert align([span(0, 5, "DATE")], [span(0, 5, "ID")]).counts == InstanceCounts(substitution=1)
 
 
-def test_calls_a_date_marked_with_its_year_a_substitution()
+def test_calls_a_date_marked_with_its_year_a_substitution() -> None:
     # "Marking 08/97 as a date when the ground truth marks only 08"
     assert align([span(0, 2, "DATE")], [span(0, 5, "DATE")]).counts == InstanceCounts(substitution=1)
 
 
-def test_calls_marked_non_phi_an_insertion_and_unmarked_phi_a_deletion()
+def test_calls_marked_non_phi_an_insertion_and_unmarked_phi_a_deletion() -> None:
     counts = align([span(0, 5, "DATE")], [span(9, 12, "DATE")]).counts
     assert counts == InstanceCounts(insertion=1, deletion=1)
 
 
-def test_scores_the_locations_of_the_best_system()
+def test_scores_the_locations_of_the_best_system() -> None:
     # "Wellner 3" misses 38, partially matches 7 and mislabels as hospitals 5 of the 119 location instances.
     gold = [span(10 * i, 10 * i + 8, "LOCATION") for i in range(119)]
     system = [span(s.start, s.end - 3, "LOCATION") for s in gold[38:45]]
@@ -62,12 +62,14 @@ def test_scores_the_locations_of_the_best_system()
         (1, 1198, 0.08, 2),  # IDs, in corpus, tokens
     ],
 )
-def test_recomputes_the_ambiguity_percentages_of_table_3(found: int, total: int, printed: float, digits: int)
+def test_recomputes_the_ambiguity_percentages_of_table_3(
+    found: int, total: int, printed: float, digits: int
+) -> None:
     counts = InstanceCounts(correct=found, deletion=total - found)
     assert round(100 * counts.rates.recall, digits) == printed
 
 
-def test_finds_the_two_percentages_of_table_3_that_stand_in_the_wrong_row()
+def test_finds_the_two_percentages_of_table_3_that_stand_in_the_wrong_row() -> None:
     # IDs (test) are printed as 0.57 and 0.78, the dates' figures one row above; the one ambiguous ID token of
     # 1,198 is one instance of 1,143, and its 0.09 is printed for the phone numbers, of which there are 58.
     assert round(100 / 1143, 2) == 0.09
@@ -78,20 +80,20 @@ def test_finds_the_two_percentages_of_table_3_that_stand_in_the_wrong_row()
     assert round(100 * 55 / 245, 1) == 22.4
 
 
-def test_corrects_the_printed_f_measure()
+def test_corrects_the_printed_f_measure() -> None:
     # Eq. 3 without squares agrees at weight 1 only; F2 of P = 0.5, R = 1 is 5 * 0.5 / (4 * 0.5 + 1).
     assert f_measure(0.5, 1.0) == pytest.approx(2 * 0.5 / 1.5, abs=1e-15)
     assert f_measure(0.5, 1.0, beta=2) == pytest.approx(5 * 0.5 / 3, abs=1e-15)
     assert f_measure(0.5, 1.0, beta=2) != pytest.approx((1 + 2) * 0.5 / (2 * 0.5 + 1.0))
 
 
-def test_keeps_rates_exact_for_counts_of_a_thousand_million()
+def test_keeps_rates_exact_for_counts_of_a_thousand_million() -> None:
     found = rates(999_999_999, 1_000_000_000, 1_000_000_001)
     assert found.precision == 0.999999999
     assert found.f1 == 2 * 999_999_999 / 2_000_000_001
 
 
-def test_scores_tokens_of_a_record_in_the_format_of_figure_1()
+def test_scores_tokens_of_a_record_in_the_format_of_figure_1() -> None:
     text = "358-51-76 ADMISSION DATE : 10/29/1997 NAME SLOAN , CHARLES E"
     gold = AnnotatedText("1", text, (span(0, 9, "ID"), span(27, 32, "DATE"), span(43, len(text), "PATIENT")))
     system = AnnotatedText("1", None, (span(0, 9, "ID"), span(43, 48, "PATIENT"), span(10, 19, "ID")))
@@ -101,7 +103,7 @@ def test_scores_tokens_of_a_record_in_the_format_of_figure_1()
     assert scores.by_type["PATIENT"].rates.recall == 1 / 4
 
 
-def test_gives_the_smallest_p_value_of_9999_shuffles()
+def test_gives_the_smallest_p_value_of_9999_shuffles() -> None:
     better = [InstanceCounts(correct=10)] * 60
     worse = [InstanceCounts(deletion=10)] * 60
     result = randomization_test(better, worse)["recall"]
@@ -109,18 +111,18 @@ def test_gives_the_smallest_p_value_of_9999_shuffles()
     assert result.p_value == 1 / 10_000  # s = (n + 1)/(N + 1) with n = 0
 
 
-def test_never_calls_two_equal_systems_different()
+def test_never_calls_two_equal_systems_different() -> None:
     counts = [InstanceCounts(correct=3, substitution=1, deletion=2, insertion=i) for i in range(20)]
     for result in randomization_test(counts, counts, shuffles=99).values():
         assert result.p_value == 1.0
         assert result.difference == 0.0
 
 
-def test_agrees_with_the_exact_randomization_distribution()
+def test_agrees_with_the_exact_randomization_distribution() -> None:
     first = [InstanceCounts(c, 0, i, 5 - c) for c, i in [(5, 0), (3, 1), (4, 2), (2, 0), (5, 1), (4, 0)]]
     second = [InstanceCounts(c, 0, i, 5 - c) for c, i in [(3, 1), (3, 0), (1, 2), (3, 0), (2, 1), (4, 3)]]
 
-    def f1(counts: Any)
+    def f1(counts: Any) -> float:
         return sum(counts, InstanceCounts()).rates.f1
 
     observed = abs(f1(first) - f1(second))
@@ -160,7 +162,7 @@ SCENARIO_SYSTEM = (
         ("strict", (1, 3, 0, 1, 1), 0.2),
     ],
 )
-def test_counts_the_scenarios_of_semeval(scheme: str, counts: Any, figure: float)
+def test_counts_the_scenarios_of_semeval(scheme: str, counts: Any, figure: float) -> None:
     pair = (AnnotatedText("a", None, SCENARIO_GOLD), AnnotatedText("a", None, SCENARIO_SYSTEM))
     found = scheme_counts([pair])[scheme]
     assert (found.correct, found.incorrect, found.partial, found.missed, found.spurious) == counts
