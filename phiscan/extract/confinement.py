@@ -6,6 +6,7 @@ import ctypes
 import os
 import resource
 import signal
+import subprocess
 import sys
 import tempfile
 from multiprocessing import forkserver
@@ -58,6 +59,13 @@ def cut_network() -> str:
         return "user_namespace"
     sys.addaudithook(_refuse_network)
     return "audit"
+
+
+def network_isolation() -> str:
+    """Return how a worker would lose its network here, tried in a process of its own."""
+    code = "from phiscan.extract.confinement import cut_network; print(cut_network())"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=30, check=False)
+    return done.stdout.decode("ascii", "replace").strip() or "audit"
 
 
 def _refuse_network(event: str, _arguments: tuple[Any, ...]) -> None:

@@ -13,6 +13,7 @@ from phiscan.extract.mail import MailboxExtractor, MailExtractor
 from phiscan.extract.markup import MarkupExtractor
 from phiscan.extract.messages import Hl7Extractor, X12Extractor
 from phiscan.extract.ole import EncryptedPackageExtractor
+from phiscan.extract.ole_object import OleObjectExtractor
 from phiscan.extract.opendocument import OpenDocumentExtractor
 from phiscan.extract.outlook import OutlookExtractor
 from phiscan.extract.pdf import PdfExtractor
@@ -53,6 +54,7 @@ EXTRACTORS: tuple[Extractor, ...] = (
     TarExtractor(),
     CompressedExtractor(),
     EncryptedPackageExtractor(),
+    OleObjectExtractor(),
     UnsupportedExtractor(),
 )
 _BY_TYPE = {media_type: extractor for extractor in EXTRACTORS for media_type in extractor.media_types}

@@ -14,7 +14,6 @@ DETAILS = {
     "application/dicom": "DICOM object",
     "application/vnd.sqlite3": "SQLite database",
     "application/x-executable": "program",
-    "application/x-ole-storage": "compound file of no known application",
     "application/octet-stream": "binary data of no known type",
     "video/mp4": "video",
     "audio/mpeg": "sound",

@@ -1,0 +1,30 @@
+"""``phiscan doctor``: which readers work on this machine, and what is lost without the others."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+import click
+
+from phiscan.cli.output import print_json
+from phiscan.extract.diagnosis import diagnose
+
+
+@click.command(epilog="Example: phiscan doctor --json")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def doctor(as_json: bool) -> None:
+    """Try every reader on a small sample made on the fly, and say what is lost without the missing ones.
+
+    Optional readers are installed by scripts/install-optional.sh.
+    """
+    checks = diagnose()
+    if as_json:
+        missing = [check.name for check in checks if not check.works]
+        print_json({"parts": [asdict(check) for check in checks], "missing": missing})
+        return
+    width = max(len(check.name) for check in checks)
+    for check in checks:
+        state = "works  " if check.works else "MISSING" if not check.found else "FAILS  "
+        loss = "" if check.works else f"  without it: {check.lost_without}"
+        version = f" ({check.version})" if check.version else ""
+        click.echo(f"{state}  {check.name:<{width}}  {check.reads}{version}{loss}")

@@ -1,0 +1,152 @@
+"""``phiscan extract``: the text of files, as the screener sees it."""
+
+from __future__ import annotations
+
+import os
+import stat
+import time
+from pathlib import Path
+from typing import Any
+
+import click
+
+from phiscan.cli.output import print_json, say
+from phiscan.config import Limits, load_config
+from phiscan.errors import ExtractError, InputError
+from phiscan.extract import extract as read_document
+from phiscan.extract.sandbox import Fault, Sandbox
+from phiscan.model import Document, FailReason, Outcome, SkipReason, SourceFile
+from phiscan.pipeline.engine import read_passwords
+
+EXIT_UNREAD = 3
+
+
+class _Worker:
+    """What a worker process needs; set by its initializer."""
+
+    limits = Limits()
+    passwords: tuple[str, ...] = ()
+
+
+@click.command(epilog="Example: phiscan extract referral.pdf mail.eml --json")
+@click.argument("files", nargs=-1, required=True, type=click.Path())
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON line per file.")
+@click.pass_context
+def extract(ctx: click.Context, files: tuple[str, ...], as_json: bool) -> None:
+    """Print the text of FILES, read in confined worker processes.
+
+    The text goes to standard output and nowhere else. Exit status 3: some file could not be read.
+    """
+    config = load_config(Path(ctx.obj) if ctx.obj else None)
+    sources = [source_file(name) for name in files]
+    n_failed = 0
+    with Sandbox(
+        min(config.n_workers, len(sources)),
+        config.limits,
+        _start_worker,
+        (config.limits, read_passwords(config)),
+    ) as sandbox:
+        for (name, _), answer in sandbox.run(_work, zip(files, sources, strict=True)):
+            line = _line(name, answer)
+            n_failed += line["outcome"] == Outcome.FAILED
+            if as_json:
+                print_json(line)
+            else:
+                _print_text(line)
+    ctx.exit(EXIT_UNREAD if n_failed else 0)
+
+
+def source_file(name: str) -> SourceFile:
+    """Return what the file system says of ``name``, links not followed.
+
+    Raises:
+        InputError: there is no such file.
+    """
+    raw = os.path.abspath(os.fsencode(name))  # noqa: PTH100 (names are bytes)
+    try:
+        status = os.lstat(raw)
+    except OSError as error:
+        message = f"{name}: expected a file: {error.strerror}"
+        raise InputError(message) from None
+    folder, _, base = raw.rpartition(b"/")
+    return SourceFile(
+        root=folder or b"/",
+        path=base,
+        size=status.st_size,
+        mtime_ns=status.st_mtime_ns,
+        ctime_ns=status.st_ctime_ns,
+        inode=status.st_ino,
+        device=status.st_dev,
+        mode=status.st_mode,
+        uid=status.st_uid,
+    )
+
+
+def _start_worker(limits: Limits, passwords: tuple[str, ...]) -> None:
+    _Worker.limits, _Worker.passwords = limits, passwords
+
+
+def _work(job: tuple[str, SourceFile]) -> tuple[Document | SkipReason | Fault, float]:
+    started = time.perf_counter()
+    _, source = job
+    skip = _skip_reason(source)
+    if skip:
+        return skip, time.perf_counter() - started
+    return _read(source), time.perf_counter() - started
+
+
+def _read(source: SourceFile) -> Document | Fault:
+    try:
+        return read_document(source, _Worker.limits, _Worker.passwords)
+    except ExtractError as error:
+        return Fault(FailReason(error.reason), error.detail)
+
+
+def _skip_reason(source: SourceFile) -> SkipReason | None:
+    if stat.S_ISLNK(source.mode):
+        return SkipReason.SYMLINK
+    if not stat.S_ISREG(source.mode):
+        return SkipReason.NOT_REGULAR
+    return SkipReason.EMPTY if source.size == 0 else None
+
+
+def _line(name: str, answer: tuple[Document | SkipReason | Fault, float] | Fault) -> dict[str, Any]:
+    """Return the JSON object of the contract for one file."""
+    result, seconds = (answer, None) if isinstance(answer, Fault) else answer
+    line: dict[str, Any] = {
+        "path": os.fsencode(name).decode("utf-8", "backslashreplace"),
+        "media_type": "",
+        "outcome": Outcome.SCREENED,
+        "reason": "",
+        "detail": "",
+        "text": "",
+        "segments": [],
+        "unread": [],
+        "declared_type": "",
+        "seconds": seconds,
+    }
+    if isinstance(result, Document):
+        line["media_type"] = result.media_type
+        line["text"] = result.text
+        line["segments"] = [
+            {"locator": part.locator, "start": part.start, "end": part.end} for part in result.segments
+        ]
+        line["unread"] = [
+            {"locator": part.locator, "reason": part.reason, "detail": part.detail} for part in result.unread
+        ]
+        line["declared_type"] = result.declared_type
+    elif isinstance(result, SkipReason):
+        line.update(outcome=Outcome.SKIPPED, reason=result)
+    else:
+        line.update(outcome=Outcome.FAILED, reason=result.reason, detail=result.detail)
+    return line
+
+
+def _print_text(line: dict[str, Any]) -> None:
+    if line["reason"]:
+        detail = f" ({line['detail']})" if line["detail"] else ""
+        say(f"{line['path']}: {line['outcome']}: {line['reason']}{detail}")
+    click.echo(line["text"], nl=False)
+    for part in line["unread"]:
+        detail = f" ({part['detail']})" if part["detail"] else ""
+        say(f"{line['path']}: {part['locator']}: {part['reason']}{detail}")
