@@ -1,4 +1,4 @@
-"""Make sample_corpus/ anew: ``python tests/corpus/make_sample_corpus.py [FOLDER]``.
+"""Make sample_corpus/ anew: ``python -m tests.corpus.make_sample_corpus [FOLDER]``, from the checkout.
 
 The same checkout gives the same bytes every time: the seed and the times in archives, documents and PDFs
 are fixed.
@@ -13,8 +13,8 @@ import sys
 from dataclasses import asdict
 from pathlib import Path
 
-from corpus_formats import gold, make_file
-from corpus_texts import Entry, load_entries
+from tests.corpus.books import Entry, load_entries
+from tests.corpus.formats import gold, make_file
 
 HERE = Path(__file__).resolve().parent
 SAMPLE = HERE.parents[1] / "sample_corpus"

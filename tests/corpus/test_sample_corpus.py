@@ -12,12 +12,8 @@ from email import policy
 from pathlib import Path
 
 import pytest
-from corpus_formats import gold
-from corpus_pdf import PASSWORD
-from corpus_texts import VERBATIM, load_entries
 from docx import Document
 from lxml import etree
-from make_sample_corpus import HERE, SAMPLE, check_span, make_corpus
 from openpyxl import load_workbook
 from pptx import Presentation
 from pypdf import PdfReader
@@ -27,6 +23,10 @@ from stdnum.us import ssn
 from striprtf.striprtf import rtf_to_text
 
 from phiscan.model import EntityType
+from tests.corpus.books import VERBATIM, load_entries
+from tests.corpus.formats import gold
+from tests.corpus.make_sample_corpus import HERE, SAMPLE, check_span, make_corpus
+from tests.corpus.pdf import PASSWORD
 
 TRUTH = [json.loads(line) for line in (SAMPLE / "truth.jsonl").read_text(encoding="utf-8").splitlines()]
 ENTRIES = load_entries(HERE / "texts")

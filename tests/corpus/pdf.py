@@ -5,8 +5,6 @@ from __future__ import annotations
 import io
 from xml.sax.saxutils import escape
 
-from corpus_office import blocks, cells
-from corpus_texts import Entry, Part
 from PIL import Image, ImageDraw, ImageFont
 from pypdf import PdfReader, PdfWriter
 from pypdf.generic import ArrayObject, ByteStringObject
@@ -16,6 +14,9 @@ from reportlab.lib.pagesizes import letter
 from reportlab.lib.styles import ParagraphStyle
 from reportlab.pdfgen.canvas import Canvas
 from reportlab.platypus import Flowable, Paragraph, Preformatted, SimpleDocTemplate, Spacer, Table, TableStyle
+
+from tests.corpus.books import Entry, Part
+from tests.corpus.office import blocks, cells
 
 PASSWORD = "frost-lantern-27"  # stands in sample_corpus/README.md: the encrypted file is a demonstration
 _FONTS = {

@@ -7,7 +7,6 @@ import re
 import zipfile
 from datetime import datetime
 
-from corpus_texts import Entry, Part
 from docx import Document
 from docx.enum.text import WD_ALIGN_PARAGRAPH
 from docx.opc.constants import RELATIONSHIP_TYPE
@@ -20,6 +19,8 @@ from lxml import etree
 from openpyxl import Workbook
 from openpyxl.styles import Font
 from pptx import Presentation
+
+from tests.corpus.books import Entry, Part
 
 MADE = datetime(2025, 1, 15, 9, 0, 0)  # noqa: DTZ001 (office properties have no zone)
 _W = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"

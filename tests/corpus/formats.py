@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from email import policy
 from email.message import EmailMessage, MIMEPart
 
-from corpus_office import MADE, blocks, cells, make_docx, make_pptx, make_xlsx
-from corpus_pdf import make_pdf, make_png
-from corpus_texts import VERBATIM, Entry
+from tests.corpus.books import VERBATIM, Entry
+from tests.corpus.office import MADE, blocks, cells, make_docx, make_pptx, make_xlsx
+from tests.corpus.pdf import make_pdf, make_png
 
 _TYPES = {
     "pdf": ("application", "pdf"),

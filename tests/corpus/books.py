@@ -3,7 +3,7 @@
 An entry starts with ``=== path | label | key=value ...``; a line ``--- name`` starts a part of it. In a part:
 
 ``[[TYPE:words]]``       an identifier, written out
-``[[role.attribute]]``   an identifier of an invented person (corpus_surrogates.make_person)
+``[[role.attribute]]``   an identifier of an invented person (surrogates.make_person)
 ``[[@name]]``            an institution of the share, from INSTITUTIONS
 ``[[date 2023]]``        some day of that year
 ``<<a~b~c>>``            one of these, drawn with the entry's own seed; ``<<n:3-9>>`` a whole number
@@ -19,7 +19,7 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from corpus_surrogates import SEED, Person, make_person, random_date
+from tests.corpus.surrogates import SEED, Person, make_person, random_date
 
 LABELS = ("phi", "pii_only", "health_only", "neither")
 INSTITUTIONS: dict[str, tuple[str, str]] = {
