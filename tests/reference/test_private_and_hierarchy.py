@@ -1,6 +1,7 @@
 """Figures of Boyd (2014), chapter 5, Nissim et al. (2007) and Falis et al. (2021)."""
 
 import math
+from typing import Any
 
 import pytest
 
