@@ -1,0 +1,297 @@
+"""Elusion sampling: how much PHI is left among the files that were not referred, at most.
+
+The design-based answer: a random sample of the unreferred files goes to review, and the bounds follow from
+how it was drawn, without any assumption about the detectors. ``population`` counts all unreferred files,
+the sample among them; ``found`` is the PHI files in the sample. All bounds are one-sided.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from phiscan.metrics.hypergeometric import log_at_most, log_probability
+from phiscan.metrics.intervals import binomial_upper, check_count, check_share
+
+ASSUMPTION = (
+    "The sample was drawn at random from all files that were not referred, all of it was reviewed, and every"
+    " verdict is right."
+)
+SOURCE = (
+    "Clopper & Pearson (1934); Buonaccorsi (1987), Am. Stat. 41:215; sequential: Waudby-Smith & Ramdas"
+    " (2020), theorem 3.1"
+)
+
+# So near the level, logarithms of probabilities are compared as whole numbers instead.
+_TIE = 1e-9
+_EXACT_POPULATION = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Elusion:
+    """Share and number of missed files with their upper bounds; None where they do not exist."""
+
+    rate: float | None
+    rate_upper: float
+    missed: float | None
+    upper_hypergeometric: int
+    upper_binomial: float
+    upper_sequential: int | None = None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Stratum:
+    """One stratum of the unreferred files and what its sample held."""
+
+    name: str
+    population: int
+    sample: int
+    found: int
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """Whether a sequential review may stop, and the recall it is sure of."""
+
+    stop: bool
+    recall_lower: float | None
+    upper_sequential: int
+
+
+def draw_sample(population: int, sample: int, seed: int) -> tuple[int, ...]:
+    """Draw positions 0 to population - 1 without replacement, in the order in which to review them.
+
+    Raises:
+        ValueError: a count is negative or the sample is larger than the population.
+
+    >>> draw_sample(10, 3, seed=1)
+    (2, 1, 4)
+    """
+    check_count("population", population)
+    check_count("sample", sample, population)
+    return tuple(random.Random(seed).sample(range(population), sample))  # noqa: S311 (a reproducible draw)
+
+
+def tail_of(confidence: float) -> Fraction:
+    """Return 1 - confidence as the decimal that was written, not as its nearest binary number.
+
+    >>> tail_of(0.95)
+    Fraction(1, 20)
+    """
+    check_share("confidence", confidence, open_ends=True)
+    return 1 - Fraction(repr(float(confidence)))
+
+
+def hypergeometric_upper(population: int, sample: int, found: int, tail: Fraction) -> int:
+    """Return the largest number of PHI files in the population that the sample does not reject.
+
+    K files are rejected when P(X <= found) <= tail.
+
+    Source: Buonaccorsi (1987); Konijn (1973), "Statistical Theory of Sample Survey Design and Analysis".
+
+    >>> hypergeometric_upper(1000, 100, 0, Fraction(1, 20))
+    28
+    """
+    _check(population, sample, found)
+    low, high = found, population - sample + found
+    # P(X <= found) falls as the number of PHI files grows.
+    while low < high:
+        middle = (low + high + 1) // 2
+        if _more_likely(population, sample, found, middle, tail):
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def sequential_upper(population: int, sample: int, found: int, tail: Fraction) -> int:
+    """Return the upper end of the any-time-valid interval: it holds after every file, whenever one stops.
+
+    K files stay in the interval while prior/posterior < 1/tail; with the uniform prior on 0 to N that is
+    (n + 1) P(X = found) > tail.
+
+    Source: Waudby-Smith & Ramdas (2020), "Confidence sequences for sampling without replacement", NeurIPS.
+
+    >>> sequential_upper(1000, 100, 0, Fraction(1, 20))
+    69
+    """
+    _check(population, sample, found)
+    if sample == 0:
+        return population
+    level = math.log(tail) - math.log(sample + 1)
+    # P(X = found) has one peak over K; at found/sample of the population it is above the level.
+    low = min(max(found * (population + 1) // sample, found), population - sample + found)
+    high = population - sample + found
+    while low < high:
+        middle = (low + high + 1) // 2
+        if log_probability(found, population, middle, sample) > level:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def elusion(
+    population: int, sample: int, found: int, *, confidence: float = 0.95, sequential: bool = False
+) -> Elusion:
+    """Bound the PHI files among the files that were not referred.
+
+    Raises:
+        ValueError: a count is negative, found > sample, sample > population, or the level is not in (0, 1).
+
+    >>> elusion(1000, 100, 0).upper_hypergeometric
+    28
+    """
+    _check(population, sample, found)
+    tail = tail_of(confidence)
+    rate_upper = binomial_upper(found, sample, float(tail)) if sample else 1.0
+    return Elusion(
+        rate=found / sample if sample else None,
+        rate_upper=rate_upper,
+        missed=float(Fraction(population * found, sample)) if sample else None,
+        upper_hypergeometric=hypergeometric_upper(population, sample, found, tail),
+        upper_binomial=population * rate_upper,
+        upper_sequential=sequential_upper(population, sample, found, tail) if sequential else None,
+        reason=None if sample else "the sample is empty",
+    )
+
+
+def stratified_elusion(
+    strata: Sequence[Stratum], *, confidence: float = 0.95, sequential: bool = False
+) -> Elusion:
+    """Bound the total over strata: each is bounded at (1 - confidence)/H, and the sum holds by Bonferroni.
+
+    Raises:
+        ValueError: there is no stratum, or one has impossible counts (its name is in the message).
+
+    >>> strata = [Stratum("a", 500, 50, 0), Stratum("b", 500, 50, 0)]
+    >>> stratified_elusion(strata).upper_hypergeometric
+    66
+    """
+    if not strata:
+        message = "strata: expected at least one"
+        raise ValueError(message)
+    tail = tail_of(confidence) / len(strata)
+    population = sum(stratum.population for stratum in strata)
+    missed: Fraction | None = Fraction(0)
+    binomial, exact, any_time = 0.0, 0, 0
+    for stratum in strata:
+        try:
+            _check(stratum.population, stratum.sample, stratum.found)
+        except ValueError as error:
+            message = f"stratum {stratum.name}: {error}"
+            raise ValueError(message) from None
+        counts = (stratum.population, stratum.sample, stratum.found)
+        exact += hypergeometric_upper(*counts, tail)
+        any_time += sequential_upper(*counts, tail) if sequential else 0
+        share = binomial_upper(stratum.found, stratum.sample, float(tail)) if stratum.sample else 1.0
+        binomial += stratum.population * share
+        if stratum.sample:
+            missed = (
+                None
+                if missed is None
+                else missed + Fraction(stratum.population * stratum.found, stratum.sample)
+            )
+        elif stratum.population:
+            missed = None
+    reason = "a stratum has no sample" if missed is None else None
+    if population == 0:
+        reason, missed = "there is no unreferred file", Fraction(0)
+    return Elusion(
+        rate=None if missed is None or population == 0 else float(missed / population),
+        rate_upper=binomial / population if population else 1.0,
+        missed=None if missed is None else float(missed),
+        upper_hypergeometric=exact,
+        upper_binomial=binomial,
+        upper_sequential=any_time if sequential else None,
+        reason=reason,
+    )
+
+
+def recall_lower(true_positives: int, missed_upper: int) -> float | None:
+    """Return the recall that is certain when at most so many files were missed; None for no PHI at all.
+
+    >>> recall_lower(95, 5)
+    0.95
+    """
+    check_count("true_positives", true_positives)
+    whole = true_positives + missed_upper
+    return true_positives / whole if whole else None
+
+
+def sample_size(target: float, *, confidence: float = 0.95, population: int | None = None) -> int:
+    """Plan how many files to review so that finding none shows a rate of at most ``target``.
+
+    Without a population: the smallest n whose Clopper-Pearson bound is at most target. With one: the smallest
+    n for which the hypergeometric bound is at most target times the population, so that
+    ``elusion(population, n, 0)`` then says so.
+
+    Raises:
+        ValueError: target or confidence is not in (0, 1), or the population is negative.
+
+    >>> sample_size(0.01), sample_size(0.01, population=1000)
+    (299, 238)
+    """
+    check_share("target", target, open_ends=True)
+    tail = tail_of(confidence)
+    share = Fraction(repr(float(target)))
+    if population is None:
+        n = max(1, math.ceil(math.log(tail) / math.log1p(-target)))
+        # The quotient of logarithms may fall on either side of a whole number.
+        if n <= _EXACT_POPULATION:
+            while n > 1 and (1 - share) ** (n - 1) <= tail:
+                n -= 1
+            while (1 - share) ** n > tail:
+                n += 1
+        return n
+    check_count("population", population)
+    too_many = math.floor(share * population) + 1
+    low, high = 0, max(population - too_many + 1, 0)
+    while low < high:
+        middle = (low + high) // 2
+        if _more_likely(population, middle, 0, too_many, tail):
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+def stopping(true_positives: int, upper_sequential: int, *, target_recall: float) -> Stop:
+    """Say whether the recall target is reached, with confidence at every look.
+
+    The rule stops at the first look at which T/(T + upper_sequential) >= target. It may be asked after any
+    reviewed file, since the sequential bound holds at all of them together.
+
+    Raises:
+        ValueError: a count is negative, or the target is not in [0, 1].
+
+    Source: Waudby-Smith & Ramdas (2020), section 3.
+
+    >>> stopping(95, 5, target_recall=0.95).stop
+    True
+    """
+    check_share("target_recall", target_recall)
+    lower = recall_lower(true_positives, upper_sequential)
+    return Stop(lower is None or lower >= target_recall, lower, upper_sequential)
+
+
+def _check(population: int, sample: int, found: int) -> None:
+    check_count("population", population)
+    check_count("sample", sample, population)
+    check_count("found", found, sample)
+
+
+def _more_likely(population: int, sample: int, found: int, marked: int, tail: Fraction) -> bool:
+    """Tell whether P(X <= found) > tail, with whole numbers when logarithms are too close to tell."""
+    gap = log_at_most(found, population, marked, sample) - math.log(tail)
+    if abs(gap) > _TIE or population > _EXACT_POPULATION:
+        return gap > 0
+    ways = sum(
+        math.comb(marked, x) * math.comb(population - marked, sample - x)
+        for x in range(max(0, sample + marked - population), found + 1)
+    )
+    return ways > tail * math.comb(population, sample)

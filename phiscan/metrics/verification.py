@@ -1,0 +1,178 @@
+"""Corrections for imperfect reviewers and for files that nobody verified."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+from phiscan.metrics.intervals import Z95, Figure, check_count, check_share, proportion
+
+VERIFIED_ASSUMPTION = (
+    "Whether a file was verified depends on the screen's result only, not on whether the file really is PHI."
+)
+VERIFIED_SOURCE = "Begg & Greenes (1983), Biometrics 39:207"
+PREVALENCE_ASSUMPTION = (
+    "The reviewers' sensitivity and specificity are known, and the same for every file of the random sample."
+)
+PREVALENCE_SOURCE = "Rogan & Gladen (1978), Am. J. Epidemiol. 107:71"
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """Counts among the files of one screen result: verified as PHI, verified as not PHI, not verified."""
+
+    diseased: int
+    healthy: int
+    unverified: int
+
+    @property
+    def n(self) -> int:
+        """All files of this screen result."""
+        return self.diseased + self.healthy + self.unverified
+
+    @property
+    def n_verified(self) -> int:
+        """Those of them that somebody verified."""
+        return self.diseased + self.healthy
+
+
+@dataclass(frozen=True, slots=True)
+class Accuracy:
+    """Sensitivity and specificity."""
+
+    sensitivity: Figure
+    specificity: Figure
+
+
+@dataclass(frozen=True, slots=True)
+class BeggGreenes:
+    """Accuracy from the verified files alone, and corrected; share and number of PHI files."""
+
+    naive: Accuracy
+    corrected: Accuracy
+    prevalence: float | None
+    missed: float | None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Prevalence:
+    """Apparent and true prevalence; ``warning`` says when the estimate was cut to [0, 1]."""
+
+    apparent: float | None
+    prevalence: float | None
+    se: float | None
+    ci95: tuple[float, float] | None
+    warning: str | None = None
+    reason: str | None = None
+
+
+def begg_greenes(positive: Verified, negative: Verified) -> BeggGreenes:
+    """Correct sensitivity and specificity for verification that depends on the screen's result.
+
+    ``missed`` is the expected number of PHI files among all screened negatives, verified ones included.
+    Intervals of the corrected figures: logit transformed, delta method.
+
+    Raises:
+        ValueError: a count is negative or not whole.
+
+    Source: Begg & Greenes (1983), eq. 2 to 6.
+
+    >>> fixed = begg_greenes(Verified(231, 32, 166), Verified(27, 54, 140))
+    >>> round(fixed.corrected.sensitivity.value, 3), round(fixed.corrected.specificity.value, 3)
+    (0.836, 0.738)
+    """
+    for name, cell in (("positive", positive), ("negative", negative)):
+        for part in ("diseased", "healthy", "unverified"):
+            check_count(f"{name} {part}", getattr(cell, part))
+    naive = Accuracy(
+        proportion(positive.diseased, positive.diseased + negative.diseased, "no verified file is PHI"),
+        proportion(negative.healthy, positive.healthy + negative.healthy, "every verified file is PHI"),
+    )
+    for name, cell in (("positive", positive), ("negative", negative)):
+        if cell.n and not cell.n_verified:
+            reason = f"no screened {name} file was verified"
+            nothing = Figure(None, None, reason)
+            return BeggGreenes(naive, Accuracy(nothing, nothing), None, None, reason)
+    if positive.n + negative.n == 0:
+        nothing = Figure(None, None, "there is no file")
+        return BeggGreenes(naive, Accuracy(nothing, nothing), None, None, nothing.reason)
+    caught, missed = _scaled(positive, positive.diseased), _scaled(negative, negative.diseased)
+    alarms, passed = _scaled(positive, positive.healthy), _scaled(negative, negative.healthy)
+    return BeggGreenes(
+        naive=naive,
+        corrected=Accuracy(
+            _share(caught, missed, positive, negative, "no file is estimated to be PHI"),
+            _share(passed, alarms, negative, positive, "every file is estimated to be PHI"),
+        ),
+        prevalence=float((caught + missed) / (positive.n + negative.n)),
+        missed=float(missed),
+    )
+
+
+def rogan_gladen(found: int, sample: int, sensitivity: float, specificity: float) -> Prevalence:
+    """Estimate the true share of PHI from the share that imperfect reviewers found.
+
+    (apparent + specificity - 1)/(sensitivity + specificity - 1), cut to [0, 1]; the standard error is that of
+    the apparent share over the same divisor.
+
+    Raises:
+        ValueError: found > sample, a count is negative, or a rate is not in [0, 1].
+
+    Source: Rogan & Gladen (1978), eq. 1 to 3.
+
+    >>> round(rogan_gladen(23, 150, 0.96, 0.89).prevalence, 4)
+    0.051
+    """
+    check_count("sample", sample)
+    check_count("found", found, sample)
+    check_share("sensitivity", sensitivity)
+    check_share("specificity", specificity)
+    if sample == 0:
+        return Prevalence(None, None, None, None, reason="the sample is empty")
+    # The decimals as written: 0.9 + 0.1 must be 1 here.
+    sens, spec = Fraction(repr(float(sensitivity))), Fraction(repr(float(specificity)))
+    apparent = Fraction(found, sample)
+    gain = sens + spec - 1
+    if gain <= 0:
+        reason = "sensitivity + specificity must be above 1: such reviewers tell nothing"
+        return Prevalence(float(apparent), None, None, None, reason=reason)
+    raw = (apparent + spec - 1) / gain
+    cut = min(max(raw, Fraction(0)), Fraction(1))
+    se = math.sqrt(apparent * (1 - apparent) / sample) / float(gain)
+    low, high = float(raw) - Z95 * se, float(raw) + Z95 * se
+    outside = "the whole interval lies outside 0 to 1" if high < 0 or low > 1 else None
+    ends = None if outside else (max(low, 0.0), min(high, 1.0))
+    warning = None
+    if cut != raw:
+        warning = (
+            f"the estimate {float(raw)!r} lies outside 0 to 1 and was cut: the given sensitivity or"
+            " specificity does not fit what was found"
+        )
+    return Prevalence(float(apparent), float(cut), se, ends, warning, outside)
+
+
+def _scaled(cell: Verified, count: int) -> Fraction:
+    """Spread a verified count over all files of its screen result."""
+    return Fraction(cell.n * count, cell.n_verified) if cell.n_verified else Fraction(0)
+
+
+def _share(hits: Fraction, rest: Fraction, own: Verified, other: Verified, empty: str) -> Figure:
+    """Return hits/(hits + rest) with the interval of its logit, log(hits) - log(rest)."""
+    if hits + rest == 0:
+        return Figure(None, None, empty)
+    value = hits / (hits + rest)
+    if hits == 0 or rest == 0:
+        return Figure(float(value), None, "a share of 0 or 1 has no interval on the logit scale")
+    n = own.n + other.n
+    # Multinomial screen results, and binomial verdicts among the verified ones of each result.
+    variance = Fraction(n, own.n * other.n)
+    for cell, part in ((own, hits / own.n), (other, rest / other.n)):
+        variance += (1 - part) / (cell.n_verified * part)
+    logit, margin = math.log(hits / rest), Z95 * math.sqrt(variance)
+    return Figure(float(value), (_expit(logit - margin), _expit(logit + margin)))
+
+
+def _expit(value: float) -> float:
+    return 1 / (1 + math.exp(-value)) if value > 0 else math.exp(value) / (1 + math.exp(value))
