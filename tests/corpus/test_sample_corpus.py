@@ -279,3 +279,17 @@ def test_containers_name_the_way_to_the_inner_file() -> None:
     assert "#headers" in locators
     archive = ENTRIES["Medical records/Discharge/archive_2019.zip"]
     assert any(span.locator == "older.zip!/op_note.rtf" for span in gold(archive, ENTRIES))
+
+
+def test_readme_gives_the_numbers_of_the_truth() -> None:
+    readme = (SAMPLE / "README.md").read_text(encoding="utf-8")
+    rows = dict(re.findall(r"^\| `(\w+)` \| (\d+) \|", readme, flags=re.MULTILINE))
+    labels = Counter(line["label"] for line in TRUTH)
+    assert {label: str(number) for label, number in labels.items()} == rows
+    assert f"{len(TRUTH)} files in {len({line['path'].rpartition('.')[2] for line in TRUTH})} kinds" in readme
+    assert PASSWORD in readme
+
+
+def test_operator_ignores_the_truth_and_the_readme() -> None:
+    lines = (SAMPLE.parent / ".phiscanignore").read_text(encoding="utf-8").split()
+    assert {"/truth.jsonl", "/README.md"} <= set(lines)
