@@ -1,0 +1,53 @@
+"""``phiscan report``: the audit pack of a scan."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+
+from phiscan.cli.output import say
+from phiscan.config import load_config
+from phiscan.report.elusion import SEED
+from phiscan.report.export import report_json
+from phiscan.report.gather import gather
+from phiscan.report.pack import write_pack
+from phiscan.review.database import open_database
+
+
+@click.command(epilog="Example: phiscan report --out report && xdg-open report/report.html")
+@click.option("--scan", "scan_id", type=click.IntRange(min=1), help="Number of the scan; default: the latest.")
+@click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="Folder for the pack.")
+@click.option("--json", "as_json", is_flag=True, help="Print report.json on standard output.")
+@click.option(
+    "--seed",
+    default=SEED,
+    show_default=True,
+    help="Seed of the random order in which files that were not referred are sampled; keep it.",
+)
+@click.option("--hide-paths", is_flag=True, help="Name files by number: a path may name a person.")
+@click.pass_context
+def report(
+    ctx: click.Context, scan_id: int | None, out: Path | None, as_json: bool, seed: str, hide_paths: bool
+) -> None:
+    """Write the audit pack of a scan: report.html, report.json, CSV tables and plots.
+
+    The page says what was covered, what was found and confirmed, how good the screen is (TDP, FRP, PPV with
+    exact intervals), how much it may have missed, and what it cannot say. It holds no value of any
+    identifier. It shows one state of the database; people may decide and scans may run meanwhile.
+    """
+    if out is None and not as_json:
+        message = "expected --out DIR, --json, or both"
+        raise click.UsageError(message)
+    config = load_config(Path(ctx.obj) if ctx.obj else None)
+    database = open_database(config.database_url, create=False)
+    try:
+        made = gather(database, scan_id, now=datetime.now(UTC), seed=seed, hide_paths=hide_paths)
+    finally:
+        database.close()
+    if out is not None:
+        write_pack(made, out)
+        say(f"report of scan {made.data.scope.scan}: {out / 'report.html'}")
+    if as_json:
+        click.echo(report_json(made.data), nl=False)

@@ -1,0 +1,122 @@
+"""The report as JSON and CSV: numbers unrounded, nothing left out."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from phiscan.metrics.intervals import Figure
+from phiscan.metrics.two_list import Total
+from phiscan.report.data import FileEntry, ReportData
+from phiscan.report.tables import Cell, Column, Table
+
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+FILE_COLUMNS = tuple(item.name for item in fields(FileEntry))
+
+
+def as_json(value: Any) -> Any:
+    """Return what ``json`` can write: dataclasses as objects, tuples as lists, times as UTC ISO 8601.
+
+    >>> as_json(Figure(0.5, (0.25, 0.75)))
+    {'value': 0.5, 'ci95': [0.25, 0.75], 'reason': None}
+    """
+    if is_dataclass(value) and not isinstance(value, type):
+        return {item.name: as_json(getattr(value, item.name)) for item in fields(value)}
+    if isinstance(value, Mapping):
+        return {str(name): as_json(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [as_json(item) for item in value]
+    if isinstance(value, datetime):
+        return value.astimezone(UTC).isoformat()
+    return str(value) if isinstance(value, str) else value
+
+
+def report_json(data: ReportData) -> str:
+    """Return report.json, as docs/reference/schemas/report.json describes it.
+
+    Raises:
+        ValueError: a number is NaN or infinite.
+    """
+    return json.dumps(as_json(data), ensure_ascii=False, allow_nan=False, indent=1) + "\n"
+
+
+def table_csv(table: Table) -> str:
+    """Return a table with all its rows; an estimate takes three columns: value, low, high."""
+    header: list[str] = []
+    for column in table.columns:
+        header += _names(column)
+    rows = [
+        [text for column, cell in zip(table.columns, row, strict=True) for text in _texts(column, cell)]
+        for row in table.rows
+    ]
+    return _write(header, rows)
+
+
+def files_csv(files: tuple[FileEntry, ...]) -> str:
+    """Return every crawled file, one row each."""
+    rows = []
+    for entry in files:
+        cells: list[str] = []
+        for name in FILE_COLUMNS:
+            value = getattr(entry, name)
+            if isinstance(value, Mapping):
+                cells.append(" ".join(key for key, said in value.items() if said))
+            elif isinstance(value, tuple):
+                cells.append(" ".join(value))
+            else:
+                cells.append(_plain(value))
+        rows.append(cells)
+    return _write(list(FILE_COLUMNS), rows)
+
+
+def _names(column: Column) -> list[str]:
+    if column.kind in {"figure", "ratio", "total"}:
+        return [column.key, f"{column.key}_low", f"{column.key}_high"]
+    return [f"{column.key}_low", f"{column.key}_high"] if column.kind == "share" else [column.key]
+
+
+def _texts(column: Column, cell: Cell) -> list[str]:
+    if isinstance(cell, Figure):
+        return [_plain(cell.value), *map(_plain, cell.ci95 or (None, None))]
+    if isinstance(cell, Total):
+        return [_plain(cell.total), *map(_plain, cell.ci95 or (None, None))]
+    if isinstance(cell, tuple):
+        return [_plain(end) for end in cell]
+    return [_plain(cell)] * len(_names(column))
+
+
+def _plain(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, datetime):
+        return value.astimezone(UTC).isoformat()
+    return repr(value) if isinstance(value, float) else str(value)
+
+
+def _write(header: list[str], rows: list[list[str]]) -> str:
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(header)
+    writer.writerows([[_no_formula(cell) for cell in row] for row in rows])
+    return stream.getvalue()
+
+
+def _no_formula(cell: str) -> str:
+    """Disarm a cell that a spreadsheet would run as a formula; a negative number stays one.
+
+    >>> _no_formula("=HYPERLINK(1)"), _no_formula("-1.5"), _no_formula("plain")
+    ("'=HYPERLINK(1)", '-1.5', 'plain')
+    """
+    if not cell.startswith(_FORMULA):
+        return cell
+    try:
+        float(cell)
+    except ValueError:
+        return "'" + cell
+    return cell

@@ -1,0 +1,273 @@
+"""From the review store to one frozen ``ReportData``; every estimate in it is computed by phiscan.metrics."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from phiscan import __version__
+from phiscan.metrics.intervals import proportion
+from phiscan.model import Outcome, Referral, Verdict
+from phiscan.report import elusion, missed, screened
+from phiscan.report.counts import (
+    by_folder,
+    by_format,
+    by_type,
+    decisions_made,
+    folder_of,
+    people,
+    reviewers,
+    topics,
+)
+from phiscan.report.data import (
+    Coverage,
+    FileEntry,
+    Funnel,
+    ReportData,
+    SampleFile,
+    Scope,
+    TopFile,
+    Unread,
+)
+from phiscan.report.headlines import headlines
+from phiscan.report.limits import limits
+from phiscan.report.reading import StoredScan, read_scan
+from phiscan.report.words import CHARACTERISTICS, DETECTORS, plain, visible
+from phiscan.review.database import Database
+from phiscan.review.items import FileRow
+
+N_TOP = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The report of one scan, and the list of all its files."""
+
+    data: ReportData
+    files: tuple[FileEntry, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """How files are named: by their path, or by their number where paths must not be shown."""
+
+    many_roots: bool
+    hidden: bool = False
+
+    def file(self, file_id: int, root: str, path: str) -> str:
+        """Return a file's name."""
+        if self.hidden:
+            return f"file {file_id}"
+        return visible(f"{root.rstrip('/')}/{path}" if self.many_roots else path)
+
+    def folder(self, root: str, path: str) -> str:
+        """Return the name of a file's folder; "" where paths must not be shown."""
+        return "" if self.hidden else visible(folder_of(root, path, many_roots=self.many_roots))
+
+    def part(self, locator: str) -> str:
+        """Return the name of a part of a file."""
+        return "a part of it" if self.hidden and locator else visible(locator)
+
+    def root(self, root: str) -> str:
+        """Return the name of a root."""
+        return "not shown" if self.hidden else visible(root)
+
+
+def gather(
+    database: Database,
+    scan_id: int | None = None,
+    *,
+    now: datetime,
+    seed: str = elusion.SEED,
+    hide_paths: bool = False,
+) -> Report:
+    """Read one scan (the latest by default) and compute everything that its report says.
+
+    Args:
+        database: the review database.
+        scan_id: number of the scan.
+        now: the time that the report is dated with.
+        seed: of the random order of the files that were not referred.
+        hide_paths: name files by number, because a path may name a person.
+
+    Raises:
+        StoreError: there is no (such) scan, or the database cannot be read.
+    """
+    stored = read_scan(database, scan_id, n_top=N_TOP)
+    names = Names(many_roots=len(stored.summary.roots) > 1, hidden=hide_paths)
+    files = tuple(_file_entry(row, names) for row in stored.rows)
+    read = tuple(entry for entry in files if entry.decision is not None)
+    referred = frozenset(entry.file for entry in read if entry.decision is Referral.REFERRED)
+    overall = screened.overall(read, referred)
+    unreferred = [row for row in stored.rows if row.referral not in {None, Referral.REFERRED}]
+    sample = elusion.estimate(unreferred, overall.phi, seed)
+    coverage = _coverage(stored, names, len(read))
+    funnel = _funnel(stored, read)
+    capture = missed.capture_recapture(read)
+    data = ReportData(
+        scope=_scope(stored, names, now),
+        headlines=headlines(coverage, overall, sample, capture),
+        coverage=coverage,
+        funnel=funnel,
+        overall=overall,
+        characteristics=screened.characteristics(_bit_screens(read), read),
+        detectors=screened.characteristics(_detector_screens(read), read),
+        histories=missed.histories(read),
+        elusion=sample,
+        elusion_sample=_sample_files(unreferred, sample.planned, sample.sample, seed, names),
+        capture=capture,
+        findings_by_type=by_type(stored.findings, stored.distinct, _confirmed(read)),
+        formats=by_format(files),
+        folders=by_folder(files),
+        top_files=tuple(_top_files(stored, names)),
+        reviewers=reviewers(stored),
+        decisions=decisions_made(stored, {entry.file: entry.path for entry in files}),
+        people=people(stored),
+        topics=topics(stored.terms, _confirmed(read)),
+        limits=limits(coverage, funnel, overall, sample),
+    )
+    return Report(data, files)
+
+
+def _confirmed(files: tuple[FileEntry, ...]) -> frozenset[int]:
+    return frozenset(entry.file for entry in files if entry.verdict is Verdict.PHI)
+
+
+def _scope(stored: StoredScan, names: Names, now: datetime) -> Scope:
+    summary, audit = stored.summary, stored.audit
+    return Scope(
+        scan=summary.scan,
+        roots=tuple(names.root(root) for root in summary.roots),
+        status=summary.status,
+        started=datetime.fromisoformat(summary.started),
+        ended=datetime.fromisoformat(summary.ended) if summary.ended else None,
+        seconds=summary.seconds,
+        n_bytes=summary.bytes,
+        made=now,
+        phiscan=__version__,
+        versions=dict(summary.versions),
+        audit_ok=audit.ok,
+        audit_rows=audit.n_rows,
+        audit_head=audit.head,
+        audit_problem=audit.problem,
+    )
+
+
+def _file_entry(row: FileRow, names: Names) -> FileEntry:
+    return FileEntry(
+        file=row.file_id,
+        root=names.root(row.root),
+        path=names.file(row.file_id, row.root, row.path),
+        folder=names.folder(row.root, row.path),
+        media_type=visible(row.media_type),
+        outcome=row.outcome,
+        reason=row.reason,
+        decision=row.referral,
+        bits=row.vector.names,
+        hamming=row.hamming,
+        health_score=row.health_score,
+        people=row.n_people,
+        findings=row.n_findings,
+        detectors=dict(row.detectors),
+        unread_parts=len(row.unread),
+        verdict=row.verdict,
+        reviewer=visible(row.reviewer),
+    )
+
+
+def _coverage(stored: StoredScan, names: Names, n_read: int) -> Coverage:
+    summary = stored.summary
+    skipped = sum(summary.skipped.values())
+    unread = []
+    for row in stored.rows:
+        name = names.file(row.file_id, row.root, row.path)
+        if row.outcome is Outcome.FAILED:
+            unread.append(Unread(name, "", row.reason, visible(row.detail)))
+        unread.extend(
+            Unread(name, names.part(part.locator), part.reason, visible(part.detail)) for part in row.unread
+        )
+    due = summary.crawled - skipped
+    return Coverage(
+        crawled=summary.crawled,
+        screened=summary.screened,
+        unchanged=summary.unchanged,
+        skipped=dict(summary.skipped),
+        failed=dict(summary.failed),
+        read=n_read,
+        not_read=due - n_read,
+        read_share=proportion(n_read, due, "there was no file to read"),
+        unread_parts=summary.n_unread_parts,
+        files_with_unread_parts=sum(bool(row.unread) for row in stored.rows),
+        unread=tuple(unread),
+    )
+
+
+def _funnel(stored: StoredScan, read: tuple[FileEntry, ...]) -> Funnel:
+    summary = stored.summary
+    referred = [entry.verdict for entry in read if entry.decision is Referral.REFERRED]
+    counts = {verdict: referred.count(verdict) for verdict in Verdict}
+    decisions = [entry.decision for entry in read]
+    return Funnel(
+        crawled=summary.crawled,
+        read=len(read),
+        screened_positive=summary.screened_positive,
+        referred=summary.referred,
+        reviewed=counts[Verdict.PHI] + counts[Verdict.NOT_PHI],
+        phi=counts[Verdict.PHI],
+        not_phi=counts[Verdict.NOT_PHI],
+        unsure=counts[Verdict.UNSURE],
+        undecided=referred.count(None),
+        pii_only=decisions.count(Referral.PII_ONLY),
+        health_only=decisions.count(Referral.HEALTH_ONLY),
+        clear=decisions.count(Referral.CLEAR),
+    )
+
+
+def _bit_screens(read: tuple[FileEntry, ...]) -> list[screened.Screen]:
+    return [
+        screened.Screen(bit.value, label, hipaa, frozenset(e.file for e in read if bit.value in e.bits))
+        for bit, (label, hipaa) in CHARACTERISTICS.items()
+    ]
+
+
+def _detector_screens(read: tuple[FileEntry, ...]) -> list[screened.Screen]:
+    return [
+        screened.Screen(
+            name,
+            DETECTORS.get(name, plain(name)),
+            "",
+            frozenset(e.file for e in read if e.detectors.get(name)),
+        )
+        for name in missed.detector_names(read)
+    ]
+
+
+def _sample_files(
+    unreferred: list[FileRow], planned: int, reviewed: int, seed: str, names: Names
+) -> tuple[SampleFile, ...]:
+    order = elusion.sample_order(unreferred, seed)[: max(planned, reviewed)]
+    return tuple(
+        SampleFile(position, row.file_id, names.file(row.file_id, row.root, row.path), row.verdict)
+        for position, row in enumerate(order, start=1)
+    )
+
+
+def _top_files(stored: StoredScan, names: Names) -> list[TopFile]:
+    return [
+        TopFile(
+            file=item.file_id,
+            path=names.file(item.file_id, item.root, item.path),
+            media_type=visible(item.media_type),
+            risk=item.risk,
+            bits=item.vector.names,
+            findings=dict(stored.findings.get(item.file_id, {})),
+            people=item.n_people,
+            hamming=item.hamming,
+            health_score=item.health_score,
+            case=item.case,
+            detectors=tuple(name for name, said in item.detectors if said),
+            verdict=item.verdict,
+            reviewer=visible(item.reviewer),
+        )
+        for item in stored.top
+    ]

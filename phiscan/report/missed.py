@@ -1,0 +1,142 @@
+"""How much the detectors missed together, from how their verdicts overlap on the confirmed PHI files."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from itertools import combinations
+
+from phiscan.metrics import missed, two_list
+from phiscan.metrics.captures import CaptureTable, capture_table
+from phiscan.metrics.loglinear import ASSUMPTION, SOURCE
+from phiscan.model import Referral, Verdict
+from phiscan.report.data import Capture, FileEntry, History, PairEstimate
+
+MIN_DETECTORS = 2
+MODEL_DETECTORS = 3
+FEW_FILES = 30  # below it the intervals of every model are too wide to act upon
+
+
+def detector_names(files: Sequence[FileEntry]) -> tuple[str, ...]:
+    """Return the names of the detectors in their own order; without files that were read there are none."""
+    return next((tuple(entry.detectors) for entry in files if entry.detectors), ())
+
+
+def histories(files: Sequence[FileEntry]) -> tuple[History, ...]:
+    """Count files by capture history; those that no detector marked come last."""
+    names = detector_names(files)
+    groups: dict[tuple[bool, ...], Counter[str]] = {}
+    for entry in files:
+        key = tuple(entry.detectors.get(name, False) for name in names)
+        group = groups.setdefault(key, Counter())
+        group["files"] += 1
+        group["referred"] += entry.decision == Referral.REFERRED
+        if entry.verdict in {Verdict.PHI, Verdict.NOT_PHI}:
+            group[str(entry.verdict)] += 1
+    ordered = sorted(groups.items(), key=lambda item: (-sum(item[0]), [not said for said in item[0]]))
+    return tuple(
+        History(
+            detectors=dict(zip(names, key, strict=True)),
+            files=group["files"],
+            referred=group["referred"],
+            phi=group[Verdict.PHI],
+            not_phi=group[Verdict.NOT_PHI],
+            unverified=group["files"] - group[Verdict.PHI] - group[Verdict.NOT_PHI],
+        )
+        for key, group in ordered
+    )
+
+
+def capture_recapture(files: Sequence[FileEntry]) -> Capture:
+    """Estimate the PHI files that no detector found, by every pair and by all log-linear models.
+
+    Source: Mane et al. (2004), section 2; Goldberg & Wittes (1978); Fienberg (1972).
+    """
+    names = detector_names(files)
+    found = histories(files)
+    counts = {
+        tuple(int(said) for said in history.detectors.values()): history.phi
+        for history in found
+        if any(history.detectors.values())
+    }
+    n_found = sum(counts.values())
+    n_open = sum(history.unverified for history in found if any(history.detectors.values()))
+    outside = sum(history.phi for history in found if not any(history.detectors.values()))
+    reason = _reason(names, n_found)
+    table = capture_table(list(counts), list(counts.values())) if reason is None else None
+    models = missed.estimate_missed(table) if table and len(names) >= MODEL_DETECTORS else None
+    return Capture(
+        detectors=names,
+        n_found=n_found,
+        outside=outside,
+        open=n_open,
+        counts={"".join(map(str, history)): count for history, count in counts.items()},
+        pairs=() if table is None else _pairs(table, names),
+        models=models,
+        reason=reason,
+        warnings=() if reason else _warnings(n_found, n_open, outside),
+        assumption=ASSUMPTION,
+        source=SOURCE,
+    )
+
+
+def _reason(names: Sequence[str], n_found: int) -> str | None:
+    if len(names) < MIN_DETECTORS:
+        return "no file was read, so no detector gave a verdict" if not names else "only one detector ran"
+    if n_found == 0:
+        return "no confirmed PHI file was found by a detector yet; confirm some files of the queue first"
+    return None
+
+
+def _warnings(n_found: int, n_open: int, outside: int) -> tuple[str, ...]:
+    warnings = []
+    if n_open:
+        warnings.append(
+            "Some files that a detector marked have not been verified. The histories are therefore incomplete,"
+            " and what is missing is mostly what one detector alone saw: these totals are probably too low."
+        )
+    if n_found < FEW_FILES:
+        warnings.append(f"Fewer than {FEW_FILES} confirmed files: read the intervals, not the estimates.")
+    if outside:
+        warnings.append(
+            "People confirmed PHI in files that no detector marked. These are known misses; they stand outside"
+            " the histories, and an estimate below their number is wrong."
+        )
+    return tuple(warnings)
+
+
+def _pairs(table: CaptureTable, names: Sequence[str]) -> tuple[PairEstimate, ...]:
+    estimates = []
+    for first, second in combinations(range(len(names)), 2):
+        both = table.margin(1 << first | 1 << second)
+        only_first = table.margin(1 << first) - both
+        only_second = table.margin(1 << second) - both
+        estimates.append(
+            PairEstimate(
+                first=names[first],
+                second=names[second],
+                both=both,
+                only_first=only_first,
+                only_second=only_second,
+                lincoln_petersen=two_list.lincoln_petersen(both, only_first, only_second),
+                chapman=two_list.chapman(both, only_first, only_second),
+            )
+        )
+    return tuple(estimates)
+
+
+def meaning(model: str, names: Sequence[str]) -> str:
+    """Say in words which detectors a model lets depend on each other.
+
+    >>> meaning("[12,3]", ("patterns", "names", "text"))
+    'patterns and names go together'
+    >>> meaning("[1,2,3]", ("patterns", "names", "text"))
+    'all detectors are independent'
+    """
+    terms = [term for term in model.strip("[]").split(",") if len(term) > 1]
+    if not terms:
+        return "all detectors are independent"
+    named = [" and ".join(names[int(digit) - 1] for digit in term) for term in terms]
+    if len(named) == MODEL_DETECTORS == len(names):
+        return "every pair goes together"
+    return "; ".join(f"{pair} go together" for pair in named)

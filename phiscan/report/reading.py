@@ -1,0 +1,125 @@
+"""What the report reads from the review store: one scan, all of it in one transaction.
+
+People may decide and a scan may run meanwhile; the report shows one state of the database, so that its
+numbers fit together.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+
+import sqlalchemy as sa
+
+from phiscan.model import Referral
+from phiscan.review import audit, queue, summaries
+from phiscan.review.database import Database
+from phiscan.review.items import AuditCheck, Decision, FileRow, QueueItem, ScanSummary
+from phiscan.review.tables import decision, examination, finding, health_term, sighting
+
+
+@dataclass(frozen=True, slots=True)
+class StoredScan:
+    """One scan as the store has it; mappings are by file number."""
+
+    summary: ScanSummary
+    audit: AuditCheck
+    rows: tuple[FileRow, ...]
+    top: tuple[QueueItem, ...]
+    content_hashes: dict[int, str]
+    findings: dict[int, Counter[str]]  # of referred files: number by entity type
+    distinct: dict[str, int]  # distinct keyed hashes in referred files, by entity type
+    terms: dict[int, Counter[str]]  # of referred files: occurrences by health concept
+    decisions: tuple[Decision, ...]  # about any content of the scan's files, oldest first
+
+
+def read_scan(database: Database, scan_id: int | None, *, n_top: int) -> StoredScan:
+    """Read one scan, the latest by default.
+
+    Raises:
+        StoreError: there is no (such) scan, or the database cannot be read.
+    """
+    with database.read() as connection:
+        number = summaries.latest_scan(connection) if scan_id is None else scan_id
+        return StoredScan(
+            summary=summaries.summary(connection, number),
+            audit=audit.verify(connection),
+            rows=tuple(queue.rows(connection, number)),
+            top=tuple(queue.queue(connection, number, verdicts=None, limit=n_top, offset=0)),
+            content_hashes=_content_hashes(connection, number),
+            findings=_findings(connection, number),
+            distinct=_distinct(connection, number),
+            terms=_terms(connection, number),
+            decisions=_decisions(connection, number),
+        )
+
+
+def _content_hashes(connection: sa.Connection, scan_id: int) -> dict[int, str]:
+    query = (
+        sa.select(sighting.c.file_id, examination.c.content_hash)
+        .join(examination, examination.c.id == sighting.c.examination_id)
+        .where(sighting.c.scan_id == scan_id)
+    )
+    return {row.file_id: row.content_hash for row in connection.execute(query)}
+
+
+def _referred(scan_id: int, table: sa.Table) -> sa.Select[tuple[int]]:
+    """Select the rows of a table that belong to the standing results of the referred files."""
+    return (
+        sa.select(sighting.c.file_id)
+        .join(examination, examination.c.id == sighting.c.examination_id)
+        .join(table, table.c.examination_id == examination.c.id)
+        .where(sighting.c.scan_id == scan_id, examination.c.referral == Referral.REFERRED.value)
+    )
+
+
+def _findings(connection: sa.Connection, scan_id: int) -> dict[int, Counter[str]]:
+    query = (
+        _referred(scan_id, finding)
+        .add_columns(finding.c.entity_type, sa.func.count().label("n"))
+        .group_by(sighting.c.file_id, finding.c.entity_type)
+        .order_by(sighting.c.file_id, finding.c.entity_type)
+    )
+    found: dict[int, Counter[str]] = defaultdict(Counter)
+    for file_id, entity_type, n in connection.execute(query):
+        found[file_id][entity_type] = n
+    return dict(found)
+
+
+def _distinct(connection: sa.Connection, scan_id: int) -> dict[str, int]:
+    query = (
+        _referred(scan_id, finding)
+        .with_only_columns(finding.c.entity_type, sa.func.count(finding.c.identity.distinct()))
+        .group_by(finding.c.entity_type)
+    )
+    return {entity_type: n for entity_type, n in connection.execute(query)}
+
+
+def _terms(connection: sa.Connection, scan_id: int) -> dict[int, Counter[str]]:
+    query = _referred(scan_id, health_term).add_columns(health_term.c.concept, health_term.c.n_hits)
+    found: dict[int, Counter[str]] = defaultdict(Counter)
+    for file_id, concept, n in connection.execute(query):
+        found[file_id][concept] += n
+    return dict(found)
+
+
+def _decisions(connection: sa.Connection, scan_id: int) -> tuple[Decision, ...]:
+    query = (
+        sa.select(decision)
+        .join(sighting, sighting.c.file_id == decision.c.file_id)
+        .where(sighting.c.scan_id == scan_id)
+        .order_by(decision.c.id)
+    )
+    return tuple(
+        Decision(
+            id=row.id,
+            file_id=row.file_id,
+            verdict=row.verdict,
+            reviewer=row.reviewer,
+            reason="",  # both are free text that a person wrote, and may name a patient:
+            note="",  # the report never shows them, so it does not read them
+            decided=row.decided,
+            content_hash=row.content_hash,
+        )
+        for row in connection.execute(query)
+    )

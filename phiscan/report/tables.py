@@ -1,0 +1,383 @@
+"""Every table of the report, once: HTML shows its beginning, CSV and PDF are made from the same rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from phiscan.metrics.intervals import Figure
+from phiscan.metrics.two_list import Total
+from phiscan.report.data import Characteristic, Group, ReportData
+from phiscan.report.missed import meaning
+from phiscan.report.words import CHARACTERISTICS, ENTITY_TYPES, REASONS, plain
+
+Kind = Literal["text", "path", "count", "share", "number", "figure", "ratio", "total", "time", "verdict"]
+Cell = str | int | float | datetime | Figure | Total | tuple[float, float] | None
+
+CAP = 100  # rows shown in HTML and PDF; CSV has all
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column: its key in CSV, its heading, and how its cells are written."""
+
+    key: str
+    label: str
+    kind: Kind = "text"
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table with all its rows; ``bar`` names a count column that HTML also draws."""
+
+    id: str
+    caption: str
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    bar: str = ""
+    cap: int = CAP
+
+
+def tables(data: ReportData) -> dict[str, Table]:
+    """Return every table of the report by its id, in the order of the page."""
+    made = (
+        _versions(data),
+        _outcomes(data),
+        _unread(data),
+        _funnel(data),
+        _screening("screening", "The whole screen: referred to review", [data.overall]),
+        _screening("characteristics", "Each characteristic as a screen of its own", data.characteristics),
+        _screening("detectors", "Each detector as a screen of its own", data.detectors),
+        _histories(data),
+        _sample(data),
+        _pairs(data),
+        _models(data),
+        _types(data),
+        _groups("formats", "By format, as found in the content", "Format", data.formats),
+        _groups("folders", "By folder", "Folder", data.folders),
+        _top(data),
+        _reviewers(data),
+        _decisions(data),
+        _people(data),
+        _topics(data),
+    )
+    return {table.id: table for table in made}
+
+
+def _versions(data: ReportData) -> Table:
+    columns = (Column("what", "What"), Column("version", "Version or hash", "path"))
+    rows = [(plain(name), version) for name, version in data.scope.versions.items()]
+    return Table("versions", "What the results depend on", columns, tuple(rows))
+
+
+def _outcomes(data: ReportData) -> Table:
+    coverage = data.coverage
+    columns = (
+        Column("outcome", "Outcome"),
+        Column("reason", "Reason"),
+        Column("meaning", "What it means"),
+        Column("files", "Files", "count"),
+    )
+    rows: list[tuple[Cell, ...]] = [
+        ("screened", "", "read and screened in this scan", coverage.screened),
+        ("unchanged", "", "read in an earlier scan, not changed since; its result stands", coverage.unchanged),
+    ]
+    for outcome, counts in (("skipped", coverage.skipped), ("failed", coverage.failed)):
+        rows += [(outcome, plain(name), REASONS.get(name, ""), n) for name, n in _by_count(counts)]
+        if not counts:
+            rows.append((outcome, "", "none", 0))
+    return Table("outcomes", "What became of every crawled file", columns, tuple(rows), bar="files")
+
+
+def _unread(data: ReportData) -> Table:
+    columns = (
+        Column("path", "File", "path"),
+        Column("part", "Part", "path"),
+        Column("reason", "Why"),
+        Column("detail", "Technical detail"),
+    )
+    rows = [(u.path, u.locator, plain(u.reason), u.detail) for u in data.coverage.unread]
+    return Table("unread", "Files and parts that could not be read", columns, tuple(rows))
+
+
+def _funnel(data: ReportData) -> Table:
+    funnel = data.funnel
+    columns = (Column("step", "Step"), Column("files", "Files", "count"))
+    rows: tuple[tuple[Cell, ...], ...] = (
+        ("Crawled", funnel.crawled),
+        ("Read", funnel.read),
+        ("Identifiers present", funnel.screened_positive),
+        ("Referred to review", funnel.referred),
+        ("Decided by people", funnel.reviewed),
+        ("Confirmed as PHI", funnel.phi),
+    )
+    return Table("funnel", "From the share to confirmed PHI", columns, rows, bar="files")
+
+
+def _screening(name: str, caption: str, found: Sequence[Characteristic]) -> Table:
+    columns = (
+        Column("name", "Screen"),
+        Column("hipaa", "HIPAA"),
+        Column("positive", "Files with it", "count"),
+        Column("phi", "PHI", "count"),
+        Column("not_phi", "Not PHI", "count"),
+        Column("unverified", "Not verified", "count"),
+        Column("tdp", "TDP", "figure"),
+        Column("final_tdp", "TDP will be", "share"),
+        Column("frp", "FRP", "figure"),
+        Column("final_frp", "FRP will be", "share"),
+        Column("ppv", "PPV", "figure"),
+        Column("relative_tdp", "rTDP", "ratio"),
+        Column("relative_frp", "rFRP", "ratio"),
+    )
+    rows = [
+        (
+            c.label,
+            f"({c.hipaa})" if c.hipaa else "",
+            c.positive,
+            c.phi,
+            c.not_phi,
+            c.unverified,
+            c.tdp,
+            _range(c.final_tdp.low, c.final_tdp.high),
+            c.frp,
+            _range(c.final_frp.low, c.final_frp.high),
+            c.ppv,
+            c.relative_tdp,
+            c.relative_frp,
+        )
+        for c in found
+    ]
+    return Table(name, caption, columns, tuple(rows))
+
+
+def _range(low: float | None, high: float | None) -> Cell:
+    return None if low is None or high is None else (low, high)
+
+
+def _histories(data: ReportData) -> Table:
+    names = data.capture.detectors
+    columns = (
+        *(Column(name, name.capitalize()) for name in names),
+        Column("files", "Files", "count"),
+        Column("referred", "Referred", "count"),
+        Column("phi", "PHI", "count"),
+        Column("not_phi", "Not PHI", "count"),
+        Column("unverified", "Not verified", "count"),
+    )
+    rows = [
+        (
+            *("yes" if h.detectors[name] else "no" for name in names),
+            h.files,
+            h.referred,
+            h.phi,
+            h.not_phi,
+            h.unverified,
+        )
+        for h in data.histories
+    ]
+    return Table("histories", "Which detectors said PHI, and what people said", columns, tuple(rows))
+
+
+def _sample(data: ReportData) -> Table:
+    columns = (
+        Column("position", "Position", "count"),
+        Column("file", "File number", "text"),
+        Column("path", "File", "path"),
+        Column("verdict", "Verdict", "verdict"),
+    )
+    rows = [(s.position, str(s.file), s.path, s.verdict) for s in data.elusion_sample]
+    caption = "The random sample of files that were not referred, in the order in which to review it"
+    return Table("elusion_sample", caption, columns, tuple(rows), cap=20)
+
+
+def _pairs(data: ReportData) -> Table:
+    columns = (
+        Column("first", "First"),
+        Column("second", "Second"),
+        Column("both", "Both", "count"),
+        Column("only_first", "First only", "count"),
+        Column("only_second", "Second only", "count"),
+        Column("lincoln_petersen_missed", "Missed by both, Lincoln-Petersen", "number"),
+        Column("chapman_missed", "Missed by both, Chapman", "number"),
+        Column("chapman_total", "Total PHI, Chapman", "total"),
+    )
+    rows = [
+        (
+            p.first,
+            p.second,
+            p.both,
+            p.only_first,
+            p.only_second,
+            p.lincoln_petersen.missed,
+            p.chapman.missed,
+            p.chapman,
+        )
+        for p in data.capture.pairs
+    ]
+    return Table("pairs", "Two detectors at a time", columns, tuple(rows))
+
+
+def _models(data: ReportData) -> Table:
+    columns = (
+        Column("model", "Model", "path"),
+        Column("meaning", "In words"),
+        Column("missed", "Missed by all", "number"),
+        Column("total", "Total PHI", "number"),
+        Column("low", "from", "number"),
+        Column("high", "to", "number"),
+        Column("deviance", "Deviance", "number"),
+        Column("df", "df", "count"),
+        Column("aic", "AIC", "number"),
+        Column("bic", "BIC", "number"),
+        Column("reason", "Remark"),
+    )
+    models = data.capture.models
+    rows = []
+    for fit in sorted(models.models if models else (), key=lambda f: (f.aic is None, f.aic, f.model)):
+        low, high = fit.ci95 or (None, None)
+        chosen = [
+            name
+            for name, best in (
+                ("AIC", models and models.selected_aic),
+                ("BIC", models and models.selected_bic),
+            )
+            if best == fit.model
+        ]
+        remark = fit.reason or (f"lowest {' and '.join(chosen)}" if chosen else "")
+        words = meaning(fit.model, data.capture.detectors)
+        rows.append(
+            (
+                fit.model,
+                words,
+                fit.missed,
+                fit.total,
+                low,
+                high,
+                fit.deviance,
+                fit.df,
+                fit.aic,
+                fit.bic,
+                remark,
+            )
+        )
+    return Table("models", "Log-linear models of all detectors together", columns, tuple(rows))
+
+
+def _types(data: ReportData) -> Table:
+    columns = (
+        Column("type", "Identifier"),
+        Column("findings", "Findings", "count"),
+        Column("distinct", "Distinct values", "count"),
+        Column("files", "Referred files", "count"),
+        Column("phi_files", "Confirmed files", "count"),
+    )
+    rows = [(t.label, t.findings, t.distinct, t.files, t.phi_files) for t in data.findings_by_type]
+    return Table("findings", "Findings in referred files, by identifier", columns, tuple(rows), bar="findings")
+
+
+def _groups(name: str, caption: str, label: str, groups: Sequence[Group]) -> Table:
+    columns = (
+        Column("name", label, "path"),
+        Column("files", "Files", "count"),
+        Column("read", "Read", "count"),
+        Column("not_read", "Not read", "count"),
+        Column("identifiers", "With identifiers", "count"),
+        Column("referred", "Referred", "count"),
+        Column("phi", "PHI", "count"),
+        Column("not_phi", "Not PHI", "count"),
+        Column("people", "People", "count"),
+    )
+    rows = [
+        (g.name, g.crawled, g.read, g.not_read, g.screened_positive, g.referred, g.phi, g.not_phi, g.people)
+        for g in groups
+    ]
+    return Table(name, caption, columns, tuple(rows), bar="referred", cap=30)
+
+
+def _top(data: ReportData) -> Table:
+    columns = (
+        Column("file", "No."),
+        Column("path", "File", "path"),
+        Column("findings", "Findings, by type"),
+        Column("characteristics", "Characteristics"),
+        Column("case", "Why referred"),
+        Column("people", "People", "count"),
+        Column("health", "Health", "number"),
+        Column("detectors", "Detectors"),
+        Column("risk", "Risk", "number"),
+        Column("verdict", "Verdict", "verdict"),
+    )
+    labels = {bit.value: label for bit, (label, _) in CHARACTERISTICS.items()}
+    kinds = {str(kind): label for kind, label in ENTITY_TYPES.items()}
+    rows = [
+        (
+            str(f.file),
+            f.path,
+            ", ".join(f"{kinds[name]} {n}" for name, n in _by_count(f.findings)),
+            ", ".join(labels[bit] for bit in f.bits),
+            plain(f.case),
+            f.people,
+            f.health_score,
+            ", ".join(f.detectors),
+            f.risk,
+            f.verdict,
+        )
+        for f in data.top_files
+    ]
+    return Table("top", "Referred files of the highest risk, reasons masked", columns, tuple(rows), cap=25)
+
+
+def _reviewers(data: ReportData) -> Table:
+    columns = (
+        Column("reviewer", "Who"),
+        Column("phi", "PHI", "count"),
+        Column("not_phi", "Not PHI", "count"),
+        Column("unsure", "Unsure", "count"),
+        Column("superseded", "Superseded", "count"),
+        Column("first", "First decision", "time"),
+        Column("last", "Last decision", "time"),
+    )
+    rows = [(r.reviewer, r.phi, r.not_phi, r.unsure, r.superseded, r.first, r.last) for r in data.reviewers]
+    return Table("reviewers", "Standing decisions by person", columns, tuple(rows))
+
+
+def _decisions(data: ReportData) -> Table:
+    columns = (
+        Column("decision", "No."),
+        Column("decided", "When", "time"),
+        Column("reviewer", "Who"),
+        Column("path", "File", "path"),
+        Column("verdict", "Verdict", "verdict"),
+        Column("standing", "Counts now"),
+    )
+    rows = [
+        (str(d.decision), d.decided, d.reviewer, d.path, d.verdict, "yes" if d.standing else "superseded")
+        for d in data.decisions
+    ]
+    return Table("decisions", "Every decision, the newest first", columns, tuple(rows), cap=30)
+
+
+def _people(data: ReportData) -> Table:
+    columns = (Column("people", "People in the file"), Column("files", "Referred files", "count"))
+    return Table(
+        "people", "Referred files by people in each", columns, tuple(data.people.bands.items()), bar="files"
+    )
+
+
+def _topics(data: ReportData) -> Table:
+    columns = (
+        Column("concept", "Health concept"),
+        Column("files", "Referred files", "count"),
+        Column("phi_files", "Confirmed files", "count"),
+        Column("hits", "Occurrences", "count"),
+    )
+    rows = [(t.concept, t.files, t.phi_files, t.hits) for t in data.topics]
+    return Table("topics", "Health concepts in referred files", columns, tuple(rows), bar="files", cap=30)
+
+
+def _by_count(counts: Mapping[str, int]) -> Iterable[tuple[str, int]]:
+    return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+

@@ -1,0 +1,192 @@
+"""What the names of phiscan mean in plain words, for people who did not write it; and text made safe to show."""
+
+from __future__ import annotations
+
+import unicodedata
+from datetime import UTC, datetime
+
+from phiscan.model import EntityType, FailReason, PiiBit, SkipReason
+
+# Label of each characteristic and its identifier in 45 CFR 164.514(b)(2)(i); "" = not one of the 18.
+CHARACTERISTICS: dict[PiiBit, tuple[str, str]] = {
+    PiiBit.FIRST_NAME: ("First name", "A"),
+    PiiBit.LAST_NAME: ("Last name", "A"),
+    PiiBit.SIN: ("Social insurance number", "R"),
+    PiiBit.HEALTH_CARD: ("Health card number", "I"),
+    PiiBit.PASSPORT: ("Passport number", "R"),
+    PiiBit.DRIVER_LICENSE: ("Driver's licence number", "K"),
+    PiiBit.ORGANIZATION: ("Organization name", ""),
+    PiiBit.STREET_ADDRESS: ("Street address", "B"),
+    PiiBit.HEALTH_PROFESSIONAL: ("Health professional", ""),
+    PiiBit.PHONE: ("Phone number", "D"),
+    PiiBit.EMAIL: ("E-mail address", "F"),
+    PiiBit.LOCATION: ("Place or postal code", "B"),
+    PiiBit.DATE: ("Date about a person", "C"),
+    PiiBit.AGE_OVER_89: ("Age over 89", "C"),
+    PiiBit.FAX: ("Fax number", "E"),
+    PiiBit.SSN: ("US Social Security number", "G"),
+    PiiBit.MRN: ("Medical record number", "H"),
+    PiiBit.HEALTH_PLAN: ("Health plan number", "I"),
+    PiiBit.ACCOUNT: ("Account number", "J"),
+    PiiBit.LICENSE: ("Certificate or licence", "K"),
+    PiiBit.VEHICLE: ("Vehicle identifier", "L"),
+    PiiBit.DEVICE: ("Device identifier", "M"),
+    PiiBit.URL: ("Web address", "N"),
+    PiiBit.IP: ("IP address", "O"),
+    PiiBit.BIOMETRIC: ("Biometric identifier", "P"),
+    PiiBit.OTHER_ID: ("Other identifying number", "R"),
+}
+
+ENTITY_TYPES: dict[EntityType, str] = {
+    EntityType.PERSON: "Person name",
+    EntityType.HEALTH_PROFESSIONAL: "Health professional",
+    EntityType.ORGANIZATION: "Organization",
+    EntityType.STREET_ADDRESS: "Street address",
+    EntityType.LOCATION: "Place",
+    EntityType.POSTAL_CODE: "Postal code",
+    EntityType.DATE: "Date",
+    EntityType.DATE_OF_BIRTH: "Date of birth",
+    EntityType.AGE_OVER_89: "Age over 89",
+    EntityType.PHONE: "Phone number",
+    EntityType.FAX: "Fax number",
+    EntityType.EMAIL: "E-mail address",
+    EntityType.SIN: "Social insurance number",
+    EntityType.SSN: "US Social Security number",
+    EntityType.HEALTH_CARD: "Health card number",
+    EntityType.PASSPORT: "Passport number",
+    EntityType.DRIVER_LICENSE: "Driver's licence number",
+    EntityType.MRN: "Medical record number",
+    EntityType.HEALTH_PLAN: "Health plan number",
+    EntityType.ACCOUNT: "Account number",
+    EntityType.CREDIT_CARD: "Payment card number",
+    EntityType.LICENSE: "Certificate or licence",
+    EntityType.VEHICLE: "Vehicle identifier",
+    EntityType.DEVICE: "Device identifier",
+    EntityType.URL: "Web address",
+    EntityType.IP: "IP address",
+    EntityType.BIOMETRIC: "Biometric identifier",
+    EntityType.OTHER_ID: "Other identifier",
+}
+
+DETECTORS: dict[str, str] = {
+    "patterns": "Patterns (numbers, addresses, contacts)",
+    "names": "Names (people beside health terms)",
+    "text": "Text (the health classifier alone)",
+}
+
+# Each reason with what it means for the reader, and what can be done about it.
+REASONS: dict[str, str] = {
+    SkipReason.IGNORED: "named in the operator's ignore file",
+    SkipReason.HARD_LINK: "a second name of a file that was read",
+    SkipReason.SYMLINK: "a link; links are never followed",
+    SkipReason.NOT_REGULAR: "not a file: a pipe, socket or device",
+    SkipReason.EMPTY: "nothing in it to read",
+    FailReason.ENCRYPTED: "needs a password that phiscan was not given",
+    FailReason.CORRUPT: "damaged, or not what its name says",
+    FailReason.TOO_LARGE: "larger than the limits allow",
+    FailReason.TIMED_OUT: "took longer than the limits allow",
+    FailReason.OUT_OF_MEMORY: "needed more memory than the limits allow",
+    FailReason.CRASHED: "the reader broke down on it",
+    FailReason.NO_PERMISSION: "phiscan may not open it",
+    FailReason.CHANGED: "changed or vanished while it was read",
+    FailReason.UNSUPPORTED: "no reader for this format",
+    FailReason.NEEDS_OCR: "only pictures in it, and no text recognition is installed",
+    FailReason.IO_ERROR: "the storage reported an error",
+    FailReason.NESTED_TOO_DEEP: "containers within containers beyond the limit",
+}
+
+_INVISIBLE = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
+
+
+def visible(text: str) -> str:
+    r"""Make control, bidirectional and other invisible characters of a name visible.
+
+    A name could otherwise show itself in another order, or hide a part.
+
+    >>> visible("fdp\u202etxt.exe"), visible("a\nb")
+    ('fdp⟨U+202E⟩txt.exe', 'a⟨U+000A⟩b')
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(
+        f"⟨U+{ord(char):04X}⟩" if unicodedata.category(char) in _INVISIBLE else char for char in text
+    )
+
+
+def plain(name: str) -> str:
+    """Return an identifier of ours as words.
+
+    >>> plain("no_permission")
+    'no permission'
+    """
+    return name.replace("_", " ")
+
+
+def count(value: int) -> str:
+    """Write a count with its thousands apart by a space that does not break.
+
+    >>> count(12345).replace("\u202f", " ")
+    '12 345'
+    """
+    return f"{value:,}".replace(",", "\N{NARROW NO-BREAK SPACE}")
+
+
+def share(value: float) -> str:
+    """Write a share in [0, 1] as a percentage that never rounds to a false 0% or 100%.
+
+    >>> share(0.5772), share(0.0), share(0.00002), share(0.99999)
+    ('57.7%', '0%', '<0.1%', '>99.9%')
+    """
+    if value in {0.0, 1.0}:
+        return f"{value:.0%}"
+    if value < 0.0005:  # noqa: PLR2004 (rounds to 0.0%)
+        return "<0.1%"
+    if value > 0.9995:  # noqa: PLR2004 (rounds to 100.0%)
+        return ">99.9%"
+    return f"{value:.1%}"
+
+
+def number(value: float) -> str:
+    """Write an estimated number with the digits that mean something.
+
+    >>> number(3.14159), number(484.7619).replace("\u202f", " "), number(12345.6).replace("\u202f", " ")
+    ('3.14', '484.8', '12 346')
+    """
+    if not -1000 < value < 1000:  # noqa: PLR2004
+        return count(round(value))
+    return f"{value:.1f}" if abs(value) >= 100 else f"{value:.2f}"  # noqa: PLR2004
+
+
+def moment(value: datetime) -> str:
+    """Write a time in UTC, to the minute.
+
+    >>> moment(datetime(2026, 3, 1, 9, 5, tzinfo=UTC))
+    '2026-03-01 09:05 UTC'
+    """
+    return f"{value.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+
+
+def size(n_bytes: int) -> str:
+    """Write a number of bytes in the unit that fits.
+
+    >>> size(999), size(12_345_678)
+    ('999 bytes', '12.3 MB')
+    """
+    for limit, unit in ((10**12, "TB"), (10**9, "GB"), (10**6, "MB"), (10**3, "kB")):
+        if n_bytes >= limit:
+            return f"{n_bytes / limit:.1f} {unit}"
+    return f"{n_bytes} bytes"
+
+
+def duration(seconds: float) -> str:
+    """Write a duration in the units that fit.
+
+    >>> duration(4.26), duration(61), duration(7322)
+    ('4.3 s', '1 min 1 s', '2 h 2 min')
+    """
+    if seconds < 60:  # noqa: PLR2004
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes < 60:  # noqa: PLR2004
+        return f"{minutes} min {rest} s"
+    return f"{minutes // 60} h {minutes % 60} min"
