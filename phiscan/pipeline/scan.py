@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import groupby, islice
+from typing import Literal
 
 from phiscan.config import Config
 from phiscan.crawl import Crawled, IgnoreRules, crawl, is_same_file
@@ -27,7 +28,7 @@ BATCH = 200  # results recorded by one transaction
 FLUSH_S = 5.0  # no result waits longer than this to be recorded
 
 # Imported once by the server that workers are forked from, so that a new worker is there at once.
-_PRELOAD = ("phiscan.pipeline.engine",)
+_PRELOAD = ("phiscan.pipeline.scan",)
 
 # What may succeed at the next try although nothing about the file or about phiscan changed.
 _TRANSIENT = frozenset({FailReason.CHANGED, FailReason.IO_ERROR, FailReason.NO_PERMISSION})
@@ -121,7 +122,7 @@ def scan(
     ledger = _Ledger(store, state.id, key, on_progress or (lambda _progress: None))
     plan = _Plan(ledger, options, crawl(roots, ignore))
     stage_seconds: Counter[str] = Counter()
-    status = "stopped"
+    status: Literal["complete", "stopped"] = "stopped"
     try:
         with Sandbox(config.n_workers, config.limits, _start_worker, (config,), preload=_PRELOAD) as sandbox:
             for source, answer in sandbox.run(_work, plan.to_read()):
