@@ -1,0 +1,521 @@
+"""``phiscan score``: the contract of its commands, and how they refuse nonsense."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from click.testing import CliRunner, Result
+
+from phiscan.cli import app
+from phiscan.errors import InputError
+
+SCHEMAS = Path(__file__).parents[2] / "docs/reference/schemas"
+CANARY = "Zebulon Quarkwhistle"  # a name that no output may ever hold
+
+GOLD = [
+    {
+        "id": "1",
+        "text": f"Mr. {CANARY} seen 10/29 by Dr. May in May",
+        "spans": [[4, 24, "PATIENT"], [30, 35, "DATE"], [43, 46, "DOCTOR"]],
+    },
+    {"id": "2", "text": "call 555-1234 now", "spans": [[5, 13, "PHONE"]]},
+]
+
+
+@pytest.fixture(autouse=True)
+def _home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PHISCAN_HOME", str(tmp_path / "home"))
+
+
+@pytest.fixture
+def run() -> Callable[..., Result]:
+    def call(*arguments: str) -> Result:
+        return CliRunner().invoke(app, ["score", *arguments])
+
+    return call
+
+
+def answer(result: Result, name: str) -> dict[str, Any]:
+    """Return the JSON of a successful command, checked against its published schema."""
+    assert result.exception is None, result.output
+    payload: dict[str, Any] = json.loads(result.stdout)
+    jsonschema.validate(payload, json.loads((SCHEMAS / f"score-{name}.json").read_text(encoding="utf-8")))
+    assert CANARY.split()[1] not in result.output
+    return payload
+
+
+def refusal(result: Result) -> str:
+    """Return the message of a refused command: one line, without document text."""
+    assert isinstance(result.exception, InputError), (result.output, result.exception)
+    message = str(result.exception)
+    assert "\n" not in message
+    assert CANARY.split()[1] not in message + result.output
+    return message
+
+
+def jsonl(name: str, documents: list[Any]) -> str:
+    Path(name).write_text("".join(json.dumps(item) + "\n" for item in documents), encoding="utf-8")
+    return name
+
+
+def text(name: str, content: str) -> str:
+    Path(name).write_text(content, encoding="utf-8")
+    return name
+
+
+def spans(run: Callable[..., Result], system: list[Any], *more: str, gold: list[Any] | None = None) -> Result:
+    gold_file = jsonl("gold.jsonl", GOLD if gold is None else gold)
+    files = ("--gold", gold_file, "--system", jsonl("system.jsonl", system))
+    return run("spans", *files, "--format", "jsonl", "--json", *more)
+
+
+def test_spans_answers_the_contract(run: Callable[..., Result]) -> None:
+    system = [
+        {"id": "1", "spans": [[4, 24, "PATIENT"], [4, 24, "PATIENT"], [30, 35, "ID"], [50, 53, "DOCTOR"]]}
+    ]
+    vocabulary = text("words.txt", "# comment\nMay\ncall\n")
+    found = answer(spans(run, system, "--vocabulary", vocabulary), "spans")
+    assert found["instance"] == {
+        "correct": 1,
+        "substitution": 1,
+        "insertion": 2,
+        "deletion": 2,
+        "precision": 1 / 4,
+        "recall": 1 / 4,
+        "f1": 1 / 4,
+    }
+    assert found["token"] == {"tp": 3, "fp": 1, "fn": 2, "precision": 3 / 4, "recall": 3 / 5, "f1": 2 / 3}
+    assert found["out_of_vocabulary"]["recall"] == 3 / 4
+    assert found["ambiguous"]["recall"] == 0.0
+    assert found["missing_documents"] == ["2"]
+    assert found["instance_by_type"]["ID"]["recall"] is None
+    assert "versus" not in found
+
+
+def test_spans_names_a_missing_document_on_standard_error(run: Callable[..., Result]) -> None:
+    result = spans(run, [{"id": "1", "spans": []}])
+    assert "the document '2' is missing" in result.stderr
+
+
+def test_spans_compares_two_systems(run: Callable[..., Result]) -> None:
+    versus = jsonl("versus.jsonl", [{"id": "1", "spans": []}, {"id": "2", "spans": [[5, 13, "PHONE"]]}])
+    system = [{**item, "text": item["text"]} for item in GOLD]
+    found = answer(spans(run, system, "--versus", versus), "spans")["versus"]
+    assert found["recall"] == {"difference": 3 / 4, "p_value": found["recall"]["p_value"], "shuffles": 9_999}
+    assert found["recall"]["p_value"] > 0.4  # one record differs: every shuffle is as extreme
+    again = answer(spans(run, system, "--versus", versus), "spans")["versus"]
+    assert again == found
+
+
+def test_spans_says_why_a_difference_does_not_exist(run: Callable[..., Result]) -> None:
+    empty = [{"id": "1", "spans": []}]
+    found = answer(spans(run, empty, "--versus", jsonl("v.jsonl", empty)), "spans")
+    assert found["versus"]["precision"]["difference"] is None
+    assert found["versus"]["precision"]["reason"]
+    assert found["versus"]["recall"]["difference"] == 0.0
+
+
+def test_spans_reads_objects_as_screen_writes_them(run: Callable[..., Result]) -> None:
+    system = [
+        {
+            "id": item["id"],
+            "spans": [{"start": s, "end": e, "type": t, "score": 1} for s, e, t in item["spans"]],
+        }
+        for item in GOLD
+    ]
+    assert answer(spans(run, system), "spans")["instance"]["f1"] == 1.0
+
+
+def test_spans_maps_types(run: Callable[..., Result]) -> None:
+    system = [
+        {"id": "1", "spans": [[4, 24, "PERSON"], [30, 35, "DATE_OF_BIRTH"], [43, 46, "HEALTH_PROFESSIONAL"]]},
+        {"id": "2", "spans": [[5, 13, "FAX"]]},
+    ]
+    found = answer(spans(run, system, "--types", "i2b2-2006"), "spans")
+    assert found["instance"]["correct"] == 4
+    assert sorted(found["instance_by_type"]) == ["DATE", "DOCTOR", "PATIENT", "PHONE"]
+    assert "no mapping" in refusal(
+        spans(run, [{"id": "1", "spans": [[0, 2, "UNHEARD"]]}], "--types", "hipaa")
+    )
+
+
+@pytest.mark.parametrize(
+    ("system", "words"),
+    [
+        ([{"id": "9", "spans": []}], "system.jsonl: the document '9' is not in gold.jsonl"),
+        ([{"id": "1", "spans": [[0, 999, "ID"]]}], "document '1', span 0: [0, 999) reaches beyond the text"),
+        (
+            [{"id": "1", "text": "short", "spans": [[0, 9, "ID"]]}],
+            "line 1, field spans[0]: [0, 9) reaches beyond",
+        ),
+        ([{"id": "1", "spans": [[5, 5, "ID"]]}], "expected 0 <= start < end"),
+        ([{"id": "1", "spans": [[-1, 5, "ID"]]}], "expected 0 <= start < end"),
+        ([{"id": "1", "spans": [[True, 5, "ID"]]}], "expected whole numbers"),
+        ([{"id": "1", "spans": [[0.5, 5, "ID"]]}], "expected whole numbers"),
+        ([{"id": "1", "spans": [[0, 5]]}], "expected [start, end, type]"),
+        ([{"id": "1", "spans": [[0, 5, ""]]}], "expected a type"),
+        ([{"id": "1", "spans": CANARY}], "field spans: expected a list"),
+        ([{"id": "", "spans": []}], "field id"),
+        ([{"id": "1"}], "field spans"),
+        ([[CANARY]], "system.jsonl: line 1: expected a JSON object"),
+        ([{"id": "1", "spans": []}, {"id": "1", "spans": []}], "comes twice"),
+        ([{"id": "1", "text": CANARY, "spans": []}], "differs from gold.jsonl at character 0"),
+        ([], "expected documents, found none"),
+    ],
+)
+def test_spans_refuses_nonsense(run: Callable[..., Result], system: list[Any], words: str) -> None:
+    assert words in refusal(spans(run, system))
+
+
+def test_spans_refuses_a_gold_standard_without_text(run: Callable[..., Result]) -> None:
+    message = refusal(spans(run, [{"id": "1", "spans": []}], gold=[{"id": "1", "spans": []}]))
+    assert "has no text" in message
+
+
+def test_spans_refuses_a_missing_file_and_broken_lines(run: Callable[..., Result]) -> None:
+    gold = jsonl("gold.jsonl", GOLD)
+    assert "cannot be read" in refusal(run("spans", "--gold", gold, "--system", "none", "--format", "jsonl"))
+    broken = text("broken.jsonl", '{"id": "1", "spans": []}\n{' + CANARY)
+    assert "broken.jsonl: line 2" in refusal(
+        run("spans", "--gold", gold, "--system", broken, "--format", "jsonl")
+    )
+    Path("latin.jsonl").write_bytes(b'{"id": "\xe9"}')
+    message = refusal(run("spans", "--gold", gold, "--system", "latin.jsonl", "--format", "jsonl"))
+    assert message == "latin.jsonl: byte 8: expected UTF-8"
+
+
+@pytest.mark.parametrize(("write", "read"), [("i2b2-2006", "i2b2"), ("i2b2-2014", "i2b2"), ("brat", "brat")])
+def test_convert_writes_what_spans_reads(run: Callable[..., Result], write: str, read: str) -> None:
+    gold = jsonl("gold.jsonl", GOLD)
+    result = run("convert", gold, "out", "--from", "jsonl", "--to", write)
+    assert result.exception is None, result.output
+    found = answer(run("spans", "--gold", "out", "--system", "out", "--format", read, "--json"), "spans")
+    assert found["instance"]["correct"] == 4
+    assert found["ambiguous"]["total"] == 1
+    assert "exists" in refusal(run("convert", gold, "out", "--from", "jsonl", "--to", write))
+
+
+def test_convert_takes_texts_from_elsewhere(run: Callable[..., Result]) -> None:
+    bare = jsonl("bare.jsonl", [{"id": item["id"], "spans": item["spans"]} for item in GOLD])
+    assert "expected the text" in refusal(
+        run("convert", bare, "a.xml", "--from", "jsonl", "--to", "i2b2-2006")
+    )
+    texts = jsonl("gold.jsonl", GOLD)
+    result = run("convert", bare, "b.xml", "--from", "jsonl", "--to", "i2b2-2006", "--text", texts)
+    assert result.exception is None
+    assert "<PHI TYPE" in Path("b.xml").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("a.xml", "<RECORD ID='1'><TEXT>" + CANARY, "a.xml: line 1: expected well-formed XML"),
+        ("a.xml", "<x/>", "expected RECORD elements"),
+        ("a.xml", "<RECORD><TEXT/></RECORD>", "expected a RECORD with an ID"),
+        ("a.xml", "<RECORD ID='1'><TEXT>\n<PHI>x</PHI></TEXT></RECORD>", "a.xml: line 2: expected a type"),
+        ("a.xml", "<RECORD ID='1'><TEXT><PHI TYPE='ID'/></TEXT></RECORD>", "expected 0 <= start < end"),
+        (
+            "a.xml",
+            "<!DOCTYPE a [<!ENTITY b 'c'>]><RECORD ID='1'><TEXT>&b;</TEXT></RECORD>",
+            "without a document type",
+        ),
+        (
+            "a.xml",
+            "<d><TEXT>abc</TEXT><TAGS>\n<ID start='0' end='9' TYPE='ID'/></TAGS></d>",
+            "a.xml: line 2: [0, 9) reaches",
+        ),
+        (
+            "a.xml",
+            "<d><TEXT>abc</TEXT><TAGS><ID start='x' end='9'/></TAGS></d>",
+            "field start: expected a whole number",
+        ),
+        ("a.xml", f"<d><TEXT>abc</TEXT><TAGS><ID start='{'9' * 5000}' end='9'/></TAGS></d>", "field start"),
+        ("a.ann", "T1\tID 0 2;4 6\tx", "a.ann: line 1: expected a continuous span"),
+        ("a.ann", f"T1\t{CANARY}", "a.ann: line 1: expected 'T<number>"),
+    ],
+)
+def test_formats_refuse_nonsense(run: Callable[..., Result], name: str, content: str, words: str) -> None:
+    text(name, content)
+    kind = "brat" if name.endswith(".ann") else "i2b2"
+    message = refusal(run("spans", "--gold", name, "--system", name, "--format", kind))
+    assert words in message
+
+
+def test_formats_refuse_an_empty_folder(run: Callable[..., Result]) -> None:
+    Path("empty").mkdir()
+    message = refusal(run("spans", "--gold", "empty", "--system", "empty", "--format", "brat"))
+    assert "expected .ann files" in message
+
+
+SCORES = "score,label\n1.0,1\n0.8,1\n0.7,0\n0.6,1\n0.5,0\n0.3,0\n0.2,1\n0.1,0\n"
+
+
+def test_ranking_answers_the_contract(run: Callable[..., Result]) -> None:
+    found = answer(run("ranking", text("s.csv", SCORES), "--json", "--plot", "c.svg"), "ranking")
+    assert (found["n"], found["m"], found["skew"]) == (4, 4, 0.5)
+    assert found["auc_roc"] == 0.75
+    assert found["aucpr"]["average_precision"] == pytest.approx((1 + 1 + 3 / 4 + 4 / 7) / 4)
+    assert len(found["points"]) == 8
+    assert found["points"][6]["recall"] == 1.0
+    low, high = found["ci95"]["binomial"]
+    assert (low + high) / 2 == pytest.approx(found["aucpr"]["average_precision"])
+    assert high > 1
+    drawn = Path("c.svg").read_text(encoding="utf-8")
+    assert "unachievable" in drawn
+    assert "skew" in drawn
+
+
+def test_ranking_plots_are_the_same_every_time(run: Callable[..., Result]) -> None:
+    scores = text("s.csv", SCORES)
+    for suffix in ("svg", "png"):
+        for name in ("one", "two"):
+            assert run("ranking", scores, "--plot", f"{name}.{suffix}").exception is None
+        assert Path(f"one.{suffix}").read_bytes() == Path(f"two.{suffix}").read_bytes()
+    assert ".svg or .png" in refusal(run("ranking", scores, "--plot", "c.gif"))
+
+
+def test_ranking_says_why_a_figure_does_not_exist(run: Callable[..., Result]) -> None:
+    found = answer(run("ranking", text("s.csv", "label,score\n1,2\n0,1\n"), "--json"), "ranking")
+    assert found["aucpr"]["binormal"] is None
+    assert "binormal" in found["aucpr"]["reason"]
+    assert found["ci95"]["logit"] is None
+    assert found["ci95"]["cross_validation"] is None
+    assert "logit" in found["ci95"]["reason"]
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ("", "found an empty file"),
+        ("score,label\n", "s.csv: line 2: expected a score and a label"),
+        ("score,label\n1,1\n2,1\n", "one class only"),
+        ("score,label\n1,1\nnan,0\n", "s.csv: line 3, field score: expected a finite number"),
+        ("score,label\n1,1\ninf,0\n", "line 3, field score"),
+        ("score,label\n1_0,1\n2,0\n", "line 2, field score"),
+        ("score,label\n1,1\n2,2\n", "line 3, field label"),
+        (f"score,label\n{CANARY},1\n2,0\n", "line 2, field score"),
+        ("score,truth\n1,1\n", "expected a column 'label'"),
+        ("score,label\n1,1,1\n", "line 2: expected 2 fields"),
+    ],
+)
+@pytest.mark.parametrize("command", ["ranking", "private"])
+def test_scores_refuse_nonsense(run: Callable[..., Result], command: str, content: str, words: str) -> None:
+    more = ("--epsilon", "1", "--delta", "1e-6", "--metric", "auc_roc") if command == "private" else ()
+    assert words in refusal(run(command, text("s.csv", content), *more))
+
+
+def private(run: Callable[..., Result], *more: str, epsilon: str = "1") -> Result:
+    scores = text("s.csv", SCORES)
+    return run(
+        "private", scores, "--epsilon", epsilon, "--delta", "1e-6", "--metric", "auc_roc", "--json", *more
+    )
+
+
+def test_private_answers_the_contract(run: Callable[..., Result]) -> None:
+    found = answer(private(run), "private")
+    assert (found["epsilon"], found["delta"], found["mechanism"]) == (1.0, 1e-6, "laplace")
+    assert "scale" not in found
+    assert "warning" in found  # eight examples: the noise drowns everything
+    assert found["value"] != answer(private(run), "private")["value"]
+
+
+def test_private_shows_its_scale_to_the_owner(run: Callable[..., Result]) -> None:
+    result = private(run, "--show-scale", "--noise", "cauchy")
+    found = answer(result, "private")
+    assert found["sensitivity"] == pytest.approx(
+        max(0.25, 0.5 * 2.718281828459045 ** (-2 / 6), 2.718281828459045 ** (-3 / 6))
+    )
+    assert found["scale"] == pytest.approx(6 * found["sensitivity"])
+    assert found["delta"] == 0
+    assert "must not be published" in found["notice"]
+    assert "must not be published" in result.stderr
+
+
+def test_private_refuses_past_the_budget(run: Callable[..., Result]) -> None:
+    for spent in (4.0, 8.0):
+        assert answer(private(run, epsilon="4"), "private")["spent"]["epsilon"] == spent
+    assert "spent epsilon 8 of 10" in refusal(private(run, epsilon="4"))
+    # The order of the rows makes no other data set; a raised budget is a decision of its own.
+    rows = SCORES.splitlines()
+    shuffled = text("t.csv", "\n".join([rows[0], *reversed(rows[1:])]))
+    arguments = ("private", shuffled, "--epsilon", "4", "--delta", "1e-6", "--metric", "auc_roc", "--json")
+    refusal(run(*arguments))
+    assert answer(run(*arguments, "--budget-epsilon", "20"), "private")["spent"]["epsilon"] == 12.0
+
+
+def test_private_joins_score_files_under_a_name(run: Callable[..., Result]) -> None:
+    answer(private(run, "--data-set", "ward-7", epsilon="6"), "private")
+    other = text("o.csv", SCORES.replace("0.3,0", "0.35,0"))
+    message = refusal(
+        run(
+            "private",
+            other,
+            "--epsilon",
+            "6",
+            "--delta",
+            "1e-6",
+            "--metric",
+            "accuracy",
+            "--data-set",
+            "ward-7",
+        )
+    )
+    assert "budget" in message
+    assert "--data-set" in refusal(private(run, "--data-set", "../ward"))
+
+
+def test_private_keeps_no_figure_in_its_ledger(run: Callable[..., Result]) -> None:
+    answer(private(run, "--data-set", "ward"), "private")
+    ledger = json.loads(Path("home/privacy/named-ward.json").read_text(encoding="utf-8"))
+    assert set(ledger["releases"][0]) == {"when", "metric", "noise", "epsilon", "delta"}
+    Path("home/privacy/named-ward.json").write_text("{}", encoding="utf-8")
+    assert "expected a ledger" in refusal(private(run, "--data-set", "ward"))
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        (("--epsilon", "0"), "expected epsilon above 0"),
+        (("--epsilon", "nan"), "expected epsilon above 0"),
+        (("--epsilon", "inf"), "expected epsilon above 0"),
+        (("--delta", "0"), "expected delta above 0"),
+        (("--delta", "1"), "expected delta above 0"),
+        (("--noise", "cauchy", "--delta", "-1"), "expected delta from 0"),
+        (("--budget-epsilon", "-1"), "expected a budget"),
+    ],
+)
+def test_private_refuses_nonsense(run: Callable[..., Result], more: tuple[str, ...], words: str) -> None:
+    assert words in refusal(private(run, *more))
+    assert not Path("home/privacy").exists() or not list(Path("home/privacy").glob("*.json"))
+
+
+TREE = "child,parent\n401.1,401\n401.9,401\n402.00,402.0\n402.01,402.0\n402.0,402\n401,I10\n402,I10\nI10,\n"
+
+
+def hierarchy(run: Callable[..., Result], gold: str, system: str, tree: str = TREE) -> Result:
+    files = ("--tree", text("t.csv", tree), "--gold", text("g.csv", gold), "--system", text("s.csv", system))
+    return run("hierarchy", *files, "--json")
+
+
+def test_hierarchy_answers_the_contract(run: Callable[..., Result]) -> None:
+    gold, system = "document,label\nd,401.9\nd,402.01\n", "document,label\nd,401.1\nd,402.01\nd,402.00\n"
+    found = answer(hierarchy(run, gold, system), "hierarchy")
+    assert [level["level"] for level in found["levels"]] == [0, 1, 2, 3]
+    assert found["levels"][1]["count_preserving"] == {
+        "tp": 2,
+        "fp": 1,
+        "fn": 0,
+        "precision": 2 / 3,
+        "recall": 1.0,
+        "f1": 0.8,
+    }
+    assert found["levels"][1]["set_based"]["fp"] == 0
+    assert found["all"]["count_preserving"]["tp"] == 6
+    assert "leaf" in found["representation"]
+
+
+def test_hierarchy_counts_repeated_rows_and_counts(run: Callable[..., Result]) -> None:
+    gold = "document,label\nd,401.9\nd,401.9\nempty,\n"
+    found = answer(hierarchy(run, gold, "document,label,count\nd,401.9,1000000000\n"), "hierarchy")
+    assert found["levels"][0]["count_preserving"]["tp"] == 2
+    assert found["levels"][0]["count_preserving"]["fp"] == 999_999_998
+    assert found["missing_documents"] == ["empty"]
+
+
+def test_hierarchy_says_why_a_rate_does_not_exist(run: Callable[..., Result]) -> None:
+    found = answer(hierarchy(run, "document,label\nd,401.9\n", "document,label\n"), "hierarchy")
+    assert found["all"]["set_based"]["precision"] is None
+    assert found["all"]["set_based"]["recall"] == 0.0
+    assert found["missing_documents"] == ["d"]
+
+
+@pytest.mark.parametrize(
+    ("gold", "system", "tree", "words"),
+    [
+        (
+            "document,label\nd,nope\n",
+            "document,label\n",
+            TREE,
+            "g.csv: line 2, field label: expected a label of the tree",
+        ),
+        (
+            "document,label\nd,401\n",
+            "document,label\ne,401\n",
+            TREE,
+            "s.csv: line 2, field document: the document 'e' is not in g.csv",
+        ),
+        ("document,label\n,401\n", "document,label\n", TREE, "line 2, field document: expected the name"),
+        (
+            "document,label,count\nd,401,-1\n",
+            "document,label\n",
+            TREE,
+            "field count: expected a whole number",
+        ),
+        (
+            "document,label\n",
+            "document,label\n",
+            "child,parent\na,b\nb,c\nc,a\n",
+            "t.csv: the label 'a' is its own ancestor",
+        ),
+        (
+            "document,label\n",
+            "document,label\n",
+            "child,parent\na,a\n",
+            "expected another label than the child",
+        ),
+        ("document,label\n", "document,label\n", "child,parent\n,a\n", "line 2, field child"),
+        ("document,label\n", "document,label\n", "child,parent\n", "expected child,parent rows"),
+        ("document,label\n", "document,label\n", "a,b\n", "expected a column 'child'"),
+        ("", "document,label\n", TREE, "found an empty file"),
+    ],
+)
+def test_hierarchy_refuses_nonsense(
+    run: Callable[..., Result], gold: str, system: str, tree: str, words: str
+) -> None:
+    assert words in refusal(hierarchy(run, gold, system, tree))
+
+
+def test_simulate_answers_its_schema_and_is_seeded(run: Callable[..., Result]) -> None:
+    arguments = (
+        "simulate",
+        "--examples",
+        "60",
+        "--replicates",
+        "5",
+        "--bootstrap",
+        "20",
+        "--plot",
+        "s.png",
+        "--json",
+    )
+    found = answer(run(*arguments), "simulate")
+    assert [item["distribution"] for item in found["simulations"]] == ["binormal", "bibeta", "offset_uniform"]
+    assert (found["simulations"][0]["n"], found["simulations"][0]["m"]) == (6, 54)
+    assert answer(run(*arguments), "simulate") == found
+    assert Path("s.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_simulate_refuses_too_few_examples(run: Callable[..., Result]) -> None:
+    assert "expected two of each class" in refusal(run("simulate", "--examples", "10"))
+
+
+@pytest.mark.parametrize("command", ["spans", "ranking", "hierarchy", "private"])
+def test_people_get_lines_instead_of_json(run: Callable[..., Result], command: str) -> None:
+    jsonl("gold.jsonl", GOLD)
+    text("s.csv", SCORES)
+    text("t.csv", TREE)
+    text("l.csv", "document,label\nd,401.9\n")
+    arguments = {
+        "spans": ("--gold", "gold.jsonl", "--system", "gold.jsonl", "--format", "jsonl"),
+        "ranking": ("s.csv",),
+        "hierarchy": ("--tree", "t.csv", "--gold", "l.csv", "--system", "l.csv"),
+        "private": ("s.csv", "--epsilon", "1", "--metric", "accuracy", "--noise", "cauchy"),
+    }[command]
+    result = run(command, *arguments)
+    assert result.exception is None
+    assert not result.stdout.startswith("{")
+    assert CANARY.split()[1] not in result.output
