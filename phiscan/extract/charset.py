@@ -11,6 +11,7 @@ _MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
+_LAST_ASCII = 127
 _SAMPLE_BYTES = 64 * 1024
 _NUL_SHARE = 0.2  # of the even or the odd bytes, above which the text is UTF-16
 # Where cp1252 and its neighbours differ most: text with many letters here is looked at by chardet.
@@ -36,10 +37,18 @@ def decode(data: bytes) -> tuple[str, str]:
         return data.decode("utf-8"), "utf-8"
     except UnicodeDecodeError as error:
         # A file cut in the middle of a character is still UTF-8.
-        if error.start >= len(data) - 3 and error.start > 0:
+        if error.start >= len(data) - 3 and _is_cut_utf8(data):
             return data.decode("utf-8", "replace"), "utf-8"
     encoding = _single_byte_encoding(data[:_SAMPLE_BYTES])
     return data.decode(encoding, "replace"), encoding
+
+
+def _is_cut_utf8(data: bytes) -> bool:
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(data, final=False)
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _wide_encoding(sample: bytes) -> str:
@@ -64,7 +73,7 @@ def _wide_encoding(sample: bytes) -> str:
 
 def _single_byte_encoding(sample: bytes) -> str:
     """Choose cp1252 unless the bytes above 127 are many and chardet is sure of something else."""
-    n_high = sum(byte > 127 for byte in sample[:4096])
+    n_high = sum(byte > _LAST_ASCII for byte in sample[:4096])
     if n_high / max(len(sample[:4096]), 1) < _HIGH_SHARE:
         return "cp1252"
     import chardet  # noqa: PLC0415 (slow to import, rarely needed)

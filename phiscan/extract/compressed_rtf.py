@@ -15,6 +15,7 @@ _START = (
 )
 _WINDOW = 4096
 _HEADER_BYTES = 16
+_TOKEN_BYTES = 2
 _COMPRESSED = b"LZFu"
 _UNCOMPRESSED = b"MELA"
 _MAX_BYTES = 256 * 1024**2
@@ -33,32 +34,35 @@ def decompress(data: bytes) -> bytes:
         return data[_HEADER_BYTES : _HEADER_BYTES + raw_bytes]
     if kind != _COMPRESSED:
         raise ExtractError(FailReason.CORRUPT, "not compressed RTF")
+    return bytes(_unpack(data[_HEADER_BYTES:], min(raw_bytes, _MAX_BYTES)))
+
+
+def _unpack(data: bytes, n_wanted: int) -> bytearray:
+    """Follow the control bytes: a set bit is a reference into the window, a clear one a byte."""
     window = bytearray(_START.ljust(_WINDOW, b"\0"))
     write = len(_START)
     out = bytearray()
-    at = _HEADER_BYTES
-    while at < len(data) and len(out) < min(raw_bytes, _MAX_BYTES):
+    at = 0
+    while at < len(data) and len(out) < n_wanted:
         control = data[at]
         at += 1
         for bit in range(8):
+            run = data[at : at + 1]
+            at += 1
             if control >> bit & 1:
-                token = data[at : at + 2]
-                at += 2
-                if len(token) < 2:  # noqa: PLR2004 (the stream ends here)
-                    return bytes(out)
-                offset, length = (token[0] << 4) | (token[1] >> 4), (token[1] & 15) + 2
-                if offset == write:
-                    return bytes(out)  # the end mark
-                run = bytearray()
-                for step in range(length):
-                    byte = window[(offset + step) % _WINDOW]
-                    window[write] = byte
-                    write = (write + 1) % _WINDOW
-                    run.append(byte)
-                out += run
-            elif at < len(data):
-                out.append(data[at])
-                window[write] = data[at]
-                write = (write + 1) % _WINDOW
+                token = run + data[at : at + 1]
                 at += 1
-    return bytes(out[:raw_bytes])
+                if len(token) < _TOKEN_BYTES or (token[0] << 4) | (token[1] >> 4) == write:
+                    return out[:n_wanted]  # the end mark, or a stream cut short
+                run = bytes(_copy(window, (token[0] << 4) | (token[1] >> 4), (token[1] & 15) + 2, write))
+            for byte in run:
+                window[write] = byte
+                write = (write + 1) % _WINDOW
+            out += run
+    return out[:n_wanted]
+
+
+def _copy(window: bytearray, offset: int, length: int, write: int) -> bytearray:
+    """Return ``length`` bytes of the window from ``offset``; a run may overlap its own beginning."""
+    period = (write - offset) % _WINDOW or _WINDOW
+    return bytearray(window[(offset + step % period) % _WINDOW] for step in range(length))

@@ -127,11 +127,11 @@ class Sink:
         if self._dispatch is None:
             message = "a sink without dispatch cannot read members"
             raise ValueError(message)
+        if content.depth > self.limits.depth:
+            detail = f"more than {self.limits.depth} containers within each other"
+            self.fail(content.locator, FailReason.NESTED_TOO_DEEP, detail)
+            return
         try:
-            if content.depth > self.limits.depth:
-                raise ExtractError(
-                    FailReason.NESTED_TOO_DEEP, f"more than {self.limits.depth} containers within each other"
-                )
             self._dispatch(content, self)
         except ExtractError as error:
             self.fail(content.locator, FailReason(error.reason), error.detail)

@@ -50,9 +50,13 @@ def _rows(text: str) -> Iterator[Row]:
     delimiter = find_delimiter(text[:65536])
     csv.field_size_limit(2**31 - 1)
     # An unbalanced quote would swallow the rest of the file into one cell.
-    quoting = csv.QUOTE_MINIMAL if text.count('"') % 2 == 0 else csv.QUOTE_NONE
+    balanced = text.count('"') % 2 == 0
+    stream = io.StringIO(text, newline="")
     reader = csv.reader(
-        io.StringIO(text, newline=""), delimiter=delimiter, quoting=quoting, skipinitialspace=True
+        stream,
+        delimiter=delimiter,
+        quoting=csv.QUOTE_MINIMAL if balanced else csv.QUOTE_NONE,
+        skipinitialspace=True,
     )
     number = 1
     for row in reader:

@@ -90,7 +90,9 @@ def read_message(message: email.message.Message, content: Content, sink: Sink) -
         name = _file_name(part)
         if name or part.get_content_maintype() != "text":
             n_attachments += 1
-            _attachment(name, n_attachments, part, data, content, sink)
+            _attachment(part, data, content.member(name or f"attachment{n_attachments}", data), sink)
+            if name:
+                sink.add(f"Attachment: {name}", content.place("headers"))
         elif data:
             n_bodies += 1
             place = "body" if n_bodies == 1 else f"body{n_bodies}"
@@ -102,6 +104,8 @@ def _nested(part: email.message.Message, number: int, content: Content, sink: Si
     name = _file_name(part) or f"message{number}.eml"
     sink.take_member()
     for child in children if isinstance(children, list) else []:
+        if not isinstance(child, email.message.Message):
+            continue
         inner = content.member(name, b"")
         if inner.depth > sink.limits.depth:
             sink.fail(inner.locator, FailReason.NESTED_TOO_DEEP)
@@ -109,13 +113,8 @@ def _nested(part: email.message.Message, number: int, content: Content, sink: Si
             read_message(child, inner, sink)
 
 
-def _attachment(
-    name: str, number: int, part: email.message.Message, data: bytes, content: Content, sink: Sink
-) -> None:
+def _attachment(part: email.message.Message, data: bytes, member: Content, sink: Sink) -> None:
     sink.take_member()
-    if name:
-        sink.add(f"Attachment: {name}", content.place("headers"))
-    member = content.member(name or f"attachment{number}", data)
     if part.get_content_type() in ("application/pgp-encrypted", "application/pkcs7-mime"):
         sink.fail(member.locator, FailReason.ENCRYPTED)
     elif data:

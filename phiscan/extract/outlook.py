@@ -62,6 +62,7 @@ _MACHINE = frozenset(
 _STRING, _STRING8, _BINARY, _TIME, _INTEGER = 0x001F, 0x001E, 0x0102, 0x0040, 0x0003
 _CODE_PAGES = (0x3FDE, 0x3FFD)
 _EPOCH = dt.datetime(1601, 1, 1, tzinfo=dt.UTC)
+_LAST_TICKS = 2_650_467_743_990_000_000  # the year 9999
 _PREFIX = "__substg1.0_"
 
 
@@ -162,12 +163,8 @@ def _header_lines(ole: Any, storage: _Storage) -> list[str]:
     for number, label in _DATES.items():
         value = storage.fixed.get(number, b"")
         ticks = struct.unpack("<Q", value)[0] if len(value) == 8 else 0  # noqa: PLR2004 (a FILETIME)
-        if 0 < ticks < 2**62:
-            moment = (
-                _EPOCH + dt.timedelta(microseconds=ticks // 10) if ticks < 2_650_467_743_990_000_000 else None
-            )
-            if moment:
-                lines.append(f"{label}: {moment:%Y-%m-%d}")
+        if 0 < ticks < _LAST_TICKS:
+            lines.append(f"{label}: {_EPOCH + dt.timedelta(microseconds=ticks // 10):%Y-%m-%d}")
     for number in sorted(storage.strings):
         kind = storage.strings[number][0]
         if kind == _BINARY or number in (_BODY, _HTML, _RTF, _HEADERS) or number in _MACHINE:

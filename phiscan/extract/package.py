@@ -82,7 +82,7 @@ class Package:
 
 
 def parse_xml(data: bytes) -> Any:
-    """Return the root of ``data``, or None; entities stay unexpanded, nothing is fetched, depth is limited."""
+    """Return the root of ``data``, or None; no entity is expanded, nothing fetched, depth limited."""
     parser = etree.XMLParser(
         resolve_entities=False,
         no_network=True,

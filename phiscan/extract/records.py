@@ -76,6 +76,8 @@ def _fields(label: str, item: dict[str, Any], depth: int) -> Iterator[tuple[str,
     for key, value in item.items():
         if name and key in ("family", "given", "prefix", "suffix", "text"):
             continue
+        if key == "system" and kind and kind == value:
+            continue  # it stands in the label
         if key == "value" and label and not isinstance(value, dict | list):
             yield f"{label} {kind}".rstrip(), value, depth
         elif isinstance(value, dict | list):
@@ -115,7 +117,7 @@ def _kind(item: dict[str, Any]) -> str:
 def _value(item: Any) -> str:
     if isinstance(item, str):
         # FHIR narratives are XHTML.
-        if item.startswith("<div") or item.startswith("<p>"):
+        if item.startswith(("<div", "<p>")):
             return html_text(item)
         return item.replace("\0", " ")
     return json.dumps(item)

@@ -23,7 +23,7 @@ from types import TracebackType
 from typing import Any, Generic, Self, TypeVar
 
 import pebble
-from pebble.common import CONSTS
+from pebble.common.types import CONSTS
 
 from phiscan.config import Limits
 from phiscan.errors import ExtractError, PhiscanError

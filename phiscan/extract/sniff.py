@@ -136,7 +136,7 @@ def declared_type(name: str, media_type: str) -> str:
     return declared
 
 
-def sniff(data: bytes, name: str = "") -> str:
+def sniff(data: bytes, name: str = "") -> str:  # noqa: PLR0911 (one return per kind of evidence)
     """Return the media type of ``data``; content decides, ``name`` only between kinds of text."""
     if not data:
         return EMPTY
@@ -209,7 +209,7 @@ def _sniff_ole(data: bytes) -> str:
     return OLE
 
 
-def _sniff_text(data: bytes, name: str) -> str:
+def _sniff_text(data: bytes, name: str) -> str:  # noqa: PLR0911 (one return per kind of text)
     head = data[:_SAMPLE]
     text, encoding = decode(head)
     if not encoding.startswith(("utf-16", "utf-32")) and len(_CONTROL.findall(head)) > len(head) // 50:

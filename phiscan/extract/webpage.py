@@ -92,10 +92,10 @@ def _decode(data: bytes) -> str:
 
 
 def html_text(html: str) -> str:
-    """Return what a reader sees of a page, blocks on lines of their own, then the labelled attributes.
+    r"""Return what a reader sees of a page, blocks on lines of their own, then the labelled attributes.
 
     >>> html_text('<p>Seen by <b>Dr. Roy</b></p><img alt="scan of J. Roy">')
-    'Seen by Dr. Roy\\nscan of J. Roy'
+    'Seen by Dr. Roy\nscan of J. Roy'
     """
     from selectolax.lexbor import LexborHTMLParser  # noqa: PLC0415
 

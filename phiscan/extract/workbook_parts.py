@@ -1,4 +1,4 @@
-"""What an OOXML workbook holds beside its cells: comments, text boxes, headers, properties, embedded files."""
+"""What an OOXML workbook holds beside its cells: comments, text boxes, headers, properties, objects."""
 
 from __future__ import annotations
 
