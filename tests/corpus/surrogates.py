@@ -10,187 +10,17 @@ from __future__ import annotations
 
 import calendar
 import random
+import tomllib
 import unicodedata
 from dataclasses import dataclass
 from datetime import date, timedelta
+from pathlib import Path
 
 SEED = "phiscan sample corpus 1"
 
-_FIRST = {
-    "en": (
-        [
-            "Bel",
-            "Tor",
-            "Mir",
-            "Ven",
-            "Kas",
-            "Jor",
-            "Lun",
-            "Sel",
-            "Dra",
-            "Fen",
-            "Hal",
-            "Ost",
-            "Quil",
-            "Thes",
-            "Cor",
-            "Nim",
-            "Roth",
-            "Ysa",
-            "Ald",
-            "Ger",
-            "Wil",
-            "Pri",
-        ],
-        ["ta", "ri", "ne", "lo", "mi", "vo", "sa", "de", "ra", "li", "a", "e"],
-        {
-            "f": ["lis", "wyn", "rane", "thea", "dine", "vira", "bella", "nora", "sha", "mika"],
-            "m": ["mund", "rick", "vane", "tor", "bert", "dan", "geth", "win", "jit", "olf"],
-        },
-    ),
-    "fr": (
-        [
-            "Aur",
-            "Clé",
-            "Ger",
-            "Hél",
-            "Mar",
-            "Odi",
-            "Réj",
-            "Syl",
-            "Thé",
-            "Yol",
-            "Zép",
-            "Bér",
-            "Flo",
-            "Mau",
-            "Vin",
-        ],
-        ["ba", "lo", "ti", "vé", "mo", "ri", "sa", "la"],
-        {
-            "f": ["lène", "vière", "nelle", "rine", "dette", "line"],
-            "m": ["lien", "bault", "rand", "mir", "gaud", "cent"],
-        },
-    ),
-}
-_LAST = {
-    "en": (
-        [
-            "Vor",
-            "Tal",
-            "Bren",
-            "Kelm",
-            "Dosk",
-            "Wex",
-            "Stav",
-            "Orr",
-            "Pell",
-            "Hask",
-            "Grin",
-            "Yav",
-            "Zol",
-            "Munt",
-            "Ash",
-            "Car",
-            "Lind",
-            "Mc",
-            "Pad",
-            "Rus",
-            "Sid",
-            "Thorn",
-            "Ul",
-        ],
-        ["a", "i", "o", "an", "el", "ar", "im", "ow", "er", "en", "u", "ing"],
-        [
-            "reska",
-            "dowick",
-            "thorne",
-            "gatti",
-            "balsky",
-            "venko",
-            "marsh",
-            "quist",
-            "sidhra",
-            "lanji",
-            "ngwe",
-            "ley",
-            "berg",
-            "mura",
-            "ford",
-            "stein",
-            "dez",
-        ],
-    ),
-    "fr": (
-        [
-            "Beau",
-            "Char",
-            "Des",
-            "Fré",
-            "Gon",
-            "La",
-            "Mont",
-            "Per",
-            "Roc",
-            "Tré",
-            "Ville",
-            "Sab",
-            "Bois",
-            "Cour",
-            "Du",
-            "Le",
-            "Saint-",
-            "Val",
-        ],
-        ["ma", "ro", "be", "lan", "ti", "gué", "pi", "ver", "sa"],
-        ["rive", "court", "tière", "drac", "lon", "sault", "vigny", "quin", "nault", "ché"],
-    ),
-}
-# Some people have ordinary names, as in any town. None is also the name of a statistical method or a
-# disease: the last name alone is a gold span too, and a report may well speak of a Wilson interval.
-_ORDINARY_FIRST = {
-    "en": {
-        "f": ("Margaret", "Jennifer", "Barbara", "Catherine", "Svetlana", "Fatima", "Shauna", "Meiling"),
-        "m": ("William", "Joseph", "Gordon", "Deepak", "Mohammed", "Xiaoming", "Kwabena", "Dmitri"),
-    },
-    "fr": {
-        "f": ("Monique", "Nathalie", "Chantal", "Geneviève", "Thérèse", "Ghislaine"),
-        "m": ("François", "Jacques", "Guillaume", "Marcel", "Réjean", "Normand"),
-    },
-}
-_ORDINARY_LAST = {
-    "en": (
-        "Campbell",
-        "MacDonald",
-        "Ramirez",
-        "Kowalski",
-        "Okonkwo",
-        "Hussain",
-        "Fernandes",
-        "Henderson",
-        "Whiteduck",
-    ),
-    "fr": ("Tremblay", "Gagnon", "Bouchard", "Gauthier", "Lavoie", "Pelletier", "Bélanger", "Ouellet"),
-}
+_NAMES = tomllib.loads((Path(__file__).parent / "names.toml").read_text(encoding="utf-8"))
 _MIN_LETTERS = 6  # so that a name alone can be searched for
 _P_ORDINARY = 0.35  # for the first and for the last name, each on its own
-_STREETS = {
-    "en": (
-        "Harrowmill Road",
-        "Tansy Crescent",
-        "Old Ferrier Lane",
-        "Quarrydene Avenue",
-        "Lindle Street",
-        "Moss Weir Drive",
-    ),
-    "fr": (
-        "rue des Aubiers",
-        "avenue Morvent",
-        "chemin du Vieux-Lavoir",
-        "boulevard Tressigny",
-        "rue de la Sablonnerie",
-    ),
-}
 _TOWNS = {
     "on": ("Wendlebury Falls", "Port Kessary", "Ashmeer", "Dunnoway"),
     "qc": ("Saint-Aubrieu", "Val-Tressigny", "Lac-aux-Martres"),
@@ -273,25 +103,27 @@ def _digits(rng: random.Random, n: int) -> str:
     return "".join(rng.choice("0123456789") for _ in range(n))
 
 
-def first_name(rng: random.Random, language: str, sex: str) -> str:
-    """Make a first name of at least six letters."""
-    if rng.random() < _P_ORDINARY:
-        return rng.choice(_ORDINARY_FIRST[language][sex])
-    heads, middles, tails = _FIRST[language]
+def _permuted(rng: random.Random, *syllables: list[str]) -> str:
     name = ""
     while len(name) < _MIN_LETTERS:
-        name = rng.choice(heads) + rng.choice(middles) + rng.choice(tails[sex])
+        name = "".join(rng.choice(part) for part in syllables)
     return name
+
+
+def first_name(rng: random.Random, language: str, sex: str) -> str:
+    """Make a first name of at least six letters."""
+    names = _NAMES[language]
+    if rng.random() < _P_ORDINARY:
+        return str(rng.choice(names[f"ordinary_first_{sex}"]))
+    return _permuted(rng, names["first_heads"], names["first_middles"], names[f"first_tails_{sex}"])
 
 
 def last_name(rng: random.Random, language: str) -> str:
     """Make a last name of at least six letters."""
+    names = _NAMES[language]
     if rng.random() < _P_ORDINARY:
-        return rng.choice(_ORDINARY_LAST[language])
-    name = ""
-    while len(name) < _MIN_LETTERS:
-        name = "".join(rng.choice(part) for part in _LAST[language])
-    return name
+        return str(rng.choice(names["ordinary_last"]))
+    return _permuted(rng, names["last_heads"], names["last_middles"], names["last_tails"])
 
 
 def random_date(rng: random.Random, year: int) -> date:
@@ -414,7 +246,7 @@ def make_person(  # noqa: PLR0915 (one line per identifier)
     values["fax"] = f"{area}.555.01{rng.randrange(10, 99)}"
     values["email"] = f"{ascii_of(first).lower()}.{ascii_of(last).lower()}@{rng.choice(_DOMAINS)}"
     house = rng.randrange(12, 4980)
-    street = rng.choice(_STREETS[language])
+    street = rng.choice(_NAMES[language]["streets"])
     values["street"] = f"{house}, {street}" if language == "fr" else f"{house} {street}"
     values["town"] = rng.choice(_TOWNS[region])
     if region == "us":
@@ -425,7 +257,7 @@ def make_person(  # noqa: PLR0915 (one line per identifier)
             f"{_POSTAL_FIRST[region]}{rng.choice('0123456789')}{letters[0]} "
             f"{rng.choice('123456789')}{letters[1]}{rng.choice('123456789')}"
         )
-    values["empno"] = f"E{rng.randrange(100000, 999999)}"
+    values["empno"] = f"E-{rng.randrange(100000, 999999)}"
     return Person(values, professional)
 
 

@@ -198,6 +198,8 @@ def test_span_texts_can_be_searched_for_in_outputs() -> None:
         for span in line["spans"]:
             check_span(line["path"], span["text"])
             assert span["text"].lower() not in paths, span["text"]
+            # A keyed hash in hexadecimal would meet a short one by chance.
+            assert not re.fullmatch(r"[0-9a-fA-F]{1,7}", span["text"]), span["text"]
 
 
 @pytest.mark.parametrize("weak", ["Ann", "12/34", "2026-01-01", "A1-B2", "......."])
