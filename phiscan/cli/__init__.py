@@ -21,6 +21,7 @@ COMMANDS: dict[str, str] = {
     "screen": "phiscan.cli.screen:screen",
     "rules": "phiscan.cli.rules:rules",
     "queue": "phiscan.cli.queue:queue",
+    "audit": "phiscan.cli.audit:audit",
     "report": "phiscan.cli.report:report",
     "estimate": "phiscan.cli.estimate:estimate",
     "score": "phiscan.cli.score:score",

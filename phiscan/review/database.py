@@ -34,6 +34,7 @@ class Database:
 
     def __init__(self, url: URL, engine: sa.Engine) -> None:
         self.url = url
+        self.is_new = False  # made by opening it
         self._engine = engine
         self._writer = engine.execution_options(**{_WRITES: True})
         self._durable = engine.execution_options(**{_WRITES: True, _DURABLE: True})
@@ -206,6 +207,7 @@ def _check_schema(database: Database, *, create: bool) -> None:
 
     _use_wal(database)
     database.write(migrate)
+    database.is_new = found is None
 
 
 def _found_version(connection: sa.Connection) -> str | None:

@@ -75,9 +75,9 @@ def create_key(path: Path) -> bool:
             os.link(draft, path)  # fails when there is one already, unlike a rename
         finally:
             draft.unlink()
-    except FileExistsError:
-        return False
     except OSError as error:
+        if isinstance(error, FileExistsError) and path.exists():
+            return False  # another program was quicker
         message = f"{path}: key file cannot be written: {error.strerror}"
         raise ConfigError(message) from None
     return True

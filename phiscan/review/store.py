@@ -75,6 +75,11 @@ class Store:
         """The database's URL for messages, its password hidden."""
         return self._database.name
 
+    @property
+    def is_new(self) -> bool:
+        """Whether opening it made the database."""
+        return self._database.is_new
+
     # Scanning
 
     def begin_scan(

@@ -4,11 +4,13 @@ from alembic import context
 
 from phiscan.review.tables import metadata
 
-context.configure(
-    connection=context.config.attributes["connection"],
-    target_metadata=metadata,
-    transactional_ddl=True,  # BEGIN and COMMIT are ours, also on SQLite
-    render_as_batch=True,  # SQLite alters a table by copying it
-)
-with context.begin_transaction():
-    context.run_migrations()
+# Alembic sets its context up and runs this file; whoever only imports it (a doctest run) does nothing.
+if hasattr(context, "config"):
+    context.configure(
+        connection=context.config.attributes["connection"],
+        target_metadata=metadata,
+        transactional_ddl=True,  # BEGIN and COMMIT are ours, also on SQLite
+        render_as_batch=True,  # SQLite alters a table by copying it
+    )
+    with context.begin_transaction():
+        context.run_migrations()

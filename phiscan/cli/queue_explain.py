@@ -1,0 +1,168 @@
+"""Why a file was referred, in plain words and as JSON; never a value."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+from phiscan.cli.queue_table import item_json
+from phiscan.cli.visible import visible
+from phiscan.model import StoredFinding
+from phiscan.review.store import ItemDetail
+
+# The rows of the decision table (docs/reference/decision-table.md) in words.
+CASES = {
+    "concept": "health information, and a person with an identifier or a venue (equation 4)",
+    "patient_identifier": "health information, and an identifier that singles out one person",
+    "birth_date": "health information, and a date of birth",
+    "bare_name": "health information, and a person's name alone",
+    "thin_record": "a hint of health information, a name, and a number that only patients have",
+    "patient_list": "a hint of health information, and several people with dates of birth",
+    "health_without_person": "health information, but nobody whom it is about",
+    "person_by_name": "a person's name, but no health information",
+    "person_by_identifier": "an identifier of a person, but no health information",
+    "neither": "neither a person nor health information",
+}
+_DETECTOR_WORDS = {True: "PHI", False: "not PHI"}
+
+
+def explain(detail: ItemDetail, *, limit: int) -> Iterator[str]:
+    """Yield the lines of the explanation; at most ``limit`` findings, 0 = all."""
+    item, source = detail.item, detail.source
+    yield f"{visible(item.path)}   (no. {item.file_id})"
+    yield f"  under {visible(item.root)}"
+    changed = datetime.fromtimestamp(source.mtime_ns / 1e9, UTC) if abs(source.mtime_ns) < 2**62 else None
+    when = f", changed {changed:%Y-%m-%d %H:%M} UTC" if changed else ""
+    kind = visible(item.media_type) or "type unknown"
+    owner = f"mode {source.mode & 0o7777:04o}, owner {source.uid}"
+    yield f"  {kind}, {item.size:,} bytes{when}, {owner}"
+    if item.referral is None:
+        yield f"\nIt was not screened: {source.outcome}, {source.reason}. {visible(source.detail)}".rstrip()
+        return
+    yield f"\nDecision: {item.referral}. {CASES.get(item.case, item.case).capitalize()}."
+    yield from _identifying(detail)
+    yield from _health(detail)
+    yield "  Detectors: " + ", ".join(f"{name} says {_DETECTOR_WORDS[phi]}" for name, phi in item.detectors)
+    yield f"  People at risk, an estimate: {item.n_people:,}. Risk in the queue: {item.risk:,.1f}."
+    yield from _findings(detail.findings, limit)
+    if detail.unread:
+        yield "\nParts that could not be read, and so may hide more:"
+        yield from (f"  {visible(part.locator)}: {part.reason}" for part in detail.unread)
+    yield from _decisions(detail)
+
+
+def _identifying(detail: ItemDetail) -> Iterator[str]:
+    item = detail.item
+    yield f"  Identifiers: {', '.join(item.vector.names) or 'none'}"
+    if item.hamming == 0:
+        yield "  Equation 4: satisfied; a person's name with an identifier or a venue is there"
+    elif item.hamming is not None:
+        bits = "bit" if item.hamming == 1 else "bits"
+        lacking = ", ".join(bit.value for bit in item.missing)
+        yield f"  Equation 4: lacks {item.hamming} {bits}, for example {lacking}"
+    if item.nearest_prototype:
+        distance = item.prototype_distance
+        bits = "bit" if distance == 1 else "bits"
+        name = visible(item.nearest_prototype)
+        yield f"  Nearest stored example: {name}, {distance} {bits} away (equation 5)"
+
+
+def _health(detail: ItemDetail) -> Iterator[str]:
+    item = detail.item
+    if item.health_score is None:
+        return
+    side = "above" if item.health_score >= 0.5 else "below"  # noqa: PLR2004 (HealthScore: 0.5 = threshold)
+    distance = detail.source.health_distance
+    away = "" if distance is None else f", distance {distance:.3f}"
+    near = f"; nearest example: {visible(item.health_prototype)}{away}" if item.health_prototype else ""
+    yield f"  Health score: {item.health_score:.2f}, {side} the threshold 0.50{near}"
+    if detail.terms:
+        ordered = sorted(detail.terms, key=lambda term: (-term.count, term.concept))
+        yield "  Health terms: " + ", ".join(f"{visible(term.concept)} ({term.count})" for term in ordered)
+
+
+def _findings(findings: tuple[StoredFinding, ...], limit: int) -> Iterator[str]:
+    kinds = Counter(finding.entity_type.value for finding in findings)
+    yield f"\n{len(findings):,} findings: " + ", ".join(f"{kind} {n}" for kind, n in kinds.most_common())
+    shown = findings[: limit or None]
+    for finding in shown:
+        where = visible(finding.locator) or "text"
+        yield (
+            f"  {finding.entity_type:<20} {finding.preview}\n"
+            f"    {where}, characters {finding.span.start:,} to {finding.span.end:,}; "
+            f"score {finding.score:.2f}: {_steps(finding)}"
+        )
+    if len(shown) < len(findings):
+        yield f"  and {len(findings) - len(shown):,} more; --limit 0 shows all"
+
+
+def _steps(finding: StoredFinding) -> str:
+    steps = [f"{step.kind} {visible(step.detail)} ({step.score:.2f})" for step in finding.reasons]
+    return ", ".join(steps) or visible(finding.source)
+
+
+def _decisions(detail: ItemDetail) -> Iterator[str]:
+    if not detail.decisions:
+        yield "\nNobody has decided yet."
+        return
+    yield "\nDecisions, oldest first:"
+    for decision in detail.decisions:
+        old = "" if decision.content_hash == detail.source.content_hash else "  (about an earlier content)"
+        more = "; ".join(visible(text) for text in (decision.reason, decision.note) if text)
+        yield (
+            f"  {decision.decided:%Y-%m-%d %H:%M} UTC  {decision.verdict}  {visible(decision.reviewer)}"
+            f"{'  ' + more if more else ''}{old}"
+        )
+
+
+def detail_json(detail: ItemDetail) -> dict[str, Any]:
+    """Return everything about one file for programs."""
+    source = detail.source
+    return {
+        **item_json(detail.item),
+        "outcome": source.outcome,
+        "reason": source.reason,
+        "explanation": CASES.get(detail.item.case, detail.item.case),
+        "mode": source.mode,
+        "uid": source.uid,
+        "mtime_ns": source.mtime_ns,
+        "content_hash": source.content_hash,
+        "characters": source.n_chars,
+        "health_distance": source.health_distance,
+        "found": [
+            {
+                "type": finding.entity_type,
+                "shape": finding.preview,
+                "locator": finding.locator,
+                "start": finding.span.start,
+                "end": finding.span.end,
+                "score": finding.score,
+                "source": finding.source,
+                "reasons": [
+                    {"kind": step.kind, "detail": step.detail, "score": step.score}
+                    for step in finding.reasons
+                ],
+                "identity": finding.identity,
+            }
+            for finding in detail.findings
+        ],
+        "terms": [
+            {"concept": term.concept, "count": term.count, "locator": term.locator} for term in detail.terms
+        ],
+        "unread": [
+            {"locator": part.locator, "reason": part.reason, "detail": part.detail} for part in detail.unread
+        ],
+        "decisions": [
+            {
+                "verdict": decision.verdict,
+                "reviewer": decision.reviewer,
+                "reason": decision.reason,
+                "note": decision.note,
+                "decided": decision.decided.isoformat(),
+                "standing": decision.content_hash == source.content_hash,
+            }
+            for decision in detail.decisions
+        ],
+    }

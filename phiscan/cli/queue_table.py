@@ -1,0 +1,79 @@
+"""The queue as a table on a terminal: types, counts and scores, never a value."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from phiscan.cli.visible import visible
+from phiscan.review.store import QueueItem
+
+_MIN_WIDTH = 100  # a narrower terminal, or none at all: lines may wrap, numbers must not be cut off
+
+
+def print_items(items: Sequence[QueueItem], *, n_all: int, n_open: int, offset: int) -> None:
+    """Print the items, and how many there are beyond them."""
+    if not items:
+        click.echo("Nothing to show." if offset or n_open else "Nothing to decide.")
+        return
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for heading, right in (
+        ("no.", True),
+        ("risk", True),
+        ("people", True),
+        ("health", True),
+        ("verdict", False),
+        ("file", False),
+        ("identifiers", False),
+    ):
+        table.add_column(heading, justify="right" if right else "left", overflow="fold", no_wrap=right)
+    for item in items:
+        table.add_row(
+            str(item.file_id),
+            f"{item.risk:,.1f}",
+            f"{item.n_people:,}",
+            "" if item.health_score is None else f"{item.health_score:.2f}",
+            item.verdict or (f"for {visible(item.assignee)}" if item.assignee else "-"),
+            Text(visible(item.path)),  # as text: [bold] in a file name is no markup
+            " ".join(item.vector.names),
+        )
+    width = max(_MIN_WIDTH, shutil.get_terminal_size().columns)
+    Console(file=sys.stdout, width=width, highlight=False).print(table)
+    click.echo(
+        f"\n{offset + 1:,} to {offset + len(items):,} of {n_all:,}; {n_open:,} undecided. "
+        "`phiscan queue show NO` says why a file is here."
+    )
+
+
+def item_json(item: QueueItem) -> dict[str, Any]:
+    """Return one item for programs."""
+    return {
+        "file": item.file_id,
+        "root": item.root,
+        "path": item.path,
+        "media_type": item.media_type,
+        "size": item.size,
+        "risk": item.risk,
+        "pii": list(item.vector.names),
+        "hamming": item.hamming,
+        "missing": [bit.value for bit in item.missing],
+        "nearest_prototype": item.nearest_prototype,
+        "prototype_distance": item.prototype_distance,
+        "health": item.health_score,
+        "health_prototype": item.health_prototype,
+        "people": item.n_people,
+        "findings": item.n_findings,
+        "decision": item.referral,
+        "case": item.case,
+        "detectors": dict(item.detectors),
+        "verdict": item.verdict,
+        "reviewer": item.reviewer or None,
+        "assignee": item.assignee or None,
+    }

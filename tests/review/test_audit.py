@@ -1,0 +1,182 @@
+"""Decisions, assignments and their log: nothing is changed, removed, replaced or forged unseen."""
+
+import sqlite3
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from phiscan.errors import InputError
+from phiscan.model import Verdict
+from phiscan.review.store import Store
+from tests.review.results import NOW, failed, later, referred, scan
+
+FORGED = (
+    "INSERT INTO decision SELECT 9, file_id, examination_id, content_hash, 'phi', reviewer, reason, note, decided "
+    "FROM decision WHERE id = 1"
+)
+TABLES = ("decision", "assignment", "audit_log")
+
+
+@pytest.fixture
+def decided(store: Store) -> Store:
+    scan(store)
+    store.decide(1, Verdict.PHI, reviewer="ada", reason="letter", note="see file", now=NOW)
+    store.assign(6, "bea", by="ada", now=later(1))
+    store.decide_all([(1, Verdict.UNSURE), (6, Verdict.NOT_PHI)], reviewer="bea", now=later(2))
+    return store
+
+
+def tamper(database: Path, *statements: str, unlocked: bool = True) -> None:
+    """Change rows as somebody with the file in hand would: the triggers dropped first."""
+    with sqlite3.connect(database) as connection:
+        triggers = connection.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall()
+        for name, _ in triggers if unlocked else []:
+            connection.execute(f"DROP TRIGGER {name}")
+        for statement in statements:
+            connection.execute(statement)
+
+
+def test_the_last_decision_stands_and_all_are_kept(decided: Store) -> None:
+    detail = decided.item(1)
+    assert detail.item.verdict is Verdict.UNSURE
+    assert [d.verdict for d in detail.decisions] == [Verdict.PHI, Verdict.UNSURE]
+    first = detail.decisions[0]
+    assert (first.reviewer, first.reason, first.note, first.decided) == ("ada", "letter", "see file", NOW)
+
+
+def test_changed_content_needs_a_new_decision(decided: Store) -> None:
+    scan(decided, [referred("a/letter.txt", content="other")], unchanged=["c/referral.txt"], minutes=5)
+    item = decided.item(1).item
+    assert (item.verdict, item.reviewer) == (None, "")
+    assert len(decided.item(1).decisions) == 2
+    scan(decided, [referred("a/letter.txt")], unchanged=["c/referral.txt"], minutes=9)
+    assert decided.item(1).item.verdict is Verdict.UNSURE
+
+
+def test_a_new_look_at_the_same_content_keeps_the_decision(decided: Store) -> None:
+    scan(decided, [referred("a/letter.txt", n_people=9)], minutes=5)
+    assert decided.item(1).item.verdict is Verdict.UNSURE
+
+
+@pytest.mark.parametrize(
+    ("file_id", "reviewer", "words"),
+    [
+        (4, "ada", r"b/broken\.docx: cannot be decided: its content was never read \(failed: corrupt\)"),
+        (99, "ada", "file 99: there is no such file"),
+        (1, "  ", "reviewer: expected a name"),
+        (1, "a" * 10_001, "reviewer: expected at most 10000 characters"),
+    ],
+)
+def test_refuses_and_writes_nothing_at_all(decided: Store, file_id: int, reviewer: str, words: str) -> None:
+    before = decided.verify_audit()
+    with pytest.raises(InputError, match=words):
+        decided.decide_all([(6, Verdict.PHI), (file_id, Verdict.PHI)], reviewer=reviewer, now=NOW)
+    assert decided.verify_audit() == before
+    assert len(decided.item(6).decisions) == 1
+
+
+def test_refuses_an_assignment_by_nobody_or_of_nothing(decided: Store) -> None:
+    with pytest.raises(InputError, match="by: expected a name"):
+        decided.assign(1, "bea", by="", now=NOW)
+    with pytest.raises(InputError, match="file 99"):
+        decided.assign(99, "bea", by="ada", now=NOW)
+
+
+@pytest.mark.parametrize("table", TABLES)
+@pytest.mark.parametrize("recursive", ["ON", "OFF"])
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE {table} SET id = id",
+        "DELETE FROM {table} WHERE id = 1",
+        "INSERT OR REPLACE INTO {table} SELECT * FROM {table} WHERE id = 1",
+        "REPLACE INTO {table} SELECT * FROM {table}",
+        "INSERT INTO {table} SELECT * FROM {table} WHERE true ON CONFLICT DO UPDATE SET id = 1",
+        "UPDATE OR REPLACE {table} SET id = 1",
+    ],
+)
+def test_append_only_tables_refuse_every_change(
+    decided: Store, database: Path, table: str, statement: str, recursive: str
+) -> None:
+    assert decided.verify_audit().ok
+    with sqlite3.connect(database) as connection:
+        connection.execute(f"PRAGMA recursive_triggers = {recursive}")
+        with pytest.raises(sqlite3.IntegrityError, match=f"{table} is append-only"):
+            connection.execute(statement.format(table=table))
+
+
+@pytest.mark.parametrize("column", ["hash", "prev_hash"])
+def test_replace_through_another_unique_column_is_refused(
+    decided: Store, database: Path, column: str
+) -> None:
+    assert decided.verify_audit().ok
+    names = ["at", "actor", "action", "subject_id", "details", "prev_hash", "hash"]
+    values = ["'forged'" if name in {"hash", "prev_hash"} and name != column else name for name in names]
+    query = f"SELECT {', '.join(values)} FROM audit_log WHERE id = 2"  # noqa: S608 (names of ours)
+    with sqlite3.connect(database) as connection, pytest.raises(sqlite3.IntegrityError, match="append-only"):
+        connection.execute(f"INSERT OR REPLACE INTO audit_log ({', '.join(names)}) {query}")
+
+
+def test_the_log_is_whole(decided: Store) -> None:
+    check = decided.verify_audit()
+    assert (check.ok, check.n_rows, check.first_bad, check.problem) == (True, 4, None, "")
+    assert len(check.head) == 64
+    decided.decide(1, Verdict.PHI, reviewer="ada", now=later(9))
+    assert decided.verify_audit(head=check.head).ok
+    assert decided.verify_audit().head != check.head
+
+
+def test_an_empty_log_is_whole(store: Store) -> None:
+    check = store.verify_audit()
+    assert (check.ok, check.n_rows, check.head) == (True, 0, "0" * 64)
+    assert store.verify_audit(head=check.head).ok
+
+
+@pytest.mark.parametrize(
+    ("statement", "first_bad", "problem"),
+    [
+        ("UPDATE audit_log SET actor = 'eve' WHERE id = 2", 2, "content does not match its hash"),
+        (
+            "UPDATE audit_log SET at = '2020-01-01T00:00:00.000000+00:00' WHERE id = 3",
+            3,
+            "does not match its hash",
+        ),
+        ("UPDATE audit_log SET details = '{}' WHERE id = 1", 1, "does not match its hash"),
+        ("DELETE FROM audit_log WHERE id = 2", 3, "entry 2 is missing"),
+        ("DELETE FROM audit_log WHERE id = 1", 2, "entry 1 is missing"),
+        ("UPDATE audit_log SET prev_hash = 'x' WHERE id = 3", 3, "not chained to the entry before"),
+        ("UPDATE decision SET verdict = 'not_phi' WHERE id = 1", 1, "row 1 of decision was changed"),
+        ("UPDATE decision SET reviewer = 'eve' WHERE id = 3", 4, "row 3 of decision was changed"),
+        ("DELETE FROM decision WHERE id = 2", 3, "row 2 of decision was removed"),
+        ("UPDATE assignment SET assignee = 'eve'", 2, "row 1 of assignment was changed"),
+        ("DELETE FROM audit_log WHERE id = 4", 4, "row 3 of decision is not in the log"),
+        (
+            FORGED,
+            5,
+            "row 9 of decision is not in the log",
+        ),
+    ],
+)
+def test_verification_names_the_first_entry_that_does_not_hold(
+    decided: Store, database: Path, statement: str, first_bad: int, problem: str
+) -> None:
+    tamper(database, statement)
+    check = decided.verify_audit()
+    assert (check.ok, check.first_bad) == (False, first_bad)
+    assert problem in check.problem
+
+
+def test_a_noted_head_shows_that_the_end_was_cut_off(decided: Store, database: Path) -> None:
+    head = decided.verify_audit().head
+    tamper(database, "DELETE FROM audit_log WHERE id = 4", "DELETE FROM decision WHERE id = 3")
+    assert decided.verify_audit().ok  # nothing inside the database can show this
+    check = decided.verify_audit(head=head)
+    assert (check.ok, check.first_bad) == (False, 4)
+    assert "noted hash is not in the log" in check.problem
+
+
+def test_a_file_that_failed_later_cannot_be_decided(decided: Store) -> None:
+    scan(decided, [replace(failed("a/letter.txt"), content_hash="")], minutes=5)
+    with pytest.raises(InputError, match="never read"):
+        decided.decide(1, Verdict.PHI, reviewer="ada", now=NOW)

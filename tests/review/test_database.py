@@ -1,0 +1,171 @@
+"""Opening: what is refused and how it is said, who may read the files, who waits for whom."""
+
+import os
+import sqlite3
+import stat
+from pathlib import Path
+
+import pytest
+
+from phiscan.errors import StoreError
+from phiscan.model import Verdict
+from phiscan.review.database import BUSY_TIMEOUT_S, open_database
+from phiscan.review.store import Store
+from tests.review.results import NOW, scan, url_of
+
+
+def refused(url: str, *, create: bool = False) -> str:
+    with pytest.raises(StoreError) as caught, Store.open(url, create=create) as store:
+        store.scans()
+    message = str(caught.value)
+    assert "\n" not in message
+    return message
+
+
+def test_refuses_a_missing_database(database: Path) -> None:
+    assert refused(url_of(database)).startswith(f"sqlite:///{database}: no such database; `phiscan init`")
+    assert not database.exists()
+
+
+def test_refuses_a_foreign_database(database: Path) -> None:
+    with sqlite3.connect(database) as connection:
+        connection.execute("CREATE TABLE patients (name TEXT)")
+    for create in (False, True):
+        assert "not a phiscan database" in refused(url_of(database), create=create)
+    with sqlite3.connect(database) as connection:
+        assert connection.execute("SELECT count(*) FROM sqlite_master").fetchone() == (1,)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"Dear Dr. Who, this is a letter and no database. " * 50, b"SQLite format 3\0" + b"\xff" * 5000],
+)
+def test_refuses_a_corrupt_database(database: Path, content: bytes) -> None:
+    database.write_bytes(content)
+    for create in (False, True):
+        assert refused(url_of(database), create=create).startswith(f"sqlite:///{database}: ")
+    assert database.read_bytes() == content
+
+
+def test_refuses_an_empty_file_unless_asked_to_create(database: Path) -> None:
+    database.touch()
+    assert "schema none, expected 0001; `phiscan init`" in refused(url_of(database))
+    Store.open(url_of(database), create=True).close()
+
+
+@pytest.mark.parametrize(
+    ("version", "words"), [("9999", "is newer than"), ("0000", "expected 0001; `phiscan init`")]
+)
+def test_refuses_another_schema_version(store: Store, database: Path, version: str, words: str) -> None:
+    store.close()
+    with sqlite3.connect(database) as connection:
+        connection.execute("UPDATE alembic_version SET version_num = ?", [version])
+    assert words in refused(url_of(database))
+
+
+def test_refuses_to_write_a_read_only_database_in_one_line(store: Store, database: Path) -> None:
+    scan(store)
+    store.close()
+    with Store.open(f"sqlite:///file:{database}?mode=ro&uri=true") as readable:
+        assert readable.queue_size() == 2
+        with pytest.raises(StoreError, match=r"^sqlite:[^\n]*attempt to write a readonly database$"):
+            readable.decide(1, Verdict.PHI, reviewer="ada", now=NOW)
+
+
+@pytest.mark.parametrize(
+    ("url", "words"),
+    [
+        ("no url", "expected a URL such as"),
+        ("sqlite://", "expected the path of a database file"),
+        ("nosuchkind://host/db", "no driver for this kind of database"),
+        ("sqlite:////proc/nowhere/x.db", "cannot be created"),
+        ("sqlite:////", "expected a file"),
+    ],
+)
+def test_refuses_an_unusable_url(url: str, words: str) -> None:
+    assert words in refused(url, create=True)
+
+
+def test_hides_the_password_of_the_url() -> None:
+    assert "hunter2" not in refused("nosuchkind://me:hunter2@host/db")
+    assert "me:***@host" in refused("nosuchkind://me:hunter2@host/db")
+
+
+def test_only_the_owner_may_read_the_files(tmp_path: Path) -> None:
+    before = os.umask(0)
+    try:
+        with Store.open(url_of(tmp_path / "new" / "phiscan.db"), create=True) as store:
+            scan(store)
+            files = list((tmp_path / "new").iterdir())
+            assert {path.name for path in files} == {"phiscan.db", "phiscan.db-shm", "phiscan.db-wal"}
+            assert {stat.S_IMODE(path.stat().st_mode) for path in files} == {0o600}
+            assert stat.S_IMODE((tmp_path / "new").stat().st_mode) == 0o700
+    finally:
+        os.umask(before)
+
+
+def test_uses_a_write_ahead_log_and_foreign_keys(store: Store, database: Path) -> None:
+    with store._database.read() as connection:
+        pragmas = {
+            name: connection.exec_driver_sql(f"PRAGMA {name}").scalar()
+            for name in ("journal_mode", "foreign_keys", "busy_timeout", "synchronous", "temp_store")
+        }
+    assert pragmas == {
+        "journal_mode": "wal",
+        "foreign_keys": 1,
+        "busy_timeout": BUSY_TIMEOUT_S * 1000,
+        "synchronous": 1,
+        "temp_store": 2,
+    }
+    assert database.exists()
+
+
+def test_decisions_are_synced_to_the_disk(store: Store) -> None:
+    level = "PRAGMA synchronous"
+    assert store._database.write(lambda c: c.exec_driver_sql(level).scalar(), durable=True) == 2
+    assert store._database.write(lambda c: c.exec_driver_sql(level).scalar()) == 1
+
+
+def test_reads_one_state_while_another_connection_writes(store: Store, database: Path) -> None:
+    scan(store)
+    rows = store.rows()
+    first = next(rows)
+    with Store.open(url_of(database)) as other:
+        other.decide(other.find("c/referral.txt"), Verdict.PHI, reviewer="ada", now=NOW)
+        assert [row.verdict for row in [first, *rows]].count(Verdict.PHI) == 0
+        assert other.queue_size(verdicts=[Verdict.PHI]) == 1
+
+
+def test_nothing_is_left_of_a_transaction_that_failed(store: Store) -> None:
+    def fail(connection: object) -> None:
+        connection.exec_driver_sql("DELETE FROM alembic_version")  # type: ignore[attr-defined]
+        message = "x"
+        raise RuntimeError(message)
+
+    with pytest.raises(RuntimeError):
+        store._database.write(fail)
+    assert store.scans() == []
+    with store._database.read() as connection:
+        assert connection.exec_driver_sql("SELECT version_num FROM alembic_version").scalar() == "0001"
+
+
+def test_tries_again_while_the_database_is_locked(database: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("phiscan.review.database.BUSY_TIMEOUT_S", 0.01)
+    opened = open_database(url_of(database), create=True)
+    holder = sqlite3.connect(database, isolation_level=None)
+    holder.execute("BEGIN IMMEDIATE")
+    waits = []
+
+    def wait(seconds: float) -> None:
+        waits.append(seconds)
+        if len(waits) == 3:
+            holder.execute("COMMIT")
+
+    monkeypatch.setattr("phiscan.review.database.time.sleep", wait)
+    assert opened.write(lambda _connection: "done") == "done"
+    assert len(waits) == 3
+    holder.execute("BEGIN IMMEDIATE")
+    with pytest.raises(StoreError, match="database is locked"):
+        opened.write(lambda _connection: "never")
+    holder.close()
+    opened.close()

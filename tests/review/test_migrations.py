@@ -1,0 +1,78 @@
+"""The migrations and the tables in the code say the same; every table and column is described."""
+
+import time
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy.dialects import postgresql
+
+from phiscan.review.append_only import statements
+from phiscan.review.migrations import alembic_config
+from phiscan.review.store import Store
+from phiscan.review.tables import APPEND_ONLY, SCHEMA_VERSION, metadata
+from tests.review.results import url_of
+
+
+def _schema(engine: sa.Engine) -> dict[str, list[str]]:
+    with engine.connect() as connection:
+        found = connection.exec_driver_sql("SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL")
+        # The order of constraints within a table has no meaning.
+        return {
+            name: sorted(part.strip(" \n\t,") for part in sql.splitlines())
+            for name, sql in found
+            if name not in {"alembic_version", "sqlite_sequence"}
+        }
+
+
+def test_migrations_make_what_the_code_describes(store: Store, database: Path, tmp_path: Path) -> None:
+    assert store.scans() == []
+    created = sa.create_engine(url_of(tmp_path / "created.db"))
+    metadata.create_all(created)
+    migrated = sa.create_engine(url_of(database))
+    assert _schema(migrated) == _schema(created)
+    assert len(_schema(created)) > 20
+    with migrated.connect() as connection:
+        context = MigrationContext.configure(connection, opts={"compare_type": True})
+        assert compare_metadata(context, metadata) == []
+
+
+def test_the_version_in_the_code_is_the_newest_revision() -> None:
+    assert ScriptDirectory.from_config(alembic_config()).get_current_head() == SCHEMA_VERSION
+
+
+@pytest.mark.parametrize("table", metadata.sorted_tables, ids=lambda table: table.name)
+def test_everything_is_described_and_named(table: sa.Table) -> None:
+    assert table.comment
+    assert [column.name for column in table.columns if not column.comment] == []
+    assert [c for c in table.constraints if not c.name] == []
+    assert [
+        c.name for c in table.constraints if isinstance(c, sa.CheckConstraint) and "None" in str(c.name)
+    ] == []
+
+
+def test_the_tables_can_be_said_in_postgresql() -> None:
+    dialect = postgresql.dialect()  # type: ignore[no-untyped-call]
+    made = [str(sa.schema.CreateTable(table).compile(dialect=dialect)) for table in metadata.sorted_tables]
+    assert not [text for text in made if "BLOB" in text or "AUTOINCREMENT" in text]
+    assert sum("id BIGSERIAL NOT NULL" in text for text in made) == 7
+    for table, unique in APPEND_ONLY.items():
+        triggers = statements("postgresql", table, unique)
+        assert any("BEFORE UPDATE OR DELETE" in text for text in triggers)
+        assert any("BEFORE TRUNCATE" in text for text in triggers)
+
+
+def test_refuses_a_database_without_append_only_triggers() -> None:
+    with pytest.raises(ValueError, match="mysql"):
+        statements("mysql", "decision", ("id",))
+
+
+@pytest.mark.bench
+def test_bench_migration(tmp_path: Path) -> None:
+    for run in range(5):
+        started = time.perf_counter()
+        Store.open(url_of(tmp_path / f"{run}.db"), create=True).close()
+        print(f"new database, run {run}: {time.perf_counter() - started:.3f} s")
