@@ -1,19 +1,24 @@
-"""Names of people behind a label or a title."""
+"""Names of people: the seam, and the explicit tuple of what stands behind it.
+
+``NameRecognizer`` is the seam. A trained model joins by one more line in ``build_name_recognizers``; the
+findings of all recognizers are united by ``overlap.resolve`` with the reasons of each.
+"""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Protocol
 
 from phiscan.config import Config
-from phiscan.model import Document, EntityType, Finding, PiiBit, Reason, Span
-
-_NAME = r"[A-ZÀ-Þ][\w'’-]+(?:[ ,]{1,2}[A-ZÀ-Þ][\w'’.-]*){0,3}"
-_CUE = re.compile(
-    r"(?<!\w)(?:(?P<title>Mr|Mrs|Ms|Dr|Mme|Mlle)\.? +|(?:Patient(?: name)?|Name|Nom(?: du patient)?) ?: *)"
-    rf"(?P<name>{_NAME})"
-)
+from phiscan.model import Document, Finding
+from phiscan.screen.gazetteer import Gazetteer, load_gazetteer
+from phiscan.screen.hl7 import Hl7Recognizer
+from phiscan.screen.name_cues import CueRecognizer
+from phiscan.screen.name_repeats import repeats
+from phiscan.screen.name_runs import FormRecognizer
+from phiscan.screen.name_tokens import tokenize
+from phiscan.screen.overlap import resolve
+from phiscan.screen.spacy_names import SpacyRecognizer
 
 
 class NameRecognizer(Protocol):
@@ -24,20 +29,31 @@ class NameRecognizer(Protocol):
         ...
 
 
-class CuedNameRecognizer:
-    """Find names behind labels and titles."""
+class RuleNameRecognizer:
+    """Names by labels, titles, credentials and gazetteers; then their bare mentions in the same document."""
+
+    def __init__(self, gazetteer: Gazetteer) -> None:
+        self._gazetteer = gazetteer
+        self._cues = CueRecognizer(gazetteer)
+        self._forms = FormRecognizer(gazetteer)
 
     def recognize(self, document: Document) -> Iterator[Finding]:
-        """Yield findings in text order."""
-        for match in _CUE.finditer(document.text):
-            doctor = match["title"] == "Dr"
-            kind = EntityType.HEALTH_PROFESSIONAL if doctor else EntityType.PERSON
-            bits = {PiiBit.LAST_NAME} | ({PiiBit.FIRST_NAME} if " " in match["name"] else set())
-            bits = {PiiBit.HEALTH_PROFESSIONAL} if doctor else bits
-            reason = Reason("title" if match["title"] else "label", "name cue", 0.85)
-            yield Finding(Span(*match.span("name")), kind, "names.cue", 0.85, frozenset(bits), (reason,))
+        """Yield findings that do not overlap each other; spans are half-open, in code points."""
+        text = document.text
+        tokens = tokenize(text, self._gazetteer)
+        found = list(self._cues.recognize(document))
+        found.extend(self._forms.in_tokens(text, tokens))
+        if found:
+            found.extend(repeats(text, tokens, found, self._gazetteer))
+        yield from resolve(found)
 
 
-def build_name_recognizers(config: Config) -> tuple[NameRecognizer, ...]:  # noqa: ARG001 (the site's pipeline joins next)
-    """Return the name recognizers."""
-    return (CuedNameRecognizer(),)
+def build_name_recognizers(config: Config) -> tuple[NameRecognizer, ...]:
+    """Return the name recognizers: ours, and the site's own spaCy pipeline if the configuration names one.
+
+    Raises:
+        ConfigError: the site's pipeline cannot be loaded.
+        DictionaryError: a name dictionary is damaged.
+    """
+    ours: tuple[NameRecognizer, ...] = (Hl7Recognizer(), RuleNameRecognizer(load_gazetteer()))
+    return (*ours, SpacyRecognizer.load(config.name_pipeline)) if config.name_pipeline else ours

@@ -23,6 +23,7 @@ from phiscan.model import Document, EntityType, Finding, PiiBit, Reason, Span
 from phiscan.rules import Rule, RuleSet
 from phiscan.screen.checks import CHECKS, CONFIRM_RATE, Verdict
 from phiscan.screen.context import GAP, Surroundings, Tables, canonical, label_pattern
+from phiscan.screen.offsets import code_points
 
 WINDOW_CHARS = 1 << 20
 OVERLAP_CHARS = 4096  # more than any match, so that what a window cuts off the next one has
@@ -174,7 +175,7 @@ class PatternRecognizer:
             if not spans:
                 continue
             places = np.asarray(spans, dtype=np.int64)
-            chars = places if len(raw) == len(window) else _code_points(raw, places)
+            chars = places if len(raw) == len(window) else code_points(raw, places)
             for (a, b), (start, end) in zip(spans, chars.tolist(), strict=True):
                 if start >= WINDOW_CHARS or base + start < done:
                     continue
@@ -275,10 +276,3 @@ def _labels(ruleset: RuleSet) -> tuple[dict[str, list[_Evidence]], set[str]]:
                         _Evidence(index, entity_type, phrase, column_only)
                     )
     return table, phrases
-
-
-def _code_points(raw: bytes, places: np.ndarray) -> np.ndarray:
-    """Turn byte offsets into code-point offsets: count the bytes before each that begin a code point."""
-    begins = (np.frombuffer(raw, dtype=np.uint8) & 0xC0) != 0x80  # noqa: PLR2004 (UTF-8 continuation bytes)
-    counts = np.concatenate(([0], np.cumsum(begins, dtype=np.int32)))
-    return counts[places]

@@ -1,0 +1,66 @@
+"""The second pass: a name found under a trusted cue is looked for, in part, in the rest of the document."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from phiscan.model import EntityType, Finding, PiiBit
+from phiscan.screen.gazetteer import Gazetteer, Word
+from phiscan.screen.name_tokens import FIRST_ONLY, LAST_ONLY, Token, name_finding
+
+TRUSTED_SCORE = 0.6
+_MIN_LENGTH = 3
+_BLOCK = int(Word.EPONYM | Word.NOT_PERSON)
+
+
+def repeats(
+    text: str, tokens: Sequence[Token], found: Sequence[Finding], gazetteer: Gazetteer
+) -> Iterator[Finding]:
+    """Yield the bare mentions of names already found: same word, same person, same type.
+
+    A word that stands before "syndrome" or "Street" is a term or a place there, whoever else bears it; an
+    ordinary word ("May", "Can") is a name again only where it is not the first word of its sentence.
+    """
+    known: dict[str, tuple[bool, frozenset[PiiBit]]] = {}
+    for finding in found:
+        if finding.score < TRUSTED_SCORE:
+            continue
+        health = finding.entity_type is EntityType.HEALTH_PROFESSIONAL
+        parts = [w for w in _words(finding.span.of(text)) if len(w) >= _MIN_LENGTH]
+        for number, part in enumerate(parts):
+            if gazetteer.of(part) & Word.PARTICLE:
+                continue
+            bits = finding.bits if len(parts) == 1 else FIRST_ONLY if number == 0 else LAST_ONLY
+            key = part.casefold()
+            if key not in known or (known[key][0] and not health):
+                known[key] = (health, LAST_ONLY if PiiBit.HEALTH_PROFESSIONAL in bits else bits)
+    if not known:
+        return
+    for index, token in enumerate(tokens):
+        entry = known.get(token.word.casefold())
+        if entry is None or _is_term(text, tokens, index, gazetteer):
+            continue
+        health, bits = entry
+        yield name_finding(
+            token.start, token.end, health=health, bits=bits, source="names.repeat", score=0.65,
+            reason=("label", "repeats a name of this document"),
+        )  # fmt: skip
+
+
+def _words(name: str) -> list[str]:
+    return [
+        w for w in name.replace(",", " ").replace("^", " ").replace(".", " ").replace('"', " ").split() if w
+    ]
+
+
+def _is_term(text: str, tokens: Sequence[Token], index: int, gazetteer: Gazetteer) -> bool:
+    token = tokens[index]
+    after = text[token.end : token.end + 24].removeprefix("'s").removeprefix("’s").lstrip(" -")
+    word = after.split()[0].strip(".,;:()") if after.split() else ""
+    if word and gazetteer.of(word) & _BLOCK:
+        return True
+    if token.flags & Word.ORDINARY:
+        before = text[max(0, token.start - 2) : token.start].rstrip(" ")
+        starts_sentence = not before or before[-1] in ".!?:\n-•*"
+        return starts_sentence or token.is_caps or bool(token.flags & Word.MONTH_OR_DAY)
+    return False
