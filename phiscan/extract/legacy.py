@@ -1,34 +1,50 @@
-"""Legacy Word and PowerPoint through catdoc and catppt, where they are installed."""
+"""Legacy Word and PowerPoint; Word 95 and damaged files go to catdoc and catppt where they are installed."""
 
 from __future__ import annotations
 
 import os
 import shutil
+import struct
 import subprocess
+from typing import Any
 
 from phiscan.errors import ExtractError
 from phiscan.extract.content import Content, Sink
 from phiscan.extract.ocr import die_with_parent
+from phiscan.extract.ole import is_encrypted, open_ole, properties_text
+from phiscan.extract.slides_binary import atoms
+from phiscan.extract.word_binary import stories
 from phiscan.model import FailReason
 
-PROGRAMS = {"application/msword": "catdoc", "application/vnd.ms-powerpoint": "catppt"}
+_SECONDS = 30
 
 
 class LegacyOfficeExtractor:
     """Read DOC and PPT."""
 
-    media_types = frozenset(PROGRAMS)
+    media_types = frozenset({"application/msword", "application/vnd.ms-powerpoint"})
 
     def extract(self, content: Content, sink: Sink) -> None:
-        """Add the text that the external reader gives, then properties."""
-        from phiscan.extract.ole import is_encrypted, properties_text  # noqa: PLC0415
-
+        """Add one segment per story or slide, then the properties."""
         if is_encrypted(content.data):
             raise ExtractError(FailReason.ENCRYPTED)
-        is_word = content.data.find("WordDocument".encode("utf-16-le")) >= 0
-        program = PROGRAMS["application/msword" if is_word else "application/vnd.ms-powerpoint"]
-        sink.add(external_text(program, content.data), content.locator)
+        with open_ole(content.data) as ole:
+            is_word = ole.exists("WordDocument")
+            parts = _parts(ole, is_word=is_word)
+        if parts:
+            for number, (place, text) in enumerate(parts, 1):
+                sink.add(text, content.place(place if is_word else f"{place.partition('@')[0]}{number}"))
+        else:
+            sink.add(external_text("catdoc" if is_word else "catppt", content.data), content.locator)
         sink.add(properties_text(content.data), content.place("properties"))
+
+
+def _parts(ole: Any, *, is_word: bool) -> list[tuple[str, str]]:
+    """Return the parts by our own readers; empty where the format is older or damaged."""
+    try:
+        return stories(ole) if is_word else atoms(ole)
+    except (ExtractError, OSError, ValueError, struct.error, IndexError):
+        return []
 
 
 def external_text(program: str, data: bytes) -> str:
@@ -49,7 +65,7 @@ def external_text(program: str, data: bytes) -> str:
             [path, "-dutf-8", f"/proc/self/fd/{descriptor}"],
             capture_output=True,
             pass_fds=(descriptor,),
-            timeout=30,
+            timeout=_SECONDS,
             check=False,
             preexec_fn=die_with_parent,
         )

@@ -27,7 +27,10 @@ def paragraphs_text(root: Any) -> str:
         element, leaving = stack.pop()
         name = local_name(element)
         if leaving:
-            pieces.append("\t" if name in _CELLS else "\n")
+            if name in _CELLS and pieces and pieces[-1] == "\n":
+                pieces[-1] = "\t"  # the end of the cell's last paragraph
+            else:
+                pieces.append("\t" if name in _CELLS else "\n")
             continue
         if name in _SKIPPED:
             continue

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from typing import Any
 
@@ -10,6 +11,9 @@ from phiscan.extract.rows import lay_out
 from phiscan.extract.runs import paragraphs_text
 
 _TEXT_PARTS = ("xl/comments", "xl/threadedcomments", "xl/drawings/drawing", "xl/charts/", "xl/diagrams/data")
+_HEADER_FOOTER = re.compile(rb"<(?:\w+:)?headerFooter\b[^>]*>(.*?)</(?:\w+:)?headerFooter>", re.DOTALL)
+_BETWEEN_TAGS = re.compile(rb">([^<]+)<")
+_HEADER_CODES = re.compile(r"&(?:\"[^\"]*\"|[A-Z]|\d+)")
 
 
 def read_parts(package: Package, *, cells: bool) -> bool:
@@ -20,9 +24,7 @@ def read_parts(package: Package, *, cells: bool) -> bool:
         found = _read_cells(package)
     for name in package.names:
         lowered = name.lower()
-        if lowered.endswith(".xml") and any(
-            lowered.startswith(part) or f"/{part.rpartition('/')[2]}" in lowered for part in _TEXT_PARTS
-        ):
+        if lowered.endswith(".xml") and lowered.startswith(_TEXT_PARTS):
             root = package.parse(name)
             if root is not None:
                 text = paragraphs_text(root)
@@ -36,20 +38,11 @@ def read_parts(package: Package, *, cells: bool) -> bool:
 
 
 def _headers_footers(package: Package, name: str) -> None:
-    data = package.read(name)
-    if b"headerFooter" not in data:
-        return
-    at = max(data.rfind(b"<headerFooter"), data.rfind(b":headerFooter") - 4)
-    tail = data[at : at + 65536] if at >= 0 else b""
-    end = tail.find(b"headerFooter>")
-    if end < 0:
-        return
-    text = re.sub(
-        r"&(?:\"[^\"]*\"|[A-Z]|\d+|amp;[A-Z])",
-        " ",
-        re.sub(rb"<[^>]*>", b"\n", tail[:end]).decode("utf-8", "replace"),
-    )
-    package.sink.add(text.strip(" \n<"), package.content.place("header"))
+    """Add the page headers and footers of a sheet; ``&C&"Arial"&12`` are codes for place and font."""
+    for part in _HEADER_FOOTER.findall(package.read(name)):
+        lines = (html.unescape(text.decode("utf-8", "replace")) for text in _BETWEEN_TAGS.findall(part))
+        text = "\n".join(_HEADER_CODES.sub(" ", line).strip() for line in lines)
+        package.sink.add(text, package.content.place("header"))
 
 
 def _read_cells(package: Package) -> bool:

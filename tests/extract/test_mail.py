@@ -1,0 +1,82 @@
+import email.message
+import io
+import zipfile
+
+from phiscan.config import Limits
+from phiscan.model import FailReason
+
+
+def message(subject: str = "Résumé for Zoé") -> email.message.EmailMessage:
+    mail = email.message.EmailMessage()
+    mail["From"] = "Ann Roy <ann@example.org>"
+    mail["To"] = "Dr. Côté <cote@example.org>"
+    mail["Subject"] = subject
+    mail["Date"] = "Mon, 1 Jan 2024 10:00:00 +0000"
+    mail.set_content("plain body words\n")
+    mail.add_alternative("<html><body><p>html <b>body</b> words</p></body></html>", subtype="html")
+    return mail
+
+
+def zipped(**members: str) -> bytes:
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        for name, text in members.items():
+            archive.writestr(f"{name}.txt", text)
+    return stream.getvalue()
+
+
+def test_reads_headers_and_all_bodies(read):
+    document = read(message().as_bytes(), "m.eml")
+    assert "Subject: Résumé for Zoé" in document.text
+    assert "To: Dr. Côté <cote@example.org>" in document.text
+    assert document.locate(document.text.index("plain body")) == "#body"
+    assert document.locate(document.text.index("html body words")) == "#body2"
+
+
+def test_reads_attachments_through_containers(read):
+    mail = message()
+    mail.add_attachment(zipped(inner="Lena Okafor"), maintype="application", subtype="zip", filename="scan.zip")
+    document = read(mail.as_bytes(), "m.eml")
+    assert document.locate(document.text.index("Lena Okafor")) == "scan.zip!/inner.txt"
+    assert "Attachment: scan.zip" in document.text
+
+
+def test_reads_messages_within_messages(read):
+    outer = message("outer")
+    outer.add_attachment(message("inner subject"))
+    document = read(outer.as_bytes(), "m.eml")
+    assert document.locate(document.text.index("inner subject")) == "message1.eml#headers"
+
+
+def test_reads_a_mailbox_message_by_message(read):
+    data = b"".join(
+        b"From ann@example.org Mon Jan  1 10:00:00 2024\n" + message(f"number {n}").as_bytes() + b"\n\n" for n in (1, 2)
+    )
+    document = read(data, "box.mbox")
+    assert document.media_type == "application/mbox"
+    assert document.locate(document.text.index("number 2")) == "message2.eml#headers"
+
+
+def test_a_broken_attachment_is_an_unread_part_only(read):
+    mail = message()
+    mail.add_attachment(b"PK\x03\x04 broken", maintype="application", subtype="zip", filename="bad.zip")
+    document = read(mail.as_bytes(), "m.eml")
+    assert "plain body words" in document.text
+    assert [(part.locator, part.reason) for part in document.unread] == [("bad.zip", FailReason.CORRUPT)]
+
+
+def test_stops_at_the_depth_limit(read):
+    mail = message("level 0")
+    for level in range(1, 8):
+        outer = message(f"level {level}")
+        outer.add_attachment(mail)
+        mail = outer
+    document = read(mail.as_bytes(), "m.eml", Limits(depth=3))
+    assert "level 4" in document.text
+    assert "level 3" not in document.text
+    assert document.unread[0].reason == FailReason.NESTED_TOO_DEEP
+
+
+def test_decodes_bodies_with_a_wrong_charset(read):
+    data = b"From: a@example.org\nTo: b@example.org\nSubject: x\nContent-Type: text/plain; charset=us-ascii\n\nMontr\xe9al\n"
+    assert "Montréal" in read(data, "m.eml").text

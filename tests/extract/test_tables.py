@@ -1,0 +1,94 @@
+import datetime as dt
+import io
+
+import openpyxl
+import pytest
+
+from phiscan.extract.delimited import find_delimiter
+from phiscan.extract.rows import lay_out
+
+
+def workbook_bytes(fill) -> bytes:
+    workbook = openpyxl.Workbook()
+    fill(workbook)
+    stream = io.BytesIO()
+    workbook.save(stream)
+    return stream.getvalue()
+
+
+def test_every_row_keeps_its_headers():
+    rows = [(1, ["Last name", "First name", "DOB"]), (2, ["Okafor", "Lena", "1980-02-03"]), (3, ["Roy", "", "1951-04-05"])]
+    assert [line for _, line in lay_out(rows)] == [
+        "Last name | First name | DOB",
+        "Last name: Okafor | First name: Lena | DOB: 1980-02-03",
+        "Last name: Roy | DOB: 1951-04-05",
+    ]
+
+
+def test_finds_the_header_below_a_title():
+    rows = [(1, ["Clinic list"]), (2, [""]), (3, ["Name", "Phone"]), (4, ["Ann Roy", "416-555-0100"])]
+    assert [line for _, line in lay_out(rows)][-1] == "Name: Ann Roy | Phone: 416-555-0100"
+
+
+def test_does_not_take_a_first_data_row_for_a_header():
+    rows = [(1, ["Ann Roy", "Laval"]), (2, ["Bob Can", "Sutton"]), (3, ["Cy Dee", "Ajax"])]
+    assert [line for _, line in lay_out(rows)] == ["Ann Roy | Laval", "Bob Can | Sutton", "Cy Dee | Ajax"]
+
+
+def test_writes_a_form_as_labels_and_values():
+    rows = [(1, ["Patient name", "Ann Roy"]), (2, ["Date of birth", "1950-01-02"]), (3, ["Phone", "416-555-0100"])]
+    assert [line for _, line in lay_out(rows)] == [
+        "Patient name: Ann Roy",
+        "Date of birth: 1950-01-02",
+        "Phone: 416-555-0100",
+    ]
+
+
+def test_reads_hidden_sheets_dates_numbers_and_comments(read):
+    def fill(workbook):
+        sheet = workbook.active
+        sheet.title = "Patients"
+        sheet.append(["Name", "Health card", "Visit"])
+        sheet.append(["Ann Roy", 1234567890, dt.datetime(2024, 3, 1)])  # noqa: DTZ001 (a cell has no zone)
+        sheet["A2"].comment = openpyxl.comments.Comment("called her husband", "nurse")
+        hidden = workbook.create_sheet("Old")
+        hidden.sheet_state = "veryHidden"
+        hidden.append(["secret list"])
+        sheet.oddHeader.center.text = "Ward Nine"
+
+    document = read(workbook_bytes(fill), "p.xlsx")
+    assert "Name: Ann Roy | Health card: 1234567890 | Visit: 2024-03-01" in document.text
+    assert "secret list" in document.text
+    assert "called her husband" in document.text
+    assert "Ward Nine" in document.text
+    assert document.locate(document.text.index("Ann Roy")) == "#Patients!A2"
+    assert document.locate(document.text.index("secret list")) == "#Old!A1"
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+def test_finds_the_delimiter(read, delimiter):
+    lines = [["Name", "City", "Phone"], ["Ann Roy", "Laval", "450-555-0100"], ["Bob Can", "Ajax", "905-555-0101"]]
+    text = "\n".join(delimiter.join(line) for line in lines)
+    assert find_delimiter(text) == delimiter
+    document = read(text.encode(), "list.csv")
+    assert "Name: Bob Can | City: Ajax | Phone: 905-555-0101" in document.text
+    assert document.locate(document.text.index("Bob Can")) == "#row3"
+
+
+def test_keeps_commas_and_line_breaks_within_quotes(read):
+    document = read(b'Name,Address\n"Roy, Ann","1 Main St\nLaval"\n"Can, Bob","2 Elm"\n', "a.csv")
+    assert "Name: Roy, Ann | Address: 1 Main St\nLaval" in document.text
+    assert document.locate(document.text.index("Can, Bob")) == "#row4"
+
+
+def test_an_unbalanced_quote_does_not_swallow_the_file(read):
+    rows = "".join(f"{number},value{number},x\n" for number in range(100))
+    document = read(("id,what,note\n" + '5,"open,x\n' + rows).encode(), "a.csv")
+    assert "what: value99" in document.text
+
+
+def test_a_long_table_stays_linear(read):
+    rows = "".join(f"Name{number},{number},Laval\n" for number in range(20_000))
+    document = read(("name,number,city\n" + rows).encode(), "a.csv")
+    assert len(document.segments) == 20_001
+    assert len(document.text) < 5 * len(rows)
