@@ -5,7 +5,8 @@ q1, q2 and q12 the probabilities that list 1, list 2 and both found a file, give
 
     gamma(x) = q12(x) / (q1(x) q2(x))
 
-is the probability to be found at all, and the total is n times the mean of 1/gamma over the files found, corrected for the error in the q.
+is the probability to be found at all. The total is the number found times the mean of 1/gamma over the
+files found, corrected for the error in the learned q.
 
 Source: Das, Kennedy & Jewell (2024), "Doubly robust capture-recapture methods for estimating population
 size", JASA 119:1309, section 3.
