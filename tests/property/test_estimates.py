@@ -139,12 +139,11 @@ def test_does_not_depend_on_the_order_of_lists(cells: list[int], order: list[int
     counts = [0, *cells]
     moved = [0] * 16
     models = list(hierarchical_models(4))[::6]
-    renamed = [
-        frozenset(
-            sum(1 << order[position] for position in range(4) if term >> position & 1) for term in model
-        )
-        for model in models
-    ]
+
+    def rename(term: int) -> int:
+        return sum(1 << order[position] for position in range(4) if term >> position & 1)
+
+    renamed = [frozenset(rename(term) for term in model) for model in models]
     for history, count in enumerate(counts):
         moved[rename(history)] = count
     before = fit_models(CaptureTable(4, tuple(counts)), models)

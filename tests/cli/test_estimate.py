@@ -1,0 +1,365 @@
+"""The estimate commands answer the contract, and refuse nonsense with one line."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from jsonschema import Draft202012Validator
+
+from phiscan.cli import app, main
+from phiscan.errors import InputError
+
+SCHEMAS = Path(__file__).parents[2] / "docs" / "reference" / "schemas"
+THREE = "a,b,c,count\n1,0,0,40\n0,1,0,30\n0,0,1,20\n1,1,0,6\n1,0,1,9\n0,1,1,8\n1,1,1,5\n"
+
+
+def answer(*arguments: object) -> dict[str, Any]:
+    """Run `phiscan estimate ... --json`, and check the answer against the published schema."""
+    words = [str(argument) for argument in arguments]
+    result = CliRunner().invoke(app, ["estimate", *words, "--json"], catch_exceptions=False)
+    assert result.exit_code == 0
+    parsed: dict[str, Any] = json.loads(result.stdout)
+    schema = json.loads((SCHEMAS / f"estimate-{words[0]}.json").read_text(encoding="utf-8"))
+    Draft202012Validator.check_schema(schema)
+    Draft202012Validator(schema).validate(parsed)
+    check_reasons(parsed)
+    assert parsed["assumption"].endswith(".")
+    assert parsed["source"]
+    return parsed
+
+
+def check_reasons(value: object) -> None:
+    """Every null has a reason in the same object."""
+    if isinstance(value, dict):
+        if None in value.values():
+            assert value.get("reason")
+        for part in value.values():
+            check_reasons(part)
+    elif isinstance(value, list):
+        for part in value:
+            check_reasons(part)
+
+
+def refusal(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, *arguments: object) -> str:
+    """Run the program as a user does; return the one line it prints."""
+    monkeypatch.setattr("sys.argv", ["phiscan", "estimate", *(str(argument) for argument in arguments)])
+    with pytest.raises(SystemExit) as stopped:
+        main()
+    assert stopped.value.code == 2
+    caught = capsys.readouterr()
+    assert caught.out == ""
+    lines = caught.err.splitlines()
+    assert len(lines) == 1
+    return lines[0]
+
+
+def written(folder: Path, text: str) -> Path:
+    path = folder / "table.csv"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_estimates_screening() -> None:
+    found = answer("screening", "--phi", 71, "--not-phi", 4, "--not-screened", 48)
+    assert found["n"] == 123
+    assert round(found["tdp"]["value"], 3) == 0.577
+    assert round(found["frp"]["value"], 3) == 0.033
+    assert found["ppv"]["value"] == pytest.approx(71 / 75)
+    assert len(found["tdp"]["ci95"]) == 2
+
+
+def test_compares_two_characteristics() -> None:
+    given = ("screening", "--phi", 71, "--not-phi", 4, "--not-screened", 48, "--versus", "75,3")
+    assert answer(*given)["relative"] == {"rtdp": 71 / 75, "rfrp": 4 / 3}
+    paired = answer(*given, "--both", "60,2")["relative"]
+    assert paired["rtdp_ci95"][0] < 71 / 75 < paired["rtdp_ci95"][1]
+
+
+def test_leaves_unknown_what_no_file_shows() -> None:
+    found = answer("screening", "--phi", 0, "--not-phi", 0, "--not-screened", 9, "--versus", "0,0")
+    assert found["tdp"]["value"] == 0
+    assert found["ppv"]["value"] is None
+    assert found["relative"]["rtdp"] is None
+
+
+def test_estimates_two_lists(tmp_path: Path) -> None:
+    found = answer("missed", written(tmp_path, "a,b,count\n1,0,80\n0,1,80\n1,1,20\n"))
+    assert found["n_observed"] == 180
+    assert found["two_list"]["lincoln_petersen"]["total"] == 500
+    assert found["two_list"]["chapman"]["total"] == pytest.approx(101 * 101 / 21 - 1)
+    assert found["two_list"]["chapman"]["ci95"][0] > 180
+
+
+def test_answers_with_chapman_alone_when_nothing_overlaps(tmp_path: Path) -> None:
+    found = answer("missed", written(tmp_path, "a,b,count\n1,0,8\n0,1,7\n"))["two_list"]
+    assert found["lincoln_petersen"]["total"] is None
+    assert found["lincoln_petersen"]["reason"]
+    assert found["chapman"]["total"] == 9 * 8 - 1
+
+
+@pytest.mark.parametrize("text", ["a,b,count\n", "a,b,count\n1,0,0\n0,1,0\n1,1,0\n", "a,b,count\n0,1,9\n"])
+def test_says_nothing_of_detectors_that_found_nothing(tmp_path: Path, text: str) -> None:
+    found = answer("missed", written(tmp_path, text))["two_list"]
+    assert found["lincoln_petersen"]["total"] is None
+    assert found["chapman"]["total"] is None
+
+
+def test_estimates_three_lists(tmp_path: Path) -> None:
+    found = answer("missed", written(tmp_path, THREE))
+    assert [model["model"] for model in found["models"]][:2] == ["[1,2,3]", "[12,3]"]
+    assert len(found["models"]) == 8
+    totals = {model["model"]: model["total"] for model in found["models"]}
+    assert found["range"][0] <= found["averaged"] <= found["range"][1]
+    assert found["selected"]["bic"] in totals
+    assert found["chao_lower_bound"] == pytest.approx(118 + 90**2 / (2 * 23))
+    assert 0 < found["sample_coverage"]["coverage"] < 1
+
+
+def test_takes_the_columns_in_any_place(tmp_path: Path) -> None:
+    moved = "count,a,b,c\n" + "\n".join(
+        ",".join([line.split(",")[3], *line.split(",")[:3]]) for line in THREE.splitlines()[1:]
+    )
+    assert answer("missed", written(tmp_path, moved)) == answer("missed", written(tmp_path, THREE))
+
+
+def test_fits_one_model_with_its_terms_in_any_order(tmp_path: Path) -> None:
+    path = written(tmp_path, THREE)
+    found = answer("missed", path, "--model", "[3,21]")
+    assert [model["model"] for model in found["models"]] == ["[12,3]"]
+    alike = next(model for model in answer("missed", path)["models"] if model["model"] == "[12,3]")
+    assert found["models"][0]["total"] == pytest.approx(alike["total"], rel=1e-12)
+
+
+def test_refuses_models_of_an_empty_table_by_name(tmp_path: Path) -> None:
+    found = answer("missed", written(tmp_path, "a,b,c,count\n"))
+    assert {model["outcome"] for model in found["models"]} == {"refused"}
+    assert found["averaged"] is None
+    assert found["range"] is None
+
+
+def test_adds_up_strata(tmp_path: Path) -> None:
+    rows = "format,a,b,count\npdf,1,0,10\npdf,0,1,20\npdf,1,1,30\ntxt,1,0,5\ntxt,0,1,5\ntxt,1,1,5\n"
+    found = answer("missed", written(tmp_path, rows), "--by", "format")
+    parts = {part["name"]: part["missed"] for part in found["strata"]}
+    assert found["combined"]["missed"] == pytest.approx(parts["pdf"] + parts["txt"])
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("a,b,count\n1,0,5\n0,0,4\n", "line 3"),
+        ("a,b,count\n1,0,5\n1,0,4\n", "line 3"),
+        ("a,b,count\n1,2,5\n", "line 2, field b"),
+        ("a,b,count\n1,0,-5\n", "line 2, field count"),
+        ("a,b,count\n1,0,nan\n", "line 2, field count"),
+        ("a,b,count\n1,0,2.5\n", "line 2, field count"),
+        ("a,count\n1,5\n", "line 1"),
+        ("a,b\n1,0\n", "column 'count'"),
+        ("a,b,count\n1,0\n", "line 2"),
+        ("", "line 1"),
+    ],
+)
+def test_refuses_bad_histories(
+    tmp_path: Path, text: str, said: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert said in refusal(capsys, monkeypatch, "missed", written(tmp_path, text))
+
+
+@pytest.mark.parametrize("model", ["12,3", "[12]", "[14,23]", "[123]", "[1,2,]", "[11,2,3]", "[]", "[a,b,c]"])
+def test_refuses_what_is_no_model(
+    tmp_path: Path, model: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = written(tmp_path, THREE)
+    assert "model: " in refusal(capsys, monkeypatch, "missed", path, "--model", model)
+
+
+def test_bounds_elusion() -> None:
+    found = answer("elusion", "--population", 1000, "--sample", 100, "--found", 1)
+    assert found["rate"]["value"] == 0.01
+    assert found["missed"]["value"] == 10
+    assert found["missed"]["upper_hypergeometric"] == 44
+    assert found["missed"]["upper_binomial"] == pytest.approx(1000 * found["rate"]["upper"])
+    assert found["recall_lower"] is None
+    assert "upper_sequential" not in found["missed"]
+
+
+def test_bounds_recall_at_any_time() -> None:
+    given = ("--population", 1000, "--sample", 990, "--found", 0, "--true-positives", 50)
+    found = answer("elusion", *given, "--sequential", "--target-recall", 0.95)
+    assert found["recall_lower"] == 50 / (50 + found["missed"]["upper_hypergeometric"])
+    assert found["missed"]["upper_sequential"] >= found["missed"]["upper_hypergeometric"]
+    assert found["stop"] is True
+
+
+def test_bounds_strata_together(tmp_path: Path) -> None:
+    rows = "name,population,sample,found\npdf,500,50,0\ntxt,500,50,1\n"
+    found = answer("elusion", "--strata", written(tmp_path, rows))
+    assert found["missed"]["upper_hypergeometric"] == sum(
+        part["upper_hypergeometric"] for part in found["strata"]
+    )
+    assert found["missed"]["value"] == 10
+
+
+def test_bounds_an_empty_sample_by_everything() -> None:
+    found = answer("elusion", "--population", 1000, "--sample", 0, "--found", 0)
+    assert found["rate"]["value"] is None
+    assert found["missed"]["upper_hypergeometric"] == 1000
+
+
+def test_plans_samples() -> None:
+    assert answer("elusion", "--plan", "--target", 0.01)["sample_size"] == 299
+    planned = answer("elusion", "--plan", "--target", 0.01, "--population", 1000)["sample_size"]
+    shown = answer("elusion", "--population", 1000, "--sample", planned, "--found", 0)
+    assert shown["missed"]["upper_hypergeometric"] <= 10
+
+
+def test_stays_exact_for_a_thousand_million_files() -> None:
+    found = answer("elusion", "--population", 10**9, "--sample", 10**6, "--found", 10, "--sequential")
+    assert 10_000 < found["missed"]["upper_hypergeometric"] <= found["missed"]["upper_binomial"]
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        ("--population", 10, "--sample", 11, "--found", 0),
+        ("--population", 10, "--sample", 5, "--found", 6),
+        ("--population", -1, "--sample", 0, "--found", 0),
+        ("--population", 10, "--sample", 5),
+        ("--population", 10, "--sample", 5, "--found", 0, "--confidence", "nan"),
+        ("--population", 10, "--sample", 5, "--found", 0, "--confidence", "1"),
+        ("--plan",),
+        ("--plan", "--target", "0"),
+        ("--plan", "--target", "nan"),
+    ],
+)
+def test_refuses_impossible_samples(
+    given: tuple[object, ...], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert refusal(capsys, monkeypatch, "elusion", *given)
+
+
+def test_names_the_stratum_line_that_is_impossible(tmp_path: Path) -> None:
+    rows = "name,population,sample,found\npdf,500,50,0\ntxt,50,60,1\n"
+    with pytest.raises(InputError, match="line 3, field sample"):
+        CliRunner().invoke(
+            app, ["estimate", "elusion", "--strata", str(written(tmp_path, rows))], catch_exceptions=False
+        )
+
+
+def test_measures_agreement(tmp_path: Path) -> None:
+    rows = "item,r1,r2\n" + "".join(
+        f"{number},{first},{second}\n"
+        for number, (first, second) in enumerate(
+            [("phi", "phi")] * 20
+            + [("phi", "not_phi")] * 5
+            + [("not_phi", "phi")] * 10
+            + [("not_phi", "not_phi")] * 15
+        )
+    )
+    found = answer("agreement", written(tmp_path, rows))
+    assert found["kappa"] == pytest.approx(0.4)
+    assert found["pabak"] == pytest.approx(0.4)
+    assert found["positive_agreement"] == pytest.approx(40 / 55)
+
+
+def test_compares_three_reviewers_in_pairs(tmp_path: Path) -> None:
+    rows = "item,x,y,z\n1,phi,phi,not_phi\n2,phi,,phi\n3,not_phi,not_phi,not_phi\n"
+    found = answer("agreement", written(tmp_path, rows))
+    assert found["kappa"] is None
+    assert found["krippendorff_alpha"] is not None
+    assert [pair["reviewers"] for pair in found["pairs"]] == [["x", "y"], ["x", "z"], ["y", "z"]]
+
+
+@pytest.mark.parametrize(
+    "rows", ["item,x,y\n", "item,x,y\n1,phi,\n2,,phi\n", "item,x,y\n1,phi,phi\n2,phi,phi\n"]
+)
+def test_gives_reasons_when_agreement_has_no_meaning(tmp_path: Path, rows: str) -> None:
+    found = answer("agreement", written(tmp_path, rows))
+    assert found["kappa"] is None
+    assert found["krippendorff_alpha"] is None
+
+
+@pytest.mark.parametrize("rows", ["item,x\n1,phi\n", "item,x,y\n1,phi,phi\n1,phi,phi\n", "x,y\nphi,phi\n"])
+def test_refuses_ratings_that_cannot_be_compared(
+    tmp_path: Path, rows: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "line" in refusal(capsys, monkeypatch, "agreement", written(tmp_path, rows))
+
+
+def test_corrects_for_verification() -> None:
+    found = answer("verified", "--positive", "231,32,166", "--negative", "27,54,140")
+    assert round(found["corrected"]["sensitivity"], 3) == 0.836
+    assert round(found["corrected"]["specificity"], 3) == 0.738
+    assert found["missed"] == pytest.approx(221 * 27 / 81)
+    assert found["prevalence"] == pytest.approx((429 * 231 / 263 + 221 * 27 / 81) / 650)
+
+
+def test_cannot_correct_without_verified_negatives() -> None:
+    found = answer("verified", "--positive", "5,5,0", "--negative", "0,0,90")
+    assert found["corrected"]["sensitivity"] is None
+    assert found["missed"] is None
+    assert found["naive"]["sensitivity"] == 1
+
+
+@pytest.mark.parametrize("counts", ["1,2", "1,2,3,4", "-1,2,3", "1,2,x", "1,2,nan", "1.5,2,3"])
+def test_refuses_bad_verified_counts(
+    counts: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = refusal(capsys, monkeypatch, "verified", f"--positive={counts}", "--negative", "1,1,1")
+    assert "--positive" in said
+
+
+def test_estimates_prevalence() -> None:
+    found = answer("prevalence", "--found", 23, "--sample", 150, "--sensitivity", 0.96, "--specificity", 0.89)
+    assert found["apparent"] == pytest.approx(23 / 150)
+    assert found["prevalence"] == pytest.approx((23 / 150 - 0.11) / 0.85)
+    assert found["se"] == pytest.approx((23 / 150 * 127 / 150 / 150) ** 0.5 / 0.85)
+
+
+def test_warns_when_prevalence_was_cut() -> None:
+    given = {"--found": "1", "--sample": "150", "--sensitivity": "0.96", "--specificity": "0.89"}
+    words = ["estimate", "prevalence", "--json", *(word for pair in given.items() for word in pair)]
+    result = CliRunner().invoke(app, words, catch_exceptions=False)
+    assert json.loads(result.stdout)["prevalence"] == 0
+    assert "cut" in json.loads(result.stdout)["warning"]
+    assert "warning" in result.stderr
+
+
+def test_needs_reviewers_better_than_chance() -> None:
+    found = answer("prevalence", "--found", 3, "--sample", 10, "--sensitivity", 0.9, "--specificity", 0.1)
+    assert found["prevalence"] is None
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        ("screening", "--phi", -1, "--not-phi", 0, "--not-screened", 0),
+        ("screening", "--phi", 1, "--not-phi", 0, "--not-screened", 0, "--versus", "9,9"),
+        ("screening", "--phi", 5, "--not-phi", 5, "--not-screened", 0, "--versus", "4,4", "--both", "5,0"),
+        ("screening", "--phi", "nan", "--not-phi", 0, "--not-screened", 0),
+        ("prevalence", "--found", 5, "--sample", 4, "--sensitivity", 1, "--specificity", 1),
+        ("prevalence", "--found", 1, "--sample", 4, "--sensitivity", "nan", "--specificity", 1),
+        ("prevalence", "--found", 1, "--sample", 4, "--sensitivity", 1.5, "--specificity", 1),
+        ("missed", "no-such-file.csv"),
+    ],
+)
+def test_refuses_nonsense(
+    given: tuple[object, ...], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert refusal(capsys, monkeypatch, *given)
+
+
+def test_writes_lines_for_people(tmp_path: Path) -> None:
+    result = CliRunner().invoke(
+        app, ["estimate", "missed", str(written(tmp_path, THREE))], catch_exceptions=False
+    )
+    assert "model [12,13,23]: total" in result.stdout
+    assert "assumption: " in result.stdout
+
+
+@pytest.mark.parametrize("command", ["screening", "missed", "elusion", "agreement", "verified", "prevalence"])
+def test_helps_with_an_example(command: str) -> None:
+    result = CliRunner().invoke(app, ["estimate", command, "--help"], catch_exceptions=False)
+    assert "Example: phiscan estimate" in result.stdout
