@@ -4,6 +4,10 @@ No message in this tree ever carries document text: it names the file, the line 
 was expected there. Anything else would make the log the next leak.
 """
 
+from __future__ import annotations
+
+from pathlib import Path
+
 
 class PhiscanError(Exception):
     """The root of every error that phiscan raises on purpose."""
@@ -44,3 +48,16 @@ class ExtractError(PhiscanError):
 
 class StoreError(PhiscanError):
     """The review store cannot be opened, read or written; stops the run."""
+
+
+def origin(error: BaseException) -> str:
+    """Name an unexpected error by its type and the innermost line of code, never by its message.
+
+    Libraries quote what they choke on; a message that we did not write may hold document text.
+    """
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    if trace is None:
+        return type(error).__name__
+    return f"{type(error).__name__} at {Path(trace.tb_frame.f_code.co_filename).name}:{trace.tb_lineno}"

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 
 import click
 
 from phiscan import __version__
-from phiscan.errors import PhiscanError
+from phiscan.errors import PhiscanError, origin
 
 EXIT_USAGE = 2
 EXIT_STOPPED = 4
@@ -79,4 +80,10 @@ def main() -> None:
         # The reader of our output went away (`phiscan queue list | head`): not an error of ours.
         sys.stderr.close()
         status = 0
+    except Exception as error:
+        # A message that we did not write may quote a document: only its type and place are shown.
+        if os.environ.get("PHISCAN_TRACEBACK"):
+            raise
+        click.echo(f"phiscan: internal error: {origin(error)}; PHISCAN_TRACEBACK=1 shows more", err=True)
+        status = EXIT_STOPPED
     sys.exit(status if isinstance(status, int) else 0)

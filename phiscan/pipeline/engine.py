@@ -13,7 +13,7 @@ from pathlib import Path
 
 from phiscan import classify, extract, screen
 from phiscan.config import Config, Limits
-from phiscan.errors import ConfigError, ExtractError
+from phiscan.errors import ConfigError, ExtractError, origin
 from phiscan.model import (
     Document,
     Examination,
@@ -113,7 +113,7 @@ def process(source: SourceFile, engine: Engine) -> Processed:
     except MemoryError:
         result = FileResult(source, Outcome.FAILED, reason=FailReason.OUT_OF_MEMORY)
     except Exception as error:  # noqa: BLE001 (the per-file fault boundary)
-        result = FileResult(source, Outcome.FAILED, reason=FailReason.CRASHED, detail=_origin(error))
+        result = FileResult(source, Outcome.FAILED, reason=FailReason.CRASHED, detail=origin(error))
     return Processed(result, clock.laps())
 
 
@@ -131,16 +131,6 @@ class _Clock:
 
     def laps(self) -> tuple[tuple[str, float], ...]:
         return tuple(self._laps.items())
-
-
-def _origin(error: Exception) -> str:
-    """Name an unexpected error by type and by the innermost line of code, never by its message."""
-    trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    if trace is None:
-        return type(error).__name__
-    return f"{type(error).__name__} at {Path(trace.tb_frame.f_code.co_filename).name}:{trace.tb_lineno}"
 
 
 def _keep(source: SourceFile, document: Document, examination: Examination, key: bytes) -> FileResult:

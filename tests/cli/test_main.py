@@ -6,6 +6,7 @@ import sys
 import pytest
 from click.testing import CliRunner
 
+from phiscan import cli
 from phiscan.cli import COMMANDS, app
 from phiscan.cli.output import print_json
 
@@ -47,3 +48,19 @@ def test_starts_without_loading_what_a_command_does_not_need() -> None:
 def test_refuses_to_print_a_number_that_does_not_exist() -> None:
     with pytest.raises(ValueError, match="not JSON compliant"):
         print_json({"value": float("nan")})
+
+
+def test_shows_type_and_place_of_an_unexpected_error_but_not_its_message(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def explode(**_options: object) -> None:
+        message = "canary value"
+        raise ValueError(message)
+
+    monkeypatch.setattr(app, "main", explode)
+    with pytest.raises(SystemExit) as stopped:
+        cli.main()
+    assert stopped.value.code == 4
+    shown = capsys.readouterr()
+    assert "internal error: ValueError at test_main.py:" in shown.err
+    assert "canary" not in shown.out + shown.err
