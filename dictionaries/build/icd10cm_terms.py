@@ -86,6 +86,22 @@ def forms_of(title: str) -> list[str]:
     return found
 
 
+def code_rows() -> list[tuple[str, str, str, str, str]]:
+    """Return the codes themselves: claims and problem lists often hold nothing else.
+
+    A dotted code counts by itself; a category (I10) or a code without its dot (E119) also names motorways,
+    rooms and parts, so it needs a health term near by.
+    """
+    rows: list[tuple[str, str, str, str, str]] = []
+    for code in icd.get_all_codes():
+        if not re.fullmatch(r"[A-Z]\d[0-9A-Z](\.[0-9A-Z])?", code) or LEFT_OUT.match(code) and code[0] != "Z":
+            continue
+        rows.append((code, f"icd:{code[:3]}", code, "case" if "." in code else "case,context", "en"))
+        if "." in code:
+            rows.append((code.replace(".", ""), f"icd:{code[:3]}", code, "case,context", "en"))
+    return rows
+
+
 def main() -> None:
     """Write the dictionary; our own lists win where they have the same form."""
     ours = {row[0].lower() for path in (HERE / "health").glob("*.src") for row in rows_of(path)}
@@ -102,6 +118,9 @@ def main() -> None:
     version = importlib.metadata.version("simple-icd-10-cm")
     source = f"ICD-10-CM (CDC/NCHS, public domain) through simple-icd-10-cm {version} (MIT)"
     write("health_icd10cm", sorted(rows.values()), source, "public domain (data), MIT (package)")
+    codes = code_rows()
+    write("health_icd10cm_codes", codes, source, "public domain (data), MIT (package)")
+    print(f"health_icd10cm_codes.txt: {len(codes)} terms")  # noqa: T201 (a build command reports)
     print(f"health_icd10cm.txt: {len(rows)} terms")  # noqa: T201 (a build command reports)
 
 

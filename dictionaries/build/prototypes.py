@@ -12,19 +12,30 @@ import argparse
 import hashlib
 import json
 import random
-from collections import Counter, defaultdict
+from collections import Counter
 from pathlib import Path
 
+import numpy as np
+
 from phiscan.classify.classifier import FORMAT_VERSION, MODEL_FILE, is_told
-from phiscan.classify.features import read, windows
+from phiscan.classify.features import Window, read, windows
 from phiscan.classify.knn import ConceptTfidf, OneClassKnn, block_of
 from phiscan.classify.lexicon import load_lexicon
+from phiscan.classify.person import person_features
 
 HERE = Path(__file__).resolve().parent
 DATA = HERE.parents[1].parent / "shared" / "data" / "text"
 # File -> prototypes taken from its training half (windows, drawn with the seed).
 SOURCES = {"aci_bench_train_valid": 60, "fhir_synthea_dev": 30, "hl7v2_reportstream": 30, "ccda_hl7": 20}
-BACKGROUND = ("medquad_dev",)  # read for document frequencies only
+NEGATIVE_SOURCES = (
+    "medquad_dev",
+    "spamassassin_ham_dev",
+    "wnut17_train",
+    "state_union_inaugural",
+    "presidio_generated_large",
+)
+FAMILY_WEIGHT = {"papers_health": 3.0, "medquad_dev": 3.0}
+PERSON_C = 1.0
 WEIGHTS = {"concept": 0.5, "kind": 1.0, "cue": 1.0}
 QUANTILE = 0.97
 SEED = 2008
@@ -42,34 +53,70 @@ def documents(name: str, label: str = "") -> list[dict]:
     return [d for d in found if training_half(d["id"]) and (not label or d["doc_label"] == label)]
 
 
-def bags_of(text: str) -> list[dict[str, int]]:
-    """Return the bags of the windows of a text that say something."""
+def told_windows(text: str) -> list[Window]:
+    """Return the windows of a text that say something."""
     lexicon = load_lexicon()
-    return [window.counts for window in windows(read(text, lexicon), lexicon) if is_told(window)]
+    return [window for window in windows(read(text, lexicon), lexicon) if is_told(window)]
 
 
-def collect() -> list[tuple[str, dict[str, int]]]:
-    """Return (name, bag) of every prototype, our own first."""
-    found: list[tuple[str, dict[str, int]]] = []
+def collect() -> list[tuple[str, Window]]:
+    """Return (name, window) of every prototype, our own first."""
+    found: list[tuple[str, Window]] = []
     for path in sorted((HERE / "notes").glob("*.txt")):
         for number, note in enumerate(path.read_text(encoding="utf-8").split("\n=====\n"), start=1):
-            for bag in bags_of(note.strip()):
-                found.append((f"{path.stem}/{number}", bag))
+            for window in told_windows(note.strip()):
+                found.append((f"{path.stem}/{number}", window))
     draw = random.Random(SEED)
     for name, limit in SOURCES.items():
-        taken: list[tuple[str, dict[str, int]]] = []
+        taken: list[tuple[str, Window]] = []
         seen: set[str] = set()
         for document in documents(name):
             if document["doc_label"] not in {"PHI", "HI_ONLY"}:
                 continue
-            for bag in bags_of(document["text"]):
-                key = json.dumps(bag, sort_keys=True)
+            for window in told_windows(document["text"]):
+                key = json.dumps(window.counts, sort_keys=True)
                 if key not in seen:
                     seen.add(key)
-                    taken.append((name.split("_")[0], bag))
+                    taken.append((name.split("_")[0], window))
         draw.shuffle(taken)
-        found += [(f"{kind}/{number}", bag) for number, (kind, bag) in enumerate(taken[:limit], start=1)]
+        found += [
+            (f"{kind}/{number}", window) for number, (kind, window) in enumerate(taken[:limit], start=1)
+        ]
     return found
+
+
+def negatives() -> list[tuple[str, Window]]:
+    """Return (family, window) of texts that say much of health and nothing of a patient."""
+    found: list[tuple[str, Window]] = []
+    for path in sorted((HERE / "papers").glob("*.txt")):
+        for paper in path.read_text(encoding="utf-8").split("\n=====\n"):
+            found += [(f"papers_{path.stem}", window) for window in told_windows(paper.strip())]
+    for name in NEGATIVE_SOURCES:
+        for document in documents(name):
+            if document["doc_label"] != "PHI":
+                found += [(name, window) for window in told_windows(document["text"])[:8]]
+    return found
+
+
+def fit_person(positive: list[tuple[str, Window]], negative: list[tuple[str, Window]]) -> dict:
+    """Fit the person model; every family of texts weighs the same, whatever its size."""
+    from sklearn.feature_extraction import DictVectorizer
+    from sklearn.linear_model import LogisticRegression
+
+    families = [name.split("/")[0] for name, _ in positive] + [name for name, _ in negative]
+    sizes = Counter(families)
+    vectorizer = DictVectorizer(sparse=False)
+    rows = vectorizer.fit_transform([person_features(window) for _, window in [*positive, *negative]])
+    labels = np.array([True] * len(positive) + [False] * len(negative))
+    weights = np.array([FAMILY_WEIGHT.get(family, 1.0) * min(1.0, 30 / sizes[family]) for family in families])
+    for side in (labels, ~labels):
+        weights[side] /= weights[side].sum() / 100
+    model = LogisticRegression(C=PERSON_C, max_iter=5000).fit(rows, labels, sample_weight=weights)
+    learned = zip(vectorizer.get_feature_names_out(), model.coef_[0], strict=True)
+    return {
+        "weights": {name: round(float(weight), 4) for name, weight in learned},
+        "intercept": round(float(model.intercept_[0]), 4),
+    }
 
 
 def main() -> None:
@@ -77,16 +124,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, default=MODEL_FILE)
     options = parser.parse_args()
-    found = collect()
-    bags = [bag for _, bag in found]
-    background = [bag for name in BACKGROUND for d in documents(name)[:300] for bag in bags_of(d["text"])[:1]]
-    tfidf = ConceptTfidf(weights=WEIGHTS).fit([*bags, *background])
-    ours = sorted({name for bag in bags for name in bag})
+    positive = collect()
+    bags = [window.counts for _, window in positive]
+    negative = negatives()
+    tfidf = ConceptTfidf(weights=WEIGHTS).fit([*bags, *(window.counts for _, window in negative)])
+    ours = sorted(
+        {name for bag in bags for name in bag}
+        | {name for name in tfidf.vocabulary_ if ":" in name and block_of(name) != "concept"}
+    )
     idf = {name: round(float(tfidf.idf_[tfidf.vocabulary_[name]]), 4) for name in ours}
     unseen = round(tfidf.unseen_, 4)
     loaded = ConceptTfidf(weights=WEIGHTS)
     loaded.vocabulary_ = {name: index for index, name in enumerate(idf)}
-    loaded.idf_ = __import__("numpy").array(list(idf.values()))
+    loaded.idf_ = np.array(list(idf.values()))
     loaded.unseen_ = unseen
     rows = loaded.transform(bags)
     thresholds = {}
@@ -99,15 +149,21 @@ def main() -> None:
         "weights": WEIGHTS,
         "quantile": QUANTILE,
         "thresholds": thresholds,
+        "person": fit_person(positive, negative),
         "unseen_idf": unseen,
         "idf": idf,
-        "prototypes": [{"name": name, "counts": dict(sorted(bag.items()))} for name, bag in found],
+        "prototypes": [{"name": name, "counts": dict(sorted(w.counts.items()))} for name, w in positive],
     }
     options.out.write_text(
         json.dumps(model, ensure_ascii=False, separators=(",", ":")) + "\n", encoding="utf-8"
     )
-    families = Counter(name.split("/")[0] for name, _ in found)
-    print(len(found), "prototypes", dict(families), "thresholds", thresholds)  # noqa: T201
+    families = Counter(name.split("/")[0] for name, _ in positive)
+    print(len(positive), "prototypes", dict(families))
+    print("negative windows", dict(Counter(name for name, _ in negative)))
+    print("thresholds", thresholds)
+    print(
+        "person", {n: round(w, 2) for n, w in sorted(model["person"]["weights"].items(), key=lambda i: i[1])}
+    )
 
 
 if __name__ == "__main__":

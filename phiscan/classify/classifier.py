@@ -14,6 +14,7 @@ from phiscan.classify.features import Reading, Window, read, windows
 from phiscan.classify.knn import ConceptTfidf, OneClassKnn
 from phiscan.classify.lexicon import Lexicon, load_lexicon
 from phiscan.classify.ngrams import TextModel, load_text_model
+from phiscan.classify.person import PersonModel
 from phiscan.config import Config
 from phiscan.errors import ModelError
 from phiscan.model import Document, HealthScore, Span, TermHit
@@ -33,6 +34,7 @@ class Classifier:
     lexicon: Lexicon
     tfidf: ConceptTfidf
     knn: OneClassKnn
+    person: PersonModel
     prototype_names: tuple[str, ...]
     text_model: TextModel
     version: str
@@ -60,6 +62,7 @@ def build_classifier(config: Config) -> Classifier:
         lexicon=load_lexicon(),
         tfidf=tfidf,
         knn=knn,
+        person=PersonModel(model["person"]["weights"], model["person"]["intercept"]),
         prototype_names=tuple(item["name"] for item in model["prototypes"]),
         text_model=load_text_model(TEXT_MODEL_FILE),
         version=model["version"],
@@ -96,7 +99,9 @@ def classify(document: Document, classifier: Classifier) -> HealthScore:
     if not told:
         return HealthScore(0.0, None, "", terms)
     distances, nearest = distances_of(told, classifier)
-    scores = classifier.knn.score(distances)
+    # Both must hold: near to the prototypes, and told of a person. 0.5 is the threshold of either.
+    about = [classifier.person.score(window) for window in told]
+    scores = np.minimum(classifier.knn.score(distances), about)
     best = int(np.argmax(scores))
     return HealthScore(
         float(scores[best]), float(distances[best]), classifier.prototype_names[int(nearest[best])], terms

@@ -26,10 +26,14 @@ DIRECT: Final = frozenset(
 )
 # Identifiers that exist only because somebody is a patient or insured.
 RECORD: Final = frozenset({PiiBit.HEALTH_CARD, PiiBit.MRN, PiiBit.HEALTH_PLAN})
+CONTACT: Final = frozenset({PiiBit.STREET_ADDRESS, PiiBit.PHONE, PiiBit.EMAIL, PiiBit.FAX})
 NAMES: Final = frozenset({PiiBit.FIRST_NAME, PiiBit.LAST_NAME})
 
 HEALTH: Final = 0.5  # the learned threshold of the health score
+CLEAR_HEALTH: Final = 0.6  # well above the threshold: a record, not a doubtful text
 HINT: Final = 0.2  # below the threshold, but not without clinical traits
+
+LIST_HINT: Final = 0.35  # a list of people has less of a record's traits per person
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +46,7 @@ class Evidence:
     direct: bool  # an identifier that singles out one person
     record: bool  # an identifier that only a patient or insured person has
     birth_date: bool
+    contact: bool  # an address, telephone number or e-mail address
     n_people: int
     health: float
     n_terms: int  # different health concepts
@@ -60,6 +65,7 @@ class Row:
     direct: bool = False
     record: bool = False
     birth_date: bool = False
+    contact: bool = False
     min_people: int = 0
     min_terms: int = 0
 
@@ -73,6 +79,7 @@ class Row:
             and evidence.direct >= self.direct
             and evidence.record >= self.record
             and evidence.birth_date >= self.birth_date
+            and evidence.contact >= self.contact
             and evidence.n_people >= self.min_people
             and evidence.n_terms >= self.min_terms
         )
@@ -83,16 +90,18 @@ TABLE: Final[tuple[Row, ...]] = (
     Row("patient_identifier", Referral.REFERRED, min_health=HEALTH, direct=True),
     Row("birth_date", Referral.REFERRED, min_health=HEALTH, birth_date=True),
     Row("bare_name", Referral.REFERRED, min_health=HEALTH, name=True),
+    Row("contact", Referral.REFERRED, min_health=CLEAR_HEALTH, contact=True),
     Row("thin_record", Referral.REFERRED, min_health=HINT, name=True, record=True, min_terms=1),
     Row(
         "patient_list",
         Referral.REFERRED,
-        min_health=HINT,
+        min_health=LIST_HINT,
         full_name=True,
         birth_date=True,
         min_people=2,
         min_terms=2,
     ),
+    Row("people_list", Referral.REFERRED, min_health=LIST_HINT, full_name=True, min_people=3, min_terms=3),
     Row("health_without_person", Referral.HEALTH_ONLY, min_health=HEALTH),
     Row("person_by_name", Referral.PII_ONLY, name=True),
     Row("person_by_identifier", Referral.PII_ONLY, direct=True),
@@ -122,6 +131,7 @@ def weigh(screening: Screening, health: HealthScore) -> Evidence:
         direct=bool(bits & DIRECT),
         record=bool(bits & RECORD),
         birth_date=EntityType.DATE_OF_BIRTH in types,
+        contact=bool(bits & CONTACT),
         n_people=screening.n_people,
         health=health.score,
         n_terms=len({hit.concept for hit in health.terms}),

@@ -24,6 +24,8 @@ WINDOW_CHARS: Final = 2400
 STRIDE_CHARS: Final = 1200
 NEGATION_CHARS: Final = 60  # how far "denies" reaches
 FAMILY_CHARS: Final = 120  # how far "family history" reaches
+NEAR_CHARS: Final = 80  # how far "she" reaches
+BLOCKS: Final = ("cue:", "kind:", "neg:", "fam:", "near:")  # features that are no health concepts
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +34,7 @@ class Reading:
 
     health: Hits
     cues: Hits
+    cue_names: tuple[str, ...]  # the class of each cue
     n_chars: int
 
 
@@ -46,7 +49,7 @@ class Window:
     @property
     def n_concepts(self) -> int:
         """The number of different health concepts in the window."""
-        return sum(1 for name in self.counts if not name.startswith(("cue:", "kind:", "neg:", "fam:")))
+        return sum(1 for name in self.counts if not name.startswith(BLOCKS))
 
     def count(self, name: str) -> int:
         """How often a feature occurs."""
@@ -56,7 +59,12 @@ class Window:
 def read(text: str, lexicon: Lexicon) -> Reading:
     """Find the health terms and cues of a text; its words are found once for both."""
     health, cues = match_all(text, (lexicon.health, lexicon.cues))
-    return Reading(health, cues, len(text))
+    names = _names(cues, lexicon.cues.terms_)
+    for index, end in enumerate(cues.ends.tolist()):
+        # Folding makes "patients" a "patient"; who speaks of patients speaks of nobody.
+        if names[index] == "cue:person" and text[end - 1] in "sS":
+            names[index] = "cue:people"
+    return Reading(health, cues, tuple(names), len(text))
 
 
 def windows(reading: Reading, lexicon: Lexicon) -> list[Window]:
@@ -65,10 +73,11 @@ def windows(reading: Reading, lexicon: Lexicon) -> list[Window]:
     Windows without any health term and without any record cue are left out.
     """
     health_names = _names(reading.health, lexicon.health.terms_)
-    cue_names = _names(reading.cues, lexicon.cues.terms_)
+    cue_names = reading.cue_names
     n_windows = max(1, -(-(reading.n_chars - WINDOW_CHARS) // STRIDE_CHARS) + 1)
     negated = _reached(reading, cue_names, "cue:negated", NEGATION_CHARS)
     family = _reached(reading, cue_names, "cue:family", FAMILY_CHARS)
+    person = _reached(reading, cue_names, "cue:third", NEAR_CHARS)
     h_low, h_high = _bounds(reading.health.starts, n_windows)
     c_low, c_high = _bounds(reading.cues.starts, n_windows)
     found: list[Window] = []
@@ -87,6 +96,8 @@ def windows(reading: Reading, lexicon: Lexicon) -> list[Window]:
                 counts["neg:any"] += 1
             if family[hit]:
                 counts["fam:any"] += 1
+            if person[hit]:
+                counts["near:third"] += 1
         start = index * STRIDE_CHARS
         found.append(Window(start, min(start + WINDOW_CHARS, reading.n_chars), dict(counts)))
     return found
@@ -101,7 +112,7 @@ def _bounds(starts: npt.NDArray[np.int64], n_windows: int) -> tuple[list[int], l
     return np.searchsorted(starts, lows).tolist(), np.searchsorted(starts, lows + WINDOW_CHARS).tolist()
 
 
-def _reached(reading: Reading, cue_names: list[str], cue: str, reach: int) -> list[bool]:
+def _reached(reading: Reading, cue_names: Sequence[str], cue: str, reach: int) -> list[bool]:
     """Tell for each health term whether ``cue`` ends at most ``reach`` characters before it."""
     ends = np.array(
         [end for end, name in zip(reading.cues.ends.tolist(), cue_names, strict=True) if name == cue],

@@ -20,7 +20,7 @@ Bag = Mapping[str, int]
 Distances = npt.NDArray[np.float64]
 
 BLOCKS: Final = ("concept", "kind", "cue")
-_MARKS: Final = {"kind": "kind", "cue": "cue", "neg": "cue", "fam": "cue"}
+_MARKS: Final = {"kind": "kind", "cue": "cue", "neg": "cue", "fam": "cue", "near": "cue"}
 
 
 def block_of(feature: str) -> str:
@@ -121,7 +121,12 @@ class OneClassKnn:
 
     def kneighbors(self, rows: Any) -> tuple[Distances, npt.NDArray[np.int64]]:
         """Return the distance to the k-th nearest prototype and the index of the nearest, per row."""
-        distances, indices = self._search().kneighbors(rows, n_neighbors=self.k)
+        search = self._search()
+        from sklearn import config_context  # noqa: PLC0415 (imported already by the line above)
+
+        # Our own rows are finite and of the right type: checking them again costs more than the search.
+        with config_context(assume_finite=True, skip_parameter_validation=True):
+            distances, indices = search.kneighbors(rows, n_neighbors=self.k)
         return distances[:, -1], indices[:, 0]
 
     def score(self, distances: Distances) -> Distances:

@@ -27,6 +27,7 @@ HEALTH_FILES: Final = (
     "health_abbreviations",
     "health_body",
     "health_icd10cm",
+    "health_icd10cm_codes",
 )
 CUE_FILE: Final = "health_cues"
 _COLUMNS: Final = 5

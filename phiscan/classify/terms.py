@@ -90,6 +90,8 @@ class TermMatcher:
 
     def gather(self, parts: Sequence[Hits]) -> Hits:
         """Join the hits of all chunks, without the terms that lack the context they need."""
+        if not any(len(part.starts) for part in parts):
+            return Hits(_NONE, _NONE, _NONE)
         starts = np.concatenate([_NONE, *(part.starts for part in parts)])
         ends = np.concatenate([_NONE, *(part.ends for part in parts)])
         owners = np.concatenate([_NONE, *(part.terms for part in parts)])
@@ -98,31 +100,32 @@ class TermMatcher:
 
     def match_chunk(self, tokens: Tokens, text: str) -> Hits:
         """Return the terms of one chunk; ``text`` is the whole text that the tokens' positions mean."""
-        n_tokens = len(tokens.hashes)
         found_at: list[Offsets] = []
         found_last: list[Offsets] = []
         found_owner: list[npt.NDArray[np.int64]] = []
-        active = np.arange(n_tokens)
-        keys = tokens.hashes.copy()
+        active = np.arange(len(tokens.hashes))
+        keys = tokens.hashes
         for n_words in range(1, self.max_words + 1):
             slots = _slot(keys)
-            maybe = np.flatnonzero(self.whole_[slots])
-            place = np.searchsorted(self.keys_, keys[maybe])
-            place[place == len(self.keys_)] = 0
-            real = self.keys_[place] == keys[maybe] if len(self.keys_) else np.zeros(0, np.bool_)
-            owner = self.owners_[place[real]]
-            at = active[maybe[real]]
-            sure = self._as_written(owner, tokens.starts[at], tokens.ends[at + n_words - 1], text)
-            found_at.append(at[sure])
-            found_last.append(at[sure] + n_words - 1)
-            found_owner.append(owner[sure])
-            last = active + n_words - 1
-            go_on = self.begins_[slots] & (last + 1 < n_tokens)
-            go_on[go_on] = tokens.joined[last[go_on]]
-            active, keys = active[go_on], keys[go_on]
-            if not len(active):
+            maybe = self.whole_[slots].nonzero()[0]
+            if len(maybe):
+                wanted = keys[maybe]
+                place = np.minimum(self.keys_.searchsorted(wanted), len(self.keys_) - 1)
+                real = self.keys_[place] == wanted
+                owner = self.owners_[place[real]]
+                at = active[maybe[real]]
+                sure = self._as_written(owner, tokens.starts[at], tokens.ends[at + n_words - 1], text)
+                found_at.append(at[sure])
+                found_last.append(at[sure] + n_words - 1)
+                found_owner.append(owner[sure])
+            # The last word of a chunk is joined to none, so that no index runs over the end.
+            go_on = (self.begins_[slots] & tokens.joined[active + n_words - 1]).nonzero()[0]
+            if not len(go_on):
                 break
-            keys = keys * _MULTIPLIER + tokens.hashes[active + n_words]
+            active = active[go_on]
+            keys = keys[go_on] * _MULTIPLIER + tokens.hashes[active + n_words]
+        if not found_at:
+            return Hits(_NONE, _NONE, _NONE)
         at, last, owner = np.concatenate(found_at), np.concatenate(found_last), np.concatenate(found_owner)
         keep = _longest(at, last)
         return Hits(tokens.starts[at[keep]], tokens.ends[last[keep]], owner[keep])
@@ -131,9 +134,8 @@ class TermMatcher:
         self, owners: npt.NDArray[np.int64], starts: Offsets, ends: Offsets, text: str
     ) -> npt.NDArray[np.bool_]:
         sure = np.ones(len(owners), dtype=np.bool_)
-        for index in np.flatnonzero(self.case_[owners]):
-            written = self.terms_[owners[index]].text
-            sure[index] = text[starts[index] : ends[index]] in {written, written.replace(".", "")}
+        for index in self.case_[owners].nonzero()[0].tolist():
+            sure[index] = text[starts[index] : ends[index]] == self.terms_[owners[index]].text
         return sure
 
     def _in_context(self, starts: Offsets, owners: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
@@ -185,9 +187,11 @@ def _words_of(texts: Sequence[str]) -> tuple[Hashes, npt.NDArray[np.int64]]:
 
 def _longest(at: Offsets, last: Offsets) -> npt.NDArray[np.int64]:
     """Return the indices of the hits that stand, leftmost first, the longest at each place."""
+    if len(at) < 2:
+        return np.arange(len(at))
     order = np.lexsort((-last, at))
     at, last = at[order], last[order]
-    reach = np.maximum.accumulate(last) if len(last) else last
+    reach = np.maximum.accumulate(last)
     clear = np.ones(len(at), dtype=np.bool_)
     clear[1:] = at[1:] > reach[:-1]
     if clear.all():

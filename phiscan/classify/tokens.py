@@ -102,9 +102,10 @@ def tokenize(text: str, offset: int = 0) -> Tokens:
     (True, False)
     """
     codes, folded = fold_codes(text)
-    edges = np.diff((folded != 0).view(np.int8), prepend=np.int8(0), append=np.int8(0))
-    starts = np.flatnonzero(edges == 1)
-    ends = np.flatnonzero(edges == -1)
+    inside = np.zeros(len(folded) + 2, dtype=np.bool_)
+    inside[1:-1] = folded != 0
+    edges = (inside[1:] != inside[:-1]).nonzero()[0]
+    starts, ends = edges[::2], edges[1::2]
     possessive = _possessive(codes, folded, starts, ends)
     if possessive.any():
         starts, ends = starts[~possessive], ends[~possessive]
@@ -132,7 +133,7 @@ def _possessive(
 def _folded_ends(folded: npt.NDArray[np.uint8], starts: Offsets, ends: Offsets) -> Offsets:
     """Return where each word ends without its inflection: -s, -es, -ies and -y, -e in both languages."""
     cut = ends.copy()
-    long = np.flatnonzero(ends - starts >= 4)
+    long = (ends - starts >= 4).nonzero()[0]
     at = ends[long]
     last, before = folded[at - 1], folded[at - 2]
     plural = (last == ord("s")) & (before != ord("s")) & (before != ord("u")) & (before != ord("i"))

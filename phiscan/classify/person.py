@@ -1,0 +1,48 @@
+"""Is this clinical information about a person, or text about health? A small linear model over cues.
+
+Leaflets, abstracts, policies and price lists have the same health words as a clinic note. What differs is
+who is spoken of and how: reports and denials, ages, visits, doses taken, record headings and codes on one
+side; "people with", "your doctor", prices, policies on the other. The model sees only the density of the
+cue classes and of the kinds of health concept in a window, never which concept it is.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from phiscan.classify.features import BLOCKS, Window
+
+SHORT_CHARS = 600  # a shorter window counts as this long, so that one cue does not fill it
+
+
+@dataclass(frozen=True, slots=True)
+class PersonModel:
+    """Logistic regression: one weight per cue class or kind, and the intercept."""
+
+    weights: Mapping[str, float]
+    intercept: float
+
+    def score(self, window: Window) -> float:
+        """Return the probability that the window tells of a person's health; 0.5 is the threshold."""
+        total = self.intercept + sum(
+            self.weights.get(name, 0.0) * value for name, value in person_features(window).items()
+        )
+        return 1.0 / (1.0 + math.exp(-max(min(total, 30.0), -30.0)))
+
+
+def person_features(window: Window) -> dict[str, float]:
+    """Return the log density of every cue class and kind in a window (per 1,000 characters).
+
+    >>> person_features(Window(0, 1000, {"cue:dose": 1, "dx:asthma": 2}))["cue:dose"] == math.log(2)
+    True
+    """
+    per_thousand = 1000 / max(window.end - window.start, SHORT_CHARS)
+    found = {
+        name: math.log1p(count * per_thousand)
+        for name, count in window.counts.items()
+        if name.startswith(BLOCKS)
+    }
+    found["n_concepts"] = math.log1p(window.n_concepts * per_thousand)
+    return found
