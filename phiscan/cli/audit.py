@@ -14,7 +14,7 @@ def audit() -> None:
     """Check the log of every decision and assignment."""
 
 
-@audit.command(epilog="Example: phiscan audit verify --head 5f0c (64 digits, noted when last verified)")
+@audit.command(epilog="Example: phiscan audit verify --head HASH, the hash noted when last verified")
 @click.option("--head", default="", help="Hash printed by an earlier run; it must still be in the log.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.pass_context
@@ -41,5 +41,6 @@ def verify(ctx: click.Context, head: str, as_json: bool) -> None:
     if not check.ok:
         message = f"{name}: audit log is not whole: entry {check.first_bad}: {check.problem}"
         raise StoreError(message)
-    click.echo(f"{check.n_rows:,} entries, all in order")
+    entries = "entry" if check.n_rows == 1 else "entries"
+    click.echo(f"{check.n_rows:,} {entries}, all in order")
     click.echo(f"head {check.head}")

@@ -9,8 +9,8 @@ from typing import Any
 
 from phiscan.cli.queue_table import item_json
 from phiscan.cli.visible import visible
-from phiscan.model import StoredFinding
-from phiscan.review.store import ItemDetail
+from phiscan.model import Referral, StoredFinding
+from phiscan.review.store import ItemDetail, QueueItem
 
 # The rows of the decision table (docs/reference/decision-table.md) in words.
 CASES = {
@@ -18,6 +18,7 @@ CASES = {
     "patient_identifier": "health information, and an identifier that singles out one person",
     "birth_date": "health information, and a date of birth",
     "bare_name": "health information, and a person's name alone",
+    "contact": "health information, and a way to reach one person",
     "thin_record": "a hint of health information, a name, and a number that only patients have",
     "patient_list": "a hint of health information, and several people with dates of birth",
     "health_without_person": "health information, but nobody whom it is about",
@@ -45,12 +46,16 @@ def explain(detail: ItemDetail, *, limit: int) -> Iterator[str]:
     yield from _identifying(detail)
     yield from _health(detail)
     yield "  Detectors: " + ", ".join(f"{name} says {_DETECTOR_WORDS[phi]}" for name, phi in item.detectors)
-    yield f"  People at risk, an estimate: {item.n_people:,}. Risk in the queue: {item.risk:,.1f}."
+    yield f"  People at risk, an estimate: {item.n_people:,}. {_rank(item)}".rstrip()
     yield from _findings(detail.findings, limit)
     if detail.unread:
         yield "\nParts that could not be read, and so may hide more:"
         yield from (f"  {visible(part.locator)}: {part.reason}" for part in detail.unread)
     yield from _decisions(detail)
+
+
+def _rank(item: QueueItem) -> str:
+    return f"Risk in the queue: {item.risk:,.1f}." if item.referral is Referral.REFERRED else ""
 
 
 def _identifying(detail: ItemDetail) -> Iterator[str]:
@@ -84,8 +89,12 @@ def _health(detail: ItemDetail) -> Iterator[str]:
 
 
 def _findings(findings: tuple[StoredFinding, ...], limit: int) -> Iterator[str]:
+    if not findings:
+        yield "\nNo findings."
+        return
     kinds = Counter(finding.entity_type.value for finding in findings)
-    yield f"\n{len(findings):,} findings: " + ", ".join(f"{kind} {n}" for kind, n in kinds.most_common())
+    word = "finding" if len(findings) == 1 else "findings"
+    yield f"\n{len(findings):,} {word}: " + ", ".join(f"{kind} {n}" for kind, n in kinds.most_common())
     shown = findings[: limit or None]
     for finding in shown:
         where = visible(finding.locator) or "text"

@@ -15,7 +15,8 @@ from rich.text import Text
 from phiscan.cli.visible import visible
 from phiscan.review.store import QueueItem
 
-_MIN_WIDTH = 100  # a narrower terminal, or none at all: lines may wrap, numbers must not be cut off
+_MIN_WIDTH = 60  # of a terminal; below, numbers would be cut off
+_NO_TERMINAL_WIDTH = 10_000  # one line per file for grep and its like
 
 
 def print_items(items: Sequence[QueueItem], *, n_all: int, n_open: int, offset: int) -> None:
@@ -44,7 +45,8 @@ def print_items(items: Sequence[QueueItem], *, n_all: int, n_open: int, offset: 
             Text(visible(item.path)),  # as text: [bold] in a file name is no markup
             " ".join(item.vector.names),
         )
-    width = max(_MIN_WIDTH, shutil.get_terminal_size().columns)
+    terminal = max(_MIN_WIDTH, shutil.get_terminal_size().columns)
+    width = terminal if sys.stdout.isatty() else _NO_TERMINAL_WIDTH
     Console(file=sys.stdout, width=width, highlight=False).print(table)
     click.echo(
         f"\n{offset + 1:,} to {offset + len(items):,} of {n_all:,}; {n_open:,} undecided. "

@@ -36,6 +36,9 @@ class Database:
         self.url = url
         self.is_new = False  # made by opening it
         self._engine = engine
+        # One reading transaction sees one state: SQLite always, a server only when asked.
+        is_sqlite = url.get_backend_name() == "sqlite"
+        self._reader = engine if is_sqlite else engine.execution_options(isolation_level="REPEATABLE READ")
         self._writer = engine.execution_options(**{_WRITES: True})
         self._durable = engine.execution_options(**{_WRITES: True, _DURABLE: True})
 
@@ -52,7 +55,7 @@ class Database:
             StoreError: the database cannot be read.
         """
         try:
-            with self._engine.connect() as connection, connection.begin():
+            with self._reader.connect() as connection, connection.begin():
                 yield connection
         except sa.exc.SQLAlchemyError as error:
             raise self._store_error(error) from None

@@ -137,8 +137,7 @@ class Store:
             StoreError: there is no such scan.
         """
         with self._database.read() as connection:
-            number = summaries.latest_scan(connection) if scan_id is None else scan_id
-            return summaries.summary(connection, number)
+            return summaries.summary(connection, summaries.chosen_scan(connection, scan_id))
 
     def scans(self) -> list[ScanHead]:
         """Return one line per scan, oldest first."""
@@ -158,9 +157,13 @@ class Store:
         ``scan_id`` None = the files present now on every root ever scanned, so that a scan of one share
         does not hide what is undecided on another. ``verdicts`` keeps items with one of these verdicts,
         None standing for undecided.
+
+        Raises:
+            StoreError: there is no such scan.
         """
         with self._database.read() as connection:
-            return queue.queue(connection, scan_id, verdicts=verdicts, limit=limit, offset=offset)
+            number = None if scan_id is None else summaries.chosen_scan(connection, scan_id)
+            return queue.queue(connection, number, verdicts=verdicts, limit=limit, offset=offset)
 
     def queue_size(
         self, scan_id: int | None = None, *, verdicts: Collection[Verdict | None] | None = None
@@ -188,10 +191,13 @@ class Store:
             return queue.find(connection, path_display)
 
     def rows(self, scan_id: int | None = None) -> Iterator[FileRow]:
-        """Yield one row per file that the scan (None = the latest) crawled, by root and path."""
+        """Yield one row per file that the scan (None = the latest) crawled, by root and path.
+
+        Raises:
+            StoreError: there is no such scan.
+        """
         with self._database.read() as connection:
-            number = summaries.latest_scan(connection) if scan_id is None else scan_id
-            yield from queue.rows(connection, number)
+            yield from queue.rows(connection, summaries.chosen_scan(connection, scan_id))
 
     def present_rows(self) -> Iterator[FileRow]:
         """Yield one row per file present now on every root, whichever scan saw it last."""

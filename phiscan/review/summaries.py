@@ -31,6 +31,20 @@ def latest_scan(connection: sa.Connection) -> int:
     return int(found)
 
 
+def chosen_scan(connection: sa.Connection, scan_id: int | None) -> int:
+    """Return a scan's number; None = the latest.
+
+    Raises:
+        StoreError: there is no such scan.
+    """
+    if scan_id is None:
+        return latest_scan(connection)
+    if connection.execute(sa.select(scan.c.id).where(scan.c.id == scan_id)).first() is None:
+        message = f"scan {scan_id}: there is no such scan"
+        raise StoreError(message)
+    return scan_id
+
+
 def scans(connection: sa.Connection) -> list[ScanHead]:
     """Return every scan, oldest first."""
     counted = (

@@ -12,8 +12,8 @@ from phiscan.review.store import Store
 from tests.review.results import NOW, failed, later, referred, scan
 
 FORGED = (
-    "INSERT INTO decision SELECT 9, file_id, examination_id, content_hash, 'phi', reviewer, reason, note, decided "
-    "FROM decision WHERE id = 1"
+    "INSERT INTO decision SELECT 9, file_id, examination_id, content_hash, 'phi', reviewer, reason, note, "
+    "decided FROM decision WHERE id = 1"
 )
 TABLES = ("decision", "assignment", "audit_log")
 

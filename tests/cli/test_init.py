@@ -1,0 +1,111 @@
+"""A home of its own: what init writes, and that it never overwrites."""
+
+import json
+import stat
+import tomllib
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from phiscan.cli import app
+from phiscan.cli.init import TEMPLATE
+from phiscan.config import Config, Limits, load_config
+from phiscan.errors import ConfigError, InputError, StoreError
+from phiscan.review.identity import load_key
+from phiscan.review.store import Store
+
+
+@pytest.fixture(autouse=True)
+def _no_variables(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name in ("PHISCAN_HOME", "PHISCAN_DATABASE", "PHISCAN_CONFIG"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.chdir(tmp_path)
+
+
+def run(*arguments: str | Path) -> str:
+    result = CliRunner().invoke(app, [str(argument) for argument in arguments], catch_exceptions=False)
+    assert result.exit_code == 0
+    return result.stdout
+
+
+def test_writes_configuration_key_and_database(tmp_path: Path) -> None:
+    text = run("init", tmp_path / "new")
+    assert text.count("written: ") == 3
+    config = load_config(tmp_path / "new" / "phiscan.toml")
+    assert config.home == tmp_path / "new" / ".phiscan"
+    assert len(load_key(config.key_file)) == 32
+    with Store.open(config.database_url) as store:
+        assert store.scans() == []
+    for path in (tmp_path / "new/phiscan.toml", config.key_file, config.home / "phiscan.db"):
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(config.home.stat().st_mode) == 0o700
+
+
+def test_never_overwrites(tmp_path: Path) -> None:
+    run("init")
+    (tmp_path / "phiscan.toml").write_text("k = 5\n")
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    text = run("init")
+    assert text.count("left as it is: ") == 3
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
+
+
+def test_makes_only_what_is_missing(tmp_path: Path) -> None:
+    run("init")
+    (tmp_path / ".phiscan" / "phiscan.db").unlink()
+    made = json.loads(run("init", "--json"))
+    assert {what: one["created"] for what, one in made.items()} == {
+        "configuration": False,
+        "key": False,
+        "database": True,
+    }
+
+
+def test_uses_the_home_of_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PHISCAN_HOME", str(tmp_path / "elsewhere"))
+    run("init")
+    assert {path.name for path in (tmp_path / "elsewhere").iterdir()} >= {"key", "phiscan.db"}
+    assert not (tmp_path / ".phiscan").exists()
+
+
+def test_takes_the_configuration_named_by_the_option(tmp_path: Path) -> None:
+    run("--config", tmp_path / "my.toml", "init")
+    assert (tmp_path / "my.toml").exists()
+    with pytest.raises(InputError, match="either --config FILE or DIR"):
+        run("--config", tmp_path / "my.toml", "init", tmp_path)
+
+
+def test_refuses_an_unusable_key_database_or_folder(tmp_path: Path) -> None:
+    run("init")
+    (tmp_path / ".phiscan" / "key").write_text("short")
+    with pytest.raises(ConfigError, match="expected 64 hexadecimal digits"):
+        run("init")
+    (tmp_path / ".phiscan" / "key").unlink()
+    (tmp_path / ".phiscan" / "phiscan.db").write_text("This is no database, but a text of some length. " * 99)
+    with pytest.raises(StoreError, match="file is not a database"):
+        run("init")
+    with pytest.raises(ConfigError, match=r"phiscan\.toml: cannot be written"):
+        run("init", tmp_path / "phiscan.toml" / "folder")
+
+
+def test_the_template_names_every_field_with_its_default() -> None:
+    uncommented = "\n".join(
+        line.removeprefix("# ") for line in TEMPLATE.splitlines() if "=" in line and ";" not in line
+    ).replace("time_s", "[limits]\ntime_s", 1)
+    written = tomllib.loads(uncommented)
+    limits = written.pop("limits")
+    default = Config()
+    assert limits == {field.name: getattr(default.limits, field.name) for field in fields(Limits)}
+    expected = {
+        field.name: getattr(default, field.name)
+        for field in fields(Config)
+        if field.name not in {"limits", "source"}
+    }
+    assert {
+        **written,
+        "home": Path(written["home"]),
+        "extra_patterns": tuple(written["extra_patterns"]),
+    } == expected
+    assert tomllib.loads(TEMPLATE) == {"home": ".phiscan", "limits": {}}
