@@ -23,7 +23,8 @@ def parse_i2b2(source: str, name: str, content: str) -> list[AnnotatedText]:
     2006: any number of ``<RECORD ID="..."><TEXT>...<PHI TYPE="...">...</PHI>...</TEXT></RECORD>``; a record
     is named
     by its ID. 2014: one document with ``<TEXT>`` and ``<TAGS>``, named ``name``; a span's type is its TYPE
-    attribute, else its element. Offsets count code points of the TEXT element. Entities and document types
+    attribute, else its element, and TEXT may be absent (a system's output). Offsets count code points of the
+    TEXT element. Entities and document types
     are refused.
 
     Raises:
@@ -79,15 +80,17 @@ def _walk(source: str, element: etree._Element, parts: list[str], spans: list[La
 def _from_standoff(source: str, name: str, tags: etree._Element) -> AnnotatedText:
     parent = tags.getparent()
     text_element = None if parent is None else parent.find("TEXT")
-    if text_element is None or len(text_element):
-        message = f"{source}: line {tags.sourceline}: expected a TEXT element of plain text beside TAGS"
+    if text_element is not None and len(text_element):
+        message = f"{source}: line {text_element.sourceline}: expected a TEXT element of plain text"
         raise InputError(message)
-    text = text_element.text or ""
+    text = None if text_element is None else text_element.text or ""
     spans = []
     for tag in tags:
         where = f"{source}: line {tag.sourceline}"
         start, end = _offset(where, tag, "start"), _offset(where, tag, "end")
-        spans.append(checked_span(where, start, end, tag.get("TYPE") or tag.tag, len(text)))
+        spans.append(
+            checked_span(where, start, end, tag.get("TYPE") or tag.tag, None if text is None else len(text))
+        )
     return AnnotatedText(name, text, tuple(spans))
 
 

@@ -111,3 +111,10 @@ def test_maps_every_type_of_the_screener(target: str) -> None:
     assert all(mapping[name] == name for name in set(mapping.values()))
     n_targets = {"hipaa": 17, "i2b2-2006": 8, "i2b2-2014": 7}[target]
     assert len(set(mapping.values())) == n_targets
+
+
+def test_reads_standoff_tags_of_a_system_without_the_text() -> None:
+    content = "<deIdi2b2><TAGS><NAME start='4' end='7' TYPE='DOCTOR'/></TAGS></deIdi2b2>"
+    assert parse_i2b2("f", "a", content) == [AnnotatedText("a", None, (LabelledSpan(4, 7, "DOCTOR"),))]
+    with pytest.raises(InputError, match="line 1: expected a TEXT element of plain text"):
+        parse_i2b2("f", "a", "<d><TEXT>a<b/></TEXT><TAGS/></d>")
