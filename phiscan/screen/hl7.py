@@ -57,13 +57,22 @@ _CODES = {
 _MIN_ID = 2
 
 
+def is_message(text: str) -> bool:
+    """Tell whether a text is a raw HL7 v2 message (or a batch of them).
+
+    >>> is_message("MSH|^~\\&|LAB|"), is_message("MSH is short for")
+    (True, False)
+    """
+    return text[:200].lstrip("\ufeff\x0b\r\n ").startswith(("MSH|", "FHS|", "BHS|"))
+
+
 class Hl7Recognizer:
     """Find the identifying fields of HL7 v2 segments."""
 
     def recognize(self, document: Document) -> Iterator[Finding]:
         """Yield findings in text order; spans are half-open, in code points."""
         text = document.text
-        if "PID|" not in text and "MSH|" not in text:
+        if "PID|" not in text and not is_message(text):
             return
         for match in _SEGMENT.finditer(text):
             fields = _FIELDS[match[1]]
@@ -103,8 +112,10 @@ def _read(kind: str | EntityType, value: str, start: int, where: str) -> Iterato
         code = parts[4] if len(parts) > 4 else ""  # noqa: PLR2004 (CX.5)
         entity_type = _CODES.get(code, kind) if kind is not EntityType.DATE_OF_BIRTH else kind
         first = parts[0].strip('"')
+        if entity_type is EntityType.MRN and len(first) >= _MIN_ID:
+            first = value.rstrip("^")  # a record number is one only together with who assigned it
         if len(first) >= _MIN_ID and any(c.isalnum() for c in first):
-            yield _found(entity_type, start + parts[0].index(first), len(first), where)
+            yield _found(entity_type, start + value.index(first), len(first), where)
 
 
 def _name(parts: list[str], start: int, where: str, *, health: bool) -> Iterator[Finding]:

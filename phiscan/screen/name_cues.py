@@ -9,7 +9,7 @@ import numpy as np
 import re2
 
 from phiscan.model import Document, Finding, PiiBit
-from phiscan.screen.context import Tables, canonical, label_pattern
+from phiscan.screen.context import Tables, canonical, label_pattern, whole_word
 from phiscan.screen.gazetteer import Gazetteer, Word
 from phiscan.screen.name_tokens import (
     CREDENTIALS,
@@ -39,7 +39,8 @@ _TITLE = re.compile(
     r"(?:(?:mr|mrs|ms|miss|mx|dr|dre|prof|mme|mlle|rev|hon|the|m)\b\.?[ ,]{0,2}){1,2}", re.IGNORECASE
 )
 _WORD = re.compile(WORD)
-_JOIN = re.compile(r"[ \u00a0]|\.[ ]?|, ?|\^| \"(?=\w)|\" | \((?=\w)|\) ")
+_JOIN = re.compile(r"\.? \"(?=\w)|\.?\" |\.? \((?=\w)|\.?\) |[ \u00a0]|\.[ ]?|, ?|\^")
+_NEXT_WORD = re.compile(r"(?:['’]s?)?[ -]{1,2}([^\W\d_]+)")
 _UPPER = re.compile(f"[{UPPER}]")
 _STOP_WORDS = frozenset(
     "dob date birth mrn age sex gender phone tel address email id no number male female m.d md unknown none nil"
@@ -47,6 +48,10 @@ _STOP_WORDS = frozenset(
     " is was has had et ou le la les un une au aux pour sur est patient name nom signature title titre type"
     " city state zip street ssn fax home work cell relationship relation reason room bed unit ward hospital"
     " clinic department dept facility date/time time from to re cc subject sent of".split()
+)
+# After these even an unknown word is a name.
+_INTRODUCTIONS = frozenset(
+    "mynameis nameis named jemappelle monnomest sappelle nomme nommee appelee lastnameis firstnameis".split()
 )
 _MAX_WORDS = 5
 _TITLE_HEALTH_WORDS = ("dr", "dre", "prof", "docteur", "doctor")
@@ -82,6 +87,8 @@ class CueRecognizer:
             places = code_points(raw, places)
         tables = Tables(text)
         for start, end in places.tolist():
+            if not whole_word(text, start, end):
+                continue
             key = canonical(text[start:end])
             kind = self._kinds.get(key)
             if kind is None:
@@ -89,7 +96,7 @@ class CueRecognizer:
             elif kind in LABELS:
                 yield from self._labelled(text, tables, start, end, kind)
             elif kind == "kin":
-                yield from self._kin(text, end)
+                yield from self._kin(text, end, sure=key in _INTRODUCTIONS)
             elif kind == "salutation":
                 yield from self._salutation(text, start, end)
             else:
@@ -118,6 +125,7 @@ class CueRecognizer:
     ) -> Finding | None:
         """Read the name that stands as the value of a label, in whatever case."""
         title = _TITLE.match(text, start, limit)
+        begin = start
         if title is not None:
             start = title.end()
         words = self._words(text, start, limit)
@@ -139,8 +147,10 @@ class CueRecognizer:
         bits = _bits(kind, full=full, first=bool(flags[0] & Word.FIRST) and not flags[0] & Word.LAST)
         titled = title is not None and title[0].lower().startswith(_TITLE_HEALTH_WORDS)
         after = CREDENTIALS.match(text, words[-1][1]) is not None
+        if self._blocked(text, words[-1][1]):
+            return None
         return name_finding(
-            words[0][0],
+            begin if title is not None and title[0].lower().strip(" .,") != "the" else words[0][0],
             words[-1][1],
             health=kind == "label_health" or titled or after,
             bits=bits,
@@ -148,6 +158,11 @@ class CueRecognizer:
             score=score,
             reason=(reason, kind),
         )
+
+    def _blocked(self, text: str, end: int) -> bool:
+        """Tell whether the next word makes a term or an organization of the name: syndrome, Hospital."""
+        match = _NEXT_WORD.match(text, end)
+        return match is not None and bool(self._gazetteer.of(match[1]) & (Word.EPONYM | Word.NOT_PERSON))
 
     def _words(self, text: str, start: int, limit: int) -> list[tuple[int, int]]:
         """Return the words of the name that begins at ``start``; it ends at any other punctuation or label."""
@@ -207,7 +222,7 @@ class CueRecognizer:
             source="names.cue", score=0.8, reason=("label", kind),
         )  # fmt: skip
 
-    def _kin(self, text: str, end: int) -> Iterator[Finding]:
+    def _kin(self, text: str, end: int, *, sure: bool) -> Iterator[Finding]:
         """Read "his wife Mary", "my name is Ann Roy": a first name that is no ordinary word, or a full name."""
         gap = _SALUTATION_GAP.match(text, end)
         if gap is None or not _UPPER.match(text, gap.end()):
@@ -220,9 +235,11 @@ class CueRecognizer:
         while flags and flags[-1] & Word.ORDINARY:
             flags.pop()
             words.pop()
-        if not words or not flags[0] & Word.FIRST or flags[0] & (Word.ORDINARY | Word.NOT_PERSON):
+        if not words or flags[0] & (Word.ORDINARY | Word.NOT_PERSON) or not (sure or flags[0] & Word.FIRST):
             return
         if any(f & (Word.NOT_PERSON | Word.EPONYM | Word.MONTH_OR_DAY) for f in flags):
+            return
+        if self._blocked(text, words[-1][1]):
             return
         yield name_finding(
             words[0][0], words[-1][1], health=CREDENTIALS.match(text, words[-1][1]) is not None,

@@ -10,7 +10,7 @@ from phiscan.screen.name_tokens import FIRST_ONLY, LAST_ONLY, Token, name_findin
 
 TRUSTED_SCORE = 0.6
 _MIN_LENGTH = 3
-_BLOCK = int(Word.EPONYM | Word.NOT_PERSON)
+_BLOCK = Word.EPONYM | Word.NOT_PERSON
 
 
 def repeats(

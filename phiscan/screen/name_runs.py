@@ -23,9 +23,9 @@ STRONG_TITLES = frozenset(
     "mr mrs ms miss mx dr drs dre prof doctor docteur docteure professor professeur monsieur madame mademoiselle"
     " mme mlle mmes mister m".split()
 )
-_TITLES = int(Word.TITLE | Word.TITLE_HEALTH)
-_NAMES = int(Word.FIRST | Word.LAST)
-_BLOCK = int(Word.EPONYM | Word.NOT_PERSON | Word.MONTH_OR_DAY)
+_TITLES = Word.TITLE | Word.TITLE_HEALTH
+_NAMES = Word.FIRST | Word.LAST
+_BLOCK = Word.EPONYM | Word.NOT_PERSON | Word.MONTH_OR_DAY
 _NEXT_WORD = re.compile(r"(?:['’]s)?[ -]{1,2}([^\W\d_]+)")
 
 
@@ -84,8 +84,8 @@ class FormRecognizer:
             return None
         if not strong and (first.flags & Word.ORDINARY or not first.flags & _NAMES):
             return None
-        if first.is_caps and not title.is_caps and not first.may_name:
-            return None
+        if (first.is_caps or title.is_caps) and not first.may_name:
+            return None  # "for MS. In this form", "Dr. COPD"
         kept = [first]
         for token in run[1:]:
             if token.flags & _BLOCK or (token.flags & Word.CREDENTIAL and token.is_caps):
@@ -203,6 +203,8 @@ def _score(kept: list[Token]) -> float:
     if caps:
         known = first_known and first_plain and last_known and last_plain and first.is_caps and last.is_caps
         return 0.65 if known else 0.2
+    if len(kept) > 2 and any(t.is_initial for t in kept[1:-1]) and first_plain and last_plain:  # noqa: PLR2004
+        return 0.8 if first_known or last_known else 0.6  # a middle initial
     if first.is_initial:
         return 0.65 if last_known and last_plain else 0.3
     if first_known and first_plain:

@@ -12,12 +12,14 @@ from typing import Protocol
 from phiscan.config import Config
 from phiscan.model import Document, Finding
 from phiscan.screen.gazetteer import Gazetteer, load_gazetteer
-from phiscan.screen.hl7 import Hl7Recognizer
+from phiscan.screen.hl7 import Hl7Recognizer, is_message
+from phiscan.screen.name_context import ContextRecognizer
 from phiscan.screen.name_cues import CueRecognizer
 from phiscan.screen.name_repeats import repeats
 from phiscan.screen.name_runs import FormRecognizer
 from phiscan.screen.name_tokens import tokenize
 from phiscan.screen.overlap import resolve
+from phiscan.screen.places import find_places
 from phiscan.screen.spacy_names import SpacyRecognizer
 
 
@@ -36,15 +38,21 @@ class RuleNameRecognizer:
         self._gazetteer = gazetteer
         self._cues = CueRecognizer(gazetteer)
         self._forms = FormRecognizer(gazetteer)
+        self._context = ContextRecognizer(gazetteer)
 
     def recognize(self, document: Document) -> Iterator[Finding]:
         """Yield findings that do not overlap each other; spans are half-open, in code points."""
         text = document.text
+        if is_message(text):
+            return  # its fields say what they are; guessing at codes and vendors would only add noise
         tokens = tokenize(text, self._gazetteer)
         found = list(self._cues.recognize(document))
         found.extend(self._forms.in_tokens(text, tokens))
+        found.extend(self._context.in_tokens(text, tokens))
+        found = list(resolve(found))
         if found:
             found.extend(repeats(text, tokens, found, self._gazetteer))
+        found.extend(find_places(text, tokens, self._gazetteer))
         yield from resolve(found)
 
 

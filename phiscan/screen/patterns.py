@@ -22,7 +22,7 @@ from phiscan.errors import RuleError
 from phiscan.model import Document, EntityType, Finding, PiiBit, Reason, Span
 from phiscan.rules import Rule, RuleSet
 from phiscan.screen.checks import CHECKS, CONFIRM_RATE, Verdict
-from phiscan.screen.context import GAP, Surroundings, Tables, canonical, label_pattern
+from phiscan.screen.context import GAP, Surroundings, Tables, canonical, label_pattern, whole_word
 from phiscan.screen.offsets import code_points
 
 WINDOW_CHARS = 1 << 20
@@ -181,6 +181,8 @@ class PatternRecognizer:
                     continue
                 done = base + end
                 evidence = self._labels.get(canonical(window[start:end]))
+                if evidence is not None and not whole_word(window, start, end):
+                    evidence = None
                 yield base + start, base + end, evidence, self._which.Match(raw[a : b + REACH_CHARS]) or ()
 
     def _shaped(self, text: str, start: int, end: int, rules: Sequence[int]) -> Iterator[tuple[int, Finding]]:

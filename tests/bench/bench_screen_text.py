@@ -22,8 +22,12 @@ from phiscan.screen import build_screener, screen
 DATA = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "text"
 NAME, PLACE, ORG, DATE, ID = "NAME", "PLACE", "ORG", "DATE", "ID"
 FAMILY = {
-    **dict.fromkeys(("PERSON", "HEALTH_PROFESSIONAL", "NAME", "PATIENT_NAME", "person", "PREFIX", "TITLE"), NAME),
-    **dict.fromkeys(("STREET_ADDRESS", "LOCATION", "POSTAL_CODE", "ADDRESS", "GPE", "ZIP_CODE", "location"), PLACE),
+    **dict.fromkeys(
+        ("PERSON", "HEALTH_PROFESSIONAL", "NAME", "PATIENT_NAME", "person", "PREFIX", "TITLE"), NAME
+    ),
+    **dict.fromkeys(
+        ("STREET_ADDRESS", "LOCATION", "POSTAL_CODE", "ADDRESS", "GPE", "ZIP_CODE", "location"), PLACE
+    ),
     **dict.fromkeys(("ORGANIZATION", "group", "corporation"), ORG),
     **dict.fromkeys(("DATE", "DATE_OF_BIRTH", "DATE_TIME"), DATE),
     **dict.fromkeys(("PHONE", "FAX", "PHONE_NUMBER"), "PHONE"),
@@ -97,18 +101,27 @@ def measure(name: str, n_errors: int, family_shown: str) -> None:
                 bad += [("FALSE", i) for i in sorted(system_tokens - gold_tokens)]
                 for what, i in bad:
                     a, b = cells[i]
-                    shown.append(f"{what} {text[max(0, a - 50):a]!r} >>{text[a:b]!r}<< {text[b:b + 40]!r}")
+                    why = [f.source for f in screening.findings if f.span.start < b and a < f.span.end]
+                    shown.append(
+                        f"{what} {text[max(0, a - 50) : a]!r} >>{text[a:b]!r}<< {text[b : b + 40]!r} {why}"
+                    )
         gold_any = covered([s for spans in gold_by_family.values() for s in spans], cells)
         any_gold += len(gold_any)
         any_found += len(gold_any & system_any)
     people = EntityType.PERSON.value
-    print(f"\n{name}: {n_words} words, {n_chars / max(seconds, 1e-9) / 1e6:.2f} MB/s, any-type recall "
-          f"{100 * any_found / max(any_gold, 1):.1f}, {people} false spans {1000 * n_false_people / n_words:.2f} per 1,000 words,"
-          f" hamming {dict(sorted(n_people_bits.items()))}")
+    print(
+        f"\n{name}: {n_words} words, {n_chars / max(seconds, 1e-9) / 1e6:.2f} MB/s, any-type recall "
+        f"{100 * any_found / max(any_gold, 1):.1f}, {people} false spans {1000 * n_false_people / n_words:.2f} per 1,000 words,"
+        f" hamming {dict(sorted(n_people_bits.items()))}"
+    )
     for family in sorted(gold | found):
         recall = 100 * right[family] / gold[family] if gold[family] else float("nan")
-        precision = 100 * right[family] / found[family] if found[family] and name in FULLY_MARKED else float("nan")
-        print(f"  {family:20s} gold {gold[family]:6d} found {found[family]:6d} recall {recall:5.1f} precision {precision:5.1f}")
+        precision = (
+            100 * right[family] / found[family] if found[family] and name in FULLY_MARKED else float("nan")
+        )
+        print(
+            f"  {family:20s} gold {gold[family]:6d} found {found[family]:6d} recall {recall:5.1f} precision {precision:5.1f}"
+        )
     for line in shown:
         print("   ", line)
 
