@@ -5,6 +5,8 @@ Official titles are not how people write: they are cut at commas and brackets, q
 "and"/"or" between two names gives both, and "X of Y" also gives "Y X".
 """
 
+# ruff: noqa: INP001, T201 (a build command: no package, and it reports what it did)
+
 from __future__ import annotations
 
 import importlib.metadata
@@ -14,7 +16,9 @@ import simple_icd_10_cm as icd
 from health_terms import HERE, rows_of, slug, write
 
 MAX_WORDS = 5
+TURNED_WORDS = 4  # "fracture of left femur" is also "left femur fracture"
 # Chapters 19-21 beyond injuries are causes and reasons (falls, contact with, encounters): not health words.
+SHORT_CODE = re.compile(r"[A-Z]\d[0-9A-Z](\.[0-9A-Z])?")
 LEFT_OUT = re.compile(r"^[V-Z]|^T[3-6]|^T7[0-7]|^Y")
 QUALIFIERS = re.compile(
     r"\b(unspecified|other specified|other|others|not elsewhere classified|not otherwise specified|NOS|NEC|"
@@ -24,7 +28,7 @@ QUALIFIERS = re.compile(
     re.IGNORECASE,
 )
 # Words that name an illness only together with others; alone, or only with each other, they are prose.
-WEAK = frozenset(
+WEAK = frozenset(  # one text reads better than 250 quoted words
     """abnormal acute adverse adult all and any as at benign bilateral body both by care cause central child
     chronic complication complications condition conditions congenital contact cold current deficiency degree
     dependence diet disease diseases disorder disorders disturbance disturbances drug effect effects
@@ -46,7 +50,7 @@ WEAK = frozenset(
     tremor cramp spasm belching hiccough yawning snoring worms lice mites ticks nits dysfunction bleeding
     language reading spelling gender identity gambling pathological fire stealing sleep eating
     legal cultural economic environmental developmental transient ischemic unstable polyp reflux strabismus
-    stenosis insufficiency obstruction hemorrhage rupture perforation abscess ulcer swelling""".split()
+    stenosis insufficiency obstruction hemorrhage rupture perforation abscess ulcer swelling""".split()  # noqa: SIM905 (see above)
 )
 
 # A single word stands for itself only if its ending is one that medicine made.
@@ -79,7 +83,7 @@ def forms_of(title: str) -> list[str]:
         if len(words) == 1 and not MEDICAL.fullmatch(words[0]):
             continue
         found.append(" ".join(words))
-        if words.count("of") == 1 and 0 < words.index("of") < len(words) - 1 and len(words) <= 4:
+        if words.count("of") == 1 and 0 < words.index("of") < len(words) - 1 and len(words) <= TURNED_WORDS:
             at = words.index("of")
             turned = [*words[at + 1 :], *words[:at]]
             found.append(" ".join(turned))
@@ -94,7 +98,7 @@ def code_rows() -> list[tuple[str, str, str, str, str]]:
     """
     rows: list[tuple[str, str, str, str, str]] = []
     for code in icd.get_all_codes():
-        if not re.fullmatch(r"[A-Z]\d[0-9A-Z](\.[0-9A-Z])?", code) or LEFT_OUT.match(code) and code[0] != "Z":
+        if not SHORT_CODE.fullmatch(code) or (LEFT_OUT.match(code) and code[0] != "Z"):
             continue
         rows.append((code, f"icd:{code[:3]}", code, "case" if "." in code else "case,context", "en"))
         if "." in code:
@@ -107,7 +111,7 @@ def main() -> None:
     ours = {row[0].lower() for path in (HERE / "health").glob("*.src") for row in rows_of(path)}
     rows: dict[str, tuple[str, str, str, str, str]] = {}
     for code in icd.get_all_codes():
-        if not re.fullmatch(r"[A-Z]\d[0-9A-Z](\.[0-9A-Z])?", code) or LEFT_OUT.match(code):
+        if not SHORT_CODE.fullmatch(code) or LEFT_OUT.match(code):
             continue
         category = code[:3]
         concept = f"icd:{category}"
@@ -120,8 +124,8 @@ def main() -> None:
     write("health_icd10cm", sorted(rows.values()), source, "public domain (data), MIT (package)")
     codes = code_rows()
     write("health_icd10cm_codes", codes, source, "public domain (data), MIT (package)")
-    print(f"health_icd10cm_codes.txt: {len(codes)} terms")  # noqa: T201 (a build command reports)
-    print(f"health_icd10cm.txt: {len(rows)} terms")  # noqa: T201 (a build command reports)
+    print(f"health_icd10cm_codes.txt: {len(codes)} terms")
+    print(f"health_icd10cm.txt: {len(rows)} terms")
 
 
 if __name__ == "__main__":

@@ -6,6 +6,8 @@ concept and cue occurs in one window. Bags come from our own hand-written clinic
 (../shared/data/text, attribution in docs/reference/model-card-health.md). Only counts are kept, no text.
 """
 
+# ruff: noqa: INP001, T201 (a build command: no package, and it reports what it did)
+
 from __future__ import annotations
 
 import argparse
@@ -16,6 +18,8 @@ from collections import Counter
 from pathlib import Path
 
 import numpy as np
+from sklearn.feature_extraction import DictVectorizer
+from sklearn.linear_model import LogisticRegression
 
 from phiscan.classify.classifier import FORMAT_VERSION, MODEL_FILE, is_told
 from phiscan.classify.features import Window, read, windows
@@ -64,9 +68,8 @@ def collect() -> list[tuple[str, Window]]:
     found: list[tuple[str, Window]] = []
     for path in sorted((HERE / "notes").glob("*.txt")):
         for number, note in enumerate(path.read_text(encoding="utf-8").split("\n=====\n"), start=1):
-            for window in told_windows(note.strip()):
-                found.append((f"{path.stem}/{number}", window))
-    draw = random.Random(SEED)
+            found += [(f"{path.stem}/{number}", window) for window in told_windows(note.strip())]
+    draw = random.Random(SEED)  # noqa: S311 (a seeded sample, no secret)
     for name, limit in SOURCES.items():
         taken: list[tuple[str, Window]] = []
         seen: set[str] = set()
@@ -100,9 +103,6 @@ def negatives() -> list[tuple[str, Window]]:
 
 def fit_person(positive: list[tuple[str, Window]], negative: list[tuple[str, Window]]) -> dict:
     """Fit the person model; every family of texts weighs the same, whatever its size."""
-    from sklearn.feature_extraction import DictVectorizer
-    from sklearn.linear_model import LogisticRegression
-
     families = [name.split("/")[0] for name, _ in positive] + [name for name, _ in negative]
     sizes = Counter(families)
     vectorizer = DictVectorizer(sparse=False)

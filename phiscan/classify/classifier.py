@@ -24,7 +24,7 @@ TEXT_MODEL_FILE: Final = Path(__file__).parent / "data" / "detector_c.npz"
 FORMAT_VERSION: Final = 1
 MIN_CONCEPTS: Final = 2  # a window with fewer different concepts and hardly a record cue says nothing
 MIN_RECORD_CUES: Final = 3
-_LABELLED: Final = frozenset({"cue:record", "cue:admin", "cue:section", "cue:claim"})
+HINT: Final = 0.2  # below this person score no row of the decision table refers
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,8 @@ def build_classifier(config: Config) -> Classifier:
     tfidf.unseen_ = model["unseen_idf"]
     learned = model["thresholds"].get(str(config.k))
     if learned is None:
-        message = f"{MODEL_FILE}: thresholds: none for k = {config.k}; expected one of {', '.join(model['thresholds'])}"
+        known = ", ".join(model["thresholds"])
+        message = f"{MODEL_FILE}: thresholds: none for k = {config.k}; expected one of {known}"
         raise ModelError(message)
     knn = OneClassKnn(k=config.k, quantile=model["quantile"])
     knn.threshold_, knn.scale_ = learned
@@ -91,17 +92,22 @@ def classify(document: Document, classifier: Classifier) -> HealthScore:
     """Score how much a document looks like health information about a person.
 
     The score of a document is that of its best window; ``distance`` is that window's Euclidean distance to
-    its k-th nearest prototype. Without anything to measure the score is 0 and the distance None.
+    its k-th nearest prototype, None where no window says anything of a person. Without anything to measure
+    the score is 0.
     """
     reading = read(document.text, classifier.lexicon)
     terms = _hits(reading, classifier.lexicon)
     told = [window for window in windows(reading, classifier.lexicon) if is_told(window)]
     if not told:
         return HealthScore(0.0, None, "", terms)
-    distances, nearest = distances_of(told, classifier)
-    # Both must hold: near to the prototypes, and told of a person. 0.5 is the threshold of either.
-    about = [classifier.person.score(window) for window in told]
-    scores = np.minimum(classifier.knn.score(distances), about)
+    # Both must hold: told of a person, and near to the prototypes. 0.5 is the threshold of either. The search
+    # is the dear half, so it is made only where the cheap half leaves a referral possible.
+    about = np.array([classifier.person.score(window) for window in told])
+    likely = (about >= HINT).nonzero()[0].tolist()
+    if not likely:
+        return HealthScore(float(about.max()), None, "", terms)
+    distances, nearest = distances_of([told[index] for index in likely], classifier)
+    scores = np.minimum(classifier.knn.score(distances), about[likely])
     best = int(np.argmax(scores))
     return HealthScore(
         float(scores[best]), float(distances[best]), classifier.prototype_names[int(nearest[best])], terms

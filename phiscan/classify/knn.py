@@ -142,6 +142,6 @@ class OneClassKnn:
         return self.search_
 
     def _leave_one_out(self) -> Distances:
-        # Without rows, scikit-learn searches the stored points and does not count a point as its own neighbour.
+        # Without rows, scikit-learn searches the stored points and never finds a point as its own neighbour.
         distances: Distances = self._search().kneighbors(n_neighbors=self.k)[0]
         return distances[:, -1]

@@ -70,7 +70,9 @@ def _read(path: Path) -> list[tuple[Term, str]]:
     found: list[tuple[Term, str]] = []
     for number, row in enumerate(dictionary.rows, start=len(dictionary.header) + 1):
         if len(row) != _COLUMNS or not _FLAGS.issuperset(flags := row[3].split(",")):
-            message = f"{path}: line {number}: expected term, concept, ICD code, flags (case, context or -), language"
+            message = (
+                f"{path}: line {number}: expected term, concept, code, flags (case, context, -), language"
+            )
             raise DictionaryError(message)
         found.append((Term(row[0], row[1], "case" in flags, "context" in flags), row[2]))
     return found

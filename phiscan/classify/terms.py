@@ -187,8 +187,8 @@ def _words_of(texts: Sequence[str]) -> tuple[Hashes, npt.NDArray[np.int64]]:
 
 def _longest(at: Offsets, last: Offsets) -> npt.NDArray[np.int64]:
     """Return the indices of the hits that stand, leftmost first, the longest at each place."""
-    if len(at) < 2:
-        return np.arange(len(at))
+    if len(at) == 1:
+        return np.zeros(1, dtype=np.int64)
     order = np.lexsort((-last, at))
     at, last = at[order], last[order]
     reach = np.maximum.accumulate(last)

@@ -21,6 +21,8 @@ _LIMIT: Final = 0x2020  # code points from here on separate words (but for nothi
 _BASE: Final = 0x9E3779B97F4A7C15  # odd, so that it has an inverse modulo 2**64
 _BREAKS: Final = ';:|!?()[]{}\t,"^~=<>*\u2022\x0b\x0c'
 _APOSTROPHES: Final = (0x27, 0x2019)
+_MIN_PLURAL: Final = 4  # shorter words keep their ending
+_MAX_GAP: Final = 4  # two words further apart are no phrase
 
 Hashes = npt.NDArray[np.uint64]
 Offsets = npt.NDArray[np.int64]
@@ -125,7 +127,7 @@ def _possessive(
     single = (ends - starts == 1) & (starts > 0)
     at = starts[single]
     before = codes[at - 1]
-    found = single.copy()
+    found: npt.NDArray[np.bool_] = single.copy()
     found[single] = (folded[at] == ord("s")) & ((before == _APOSTROPHES[0]) | (before == _APOSTROPHES[1]))
     return found
 
@@ -133,12 +135,12 @@ def _possessive(
 def _folded_ends(folded: npt.NDArray[np.uint8], starts: Offsets, ends: Offsets) -> Offsets:
     """Return where each word ends without its inflection: -s, -es, -ies and -y, -e in both languages."""
     cut = ends.copy()
-    long = (ends - starts >= 4).nonzero()[0]
+    long = (ends - starts >= _MIN_PLURAL).nonzero()[0]
     at = ends[long]
     last, before = folded[at - 1], folded[at - 2]
     plural = (last == ord("s")) & (before != ord("s")) & (before != ord("u")) & (before != ord("i"))
     at = at - plural
-    longer = at - starts[long] > 4
+    longer = at - starts[long] > _MIN_PLURAL
     last = folded[at - 1]
     at = at - (longer & ((last == ord("e")) | (last == ord("y"))))
     ie = longer & (last == ord("e")) & (folded[at - 1] == ord("i"))
@@ -148,7 +150,7 @@ def _folded_ends(folded: npt.NDArray[np.uint8], starts: Offsets, ends: Offsets) 
 
 def _joined(codes: npt.NDArray[np.uint32], starts: Offsets, ends: Offsets) -> npt.NDArray[np.bool_]:
     joined = np.zeros(len(starts), dtype=np.bool_)
-    if len(starts) < 2:
+    if len(starts) <= 1:
         return joined
     left, right = ends[:-1], starts[1:]
     gap = right - left
@@ -160,5 +162,5 @@ def _joined(codes: npt.NDArray[np.uint32], starts: Offsets, ends: Offsets) -> np
     stop = (first == ord(".")) & _SPACE[second]
     wide = gap > 1
     ok &= ~(wide & (stop | _BREAK[second] | ((first == ord("\n")) & (second == ord("\n")))))
-    joined[:-1] = ok & (gap <= 4)
+    joined[:-1] = ok & (gap <= _MAX_GAP)
     return joined
