@@ -15,6 +15,7 @@ from scipy.special import expit
 from phiscan.metrics.precision_recall import Floats, Integers, Ranking, average_precision
 
 _CHUNK = 4_000_000  # numbers held at once while bootstrapping
+_MANY_SCORES = 10_000  # distinct scores from which on resampled rows are drawn one by one
 MAX_FOLDS = 10
 
 
@@ -93,17 +94,42 @@ def bootstrap_interval(
 
 
 def _resampled_areas(ranking: Ranking, replicates: int, generator: np.random.Generator) -> Floats:
+    if len(ranking.scores) > _MANY_SCORES and ranking.n + ranking.m < 4 * len(ranking.scores):
+        return _resampled_areas_by_row(ranking, replicates, generator)
     rows = max(1, _CHUNK // len(ranking.scores))
     areas = []
     for begin in range(0, replicates, rows):
         size = min(rows, replicates - begin)
         positives = generator.multinomial(ranking.n, ranking.positives / ranking.n, size=size)
         negatives = generator.multinomial(ranking.m, ranking.negatives / ranking.m, size=size)
-        hits = np.cumsum(positives, axis=1)
-        marked = hits + np.cumsum(negatives, axis=1)
-        precision = np.divide(hits, marked, out=np.zeros(hits.shape), where=marked > 0)
-        areas.append((positives * precision).sum(axis=1) / ranking.n)
+        areas.append(_areas(positives, negatives))
     return np.concatenate(areas)
+
+
+def _resampled_areas_by_row(ranking: Ranking, replicates: int, generator: np.random.Generator) -> Floats:
+    """Draw row numbers instead of counts: ten times faster where most scores occur once."""
+    n_scores = len(ranking.scores)
+    sides = [
+        np.repeat(np.arange(n_scores, dtype=np.int32), counts)
+        for counts in (ranking.positives, ranking.negatives)
+    ]
+    areas = []
+    for _ in range(replicates):
+        positives, negatives = (
+            np.bincount(rows[generator.integers(0, len(rows), len(rows))], minlength=n_scores)
+            for rows in sides
+        )
+        areas.append(_areas(positives[None, :], negatives[None, :]))
+    return np.concatenate(areas)
+
+
+def _areas(positives: Integers, negatives: Integers) -> Floats:
+    """Return the average precision of each row of resampled counts; columns are scores, highest first."""
+    hits = np.cumsum(positives, axis=1)
+    marked = hits + np.cumsum(negatives, axis=1)
+    precision = np.divide(hits, marked, out=np.zeros(hits.shape), where=marked > 0)
+    areas: Floats = (positives * precision).sum(axis=1) / hits[:, -1]
+    return areas
 
 
 def n_folds(ranking: Ranking) -> int:

@@ -119,3 +119,13 @@ def test_refuses_impossible_numbers_of_examples() -> None:
     with pytest.raises(ValueError, match="at least one positive"):
         minimum_average_precision(0, 5)
     assert minimum_average_precision(3, 0) == 1.0
+
+
+def test_resamples_many_distinct_scores_like_few() -> None:
+    generator = np.random.default_rng(6)
+    scores = np.concatenate([generator.normal(1, 1, 1_500), generator.normal(0, 1, 13_500)])
+    labels = np.repeat([True, False], [1_500, 13_500])
+    by_row = bootstrap_interval(rank(scores, labels), replicates=200).ends
+    by_count = bootstrap_interval(rank(scores.round(3), labels), replicates=200).ends
+    assert by_row is not None
+    assert by_row == pytest.approx(by_count, abs=0.006)
