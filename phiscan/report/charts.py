@@ -113,7 +113,11 @@ def _axis_end(shown: Sequence[Characteristic]) -> float:
         for end in (*(figure.ci95 or ()), final.high or 0.0)
     ]
     largest = max(ends, default=1.0)
-    return next(end for end in (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0) if largest <= end or end == 1)
+    return next(
+        end
+        for end in (0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 1.0)
+        if largest <= end or end == 1
+    )
 
 
 def _x(value: float, top: float) -> float:

@@ -9,15 +9,11 @@ from phiscan.model import EntityType, Referral, Verdict
 from phiscan.report.data import DecisionRow, FileEntry, Group, People, Reviewer, Topic, TypeCount
 from phiscan.report.reading import StoredScan
 from phiscan.report.words import ENTITY_TYPES, visible
+from phiscan.review.items import Decision
 
 FOLDER_DEPTH = 2
-PEOPLE_BANDS = (
-    ("none", 0, 0),
-    ("1", 1, 1),
-    ("2 to 9", 2, 9),
-    ("10 to 99", 10, 99),
-    ("100 or more", 100, None),
-)
+# Name of a band, and the fewest people in it; the largest first.
+PEOPLE_BANDS = (("100 or more", 100), ("10 to 99", 10), ("2 to 9", 2), ("1", 1), ("none", 0))
 
 
 def by_type(
@@ -115,7 +111,7 @@ def people(stored: StoredScan) -> People:
     """
     per_content: dict[str, int] = {}
     confirmed: dict[str, int] = {}
-    bands = dict.fromkeys((name for name, _, _ in PEOPLE_BANDS), 0)
+    bands = dict.fromkeys((name for name, _ in reversed(PEOPLE_BANDS)), 0)
     for row in stored.rows:
         if row.referral is not Referral.REFERRED:
             continue
@@ -128,9 +124,7 @@ def people(stored: StoredScan) -> People:
 
 
 def _band(n_people: int) -> str:
-    return next(
-        name for name, low, high in PEOPLE_BANDS if low <= n_people and (high is None or n_people <= high)
-    )
+    return next(name for name, least in PEOPLE_BANDS if n_people >= least)
 
 
 def decisions_made(stored: StoredScan, paths: Mapping[int, str]) -> tuple[DecisionRow, ...]:
@@ -153,9 +147,11 @@ def decisions_made(stored: StoredScan, paths: Mapping[int, str]) -> tuple[Decisi
 def reviewers(stored: StoredScan) -> tuple[Reviewer, ...]:
     """Sum up the decisions of each person, by name."""
     standing = _standing(stored)
+    by_name: dict[str, list[Decision]] = defaultdict(list)
+    for made in stored.decisions:
+        by_name[made.reviewer].append(made)
     found = []
-    for name in sorted({made.reviewer for made in stored.decisions}):
-        theirs = [made for made in stored.decisions if made.reviewer == name]
+    for name, theirs in sorted(by_name.items()):
         counts = Counter(made.verdict for made in theirs if made.id in standing)
         found.append(
             Reviewer(

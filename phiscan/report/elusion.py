@@ -1,9 +1,9 @@
 """The random sample of files that were not referred: which files are in it, and what its review proves.
 
-Every file has a place in a random order that depends only on the seed and on its root and path, so the sample is
-the same in every report, a new file finds its place in it, and nobody can choose what is looked at. The
-sample reviewed so far is the longest beginning of the order in which every file has a verdict: whoever
-decided other files, for whatever reason, does not disturb it.
+Every file has a place in a random order that depends only on the seed and on its root and path, so the
+sample is the same in every report, a new file finds its place in it, and nobody can choose what is looked
+at. The sample reviewed so far is the longest beginning of the order in which every file has a verdict:
+whoever decided other files, for whatever reason, does not disturb it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ TARGET_RATE = 0.01  # the planned sample shows, if nothing is found in it, that 
 def sample_order(files: Sequence[FileRow], seed: str) -> tuple[FileRow, ...]:
     """Return files in the random order of a seed.
 
-    Source: permanent random numbers, Ohlsson (1995), "Coordination of samples using permanent random numbers".
+    Source: Ohlsson (1995), "Coordination of samples using permanent random numbers".
     """
     return tuple(
         sorted(

@@ -32,7 +32,7 @@ from phiscan.report.data import (
 from phiscan.report.headlines import headlines
 from phiscan.report.limits import limits
 from phiscan.report.reading import StoredScan, read_scan
-from phiscan.report.words import CHARACTERISTICS, DETECTORS, plain, visible
+from phiscan.report.words import CHARACTERISTICS, visible
 from phiscan.review.database import Database
 from phiscan.review.items import FileRow
 
@@ -234,7 +234,7 @@ def _detector_screens(read: tuple[FileEntry, ...]) -> list[screened.Screen]:
     return [
         screened.Screen(
             name,
-            DETECTORS.get(name, plain(name)),
+            name.capitalize(),
             "",
             frozenset(e.file for e in read if e.detectors.get(name)),
         )

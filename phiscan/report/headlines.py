@@ -16,7 +16,8 @@ def headlines(
 def _tdp(overall: Characteristic) -> Headline:
     figure = overall.tdp
     sentence = (
-        f"{count(overall.phi)} of the {count(overall.n)} files that were read were referred and confirmed as PHI."
+        f"{count(overall.phi)} of the {count(overall.n)} files that were read were referred and confirmed as"
+        " PHI."
         if figure.value is not None
         else "How much of the share is detected PHI is not known yet."
     )
@@ -33,8 +34,8 @@ def _tdp(overall: Characteristic) -> Headline:
 def _frp(overall: Characteristic) -> Headline:
     figure = overall.frp
     sentence = (
-        f"{count(overall.not_phi)} of the {count(overall.n)} files that were read were referred and turned out not"
-        " to be PHI."
+        f"{count(overall.not_phi)} of the {count(overall.n)} files that were read were referred and turned"
+        " out not to be PHI."
         if figure.value is not None
         else "How many files were referred for nothing is not known yet."
     )
@@ -57,8 +58,8 @@ def _ppv(overall: Characteristic) -> Headline:
         else "How often a referral is right is not known yet."
     )
     caution = (
-        f"{count(overall.unverified)} referred files are undecided. The queue shows the riskiest first, so the"
-        " share among those may well be lower."
+        f"{count(overall.unverified)} referred files are undecided. The queue shows the riskiest first, so"
+        " the share among those may well be lower."
         if overall.unverified and reviewed
         else ""
     )
@@ -75,9 +76,9 @@ def _missed(coverage: Coverage, overall: Characteristic, elusion: Elusion, captu
     )
     if elusion.upper_sequential is not None and elusion.missed is not None:
         sentence = (
-            f"With 95% confidence at most {count(elusion.upper_sequential)} of the {count(elusion.population)}"
-            f" files that were not referred hold PHI: {count(elusion.found)} of a random sample of"
-            f" {count(elusion.sample)} did."
+            f"With 95% confidence at most {count(elusion.upper_sequential)} of the"
+            f" {count(elusion.population)} files that were not referred hold PHI: {count(elusion.found)}"
+            f" of a random sample of {count(elusion.sample)} did."
         )
         return Headline(
             name, float(elusion.upper_sequential), None, sentence, caution, "the limit is one-sided"
@@ -86,8 +87,8 @@ def _missed(coverage: Coverage, overall: Characteristic, elusion: Elusion, captu
         sentence = "There is no file that was read and not referred." if overall.n else "No file was read."
         return Headline(name, None, None, sentence, caution, elusion.reason)
     sentence = (
-        f"No random sample of the {count(elusion.population)} files that were not referred has been reviewed, so"
-        " nothing bounds what they hold."
+        f"No random sample of the {count(elusion.population)} files that were not referred has been reviewed,"
+        " so nothing bounds what they hold."
     )
     models = capture.models
     if models is not None and models.averaged is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -15,7 +15,7 @@ from phiscan.report.data import ReportData
 from phiscan.report.missed import meaning
 from phiscan.report.tables import Cell, Column, Table, tables
 
-NONE = Markup('<span class="none" title="does not exist">–</span>')
+NONE = Markup('<span class="none" title="does not exist">&ndash;</span>')
 VERDICTS = {"phi": "PHI", "not_phi": "not PHI", "unsure": "unsure"}
 
 
@@ -28,8 +28,6 @@ def render(data: ReportData) -> str:
         loader=PackageLoader("phiscan.report", "templates"),
         autoescape=True,
         undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
     )
     environment.filters.update(
         count=count,
@@ -69,7 +67,8 @@ def plots(data: ReportData) -> Mapping[str, Markup]:
 def largest(table: Table) -> int:
     """Return the largest number in the column that a table draws as bars."""
     index = [column.key for column in table.columns].index(table.bar)
-    return max((row[index] for row in table.rows if isinstance(row[index], int)), default=0)  # type: ignore[type-var,return-value]
+    numbers = (row[index] for row in table.rows)
+    return max((value for value in numbers if isinstance(value, int)), default=0)
 
 
 def count(value: int) -> Markup:
@@ -99,7 +98,7 @@ def moment(value: datetime) -> Markup:
 def figure(value: Figure) -> Markup:
     """Write a share with its interval; why it does not exist, if so."""
     if value.value is None:
-        return Markup('<span class="none" title="{}">–</span>').format(value.reason or "")
+        return Markup('<span class="none" title="{}">&ndash;</span>').format(value.reason or "")
     return share(value.value) + _interval(value.ci95, share)
 
 
@@ -121,12 +120,14 @@ def cell(value: Cell, column: Column) -> Markup:  # noqa: PLR0911 (one line per 
     if isinstance(value, str):
         if column.kind == "verdict":
             return Markup('<span class="v v-{}">{}</span>').format(value, VERDICTS[value])
+        if column.kind == "flag":
+            return Markup('<span class="flag-{}">{}</span>').format(value, value)
         return Markup('<span class="{}">{}</span>').format(column.kind, value)
     return count(value) if isinstance(value, int) else number(value)
 
 
-def _interval(ends: tuple[float, float] | None, write: object) -> Markup:
+def _interval(ends: tuple[float, float] | None, write: Callable[[float], Markup]) -> Markup:
     if ends is None:
         return Markup("")
-    low, high = (write(end) for end in ends)  # type: ignore[operator]
-    return Markup(' <span class="ci">{}–{}</span>').format(low, high)
+    low, high = (write(end) for end in ends)
+    return Markup(' <span class="ci">{}&ndash;{}</span>').format(low, high)

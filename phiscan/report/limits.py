@@ -15,13 +15,13 @@ def _of_this_scan(coverage: Coverage, funnel: Funnel, overall: Characteristic, e
     said = []
     if coverage.not_read:
         said.append(
-            f"{count(coverage.not_read)} files could not be read. They may hold anything; no number on this page"
-            " says anything about them."
+            f"{count(coverage.not_read)} files could not be read. They may hold anything; no number on this"
+            " page says anything about them."
         )
     if coverage.unread_parts:
         said.append(
-            f"{count(coverage.unread_parts)} parts of {count(coverage.files_with_unread_parts)} other files could"
-            " not be read. Those files were judged by what was left of them."
+            f"{count(coverage.unread_parts)} parts of {count(coverage.files_with_unread_parts)} other files"
+            " could not be read. Those files were judged by what was left of them."
         )
     if coverage.unchanged:
         said.append(
@@ -30,8 +30,8 @@ def _of_this_scan(coverage: Coverage, funnel: Funnel, overall: Characteristic, e
     if funnel.undecided or funnel.unsure:
         said.append(
             f"{count(funnel.undecided)} referred files have no verdict and {count(funnel.unsure)} are marked"
-            " unsure. They count as neither PHI nor not PHI. Riskier files are shown to reviewers first, so the"
-            " decided ones are not a random sample of the referred ones, and no number here pretends that they are."
+            " unsure. They count as neither PHI nor not PHI. Riskier files are shown to reviewers first: the"
+            " decided ones are not a random sample of the referred ones, and no number takes them for one."
         )
     if overall.n and elusion.sample == 0 and elusion.population:
         said.append(
@@ -42,27 +42,38 @@ def _of_this_scan(coverage: Coverage, funnel: Funnel, overall: Characteristic, e
         said.append("No file was read. This report says nothing about what the share holds.")
     elif overall.coverage.value is not None and overall.n:
         said.append(
-            f"{share(overall.coverage.value)} of the files that were read were referred; the rest were opened by"
-            " the program only, never by a person."
+            f"{share(overall.coverage.value)} of the files that were read were referred; the rest were opened"
+            " by the program only, never by a person."
         )
     return said
 
 
+# One paragraph each, with an empty line between.
+_METHOD = """
+TDP and FRP are joint probabilities over all files that were read. They rise and fall with how much PHI the
+share holds, so they compare screens on the same files, not shares with each other.
+
+The intervals treat the files as a random sample of a larger store of such files. For the share that was
+scanned, once all verdicts are in, the counts are exact.
+
+Every estimate takes the verdicts as right. Two people who decide the same file may disagree.
+
+A characteristic is counted where the screener saw it. Where it was overlooked, the file stands in the column
+without it.
+
+Capture-recapture takes the detectors' overlap as evidence for what none of them saw. Detectors that fail on
+the same kind of file (pictures of text, handwriting, a language without dictionary) make it too low, and the
+data cannot show that.
+
+People at risk is an estimate from identifiers that stand near each other. Copies of one content count once;
+one person in two different files counts twice.
+
+Text inside pictures is seen only where text recognition was installed. Audio and video are not examined.
+
+File names are shown as they are, because somebody has to find the files. A file name can itself name a
+person: handle this page accordingly, or make it with --hide-paths.
+"""
+
+
 def _of_the_method() -> list[str]:
-    return [
-        "TDP and FRP are joint probabilities over all files that were read. They rise and fall with how much PHI"
-        " the share holds, so they compare screens on the same files, not shares with each other.",
-        "The intervals treat the files as a random sample of a larger store of such files. For the share that was"
-        " scanned, once all verdicts are in, the counts are exact.",
-        "Every estimate takes the verdicts as right. Two people who decide the same file may disagree.",
-        "A characteristic is counted where the screener saw it. Where it was overlooked, the file stands in the"
-        " column without it.",
-        "Capture-recapture takes the detectors' overlap as evidence for what none of them saw. Detectors that"
-        " fail on the same kind of file (scans, handwriting, a language without dictionary) make it too low, and"
-        " the data cannot show that.",
-        "People at risk is an estimate from identifiers that stand near each other. Copies of one content count"
-        " once; one person in two different files counts twice.",
-        "Text inside pictures is seen only where text recognition was installed. Audio and video are not examined.",
-        "File names are shown as they are, because somebody has to find the files. A file name can itself name a"
-        " person: handle this page accordingly, or make it with --hide-paths.",
-    ]
+    return [" ".join(paragraph.split()) for paragraph in _METHOD.strip().split("\n\n")]

@@ -92,15 +92,16 @@ def _warnings(n_found: int, n_open: int, outside: int) -> tuple[str, ...]:
     warnings = []
     if n_open:
         warnings.append(
-            "Some files that a detector marked have not been verified. The histories are therefore incomplete,"
-            " and what is missing is mostly what one detector alone saw: these totals are probably too low."
+            "Some files that a detector marked have not been verified. The histories are therefore"
+            " incomplete, and what is missing is mostly what one detector alone"
+            " saw: these totals are probably too low."
         )
     if n_found < FEW_FILES:
         warnings.append(f"Fewer than {FEW_FILES} confirmed files: read the intervals, not the estimates.")
     if outside:
         warnings.append(
-            "People confirmed PHI in files that no detector marked. These are known misses; they stand outside"
-            " the histories, and an estimate below their number is wrong."
+            "People confirmed PHI in files that no detector marked. These are known misses; they stand"
+            " outside the histories, and an estimate below their number is wrong."
         )
     return tuple(warnings)
 

@@ -92,7 +92,7 @@ def _distinct(connection: sa.Connection, scan_id: int) -> dict[str, int]:
         .with_only_columns(finding.c.entity_type, sa.func.count(finding.c.identity.distinct()))
         .group_by(finding.c.entity_type)
     )
-    return {entity_type: n for entity_type, n in connection.execute(query)}
+    return {row[0]: row[1] for row in connection.execute(query)}
 
 
 def _terms(connection: sa.Connection, scan_id: int) -> dict[int, Counter[str]]:

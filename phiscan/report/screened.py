@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from phiscan.metrics.intervals import Figure
 from phiscan.metrics.screening import coverage, relative, tdp_frp
 from phiscan.model import Verdict
-from phiscan.report.data import Characteristic, Final, FileEntry
+from phiscan.report.data import Characteristic, FileEntry, Final
 
 NOBODY = "no file that shows this has been verified yet"
 NOTHING_READ = "no file was read"
@@ -24,6 +24,16 @@ class Screen:
     marked: frozenset[int]
 
 
+class _Decided:
+    """The files that were read, by verdict."""
+
+    def __init__(self, files: Sequence[FileEntry]) -> None:
+        self.n = len(files)
+        self.phi = frozenset(entry.file for entry in files if entry.verdict is Verdict.PHI)
+        self.not_phi = frozenset(entry.file for entry in files if entry.verdict is Verdict.NOT_PHI)
+        self.unsure = frozenset(entry.file for entry in files if entry.verdict is Verdict.UNSURE)
+
+
 def characteristics(screens: Sequence[Screen], files: Sequence[FileEntry]) -> tuple[Characteristic, ...]:
     """Evaluate screens over the same files; the one with the most confirmed PHI is the reference.
 
@@ -36,23 +46,16 @@ def characteristics(screens: Sequence[Screen], files: Sequence[FileEntry]) -> tu
 
     Source: Sokolova & El Emam (2008), Table 1 and eq. 12, 13.
     """
-    phi, not_phi, unsure = _verdicts(files)
+    decided = _Decided(files)
     used = sorted(
         (screen for screen in screens if screen.marked),
-        key=lambda screen: (-len(screen.marked & phi), -len(screen.marked), screen.name),
+        key=lambda screen: (-len(screen.marked & decided.phi), -len(screen.marked), screen.name),
     )
-    return tuple(_evaluate(screen, used[0], len(files), phi, not_phi, unsure) for screen in used)
+    return tuple(_evaluate(screen, used[0], decided) for screen in used)
 
 
-def _evaluate(
-    screen: Screen,
-    reference: Screen,
-    n: int,
-    phi: frozenset[int],
-    not_phi: frozenset[int],
-    unsure: frozenset[int],
-) -> Characteristic:
-    marked = screen.marked
+def _evaluate(screen: Screen, reference: Screen, decided: _Decided) -> Characteristic:
+    marked, phi, not_phi, n = screen.marked, decided.phi, decided.not_phi, decided.n
     n_phi, n_not_phi = len(marked & phi), len(marked & not_phi)
     n_open = len(marked) - n_phi - n_not_phi
     # n of equation 12 and 13 is n+ + n-: the open files are part of n+, in no cell yet.
@@ -74,7 +77,7 @@ def _evaluate(
         phi=n_phi,
         not_phi=n_not_phi,
         unverified=n_open,
-        unsure=len(marked & unsure),
+        unsure=len(marked & decided.unsure),
         coverage=coverage(n_phi, n_not_phi + n_open, n - len(marked)),
         tdp=unknown if nothing_known else found.tdp,
         frp=unknown if nothing_known else found.frp,
@@ -99,10 +102,4 @@ def _final(n_sure: int, n_open: int, n: int) -> Final:
 def overall(files: Sequence[FileEntry], referred: frozenset[int]) -> Characteristic:
     """Evaluate the whole screen: the file was referred to review; it may have marked nothing."""
     screen = Screen("referred", "Referred to review", "", referred)
-    return _evaluate(screen, screen, len(files), *_verdicts(files))
-
-
-def _verdicts(files: Sequence[FileEntry]) -> tuple[frozenset[int], frozenset[int], frozenset[int]]:
-    wanted = (Verdict.PHI, Verdict.NOT_PHI, Verdict.UNSURE)
-    phi, not_phi, unsure = (frozenset(e.file for e in files if e.verdict == verdict) for verdict in wanted)
-    return phi, not_phi, unsure
+    return _evaluate(screen, screen, _Decided(files))

@@ -13,7 +13,9 @@ from phiscan.report.data import Characteristic, Group, ReportData
 from phiscan.report.missed import meaning
 from phiscan.report.words import CHARACTERISTICS, ENTITY_TYPES, REASONS, plain
 
-Kind = Literal["text", "path", "count", "share", "number", "figure", "ratio", "total", "time", "verdict"]
+Kind = Literal[
+    "text", "path", "count", "share", "number", "figure", "ratio", "total", "time", "verdict", "flag", "id"
+]
 Cell = str | int | float | datetime | Figure | Total | tuple[float, float] | None
 
 CAP = 100  # rows shown in HTML and PDF; CSV has all
@@ -21,11 +23,12 @@ CAP = 100  # rows shown in HTML and PDF; CSV has all
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column: its key in CSV, its heading, and how its cells are written."""
+    """A column: its key in CSV, its heading, and how its cells are written; ``shown`` on the page too."""
 
     key: str
     label: str
     kind: Kind = "text"
+    shown: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +52,7 @@ def tables(data: ReportData) -> dict[str, Table]:
         _funnel(data),
         _screening("screening", "The whole screen: referred to review", [data.overall]),
         _screening("characteristics", "Each characteristic as a screen of its own", data.characteristics),
+        _relative(data),
         _screening("detectors", "Each detector as a screen of its own", data.detectors),
         _histories(data),
         _sample(data),
@@ -82,13 +86,18 @@ def _outcomes(data: ReportData) -> Table:
     )
     rows: list[tuple[Cell, ...]] = [
         ("screened", "", "read and screened in this scan", coverage.screened),
-        ("unchanged", "", "read in an earlier scan, not changed since; its result stands", coverage.unchanged),
+        (
+            "unchanged",
+            "",
+            "read in an earlier scan, not changed since; its result stands",
+            coverage.unchanged,
+        ),
     ]
     for outcome, counts in (("skipped", coverage.skipped), ("failed", coverage.failed)):
         rows += [(outcome, plain(name), REASONS.get(name, ""), n) for name, n in _by_count(counts)]
         if not counts:
             rows.append((outcome, "", "none", 0))
-    return Table("outcomes", "What became of every crawled file", columns, tuple(rows), bar="files")
+    return Table("outcomes", "What became of every crawled file", columns, tuple(rows))
 
 
 def _unread(data: ReportData) -> Table:
@@ -99,7 +108,7 @@ def _unread(data: ReportData) -> Table:
         Column("detail", "Technical detail"),
     )
     rows = [(u.path, u.locator, plain(u.reason), u.detail) for u in data.coverage.unread]
-    return Table("unread", "Files and parts that could not be read", columns, tuple(rows))
+    return Table("unread", "Files and parts that could not be read", columns, tuple(rows), cap=40)
 
 
 def _funnel(data: ReportData) -> Table:
@@ -119,7 +128,6 @@ def _funnel(data: ReportData) -> Table:
 def _screening(name: str, caption: str, found: Sequence[Characteristic]) -> Table:
     columns = (
         Column("name", "Screen"),
-        Column("hipaa", "HIPAA"),
         Column("positive", "Files with it", "count"),
         Column("phi", "PHI", "count"),
         Column("not_phi", "Not PHI", "count"),
@@ -129,13 +137,10 @@ def _screening(name: str, caption: str, found: Sequence[Characteristic]) -> Tabl
         Column("frp", "FRP", "figure"),
         Column("final_frp", "FRP will be", "share"),
         Column("ppv", "PPV", "figure"),
-        Column("relative_tdp", "rTDP", "ratio"),
-        Column("relative_frp", "rFRP", "ratio"),
     )
     rows = [
         (
             c.label,
-            f"({c.hipaa})" if c.hipaa else "",
             c.positive,
             c.phi,
             c.not_phi,
@@ -145,12 +150,25 @@ def _screening(name: str, caption: str, found: Sequence[Characteristic]) -> Tabl
             c.frp,
             _range(c.final_frp.low, c.final_frp.high),
             c.ppv,
-            c.relative_tdp,
-            c.relative_frp,
         )
         for c in found
     ]
     return Table(name, caption, columns, tuple(rows))
+
+
+def _relative(data: ReportData) -> Table:
+    columns = (
+        Column("name", "Characteristic"),
+        Column("hipaa", "HIPAA identifier"),
+        Column("coverage", "Share of files with it", "figure"),
+        Column("relative_tdp", "Relative TDP", "ratio"),
+        Column("relative_frp", "Relative FRP", "ratio"),
+    )
+    rows = [
+        (c.label, f"({c.hipaa})" if c.hipaa else "not one", c.coverage, c.relative_tdp, c.relative_frp)
+        for c in data.characteristics
+    ]
+    return Table("relative", "The characteristics against the first of them", columns, tuple(rows))
 
 
 def _range(low: float | None, high: float | None) -> Cell:
@@ -160,7 +178,7 @@ def _range(low: float | None, high: float | None) -> Cell:
 def _histories(data: ReportData) -> Table:
     names = data.capture.detectors
     columns = (
-        *(Column(name, name.capitalize()) for name in names),
+        *(Column(name, name.capitalize(), "flag") for name in names),
         Column("files", "Files", "count"),
         Column("referred", "Referred", "count"),
         Column("phi", "PHI", "count"),
@@ -184,7 +202,7 @@ def _histories(data: ReportData) -> Table:
 def _sample(data: ReportData) -> Table:
     columns = (
         Column("position", "Position", "count"),
-        Column("file", "File number", "text"),
+        Column("file", "File number", "id"),
         Column("path", "File", "path"),
         Column("verdict", "Verdict", "verdict"),
     )
@@ -226,7 +244,7 @@ def _models(data: ReportData) -> Table:
         Column("meaning", "In words"),
         Column("missed", "Missed by all", "number"),
         Column("total", "Total PHI", "number"),
-        Column("low", "from", "number"),
+        Column("low", "95% from", "number"),
         Column("high", "to", "number"),
         Column("deviance", "Deviance", "number"),
         Column("df", "df", "count"),
@@ -275,7 +293,9 @@ def _types(data: ReportData) -> Table:
         Column("phi_files", "Confirmed files", "count"),
     )
     rows = [(t.label, t.findings, t.distinct, t.files, t.phi_files) for t in data.findings_by_type]
-    return Table("findings", "Findings in referred files, by identifier", columns, tuple(rows), bar="findings")
+    return Table(
+        "findings", "Findings in referred files, by identifier", columns, tuple(rows), bar="findings"
+    )
 
 
 def _groups(name: str, caption: str, label: str, groups: Sequence[Group]) -> Table:
@@ -299,10 +319,10 @@ def _groups(name: str, caption: str, label: str, groups: Sequence[Group]) -> Tab
 
 def _top(data: ReportData) -> Table:
     columns = (
-        Column("file", "No."),
+        Column("file", "No.", "id"),
         Column("path", "File", "path"),
         Column("findings", "Findings, by type"),
-        Column("characteristics", "Characteristics"),
+        Column("characteristics", "Characteristics", shown=False),
         Column("case", "Why referred"),
         Column("people", "People", "count"),
         Column("health", "Health", "number"),
@@ -346,7 +366,7 @@ def _reviewers(data: ReportData) -> Table:
 
 def _decisions(data: ReportData) -> Table:
     columns = (
-        Column("decision", "No."),
+        Column("decision", "No.", "id"),
         Column("decided", "When", "time"),
         Column("reviewer", "Who"),
         Column("path", "File", "path"),
@@ -380,4 +400,3 @@ def _topics(data: ReportData) -> Table:
 
 def _by_count(counts: Mapping[str, int]) -> Iterable[tuple[str, int]]:
     return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-

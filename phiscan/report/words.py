@@ -1,4 +1,4 @@
-"""What the names of phiscan mean in plain words, for people who did not write it; and text made safe to show."""
+"""What the names of phiscan mean in plain words, and how text and numbers are shown to people."""
 
 from __future__ import annotations
 
@@ -69,9 +69,9 @@ ENTITY_TYPES: dict[EntityType, str] = {
 }
 
 DETECTORS: dict[str, str] = {
-    "patterns": "Patterns (numbers, addresses, contacts)",
-    "names": "Names (people beside health terms)",
-    "text": "Text (the health classifier alone)",
+    "patterns": "identifiers that rules find, and how many and how dense the health terms are",
+    "names": "person names, and how near the health prototypes are",
+    "text": "how the text is written, with all of that masked",
 }
 
 # Each reason with what it means for the reader, and what can be done about it.
@@ -116,10 +116,10 @@ def visible(text: str) -> str:
 def plain(name: str) -> str:
     """Return an identifier of ours as words.
 
-    >>> plain("no_permission")
-    'no permission'
+    >>> plain("no_permission"), plain("io_error")
+    ('no permission', 'I/O error')
     """
-    return name.replace("_", " ")
+    return "I/O error" if name == "io_error" else name.replace("_", " ")
 
 
 def count(value: int) -> str:
@@ -152,7 +152,7 @@ def number(value: float) -> str:
     >>> number(3.14159), number(484.7619).replace("\u202f", " "), number(12345.6).replace("\u202f", " ")
     ('3.14', '484.8', '12 346')
     """
-    if not -1000 < value < 1000:  # noqa: PLR2004
+    if value == round(value) or not -1000 < value < 1000:  # noqa: PLR2004
         return count(round(value))
     return f"{value:.1f}" if abs(value) >= 100 else f"{value:.2f}"  # noqa: PLR2004
 

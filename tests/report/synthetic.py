@@ -31,7 +31,15 @@ NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 CANARY = "Zyxwvut Canary-Person 046-454-286"
 VERSIONS = {"phiscan": "0.1.0", "rules": "5f0c1d2e3b4a5968", "dictionaries": "a1b2c3d4e5f60718"}
 
-_FOLDERS = ("wards/icu", "wards/er", "clinic/referrals", "admin/hr", "admin/policies", "research", "old backups")
+_FOLDERS = (
+    "wards/icu",
+    "wards/er",
+    "clinic/referrals",
+    "admin/hr",
+    "admin/policies",
+    "research",
+    "old backups",
+)
 _FORMATS = ("application/pdf", "text/plain", "message/rfc822", "application/vnd.ms-excel", "text/html")
 _BITS = (
     PiiBit.FIRST_NAME,
@@ -138,7 +146,8 @@ def _result(path: str, number: int, chance: random.Random) -> FileResult:
         n_people=chance.choice((1, 1, 1, 2, 3, 12, 140)),
         detectors=tuple(zip(("patterns", "names", "text"), said, strict=True)),
         findings=tuple(
-            finding(chance.choice(_KINDS), place, chance.randrange(500)) for place in range(chance.randrange(1, 9))
+            finding(chance.choice(_KINDS), place, chance.randrange(500))
+            for place in range(chance.randrange(1, 9))
         ),
         terms=tuple(
             StoredTerm(concept, chance.randrange(1, 9), Span(1, 5), "")

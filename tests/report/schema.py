@@ -1,0 +1,77 @@
+"""The JSON Schema of report.json, made from the frozen classes, so that it cannot say something else.
+
+.venv/bin/python -m tests.report.schema > docs/reference/schemas/report.json
+"""
+
+import dataclasses
+import inspect
+import json
+import types
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+
+from phiscan.report.data import ReportData
+
+_PLAIN: dict[Any, dict[str, Any]] = {
+    str: {"type": "string"},
+    bool: {"type": "boolean"},
+    int: {"type": "integer"},
+    float: {"type": "number"},
+    type(None): {"type": "null"},
+    datetime: {"type": "string", "format": "date-time"},
+}
+
+
+def schema() -> dict[str, Any]:
+    definitions: dict[str, Any] = {}
+    top = _of(ReportData, definitions)
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "report.json of phiscan",
+        **top,
+        "$defs": dict(sorted(definitions.items())),
+    }
+
+
+def _of(kind: Any, definitions: dict[str, Any]) -> dict[str, Any]:  # noqa: PLR0911 (one line per kind)
+    if kind in _PLAIN:
+        return _PLAIN[kind]
+    origin, arguments = get_origin(kind), get_args(kind)
+    if origin in {Union, types.UnionType}:
+        return {"anyOf": [_of(part, definitions) for part in arguments]}
+    if origin is Literal:
+        return {"enum": list(arguments)}
+    if origin is dict:
+        return {"type": "object", "additionalProperties": _of(arguments[1], definitions)}
+    if origin is tuple and arguments[-1] is Ellipsis:
+        return {"type": "array", "items": _of(arguments[0], definitions)}
+    if origin is tuple:
+        parts = [_of(part, definitions) for part in arguments]
+        return {"type": "array", "prefixItems": parts, "items": False, "minItems": len(parts)}
+    if issubclass(kind, StrEnum):
+        return {"enum": [str(member) for member in kind]}
+    if kind.__name__ not in definitions:
+        definitions[kind.__name__] = {}
+        definitions[kind.__name__] = _object(kind, definitions)
+    return {"$ref": f"#/$defs/{kind.__name__}"}
+
+
+def _object(kind: type, definitions: dict[str, Any]) -> dict[str, Any]:
+    hints = get_type_hints(kind)
+    names = [item.name for item in dataclasses.fields(kind)]
+    return {
+        "description": " ".join((inspect.getdoc(kind) or "").split()),
+        "type": "object",
+        "properties": {name: _of(hints[name], definitions) for name in names},
+        "required": names,
+        "additionalProperties": False,
+    }
+
+
+def text() -> str:
+    return json.dumps(schema(), indent=1, ensure_ascii=False) + "\n"
+
+
+if __name__ == "__main__":
+    print(text(), end="")

@@ -1,0 +1,248 @@
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from phiscan.errors import StoreError
+from phiscan.metrics.elusion import elusion
+from phiscan.metrics.screening import relative, tdp_frp
+from phiscan.metrics.two_list import chapman
+from phiscan.model import FailReason, PiiBit, Referral, Verdict
+from phiscan.report.data import Characteristic, ReportData
+from phiscan.report.gather import gather
+from phiscan.review.store import Store
+from tests.report.synthetic import NOW, Made, decide_referred, failed, screened, share, skipped
+
+Fill = Callable[..., Made]
+
+
+def data_of(made: Made, **options: Any) -> ReportData:
+    return gather(made.database, now=NOW, **options).data
+
+
+def decide(made: Made, verdicts: dict[str, Verdict], who: str = "A. Officer") -> None:
+    store = Store(made.database)
+    store.decide_all(
+        [(store.find(path), verdict) for path, verdict in verdicts.items()], reviewer=who, now=NOW
+    )
+
+
+def paper_share() -> tuple[list[Any], dict[str, Verdict]]:
+    """The 123 files of the paper's section 6: organizations 71/4/48, street addresses 75/3/45."""
+    both_phi, both_not = 70, 3
+    kinds = (
+        [({PiiBit.ORGANIZATION, PiiBit.STREET_ADDRESS}, Verdict.PHI)] * both_phi
+        + [({PiiBit.ORGANIZATION}, Verdict.PHI)] * (71 - both_phi)
+        + [({PiiBit.STREET_ADDRESS}, Verdict.PHI)] * (75 - both_phi)
+        + [({PiiBit.ORGANIZATION, PiiBit.STREET_ADDRESS}, Verdict.NOT_PHI)] * both_not
+        + [({PiiBit.ORGANIZATION}, Verdict.NOT_PHI)] * (4 - both_not)
+    )
+    results, verdicts = [], {}
+    for number in range(123):
+        path = f"disk/{number}.doc"
+        if number < len(kinds):
+            bits, verdicts[path] = kinds[number]
+            results.append(screened(path, Referral.REFERRED, tuple(bits), number))
+        else:
+            results.append(screened(path, Referral.CLEAR, (), number))
+    return results, verdicts
+
+
+def test_reproduces_tables_3_and_4_of_the_paper(filled: Fill) -> None:
+    results, verdicts = paper_share()
+    made = filled(results)
+    decide(made, verdicts)
+    found = {c.name: c for c in data_of(made).characteristics}
+    organization, street = found["OrganizationName"], found["StreetAddress"]
+    assert (organization.phi, organization.not_phi, organization.negative) == (71, 4, 48)
+    assert (street.phi, street.not_phi, street.negative) == (75, 3, 45)
+    assert round(organization.tdp.value or 0, 3) == 0.577
+    assert round(organization.frp.value or 0, 3) == 0.033
+    assert round(street.tdp.value or 0, 3) == 0.610
+    assert round(street.frp.value or 0, 3) == 0.024
+    assert street.relative_tdp.value == 1
+    assert organization.reference == "StreetAddress"
+    assert organization.relative_tdp == relative((71, 4), (75, 3), both=(70, 3)).rtdp
+
+
+def test_takes_every_figure_from_the_metrics(filled: Fill) -> None:
+    made = filled(share(600))
+    decide_referred(made)
+    data = data_of(made)
+    for found in (data.overall, *data.characteristics, *data.detectors):
+        rest = found.n - found.phi - found.not_phi
+        expected = tdp_frp(found.phi, found.not_phi, rest)
+        assert (found.tdp, found.frp, found.ppv) == (expected.tdp, expected.frp, expected.ppv)
+        assert found.positive == found.phi + found.not_phi + found.unverified
+        assert found.n == found.positive + found.negative == data.funnel.read
+    for pair in data.capture.pairs:
+        assert pair.chapman == chapman(pair.both, pair.only_first, pair.only_second)
+
+
+def test_bounds_what_the_open_verdicts_can_still_change(filled: Fill) -> None:
+    made = filled(share(600))
+    decide_referred(made, share_decided=0.5)
+    before = data_of(made)
+    assert before.overall.unverified > 0
+    assert before.overall.final_tdp.low == before.overall.tdp.value
+    decide_referred(made)
+    after = data_of(made)
+    assert after.overall.unverified == 0
+    for early, late in ((before.overall, after.overall), *_pairs(before, after)):
+        assert early.final_tdp.low <= late.tdp.value <= early.final_tdp.high
+        assert early.final_frp.low <= late.frp.value <= early.final_frp.high
+    assert after.overall.final_tdp.low == after.overall.final_tdp.high == after.overall.tdp.value
+
+
+def _pairs(before: ReportData, after: ReportData) -> list[tuple[Characteristic, Characteristic]]:
+    later = {c.name: c for c in after.characteristics}
+    return [(c, later[c.name]) for c in before.characteristics]
+
+
+def test_says_null_and_why_when_nothing_was_reviewed(filled: Fill) -> None:
+    data = data_of(filled(share(300)))
+    for found in (data.overall, *data.characteristics):
+        for figure in (found.tdp, found.frp, found.ppv):
+            assert figure.value is None
+            assert figure.reason
+    assert data.overall.final_tdp.low == 0
+    assert data.overall.final_tdp.high == data.overall.positive / data.overall.n
+    assert data.capture.reason
+    assert data.elusion.reason
+    assert all(headline.value is None and headline.reason for headline in data.headlines)
+
+
+def test_an_unsure_verdict_verifies_nothing(filled: Fill) -> None:
+    made = filled([screened("a.txt", Referral.REFERRED), screened("b.txt", Referral.REFERRED)])
+    decide(made, {"a.txt": Verdict.UNSURE})
+    data = data_of(made)
+    assert data.overall.tdp.value is None
+    assert (data.overall.unsure, data.overall.unverified) == (1, 2)
+    assert (data.funnel.unsure, data.funnel.undecided) == (1, 1)
+
+
+def test_nothing_referred_is_a_true_zero(filled: Fill) -> None:
+    data = data_of(filled([screened(f"{n}.txt", Referral.CLEAR) for n in range(9)]))
+    assert data.overall.tdp.value == 0
+    assert data.overall.ppv.value is None
+    assert data.overall.ppv.reason
+
+
+def test_an_empty_share_has_no_number(filled: Fill) -> None:
+    data = data_of(filled([]))
+    assert data.coverage.crawled == 0
+    assert data.coverage.read_share.value is None
+    assert data.overall.tdp.value is None
+    assert data.overall.final_tdp.reason
+
+
+def test_a_database_without_a_scan_is_refused(filled: Fill) -> None:
+    made = filled([])
+    with pytest.raises(StoreError):
+        gather(made.database, made.scan + 1, now=NOW)
+
+
+def test_everything_failed_reads_nothing_and_lists_all(filled: Fill) -> None:
+    data = data_of(filled([failed(f"{n}.pdf", FailReason.CORRUPT, n) for n in range(7)]))
+    assert (data.coverage.read, data.coverage.not_read) == (0, 7)
+    assert data.coverage.read_share.value == 0
+    assert [entry.reason for entry in data.coverage.unread] == ["corrupt"] * 7
+    assert data.overall.tdp.value is None
+
+
+def test_coverage_adds_up(filled: Fill) -> None:
+    made = filled([*share(300), failed("x.pdf"), skipped("y.txt")])
+    coverage = data_of(made).coverage
+    skipped_, failed_ = sum(coverage.skipped.values()), sum(coverage.failed.values())
+    assert coverage.crawled == coverage.screened + coverage.unchanged + skipped_ + failed_ == 302
+    whole = [entry for entry in coverage.unread if not entry.locator]
+    assert len(whole) == failed_ == coverage.not_read
+    assert len(coverage.unread) - len(whole) == coverage.unread_parts
+
+
+def test_a_changed_file_needs_a_new_verdict(filled: Fill) -> None:
+    first = screened("a.txt", Referral.REFERRED)
+    made = filled([first])
+    decide(made, {"a.txt": Verdict.PHI})
+    store = Store(made.database)
+    state = store.begin_scan([b"/srv/share"], versions={"rules": "2"}, options={}, now=NOW)
+    store.record(state.id, "key2", [replace(first, content_hash="0" * 64)])
+    store.finish_scan(state.id, status="complete", seconds=1, now=NOW + timedelta(hours=1))
+    data = data_of(made)
+    assert data.funnel.undecided == 1
+    assert [row.standing for row in data.decisions] == [False]
+    assert data_of(made, scan_id=made.scan).funnel.phi == 1
+
+
+def test_counts_superseded_decisions_apart(filled: Fill) -> None:
+    made = filled([screened("a.txt", Referral.REFERRED)])
+    decide(made, {"a.txt": Verdict.PHI}, "A. Officer")
+    decide(made, {"a.txt": Verdict.NOT_PHI}, "B. Lead")
+    officer, lead = data_of(made).reviewers
+    assert (officer.phi, officer.superseded) == (0, 1)
+    assert (lead.not_phi, lead.superseded) == (1, 0)
+
+
+def test_copies_of_one_content_put_the_same_people_at_risk(filled: Fill) -> None:
+    one = screened("a.txt", Referral.REFERRED)
+    copy = replace(screened("b.txt", Referral.REFERRED, number=2), content_hash=one.content_hash)
+    data = data_of(filled([replace(one, n_people=3), replace(copy, n_people=3)]))
+    assert data.people.at_risk == 3
+
+
+def test_hides_paths(filled: Fill) -> None:
+    results = [
+        screened("Quillfeather Jane/letter.txt", Referral.REFERRED),
+        failed("Quillfeather Jane/b.pdf", number=2),
+    ]
+    report = gather(filled(results).database, now=NOW, hide_paths=True)
+    assert "Quillfeather" not in repr(report)
+    assert report.data.folders == ()
+
+
+class TestElusion:
+    """The random sample of files that were not referred."""
+
+    def test_uses_the_reviewed_beginning_of_the_order(self, filled: Fill) -> None:
+        made = filled(share(400))
+        sample = data_of(made).elusion_sample
+        store = Store(made.database)
+        store.decide_all([(s.file, Verdict.NOT_PHI) for s in sample[:40]], reviewer="A", now=NOW)
+        store.decide(sample[41].file, Verdict.PHI, reviewer="A", now=NOW)  # out of order: not in the sample
+        found = data_of(made).elusion
+        assert (found.sample, found.found) == (40, 0)
+        expected = elusion(found.population, 40, 0, sequential=True)
+        assert found.upper_sequential == expected.upper_sequential
+        assert found.upper_hypergeometric == expected.upper_hypergeometric
+
+    def test_counts_unsure_as_phi(self, filled: Fill) -> None:
+        made = filled([screened(f"{n}.txt", Referral.CLEAR, number=n) for n in range(50)])
+        first = data_of(made).elusion_sample[0]
+        Store(made.database).decide(first.file, Verdict.UNSURE, reviewer="A", now=NOW)
+        found = data_of(made).elusion
+        assert (found.sample, found.found, found.unsure) == (1, 1, 1)
+
+    def test_keeps_its_order_when_files_are_added(self, filled: Fill) -> None:
+        few = [screened(f"{n}.txt", Referral.CLEAR, number=n) for n in range(20)]
+        more = [*few, *(screened(f"new-{n}.txt", Referral.CLEAR, number=n + 20) for n in range(20))]
+        before = [s.path for s in data_of(filled(few)).elusion_sample]
+        after = [s.path for s in data_of(filled(more)).elusion_sample if not s.path.startswith("new")]
+        assert [path for path in before if path in after] == after
+
+    def test_another_seed_is_another_order(self, filled: Fill) -> None:
+        made = filled([screened(f"{n}.txt", Referral.CLEAR, number=n) for n in range(50)])
+        first = [s.path for s in data_of(made).elusion_sample]
+        other = [s.path for s in data_of(made, seed="2").elusion_sample]
+        assert first != other
+
+
+def test_warns_when_marked_files_are_not_verified(filled: Fill) -> None:
+    made = filled(share(600))
+    decide_referred(made, share_decided=0.5)
+    capture = data_of(made).capture
+    assert capture.open > 0
+    assert any("too low" in warning for warning in capture.warnings)
+    assert capture.models is not None
+    assert len(capture.models.models) == 8

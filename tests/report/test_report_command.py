@@ -1,0 +1,40 @@
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+from click.testing import CliRunner
+
+from phiscan.cli.report import report
+from tests.report.synthetic import Made, decide_referred, share
+
+Fill = Callable[..., Made]
+
+
+def run(made: Made, *arguments: str, catch: bool = False):  # noqa: ANN201 (click's result)
+    environment = {"PHISCAN_DATABASE": made.database.url.render_as_string(hide_password=False)}
+    return CliRunner().invoke(report, arguments, env=environment, catch_exceptions=catch)
+
+
+def test_writes_the_pack(filled: Fill, tmp_path: Path) -> None:
+    made = filled(share(100))
+    decide_referred(made)
+    result = run(made, "--out", str(tmp_path / "out"))
+    assert result.exit_code == 0, result.output
+    assert (tmp_path / "out" / "report.html").is_file()
+    assert str(tmp_path / "out" / "report.html") in result.stderr
+
+
+def test_prints_the_json(filled: Fill) -> None:
+    made = filled(share(100))
+    assert json.loads(run(made, "--json").stdout)["coverage"]["crawled"] == 100
+
+
+def test_needs_something_to_do(filled: Fill) -> None:
+    result = run(filled([]))
+    assert result.exit_code == 2
+    assert "--out" in result.stderr
+
+
+def test_refuses_an_unknown_scan(filled: Fill) -> None:
+    result = run(filled([]), "--json", "--scan", "99", catch=True)
+    assert "99" in str(result.exception)
