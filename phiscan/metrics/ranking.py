@@ -107,7 +107,7 @@ def _resampled_areas(ranking: Ranking, replicates: int, generator: np.random.Gen
 
 
 def _resampled_areas_by_row(ranking: Ranking, replicates: int, generator: np.random.Generator) -> Floats:
-    """Draw row numbers instead of counts: ten times faster where most scores occur once."""
+    """Draw row numbers instead of counts: several times faster where most scores occur once."""
     n_scores = len(ranking.scores)
     sides = [
         np.repeat(np.arange(n_scores, dtype=np.int32), counts)

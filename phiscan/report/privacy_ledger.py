@@ -23,7 +23,7 @@ from phiscan.errors import InputError
 from phiscan.metrics.private import Spent, compose
 
 DEFAULT_EPSILON = 10.0
-DEFAULT_DELTA = 0.01
+DEFAULT_DELTA = 0.05
 _ROUNDING = 1 + 1e-12  # so that ten releases of 0.1 fit into a budget of 1
 
 

@@ -33,7 +33,7 @@ def test_adds_up_to_the_budget_and_no_further(tmp_path: Path) -> None:
 
 def test_refuses_for_delta_alone(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="delta"):
-        charge(tmp_path, "d", Charge("auc_roc", "laplace", 0.1, 0.02), None)
+        charge(tmp_path, "d", Charge("auc_roc", "laplace", 0.1, 0.06), None)
 
 
 @pytest.mark.parametrize(
