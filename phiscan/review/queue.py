@@ -14,7 +14,6 @@ from phiscan.model import (
     EntityType,
     FailReason,
     Outcome,
-    PiiVector,
     Reason,
     Referral,
     Span,
@@ -29,8 +28,10 @@ from phiscan.review.standing import (
     last_seen,
     missing_bits,
     outcome_in_scan,
+    present,
     queue_item,
     standing,
+    vector_of,
 )
 from phiscan.review.tables import (
     decision,
@@ -39,6 +40,7 @@ from phiscan.review.tables import (
     finding,
     health_term,
     root,
+    sighting,
     unread_part,
 )
 
@@ -65,8 +67,18 @@ def queue(
 
 def count(connection: sa.Connection, scan_id: int | None, verdicts: Collection[Verdict | None] | None) -> int:
     """Count the items that ``queue`` would return without a limit."""
-    inner = _narrowed(standing(scan_id=scan_id), verdicts).with_only_columns(file.c.id).subquery()
-    return int(connection.execute(sa.select(sa.func.count()).select_from(inner)).scalar_one())
+    referred = examination.c.referral == Referral.REFERRED.value
+    query = present(sa.select(sa.func.count()).select_from(sighting), scan_id).where(referred)
+    if verdicts is not None:
+        stands = (
+            sa.select(decision.c.verdict)
+            .where(decision.c.file_id == file.c.id, decision.c.content_hash == examination.c.content_hash)
+            .order_by(decision.c.id.desc())
+            .limit(1)
+            .scalar_subquery()
+        )
+        query = query.where(_wanted(stands, verdicts))
+    return int(connection.execute(query).scalar_one())
 
 
 def item(connection: sa.Connection, file_id: int) -> ItemDetail:
@@ -109,7 +121,8 @@ def find(connection: sa.Connection, path: str) -> int:
     Raises:
         InputError: no file or more than one has this path.
     """
-    found = _matching(connection, (file.c.display == path) | (file.c.path == os.fsencode(path)))
+    any_root = file.c.root_id.in_(sa.select(root.c.id))  # lets the index on root and path be used
+    found = _matching(connection, (file.c.display == path) | (any_root & (file.c.path == os.fsencode(path))))
     if not found and path.startswith("/"):
         found = _find_absolute(connection, path)
     if not found and path.isdecimal() and path.isascii() and len(path) < 19:  # noqa: PLR2004 (digits of 2**63)
@@ -138,10 +151,13 @@ def rows(connection: sa.Connection, scan_id: int | None) -> Iterator[FileRow]:
 
 def _narrowed(query: sa.Select[Any], verdicts: Collection[Verdict | None] | None) -> sa.Select[Any]:
     query = query.where(examination.c.referral == Referral.REFERRED.value)
-    if verdicts is None:
-        return query
-    wanted = decision.c.verdict.in_([verdict.value for verdict in verdicts if verdict is not None])
-    return query.where(wanted | decision.c.verdict.is_(None) if None in verdicts else wanted)
+    return query if verdicts is None else query.where(_wanted(decision.c.verdict, verdicts))
+
+
+def _wanted(stands: sa.ColumnElement[str], verdicts: Collection[Verdict | None]) -> sa.ColumnElement[bool]:
+    """Tell whether the verdict that stands is one of these; None = there is none."""
+    wanted = stands.in_([verdict.value for verdict in verdicts if verdict is not None])
+    return wanted | stands.is_(None) if None in verdicts else wanted
 
 
 def _matching(connection: sa.Connection, condition: sa.ColumnElement[bool]) -> list[sa.Row[Any]]:
@@ -177,7 +193,7 @@ def _file_row(row: sa.Row[Any], unread: tuple[UnreadPart, ...]) -> FileRow:
         reason=row.reason,
         detail=row.detail,
         unread=unread,
-        vector=PiiVector.from_int(row.vector),
+        vector=vector_of(row.vector),
         hamming=row.hamming,
         missing=missing_bits(row.missing),
         health_score=row.health_score,

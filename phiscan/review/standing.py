@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import sqlalchemy as sa
@@ -17,11 +18,28 @@ def standing(*, scan_id: int | None) -> sa.Select[Any]:
     A file is present until a complete scan of its root has not seen it; while a scan runs, files that it
     has not reached yet stay.
     """
+    return _narrowed(_sightings(), scan_id)
+
+
+def present(query: sa.Select[Any], scan_id: int | None) -> sa.Select[Any]:
+    """Join file, root and examination to a query on sightings, and keep what ``standing`` keeps."""
+    return _narrowed(_joined(query), scan_id)
+
+
+def _narrowed(query: sa.Select[Any], scan_id: int | None) -> sa.Select[Any]:
     if scan_id is not None:
-        return _sightings().where(sighting.c.scan_id == scan_id)
-    return _sightings().where(
+        return query.where(sighting.c.scan_id == scan_id)
+    return query.where(
         sighting.c.scan_id == file.c.seen_scan_id,
         file.c.seen_scan_id >= sa.func.coalesce(root.c.complete_scan_id, 0),
+    )
+
+
+def _joined(query: sa.Select[Any]) -> sa.Select[Any]:
+    return (
+        query.join(file, file.c.id == sighting.c.file_id)
+        .join(root, root.c.id == file.c.root_id)
+        .join(examination, examination.c.id == sighting.c.examination_id)
     )
 
 
@@ -38,21 +56,18 @@ def _sightings() -> sa.Select[Any]:
         .correlate(file)
         .scalar_subquery()
     )
+    query = sa.select(
+        file.c.id.label("file_id"),
+        root.c.display.label("root"),
+        file.c.display.label("path"),
+        examination,
+        sighting.c.scan_id.label("sighted_in"),
+        decision.c.verdict,
+        decision.c.reviewer,
+        assignment.c.assignee,
+    ).select_from(sighting)
     return (
-        sa.select(
-            file.c.id.label("file_id"),
-            root.c.display.label("root"),
-            file.c.display.label("path"),
-            examination,
-            sighting.c.scan_id.label("sighted_in"),
-            decision.c.verdict,
-            decision.c.reviewer,
-            assignment.c.assignee,
-        )
-        .select_from(sighting)
-        .join(file, file.c.id == sighting.c.file_id)
-        .join(root, root.c.id == file.c.root_id)
-        .join(examination, examination.c.id == sighting.c.examination_id)
+        _joined(query)
         .outerjoin(decision, decision.c.id == verdict_id)
         .outerjoin(assignment, assignment.c.id == assignment_id)
     )
@@ -71,7 +86,7 @@ def queue_item(row: sa.Row[Any]) -> QueueItem:
         path=row.path,
         media_type=row.media_type,
         size=row.size,
-        vector=PiiVector.from_int(row.vector),
+        vector=vector_of(row.vector),
         hamming=row.hamming,
         missing=missing_bits(row.missing),
         nearest_prototype=row.nearest_prototype,
@@ -90,10 +105,17 @@ def queue_item(row: sa.Row[Any]) -> QueueItem:
     )
 
 
+@lru_cache(maxsize=4096)
+def vector_of(packed: int) -> PiiVector:
+    """Unpack a vector; a share has few different ones."""
+    return PiiVector.from_int(packed)
+
+
+@lru_cache(maxsize=4096)
 def missing_bits(packed: int) -> tuple[PiiBit, ...]:
     """Unpack a set of bits, in bit order."""
-    present = PiiVector.from_int(packed).bits
-    return tuple(bit for bit in PiiBit if bit in present)
+    bits = vector_of(packed).bits
+    return tuple(bit for bit in PiiBit if bit in bits)
 
 
 def detectors_of(stored: list[list[Any]]) -> Detectors:
