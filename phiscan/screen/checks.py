@@ -95,8 +95,19 @@ def ssn(value: str) -> Verdict:
 
 
 def sin(value: str) -> Verdict:
-    """Confirm a Canadian Social Insurance Number by its check digit."""
-    return _confirm(_stdnum("ca.sin", _digits(value)))
+    """Confirm a Canadian Social Insurance Number by its check digit.
+
+    Numbers that begin with 0 are not issued, but stand in forms and examples (046 454 286): plausible.
+    """
+    digits = _digits(value)
+    if digits.startswith("0") and luhn(digits) is Verdict.CONFIRM:
+        return Verdict.PLAUSIBLE
+    return _confirm(_stdnum("ca.sin", digits))
+
+
+def soft_sin(value: str) -> Verdict:
+    """Confirm a Social Insurance Number without a veto: behind its label a misread digit is still a leak."""
+    return Verdict.CONFIRM if sin(value) is Verdict.CONFIRM else Verdict.PLAUSIBLE
 
 
 def luhn(value: str) -> Verdict:
@@ -313,7 +324,7 @@ def has_digit(value: str) -> Verdict:
 def no_date(value: str) -> Verdict:
     """Veto a value that is a date: what follows a label such as ID may be the next field."""
     if re.fullmatch(r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}", value):
-        return Verdict.VETO
+        return Verdict.VETO if numeric_date(value) is not Verdict.VETO else Verdict.PLAUSIBLE
     return has_digit(value)
 
 
@@ -367,6 +378,7 @@ CHECKS: Mapping[str, Check] = {
     for check in (
         ssn,
         sin,
+        soft_sin,
         luhn,
         soft_luhn,
         iban,

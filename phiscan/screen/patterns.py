@@ -191,7 +191,7 @@ class PatternRecognizer:
             compiled = self.rules[index]
             low = max(0, start - compiled.reach)
             for match in compiled.at_hit.finditer(text, low, end + REACH_CHARS, timeout=TIMEOUT_S):
-                if match.start() >= end:
+                if match.start() >= end + compiled.reach // 2:
                     break
                 if match.end() > start:
                     finding = _judge(compiled, text, match.start(), match.end())

@@ -1,0 +1,78 @@
+"""``phiscan rules``: list the patterns, and prove that they work."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from phiscan.cli.output import print_json, say
+from phiscan.config import load_config
+from phiscan.errors import RuleError
+from phiscan.rules import RuleSet, load_rules
+from phiscan.screen.rule_check import check_rules
+
+
+@click.group(short_help="List the patterns and prove that they work.")
+def rules() -> None:
+    """List the patterns and prove that they work.
+
+    Our own rules and those of the site (extra_patterns in phiscan.toml).
+
+    Example: phiscan rules check
+    """
+
+
+@rules.command("check", short_help="Prove ids, examples, counterexamples and linear time of every rule.")
+@click.pass_obj
+def check(config_path: str | None) -> None:
+    """Prove ids, examples, counterexamples and linear time of every rule.
+
+    Every example goes the way of a document. Prints one line per defect, and exits 2 if there is one.
+
+    Example: phiscan rules check
+    """
+    ruleset = _load(config_path)
+    defects = list(check_rules(ruleset))
+    for defect in defects[:-1]:
+        say(f"phiscan: {defect}")
+    if defects:
+        raise RuleError(defects[-1])
+    n_texts = sum(len(rule.examples) + len(rule.counterexamples) for rule in ruleset.rules)
+    click.echo(f"{len(ruleset.rules)} rules and their {n_texts} examples and counterexamples are sound")
+
+
+@rules.command("list", short_help="List the rules: id, type, score and what they find.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@click.pass_obj
+def list_rules(config_path: str | None, *, as_json: bool) -> None:
+    """List the rules: id, type, score and what they find.
+
+    Example: phiscan rules list --json
+    """
+    ruleset = _load(config_path)
+    if as_json:
+        print_json(
+            {
+                "rules": [
+                    {
+                        "id": rule.id,
+                        "entity_type": rule.entity_type.value,
+                        "summary": rule.summary,
+                        "score": rule.score,
+                        "needs_evidence": rule.needs_evidence,
+                        "check": rule.check or None,
+                        "source": rule.source,
+                    }
+                    for rule in ruleset.rules
+                ]
+            }
+        )
+        return
+    for rule in ruleset.rules:
+        evidence = " (under a label)" if rule.needs_evidence else ""
+        click.echo(f"{rule.id:28} {rule.entity_type.value:16} {rule.score:.2f}  {rule.summary}{evidence}")
+
+
+def _load(config_path: str | None) -> RuleSet:
+    return load_rules(load_config(Path(config_path) if config_path else None))

@@ -1,0 +1,114 @@
+"""``phiscan screen``: texts in, identifiers, health terms and decision out, one JSON line each."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import nullcontext
+from pathlib import Path
+from typing import IO, Any
+
+import click
+
+from phiscan.classify import build_classifier
+from phiscan.cli.output import print_json
+from phiscan.config import Config, load_config
+from phiscan.errors import InputError
+from phiscan.model import Document, Examination, Segment
+from phiscan.pipeline.engine import Engine, examine
+from phiscan.screen import build_screener
+
+
+@click.command("screen", short_help="Screen texts given as JSON lines.")
+@click.argument("file", default="-")
+@click.option("--json", "as_json", is_flag=True, help="Write JSON lines (else one short line per text).")
+@click.pass_obj
+def screen(config_path: str | None, file: str, *, as_json: bool) -> None:
+    """Screen texts given as JSON lines {"id","text"} in FILE, or on standard input.
+
+    For each text: the identifiers found, the PII characteristics they show, how many of them lack to
+    satisfy the concept of identifying information, the health score and terms, and the decision.
+
+    Example: echo '{"id": "1", "text": "Patient: Ann Roy"}' | phiscan screen - --json
+    """
+    config = load_config(Path(config_path) if config_path else None)
+    engine = _engine(config)
+    for name, text in _texts(file):
+        segments = (Segment("", 0, len(text)),) if text else ()
+        examination = examine(Document(text, segments, "text/plain"), engine)
+        if as_json:
+            print_json(_shape(name, examination))
+        else:
+            screening = examination.screening
+            click.echo(
+                f"{name}: {examination.referral.value}, {len(screening.findings)} findings, "
+                f"{screening.hamming} bits lacking, health {examination.health.score:.2f}"
+            )
+
+
+def _engine(config: Config) -> Engine:
+    """Return the stages without a key: nothing is stored, so nothing is hashed."""
+    return Engine(build_screener(config), build_classifier(config), config.limits, key=b"")
+
+
+def _texts(file: str) -> Iterator[tuple[Any, str]]:
+    """Yield id and text of every line.
+
+    Raises:
+        InputError: names the file and the line, and says what was expected; never quotes the line.
+    """
+    shown = "standard input" if file == "-" else file
+    for number, line in enumerate(_lines(file, shown), start=1):
+        if not line.strip():
+            continue
+        try:
+            record = json.loads(line)
+        except (json.JSONDecodeError, RecursionError):
+            record = None
+        if not isinstance(record, dict) or not isinstance(record.get("text"), str) or "id" not in record:
+            message = f'{shown}: line {number}: expected a JSON object with "id" and a text in "text"'
+            raise InputError(message)
+        yield record["id"], record["text"]
+
+
+def _lines(file: str, shown: str) -> Iterator[str]:
+    try:
+        stream: IO[bytes] = sys.stdin.buffer if file == "-" else Path(file).open("rb")  # noqa: SIM115 (closed below)
+    except OSError as error:
+        message = f"{shown}: cannot be read: {error.strerror}"
+        raise InputError(message) from None
+    with nullcontext(stream) if file == "-" else stream as lines:
+        for number, raw in enumerate(lines, start=1):
+            try:
+                yield raw.decode("utf-8-sig" if number == 1 else "utf-8")
+            except UnicodeDecodeError:
+                message = f"{shown}: line {number}: expected UTF-8"
+                raise InputError(message) from None
+
+
+def _shape(name: Any, examination: Examination) -> dict[str, Any]:
+    """Return the JSON shape of the contract."""
+    screening, health = examination.screening, examination.health
+    return {
+        "id": name,
+        "spans": [
+            {
+                "start": finding.span.start,
+                "end": finding.span.end,
+                "type": finding.entity_type.value,
+                "score": finding.score,
+                "source": finding.source,
+            }
+            for finding in screening.findings
+        ],
+        "pii": list(screening.vector.names),
+        "hamming": screening.hamming,
+        "health": {
+            "score": health.score,
+            "terms": [
+                {"start": hit.span.start, "end": hit.span.end, "concept": hit.concept} for hit in health.terms
+            ],
+        },
+        "decision": examination.referral.value,
+    }

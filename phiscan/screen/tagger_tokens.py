@@ -1,0 +1,176 @@
+"""A text to the tokens of the tagger: kinds of words, the units it labels at once, and the case of each line.
+
+Every code point lies in exactly one token, so a token's place is the sum of the lengths before it. A new
+line, a tab and a wide gap are tokens too: they end a unit, but the words beyond them are seen as context.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from phiscan.screen.gazetteer import Gazetteer, Word
+
+Ints = npt.NDArray[np.int64]
+PLACE = 1 << 12  # beside the flags of ``Word``: a word of the name of a place
+MIXED, CAPS, LOWER = 0, 1, 2  # the case of a line: as usual, all capitals, no capital in the whole document
+N_MODES = 3
+MAX_UNIT = 120  # tokens; a longer unit is cut
+_LOWER_SHARE = 0.02  # a document with fewer capitalised words than this is written in lower case
+_MIN_LOWER_WORDS = 4
+_LETTER = r"[^\W\d_]"
+_TOKEN = re.compile(
+    rf"(?:https?://\S+|www\.\S+|[\w.+%-]{{1,64}}@[\w.-]{{1,255}}"
+    rf"|[dlcjmnst]['’](?={_LETTER})"  # French elision is no part of the word behind it
+    rf"|{_LETTER}+(?:(?:-|['’](?![sS](?!{_LETTER}))){_LETTER}+)*(?![\w])"
+    rf"|[^\W_]+|['’][sS](?!\w)|\n|[^\S\n]{{2,}}|\t|[^\S\n]|\S) ?",
+)
+_GAP = re.compile(r"[^\S\n]*\t[^\S\n]*|[^\S\n]{2,}")
+_SHAPES = ((re.compile(r"[^\W\d_]"), ""),)
+
+
+def split(text: str) -> list[str]:
+    """Cut a text into tokens, each with the one space behind it, so that they join to the text again.
+
+    >>> split("Dr. O'Hara's  note\\n")
+    ['Dr', '. ', "O'Hara", "'s ", ' ', 'note', '\\n']
+    """
+    return _TOKEN.findall(text)
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """What the tagger knows of one word: its form, its shape, its classes."""
+
+    folded: str  # lower case; digits as 0
+    shape: str  # "Xx", "XX", "x", "X" (initial), "0", "x0", "@", "\n", " " or the sign itself
+    flags: int
+    breaks: bool  # ends a unit and belongs to none
+    ends: bool  # may end a sentence
+    size: int
+
+
+class Kinds:
+    """The kinds of words, looked up once per word."""
+
+    def __init__(self, gazetteer: Gazetteer, places: frozenset[str]) -> None:
+        self._gazetteer = gazetteer
+        self._places = places
+
+    def of(self, token: str) -> Kind:
+        """Return the kind of a token of ``split``."""
+        word = token.rstrip(" ")
+        if token == "\n" or not word or word == "\t":
+            sign = "\n" if token == "\n" else " "
+            return Kind(sign, sign, 0, breaks=token != " ", ends=False, size=0)
+        shape = _shape(word)
+        if shape == "@":
+            return Kind("@", "@", 0, breaks=False, ends=False, size=0)
+        folded = word.lower().replace("’", "'")
+        if shape in {"0", "x0"}:
+            folded = re.sub(r"\d", "0", folded)
+            return Kind(folded, shape, 0, breaks=False, ends=False, size=len(word))
+        if not word[0].isalpha():
+            return Kind(folded, word[0], 0, breaks=False, ends=word in {".", "!", "?", ";"}, size=len(word))
+        flags = self._gazetteer.of(word)
+        if folded in self._places:
+            flags |= PLACE
+        return Kind(folded, shape, flags, breaks=False, ends=False, size=len(word))
+
+
+def _shape(word: str) -> str:
+    if "@" in word[1:] or word.startswith(("http", "www.")) and "." in word:
+        return "@"
+    if any(c.isdecimal() for c in word):
+        return "0" if not any(c.isalpha() for c in word) else "x0"
+    if not word[0].isalpha():
+        return word[0]
+    if word[0].islower() or not word[0].isupper():
+        return "x" if word.islower() or not word.isupper() else "XX"
+    if len(word) == 1:
+        return "X"
+    return "XX" if word.isupper() else "Xx"
+
+
+def classes(kind: Kind, mode: int) -> tuple[str, str]:
+    """Return the fine and the coarse class of a word: its shape, the case of its line, its gazetteers."""
+    letter = {"x": "x", "Xx": "X", "XX": "C", "X": "I"}.get(kind.shape)
+    if letter is None:
+        return kind.shape, kind.shape
+    if mode != MIXED and letter in "xXC":
+        letter = "c" if mode == CAPS else "l"
+    flags = kind.flags
+    coarse = letter + _lexical(flags)
+    fine = letter + format(flags & ~int(Word.MONTH_OR_DAY | Word.PARTICLE) | (flags & Word.PARTICLE), "x")
+    return fine, coarse
+
+
+def _lexical(flags: int) -> str:
+    if flags & (Word.TITLE | Word.TITLE_HEALTH):
+        return "t" if flags & Word.ORDINARY else "T"
+    if flags & Word.MONTH_OR_DAY:
+        return "m"
+    if flags & (Word.NOT_PERSON | Word.EPONYM):
+        return "n"
+    if flags & Word.PARTICLE:
+        return "p"
+    if flags & Word.CREDENTIAL and flags & ~int(Word.CREDENTIAL) & Word.ORDINARY == 0:
+        return "k"
+    name = ("f" if flags & Word.FIRST else "") + ("l" if flags & Word.LAST else "")
+    if flags & Word.ORDINARY:
+        return "o" + name[:1]
+    return (name or "u") + ("g" if flags & PLACE else "")
+
+
+@dataclass(frozen=True, slots=True)
+class Units:
+    """Which tokens are labelled together: ``index`` of the tokens that belong to a unit, and the unit ends."""
+
+    index: Ints = field(repr=False)  # (n,) token numbers, in text order
+    starts: Ints = field(repr=False)  # (u,) where in ``index`` each unit begins
+    lengths: Ints = field(repr=False)  # (u,)
+
+
+def line_modes(line: Ints, lower: Ints, upper: Ints, mixed: Ints) -> Ints:
+    """Return the case of every token's line.
+
+    ``line``: (n,) line number of each token; the others: (n,) 0 or 1, whether the token is a word in lower
+    case, in capitals (two letters and more), capitalised.
+    """
+    if not len(line):
+        return np.zeros(0, dtype=np.int64)
+    n_lower, n_upper, n_mixed = int(lower.sum()), int(upper.sum()), int(mixed.sum())
+    if n_lower >= _MIN_LOWER_WORDS and n_upper + n_mixed <= _LOWER_SHARE * n_lower:
+        return np.full(len(line), LOWER, dtype=np.int64)
+    n_lines = int(line[-1]) + 1
+    capital = np.bincount(line, upper, n_lines) > 0
+    other = np.bincount(line, lower + mixed, n_lines) > 0
+    return np.where(capital & ~other, CAPS, MIXED)[line]
+
+
+def units(breaks: Ints, ends: Ints, is_lower: Ints) -> Units:
+    """Group tokens into units: a unit ends at a break, or behind a sign that ends a sentence.
+
+    A full stop ends a sentence only behind a word in lower case or a number, for ``Dr. J. Roy`` is one name;
+    ``is_lower``: (n,) 1 where the token is such a word of three letters and more.
+    """
+    n_tokens = len(breaks)
+    kept = np.flatnonzero(breaks == 0)
+    if not len(kept):
+        empty = np.zeros(0, dtype=np.int64)
+        return Units(empty, empty, empty)
+    stop = np.zeros(n_tokens + 1, dtype=bool)
+    stop[1:-1] = (ends[1:] == 1) & (is_lower[:-1] == 1)
+    cut = np.zeros(n_tokens + 1, dtype=np.int64)
+    cut[1:] = np.cumsum((breaks == 1) | stop[1:])
+    group = cut[:-1][kept]  # a unit's number: breaks and ends before the token
+    starts = np.flatnonzero(np.concatenate(([True], group[1:] != group[:-1])))
+    lengths = np.diff(np.concatenate((starts, [len(kept)])))
+    if lengths.max() > MAX_UNIT:
+        pieces = [np.arange(s, s + n, MAX_UNIT) for s, n in zip(starts, lengths, strict=True)]
+        starts = np.concatenate(pieces)
+        lengths = np.diff(np.concatenate((starts, [len(kept)])))
+    return Units(kept, starts, lengths)
