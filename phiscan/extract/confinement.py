@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ctypes
+import logging
 import os
 import resource
 import signal
 import subprocess
 import sys
 import tempfile
+import warnings
 from multiprocessing import forkserver
 from typing import Any
 
@@ -36,6 +38,17 @@ def confine(*, memory_bytes: int, file_bytes: int, temp_folder: str) -> None:
     _lower(resource.RLIMIT_FSIZE, max(file_bytes, _MIN_FILE_BYTES))
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # a full quota is an OSError, not a death
     limit_memory(memory_bytes)
+    fall_silent()
+
+
+def fall_silent() -> None:
+    """Close the process's outputs: libraries quote what they complain about, and a log is a leak."""
+    logging.disable(logging.CRITICAL)
+    warnings.simplefilter("ignore")
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)
+    os.dup2(nowhere, 2)
+    os.close(nowhere)
 
 
 def limit_memory(memory_bytes: int) -> None:

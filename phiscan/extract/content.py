@@ -41,8 +41,27 @@ class Content:
 
     def member(self, name: str, data: bytes) -> Content:
         """Return a member of this container, one level deeper."""
+        # A name may hold anything; a locator is printed and stored on one line.
+        name = "".join(char if char.isprintable() else "\ufffd" for char in name)
         locator = f"{self.locator}!/{name}" if self.locator else name
         return Content(data, name, locator, self.depth + 1)
+
+
+def clean(text: str) -> str:
+    r"""Return text that every encoder takes: no lone surrogates, no NUL.
+
+    >>> clean("Ann\0Roy \ud83d\ude00 \ud800") == "Ann Roy \U0001f600 \ufffd"
+    True
+    """
+    if "\0" in text:
+        text = text.replace("\0", " ")
+    if text.isascii():
+        return text
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return text
 
 
 class TextFullError(Exception):
@@ -100,6 +119,7 @@ class Sink:
         """
         if not text or text.isspace():
             return
+        text = clean(text)
         room = self.limits.text_chars - self._n_chars - 1
         cut = len(text) > room
         if cut:

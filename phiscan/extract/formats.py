@@ -16,6 +16,7 @@ from phiscan.extract.ole import EncryptedPackageExtractor
 from phiscan.extract.ole_object import OleObjectExtractor
 from phiscan.extract.opendocument import OpenDocumentExtractor
 from phiscan.extract.outlook import OutlookExtractor
+from phiscan.extract.outlook_store import OutlookStoreExtractor
 from phiscan.extract.pdf import PdfExtractor
 from phiscan.extract.plain import TextExtractor
 from phiscan.extract.protocol import Extractor
@@ -41,6 +42,7 @@ EXTRACTORS: tuple[Extractor, ...] = (
     MailExtractor(),
     MailboxExtractor(),
     OutlookExtractor(),
+    OutlookStoreExtractor(),
     WebPageExtractor(),
     MarkupExtractor(),
     JsonExtractor(),

@@ -6,13 +6,14 @@ import os
 import shutil
 import struct
 import subprocess
+import zlib
 from typing import Any
 
 from phiscan.errors import ExtractError
 from phiscan.extract.content import Content, Sink
 from phiscan.extract.ocr import die_with_parent
 from phiscan.extract.ole import is_encrypted, open_ole, properties_text
-from phiscan.extract.slides_binary import atoms
+from phiscan.extract.slides_binary import atoms, objects
 from phiscan.extract.word_binary import stories
 from phiscan.model import FailReason
 
@@ -31,12 +32,15 @@ class LegacyOfficeExtractor:
         with open_ole(content.data) as ole:
             is_word = ole.exists("WordDocument")
             parts = _parts(ole, is_word=is_word)
+            members = _objects(ole, sink, is_word=is_word)
         if parts:
             for number, (place, text) in enumerate(parts, 1):
                 sink.add(text, content.place(place if is_word else f"{place.partition('@')[0]}{number}"))
         else:
             sink.add(external_text("catdoc" if is_word else "catppt", content.data), content.locator)
         sink.add(properties_text(content.data), content.place("properties"))
+        for number, data in enumerate(members, 1):
+            sink.read_member(content.member(f"object{number}", data))
 
 
 def _parts(ole: Any, *, is_word: bool) -> list[tuple[str, str]]:
@@ -45,6 +49,44 @@ def _parts(ole: Any, *, is_word: bool) -> list[tuple[str, str]]:
         return stories(ole) if is_word else atoms(ole)
     except (ExtractError, OSError, ValueError, struct.error, IndexError):
         return []
+
+
+def _objects(ole: Any, sink: Sink, *, is_word: bool) -> list[bytes]:
+    """Return the files that other applications embedded; damaged ones are passed over."""
+
+    def inflate(data: bytes) -> bytes:
+        return sink.unpack(Inflating(data), len(data))
+
+    found: list[bytes] = []
+    try:
+        if is_word:
+            for entry in ole.listdir():
+                if entry[0] == "ObjectPool" and entry[-1] in ("Package", "CONTENTS"):
+                    sink.take_member()
+                    found.append(ole.openstream(entry).read())
+        else:
+            for data in objects(ole, inflate):
+                sink.take_member()
+                found.append(data)
+    except (OSError, ValueError, struct.error, zlib.error):
+        return found
+    return found
+
+
+class Inflating:
+    """A zlib stream that is unpacked as it is read."""
+
+    def __init__(self, data: bytes) -> None:
+        self._engine = zlib.decompressobj()
+        self._left = data
+
+    def read(self, size: int, /) -> bytes:
+        """Return up to ``size`` bytes, none at the end."""
+        if self._engine.eof:
+            return b""
+        out = self._engine.decompress(self._left, size)
+        self._left = self._engine.unconsumed_tail
+        return out
 
 
 def external_text(program: str, data: bytes) -> str:

@@ -16,6 +16,9 @@ from phiscan.model import Document, FailReason, SourceFile
 
 # Part of what decides whether a file is read again: raise it whenever the text of some format changes.
 VERSION = "1"
+# Places that say something about a file and are not its content: a scan of which only the producer's
+# name could be read has not been read.
+_ABOUT = ("#properties", "#metadata")
 
 
 def extract(source: SourceFile, limits: Limits, passwords: Sequence[str] = ()) -> Document:
@@ -43,10 +46,10 @@ def extract_bytes(data: bytes, name: str, limits: Limits, passwords: Sequence[st
     except ExtractError as error:
         failure = error
     if failure is not None:
-        if not sink.n_chars:
+        if all(part.locator.endswith(_ABOUT) for part in sink.segments):
             raise failure
         sink.fail("", FailReason(failure.reason), failure.detail)
-    if not sink.n_chars and sink.unread:
+    if sink.unread and all(part.locator.endswith(_ABOUT) for part in sink.segments):
         first = sink.unread[0]
         raise ExtractError(first.reason, first.detail)
     return Document(

@@ -6,7 +6,7 @@ Source: [MS-PPT] 2.3.1 (record header), 2.9.42 (TextCharsAtom), 2.9.43 (TextByte
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 _CONTAINER = 0x0F
@@ -20,19 +20,31 @@ _PLACES = {
     0x2EE0: "comments",
 }
 _LIST_WITH_TEXT = 0x0FF0
+_OBJECT = 0x1011  # ExOleObjStg, deflated when its instance is 1
 _MAX_DEPTH = 64
 
 
 def atoms(ole: Any) -> list[tuple[str, str]]:
-    """Return ``(place, text)`` per slide, notes page, master; edits keep old versions, each is given once."""
+    """Return ``(place, text)`` per slide, notes page and master; also what fast saving kept."""
     stream = ole.openstream("PowerPoint Document").read()
     gathered: dict[str, list[str]] = {}
     for place, text in _walk(stream, 0, len(stream), "presentation", 0):
         cleaned = text.replace("\r", "\n").replace("\x0b", "\n").replace("\0", "").strip()
-        lines = gathered.setdefault(place, [])
-        if cleaned and cleaned not in lines[-200:]:
-            lines.append(cleaned)
+        if cleaned and not cleaned.startswith("___PPT"):  # the names of binary tags
+            gathered.setdefault(place, []).append(cleaned)
     return [(place, "\n".join(lines)) for place, lines in gathered.items() if lines]
+
+
+def objects(ole: Any, inflate: Callable[[bytes], bytes]) -> Iterator[bytes]:
+    """Yield the compound files of embedded objects; ``inflate`` unpacks within the budget."""
+    stream = ole.openstream("PowerPoint Document").read()
+    at = 0
+    while at + 8 <= len(stream):
+        version, kind, size = struct.unpack_from("<HHI", stream, at)
+        body = stream[at + 8 : at + 8 + size] if kind == _OBJECT else b""
+        if body:
+            yield inflate(body[4:]) if version >> 4 else body
+        at += 8 + size
 
 
 def _walk(stream: bytes, start: int, end: int, place: str, depth: int) -> Iterator[tuple[str, str]]:

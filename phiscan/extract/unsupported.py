@@ -10,7 +10,6 @@ DETAILS = {
     "application/x-7z-compressed": "7-Zip archive; repack it as ZIP to have it read",
     "application/vnd.rar": "RAR archive; repack it as ZIP to have it read",
     "application/x-iso9660-image": "disk image",
-    "application/vnd.ms-outlook-pst": "Outlook store; export it to mbox (readpst) to have it read",
     "application/dicom": "DICOM object",
     "application/vnd.sqlite3": "SQLite database",
     "application/x-executable": "program",

@@ -34,7 +34,9 @@ def as_source() -> Callable[[Path], SourceFile]:
 def read(tmp_path: Path) -> Callable[..., Document]:
     """Write bytes to a file, crawl it, extract it."""
 
-    def read_file(data: bytes, name: str, limits: Limits | None = None, passwords: tuple[str, ...] = ()) -> Document:
+    def read_file(
+        data: bytes, name: str, limits: Limits | None = None, passwords: tuple[str, ...] = ()
+    ) -> Document:
         path = tmp_path / name
         path.write_bytes(data)
         return extract(source_of(path), limits or Limits(), passwords)
@@ -46,7 +48,9 @@ def read(tmp_path: Path) -> Callable[..., Document]:
 def read_bytes() -> Callable[..., Document]:
     """Extract bytes without a file, for names that no file system takes."""
 
-    def read_it(data: bytes, name: str, limits: Limits | None = None, passwords: tuple[str, ...] = ()) -> Document:
+    def read_it(
+        data: bytes, name: str, limits: Limits | None = None, passwords: tuple[str, ...] = ()
+    ) -> Document:
         return extract_bytes(data, name, limits or Limits(), passwords)
 
     return read_it

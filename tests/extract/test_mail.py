@@ -1,9 +1,12 @@
 import email.message
 import io
 import zipfile
+from collections.abc import Callable
 
 from phiscan.config import Limits
-from phiscan.model import FailReason
+from phiscan.model import Document, FailReason
+
+Read = Callable[..., Document]
 
 
 def message(subject: str = "Résumé for Zoé") -> email.message.EmailMessage:
@@ -25,7 +28,7 @@ def zipped(**members: str) -> bytes:
     return stream.getvalue()
 
 
-def test_reads_headers_and_all_bodies(read):
+def test_reads_headers_and_all_bodies(read: Read) -> None:
     document = read(message().as_bytes(), "m.eml")
     assert "Subject: Résumé for Zoé" in document.text
     assert "To: Dr. Côté <cote@example.org>" in document.text
@@ -33,31 +36,34 @@ def test_reads_headers_and_all_bodies(read):
     assert document.locate(document.text.index("html body words")) == "#body2"
 
 
-def test_reads_attachments_through_containers(read):
+def test_reads_attachments_through_containers(read: Read) -> None:
     mail = message()
-    mail.add_attachment(zipped(inner="Lena Okafor"), maintype="application", subtype="zip", filename="scan.zip")
+    mail.add_attachment(
+        zipped(inner="Lena Okafor"), maintype="application", subtype="zip", filename="scan.zip"
+    )
     document = read(mail.as_bytes(), "m.eml")
     assert document.locate(document.text.index("Lena Okafor")) == "scan.zip!/inner.txt"
     assert "Attachment: scan.zip" in document.text
 
 
-def test_reads_messages_within_messages(read):
+def test_reads_messages_within_messages(read: Read) -> None:
     outer = message("outer")
     outer.add_attachment(message("inner subject"))
     document = read(outer.as_bytes(), "m.eml")
     assert document.locate(document.text.index("inner subject")) == "message1.eml#headers"
 
 
-def test_reads_a_mailbox_message_by_message(read):
+def test_reads_a_mailbox_message_by_message(read: Read) -> None:
     data = b"".join(
-        b"From ann@example.org Mon Jan  1 10:00:00 2024\n" + message(f"number {n}").as_bytes() + b"\n\n" for n in (1, 2)
+        b"From ann@example.org Mon Jan  1 10:00:00 2024\n" + message(f"number {n}").as_bytes() + b"\n\n"
+        for n in (1, 2)
     )
     document = read(data, "box.mbox")
     assert document.media_type == "application/mbox"
     assert document.locate(document.text.index("number 2")) == "message2.eml#headers"
 
 
-def test_a_broken_attachment_is_an_unread_part_only(read):
+def test_a_broken_attachment_is_an_unread_part_only(read: Read) -> None:
     mail = message()
     mail.add_attachment(b"PK\x03\x04 broken", maintype="application", subtype="zip", filename="bad.zip")
     document = read(mail.as_bytes(), "m.eml")
@@ -65,7 +71,7 @@ def test_a_broken_attachment_is_an_unread_part_only(read):
     assert [(part.locator, part.reason) for part in document.unread] == [("bad.zip", FailReason.CORRUPT)]
 
 
-def test_stops_at_the_depth_limit(read):
+def test_stops_at_the_depth_limit(read: Read) -> None:
     mail = message("level 0")
     for level in range(1, 8):
         outer = message(f"level {level}")
@@ -77,6 +83,9 @@ def test_stops_at_the_depth_limit(read):
     assert document.unread[0].reason == FailReason.NESTED_TOO_DEEP
 
 
-def test_decodes_bodies_with_a_wrong_charset(read):
-    data = b"From: a@example.org\nTo: b@example.org\nSubject: x\nContent-Type: text/plain; charset=us-ascii\n\nMontr\xe9al\n"
+def test_decodes_bodies_with_a_wrong_charset(read: Read) -> None:
+    head = (
+        b"From: a@example.org\nTo: b@example.org\nSubject: x\nContent-Type: text/plain; charset=us-ascii\n\n"
+    )
+    data = head + b"Montr\xe9al\n"
     assert "Montréal" in read(data, "m.eml").text

@@ -1,5 +1,6 @@
 import io
 import zipfile
+from collections.abc import Callable
 
 import docx
 import pptx
@@ -7,6 +8,9 @@ import pytest
 from docx.oxml import parse_xml
 
 from phiscan.errors import ExtractError
+from phiscan.model import Document
+
+Read = Callable[..., Document]
 
 W = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
 STRICT = "http://purl.oclc.org/ooxml/wordprocessingml/main"
@@ -26,7 +30,9 @@ def docx_bytes() -> bytes:
         parse_xml(f'<w:ins xmlns:w="{W}" w:author="x"><w:r><w:t>inserted words</w:t></w:r></w:ins>')
     )
     paragraph._p.append(
-        parse_xml(f'<w:del xmlns:w="{W}" w:author="x"><w:r><w:delText>deleted words</w:delText></w:r></w:del>')
+        parse_xml(
+            f'<w:del xmlns:w="{W}" w:author="x"><w:r><w:delText>deleted words</w:delText></w:r></w:del>'
+        )
     )
     paragraph._p.append(
         parse_xml(
@@ -41,7 +47,7 @@ def docx_bytes() -> bytes:
     return stream.getvalue()
 
 
-def test_reads_every_part_of_a_word_document(read):
+def test_reads_every_part_of_a_word_document(read: Read) -> None:
     document = read(docx_bytes(), "letter.docx")
     for words in (
         "Ann Roy was seen",
@@ -59,19 +65,20 @@ def test_reads_every_part_of_a_word_document(read):
     assert document.locate(document.text.index("Header Hospital")).startswith("#header")
 
 
-def test_reads_the_strict_dialect(read):
+def test_reads_the_strict_dialect(read: Read) -> None:
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w") as package:
         package.writestr("[Content_Types].xml", "<Types/>")
         package.writestr("_rels/.rels", "<Relationships/>")
         package.writestr(
             "word/document.xml",
-            f'<w:document xmlns:w="{STRICT}"><w:body><w:p><w:r><w:t>strict words</w:t></w:r></w:p></w:body></w:document>',
+            f'<w:document xmlns:w="{STRICT}"><w:body><w:p><w:r><w:t>strict words</w:t></w:r></w:p>'
+            "</w:body></w:document>",
         )
     assert "strict words" in read(stream.getvalue(), "s.docx").text
 
 
-def test_reads_an_embedded_workbook_as_a_document_of_its_own(read):
+def test_reads_an_embedded_workbook_as_a_document_of_its_own(read: Read) -> None:
     stream = io.BytesIO(docx_bytes())
     with zipfile.ZipFile(stream, "a") as package:
         package.writestr("word/embeddings/list.csv", "Name,City,Phone\nLena Okafor,Ajax,1\nBo Li,York,2\n")
@@ -79,13 +86,13 @@ def test_reads_an_embedded_workbook_as_a_document_of_its_own(read):
     assert document.locate(document.text.index("Lena Okafor")) == "list.csv#row2"
 
 
-def test_fails_on_a_damaged_package(read):
+def test_fails_on_a_damaged_package(read: Read) -> None:
     with pytest.raises(ExtractError) as caught:
         read(docx_bytes()[:3000], "broken.docx")
     assert caught.value.reason == "corrupt"
 
 
-def test_reads_slides_notes_and_tables(read):
+def test_reads_slides_notes_and_tables(read: Read) -> None:
     deck = pptx.Presentation()
     slide = deck.slides.add_slide(deck.slide_layouts[5])
     slide.shapes.title.text = "Case of Ann Roy"
@@ -104,11 +111,15 @@ def test_reads_slides_notes_and_tables(read):
 def odt(body: str, mimetype: str = "application/vnd.oasis.opendocument.text") -> bytes:
     stream = io.BytesIO()
     names = "".join(
-        f' xmlns:{name}="urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"' for name in ("office", "text", "table")
+        f' xmlns:{name}="urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"'
+        for name in ("office", "text", "table")
     )
     with zipfile.ZipFile(stream, "w") as package:
         package.writestr("mimetype", mimetype)
-        package.writestr("content.xml", f"<office:document-content{names}><office:body>{body}</office:body></office:document-content>")
+        package.writestr(
+            "content.xml",
+            f"<office:document-content{names}><office:body>{body}</office:body></office:document-content>",
+        )
         package.writestr(
             "meta.xml",
             f'<office:document-meta{names} xmlns:dc="http://purl.org/dc/elements/1.1/"><office:meta>'
@@ -117,14 +128,17 @@ def odt(body: str, mimetype: str = "application/vnd.oasis.opendocument.text") ->
     return stream.getvalue()
 
 
-def test_reads_opendocument_text(read):
-    body = "<office:text><text:p>Ann<text:s text:c='2'/>Roy<text:tab/>seen</text:p><text:p>again</text:p></office:text>"
+def test_reads_opendocument_text(read: Read) -> None:
+    body = (
+        "<office:text><text:p>Ann<text:s text:c='2'/>Roy<text:tab/>seen</text:p>"
+        "<text:p>again</text:p></office:text>"
+    )
     document = read(odt(body), "a.odt")
     assert "Ann  Roy\tseen\nagain" in document.text
     assert "creator: Meta Person" in document.text
 
 
-def test_names_an_encrypted_opendocument(read):
+def test_names_an_encrypted_opendocument(read: Read) -> None:
     stream = io.BytesIO(odt("<office:text/>"))
     with zipfile.ZipFile(stream, "a") as package:
         package.writestr("META-INF/manifest.xml", "<manifest><encryption-data/></manifest>")
@@ -133,18 +147,20 @@ def test_names_an_encrypted_opendocument(read):
     assert caught.value.reason == "encrypted"
 
 
-def test_reads_an_epub(read):
+def test_reads_an_epub(read: Read) -> None:
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w") as package:
         package.writestr("mimetype", "application/epub+zip")
-        package.writestr("OEBPS/content.opf", "<package><metadata><creator>Jo Writer</creator></metadata></package>")
+        package.writestr(
+            "OEBPS/content.opf", "<package><metadata><creator>Jo Writer</creator></metadata></package>"
+        )
         package.writestr("OEBPS/one.xhtml", "<html><body><p>chapter words</p></body></html>")
     document = read(stream.getvalue(), "b.epub")
     assert "chapter words" in document.text
     assert "creator: Jo Writer" in document.text
 
 
-def test_reads_rtf_with_code_pages_notes_and_unicode(read):
+def test_reads_rtf_with_code_pages_notes_and_unicode(read: Read) -> None:
     rtf = (
         rb"{\rtf1\ansi\ansicpg1252{\fonttbl{\f0\fcharset0 Arial;}{\f1\fcharset238 Arial CE;}}"
         rb"{\info{\author Dr. Auteur}}{\header Clinic header\par}\f0 Montr\'e9al {\f1 \'b9} \u8364? "

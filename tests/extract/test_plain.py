@@ -1,12 +1,15 @@
 import codecs
 import io
 import zipfile
+from collections.abc import Callable
 
 import pytest
 from blake3 import blake3
 
 from phiscan.config import Limits
-from phiscan.model import FailReason
+from phiscan.model import Document, FailReason
+
+Read = Callable[..., Document]
 
 TEXT = "Patiente: Zoé Tremblay-Côté, née à Québec, 12 février\nTéléphone: 418-555-0100\n"
 
@@ -24,24 +27,34 @@ TEXT = "Patiente: Zoé Tremblay-Côté, née à Québec, 12 février\nTéléphon
         codecs.BOM_UTF32_LE + TEXT.encode("utf-32-le"),
         TEXT.encode("utf-32-le"),
     ],
-    ids=["utf8", "utf8-mark", "cp1252", "utf16-mark", "utf16le", "utf16be", "utf16be-mark", "utf32-mark", "utf32le"],
+    ids=[
+        "utf8",
+        "utf8-mark",
+        "cp1252",
+        "utf16-mark",
+        "utf16le",
+        "utf16be",
+        "utf16be-mark",
+        "utf32-mark",
+        "utf32le",
+    ],
 )
-def test_reads_text_in_every_encoding(read, data):
+def test_reads_text_in_every_encoding(read: Read, data: bytes) -> None:
     document = read(data, "note.txt")
     assert document.text.replace("\ufeff", "").strip() == TEXT.strip()
     assert document.media_type == "text/plain"
 
 
-def test_reads_cyrillic_by_chardet(read):
-    text = "Пациент поступил в больницу с жалобами на боль в груди. Диагноз подтверждён врачом.\n" * 5
+def test_reads_cyrillic_by_chardet(read: Read) -> None:
+    text = "Пациент поступил в больницу с жалобами на боль в груди. Диагноз подтверждён врачом.\n" * 5  # noqa: RUF001 (it is Cyrillic)
     assert "больницу" in read(text.encode("koi8-r"), "note.txt").text
 
 
-def test_keeps_utf8_that_is_cut_within_a_character(read):
+def test_keeps_utf8_that_is_cut_within_a_character(read: Read) -> None:
     assert read("Montréal é".encode()[:-1], "note.txt").text.startswith("Montréal")
 
 
-def test_locates_every_segment_in_the_text(read):
+def test_locates_every_segment_in_the_text(read: Read) -> None:
     document = read(b"a;b;c\n1;2;3\n4;5;6\n7;8;9\n", "t.csv")
     assert document.locate(0) == document.segments[0].locator
     for segment in document.segments:
@@ -49,21 +62,21 @@ def test_locates_every_segment_in_the_text(read):
         assert document.locate(segment.start) == segment.locator
 
 
-def test_the_locator_of_a_plain_file_is_empty(read):
+def test_the_locator_of_a_plain_file_is_empty(read: Read) -> None:
     assert read(b"just a line", "a.txt").segments[0].locator == ""
 
 
-def test_cuts_text_over_the_limit_and_says_so(read):
+def test_cuts_text_over_the_limit_and_says_so(read: Read) -> None:
     document = read(b"x" * 1000, "a.txt", Limits(text_chars=100))
     assert len(document.text) <= 100
     assert [part.reason for part in document.unread] == [FailReason.TOO_LARGE]
 
 
-def test_hashes_the_content(read):
+def test_hashes_the_content(read: Read) -> None:
     assert read(b"content", "a.txt").content_hash == blake3(b"content").hexdigest()
 
 
-def test_records_a_name_that_promises_something_else(read):
+def test_records_a_name_that_promises_something_else(read: Read) -> None:
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w") as archive:
         archive.writestr("note.txt", "hidden")

@@ -1,30 +1,44 @@
 import json
+from collections.abc import Callable
+
+from phiscan.model import Document
+
+Read = Callable[..., Document]
 
 
-def test_html_gives_visible_text_and_the_attributes_that_hold_names(read):
+def test_html_gives_visible_text_and_the_attributes_that_hold_names(read: Read) -> None:
     html = (
         "<html><head><title>Chart of Ann</title><meta name='author' content='Dr. Roy'><style>p{}</style>"
-        "<script>var hidden = 'no'</script></head><body><p>Seen <b>to</b>day</p><table><tr><td>Name</td><td>Lena</td>"
-        "</tr></table><input name='hcn' value='1234567890'><img alt='face of Lena'><!-- note --></body></html>"
+        "<script>var hidden = 'no'</script></head><body><p>Seen <b>to</b>day</p>"
+        "<table><tr><td>Name</td><td>Lena</td></tr></table>"
+        "<input name='hcn' value='1234567890'><img alt='face of Lena'><!-- note --></body></html>"
     )
     text = read(html.encode(), "a.html").text
-    for words in ("Chart of Ann", "author: Dr. Roy", "Seen today", "Name\tLena", "hcn: 1234567890", "face of Lena"):
+    for words in (
+        "Chart of Ann",
+        "author: Dr. Roy",
+        "Seen today",
+        "Name\tLena",
+        "hcn: 1234567890",
+        "face of Lena",
+    ):
         assert words in text, words
     assert "hidden" not in text
     assert "p{}" not in text
 
 
-def test_html_charset_declaration_is_used(read):
+def test_html_charset_declaration_is_used(read: Read) -> None:
     html = "<html><meta charset='windows-1251'><p>Иванов</p></html>".encode("cp1251")
     assert "Иванов" in read(html, "a.html").text
 
 
-def test_cda_fields_get_their_labels(read):
+def test_cda_fields_get_their_labels(read: Read) -> None:
     xml = (
         '<?xml version="1.0"?><ClinicalDocument xmlns="urn:hl7-org:v3"><recordTarget><patientRole>'
         '<id root="2.16" extension="998-991"/><telecom value="tel:+1-416-555-0100"/><patient><name use="L">'
         '<given>Ann</given><family>Roy</family></name><birthTime value="19500102"/></patient></patientRole>'
-        "</recordTarget><component><text>Seen for <content>asthma</content> today</text></component></ClinicalDocument>"
+        "</recordTarget><component><text>Seen for <content>asthma</content> today</text></component>"
+        "</ClinicalDocument>"
     )
     text = read(xml.encode(), "cda.xml").text
     assert "Patient name: Ann Roy" in text
@@ -34,13 +48,15 @@ def test_cda_fields_get_their_labels(read):
     assert "Seen for asthma today" in text
 
 
-def test_fhir_fields_get_their_labels(read):
+def test_fhir_fields_get_their_labels(read: Read) -> None:
     patient = {
         "resourceType": "Patient",
         "name": [{"family": "Roy", "given": ["Ann", "B"]}],
         "birthDate": "1950-01-02",
         "telecom": [{"system": "phone", "value": "416-555-0100"}],
-        "identifier": [{"type": {"coding": [{"code": "MR", "display": "Medical Record Number"}]}, "value": "12345"}],
+        "identifier": [
+            {"type": {"coding": [{"code": "MR", "display": "Medical Record Number"}]}, "value": "12345"}
+        ],
     }
     text = read(json.dumps(patient).encode(), "p.json").text
     for line in (
@@ -52,19 +68,19 @@ def test_fhir_fields_get_their_labels(read):
         assert line in text.splitlines(), line
 
 
-def test_ndjson_has_a_segment_per_line(read):
+def test_ndjson_has_a_segment_per_line(read: Read) -> None:
     lines = "\n".join(json.dumps({"name": name}) for name in ("Ann", "Lena"))
     document = read(lines.encode(), "a.ndjson")
     assert document.locate(document.text.index("Lena")) == "#line2"
 
 
-def test_broken_json_is_read_as_text_and_says_so(read):
+def test_broken_json_is_read_as_text_and_says_so(read: Read) -> None:
     document = read(b'{"name": "Ann Roy", ', "a.json")
     assert "Ann Roy" in document.text
     assert document.unread
 
 
-def test_hl7_fields_get_their_names_beside_the_raw_message(read):
+def test_hl7_fields_get_their_names_beside_the_raw_message(read: Read) -> None:
     message = (
         "MSH|^~\\&|LAB|GH|||202401011200||ORU^R01|1|P|2.5.1\rPID|1||12345^^^GH^MR||SMITH^JOHN^Q||19500102|M|||"
         "1 MAIN ST^^LAVAL^QC^H7A1A1||(450)555-0100\rNK1|1|SMITH^MARY|SPO\rPV1|1|I|||||1234^WELBY^MARCUS\r"
@@ -82,10 +98,18 @@ def test_hl7_fields_get_their_names_beside_the_raw_message(read):
         assert line in text.splitlines(), line
 
 
-def test_x12_fields_get_their_names(read):
-    header = "ISA*00*          *00*          *ZZ*SENDER         *ZZ*RECEIVER       *240101*1200*^*00501*000000001*0*P*:~"
+def test_x12_fields_get_their_names(read: Read) -> None:
+    parties = f"ZZ*{'SENDER':<15}*ZZ*{'RECEIVER':<15}"
+    header = f"ISA*00*{'':10}*00*{'':10}*{parties}*240101*1200*^*00501*000000001*0*P*:~"
     body = "NM1*IL*1*SMITH*JOHN*Q***MI*W123456789~DMG*D8*19500102*M~N3*1 MAIN ST~N4*LAVAL*QC*H7A1A1~"
     text = read((header + body).encode(), "claim.edi").text
     assert "Subscriber name: JOHN Q SMITH" in text
     assert "Subscriber identifier: W123456789" in text
     assert "Date of birth: 19500102" in text
+
+
+def test_lone_surrogates_become_replacement_characters(read: Read) -> None:
+    document = read(b'{"name": "Ann \\ud800 Roy", "face": "\\ud83d\\ude00"}', "a.json")
+    document.text.encode()
+    assert "Ann \ufffd Roy" in document.text
+    assert "\U0001f600" in document.text

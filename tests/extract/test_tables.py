@@ -1,14 +1,18 @@
 import datetime as dt
 import io
+from collections.abc import Callable
 
 import openpyxl
 import pytest
 
 from phiscan.extract.delimited import find_delimiter
 from phiscan.extract.rows import lay_out
+from phiscan.model import Document
+
+Read = Callable[..., Document]
 
 
-def workbook_bytes(fill) -> bytes:
+def workbook_bytes(fill: Callable[[openpyxl.Workbook], None]) -> bytes:
     workbook = openpyxl.Workbook()
     fill(workbook)
     stream = io.BytesIO()
@@ -16,8 +20,12 @@ def workbook_bytes(fill) -> bytes:
     return stream.getvalue()
 
 
-def test_every_row_keeps_its_headers():
-    rows = [(1, ["Last name", "First name", "DOB"]), (2, ["Okafor", "Lena", "1980-02-03"]), (3, ["Roy", "", "1951-04-05"])]
+def test_every_row_keeps_its_headers() -> None:
+    rows = [
+        (1, ["Last name", "First name", "DOB"]),
+        (2, ["Okafor", "Lena", "1980-02-03"]),
+        (3, ["Roy", "", "1951-04-05"]),
+    ]
     assert [line for _, line in lay_out(rows)] == [
         "Last name | First name | DOB",
         "Last name: Okafor | First name: Lena | DOB: 1980-02-03",
@@ -25,18 +33,22 @@ def test_every_row_keeps_its_headers():
     ]
 
 
-def test_finds_the_header_below_a_title():
+def test_finds_the_header_below_a_title() -> None:
     rows = [(1, ["Clinic list"]), (2, [""]), (3, ["Name", "Phone"]), (4, ["Ann Roy", "416-555-0100"])]
     assert [line for _, line in lay_out(rows)][-1] == "Name: Ann Roy | Phone: 416-555-0100"
 
 
-def test_does_not_take_a_first_data_row_for_a_header():
+def test_does_not_take_a_first_data_row_for_a_header() -> None:
     rows = [(1, ["Ann Roy", "Laval"]), (2, ["Bob Can", "Sutton"]), (3, ["Cy Dee", "Ajax"])]
     assert [line for _, line in lay_out(rows)] == ["Ann Roy | Laval", "Bob Can | Sutton", "Cy Dee | Ajax"]
 
 
-def test_writes_a_form_as_labels_and_values():
-    rows = [(1, ["Patient name", "Ann Roy"]), (2, ["Date of birth", "1950-01-02"]), (3, ["Phone", "416-555-0100"])]
+def test_writes_a_form_as_labels_and_values() -> None:
+    rows = [
+        (1, ["Patient name", "Ann Roy"]),
+        (2, ["Date of birth", "1950-01-02"]),
+        (3, ["Phone", "416-555-0100"]),
+    ]
     assert [line for _, line in lay_out(rows)] == [
         "Patient name: Ann Roy",
         "Date of birth: 1950-01-02",
@@ -44,8 +56,8 @@ def test_writes_a_form_as_labels_and_values():
     ]
 
 
-def test_reads_hidden_sheets_dates_numbers_and_comments(read):
-    def fill(workbook):
+def test_reads_hidden_sheets_dates_numbers_and_comments(read: Read) -> None:
+    def fill(workbook: openpyxl.Workbook) -> None:
         sheet = workbook.active
         sheet.title = "Patients"
         sheet.append(["Name", "Health card", "Visit"])
@@ -66,8 +78,12 @@ def test_reads_hidden_sheets_dates_numbers_and_comments(read):
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
-def test_finds_the_delimiter(read, delimiter):
-    lines = [["Name", "City", "Phone"], ["Ann Roy", "Laval", "450-555-0100"], ["Bob Can", "Ajax", "905-555-0101"]]
+def test_finds_the_delimiter(read: Read, delimiter: str) -> None:
+    lines = [
+        ["Name", "City", "Phone"],
+        ["Ann Roy", "Laval", "450-555-0100"],
+        ["Bob Can", "Ajax", "905-555-0101"],
+    ]
     text = "\n".join(delimiter.join(line) for line in lines)
     assert find_delimiter(text) == delimiter
     document = read(text.encode(), "list.csv")
@@ -75,19 +91,19 @@ def test_finds_the_delimiter(read, delimiter):
     assert document.locate(document.text.index("Bob Can")) == "#row3"
 
 
-def test_keeps_commas_and_line_breaks_within_quotes(read):
+def test_keeps_commas_and_line_breaks_within_quotes(read: Read) -> None:
     document = read(b'Name,Address\n"Roy, Ann","1 Main St\nLaval"\n"Can, Bob","2 Elm"\n', "a.csv")
     assert "Name: Roy, Ann | Address: 1 Main St\nLaval" in document.text
     assert document.locate(document.text.index("Can, Bob")) == "#row4"
 
 
-def test_an_unbalanced_quote_does_not_swallow_the_file(read):
+def test_an_unbalanced_quote_does_not_swallow_the_file(read: Read) -> None:
     rows = "".join(f"{number},value{number},x\n" for number in range(100))
     document = read(("id,what,note\n" + '5,"open,x\n' + rows).encode(), "a.csv")
     assert "what: value99" in document.text
 
 
-def test_a_long_table_stays_linear(read):
+def test_a_long_table_stays_linear(read: Read) -> None:
     rows = "".join(f"Name{number},{number},Laval\n" for number in range(20_000))
     document = read(("name,number,city\n" + rows).encode(), "a.csv")
     assert len(document.segments) == 20_001

@@ -1,0 +1,204 @@
+import ctypes
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from phiscan.config import Limits
+from phiscan.errors import ConfigError, ExtractError, PhiscanError
+from phiscan.extract.sandbox import Fault, Sandbox
+from phiscan.extract.workspace import make_folder, remove_folder, remove_stale_folders
+from phiscan.model import FailReason
+
+LIMITS = Limits(time_s=1.5, memory_bytes=512 * 1024**2)
+STATE: dict[str, int] = {}
+
+
+def treat(item: int) -> int:
+    match item:
+        case 31:
+            os.kill(os.getpid(), signal.SIGSEGV)
+        case 37:
+            time.sleep(60)
+        case 41:
+            return len(bytearray(4 * 1024**3))
+        case 43:
+            message = "SECRET of the document"
+            raise ValueError(message)
+        case 47:
+            raise ExtractError(FailReason.ENCRYPTED, "detail")
+        case 53:
+            # A C call that never gives the interpreter lock back.
+            ctypes.PyDLL(None).sleep(60)
+        case 59:
+            os._exit(3)
+    return item * item
+
+
+def test_each_fault_costs_exactly_its_item_and_order_is_kept() -> None:
+    with Sandbox(2, LIMITS) as sandbox:
+        answers = list(sandbox.run(treat, range(300)))
+    assert [item for item, _ in answers] == list(range(300))
+    faults = {item: answer for item, answer in answers if isinstance(answer, Fault)}
+    assert {item: fault.reason for item, fault in faults.items()} == {
+        31: FailReason.CRASHED,
+        37: FailReason.TIMED_OUT,
+        41: FailReason.OUT_OF_MEMORY,
+        43: FailReason.CRASHED,
+        47: FailReason.ENCRYPTED,
+        53: FailReason.TIMED_OUT,
+        59: FailReason.CRASHED,
+    }
+    assert "SECRET" not in repr(answers)
+    assert all(answer == item * item for item, answer in answers if item not in faults)
+
+
+def echo(item: int) -> int:
+    return item
+
+
+def test_items_are_consumed_lazily() -> None:
+    taken = []
+
+    def source() -> Iterator[int]:
+        for number in range(1_000_000):
+            taken.append(number)
+            yield number
+
+    with Sandbox(2, LIMITS) as sandbox:
+        running = sandbox.run(echo, source())
+        for _ in range(10):
+            next(running)
+        assert len(taken) < 5_000
+
+
+def nap(seconds: float) -> float:
+    time.sleep(seconds)
+    return seconds
+
+
+def test_stopping_early_is_prompt() -> None:
+    with Sandbox(2, Limits(time_s=60)) as sandbox:
+        running = sandbox.run(nap, [0.0, *[50.0] * 20])
+        next(running)
+        started = time.monotonic()
+    assert time.monotonic() - started < 5
+
+
+def try_network(port: int) -> str:
+    try:
+        with socket.create_connection(("127.0.0.1", port), timeout=2):
+            return "connected"
+    except OSError as error:
+        return type(error).__name__
+
+
+def test_a_worker_has_no_network() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server, Sandbox(1, LIMITS) as sandbox:
+        port = server.getsockname()[1]
+        assert try_network(port) == "connected"
+        ((_, answer),) = sandbox.run(try_network, [port])
+    assert answer != "connected"
+
+
+def write_temporary(_: int) -> str:
+    descriptor, name = tempfile.mkstemp()
+    os.close(descriptor)
+    return name
+
+
+def test_temporary_files_are_private_and_removed() -> None:
+    with Sandbox(1, LIMITS) as sandbox:
+        ((_, name),) = sandbox.run(write_temporary, [1])
+        assert Path(name).exists()
+        assert Path(name).parent.stat().st_mode & 0o77 == 0
+    assert not Path(name).parent.exists()
+
+
+def test_folders_of_dead_processes_are_removed() -> None:
+    process = subprocess.Popen([sys.executable, "-c", ""])
+    process.wait()
+    stale = Path(tempfile.gettempdir()) / f"phiscan-{process.pid}-left"
+    stale.mkdir()
+    (stale / "page.png").write_bytes(b"x")
+    own = make_folder()
+    assert not stale.exists()
+    remove_stale_folders()
+    assert own.exists()
+    remove_folder(own)
+
+
+def fail_to_start() -> None:
+    message = "phiscan.toml: field k: expected a number"
+    raise ConfigError(message)
+
+
+def test_an_initializer_that_fails_is_said_once() -> None:
+    with Sandbox(2, LIMITS, fail_to_start) as sandbox, pytest.raises(PhiscanError, match="field k"):
+        list(sandbox.run(echo, range(10)))
+
+
+def remember(value: int) -> None:
+    STATE["value"] = value
+
+
+def recall(_: int) -> int:
+    return STATE["value"]
+
+
+def test_the_initializer_runs_in_every_worker() -> None:
+    with Sandbox(2, LIMITS, remember, (7,)) as sandbox:
+        assert {answer for _, answer in sandbox.run(recall, range(50))} == {7}
+
+
+PARENT = """
+import sys, time
+sys.path.insert(0, {folder!r})
+from test_sandbox import LIMITS, show_pid
+from phiscan.config import Limits
+from phiscan.extract.sandbox import Sandbox
+if __name__ == "__main__":
+    with Sandbox(2, Limits(time_s=300)) as sandbox:
+        for _, answer in sandbox.run(show_pid, [{where!r}] * 10):
+            pass
+"""
+
+
+def show_pid(folder: str) -> None:
+    (Path(folder) / f"pid{os.getpid()}").touch()
+    time.sleep(300)
+
+
+def test_workers_die_with_a_killed_parent(tmp_path: Path) -> None:
+    script = tmp_path / "parent.py"
+    script.write_text(PARENT.format(folder=str(Path(__file__).parent), where=str(tmp_path)))
+    parent = subprocess.Popen([sys.executable, str(script)])
+    deadline = time.monotonic() + 20
+    while (
+        len(pids := [int(path.name[3:]) for path in tmp_path.glob("pid*")]) < 2
+        and time.monotonic() < deadline
+    ):
+        time.sleep(0.05)
+    assert len(pids) == 2
+    parent.kill()
+    parent.wait()
+    deadline = time.monotonic() + 10
+    while any(Path(f"/proc/{pid}").exists() for pid in pids) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not any(Path(f"/proc/{pid}").exists() for pid in pids)
+
+
+@pytest.mark.bench
+def test_measure_tasks_per_second() -> None:
+    with Sandbox(2, Limits()) as sandbox:
+        list(sandbox.run(echo, range(100)))
+        started = time.monotonic()
+        n_done = sum(1 for _ in sandbox.run(echo, range(100_000)))
+        print(f"{n_done / (time.monotonic() - started):,.0f} empty tasks/s with 2 workers")

@@ -1,0 +1,304 @@
+"""Hostile files: each costs one file, ends in its recorded outcome, and takes little time and memory."""
+
+import gzip
+import io
+import os
+import socket
+import stat
+import tarfile
+import time
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from phiscan.config import Limits
+from phiscan.errors import ExtractError
+from phiscan.extract import extract, extract_bytes
+from phiscan.model import FailReason, SourceFile
+
+SMALL = Limits(member_bytes=32 * 1024**2, member_count=200, depth=4, ratio=100, file_bytes=16 * 1024**2)
+
+
+def crawled(path: Path) -> SourceFile:
+    status = os.lstat(path)
+    return SourceFile(
+        os.fsencode(path.parent),
+        os.fsencode(path.name),
+        status.st_size,
+        status.st_mtime_ns,
+        status.st_ctime_ns,
+        status.st_ino,
+        status.st_dev,
+        status.st_mode,
+    )
+
+
+def zipped(members: dict[str, bytes]) -> bytes:
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in members.items():
+            archive.writestr(name, data)
+    return stream.getvalue()
+
+
+def reason(data: bytes, name: str, limits: Limits = SMALL) -> str:
+    with pytest.raises(ExtractError) as caught:
+        extract_bytes(data, name, limits)
+    return caught.value.reason
+
+
+def test_flat_zip_bomb_is_too_large() -> None:
+    assert reason(zipped({"bomb.txt": b" " * 64 * 1024**2}), "bomb.zip") == FailReason.TOO_LARGE
+
+
+def test_nested_zip_bomb_is_too_large_or_too_deep() -> None:
+    data = b"0" * 1024**2
+    for _ in range(8):
+        data = zipped({f"{number}.zip": data for number in range(4)})
+    assert reason(data, "nested.zip") in (FailReason.TOO_LARGE, FailReason.NESTED_TOO_DEEP)
+
+
+def test_the_members_share_one_budget() -> None:
+    members = {f"{number}.txt": os.urandom(2 * 1024**2).hex().encode() for number in range(12)}
+    document = extract_bytes(zipped(members), "many.zip", SMALL)
+    assert len(document.segments) - len(document.unread) >= 8 or document.unread
+    assert {part.reason for part in document.unread} == {FailReason.TOO_LARGE}
+
+
+def test_too_many_members_are_too_large() -> None:
+    members = {f"{number}.txt": b"word" for number in range(500)}
+    document = extract_bytes(zipped(members), "many.zip", SMALL)
+    assert len(document.segments) == SMALL.member_count
+    assert document.unread[-1].reason == FailReason.TOO_LARGE
+
+
+def test_gzip_bomb_is_too_large() -> None:
+    assert reason(gzip.compress(b"\0" * 64 * 1024**2), "bomb.gz") == FailReason.TOO_LARGE
+
+
+def test_a_compressed_file_within_itself_stops_at_the_depth() -> None:
+    data = b"words"
+    for _ in range(20):
+        data = gzip.compress(data)
+    assert reason(data, "deep.gz") == FailReason.NESTED_TOO_DEEP
+
+
+def test_a_good_member_beside_a_bomb_is_read() -> None:
+    document = extract_bytes(
+        zipped({"bomb.txt": b" " * 64 * 1024**2, "note.txt": b"Ann Roy"}), "mixed.zip", SMALL
+    )
+    assert "Ann Roy" in document.text
+    assert [(part.locator, part.reason) for part in document.unread] == [("bomb.txt", FailReason.TOO_LARGE)]
+
+
+def test_entity_bomb_expands_nothing() -> None:
+    entities = "".join(f'<!ENTITY e{n} "{f"&e{n - 1};" * 10}">' for n in range(1, 12))
+    xml = f'<!DOCTYPE r [<!ENTITY e0 "boom">{entities}]><r a="&e11;"><name>Ann Roy</name><b>&e11;</b></r>'
+    started = time.monotonic()
+    document = extract_bytes(xml.encode(), "bomb.xml", SMALL)
+    assert len(document.text) < 100_000
+    assert time.monotonic() - started < 10
+
+
+def test_external_entities_are_not_fetched(tmp_path: Path) -> None:
+    secret = tmp_path / "secret.txt"
+    secret.write_text("TOP-SECRET")
+    xml = f'<!DOCTYPE r [<!ENTITY x SYSTEM "file://{secret}">]><r><name>Ann</name><b>&x;</b></r>'
+    assert "TOP-SECRET" not in extract_bytes(xml.encode(), "xxe.xml", SMALL).text
+
+
+@pytest.mark.parametrize(
+    ("data", "name"),
+    [
+        (b"[" * 100_000 + b"]" * 100_000, "deep.json"),
+        (b"<a>" * 10_000 + b"Ann" + b"</a>" * 10_000, "deep.xml"),
+        (b"<html>" + b"<div>" * 10_000 + b"Ann" + b"</div>" * 10_000, "deep.html"),
+        (rb"{\rtf1 " + b"{" * 100_000 + b"Ann" + b"}" * 100_000 + b"}", "deep.rtf"),
+        (
+            b"From: a@b.ca\nTo: c@d.ca\nSubject: x\nContent-Type: multipart/mixed; boundary=b\n\n"
+            + b"--b\n" * 5_000,
+            "deep.eml",
+        ),
+    ],
+    ids=["json", "xml", "html", "rtf", "eml"],
+)
+def test_deep_nesting_ends_in_an_outcome(data: bytes, name: str) -> None:
+    started = time.monotonic()
+    try:
+        extract_bytes(data, name, SMALL)
+    except ExtractError as error:
+        assert error.reason in set(FailReason)  # noqa: PT017 (either outcome is fine)
+    assert time.monotonic() - started < 20
+
+
+def test_path_traversal_names_write_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    document = extract_bytes(
+        zipped({"../../evil.txt": b"Ann Roy", "/etc/evil2.txt": b"Lena"}), "t.zip", SMALL
+    )
+    assert {segment.locator for segment in document.segments} == {"../../evil.txt", "/etc/evil2.txt"}
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_links_and_devices_in_a_tar_are_not_followed() -> None:
+    stream = io.BytesIO()
+    with tarfile.open(fileobj=stream, mode="w") as archive:
+        link = tarfile.TarInfo("link")
+        link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
+        archive.addfile(link)
+        device = tarfile.TarInfo("device")
+        device.type = tarfile.CHRTYPE
+        archive.addfile(device)
+        good = tarfile.TarInfo("note.txt")
+        good.size = 7
+        archive.addfile(good, io.BytesIO(b"Ann Roy"))
+    document = extract_bytes(stream.getvalue(), "t.tar", SMALL)
+    assert document.text == "Ann Roy\n"
+
+
+def test_pdf_with_a_loop_of_pages_ends() -> None:
+    objects = [
+        b"<< /Type /Catalog /Pages 2 0 R >>",
+        b"<< /Type /Pages /Kids [2 0 R 3 0 R] /Count 2 >>",
+        b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 100 100] >>",
+    ]
+    body = b"%PDF-1.4\n" + b"".join(b"%d 0 obj\n%s\nendobj\n" % (n, o) for n, o in enumerate(objects, 1))
+    data = body + b"trailer << /Root 1 0 R /Size 4 >>\n%%EOF"
+    started = time.monotonic()
+    try:
+        extract_bytes(data, "loop.pdf", SMALL)
+    except ExtractError as error:
+        assert error.reason in set(FailReason)  # noqa: PT017 (either outcome is fine)
+    assert time.monotonic() - started < 20
+
+
+@pytest.mark.parametrize(
+    "name", ["a.pdf", "a.docx", "a.xlsx", "a.msg", "a.doc", "a.png", "a.rtf", "a.zip", "a.ods"]
+)
+@pytest.mark.parametrize(
+    "magic",
+    [
+        b"%PDF-1.7\n",
+        b"PK\x03\x04",
+        b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1",
+        b"\x89PNG\r\n\x1a\n",
+        b"{\\rtf1",
+        b"\x1f\x8b\x08",
+        b"II*\0",
+        b"7z\xbc\xaf\x27\x1c",
+    ],
+)
+def test_random_bytes_behind_a_magic_never_raise_anything_else(name: str, magic: bytes) -> None:
+    noise = bytes((index * 7919 + len(name)) % 256 for index in range(3000))
+    try:
+        extract_bytes(magic + noise, name, SMALL)
+    except ExtractError as error:
+        assert error.reason in set(FailReason)  # noqa: PT017 (either outcome is fine)
+
+
+def test_no_exception_quotes_the_document() -> None:
+    canary = b"CANARY-4242-Okafor"
+    for name, data in {
+        "a.json": b'{"x": ' + canary,
+        "a.zip": b"PK\x03\x04" + canary * 100,
+        "a.pdf": b"%PDF-1.4 " + canary * 100,
+        "a.doc": b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + canary * 100,
+        "a.png": b"\x89PNG\r\n\x1a\n" + canary * 10,
+    }.items():
+        try:
+            document = extract_bytes(data, name, SMALL)
+        except ExtractError as error:
+            assert "CANARY" not in f"{error!r}{error}"  # noqa: PT017 (not every case raises)
+            assert error.__cause__ is None  # noqa: PT017 (not every case raises)
+        else:
+            assert "CANARY" not in repr(document)
+
+
+def test_a_fifo_is_not_opened_for_ever(tmp_path: Path) -> None:
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    started = time.monotonic()
+    with pytest.raises(ExtractError) as caught:
+        extract(crawled(path), SMALL)
+    assert caught.value.reason == FailReason.CHANGED
+    assert time.monotonic() - started < 5
+
+
+def test_a_socket_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "s"
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(path))
+        with pytest.raises(ExtractError) as caught:
+            extract(crawled(path), SMALL)
+    assert caught.value.reason == FailReason.CHANGED
+
+
+def test_a_file_that_vanished_is_changed(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text("words")
+    source = crawled(path)
+    path.unlink()
+    with pytest.raises(ExtractError) as caught:
+        extract(source, SMALL)
+    assert caught.value.reason == FailReason.CHANGED
+
+
+def test_a_file_that_grew_is_changed(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text("words")
+    source = crawled(path)
+    path.write_text("more words than before")
+    with pytest.raises(ExtractError) as caught:
+        extract(source, SMALL)
+    assert caught.value.reason == FailReason.CHANGED
+
+
+def test_a_file_replaced_by_a_link_is_changed(tmp_path: Path) -> None:
+    path, target = tmp_path / "a.txt", tmp_path / "b.txt"
+    path.write_text("words")
+    target.write_text("other")
+    source = crawled(path)
+    path.unlink()
+    path.symlink_to(target)
+    with pytest.raises(ExtractError) as caught:
+        extract(source, SMALL)
+    assert caught.value.reason == FailReason.CHANGED
+
+
+def test_a_sparse_terabyte_is_too_large_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "sparse.txt"
+    with path.open("wb") as stream:
+        stream.truncate(1024**4)
+    with pytest.raises(ExtractError) as caught:
+        extract(crawled(path), SMALL)
+    assert caught.value.reason == FailReason.TOO_LARGE
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_a_file_without_permission_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text("words")
+    path.chmod(0)
+    with pytest.raises(ExtractError) as caught:
+        extract(crawled(path), SMALL)
+    assert caught.value.reason == FailReason.NO_PERMISSION
+
+
+def test_names_that_are_not_utf8_and_long_names_are_read(tmp_path: Path) -> None:
+    for name in (b"\xff\xfe patient.txt", b"n" * 251 + b".txt"):
+        raw = os.fsencode(tmp_path) + b"/" + name
+        descriptor = os.open(raw, os.O_CREAT | os.O_WRONLY, stat.S_IRUSR | stat.S_IWUSR)
+        os.write(descriptor, b"Ann Roy")
+        os.close(descriptor)
+        status = os.lstat(raw)
+        source = SourceFile(
+            os.fsencode(tmp_path),
+            name,
+            status.st_size,
+            status.st_mtime_ns,
+            status.st_ctime_ns,
+            status.st_ino,
+            status.st_dev,
+        )
+        assert extract(source, SMALL).text == "Ann Roy\n"
