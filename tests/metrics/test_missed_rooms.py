@@ -1,0 +1,212 @@
+"""The parts around the log-linear models: selection, strata, classes, covariates, dependence, existence."""
+
+import numpy as np
+import pytest
+
+from phiscan.metrics.captures import CaptureTable, capture_table
+from phiscan.metrics.coverage import chao_lower_bound, sample_coverage
+from phiscan.metrics.doubly_robust import doubly_robust
+from phiscan.metrics.elusion import draw_sample, stopping
+from phiscan.metrics.existence import intercept_is_unique, vanishing_cells
+from phiscan.metrics.independence import dependence, equal_frequency_bins, feature_information
+from phiscan.metrics.latent_class import latent_class
+from phiscan.metrics.loglinear import fit_models
+from phiscan.metrics.missed import average, estimate_missed, forward_selection, total_range
+from phiscan.metrics.model_names import hierarchical_models, parse_model
+from phiscan.metrics.strata import stratified_total
+
+
+def drawn(n: int, rates: list[list[float]], seed: int) -> CaptureTable:
+    """Draw files of equally large classes; list j finds a file of class i with rates[i][j]."""
+    generator = np.random.default_rng(seed)
+    of_class = np.array(rates)[np.arange(n) % len(rates)]
+    histories = (generator.random(of_class.shape) < of_class) @ (1 << np.arange(of_class.shape[1]))
+    counts = np.bincount(histories, minlength=1 << of_class.shape[1])
+    return CaptureTable(of_class.shape[1], (0, *(int(count) for count in counts[1:])))
+
+
+def test_averages_between_the_models() -> None:
+    found = estimate_missed(drawn(2000, [[0.4, 0.5, 0.3, 0.6]], 1))
+    totals = [fit.total for fit in found.models if fit.total is not None]
+    assert found.averaged is not None
+    assert min(totals) <= found.averaged.total <= max(totals)
+    assert found.averaged.ci95[0] < 2000 < found.averaged.ci95[1]
+    assert found.model_range is not None
+    assert found.model_range[0] <= found.averaged.total <= found.model_range[1]
+
+
+def test_gives_the_best_model_the_largest_weight() -> None:
+    fits = fit_models(drawn(500, [[0.4, 0.5, 0.3]], 2), hierarchical_models(3))
+    alone = average(fits[:1], 100)
+    assert alone is not None
+    assert alone.missed == pytest.approx(fits[0].missed)
+    assert alone.se == pytest.approx(fits[0].se)
+    assert average([], 100) is None
+    assert total_range([]) is None
+
+
+def test_reaches_the_best_pairwise_model_by_steps() -> None:
+    # Lists 1 and 2 depend strongly on each other, nothing else does.
+    table = drawn(6000, [[0.8, 0.8, 0.4, 0.5, 0.3, 0.4], [0.2, 0.2, 0.4, 0.5, 0.3, 0.4]], 3)
+    found = estimate_missed(table)
+    assert found.selected_bic == "[12,3,4,5,6]"
+    assert found.averaged is not None
+    assert found.averaged.total == pytest.approx(6000, rel=0.05)
+    assert len({fit.model for fit in found.models}) == len(found.models)
+
+
+def test_selects_forward_no_better_than_all_models_do() -> None:
+    table = drawn(800, [[0.5, 0.4, 0.3, 0.4], [0.2, 0.3, 0.3, 0.1]], 4)
+    every = min(fit.aic for fit in estimate_missed(table).models if fit.aic is not None)
+    stepped = min(fit.aic for fit in forward_selection(table) if fit.aic is not None)
+    assert stepped >= every - 1e-9
+
+
+def test_refuses_two_lists_for_many_models() -> None:
+    with pytest.raises(ValueError, match="3 or more"):
+        estimate_missed(CaptureTable(2, (0, 1, 1, 1)))
+
+
+@pytest.mark.parametrize(
+    ("histories", "counts", "said"),
+    [
+        ([(1,)], [1], "lists"),
+        ([(1, 0), (1, 0)], [1, 2], "twice"),
+        ([(0, 0)], [1], "all-zero"),
+        ([(1, 2)], [1], "0 or 1"),
+        ([(1, 0)], [-1], "count"),
+    ],
+)
+def test_refuses_bad_tables(histories: list[tuple[int, ...]], counts: list[int], said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        capture_table(histories, counts)
+
+
+def test_keeps_a_model_whose_total_is_unique_though_other_terms_run_away() -> None:
+    # List 1 found nothing that list 2 missed: term 12 runs to plus infinity, term 1 to minus infinity, but
+    # lists 1 and 2 together against list 3 are an ordinary two-list estimate.
+    table = CaptureTable(3, (0, 0, 30, 20, 25, 0, 10, 8))
+    fit = fit_models(table, [parse_model("[12,3]", 3)])[0]
+    assert fit.outcome == "ok"
+    assert fit.missed == pytest.approx((30 + 20) * 25 / (10 + 8), rel=1e-9)
+
+
+def test_names_the_way_a_refused_model_runs() -> None:
+    positive = [9, 8, 7, 6, 5, 4, 3]
+    model = [parse_model("[12,13,23]", 3)]
+    for cell, word in ((7, "zero"), (3, "infinity"), (1, "zero")):
+        counts = [0, *positive]
+        counts[cell] = 0
+        fit = fit_models(CaptureTable(3, tuple(counts)), model)[0]
+        assert fit.outcome == "refused"
+        assert fit.reason is not None
+        assert word in fit.reason
+
+
+def test_finds_the_cells_that_vanish() -> None:
+    design = np.array([[1.0, 0.0], [1.0, 1.0]])
+    assert vanishing_cells(design, np.array([True, False])).tolist() == [False, True]
+    assert vanishing_cells(design, np.array([True, True])).tolist() == [False, False]
+    assert intercept_is_unique(design)
+    assert not intercept_is_unique(design[1:])
+
+
+def test_takes_dependence_by_format_away_with_strata() -> None:
+    easy, hard = drawn(3000, [[0.9, 0.9]], 5), drawn(3000, [[0.2, 0.2]], 6)
+    pooled = CaptureTable(2, tuple(a + b for a, b in zip(easy.counts, hard.counts, strict=True)))
+    split = stratified_total({"easy": easy, "hard": hard}).combined
+    whole = stratified_total({"all": pooled}).combined
+    assert split.total is not None
+    assert whole.total is not None
+    assert split.ci95 is not None
+    assert split.ci95[0] < 6000 < split.ci95[1]
+    assert whole.total < 5000
+
+
+def test_has_no_sum_when_a_stratum_has_none() -> None:
+    found = stratified_total({"a": drawn(500, [[0.5, 0.5, 0.5]], 7), "b": CaptureTable(3, (0,) * 8)})
+    assert found.strata["a"].total is not None
+    assert found.combined.total is None
+    assert "stratum b" in (found.combined.reason or "")
+
+
+def test_recovers_two_kinds_of_files() -> None:
+    table = drawn(20_000, [[0.8, 0.7, 0.75, 0.8, 0.7], [0.2, 0.3, 0.25, 0.2, 0.3]], 8)
+    found = latent_class(table, 2, restarts=5)
+    assert found.total == pytest.approx(20_000, rel=0.05)
+    assert found.shares[0] == pytest.approx(0.5, abs=0.1)
+    assert found.runs_agreeing >= 2
+    assert latent_class(table, 2, restarts=5) == found
+
+
+def test_refuses_more_classes_than_cells() -> None:
+    with pytest.raises(ValueError, match="n_classes"):
+        latent_class(CaptureTable(3, (0, 1, 1, 1, 1, 1, 1, 1)), 2)
+
+
+def test_equals_independence_with_one_class() -> None:
+    table = drawn(3000, [[0.4, 0.5, 0.6]], 9)
+    one = latent_class(table, 1, restarts=2)
+    fit = fit_models(table, [parse_model("[1,2,3]", 3)])[0]
+    assert one.missed == pytest.approx(fit.missed, rel=1e-4)
+
+
+def test_corrects_for_covariates_that_both_detectors_share() -> None:
+    generator = np.random.default_rng(10)
+    n = 20_000
+    x = generator.normal(size=(n, 1))
+    chance = 1 / (1 + np.exp(-1.2 * x[:, 0]))
+    first, second = generator.random(n) < chance, generator.random(n) < chance
+    seen = first | second
+    found = doubly_robust(first[seen], second[seen], np.column_stack([x, x**2])[seen], seed=1)
+    blind = (first.sum() * second.sum()) / (first & second).sum()
+    assert found.total is not None
+    assert abs(found.total - n) < abs(blind - n) / 2
+    assert found.ci95 is not None
+    assert found.ci95[0] < n < found.ci95[1] * 1.02
+
+
+def test_refuses_files_that_nobody_found() -> None:
+    with pytest.raises(ValueError, match="at least one"):
+        doubly_robust([1, 0], [1, 0], [[0.0], [1.0]])
+    assert doubly_robust([1, 0], [0, 1], [[0.0], [1.0]]).total is None
+
+
+def test_tells_dependent_detectors_from_independent_ones() -> None:
+    generator = np.random.default_rng(11)
+    a, b = generator.random(300) < 0.5, generator.random(300) < 0.5
+    copy = np.where(generator.random(300) < 0.8, a, b)
+    assert dependence(a.tolist(), b.tolist(), shuffles=499).credible
+    assert not dependence(a.tolist(), copy.tolist(), shuffles=499).credible
+
+
+def test_measures_every_pair_of_features() -> None:
+    generator = np.random.default_rng(12)
+    first = generator.normal(size=(400, 2))
+    second = np.column_stack([first[:, 0], generator.normal(size=(400, 2))])
+    nats = feature_information(first, second)
+    assert nats.shape == (2, 3)
+    assert np.unravel_index(nats.argmax(), nats.shape) == (0, 0)
+    assert equal_frequency_bins([5.0, 5.0, 5.0, 9.0], 2).tolist() == [0, 0, 0, 1]
+
+
+def test_has_no_bound_without_pairs() -> None:
+    table = CaptureTable(3, (0, 5, 5, 0, 5, 0, 0, 0))
+    assert chao_lower_bound(table).reason
+    assert sample_coverage(table).coverage == 0
+    assert sample_coverage(table).total is None
+
+
+def test_draws_the_same_sample_from_the_same_seed() -> None:
+    assert draw_sample(1000, 10, 7) == draw_sample(1000, 10, 7)
+    assert len(set(draw_sample(1000, 1000, 7))) == 1000
+    with pytest.raises(ValueError, match="sample"):
+        draw_sample(3, 4, 1)
+
+
+def test_stops_at_the_target_only() -> None:
+    assert stopping(95, 5, target_recall=0.95).stop
+    assert not stopping(95, 6, target_recall=0.95).stop
+    assert stopping(0, 0, target_recall=0.95).stop
+    with pytest.raises(ValueError, match="target_recall"):
+        stopping(1, 1, target_recall=1.5)
