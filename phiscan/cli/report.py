@@ -33,7 +33,7 @@ from phiscan.review.database import open_database
 def report(
     ctx: click.Context, scan_id: int | None, out: Path | None, as_json: bool, seed: str, hide_paths: bool
 ) -> None:
-    """Write the audit pack of a scan: report.html, report.json, CSV tables and plots.
+    """Write the audit pack of a scan: report.html, the same as PDF, report.json, CSV tables, plots.
 
     The page says what was covered, what was found and confirmed, how good the screen is (TDP, FRP, PPV with
     exact intervals), how much it may have missed, and what it cannot say. It holds no value of any

@@ -11,13 +11,14 @@ from phiscan.report.charts import alone
 from phiscan.report.export import files_csv, report_json, table_csv
 from phiscan.report.gather import Report
 from phiscan.report.html import plots, render
+from phiscan.report.pdf import render_pdf
 from phiscan.report.tables import tables
 
 _PRIVATE = 0o600  # the pack names files of the share
 
 
 def pack(report: Report) -> Mapping[str, str]:
-    """Return the text of every file of the pack by its name in the folder."""
+    """Return the text of every file of the pack, all but the PDF, by its name in the folder."""
     data = report.data
     made = tables(data)
     return {
@@ -30,22 +31,29 @@ def pack(report: Report) -> Mapping[str, str]:
     }
 
 
+def _contents(report: Report) -> dict[str, bytes]:
+    texts = pack(report)
+    encoded = {name: text.encode("utf-8", "backslashreplace") for name, text in texts.items()}
+    return {**encoded, "report.pdf": render_pdf(texts["report.html"])}
+
+
 def write_pack(report: Report, folder: Path) -> tuple[Path, ...]:
     """Write the pack; a report that is there already is replaced, other files stay.
 
     Raises:
         InputError: the folder cannot be written.
+        ConfigError: the fonts of the PDF are not installed.
     """
     written = []
     try:
-        for name, text in pack(report).items():
+        for name, content in _contents(report).items():
             path = folder / name
             path.parent.mkdir(parents=True, exist_ok=True)
             # Written beside and moved over, so that a reader never sees half a page.
             draft = path.with_name(f".{path.name}.new")
             descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, _PRIVATE)
-            with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as stream:
-                stream.write(text)
+            with os.fdopen(descriptor, "wb") as stream:
+                stream.write(content)
             draft.replace(path)
             written.append(path)
     except OSError as error:
