@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 # Words by which a header row, or the label in front of a value, is known. English and French.
 _LABEL_WORDS = frozenset(
@@ -117,6 +118,7 @@ _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[_\-.]+")
 _MAX_LABEL_CHARS = 60
 
 
+@lru_cache(maxsize=4096)
 def humanise(name: str) -> str:
     """Return a field name as words.
 

@@ -62,11 +62,11 @@ def labelled_text(data: bytes) -> str:
             continue
         owner = _OWNERS.get(name, owner)
         children = list(element)
-        parts = {local_name(child) for child in children}
-        if name == "name" and parts & {"given", "family"}:
+        if name == "name" and any(local_name(child) in ("given", "family") for child in children):
             lines.append(pair(f"{owner} name" if owner else "name", _person_name(children)))
             continue
-        lines.extend(_own_lines(element, name, children))
+        if element.attrib or (element.text and not element.text.isspace()) or children:
+            lines.extend(_own_lines(element, name, children))
         stack.extend((child, owner) for child in reversed(children) if not _is_inline(child))
         tail = _squeeze(element.tail or "")
         if tail and not _is_inline(element):
@@ -77,8 +77,8 @@ def labelled_text(data: bytes) -> str:
 def _own_lines(element: Any, name: str, children: list[Any]) -> list[str]:
     label = humanise(name)
     lines = []
-    attributes = local_attributes(element)
-    for key in _VALUE_ATTRIBUTES:
+    attributes = local_attributes(element) if element.attrib else {}
+    for key in _VALUE_ATTRIBUTES if attributes else ():
         value = _squeeze(attributes.get(key, ""))
         if value:
             # <telecom value="tel:+1-416-555-0100">

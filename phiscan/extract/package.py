@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import zipfile
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 from lxml import etree
@@ -100,7 +101,12 @@ def parse_xml(data: bytes) -> Any:
 def local_name(element: Any) -> str:
     """Return an element's name without its namespace: the Strict and the Transitional dialect are one."""
     tag = element.tag
-    return tag.rpartition("}")[2] if isinstance(tag, str) else ""
+    return _local(tag) if isinstance(tag, str) else ""
+
+
+@lru_cache(maxsize=4096)
+def _local(tag: str) -> str:
+    return tag.rpartition("}")[2]
 
 
 def local_attributes(element: Any) -> dict[str, str]:

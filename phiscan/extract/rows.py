@@ -35,7 +35,7 @@ def lay_out(rows: Iterable[Row]) -> Iterator[tuple[int, str]]:
     for index, (number, cells) in enumerate(first):
         line = _labelled(header, cells) if header else _unlabelled(cells)
         if index == header_at:
-            header = [_clean(cell) for cell in cells]
+            header = [_prefix(cell) for cell in cells]
         if line:
             yield number, line
     for number, cells in source:
@@ -49,13 +49,17 @@ def _clean(cell: str) -> str:
 
 
 def _labelled(header: Sequence[str], cells: Sequence[str]) -> str:
-    n_header = len(header)
-    parts = []
-    for index, cell in enumerate(cells):
-        value = cell.strip()
-        if value:
-            parts.append(pair(header[index], value) if index < n_header else value)
+    values = map(str.strip, cells)
+    parts = [prefix + value for prefix, value in zip(header, values, strict=False) if value]
+    if len(cells) > len(header):
+        parts += [value for cell in cells[len(header) :] if (value := cell.strip())]
     return SEPARATOR.join(parts)
+
+
+def _prefix(cell: str) -> str:
+    """Return what a column's header puts before each value, ``Name: ``; nothing without a header."""
+    label = pair(_clean(cell), "")
+    return label if label.strip() else ""
 
 
 def _unlabelled(cells: Sequence[str]) -> str:

@@ -117,7 +117,7 @@ def html_text(html: str) -> str:
             continue
         while node is not None and node.next is None:
             node = node.parent
-            if node is None or node.tag == "html" or node == root:
+            if node is None or node.tag == "html":
                 node = None
                 break
             if node.tag in _BLOCKS:
