@@ -63,10 +63,10 @@ def _read_tree(path: Path) -> Hierarchy:
     parents: dict[str, set[str]] = {}
     cells = zip(table.column("child"), table.column("parent"), strict=True)
     for row, (child, parent) in enumerate(cells):
-        if not child:
+        if not child or not child.isprintable():
             message = f"{table.where(row, 'child')}: expected a label"
             raise InputError(message)
-        if child == parent:
+        if child == parent or (parent and not parent.isprintable()):
             message = f"{table.where(row, 'parent')}: expected another label than the child"
             raise InputError(message)
         parents.setdefault(child, set()).update({parent} - {""})
@@ -102,7 +102,7 @@ def _read_labels(
 
 
 def _check_row(table: Table, row: int, document: str, label: str, tree: Hierarchy) -> None:
-    if not document:
+    if not document or not document.isprintable():
         message = f"{table.where(row, 'document')}: expected the name of a document"
         raise InputError(message)
     if label and label not in tree.labels:

@@ -46,6 +46,9 @@ def read_documents(path: Path, kind: str) -> dict[str, AnnotatedText]:
     documents: dict[str, AnnotatedText] = {}
     for file in files:
         for document in _read_file(file, kind):
+            if not document.name.isprintable():  # a line break would forge a second line of a message
+                message = f"{file}: document {len(documents) + 1}: expected a printable name"
+                raise InputError(message)
             if document.name in documents:
                 message = f"{file}: the document '{document.name}' comes twice; expected it once"
                 raise InputError(message)

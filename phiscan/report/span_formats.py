@@ -30,8 +30,8 @@ def checked_span(where: str, start: Any, end: Any, kind: Any, n_chars: int | Non
         if isinstance(value, bool) or not isinstance(value, int):
             message = f"{where}: expected whole numbers as offsets"
             raise InputError(message)
-    if not isinstance(kind, str) or not kind:
-        message = f"{where}: expected a type"
+    if not isinstance(kind, str) or not kind or not kind.isprintable():
+        message = f"{where}: expected a type, on one line"
         raise InputError(message)
     if not 0 <= start < end:
         message = f"{where}: expected 0 <= start < end, got [{start}, {end})"
