@@ -91,7 +91,7 @@ TABLE: Final[tuple[Row, ...]] = (
     Row("birth_date", Referral.REFERRED, min_health=HEALTH, birth_date=True),
     Row("bare_name", Referral.REFERRED, min_health=HEALTH, name=True),
     Row("contact", Referral.REFERRED, min_health=CLEAR_HEALTH, contact=True),
-    Row("thin_record", Referral.REFERRED, min_health=HINT, name=True, record=True, min_terms=1),
+    Row("thin_record", Referral.REFERRED, min_health=HINT, record=True, min_terms=1),
     Row(
         "patient_list",
         Referral.REFERRED,

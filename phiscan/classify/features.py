@@ -25,6 +25,8 @@ STRIDE_CHARS: Final = 1200
 NEGATION_CHARS: Final = 60  # how far "denies" reaches
 FAMILY_CHARS: Final = 120  # how far "family history" reaches
 NEAR_CHARS: Final = 80  # how far "she" reaches
+MARGIN_CHARS: Final = 300  # how far around its health terms a window reaches
+_SENTENCE_END: Final = frozenset(".;!?\n")
 BLOCKS: Final = ("cue:", "kind:", "neg:", "fam:", "near:")  # features that are no health concepts
 
 
@@ -35,6 +37,9 @@ class Reading:
     health: Hits
     cues: Hits
     cue_names: tuple[str, ...]  # the class of each cue
+    negated: tuple[bool, ...]  # for each health term: denied or ruled out
+    family: tuple[bool, ...]  # a relative's
+    near_person: tuple[bool, ...]  # close to "she", "he"
     n_chars: int
 
 
@@ -64,7 +69,15 @@ def read(text: str, lexicon: Lexicon) -> Reading:
         # Folding makes "patients" a "patient"; who speaks of patients speaks of nobody.
         if names[index] == "cue:person" and text[end - 1] in "sS":
             names[index] = "cue:people"
-    return Reading(health, cues, tuple(names), len(text))
+    return Reading(
+        health,
+        cues,
+        tuple(names),
+        negated=_reached(text, health, cues, names, "cue:negated", NEGATION_CHARS),
+        family=_reached(text, health, cues, names, "cue:family", FAMILY_CHARS),
+        near_person=_reached(text, health, cues, names, "cue:third", NEAR_CHARS),
+        n_chars=len(text),
+    )
 
 
 def windows(reading: Reading, lexicon: Lexicon) -> list[Window]:
@@ -75,15 +88,16 @@ def windows(reading: Reading, lexicon: Lexicon) -> list[Window]:
     health_names = _names(reading.health, lexicon.health.terms_)
     cue_names = reading.cue_names
     n_windows = max(1, -(-(reading.n_chars - WINDOW_CHARS) // STRIDE_CHARS) + 1)
-    negated = _reached(reading, cue_names, "cue:negated", NEGATION_CHARS)
-    family = _reached(reading, cue_names, "cue:family", FAMILY_CHARS)
-    person = _reached(reading, cue_names, "cue:third", NEAR_CHARS)
     h_low, h_high = _bounds(reading.health.starts, n_windows)
-    c_low, c_high = _bounds(reading.cues.starts, n_windows)
     found: list[Window] = []
     for index in range(n_windows):
+        start, end = index * STRIDE_CHARS, min(index * STRIDE_CHARS + WINDOW_CHARS, reading.n_chars)
         inside = range(h_low[index], h_high[index])
-        names = cue_names[c_low[index] : c_high[index]]
+        if inside:
+            # What stands far from any health term (the rest of a book, a mail's header) says nothing of it.
+            start = max(start, int(reading.health.starts[inside[0]]) - MARGIN_CHARS)
+            end = min(end, int(reading.health.ends[inside[-1]]) + MARGIN_CHARS)
+        names = cue_names[slice(*np.searchsorted(reading.cues.starts, (start, end)).tolist())]
         if not inside and "cue:record" not in names:
             continue
         counts: Counter[str] = Counter(names)
@@ -92,14 +106,13 @@ def windows(reading: Reading, lexicon: Lexicon) -> list[Window]:
             kind = concept.partition(":")[0]
             counts[concept] += 1
             counts[f"kind:{'dx' if kind == 'icd' else kind}"] += 1
-            if negated[hit]:
+            if reading.negated[hit]:
                 counts["neg:any"] += 1
-            if family[hit]:
+            if reading.family[hit]:
                 counts["fam:any"] += 1
-            if person[hit]:
+            if reading.near_person[hit]:
                 counts["near:third"] += 1
-        start = index * STRIDE_CHARS
-        found.append(Window(start, min(start + WINDOW_CHARS, reading.n_chars), dict(counts)))
+        found.append(Window(start, end, dict(counts)))
     return found
 
 
@@ -112,16 +125,17 @@ def _bounds(starts: npt.NDArray[np.int64], n_windows: int) -> tuple[list[int], l
     return np.searchsorted(starts, lows).tolist(), np.searchsorted(starts, lows + WINDOW_CHARS).tolist()
 
 
-def _reached(reading: Reading, cue_names: Sequence[str], cue: str, reach: int) -> list[bool]:
-    """Tell for each health term whether ``cue`` ends at most ``reach`` characters before it."""
-    ends = np.array(
-        [end for end, name in zip(reading.cues.ends.tolist(), cue_names, strict=True) if name == cue],
-        dtype=np.int64,
-    )
-    starts = reading.health.starts
-    if not len(ends):
-        return [False] * len(starts)
-    before = np.searchsorted(ends, starts, side="right") - 1
-    near = (before >= 0) & (starts - ends[np.maximum(before, 0)] <= reach)
-    result: list[bool] = near.tolist()
-    return result
+def _reached(
+    text: str, health: Hits, cues: Hits, names: Sequence[str], cue: str, reach: int
+) -> tuple[bool, ...]:
+    """Tell for each health term whether ``cue`` ends before it in the same sentence, within ``reach``."""
+    wanted = [index for index, name in enumerate(names) if name == cue]
+    if not wanted or not len(health.starts):
+        return (False,) * len(health.starts)
+    ends = cues.ends[wanted]
+    before = ends[np.maximum(ends.searchsorted(health.starts, side="right") - 1, 0)]
+    distance = health.starts - before
+    near = (distance >= 0) & (distance <= reach)
+    for index in near.nonzero()[0].tolist():
+        near[index] = _SENTENCE_END.isdisjoint(text[before[index] : health.starts[index]])
+    return tuple(near.tolist())

@@ -154,13 +154,11 @@ def _joined(codes: npt.NDArray[np.uint32], starts: Offsets, ends: Offsets) -> np
         return joined
     left, right = ends[:-1], starts[1:]
     gap = right - left
-    first = codes[left]
-    second = codes[np.minimum(left + 1, len(codes) - 1)]
-    # One character between: any but a break. More: at most four, the first no break and no full stop,
-    # the second neither a break nor a second line end.
+    first, second, third = (codes[np.minimum(left + step, len(codes) - 1)] for step in range(3))
+    # One character between: any but a break. More: no break and no sentence end among the first ones.
     ok = ~_BREAK[first]
-    stop = (first == ord(".")) & _SPACE[second]
-    wide = gap > 1
-    ok &= ~(wide & (stop | _BREAK[second] | ((first == ord("\n")) & (second == ord("\n")))))
+    stop = ((first == ord(".")) & _SPACE[second]) | ((second == ord(".")) & _SPACE[third])
+    blank_line = (first == ord("\n")) & (second == ord("\n"))
+    ok &= ~((gap > 1) & (stop | _BREAK[second] | blank_line))
     joined[:-1] = ok & (gap <= _MAX_GAP)
     return joined

@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from phiscan.classify.decision import TABLE, decide
+from phiscan.model import (
+    EntityType,
+    Finding,
+    HealthScore,
+    PiiBit,
+    PiiVector,
+    Referral,
+    Screening,
+    Span,
+    TermHit,
+)
+
+NAME = {PiiBit.FIRST_NAME, PiiBit.LAST_NAME}
+
+
+def screening(bits: set[PiiBit], *, hamming: int = 2, people: int = 0, birth: bool = False) -> Screening:
+    finding = Finding(Span(0, 4), EntityType.DATE_OF_BIRTH, "test", 0.9, frozenset({PiiBit.DATE}))
+    return Screening((finding,) if birth else (), PiiVector(frozenset(bits)), hamming, (), "", 0, people)
+
+
+def health(score: float, n_terms: int = 3) -> HealthScore:
+    terms = tuple(TermHit(Span(i, i + 1), f"dx:term-{i}") for i in range(n_terms))
+    return HealthScore(score, 1.0, "letters/1", terms)
+
+
+@pytest.mark.parametrize(
+    ("seen", "measured", "referral", "case"),
+    [
+        (screening(NAME | {PiiBit.PHONE}, hamming=0), health(0.9), Referral.REFERRED, "concept"),
+        (screening({PiiBit.MRN}), health(0.9), Referral.REFERRED, "patient_identifier"),
+        (screening({PiiBit.DATE}, birth=True), health(0.9), Referral.REFERRED, "birth_date"),
+        (screening({PiiBit.LAST_NAME}), health(0.7), Referral.REFERRED, "bare_name"),
+        (screening({PiiBit.PHONE}), health(0.8), Referral.REFERRED, "contact"),
+        (screening({PiiBit.MRN}), health(0.3, 1), Referral.REFERRED, "thin_record"),
+        (screening(NAME, people=2, birth=True), health(0.4), Referral.REFERRED, "patient_list"),
+        (screening(NAME, people=5), health(0.4), Referral.REFERRED, "people_list"),
+        (screening({PiiBit.ORGANIZATION}), health(0.9), Referral.HEALTH_ONLY, "health_without_person"),
+        (screening(NAME | {PiiBit.EMAIL}, hamming=0), health(0.1), Referral.PII_ONLY, "person_by_name"),
+        (screening({PiiBit.SIN}), health(0.0, 0), Referral.PII_ONLY, "person_by_identifier"),
+        (screening({PiiBit.STREET_ADDRESS, PiiBit.PHONE}), health(0.1), Referral.CLEAR, "neither"),
+    ],
+)
+def test_each_row_applies_to_its_case(
+    seen: Screening, measured: HealthScore, referral: Referral, case: str
+) -> None:
+    assert decide(seen, measured) == (referral, case)
+
+
+def test_cases_are_unique_and_the_last_row_takes_everything() -> None:
+    assert len({row.case for row in TABLE}) == len(TABLE)
+    assert TABLE[-1].case == decide(screening(set()), health(0.0, 0))[1]
+
+
+@given(
+    bits=st.sets(st.sampled_from(list(PiiBit))),
+    extra=st.sampled_from(list(PiiBit)),
+    score=st.floats(0, 1),
+    more=st.floats(0, 1),
+    hamming=st.integers(0, 3),
+    people=st.integers(0, 5),
+)
+def test_more_evidence_never_withdraws_a_referral(
+    *, bits: set[PiiBit], extra: PiiBit, score: float, more: float, hamming: int, people: int
+) -> None:
+    low, high = sorted((score, more))
+    before, _ = decide(screening(bits, hamming=hamming, people=people), health(low))
+    after, _ = decide(screening(bits | {extra}, hamming=hamming, people=people + 1), health(high))
+    assert before is not Referral.REFERRED or after is Referral.REFERRED
+
+
+@given(score=st.floats(0, 1), people=st.integers(0, 9))
+def test_nothing_is_referred_without_anything_identifying(score: float, people: int) -> None:
+    seen = screening({PiiBit.ORGANIZATION, PiiBit.DATE, PiiBit.HEALTH_PROFESSIONAL}, people=people)
+    assert decide(seen, health(score))[0] in {Referral.HEALTH_ONLY, Referral.CLEAR}

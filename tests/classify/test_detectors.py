@@ -1,0 +1,99 @@
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from phiscan.classify import DETECTORS, build_classifier, classify, detect
+from phiscan.classify.detectors import by_names, by_patterns, by_text
+from phiscan.classify.ngrams import MAX_PIECES, N_BUCKETS, PIECE_CHARS, features, masked, pieces
+from phiscan.config import Config
+from phiscan.model import (
+    Document,
+    EntityType,
+    Finding,
+    HealthScore,
+    PiiBit,
+    PiiVector,
+    Screening,
+    Span,
+    TermHit,
+)
+
+CLASSIFIER = build_classifier(Config())
+NOTE = "Mr. Ardal Finnerty, MRN 4471902, has asthma, gout, anemia and a cough. He takes metformin."
+
+
+def finding(kind: EntityType, bit: PiiBit, word: str) -> Finding:
+    at = NOTE.index(word)
+    return Finding(Span(at, at + len(word)), kind, "test", 0.9, frozenset({bit}))
+
+
+def screened(*findings: Finding) -> Screening:
+    bits = frozenset(bit for item in findings for bit in item.bits)
+    return Screening(findings, PiiVector(bits), 1, (), "", 0, 1)
+
+
+RECORD = finding(EntityType.MRN, PiiBit.MRN, "4471902")
+PERSON = finding(EntityType.PERSON, PiiBit.LAST_NAME, "Finnerty")
+DOCUMENT = Document(NOTE, (), "text/plain")
+HEALTH = classify(DOCUMENT, CLASSIFIER)
+
+
+def test_verdicts_have_the_names_of_the_contract() -> None:
+    verdicts = detect(DOCUMENT, screened(RECORD, PERSON), HEALTH, CLASSIFIER)
+    assert tuple(name for name, _ in verdicts) == DETECTORS == ("patterns", "names", "text")
+    assert all(type(verdict) is bool for _, verdict in verdicts)
+
+
+def test_a_looks_at_patterns_and_terms_alone() -> None:
+    assert by_patterns(DOCUMENT, screened(RECORD), HEALTH)
+    assert not by_patterns(DOCUMENT, screened(PERSON), HEALTH)
+    assert by_patterns(DOCUMENT, screened(RECORD), HealthScore(0.0, None, "", HEALTH.terms))
+    assert not by_patterns(DOCUMENT, screened(RECORD), HealthScore(1.0, 0.1, "x", ()))
+
+
+def test_b_looks_at_names_and_distance_alone() -> None:
+    assert by_names(screened(PERSON), HealthScore(0.9, 0.5, "x", ()))
+    assert not by_names(screened(RECORD), HealthScore(0.9, 0.5, "x", HEALTH.terms))
+    assert not by_names(screened(PERSON), HealthScore(0.4, 0.5, "x", HEALTH.terms))
+
+
+def test_c_does_not_see_what_a_and_b_rest_on() -> None:
+    # The same layout with other names, numbers and health words of the same length: the same verdict.
+    swap = {
+        "Ardal": "Odran",
+        "Finnerty": "Quigleyo",
+        "4471902": "9982233",
+        "asthma": "angina",
+        "gout": "rash",
+    }
+    other = NOTE
+    for old, new in swap.items():
+        other = other.replace(old, new)
+    spans = [hit.span for hit in HEALTH.terms] + [PERSON.span, RECORD.span, Span(4, 9)]
+    assert np.array_equal(masked(NOTE, spans), masked(other, spans))
+    again = HealthScore(0.0, None, "", tuple(TermHit(hit.span, "other:concept") for hit in HEALTH.terms))
+    seen = screened(RECORD, PERSON)
+    assert by_text(DOCUMENT, seen, HEALTH, CLASSIFIER) == by_text(DOCUMENT, seen, again, CLASSIFIER)
+
+
+def test_weights_are_small_and_complete() -> None:
+    assert CLASSIFIER.text_model.weights.shape == (N_BUCKETS,)
+    assert np.isfinite(CLASSIFIER.text_model.weights).all()
+
+
+@given(st.text(max_size=300))
+@settings(max_examples=80, deadline=None)
+def test_features_of_any_text_have_length_one(text: str) -> None:
+    buckets, values = features(masked(text, []))
+    assert len(buckets) == len(values)
+    assert ((buckets >= 0) & (buckets < N_BUCKETS)).all()
+    assert not len(values) or np.isclose(np.linalg.norm(values), 1.0, atol=1e-4)
+
+
+def test_a_long_text_is_judged_by_a_bounded_number_of_pieces() -> None:
+    cut = pieces(masked("a " * PIECE_CHARS * 100, []))
+    assert len(cut) == MAX_PIECES
+    assert all(0 < len(piece) <= PIECE_CHARS for piece in cut)
+    assert len(pieces(masked("", []))) == 1

@@ -1,0 +1,105 @@
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from phiscan.classify.lexicon import CUE_FILE, HEALTH_FILES, load_lexicon
+from phiscan.classify.tokens import tokenize
+from phiscan.classify.topics import chapter_of, label_of, topic_of, topics
+from phiscan.config import data_dir
+from phiscan.dictionaries import load_dictionary
+from phiscan.errors import DictionaryError
+
+LEXICON = load_lexicon()
+
+
+def concepts(text: str) -> list[str]:
+    hits = LEXICON.health.match(text)
+    return [LEXICON.health.terms_[index].concept for index in hits.terms.tolist()]
+
+
+@pytest.mark.parametrize(
+    ("text", "concept"),
+    [
+        ("She has HTN.", "abbr:htn"),
+        ("history of high blood pressure", "dx:hypertension"),
+        ("haute pression depuis 2010", "dx:hypertension"),
+        ("on Lipitor 20 mg", "rx:atorvastatin"),
+        ("amoxicilline 500 mg", "rx:amoxicillin"),
+        ("SOB on exertion, cough", "sx:shortness-of-breath"),
+        ("shortness of breath", "sx:shortness-of-breath"),
+        ("essoufflement", "sx:shortness-of-breath"),
+        ("was diagnosed with Crohn's disease", "dx:crohns-disease"),
+        ("underwent a laparoscopic cholecystectomy", "px:cholecystectomy"),
+        ("HbA1c 7.9", "lab:hemoglobin-a1c"),
+        ("Dx E11.9", "icd:E11"),
+        ("idées suicidaires", "mh:suicidal-ideation"),
+    ],
+)
+def test_knows_how_people_write(text: str, concept: str) -> None:
+    assert concept in concepts(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a cold winter in the mountains",
+        "hearing about foreign aids to trade",
+        "the mole under the lawn",
+        "a depression of prices",
+        "the table of contents",
+        "culture and heritage",
+        "the Labour party",
+        "we stress that the deadline stands",
+    ],
+)
+def test_ambiguous_words_do_not_count_alone(text: str) -> None:
+    assert concepts(text) == []
+
+
+@pytest.mark.parametrize("name", [*HEALTH_FILES, CUE_FILE])
+def test_every_dictionary_has_well_formed_rows(name: str) -> None:
+    dictionary = load_dictionary(data_dir("dictionaries") / f"{name}.txt")
+    assert dictionary.rows
+    for term, concept, code, _flags, language in dictionary.rows:
+        assert re.fullmatch(r"(cue|dx|sx|lay|mh|rx|px|lab|body|spec|abbr|icd):[A-Za-z0-9-]+", concept), (
+            concept
+        )
+        assert re.fullmatch(r"-|[A-Z]\d[0-9A-Z](\.[0-9A-Z]{1,4})?", code), code
+        assert language in {"en", "fr", "-"} | {"en"}
+        assert len(tokenize(term).hashes) >= 1, term
+
+
+def test_most_dictionary_forms_find_themselves() -> None:
+    terms = LEXICON.health.terms_
+    alone = [term for term in terms if not term.context]
+    missed = [term.text for term in alone[::7] if len(LEXICON.health.match(term.text).terms) == 0]
+    assert len(missed) <= 0.002 * len(alone[::7]), missed
+
+
+def test_refuses_a_row_with_an_unknown_flag(tmp_path: Path) -> None:
+    for name in [*HEALTH_FILES, CUE_FILE]:
+        text = (data_dir("dictionaries") / f"{name}.txt").read_text(encoding="utf-8")
+        (tmp_path / f"{name}.txt").write_text(text, encoding="utf-8")
+    broken = tmp_path / "health_body.txt"
+    broken.write_text(
+        broken.read_text(encoding="utf-8").replace("\t-\ten", "\tsometimes\ten", 1), encoding="utf-8"
+    )
+    with pytest.raises(DictionaryError, match=r"health_body\.txt: line \d+: expected term"):
+        load_lexicon(tmp_path)
+
+
+def test_concepts_have_chapters_and_labels() -> None:
+    assert topic_of("dx:hypertension") == "Circulatory system"
+    assert topic_of("icd:C50") == "Neoplasms"
+    assert topic_of("rx:metformin") == ""
+    assert label_of("dx:hypertension") == "hypertension"
+    assert label_of("no:such-concept") == "no:such-concept"
+    assert topics(["dx:asthma", "dx:asthma", "dx:hypertension", "rx:metformin"]) == (
+        ("Respiratory system", 2),
+        ("Circulatory system", 1),
+    )
+    assert chapter_of("O9A.1") == "Pregnancy, childbirth and the puerperium"
+    assert chapter_of("nonsense") == ""

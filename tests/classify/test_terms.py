@@ -1,0 +1,94 @@
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from phiscan.classify.terms import Term, TermMatcher
+from phiscan.classify.tokens import CHUNK_CHARS
+
+TERMS = (
+    Term("heart failure", "dx:heart-failure"),
+    Term("congestive heart failure", "dx:chf"),
+    Term("failure to thrive", "dx:ftt"),
+    Term("asthma", "dx:asthma"),
+    Term("AIDS", "dx:aids", case=True),
+    Term("cold", "dx:cold", context=True),
+    Term("q.d.", "abbr:qd"),
+)
+MATCHER = TermMatcher().fit(TERMS)
+
+
+def found(text: str) -> list[tuple[str, str]]:
+    hits = MATCHER.match(text)
+    return [
+        (text[start:end], TERMS[index].concept)
+        for start, end, index in zip(
+            hits.starts.tolist(), hits.ends.tolist(), hits.terms.tolist(), strict=True
+        )
+    ]
+
+
+def test_takes_the_longest_term_and_no_overlap() -> None:
+    assert found("Congestive heart failure to thrive.") == [("Congestive heart failure", "dx:chf")]
+
+
+def test_matches_whole_words_only() -> None:
+    assert found("asthmatic, panasthma, asthmas") == [("asthmas", "dx:asthma")]
+
+
+def test_counts_a_cased_term_only_as_written() -> None:
+    assert found("AIDS") == [("AIDS", "dx:aids")]
+    assert found("hearing aids") == []
+
+
+def test_counts_an_ambiguous_term_only_near_a_sure_one() -> None:
+    assert found("a cold day") == []
+    assert [concept for _, concept in found("a cold and asthma")] == ["dx:cold", "dx:asthma"]
+    assert [concept for _, concept in found("cold " + "x " * 200 + "asthma")] == ["dx:asthma"]
+
+
+def test_reads_dotted_abbreviations() -> None:
+    assert found("take q.d. with food") == [("q.d", "abbr:qd")]
+
+
+def test_does_not_join_words_over_a_sentence_end() -> None:
+    assert found("Heart. Failure is no option") == []
+
+
+def test_finds_terms_beyond_the_first_chunk() -> None:
+    text = "word " * (CHUNK_CHARS // 4) + "heart failure"
+    assert found(text) == [("heart failure", "dx:heart-failure")]
+
+
+def test_of_two_forms_with_the_same_words_the_first_stands() -> None:
+    matcher = TermMatcher().fit([Term("allergy", "one"), Term("allergies", "two")])
+    assert matcher.terms_[int(matcher.match("allergies").terms[0])].concept == "one"
+
+
+def test_an_empty_list_and_an_empty_text_match_nothing() -> None:
+    assert len(TermMatcher().fit([]).match("asthma").starts) == 0
+    assert len(MATCHER.match("").starts) == 0
+
+
+@given(
+    st.lists(st.sampled_from(["heart", "failure", "asthma", "to", "thrive", "congestive", "."]), max_size=30)
+)
+@settings(max_examples=200, deadline=None)
+def test_agrees_with_a_word_by_word_search(words: list[str]) -> None:
+    text = " ".join(words)
+    phrases = sorted(
+        (tuple(term.text.split()), term.concept)
+        for term in TERMS
+        if not (term.case or term.context or "." in term.text)
+    )
+    expected: list[str] = []
+    at = 0
+    while at < len(words):
+        fitting = [item for item in phrases if tuple(words[at : at + len(item[0])]) == item[0]]
+        if not fitting:
+            at += 1
+            continue
+        longest = max(fitting, key=lambda item: len(item[0]))
+        expected.append(longest[1])
+        at += len(longest[0])
+    assert [concept for _, concept in found(text)] == expected
