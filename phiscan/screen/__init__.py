@@ -10,6 +10,8 @@ from typing import Protocol
 from phiscan.config import Config
 from phiscan.model import Document, Finding, PiiVector, Screening
 from phiscan.rules import load_rules
+from phiscan.screen.addresses import address_tails
+from phiscan.screen.gazetteer import load_gazetteer
 from phiscan.screen.names import build_name_recognizers
 from phiscan.screen.overlap import resolve
 from phiscan.screen.patterns import PatternRecognizer
@@ -49,7 +51,8 @@ def screen(document: Document, screener: Screener) -> Screening:
     Findings are in text order and do not overlap; spans are half-open, in code points.
     """
     found = chain.from_iterable(recognizer.recognize(document) for recognizer in screener.recognizers)
-    findings = resolve(found)
+    standing = resolve(found)
+    findings = resolve([*standing, *address_tails(document.text, standing, load_gazetteer())])
     vector = PiiVector(frozenset(bit for finding in findings for bit in finding.bits))
     missing = lacking(vector)
     name, distance = nearest(vector, screener.prototypes)

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from phiscan.model import Finding, PiiBit
 from phiscan.screen.gazetteer import Gazetteer, Word, fold
-from phiscan.screen.name_tokens import FIRST_ONLY, FULL_NAME, LAST_ONLY, Token, name_finding
+from phiscan.screen.name_tokens import FIRST_ONLY, FULL_NAME, LAST_ONLY, Token, is_term, name_finding
 
 SCORE = 0.5
 _BLOCK = Word.EPONYM | Word.NOT_PERSON | Word.MONTH_OR_DAY | Word.TITLE | Word.TITLE_HEALTH | Word.CREDENTIAL
@@ -20,11 +20,11 @@ _VERBS = (
     " works worked reports reported denies denied states stated presents presented complains complained called"
     " calls feels felt wants wanted needs needed likes liked loves loved knows knew died dies married moved"
     " returned returns took takes gave gives got gets made makes left leaves will would can could should does did"
-    " who whose dit demande habite vit travaille est était a avait sera se veut présente rapporte nie"
+    " shouted began writes wrote sings sang sent says plays played starring lost met died smiled whose is-from dit demande habite vit travaille est était a avait sera se veut présente rapporte nie"
 ).split()
 _AFTER = re.compile(rf"[ ](?:{'|'.join(_VERBS)})(?!\w)|['’]s [a-zà-ÿ]|:[ \"“]")
 _BEFORE = re.compile(
-    r"(?:(?<!\w)(?:told|asked|met|saw|thanks|thank|named|called|contacted|visited|married|meet|email|emailed|phoned"
+    r"(?:(?<!\w)(?:told|asked|met|saw|thanks|thank|named|called|contacted|by|to|said|says|kid|partner|name|under|including|producer|but|and|like|because|visited|married|meet|email|emailed|phoned"
     r"|texted|with|for|give|gave|show|tell|ask|remind|help|helped|invite|invited|est-ce que|avec|chez)[ ]"
     r"|[a-zà-ÿ],[ ])$"
 )
@@ -47,11 +47,9 @@ class ContextRecognizer:
     def in_tokens(self, text: str, tokens: Sequence[Token]) -> Iterator[Finding]:
         """Yield findings; spans are half-open, in code points."""
         for index, token in enumerate(tokens):
-            if (
-                self._is_first(token)
-                and not self._part_of_longer(text, tokens, index)
-                and _has_context(text, token)
-            ):
+            if not self._is_first(token) or self._part_of_longer(text, tokens, index):
+                continue
+            if _has_context(text, token) and not is_term(text, token.end, self._gazetteer, 3):
                 yield _single(token, FIRST_ONLY, "a first name in a context of people")
         yield from self._lists(text, tokens)
         yield from self._lower(text)
@@ -79,12 +77,13 @@ class ContextRecognizer:
                 stop += 1
             members = tokens[start:stop]
             if len(members) >= _MIN_LIST:
-                good = [m for m in members if m.flags & _NAMES and not m.flags & (Word.ORDINARY | _BLOCK)]
+                good = [m for m in members if not m.flags & (Word.ORDINARY | _BLOCK) and not m.is_initial]
                 first = [m for m in good if m.flags & Word.FIRST]
                 placed = [
                     m for m in members if fold(m.word) in self._gazetteer.places and not m.flags & Word.FIRST
                 ]
-                if len(good) == len(members) and first and not placed:
+                known = sum(bool(m.flags & _NAMES) for m in good)
+                if len(good) == len(members) and 2 * len(first) >= len(members) and known > 1 and not placed:
                     for member in members:
                         bits = FIRST_ONLY if member.flags & Word.FIRST else LAST_ONLY
                         yield _single(member, bits, "a list of names")

@@ -18,6 +18,7 @@ from phiscan.screen.name_tokens import (
     LAST_ONLY,
     UPPER,
     WORD,
+    is_term,
     name_finding,
 )
 from phiscan.screen.offsets import code_points
@@ -40,7 +41,6 @@ _TITLE = re.compile(
 )
 _WORD = re.compile(WORD)
 _JOIN = re.compile(r"\.? \"(?=\w)|\.?\" |\.? \((?=\w)|\.?\) |[ \u00a0]|\.[ ]?|, ?|\^")
-_NEXT_WORD = re.compile(r"(?:['’]s?)?[ -]{1,2}([^\W\d_]+)")
 _UPPER = re.compile(f"[{UPPER}]")
 _STOP_WORDS = frozenset(
     "dob date birth mrn age sex gender phone tel address email id no number male female m.d md unknown none nil"
@@ -147,7 +147,7 @@ class CueRecognizer:
         bits = _bits(kind, full=full, first=bool(flags[0] & Word.FIRST) and not flags[0] & Word.LAST)
         titled = title is not None and title[0].lower().startswith(_TITLE_HEALTH_WORDS)
         after = CREDENTIALS.match(text, words[-1][1]) is not None
-        if self._blocked(text, words[-1][1]):
+        if is_term(text, words[-1][1], self._gazetteer):
             return None
         return name_finding(
             begin if title is not None and title[0].lower().strip(" .,") != "the" else words[0][0],
@@ -158,11 +158,6 @@ class CueRecognizer:
             score=score,
             reason=(reason, kind),
         )
-
-    def _blocked(self, text: str, end: int) -> bool:
-        """Tell whether the next word makes a term or an organization of the name: syndrome, Hospital."""
-        match = _NEXT_WORD.match(text, end)
-        return match is not None and bool(self._gazetteer.of(match[1]) & (Word.EPONYM | Word.NOT_PERSON))
 
     def _words(self, text: str, start: int, limit: int) -> list[tuple[int, int]]:
         """Return the words of the name that begins at ``start``; it ends at any other punctuation or label."""
@@ -239,7 +234,7 @@ class CueRecognizer:
             return
         if any(f & (Word.NOT_PERSON | Word.EPONYM | Word.MONTH_OR_DAY) for f in flags):
             return
-        if self._blocked(text, words[-1][1]):
+        if is_term(text, words[-1][1], self._gazetteer):
             return
         yield name_finding(
             words[0][0], words[-1][1], health=CREDENTIALS.match(text, words[-1][1]) is not None,

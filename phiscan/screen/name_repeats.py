@@ -6,11 +6,10 @@ from collections.abc import Iterator, Sequence
 
 from phiscan.model import EntityType, Finding, PiiBit
 from phiscan.screen.gazetteer import Gazetteer, Word
-from phiscan.screen.name_tokens import FIRST_ONLY, LAST_ONLY, Token, name_finding
+from phiscan.screen.name_tokens import FIRST_ONLY, LAST_ONLY, Token, is_term, name_finding
 
 TRUSTED_SCORE = 0.6
 _MIN_LENGTH = 3
-_BLOCK = Word.EPONYM | Word.NOT_PERSON
 
 
 def repeats(
@@ -55,9 +54,7 @@ def _words(name: str) -> list[str]:
 
 def _is_term(text: str, tokens: Sequence[Token], index: int, gazetteer: Gazetteer) -> bool:
     token = tokens[index]
-    after = text[token.end : token.end + 24].removeprefix("'s").removeprefix("’s").lstrip(" -")
-    word = after.split()[0].strip(".,;:()") if after.split() else ""
-    if word and gazetteer.of(word) & _BLOCK:
+    if is_term(text, token.end, gazetteer, 3):
         return True
     if token.flags & Word.ORDINARY:
         before = text[max(0, token.start - 2) : token.start].rstrip(" ")

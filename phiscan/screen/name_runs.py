@@ -12,6 +12,7 @@ from phiscan.screen.name_tokens import (
     FULL_NAME,
     LAST_ONLY,
     Token,
+    is_term,
     joined,
     name_finding,
     tokenize,
@@ -26,7 +27,6 @@ STRONG_TITLES = frozenset(
 _TITLES = Word.TITLE | Word.TITLE_HEALTH
 _NAMES = Word.FIRST | Word.LAST
 _BLOCK = Word.EPONYM | Word.NOT_PERSON | Word.MONTH_OR_DAY
-_NEXT_WORD = re.compile(r"(?:['’]s)?[ -]{1,2}([^\W\d_]+)")
 
 
 class FormRecognizer:
@@ -126,7 +126,7 @@ class FormRecognizer:
         following = run[length] if length < len(run) else None
         if following is not None and following.flags & _BLOCK:
             return None
-        if self._next_blocks(text, end):
+        if is_term(text, end, self._gazetteer):
             return None
         score = _score(kept)
         if _credential_after(text, end) and score > 0:
@@ -140,10 +140,6 @@ class FormRecognizer:
             kept[0].start, end, health=False, bits=FULL_NAME, source="names.form", score=score,
             reason=("gazetteer", "first and last name"),
         )  # fmt: skip
-
-    def _next_blocks(self, text: str, end: int) -> bool:
-        match = _NEXT_WORD.match(text, end)
-        return match is not None and bool(self._gazetteer.of(match[1]) & (Word.EPONYM | Word.NOT_PERSON))
 
     def _last_first(self, text: str, run: list[Token]) -> Finding | None:
         """Judge "Last, First M." at the start of a line or cell."""

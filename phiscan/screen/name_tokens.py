@@ -12,7 +12,7 @@ from phiscan.screen.gazetteer import PARTICLES, Gazetteer, Word
 UPPER = "".join(chr(c) for c in range(0x41, 0x530) if chr(c).isupper())
 LETTER = r"[^\W\d_]"
 WORD = rf"{LETTER}(?:{LETTER}|['’\-](?={LETTER}))*"
-_CAPITALISED = re.compile(rf"(?<![\w@#/])[{UPPER}](?:{LETTER}|['’\-](?={LETTER}))*")
+_CAPITALISED = re.compile(rf"(?<![\w@#/])[{UPPER}](?:{LETTER}|['’\-](?={LETTER}))*(?!\w)")
 _PARTICLE = "|".join(sorted(PARTICLES, key=len, reverse=True))
 # What may stand between two words of one name: a space, a dot after an initial, particles.
 _NAME_GAP = re.compile(rf"[ \u00a0](?:(?:{_PARTICLE})[ \u00a0'’]){{0,3}}")
@@ -22,6 +22,25 @@ CREDENTIALS = re.compile(
     r"|R\.?Ph\.?|F\.?R\.?C\.?[PS]\.?\(?C?\)?|FACS|FACP|FACC|CCFP|CRNA|LPN|RPN|APRN|ARNP|DNP|FNP(?:-[CB]C?)?|BScN"
     r"|MScN|MSN|MBBS|MBChB|MSW|LCSW|RSW|PsyD|C\.Psych|DPT|OTR(?:/L)?|SLP|DPM|MPH|m\.d\.|inf\.|CMQ|BSN)(?![\w])"
 )
+
+
+_AHEAD = re.compile(r"(?:['’]s?)?[ -]{1,2}(?:\([^()\n]{1,12}\) )?([^\W\d_]+)")
+TERM_WORDS = Word.EPONYM | Word.NOT_PERSON
+
+
+def is_term(text: str, end: int, gazetteer: Gazetteer, n_words: int = 1) -> bool:
+    """Tell whether one of the next words makes a term or an organization of the name that ends at ``end``.
+
+    "Huntington disease", "Ullrich congenital muscular dystrophy" (three words ahead), "Miller Hospital".
+    """
+    for _ in range(n_words):
+        match = _AHEAD.match(text, end)
+        if match is None:
+            return False
+        if gazetteer.of(match[1]) & TERM_WORDS:
+            return True
+        end = match.end()
+    return False
 
 
 @dataclass(frozen=True, slots=True)
