@@ -9,10 +9,12 @@ import click
 
 from phiscan.cli.output import say
 from phiscan.config import load_config
+from phiscan.report.data import Headline
 from phiscan.report.elusion import SEED
 from phiscan.report.export import report_json
 from phiscan.report.gather import gather
 from phiscan.report.pack import write_pack
+from phiscan.report.words import count, share
 from phiscan.review.database import open_database
 
 
@@ -50,6 +52,18 @@ def report(
         database.close()
     if out is not None:
         write_pack(made, out)
+        for headline in made.data.headlines:
+            say(_line(headline))
         say(f"report of scan {made.data.scope.scan}: {out / 'report.html'}")
     if as_json:
         click.echo(report_json(made.data), nl=False)
+
+
+def _line(headline: Headline) -> str:
+    """Write one of the four numbers for a terminal."""
+    if headline.value is None:
+        return f"{headline.name}: not known: {headline.reason}"
+    if headline.ci95 is None:
+        return f"{headline.name}: {count(int(headline.value))} (95% limit). {headline.sentence}"
+    low, high = headline.ci95
+    return f"{headline.name}: {share(headline.value)} (95% {share(low)} to {share(high)}). {headline.sentence}"
