@@ -46,10 +46,8 @@ def diagnose() -> list[ReaderCheck]:
             _reads_picture,
             "scanned PDF, PNG, JPEG, TIFF: reported as needs_ocr",
         ),
-        _program("catdoc", "-V", "legacy Word (DOC)", _runs("catdoc"), "DOC files: reported as unsupported"),
-        _program(
-            "catppt", "-V", "legacy PowerPoint (PPT)", _runs("catppt"), "PPT files: reported as unsupported"
-        ),
+        _program("catdoc", "-V", "damaged DOC files", _runs("catdoc"), "damaged DOC files: unsupported"),
+        _program("catppt", "-V", "damaged PPT files", _runs("catppt"), "damaged PPT files: unsupported"),
         _program(
             "readpst",
             "-V",

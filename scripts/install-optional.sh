@@ -1,0 +1,26 @@
+#!/bin/sh
+# Install the optional readers on Debian or Ubuntu: OCR, Outlook stores, the oldest Word files.
+# phiscan works without them and says what it could not read; `phiscan doctor` names what is missing.
+# With --measure also the independent readers that tests/bench/formats_measured.py compares with.
+set -eu
+
+packages="tesseract-ocr tesseract-ocr-fra catdoc pst-utils"
+case "${1:-}" in
+    "") ;;
+    --measure)
+        packages="$packages poppler-utils libreoffice-writer-nogui libreoffice-calc-nogui libreoffice-impress-nogui"
+        ;;
+    *)
+        echo "usage: $0 [--measure]" >&2
+        exit 2
+        ;;
+esac
+
+sudo=""
+if [ "$(id -u)" -ne 0 ]; then
+    sudo="sudo"
+fi
+
+$sudo apt-get update -qq
+# shellcheck disable=SC2086 # the list is words on purpose
+$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $packages

@@ -1,0 +1,80 @@
+"""phiscan extract and phiscan doctor, as a user runs them."""
+
+import json
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+from typing import Any
+
+PROGRAM = [sys.executable, "-c", "from phiscan.cli import main; main()"]
+
+
+def run(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    command = [*PROGRAM, *arguments]
+    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, check=False, timeout=120)
+
+
+def lines(done: subprocess.CompletedProcess[str]) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def test_extract_prints_one_json_line_per_file(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("Ann Roy\n")
+    (tmp_path / "b.zip").write_bytes(b"PK\x03\x04 broken")
+    (tmp_path / "empty.txt").touch()
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "link").symlink_to("a.txt")
+    with zipfile.ZipFile(tmp_path / "c.zip", "w") as archive:
+        archive.writestr("in.txt", "Lena Okafor")
+    done = run("extract", "a.txt", "b.zip", "c.zip", "empty.txt", "pipe", "link", "--json", cwd=tmp_path)
+    assert done.returncode == 3
+    a, b, c, empty, pipe, link = lines(done)
+    assert {"path", "media_type", "outcome", "reason", "text", "segments", "seconds"} <= set(a)
+    assert (a["path"], a["outcome"], a["text"]) == ("a.txt", "screened", "Ann Roy\n\n")
+    assert (b["outcome"], b["reason"], b["text"]) == ("failed", "corrupt", "")
+    assert c["segments"] == [{"locator": "in.txt", "start": 0, "end": 11}]
+    assert (empty["outcome"], empty["reason"]) == ("skipped", "empty")
+    assert (pipe["outcome"], pipe["reason"]) == ("skipped", "not_regular")
+    assert (link["outcome"], link["reason"]) == ("skipped", "symlink")
+
+
+def test_extract_prints_the_text_alone_without_json(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("Ann Roy")
+    done = run("extract", "a.txt", cwd=tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "Ann Roy\n", "")
+
+
+def test_extract_names_a_missing_file(tmp_path: Path) -> None:
+    done = run("extract", "nowhere.txt", "--json", cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert "nowhere.txt" in done.stderr
+
+
+def test_extract_uses_the_limits_of_the_configuration(tmp_path: Path) -> None:
+    (tmp_path / "phiscan.toml").write_text("[limits]\nfile_bytes = 10\n")
+    (tmp_path / "a.txt").write_text("more than ten bytes")
+    (line,) = lines(run("extract", "a.txt", "--json", cwd=tmp_path))
+    assert line["reason"] == "too_large"
+
+
+def test_doctor_tries_every_reader(tmp_path: Path) -> None:
+    done = run("doctor", "--json", cwd=tmp_path)
+    assert done.returncode == 0
+    report = json.loads(done.stdout)
+    parts = {part["name"]: part for part in report["parts"]}
+    assert {"pypdfium2", "python-calamine", "lxml", "tesseract", "readpst", "catdoc"} <= set(parts)
+    assert all(part["works"] for part in parts.values() if not part["optional"])
+    assert all(part["lost_without"] for part in parts.values())
+
+
+def test_doctor_says_what_is_missing(tmp_path: Path) -> None:
+    command = [*PROGRAM, "doctor"]
+    environment = os.environ | {"PATH": str(tmp_path)}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False, timeout=120)
+    assert done.returncode == 0
+    line = next(line for line in done.stdout.splitlines() if "tesseract" in line)
+    assert line.startswith("MISSING")
+    assert "needs_ocr" in line
