@@ -10,8 +10,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from phiscan.metrics.precision_recall import average_precision, curve, lower_trapezoid, rank
+from phiscan.metrics.precision_recall import average_precision, lower_trapezoid
 from phiscan.metrics.private import noise_scale
+from phiscan.metrics.ranked import curve, rank
 from phiscan.metrics.unachievable import minimum_aucpr
 
 IMAGES = Path(__file__).parent / "images"

@@ -14,8 +14,9 @@ from phiscan.cli.score_json import emit
 from phiscan.cli.score_table import read_scores
 from phiscan.config import load_config
 from phiscan.errors import InputError
-from phiscan.metrics.precision_recall import average_precision, rank
+from phiscan.metrics.precision_recall import average_precision
 from phiscan.metrics.private import METRICS, NOISES, noise_scale, release
+from phiscan.metrics.ranked import rank
 from phiscan.metrics.ranking import auc_roc
 from phiscan.report.privacy_ledger import DEFAULT_DELTA, DEFAULT_EPSILON, Budget, Charge, charge, data_set_id
 

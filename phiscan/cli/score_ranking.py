@@ -12,7 +12,8 @@ from phiscan.cli.output import say
 from phiscan.cli.score_json import emit
 from phiscan.cli.score_table import read_scores
 from phiscan.errors import InputError
-from phiscan.metrics.precision_recall import Ranking, area_estimates, curve, rank
+from phiscan.metrics.precision_recall import area_estimates
+from phiscan.metrics.ranked import Ranking, curve, rank
 from phiscan.metrics.ranking import (
     Interval,
     auc_roc,

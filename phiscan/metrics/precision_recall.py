@@ -1,101 +1,17 @@
-"""The points of a precision-recall curve and every estimator of the area under it.
+"""Every estimator of the area under the precision-recall curve.
 
-Source: Boyd (2014), chapter 4; Boyd, Eng & Page (2013). Conventions are those of their R code: the curve
-starts at
-recall 0 with precision 1, and a segment that starts at recall 0 is flat.
+Source: Boyd (2014), chapter 4; Boyd, Eng & Page (2013). Conventions are those of their R
+code: the curve starts at recall 0 with precision 1, and a segment that starts at recall 0 is flat.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
-import numpy.typing as npt
-from scipy import integrate
-from scipy.special import expit, log_ndtr
 
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
-
-_PANELS = 24
-_AGREE = 1e-14  # of the two rules with one another, to trust them
-_Z_REACH = 38.0  # beyond this many standard deviations a double holds no probability
-
-
-@dataclass(frozen=True, slots=True)
-class Ranking:
-    """Examples grouped by score: one entry per distinct score, highest first.
-
-    ``positives`` and ``negatives`` are the numbers of examples with that score; ties are one group, so every
-    figure computed from a ranking is independent of the order of tied examples.
-    """
-
-    scores: Floats
-    positives: Integers
-    negatives: Integers
-
-    @property
-    def n(self) -> int:
-        """The number of positive examples."""
-        return int(self.positives.sum())
-
-    @property
-    def m(self) -> int:
-        """The number of negative examples."""
-        return int(self.negatives.sum())
-
-    @property
-    def skew(self) -> float:
-        """The share of positive examples, n/(n+m)."""
-        return self.n / (self.n + self.m)
-
-
-def rank(scores: npt.ArrayLike, labels: npt.ArrayLike) -> Ranking:
-    """Group examples by score; a higher score means more likely positive.
-
-    ``scores`` and ``labels`` (true = positive) have the same length, in any order.
-
-    Raises:
-        ValueError: a score is not finite, the lengths differ, or one of the classes is absent.
-
-    >>> rank([0.2, 0.9, 0.9], [0, 1, 0]).positives.tolist()
-    [1, 0]
-    """
-    values = np.asarray(scores, dtype=np.float64)
-    positive = np.asarray(labels, dtype=bool)
-    if values.ndim != 1 or values.shape != positive.shape:
-        message = f"expected as many labels as scores, got {positive.shape} and {values.shape}"
-        raise ValueError(message)
-    if not np.isfinite(values).all():
-        message = "expected finite scores"
-        raise ValueError(message)
-    if positive.all() or not positive.any():
-        message = "expected at least one positive and one negative example"
-        raise ValueError(message)
-    distinct, group = np.unique(-values, return_inverse=True)
-    n_positive = np.bincount(group[positive], minlength=len(distinct))
-    n_negative = np.bincount(group[~positive], minlength=len(distinct))
-    return Ranking(-distinct, n_positive.astype(np.int64), n_negative.astype(np.int64))
-
-
-@dataclass(frozen=True, slots=True)
-class Curve:
-    """The empirical points, one per distinct score, from the highest threshold to the lowest."""
-
-    recall: Floats
-    precision: Floats
-
-
-def curve(ranking: Ranking) -> Curve:
-    """Return recall and precision when everything at or above each distinct score is called positive.
-
-    >>> curve(rank([3, 2, 1], [1, 0, 1])).precision.round(3).tolist()
-    [1.0, 0.5, 0.667]
-    """
-    true_positives = np.cumsum(ranking.positives)
-    marked = true_positives + np.cumsum(ranking.negatives)
-    return Curve(true_positives / ranking.n, true_positives / marked)
+from phiscan.metrics.binormal import binormal
+from phiscan.metrics.ranked import Floats, Ranking, curve
 
 
 def average_precision(ranking: Ranking) -> float:
@@ -103,6 +19,7 @@ def average_precision(ranking: Ranking) -> float:
 
     Source: Manning, Raghavan & Schuetze (2008); Boyd (2014).
 
+    >>> from phiscan.metrics.ranked import rank
     >>> average_precision(rank([4, 3, 2, 1], [1, 0, 1, 0]))
     0.8333333333333333
     """
@@ -144,6 +61,7 @@ def lower_trapezoid(ranking: Ranking) -> float:
 
     Source: Boyd, Eng & Page (2013), after Abeel, Van de Peer & Saeys (2009).
 
+    >>> from phiscan.metrics.ranked import rank
     >>> lower_trapezoid(rank([4, 3, 2, 1], [1, 0, 1, 0]))
     0.7916666666666666
     """
@@ -156,6 +74,7 @@ def upper_trapezoid(ranking: Ranking) -> float:
 
     Source: Boyd, Eng & Page (2013), after Abeel, Van de Peer & Saeys (2009).
 
+    >>> from phiscan.metrics.ranked import rank
     >>> upper_trapezoid(rank([4, 3, 2, 1], [1, 0, 1, 0]))
     0.9166666666666666
     """
@@ -222,6 +141,7 @@ def interpolated_median(ranking: Ranking) -> float:
 
     Source: Boyd, Eng & Page (2013).
 
+    >>> from phiscan.metrics.ranked import rank
     >>> round(interpolated_median(rank([4, 3, 2, 1], [1, 0, 1, 0])), 6)
     0.695594
     """
@@ -240,6 +160,7 @@ def interpolated_convex(ranking: Ranking) -> float:
 
     Source: Davis & Goadrich (2006); Boyd, Eng & Page (2013).
 
+    >>> from phiscan.metrics.ranked import rank
     >>> round(interpolated_convex(rank([4, 3, 2, 1], [1, 0, 1, 0])), 6)
     0.887327
     """
@@ -265,74 +186,6 @@ def _turns_left(first: tuple[int, int], second: tuple[int, int], third: tuple[in
     ahead = (second[0] - first[0]) * (third[1] - first[1])
     across = (second[1] - first[1]) * (third[0] - first[0])
     return ahead >= across
-
-
-def binormal(ranking: Ranking) -> float | None:
-    """Fit a normal distribution to each class (sample mean, sample sd) and integrate its PR curve.
-
-    None when a class has fewer than two examples or no spread. Source: Brodersen et al. (2010); Boyd, Eng &
-    Page (2013).
-    """
-    if ranking.n < 2 or ranking.m < 2:  # noqa: PLR2004 (a standard deviation needs two)
-        return None
-    mean_positive, sd_positive = _moments(ranking.scores, ranking.positives)
-    mean_negative, sd_negative = _moments(ranking.scores, ranking.negatives)
-    if sd_positive == 0 or sd_negative == 0:
-        return None
-    shift, scale = (mean_positive - mean_negative) / sd_negative, sd_positive / sd_negative
-    return binormal_area(ranking.skew, shift, scale)
-
-
-def _moments(scores: Floats, counts: Integers) -> tuple[float, float]:
-    total = counts.sum()
-    mean = float(scores @ counts / total)
-    return mean, float(np.sqrt((scores - mean) ** 2 @ counts / (total - 1)))
-
-
-def binormal_area(skew: float, shift: float, scale: float) -> float:
-    """Integrate the PR curve of negatives ~ Normal(0, 1) and positives ~ Normal(shift, scale).
-
-    ``skew`` is the share of positives. Source: Brodersen et al. (2010).
-
-    >>> round(binormal_area(0.1, 0.0, 1.0), 12)
-    0.1
-    """
-    coarse = _binormal_panels(skew, shift, scale, _PANELS)
-    fine = _binormal_panels(skew, shift, scale, 2 * _PANELS)
-    if abs(fine - coarse) <= _AGREE:
-        return fine
-    # The precision jumps where the two tails cross: adaptive integration, split there.
-    middle = float(np.clip(-shift / scale, -_Z_REACH, _Z_REACH))
-    cuts = sorted({-_Z_REACH, -8.0, -3.0, 0.0, 3.0, 8.0, middle, _Z_REACH})
-    parts = [
-        integrate.quad(
-            lambda z: float(_binormal_weighted(np.array([z]), skew, shift, scale)[0]),
-            low,
-            high,
-            epsabs=1e-14,
-            epsrel=1e-12,
-            limit=500,
-        )[0]
-        for low, high in pairwise(cuts)
-    ]
-    return float(sum(parts))
-
-
-def _binormal_weighted(z: Floats, skew: float, shift: float, scale: float) -> Floats:
-    """Return precision times density where positives lie z standard deviations from their mean."""
-    odds = np.log((1 - skew) / skew)
-    precision = expit(log_ndtr(-z) - log_ndtr(-(shift + scale * z)) - odds)
-    weighted: Floats = precision * np.exp(-z * z / 2) / np.sqrt(2 * np.pi)
-    return weighted
-
-
-def _binormal_panels(skew: float, shift: float, scale: float, n_panels: int) -> float:
-    """Integrate with a 20-point Gauss-Legendre rule in each of equal panels."""
-    nodes, weights = np.polynomial.legendre.leggauss(20)
-    edges = np.linspace(-9.0, 9.0, n_panels + 1)
-    half = (edges[1] - edges[0]) / 2
-    z = (edges[:-1, None] + half) + half * nodes
-    return float((_binormal_weighted(z, skew, shift, scale) * weights).sum() * half)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,8 @@ import numpy as np
 from scipy import stats
 from scipy.special import expit
 
-from phiscan.metrics.precision_recall import Floats, Integers, Ranking, average_precision
+from phiscan.metrics.precision_recall import average_precision
+from phiscan.metrics.ranked import Floats, Integers, Ranking
 
 _CHUNK = 4_000_000  # numbers held at once while bootstrapping
 _MANY_SCORES = 10_000  # distinct scores from which on resampled rows are drawn one by one
@@ -32,7 +33,7 @@ def auc_roc(ranking: Ranking) -> float:
 
     Source: Bamber (1975): the Mann-Whitney statistic over n m.
 
-    >>> from phiscan.metrics.precision_recall import rank
+    >>> from phiscan.metrics.ranked import rank
     >>> auc_roc(rank([3, 2, 2, 1], [1, 1, 0, 0]))
     0.875
     """

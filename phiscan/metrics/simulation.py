@@ -11,7 +11,9 @@ from dataclasses import asdict, dataclass
 import numpy as np
 from scipy import integrate, stats
 
-from phiscan.metrics.precision_recall import Floats, area_estimates, binormal_area, rank
+from phiscan.metrics.binormal import binormal_area
+from phiscan.metrics.precision_recall import area_estimates
+from phiscan.metrics.ranked import Floats, rank
 from phiscan.metrics.ranking import (
     Interval,
     binomial_interval,

@@ -10,7 +10,8 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from phiscan.errors import InputError
-from phiscan.metrics.precision_recall import Ranking, average_precision, curve
+from phiscan.metrics.precision_recall import average_precision
+from phiscan.metrics.ranked import Ranking, curve
 from phiscan.metrics.simulation import Simulation
 from phiscan.metrics.unachievable import minimum_aucpr
 

@@ -11,8 +11,9 @@ import time
 
 import pytest
 
-from phiscan.metrics.precision_recall import area_estimates, rank
+from phiscan.metrics.precision_recall import area_estimates
 from phiscan.metrics.randomization import randomization_test
+from phiscan.metrics.ranked import rank
 from phiscan.metrics.ranking import bootstrap_interval
 from phiscan.metrics.spans import AnnotatedText, InstanceCounts, LabelledSpan, instance_counts
 

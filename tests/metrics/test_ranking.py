@@ -3,15 +3,14 @@
 import numpy as np
 import pytest
 
+from phiscan.metrics.binormal import binormal_area
 from phiscan.metrics.precision_recall import (
     area_estimates,
     average_precision,
-    binormal_area,
-    curve,
     interpolated_area,
     interpolated_precision,
-    rank,
 )
+from phiscan.metrics.ranked import curve, rank
 from phiscan.metrics.ranking import (
     auc_roc,
     bootstrap_interval,

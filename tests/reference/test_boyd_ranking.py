@@ -11,17 +11,16 @@ from scipy import integrate, stats
 from scipy.spatial import ConvexHull
 from sklearn import metrics as sk
 
+from phiscan.metrics.binormal import binormal_area
 from phiscan.metrics.precision_recall import (
     area_estimates,
     average_precision,
-    binormal_area,
-    curve,
     interpolated_area,
     interpolated_precision,
     lower_trapezoid,
-    rank,
     upper_trapezoid,
 )
+from phiscan.metrics.ranked import curve, rank
 from phiscan.metrics.ranking import auc_roc, binomial_interval, logit_interval
 from phiscan.metrics.simulation import true_area
 from phiscan.metrics.unachievable import minimum_aucpr, minimum_average_precision, minimum_precision

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from phiscan.errors import InputError
-from phiscan.metrics.precision_recall import rank
+from phiscan.metrics.ranked import rank
 from phiscan.report.plots import plot_format, plot_precision_recall
 
 
