@@ -257,8 +257,14 @@ def _judge(
 
 
 def _trigger(rule: Rule) -> str:
-    pattern = rule.trigger or rule.pattern
-    return f"(?i:{pattern})" if rule.ignore_case else f"(?:{pattern})"
+    """Return what the scanner looks for: the rule's trigger, else its pattern at the start of a word.
+
+    Without the word boundary every digit of a run would begin another match, and the automaton would need a
+    state for every set of digits seen: it falls back to its slow engine on tables of numbers.
+    """
+    head = "" if rule.trigger or rule.guard == "none" else r"\b"
+    pattern = f"{head}(?:{rule.trigger or rule.pattern})"
+    return f"(?i:{pattern})" if rule.ignore_case else pattern
 
 
 def _labels(ruleset: RuleSet) -> tuple[dict[str, list[_Evidence]], set[str]]:
