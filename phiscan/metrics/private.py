@@ -29,7 +29,7 @@ def smoothness(epsilon: float, delta: float, noise: str) -> float:
     >>> round(smoothness(1.0, 0.01, "laplace"), 6)
     0.09437
     """
-    _check(epsilon, delta, noise)
+    _check(epsilon, delta, noise, needs_delta=noise == "laplace")
     return epsilon / (2 * math.log(2 / delta)) if noise == "laplace" else epsilon / 6
 
 
@@ -121,7 +121,13 @@ def noise_scale(metric: str, n: int, m: int, *, epsilon: float, delta: float, no
     >>> noise_scale("accuracy", 60, 40, epsilon=0.5, delta=1e-6, noise="laplace").scale
     0.04
     """
-    sensitivity = smooth_sensitivity(metric, n, m, smoothness(epsilon, delta, noise))
+    if metric == "accuracy":
+        # The same sensitivity everywhere: nothing to smooth, so Laplace noise does without a delta too.
+        _check(epsilon, delta, noise, needs_delta=False)
+        beta = 0.0
+    else:
+        beta = smoothness(epsilon, delta, noise)
+    sensitivity = smooth_sensitivity(metric, n, m, beta)
     if noise == "laplace":
         scale = 2 * sensitivity / epsilon
         return NoiseScale(sensitivity, scale, scale * math.log(20))
@@ -195,16 +201,16 @@ def compose(releases: list[tuple[float, float]]) -> Spent:
     return Spent(math.fsum(e for e, _ in releases), math.fsum(d for _, d in releases))
 
 
-def _check(epsilon: float, delta: float, noise: str) -> None:
+def _check(epsilon: float, delta: float, noise: str, *, needs_delta: bool) -> None:
     if noise not in NOISES:
         message = f"expected one of {', '.join(NOISES)}, got {noise}"
         raise ValueError(message)
     if not (epsilon > 0 and math.isfinite(epsilon)):
         message = f"expected epsilon above 0, got {epsilon}"
         raise ValueError(message)
-    if noise == "laplace" and not 0 < delta < 1:
+    if needs_delta and not 0 < delta < 1:
         message = f"expected delta above 0 and below 1 for Laplace noise, got {delta}"
         raise ValueError(message)
-    if noise == "cauchy" and not 0 <= delta < 1:
+    if not 0 <= delta < 1:
         message = f"expected delta from 0 to below 1, got {delta}"
         raise ValueError(message)

@@ -42,3 +42,11 @@ def test_refuses_unknown_metrics_noise_and_scales() -> None:
 @pytest.mark.parametrize("noise", ["laplace", "cauchy"])
 def test_stays_finite_for_large_scales(noise: str) -> None:
     assert abs(release(0.5, 1e6, noise)) < 1e300
+
+
+def test_needs_no_delta_where_the_sensitivity_is_the_same_everywhere() -> None:
+    assert noise_scale("accuracy", 5, 5, epsilon=1, delta=0, noise="laplace").scale == 0.2
+    with pytest.raises(ValueError, match="expected delta from 0"):
+        noise_scale("accuracy", 5, 5, epsilon=1, delta=1, noise="laplace")
+    with pytest.raises(ValueError, match="expected delta above 0"):
+        noise_scale("auc_roc", 5, 5, epsilon=1, delta=0, noise="laplace")
