@@ -19,6 +19,7 @@ _STYLE = (
     ".c-skipped{fill:#c9ced6}.c-failed{fill:#b4540a}</style>"
 )
 
+MAX_DRAWN = 16  # screens in one picture; the table below it has all
 _WIDTH = 760
 _LABEL = 210
 _ROW = 30
@@ -68,7 +69,7 @@ def interval_plot(found: Sequence[Characteristic], title: str) -> Markup:
 
     A pale line reaches as far as the figure can still move while files are not verified.
     """
-    shown = [c for c in found if c.tdp.value is not None]
+    shown = [c for c in found if c.tdp.value is not None][:MAX_DRAWN]
     top = _axis_end(shown)
     height = _ROW * len(shown) + 34
     drawn = _axis(top, height)

@@ -91,8 +91,9 @@ def _missed(coverage: Coverage, overall: Characteristic, elusion: Elusion, captu
         " so nothing bounds what they hold."
     )
     models = capture.models
-    if models is not None and models.averaged is not None:
-        sentence += f" A model of how the detectors overlap suggests {number(models.averaged.missed)}."
+    if models is not None and models.averaged is not None and models.averaged.missed > capture.outside:
+        sentence += f" A model of how the detectors overlap suggests {number(models.averaged.missed)}, but it"
+        sentence += " cannot see what all of them overlook."
     return Headline(name, None, None, sentence, caution, elusion.reason)
 
 

@@ -74,7 +74,7 @@ def capture_recapture(files: Sequence[FileEntry]) -> Capture:
         pairs=() if table is None else _pairs(table, names),
         models=models,
         reason=reason,
-        warnings=() if reason else _warnings(n_found, n_open, outside),
+        warnings=() if reason else _warnings(n_found, n_open, outside, models),
         assumption=ASSUMPTION,
         source=SOURCE,
     )
@@ -88,7 +88,7 @@ def _reason(names: Sequence[str], n_found: int) -> str | None:
     return None
 
 
-def _warnings(n_found: int, n_open: int, outside: int) -> tuple[str, ...]:
+def _warnings(n_found: int, n_open: int, outside: int, models: missed.MissedFiles | None) -> tuple[str, ...]:
     warnings = []
     if n_open:
         warnings.append(
@@ -101,7 +101,12 @@ def _warnings(n_found: int, n_open: int, outside: int) -> tuple[str, ...]:
     if outside:
         warnings.append(
             "People confirmed PHI in files that no detector marked. These are known misses; they stand"
-            " outside the histories, and an estimate below their number is wrong."
+            " outside the histories, and of the estimated missed files they are already found."
+        )
+    if models is not None and models.averaged is not None and models.averaged.missed < outside:
+        warnings.append(
+            "The averaged estimate is below the number of those known misses: the detectors fail on the same"
+            " files, the assumption does not hold here, and the estimate is not to be used."
         )
     return tuple(warnings)
 

@@ -10,7 +10,7 @@ from phiscan.metrics.screening import coverage, relative, tdp_frp
 from phiscan.model import Verdict
 from phiscan.report.data import Characteristic, FileEntry, Final
 
-NOBODY = "no file that shows this has been verified yet"
+NOBODY = "none of these files has been verified yet"
 NOTHING_READ = "no file was read"
 
 

@@ -11,7 +11,7 @@ from phiscan.metrics.intervals import Figure
 from phiscan.metrics.two_list import Total
 from phiscan.report.data import Characteristic, Group, ReportData
 from phiscan.report.missed import meaning
-from phiscan.report.words import CHARACTERISTICS, ENTITY_TYPES, REASONS, plain
+from phiscan.report.words import CHARACTERISTICS, ENTITY_TYPES, FORMATS, REASONS, plain
 
 Kind = Literal[
     "text", "path", "count", "share", "number", "figure", "ratio", "total", "time", "verdict", "flag", "id"
@@ -59,7 +59,7 @@ def tables(data: ReportData) -> dict[str, Table]:
         _pairs(data),
         _models(data),
         _types(data),
-        _groups("formats", "By format, as found in the content", "Format", data.formats),
+        _groups("formats", "By format, as found in the content", "Format", data.formats, FORMATS),
         _groups("folders", "By folder", "Folder", data.folders),
         _top(data),
         _reviewers(data),
@@ -298,9 +298,11 @@ def _types(data: ReportData) -> Table:
     )
 
 
-def _groups(name: str, caption: str, label: str, groups: Sequence[Group]) -> Table:
+def _groups(
+    name: str, caption: str, label: str, groups: Sequence[Group], words: Mapping[str, str] | None = None
+) -> Table:
     columns = (
-        Column("name", label, "path"),
+        Column("name", label, "text" if words else "path"),
         Column("files", "Files", "count"),
         Column("read", "Read", "count"),
         Column("not_read", "Not read", "count"),
@@ -311,7 +313,17 @@ def _groups(name: str, caption: str, label: str, groups: Sequence[Group]) -> Tab
         Column("people", "People", "count"),
     )
     rows = [
-        (g.name, g.crawled, g.read, g.not_read, g.screened_positive, g.referred, g.phi, g.not_phi, g.people)
+        (
+            (words or {}).get(g.name, g.name),
+            g.crawled,
+            g.read,
+            g.not_read,
+            g.screened_positive,
+            g.referred,
+            g.phi,
+            g.not_phi,
+            g.people,
+        )
         for g in groups
     ]
     return Table(name, caption, columns, tuple(rows), bar="referred", cap=30)

@@ -95,6 +95,28 @@ REASONS: dict[str, str] = {
     FailReason.NESTED_TOO_DEEP: "containers within containers beyond the limit",
 }
 
+FORMATS: dict[str, str] = {
+    "application/pdf": "PDF",
+    "application/msword": "Word 97 (doc)",
+    "application/vnd.openxmlformats-officedocument.wordprocessingml.document": "Word (docx)",
+    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": "Excel (xlsx)",
+    "application/vnd.openxmlformats-officedocument.presentationml.presentation": "PowerPoint (pptx)",
+    "application/vnd.ms-excel": "Excel 97 (xls)",
+    "application/vnd.ms-powerpoint": "PowerPoint 97 (ppt)",
+    "application/vnd.ms-outlook": "Outlook mail (msg)",
+    "application/rtf": "Rich text (rtf)",
+    "message/rfc822": "E-mail (eml)",
+    "text/plain": "Plain text",
+    "text/csv": "Table (csv)",
+    "text/html": "Web page (html)",
+    "application/zip": "Archive (zip)",
+    "application/json": "JSON",
+    "application/hl7-v2": "HL7 message",
+    "image/png": "Picture (png)",
+    "image/jpeg": "Picture (jpeg)",
+    "image/tiff": "Picture (tiff)",
+}
+
 _INVISIBLE = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 
 

@@ -238,6 +238,27 @@ class TestElusion:
         assert first != other
 
 
+def test_distrusts_a_model_that_known_misses_contradict(filled: Fill) -> None:
+    kinds = [(True, True, True)] * 30 + [(True, True, False)] * 5 + [(False, True, True)] * 5
+    kinds += [(True, False, False)] * 2 + [(False, False, True)] * 2 + [(False, False, False)] * 20
+    results = [
+        replace(
+            screened(f"{number}.txt", Referral.REFERRED, number=number),
+            detectors=tuple(zip(("patterns", "names", "text"), said, strict=True)),
+        )
+        for number, said in enumerate(kinds)
+    ]
+    made = filled(results)
+    decide(made, {f"{number}.txt": Verdict.PHI for number in range(len(kinds))})
+    data = data_of(made)
+    assert data.capture.outside == 20
+    assert data.capture.counts["111"] == 30
+    assert data.capture.models is not None
+    assert data.capture.models.averaged is not None
+    assert data.capture.models.averaged.missed < 20
+    assert any("not to be used" in warning for warning in data.capture.warnings)
+
+
 def test_warns_when_marked_files_are_not_verified(filled: Fill) -> None:
     made = filled(share(600))
     decide_referred(made, share_decided=0.5)
