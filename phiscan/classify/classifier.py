@@ -23,7 +23,8 @@ MODEL_FILE: Final = Path(__file__).parent / "data" / "prototypes.json"
 TEXT_MODEL_FILE: Final = Path(__file__).parent / "data" / "detector_c.npz"
 FORMAT_VERSION: Final = 1
 MIN_CONCEPTS: Final = 2  # a window with fewer different concepts and hardly a record cue says nothing
-MIN_RECORD_CUES: Final = 3
+MIN_CODES: Final = 3
+MIN_APPOINTMENTS: Final = 2
 HINT: Final = 0.2  # below this person score no row of the decision table refers
 
 
@@ -115,9 +116,20 @@ def classify(document: Document, classifier: Classifier) -> HealthScore:
 
 
 def is_told(window: Window) -> bool:
-    """Tell whether a window says enough to be measured."""
-    return window.n_concepts >= MIN_CONCEPTS or (
-        window.count("cue:record") >= MIN_RECORD_CUES and window.n_concepts >= 1
+    """Tell whether a window says enough to be measured: two concepts, or a record's own codes.
+
+    Messages, claims and appointment lists hardly hold a health word: there the segments, billing codes and
+    appointments of health care stand beside one concept, or instead of it.
+    """
+    return (
+        window.n_concepts >= MIN_CONCEPTS
+        or window.count("cue:code") >= MIN_CODES
+        or (
+            window.n_concepts >= 1
+            and (
+                window.count("cue:record") >= MIN_CODES or window.count("cue:appointment") >= MIN_APPOINTMENTS
+            )
+        )
     )
 
 

@@ -33,7 +33,7 @@ HEALTH: Final = 0.5  # the learned threshold of the health score
 CLEAR_HEALTH: Final = 0.6  # well above the threshold: a record, not a doubtful text
 HINT: Final = 0.2  # below the threshold, but not without clinical traits
 
-LIST_HINT: Final = 0.35  # a list of people has less of a record's traits per person
+LIST_HINT: Final = 0.25  # a list of people has less of a record's traits per person
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,7 @@ NEGATION_CHARS: Final = 60  # how far "denies" reaches
 FAMILY_CHARS: Final = 120  # how far "family history" reaches
 NEAR_CHARS: Final = 80  # how far "she" reaches
 MARGIN_CHARS: Final = 300  # how far around its health terms a window reaches
+_RECORD: Final = frozenset({"cue:record", "cue:code"})
 _SENTENCE_END: Final = frozenset(".;!?\n")
 BLOCKS: Final = ("cue:", "kind:", "neg:", "fam:", "near:")  # features that are no health concepts
 
@@ -73,9 +74,9 @@ def read(text: str, lexicon: Lexicon) -> Reading:
         health,
         cues,
         tuple(names),
-        negated=_reached(text, health, cues, names, "cue:negated", NEGATION_CHARS),
-        family=_reached(text, health, cues, names, "cue:family", FAMILY_CHARS),
-        near_person=_reached(text, health, cues, names, "cue:third", NEAR_CHARS),
+        negated=_reached(text, health, cues, names=names, cue="cue:negated", reach=NEGATION_CHARS),
+        family=_reached(text, health, cues, names=names, cue="cue:family", reach=FAMILY_CHARS),
+        near_person=_reached(text, health, cues, names=names, cue="cue:third", reach=NEAR_CHARS),
         n_chars=len(text),
     )
 
@@ -83,7 +84,7 @@ def read(text: str, lexicon: Lexicon) -> Reading:
 def windows(reading: Reading, lexicon: Lexicon) -> list[Window]:
     """Cut a reading into windows of WINDOW_CHARS every STRIDE_CHARS; a short text is one window.
 
-    Windows without any health term and without any record cue are left out.
+    Windows without any health term and without any cue of a record or a billing code are left out.
     """
     health_names = _names(reading.health, lexicon.health.terms_)
     cue_names = reading.cue_names
@@ -98,7 +99,7 @@ def windows(reading: Reading, lexicon: Lexicon) -> list[Window]:
             start = max(start, int(reading.health.starts[inside[0]]) - MARGIN_CHARS)
             end = min(end, int(reading.health.ends[inside[-1]]) + MARGIN_CHARS)
         names = cue_names[slice(*np.searchsorted(reading.cues.starts, (start, end)).tolist())]
-        if not inside and "cue:record" not in names:
+        if not inside and _RECORD.isdisjoint(names):
             continue
         counts: Counter[str] = Counter(names)
         for hit in inside:
@@ -126,7 +127,7 @@ def _bounds(starts: npt.NDArray[np.int64], n_windows: int) -> tuple[list[int], l
 
 
 def _reached(
-    text: str, health: Hits, cues: Hits, names: Sequence[str], cue: str, reach: int
+    text: str, health: Hits, cues: Hits, *, names: Sequence[str], cue: str, reach: int
 ) -> tuple[bool, ...]:
     """Tell for each health term whether ``cue`` ends before it in the same sentence, within ``reach``."""
     wanted = [index for index, name in enumerate(names) if name == cue]
