@@ -22,6 +22,7 @@ GAP = (
     r"(?:[^\w\n]|\n(?![^\S\n]{0,8}\n)){0,10}){0,3}\(??"
     r"(?:[^\n]{0,120}?(?:\n[^\n]{0,40}?)?\"value\"\s{0,3}:\s{0,3}\")?"
 )
+GAP_CHARS = 220  # more than GAP can take
 NEAR_CHARS = 60  # how far a word may stand from a value and still speak for or against it
 _SEPARATORS = str.maketrans("", "", " _-\t.'’/")
 MAX_COLUMN_CELLS = 20_000

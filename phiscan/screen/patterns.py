@@ -9,6 +9,7 @@ any evidence is never even looked at, so a table of plain numbers costs what the
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -22,7 +23,7 @@ from phiscan.errors import RuleError
 from phiscan.model import Document, EntityType, Finding, PiiBit, Reason, Span
 from phiscan.rules import Rule, RuleSet
 from phiscan.screen.checks import CHECKS, CONFIRM_RATE, Verdict
-from phiscan.screen.context import GAP, Surroundings, Tables, canonical, label_pattern, whole_word
+from phiscan.screen.context import GAP, GAP_CHARS, Surroundings, Tables, canonical, label_pattern, whole_word
 from phiscan.screen.offsets import code_points
 
 WINDOW_CHARS = 1 << 20
@@ -72,6 +73,11 @@ _GUARDS = {
 }
 
 
+# Values that may stand without a digit; every other labelled value has one, which is quicker to look for.
+_WITHOUT_DIGITS = frozenset({EntityType.ORGANIZATION, EntityType.LOCATION})
+_DIGIT = re.compile(r"\d")
+
+
 def bits_of(entity_type: EntityType) -> frozenset[PiiBit]:
     """Return the PII characteristics that a finding of this type shows (a person's depend on its parts)."""
     bit = BITS.get(entity_type)
@@ -86,6 +92,26 @@ class _Evidence:
     entity_type: EntityType
     label: str
     column_only: bool
+
+
+class _RuleFinder:
+    """Which rules match at a place: one automaton for all of them.
+
+    Plain patterns are anchored at the start of the place; triggers may stand anywhere in it.
+    """
+
+    def __init__(self, indexes: Sequence[int], ruleset: RuleSet, options: re2.Options) -> None:
+        self._indexes = indexes
+        triggered = bool(indexes) and bool(ruleset.rules[indexes[0]].trigger)
+        self._set = re2.Set.SearchSet(options) if triggered else re2.Set.MatchSet(options)
+        for index in indexes:
+            self._set.Add(_trigger(ruleset.rules[index]).encode())
+        if indexes:
+            self._set.Compile()
+
+    def of(self, raw: bytes) -> list[int]:
+        """Return the indexes of the rules that match in ``raw``."""
+        return [self._indexes[i] for i in self._set.Match(raw) or ()] if self._indexes else []
 
 
 class CompiledRule:
@@ -135,10 +161,8 @@ class PatternRecognizer:
         options.log_errors = False
         self._shapes = [i for i, rule in enumerate(ruleset.rules) if not rule.needs_evidence]
         triggers = [_trigger(ruleset.rules[i]) for i in self._shapes]
-        self._which = re2.Set.SearchSet(options)
-        for trigger in triggers:
-            self._which.Add(trigger.encode())
-        self._which.Compile()
+        self._plain = _RuleFinder([i for i in self._shapes if not ruleset.rules[i].trigger], ruleset, options)
+        self._triggered = _RuleFinder([i for i in self._shapes if ruleset.rules[i].trigger], ruleset, options)
         labels = "|".join(label_pattern(phrase) for phrase in sorted(phrases, key=len, reverse=True))
         alternatives = [f"(?i:{labels})"] if labels else []
         self._scanner = re2.compile("|".join(alternatives + triggers).encode(), options)
@@ -183,12 +207,17 @@ class PatternRecognizer:
                 evidence = self._labels.get(canonical(window[start:end]))
                 if evidence is not None and not whole_word(window, start, end):
                     evidence = None
-                yield base + start, base + end, evidence, self._which.Match(raw[a : b + REACH_CHARS]) or ()
+                yield base + start, base + end, evidence, self._which(raw, a, b)
 
     def _shaped(self, text: str, start: int, end: int, rules: Sequence[int]) -> Iterator[tuple[int, Finding]]:
-        for number in rules:
-            index = self._shapes[number]
+        for index in rules:
             compiled = self.rules[index]
+            if not compiled.reach:
+                match = compiled.at_hit.match(text, start, timeout=TIMEOUT_S)
+                finding = _judge(compiled, text, match.start(), match.end()) if match else None
+                if finding is not None:
+                    yield index, finding
+                continue
             low = max(0, start - compiled.reach)
             for match in compiled.at_hit.finditer(text, low, end + REACH_CHARS, timeout=TIMEOUT_S):
                 if match.start() >= end + compiled.reach // 2:
@@ -198,12 +227,19 @@ class PatternRecognizer:
                     if finding is not None:
                         yield index, finding
 
+    def _which(self, raw: bytes, start: int, end: int) -> list[int]:
+        """Return the rules that fit where the scanner stopped; a trigger may begin inside what it took."""
+        return self._plain.of(raw[start : end + REACH_CHARS]) + self._triggered.of(raw[start : end + 16])
+
     def _labelled(
         self, text: str, tables: Tables, start: int, end: int, evidence: Sequence[_Evidence]
     ) -> Iterator[tuple[int, Finding]]:
         cells = tables.column(start, end)
+        numbered = cells is not None or _DIGIT.search(text, end, end + GAP_CHARS) is not None
         for item in evidence:
             compiled = self.rules[item.rule]
+            if not numbered and compiled.rule.entity_type not in _WITHOUT_DIGITS:
+                continue
             if cells is not None:
                 step = -(-len(cells) // MAX_HITS)
                 for low, high in cells[::step]:
