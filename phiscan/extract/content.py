@@ -134,8 +134,18 @@ class Sink:
             self.fail(locator, FailReason.TOO_LARGE, f"text cut at {self.limits.text_chars} characters")
             raise TextFullError
 
+    def bound(self, data: bytes, locator: str) -> bytes:
+        """Cut bytes that cannot give more text than is kept, before they are decoded; the cut is recorded."""
+        most = 4 * self.limits.text_chars  # no encoding takes more than four bytes for a character
+        if len(data) <= most:
+            return data
+        self.fail(locator, FailReason.TOO_LARGE, f"cut at {most} bytes")
+        return data[:most]
+
     def fail(self, locator: str, reason: FailReason, detail: str = "") -> None:
-        """Record a part that could not be read."""
+        """Record a part that could not be read; the same part and reason in a row are recorded once."""
+        if self._unread and (self._unread[-1].locator, self._unread[-1].reason) == (locator, reason):
+            return
         self._unread.append(UnreadPart(locator, reason, detail))
 
     def read_member(self, content: Content) -> None:

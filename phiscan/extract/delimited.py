@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import io
 from collections.abc import Iterator
 
 from phiscan.extract.charset import decode
@@ -21,7 +20,7 @@ class DelimitedExtractor:
 
     def extract(self, content: Content, sink: Sink) -> None:
         """Add one segment per row, ``#row7``; the number is that of the row's first line."""
-        text, _ = decode(content.data)
+        text, _ = decode(sink.bound(content.data, content.locator))
         text = text.replace("\0", " ")
         for number, line in lay_out(_rows(text)):
             sink.add(line, content.place(f"row{number}"))
@@ -51,9 +50,8 @@ def _rows(text: str) -> Iterator[Row]:
     csv.field_size_limit(2**31 - 1)
     # An unbalanced quote would swallow the rest of the file into one cell.
     balanced = text.count('"') % 2 == 0
-    stream = io.StringIO(text, newline="")
     reader = csv.reader(
-        stream,
+        _lines(text),
         delimiter=delimiter,
         quoting=csv.QUOTE_MINIMAL if balanced else csv.QUOTE_NONE,
         skipinitialspace=True,
@@ -62,3 +60,13 @@ def _rows(text: str) -> Iterator[Row]:
     for row in reader:
         yield number, row
         number = reader.line_num + 1
+
+
+def _lines(text: str) -> Iterator[str]:
+    """Yield the lines with their ends; a copy of the whole text would cost four bytes a character."""
+    start = 0
+    while (end := text.find("\n", start)) >= 0:
+        yield text[start : end + 1]
+        start = end + 1
+    if start < len(text):
+        yield text[start:]

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from phiscan.extract.charset import decode
 from phiscan.extract.content import Content, Sink
 from phiscan.extract.labels import humanise, pair
-from phiscan.extract.package import local_attributes, local_name, parse_xml
+from phiscan.extract.package import local_attributes, local_name, parse_damaged, parse_xml
 from phiscan.model import FailReason
 
 # The attributes that carry a value in CDA, FHIR and most data formats; identifiers in CDA are "extension".
 _VALUE_ATTRIBUTES = ("value", "extension", "displayName", "title", "name", "label", "alt")
+_TAG = re.compile(r"<[^<>]*>")
 _NAME_PARTS = ("prefix", "given", "family", "suffix")
 _INLINE = frozenset({"content", "br", "sub", "sup", "b", "i", "em", "strong", "span", "a", "linkHtml"})
 _OWNERS = {
@@ -33,14 +35,14 @@ class MarkupExtractor:
     media_types = frozenset({"text/xml"})
 
     def extract(self, content: Content, sink: Sink) -> None:
-        """Add one labelled line per field; what does not parse is added as it stands."""
-        text = labelled_text(content.data)
-        if text:
-            sink.add(text, content.locator)
-        else:
+        """Add one labelled line per field; a damaged file is also added as it stands, without its tags."""
+        root, damage = parse_damaged(content.data)
+        if root is not None:
+            sink.add("\n".join(_lines(root)), content.locator)
+        if damage is not None:
             raw, _ = decode(content.data)
-            sink.add(raw.replace("\0", " "), content.locator)
-            sink.fail(content.place("structure"), FailReason.CORRUPT, "not well-formed XML; read as text")
+            sink.add(_TAG.sub(" ", raw), content.place("raw"))
+            sink.fail(content.place("structure"), FailReason(damage.reason), damage.detail)
 
 
 def labelled_text(data: bytes) -> str:
@@ -51,8 +53,10 @@ def labelled_text(data: bytes) -> str:
     city: Laval
     """
     root = parse_xml(data)
-    if root is None:
-        return ""
+    return "\n".join(_lines(root)) if root is not None else ""
+
+
+def _lines(root: Any) -> list[str]:
     lines: list[str] = []
     stack: list[tuple[Any, str]] = [(root, "")]
     while stack:
@@ -71,7 +75,7 @@ def labelled_text(data: bytes) -> str:
         tail = _squeeze(element.tail or "")
         if tail and not _is_inline(element):
             lines.append(tail)
-    return "\n".join(line for line in lines if line)
+    return [line for line in lines if line]
 
 
 def _own_lines(element: Any, name: str, children: list[Any]) -> list[str]:

@@ -14,6 +14,8 @@ from phiscan.errors import ExtractError
 from phiscan.extract.content import Content, Sink
 from phiscan.model import FailReason
 
+# Characters and entities that the parser leaves out and reads on behind.
+_HARMLESS = frozenset({"ERR_UNDECLARED_ENTITY", "ERR_INVALID_CHAR", "WAR_UNDECLARED_ENTITY"})
 _PACKAGE_ERRORS = (
     zipfile.BadZipFile,
     OSError,
@@ -63,12 +65,11 @@ class Package:
     def parse(self, name: str) -> Any:
         """Return the root element of one XML part, or None after recording why it cannot be read."""
         try:
-            root = parse_xml(self.read(name))
+            root, damage = parse_damaged(self.read(name))
         except ExtractError as error:
-            self.sink.fail(self.content.place(name), FailReason(error.reason), error.detail)
-            return None
-        if root is None:
-            self.sink.fail(self.content.place(name), FailReason.CORRUPT, "not XML")
+            root, damage = None, error
+        if damage is not None:
+            self.sink.fail(self.content.place(name), FailReason(damage.reason), damage.detail)
         return root
 
     def media(self) -> Iterator[Content]:
@@ -83,7 +84,15 @@ class Package:
 
 
 def parse_xml(data: bytes) -> Any:
-    """Return the root of ``data``, or None; no entity is expanded, nothing fetched, depth limited."""
+    """Return the root of ``data`` as far as it can be parsed, or None; see ``parse_damaged``."""
+    return parse_damaged(data)[0]
+
+
+def parse_damaged(data: bytes) -> tuple[Any, ExtractError | None]:
+    """Return the root of ``data`` and what may be missing from it.
+
+    No entity is expanded, nothing is fetched, and libxml2's limits on depth and size stay on.
+    """
     parser = etree.XMLParser(
         resolve_entities=False,
         no_network=True,
@@ -93,9 +102,13 @@ def parse_xml(data: bytes) -> Any:
         remove_comments=True,
     )
     try:
-        return etree.fromstring(data, parser)
+        root = etree.fromstring(data, parser)
     except (etree.XMLSyntaxError, ValueError):
-        return None
+        return None, ExtractError(FailReason.CORRUPT, "not XML")
+    names = {entry.type_name for entry in parser.error_log if entry.level_name == "FATAL"} - _HARMLESS
+    if "ERR_RESOURCE_LIMIT" in names:
+        return root, ExtractError(FailReason.TOO_LARGE, "XML nested too deep, or with too long a text")
+    return root, ExtractError(FailReason.CORRUPT, "damaged XML") if names else None
 
 
 def local_name(element: Any) -> str:

@@ -13,5 +13,5 @@ class TextExtractor:
 
     def extract(self, content: Content, sink: Sink) -> None:
         """Add the whole text as one segment."""
-        text, _ = decode(content.data)
-        sink.add(text.replace("\0", " "), content.locator)
+        text, _ = decode(sink.bound(content.data, content.locator))
+        sink.add(text, content.locator)

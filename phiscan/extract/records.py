@@ -40,7 +40,7 @@ class JsonLinesExtractor:
 
     def extract(self, content: Content, sink: Sink) -> None:
         """Add one segment per line, ``#line4``."""
-        text, _ = decode(content.data)
+        text, _ = decode(sink.bound(content.data, content.locator))
         for number, line in enumerate(text.split("\n"), 1):
             try:
                 record = "\n".join(labelled_lines(json.loads(line)))

@@ -1,0 +1,49 @@
+"""The real documents that lie beside a development checkout; never part of it."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from phiscan.cli.extract import source_file
+from phiscan.config import Limits
+from phiscan.extract import available_readers, extract
+from phiscan.extract.sandbox import Fault, Sandbox
+from phiscan.model import Document, SourceFile
+
+FOLDER = Path(__file__).parents[2].parent / "shared" / "data" / "files"
+# What these files are, so what their outcome must be.
+NOT_READ = {
+    "poi-79b696cf": "corrupt",
+    "poi-a7de3ebe": "encrypted",
+    "tika-8d7e1ec8": "encrypted",
+    "tika-8b53ca56": "nested_too_deep",  # an archive that contains itself
+}
+WITHOUT_TEXT = {"poi-43ed103f", "tika-a9397c3f", "tika-8d2e2872"}  # a fragment, a photograph, tags alone
+
+
+def read(source: SourceFile) -> Document:
+    return extract(source, Limits())
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not FOLDER.is_dir(), reason="the development data is not there")
+@pytest.mark.skipif(len(available_readers()) < 4, reason="the optional readers are not installed")
+def test_every_file_that_can_be_read_gives_text() -> None:
+    sources = [source_file(str(path)) for path in sorted(FOLDER.iterdir())]
+    with Sandbox(2, Limits()) as sandbox:
+        answers = list(sandbox.run(read, sources))
+    assert len(answers) == len(sources)
+    failed = {_key(source): answer.reason for source, answer in answers if isinstance(answer, Fault)}
+    empty = {
+        _key(source) for source, answer in answers if isinstance(answer, Document) and not answer.text.strip()
+    }
+    assert failed == NOT_READ
+    assert empty == WITHOUT_TEXT
+    for _, answer in read_files:
+        assert all(answer.text[part.start : part.end].strip() for part in answer.segments)
+        answer.text.encode()
+
+
+def _key(source: SourceFile) -> str:
+    return "-".join(os.fsdecode(source.path).split("-")[:2])
