@@ -1,4 +1,8 @@
-"""Reading the small CSV tables that the estimate and score commands take."""
+"""Reading the small CSV tables that the estimate and score commands take.
+
+Messages name file, line and field, never what stands there: the table given may be the wrong one, with
+patients in it.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +34,7 @@ class Table:
             InputError: there is no such column.
         """
         if name not in self.header:
-            message = f"{self.path}: line 1: expected a column '{name}', found {', '.join(self.header)}"
+            message = f"{self.path}: line 1: expected a column '{name}' among the {len(self.header)} there"
             raise InputError(message)
         index = self.header.index(name)
         return tuple(row[index] for row in self.rows)
@@ -49,7 +53,7 @@ class Table:
             except ValueError:
                 value = low - 1
             if value < low or (high is not None and value > high):
-                message = f"{self.where(row, name)}: expected a whole number {span}, got '{text}'"
+                message = f"{self.where(row, name)}: expected a whole number {span}"
                 raise InputError(message)
             values.append(value)
         return tuple(values)
@@ -79,7 +83,7 @@ def read_table(path: str | Path, required: Sequence[str] = ()) -> Table:
         raise InputError(message)
     header = parsed[0][1]
     if len(set(header)) != len(header):
-        message = f"{path}: line 1: expected every column name once, found {', '.join(header)}"
+        message = f"{path}: line 1: expected every column name once"
         raise InputError(message)
     for line, row in parsed[1:]:
         if len(row) != len(header):

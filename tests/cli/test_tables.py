@@ -27,7 +27,7 @@ def test_reads_columns_by_name_and_strips(tmp_path: Path) -> None:
         (b"", "line 1: expected a header, found an empty file"),
         (b"a,b\n1\n", "line 2: expected 2 fields, found 1"),
         (b"a,a\n1,2\n", "line 1: expected every column name once"),
-        (b"b\n1\n", "line 1: expected a column 'a', found b"),
+        (b"b\n1\n", "line 1: expected a column 'a' among the 1 there"),
         (b"a\n\xff\n", "expected UTF-8"),
         (b'a\n"open\n', "expected CSV"),
     ],
@@ -49,3 +49,11 @@ def test_refuses_what_is_not_a_count_in_range(tmp_path: Path, cell: bytes) -> No
 def test_names_a_missing_file(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"no.csv: cannot be read"):
         read_table(tmp_path / "no.csv")
+
+
+def test_never_repeats_what_stands_in_the_table(tmp_path: Path) -> None:
+    for data in (b"Quenna Vandelune,canary\n1,2\n", b"a\ncanary\n", b"canary,canary\n1,2\n"):
+        with pytest.raises(InputError) as caught:
+            read_table(_table(tmp_path, data), ["a"]).integers("a")
+        assert "canary" not in str(caught.value)
+        assert "Quenna" not in str(caught.value)
