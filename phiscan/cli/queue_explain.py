@@ -27,6 +27,7 @@ CASES = {
     "person_by_identifier": "an identifier of a person, but no health information",
     "neither": "neither a person nor health information",
 }
+N_TERMS = 12  # health terms named; a long document has a hundred
 _DETECTOR_WORDS = {True: "PHI", False: "not PHI"}
 
 
@@ -86,7 +87,9 @@ def _health(detail: ItemDetail) -> Iterator[str]:
     yield f"  Health score: {item.health_score:.2f}, {side} the threshold 0.50{near}"
     if detail.terms:
         ordered = sorted(detail.terms, key=lambda term: (-term.count, term.concept))
-        yield "  Health terms: " + ", ".join(f"{visible(term.concept)} ({term.count})" for term in ordered)
+        named = ", ".join(f"{visible(term.concept)} ({term.count})" for term in ordered[:N_TERMS])
+        rest = len(ordered) - N_TERMS
+        yield f"  Health terms: {named}{f' and {rest} more' if rest > 0 else ''}"
 
 
 def _findings(findings: tuple[StoredFinding, ...], limit: int) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import shutil
 import sys
 from collections.abc import Sequence
@@ -45,13 +46,23 @@ def print_items(items: Sequence[QueueItem], *, n_all: int, n_open: int, offset: 
             Text(visible(item.path)),  # as text: [bold] in a file name is no markup
             " ".join(item.vector.names),
         )
-    terminal = max(_MIN_WIDTH, shutil.get_terminal_size().columns)
-    width = terminal if sys.stdout.isatty() else _NO_TERMINAL_WIDTH
-    Console(file=sys.stdout, width=width, highlight=False).print(table)
+    _print_table(table)
     click.echo(
         f"\n{offset + 1:,} to {offset + len(items):,} of {n_all:,}; {n_open:,} undecided. "
         "`phiscan queue show NO` says why a file is here."
     )
+
+
+def _print_table(table: Table) -> None:
+    if sys.stdout.isatty():
+        width = max(_MIN_WIDTH, shutil.get_terminal_size().columns)
+        Console(width=width, highlight=False).print(table)
+        return
+    console = Console(file=io.StringIO(), width=_NO_TERMINAL_WIDTH, highlight=False)
+    with console.capture() as captured:
+        console.print(table)
+    for line in captured.get().splitlines():
+        click.echo(line.rstrip())
 
 
 def item_json(item: QueueItem) -> dict[str, Any]:

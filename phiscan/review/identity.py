@@ -105,7 +105,8 @@ def normalise(value: str) -> str:
     """
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", value).casefold())
     if any(char.isdecimal() for char in folded):
-        return _NUMBER_SEPARATORS.sub("", folded)
+        # A mark that stood after a separator now stands after a letter: compose again.
+        return unicodedata.normalize("NFKC", _NUMBER_SEPARATORS.sub("", folded)).casefold()
     return " ".join(folded.split())
 
 

@@ -1,0 +1,171 @@
+"""Deciding and assigning in the terminal, what is refused, and the log of it."""
+
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from phiscan.model import Verdict
+from phiscan.review.store import Store
+from tests.cli.program import invoke, lines, run
+from tests.review.results import NOW, later, referred, scan, source, url_of
+
+
+def test_decides_by_path_and_by_number(scanned: Path) -> None:
+    text = run(
+        "queue", "decide", "a/letter.txt", "6", "--verdict", "phi", "--reviewer", "ada", "--reason", "letter"
+    )
+    assert text == "2 decided by ada; 0 in the queue still undecided\n"
+    assert {row["verdict"] for row in lines(run("queue", "export", "--json"))} == {"phi"}
+    assert "phi  ada  letter" in run("queue", "show", "1")
+    run("queue", "decide", "1", "--verdict", "not_phi", "--reviewer", "bea")
+    with Store.open(url_of(scanned / "phiscan.db")) as store:
+        assert [d.verdict for d in store.item(1).decisions] == [Verdict.PHI, Verdict.NOT_PHI]
+
+
+def test_says_when_a_decided_file_is_not_in_the_queue(scanned: Path) -> None:
+    assert scanned.is_dir()
+    result = invoke("queue", "decide", "b/minutes.txt", "--verdict", "phi", "--reviewer", "a")
+    assert result.exit_code == 0
+    assert "b/minutes.txt: decided, although it is not in the queue (clear)" in result.stderr
+
+
+def test_decides_many_from_verdicts_and_labels(scanned: Path, tmp_path: Path) -> None:
+    verdicts = tmp_path / "truth.jsonl"
+    given = [
+        {"path": "a/letter.txt", "label": "phi", "spans": []},
+        {"path": "/share/c/referral.txt", "label": "health_only"},
+        {"path": "a/staff.csv", "label": "pii_only"},
+        {"path": "nowhere.txt", "verdict": "phi"},
+    ]
+    verdicts.write_text("\n".join(map(json.dumps, given)) + "\n\n")
+    arguments = ["queue", "decide", "--from", str(verdicts), "--reviewer", "ada", "--json"]
+    first = json.loads(run(*arguments))
+    assert first == {"decided": 2, "already_decided_so": 0, "not_in_the_queue": 2, "undecided": 0}
+    again = json.loads(run(*arguments))
+    assert again == {"decided": 0, "already_decided_so": 2, "not_in_the_queue": 2, "undecided": 0}
+    assert [row["verdict"] for row in lines(run("queue", "export", "--json"))] == ["phi", "not_phi"]
+    text = run(
+        "queue", "decide", "--from", "-", "--reviewer", "bea", stdin='{"path": "x", "verdict": "unsure"}'
+    )
+    assert text == "0 decided by bea; 0 in the queue still undecided\n1 not in the queue: left alone\n"
+    with Store.open(url_of(scanned / "phiscan.db")) as store:
+        assert store.verify_audit().n_rows == 2
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ('{"path": "a", "verdict": "phi"}\nnot json', "line 2: expected a JSON object"),
+        ('["a"]', "line 1: expected a JSON object"),
+        ('{"verdict": "phi"}', "line 1: field path: expected the path of a file"),
+        ('{"path": "a"}', "line 1: field label: expected one of phi, pii_only, health_only, neither"),
+        ('{"path": "a", "verdict": "maybe"}', "line 1: field verdict: expected one of phi, not_phi, unsure"),
+        ('{"path": "a", "verdict": ["phi"]}', "line 1: field verdict: expected one of"),
+        (
+            '{"path": "a", "verdict": "phi"}\n{"path": "a", "label": "neither"}',
+            "line 2: field path: expected one verdict per file",
+        ),
+        ("[" * 100_000, "line 1: expected a JSON object"),
+        ("\udcff", "byte 0: expected UTF-8"),
+    ],
+)
+def test_refuses_a_bad_file_of_verdicts_whole(
+    scanned: Path, tmp_path: Path, content: str, words: str
+) -> None:
+    verdicts = tmp_path / "bad.jsonl"
+    verdicts.write_bytes(content.encode("utf-8", "surrogateescape"))
+    message = run("queue", "decide", "--from", str(verdicts), "--reviewer", "ada", status=2)
+    assert re.fullmatch(rf"phiscan: {re.escape(str(verdicts))}: {re.escape(words)}.*\n", message)
+    with Store.open(url_of(scanned / "phiscan.db")) as store:
+        assert store.verify_audit().n_rows == 0
+
+
+def test_refuses_a_relative_path_under_two_roots(scanned: Path) -> None:
+    with Store.open(url_of(scanned / "phiscan.db")) as store:
+        scan(store, [referred("a/letter.txt", root=b"/other")], root=b"/other", minutes=5)
+    message = run(
+        "queue",
+        "decide",
+        "--from",
+        "-",
+        "--reviewer",
+        "a",
+        stdin='{"path": "a/letter.txt", "verdict": "phi"}',
+        status=2,
+    )
+    assert message == "phiscan: -: line 1: field path: 2 files have it; expected an absolute path\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["decide", "1", "--reviewer", "a"], "expected either FILE... with --verdict, or --from FILE"),
+        (["decide", "--verdict", "phi", "--reviewer", "a"], "expected either FILE... with --verdict"),
+        (["decide", "1", "--from", "x", "--verdict", "phi", "--reviewer", "a"], "expected either FILE..."),
+        (
+            ["decide", "--from", "nowhere.jsonl", "--reviewer", "a"],
+            "nowhere.jsonl: cannot be read: No such file",
+        ),
+        (
+            ["decide", "nowhere", "--verdict", "phi", "--reviewer", "a"],
+            "nowhere: no such file in the database",
+        ),
+        (["decide", "1", "--verdict", "phi", "--reviewer", " "], "reviewer: expected a name"),
+        (
+            ["decide", "4", "--verdict", "phi", "--reviewer", "a"],
+            "cannot be decided: its content was never read",
+        ),
+        (["show", "nowhere"], "nowhere: no such file in the database"),
+        (["assign", "1", "--to", "bea", "--by", ""], "by: expected a name"),
+        (["export", "--scan", "99"], "scan 99: there is no such scan"),
+        (["list", "--scan", "99"], "scan 99: there is no such scan"),
+    ],
+)
+def test_refuses_in_one_line(scanned: Path, arguments: list[str], words: str) -> None:
+    assert scanned.is_dir()
+    message = run("queue", *arguments, status=2)
+    assert message.startswith("phiscan: ")
+    assert words in message
+    assert message.count("\n") == 1
+
+
+def test_assigns(scanned: Path) -> None:
+    assert scanned.is_dir()
+    assert run("queue", "assign", "1", "6", "--to", "bea", "--by", "ada") == "2 assigned to bea\n"
+    assert "for bea" in run("queue", "list")
+    assert json.loads(run("queue", "assign", "1", "--to", "", "--by", "ada", "--json")) == {
+        "assigned": 1,
+        "to": "",
+    }
+
+
+def test_verifies_the_audit_log(scanned: Path) -> None:
+    run("queue", "decide", "1", "--verdict", "phi", "--reviewer", "ada")
+    count, head = run("audit", "verify").splitlines()
+    assert count == "1 entry, all in order"
+    noted = head.removeprefix("head ")
+    run("queue", "decide", "1", "--verdict", "unsure", "--reviewer", "ada")
+    assert run("audit", "verify", "--head", noted)
+    assert json.loads(run("audit", "verify", "--json"))["entries"] == 2
+    message = run("audit", "verify", "--head", "0" * 63 + "1", status=2)
+    assert message == (
+        f"phiscan: sqlite:///{scanned}/phiscan.db: audit log is not whole: entry 3: "
+        "the noted hash is not in the log: it was rewritten or cut off\n"
+    )
+    result = invoke("audit", "verify", "--json", "--head", "ff")
+    assert result.exit_code == 2
+    assert json.loads(result.stdout)["ok"] is False
+
+
+def test_a_changed_file_comes_back_undecided(scanned: Path) -> None:
+    run("queue", "decide", "1", "6", "--verdict", "not_phi", "--reviewer", "ada")
+    with Store.open(url_of(scanned / "phiscan.db")) as store:
+        changed = replace(referred("a/letter.txt", content="new"), source=source("a/letter.txt", mtime_ns=7))
+        scan(store, [changed], unchanged=["c/referral.txt"], minutes=int((later(5) - NOW).seconds / 60))
+    assert [
+        item["path"] for item in json.loads(run("queue", "list", "--verdict", "undecided", "--json"))["items"]
+    ] == ["a/letter.txt"]
+    assert "(about an earlier content)" in run("queue", "show", "1")
