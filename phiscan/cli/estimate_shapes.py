@@ -206,9 +206,8 @@ def lines(shape: Shape, prefix: str = "") -> Iterable[str]:
 
 
 def _model_line(fit: Shape) -> str:
-    low, high = fit["ci95"]
     return (
-        f"total {_text(fit['total'])} ({_text(low)} to {_text(high)}), deviance {_text(fit['deviance'])} on"
+        f"total {_text(fit['total'])} ({_text(fit['ci95'])}), deviance {_text(fit['deviance'])} on"
         f" {fit['df']}, AIC {_text(fit['aic'])}, BIC {_text(fit['bic'])}"
     )
 

@@ -35,6 +35,7 @@ SOURCE = (
 # A settled fit with no smaller count proves that the maximum exists; below it the programme decides.
 _CLEARLY_POSITIVE = 1e-6
 _BATCH = 1024
+_PATIENCE = 25
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -141,13 +142,13 @@ class _Fitting:
 
     def _fit(self, plans: Iterable[_Plan]) -> list[int]:
         """Fit in batches of as many terms; return the models whose maximum the fit did not prove."""
-        groups: dict[int, list[_Plan]] = defaultdict(list)
+        groups: dict[tuple[int, bool], list[_Plan]] = defaultdict(list)
         unproven = []
         for plan in plans:
             if len(plan.terms) > plan.support.sum():
                 unproven.append(plan.index)
             else:
-                groups[len(plan.terms)].append(plan)
+                groups[len(plan.terms), plan.certain].append(plan)
         for group in groups.values():
             for start in range(0, len(group), _BATCH):
                 unproven.extend(self._fit_batch(group[start : start + _BATCH]))
@@ -166,7 +167,10 @@ class _Fitting:
             return unproven
         plans = [plan for plan, ok in zip(plans, ranks_ok, strict=True) if ok]
         designs, support, counts = designs[ranks_ok], support[ranks_ok], counts[ranks_ok]
-        fits = poisson.fit(designs, support, counts)
+        # Where the maximum may not exist, Newton would walk for ever: the programme is asked instead.
+        fits = poisson.fit(
+            designs, support, counts, steps=poisson.MAX_STEPS if plans[0].certain else _PATIENCE
+        )
         smallest = np.where(support > 0, fits.fitted, np.inf).min(axis=1)
         proven = np.array([plan.certain for plan in plans]) | (fits.settled & (smallest > _CLEARLY_POSITIVE))
         unproven.extend(plan.index for plan, ok in zip(plans, proven, strict=True) if not ok)
@@ -194,7 +198,11 @@ class _Fitting:
         for row, plan in enumerate(plans):
             n_terms = len(self.models[plan.index]) + 1
             minus_two = float(deviance[row]) - 2 * saturated
-            ends = None if lower is None or upper is None else (float(lower[row]), float(upper[row]))
+            ends, reason = None, None
+            if lower is not None and upper is not None:
+                ends = (float(lower[row]), float(upper[row]))
+            if ends is not None and not (math.isfinite(ends[0]) and math.isfinite(ends[1])):
+                ends, reason = None, "the profile likelihood does not fall by 1.92 within the largest numbers"
             self.fits[plan.index] = ModelFit(
                 model=model_name(self.models[plan.index]),
                 df=self.n_cells - n_terms,
@@ -206,6 +214,7 @@ class _Fitting:
                 deviance=float(deviance[row]),
                 aic=minus_two + 2 * n_terms,
                 bic=minus_two + math.log(n_found) * n_terms,
+                reason=reason,
             )
 
     def _refused(self, model: Model, reason: str) -> ModelFit:

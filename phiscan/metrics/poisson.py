@@ -15,13 +15,19 @@ from scipy import special
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
-MAX_STEPS = 60
+MAX_STEPS = 100
 # Newton's error squares at each step: a last step this small leaves rounding only.
 _LAST_STEP = 1e-9
 _LARGEST_STEP = 4.0
 # Keeps a matrix that is about to become singular (a cell running to zero) solvable.
-_RIDGE = 1e-13
+_RIDGE = 4e-16
+_STRONG_RIDGE = 1e-10
+_HALVINGS = 12
+_ROUNDING = 1e-13
+_SMALLEST_GAIN = 1e-13
+_SHORT_STEP = 1e-6
 _LARGEST_LOG = 700.0
+_HALF = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,13 +39,14 @@ class Fits:
     settled: Flags
 
 
-def fit(designs: Floats, support: Floats, counts: Floats) -> Fits:
+def fit(designs: Floats, support: Floats, counts: Floats, *, steps: int = MAX_STEPS) -> Fits:
     """Maximise the Poisson likelihood of every model.
 
     Args:
         designs: (m, t, c), zeros and ones.
         support: (m, c), 1 inside the model's support, 0 outside.
         counts: (m, c), 0 outside the support.
+        steps: Newton steps at most.
 
     Source: Green (1984), JRSS B 46:149 (iteratively reweighted least squares).
     """
@@ -50,17 +57,29 @@ def fit(designs: Floats, support: Floats, counts: Floats) -> Fits:
     beta = beta[:, :, 0]
     settled = np.zeros(n_models, dtype=bool)
     fitted = fitted_counts(designs, support, beta)
+    # Minus the log-likelihood, up to constants.
+    height = _height(designs, counts, fitted, beta)
     active = np.arange(n_models)
-    for _ in range(MAX_STEPS):
-        part, mu = designs[active], fitted[active]
-        gradient = np.einsum("mtc,mc->mt", part, counts[active] - mu)
+    for _ in range(steps):
+        part, mu, y = designs[active], fitted[active], counts[active]
+        gradient = np.einsum("mtc,mc->mt", part, y - mu)
         step = solve_information(part, mu, gradient[:, :, None])[:, :, 0]
         change = np.abs(np.einsum("mtc,mt->mc", part, step) * support[active]).max(axis=1)
         # A long step from a poor start can overshoot; a short one cannot.
-        step *= np.minimum(1.0, _LARGEST_STEP / np.maximum(change, _LAST_STEP))[:, None]
-        beta[active] += step
-        fitted[active] = fitted_counts(part, support[active], beta[active])
-        done = change < _LAST_STEP
+        length = np.minimum(1.0, _LARGEST_STEP / np.maximum(change, _LAST_STEP))
+        before = height[active]
+        for _ in range(_HALVINGS):
+            moved = beta[active] + step * length[:, None]
+            new = fitted_counts(part, support[active], moved)
+            after = _height(part, y, new, moved)
+            worse = after > before + _ROUNDING * np.abs(before)
+            if not worse.any():
+                break
+            length = np.where(worse, length / 2, length)
+        beta[active], fitted[active], height[active] = moved, new, after
+        # Done when the step is short, or when what it can still gain is rounding.
+        gain = np.abs(np.einsum("mt,mt->m", gradient, step))
+        done = (change < _LAST_STEP) | ((gain < _SMALLEST_GAIN) & (change < _SHORT_STEP))
         settled[active[done]] = True
         active = active[~done]
         if len(active) == 0:
@@ -73,7 +92,12 @@ def solve_information(designs: Floats, weights: Floats, right: Floats) -> Floats
     information = np.matmul(designs * weights[:, None, :], designs.transpose(0, 2, 1))
     diagonal = np.arange(information.shape[1])
     information[:, diagonal, diagonal] *= 1 + _RIDGE
-    return np.asarray(np.linalg.solve(information, right))
+    try:
+        return np.asarray(np.linalg.solve(information, right))
+    except np.linalg.LinAlgError:
+        # A cell on its way to zero has left the others without one: any direction will do there.
+        information[:, diagonal, diagonal] *= 1 + _STRONG_RIDGE
+        return np.asarray(np.linalg.solve(information, right))
 
 
 def fitted_counts(designs: Floats, support: Floats, beta: Floats) -> Floats:
@@ -97,7 +121,9 @@ def deviance(counts: Floats, fitted: Floats) -> Floats:
         series = excess**2 * (
             1 / 2 - excess * (1 / 3 - excess * (1 / 4 - excess * (1 / 5 - excess * (1 / 6 - excess / 7))))
         )
-        gap = np.where(np.abs(excess) < 1e-3, series, excess - np.log1p(excess))  # noqa: PLR2004 (7 terms)
+        # Far below the count, 1 + e has no digits left; the quotient has.
+        log = np.where(excess < -_HALF, np.log(fitted / counts), np.log1p(np.maximum(excess, -_HALF)))
+        gap = np.where(np.abs(excess) < 1e-3, series, excess - log)  # noqa: PLR2004 (7 terms)
     return np.asarray(2 * np.where(counts > 0, counts * gap, fitted).sum(axis=-1))
 
 
@@ -126,3 +152,8 @@ def factorial_remainder(values: Floats) -> Floats:
     small = np.where(large, 1.0, values)
     direct = special.gammaln(small + 1) - special.xlogy(small, small) + small
     return np.asarray(np.where(large, series, direct))
+
+
+def _height(designs: Floats, counts: Floats, fitted: Floats, beta: Floats) -> Floats:
+    sufficient = np.einsum("mtc,mc->mt", designs, counts)
+    return np.asarray(fitted.sum(axis=1) - np.einsum("mt,mt->m", sufficient, beta))

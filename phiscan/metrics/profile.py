@@ -24,8 +24,9 @@ from phiscan.metrics.intervals import Z95
 Floats = NDArray[np.float64]
 Indexes = NDArray[np.intp]
 
-_MAX_STEPS = 100
+_MAX_STEPS = 80
 _TOLERANCE = 1e-10
+_SETTLED = 1e-9  # its square is what it costs l
 _LONGEST = 2.0  # in log n0, and in the log of any fitted count
 # Below this number of unseen files the end of the interval is the number of files found.
 _FLOOR = float(np.log(1e-9))
@@ -109,7 +110,7 @@ def _walk(
         seen = _look(part, place[active], look.beta + look.sensitivity * step[:, None])
         for name in ("beta", "sensitivity", "change", "value", "slope", "bend"):
             getattr(last, name)[active] = getattr(seen, name)
-        active = active[(np.abs(step) > _TOLERANCE) | (seen.change > _TOLERANCE)]
+        active = active[(np.abs(step) > _TOLERANCE) | (seen.change > _SETTLED)]
         if len(active) == 0:
             break
     return place, last
