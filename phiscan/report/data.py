@@ -177,7 +177,11 @@ class SampleFile:
 
 @dataclass(frozen=True, slots=True)
 class PairEstimate:
-    """Capture-recapture with two detectors: Lincoln-Petersen and Chapman, from the three counts."""
+    """Capture-recapture with two detectors: Lincoln-Petersen and Chapman, from the three counts.
+
+    ``dependence`` is the mutual information of the two verdicts, in nats, over the ``compared`` confirmed files
+    that a third detector found: only there is the cell "neither" observed. ``reason`` says why it is None.
+    """
 
     first: str
     second: str
@@ -186,6 +190,10 @@ class PairEstimate:
     only_second: int
     lincoln_petersen: Total
     chapman: Total
+    compared: int
+    dependence: float | None
+    p_value: float | None
+    reason: str | None
 
 
 @dataclass(frozen=True, slots=True)

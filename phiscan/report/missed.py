@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from itertools import combinations
+from typing import Any
 
-from phiscan.metrics import missed, two_list
+from phiscan.metrics import independence, missed, two_list
 from phiscan.metrics.captures import CaptureTable, capture_table
 from phiscan.metrics.loglinear import ASSUMPTION, SOURCE
 from phiscan.model import Referral, Verdict
@@ -14,6 +15,7 @@ from phiscan.report.data import Capture, FileEntry, History, PairEstimate
 
 MIN_DETECTORS = 2
 MODEL_DETECTORS = 3
+N_SHUFFLES = 999
 FEW_FILES = 30  # below it the intervals of every model are too wide to act upon
 
 
@@ -64,6 +66,7 @@ def capture_recapture(files: Sequence[FileEntry]) -> Capture:
     outside = sum(history.phi for history in found if not any(history.detectors.values()))
     reason = _reason(names, n_found)
     table = capture_table(list(counts), list(counts.values())) if reason is None else None
+    pairs = () if table is None else _pairs(table, names)
     models = missed.estimate_missed(table) if table and len(names) >= MODEL_DETECTORS else None
     return Capture(
         detectors=names,
@@ -71,10 +74,10 @@ def capture_recapture(files: Sequence[FileEntry]) -> Capture:
         outside=outside,
         open=n_open,
         counts={"".join(map(str, history)): count for history, count in counts.items()},
-        pairs=() if table is None else _pairs(table, names),
+        pairs=pairs,
         models=models,
         reason=reason,
-        warnings=() if reason else _warnings(n_found, n_open, outside, models),
+        warnings=() if reason else (*_warnings(n_found, n_open, outside, models), *_dependent(pairs)),
         assumption=ASSUMPTION,
         source=SOURCE,
     )
@@ -111,6 +114,16 @@ def _warnings(n_found: int, n_open: int, outside: int, models: missed.MissedFile
     return tuple(warnings)
 
 
+def _dependent(pairs: Sequence[PairEstimate]) -> tuple[str, ...]:
+    """Warn of every pair whose independence the data contradict."""
+    return tuple(
+        f"{pair.first} and {pair.second} are not independent (p = {pair.p_value:.3f}): do not use their"
+        " two-list estimate, nor a model that keeps them apart."
+        for pair in pairs
+        if pair.p_value is not None and pair.p_value <= independence.CREDIBLE_P
+    )
+
+
 def _pairs(table: CaptureTable, names: Sequence[str]) -> tuple[PairEstimate, ...]:
     estimates = []
     for first, second in combinations(range(len(names)), 2):
@@ -126,9 +139,32 @@ def _pairs(table: CaptureTable, names: Sequence[str]) -> tuple[PairEstimate, ...
                 only_second=only_second,
                 lincoln_petersen=two_list.lincoln_petersen(both, only_first, only_second),
                 chapman=two_list.chapman(both, only_first, only_second),
+                **_dependence(table, first, second),
             )
         )
     return tuple(estimates)
+
+
+def _dependence(table: CaptureTable, first: int, second: int) -> dict[str, Any]:
+    """Measure the dependence of two detectors' verdicts where a third one found the file.
+
+    Over all confirmed files the two would look opposed: those that neither found are missing.
+
+    Source: Mane et al. (2004), section 3.
+    """
+    others = ~(1 << first | 1 << second)
+    seen = [
+        (history >> first & 1, history >> second & 1)
+        for history, count in enumerate(table.counts)
+        if history & others
+        for _ in range(count)
+    ]
+    if not seen:
+        reason = "no confirmed file was found by a third detector"
+        return {"compared": 0, "dependence": None, "p_value": None, "reason": reason}
+    columns = tuple(zip(*seen, strict=True))
+    found = independence.dependence(columns[0], columns[1], shuffles=N_SHUFFLES)
+    return {"compared": len(seen), "dependence": found.nats, "p_value": found.p_value, "reason": None}
 
 
 def meaning(model: str, names: Sequence[str]) -> str:

@@ -221,6 +221,9 @@ def _pairs(data: ReportData) -> Table:
         Column("lincoln_petersen_missed", "Missed by both, Lincoln-Petersen", "number"),
         Column("chapman_missed", "Missed by both, Chapman", "number"),
         Column("chapman_total", "Total PHI, Chapman", "total"),
+        Column("compared", "Compared", "count"),
+        Column("dependence", "Dependence, nats", "number"),
+        Column("p_value", "p", "number"),
     )
     rows = [
         (
@@ -232,6 +235,9 @@ def _pairs(data: ReportData) -> Table:
             p.lincoln_petersen.missed,
             p.chapman.missed,
             p.chapman,
+            p.compared,
+            p.dependence,
+            p.p_value,
         )
         for p in data.capture.pairs
     ]

@@ -173,9 +173,13 @@ def number(value: float) -> str:
 
     >>> number(3.14159), number(484.7619).replace("\u202f", " "), number(12345.6).replace("\u202f", " ")
     ('3.14', '484.8', '12 346')
+    >>> number(0.0021)
+    '0.0021'
     """
     if value == round(value) or not -1000 < value < 1000:  # noqa: PLR2004
         return count(round(value))
+    if 0 < abs(value) < 0.1:  # noqa: PLR2004
+        return f"{value:.2g}"
     return f"{value:.1f}" if abs(value) >= 100 else f"{value:.2f}"  # noqa: PLR2004
 
 

@@ -1,3 +1,4 @@
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
@@ -257,6 +258,25 @@ def test_distrusts_a_model_that_known_misses_contradict(filled: Fill) -> None:
     assert data.capture.models.averaged is not None
     assert data.capture.models.averaged.missed < 20
     assert any("not to be used" in warning for warning in data.capture.warnings)
+
+
+def test_warns_of_detectors_that_depend_on_each_other(filled: Fill) -> None:
+    kinds = [(True, True, True)] * 40 + [(False, False, True)] * 40 + [(True, True, False)] * 9
+    results = [
+        replace(
+            screened(f"{number}.txt", Referral.REFERRED, number=number),
+            detectors=tuple(zip(("patterns", "names", "text"), said, strict=True)),
+        )
+        for number, said in enumerate(kinds)
+    ]
+    made = filled(results)
+    decide(made, {f"{number}.txt": Verdict.PHI for number in range(len(kinds))})
+    capture = data_of(made).capture
+    found = {(pair.first, pair.second): pair for pair in capture.pairs}
+    assert found["patterns", "names"].compared == 80
+    assert found["patterns", "names"].dependence == pytest.approx(math.log(2))
+    assert found["patterns", "names"].p_value == 0.001
+    assert [w for w in capture.warnings if "patterns and names are not independent" in w]
 
 
 def test_warns_when_marked_files_are_not_verified(filled: Fill) -> None:
