@@ -122,13 +122,12 @@ def sequential_upper(population: int, sample: int, found: int, tail: Fraction) -
     _check(population, sample, found)
     if sample == 0:
         return population
-    level = math.log(tail) - math.log(sample + 1)
     # P(X = found) has one peak over K; at found/sample of the population it is above the level.
     low = min(max(found * (population + 1) // sample, found), population - sample + found)
     high = population - sample + found
     while low < high:
         middle = (low + high + 1) // 2
-        if log_probability(found, population, middle, sample) > level:
+        if _credible(population, sample, found, middle, tail):
             low = middle
         else:
             high = middle - 1
@@ -295,3 +294,12 @@ def _more_likely(population: int, sample: int, found: int, marked: int, tail: Fr
         for x in range(max(0, sample + marked - population), found + 1)
     )
     return ways > tail * math.comb(population, sample)
+
+
+def _credible(population: int, sample: int, found: int, marked: int, tail: Fraction) -> bool:
+    """Tell whether (n + 1) P(X = found) > tail, with whole numbers when logarithms are too close to tell."""
+    gap = log_probability(found, population, marked, sample) + math.log(sample + 1) - math.log(tail)
+    if abs(gap) > _TIE or population > _EXACT_POPULATION:
+        return gap > 0
+    ways = math.comb(marked, found) * math.comb(population - marked, sample - found)
+    return (sample + 1) * ways > tail * math.comb(population, sample)
