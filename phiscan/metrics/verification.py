@@ -88,7 +88,7 @@ def begg_greenes(positive: Verified, negative: Verified) -> BeggGreenes:
             check_count(f"{name} {part}", getattr(cell, part))
     naive = Accuracy(
         proportion(positive.diseased, positive.diseased + negative.diseased, "no verified file is PHI"),
-        proportion(negative.healthy, positive.healthy + negative.healthy, "every verified file is PHI"),
+        proportion(negative.healthy, positive.healthy + negative.healthy, "no verified file is without PHI"),
     )
     for name, cell in (("positive", positive), ("negative", negative)):
         if cell.n and not cell.n_verified:
