@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from phiscan.extract.charset import decode
 from phiscan.extract.content import Content, Sink
 from phiscan.extract.labels import humanise, pair
 from phiscan.extract.package import local_attributes, local_name, parse_damaged, parse_xml
-from phiscan.model import FailReason
 
 # The attributes that carry a value in CDA, FHIR and most data formats; identifiers in CDA are "extension".
 _VALUE_ATTRIBUTES = ("value", "extension", "displayName", "title", "name", "label", "alt")
-_TAG = re.compile(r"<[^<>]*>")
 _NAME_PARTS = ("prefix", "given", "family", "suffix")
 _INLINE = frozenset({"content", "br", "sub", "sup", "b", "i", "em", "strong", "span", "a", "linkHtml"})
 _OWNERS = {
@@ -35,14 +32,12 @@ class MarkupExtractor:
     media_types = frozenset({"text/xml"})
 
     def extract(self, content: Content, sink: Sink) -> None:
-        """Add one labelled line per field; a damaged file is also added as it stands, without its tags."""
+        """Add one labelled line per field; a damaged file is added as it stands too, so nothing is lost."""
         root, damage = parse_damaged(content.data)
         if root is not None:
             sink.add("\n".join(_lines(root)), content.locator)
         if damage is not None:
-            raw, _ = decode(content.data)
-            sink.add(_TAG.sub(" ", raw), content.place("raw"))
-            sink.fail(content.place("structure"), FailReason(damage.reason), damage.detail)
+            sink.add(decode(sink.bound(content.data, content.locator))[0], content.place("raw"))
 
 
 def labelled_text(data: bytes) -> str:

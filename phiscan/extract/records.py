@@ -10,7 +10,6 @@ from phiscan.extract.charset import decode
 from phiscan.extract.content import Content, Sink
 from phiscan.extract.labels import humanise, pair
 from phiscan.extract.webpage import html_text
-from phiscan.model import FailReason
 
 _MAX_DEPTH = 200
 
@@ -25,10 +24,8 @@ class JsonExtractor:
         text, _ = decode(content.data)
         try:
             value = json.loads(text)
-        except (ValueError, RecursionError) as error:
-            sink.add(text.replace("\0", " "), content.locator)
-            detail = f"{type(error).__name__}; read as text"
-            sink.fail(content.place("structure"), FailReason.CORRUPT, detail)
+        except (ValueError, RecursionError):
+            sink.add(text, content.locator)
             return
         sink.add("\n".join(labelled_lines(value)), content.locator)
 

@@ -7,17 +7,23 @@ a file that no reference reads counts in the outcomes and not in the recall.
 
 from __future__ import annotations
 
+import contextlib
 import email
 import email.policy
+import mailbox
 import re
 import subprocess
 import sys
 import tempfile
 import time
+import zipfile
 from collections import Counter, defaultdict
+from collections.abc import Callable
 from html.parser import HTMLParser
 from pathlib import Path
 from statistics import mean
+
+import oxmsg
 
 from phiscan.cli.extract import source_file
 from phiscan.config import Limits
@@ -102,6 +108,41 @@ def mail_text(data: bytes) -> str:
     return "\n".join(pieces)
 
 
+def mailbox_text(file: Path) -> str:
+    """Return the text bodies of every message of a mailbox."""
+    return "\n".join(mail_text(bytes(message)) for message in mailbox.mbox(file, create=False))
+
+
+def outlook_text(file: Path) -> str:
+    """Return what python-oxmsg gives: subject, sender, recipients, bodies."""
+    message = oxmsg.Message.load(str(file))
+    people = [f"{person.name} {person.email_address}" for person in message.recipients]
+    html = page_text(message.html_body or "") if not message.body else ""
+    return "\n".join([message.subject, message.sender or "", *people, message.body or html])
+
+
+def book_text(file: Path) -> str:
+    """Return the text of the pages of an EPUB."""
+    with zipfile.ZipFile(file) as book:
+        names = [name for name in book.namelist() if name.endswith((".xhtml", ".html", ".htm"))]
+        return "\n".join(page_text(book.read(name).decode("utf-8", "replace")) for name in names)
+
+
+def delimited_text(file: Path) -> str:
+    """Return the characters of a delimited file, by its byte-order mark or as UTF-8."""
+    data = file.read_bytes()
+    return data.decode("utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig", "replace")
+
+
+OTHERS: dict[str, Callable[[Path], str]] = {
+    ".eml": lambda file: mail_text(file.read_bytes()),
+    ".mbox": mailbox_text,
+    ".msg": outlook_text,
+    ".epub": book_text,
+    ".csv": delimited_text,
+}
+
+
 def references(folder: Path, out: Path) -> dict[Path, str]:
     """Return the independent text of every file that some reference reads."""
     files = sorted(path for path in folder.iterdir() if path.is_file())
@@ -142,8 +183,9 @@ def references(folder: Path, out: Path) -> dict[Path, str]:
             texts[file] = pdf_text(file)
         elif ending in (".html", ".htm"):
             texts[file] = page_text(file.read_text("utf-8", "replace"))
-        elif ending == ".eml":
-            texts[file] = mail_text(file.read_bytes())
+        elif ending in OTHERS:
+            with contextlib.suppress(Exception):  # the reference does not read this file
+                texts[file] = OTHERS[ending](file)
     return texts
 
 
@@ -172,7 +214,8 @@ unstructured, docling and mikel/mail, with their corrupt, encrypted and odd ones
 reference's words, repeats counted, that phiscan's text has; the mean is over files. "Words" are those with a
 letter; "all" counts numbers too, as the reference shows them: LibreOffice prints a workbook's 0.25 as 25%,
 its dates in another order, and the number of every slide. References: pdftotext, LibreOffice's conversion,
-and Python's own mail and HTML parsers; a file that no reference reads counts in the outcomes only.
+python-oxmsg, and Python's own mail and HTML parsers; a file that no reference reads counts in the outcomes
+only.
 """
 # Looked at one by one.
 EXPLAINED = {

@@ -35,14 +35,13 @@ def test_every_file_that_can_be_read_gives_text() -> None:
         answers = list(sandbox.run(read, sources))
     assert len(answers) == len(sources)
     failed = {_key(source): answer.reason for source, answer in answers if isinstance(answer, Fault)}
-    empty = {
-        _key(source) for source, answer in answers if isinstance(answer, Document) and not answer.text.strip()
-    }
+    documents = [(source, answer) for source, answer in answers if isinstance(answer, Document)]
+    empty = {_key(source) for source, document in documents if not document.text.strip()}
     assert failed == NOT_READ
     assert empty == WITHOUT_TEXT
-    for _, answer in read_files:
-        assert all(answer.text[part.start : part.end].strip() for part in answer.segments)
-        answer.text.encode()
+    for _, document in documents:
+        assert all(document.text[part.start : part.end].strip() for part in document.segments)
+        document.text.encode()
 
 
 def _key(source: SourceFile) -> str:

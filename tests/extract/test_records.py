@@ -74,10 +74,16 @@ def test_ndjson_has_a_segment_per_line(read: Read) -> None:
     assert document.locate(document.text.index("Lena")) == "#line2"
 
 
-def test_broken_json_is_read_as_text_and_says_so(read: Read) -> None:
+def test_broken_json_is_read_as_text(read: Read) -> None:
     document = read(b'{"name": "Ann Roy", ', "a.json")
-    assert "Ann Roy" in document.text
-    assert document.unread
+    assert document.text == '{"name": "Ann Roy", \n'
+
+
+def test_broken_xml_is_read_as_text_too(read: Read) -> None:
+    document = read(b"<?xml version='1.0'?><a><n x='Lena Okafor'>Ann Roy</a> & more <c", "a.xml")
+    assert "n: Ann Roy" in document.text
+    assert "x='Lena Okafor'" in document.text
+    assert "& more" in document.text
 
 
 def test_hl7_fields_get_their_names_beside_the_raw_message(read: Read) -> None:
