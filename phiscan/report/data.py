@@ -179,8 +179,9 @@ class SampleFile:
 class PairEstimate:
     """Capture-recapture with two detectors: Lincoln-Petersen and Chapman, from the three counts.
 
-    ``dependence`` is the mutual information of the two verdicts, in nats, over the ``compared`` confirmed files
-    that a third detector found: only there is the cell "neither" observed. ``reason`` says why it is None.
+    ``dependence`` is the mutual information of the two verdicts, in nats, over the ``compared`` confirmed
+    files that a third detector found: only there is the cell "neither" observed. ``reason`` says why it is
+    None.
     """
 
     first: str

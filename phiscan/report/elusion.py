@@ -8,16 +8,21 @@ whoever decided other files, for whatever reason, does not disturb it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from hashlib import sha256
 
 from phiscan.metrics import elusion as bounds
-from phiscan.model import Verdict
+from phiscan.model import Referral, Verdict
 from phiscan.report.data import Elusion
 from phiscan.review.items import FileRow
 
 SEED = "1"
 TARGET_RATE = 0.01  # the planned sample shows, if nothing is found in it, that at most 1% are missed
+
+
+def unreferred(rows: Iterable[FileRow]) -> list[FileRow]:
+    """Return the files that were read and not referred: the population that the sample stands for."""
+    return [row for row in rows if row.referral not in {None, Referral.REFERRED}]
 
 
 def sample_order(files: Sequence[FileRow], seed: str) -> tuple[FileRow, ...]:
@@ -42,28 +47,31 @@ def planned_size(population: int) -> int:
     return min(population, bounds.sample_size(TARGET_RATE, population=population)) if population else 0
 
 
-def estimate(unreferred: Sequence[FileRow], n_found: int, seed: str) -> Elusion:
+def estimate(population_files: Sequence[FileRow], n_found: int, seed: str, *, n_read: int) -> Elusion:
     """Bound the PHI files among those not referred from the reviewed beginning of the random order.
 
     A verdict of unsure counts as PHI, so that doubt cannot make the bound smaller.
 
     Args:
-        unreferred: every file that was read and not referred.
+        population_files: every file that was read and not referred, see ``unreferred``.
         n_found: PHI files confirmed among the referred ones, for the recall.
         seed: of the random order.
+        n_read: files that were read, referred or not.
 
     Source: see :mod:`phiscan.metrics.elusion`.
     """
     reviewed: list[Verdict] = []
-    for row in sample_order(unreferred, seed):
+    for row in sample_order(population_files, seed):
         if row.verdict is None:
             break
         reviewed.append(row.verdict)
-    population, sample = len(unreferred), len(reviewed)
+    population, sample = len(population_files), len(reviewed)
     n_unsure = reviewed.count(Verdict.UNSURE)
     found = reviewed.count(Verdict.PHI) + n_unsure
     reason = None
-    if population == 0:
+    if n_read == 0:
+        reason = "no file was read"
+    elif population == 0:
         reason = "every file that was read was referred, so none can have been missed by the screen"
     elif sample == 0:
         reason = "no file of the random sample has been reviewed yet"

@@ -99,8 +99,8 @@ def gather(
     read = tuple(entry for entry in files if entry.decision is not None)
     referred = frozenset(entry.file for entry in read if entry.decision is Referral.REFERRED)
     overall = screened.overall(read, referred)
-    unreferred = [row for row in stored.rows if row.referral not in {None, Referral.REFERRED}]
-    sample = elusion.estimate(unreferred, overall.phi, seed)
+    unreferred = elusion.unreferred(stored.rows)
+    sample = elusion.estimate(unreferred, overall.phi, seed, n_read=len(read))
     coverage = _coverage(stored, names, len(read))
     funnel = _funnel(stored, read)
     capture = missed.capture_recapture(read)

@@ -60,8 +60,8 @@ def _evaluate(screen: Screen, reference: Screen, decided: _Decided) -> Character
     n_open = len(marked) - n_phi - n_not_phi
     # n of equation 12 and 13 is n+ + n-: the open files are part of n+, in no cell yet.
     found = tdp_frp(n_phi, n_not_phi, n - n_phi - n_not_phi)
-    nothing_known = bool(marked) and n_phi + n_not_phi == 0
-    unknown = Figure(None, None, NOBODY)
+    nothing_known = n == 0 or (bool(marked) and n_phi + n_not_phi == 0)
+    unknown = Figure(None, None, NOBODY if n else NOTHING_READ)
     ratio = relative(
         (n_phi, n_not_phi),
         (len(reference.marked & phi), len(reference.marked & not_phi)),

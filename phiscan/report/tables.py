@@ -81,22 +81,22 @@ def _outcomes(data: ReportData) -> Table:
     columns = (
         Column("outcome", "Outcome"),
         Column("reason", "Reason"),
-        Column("meaning", "What it means"),
         Column("files", "Files", "count"),
+        Column("meaning", "What it means"),
     )
     rows: list[tuple[Cell, ...]] = [
-        ("screened", "", "read and screened in this scan", coverage.screened),
+        ("screened", "", coverage.screened, "read and screened in this scan"),
         (
             "unchanged",
             "",
-            "read in an earlier scan, not changed since; its result stands",
             coverage.unchanged,
+            "read in an earlier scan, not changed since; its result stands",
         ),
     ]
     for outcome, counts in (("skipped", coverage.skipped), ("failed", coverage.failed)):
-        rows += [(outcome, plain(name), REASONS.get(name, ""), n) for name, n in _by_count(counts)]
+        rows += [(outcome, plain(name), n, REASONS.get(name, "")) for name, n in _by_count(counts)]
         if not counts:
-            rows.append((outcome, "", "none", 0))
+            rows.append((outcome, "", 0, "none"))
     return Table("outcomes", "What became of every crawled file", columns, tuple(rows))
 
 

@@ -149,6 +149,7 @@ def test_everything_failed_reads_nothing_and_lists_all(filled: Fill) -> None:
     data = data_of(filled([failed(f"{n}.pdf", FailReason.CORRUPT, n) for n in range(7)]))
     assert (data.coverage.read, data.coverage.not_read) == (0, 7)
     assert data.coverage.read_share.value == 0
+    assert data.elusion.reason == data.overall.tdp.reason == data.overall.ppv.reason == "no file was read"
     assert [entry.reason for entry in data.coverage.unread] == ["corrupt"] * 7
     assert data.overall.tdp.value is None
 
