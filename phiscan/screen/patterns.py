@@ -171,11 +171,14 @@ class PatternRecognizer:
         """Yield findings (they may overlap); spans are half-open, in code points."""
         text = document.text
         hits = list(self._hits(text))
-        stride = -(-len(hits) // MAX_HITS)
+        n_shapes = sum(evidence is None for _, _, evidence, _ in hits)
+        stride = max(1, -(-n_shapes // MAX_HITS))
         tables = Tables(text)
         seen: set[tuple[int, int, int]] = set()
-        for number, (start, end, evidence, rules) in enumerate(hits):
-            if evidence is None and stride > 1 and number % stride:
+        number = -1
+        for start, end, evidence, rules in hits:
+            number += evidence is None
+            if evidence is None and number % stride:
                 continue
             found = self._shaped(text, start, end, rules)
             if evidence is not None:
@@ -185,7 +188,7 @@ class PatternRecognizer:
                 if key not in seen:
                     seen.add(key)
                     if stride > 1:
-                        note = Reason("cap", f"1 of {stride} of {len(hits)} places examined", finding.score)
+                        note = Reason("cap", f"1 of {stride} of {n_shapes} places examined", finding.score)
                         finding = replace(finding, reasons=(*finding.reasons, note))  # noqa: PLW2901 (a note on it)
                     yield finding
 

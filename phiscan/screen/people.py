@@ -1,11 +1,11 @@
-"""How many people are at risk: findings belong to a person by nearness, row, label and repetition of the name."""
+"""How many people are at risk: findings belong to one person by nearness, row, label and repeated name."""
 
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
-from phiscan.model import Document, EntityType, Finding
+from phiscan.model import Document, EntityType, Finding, PiiBit
 
 # A person is at risk whom something besides the name identifies, or whom the document is about.
 _OWN = frozenset(
@@ -20,6 +20,8 @@ _OWN = frozenset(
         EntityType.HEALTH_PLAN,
     }
 )
+_FIRST, _LAST = frozenset({PiiBit.FIRST_NAME}), frozenset({PiiBit.LAST_NAME})
+_SAME_ROW_CHARS = 30  # a label or a delimiter may stand between the two
 
 
 def count_people(document: Document, findings: Sequence[Finding]) -> int:
@@ -30,11 +32,7 @@ def count_people(document: Document, findings: Sequence[Finding]) -> int:
     of one kind that a person has only one of (a health card, a date of birth) give a lower bound where
     names were missed: three health cards are three people.
     """
-    names = {
-        _key(finding.span.of(document.text))
-        for finding in findings
-        if finding.entity_type is EntityType.PERSON
-    }
+    names = {_key(name) for name in _names(document.text, findings)}
     n_named = len(_distinct(names - {()}))
     by_kind: dict[EntityType, set[str]] = {}
     for finding in findings:
@@ -42,6 +40,22 @@ def count_people(document: Document, findings: Sequence[Finding]) -> int:
             value = "".join(c for c in finding.span.of(document.text).upper() if c.isalnum())
             by_kind.setdefault(finding.entity_type, set()).add(value)
     return max(n_named, max((len(values) for values in by_kind.values()), default=0))
+
+
+def _names(text: str, findings: Sequence[Finding]) -> Iterator[str]:
+    """Yield the names of people; a first name and a last name in two cells of one row are one name."""
+    people = [finding for finding in findings if finding.entity_type is EntityType.PERSON]
+    index = 0
+    while index < len(people):
+        name = people[index].span.of(text)
+        following = people[index + 1] if index + 1 < len(people) else None
+        if following is not None and {people[index].bits, following.bits} == {_FIRST, _LAST}:
+            between = text[people[index].span.end : following.span.start]
+            if len(between) <= _SAME_ROW_CHARS and between.count("\n") <= 1:
+                name = f"{name} {following.span.of(text)}"
+                index += 1
+        yield name
+        index += 1
 
 
 def _key(name: str) -> tuple[str, ...]:

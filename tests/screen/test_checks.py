@@ -1,0 +1,71 @@
+"""Check digits against published numbers; each expectation names where the number was printed."""
+
+from __future__ import annotations
+
+import pytest
+
+from phiscan.screen.checks import CHECKS, Verdict
+
+CONFIRMED = [
+    ("luhn", "4111 1111 1111 1111"),  # the card schemes' test number
+    ("luhn", "378282246310005"),  # American Express test number
+    ("npi", "1234567893"),  # CMS, "Requirements for NPI check digit", example
+    ("mbi", "1EG4-TE5-MK73"),  # CMS, "Understanding the MBI Format", example
+    ("vin", "1M8GDM9AXKP042788"),  # the worked example of 49 CFR 565.15 in the literature
+    ("vin", "11111111111111111"),  # every weight is met by ones
+    ("sin", "130 692 544"),  # python-stdnum's own example of a SIN
+    ("iban", "GB82 WEST 1234 5698 7654 32"),  # ISO 13616 registry example
+    ("bc_phn", "9698 658 215"),  # python-stdnum's own example of a PHN
+    ("mrz", "P<UTOERIKSSON<<ANNA<MARIA<<<<<<<<<<<<<<<<<<<\nL898902C36UTO7408122F1204159ZE184226B<<<<<10"),  # ICAO 9303-4
+    ("udi", "(01)00844588003288(17)141120(10)7654321D(21)10987654d321"),  # FDA, UDI formats, GS1 example
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("check", "value"), CONFIRMED)
+def test_confirms_published_numbers(check: str, value: str) -> None:
+    assert CHECKS[check](value) is Verdict.CONFIRM
+
+
+@pytest.mark.parametrize(("check", "value"), [c for c in CONFIRMED if c[0] not in {"mbi", "mrz", "vin"}])
+def test_vetoes_every_single_wrong_last_digit(check: str, value: str) -> None:
+    body, last = (value[:-1], value[-1]) if check != "udi" else (value[:17], value[17])
+    tail = "" if check != "udi" else value[18:]
+    for digit in "0123456789":
+        if digit != last:
+            assert CHECKS[check](body + digit + tail) is Verdict.VETO
+
+
+def test_vetoes_a_passport_line_with_one_wrong_character() -> None:
+    value = dict(CONFIRMED)["mrz"]
+    assert CHECKS["mrz"](value.replace("L898902C36", "L898902C46")) is Verdict.VETO
+
+
+@pytest.mark.parametrize("value", ["000-12-3456", "666-12-3456", "123-00-4567", "123-45-0000", "078-05-1120"])
+def test_vetoes_social_security_numbers_never_issued(value: str) -> None:
+    assert CHECKS["ssn"](value) is Verdict.VETO
+
+
+@pytest.mark.parametrize(
+    ("check", "good", "bad"),
+    [
+        ("numeric_date", "2020-02-29", "2019-02-29"),
+        ("numeric_date", "31/12/1999", "31/31/1999"),
+        ("written_date", "le 30 avril 2020", "31 avril 2020"),
+        ("over_89", "90", "89"),
+        ("ip_address", "192.168.1.1", "127.0.0.1"),
+        ("organization", "Acme Hospital", "The Hospital"),
+        ("address", "12 Main", "the issue"),
+        ("has_letter", "0A", "00"),
+        ("record_number", "A123", "1962-03-14"),
+        ("dea", "AB1234563", "AB1234564"),
+        ("ramq", "TREM85511412", "TREM85991412"),
+    ],
+)
+def test_tells_plausible_from_impossible(check: str, good: str, bad: str) -> None:
+    assert CHECKS[check](good) is not Verdict.VETO
+    assert CHECKS[check](bad) is Verdict.VETO
+
+
+def test_luhn_alone_passes_one_random_number_in_ten() -> None:
+    passed = sum(CHECKS["luhn"](f"{n:09d}") is Verdict.CONFIRM for n in range(123_456_000, 123_457_000))
+    assert passed == 100

@@ -1,0 +1,120 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from phiscan.dictionaries import load_dictionary
+from phiscan.config import data_dir
+from phiscan.model import PiiBit, Screening
+from phiscan.screen.gazetteer import load_gazetteer, terms
+
+Found = Callable[[str], set[tuple[str, str]]]
+PERSON, DOCTOR = "PERSON", "HEALTH_PROFESSIONAL"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Patient: Marie-Ève Tremblay", (PERSON, "Marie-Ève Tremblay")),
+        ("PATIENT NAME: SMITH, JOHN A", (PERSON, "SMITH, JOHN A")),
+        ("patient name: john smith", (PERSON, "john smith")),
+        ("Patient: Randdor So", (PERSON, "Randdor So")),  # out of vocabulary (uzuner-2007)
+        ("Nom du patient : Ettrent Can", (PERSON, "Ettrent Can")),  # a name that is a word (uzuner-2007)
+        ("Patient: Mary Huntington", (PERSON, "Mary Huntington")),
+        ("Mr. Crohn has Crohn disease.", (PERSON, "Crohn")),
+        ("seen by Dr. Fa Knottippsfyfe Fairm of the clinic", (DOCTOR, "Fa Knottippsfyfe Fairm")),
+        ("Signed, Jane Wong, MD", (DOCTOR, "Jane Wong")),
+        ("Médecin traitant : Luc Gagnon", (DOCTOR, "Luc Gagnon")),
+        ("Dear Patricia,\nthank you", (PERSON, "Patricia")),
+        ("Sincerely,\n\nPaul O'Brien", (PERSON, "Paul O'Brien")),
+        ("We saw Jonas Nielsen today.", (PERSON, "Jonas Nielsen")),
+        ("follow up with patricia desrosiers soon", (PERSON, "patricia desrosiers")),
+        ("They are Hannah, Anthony, Derek and Anna.", (PERSON, "Derek")),
+        ("His name is Zorblatt.", (PERSON, "Zorblatt")),
+        ('"family": "Kowalczyk"', (PERSON, "Kowalczyk")),
+    ],
+)
+def test_finds_names(found: Found, text: str, expected: tuple[str, str]) -> None:
+    assert expected in found(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Huntington disease, Crohn disease and Down syndrome were ruled out.",
+        "The Miller Fisher test and the Romberg sign were negative.",
+        "Patient: stable and comfortable",
+        "Name of the drug: unknown",
+        "MS. In this form there are no remissions.",
+        "Mary Smith Hospital",
+        "Rose Garden opens in May. Will Power grows.",
+        "The patient was given Tylenol and Advil after Surgery.",
+    ],
+)
+def test_leaves_terms_words_and_organizations_alone(found: Found, text: str) -> None:
+    assert {value for kind, value in found(text) if kind in {PERSON, DOCTOR}} == set()
+
+
+def test_a_gazetteer_word_alone_is_no_finding(found: Found) -> None:
+    assert found("Jennifer") == set()
+
+
+def test_repeats_a_name_found_under_a_label(found: Found) -> None:
+    text = "Patient: Anna Kowalczyk\n\nKowalczyk tolerated it well. The Kowalczyk sign was absent."
+    assert found(text) == {(PERSON, "Anna Kowalczyk"), (PERSON, "Kowalczyk")}
+
+
+@pytest.mark.parametrize(
+    ("text", "bits"),
+    [
+        ("Patient: Anna Kowalczyk", {PiiBit.FIRST_NAME, PiiBit.LAST_NAME}),
+        ("Last name: Kowalczyk", {PiiBit.LAST_NAME}),
+        ("Prénom : Anna", {PiiBit.FIRST_NAME}),
+        ("Mrs. Kowalczyk", {PiiBit.LAST_NAME}),
+        ("Dr. Kowalczyk", {PiiBit.HEALTH_PROFESSIONAL}),
+    ],
+)
+def test_a_name_shows_the_bits_of_its_parts(
+    screened: Callable[[str], Screening], text: str, bits: set[PiiBit]
+) -> None:
+    assert screened(text).vector.bits == bits
+
+
+def test_reads_the_columns_of_a_table(found: Found) -> None:
+    rows = "First name\tLast name\tRoom\nAnna\tKowalczyk\t12\nZorb\tQuill\t14\n"
+    values = {value for kind, value in found(rows) if kind == PERSON}
+    assert values == {"Anna", "Kowalczyk", "Zorb", "Quill"}
+
+
+def test_reads_the_fields_of_an_hl7_message(found: Found) -> None:
+    message = (
+        "MSH|^~\\&|LAB|CHEO|||20240101||ORU^R01|1|P|2.5\r"
+        "PID|1||998877^^^CHEO^MR||SMITH^JOHN^A||19620314|M|||401 Smyth Rd^^Ottawa^ON^K1H 8L1||6135550199\r"
+        "PV1|1|I|||||1234^WONG^JANE^^^DR\r"
+    )
+    got = found(message)
+    assert (PERSON, "SMITH^JOHN^A") in got
+    assert (DOCTOR, "WONG^JANE^^^DR") in got
+    assert ("DATE_OF_BIRTH", "19620314") in got
+    assert ("PHONE", "6135550199") in got
+    assert any(kind == "MRN" and value.startswith("998877") for kind, value in got)
+    assert any(kind == "STREET_ADDRESS" and value.startswith("401 Smyth Rd") for kind, value in got)
+
+
+@pytest.mark.parametrize("name", ["first_names", "last_names", "ordinary_words", "places", "name_cues"])
+def test_every_name_dictionary_has_its_header(name: str) -> None:
+    dictionary = load_dictionary(data_dir("dictionaries") / f"{name}.txt")
+    assert len(dictionary.rows) > 900
+    if name != "name_cues":
+        assert frozenset(dictionary.terms) == terms(data_dir("dictionaries") / f"{name}.txt")
+
+
+def test_the_dictionaries_stay_small() -> None:
+    names = ("first_names", "last_names", "ordinary_words", "places", "name_cues")
+    assert sum((data_dir("dictionaries") / f"{name}.txt").stat().st_size for name in names) < 1_500_000
+
+
+def test_a_word_is_looked_up_without_case_and_accents() -> None:
+    gazetteer = load_gazetteer()
+    assert gazetteer.of("HÉLÈNE") == gazetteer.of("helene") != 0

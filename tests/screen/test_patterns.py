@@ -1,0 +1,118 @@
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import pytest
+
+from phiscan.model import Document, EntityType, Screening
+from phiscan.rules import load_rules
+from phiscan.screen import patterns
+from phiscan.screen.patterns import PatternRecognizer
+
+Found = Callable[[str], set[tuple[str, str]]]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("call 678-233-5033, x549 now", ("PHONE", "678-233-5033, x549")),  # the four odd phones of uzuner-2007
+        ("at (692) 673 3025 tonight", ("PHONE", "(692) 673 3025")),
+        ("pager 917070-7689", ("PHONE", "917070-7689")),
+        ("ext 160-6305, x2644", ("PHONE", "160-6305, x2644")),
+        ("Télécopieur : 514-555-0100", ("FAX", "514-555-0100")),
+        ("DOB (yyyy-mm-dd): 1962-03-14", ("DATE_OF_BIRTH", "1962-03-14")),
+        ("Née le 3 août 1951", ("DATE_OF_BIRTH", "3 août 1951")),
+        ('"birthDate": "1962-03-14"', ("DATE_OF_BIRTH", "1962-03-14")),
+        ("NAM : TREM 8551 1412", ("HEALTH_CARD", "TREM 8551 1412")),
+        ("OHIP 1234-567-897 AB", ("HEALTH_CARD", "1234-567-897 AB")),
+        ("MRN\n00112233", ("MRN", "00112233")),
+        ('{"type": {"text": "MRN"}, "value": "A-77120"}', ("MRN", "A-77120")),
+        ("Date of birth: 03/14/1962  Admitted: 2020-01-05", ("DATE", "2020-01-05")),
+        ("SIN: 046 454 286", ("SIN", "046 454 286")),
+        ("She is 94 years old", ("AGE_OVER_89", "94 years old")),
+        ("NPI 1234567893", ("LICENSE", "1234567893")),
+        ("Medicare 1EG4-TE5-MK73", ("HEALTH_PLAN", "1EG4-TE5-MK73")),
+        ("Plaque : A12 BCD", ("VEHICLE", "A12 BCD")),
+        ("vit au 1234, rue Saint-Denis", ("STREET_ADDRESS", "1234, rue Saint-Denis")),
+    ],
+)
+def test_finds_identifiers_in_their_odd_forms(found: Found, text: str, expected: tuple[str, str]) -> None:
+    assert expected in found(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Pain was 9/10 and strength 5/5, BP 120/80, sodium 140.",
+        "In 1987 the fund had 123456789 dollars and 987654321 units.",
+        "Version 1.2.3 of part 4455667 on page 100-200.",
+        "The dose is 12 Tablets of 325 mg, 2 times in 24 hours.",
+    ],
+)
+def test_finds_nothing_in_plain_numbers(found: Found, text: str) -> None:
+    assert found(text) == set()
+
+
+def test_reads_the_column_below_a_header(found: Found) -> None:
+    rows = "Chart No,Visit,Amount\n445566,12,99881\n445567,13,99882\n"
+    assert found(rows) == {("MRN", "445566"), ("MRN", "445567")}
+
+
+def test_reads_columns_set_with_spaces(found: Found) -> None:
+    rows = "MRN        Bed    Weight\n1002003    12     80001\n1002004    14     70002\n"
+    assert {value for kind, value in found(rows) if kind == "MRN"} == {"1002003", "1002004"}
+
+
+def test_spans_are_code_points_after_emoji_and_accents(screened: Callable[[str], Screening]) -> None:
+    text = "😀é𝒳 Téléphone: 613-555-0199 ✓ DOB: 1962-03-14"
+    spans = {f.entity_type: f.span.of(text) for f in screened(text).findings}
+    assert spans[EntityType.PHONE] == "613-555-0199"
+    assert spans[EntityType.DATE_OF_BIRTH] == "1962-03-14"
+
+
+def test_finds_what_lies_across_a_window_edge(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(patterns, "WINDOW_CHARS", 1000)
+    recognizer = PatternRecognizer(load_rules())
+    for offset in range(985, 1001):
+        text = " " * offset + "613-555-0199" + " " * 1200 + "a@b.example"
+        found = [f.span.of(text) for f in recognizer.recognize(Document(text, (), ""))]
+        assert found == ["613-555-0199", "a@b.example"]
+
+
+def test_caps_dense_tables_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(patterns, "MAX_HITS", 50)
+    recognizer = PatternRecognizer(load_rules())
+    text = "seen 2020-01-05\n" * 500
+    found = list(recognizer.recognize(Document(text, (), "")))
+    assert 40 <= len(found) <= 60
+    assert all(any(reason.kind == "cap" for reason in f.reasons) for f in found)
+
+
+def test_every_reason_and_repr_is_free_of_document_text(screened: Callable[[str], Screening]) -> None:
+    text = "Patient: Zyxwvu Qqcanary\nSSN: 999-26-4284\nlives at 905 Qqcanary Bay, Lynn, MA 01901"
+    screening = screened(text)
+    shown = repr(screening) + repr([f.reasons for f in screening.findings])
+    assert screening.findings
+    for secret in ("Qqcanary", "999-26", "01901"):
+        assert secret not in shown
+
+
+@pytest.mark.parametrize(
+    "unit",
+    ["1", "1-", "a", "A", "a.", "a@", "1 ", "(", "A1", "MRN ", "MRN: ", "00:", "http://", "Dr. ", "Aa, ", "\n", "|",
+     "12 Aa ", "né le ", "1" * 40 + "@", "Patient:", '"', "é", "😀", "A Hospital ", "St., "],
+)  # fmt: skip
+def test_time_grows_linearly_on_hostile_input(screened: Callable[[str], Screening], unit: str) -> None:
+    def seconds(n_chars: int) -> float:
+        text = unit * (n_chars // len(unit))
+        best = float("inf")
+        for _ in range(2):
+            start = time.process_time()
+            screened(text)
+            best = min(best, time.process_time() - start)
+        return best
+
+    seconds(2_000)
+    small, large = seconds(8_000), seconds(32_000)
+    assert large < 10 * small + 0.1  # four times the text; quadratic would be sixteen
