@@ -17,10 +17,10 @@ say "1. Scan the sample share: what was crawled, read, referred, and what could 
 say "2. The top of the review queue (values are masked; nothing of a patient is stored)"
 "$phiscan" queue list --limit 8
 
-say "3. Review: here the sample's known truth stands in for the privacy officer"
-"$phiscan" queue decide --from sample_corpus/truth.jsonl --reviewer sample-truth
+say "3. Review: the sample's known truth stands in for the privacy officer, for the queue and for 60 random files"
+"$phiscan" queue decide --from sample_corpus/truth.jsonl --reviewer sample-truth --sample 60
 
-say "4. The report: TDP and FRP with exact intervals, coverage, and what the numbers do not say"
+say "4. The report: TDP and FRP with exact intervals, and a bound on what was missed"
 "$phiscan" report --out demo/report
 
 say "Where to go on"

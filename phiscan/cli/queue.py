@@ -106,6 +106,13 @@ def show(obj: str | None, file: str, limit: int, as_json: bool) -> None:
 @click.option(
     "--from", "verdict_file", type=click.Path(), help="JSON lines, each a path and a verdict; - = stdin."
 )
+@click.option(
+    "--sample",
+    "n_sampled",
+    type=click.IntRange(min=0),
+    default=0,
+    help="With --from: also the first so many files of the random sample of those not referred.",
+)
 @click.option("--reviewer", required=True, help="Who decides; stands in the audit log.")
 @click.option("--reason", default="", help="Why, in a few words. Write no patient's data here.")
 @click.option("--note", default="", help="Free text. Write no patient's data here.")
@@ -117,6 +124,7 @@ def decide(
     files: tuple[str, ...],
     verdict: str | None,
     verdict_file: str | None,
+    n_sampled: int,
     reviewer: str,
     reason: str,
     note: str,
@@ -130,6 +138,8 @@ def decide(
 
     With --from, each line is {"path": ..., "verdict": "phi|not_phi|unsure"} or {"path": ..., "label":
     "phi|pii_only|health_only|neither"}. Only files in the queue are decided; the others are counted.
+    With --sample N the first N files of the report's elusion-sample.csv are decided too: their review is
+    what bounds how much was missed.
     """
     if bool(files) == bool(verdict_file) or bool(files) != bool(verdict):
         message = "expected either FILE... with --verdict, or --from FILE"
@@ -139,7 +149,7 @@ def decide(
     counts: Mapping[str, int] = {}
     with open_store(obj) as store:
         if verdict_file:
-            sorted_out = sort_out(read_verdicts(verdict_file), store, scan_id, reviewer)
+            sorted_out = sort_out(read_verdicts(verdict_file), store, scan_id, reviewer, n_sampled=n_sampled)
             made = store.decide_all(
                 sorted_out.to_decide, reviewer=reviewer, reason=reason, note=note, now=now
             )

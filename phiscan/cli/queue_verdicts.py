@@ -12,7 +12,8 @@ from typing import Any
 
 from phiscan.errors import InputError
 from phiscan.model import Verdict
-from phiscan.review.store import Store
+from phiscan.report import elusion
+from phiscan.review.store import FileRow, QueueItem, Store
 
 # Labels of a truth file; only the first means that personal health information is there.
 LABELS = {
@@ -60,29 +61,37 @@ def read_verdicts(name: str) -> list[GivenVerdict]:
     return list(given.values())
 
 
-def sort_out(given: list[GivenVerdict], store: Store, scan_id: int | None, reviewer: str) -> SortedOut:
+def sort_out(
+    given: list[GivenVerdict], store: Store, scan_id: int | None, reviewer: str, *, n_sampled: int = 0
+) -> SortedOut:
     """Match verdicts to the queue; what the same reviewer has decided just so is not decided again.
+
+    ``n_sampled`` adds to the queue that many files of the random sample of those not referred, from the top
+    of its order: the elusion sample of the report.
 
     Raises:
         InputError: a relative path stands for files under several roots.
     """
-    by_path = defaultdict(list)
-    for item in store.queue(scan_id):
+    by_path: defaultdict[str, list[QueueItem | FileRow]] = defaultdict(list)
+    items: list[QueueItem | FileRow] = [*store.queue(scan_id)]
+    if n_sampled:
+        items += elusion.sample_order(elusion.unreferred(store.rows(scan_id)), elusion.SEED)[:n_sampled]
+    for item in items:
         by_path[item.path].append(item)
         by_path[item.root.rstrip("/") + "/" + item.path].append(item)
     to_decide = []
     counts = {"already_decided_so": 0, "not_in_the_queue": 0}
     for one in given:
-        items = by_path.get(one.path, [])
-        if len(items) > 1:
-            message = f"{one.where}: field path: {len(items)} files have it; expected an absolute path"
+        found = by_path.get(one.path, [])
+        if len(found) > 1:
+            message = f"{one.where}: field path: {len(found)} files have it; expected an absolute path"
             raise InputError(message)
-        if not items:
+        if not found:
             counts["not_in_the_queue"] += 1
-        elif (items[0].verdict, items[0].reviewer) == (one.verdict, reviewer.strip()):
+        elif (found[0].verdict, found[0].reviewer) == (one.verdict, reviewer.strip()):
             counts["already_decided_so"] += 1
         else:
-            to_decide.append((items[0].file_id, one.verdict))
+            to_decide.append((found[0].file_id, one.verdict))
     return SortedOut(to_decide, counts)
 
 

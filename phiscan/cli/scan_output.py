@@ -12,6 +12,7 @@ import click
 
 from phiscan import __version__
 from phiscan.cli.output import print_json, say
+from phiscan.cli.visible import safe_cell, visible
 from phiscan.model import Outcome, Referral
 from phiscan.pipeline import ScanRun
 from phiscan.review.store import FileRow, Store
@@ -39,7 +40,8 @@ def _print_table(run: ScanRun, _store: Store) -> None:
     summary = run.summary
     skipped, failed = sum(summary.skipped.values()), sum(summary.failed.values())
     lines = [
-        f"Scan {summary.scan} of {', '.join(summary.roots)}" + (" (resumed)" if run.resumed else ""),
+        f"Scan {summary.scan} of {', '.join(map(visible, summary.roots))}"
+        + (" (resumed)" if run.resumed else ""),
         "",
         _line("crawled", summary.crawled),
         _line("  screened", summary.screened),
@@ -74,14 +76,14 @@ def _print_csv(run: ScanRun, store: Store) -> None:
     writer = csv.writer(sys.stdout, lineterminator="\n")
     writer.writerow(CSV_COLUMNS)
     for row in store.rows(run.summary.scan):
-        writer.writerow([_no_formula(cell) for cell in _cells(row)])
+        writer.writerow([safe_cell(cell) for cell in _cells(row)])
 
 
 def _cells(row: FileRow) -> list[str]:
     screened = row.referral is not None  # read in this scan or an earlier one
     return [
-        row.path,
-        row.root,
+        visible(row.path),
+        visible(row.root),
         row.outcome,
         row.reason,
         row.referral or "",
@@ -92,15 +94,6 @@ def _cells(row: FileRow) -> list[str]:
         str(row.n_findings) if screened else "",
         row.verdict or "",
     ]
-
-
-def _no_formula(cell: str) -> str:
-    """Disarm a cell that a spreadsheet would run as a formula.
-
-    >>> _no_formula("=HYPERLINK(1)"), _no_formula("plain")
-    ("'=HYPERLINK(1)", 'plain')
-    """
-    return "'" + cell if cell[:1] in {"=", "+", "-", "@", "\t", "\r"} else cell
 
 
 def _print_sarif(run: ScanRun, store: Store) -> None:

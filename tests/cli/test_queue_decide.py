@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from phiscan.model import Verdict
+from phiscan.report import elusion
 from phiscan.review.store import Store
 from tests.cli.program import invoke, lines, run
 from tests.review.results import NOW, later, referred, scan, source, url_of
@@ -53,6 +54,19 @@ def test_decides_many_from_verdicts_and_labels(scanned: Path, tmp_path: Path) ->
     assert text == "0 decided by bea; 0 in the queue still undecided\n1 not in the queue: left alone\n"
     with Store.open(url_of(scanned / "phiscan.db")) as store:
         assert store.verify_audit().n_rows == 2
+
+
+def test_decides_the_top_of_the_random_sample_when_asked(scanned: Path, tmp_path: Path) -> None:
+    with Store.open(url_of(scanned / "phiscan.db")) as store:
+        order = elusion.sample_order(elusion.unreferred(store.rows()), elusion.SEED)
+    assert len(order) > 1
+    verdicts = tmp_path / "sample.jsonl"
+    verdicts.write_text("\n".join(json.dumps({"path": row.path, "verdict": "not_phi"}) for row in order))
+    arguments = ["queue", "decide", "--from", str(verdicts), "--reviewer", "ada", "--json", "--sample", "1"]
+    assert json.loads(run(*arguments))["decided"] == 1
+    with Store.open(url_of(scanned / "phiscan.db")) as store:
+        decided = [row.path for row in store.rows() if row.verdict]
+    assert decided == [order[0].path]
 
 
 @pytest.mark.parametrize(
