@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from phiscan.cli.output import say
 from phiscan.config import load_config
-from phiscan.report.data import Headline
-from phiscan.report.elusion import SEED
-from phiscan.report.export import report_json
-from phiscan.report.gather import gather
-from phiscan.report.pack import write_pack
 from phiscan.report.words import count, share
-from phiscan.review.database import open_database
+
+if TYPE_CHECKING:
+    from phiscan.report.data import Headline
 
 
 @click.command(epilog="Example: phiscan report --out report && xdg-open report/report.html")
@@ -26,7 +24,7 @@ from phiscan.review.database import open_database
 @click.option("--json", "as_json", is_flag=True, help="Print report.json on standard output.")
 @click.option(
     "--seed",
-    default=SEED,
+    default="1",
     show_default=True,
     help="Seed of the random order in which files that were not referred are sampled; keep it.",
 )
@@ -44,6 +42,12 @@ def report(
     if out is None and not as_json:
         message = "expected --out DIR, --json, or both"
         raise click.UsageError(message)
+    # scipy and sqlalchemy take most of a second to load: not for every --help.
+    from phiscan.report.export import report_json  # noqa: PLC0415
+    from phiscan.report.gather import gather  # noqa: PLC0415
+    from phiscan.report.pack import write_pack  # noqa: PLC0415
+    from phiscan.review.database import open_database  # noqa: PLC0415
+
     config = load_config(Path(ctx.obj) if ctx.obj else None)
     database = open_database(config.database_url, create=False)
     try:
@@ -66,4 +70,6 @@ def _line(headline: Headline) -> str:
     if headline.ci95 is None:
         return f"{headline.name}: {count(int(headline.value))} (95% limit). {headline.sentence}"
     low, high = headline.ci95
-    return f"{headline.name}: {share(headline.value)} (95% {share(low)} to {share(high)}). {headline.sentence}"
+    return (
+        f"{headline.name}: {share(headline.value)} (95% {share(low)} to {share(high)}). {headline.sentence}"
+    )

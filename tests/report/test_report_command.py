@@ -1,10 +1,13 @@
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 from click.testing import CliRunner
 
 from phiscan.cli.report import report
+from phiscan.report.elusion import SEED
 from tests.report.synthetic import Made, decide_referred, share
 
 Fill = Callable[..., Made]
@@ -40,3 +43,13 @@ def test_needs_something_to_do(filled: Fill) -> None:
 def test_refuses_an_unknown_scan(filled: Fill) -> None:
     result = run(filled([]), "--json", "--scan", "99", catch=True)
     assert "99" in str(result.exception)
+
+
+def test_shows_its_help_without_loading_scipy() -> None:
+    code = "import sys, phiscan.cli.report; sys.exit('scipy' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_takes_the_same_seed_as_the_library(filled: Fill) -> None:
+    made = filled(share(100))
+    assert json.loads(run(made, "--json").stdout)["elusion"]["seed"] == SEED
