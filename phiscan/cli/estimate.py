@@ -130,7 +130,9 @@ def missed(counts: str, model_text: str | None, by: str | None, as_json: bool) -
 @click.option("--population", type=COUNT, help="All files that were not referred, the sample among them.")
 @click.option("--sample", type=COUNT, help="Files drawn at random from them and reviewed.")
 @click.option("--found", type=COUNT, help="PHI files in the sample.")
-@click.option("--confidence", type=float, default=0.95, show_default=True)
+@click.option(
+    "--confidence", type=float, default=0.95, show_default=True, help="Of every one-sided bound, in (0, 1)."
+)
 @click.option("--true-positives", type=COUNT, help="PHI files found so far: gives the recall bound.")
 @click.option("--strata", type=click.Path(), help="CSV file with name,population,sample,found.")
 @click.option("--plan", is_flag=True, help="Only say how many files to review.")
