@@ -112,9 +112,7 @@ def _kappa(table: Counter[tuple[str, str]], n: int, share: Fraction) -> Figure:
         columns[b] += count
     chance = Fraction(sum(rows[label] * columns[label] for label in rows), n * n)
     if chance == 1:
-        return Figure(
-            None, None, "both reviewers used only one label: chance agreement is complete"
-        )
+        return Figure(None, None, "both reviewers used only one label: chance agreement is complete")
     kappa = (share - chance) / (1 - chance)
     # Large-sample variance of Fleiss, Cohen & Everitt (1969), eq. 14.
     spread = Fraction(0)
