@@ -17,7 +17,10 @@ BEGIN, END = "<!-- rules: begin -->", "<!-- rules: end -->"
 
 def table() -> str:
     """Return the rules as a Markdown table, in the order of the files."""
-    lines = ["| Rule | Type | Finds | Score | Needs a label | Check | Source |", "| --- | --- | --- | --- | --- | --- | --- |"]
+    lines = [
+        "| Rule | Type | Finds | Score | Needs a label | Check | Source |",
+        "| --- | --- | --- | --- | --- | --- | --- |",
+    ]
     for rule in load_rules().rules:
         label = f"`{rule.context}`" if rule.needs_evidence else ""
         check = f"`{rule.check}`" if rule.check else ""

@@ -1,8 +1,8 @@
 """Pattern files to rules: the identifiers that phiscan looks for are data, and this reads them.
 
-A pattern file is TOML with two kinds of tables. ``[[rule]]`` describes one identifier; ``[context.NAME]`` is a
-set of words that speak for or against it. docs/reference/rules.md explains every field. Whatever is wrong in a
-file is refused with the file and the rule id: a rule that is silently dropped is PHI that is silently missed.
+A pattern file is TOML with two kinds of tables. ``[[rule]]`` describes one identifier; ``[context.NAME]`` is
+a set of words that speak for or against it. docs/reference/rules.md explains every field. Whatever is wrong
+in a file is refused with the file and the rule id: a rule silently dropped is PHI silently missed.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ _CONTEXT_FIELDS = ("labels", "headers", "near", "negative")
 class ContextWords:
     """Words around a value: lower case, English and French, matched as whole words.
 
-    ``labels`` stand right before the value, or at the head of its column; ``headers`` count only at the head of
-    a column; ``near`` anywhere within the same line raises the score; ``negative`` lowers it.
+    ``labels`` stand right before the value, or at the head of its column; ``headers`` count only at the head
+    of a column; ``near`` anywhere within the same line raises the score; ``negative`` lowers it.
     """
 
     name: str
@@ -178,7 +178,7 @@ def _texts(path: Path, where: str, key: str, value: Any) -> tuple[str, ...]:
     return tuple(value)
 
 
-def _rule(path: Path, number: int, table: Any) -> Rule:
+def _rule(path: Path, number: int, table: Any) -> Rule:  # noqa: C901 (one decision after the other reads best in one place)
     if not isinstance(table, dict):
         _refuse(path, f"rule {number}", "expected a [[rule]] table")
     name = table.get("id")

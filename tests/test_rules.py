@@ -99,10 +99,14 @@ def test_check_finds_rules_that_do_not_work(tmp_path: Path, change: tuple[str, s
 
 def test_check_finds_a_shadowed_rule(tmp_path: Path) -> None:
     rule = GOOD[GOOD.index("[[rule]]") :]
-    stronger = rule.replace("site.mrn.1", "site.other.1").replace("0.8", "0.95").replace("Q\\d{7}", "Q\\d{6,8}")
+    stronger = (
+        rule.replace("site.mrn.1", "site.other.1").replace("0.8", "0.95").replace("Q\\d{7}", "Q\\d{6,8}")
+    )
     stronger = stronger.replace('"Q123456"', '"Q12345"')
     defects = list(check_rules(read(tmp_path, GOOD + stronger)))
     assert defects == [
-        f"{tmp_path / 'site.toml'}: site.mrn.1: expected one example that no other rule takes, "
-        "but site.other.1 shadows it"
+        (
+            f"{tmp_path / 'site.toml'}: site.mrn.1: expected one example that no other rule takes, "
+            "but site.other.1 shadows it"
+        )
     ]

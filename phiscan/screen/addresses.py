@@ -14,8 +14,10 @@ SCORE = 0.5
 MAX_PARTS = 5
 _GAP = re.compile(r"[ \t]{0,8}[,.]?[ \t]{0,4}(?:\r?\n[ \t>]{0,12}){0,2}(?:, ?)?")
 _PART = re.compile(
-    rf"(?:[{UPPER}][\w.'’-]{{0,24}}|\d{{3,6}}(?:-\d{{3,4}})?|nan|(?:de|la|sur|am|im|an|der|of|and|du|des|le|el|los)(?=[ ]))"
-    rf"(?:[ ](?:[{UPPER}][\w.'’-]{{0,24}}|\d{{3,6}}(?:-\d{{3,4}})?|de|la|sur|am|im|an|der|of|and|du|des|le|el|los|u)(?![\w]))"
+    rf"(?:[{UPPER}][\w.'’-]{{0,24}}|\d{{3,6}}(?:-\d{{3,4}})?|nan|(?:de|la|sur|am|im|an|der|of|and|du"  # noqa: RUF001 (names are written with it)
+    rf"|des|le|el|los)(?=[ ]))"
+    rf"(?:[ ](?:[{UPPER}][\w.'’-]{{0,24}}|\d{{3,6}}(?:-\d{{3,4}})?|de|la|sur|am|im|an|der|of|and|du|des"  # noqa: RUF001 (names are written with it)
+    rf"|le|el|los|u)(?![\w]))"
     r"{0,4}"
 )
 _POSTAL = re.compile(

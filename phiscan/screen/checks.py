@@ -8,7 +8,7 @@ when no such value was ever issued.
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 import importlib
 import ipaddress
 import re
@@ -270,7 +270,7 @@ def _is_date(year: int, month: int, day: int) -> bool:
     if year < 100:  # noqa: PLR2004 (two digits)
         year += 2000
     try:
-        datetime.date(year, month, day)
+        dt.date(year, month, day)
     except ValueError:
         return False
     return 1850 <= year <= 2100  # noqa: PLR2004 (stated in numeric_date)
@@ -357,7 +357,8 @@ def address(value: str) -> Verdict:
 
 
 _BARE_ORGANIZATION = frozenset(
-    "the a an this that our your his her their my any each every some no which what local general public private"
+    "the a an this that our your his her their my any each every some no which what local general"  # noqa: SIM905 (a list of words reads best as a text)
+    " public private"
     " one united state national federal if in at for and all to as of by when whether with is".split()
 )
 

@@ -24,7 +24,7 @@ GAP = (
 )
 GAP_CHARS = 220  # more than GAP can take
 NEAR_CHARS = 60  # how far a word may stand from a value and still speak for or against it
-_SEPARATORS = str.maketrans("", "", " _-\t.'’/")
+_SEPARATORS = str.maketrans("", "", " _-\t.'’/")  # noqa: RUF001 (names are written with it)
 MAX_COLUMN_CELLS = 20_000
 MAX_HEADER_CELLS = 400
 MAX_HEADER_CHARS = 8000
@@ -53,8 +53,8 @@ def label_pattern(label: str) -> str:
     parts = []
     for char in label:
         plain = unicodedata.normalize("NFD", char)[0]
-        if char in " -'’/":
-            parts.append("[ _'’/.\\t-]{0,2}")
+        if char in " -'’/":  # noqa: RUF001 (names are written with it)
+            parts.append("[ _'’/.\\t-]{0,2}")  # noqa: RUF001 (names are written with it)
         elif plain != char:
             parts.append(f"[{char}{plain}]")
         else:

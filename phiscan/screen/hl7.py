@@ -1,7 +1,8 @@
 """Raw HL7 v2 messages: the segment and the field say what a value is, so nothing has to be guessed.
 
 Only the fields of Safe Harbor identifiers are read, with the standard encoding characters ``|^~``.
-Source: HL7 v2.9, chapters 3 (PID, PD1, NK1, PV1), 4 (ORC, OBR), 6 (GT1, IN1) and 2A (data types XPN, XAD, XTN, CX).
+Source: HL7 v2.9, chapters 3 (PID, PD1, NK1, PV1), 4 (ORC, OBR), 6 (GT1, IN1) and 2A (data types XPN, XAD,
+XTN, CX).
 """
 
 from __future__ import annotations
@@ -18,13 +19,15 @@ _SEGMENT = re.compile(r"(?:^|(?<=[\n\r\x0b]))(PID|PD1|NK1|PV1|ORC|OBR|GT1|IN1|MR
 _NAME, _DOCTOR, _ADDRESS = "name", "doctor", "address"
 _FIELDS: Mapping[str, Mapping[int, str | EntityType]] = {
     "PID": {
-        2: EntityType.MRN, 3: EntityType.MRN, 4: EntityType.MRN, 5: _NAME, 6: _NAME, 7: EntityType.DATE_OF_BIRTH,
+        2: EntityType.MRN, 3: EntityType.MRN, 4: EntityType.MRN, 5: _NAME, 6: _NAME, 7:
+        EntityType.DATE_OF_BIRTH,
         9: _NAME, 11: _ADDRESS, 13: EntityType.PHONE, 14: EntityType.PHONE, 18: EntityType.ACCOUNT,
         19: EntityType.SSN, 20: EntityType.DRIVER_LICENSE, 21: EntityType.MRN, 29: EntityType.DATE,
     },
     "PD1": {4: _DOCTOR},
     "NK1": {
-        2: _NAME, 4: _ADDRESS, 5: EntityType.PHONE, 6: EntityType.PHONE, 16: EntityType.DATE_OF_BIRTH, 30: _NAME,
+        2: _NAME, 4: _ADDRESS, 5: EntityType.PHONE, 6: EntityType.PHONE, 16: EntityType.DATE_OF_BIRTH, 30:
+        _NAME,
         31: EntityType.PHONE, 32: _ADDRESS, 33: EntityType.OTHER_ID, 37: EntityType.SSN,
     },
     "PV1": {7: _DOCTOR, 8: _DOCTOR, 9: _DOCTOR, 17: _DOCTOR, 19: EntityType.ACCOUNT, 52: _DOCTOR},
@@ -33,7 +36,8 @@ _FIELDS: Mapping[str, Mapping[int, str | EntityType]] = {
     "OBR": {10: _DOCTOR, 16: _DOCTOR, 17: EntityType.PHONE, 28: _DOCTOR},
     "GT1": {3: _NAME, 5: _ADDRESS, 6: EntityType.PHONE, 7: EntityType.PHONE, 8: EntityType.DATE_OF_BIRTH,
             12: EntityType.SSN},
-    "IN1": {5: _ADDRESS, 7: EntityType.PHONE, 8: EntityType.HEALTH_PLAN, 16: _NAME, 18: EntityType.DATE_OF_BIRTH,
+    "IN1": {5: _ADDRESS, 7: EntityType.PHONE, 8: EntityType.HEALTH_PLAN, 16: _NAME,
+            18: EntityType.DATE_OF_BIRTH,
             19: _ADDRESS, 36: EntityType.HEALTH_PLAN, 49: EntityType.HEALTH_PLAN},
     "MRG": {1: EntityType.MRN, 7: _NAME},
     "ROL": {4: _DOCTOR},
@@ -62,7 +66,7 @@ def is_message(text: str) -> bool:
 
     >>> is_message("MSH|^~\\&|LAB|"), is_message("MSH is short for")
     (True, False)
-    """
+    """  # noqa: D301 (the separators of HL7)
     return text[:200].lstrip("\ufeff\x0b\r\n ").startswith(("MSH|", "FHS|", "BHS|"))
 
 
@@ -93,7 +97,7 @@ def _repetitions(field: str, position: int) -> Iterator[tuple[int, str]]:
         position += len(value) + 1
 
 
-def _read(kind: str | EntityType, value: str, start: int, where: str) -> Iterator[Finding]:
+def _read(kind: str | EntityType, value: str, start: int, where: str) -> Iterator[Finding]:  # noqa: C901 (one decision after the other reads best in one place)
     parts = value.split("^")
     if kind == _NAME:
         yield from _name(parts, start, where, health=False)

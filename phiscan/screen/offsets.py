@@ -7,9 +7,10 @@ import numpy.typing as npt
 
 
 def code_points(raw: bytes, places: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """Turn byte offsets into code-point offsets, by counting the bytes that begin a code point.
+    """Turn byte offsets into code-point offsets: count the bytes that begin a code point.
 
-    ``places`` has any shape; a surrogate that ``surrogatepass`` wrote counts as one code point, as in ``str``.
+    ``places`` has any shape; a surrogate that ``surrogatepass`` wrote counts as one code point, as in
+    ``str``.
 
     >>> code_points("é=1".encode(), np.array([0, 2, 3])).tolist()
     [0, 1, 2]

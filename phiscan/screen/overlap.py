@@ -21,7 +21,8 @@ _UNITED = {EntityType.PERSON, EntityType.HEALTH_PROFESSIONAL, EntityType.STREET_
 def resolve(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """Return findings that do not overlap, in text order.
 
-    Where two overlap, the higher score stands, then the longer one, then the earlier; the other's source joins
+    Where two overlap, the higher score stands, then the longer one, then the earlier; the other's source
+    joins
     its reasons. Two names (or two addresses) that overlap are united, with the bits of both.
     """
     ordered = sorted(findings, key=lambda f: (f.span.start, -f.span.end))

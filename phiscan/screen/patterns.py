@@ -3,7 +3,8 @@
 All rules and all labels stand in ONE ungrouped alternation of google-re2 that runs over UTF-8 bytes. Where it
 stops, the text is either a label (then the value is looked for behind it, or in the column below it) or the
 shape of a value (then the rules that fit the place are matched again with `regex`, which knows Unicode word
-boundaries and has a timeout). Checks veto or confirm, words near by raise or lower the score. A number without
+boundaries and has a timeout). Checks veto or confirm, words near by raise or lower the score. A number
+without
 any evidence is never even looked at, so a table of plain numbers costs what the automaton costs.
 """
 
@@ -193,7 +194,7 @@ class PatternRecognizer:
                     yield finding
 
     def _hits(self, text: str) -> Iterator[tuple[int, int, Sequence[_Evidence] | None, Sequence[int]]]:
-        """Yield where the scanner stopped: ``start, end``, the label's evidence or None, the rules that fit."""
+        """Yield where the scanner stopped: start, end, the label's evidence or None, the rules that fit."""
         done = 0
         for base in range(0, max(len(text), 1), WINDOW_CHARS):
             window = text[base : base + WINDOW_CHARS + OVERLAP_CHARS]
@@ -259,7 +260,7 @@ class PatternRecognizer:
                         yield item.rule, finding
 
 
-def _judge(
+def _judge(  # noqa: PLR0917 (a place and what stands there)
     compiled: CompiledRule,
     text: str,
     start: int,
@@ -267,7 +268,7 @@ def _judge(
     evidence: _Evidence | None = None,
     kind: str = "",
 ) -> Finding | None:
-    """Weigh one match: the rule's prior, its label, its check, the words around; None when too little is left."""
+    """Weigh one match by its rule, label, check and surroundings; None when too little is left."""
     rule = compiled.rule
     score = rule.score
     reasons = [Reason("rule", rule.id, score)]

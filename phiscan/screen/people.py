@@ -28,7 +28,8 @@ def count_people(document: Document, findings: Sequence[Finding]) -> int:
     """Estimate the number of distinct people whom the findings put at risk.
 
     A person is a name; a bare last name or first name is the person whose full name has it, so ``Mr. Roy``
-    after ``Jean Roy`` is nobody new. Health professionals are not counted: the file is not about them. Numbers
+    after ``Jean Roy`` is nobody new. Health professionals are not counted: the file is not about them.
+    Numbers
     of one kind that a person has only one of (a health card, a date of birth) give a lower bound where
     names were missed: three health cards are three people.
     """
@@ -61,7 +62,7 @@ def _names(text: str, findings: Sequence[Finding]) -> Iterator[str]:
 def _key(name: str) -> tuple[str, ...]:
     """Return the words of a name in one form: no case, accents, titles, initials or order of the parts."""
     plain = unicodedata.normalize("NFD", name.casefold().replace("^", " ").replace(",", " "))
-    letters = "".join(c if c.isalpha() or c in "'’-" else " " for c in plain if not unicodedata.combining(c))
+    letters = "".join(c if c.isalpha() or c in "'’-" else " " for c in plain if not unicodedata.combining(c))  # noqa: RUF001 (names are written with it)
     return tuple(sorted(word for word in letters.split() if len(word) > 1))
 
 

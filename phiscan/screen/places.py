@@ -1,4 +1,4 @@
-"""Cities, states, provinces and countries by the gazetteer, where the words around say that a place stands there."""
+"""Cities, states, provinces and countries by the gazetteer, where the words around speak of a place."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from phiscan.screen.patterns import bits_of
 SCORE = 0.5
 MAX_WORDS = 3
 _BEFORE = re.compile(
-    r"(?<!\w)(?:in|from|near|to|at|of|via|visiting|toward|towards|around|across|outside|leaving|reaching|moved to|à"
+    r"(?<!\w)(?:in|from|near|to|at|of|via|visiting|toward|towards|around|across|outside|leaving"
+    r"|reaching|moved to|à"
     r"|de|du|au|aux|en|vers|depuis|chez|and|or|et|the|,)[ ]$",
     re.IGNORECASE,
 )

@@ -45,7 +45,8 @@ class SpacyRecognizer:
         try:
             pipeline = spacy.load(name)
         except (OSError, ImportError, ValueError) as error:
-            message = f"name_pipeline: expected a spaCy pipeline that can be loaded, got {name} ({type(error).__name__})"
+            kind = type(error).__name__
+            message = f"name_pipeline: expected a spaCy pipeline that can be loaded, got {name} ({kind})"
             raise ConfigError(message) from None
         if not {"ner", "entity_ruler", "span_ruler"} & set(pipeline.pipe_names) and not pipeline.pipe_names:
             message = f"name_pipeline: {name}: expected a component that marks entities, found none"

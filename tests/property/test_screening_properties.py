@@ -13,8 +13,8 @@ from phiscan.screen.prototypes import is_identifying, lacking
 
 BITS = st.frozensets(st.sampled_from(ALL_PII_BITS)).map(PiiVector)
 PIECES = st.sampled_from(
-    ["Patient: ", "Anna Kowalczyk", "Dr. Roy", " DOB: ", "1962-03-14", "613-555-0199", "a@b.example", "😀", "é", "𝒳",
-     "\n", "\t", ", ", "401 Smyth Rd", "MRN 123456", "K1H 8L1", "العربية", "漢字", "|", "\u200b", "e\u0301", "\r\n"]
+    ["Patient: ", "Anna Kowalczyk", "Dr. Roy", " DOB: ", "1962-03-14", "613-555-0199", "a@b.example", "😀", "é", "𝒳",  # noqa: E501, RUF001 (one expression or one row of data)
+     "\n", "\t", ", ", "401 Smyth Rd", "MRN 123456", "K1H 8L1", "العربية", "漢字", "|", "\u200b", "e\u0301", "\r\n"]  # noqa: E501 (one expression or one row of data)
 )  # fmt: skip
 TEXTS = st.lists(st.one_of(PIECES, st.text(max_size=6)), max_size=25).map("".join)
 
@@ -54,7 +54,7 @@ def test_findings_are_ordered_inside_the_text_and_do_not_overlap(screener: Scree
 
 
 @settings(max_examples=40, deadline=None)
-@given(prefix=st.text(alphabet="é😀漢 \n𝒳", max_size=40))
+@given(prefix=st.text(alphabet="é😀漢 \n𝒳", max_size=40))  # noqa: RUF001 (names are written with it)
 def test_what_stands_before_only_shifts_the_spans(screener: Screener, prefix: str) -> None:
     text = "\n\nPatient: Anna Kowalczyk, 613-555-0199, a@b.example"
     alone = screen(Document(text, (), ""), screener).findings

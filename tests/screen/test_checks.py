@@ -16,7 +16,7 @@ CONFIRMED = [
     ("sin", "130 692 544"),  # python-stdnum's own example of a SIN
     ("iban", "GB82 WEST 1234 5698 7654 32"),  # ISO 13616 registry example
     ("bc_phn", "9698 658 215"),  # python-stdnum's own example of a PHN
-    ("mrz", "P<UTOERIKSSON<<ANNA<MARIA<<<<<<<<<<<<<<<<<<<\nL898902C36UTO7408122F1204159ZE184226B<<<<<10"),  # ICAO 9303-4
+    ("mrz", "P<UTOERIKSSON<<ANNA<MARIA<<<<<<<<<<<<<<<<<<<\nL898902C36UTO7408122F1204159ZE184226B<<<<<10"),  # ICAO 9303-4  # noqa: E501 (one expression or one row of data)
     ("udi", "(01)00844588003288(17)141120(10)7654321D(21)10987654d321"),  # FDA, UDI formats, GS1 example
 ]  # fmt: skip
 

@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
-from phiscan.dictionaries import load_dictionary
 from phiscan.config import data_dir
+from phiscan.dictionaries import load_dictionary
 from phiscan.model import PiiBit, Screening
 from phiscan.screen.gazetteer import load_gazetteer, terms
 

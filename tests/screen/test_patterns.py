@@ -16,7 +16,10 @@ Found = Callable[[str], set[tuple[str, str]]]
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("call 678-233-5033, x549 now", ("PHONE", "678-233-5033, x549")),  # the four odd phones of uzuner-2007
+        (
+            "call 678-233-5033, x549 now",
+            ("PHONE", "678-233-5033, x549"),
+        ),  # the four odd phones of uzuner-2007
         ("at (692) 673 3025 tonight", ("PHONE", "(692) 673 3025")),
         ("pager 917070-7689", ("PHONE", "917070-7689")),
         ("ext 160-6305, x2644", ("PHONE", "160-6305, x2644")),
@@ -100,7 +103,7 @@ def test_every_reason_and_repr_is_free_of_document_text(screened: Callable[[str]
 
 @pytest.mark.parametrize(
     "unit",
-    ["1", "1-", "a", "A", "a.", "a@", "1 ", "(", "A1", "MRN ", "MRN: ", "00:", "http://", "Dr. ", "Aa, ", "\n", "|",
+    ["1", "1-", "a", "A", "a.", "a@", "1 ", "(", "A1", "MRN ", "MRN: ", "00:", "http://", "Dr. ", "Aa, ", "\n", "|",  # noqa: E501 (one expression or one row of data)
      "12 Aa ", "né le ", "1" * 40 + "@", "Patient:", '"', "é", "😀", "A Hospital ", "St., "],
 )  # fmt: skip
 def test_time_grows_linearly_on_hostile_input(screened: Callable[[str], Screening], unit: str) -> None:

@@ -28,7 +28,8 @@ def test_the_formula_is_that_of_equation_4() -> None:
 def test_every_vector_of_the_formula_has_the_distance_of_brute_force() -> None:
     bits = (*PERSON_NAME, *ID, *VENUE)
     vectors = [
-        PiiVector(frozenset(bit for i, bit in enumerate(bits) if packed >> i & 1)) for packed in range(2 ** len(bits))
+        PiiVector(frozenset(bit for i, bit in enumerate(bits) if packed >> i & 1))
+        for packed in range(2 ** len(bits))
     ]
     satisfying = [vector.to_int() for vector in vectors if is_identifying(vector)]
     for vector in vectors[::7]:
@@ -55,10 +56,11 @@ def test_nearest_counts_surplus_bits_too() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "[[prototype]]\nname = 'x'\nbits = ['Nose']\n", "[[prototype]]\nname = 'x'\nbits = []\n", "[["]
+    "text",
+    ["", "[[prototype]]\nname = 'x'\nbits = ['Nose']\n", "[[prototype]]\nname = 'x'\nbits = []\n", "[["],
 )
 def test_refuses_a_damaged_prototype_file(tmp_path: Path, text: str) -> None:
     path = tmp_path / "prototypes.toml"
     path.write_text(text, encoding="utf-8")
-    with pytest.raises(ModelError, match="prototypes.toml"):
+    with pytest.raises(ModelError, match=r"prototypes\.toml"):
         load_prototypes(path)

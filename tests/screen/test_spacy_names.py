@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from phiscan.config import Config
@@ -17,7 +15,9 @@ spacy = pytest.importorskip("spacy")
 def pipeline(tmp_path_factory: pytest.TempPathFactory) -> str:
     nlp = spacy.blank("en")
     ruler = nlp.add_pipe("entity_ruler")
-    ruler.add_patterns([{"label": "PERSON", "pattern": "Zorblatt Quux"}, {"label": "ORG", "pattern": "Quuxcorp"}])
+    ruler.add_patterns(
+        [{"label": "PERSON", "pattern": "Zorblatt Quux"}, {"label": "ORG", "pattern": "Quuxcorp"}]
+    )
     path = tmp_path_factory.mktemp("spacy") / "site_pipeline"
     nlp.to_disk(path)
     return str(path)
