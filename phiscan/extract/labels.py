@@ -128,6 +128,7 @@ def humanise(name: str) -> str:
     return " ".join(_CAMEL.sub(" ", name).split())
 
 
+@lru_cache(maxsize=4096)
 def is_label(text: str) -> bool:
     """Tell a cell that names what stands beside or below it.
 

@@ -11,6 +11,7 @@ from phiscan.extract.package import local_attributes, local_name, parse_damaged,
 
 # The attributes that carry a value in CDA, FHIR and most data formats; identifiers in CDA are "extension".
 _VALUE_ATTRIBUTES = ("value", "extension", "displayName", "title", "name", "label", "alt")
+_PROSE_CHARS = 200  # a longer text needs no label
 _NAME_PARTS = ("prefix", "given", "family", "suffix")
 _INLINE = frozenset({"content", "br", "sub", "sup", "b", "i", "em", "strong", "span", "a", "linkHtml"})
 _OWNERS = {
@@ -59,6 +60,13 @@ def _lines(root: Any) -> list[str]:
         name = local_name(element)
         if not name:
             continue
+        if not len(element) and not element.attrib:  # most elements: one value, nothing else
+            text = element.text
+            if text and not text.isspace():
+                lines.append(_leaf(name, _squeeze(text)))
+            if element.tail and not element.tail.isspace():
+                lines.append(_squeeze(element.tail))
+            continue
         owner = _OWNERS.get(name, owner)
         children = list(element)
         if name == "name" and any(local_name(child) in ("given", "family") for child in children):
@@ -89,8 +97,12 @@ def _own_lines(element: Any, name: str, children: list[Any]) -> list[str]:
         )
     text = _squeeze(text)
     if text:
-        lines.append(text if len(text) > 200 else pair(label, text))  # noqa: PLR2004 (prose needs no label)
+        lines.append(_leaf(name, text))
     return lines
+
+
+def _leaf(name: str, text: str) -> str:
+    return text if len(text) > _PROSE_CHARS else f"{humanise(name)}: {text}"
 
 
 def _is_inline(element: Any) -> bool:

@@ -15,6 +15,7 @@ from phiscan.extract.labels import is_label, pair
 SEPARATOR = " | "
 _LOOK_AHEAD = 30  # rows read to find the header
 _HEADER_WITHIN = 12  # the header is among this many rows that hold anything
+_MAX_FORM_CELLS = 12  # a wider row is not a form of labels and values
 _MAX_HEADER_CHARS = 60
 _MIN_HEADER_CELLS = 2
 _NUMERIC_SHARE = 0.5
@@ -63,12 +64,12 @@ def _prefix(cell: str) -> str:
 
 
 def _unlabelled(cells: Sequence[str]) -> str:
+    values = [value for cell in cells if (value := cell.strip())]
+    if len(values) > _MAX_FORM_CELLS:
+        return SEPARATOR.join(values)
     parts: list[str] = []
     label = ""
-    for cell in cells:
-        value = cell.strip()
-        if not value:
-            continue
+    for value in values:
         if label and not is_label(value):
             parts[-1] = pair(label, value)
             label = ""
