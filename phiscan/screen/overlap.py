@@ -14,6 +14,7 @@ _CONTAINERS = {
     EntityType.PERSON: {EntityType.PERSON},
     EntityType.HEALTH_PROFESSIONAL: {EntityType.HEALTH_PROFESSIONAL},
 }
+_PLACES = frozenset({EntityType.STREET_ADDRESS, EntityType.LOCATION, EntityType.POSTAL_CODE})
 # Recognizers that see different parts of one name or address: their union is the finding.
 _UNITED = {EntityType.PERSON, EntityType.HEALTH_PROFESSIONAL, EntityType.STREET_ADDRESS}
 
@@ -50,6 +51,15 @@ def _resolve_group(group: list[Finding]) -> list[Finding]:
         if not rivals:
             chosen.append(finding)
             continue
+        if len(rivals) > 1 and finding.entity_type is EntityType.STREET_ADDRESS:
+            within = [chosen[i] for i in rivals]
+            if all(other.entity_type in _PLACES and finding.span.contains(other.span) for other in within):
+                # A labelled address that holds its street, city and postal code: the whole is the finding.
+                whole = replace(finding, score=max(other.score for other in within))
+                for other in within:
+                    whole = _absorb(whole, other, alone=False)
+                chosen = [other for other in chosen if other not in within] + [whole]
+                continue
         chosen[rivals[0]] = _absorb(chosen[rivals[0]], finding, alone=len(rivals) == 1)
     return sorted(chosen, key=lambda f: f.span.start)
 
