@@ -116,7 +116,7 @@ def _axis_end(shown: Sequence[Characteristic]) -> float:
     largest = max(ends, default=1.0)
     return next(
         end
-        for end in (0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 1.0)
+        for end in (0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0)
         if largest <= end or end == 1
     )
 

@@ -13,7 +13,7 @@ from typing import Any
 from phiscan.metrics.intervals import Figure
 from phiscan.metrics.two_list import Total
 from phiscan.report.data import FileEntry, ReportData
-from phiscan.report.tables import Cell, Column, Table
+from phiscan.report.table import Cell, Column, Table
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 

@@ -13,7 +13,8 @@ from phiscan.metrics.two_list import Total
 from phiscan.report import charts, words
 from phiscan.report.data import ReportData
 from phiscan.report.missed import meaning
-from phiscan.report.tables import Cell, Column, Table, tables
+from phiscan.report.table import Cell, Column, Table
+from phiscan.report.tables import tables
 
 NONE = Markup('<span class="none" title="does not exist">&ndash;</span>')
 VERDICTS = {"phi": "PHI", "not_phi": "not PHI", "unsure": "unsure"}

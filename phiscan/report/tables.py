@@ -1,46 +1,13 @@
-"""Every table of the report, once: HTML shows its beginning, CSV and PDF are made from the same rows."""
+"""Every table of the report, once, in the order of the page."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime
-from typing import Literal
 
-from phiscan.metrics.intervals import Figure
-from phiscan.metrics.two_list import Total
-from phiscan.report.data import Characteristic, Group, ReportData
-from phiscan.report.missed import meaning
+from phiscan.report import tables_estimated
+from phiscan.report.data import Group, ReportData
+from phiscan.report.table import Cell, Column, Table
 from phiscan.report.words import CHARACTERISTICS, ENTITY_TYPES, FORMATS, REASONS, plain
-
-Kind = Literal[
-    "text", "path", "count", "share", "number", "figure", "ratio", "total", "time", "verdict", "flag", "id"
-]
-Cell = str | int | float | datetime | Figure | Total | tuple[float, float] | None
-
-CAP = 100  # rows shown in HTML and PDF; CSV has all
-
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    """A column: its key in CSV, its heading, and how its cells are written; ``shown`` on the page too."""
-
-    key: str
-    label: str
-    kind: Kind = "text"
-    shown: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
-    """A table with all its rows; ``bar`` names a count column that HTML also draws."""
-
-    id: str
-    caption: str
-    columns: tuple[Column, ...]
-    rows: tuple[tuple[Cell, ...], ...]
-    bar: str = ""
-    cap: int = CAP
 
 
 def tables(data: ReportData) -> dict[str, Table]:
@@ -50,14 +17,16 @@ def tables(data: ReportData) -> dict[str, Table]:
         _outcomes(data),
         _unread(data),
         _funnel(data),
-        _screening("screening", "The whole screen: referred to review", [data.overall]),
-        _screening("characteristics", "Each characteristic as a screen of its own", data.characteristics),
-        _relative(data),
-        _screening("detectors", "Each detector as a screen of its own", data.detectors),
-        _histories(data),
-        _sample(data),
-        _pairs(data),
-        _models(data),
+        tables_estimated.screening("screening", "The whole screen: referred to review", [data.overall]),
+        tables_estimated.screening(
+            "characteristics", "Each characteristic as a screen of its own", data.characteristics
+        ),
+        tables_estimated.relative(data),
+        tables_estimated.screening("detectors", "Each detector as a screen of its own", data.detectors),
+        tables_estimated.histories(data),
+        tables_estimated.sample(data),
+        tables_estimated.pairs(data),
+        tables_estimated.models(data),
         _types(data),
         _groups("formats", "By format, as found in the content", "Format", data.formats, FORMATS),
         _groups("folders", "By folder", "Folder", data.folders),
@@ -123,171 +92,6 @@ def _funnel(data: ReportData) -> Table:
         ("Confirmed as PHI", funnel.phi),
     )
     return Table("funnel", "From the share to confirmed PHI", columns, rows, bar="files")
-
-
-def _screening(name: str, caption: str, found: Sequence[Characteristic]) -> Table:
-    columns = (
-        Column("name", "Screen"),
-        Column("positive", "Files with it", "count"),
-        Column("phi", "PHI", "count"),
-        Column("not_phi", "Not PHI", "count"),
-        Column("unverified", "Not verified", "count"),
-        Column("tdp", "TDP", "figure"),
-        Column("final_tdp", "TDP will be", "share"),
-        Column("frp", "FRP", "figure"),
-        Column("final_frp", "FRP will be", "share"),
-        Column("ppv", "PPV", "figure"),
-    )
-    rows = [
-        (
-            c.label,
-            c.positive,
-            c.phi,
-            c.not_phi,
-            c.unverified,
-            c.tdp,
-            _range(c.final_tdp.low, c.final_tdp.high),
-            c.frp,
-            _range(c.final_frp.low, c.final_frp.high),
-            c.ppv,
-        )
-        for c in found
-    ]
-    return Table(name, caption, columns, tuple(rows))
-
-
-def _relative(data: ReportData) -> Table:
-    columns = (
-        Column("name", "Characteristic"),
-        Column("hipaa", "HIPAA identifier"),
-        Column("coverage", "Share of files with it", "figure"),
-        Column("relative_tdp", "Relative TDP", "ratio"),
-        Column("relative_frp", "Relative FRP", "ratio"),
-    )
-    rows = [
-        (c.label, f"({c.hipaa})" if c.hipaa else "not one", c.coverage, c.relative_tdp, c.relative_frp)
-        for c in data.characteristics
-    ]
-    return Table("relative", "The characteristics against the first of them", columns, tuple(rows))
-
-
-def _range(low: float | None, high: float | None) -> Cell:
-    return None if low is None or high is None else (low, high)
-
-
-def _histories(data: ReportData) -> Table:
-    names = data.capture.detectors
-    columns = (
-        *(Column(name, name.capitalize(), "flag") for name in names),
-        Column("files", "Files", "count"),
-        Column("referred", "Referred", "count"),
-        Column("phi", "PHI", "count"),
-        Column("not_phi", "Not PHI", "count"),
-        Column("unverified", "Not verified", "count"),
-    )
-    rows = [
-        (
-            *("yes" if h.detectors[name] else "no" for name in names),
-            h.files,
-            h.referred,
-            h.phi,
-            h.not_phi,
-            h.unverified,
-        )
-        for h in data.histories
-    ]
-    return Table("histories", "Which detectors said PHI, and what people said", columns, tuple(rows))
-
-
-def _sample(data: ReportData) -> Table:
-    columns = (
-        Column("position", "Position", "count"),
-        Column("file", "File number", "id"),
-        Column("path", "File", "path"),
-        Column("verdict", "Verdict", "verdict"),
-    )
-    rows = [(s.position, str(s.file), s.path, s.verdict) for s in data.elusion_sample]
-    caption = "The random sample of files that were not referred, in the order in which to review it"
-    return Table("elusion_sample", caption, columns, tuple(rows), cap=20)
-
-
-def _pairs(data: ReportData) -> Table:
-    columns = (
-        Column("first", "First"),
-        Column("second", "Second"),
-        Column("both", "Both", "count"),
-        Column("only_first", "First only", "count"),
-        Column("only_second", "Second only", "count"),
-        Column("lincoln_petersen_missed", "Missed by both, Lincoln-Petersen", "number"),
-        Column("chapman_missed", "Missed by both, Chapman", "number"),
-        Column("chapman_total", "Total PHI, Chapman", "total"),
-        Column("compared", "Compared", "count"),
-        Column("dependence", "Dependence, nats", "number"),
-        Column("p_value", "p", "number"),
-    )
-    rows = [
-        (
-            p.first,
-            p.second,
-            p.both,
-            p.only_first,
-            p.only_second,
-            p.lincoln_petersen.missed,
-            p.chapman.missed,
-            p.chapman,
-            p.compared,
-            p.dependence,
-            p.p_value,
-        )
-        for p in data.capture.pairs
-    ]
-    return Table("pairs", "Two detectors at a time", columns, tuple(rows))
-
-
-def _models(data: ReportData) -> Table:
-    columns = (
-        Column("model", "Model", "path"),
-        Column("meaning", "In words"),
-        Column("missed", "Missed by all", "number"),
-        Column("total", "Total PHI", "number"),
-        Column("low", "95% from", "number"),
-        Column("high", "to", "number"),
-        Column("deviance", "Deviance", "number"),
-        Column("df", "df", "count"),
-        Column("aic", "AIC", "number"),
-        Column("bic", "BIC", "number"),
-        Column("reason", "Remark"),
-    )
-    models = data.capture.models
-    rows = []
-    for fit in sorted(models.models if models else (), key=lambda f: (f.aic is None, f.aic, f.model)):
-        low, high = fit.ci95 or (None, None)
-        chosen = [
-            name
-            for name, best in (
-                ("AIC", models and models.selected_aic),
-                ("BIC", models and models.selected_bic),
-            )
-            if best == fit.model
-        ]
-        remark = fit.reason or (f"lowest {' and '.join(chosen)}" if chosen else "")
-        words = meaning(fit.model, data.capture.detectors)
-        rows.append(
-            (
-                fit.model,
-                words,
-                fit.missed,
-                fit.total,
-                low,
-                high,
-                fit.deviance,
-                fit.df,
-                fit.aic,
-                fit.bic,
-                remark,
-            )
-        )
-    return Table("models", "Log-linear models of all detectors together", columns, tuple(rows))
 
 
 def _types(data: ReportData) -> Table:

@@ -1,0 +1,180 @@
+"""The tables of estimates: how good the screen is, and how much was missed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from phiscan.report.data import Characteristic, ReportData
+from phiscan.report.missed import meaning
+from phiscan.report.table import Cell, Column, Table
+
+
+def screening(name: str, caption: str, found: Sequence[Characteristic]) -> Table:
+    """Return TDP, FRP and PPV of several screens."""
+    columns = (
+        Column("name", "Screen"),
+        Column("positive", "Files with it", "count"),
+        Column("phi", "PHI", "count"),
+        Column("not_phi", "Not PHI", "count"),
+        Column("unverified", "Not verified", "count"),
+        Column("tdp", "TDP", "figure"),
+        Column("final_tdp", "TDP will be", "share"),
+        Column("frp", "FRP", "figure"),
+        Column("final_frp", "FRP will be", "share"),
+        Column("ppv", "PPV", "figure"),
+    )
+    rows = [
+        (
+            c.label,
+            c.positive,
+            c.phi,
+            c.not_phi,
+            c.unverified,
+            c.tdp,
+            _range(c.final_tdp.low, c.final_tdp.high),
+            c.frp,
+            _range(c.final_frp.low, c.final_frp.high),
+            c.ppv,
+        )
+        for c in found
+    ]
+    return Table(name, caption, columns, tuple(rows))
+
+
+def _range(low: float | None, high: float | None) -> Cell:
+    return None if low is None or high is None else (low, high)
+
+
+def relative(data: ReportData) -> Table:
+    """Return every characteristic against the reference."""
+    columns = (
+        Column("name", "Characteristic"),
+        Column("hipaa", "HIPAA identifier"),
+        Column("coverage", "Share of files with it", "figure"),
+        Column("relative_tdp", "Relative TDP", "ratio"),
+        Column("relative_frp", "Relative FRP", "ratio"),
+    )
+    rows = [
+        (c.label, f"({c.hipaa})" if c.hipaa else "not one", c.coverage, c.relative_tdp, c.relative_frp)
+        for c in data.characteristics
+    ]
+    return Table("relative", "The characteristics against the first of them", columns, tuple(rows))
+
+
+def histories(data: ReportData) -> Table:
+    """Return the capture histories of the detectors."""
+    names = data.capture.detectors
+    columns = (
+        *(Column(name, name.capitalize(), "flag") for name in names),
+        Column("files", "Files", "count"),
+        Column("referred", "Referred", "count"),
+        Column("phi", "PHI", "count"),
+        Column("not_phi", "Not PHI", "count"),
+        Column("unverified", "Not verified", "count"),
+    )
+    rows = [
+        (
+            *("yes" if h.detectors[name] else "no" for name in names),
+            h.files,
+            h.referred,
+            h.phi,
+            h.not_phi,
+            h.unverified,
+        )
+        for h in data.histories
+    ]
+    return Table("histories", "Which detectors said PHI, and what people said", columns, tuple(rows))
+
+
+def sample(data: ReportData) -> Table:
+    """Return the random sample of files that were not referred."""
+    columns = (
+        Column("position", "Position", "count"),
+        Column("file", "File number", "id"),
+        Column("path", "File", "path"),
+        Column("verdict", "Verdict", "verdict"),
+    )
+    rows = [(s.position, str(s.file), s.path, s.verdict) for s in data.elusion_sample]
+    caption = "The random sample of files that were not referred, in the order in which to review it"
+    return Table("elusion_sample", caption, columns, tuple(rows), cap=20)
+
+
+def pairs(data: ReportData) -> Table:
+    """Return the estimates of two detectors at a time."""
+    columns = (
+        Column("first", "First"),
+        Column("second", "Second"),
+        Column("both", "Both", "count"),
+        Column("only_first", "1st only", "count"),
+        Column("only_second", "2nd only", "count"),
+        Column("lincoln_petersen_missed", "Missed, Lincoln-Petersen", "number"),
+        Column("chapman_missed", "Missed, Chapman", "number"),
+        Column("chapman_total", "Total PHI, Chapman", "total"),
+        Column("compared", "Compared", "count"),
+        Column("dependence", "Nats", "number"),
+        Column("p_value", "p", "number"),
+    )
+    rows = [
+        (
+            p.first,
+            p.second,
+            p.both,
+            p.only_first,
+            p.only_second,
+            p.lincoln_petersen.missed,
+            p.chapman.missed,
+            p.chapman,
+            p.compared,
+            p.dependence,
+            p.p_value,
+        )
+        for p in data.capture.pairs
+    ]
+    return Table("pairs", "Two detectors at a time", columns, tuple(rows))
+
+
+def models(data: ReportData) -> Table:
+    """Return the log-linear models, the best by AIC first, refused ones last."""
+    columns = (
+        Column("model", "Model", "path"),
+        Column("meaning", "In words"),
+        Column("missed", "Missed by all", "number"),
+        Column("total", "Total PHI", "number"),
+        Column("low", "95% from", "number"),
+        Column("high", "to", "number"),
+        Column("deviance", "Deviance", "number"),
+        Column("df", "df", "count"),
+        Column("aic", "AIC", "number"),
+        Column("bic", "BIC", "number"),
+        Column("reason", "Remark"),
+    )
+    models = data.capture.models
+    rows = []
+    for fit in sorted(models.models if models else (), key=lambda f: (f.aic is None, f.aic, f.model)):
+        low, high = fit.ci95 or (None, None)
+        chosen = [
+            name
+            for name, best in (
+                ("AIC", models and models.selected_aic),
+                ("BIC", models and models.selected_bic),
+            )
+            if best == fit.model
+        ]
+        remark = fit.reason or (f"lowest {' and '.join(chosen)}" if chosen else "")
+        words = meaning(fit.model, data.capture.detectors)
+        rows.append(
+            (
+                fit.model,
+                words,
+                fit.missed,
+                fit.total,
+                low,
+                high,
+                fit.deviance,
+                fit.df,
+                fit.aic,
+                fit.bic,
+                remark,
+            )
+        )
+    return Table("models", "Log-linear models of all detectors together", columns, tuple(rows))
