@@ -51,9 +51,12 @@ def _resolve_group(group: list[Finding]) -> list[Finding]:
         if not rivals:
             chosen.append(finding)
             continue
-        if len(rivals) > 1 and finding.entity_type is EntityType.STREET_ADDRESS:
+        if finding.entity_type is EntityType.STREET_ADDRESS:
             within = [chosen[i] for i in rivals]
-            if all(other.entity_type in _PLACES and finding.span.contains(other.span) for other in within):
+            mixed = len(within) > 1 or within[0].entity_type is not finding.entity_type
+            if mixed and all(
+                other.entity_type in _PLACES and finding.span.contains(other.span) for other in within
+            ):
                 # A labelled address that holds its street, city and postal code: the whole is the finding.
                 whole = replace(finding, score=max(other.score for other in within))
                 for other in within:

@@ -1,0 +1,44 @@
+from __future__ import annotations
+
+from phiscan.model import EntityType, Finding, PiiBit, Reason, Span
+from phiscan.screen.overlap import resolve
+from phiscan.screen.patterns import bits_of
+
+
+def finding(start: int, end: int, kind: EntityType, score: float, source: str) -> Finding:
+    return Finding(Span(start, end), kind, source, score, bits_of(kind), (Reason("rule", source, score),))
+
+
+def test_the_higher_score_stands_and_keeps_the_others_reason() -> None:
+    low = finding(0, 9, EntityType.PHONE, 0.6, "phone")
+    high = finding(2, 9, EntityType.SSN, 0.9, "ssn")
+    (kept,) = resolve([low, high])
+    assert (kept.entity_type, kept.span) == (EntityType.SSN, Span(2, 9))
+    assert [reason.detail for reason in kept.reasons] == ["ssn", "phone"]
+    assert kept.bits == {PiiBit.SSN}
+
+
+def test_two_views_of_one_name_are_united() -> None:
+    left = finding(0, 8, EntityType.PERSON, 0.6, "a")
+    right = finding(5, 14, EntityType.PERSON, 0.9, "b")
+    (kept,) = resolve([left, right])
+    assert kept.span == Span(0, 14)
+
+
+def test_a_labelled_address_stays_whole_with_the_bits_of_its_parts() -> None:
+    whole = finding(0, 40, EntityType.STREET_ADDRESS, 0.7, "label")
+    parts = [
+        finding(0, 12, EntityType.STREET_ADDRESS, 0.8, "street"),
+        finding(14, 30, EntityType.LOCATION, 0.6, "city"),
+        finding(32, 40, EntityType.POSTAL_CODE, 0.8, "code"),
+    ]
+    (kept,) = resolve([*parts, whole])
+    assert kept.span == Span(0, 40)
+    assert kept.bits == {PiiBit.STREET_ADDRESS, PiiBit.LOCATION}
+    assert {reason.detail for reason in kept.reasons} >= {"label", "street", "city", "code"}
+
+
+def test_findings_that_only_touch_both_stand() -> None:
+    left = finding(0, 5, EntityType.PHONE, 0.6, "a")
+    right = finding(5, 9, EntityType.EMAIL, 0.6, "b")
+    assert resolve([right, left]) == (left, right)
