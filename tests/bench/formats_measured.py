@@ -219,7 +219,7 @@ only.
 """
 # Looked at one by one.
 EXPLAINED = {
-    "docling-e722b71d-right_to_left_02.pdf": "the reference has stretching glyphs of Arabic as letters",
+    "docling-e722b71d-right_to_left_02.pdf": "stretching glyphs read as letters by both, in unequal runs",
     "tika-282a1abf-testOverlappingText.pdf": "drawn twice over itself; the reference joins both",
     "tika-1f1daf07-testPPT_various2.pptx": "the reference breaks words in narrow boxes",
     "poi-74823e25-FormulaEvalTestData.xls": "error values of formulas (#REF!, #N/A) are left out",
