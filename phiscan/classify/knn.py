@@ -1,8 +1,7 @@
 """The one-class nearest-neighbour classifier over bags of concepts, against stored positive prototypes.
 
 Both estimators have scikit-learn's shape: the constructor only stores, ``fit`` returns self, learned state
-ends in ``_``. scikit-learn itself is imported at the first search, so that a share without a health word
-never pays for it.
+ends in ``_``. scikit-learn learns the threshold; the search for one document is a product of its own.
 """
 
 from __future__ import annotations
@@ -103,12 +102,11 @@ class OneClassKnn:
     threshold_: float = field(default=math.nan, init=False)
     scale_: float = field(default=math.nan, init=False)
     prototypes_: Any = field(default=None, init=False, repr=False)
-    search_: Any = field(default=None, init=False, repr=False)
+    squared_lengths_: Distances | None = field(default=None, init=False, repr=False)
 
     def fit(self, prototypes: Any) -> Self:
         """Store the prototypes (sparse, n_prototypes x n_features) and learn threshold and scale."""
-        self.prototypes_ = prototypes
-        self.search_ = None
+        self.prototypes_, self.squared_lengths_ = prototypes, None
         left_out = self._leave_one_out()
         self.threshold_ = float(np.quantile(left_out, self.quantile))
         self.scale_ = max(float(np.std(left_out)), 1e-3)
@@ -116,32 +114,40 @@ class OneClassKnn:
 
     def restore(self, prototypes: Any, threshold: float, scale: float) -> Self:
         """Take a threshold and scale that were learned before, instead of learning them again."""
-        self.prototypes_, self.threshold_, self.scale_, self.search_ = prototypes, threshold, scale, None
+        self.prototypes_, self.threshold_, self.scale_, self.squared_lengths_ = (
+            prototypes,
+            threshold,
+            scale,
+            None,
+        )
         return self
 
     def kneighbors(self, rows: Any) -> tuple[Distances, npt.NDArray[np.int64]]:
-        """Return the distance to the k-th nearest prototype and the index of the nearest, per row."""
-        search = self._search()
-        from sklearn import config_context  # noqa: PLC0415 (imported already by the line above)
+        """Return the distance to the k-th nearest prototype and the index of the nearest, per row.
 
-        # Our own rows are finite and of the right type: checking them again costs more than the search.
-        with config_context(assume_finite=True, skip_parameter_validation=True):
-            distances, indices = search.kneighbors(rows, n_neighbors=self.k)
-        return distances[:, -1], indices[:, 0]
+        One sparse product, |x-y|^2 = |x|^2 + |y|^2 - 2 x.y: for the few windows of one document, the checks
+        and the import of scikit-learn's search cost far more than the search. A test holds the two equal.
+        """
+        if self.squared_lengths_ is None:
+            self.squared_lengths_ = _squared_lengths(self.prototypes_)
+        products = (rows @ self.prototypes_.T).toarray()
+        squared = _squared_lengths(rows)[:, None] + self.squared_lengths_[None, :] - 2.0 * products
+        distances = np.sqrt(np.maximum(squared, 0.0))
+        kth = np.partition(distances, self.k - 1, axis=1)[:, self.k - 1]
+        return kth, distances.argmin(axis=1)
 
     def score(self, distances: Distances) -> Distances:
         """Turn distances into scores in [0, 1]: 0.5 at the threshold, higher is nearer."""
         return 1.0 / (1.0 + np.exp(np.clip((distances - self.threshold_) / self.scale_, -50.0, 50.0)))
 
-    def _search(self) -> Any:
-        if self.search_ is None:
-            from sklearn.neighbors import NearestNeighbors  # noqa: PLC0415 (a second to import)
-
-            self.search_ = NearestNeighbors(n_neighbors=self.k, algorithm="brute", metric="euclidean")
-            self.search_.fit(self.prototypes_)
-        return self.search_
-
     def _leave_one_out(self) -> Distances:
+        from sklearn.neighbors import NearestNeighbors  # noqa: PLC0415 (a second to import; only to learn)
+
+        search = NearestNeighbors(n_neighbors=self.k, algorithm="brute", metric="euclidean")
         # Without rows, scikit-learn searches the stored points and never finds a point as its own neighbour.
-        distances: Distances = self._search().kneighbors(n_neighbors=self.k)[0]
+        distances: Distances = search.fit(self.prototypes_).kneighbors()[0]
         return distances[:, -1]
+
+
+def _squared_lengths(rows: Any) -> Distances:
+    return np.asarray(rows.multiply(rows).sum(axis=1), dtype=np.float64).ravel()
