@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from phiscan.config import Config, data_dir
 from phiscan.errors import RuleError
 from phiscan.model import EntityType
 
@@ -82,16 +81,6 @@ class RuleSet:
 
     rules: tuple[Rule, ...]
     contexts: Mapping[str, ContextWords]
-
-
-def load_rules(config: Config | None = None) -> RuleSet:
-    """Read our pattern files and the site's own (``extra_patterns``), in the order of their names.
-
-    Raises:
-        RuleError: names the file and the rule id, and says what was expected.
-    """
-    extra = () if config is None else config.extra_patterns
-    return read_rules([data_dir("patterns"), *map(Path, extra)])
 
 
 def read_rules(places: Iterable[Path]) -> RuleSet:

@@ -7,9 +7,10 @@ import pytest
 from phiscan.config import Config
 from phiscan.errors import RuleError
 from phiscan.model import EntityType
-from phiscan.rules import RuleSet, load_rules, read_rules
+from phiscan.rules import RuleSet, read_rules
 from phiscan.screen.patterns import PatternRecognizer
 from phiscan.screen.rule_check import check_rules
+from phiscan.screen.rule_files import load_rules
 
 GOOD = """
 [context.local_mrn]

@@ -9,7 +9,6 @@ from typing import Protocol
 
 from phiscan.config import Config
 from phiscan.model import Document, Finding, PiiVector, Screening
-from phiscan.rules import load_rules
 from phiscan.screen.addresses import address_tails
 from phiscan.screen.gazetteer import load_gazetteer
 from phiscan.screen.names import build_name_recognizers
@@ -17,6 +16,7 @@ from phiscan.screen.overlap import resolve
 from phiscan.screen.patterns import PatternRecognizer
 from phiscan.screen.people import count_people
 from phiscan.screen.prototypes import Prototype, lacking, load_prototypes, nearest
+from phiscan.screen.rule_files import load_rules
 
 
 class Recognizer(Protocol):

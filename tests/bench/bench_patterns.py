@@ -15,8 +15,8 @@ from pathlib import Path
 import regex
 
 from phiscan.model import Document
-from phiscan.rules import load_rules
 from phiscan.screen.patterns import PatternRecognizer
+from phiscan.screen.rule_files import load_rules
 
 DATA = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "text"
 

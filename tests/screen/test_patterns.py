@@ -6,9 +6,9 @@ from collections.abc import Callable
 import pytest
 
 from phiscan.model import Document, EntityType, Screening
-from phiscan.rules import load_rules
 from phiscan.screen import patterns
 from phiscan.screen.patterns import PatternRecognizer
+from phiscan.screen.rule_files import load_rules
 
 Found = Callable[[str], set[tuple[str, str]]]
 
