@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from phiscan.model import EntityType, HealthScore, PiiBit, Referral, Screening
+from phiscan.model import Document, EntityType, HealthScore, PiiBit, Referral, Screening
 
 # Identifiers that single out one person without a name; 45 CFR 164.514(b)(2) and eq. 4's ID.
 DIRECT: Final = frozenset(
@@ -27,6 +27,7 @@ DIRECT: Final = frozenset(
 # Identifiers that exist only because somebody is a patient or insured.
 RECORD: Final = frozenset({PiiBit.HEALTH_CARD, PiiBit.MRN, PiiBit.HEALTH_PLAN})
 CONTACT: Final = frozenset({PiiBit.STREET_ADDRESS, PiiBit.PHONE, PiiBit.EMAIL, PiiBit.FAX})
+MAIL_HEADER: Final = "#headers"  # how the locator of a mail's header segment ends
 NAMES: Final = frozenset({PiiBit.FIRST_NAME, PiiBit.LAST_NAME})
 
 HEALTH: Final = 0.5  # the learned threshold of the health score
@@ -109,19 +110,23 @@ TABLE: Final[tuple[Row, ...]] = (
 )
 
 
-def decide(screening: Screening, health: HealthScore) -> tuple[Referral, str]:
+def decide(document: Document, screening: Screening, health: HealthScore) -> tuple[Referral, str]:
     """Return the referral and the case: the first row of ``TABLE`` that applies.
 
     Source: eq. 4 of Sokolova & El Emam (2008) for ``concept``; the other rows are ours, each with its reason
     in docs/reference/decision-table.md.
     """
-    evidence = weigh(screening, health)
+    evidence = weigh(document, screening, health)
     row = next(row for row in TABLE if row.applies(evidence))
     return row.referral, row.case
 
 
-def weigh(screening: Screening, health: HealthScore) -> Evidence:
-    """Gather the evidence of both folds."""
+def weigh(document: Document, screening: Screening, health: HealthScore) -> Evidence:
+    """Gather the evidence of both folds.
+
+    A mail's own header does not count as a contact: the address of whoever sent a leaflet is not that of
+    the person whom the leaflet is about.
+    """
     bits = screening.vector.bits
     types = {finding.entity_type for finding in screening.findings}
     return Evidence(
@@ -131,7 +136,10 @@ def weigh(screening: Screening, health: HealthScore) -> Evidence:
         direct=bool(bits & DIRECT),
         record=bool(bits & RECORD),
         birth_date=EntityType.DATE_OF_BIRTH in types,
-        contact=bool(bits & CONTACT),
+        contact=any(
+            finding.bits & CONTACT and not document.locate(finding.span.start).endswith(MAIL_HEADER)
+            for finding in screening.findings
+        ),
         n_people=screening.n_people,
         health=health.score,
         n_terms=len({hit.concept for hit in health.terms}),

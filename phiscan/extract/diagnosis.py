@@ -37,7 +37,8 @@ def diagnose() -> list[ReaderCheck]:
     return [
         _library("pypdfium2", "PDF", _reads_pdf, "PDF files"),
         _library("python-calamine", "workbooks", _reads_workbook, "XLSX, XLS, XLSB, ODS files"),
-        _library("lxml", "DOCX, PPTX, OpenDocument, XML", _reads_xml, "office documents and XML"),
+        _library("lxml", "PPTX, OpenDocument, XML", _reads_xml, "office documents and XML"),
+        _library("python-docx", "DOCX, DOCM, DOTX", _reads_word, "the trial of the Word reader"),
         _library("selectolax", "HTML, HTML mail", _reads_html, "web pages and HTML mail"),
         _program(
             "tesseract",
@@ -141,6 +142,17 @@ def _reads_workbook() -> bool:
 
 def _reads_xml() -> bool:
     return _WORD in _text_of(f"<a><b>{_WORD}</b></a>".encode(), "sample.xml")
+
+
+def _reads_word() -> bool:
+    """Write a document with python-docx, which is not our reader, and read it with ours."""
+    import docx  # noqa: PLC0415 (heavy)
+
+    document = docx.Document()
+    document.sections[0].header.paragraphs[0].text = _WORD
+    stream = io.BytesIO()
+    document.save(stream)
+    return _WORD in _text_of(stream.getvalue(), "sample.docx")
 
 
 def _reads_html() -> bool:

@@ -82,7 +82,7 @@ def examine(document: Document, engine: Engine) -> Examination:
     """Screen and classify one document, and decide whether it is referred to review."""
     screening = screen.screen(document, engine.screener)
     health = classify.classify(document, engine.classifier)
-    referral, case = classify.decide(screening, health)
+    referral, case = classify.decide(document, screening, health)
     detectors = classify.detect(document, screening, health, engine.classifier)
     return Examination(screening, health, referral, case, detectors)
 
@@ -100,7 +100,7 @@ def process(source: SourceFile, engine: Engine) -> Processed:
         screening = screen.screen(document, engine.screener)
         clock.lap("screen")
         health = classify.classify(document, engine.classifier)
-        referral, case = classify.decide(screening, health)
+        referral, case = classify.decide(document, screening, health)
         detectors = classify.detect(document, screening, health, engine.classifier)
         clock.lap("classify")
         result = _keep(

@@ -73,7 +73,7 @@ def examine_all() -> tuple[list[Seen], dict[str, float]]:
         screening = screen.screen(document, screener)
         times.append(time.perf_counter())
         health = classify.classify(document, classifier)
-        referral, case = classify.decide(screening, health)
+        referral, case = classify.decide(document, screening, health)
         times.append(time.perf_counter())
         verdicts = classify.detect(document, screening, health, classifier)
         times.append(time.perf_counter())

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from phiscan.classify.decision import TABLE, decide
 from phiscan.model import (
+    Document,
     EntityType,
     Finding,
     HealthScore,
@@ -13,6 +14,7 @@ from phiscan.model import (
     PiiVector,
     Referral,
     Screening,
+    Segment,
     Span,
     TermHit,
 )
@@ -21,8 +23,14 @@ NAME = {PiiBit.FIRST_NAME, PiiBit.LAST_NAME}
 
 
 def screening(bits: set[PiiBit], *, hamming: int = 2, people: int = 0, birth: bool = False) -> Screening:
-    finding = Finding(Span(0, 4), EntityType.DATE_OF_BIRTH, "test", 0.9, frozenset({PiiBit.DATE}))
-    return Screening((finding,) if birth else (), PiiVector(frozenset(bits)), hamming, (), "", 0, people)
+    findings = [Finding(Span(0, 4), EntityType.OTHER_ID, "test", 0.9, frozenset({bit})) for bit in bits]
+    if birth:
+        findings.append(Finding(Span(0, 4), EntityType.DATE_OF_BIRTH, "test", 0.9, frozenset({PiiBit.DATE})))
+    return Screening(tuple(findings), PiiVector(frozenset(bits)), hamming, (), "", 0, people)
+
+
+def document(locator: str = "") -> Document:
+    return Document("text", (Segment(locator, 0, 4),), "text/plain")
 
 
 def health(score: float, n_terms: int = 3) -> HealthScore:
@@ -50,12 +58,19 @@ def health(score: float, n_terms: int = 3) -> HealthScore:
 def test_each_row_applies_to_its_case(
     seen: Screening, measured: HealthScore, referral: Referral, case: str
 ) -> None:
-    assert decide(seen, measured) == (referral, case)
+    assert decide(document(), seen, measured) == (referral, case)
+
+
+def test_a_mails_own_header_lends_its_address_to_nobody() -> None:
+    seen = screening({PiiBit.EMAIL})
+    assert decide(document("#headers"), seen, health(0.9))[1] == "health_without_person"
+    assert decide(document("leaflet.eml!/#headers"), seen, health(0.9))[1] == "health_without_person"
+    assert decide(document("#body"), seen, health(0.9))[1] == "contact"
 
 
 def test_cases_are_unique_and_the_last_row_takes_everything() -> None:
     assert len({row.case for row in TABLE}) == len(TABLE)
-    assert TABLE[-1].case == decide(screening(set()), health(0.0, 0))[1]
+    assert TABLE[-1].case == decide(document(), screening(set()), health(0.0, 0))[1]
 
 
 @given(
@@ -70,12 +85,12 @@ def test_more_evidence_never_withdraws_a_referral(
     *, bits: set[PiiBit], extra: PiiBit, score: float, more: float, hamming: int, people: int
 ) -> None:
     low, high = sorted((score, more))
-    before, _ = decide(screening(bits, hamming=hamming, people=people), health(low))
-    after, _ = decide(screening(bits | {extra}, hamming=hamming, people=people + 1), health(high))
+    before, _ = decide(document(), screening(bits, hamming=hamming, people=people), health(low))
+    after, _ = decide(document(), screening(bits | {extra}, hamming=hamming, people=people + 1), health(high))
     assert before is not Referral.REFERRED or after is Referral.REFERRED
 
 
 @given(score=st.floats(0, 1), people=st.integers(0, 9))
 def test_nothing_is_referred_without_anything_identifying(score: float, people: int) -> None:
     seen = screening({PiiBit.ORGANIZATION, PiiBit.DATE, PiiBit.HEALTH_PROFESSIONAL}, people=people)
-    assert decide(seen, health(score))[0] in {Referral.HEALTH_ONLY, Referral.CLEAR}
+    assert decide(document(), seen, health(score))[0] in {Referral.HEALTH_ONLY, Referral.CLEAR}
