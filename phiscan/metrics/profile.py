@@ -24,10 +24,12 @@ from phiscan.metrics.intervals import Z95
 Floats = NDArray[np.float64]
 Indexes = NDArray[np.intp]
 
-_MAX_STEPS = 80
+_MAX_STEPS = 200
 _TOLERANCE = 1e-10
 _SETTLED = 1e-9  # its square is what it costs l
 _LONGEST = 2.0  # in log n0, and in the log of any fitted count
+# The last step of the coefficients, and what it gained in l: above it, l at this place is not yet known.
+_KNOWN = 1e-3
 # Below this number of unseen files the end of the interval is the number of files found.
 _FLOOR = float(np.log(1e-9))
 
@@ -49,6 +51,7 @@ class _Look:
     beta: Floats
     sensitivity: Floats  # d beta / d log n0
     change: Floats  # how far the step moved the log of a fitted count, at most
+    gain: Floats  # what a whole step promised to add to 2 l
     value: Floats
     slope: Floats
     bend: Floats
@@ -69,6 +72,8 @@ def complete(designs: Floats, support: Floats, counts: Floats) -> Completed:
 
 def intervals(models: Completed, beta: Floats, se: Floats) -> tuple[Floats, Floats]:
     """Return the lower and the upper 95% ends of the total for every model, each of shape (m,).
+
+    An end that was not reached is NaN.
 
     Args:
         models: the m completed models.
@@ -93,26 +98,41 @@ def _walk(
     """Walk along every profile to its top (``peak`` None), or to where it has dropped by 1.92 on one side.
 
     Every step of log n0 goes with one Newton step of the coefficients: l is stationary in them, so their
-    error only enters squared, and both converge together.
+    error only enters squared, and both converge together. Where that error is still large, l is not known:
+    the place waits there for its coefficients. Places where l was known bracket the goal, and no step leaves
+    the bracket.
     """
     place = start.copy()
     last = _look(models, place, beta)
+    below, above = np.full(len(place), _FLOOR), np.full(len(place), np.inf)
+    if peak is not None and side > 0:
+        below = peak[0].copy()
+    elif peak is not None:
+        above = peak[0].copy()
     active = np.arange(len(place))
     for _ in range(_MAX_STEPS):
         look = _part(last, active)
+        known = (look.gain < _KNOWN) & (look.change < _KNOWN)
         if peak is None:
-            step = _to_top(look)
+            step, up = _to_top(look), look.slope > 0
         else:
-            step = _to_drop(look, place[active], (peak[0][active], peak[1][active]), side)
-        step = np.maximum(place[active] + np.clip(step, -_LONGEST, _LONGEST), _FLOOR) - place[active]
+            step = _to_drop(look, peak[1][active], side)
+            up = (_drop(look, peak[1][active]) < Z95) == (side > 0)
+        below[active] = np.where(known & up, np.maximum(below[active], place[active]), below[active])
+        above[active] = np.where(known & ~up, np.minimum(above[active], place[active]), above[active])
+        aim = np.maximum(place[active] + np.clip(step, -_LONGEST, _LONGEST), _FLOOR)
+        outside = (aim < below[active]) | (aim > above[active])
+        aim = np.where(outside, (below[active] + above[active]) / 2, aim)
+        step = np.where(known, aim - place[active], 0.0)
         place[active] += step
         part = _select(models, active)
         seen = _look(part, place[active], look.beta + look.sensitivity * step[:, None])
-        for name in ("beta", "sensitivity", "change", "value", "slope", "bend"):
+        for name in ("beta", "sensitivity", "change", "gain", "value", "slope", "bend"):
             getattr(last, name)[active] = getattr(seen, name)
         active = active[(np.abs(step) > _TOLERANCE) | (seen.change > _SETTLED)]
         if len(active) == 0:
             break
+    place[active] = np.nan
     return place, last
 
 
@@ -122,16 +142,17 @@ def _to_top(look: _Look) -> Floats:
     return np.where(concave, -look.slope / np.where(concave, look.bend, 1.0), np.sign(look.slope))
 
 
-def _to_drop(look: _Look, place: Floats, peak: tuple[Floats, Floats], side: int) -> Floats:
+def _drop(look: _Look, top: Floats) -> Floats:
+    """Return the root of twice the drop of l, without its sign."""
+    return np.asarray(np.sqrt(2 * np.maximum(top - look.value, 1e-12)))
+
+
+def _to_drop(look: _Look, top: Floats, side: int) -> Floats:
     """Step towards a signed root of 1.96, which is nearly a straight line in log n0."""
-    mode, top = peak
-    root = np.sqrt(2 * np.maximum(top - look.value, 1e-12))
+    root = _drop(look, top)
     downhill = -side * look.slope
     usable = downhill > 0
-    step = side * np.where(usable, (Z95 - root) * root / np.where(usable, downhill, 1.0), 1.0)
-    # Never step across the top.
-    crossing = (place + step - mode) * side <= 0
-    return np.where(crossing, (mode - place) / 2, step)
+    return np.asarray(side * np.where(usable, (Z95 - root) * root / np.where(usable, downhill, 1.0), 1.0))
 
 
 def _look(models: Completed, place: Floats, beta: Floats) -> _Look:
@@ -145,6 +166,7 @@ def _look(models: Completed, place: Floats, beta: Floats) -> _Look:
     solved = poisson.solve_information(models.designs, fitted, np.stack([gradient, unit], axis=2))
     step, answer = solved[:, :, 0], solved[:, :, 1]
     change = np.abs(np.einsum("mtc,mt->mc", models.designs, step) * models.support).max(axis=1)
+    gain = np.abs(np.einsum("mt,mt->m", gradient, step))
     beta = beta + step * np.minimum(1.0, _LONGEST / np.maximum(change, 1e-300))[:, None]
     fitted = poisson.fitted_counts(models.designs, models.support, beta)
     total = models.n_found + unseen
@@ -157,7 +179,9 @@ def _look(models: Completed, place: Floats, beta: Floats) -> _Look:
     by_count = special.digamma(total + 1) - np.log(total) - special.digamma(unseen + 1) + beta[:, 0]
     bend = special.polygamma(1, total + 1) - 1 / total - special.polygamma(1, unseen + 1) + answer[:, 0]
     sensitivity = answer * unseen[:, None]
-    return _Look(beta, sensitivity, change, value, by_count * unseen, (bend * unseen + by_count) * unseen)
+    return _Look(
+        beta, sensitivity, change, gain, value, by_count * unseen, (bend * unseen + by_count) * unseen
+    )
 
 
 def _part(look: _Look, chosen: Indexes) -> _Look:
@@ -165,6 +189,7 @@ def _part(look: _Look, chosen: Indexes) -> _Look:
         look.beta[chosen],
         look.sensitivity[chosen],
         look.change[chosen],
+        look.gain[chosen],
         look.value[chosen],
         look.slope[chosen],
         look.bend[chosen],
