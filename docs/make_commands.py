@@ -20,25 +20,31 @@ stands here. Made by `docs/make_commands.py`; do not edit.
 """
 
 
-def commands(group: click.Group, ctx: click.Context, prefix: str) -> Iterator[tuple[str, click.Command]]:
-    """Yield every command below a group with the words that call it."""
+def commands(group: click.Group, ctx: click.Context) -> Iterator[tuple[click.Context, click.Command]]:
+    """Yield every command below a group with its context, whose ``command_path`` is what calls it."""
     for name in group.list_commands(ctx):
         command = group.get_command(ctx, name)
         if command is None:
             continue
-        words = f"{prefix} {name}"
-        yield words, command
+        # The parent hands down the settings: without it, the cached help option may lack -h.
+        below = click.Context(command, info_name=name, parent=ctx, terminal_width=96, max_content_width=96)
+        yield below, command
         if isinstance(command, click.Group):
-            yield from commands(command, click.Context(command, info_name=words), words)
+            yield from commands(command, below)
+
+
+def all_commands() -> Iterator[tuple[click.Context, click.Command]]:
+    """Yield every command of the program."""
+    top = click.Context(app, info_name="phiscan", help_option_names=["-h", "--help"])
+    yield from commands(app, top)
 
 
 def page() -> str:
     """Return the whole page."""
     parts = [HEAD]
-    for words, command in commands(app, click.Context(app, info_name="phiscan"), "phiscan"):
-        ctx = click.Context(command, info_name=words, terminal_width=96, max_content_width=96)
+    for ctx, command in all_commands():
         text = "\n".join(line.rstrip() for line in command.get_help(ctx).splitlines())
-        parts.append(f"## {words}\n\n```text\n{text}\n```\n")
+        parts.append(f"## {ctx.command_path}\n\n```text\n{text}\n```\n")
     return "\n".join(parts)
 
 

@@ -62,11 +62,11 @@ _MIN_ID = 2
 
 
 def is_message(text: str) -> bool:
-    """Tell whether a text is a raw HL7 v2 message (or a batch of them).
+    r"""Tell whether a text is a raw HL7 v2 message (or a batch of them).
 
     >>> is_message("MSH|^~\\&|LAB|"), is_message("MSH is short for")
     (True, False)
-    """  # noqa: D301 (the separators of HL7)
+    """
     return text[:200].lstrip("\ufeff\x0b\r\n ").startswith(("MSH|", "FHS|", "BHS|"))
 
 

@@ -8,8 +8,6 @@ from types import ModuleType
 import click
 import pytest
 
-from phiscan.cli import app
-
 DOCS = Path(__file__).parents[2] / "docs"
 
 
@@ -22,7 +20,7 @@ def _script() -> ModuleType:
     return module
 
 
-COMMANDS = list(_script().commands(app, click.Context(app, info_name="phiscan"), "phiscan"))
+COMMANDS = [(ctx.command_path, command) for ctx, command in _script().all_commands()]
 
 
 def test_page_is_what_the_script_writes() -> None:
