@@ -9,6 +9,7 @@ import sys
 import click
 
 from phiscan import __version__
+from phiscan.cli.visible import visible
 from phiscan.errors import PhiscanError, origin
 
 EXIT_USAGE = 2
@@ -71,10 +72,11 @@ def main() -> None:
     except click.exceptions.Abort:
         status = EXIT_STOPPED
     except click.ClickException as error:
-        click.echo(f"phiscan: {error.format_message()}", err=True)
+        # A missing choice is told over several lines, and a value may hold line ends of its own.
+        click.echo(f"phiscan: {visible(' '.join(error.format_message().split()))}", err=True)
         status = EXIT_USAGE
     except PhiscanError as error:
-        click.echo(f"phiscan: {error}", err=True)
+        click.echo(f"phiscan: {visible(str(error))}", err=True)
         status = EXIT_USAGE
     except BrokenPipeError:
         # The reader of our output went away (`phiscan queue list | head`): not an error of ours.

@@ -24,7 +24,17 @@ def test_lists_every_command_with_its_help() -> None:
 
 
 @pytest.mark.parametrize(
-    "arguments", [["no-such"], ["--no-such"], ["queue", "no-such"], ["estimate", "screening"]]
+    "arguments",
+    [
+        ["no-such"],
+        ["--no-such"],
+        ["queue", "no-such"],
+        ["estimate", "screening"],
+        # A choice left out, and a value or a document name with a line end in it.
+        ["score", "spans", "--gold", "a", "--system", "b"],
+        ["estimate", "missed", "no\nsuch.csv"],
+        ["estimate", "verified", "--positive", "1\n2", "--negative", "1,2,3"],
+    ],
 )
 def test_wrong_usage_is_one_line_and_exit_2(arguments: list[str]) -> None:
     done = _run(*arguments)
