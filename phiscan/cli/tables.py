@@ -13,6 +13,8 @@ from pathlib import Path
 
 from phiscan.errors import InputError
 
+_MAX_DIGITS = 100
+
 
 @dataclass(frozen=True, slots=True)
 class Table:
@@ -48,10 +50,9 @@ class Table:
         span = f"of {low} or more" if high is None else f"from {low} to {high}"
         values = []
         for row, text in enumerate(self.column(name)):
-            try:
-                value = int(text)
-            except ValueError:
-                value = low - 1
+            # Digits alone: int() would also take 1_000 and the digits of other scripts.
+            plain = text.isascii() and text.isdigit() and len(text) <= _MAX_DIGITS
+            value = int(text) if plain else low - 1
             if value < low or (high is not None and value > high):
                 message = f"{self.where(row, name)}: expected a whole number {span}"
                 raise InputError(message)

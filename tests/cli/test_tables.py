@@ -39,7 +39,9 @@ def test_names_file_and_line_of_a_mistake(tmp_path: Path, data: bytes, message: 
     assert str(caught.value).startswith(str(path))
 
 
-@pytest.mark.parametrize("cell", [b"-1", b"1.5", b"many", b"NaN", b"3"])
+@pytest.mark.parametrize(
+    "cell", [b"-1", b"1.5", b"many", b"NaN", b"3", b"+1", b"0_1", "\u0661".encode(), b"9" * 5000]
+)
 def test_refuses_what_is_not_a_count_in_range(tmp_path: Path, cell: bytes) -> None:
     table = read_table(_table(tmp_path, b"a\n" + cell + b"\n"))
     with pytest.raises(InputError, match="line 2, field a: expected a whole number from 0 to 2"):
