@@ -50,6 +50,7 @@ def read_strata(path: str | Path) -> list[Stratum]:
     table = read_table(path, ("name", "population", "sample", "found"))
     numbers = [table.integers(name, high=LARGEST) for name in ("population", "sample", "found")]
     strata = []
+    seen: set[str] = set()
     for row, (name, population, sample, found) in enumerate(zip(table.column("name"), *numbers, strict=True)):
         if sample > population:
             message = (
@@ -59,6 +60,12 @@ def read_strata(path: str | Path) -> list[Stratum]:
         if found > sample:
             message = f"{table.where(row, 'found')}: expected at most the sample {sample}, got {found}"
             raise InputError(message)
+        if name in seen:
+            message = (
+                f"{table.where(row, 'name')}: expected every stratum once, this one stands above already"
+            )
+            raise InputError(message)
+        seen.add(name)
         strata.append(Stratum(name, population, sample, found))
     if not strata:
         message = f"{path}: line 2: expected at least one stratum"
@@ -76,7 +83,7 @@ def read_ratings(path: str | Path) -> tuple[list[str], list[list[str | None]]]:
     seen: set[str] = set()
     for row, item in enumerate(table.column("item")):
         if item in seen:
-            message = f"{table.where(row, 'item')}: expected every item once, got '{item}' again"
+            message = f"{table.where(row, 'item')}: expected every item once, this one stands above already"
             raise InputError(message)
         seen.add(item)
     reviewers = [name for name in table.header if name != "item"]

@@ -248,6 +248,14 @@ def test_names_the_stratum_line_that_is_impossible(tmp_path: Path) -> None:
         )
 
 
+def test_refuses_a_stratum_that_comes_twice(tmp_path: Path) -> None:
+    rows = "name,population,sample,found\npdf,500,50,0\npdf,500,50,0\n"
+    with pytest.raises(InputError, match="line 3, field name"):
+        CliRunner().invoke(
+            app, ["estimate", "elusion", "--strata", str(written(tmp_path, rows))], catch_exceptions=False
+        )
+
+
 def test_measures_agreement(tmp_path: Path) -> None:
     rows = "item,r1,r2\n" + "".join(
         f"{number},{first},{second}\n"
