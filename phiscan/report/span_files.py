@@ -90,6 +90,9 @@ def pair_documents(
 ) -> Pairing:
     """Pair documents by name; a document that the system lacks counts as one without spans, and is named.
 
+    Sorted by name: a shuffle with a given seed then gives the same p-value whatever format the documents
+    came in, and in whatever order.
+
     Raises:
         InputError: the gold standard lacks a text, the system has a document that the gold standard has not,
             its text differs, or a span reaches beyond the gold text.
@@ -102,7 +105,7 @@ def pair_documents(
         raise InputError(message)
     pairs = []
     missing = []
-    for name, document in gold.items():
+    for name, document in sorted(gold.items()):
         if document.text is None:
             message = f"{gold_path}: the document '{name}' has no text; a gold standard needs it"
             raise InputError(message)

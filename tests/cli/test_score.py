@@ -111,6 +111,18 @@ def test_spans_compares_two_systems(run: Callable[..., Result]) -> None:
     assert again == found
 
 
+def test_spans_tests_alike_whatever_the_order_of_the_documents(run: Callable[..., Result]) -> None:
+    gold = [{"id": str(n), "text": "a b c", "spans": [[0, 1, "X"], [2, 3, "X"]]} for n in range(9)]
+    system = [{"id": item["id"], "spans": gold[0]["spans"][: 1 + n % 2]} for n, item in enumerate(gold)]
+    versus = [{"id": item["id"], "spans": gold[0]["spans"][: n % 3]} for n, item in enumerate(gold)]
+    p_values = set()
+    for turn in range(9):
+        order = gold[turn:] + gold[:turn]
+        result = spans(run, system, "--versus", jsonl("v.jsonl", versus), "--shuffles", "99", gold=order)
+        p_values.add(answer(result, "spans")["versus"]["recall"]["p_value"])
+    assert len(p_values) == 1
+
+
 def test_spans_says_why_a_difference_does_not_exist(run: Callable[..., Result]) -> None:
     empty = [{"id": "1", "spans": []}]
     found = answer(spans(run, empty, "--versus", jsonl("v.jsonl", empty)), "spans")
