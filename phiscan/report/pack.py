@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from phiscan.errors import InputError
+from phiscan.errors import ConfigError, InputError, origin
 from phiscan.report.charts import alone
 from phiscan.report.export import files_csv, report_json, table_csv
 from phiscan.report.gather import Report
@@ -15,6 +16,7 @@ from phiscan.report.pdf import render_pdf
 from phiscan.report.tables import tables
 
 _PRIVATE = 0o600  # the pack names files of the share
+_PDF = "report.pdf"
 
 
 def pack(report: Report) -> Mapping[str, str]:
@@ -33,20 +35,34 @@ def pack(report: Report) -> Mapping[str, str]:
 
 def _contents(report: Report) -> dict[str, bytes]:
     texts = pack(report)
-    encoded = {name: text.encode("utf-8", "backslashreplace") for name, text in texts.items()}
-    return {**encoded, "report.pdf": render_pdf(texts["report.html"])}
+    contents = {name: text.encode("utf-8", "backslashreplace") for name, text in texts.items()}
+    try:
+        contents[_PDF] = render_pdf(texts["report.html"])
+    except ConfigError as error:
+        _say_no_pdf(str(error))
+    except Exception as error:  # noqa: BLE001 (the PDF is a copy of the page; nothing else may be lost with it)
+        _say_no_pdf(origin(error))
+    return contents
+
+
+def _say_no_pdf(why: str) -> None:
+    sys.stderr.write(f"{_PDF} cannot be made, everything else is: {why}\n")
 
 
 def write_pack(report: Report, folder: Path) -> tuple[Path, ...]:
     """Write the pack; a report that is there already is replaced, other files stay.
 
+    A PDF that cannot be made is said on standard error, and none is left from an earlier report.
+
     Raises:
         InputError: the folder cannot be written.
-        ConfigError: the fonts of the PDF are not installed.
     """
     written = []
+    contents = _contents(report)
     try:
-        for name, content in _contents(report).items():
+        if _PDF not in contents:
+            (folder / _PDF).unlink(missing_ok=True)
+        for name, content in contents.items():
             path = folder / name
             path.parent.mkdir(parents=True, exist_ok=True)
             # Written beside and moved over, so that a reader never sees half a page.

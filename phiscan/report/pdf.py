@@ -36,6 +36,9 @@ _BLOCKS = {"p", "li", "dt", "dd", "figcaption"}
 _KEYS = {"key tdp": "#a1252b", "key frp": "#5b6b7d"}
 _INLINE = {"b": "b", "strong": "b", "i": "i", "sup": "super", "sub": "sub"}
 _WIDEST_COLUMN = 0.34  # of the width there is; longer cells wrap
+_TALLEST = 300.0  # points of solid text; twice that with badly broken lines still fits a page
+_CELL_PADDING = 5
+_LEFT_OUT = " [\N{HORIZONTAL ELLIPSIS}] "
 _GRIDS = {"heads": 4, "formulas": 3, "t1s": 4, "facts": 3, "result": 4}  # parts that stand side by side
 
 
@@ -123,12 +126,12 @@ def _flow(element: Any, width: float = _WIDTH) -> Iterator[Any]:
         yield pdf_drawing.drawing(element, width)
     elif tag in {"h1", "h2", "h3"}:
         in_card = element.getparent().get("class") == "head"
-        yield Paragraph(_markup(element), _STYLES["name" if in_card else tag])
+        yield _paragraph(element, _STYLES["name" if in_card else tag], width)
     elif tag in _BLOCKS:
         bullet = {"bulletText": "\N{BULLET}"} if tag == "li" else {}
         named = (element.get("class") or "").split()
         style = next((_STYLES[name] for name in named if name in _STYLES), _STYLES[tag])
-        yield Paragraph(_markup(element), style, **bullet)
+        yield _paragraph(element, style, width, **bullet)
     elif element.get("class") in _GRIDS:
         yield from _grid(element, _GRIDS[element.get("class")])
     else:
@@ -154,18 +157,22 @@ def _table(element: Any, width: float) -> Iterator[Any]:
     yield Paragraph(_markup(element.find("caption")), _STYLES["caption"])
     lines = [[cell for cell in row if cell.get("aria-hidden") != "true"] for row in element.iter("tr")]
     n_head = len(element.findall("thead/tr"))
+    widths = _widths(lines, width)
     rows = [
-        [Paragraph(_markup(cell), _cell_style(cell, in_head=number < n_head)) for cell in line]
+        [
+            _paragraph(cell, _cell_style(cell, in_head=number < n_head), column - _CELL_PADDING)
+            for cell, column in zip(line, widths, strict=True)
+        ]
         for number, line in enumerate(lines)
     ]
-    table = Table(rows, colWidths=_widths(lines, width), repeatRows=n_head, hAlign="LEFT")
+    table = Table(rows, colWidths=widths, repeatRows=n_head, hAlign="LEFT")
     table.setStyle(
         TableStyle(
             [
                 ("LINEBELOW", (0, 0), (-1, -1), 0.25, _LINE),
                 ("VALIGN", (0, 0), (-1, -1), "TOP"),
                 ("LEFTPADDING", (0, 0), (-1, -1), 0),
-                ("RIGHTPADDING", (0, 0), (-1, -1), 5),
+                ("RIGHTPADDING", (0, 0), (-1, -1), _CELL_PADDING),
                 ("TOPPADDING", (0, 0), (-1, -1), 1.2),
                 ("BOTTOMPADDING", (0, 0), (-1, -1), 1.6),
             ]
@@ -195,6 +202,21 @@ def _widths(lines: list[list[Any]], width: float) -> list[float]:
     return wanted if total <= width else [column * width / total for column in wanted]
 
 
+def _paragraph(element: Any, style: ParagraphStyle, width: float, **options: Any) -> Paragraph:
+    """Return an element's text as a paragraph of which no part of a table outgrows a page.
+
+    A path may be thousands of characters long; the middle of such a text is left out and shown to be.
+    files.csv has it whole.
+    """
+    text = _drawable("".join(element.itertext()))
+    room = _TALLEST / style.leading * width
+    needed = max(pdfmetrics.stringWidth(text, font, style.fontSize) for font in (style.fontName, MONO))
+    if needed <= room:
+        return Paragraph(_markup(element), style, **options)
+    kept = int(len(text) * room / needed) // 2
+    return Paragraph(escape(text[:kept] + _LEFT_OUT + text[-kept:]), style, **options)
+
+
 def _markup(element: Any) -> str:
     """Return an element's text in reportlab's own markup."""
     parts = [_text(element.text)]
@@ -214,13 +236,15 @@ def _markup(element: Any) -> str:
 
 
 def _text(text: str | None) -> str:
-    """Return text for paper; what the font cannot draw is spelt out, so that no name changes silently."""
-    if not text:
-        return ""
+    """Return text for paper in reportlab's own markup."""
+    return escape(_drawable(text)) if text else ""
+
+
+def _drawable(text: str) -> str:
+    """Spell out what the font cannot draw, so that no name changes silently."""
     glyphs = pdfmetrics.getFont(BODY).face.charToGlyph
     drawn = "".join(c if ord(c) in glyphs or c.isspace() else f"<U+{ord(c):04X}>" for c in text)
-    spaced = " ".join(drawn.split(" "))
-    return escape(spaced.replace("\n", " "))
+    return drawn.replace("\n", " ")
 
 
 def _footer(canvas: Any, document: Any) -> None:

@@ -207,3 +207,24 @@ def test_a_folder_that_cannot_be_written_is_one_line(filled: Fill, tmp_path: Pat
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match="cannot be written"):
         write_pack(gather(filled([]).database, now=NOW), tmp_path / "file")
+
+
+def test_writes_everything_else_when_the_pdf_fails(
+    filled: Fill, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(page: str) -> bytes:
+        raise ValueError(page)
+
+    report = gather(filled([screened("a.txt", Referral.REFERRED)]).database, now=NOW)
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "report.pdf").write_bytes(b"of an earlier scan")
+    monkeypatch.setattr("phiscan.report.pack.render_pdf", fail)
+    written = write_pack(report, out)
+    assert {path.relative_to(out).as_posix() for path in written} == {*pack(report)}
+    assert not (out / "report.pdf").exists()
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    assert "report.pdf" in said
+    assert "ValueError" in said
+    assert "a.txt" not in said

@@ -64,3 +64,17 @@ def test_holds_no_free_text_of_a_reviewer(filled: Fill) -> None:
     decide_referred(made)
     text = text_of(render_pdf(page_of(made)))
     assert not any(word in text for word in CANARY.split())
+
+
+@pytest.mark.parametrize("name", ["w" * 255, "WWWW mmmm " * 25, "患" * 85, "m" * 60 + " " + "i" * 190])
+def test_shortens_a_path_that_would_fill_more_than_a_page(filled: Fill, name: str) -> None:
+    path = "/".join([name] * 17) + "/last.txt"
+    made = filled(
+        [screened(path, Referral.REFERRED), failed(f"{path}.pdf", number=2)],
+        roots=(b"/srv/" + path.encode(),),
+    )
+    page = page_of(made)
+    text = text_of(render_pdf(page)).replace(" ", "").replace("\ufffe", "")
+    assert path in page
+    assert "[\N{HORIZONTAL ELLIPSIS}]" in text
+    assert "last.txt" in text
