@@ -88,5 +88,7 @@ def read(content: Content, media_type: str, sink: Sink) -> None:
         raise ExtractError(FailReason.OUT_OF_MEMORY) from None
     except RecursionError:
         raise ExtractError(FailReason.NESTED_TOO_DEEP, "RecursionError") from None
-    except Exception as error:  # noqa: BLE001 (the fault boundary of every format library)
+    except (KeyboardInterrupt, SystemExit, GeneratorExit):
+        raise
+    except BaseException as error:  # noqa: BLE001 (the fault boundary; a panic in a Rust library is no Exception)
         raise ExtractError(FailReason.CORRUPT, type(error).__name__) from None

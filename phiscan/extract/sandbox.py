@@ -13,7 +13,7 @@ import signal
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future
+from concurrent.futures import CancelledError, Future
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
@@ -49,6 +49,10 @@ class Fault:
 
     reason: FailReason
     detail: str = ""
+
+
+# The pool broke, and every item that was with it: whose fault it was shows when each is run again.
+_BROKEN = Fault(FailReason.CRASHED, "worker died")
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +146,7 @@ class Sandbox:
     def _one_by_one(
         self, function: Callable[[T], R], items: list[T], fault: Fault
     ) -> Iterator[tuple[T, R | Fault]]:
-        if len(items) == 1:
+        if len(items) == 1 and fault is not _BROKEN:
             yield items[0], fault
             return
         for item in items:
@@ -168,9 +172,11 @@ class Sandbox:
             return Fault(FailReason.TIMED_OUT, f"more than {self.limits.time_s} s")
         except pebble.ProcessExpired as error:
             return _death(error.exitcode)
-        except BrokenProcessPool:
-            self._restart()
-            return Fault(FailReason.CRASHED, "worker died")
+        except (BrokenProcessPool, CancelledError):
+            # Every promise of a broken pool fails: only the first of them may start the next pool.
+            if not self._pool.active:
+                self._restart()
+            return _BROKEN
         except (pickle.PicklingError, TypeError, AttributeError) as error:
             return Fault(FailReason.CRASHED, type(error).__name__)
         if isinstance(answer, _Unusable):
@@ -242,7 +248,7 @@ def _run_one(function: Callable[[T], R], item: T) -> R | Fault:
         return Fault(FailReason(error.reason), error.detail)
     except MemoryError:
         return Fault(FailReason.OUT_OF_MEMORY, _OUT_OF_MEMORY)
-    except Exception as error:  # noqa: BLE001 (the fault boundary of one item)
+    except BaseException as error:  # noqa: BLE001 (the fault boundary of one item; a panic in Rust is no Exception)
         return Fault(FailReason.CRASHED, type(error).__name__)
 
 

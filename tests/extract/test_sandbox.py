@@ -21,6 +21,10 @@ LIMITS = Limits(time_s=1.5, memory_bytes=512 * 1024**2)
 STATE: dict[str, int] = {}
 
 
+class PanicError(BaseException):
+    """As a panic in a Rust library arrives: no Exception."""
+
+
 def treat(item: int) -> int:
     match item:
         case 31:
@@ -39,6 +43,9 @@ def treat(item: int) -> int:
             ctypes.PyDLL(None).sleep(60)
         case 59:
             os._exit(3)
+        case 61:
+            message = "SECRET of the document"
+            raise PanicError(message)
     return item * item
 
 
@@ -55,9 +62,28 @@ def test_each_fault_costs_exactly_its_item_and_order_is_kept() -> None:
         47: FailReason.ENCRYPTED,
         53: FailReason.TIMED_OUT,
         59: FailReason.CRASHED,
+        61: FailReason.CRASHED,
     }
     assert "SECRET" not in repr(answers)
     assert all(answer == item * item for item, answer in answers if item not in faults)
+
+
+class Unloadable:
+    """Packed without complaint, and refused by the parent when it unpacks it: the whole pool breaks."""
+
+    def __reduce__(self) -> tuple[type, tuple[list[int]]]:
+        return int, ([],)
+
+
+def spoil(item: int) -> object:
+    return Unloadable() if item == 3 else item
+
+
+def test_a_broken_pool_costs_only_the_item_that_broke_it() -> None:
+    with Sandbox(2, LIMITS) as sandbox:
+        answers = list(sandbox.run(spoil, range(60)))
+    assert [item for item, answer in answers if isinstance(answer, Fault)] == [3]
+    assert [answer for item, answer in answers if item != 3] == [item for item in range(60) if item != 3]
 
 
 def echo(item: int) -> int:
