@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+import html
+import re
 from typing import Any
+
+from lxml import etree
 
 from phiscan.extract.charset import decode
 from phiscan.extract.content import Content, Sink
 from phiscan.extract.labels import humanise, pair
 from phiscan.extract.package import local_attributes, local_name, parse_damaged, parse_xml
 
-# The attributes that carry a value in CDA, FHIR and most data formats; identifiers in CDA are "extension".
+# The attributes that carry the element's own value in CDA, FHIR and most data formats; identifiers in CDA
+# are "extension". Every other attribute is a field of its own: <row lastName="Roy" ssn="...">.
 _VALUE_ATTRIBUTES = ("value", "extension", "displayName", "title", "name", "label", "alt")
+# Attributes that say how an element is to be understood or drawn, and hold no field of a record.
+_MACHINE_ATTRIBUTES = frozenset(
+    {"classCode", "moodCode", "typeCode", "contextConductionInd", "nullFlavor", "codeSystem"}
+    | {"codeSystemName", "schemaLocation", "style", "class", "transform", "d", "points", "viewBox"}
+)
+_OBJECT_ID = re.compile(r"\d+(?:\.\d+){4,}")  # 2.16.840.1.113883.3: says who numbered, not who is numbered
 _PROSE_CHARS = 200  # a longer text needs no label
 _NAME_PARTS = ("prefix", "given", "family", "suffix")
 _INLINE = frozenset({"content", "br", "sub", "sup", "b", "i", "em", "strong", "span", "a", "linkHtml"})
@@ -90,11 +101,13 @@ def _own_lines(element: Any, name: str, children: list[Any]) -> list[str]:
         if value:
             # <telecom value="tel:+1-416-555-0100">
             lines.append(pair(label, value.removeprefix("tel:").removeprefix("mailto:")))
+    for key, own in attributes.items():
+        value = "" if key in _VALUE_ATTRIBUTES or key in _MACHINE_ATTRIBUTES else _squeeze(own)
+        if value and value.lower() not in ("true", "false") and not _OBJECT_ID.fullmatch(value):
+            lines.append(_leaf(key, value))
     text = element.text or ""
     if children and any(_is_inline(child) for child in children):
-        text += "".join(
-            " ".join(child.itertext()) + (child.tail or "") for child in children if _is_inline(child)
-        )
+        text += "".join(_inline_text(child) + (child.tail or "") for child in children if _is_inline(child))
     text = _squeeze(text)
     if text:
         lines.append(_leaf(name, text))
@@ -106,7 +119,16 @@ def _leaf(name: str, text: str) -> str:
 
 
 def _is_inline(element: Any) -> bool:
-    return local_name(element) in _INLINE
+    """Tell what stands within a text; entities and processing instructions do, and have no name."""
+    name = local_name(element)
+    return not name or name in _INLINE
+
+
+def _inline_text(node: Any) -> str:
+    if local_name(node):
+        return " ".join(node.itertext())
+    # The parser expands nothing; a named character that HTML knows is still that character: Ren&eacute;e.
+    return html.unescape(node.text) if node.tag is etree.Entity else f" {node.text or ''} "
 
 
 def _person_name(children: list[Any]) -> str:

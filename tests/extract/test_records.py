@@ -32,6 +32,19 @@ def test_html_charset_declaration_is_used(read: Read) -> None:
     assert "Иванов" in read(html, "a.html").text
 
 
+def test_xml_attributes_are_fields(read: Read) -> None:
+    xml = b"<rows><row firstName='Ann' lastName='Roy' ssn='123-45-6788' code='2.16.840.1.113883'/></rows>"
+    assert read(xml, "a.xml").text == "first Name: Ann\nlast Name: Roy\nssn: 123-45-6788\n"
+
+
+def test_xml_text_behind_an_entity_or_an_instruction_is_read(read: Read) -> None:
+    assert (
+        read(b"<p>For Ren&eacute;e <b>Roy</b>&nbsp;today</p>", "a.xml").text
+        == "p: For Ren\u00e9e Roy today\n"
+    )
+    assert "Ann Roy" in read(b"<p>Patient <?break here?>Ann Roy</p>", "a.xml").text
+
+
 def test_cda_fields_get_their_labels(read: Read) -> None:
     xml = (
         '<?xml version="1.0"?><ClinicalDocument xmlns="urn:hl7-org:v3"><recordTarget><patientRole>'
