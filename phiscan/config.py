@@ -16,6 +16,9 @@ from typing import Any, get_type_hints
 from phiscan.errors import ConfigError
 
 CONFIG_NAME = "phiscan.toml"
+MAX_WORKERS = 1024
+MAX_LIMIT = 2**60  # what the system calls take
+MAX_K = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,19 +199,12 @@ def _refuse(where: str, expected: str) -> Any:
 
 
 def _checked(config: Config) -> Config:
-    for name in (
-        "time_s",
-        "memory_bytes",
-        "file_bytes",
-        "text_chars",
-        "member_count",
-        "member_bytes",
-        "depth",
-    ):
-        if getattr(config.limits, name) <= 0:
-            _refuse(f"{config.source}: limits.{name}", "a number above 0")
-    if config.workers < 0:
-        _refuse(f"{config.source}: workers", "0 or a positive number")
-    if config.k < 1:
-        _refuse(f"{config.source}: k", "a positive number")
+    for item in fields(Limits):
+        value = getattr(config.limits, item.name)
+        if not 0 < value < MAX_LIMIT:  # refuses NaN too
+            _refuse(f"{config.source}: limits.{item.name}", "a number above 0 and below 2^60")
+    if not 0 <= config.workers <= MAX_WORKERS:
+        _refuse(f"{config.source}: workers", f"0 (one per core) to {MAX_WORKERS}")
+    if not 1 <= config.k <= MAX_K:
+        _refuse(f"{config.source}: k", f"a positive number up to {MAX_K}")
     return config

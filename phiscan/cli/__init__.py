@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import importlib
+import io
 import os
 import sys
+import traceback
 
 import click
 
@@ -67,25 +69,50 @@ def main() -> None:
     Exit status: 0 complete, nothing referred; 1 something was referred; 2 wrong usage, configuration or
     input; 3 some files could not be read; 4 stopped before its end.
     """
+    for stream in (sys.stdout, sys.stderr):
+        # File names hold anything, and JSON is UTF-8 whatever the locale says.
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+    try:
+        status = _run()
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        # The reader of our output went away (`phiscan queue list | head`): nothing to say, to nobody.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        status = EXIT_STOPPED
+    except OSError as error:
+        place = os.fsdecode(error.filename) if error.filename else "standard output"
+        _complain(f"{place}: {error.strerror or type(error).__name__}")
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        status = EXIT_STOPPED
+    sys.exit(status)
+
+
+def _run() -> int:
     try:
         status = app.main(standalone_mode=False)
-    except click.exceptions.Abort:
-        status = EXIT_STOPPED
+    except (click.exceptions.Abort, KeyboardInterrupt):
+        _complain("stopped")
+        return EXIT_STOPPED
     except click.ClickException as error:
         # A missing choice is told over several lines, and a value may hold line ends of its own.
-        click.echo(f"phiscan: {visible(' '.join(error.format_message().split()))}", err=True)
-        status = EXIT_USAGE
+        _complain(" ".join(error.format_message().split()))
+        return EXIT_USAGE
     except PhiscanError as error:
-        click.echo(f"phiscan: {visible(str(error))}", err=True)
-        status = EXIT_USAGE
-    except BrokenPipeError:
-        # The reader of our output went away (`phiscan queue list | head`): not an error of ours.
-        sys.stderr.close()
-        status = 0
-    except Exception as error:
-        # A message that we did not write may quote a document: only its type and place are shown.
+        _complain(str(error))
+        return EXIT_USAGE
+    except OSError:
+        raise  # said by main
+    except Exception as error:  # noqa: BLE001 (a message that we did not write may quote a document)
         if os.environ.get("PHISCAN_TRACEBACK"):
-            raise
-        click.echo(f"phiscan: internal error: {origin(error)}; PHISCAN_TRACEBACK=1 shows more", err=True)
-        status = EXIT_STOPPED
-    sys.exit(status if isinstance(status, int) else 0)
+            traceback.print_exc()
+        _complain(f"internal error: {origin(error)}; PHISCAN_TRACEBACK=1 shows more")
+        return EXIT_STOPPED
+    return status if isinstance(status, int) else 0
+
+
+def _complain(message: str) -> None:
+    """Print one line on standard error, whatever a file name in it holds."""
+    if sys.stderr is not None:
+        click.echo(f"phiscan: {visible(message)}", err=True)

@@ -7,6 +7,8 @@ from typing import Any
 
 import click
 
+from phiscan.cli.visible import visible
+
 
 def print_json(value: Any) -> None:
     """Print one JSON object on one line; numbers unrounded.
@@ -18,5 +20,5 @@ def print_json(value: Any) -> None:
 
 
 def say(message: str) -> None:
-    """Print a message for people on standard error."""
-    click.echo(message, err=True)
+    """Print a message for people on standard error: one line, whatever a file name in it holds."""
+    click.echo(visible(message), err=True)

@@ -42,7 +42,7 @@ def show_progress(
     count: Callable[[], Iterator[tuple[int, int]]],
 ) -> Iterator[Callable[[Progress], None]]:
     """Give a function that shows a scan's progress on standard error; never on standard output."""
-    if sys.stderr.isatty():
+    if sys.stderr is not None and sys.stderr.isatty():
         with _live(count) as on_progress:
             yield on_progress
     else:

@@ -19,6 +19,7 @@ from phiscan.errors import InputError
 from phiscan.model import Referral, Verdict
 from phiscan.review.store import Decision, Store
 
+MAX_SCAN = 2**63 - 1  # what the database takes
 VERDICT_NAMES = [verdict.value for verdict in Verdict]
 _WANTED: dict[str, Collection[Verdict | None] | None] = {
     "any": None,
@@ -26,7 +27,10 @@ _WANTED: dict[str, Collection[Verdict | None] | None] = {
     **{verdict.value: (verdict,) for verdict in Verdict},
 }
 _scan_option = click.option(
-    "--scan", "scan_id", type=int, help="Only what this scan saw; default: all present."
+    "--scan",
+    "scan_id",
+    type=click.IntRange(1, MAX_SCAN),
+    help="Only what this scan saw; default: all present.",
 )
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @click.command(epilog="Example: phiscan report --out report && xdg-open report/report.html")
 @click.option(
-    "--scan", "scan_id", type=click.IntRange(min=1), help="Number of the scan; default: the latest."
+    "--scan", "scan_id", type=click.IntRange(1, 2**63 - 1), help="Number of the scan; default: the latest."
 )
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="Folder for the pack.")
 @click.option("--json", "as_json", is_flag=True, help="Print report.json on standard output.")

@@ -16,8 +16,9 @@ from phiscan.cli.output import print_json, say
 from phiscan.cli.progress import show_progress
 from phiscan.cli.scan_lock import lock_roots
 from phiscan.cli.scan_output import FORMATS
-from phiscan.config import Config, load_config
+from phiscan.config import MAX_WORKERS, Config, load_config
 from phiscan.crawl import IgnoreRules, check_roots, load_ignore
+from phiscan.errors import ConfigError, InputError, StoreError
 from phiscan.pipeline import ScanOptions, ScanRun, count_share
 from phiscan.pipeline import scan as run_scan
 from phiscan.review.identity import create_key
@@ -33,7 +34,9 @@ EXIT_UNREAD = 3
 @click.argument("roots", nargs=-1, required=True, type=click.Path())
 @click.option("--full", is_flag=True, help="Read every file again, also those that have not changed.")
 @click.option("--retry-failed", is_flag=True, help="Read again what could not be read the last time.")
-@click.option("--workers", type=click.IntRange(min=1), help="Worker processes; default: one per core.")
+@click.option(
+    "--workers", type=click.IntRange(1, MAX_WORKERS), help="Worker processes; default: one per core."
+)
 @click.option("--dry-run", is_flag=True, help="Count files and bytes; open none, record nothing.")
 @click.option(
     "--format",
@@ -69,6 +72,11 @@ def scan(
     if workers is not None:
         config = config.with_workers(workers)
     folders = check_roots(roots)
+    home = bytes(config.home.resolve())
+    for folder in folders:
+        if folder == home or folder.startswith(home.rstrip(b"/") + b"/"):
+            message = f"{folder.decode(errors='backslashreplace')}: is phiscan's own folder; set another home"
+            raise InputError(message)
     ignore = load_ignore(config, folders)
     if ignore.refused:
         say(f"{ignore.refused}: lies on the share and is not used; keep it beside phiscan.toml")
@@ -84,15 +92,26 @@ def scan(
         except KeyboardInterrupt:
             say("phiscan: stopped; the same command goes on from here")
             ctx.exit(EXIT_STOPPED)
+        except StoreError as error:
+            say(f"phiscan: {error}; the scan is stopped, the same command goes on from here")
+            ctx.exit(EXIT_STOPPED)
         FORMATS[output_format](run, store)
     ctx.exit(0 if exit_zero else _exit_status(run))
 
 
 def _open_store(config: Config) -> Store:
     """Open the review store; the first scan makes home, key and database, as `phiscan init` does."""
+    store = Store.open(config.database_url, create=True)
     if not config.key_file.exists():
+        if store.scans():
+            store.close()
+            message = (
+                f"{config.key_file}: the key is gone, but the database holds hashes made with it; "
+                "bring it back, or begin a new database"
+            )
+            raise ConfigError(message)
         create_key(config.key_file)
-    return Store.open(config.database_url, create=True)
+    return store
 
 
 def _run(
@@ -108,7 +127,7 @@ def _run(
 
 @contextmanager
 def _stop_on_signals() -> Iterator[None]:
-    """Let SIGTERM stop the scan as cleanly as Ctrl-C does."""
+    """Let SIGTERM and a closed terminal stop the scan as cleanly as Ctrl-C does."""
 
     def interrupt(_signum: int, _frame: FrameType | None) -> None:
         raise KeyboardInterrupt
@@ -116,11 +135,12 @@ def _stop_on_signals() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield  # signals belong to the main thread; a test runner may call us from another
         return
-    before = signal.signal(signal.SIGTERM, interrupt)
+    before = {number: signal.signal(number, interrupt) for number in (signal.SIGTERM, signal.SIGHUP)}
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _count_only(folders: tuple[bytes, ...], ignore: IgnoreRules, *, as_json: bool) -> None:

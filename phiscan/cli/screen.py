@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import nullcontext
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NoReturn
 
 import click
 
@@ -63,13 +63,21 @@ def _texts(file: str) -> Iterator[tuple[Any, str]]:
         if not line.strip():
             continue
         try:
-            record = json.loads(line)
-        except (json.JSONDecodeError, RecursionError):
+            record = json.loads(line, parse_constant=_refuse_constant)
+            # The id goes out again as it came in.
+            name = record.get("id") if isinstance(record, dict) else None
+            json.dumps(name, ensure_ascii=False, allow_nan=False).encode()
+        except (ValueError, RecursionError):
             record = None
         if not isinstance(record, dict) or not isinstance(record.get("text"), str) or "id" not in record:
             message = f'{shown}: line {number}: expected a JSON object with "id" and a text in "text"'
             raise InputError(message)
         yield record["id"], record["text"]
+
+
+def _refuse_constant(_name: str) -> NoReturn:
+    """Refuse NaN and Infinity, which are not JSON."""
+    raise ValueError
 
 
 def _lines(file: str, shown: str) -> Iterator[str]:

@@ -23,16 +23,26 @@ class IgnoreRules:
     spec: pathspec.GitIgnoreSpec
     source: str = ""
     refused: str = ""  # an ignore file that lies on the share and was therefore not used
-    home: bytes = b""  # our own folder, never crawled even if it lies in the share
+    own: frozenset[bytes] = frozenset()  # our home and database, never crawled even if they lie on the share
 
     def matches(self, path: bytes, absolute: bytes, *, is_folder: bool) -> bool:
         """Tell whether a path (raw bytes, relative to its root) is passed over."""
-        if self.home and absolute == self.home:
+        if absolute in self.own:
             return True
         if not self.spec.patterns:
             return False
         text = path.decode("utf-8", "surrogateescape")
         return bool(self.spec.match_file(text + "/" if is_folder else text))
+
+
+def _own_places(config: Config) -> frozenset[bytes]:
+    """Return the raw paths of what phiscan itself writes."""
+    places = {bytes(config.home.resolve())}
+    kind, _, name = config.database_url.partition(":///")
+    if kind.startswith("sqlite") and name:
+        database = bytes(Path(name).resolve())
+        places |= {database + ending for ending in (b"", b"-wal", b"-shm", b"-journal")}
+    return frozenset(places)
 
 
 def load_ignore(config: Config, roots: Sequence[bytes]) -> IgnoreRules:
@@ -43,13 +53,13 @@ def load_ignore(config: Config, roots: Sequence[bytes]) -> IgnoreRules:
     """
     beside = Path(config.source).resolve().parent if Path(config.source).is_file() else Path.cwd()
     path = beside / config.ignore_file
-    home = bytes(config.home.resolve())
+    own = _own_places(config)
     nothing = pathspec.GitIgnoreSpec.from_lines([])
     if not path.is_file():
-        return IgnoreRules(nothing, home=home)
+        return IgnoreRules(nothing, own=own)
     resolved = bytes(path.resolve())
     if any(resolved.startswith(root.rstrip(b"/") + b"/") for root in roots):
-        return IgnoreRules(nothing, refused=str(path), home=home)
+        return IgnoreRules(nothing, refused=str(path), own=own)
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
         spec = pathspec.GitIgnoreSpec.from_lines(lines)
@@ -62,4 +72,4 @@ def load_ignore(config: Config, roots: Sequence[bytes]) -> IgnoreRules:
     except (ValueError, TypeError) as error:
         message = f"{path}: expected gitignore patterns: {error}"
         raise ConfigError(message) from None
-    return IgnoreRules(spec, source=str(path), home=home)
+    return IgnoreRules(spec, source=str(path), own=own)

@@ -32,6 +32,9 @@ def check_roots(roots: Sequence[str | Path]) -> tuple[bytes, ...]:
     """
     found: set[bytes] = set()
     for root in roots:
+        if not str(root):
+            message = "expected a folder to scan, got an empty name"
+            raise InputError(message)
         raw = os.path.realpath(os.fsencode(root))
         shown = os.fsdecode(raw).encode("utf-8", "backslashreplace").decode()
         if not Path(os.fsdecode(raw)).is_dir():
@@ -76,26 +79,43 @@ def _list_folder(
     """Yield the entries of one folder; a subfolder as its raw path, to be listed in its turn."""
     absolute = root if not folder else root.rstrip(b"/") + b"/" + folder
     try:
-        with os.scandir(absolute) as entries:
-            ordered = sorted(entries, key=lambda entry: entry.name)
+        listed = _stat_entries(absolute)
     except OSError as error:
         yield _unlisted(root, folder, error)
         return
-    for entry in ordered:
-        path = folder + b"/" + entry.name if folder else entry.name
-        try:
-            info = entry.stat(follow_symlinks=False)
-        except OSError as error:
-            yield _unlisted(root, path, error)
+    for name, info in listed:
+        path = folder + b"/" + name if folder else name
+        if isinstance(info, OSError):
+            yield _unlisted(root, path, info)
             continue
         is_folder = stat.S_ISDIR(info.st_mode)
         source = _source(root, path, info)
-        if ignore.matches(path, entry.path, is_folder=is_folder):
+        if ignore.matches(path, absolute.rstrip(b"/") + b"/" + name, is_folder=is_folder):
             yield Crawled(source, skip=SkipReason.IGNORED)
         elif is_folder:
             yield path
         else:
             yield _judge(source, info, seen_inodes)
+
+
+def _stat_entries(folder: bytes) -> list[tuple[bytes, os.stat_result | OSError]]:
+    """Return name and state of each entry, by raw name.
+
+    The folder is opened without following a link and listed through the descriptor: whoever swaps it for a
+    link between two looks cannot lead a scan that runs with more rights out of the share.
+    """
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        listed: list[tuple[bytes, os.stat_result | OSError]] = []
+        with os.scandir(descriptor) as entries:
+            for entry in entries:
+                try:
+                    listed.append((os.fsencode(entry.name), entry.stat(follow_symlinks=False)))
+                except OSError as error:
+                    listed.append((os.fsencode(entry.name), error))
+    finally:
+        os.close(descriptor)
+    return sorted(listed, key=lambda item: item[0])
 
 
 def _judge(source: SourceFile, info: os.stat_result, seen_inodes: set[tuple[int, int]]) -> Crawled:

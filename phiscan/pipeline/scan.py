@@ -17,6 +17,7 @@ from typing import Literal
 
 from phiscan.config import Config
 from phiscan.crawl import Crawled, IgnoreRules, crawl, is_same_file
+from phiscan.errors import StoreError
 from phiscan.extract.sandbox import Fault, Sandbox
 from phiscan.model import FailReason, FileResult, Outcome, Referral, SourceFile
 from phiscan.pipeline.engine import Engine, Processed, build_engine, process
@@ -122,7 +123,6 @@ def scan(
     ledger = _Ledger(store, state.id, key, on_progress or (lambda _progress: None))
     plan = _Plan(ledger, options, crawl(roots, ignore))
     stage_seconds: Counter[str] = Counter()
-    status: Literal["complete", "stopped"] = "stopped"
     try:
         with Sandbox(config.n_workers, config.limits, _start_worker, (config,), preload=_PRELOAD) as sandbox:
             for source, answer in sandbox.run(_work, plan.to_read()):
@@ -133,11 +133,18 @@ def scan(
                 else:
                     stage_seconds.update(dict(answer.seconds))
                     ledger.arrive(answer.result)
-        status = "complete"
-    finally:
-        ledger.flush()
-        store.finish_scan(state.id, status=status, seconds=ledger.seconds, now=_now())
+    except StoreError:
+        raise  # a store that cannot be written is not asked again: what is missing is read the next time
+    except BaseException:
+        _close(store, state.id, ledger, "stopped")
+        raise
+    _close(store, state.id, ledger, "complete")
     return ScanRun(store.summary(state.id), state.resumed, stage_seconds)
+
+
+def _close(store: Store, scan_id: int, ledger: _Ledger, status: Literal["complete", "stopped"]) -> None:
+    ledger.flush()
+    store.finish_scan(scan_id, status=status, seconds=ledger.seconds, now=_now())
 
 
 class _Ledger:

@@ -16,6 +16,7 @@ from blake3 import blake3
 
 from phiscan import __version__, extract
 from phiscan.config import Config, data_dir
+from phiscan.review.identity import keyed_hash, load_key
 
 _SHORT = 16  # hexadecimal digits kept of each hash: 64 bits, plenty against accident
 
@@ -30,6 +31,8 @@ def versions(config: Config) -> dict[str, str]:
         "rules": _hash_files([data_dir("patterns"), *map(Path, config.extra_patterns)]),
         "dictionaries": _hash_files([data_dir("dictionaries")]),
         "models": _hash_files([models]),
+        # Hashes under another key cannot be compared: with a new key everything is read again.
+        "key": keyed_hash(load_key(config.key_file), "key", "check")[:_SHORT],
         "readers": ",".join(extract.available_readers()) or "none",
         "settings": _hash(json.dumps(settings, sort_keys=True).encode() + _password_hash(config)),
     }

@@ -35,6 +35,7 @@ class Database:
     def __init__(self, url: URL, engine: sa.Engine) -> None:
         self.url = url
         self.is_new = False  # made by opening it
+        self._file = _file_identity(url)
         self._engine = engine
         # One reading transaction sees one state: SQLite always, a server only when asked.
         is_sqlite = url.get_backend_name() == "sqlite"
@@ -69,6 +70,10 @@ class Database:
         Raises:
             StoreError: the database cannot be written.
         """
+        if _file_identity(self.url) != self._file:
+            # An open SQLite file goes on taking rows after it was deleted: they would be lost unsaid.
+            message = f"{self.name}: was deleted or replaced while it was in use"
+            raise StoreError(message)
         engine = self._durable if durable else self._writer
         for attempt in range(N_TRIES):
             try:
@@ -162,6 +167,17 @@ def _sqlite_begin(connection: sa.Connection) -> None:
     level = "FULL" if options.get(_DURABLE) else "NORMAL"
     connection.exec_driver_sql(f"PRAGMA synchronous = {level}")
     connection.exec_driver_sql("BEGIN IMMEDIATE")
+
+
+def _file_identity(url: URL) -> tuple[int, int] | None:
+    """Return device and inode of an SQLite file; None for anything else, or when it is not there."""
+    if url.get_backend_name() != "sqlite" or not url.database or url.database.startswith("file:"):
+        return None
+    try:
+        info = Path(url.database).stat()
+    except OSError:
+        return None
+    return info.st_dev, info.st_ino
 
 
 def _prepare_file(url: URL, shown: str, *, create: bool) -> None:

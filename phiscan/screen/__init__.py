@@ -16,7 +16,7 @@ from phiscan.screen.overlap import resolve
 from phiscan.screen.patterns import PatternRecognizer
 from phiscan.screen.people import count_people
 from phiscan.screen.prototypes import Prototype, lacking, load_prototypes, nearest
-from phiscan.screen.rule_files import load_rules
+from phiscan.screen.rule_files import load_sound_rules
 
 
 class Recognizer(Protocol):
@@ -41,7 +41,7 @@ def build_screener(config: Config) -> Screener:
     Raises:
         RuleError, DictionaryError, ModelError, ConfigError: naming the file and what was expected in it.
     """
-    patterns = PatternRecognizer(load_rules(config))
+    patterns = PatternRecognizer(load_sound_rules(config))
     return Screener((patterns, *build_name_recognizers(config)), load_prototypes())
 
 

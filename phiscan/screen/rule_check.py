@@ -26,7 +26,7 @@ def check_rules(ruleset: RuleSet) -> Iterator[str]:
     """
     sound = True
     for rule in ruleset.rules:
-        for defect in _form(rule):
+        for defect in form_defects(rule):
             sound = False
             yield f"{rule.path}: {rule.id}: {defect}"
     if not sound:
@@ -37,7 +37,8 @@ def check_rules(ruleset: RuleSet) -> Iterator[str]:
             yield f"{rule.path}: {rule.id}: {defect}"
 
 
-def _form(rule: Rule) -> Iterator[str]:
+def form_defects(rule: Rule) -> Iterator[str]:
+    """Yield what is wrong with a rule in itself: its id, patterns that do not compile or are not linear."""
     if not _ID.fullmatch(rule.id):
         yield "id: expected lower-case words joined by dots and a number at the end, such as ca.sin.1"
     options = re2.Options()

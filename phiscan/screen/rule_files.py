@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from phiscan.config import Config, data_dir
+from phiscan.errors import RuleError
 from phiscan.rules import RuleSet, read_rules
 
 
@@ -17,3 +18,23 @@ def load_rules(config: Config | None = None) -> RuleSet:
     """
     extra = () if config is None else config.extra_patterns
     return read_rules([data_dir("patterns"), *map(Path, extra)])
+
+
+def load_sound_rules(config: Config) -> RuleSet:
+    """Read the rules for a scan; the site's own must compile (ours are proven by the tests).
+
+    Raises:
+        RuleError: as ``load_rules``, and for a rule of the site that ``phiscan rules check`` would refuse.
+    """
+    ruleset = load_rules(config)
+    if not config.extra_patterns:
+        return ruleset
+    from phiscan.screen.rule_check import form_defects  # noqa: PLC0415 (only where a site has rules)
+
+    ours = data_dir("patterns")
+    for rule in ruleset.rules:
+        if Path(rule.path).parent != ours:
+            for defect in form_defects(rule):
+                message = f"{rule.path}: {rule.id}: {defect}"
+                raise RuleError(message)
+    return ruleset

@@ -25,6 +25,15 @@ def test_does_not_use_a_file_that_lies_on_the_share(tmp_path: Path, monkeypatch:
     assert not rules.matches(b"a.txt", bytes(tmp_path / "a.txt"), is_folder=False)
 
 
+def test_passes_over_what_phiscan_itself_writes(tmp_path: Path) -> None:
+    config = Config(home=tmp_path / "home", database=f"sqlite:///{tmp_path}/share/own.db")
+    rules = load_ignore(config, [b"/srv/share"])
+    assert rules.matches(b"home", bytes(tmp_path / "home"), is_folder=True)
+    for ending in ("", "-wal", "-shm"):
+        path = tmp_path / f"share/own.db{ending}"
+        assert rules.matches(path.name.encode(), bytes(path), is_folder=False)
+
+
 def test_matches_nothing_without_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     rules = load_ignore(Config(), [b"/srv/share"])

@@ -13,8 +13,8 @@ from phiscan.errors import InputError
 from phiscan.model import FailReason, SkipReason
 
 
-def _rules(*lines: str, home: bytes = b"") -> IgnoreRules:
-    return IgnoreRules(pathspec.GitIgnoreSpec.from_lines(lines), home=home)
+def _rules(*lines: str, own: frozenset[bytes] = frozenset()) -> IgnoreRules:
+    return IgnoreRules(pathspec.GitIgnoreSpec.from_lines(lines), own=own)
 
 
 def _paths(root: Path, *lines: str) -> dict[bytes, object]:
@@ -87,22 +87,41 @@ def test_never_crawls_its_own_home(tmp_path: Path) -> None:
     home = tmp_path / ".phiscan"
     home.mkdir()
     (home / "phiscan.db").write_text("x")
-    found = {c.source.path: c.skip for c in crawl([bytes(tmp_path)], _rules(home=bytes(home)))}
+    found = {c.source.path: c.skip for c in crawl([bytes(tmp_path)], _rules(own=frozenset({bytes(home)})))}
     assert found == {b".phiscan": SkipReason.IGNORED}
 
 
 def test_records_a_folder_that_cannot_be_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     closed = tmp_path / "closed"
     closed.mkdir()
-    real = os.scandir
+    real = os.open
 
-    def scandir(path: bytes) -> object:
+    def refuse(path: bytes, flags: int) -> int:
         if path == bytes(closed):
             raise PermissionError(13, "Permission denied")
-        return real(path)
+        return real(path, flags)
 
-    monkeypatch.setattr(os, "scandir", scandir)  # root may list everything, so the refusal is made here
+    monkeypatch.setattr(os, "open", refuse)  # root may list everything, so the refusal is made here
     assert _paths(tmp_path) == {b"closed": FailReason.NO_PERMISSION}
+
+
+def test_is_not_led_out_of_the_share_by_a_folder_swapped_for_a_link(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "outside/secret.txt").write_text("x")
+    inside = tmp_path / "share/folder"
+    inside.mkdir(parents=True)
+    real = os.open
+
+    def swap(path: bytes, flags: int) -> int:
+        if path == bytes(inside):  # after its state was read, before it is listed
+            inside.rmdir()
+            inside.symlink_to(tmp_path / "outside")
+        return real(path, flags)
+
+    monkeypatch.setattr(os, "open", swap)
+    assert list(_paths(tmp_path / "share").values()) == [FailReason.CHANGED]
 
 
 def test_survives_deep_nesting(tmp_path: Path) -> None:
@@ -122,6 +141,8 @@ def test_refuses_roots_that_are_missing_or_nested(tmp_path: Path) -> None:
     (tmp_path / "a/b").mkdir(parents=True)
     (tmp_path / "a-b").mkdir()
     (tmp_path / "file").write_text("x")
+    with pytest.raises(InputError, match="expected a folder"):
+        check_roots([""])
     with pytest.raises(InputError, match="expected a folder"):
         check_roots([tmp_path / "nowhere"])
     with pytest.raises(InputError, match="expected a folder"):

@@ -1,0 +1,129 @@
+"""What an operator's mishaps do to a scan: said in one line, with the right status, nothing lost unsaid."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.pipeline.harness import Tool
+
+RULE = """[[rule]]
+id = "site.mrn.1"
+entity_type = "MRN"
+summary = "our record numbers"
+pattern = '''{pattern}'''
+score = 0.9
+source = "our registry"
+examples = ["LKC-123456"]
+counterexamples = ["LKC-12"]
+"""
+
+
+def _one_line(done: subprocess.CompletedProcess[str], status: int, *words: str) -> bool:
+    lines = done.stderr.strip().splitlines()
+    return (
+        done.returncode == status
+        and len(lines) == 1
+        and "internal error" not in lines[0]
+        and all(word in lines[0] for word in words)
+    )
+
+
+@pytest.mark.parametrize("pattern", ["(", r"\bLKC-(?=\d)", "x{1000}{1000}", r"LKC-\d+"])
+def test_refuses_a_bad_rule_of_the_site_before_any_file_is_opened(
+    tool: Tool, share: Path, pattern: str
+) -> None:
+    rules = tool.home.parent / "site.toml"
+    rules.write_text(RULE.format(pattern=pattern))
+    environment = {**tool.environment(), "PHISCAN_EXTRA_PATTERNS": str(rules)}
+    done = subprocess.run(
+        tool.command("scan", share), env=environment, capture_output=True, text=True, check=False
+    )
+    assert _one_line(done, 2, str(rules), "site.mrn.1"), done.stderr
+
+
+def test_makes_no_new_key_for_an_old_database(tool: Tool, share: Path) -> None:
+    tool.run("scan", share)
+    key = tool.home / "key"
+    held = key.read_bytes()
+    key.unlink()
+    assert _one_line(tool.run("scan", share), 2, "the key is gone")
+    key.write_bytes(held)
+    key.chmod(0o600)
+    assert '"unchanged": 60' in tool.run("scan", share, "--json").stdout
+
+
+def test_reads_everything_again_under_another_key(tool: Tool, share: Path) -> None:
+    tool.run("scan", share)
+    key = tool.home / "key"
+    key.write_text("ab" * 32 + "\n")
+    assert '"screened": 60' in tool.run("scan", share, "--json").stdout
+
+
+def test_stops_when_the_database_is_deleted_under_it(tool: Tool, share: Path) -> None:
+    process = subprocess.Popen(
+        tool.command("scan", share),
+        env={**tool.environment(), "PHISCAN_WORKERS": "1"},
+        cwd=tool.home.parent,
+        stderr=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    while not tool.database.exists() and process.poll() is None:
+        pass
+    while process.poll() is None and not _has_scan(tool):
+        pass
+    for path in tool.home.glob("phiscan.db*"):
+        path.unlink()
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 4
+    assert "was deleted or replaced" in said
+
+
+def _has_scan(tool: Tool) -> bool:
+    """Tell whether the scan has begun: its locks are taken before its first row is written."""
+    return any((tool.home / "locks").glob("*"))
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_says_when_its_output_cannot_be_written(tool: Tool, share: Path) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            tool.command("scan", share, "--json"),
+            env=tool.environment(),
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert _one_line(done, 4, "standard output", "No space left"), done.stderr
+
+
+def test_prints_any_name_under_any_locale(tool: Tool, share: Path) -> None:
+    (Path(os.fsdecode(bytes(share) + b"/caf\xc3\xa9\x1b[31m\xe2\x80\xae\n.txt"))).write_text("x")
+    environment = {**tool.environment(), "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    done = subprocess.run(
+        tool.command("scan", share, "--format", "csv", "--exit-zero"),
+        env=environment,
+        capture_output=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "café\\x1b[31m\\u202e\\x0a.txt".encode() in done.stdout
+
+
+@pytest.mark.parametrize(
+    "line",
+    ['{"id": NaN, "text": "a"}', '{"id": 1e999, "text": "a"}', '{"id": "\\ud800", "text": "a"}', "1" * 5000],
+)
+def test_refuses_what_is_not_json_on_one_line(tool: Tool, line: str) -> None:
+    done = subprocess.run(
+        tool.command("screen", "-", "--json"),
+        env=tool.environment(),
+        input=line + "\n",
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert _one_line(done, 2, "line 1: expected a JSON object"), done.stderr
