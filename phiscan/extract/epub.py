@@ -37,9 +37,9 @@ class EpubExtractor:
 
 def _metadata(data: bytes) -> str:
     """Return the Dublin Core fields and the titles of the table of contents."""
-    from phiscan.extract.package import local_name, parse_xml  # noqa: PLC0415
+    from phiscan.extract.package import local_name, parse_damaged  # noqa: PLC0415
 
-    root = parse_xml(data)
+    root, damage = parse_damaged(data)
     if root is None:
         return ""
     lines = [
@@ -47,4 +47,6 @@ def _metadata(data: bytes) -> str:
         for element in root.iter()
         if isinstance(element.tag, str) and element.text and element.text.strip()
     ]
+    if damage is not None:
+        lines.append(decode(data)[0])
     return "\n".join(lines)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import re
+from collections.abc import Iterator
 from typing import Any
 
 from lxml import etree
@@ -11,7 +12,8 @@ from lxml import etree
 from phiscan.extract.charset import decode
 from phiscan.extract.content import Content, Sink
 from phiscan.extract.labels import humanise, pair
-from phiscan.extract.package import local_attributes, local_name, parse_damaged, parse_xml
+from phiscan.extract.package import local_attributes, local_name, parse_damaged
+from phiscan.model import FailReason
 
 # The attributes that carry the element's own value in CDA, FHIR and most data formats; identifiers in CDA
 # are "extension". Every other attribute is a field of its own: <row lastName="Roy" ssn="...">.
@@ -44,12 +46,29 @@ class MarkupExtractor:
     media_types = frozenset({"text/xml"})
 
     def extract(self, content: Content, sink: Sink) -> None:
-        """Add one labelled line per field; a damaged file is added as it stands too, so nothing is lost."""
+        """Add one labelled line per field, then the comments.
+
+        A damaged file is added as it stands too, so that nothing is lost.
+        """
         root, damage = parse_damaged(content.data)
         if root is not None:
             sink.add("\n".join(_lines(root)), content.locator)
         if damage is not None:
+            sink.fail(content.locator, FailReason(damage.reason), damage.detail)
             sink.add(decode(sink.bound(content.data, content.locator))[0], content.place("raw"))
+        elif b"<\0!\0-" in content.data or b"<!--" in content.data or content.data.count(b"<?") > 1:
+            sink.add("\n".join(_remarks(decode(content.data)[0])), content.place("comments"))
+
+
+def _remarks(text: str) -> Iterator[str]:
+    """Yield the comments and the processing instructions, which a parser leaves out."""
+    for start, end in (("<!--", "-->"), ("<?", "?>")):
+        at = text.find(start)
+        while at >= 0 and (stop := text.find(end, at + len(start))) >= 0:
+            remark = text[at + len(start) : stop].strip()
+            if not remark.startswith(("xml ", "xml-")):
+                yield remark
+            at = text.find(start, stop)
 
 
 def labelled_text(data: bytes) -> str:
@@ -59,8 +78,11 @@ def labelled_text(data: bytes) -> str:
     birth Time: 19500102
     city: Laval
     """
-    root = parse_xml(data)
-    return "\n".join(_lines(root)) if root is not None else ""
+    root, damage = parse_damaged(data)
+    lines = _lines(root) if root is not None else []
+    if root is not None and damage is not None:
+        lines.append(decode(data)[0])
+    return "\n".join(lines)
 
 
 def _lines(root: Any) -> list[str]:

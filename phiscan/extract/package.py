@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 import io
+import re
 import zipfile
 from collections.abc import Iterator
 from functools import lru_cache
+from html.entities import html5
 from typing import Any
 
 from lxml import etree
 
 from phiscan.errors import ExtractError
+from phiscan.extract.charset import decode
 from phiscan.extract.content import Content, Sink
 from phiscan.model import FailReason
 
-# Characters and entities that the parser leaves out and reads on behind.
-_HARMLESS = frozenset({"ERR_UNDECLARED_ENTITY", "ERR_INVALID_CHAR", "WAR_UNDECLARED_ENTITY"})
+# Characters that the parser leaves out and reads on behind.
+_HARMLESS = frozenset({"ERR_INVALID_CHAR"})
+_UNDECLARED = frozenset({"ERR_UNDECLARED_ENTITY", "WAR_UNDECLARED_ENTITY"})
+# An internal subset declares entities and default attributes, none of which is expanded.
+_INTERNAL_SUBSET = re.compile(rb"<!DOCTYPE[^\[>]{0,4096}\[")
+_PROLOGUE_BYTES = 64 * 1024
+_NAMED_CHARACTER = re.compile(rb"&([A-Za-z][A-Za-z0-9]{1,31});")
+_XML_NAMES = frozenset({b"amp", b"lt", b"gt", b"quot", b"apos"})
 _PACKAGE_ERRORS = (
     zipfile.BadZipFile,
     OSError,
@@ -33,6 +42,7 @@ class Package:
     def __init__(self, content: Content, sink: Sink) -> None:
         self.content = content
         self.sink = sink
+        self._as_it_stands: set[str] = set()  # parts added as raw text too
         try:
             self._archive = zipfile.ZipFile(io.BytesIO(content.data))
         except _PACKAGE_ERRORS as error:
@@ -63,13 +73,22 @@ class Package:
             raise ExtractError(FailReason.CORRUPT, type(error).__name__) from None
 
     def parse(self, name: str) -> Any:
-        """Return the root element of one XML part, or None after recording why it cannot be read."""
+        """Return the root element of one XML part, or None after recording why it cannot be read.
+
+        A damaged part is added as it stands too, so that nothing of it is lost.
+        """
+        place = self.content.place(name)
         try:
-            root, damage = parse_damaged(self.read(name))
+            data = self.read(name)
         except ExtractError as error:
-            root, damage = None, error
+            self.sink.fail(place, FailReason(error.reason), error.detail)
+            return None
+        root, damage = parse_damaged(data)
         if damage is not None:
-            self.sink.fail(self.content.place(name), FailReason(damage.reason), damage.detail)
+            self.sink.fail(place, FailReason(damage.reason), damage.detail)
+            if name not in self._as_it_stands:
+                self._as_it_stands.add(name)
+                self.sink.add(decode(self.sink.bound(data, place))[0], place)
         return root
 
     def media(self) -> Iterator[Content]:
@@ -83,16 +102,23 @@ class Package:
                     self.sink.fail(self.content.place(name), FailReason(error.reason), error.detail)
 
 
-def parse_xml(data: bytes) -> Any:
-    """Return the root of ``data`` as far as it can be parsed, or None; see ``parse_damaged``."""
-    return parse_damaged(data)[0]
-
-
 def parse_damaged(data: bytes) -> tuple[Any, ExtractError | None]:
     """Return the root of ``data`` and what may be missing from it.
 
     No entity is expanded, nothing is fetched, and libxml2's limits on depth and size stay on.
+    Characters that HTML names are put in, for the many writers that forget to declare them.
     """
+    try:
+        root, names = _parse(data)
+        if names & _UNDECLARED:
+            root, names = _parse(_NAMED_CHARACTER.sub(_numbered, data))
+    except (etree.XMLSyntaxError, ValueError):
+        return None, ExtractError(FailReason.CORRUPT, "not XML")
+    return root, _damage(data, root, names - _HARMLESS)
+
+
+def _parse(data: bytes) -> tuple[Any, set[str]]:
+    """Return the root and the names of what the parser complained about."""
     parser = etree.XMLParser(
         resolve_entities=False,
         no_network=True,
@@ -101,14 +127,31 @@ def parse_damaged(data: bytes) -> tuple[Any, ExtractError | None]:
         recover=True,
         remove_comments=True,
     )
-    try:
-        root = etree.fromstring(data, parser)
-    except (etree.XMLSyntaxError, ValueError):
-        return None, ExtractError(FailReason.CORRUPT, "not XML")
-    names = {entry.type_name for entry in parser.error_log if entry.level_name == "FATAL"} - _HARMLESS
+    root = etree.fromstring(data, parser)
+    return root, {
+        entry.type_name
+        for entry in parser.error_log
+        if entry.level_name == "FATAL" or entry.type_name in _UNDECLARED
+    }
+
+
+def _numbered(match: re.Match[bytes]) -> bytes:
+    """Write a character that HTML names by its number."""
+    characters = "" if match[1] in _XML_NAMES else html5.get(f"{match[1].decode('ascii')};", "")
+    return b"".join(b"&#%d;" % ord(char) for char in characters) or match[0]
+
+
+def _damage(data: bytes, root: Any, names: set[str]) -> ExtractError | None:
     if "ERR_RESOURCE_LIMIT" in names:
-        return root, ExtractError(FailReason.TOO_LARGE, "XML nested too deep, or with too long a text")
-    return root, ExtractError(FailReason.CORRUPT, "damaged XML") if names else None
+        return ExtractError(FailReason.TOO_LARGE, "XML nested too deep, or with too long a text")
+    if names - _UNDECLARED:
+        return ExtractError(FailReason.CORRUPT, "damaged XML")
+    if names:
+        return ExtractError(FailReason.CORRUPT, "XML entity that is not declared")
+    prologue = data[:_PROLOGUE_BYTES].replace(b"\0", b"")  # as ASCII, also where it is UTF-16
+    if _INTERNAL_SUBSET.search(prologue) or next(root.iter(etree.Entity), None) is not None:
+        return ExtractError(FailReason.UNSUPPORTED, "XML declarations and entities are not expanded")
+    return None
 
 
 def local_name(element: Any) -> str:
