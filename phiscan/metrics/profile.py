@@ -26,6 +26,9 @@ Indexes = NDArray[np.intp]
 
 _MAX_STEPS = 200
 _TOLERANCE = 1e-10
+# At the top l is flat, and rounding moves the slope's root: its square is what this costs l. An end whose
+# steps rounding keeps above the tolerance is as good as this too.
+_ROUNDED = 1e-7
 _SETTLED = 1e-9  # its square is what it costs l
 _LONGEST = 2.0  # in log n0, and in the log of any fitted count
 # The last step of the coefficients, and what it gained in l: above it, l at this place is not yet known.
@@ -109,6 +112,8 @@ def _walk(
         below = peak[0].copy()
     elif peak is not None:
         above = peak[0].copy()
+    tolerance = _ROUNDED if peak is None else _TOLERANCE
+    length = np.full(len(place), np.inf)
     active = np.arange(len(place))
     for _ in range(_MAX_STEPS):
         look = _part(last, active)
@@ -129,10 +134,11 @@ def _walk(
         seen = _look(part, place[active], look.beta + look.sensitivity * step[:, None])
         for name in ("beta", "sensitivity", "change", "gain", "value", "slope", "bend"):
             getattr(last, name)[active] = getattr(seen, name)
-        active = active[(np.abs(step) > _TOLERANCE) | (seen.change > _SETTLED)]
+        length[active] = np.where(known, np.abs(step), np.inf)
+        active = active[(length[active] > tolerance) | (seen.change > _SETTLED)]
         if len(active) == 0:
             break
-    place[active] = np.nan
+    place[(length > _ROUNDED) | (last.change > _ROUNDED)] = np.nan
     return place, last
 
 

@@ -78,3 +78,13 @@ def test_holds_every_models_total_between_finite_ends() -> None:
             assert fit.ci95 is not None
             assert fit.total is not None
             assert fit.ci95[0] <= fit.total <= fit.ci95[1] < 1000
+
+
+@pytest.mark.parametrize(
+    ("counts", "model"), [((1, 1, 1, 100, 0, 3, 5000), "[23,1]"), ((1, 1, 2, 20, 100, 5000, 7), "[13,23]")]
+)
+def test_finds_ends_where_rounding_blurs_the_top(counts: tuple[int, ...], model: str) -> None:
+    fit = fit_models(capture_table(HISTORIES, list(counts)), [parse_model(model, 3)])[0]
+    assert fit.ci95 is not None
+    assert fit.total is not None
+    assert fit.ci95[0] < fit.total < fit.ci95[1]
