@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from phiscan.errors import ExtractError
-from phiscan.extract.archive import CompressedExtractor, TarExtractor, ZipExtractor
+from phiscan.extract.archive import ZipExtractor
+from phiscan.extract.compressed import CompressedExtractor
 from phiscan.extract.content import Content, Sink, TextFullError
 from phiscan.extract.delimited import DelimitedExtractor
 from phiscan.extract.epub import EpubExtractor
@@ -25,6 +26,7 @@ from phiscan.extract.rich_text import RichTextExtractor
 from phiscan.extract.sheet import SheetExtractor
 from phiscan.extract.slides import SlidesExtractor
 from phiscan.extract.sniff import EMPTY, sniff
+from phiscan.extract.tape import TarExtractor
 from phiscan.extract.unsupported import UnsupportedExtractor
 from phiscan.extract.webpage import WebPageExtractor
 from phiscan.extract.word import WordExtractor

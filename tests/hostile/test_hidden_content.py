@@ -1,11 +1,18 @@
 """Content that a format lets a writer hide: it is read, or it is recorded as unread, never passed over."""
 
+import bz2
+import gzip
 import io
+import lzma
+import random
+import tarfile
 import zipfile
+from collections.abc import Callable
 
 import pytest
 
 from phiscan.config import Limits
+from phiscan.errors import ExtractError
 from phiscan.extract import extract_bytes
 from phiscan.model import Document, FailReason
 
@@ -70,3 +77,103 @@ def test_an_entity_within_a_package_is_read_as_text_and_recorded() -> None:
     document = read(stream.getvalue(), "a.odt")
     assert HIDDEN in document.text
     assert reasons(document) == [FailReason.UNSUPPORTED]
+
+
+def tar(*names: str) -> bytearray:
+    """Return an archive in which every member takes two blocks; its text is HIDDEN and its name."""
+    stream = io.BytesIO()
+    with tarfile.open(fileobj=stream, mode="w") as archive:
+        for name in names:
+            data = f"{HIDDEN} {name}".encode()
+            info = tarfile.TarInfo(name)
+            info.size = len(data)
+            archive.addfile(info, io.BytesIO(data))
+    return bytearray(stream.getvalue())
+
+
+def test_a_whole_tar_has_nothing_unread() -> None:
+    document = read(bytes(tar("1.txt", "2.txt")), "a.tar")
+    assert document.text.count(HIDDEN) == 2
+    assert not document.unread
+
+
+@pytest.mark.parametrize("member", [0, 1, 2])
+def test_members_behind_a_damaged_header_are_read(member: int) -> None:
+    data = tar("1.txt", "2.txt", "3.txt")
+    data[member * 1024 + 148] ^= 0x11  # its checksum
+    document = read(bytes(data), "a.tar")
+    assert document.text.count(HIDDEN) == 3
+    assert reasons(document) == [FailReason.CORRUPT]
+    assert "header" in document.unread[0].detail
+
+
+def test_members_behind_the_end_mark_of_a_tar_are_read() -> None:
+    data = tar("1.txt")[:1024] + bytes(1024) + tar("2.txt")
+    document = read(bytes(data), "a.tar")
+    assert document.text.count(HIDDEN) == 2
+    assert "end mark" in document.unread[0].detail
+
+
+@pytest.mark.parametrize("n_bytes", [1024, 1024 + 300, 1024 + 512 + 20])
+def test_a_cut_tar_is_recorded(n_bytes: int) -> None:
+    document = read(bytes(tar("1.txt", "2.txt")[:n_bytes]), "a.tar")
+    assert HIDDEN + " 1.txt" in document.text
+    assert FailReason.CORRUPT in reasons(document)
+    if n_bytes > 1024 + 512:
+        assert "Lena Okafor" in document.text.split("1.txt", 1)[1]
+
+
+def test_a_tar_member_of_an_unknown_type_is_read() -> None:
+    stream = io.BytesIO()
+    with tarfile.open(fileobj=stream, mode="w") as archive:
+        info = tarfile.TarInfo("a.txt")
+        info.type, info.size = b"Q", len(HIDDEN)
+        archive.addfile(info, io.BytesIO(HIDDEN.encode()))
+    assert HIDDEN in read(stream.getvalue(), "a.tar").text
+
+
+def test_a_tar_that_leads_back_into_itself_ends() -> None:
+    data = tar("1.txt")
+    info = tarfile.TarInfo("2.txt")
+    header = bytearray(info.tobuf(tarfile.GNU_FORMAT))
+    header[124:136] = (-1024).to_bytes(12, "big", signed=True)
+    header[148:156] = b"        "
+    header[148:156] = b"%06o\0 " % sum(header)
+    document = read(bytes(data[:1024] + header + tar("3.txt")), "a.tar")
+    assert document.text.count(HIDDEN) == 2
+    assert document.unread
+
+
+@pytest.mark.parametrize(
+    "compress", [gzip.compress, bz2.compress, lzma.compress], ids=["gzip", "bzip2", "xz"]
+)
+def test_bytes_behind_a_compressed_stream_are_read(compress: Callable[[bytes], bytes]) -> None:
+    document = read(compress(b"Ann Roy\n") + compress(b"and more") + HIDDEN.encode(), "a.txt.gz")
+    assert "Ann Roy\nand more" in document.text
+    assert HIDDEN in document.text
+    assert [(part.locator, part.reason) for part in document.unread] == [("trailing", FailReason.CORRUPT)]
+
+
+def test_padding_behind_a_compressed_stream_is_no_damage() -> None:
+    assert not read(gzip.compress(b"Ann Roy") + bytes(512), "a.txt.gz").unread
+
+
+@pytest.mark.parametrize(
+    "compress", [gzip.compress, bz2.compress, lzma.compress], ids=["gzip", "bzip2", "xz"]
+)
+def test_what_is_unpacked_before_a_cut_is_read(compress: Callable[[bytes], bytes]) -> None:
+    noise = random.Random(7).randbytes(1_000_000).hex().encode()
+    document = read(compress(HIDDEN.encode() + b"\n" + noise)[:-100_000], "a.txt.gz")
+    assert HIDDEN in document.text
+    assert [part.detail for part in document.unread] == ["the compressed data is cut short"]
+
+
+def test_what_is_unpacked_before_damage_is_read() -> None:
+    packed = bytearray(gzip.compress(HIDDEN.encode() * 10_000 + b"the end"))
+    packed[-8] ^= 1  # the checksum
+    document = read(bytes(packed), "a.txt.gz")
+    assert document.text.count(HIDDEN) > 1_000
+    assert [part.detail for part in document.unread] == ["damaged compressed data"]
+    with pytest.raises(ExtractError) as caught:
+        read(b"\x1f\x8b\x08" + b"\xff" * 100, "a.gz")
+    assert caught.value.detail == "damaged compressed data"
