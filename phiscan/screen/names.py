@@ -6,7 +6,8 @@ findings of all recognizers are united by ``overlap.resolve`` with the reasons o
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
 from typing import Protocol
 
 from phiscan.config import Config
@@ -17,10 +18,11 @@ from phiscan.screen.name_context import ContextRecognizer
 from phiscan.screen.name_cues import CueRecognizer
 from phiscan.screen.name_repeats import repeats
 from phiscan.screen.name_runs import FormRecognizer
-from phiscan.screen.name_tokens import tokenize
+from phiscan.screen.name_tokens import FULL_NAME, tokenize
 from phiscan.screen.overlap import resolve
 from phiscan.screen.places import find_places
 from phiscan.screen.spacy_names import SpacyRecognizer
+from phiscan.screen.tagger import TaggerRecognizer
 
 
 class NameRecognizer(Protocol):
@@ -32,10 +34,11 @@ class NameRecognizer(Protocol):
 
 
 class RuleNameRecognizer:
-    """Names by labels, titles, credentials and gazetteers; then their bare mentions in the same document."""
+    """Names by labels, titles, credentials, gazetteers and a tagger; then their mentions in the document."""
 
-    def __init__(self, gazetteer: Gazetteer) -> None:
+    def __init__(self, gazetteer: Gazetteer, tagger: NameRecognizer | None = None) -> None:
         self._gazetteer = gazetteer
+        self._tagger = tagger
         self._cues = CueRecognizer(gazetteer)
         self._forms = FormRecognizer(gazetteer)
         self._context = ContextRecognizer(gazetteer)
@@ -50,10 +53,27 @@ class RuleNameRecognizer:
         found.extend(self._forms.in_tokens(text, tokens))
         found.extend(self._context.in_tokens(text, tokens))
         found = list(resolve(found))
-        if found:
-            found.extend(repeats(text, tokens, found, self._gazetteer))
+        tagged = _beyond(found, self._tagger.recognize(document)) if self._tagger is not None else []
+        people = found + [finding for finding in tagged if finding.bits == FULL_NAME]
+        found = found + tagged
+        if people:
+            found.extend(repeats(text, tokens, people, self._gazetteer))
         found.extend(find_places(text, tokens, self._gazetteer))
         yield from resolve(found)
+
+
+def _beyond(found: Sequence[Finding], tagged: Iterator[Finding]) -> list[Finding]:
+    """Return what the tagger finds beyond the rules: a label knows better which part of a name it gives.
+
+    ``found`` lies in text order without overlaps.
+    """
+    starts = [finding.span.start for finding in found]
+    kept = []
+    for finding in tagged:
+        before = bisect_right(starts, finding.span.start) - 1
+        if before < 0 or not found[before].span.contains(finding.span):
+            kept.append(finding)
+    return kept
 
 
 def build_name_recognizers(config: Config) -> tuple[NameRecognizer, ...]:
@@ -62,6 +82,11 @@ def build_name_recognizers(config: Config) -> tuple[NameRecognizer, ...]:
     Raises:
         ConfigError: the site's pipeline cannot be loaded.
         DictionaryError: a name dictionary is damaged.
+        ModelError: the weights of the tagger are missing or damaged.
     """
-    ours: tuple[NameRecognizer, ...] = (Hl7Recognizer(), RuleNameRecognizer(load_gazetteer()))
+    gazetteer = load_gazetteer()
+    ours: tuple[NameRecognizer, ...] = (
+        Hl7Recognizer(),
+        RuleNameRecognizer(gazetteer, TaggerRecognizer.load()),
+    )
     return (*ours, SpacyRecognizer.load(config.name_pipeline)) if config.name_pipeline else ours

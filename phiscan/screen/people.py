@@ -6,6 +6,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 
 from phiscan.model import Document, EntityType, Finding, PiiBit
+from phiscan.screen.tagger import SOURCE
 
 # A person is at risk whom something besides the name identifies, or whom the document is about.
 _OWN = frozenset(
@@ -45,7 +46,7 @@ def count_people(document: Document, findings: Sequence[Finding]) -> int:
 
 def _names(text: str, findings: Sequence[Finding]) -> Iterator[str]:
     """Yield the names of people; a first name and a last name in two cells of one row are one name."""
-    people = [finding for finding in findings if finding.entity_type is EntityType.PERSON]
+    people = [f for f in findings if f.entity_type is EntityType.PERSON and not _is_bare_guess(f)]
     index = 0
     while index < len(people):
         name = people[index].span.of(text)
@@ -57,6 +58,11 @@ def _names(text: str, findings: Sequence[Finding]) -> Iterator[str]:
                 index += 1
         yield name
         index += 1
+
+
+def _is_bare_guess(finding: Finding) -> bool:
+    """Tell whether only the tagger found it, one word: too little to say that there is one more person."""
+    return finding.source == SOURCE and len(finding.bits) == 1
 
 
 def _key(name: str) -> tuple[str, ...]:

@@ -15,30 +15,33 @@ import numpy.typing as npt
 from phiscan.screen.gazetteer import Gazetteer, Word
 
 Ints = npt.NDArray[np.int64]
-PLACE = 1 << 12  # beside the flags of ``Word``: a word of the name of a place
+# Beside the flags of ``Word``: a word of the name of a place; of a term of medicine.
+PLACE, HEALTH = 1 << 12, 1 << 13
 MIXED, CAPS, LOWER = 0, 1, 2  # the case of a line: as usual, all capitals, no capital in the whole document
 N_MODES = 3
+PARAGRAPH, LINE, GAP = "¶¶", "¶", "␣"  # the shapes of white space
 MAX_UNIT = 120  # tokens; a longer unit is cut
 _LOWER_SHARE = 0.02  # a document with fewer capitalised words than this is written in lower case
 _MIN_LOWER_WORDS = 4
 _LETTER = r"[^\W\d_]"
 _TOKEN = re.compile(
-    rf"(?:https?://\S+|www\.\S+|[\w.+%-]{{1,64}}@[\w.-]{{1,255}}"
-    rf"|[dlcjmnst]['’](?={_LETTER})"  # French elision is no part of the word behind it
-    rf"|{_LETTER}+(?:(?:-|['’](?![sS](?!{_LETTER}))){_LETTER}+)*(?![\w])"
-    rf"|[^\W_]+|['’][sS](?!\w)|\n|[^\S\n]{{2,}}|\t|[^\S\n]|\S) ?",
+    r"(?:[^\S\n]*+\n\s*+|[^\S\n]{2,}+|\t"
+    r"|https?://\S+|www\.\S+|[\w.+%-]{1,64}+@[\w.-]{1,255}+"
+    # French elision is no part of the word behind it.
+    rf"|[dlcjmnst]['\u2019](?={_LETTER})"
+    rf"|{_LETTER}++(?:(?:-|['\u2019](?![sS](?!{_LETTER}))){_LETTER}++)*+(?![^\W_])"
+    r"|[^\W_]++|['\u2019][sS](?![^\W_])|[^\S\n]|\S) ?"
 )
-_GAP = re.compile(r"[^\S\n]*\t[^\S\n]*|[^\S\n]{2,}")
-_SHAPES = ((re.compile(r"[^\W\d_]"), ""),)
+_SIGNS = frozenset((*".,:;()-/'\"&@|0", LINE, GAP))
 
 
 def split(text: str) -> list[str]:
-    """Cut a text into tokens, each with the one space behind it, so that they join to the text again.
+    r"""Cut a text into tokens, each with the one space behind it, so that they join to the text again.
 
-    >>> split("Dr. O'Hara's  note\\n")
-    ['Dr', '. ', "O'Hara", "'s ", ' ', 'note', '\\n']
+    >>> split("Dr. O'Hara's  note\n")
+    ['Dr', '. ', "O'Hara", "'s ", ' ', 'note', '\n']
     """
-    return _TOKEN.findall(text)
+    return _TOKEN.findall(text.replace("\r", " ").replace("\u00a0", " "))
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +49,7 @@ class Kind:
     """What the tagger knows of one word: its form, its shape, its classes."""
 
     folded: str  # lower case; digits as 0
-    shape: str  # "Xx", "XX", "x", "X" (initial), "0", "x0", "@", "\n", " " or the sign itself
+    shape: str  # "Xx", "XX", "x", "X" (initial), "0", "x0", "@", white space, or a sign
     flags: int
     breaks: bool  # ends a unit and belongs to none
     ends: bool  # may end a sentence
@@ -56,38 +59,41 @@ class Kind:
 class Kinds:
     """The kinds of words, looked up once per word."""
 
-    def __init__(self, gazetteer: Gazetteer, places: frozenset[str]) -> None:
+    def __init__(self, gazetteer: Gazetteer, places: frozenset[str], health: frozenset[str]) -> None:
         self._gazetteer = gazetteer
-        self._places = places
+        self.places = places
+        self.health = health
 
     def of(self, token: str) -> Kind:
         """Return the kind of a token of ``split``."""
-        word = token.rstrip(" ")
-        if token == "\n" or not word or word == "\t":
-            sign = "\n" if token == "\n" else " "
-            return Kind(sign, sign, 0, breaks=token != " ", ends=False, size=0)
+        word = token.strip()
+        if not word:
+            sign = PARAGRAPH if token.count("\n") > 1 else LINE if "\n" in token else GAP
+            return Kind(sign, sign, 0, breaks=True, ends=False, size=0)
         shape = _shape(word)
         if shape == "@":
             return Kind("@", "@", 0, breaks=False, ends=False, size=0)
-        folded = word.lower().replace("’", "'")
+        folded = word.lower().replace("\u2019", "'")
         if shape in {"0", "x0"}:
             folded = re.sub(r"\d", "0", folded)
             return Kind(folded, shape, 0, breaks=False, ends=False, size=len(word))
         if not word[0].isalpha():
             return Kind(folded, word[0], 0, breaks=False, ends=word in {".", "!", "?", ";"}, size=len(word))
         flags = self._gazetteer.of(word)
-        if folded in self._places:
+        if folded in self.places:
             flags |= PLACE
+        if folded in self.health:
+            flags |= HEALTH
         return Kind(folded, shape, flags, breaks=False, ends=False, size=len(word))
 
 
 def _shape(word: str) -> str:
-    if "@" in word[1:] or word.startswith(("http", "www.")) and "." in word:
+    if "@" in word[1:] or (word.startswith(("http", "www.")) and "." in word):
         return "@"
     if any(c.isdecimal() for c in word):
         return "0" if not any(c.isalpha() for c in word) else "x0"
     if not word[0].isalpha():
-        return word[0]
+        return word[0] if word[0].isprintable() else "?"
     if word[0].islower() or not word[0].isupper():
         return "x" if word.islower() or not word.isupper() else "XX"
     if len(word) == 1:
@@ -99,35 +105,40 @@ def classes(kind: Kind, mode: int) -> tuple[str, str]:
     """Return the fine and the coarse class of a word: its shape, the case of its line, its gazetteers."""
     letter = {"x": "x", "Xx": "X", "XX": "C", "X": "I"}.get(kind.shape)
     if letter is None:
-        return kind.shape, kind.shape
+        known = len(kind.shape) > 1 or kind.shape in _SIGNS
+        sign = kind.shape if known else "?"
+        return sign, sign
+    coarse = letter + _lexical(kind.flags)
     if mode != MIXED and letter in "xXC":
         letter = "c" if mode == CAPS else "l"
-    flags = kind.flags
-    coarse = letter + _lexical(flags)
-    fine = letter + format(flags & ~int(Word.MONTH_OR_DAY | Word.PARTICLE) | (flags & Word.PARTICLE), "x")
-    return fine, coarse
+    return letter + format(kind.flags, "x"), coarse
+
+
+# The letter that says most of a word's gazetteers: the first row whose every part has a flag of the word's.
+_LEXICAL = (
+    ("t", (Word.TITLE | Word.TITLE_HEALTH,)),
+    ("m", (Word.MONTH_OR_DAY,)),
+    ("n", (Word.NOT_PERSON | Word.EPONYM,)),
+    ("p", (Word.PARTICLE,)),
+    ("b", (Word.ORDINARY, Word.FIRST | Word.LAST)),
+    ("o", (Word.ORDINARY,)),
+    ("k", (Word.CREDENTIAL,)),
+    ("d", (Word.FIRST, Word.LAST)),
+    ("f", (Word.FIRST,)),
+    ("l", (Word.LAST,)),
+    ("g", (PLACE,)),
+)
 
 
 def _lexical(flags: int) -> str:
-    if flags & (Word.TITLE | Word.TITLE_HEALTH):
-        return "t" if flags & Word.ORDINARY else "T"
-    if flags & Word.MONTH_OR_DAY:
-        return "m"
-    if flags & (Word.NOT_PERSON | Word.EPONYM):
-        return "n"
-    if flags & Word.PARTICLE:
-        return "p"
-    if flags & Word.CREDENTIAL and flags & ~int(Word.CREDENTIAL) & Word.ORDINARY == 0:
-        return "k"
-    name = ("f" if flags & Word.FIRST else "") + ("l" if flags & Word.LAST else "")
-    if flags & Word.ORDINARY:
-        return "o" + name[:1]
-    return (name or "u") + ("g" if flags & PLACE else "")
+    if flags & HEALTH and not flags & (Word.FIRST | Word.LAST | Word.TITLE):
+        return "h"
+    return next((letter for letter, parts in _LEXICAL if all(flags & part for part in parts)), "u")
 
 
 @dataclass(frozen=True, slots=True)
 class Units:
-    """Which tokens are labelled together: ``index`` of the tokens that belong to a unit, and the unit ends."""
+    """Which tokens are labelled together: ``index``, the tokens of all units, and where each begins."""
 
     index: Ints = field(repr=False)  # (n,) token numbers, in text order
     starts: Ints = field(repr=False)  # (u,) where in ``index`` each unit begins
@@ -152,21 +163,18 @@ def line_modes(line: Ints, lower: Ints, upper: Ints, mixed: Ints) -> Ints:
 
 
 def units(breaks: Ints, ends: Ints, is_lower: Ints) -> Units:
-    """Group tokens into units: a unit ends at a break, or behind a sign that ends a sentence.
+    """Group tokens into units: one ends at a break, or behind a sign that ends a sentence.
 
     A full stop ends a sentence only behind a word in lower case or a number, for ``Dr. J. Roy`` is one name;
     ``is_lower``: (n,) 1 where the token is such a word of three letters and more.
     """
-    n_tokens = len(breaks)
     kept = np.flatnonzero(breaks == 0)
     if not len(kept):
         empty = np.zeros(0, dtype=np.int64)
         return Units(empty, empty, empty)
-    stop = np.zeros(n_tokens + 1, dtype=bool)
-    stop[1:-1] = (ends[1:] == 1) & (is_lower[:-1] == 1)
-    cut = np.zeros(n_tokens + 1, dtype=np.int64)
-    cut[1:] = np.cumsum((breaks == 1) | stop[1:])
-    group = cut[:-1][kept]  # a unit's number: breaks and ends before the token
+    stop = breaks == 1
+    stop[1:] |= (ends[1:] == 1) & (is_lower[:-1] == 1)
+    group = (np.cumsum(stop) - stop)[kept]  # how many breaks and ends stand before the token
     starts = np.flatnonzero(np.concatenate(([True], group[1:] != group[:-1])))
     lengths = np.diff(np.concatenate((starts, [len(kept)])))
     if lengths.max() > MAX_UNIT:

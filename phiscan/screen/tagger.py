@@ -1,0 +1,218 @@
+"""Names of people, organizations and places by a trained tagger: the recognizer that needs no cue.
+
+A linear-chain conditional random field over words, shapes and gazetteers
+(docs/reference/model-card-names.md).
+The best path is drawn with a favour for persons (recall first). A name's score is its mean marginal
+probability, by which it can be kept or dropped afterwards.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+
+from phiscan.config import data_dir
+from phiscan.errors import DictionaryError
+from phiscan.model import Document, EntityType, Finding, PiiBit, Reason, Span
+from phiscan.screen.gazetteer import Gazetteer, Word, load_gazetteer, terms
+from phiscan.screen.hl7 import is_message
+from phiscan.screen.name_tokens import CREDENTIALS, FIRST_ONLY, FULL_NAME, LAST_ONLY
+from phiscan.screen.patterns import bits_of
+from phiscan.screen.tagger_features import Stream
+from phiscan.screen.tagger_model import TaggerModel
+from phiscan.screen.tagger_tokens import HEALTH, Ints, Kinds
+from phiscan.screen.viterbi import Floats
+
+SOURCE = "names.tagger"
+PERSON = "PER"
+FAVOUR = {PERSON: 2.0}  # added to the scores of these labels on the best path
+# A person whose name no list has, or that is also an ordinary word or a term of medicine, needs more.
+MIN_SCORE = {PERSON: 0.05, "ORG": 0.7, "LOC": 0.5, "ADR": 0.5}
+MIN_UNKNOWN, MIN_WORDLY, MIN_CAPITALS, NEVER = 0.25, 0.75, 0.75, 2.0
+MAX_SCORE = 0.85  # a label or a title says more than the model: its finding outranks one of the model
+CHUNK_CHARS = 200_000  # bounds the memory; a text is cut at a line end
+_TYPES = {
+    PERSON: EntityType.PERSON,
+    "ORG": EntityType.ORGANIZATION,
+    "LOC": EntityType.LOCATION,
+    "ADR": EntityType.STREET_ADDRESS,
+}
+_HEALTH_BEFORE = re.compile(
+    r"\b(?:drs?|dre|doctor|docteure?|nurse|infirmi[eè]re?)\b\.?[ ]{0,2}$", re.IGNORECASE
+)
+_HEALTH_REACH = 14
+_NUMERAL = re.compile(r"[IVXL]+")
+# The ends of words that Greek and Latin medicine and the naming of drugs make, and families do not.
+_MEDICAL = re.compile(
+    r"(?:omas?|itis|os[ei]s|opath(?:y|ies)|[aeiou]emias?|ectom(?:y|ies)|therap(?:y|ies)|algia|uria|plast(?:y|ies)"
+    r"|scop(?:y|ies)|gra(?:ms?|phy)|trophy|plasia|penia|cytes?|mab|nib|pril|statin|azole|cillin|mycin|sartan|olol"
+    r"|oxacin|vir|caine|related|induced|like|positive|negative|free|dose|based|term|risk)s?$",
+    re.IGNORECASE,
+)
+_HEALTH = ("body", "conditions", "drugs", "icd10cm", "labs", "mental", "procedures", "symptoms")
+_MIN_HEALTH_CHARS = 4
+_FIRST_COLUMN = re.compile(r"^[^#\t\n]+", re.MULTILINE)
+_NAMES, _WORDLY = int(Word.FIRST | Word.LAST), int(Word.ORDINARY | HEALTH)
+_WORDS = re.compile(r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*")
+
+
+def load_kinds(gazetteer: Gazetteer, folder: Path | None = None) -> Kinds:
+    """Return the kinds of words by the dictionaries of names, places and medicine.
+
+    Raises:
+        DictionaryError: a dictionary cannot be read.
+    """
+    folder = folder or data_dir("dictionaries")
+    places = frozenset(" ".join(terms(folder / "places.txt")).split())
+    try:
+        texts = [(folder / f"health_{name}.txt").read_text(encoding="utf-8") for name in _HEALTH]
+    except (OSError, UnicodeDecodeError) as error:
+        message = f"{folder}: expected the dictionaries health_*.txt: {type(error).__name__}"
+        raise DictionaryError(message) from None
+    words = " ".join(first for text in texts for first in _FIRST_COLUMN.findall(text)).lower().split()
+    return Kinds(gazetteer, places, frozenset(word for word in words if len(word) >= _MIN_HEALTH_CHARS))
+
+
+class TaggerRecognizer:
+    """Find names by the tagger."""
+
+    def __init__(self, model: TaggerModel, gazetteer: Gazetteer) -> None:
+        self._model = model
+        self._gazetteer = gazetteer
+        kinds = [label[2:] for label in model.labels]
+        self._kinds = sorted(set(kinds) - {""})
+        self._kind_of = np.array([self._kinds.index(k) if k else -1 for k in kinds], dtype=np.int64)
+        self._begins = np.array([label.startswith("B") for label in model.labels])
+        self._members = (self._kind_of[:, None] == np.arange(len(self._kinds))[None]).astype(np.float32)
+        self._favour = np.array([FAVOUR.get(k, 0.0) for k in kinds], dtype=np.float32)
+
+    @classmethod
+    def load(cls, folder: Traversable | None = None) -> Self:
+        """Read the weights of the package, or of ``folder``.
+
+        Raises:
+            ModelError: the weights are missing, damaged or of another version.
+            DictionaryError: a dictionary cannot be read.
+        """
+        gazetteer = load_gazetteer()
+        return cls(TaggerModel.load(load_kinds(gazetteer), folder), gazetteer)
+
+    def recognize(self, document: Document) -> Iterator[Finding]:
+        """Yield findings that do not overlap, in text order; spans are half-open, in code points."""
+        text = document.text
+        if is_message(text):
+            return  # its fields say what they are
+        for base, chunk in _chunks(text):
+            for start, end, kind, score in self.spans(chunk):
+                if score >= MIN_SCORE[kind]:
+                    finding = self._finding(text, Span(base + start, base + end), kind, score)
+                    if finding is not None:
+                        yield finding
+
+    def spans(self, text: str) -> Iterator[tuple[int, int, str, float]]:
+        """Yield ``(start, end, kind, score)`` of every name on the best path, in text order."""
+        model = self._model
+        stream = model.lexicon.read(text)
+        if not len(stream.units.index):
+            return
+        emission = model.emission(stream)
+        best = model.best(stream, emission, self._favour)
+        named = np.flatnonzero(best)
+        if not len(named):
+            return
+        share = self._shares(stream, emission, best)[named]
+        kind = self._kind_of[best[named]]
+        first = np.zeros(len(best), dtype=bool)
+        first[stream.units.starts] = True
+        parted = (np.diff(named) > 1) | (kind[1:] != kind[:-1])
+        parted |= self._begins[best[named]][1:] | first[named][1:]
+        begins = np.concatenate(([0], np.flatnonzero(parted) + 1))
+        ends = np.concatenate((begins[1:], [len(named)]))
+        scores = np.add.reduceat(share[np.arange(len(named)), kind], begins) / (ends - begins)
+        tokens = stream.units.index[named]
+        lows = stream.places[tokens[begins]]
+        highs = stream.places[tokens[ends - 1]] + stream.sizes[tokens[ends - 1]]
+        rows = zip(lows.tolist(), highs.tolist(), kind[begins].tolist(), scores.tolist(), strict=True)
+        for low, high, number, score in rows:
+            yield low, high, self._kinds[number], score
+
+    def _shares(self, stream: Stream, emission: Floats, best: Ints) -> Floats:
+        """Return the probability of each kind at every token, (n, kinds); zero in units without a name."""
+        starts, lengths = stream.units.starts, stream.units.lengths
+        chosen = np.add.reduceat(best > 0, starts) > 0
+        inside = np.repeat(chosen, lengths)
+        kept = lengths[chosen]
+        probability = self._model.probabilities(emission[inside], np.cumsum(kept) - kept, kept)
+        shares = np.zeros((len(best), len(self._kinds)), dtype=np.float32)
+        shares[inside] = probability @ self._members
+        return shares
+
+    def _finding(self, text: str, span: Span, label: str, score: float) -> Finding | None:
+        kind = _TYPES[label]
+        bits = bits_of(kind)
+        if kind is EntityType.PERSON:
+            trimmed = self._trimmed(text, span)
+            if trimmed is None:
+                return None
+            span = trimmed
+            words = [word for word in _WORDS.findall(span.of(text)) if len(word) > 1]
+            if not words or score < self._least(words):
+                return None
+            low = max(0, span.start - _HEALTH_REACH)
+            if _HEALTH_BEFORE.search(text[low : span.start]) or CREDENTIALS.match(text, span.end):
+                kind, bits = EntityType.HEALTH_PROFESSIONAL, bits_of(EntityType.HEALTH_PROFESSIONAL)
+            else:
+                bits = self._parts(words, span.of(text))
+        score = min(score, MAX_SCORE)
+        return Finding(span, kind, SOURCE, score, bits, (Reason("model", SOURCE, score),))
+
+    def _trimmed(self, text: str, span: Span) -> Span | None:
+        """Return the span from its first word on, without ordinary words in lower case at its end."""
+        places = [match.span() for match in _WORDS.finditer(text, span.start, span.end)]
+        cut = len(places)
+        while cut and text[places[cut - 1][0]].islower():
+            flags = self._gazetteer.of(text[slice(*places[cut - 1])])
+            if flags & Word.PARTICLE or not flags & Word.ORDINARY:
+                break
+            cut -= 1
+        if not cut:
+            return None
+        return Span(places[0][0], span.end if cut == len(places) else places[cut - 1][1])
+
+    def _least(self, words: list[str]) -> float:
+        """Return the probability that a name of these words must have."""
+        flags = [self._model.lexicon.flags(word) for word in words]
+        if any(f & _NAMES and not f & _WORDLY for f in flags):
+            return MIN_SCORE[PERSON]
+        if all(word.isupper() for word in words):
+            return MIN_CAPITALS
+        telling = [(w, f) for w, f in zip(words, flags, strict=True) if not _NUMERAL.fullmatch(w)]
+        if all(f & _WORDLY or _MEDICAL.search(w) for w, f in telling):
+            named = any(f & _NAMES for _, f in telling) and len(telling) == len(words)  # no "Stage II"
+            return MIN_WORDLY if named else NEVER
+        return MIN_UNKNOWN
+
+    def _parts(self, words: list[str], name: str) -> frozenset[PiiBit]:
+        """Return which parts of a name are there: J. Roy and Jean Roy are both, a word alone is one."""
+        if len(words) > 1 or len(name.replace(".", ". ").split()) > 1:
+            return FULL_NAME
+        flags = self._gazetteer.of(words[0])
+        return FIRST_ONLY if flags & Word.FIRST else LAST_ONLY
+
+
+def _chunks(text: str) -> Iterator[tuple[int, str]]:
+    """Yield pieces of a text with where they begin; only a text beyond ``CHUNK_CHARS`` is cut."""
+    start = 0
+    while start < len(text):
+        end = start + CHUNK_CHARS
+        if end < len(text):
+            cut = text.rfind("\n", start + CHUNK_CHARS // 2, end)
+            cut = cut if cut > 0 else text.rfind(" ", start + CHUNK_CHARS // 2, end)
+            end = cut + 1 if cut > 0 else end
+        yield start, text[start:end]
+        start = end

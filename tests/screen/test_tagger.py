@@ -1,0 +1,157 @@
+import importlib
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from phiscan.errors import ModelError
+from phiscan.model import Document, EntityType, PiiBit
+from phiscan.screen.gazetteer import load_gazetteer
+from phiscan.screen.tagger import TaggerRecognizer, load_kinds
+from phiscan.screen.tagger_model import TaggerModel
+from phiscan.screen.tagger_tokens import CAPS, LOWER, MIXED, line_modes, split, units
+
+TRAINING = Path(__file__).resolve().parents[2] / "scripts" / "train_names"
+
+
+@pytest.fixture(scope="module")
+def tagger() -> TaggerRecognizer:
+    return TaggerRecognizer.load()
+
+
+def found(tagger: TaggerRecognizer, text: str) -> set[tuple[str, EntityType]]:
+    return {(f.span.of(text), f.entity_type) for f in tagger.recognize(Document(text, (), "text/plain"))}
+
+
+@given(st.text(max_size=200))
+@settings(max_examples=150, deadline=None)
+def test_tokens_join_to_the_text(text: str) -> None:
+    assert "".join(split(text)) == text.replace("\r", " ").replace("\u00a0", " ")
+
+
+@given(st.text(alphabet=st.sampled_from("Jo hn\nSmith.,-'\u2019😀é\u0301\u00a0\r\t12@_"), max_size=120))
+@settings(max_examples=100, deadline=None)
+def test_spans_lie_in_the_text_in_order_without_white_space_at_their_ends(
+    tagger: TaggerRecognizer, text: str
+) -> None:
+    reach = 0
+    for finding in tagger.recognize(Document(text, (), "text/plain")):
+        value = finding.span.of(text)
+        assert finding.span.start >= reach
+        assert value == value.strip()
+        assert 0 < finding.score <= 1.0001
+        reach = finding.span.end
+
+
+def test_a_line_in_capitals_is_told_from_a_document_in_lower_case() -> None:
+    one = np.ones(5, dtype=np.int64)
+    none = np.zeros(5, dtype=np.int64)
+    line = np.zeros(5, dtype=np.int64)
+    assert set(line_modes(line, none, one, none)) == {CAPS}
+    assert set(line_modes(line, one, none, none)) == {LOWER}
+    assert set(line_modes(line, np.array([1, 1, 1, 1, 0]), none, np.array([0, 0, 0, 0, 1]))) == {MIXED}
+
+
+def test_a_unit_ends_at_a_break_and_behind_a_sentence_but_not_behind_a_title() -> None:
+    tokens = ["Dr", ".", "Roy", "slept", ".", "He", "\n", "left"]
+    breaks = np.array([t == "\n" for t in tokens], dtype=np.int64)
+    ends = np.array([t == "." for t in tokens], dtype=np.int64)
+    lower = np.array([t.islower() for t in tokens], dtype=np.int64)
+    grouped = units(breaks, ends, lower)
+    assert grouped.lengths.tolist() == [5, 1, 1]
+    assert grouped.index.tolist() == [0, 1, 2, 3, 4, 5, 7]
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "kind"),
+    [
+        ("Martha Collins is a 50-year-old female with hypertension.", "Martha Collins", EntityType.PERSON),
+        ("Yesterday I met Quenby Draskovin at the station.", "Quenby Draskovin", EntityType.PERSON),
+        ("The wound was seen by Dr. Okonkwo on the ward.", "Okonkwo", EntityType.HEALTH_PROFESSIONAL),
+        ("La patiente Ghislaine Thibodeau est suivie pour asthme.", "Ghislaine Thibodeau", EntityType.PERSON),
+    ],
+)
+def test_names_are_found_without_a_label(
+    tagger: TaggerRecognizer, text: str, value: str, kind: EntityType
+) -> None:
+    assert (value, kind) in found(tagger, text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Negative Murphy sign. Parkinson disease and COPD are stable.",
+        "Start Metoprolol 25 mg PO BID.\nPlan: Colonoscopy.",
+        "Symptoms of Graves disease include tremor and heat intolerance.",
+    ],
+)
+def test_medical_terms_are_nobody(tagger: TaggerRecognizer, text: str) -> None:
+    people = {EntityType.PERSON, EntityType.HEALTH_PROFESSIONAL}
+    assert not [value for value, kind in found(tagger, text) if kind in people]
+
+
+def test_a_full_name_shows_both_bits(tagger: TaggerRecognizer) -> None:
+    text = "I spoke with Jennifer Thompson in Toronto."
+    findings = list(tagger.recognize(Document(text, (), "text/plain")))
+    person = next(f for f in findings if f.entity_type is EntityType.PERSON)
+    assert person.bits == {PiiBit.FIRST_NAME, PiiBit.LAST_NAME}
+    assert "Thompson" not in repr(person)
+
+
+def test_nothing_is_found_in_nothing(tagger: TaggerRecognizer) -> None:
+    assert found(tagger, "") == set()
+    assert found(tagger, " \n\t ") == set()
+
+
+def test_damaged_weights_are_refused_by_name(tmp_path: Path) -> None:
+    (tmp_path / "names.json").write_text('{"format": 1, "labels": []}', encoding="utf-8")
+    (tmp_path / "names.npz").write_bytes(b"PK no archive")
+    with pytest.raises(ModelError, match=r"names\.npz"):
+        TaggerModel.load(load_kinds(load_gazetteer()), tmp_path)
+
+
+def test_weights_of_another_format_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "names.json").write_text('{"format": 99, "labels": []}', encoding="utf-8")
+    np.savez(tmp_path / "names.npz", weight=np.zeros(1))
+    with pytest.raises(ModelError, match="format"):
+        TaggerModel.load(load_kinds(load_gazetteer()), tmp_path)
+
+
+def test_labels_are_those_of_crfsuite(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pycrfsuite = pytest.importorskip("pycrfsuite")
+    pytest.importorskip("faker")
+    monkeypatch.setattr(sys, "path", [str(TRAINING), *sys.path])
+    documents = importlib.import_module("documents")
+    train = importlib.import_module("train")
+
+    written = [("generator", document) for document in documents.Writer(5).documents(120)]
+    kinds = load_kinds(load_gazetteer())
+    used = train.inventory(written, kinds)
+    lexicon = train.Lexicon(kinds, used)
+    trainer = pycrfsuite.Trainer(verbose=False)
+    for source, document in written[:80]:
+        for features, labels in train.sequences(document, lexicon.read(document.text), lexicon, source):
+            trainer.append(features, labels)
+    trainer.set_params({**train.PARAMETERS, "max_iterations": 25})
+    trainer.train(str(tmp_path / "model"))
+    train.export(str(tmp_path / "model"), used, tmp_path, precision=np.float64, least=0.0)
+    ours = TaggerModel.load(kinds, tmp_path)
+    theirs = pycrfsuite.Tagger()
+    theirs.open(str(tmp_path / "model"))
+    n_names = 0
+    for source, document in written:
+        stream = ours.lexicon.read(document.text)
+        emission = ours.emission(stream)
+        labels = [ours.labels[i] for i in ours.best(stream, emission)]
+        probability = ours.probabilities(emission, stream.units.starts, stream.units.lengths)
+        position = 0
+        for features, _ in train.sequences(document, stream, ours.lexicon, source):
+            assert labels[position : position + len(features)] == theirs.tag(features)
+            mine = probability[position, ours.labels.index(theirs.tag(features)[0])]
+            assert mine == pytest.approx(theirs.marginal(theirs.tag(features)[0], 0), abs=0.02)
+            position += len(features)
+        n_names += sum(label != "O" for label in labels)
+    assert n_names > 100
