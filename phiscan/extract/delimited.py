@@ -21,7 +21,8 @@ class DelimitedExtractor:
     def extract(self, content: Content, sink: Sink) -> None:
         """Add one segment per row, ``#row7``; the number is that of the row's first line."""
         text, _ = decode(sink.bound(content.data, content.locator))
-        text = text.replace("\0", " ")
+        # The reader knows no line that ends with a carriage return alone.
+        text = text.replace("\0", " ").replace("\r\n", "\n").replace("\r", "\n")
         for number, line in lay_out(_rows(text)):
             sink.add(line, content.place(f"row{number}"))
 

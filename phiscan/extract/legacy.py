@@ -32,7 +32,7 @@ class LegacyOfficeExtractor:
         with open_ole(content.data) as ole:
             is_word = ole.exists("WordDocument")
             parts = _parts(ole, is_word=is_word)
-            members = _objects(ole, sink, is_word=is_word)
+            members = _objects(ole, content, sink, is_word=is_word)
         if parts:
             for number, (place, text) in enumerate(parts, 1):
                 sink.add(text, content.place(place if is_word else f"{place.partition('@')[0]}{number}"))
@@ -51,8 +51,8 @@ def _parts(ole: Any, *, is_word: bool) -> list[tuple[str, str]]:
         return []
 
 
-def _objects(ole: Any, sink: Sink, *, is_word: bool) -> list[bytes]:
-    """Return the files that other applications embedded; damaged ones are passed over."""
+def _objects(ole: Any, content: Content, sink: Sink, *, is_word: bool) -> list[bytes]:
+    """Return the files that other applications embedded; where they cannot be read is recorded."""
 
     def inflate(data: bytes) -> bytes:
         return sink.unpack(Inflating(data), len(data))
@@ -68,8 +68,10 @@ def _objects(ole: Any, sink: Sink, *, is_word: bool) -> list[bytes]:
             for data in objects(ole, inflate):
                 sink.take_member()
                 found.append(data)
-    except (OSError, ValueError, struct.error, zlib.error):
-        return found
+    except ExtractError as error:
+        sink.fail(content.place("objects"), FailReason(error.reason), error.detail)
+    except (OSError, ValueError, struct.error, zlib.error) as error:
+        sink.fail(content.place("objects"), FailReason.CORRUPT, type(error).__name__)
     return found
 
 

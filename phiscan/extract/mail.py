@@ -60,19 +60,26 @@ class MailboxExtractor:
 
 def _messages(data: bytes) -> Iterator[bytes]:
     """Split at ``From `` lines that follow a blank line, as mbox readers do."""
+    begin = len(data) - len(data.lstrip())
     starts = [
         match
         for match in _FROM_LINE.finditer(data)
-        if match.start() == 0
+        if match.start() == begin
         or data[max(match.start() - 4, 0) : match.start()].endswith((b"\n\n", b"\r\n\r\n"))
     ]
-    for match, following in zip(starts, [*starts[1:], None], strict=True):
+    before = data[: starts[0].start()] if starts else data
+    if before.strip():
+        yield before  # no mailbox at all, or one that begins in the middle of a message
+    for match, following in zip(starts, [*starts[1:], None] if starts else [], strict=True):
         yield data[match.end() : following.start() if following else len(data)]
 
 
 def read_message(message: email.message.Message, content: Content, sink: Sink) -> None:
     """Read a parsed message into the sink."""
     sink.add("\n".join(_header_lines(message)), content.place("headers"))
+    # No mail program shows what stands around the parts; whoever opens the file does.
+    around = (message.preamble, message.epilogue)
+    sink.add("\n".join(text.strip() for text in around if text and text.strip()), content.place("around"))
     n_bodies = n_attachments = 0
     stack: list[email.message.Message] = [message]
     while stack:

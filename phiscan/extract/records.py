@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
 from phiscan.extract.charset import decode
 from phiscan.extract.content import Content, Sink
-from phiscan.extract.labels import humanise, pair
+from phiscan.extract.labels import humanise, is_label, pair
 from phiscan.extract.webpage import html_text
 
 _MAX_DEPTH = 200
+# {"birthDate": ...} names a field; {"ann.roy@example.org": {...}} and {"Ann Marie Roy": {...}} hold a value.
+_FIELD_NAME = re.compile(r"[@$#_:]*[^\W\d_]+(?:[_:.\-/$#]+[^\W\d_]+)*_?[0-9]{0,3}|[0-9]{1,4}")
 
 
 class JsonExtractor:
@@ -75,6 +78,8 @@ def _fields(label: str, item: dict[str, Any], depth: int) -> Iterator[tuple[str,
             continue
         if key == "system" and kind and kind == value:
             continue  # it stands in the label
+        if not _FIELD_NAME.fullmatch(key) and not is_label(key):
+            yield "", key, depth  # an identifier that its record is filed under is data, not a field's name
         if key == "value" and label and not isinstance(value, dict | list):
             yield f"{label} {kind}".rstrip(), value, depth
         elif isinstance(value, dict | list):

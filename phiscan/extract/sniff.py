@@ -71,6 +71,8 @@ _MAIL_HEADERS = re.compile(
 _MIN_MAIL_HEADERS = 2
 _HTML = re.compile(r"<(!doctype\s+html|html|head|body)\b", re.IGNORECASE)
 _XML_ROOT = re.compile(r"<(?:[A-Za-z_][\w.-]*:)?[A-Za-z_][\w.-]*(?:\s[^<>]*)?/?>")
+# X12 begins with elements of fixed length, after a separator that no word holds.
+_INTERCHANGE = re.compile(r"ISA([^\w\s])..\1.{10}\1..\1.{10}\1", re.DOTALL)
 _DELIMITERS = "\t;|,"
 _NAME_TYPES = {
     ".csv": "text/csv",
@@ -218,7 +220,7 @@ def _sniff_text(data: bytes, name: str) -> str:  # noqa: PLR0911 (one return per
         return UNKNOWN
     start = text.lstrip("\ufeff \t\r\n")
     by_name = _NAME_TYPES.get(suffix(name), "")
-    if start.startswith("ISA") and re.match(r"ISA(.)(?:[^\1]{2})\1", start):
+    if _INTERCHANGE.match(start):
         return "application/edi-x12"
     if start.startswith("From ") and _is_mail(start.partition("\n")[2]):
         return "message/rfc822" if by_name == "message/rfc822" else "application/mbox"

@@ -89,3 +89,24 @@ def test_decodes_bodies_with_a_wrong_charset(read: Read) -> None:
     )
     data = head + b"Montr\xe9al\n"
     assert "Montréal" in read(data, "m.eml").text
+
+
+def test_reads_a_mailbox_that_does_not_begin_with_a_message(read: Read) -> None:
+    assert "Ann Roy" in read(b"notes on Ann Roy, no mail at all\n", "a.mbox").text
+    mails = b"\nFrom x@y Mon Jan 1\nFrom: a@b.c\nTo: d@e.f\n\none\n\nFrom x@y Mon Jan 2\nFrom: a@b.c\n\ntwo\n"
+    document = read(mails, "a.mbox")
+    assert [part.locator for part in document.segments] == [
+        "message1.eml#headers",
+        "message1.eml#body",
+        "message2.eml#headers",
+        "message2.eml#body",
+    ]
+
+
+def test_reads_what_stands_around_the_parts(read: Read) -> None:
+    mail = (
+        b"From: a@b.c\nTo: d@e.f\nContent-Type: multipart/mixed; boundary=X\n\nfor Ann Roy\n"
+        b"--X\nContent-Type: text/plain\n\nbody\n--X--\nand Lena May\n"
+    )
+    document = read(mail, "a.eml")
+    assert "for Ann Roy\nand Lena May" in document.text

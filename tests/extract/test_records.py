@@ -132,3 +132,18 @@ def test_lone_surrogates_become_replacement_characters(read: Read) -> None:
     document.text.encode()
     assert "Ann \ufffd Roy" in document.text
     assert "\U0001f600" in document.text
+
+
+def test_a_json_key_that_is_a_value_is_kept_as_it_stands(read: Read) -> None:
+    records = {"ann.roy@example.org": {"dx": "asthma"}, "Ann Marie Roy": {"dx": "x"}, "123-45-6788": None}
+    lines = read(json.dumps(records).encode(), "a.json").text.splitlines()
+    assert {"ann.roy@example.org", "Ann Marie Roy", "123-45-6788"} <= set(lines)
+    fields = read(b'{"birthDate": "1950-01-02", "Date of birth": "x", "address_2": "y"}', "a.json").text
+    assert fields == "birth Date: 1950-01-02\nDate of birth: x\naddress 2: y\n"
+
+
+def test_prose_that_begins_like_x12_stays_whole(read: Read) -> None:
+    prose = "ISA is an abbreviation. " + "Patient Ann Roy was seen on the ward for asthma. " * 4
+    document = read(prose.encode(), "a.txt")
+    assert document.media_type == "text/plain"
+    assert prose.strip() in document.text

@@ -108,3 +108,10 @@ def test_a_long_table_stays_linear(read: Read) -> None:
     document = read(("name,number,city\n" + rows).encode(), "a.csv")
     assert len(document.segments) == 20_001
     assert len(document.text) < 5 * len(rows)
+
+
+def test_reads_lines_that_end_with_a_carriage_return(read: Read) -> None:
+    text = read(
+        b"name,dob,city,unit\rAnn Roy,1950-01-02,Laval,B\rLena May,1951-01-02,Laval,C\r", "a.csv"
+    ).text
+    assert "name: Lena May | dob: 1951-01-02" in text
