@@ -11,6 +11,7 @@ import sys
 from dataclasses import dataclass, replace
 
 from phiscan.errors import ExtractError
+from phiscan.extract.charset import decode
 from phiscan.extract.content import Content, Sink
 from phiscan.extract.ole import codec
 from phiscan.model import FailReason
@@ -82,9 +83,16 @@ class RichTextExtractor:
     media_types = frozenset({"application/rtf"})
 
     def extract(self, content: Content, sink: Sink) -> None:
-        """Add the text, the document information, and read embedded objects as members."""
+        """Add the text, what stands behind the document, its information, and embedded objects as members.
+
+        What cannot be read as RTF to its end is recorded, and added as it stands.
+        """
         reader = _Reader(content.data)
         sink.add(reader.read(), content.locator)
+        if reader.damage is not None:
+            sink.fail(content.locator, FailReason(reader.damage.reason), reader.damage.detail)
+        rest = sink.bound(reader.rest.strip(b"\0 \t\r\n"), content.locator)
+        sink.add(decode(rest)[0], content.place("rest"))
         sink.add("\n".join(reader.info), content.place("properties"))
         for number, data in enumerate(reader.objects, 1):
             sink.take_member()
@@ -100,7 +108,10 @@ def rtf_text(data: bytes) -> str:
     Raises:
         ExtractError: corrupt; it is no RTF.
     """
-    return _Reader(data).read()
+    reader = _Reader(data)
+    text = reader.read()
+    rest = decode(reader.rest.strip(b"\0 \t\r\n"))[0]
+    return f"{text}\n{rest}" if rest else text
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +132,8 @@ class _Reader:
         if start < 0:
             raise ExtractError(FailReason.CORRUPT, "no RTF header")
         self.data = data[start:]
+        self.rest = b""  # what is no part of the RTF, or cannot be read as such
+        self.damage: ExtractError | None = None
         self.info: list[str] = []
         self.objects: list[bytes] = []
         self._state = _State()
@@ -136,28 +149,62 @@ class _Reader:
         self._property = ""  # the name of the shape property being read
 
     def read(self) -> str:
-        """Return the text; document information and objects are in ``info`` and ``objects``."""
+        """Return the text; document information, objects, damage and the rest are in the attributes."""
         at = 0
-        while match := _TOKEN.match(self.data, at):
+        while at < len(self.data):
+            match = _TOKEN.match(self.data, at)
+            if match is None:  # a lone backslash, a byte without its digits
+                at += 1
+                continue
             at = match.end()
-            word, number, byte, symbol, brace, text = match.groups()
-            if brace:
-                if not self._brace(brace):
+            if match[5]:
+                if not self._group(match[5], at):
                     break
-            elif word:
-                value = int(number) if number else None
-                if word == b"bin" and value and value > 0:
-                    at += value
-                else:
-                    self._control(word, value)
-            elif byte:
-                self._literal(bytes([int(byte, 16)]))
-            elif text:
-                self._literal(text)
-            elif symbol:
-                self._symbol(symbol)
+            elif match[1] == b"bin" and match[2] and int(match[2]) > 0:
+                skip = self._binary(int(match[2]), at)
+                if skip < 0:
+                    break
+                at += skip
+            else:
+                self._token(match)
+        else:
+            if self._stack:
+                self.damage = ExtractError(FailReason.CORRUPT, "RTF cut short")
         self._flush()
         return _tidy("".join(self._pieces))
+
+    def _token(self, match: re.Match[bytes]) -> None:
+        word, number, byte, symbol, _, text = match.groups()
+        if word:
+            self._control(word, int(number) if number else None)
+        elif byte:
+            self._literal(bytes([int(byte, 16)]))
+        elif text:
+            self._literal(text)
+        elif symbol:
+            self._symbol(symbol)
+
+    def _group(self, brace: bytes, at: int) -> bool:
+        """Begin or end a group; False where the document ends, or groups are nested too deep."""
+        if len(self._stack) > _MAX_DEPTH:
+            self._give_up(at, FailReason.NESTED_TOO_DEEP, "RTF groups")
+            return False
+        if not self._brace(brace):
+            self.rest = self.data[at:]
+            return False
+        return True
+
+    def _binary(self, n_bytes: int, at: int) -> int:
+        """Return how many bytes to pass over as binary; -1 where there are not that many."""
+        if n_bytes > len(self.data) - at:
+            self._give_up(at, FailReason.CORRUPT, "RTF binary data longer than the file")
+            return -1
+        # The data of a picture or an object; anywhere else the bytes are text.
+        return n_bytes if self._state.hidden or self._state.destination == b"objdata" else 0
+
+    def _give_up(self, at: int, reason: FailReason, detail: str) -> None:
+        self.damage = ExtractError(reason, detail)
+        self.rest = self.data[at:]
 
     def _brace(self, brace: bytes) -> bool:
         """Begin or end a group; False behind the end of the document."""
@@ -165,8 +212,6 @@ class _Reader:
         self._to_skip, self._ignorable = 0, False
         self._fresh = brace == b"{"
         if self._fresh:
-            if len(self._stack) > _MAX_DEPTH:
-                raise ExtractError(FailReason.NESTED_TOO_DEEP, "RTF groups")
             self._stack.append(self._state)
             return True
         self._close()

@@ -56,7 +56,9 @@ def _what(rest: bytes) -> str:
 
 def _body(lost: bytes) -> bytes:
     """Leave out a damaged header, so that the type of what follows is told by its content."""
-    return lost[_BLOCK:].strip(b"\0") if b"ustar" in lost[: 2 * _BLOCK] and len(lost) > _BLOCK else lost
+    if b"ustar" not in lost[:_BLOCK]:
+        return lost
+    return lost[_BLOCK:].strip(b"\0") or lost.replace(b"ustar", b"")
 
 
 def _next_header(data: bytes, at: int) -> int:

@@ -14,6 +14,7 @@ import pytest
 from phiscan.config import Limits
 from phiscan.errors import ExtractError
 from phiscan.extract import extract_bytes
+from phiscan.extract.rich_text import rtf_text
 from phiscan.model import Document, FailReason
 
 HIDDEN = "Lena Okafor, health card 1234-567-897"
@@ -177,3 +178,30 @@ def test_what_is_unpacked_before_damage_is_read() -> None:
     with pytest.raises(ExtractError) as caught:
         read(b"\x1f\x8b\x08" + b"\xff" * 100, "a.gz")
     assert caught.value.detail == "damaged compressed data"
+
+
+@pytest.mark.parametrize(
+    ("rtf", "recorded"),
+    [
+        (r"{\rtf1 hi}" + HIDDEN, False),
+        (r"{\rtf1 hi \bin99999999 " + HIDDEN + "}", True),
+        (r"{\rtf1 hi \bin20 " + HIDDEN + r"\par and more}", False),
+        (r"{\rtf1 hi {\pict \bin99999999 " + HIDDEN + "}}", True),
+        (r"{\rtf1 hi \'zz " + HIDDEN + "}", False),
+        (r"{\rtf1 hi " + "{" * 20_000 + HIDDEN, True),
+        (r"{\rtf1 hi " + HIDDEN, True),
+    ],
+    ids=["behind", "swallowed", "binary", "picture", "byte", "deep", "cut"],
+)
+def test_rtf_is_read_to_the_end_of_the_file(rtf: str, *, recorded: bool) -> None:
+    document = read(rtf.encode(), "a.rtf")
+    assert "hi" in document.text
+    assert HIDDEN in document.text
+    assert bool(document.unread) == recorded
+    assert HIDDEN in rtf_text(rtf.encode())
+
+
+def test_a_whole_rtf_has_no_rest() -> None:
+    document = read(rb"{\rtf1 Ann {\pict\bin3 }}}}Roy}" + b"\r\n\0", "a.rtf")
+    assert document.text == "Ann Roy\n"
+    assert not document.unread
