@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator
+from array import array
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable
 from functools import lru_cache
+from itertools import chain
 
 from phiscan.rules import ContextWords
 
@@ -27,7 +30,9 @@ NEAR_CHARS = 60  # how far a word may stand from a value and still speak for or 
 _SEPARATORS = str.maketrans("", "", " _-\t.'’/")  # noqa: RUF001 (names are written with it)
 MAX_COLUMN_CELLS = 20_000
 MAX_HEADER_CELLS = 400
-MAX_HEADER_CHARS = 8000
+MAX_HEADER_CHARS = 8000  # how far from the start of its line a label may stand
+MAX_HEADER_LINE = 32_000
+MAX_LABELS_PER_COLUMN = 8  # a title, a group and a name of the column, in two languages
 _MIN_COLUMNS = 2
 Cells = list[tuple[int, int]]
 Splitter = Callable[[str, int, int], Cells]  # cuts the line [start, end) of a text into cells
@@ -101,53 +106,129 @@ def _any_word(words: Iterable[str]) -> re.Pattern[str] | None:
 
 
 class Tables:
-    """Finds the column under a header cell, in delimited rows and in columns set with spaces or bars."""
+    """Finds the column under a header cell, in delimited rows and in columns set with spaces or bars.
+
+    Every row is cut once per way of cutting, and a column is given out once per label, so that the work is
+    linear in the text however many rows look like a header.
+    """
 
     def __init__(self, text: str) -> None:
         self._text = text
+        self._line = _Line(text, 0)
+        self._blocks = {split: _Block(text) for split in (_split_delimited, _split_spaced)}
 
     def column(self, start: int, end: int) -> list[tuple[int, int]] | None:
         """Return the cells ``[start, end)`` below a label, top down; None when it heads no column.
 
         A label heads a column when it is (nearly) alone in its cell, no cell of its row holds a digit run,
-        and the next row has as many cells.
+        and the next row has as many cells. Where the same label stands again further down in its own column,
+        the cells below were given out already and the list is empty. Labels are asked for in text order.
         """
         text = self._text
         if not (_CELL_END.match(text, end) and (start == 0 or text[start - 1] in '\t|;,"\n\r ')):
             return None
-        line_start = text.rfind("\n", 0, start) + 1
-        if end - line_start > MAX_HEADER_CHARS:
+        line = self._line_of(start, end)
+        if line is None or line.end >= len(text) or line.next_is_empty:
             return None
-        line_end = _line_end(text, end)
-        next_end = _line_end(text, line_end + 1)
-        if line_end >= len(text) or next_end <= line_end + 1:
-            return None
-        for split in (_split_delimited, _split_spaced):
-            header = split(text, line_start, line_end)
-            if not _MIN_COLUMNS <= len(header) <= MAX_HEADER_CELLS:
+        for split, block in self._blocks.items():
+            header = line.header(split)
+            if header is None:
                 continue
-            index = next((i for i, (a, b) in enumerate(header) if a <= start and end <= b), None)
-            if index is None or any(_has_value(text[a:b]) for a, b in header):
+            index = bisect_right(header, (start, len(text))) - 1
+            if index < 0 or end > header[index][1]:
                 continue
-            cells = list(self._below(split, line_end + 1, len(header), index))
-            if cells:
+            n_columns = len(header)
+            if block.n_columns != n_columns or not block.start <= line.end + 1 < block.end:
+                block.read(split, line.end + 1, n_columns)
+            cells = block.below(line.end + 1, index, canonical(text[start:end]))
+            if cells is not None:
                 return cells
         return None
 
-    def _below(self, split: Splitter, position: int, n_columns: int, index: int) -> Iterator[tuple[int, int]]:
+    def _line_of(self, start: int, end: int) -> _Line | None:
+        """Return the line that a label stands in; None where it begins too far ahead, or is too long."""
+        if not self._line.start <= start <= self._line.end:
+            low = max(0, start - MAX_HEADER_CHARS)
+            line_start = self._text.rfind("\n", low, start) + 1
+            if line_start == 0 and low > 0:
+                return None
+            self._line = _Line(self._text, line_start)
+        line = self._line
+        return None if line.is_long or end - line.start > MAX_HEADER_CHARS else line
+
+
+class _Line:
+    """One line of a text, cut into the cells of a header when first asked."""
+
+    def __init__(self, text: str, start: int) -> None:
+        self.start = start
+        limit = start + MAX_HEADER_LINE + 1
+        end = text.find("\n", start, limit)
+        self.is_long = end < 0 and len(text) >= limit
+        self.end = min(len(text), limit) if end < 0 else end
+        self.next_is_empty = text[self.end + 1 : self.end + 2] in {"", "\n"}
+        self._text = text
+        self._headers: dict[Splitter, Cells | None] = {}
+
+    def header(self, split: Splitter) -> Cells | None:
+        """Return the cells of the line if they can head a table."""
+        if split not in self._headers:
+            cells = split(self._text, self.start, self.end)
+            usable = _MIN_COLUMNS <= len(cells) <= MAX_HEADER_CELLS and not any(
+                _has_value(self._text[a:b]) for a, b in cells
+            )
+            self._headers[split] = cells if usable else None
+        return self._headers[split]
+
+
+class _Block:
+    """Rows of equally many cells that follow each other (ruled lines between them count for nothing)."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self.start = self.end = self.n_columns = 0
+        self._rows: list[int] = []  # where each row starts
+        self._bounds = array("i")  # start and end of each cell, row after row
+        self._given: dict[int, dict[str, int]] = {}  # by column and label, where the last cell begins
+
+    def read(self, split: Splitter, position: int, n_columns: int) -> None:
+        """Read the rows from ``position`` on, until one has other than ``n_columns`` cells."""
         text = self._text
+        self.start, self.n_columns = position, n_columns
+        self._rows, self._bounds, self._given = [], array("i"), {}
         for _ in range(MAX_COLUMN_CELLS):
             if position >= len(text):
-                return
+                break
             line_end = _line_end(text, position)
             row = split(text, position, line_end)
             if len(row) == n_columns:
-                start, end = _strip(text, *row[index])
-                if start < end:
-                    yield start, end
+                self._rows.append(position)
+                self._bounds.extend(chain.from_iterable(row))
             elif not _is_rule_line(text[position:line_end]):
-                return
+                break
             position = line_end + 1
+        # At least one position, so that the header above an empty block is not read again for each label.
+        self.end = max(position, self.start + 1)
+
+    def below(self, position: int, index: int, label: str) -> Cells | None:
+        """Return the cells of a column from ``position`` on.
+
+        Empty when this label had them before; None where there are none.
+        """
+        given = self._given.setdefault(index, {})
+        if label in given:
+            return [] if given[label] >= position else None
+        if len(given) >= MAX_LABELS_PER_COLUMN:
+            return None
+        width = 2 * self.n_columns
+        first = bisect_left(self._rows, position) * width + 2 * index
+        bounds = zip(self._bounds[first::width], self._bounds[first + 1 :: width], strict=True)
+        stripped = (_strip(self._text, start, end) for start, end in bounds)
+        cells = [(start, end) for start, end in stripped if start < end]
+        if not cells:
+            return None
+        given[label] = cells[-1][0]
+        return cells
 
 
 _VALUE = re.compile(r"[@:=]|\d(?:[^\d\n]{0,40}\d){2}")

@@ -245,7 +245,7 @@ class PatternRecognizer:
             if not numbered and compiled.rule.entity_type not in _WITHOUT_DIGITS:
                 continue
             if cells is not None:
-                step = -(-len(cells) // MAX_HITS)
+                step = max(1, -(-len(cells) // MAX_HITS))
                 for low, high in cells[::step]:
                     if compiled.in_cell.fullmatch(text, low, high, timeout=TIMEOUT_S):
                         finding = _judge(compiled, text, low, high, item, "header")
