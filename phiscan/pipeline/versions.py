@@ -24,13 +24,14 @@ _SHORT = 16  # hexadecimal digits kept of each hash: 64 bits, plenty against acc
 def versions(config: Config) -> dict[str, str]:
     """Return a name and a short hash for each thing that results depend on."""
     settings = {"limits": asdict(config.limits), "k": config.k, "name_pipeline": config.name_pipeline}
-    models = Path(str(resources.files("phiscan"))) / "classify" / "data"
+    package = Path(str(resources.files("phiscan")))
+    models = [package / room / "data" for room in ("classify", "screen")]
     return {
         "phiscan": __version__,
         "extract": str(extract.VERSION),
         "rules": _hash_files([data_dir("patterns"), *map(Path, config.extra_patterns)]),
         "dictionaries": _hash_files([data_dir("dictionaries")]),
-        "models": _hash_files([models]),
+        "models": _hash_files(models),
         # Hashes under another key cannot be compared: with a new key everything is read again.
         "key": keyed_hash(load_key(config.key_file), "key", "check")[:_SHORT],
         "readers": ",".join(extract.available_readers()) or "none",
