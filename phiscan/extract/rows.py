@@ -34,9 +34,11 @@ def lay_out(rows: Iterable[Row]) -> Iterator[tuple[int, str]]:
     header_at = _find_header(first)
     header: list[str] = []
     for index, (number, cells) in enumerate(first):
-        line = _labelled(header, cells) if header else _unlabelled(cells)
         if index == header_at:
+            line = SEPARATOR.join(value for cell in cells if (value := cell.strip()))
             header = [_prefix(cell) for cell in cells]
+        else:
+            line = _labelled(header, cells) if header else _unlabelled(cells)
         if line:
             yield number, line
     for number, cells in source:
