@@ -9,6 +9,12 @@ from phiscan.extract.content import Content, Sink
 from phiscan.extract.garbage import is_garbage
 from phiscan.model import FailReason
 
+# A page with less text than this and a picture over most of it is a scan with a stamp: the line of a fax
+# machine, a page number. A searchable scan has more.
+_STAMP_CHARS = 200
+_MAX_OBJECTS = 500  # of a page that are looked at
+_SCAN_SHARE = 0.5  # of the page that the picture covers
+
 
 class PdfExtractor:
     """Read pages, filled form fields, annotations, metadata and attachments."""
@@ -55,6 +61,10 @@ class PdfExtractor:
         text = _tidy(text)
         if text.strip() and not is_garbage(text):
             sink.add(text, place)
+            if len(text) < _STAMP_CHARS and _is_scan(page):
+                from phiscan.extract.ocr import read_picture  # noqa: PLC0415
+
+                read_picture(lambda: page.render(scale=200 / 72, grayscale=True).to_pil(), place, sink)
             return
         drawn = _drawn_kinds(page)
         if not text.strip() and not drawn:
@@ -67,7 +77,7 @@ class PdfExtractor:
             return
         from phiscan.extract.ocr import read_picture  # noqa: PLC0415
 
-        if "image" in drawn or text.strip():
+        if drawn or text.strip():  # letters drawn as lines are no text either
             read = read_picture(lambda: page.render(scale=200 / 72, grayscale=True).to_pil(), place, sink)
             if not read:
                 sink.add(text, place)  # garbage may still hold a number or two
@@ -105,9 +115,24 @@ def _drawn_kinds(page: Any) -> set[str]:
     kinds = set()
     for number, item in enumerate(page.get_objects(max_depth=3)):
         kinds.add(names.get(item.type, "other"))
-        if number > 500 or len(kinds) == 3:  # noqa: PLR2004 (enough to know)
+        if number > _MAX_OBJECTS or len(kinds) == 3:  # noqa: PLR2004 (enough to know)
             break
     return kinds
+
+
+def _is_scan(page: Any) -> bool:
+    """Tell whether a single picture covers most of the page."""
+    import pypdfium2.raw as pdfium  # noqa: PLC0415
+
+    width, height = page.get_size()
+    for number, item in enumerate(page.get_objects(filter=[pdfium.FPDF_PAGEOBJ_IMAGE], max_depth=3)):
+        left, bottom, right, top = item.get_bounds()
+        covered = (min(right, width) - max(left, 0)) * (min(top, height) - max(bottom, 0))
+        if covered > _SCAN_SHARE * width * height:
+            return True
+        if number > _MAX_OBJECTS:
+            break
+    return False
 
 
 def _tidy(text: str) -> str:

@@ -102,6 +102,41 @@ def test_a_picture_without_ocr_needs_ocr(read: Read, monkeypatch: pytest.MonkeyP
     assert caught.value.reason == FailReason.NEEDS_OCR
 
 
+def drawn_page(*, scan: bool, text: str = "") -> bytes:
+    stream = io.BytesIO()
+    page = canvas.Canvas(stream, pagesize=letter)
+    if scan:
+        page.drawInlineImage(picture().convert("RGB").resize((612, 792)), 0, 0, 612, 792)
+    else:
+        page.line(72, 72, 300, 300)
+    page.drawString(72, 20, text)
+    page.showPage()
+    page.save()
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("page", "n_unread"),
+    [
+        (drawn_page(scan=True, text="Received by fax"), 1),
+        (drawn_page(scan=True, text="A searchable scan has all its words. " * 10), 0),
+        (drawn_page(scan=False, text="words above a line"), 0),
+    ],
+)
+def test_a_scan_with_a_stamp_is_not_taken_for_read(
+    read: Read, monkeypatch: pytest.MonkeyPatch, page: bytes, n_unread: int
+) -> None:
+    monkeypatch.setattr(ocr, "languages", lambda: "")
+    assert [part.reason for part in read(page, "a.pdf").unread] == [FailReason.NEEDS_OCR] * n_unread
+
+
+def test_a_page_of_drawn_letters_needs_ocr(read: Read, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ocr, "languages", lambda: "")
+    with pytest.raises(ExtractError) as caught:
+        read(drawn_page(scan=False), "drawing.pdf")
+    assert caught.value.reason == FailReason.NEEDS_OCR
+
+
 @pytest.mark.skipif(not ocr.languages(), reason="tesseract is not installed")
 def test_a_scan_is_read_by_ocr(read: Read) -> None:
     assert "Okafor" in read(scanned_pdf(), "scan.pdf").text
