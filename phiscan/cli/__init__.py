@@ -95,6 +95,9 @@ def _run() -> int:
     except (click.exceptions.Abort, KeyboardInterrupt):
         _complain("stopped")
         return EXIT_STOPPED
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message(), err=True)  # the help, not a complaint
+        return EXIT_USAGE
     except click.ClickException as error:
         # A missing choice is told over several lines, and a value may hold line ends of its own.
         _complain(" ".join(error.format_message().split()))

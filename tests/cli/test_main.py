@@ -74,3 +74,10 @@ def test_shows_type_and_place_of_an_unexpected_error_but_not_its_message(
     shown = capsys.readouterr()
     assert "internal error: ValueError at test_main.py:" in shown.err
     assert "canary" not in shown.out + shown.err
+
+
+def test_shows_the_help_when_nothing_is_asked() -> None:
+    result = _run()
+    assert result.returncode == 2
+    assert result.stderr.startswith("Usage: phiscan")
+    assert "\n  scan " in result.stderr
