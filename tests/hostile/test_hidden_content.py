@@ -6,6 +6,7 @@ import io
 import lzma
 import random
 import tarfile
+import time
 import zipfile
 from collections.abc import Callable
 
@@ -15,6 +16,7 @@ from phiscan.config import Limits
 from phiscan.errors import ExtractError
 from phiscan.extract import extract_bytes
 from phiscan.extract.rich_text import rtf_text
+from phiscan.extract.webpage import html_text
 from phiscan.model import Document, FailReason
 
 HIDDEN = "Lena Okafor, health card 1234-567-897"
@@ -205,3 +207,61 @@ def test_a_whole_rtf_has_no_rest() -> None:
     document = read(rb"{\rtf1 Ann {\pict\bin3 }}}}Roy}" + b"\r\n\0", "a.rtf")
     assert document.text == "Ann Roy\n"
     assert not document.unread
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        f"<html><body>ok<!-- {HIDDEN} --></body></html>",
+        f"<html><body>ok</body></html><!-- {HIDDEN} -->",
+        f"<html><body>ok<!-- <p title='{HIDDEN}'>x</p> --></body></html>",
+        f"<html><body>ok<template><p>{HIDDEN}</p></template></body></html>",
+        "<html><body>ok" + "<template>" * 9 + HIDDEN + "</body></html>",
+        f"<html><body>ok<noscript>{HIDDEN}</noscript></body></html>",
+        f"<html><head><noscript>{HIDDEN}</noscript></head><body>ok</body></html>",
+        f"<html><body>ok<script>var a = '{HIDDEN}'</script></body></html>",
+        f"<html><body>ok<p title='{HIDDEN}'></p></body></html>",
+        f"<html><body>ok<input type=button value='{HIDDEN}'></body></html>",
+        f"<html><body>ok<p data-row='{HIDDEN}'></p></body></html>",
+        f"<html><body>ok<iframe srcdoc='&lt;p&gt;{HIDDEN}'></iframe></body></html>",
+    ],
+    ids=[
+        "comment",
+        "behind",
+        "markup",
+        "template",
+        "templates",
+        "noscript",
+        "head",
+        "script",
+        "title",
+        "button",
+        "data",
+        "frame",
+    ],
+)
+def test_what_a_browser_does_not_show_is_read(html: str) -> None:
+    document = read(html.encode(), "a.html")
+    assert "ok" in document.text
+    assert HIDDEN in document.text
+    assert HIDDEN in html_text(html)
+
+
+@pytest.mark.parametrize(
+    "html",
+    ["<div>" * 100_000 + HIDDEN, "".join(f"<font size={n}>" for n in range(20_000)) + "<p>" * 1000 + HIDDEN],
+    ids=["blocks", "formats"],
+)
+def test_degenerate_html_is_read_as_it_stands(html: str) -> None:
+    started = time.monotonic()
+    document = read(f"<html>{html}".encode(), "a.html")
+    assert time.monotonic() - started < 10
+    assert HIDDEN in document.text
+    assert reasons(document) == [FailReason.NESTED_TOO_DEEP]
+
+
+def test_a_long_table_of_html_is_not_degenerate() -> None:
+    html = "<html><table>" + "<tr><td>Ann<td><b>Roy</b>" * 20_000 + "</table>"
+    document = read(html.encode(), "a.html")
+    assert not document.unread
+    assert "<td>" not in document.text
