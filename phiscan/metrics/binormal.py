@@ -26,8 +26,13 @@ def binormal(ranking: Ranking) -> float | None:
     """
     if ranking.n < 2 or ranking.m < 2:  # noqa: PLR2004 (a standard deviation needs two)
         return None
-    mean_positive, sd_positive = _moments(ranking.scores, ranking.positives)
-    mean_negative, sd_negative = _moments(ranking.scores, ranking.negatives)
+    # Asked of the scores themselves: the rounded mean of equal scores can differ from each of them.
+    if (ranking.positives > 0).sum() < 2 or (ranking.negatives > 0).sum() < 2:  # noqa: PLR2004 (no spread)
+        return None
+    # The area does not change with the scores' unit; squares of very large ones would overflow.
+    scores = np.ldexp(ranking.scores, -int(np.frexp(np.abs(ranking.scores).max())[1]))
+    mean_positive, sd_positive = _moments(scores, ranking.positives)
+    mean_negative, sd_negative = _moments(scores, ranking.negatives)
     if sd_positive == 0 or sd_negative == 0:
         return None
     shift, scale = (mean_positive - mean_negative) / sd_negative, sd_positive / sd_negative

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from phiscan.metrics.binormal import binormal_area
+from phiscan.metrics.binormal import binormal, binormal_area
 from phiscan.metrics.precision_recall import (
     area_estimates,
     average_precision,
@@ -66,6 +66,19 @@ def test_takes_the_points_after_the_last_positive_into_the_median() -> None:
 def test_refuses_what_is_no_ranking(scores: list[float], labels: list[int], words: str) -> None:
     with pytest.raises(ValueError, match=words):
         rank(scores, labels)
+
+
+def test_fits_no_normal_distribution_to_equal_scores() -> None:
+    # The mean of three times 0.1 is not 0.1 in floating point.
+    assert binormal(rank([0.1, 0.1, 0.1, 0.3, 0.05, 0.2], [1, 1, 1, 0, 0, 0])) is None
+
+
+def test_fits_normal_distributions_in_any_unit() -> None:
+    scores, labels = [0.9, 0.4, 0.5, 0.1, 0.2], [1, 1, 0, 0, 0]
+    usual = binormal(rank(scores, labels))
+    for unit in (1e-300, 1e200, 1e308):
+        assert binormal(rank([score * unit for score in scores], labels)) == pytest.approx(usual, rel=1e-9)
+    assert binormal(rank([1e308, 5e307, -1e308, 0], [1, 1, 0, 0])) is not None
 
 
 def test_integrates_extreme_binormal_curves() -> None:
