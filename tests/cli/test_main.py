@@ -79,5 +79,5 @@ def test_shows_type_and_place_of_an_unexpected_error_but_not_its_message(
 def test_shows_the_help_when_nothing_is_asked() -> None:
     result = _run()
     assert result.returncode == 2
-    assert result.stderr.startswith("Usage: phiscan")
+    assert result.stderr.startswith("Usage: ")
     assert "\n  scan " in result.stderr
