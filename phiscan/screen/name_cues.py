@@ -56,6 +56,7 @@ _INTRODUCTIONS = frozenset(
     "mynameis nameis named jemappelle monnomest sappelle nomme nommee appelee lastnameis firstnameis".split()  # noqa: SIM905 (a list of words reads best as a text)
 )
 _MAX_WORDS = 5
+_LIST_MARKS = " \t>*-•\"'#|"
 _TITLE_HEALTH_WORDS = ("dr", "dre", "prof", "docteur", "doctor")
 
 
@@ -319,5 +320,7 @@ def _bits(kind: str, *, full: bool, first: bool) -> frozenset[PiiBit]:
 
 def _alone_on_line(text: str, start: int) -> bool:
     """Tell whether a cue begins its line (a list mark or quotation mark may stand before it)."""
-    line = text.rfind("\n", 0, start) + 1
-    return not text[line:start].strip(" \t>*-•\"'#|")
+    # Backwards mark by mark: looking for the line's start would read a long line again for each cue in it.
+    while start and text[start - 1] in _LIST_MARKS:
+        start -= 1
+    return start == 0 or text[start - 1] == "\n"

@@ -18,6 +18,8 @@ _PLACES = frozenset({EntityType.STREET_ADDRESS, EntityType.LOCATION, EntityType.
 # Recognizers that see different parts of one name or address: their union is the finding.
 _UNITED = {EntityType.PERSON, EntityType.HEALTH_PROFESSIONAL, EntityType.STREET_ADDRESS}
 
+_PLACE_CHARS = 64  # findings are looked for by stretches of so many characters
+
 
 def resolve(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """Return findings that do not overlap, in text order.
@@ -45,14 +47,14 @@ def _resolve_group(group: list[Finding]) -> list[Finding]:
     if len(group) == 1:
         return group
     ranked = sorted(group, key=lambda f: (-f.score, -f.span.n_chars, f.span.start, f.source))
-    chosen: list[Finding] = []
+    chosen = _Chosen()
     for finding in ranked:
-        rivals = [i for i, other in enumerate(chosen) if other.span.overlaps(finding.span)]
+        rivals = chosen.overlapping(finding.span)
         if not rivals:
-            chosen.append(finding)
+            chosen.add(finding)
             continue
         if finding.entity_type is EntityType.STREET_ADDRESS:
-            within = [chosen[i] for i in rivals]
+            within = [chosen.findings[i] for i in rivals]
             mixed = len(within) > 1 or within[0].entity_type is not finding.entity_type
             if mixed and all(
                 other.entity_type in _PLACES and finding.span.contains(other.span) for other in within
@@ -61,10 +63,55 @@ def _resolve_group(group: list[Finding]) -> list[Finding]:
                 whole = replace(finding, score=max(other.score for other in within))
                 for other in within:
                     whole = _absorb(whole, other, alone=False)
-                chosen = [other for other in chosen if other not in within] + [whole]
+                chosen.remove(rivals)
+                chosen.add(whole)
                 continue
-        chosen[rivals[0]] = _absorb(chosen[rivals[0]], finding, alone=len(rivals) == 1)
-    return sorted(chosen, key=lambda f: f.span.start)
+        chosen.replace(rivals[0], _absorb(chosen.findings[rivals[0]], finding, alone=len(rivals) == 1))
+    return sorted(chosen.findings.values(), key=lambda f: f.span.start)
+
+
+class _Chosen:
+    """Findings by their rank, and by place: a long line may hold thousands that all touch each other."""
+
+    def __init__(self) -> None:
+        self.findings: dict[int, Finding] = {}  # by rank, best first
+        self._places: dict[int, set[int]] = {}
+        self._n_added = 0
+
+    def overlapping(self, span: Span) -> list[int]:
+        """Return the ranks of the findings that overlap a span, best first."""
+        near: set[int] = set()
+        for place in _places(span):
+            near |= self._places.get(place, set())
+        return sorted(rank for rank in near if self.findings[rank].span.overlaps(span))
+
+    def add(self, finding: Finding) -> None:
+        """Take a finding behind all others."""
+        self.findings[self._n_added] = finding
+        self._enter(self._n_added, _places(finding.span))
+        self._n_added += 1
+
+    def replace(self, rank: int, finding: Finding) -> None:
+        """Put a finding in the place of one whose span it covers."""
+        old, new = _places(self.findings[rank].span), _places(finding.span)
+        self.findings[rank] = finding
+        # Only what it grew by: a name that unites thousands is long.
+        self._enter(rank, range(new.start, old.start))
+        self._enter(rank, range(old.stop, new.stop))
+
+    def remove(self, ranks: Iterable[int]) -> None:
+        """Drop findings."""
+        for rank in ranks:
+            for place in _places(self.findings.pop(rank).span):
+                self._places[place].discard(rank)
+
+    def _enter(self, rank: int, places: range) -> None:
+        for place in places:
+            self._places.setdefault(place, set()).add(rank)
+
+
+def _places(span: Span) -> range:
+    return range(span.start // _PLACE_CHARS, span.end // _PLACE_CHARS + 1)
 
 
 def _absorb(winner: Finding, loser: Finding, *, alone: bool) -> Finding:

@@ -1,0 +1,105 @@
+"""Screening and classifying take time in proportion to the text, whatever stands on its one long line."""
+
+import json
+import time
+from collections.abc import Callable
+from functools import cache
+
+import pytest
+
+from phiscan.classify import Classifier, build_classifier, classify, detect
+from phiscan.config import Config
+from phiscan.model import Document, Segment
+from phiscan.screen import Screener, build_screener, screen
+
+N_CHARS = 20_000  # and four times as many
+MAX_RATIO = 8  # linear is 4, quadratic 16
+FLOOR_S = 0.05  # below, the clock measures noise; quadratic time at this size would be far above
+
+UNITS = (
+    "1", "1 ", "1.", "1/", "#1", "-", "@", "a,", "a@", "a.", "a@b.", "A", "Aa", '"', "O'", '"a" ', "(",
+    "[{(", "J. ", "John Smith ", "John Smith, ", "Mr. Smith ", "Dr. ", "Dear ", "Hannah, Anthony, ",
+    "my mother Ann ", "patricia desrosiers ", "Patient: ", "Patient name ", "Name:\n", "name: ",
+    "Patient: Ann Roy\n", "* ", "MRN ", "MRN 1234567 ", "DOB ", "DOB,", "DOB  ", "DOB|", "Sincerely, ",
+    "Sincerely,\n", "name,dob,phone\n", "name\tdob\n", "Name  DOB\n", "DOB,MRN\n-----\n",
+    "name,x\nname\n", "Ann Roy,416-555-0199,", "416-555-0199 ", "123-45-6789 ", "1234-567-890-AB ",
+    "2020-01-01 ", "January ", "12 Main Street ", "12 Main ", "12 Main St., Boston, MA 02115, ",
+    "Boston, ", "in Boston ", "http://", "http://a.b/c?d=e ", "www.", "a.b@c.org ", "1.2.3.4.", "a:",
+    "fe80::1 ", "PID|", "1^2~", "PID|1||2^^^H^MR||Roy^Ann\n", "diabetes ", "rue de la Montagne ",
+)  # fmt: skip
+
+
+@cache
+def _engine() -> tuple[Screener, Classifier]:
+    return build_screener(Config()), build_classifier(Config())
+
+
+def _records(n_chars: int) -> str:
+    """Return minified JSON on one line."""
+    record = {"name": "Ann Roy", "dob": "1970-01-02", "phone": "416-555-0199", "note": "seen for asthma"}
+    one = json.dumps(record, separators=(",", ":"))
+    return "[" + ",".join([one] * (n_chars // len(one))) + "]"
+
+
+def _numbers(n_chars: int) -> str:
+    """Return minified JSON without anything to find, on one line."""
+    one = '{"a":17,"b":[1,2,{"value":"x"}],"note":null},'
+    return "[" + one * (n_chars // len(one)) + "{}]"
+
+
+def _wide_table(n_chars: int) -> str:
+    return "name," * 300 + "\n" + ("Ann," * 300 + "\n") * (n_chars // 1200)
+
+
+def _seconds(text: str) -> float:
+    """Return the processor time of one reading."""
+    screener, classifier = _engine()
+    document = Document(text, (Segment("", 0, len(text)),), "text/plain")
+    started = time.process_time()
+    screening = screen(document, screener)
+    detect(document, screening, classify(document, classifier), classifier)
+    return time.process_time() - started
+
+
+def _ratio(make: Callable[[int], str], n_chars: int = N_CHARS) -> float:
+    """Return how much longer four times the text takes: the best of three, later tries only when needed."""
+    ratios = []
+    for _ in range(3):
+        short = _seconds(make(n_chars))
+        ratios.append(_seconds(make(4 * n_chars)) / max(short, FLOOR_S))
+        if ratios[-1] < MAX_RATIO:
+            break
+    return min(ratios)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def warm() -> None:
+    _seconds(
+        "Patient: Ann Roy, 12 Main St., Boston, MA 02115, 416-555-0199, " + "diabetes and asthma. " * 200
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("unit", UNITS)
+def test_takes_time_in_proportion_to_a_repeated_unit(unit: str) -> None:
+    assert _ratio(lambda n: unit * (n // len(unit))) < MAX_RATIO
+
+
+@pytest.mark.parametrize("unit", ["Patient name ", "name,dob,phone\n", "12 Main Street "])
+def test_takes_linear_time_where_it_once_did_not(unit: str) -> None:
+    assert _ratio(lambda n: unit * (n // len(unit))) < MAX_RATIO
+
+
+@pytest.mark.parametrize("make", [_records, _wide_table])
+def test_takes_time_in_proportion_to_one_long_line(make: Callable[[int], str]) -> None:
+    assert _ratio(make) < MAX_RATIO
+
+
+@pytest.mark.parametrize("unit", [pytest.param("a,", marks=pytest.mark.slow), "Patient name "])
+def test_looks_for_the_start_of_a_long_line_once(unit: str) -> None:
+    assert _ratio(lambda n: unit * (n // len(unit)), 250_000) < MAX_RATIO
+
+
+@pytest.mark.slow
+def test_reads_four_megabytes_on_one_line() -> None:
+    assert _ratio(_numbers, 1_000_000) < MAX_RATIO
