@@ -14,8 +14,10 @@ mkdir -m 700 demo
 say "1. Scan the sample share: what was crawled, read, referred, and what could not be read"
 "$phiscan" scan sample_corpus --exit-zero
 
-say "2. The top of the review queue (values are masked; nothing of a patient is stored)"
+say "2. The top of the review queue, and why one letter is in it (values are masked; none is stored)"
 "$phiscan" queue list --limit 8
+echo
+"$phiscan" queue show "Clinics/Cardiology/2024/referral-0312.docx" --limit 6
 
 say "3. Review: the sample's known truth stands in for the privacy officer, for the queue and for 60 random files"
 "$phiscan" queue decide --from sample_corpus/truth.jsonl --reviewer sample-truth --sample 60
