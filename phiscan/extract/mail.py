@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import email
+import email.errors
 import email.message
 import email.policy
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from email.header import decode_header
 
+from phiscan.errors import ExtractError
 from phiscan.extract.charset import decode
-from phiscan.extract.content import Content, Sink
+from phiscan.extract.content import Content, Sink, TextFullError
 from phiscan.extract.webpage import html_text
 from phiscan.model import FailReason
 
@@ -30,6 +33,8 @@ _MACHINE_FIELDS = frozenset(
         "content-type",
     ]
 )
+# Fields of a part that say how it is packed.
+_PART_FIELDS = frozenset({"content-disposition", "content-id", "content-location", "x-attachment-id"})
 
 
 class MailExtractor:
@@ -42,8 +47,20 @@ class MailExtractor:
         data = content.data.lstrip()
         if data.startswith(b"From "):  # one message cut out of a mailbox
             data = data.partition(b"\n")[2]
-        message = email.message_from_bytes(data, policy=email.policy.compat32)
-        read_message(message, content, sink)
+        try:
+            message = email.message_from_bytes(data, policy=email.policy.compat32)
+        except RecursionError:
+            _as_it_stands(data, content, sink, FailReason.NESTED_TOO_DEEP, "parts within parts")
+        except Exception as error:  # noqa: BLE001 (the parser's own mistakes; the text is still there)
+            _as_it_stands(data, content, sink, FailReason.CORRUPT, type(error).__name__)
+        else:
+            read_message(message, content, sink)
+
+
+def _as_it_stands(data: bytes, content: Content, sink: Sink, reason: FailReason, detail: str) -> None:
+    """Record what cannot be taken apart, and add its bytes as text."""
+    sink.fail(content.locator, reason, detail)
+    sink.add(decode(sink.bound(data, content.locator))[0], content.place("raw"))
 
 
 class MailboxExtractor:
@@ -75,35 +92,61 @@ def _messages(data: bytes) -> Iterator[bytes]:
 
 
 def read_message(message: email.message.Message, content: Content, sink: Sink) -> None:
-    """Read a parsed message into the sink."""
-    sink.add("\n".join(_header_lines(message)), content.place("headers"))
-    # No mail program shows what stands around the parts; whoever opens the file does.
-    around = (message.preamble, message.epilogue)
-    sink.add("\n".join(text.strip() for text in around if text and text.strip()), content.place("around"))
-    n_bodies = n_attachments = 0
+    """Read a parsed message into the sink; a damaged header or part costs no other one."""
+    sink.add("\n".join(_header_lines(message, content, sink)), content.place("headers"))
+    counts = _Counts()
     stack: list[email.message.Message] = [message]
     while stack:
         part = stack.pop()
-        if part.get_content_type() == "message/rfc822" and part is not message:
-            n_attachments += 1
-            _nested(part, n_attachments, content, sink)
-            continue
-        children = part.get_payload()
-        if part.is_multipart() and isinstance(children, list):
-            sink.take_member()
-            stack.extend(child for child in reversed(children) if isinstance(child, email.message.Message))
-            continue
-        data = _payload(part)
-        name = _file_name(part)
-        if name or part.get_content_maintype() != "text":
-            n_attachments += 1
-            _attachment(part, data, content.member(name or f"attachment{n_attachments}", data), sink)
-            if name:
-                sink.add(f"Attachment: {name}", content.place("headers"))
-        elif data:
-            n_bodies += 1
-            place = "body" if n_bodies == 1 else f"body{n_bodies}"
-            sink.add(_body_text(part, data), content.place(place))
+        if part is not message:
+            lines = _header_lines(part, content, sink, ignored=_PART_FIELDS)
+            sink.add("\n".join(lines), content.place("headers"))
+        try:
+            stack.extend(_read_part(part, content, sink, counts, inner=part is not message))
+        except (ExtractError, TextFullError):
+            raise
+        except Exception as error:  # noqa: BLE001 (the library fails on damage in many ways)
+            sink.fail(content.place("part"), FailReason.CORRUPT, f"damaged part: {type(error).__name__}")
+            raw = part.get_payload()
+            if isinstance(raw, str):
+                sink.add(raw, content.place("part"))
+
+
+def _read_part(
+    part: email.message.Message, content: Content, sink: Sink, counts: _Counts, *, inner: bool
+) -> list[email.message.Message]:
+    """Read one part; return the parts within it, the first one last."""
+    if inner and part.get_content_type() == "message/rfc822":
+        counts.attachments += 1
+        _nested(part, counts.attachments, content, sink)
+        return []
+    children = part.get_payload()
+    if part.is_multipart() and isinstance(children, list):
+        sink.take_member()
+        # No mail program shows what stands around the parts; whoever opens the file does.
+        around = (part.preamble, part.epilogue)
+        sink.add("\n".join(text.strip() for text in around if text and text.strip()), content.place("around"))
+        return [child for child in reversed(children) if isinstance(child, email.message.Message)]
+    data = _payload(part)
+    name = _file_name(part)
+    if name or part.get_content_maintype() != "text":
+        counts.attachments += 1
+        _attachment(part, data, content.member(name or f"attachment{counts.attachments}", data), sink)
+        if name:
+            sink.add(f"Attachment: {name}", content.place("headers"))
+    elif data:
+        counts.bodies += 1
+        place = "body" if counts.bodies == 1 else f"body{counts.bodies}"
+        sink.add(_body_text(part, data), content.place(place))
+    return []
+
+
+@dataclass(slots=True)
+class _Counts:
+    """How many bodies and attachments of one message are read."""
+
+    bodies: int = 0
+    attachments: int = 0
 
 
 def _nested(part: email.message.Message, number: int, content: Content, sink: Sink) -> None:
@@ -115,7 +158,9 @@ def _nested(part: email.message.Message, number: int, content: Content, sink: Si
             continue
         inner = content.member(name, b"")
         if inner.depth > sink.limits.depth:
-            sink.fail(inner.locator, FailReason.NESTED_TOO_DEEP)
+            _as_it_stands(
+                child.as_bytes(), inner, sink, FailReason.NESTED_TOO_DEEP, "messages within messages"
+            )
         else:
             read_message(child, inner, sink)
 
@@ -128,10 +173,17 @@ def _attachment(part: email.message.Message, data: bytes, member: Content, sink:
         sink.read_member(member)
 
 
-def _header_lines(message: email.message.Message) -> Iterator[str]:
+def _header_lines(
+    message: email.message.Message, content: Content, sink: Sink, ignored: frozenset[str] = frozenset()
+) -> Iterator[str]:
     for key, value in message.items():
-        if key.lower() not in _MACHINE_FIELDS:
+        if key.lower() in _MACHINE_FIELDS or key.lower() in ignored:
+            continue
+        try:
             yield f"{key}: {_decode_words(str(value))}"
+        except Exception as error:  # noqa: BLE001 (the library fails on damage in many ways)
+            sink.fail(content.place("headers"), FailReason.CORRUPT, f"damaged header: {type(error).__name__}")
+            yield f"{key}: {value}"
 
 
 def _decode_words(value: str) -> str:
@@ -143,8 +195,8 @@ def _decode_words(value: str) -> str:
                 chunk if isinstance(chunk, str) else _decode_chunk(chunk, encoding)
                 for chunk, encoding in decode_header(value)
             )
-        except (ValueError, LookupError):
-            return value
+        except (ValueError, LookupError, email.errors.MessageError):
+            pass  # it is left as it stands
     # Raw bytes in a header arrive as surrogates.
     return decode(value.encode("utf-8", "surrogateescape"))[0]
 
@@ -161,7 +213,7 @@ def _decode_chunk(chunk: bytes, encoding: str | None) -> str:
 def _file_name(part: email.message.Message) -> str:
     try:
         return _decode_words(part.get_filename() or "").replace("\0", "")
-    except (ValueError, LookupError, TypeError):
+    except (ValueError, LookupError, TypeError, email.errors.MessageError):
         return ""
 
 

@@ -71,15 +71,16 @@ def test_a_broken_attachment_is_an_unread_part_only(read: Read) -> None:
     assert [(part.locator, part.reason) for part in document.unread] == [("bad.zip", FailReason.CORRUPT)]
 
 
-def test_stops_at_the_depth_limit(read: Read) -> None:
+def test_takes_no_message_apart_below_the_depth_limit(read: Read) -> None:
     mail = message("level 0")
     for level in range(1, 8):
         outer = message(f"level {level}")
         outer.add_attachment(mail)
         mail = outer
     document = read(mail.as_bytes(), "m.eml", Limits(depth=3))
-    assert "level 4" in document.text
-    assert "level 3" not in document.text
+    assert "Subject: level 4" in document.text
+    assert "Subject: level 3" in document.text  # as it stands
+    assert document.segments[-1].locator.endswith("#raw")
     assert document.unread[0].reason == FailReason.NESTED_TOO_DEEP
 
 

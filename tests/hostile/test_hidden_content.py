@@ -265,3 +265,44 @@ def test_a_long_table_of_html_is_not_degenerate() -> None:
     document = read(html.encode(), "a.html")
     assert not document.unread
     assert "<td>" not in document.text
+
+
+HEADERS = "From: a@b.ca\nTo: c@d.ca\nMIME-Version: 1.0\n"
+
+
+def test_a_bad_header_costs_no_other_part_of_the_mail() -> None:
+    mail = (
+        f"Subject: =?utf-8?b?/////?= Ann Roy\n{HEADERS}"
+        f"Content-Type: multipart/mixed; boundary=b\n\n{HIDDEN} before\n"
+        f'--b\nContent-Type: text/plain; charset="Ann\\Roy"; name="=?utf-8?b?/////?="\n\n{HIDDEN} one\n'
+        f"--b\nContent-Type: text/plain\nContent-Description: Lena's chart\n\n{HIDDEN} two\n"
+        f"--b--\n{HIDDEN} behind\n"
+    )
+    text = read(mail.encode(), "a.eml").text
+    for words in ("Ann Roy", "before", "one", "Lena's chart", "two", "behind"):
+        assert words in text, words
+
+
+def test_a_part_that_the_library_cannot_take_is_read_as_it_stands(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> str:
+        raise RuntimeError
+
+    monkeypatch.setattr("phiscan.extract.mail._body_text", fail)
+    document = read(f"{HEADERS}Content-Type: text/plain\n\n{HIDDEN}".encode(), "a.eml")
+    assert HIDDEN in document.text
+    assert [part.detail for part in document.unread] == ["damaged part: RuntimeError"]
+
+
+@pytest.mark.parametrize(
+    "nested",
+    [
+        "".join(f"Content-Type: multipart/mixed; boundary=b{n}\n\n--b{n}\n" for n in range(10_000)),
+        "Content-Type: message/rfc822\n\nFrom: a@b.ca\nMIME-Version: 1.0\n" * 3000,
+        "Content-Type: message/rfc822\n\nFrom: a@b.ca\nMIME-Version: 1.0\n" * 30,
+    ],
+    ids=["parts", "messages", "few"],
+)
+def test_mail_nested_too_deep_is_read_as_it_stands(nested: str) -> None:
+    document = read(f"{HEADERS}{nested}Content-Type: text/plain\n\n{HIDDEN}".encode(), "a.eml")
+    assert HIDDEN in document.text
+    assert reasons(document) == [FailReason.NESTED_TOO_DEEP]
