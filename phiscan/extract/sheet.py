@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import io
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -16,6 +17,8 @@ from phiscan.extract.package import Package
 from phiscan.extract.rows import Row, lay_out
 from phiscan.model import FailReason
 
+_UNTITLED = re.compile(r"(?:Sheet|Feuil|Tabelle|Hoja)\s?\d*", re.IGNORECASE)
+
 
 class SheetExtractor:
     """Read every sheet row by row, hidden ones too."""
@@ -23,7 +26,10 @@ class SheetExtractor:
     media_types = frozenset({sniff.XLSX, sniff.XLSB, "application/vnd.ms-excel", sniff.ODF + "spreadsheet"})
 
     def extract(self, content: Content, sink: Sink) -> None:
-        """Add one segment per row, ``Sheet1!A7``; then what else the package holds."""
+        """Add one segment per row, ``sheet1!A7``; then what else the package holds.
+
+        A sheet is located by its number: its title may be a patient's name, and locators are stored.
+        """
         import python_calamine as calamine  # noqa: PLC0415 (heavy)
 
         try:
@@ -34,13 +40,16 @@ class SheetExtractor:
             refuse_encrypted_workbook(content.data)
             self._rest(content, sink, missing=type(error).__name__)
             return
-        for name in workbook.sheet_names:
+        for index, name in enumerate(workbook.sheet_names, 1):
+            place = f"sheet{index}"
+            if not _UNTITLED.fullmatch(name):
+                sink.add(f"Sheet: {name}", content.place(place))
             try:
                 sheet = workbook.get_sheet_by_name(name)
                 for number, line in lay_out(_rows(sheet)):
-                    sink.add(line, content.place(f"{name}!A{number}"))
+                    sink.add(line, content.place(f"{place}!A{number}"))
             except calamine.CalamineError as error:
-                sink.fail(content.place(name), FailReason.CORRUPT, type(error).__name__)
+                sink.fail(content.place(place), FailReason.CORRUPT, type(error).__name__)
         self._rest(content, sink)
 
     def _rest(self, content: Content, sink: Sink, missing: str = "") -> None:

@@ -78,8 +78,18 @@ def test_reads_hidden_sheets_dates_numbers_and_comments(read: Read) -> None:
     assert "secret list" in document.text
     assert "called her husband" in document.text
     assert "Ward Nine" in document.text
-    assert document.locate(document.text.index("Ann Roy")) == "#Patients!A2"
-    assert document.locate(document.text.index("secret list")) == "#Old!A1"
+    assert document.locate(document.text.index("Ann Roy")) == "#sheet1!A2"
+    assert document.locate(document.text.index("secret list")) == "#sheet2!A1"
+
+
+def test_a_sheets_title_is_text_and_in_no_locator(read: Read) -> None:
+    def fill(workbook: openpyxl.Workbook) -> None:
+        workbook.active.title = "Lena Okafor"
+        workbook.active.append(["seen today"])
+
+    document = read(workbook_bytes(fill), "p.xlsx")
+    assert "Lena Okafor" in document.text
+    assert not any("Okafor" in part.locator for part in document.segments)
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
