@@ -14,6 +14,7 @@ from phiscan.metrics.intervals import Figure
 from phiscan.metrics.missed import MissedFiles
 from phiscan.metrics.two_list import Total
 from phiscan.model import Referral, Verdict
+from phiscan.report.data_estimated import ScoreRanking
 
 
 @dataclass(frozen=True, slots=True)
@@ -361,6 +362,7 @@ class ReportData:
     characteristics: tuple[Characteristic, ...]
     detectors: tuple[Characteristic, ...]
     histories: tuple[History, ...]
+    rankings: tuple[ScoreRanking, ...]
     elusion: Elusion
     elusion_sample: tuple[SampleFile, ...]
     capture: Capture

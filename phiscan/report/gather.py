@@ -31,6 +31,7 @@ from phiscan.report.data import (
 )
 from phiscan.report.headlines import headlines
 from phiscan.report.limits import limits
+from phiscan.report.ranking import rankings
 from phiscan.report.reading import StoredScan, read_scan
 from phiscan.report.words import CHARACTERISTICS, visible
 from phiscan.review.database import Database
@@ -113,6 +114,7 @@ def gather(
         characteristics=screened.characteristics(_bit_screens(read), read),
         detectors=screened.characteristics(_detector_screens(read), read),
         histories=missed.histories(read),
+        rankings=rankings([row for row in stored.rows if row.referral is not None]),
         elusion=sample,
         elusion_sample=_sample_files(unreferred, sample.planned, sample.sample, seed, names),
         capture=capture,

@@ -12,7 +12,9 @@ from phiscan.metrics.intervals import Figure
 from phiscan.metrics.two_list import Total
 from phiscan.report import charts, words
 from phiscan.report.data import ReportData
+from phiscan.report.data_estimated import Estimate
 from phiscan.report.missed import meaning
+from phiscan.report.ranking_plot import precision_recall_plot
 from phiscan.report.table import Cell, Column, Table
 from phiscan.report.tables import tables
 
@@ -36,6 +38,8 @@ def render(data: ReportData) -> str:
         number=number,
         figure=figure,
         cell=cell,
+        estimated=estimated,
+        formula=words.formula,
         moment=moment,
         size=words.size,
         duration=words.duration,
@@ -62,6 +66,11 @@ def plots(data: ReportData) -> Mapping[str, Markup]:
             (data.overall, *data.characteristics), "TDP and FRP of each characteristic, 95% intervals"
         ),
         "detectors": charts.interval_plot(data.detectors, "TDP and FRP of each detector, 95% intervals"),
+        **{
+            f"precision_recall_{ranked.score}": precision_recall_plot(ranked)
+            for ranked in data.rankings
+            if ranked.curve
+        },
     }
 
 
@@ -89,6 +98,20 @@ def number(value: float | None) -> Markup:
     if value is None:
         return NONE
     return Markup('<data value="{!r}">{}</data>').format(value, words.number(value))
+
+
+def ratio(value: float) -> Markup:
+    """Write a ratio as an element that carries its value."""
+    return Markup('<data value="{!r}">{}</data>').format(value, words.ratio(value))
+
+
+def estimated(value: Estimate) -> Markup:
+    """Write an estimate with its interval; why one of them does not exist, if so."""
+    if value.value is None:
+        return Markup('<span class="none">not known: {}</span>').format(value.reason or "")
+    write = {"share": share, "number": number, "ratio": ratio}[value.unit]
+    why = Markup(' <span class="ci">(no interval: {})</span>').format(value.reason) if value.reason else ""
+    return write(value.value) + _interval(value.ci95, write) + why
 
 
 def moment(value: datetime) -> Markup:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from phiscan.report.data import Characteristic, ReportData
+from phiscan.report.data_estimated import Estimate
 from phiscan.report.missed import meaning
 from phiscan.report.table import Cell, Column, Table
 
@@ -178,3 +179,36 @@ def models(data: ReportData) -> Table:
             )
         )
     return Table("models", "Log-linear models of all detectors together", columns, tuple(rows))
+
+
+def estimates(data: ReportData) -> Table:
+    """Return every estimate that the page shows in a box of its own."""
+    columns = (
+        Column("section", "Section"),
+        Column("name", "Estimate"),
+        Column("value", "Value", "number"),
+        Column("low", "95% from", "number"),
+        Column("high", "to", "number"),
+        Column("formula", "Formula"),
+        Column("inputs", "Inputs"),
+        Column("assumption", "It assumes"),
+        Column("source", "Source"),
+        Column("reason", "Remark"),
+    )
+    groups: list[tuple[str, Sequence[Estimate]]] = [(r.label, r.estimates) for r in data.rankings]
+    rows = [
+        (
+            section,
+            e.name,
+            e.value,
+            *(e.ci95 or (None, None)),
+            e.formula,
+            "; ".join(f"{name}: {value!r}" for name, value in e.inputs.items()),
+            e.assumption,
+            e.source,
+            e.reason or "",
+        )
+        for section, found in groups
+        for e in found
+    ]
+    return Table("estimates", "Every estimate with its formula and inputs", columns, tuple(rows))

@@ -183,6 +183,29 @@ def number(value: float) -> str:
     return f"{value:.1f}" if abs(value) >= 100 else f"{value:.2f}"  # noqa: PLR2004
 
 
+def ratio(value: float) -> str:
+    """Write a ratio or an area with three decimals, which is what small samples can tell apart.
+
+    >>> ratio(0.98765), ratio(-0.0321)
+    ('0.988', '-0.032')
+    """
+    return f"{value:.3f}"
+
+
+_SIGNS = {" - ": " \N{MINUS SIGN} ", "(-": "(\N{MINUS SIGN}", " / ": " \N{DIVISION SLASH} "}
+
+
+def formula(text: str) -> str:
+    """Write a formula with the signs of print.
+
+    >>> formula("1 - a / b").isascii()
+    False
+    """
+    for typed, printed in _SIGNS.items():
+        text = text.replace(typed, printed)
+    return text
+
+
 def moment(value: datetime) -> str:
     """Write a time in UTC, to the minute.
 

@@ -1,0 +1,48 @@
+"""The estimates of a report that are shown one by one, each with what it is made of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """One number that can be followed: formula, inputs by name, assumption and source.
+
+    ``formula`` is plain text, with one letter per input where their names begin with one. ``unit`` says
+    how it reads: "share" of a whole, "number" of files, or a plain "ratio". ``reason`` says why the
+    value, or with a value why its interval, does not exist.
+    """
+
+    name: str
+    value: float | None
+    ci95: tuple[float, float] | None
+    unit: Literal["share", "number", "ratio"]
+    formula: str
+    inputs: dict[str, float]
+    assumption: str
+    source: str
+    reason: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreRanking:
+    """How well a score orders the files with a verdict; a higher score should mean PHI.
+
+    ``phi`` and ``not_phi`` are the decided files, ``not_referred`` those of them that the screen had not
+    referred; ``no_score`` decided files without this score are left out. ``curve`` holds (recall, precision)
+    from the highest score to the lowest, thinned to what can be drawn. ``reason`` says why nothing is
+    estimated.
+    """
+
+    score: str
+    label: str
+    phi: int
+    not_phi: int
+    not_referred: int
+    no_score: int
+    estimates: tuple[Estimate, ...]
+    curve: tuple[tuple[float, float], ...]
+    reason: str | None
+    assumption: str
