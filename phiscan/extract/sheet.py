@@ -12,6 +12,7 @@ from phiscan.errors import ExtractError
 from phiscan.extract import sniff
 from phiscan.extract.biff import read_biff_notes, refuse_encrypted_workbook
 from phiscan.extract.content import Content, Sink
+from phiscan.extract.extent import is_out_of_proportion
 from phiscan.extract.ole import properties_text
 from phiscan.extract.package import Package
 from phiscan.extract.rows import Row, lay_out
@@ -32,6 +33,9 @@ class SheetExtractor:
         """
         import python_calamine as calamine  # noqa: PLC0415 (heavy)
 
+        if content.data.startswith(b"PK") and is_out_of_proportion(content.data):
+            self._rest(content, sink, missing="a sheet reaches far beyond its cells")
+            return
         try:
             workbook = calamine.CalamineWorkbook.from_filelike(io.BytesIO(content.data))
         except calamine.PasswordError:

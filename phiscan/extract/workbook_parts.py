@@ -54,6 +54,7 @@ def _read_cells(package: Package) -> bool:
             if root is not None:
                 strings = [_plain(item) for item in root if local_name(item) == "si"]
     found = False
+    _titles(package)
     for name in package.names:
         lowered = name.lower()
         if lowered.startswith("xl/worksheets/") and lowered.endswith(".xml"):
@@ -69,6 +70,14 @@ def _read_cells(package: Package) -> bool:
                 found = True
                 package.sink.add(line, package.content.place(f"{sheet}!A{number}"))
     return found
+
+
+def _titles(package: Package) -> None:
+    """Add the titles of the sheets: a title may be a patient's name."""
+    root = package.parse("xl/workbook.xml") if "xl/workbook.xml" in package.names else None
+    for element in root.iter() if root is not None else ():
+        if local_name(element) == "sheet" and element.get("name"):
+            package.sink.add(f"Sheet: {element.get('name')}", package.content.place("sheets"))
 
 
 def _plain(element: Any) -> str:

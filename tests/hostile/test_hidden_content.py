@@ -15,6 +15,7 @@ import pytest
 from phiscan.config import Limits
 from phiscan.errors import ExtractError
 from phiscan.extract import extract_bytes
+from phiscan.extract.extent import is_out_of_proportion
 from phiscan.extract.rich_text import rtf_text
 from phiscan.extract.webpage import html_text
 from phiscan.model import Document, FailReason
@@ -306,3 +307,46 @@ def test_mail_nested_too_deep_is_read_as_it_stands(nested: str) -> None:
     document = read(f"{HEADERS}{nested}Content-Type: text/plain\n\n{HIDDEN}".encode(), "a.eml")
     assert HIDDEN in document.text
     assert reasons(document) == [FailReason.NESTED_TOO_DEEP]
+
+
+def workbook(*cells: tuple[str, str]) -> bytes:
+    """Return a workbook of one sheet, with the cells at these places."""
+    main = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+    office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+    related = "http://schemas.openxmlformats.org/package/2006/relationships"
+    rows = "".join(
+        f'<row><c s="1" r="{place}" t="inlineStr"><is><t>{text}</t></is></c></row>' for place, text in cells
+    )
+    sheet = "application/vnd.openxmlformats-officedocument.spreadsheetml"
+    parts = {
+        "[Content_Types].xml": '<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">'
+        '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
+        f'<Override PartName="/xl/workbook.xml" ContentType="{sheet}.sheet.main+xml"/>'
+        f'<Override PartName="/xl/worksheets/sheet1.xml" ContentType="{sheet}.worksheet+xml"/></Types>',
+        "_rels/.rels": f'<Relationships xmlns="{related}"><Relationship Id="r1" '
+        f'Type="{office}/officeDocument" Target="xl/workbook.xml"/></Relationships>',
+        "xl/workbook.xml": f'<workbook xmlns="{main}" xmlns:r="{office}"><sheets>'
+        '<sheet name="Zoe" sheetId="1" r:id="r1"/></sheets></workbook>',
+        "xl/_rels/workbook.xml.rels": f'<Relationships xmlns="{related}"><Relationship Id="r1" '
+        f'Type="{office}/worksheet" Target="worksheets/sheet1.xml"/></Relationships>',
+        "xl/worksheets/sheet1.xml": f'<worksheet xmlns="{main}"><sheetData>{rows}</sheetData></worksheet>',
+    }
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        for name, text in parts.items():
+            archive.writestr(name, text)
+    return stream.getvalue()
+
+
+def test_a_cell_in_the_last_corner_of_a_sheet_is_read() -> None:
+    data = workbook(("A1", "Ann Roy"), ("XFD1048576", HIDDEN))
+    assert is_out_of_proportion(data)  # calamine would end the process
+    document = read(data, "a.xlsx")
+    assert "Ann Roy" in document.text
+    assert HIDDEN in document.text
+    assert "Zoe" in document.text
+
+
+def test_a_usual_workbook_is_not_out_of_proportion() -> None:
+    assert not is_out_of_proportion(workbook(("A1", "Ann Roy"), ("ZZ900", HIDDEN)))
+    assert not is_out_of_proportion(b"PK no workbook")
