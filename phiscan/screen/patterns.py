@@ -11,6 +11,7 @@ any evidence is never even looked at, so a table of plain numbers costs what the
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -30,7 +31,7 @@ from phiscan.screen.offsets import code_points
 WINDOW_CHARS = 1 << 20
 OVERLAP_CHARS = 4096  # more than any match, so that what a window cuts off the next one has
 DFA_BYTES = 256 << 20  # the default of 8 MB makes re2 fall back to its slow engines
-MAX_HITS = 20_000  # places examined in one file; beyond, every n-th is, and the findings say so
+MAX_HITS = 20_000  # places of one kind examined in one file; beyond, every n-th is, and the findings say so
 REACH_CHARS = 96  # how far a match may extend around the place where its trigger stood
 TIMEOUT_S = 2.0  # of one match of one rule at one place
 MIN_SCORE = 0.4
@@ -172,15 +173,18 @@ class PatternRecognizer:
         """Yield findings (they may overlap); spans are half-open, in code points."""
         text = document.text
         hits = list(self._hits(text))
-        n_shapes = sum(evidence is None for _, _, evidence, _ in hits)
-        stride = max(1, -(-n_shapes // MAX_HITS))
+        # Dense kinds are sampled each by itself: a million dates must not hide the one number among them.
+        kinds = Counter(tuple(rules) for _, _, evidence, rules in hits if evidence is None)
+        reached: Counter[tuple[int, ...]] = Counter()
         tables = Tables(text)
         seen: set[tuple[int, int, int]] = set()
-        number = -1
         for start, end, evidence, rules in hits:
-            number += evidence is None
-            if evidence is None and number % stride:
-                continue
+            kind, stride = tuple(rules), 1
+            if evidence is None:
+                stride = -(-kinds[kind] // MAX_HITS)
+                reached[kind] += 1
+                if (reached[kind] - 1) % stride:
+                    continue
             found = self._shaped(text, start, end, rules)
             if evidence is not None:
                 found = chain(self._labelled(text, tables, start, end, evidence), found)
@@ -189,7 +193,7 @@ class PatternRecognizer:
                 if key not in seen:
                     seen.add(key)
                     if stride > 1:
-                        note = Reason("cap", f"1 of {stride} of {n_shapes} places examined", finding.score)
+                        note = Reason("cap", f"1 of {stride} of {kinds[kind]} places examined", finding.score)
                         finding = replace(finding, reasons=(*finding.reasons, note))  # noqa: PLW2901 (a note on it)
                     yield finding
 

@@ -92,6 +92,16 @@ def test_caps_dense_tables_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     assert all(any(reason.kind == "cap" for reason in f.reasons) for f in found)
 
 
+def test_a_number_among_many_of_another_kind_is_not_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(patterns, "MAX_HITS", 50)
+    recognizer = PatternRecognizer(load_rules())
+    for place in range(100, 108):
+        lines = ["seen 2020-01-05"] * 500
+        lines[place] = "123-45-6788"
+        found = recognizer.recognize(Document("\n".join(lines), (), ""))
+        assert "SSN" in {finding.entity_type for finding in found}, place
+
+
 def test_every_reason_and_repr_is_free_of_document_text(screened: Callable[[str], Screening]) -> None:
     text = "Patient: Zyxwvu Qqcanary\nSSN: 999-26-4284\nlives at 905 Qqcanary Bay, Lynn, MA 01901"
     screening = screened(text)
