@@ -33,6 +33,7 @@ MAX_HEADER_CELLS = 400
 MAX_HEADER_CHARS = 8000  # how far from the start of its line a label may stand
 MAX_HEADER_LINE = 32_000
 MAX_LABELS_PER_COLUMN = 8  # a title, a group and a name of the column, in two languages
+MAX_LABEL_CHARS = 64
 _MIN_COLUMNS = 2
 Cells = list[tuple[int, int]]
 Splitter = Callable[[str, int, int], Cells]  # cuts the line [start, end) of a text into cells
@@ -142,8 +143,8 @@ class Tables:
                 block.read(split, line.end + 1, n_columns)
             cells = block.below(line.end + 1, index, canonical(text[start:end]))
             if cells is not None:
-                return cells
-        return None
+                return _behind_label(text, header[index], cells)
+        return [] if line.rows_are_labelled() else None
 
     def _line_of(self, start: int, end: int) -> _Line | None:
         """Return the line that a label stands in; None where it begins too far ahead, or is too long."""
@@ -179,6 +180,17 @@ class _Line:
             )
             self._headers[split] = cells if usable else None
         return self._headers[split]
+
+    def rows_are_labelled(self) -> bool:
+        """Tell whether the next line repeats these headers in its cells, as extracted tables do."""
+        text = self._text
+        stop = text.find(": ", self.end + 1, self.end + 1 + MAX_LABEL_CHARS)
+        label = text[self.end + 1 : stop] if stop >= 0 else ""
+        return (
+            bool(label)
+            and _BAR in text[self.start : self.end]
+            and f"{_BAR}{label}{_BAR}" in (f"{_BAR}{text[self.start : self.end]}{_BAR}")
+        )
 
 
 class _Block:
@@ -231,6 +243,14 @@ class _Block:
         return cells
 
 
+def _behind_label(text: str, header: tuple[int, int], cells: Cells) -> Cells:
+    """Leave out the header that each cell of an extracted table repeats before its value."""
+    start, end = _strip(text, *header)
+    label = f"{text[start:end]}: "
+    return [(a + len(label), b) if text.startswith(label, a) else (a, b) for a, b in cells]
+
+
+_BAR = " | "  # between the cells of a table as it is laid out when it is extracted
 _VALUE = re.compile(r"[@:=]|\d(?:[^\d\n]{0,40}\d){2}")
 _CELL_END = re.compile(r"[\w#]{0,6}(?: ?\([^()\n]{1,24}\))?[\"']?(?:[ ]{0,2}[\t|;,\n\r]|[ ]{2})")
 _QUOTED_CELL = re.compile(r'\s*"(?:[^"\n]|"")*"\s*')
