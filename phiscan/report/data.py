@@ -14,7 +14,7 @@ from phiscan.metrics.intervals import Figure
 from phiscan.metrics.missed import MissedFiles
 from phiscan.metrics.two_list import Total
 from phiscan.model import Referral, Verdict
-from phiscan.report.data_estimated import ScoreRanking
+from phiscan.report.data_estimated import DoubleReview, ScoreRanking
 
 
 @dataclass(frozen=True, slots=True)
@@ -363,6 +363,7 @@ class ReportData:
     detectors: tuple[Characteristic, ...]
     histories: tuple[History, ...]
     rankings: tuple[ScoreRanking, ...]
+    double_review: DoubleReview
     elusion: Elusion
     elusion_sample: tuple[SampleFile, ...]
     capture: Capture

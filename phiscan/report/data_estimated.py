@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from phiscan.metrics.intervals import Figure
+
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
@@ -46,3 +48,38 @@ class ScoreRanking:
     curve: tuple[tuple[float, float], ...]
     reason: str | None
     assumption: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewerPair:
+    """How far two people agree on the ``files`` that both decided.
+
+    ``same`` counts equal verdicts, ``both_phi`` those of them that are PHI, ``first_phi`` and ``second_phi``
+    the shared files that each called PHI.
+    """
+
+    first: str
+    second: str
+    files: int
+    same: int
+    both_phi: int
+    first_phi: int
+    second_phi: int
+    kappa: Figure
+    positive_agreement: Figure
+    pabak: Figure
+
+
+@dataclass(frozen=True, slots=True)
+class DoubleReview:
+    """Agreement of the people who decided the same files; of each, the latest verdict per file and content.
+
+    ``files`` counts the files that two or more decided. ``reason`` says why nothing is compared.
+    """
+
+    files: int
+    pairs: tuple[ReviewerPair, ...]
+    alpha: Estimate
+    reason: str | None
+    assumption: str
+    source: str

@@ -29,6 +29,7 @@ from phiscan.report.data import (
     TopFile,
     Unread,
 )
+from phiscan.report.double_review import double_review
 from phiscan.report.headlines import headlines
 from phiscan.report.limits import limits
 from phiscan.report.ranking import rankings
@@ -115,6 +116,7 @@ def gather(
         detectors=screened.characteristics(_detector_screens(read), read),
         histories=missed.histories(read),
         rankings=rankings([row for row in stored.rows if row.referral is not None]),
+        double_review=double_review(stored.decisions),
         elusion=sample,
         elusion_sample=_sample_files(unreferred, sample.planned, sample.sample, seed, names),
         capture=capture,

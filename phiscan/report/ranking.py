@@ -79,7 +79,7 @@ def _reason(phi: int, not_phi: int) -> str | None:
 
 def _estimates(ranking: Ranking) -> tuple[Estimate, ...]:
     n, m = ranking.n, ranking.m
-    counts: dict[str, float] = {"n, decided as PHI": n, "m, decided as not PHI": m}
+    counts: dict[str, float] = {"n (decided as PHI)": n, "m (decided as not PHI)": m}
     areas = (
         (
             "Average precision",
@@ -108,7 +108,7 @@ def _estimates(ranking: Ranking) -> tuple[Estimate, ...]:
             "Minimum area under the precision-recall curve",
             minimum_aucpr(ranking.skew),
             "1 + (1 - π) ln(1 - π) / π",
-            {"π, skew": ranking.skew},
+            {"π (skew)": ranking.skew},
         ),
         _from_counts(
             "Minimum average precision",

@@ -31,6 +31,7 @@ def tables(data: ReportData) -> dict[str, Table]:
         _groups("formats", "By format, as found in the content", "Format", data.formats, FORMATS),
         _groups("folders", "By folder", "Folder", data.folders),
         _top(data),
+        tables_estimated.agreement(data),
         tables_estimated.estimates(data),
         _reviewers(data),
         _decisions(data),

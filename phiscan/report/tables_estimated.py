@@ -181,6 +181,38 @@ def models(data: ReportData) -> Table:
     return Table("models", "Log-linear models of all detectors together", columns, tuple(rows))
 
 
+def agreement(data: ReportData) -> Table:
+    """Return how far every two people agree who decided the same files."""
+    columns = (
+        Column("first", "First"),
+        Column("second", "Second"),
+        Column("files", "Both decided", "count"),
+        Column("same", "Same verdict", "count"),
+        Column("both_phi", "Both PHI", "count"),
+        Column("first_phi", "1st PHI", "count"),
+        Column("second_phi", "2nd PHI", "count"),
+        Column("kappa", "Cohen's kappa", "ratio"),
+        Column("positive_agreement", "Positive agreement", "figure"),
+        Column("pabak", "PABAK", "ratio"),
+    )
+    rows = [
+        (
+            p.first,
+            p.second,
+            p.files,
+            p.same,
+            p.both_phi,
+            p.first_phi,
+            p.second_phi,
+            p.kappa,
+            p.positive_agreement,
+            p.pabak,
+        )
+        for p in data.double_review.pairs
+    ]
+    return Table("agreement", "People who decided the same files", columns, tuple(rows), cap=30)
+
+
 def estimates(data: ReportData) -> Table:
     """Return every estimate that the page shows in a box of its own."""
     columns = (
@@ -195,7 +227,10 @@ def estimates(data: ReportData) -> Table:
         Column("source", "Source"),
         Column("reason", "Remark"),
     )
-    groups: list[tuple[str, Sequence[Estimate]]] = [(r.label, r.estimates) for r in data.rankings]
+    groups: list[tuple[str, Sequence[Estimate]]] = [
+        *((r.label, r.estimates) for r in data.rankings),
+        ("Agreement", [data.double_review.alpha]),
+    ]
     rows = [
         (
             section,
