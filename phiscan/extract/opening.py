@@ -65,9 +65,10 @@ def _open(source: SourceFile) -> Iterator[int]:
         raise ExtractError(FailReason.IO_ERROR, errno.errorcode.get(code, "")) from None
 
 
-def _signature(status: os.stat_result) -> tuple[int, int, int, int]:
-    return (status.st_ino, status.st_dev, status.st_size, status.st_mtime_ns)
+def _signature(status: os.stat_result) -> tuple[int, int, int, int, int]:
+    # Whoever may write a file may set its time of modification, but not that of its last change.
+    return (status.st_ino, status.st_dev, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
 
 
-def _crawled(source: SourceFile) -> tuple[int, int, int, int]:
-    return (source.inode, source.device, source.size, source.mtime_ns)
+def _crawled(source: SourceFile) -> tuple[int, int, int, int, int]:
+    return (source.inode, source.device, source.size, source.mtime_ns, source.ctime_ns)

@@ -5,6 +5,7 @@ import gzip
 import io
 import lzma
 import random
+import struct
 import tarfile
 import time
 import zipfile
@@ -350,3 +351,37 @@ def test_a_cell_in_the_last_corner_of_a_sheet_is_read() -> None:
 def test_a_usual_workbook_is_not_out_of_proportion() -> None:
     assert not is_out_of_proportion(workbook(("A1", "Ann Roy"), ("ZZ900", HIDDEN)))
     assert not is_out_of_proportion(b"PK no workbook")
+
+
+def compound_file(stream_name: str, data: bytes) -> bytes:
+    """Return a compound file (OLE) with one stream of at least 4096 bytes."""
+    n_sectors = -(-len(data) // 512)
+    end, free = 0xFFFFFFFE, 0xFFFFFFFF
+    header = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(16) + struct.pack("<HHHHH", 0x3E, 3, 0xFFFE, 9, 6)
+    header += bytes(6) + struct.pack("<IIIIIIIIII", 0, 1, 1, 0, 4096, end, 0, end, 0, 0)
+    header = header.ljust(512, b"\xff")
+    fat = [0xFFFFFFFD, end, *range(3, n_sectors + 2), end]
+    fat += [free] * (128 - len(fat))
+
+    def entry(name: str, kind: int, child: int, start: int, size: int) -> bytes:
+        raw = name.encode("utf-16-le")
+        links = struct.pack("<HBBIII", len(raw) + 2, kind, 1, free, free, child)
+        return raw.ljust(64, b"\0") + links + bytes(36) + struct.pack("<IQ", start, size)
+
+    directory = entry("Root Entry", 5, 1, end, 0) + entry(stream_name, 2, free, 2, len(data))
+    return (
+        header + struct.pack("<128I", *fat) + directory.ljust(512, b"\0") + data.ljust(n_sectors * 512, b"\0")
+    )
+
+
+def test_an_encrypted_office_file_is_encrypted_under_any_name_and_in_a_container() -> None:
+    data = compound_file("EncryptedPackage", bytes(8192))
+    for name in ("a.docx", "a.xls", "a.txt", "a"):
+        with pytest.raises(ExtractError) as caught:
+            read(data, name)
+        assert caught.value.reason == FailReason.ENCRYPTED
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        archive.writestr("a.docx", data)
+        archive.writestr("b.txt", "Ann Roy")
+    assert reasons(read(stream.getvalue(), "a.zip")) == [FailReason.ENCRYPTED]

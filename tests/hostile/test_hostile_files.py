@@ -256,6 +256,18 @@ def test_a_file_that_grew_is_changed(tmp_path: Path) -> None:
     assert caught.value.reason == FailReason.CHANGED
 
 
+def test_a_file_rewritten_under_its_old_time_is_changed(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text("words")
+    source = crawled(path)
+    time.sleep(0.02)  # the kernel's clock has ticked
+    path.write_text("WORDS")
+    os.utime(path, ns=(source.mtime_ns, source.mtime_ns))
+    with pytest.raises(ExtractError) as caught:
+        extract(source, SMALL)
+    assert caught.value.reason == FailReason.CHANGED
+
+
 def test_a_file_replaced_by_a_link_is_changed(tmp_path: Path) -> None:
     path, target = tmp_path / "a.txt", tmp_path / "b.txt"
     path.write_text("words")
