@@ -31,10 +31,11 @@ from phiscan.screen.viterbi import Floats
 SOURCE = "names.tagger"
 PERSON = "PER"
 FAVOUR = {PERSON: 2.0}  # added to the scores of these labels on the best path
-# A person whose name no list has, or that is also an ordinary word or a term of medicine, needs more.
-MIN_SCORE = {PERSON: 0.05, "ORG": 0.7, "LOC": 0.5, "ADR": 0.5}
-MIN_UNKNOWN, MIN_WORDLY, MIN_CAPITALS, NEVER = 0.25, 0.75, 0.75, 2.0
-MAX_SCORE = 0.85  # a label or a title says more than the model: its finding outranks one of the model
+# Below three in ten a person is noise: names that are found are kept, and precision rises.
+MIN_SCORE = {PERSON: 0.3, "ORG": 0.7, "LOC": 0.5, "ADR": 0.5}
+# A name that is also an ordinary word or a term of medicine, or stands in capitals, needs more.
+MIN_WORDLY, MIN_CAPITALS, NEVER = 0.75, 0.75, 2.0
+MAX_SCORE = 0.84  # a rule, a label or a title says more than the model: its finding outranks one of the model
 CHUNK_CHARS = 200_000  # bounds the memory; a text is cut at a line end
 _TYPES = {
     PERSON: EntityType.PERSON,
@@ -195,7 +196,7 @@ class TaggerRecognizer:
         if all(f & _WORDLY or _MEDICAL.search(w) for w, f in telling):
             named = any(f & _NAMES for _, f in telling) and len(telling) == len(words)  # no "Stage II"
             return MIN_WORDLY if named else NEVER
-        return MIN_UNKNOWN
+        return MIN_SCORE[PERSON]
 
     def _parts(self, words: list[str], name: str) -> frozenset[PiiBit]:
         """Return which parts of a name are there: J. Roy and Jean Roy are both, a word alone is one."""
