@@ -10,10 +10,11 @@ from __future__ import annotations
 import multiprocessing
 import pickle
 import signal
+import tempfile
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import CancelledError, Future
+from concurrent.futures import CancelledError, Future, wait
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
@@ -27,6 +28,7 @@ from pebble.common.types import CONSTS
 
 from phiscan.config import Limits
 from phiscan.errors import ExtractError, PhiscanError
+from phiscan.extract import fork_server
 from phiscan.extract.confinement import confine
 from phiscan.extract.workspace import make_folder, remove_folder
 from phiscan.model import FailReason
@@ -37,6 +39,8 @@ R = TypeVar("R")
 BATCHES_PER_WORKER = 8  # in flight
 MAX_BATCH = 64
 BATCH_S = 0.05  # the work that one batch should hold
+LOOK_S = 1.0  # how often a wait looks whether the workers are still there
+STALL_S = 120.0  # beyond what all items in flight may take: nobody works on them any more
 HASTY_S = 5.0  # a batch of quick items that takes this long is run again item by item
 TASKS_PER_WORKER = 5_000  # batches until a worker is replaced: libraries leak
 _PRELOAD = ("phiscan.extract.sandbox", "phiscan.extract", "lxml.etree", "selectolax.lexbor")
@@ -51,8 +55,14 @@ class Fault:
     detail: str = ""
 
 
-# The pool broke, and every item that was with it: whose fault it was shows when each is run again.
-_BROKEN = Fault(FailReason.CRASHED, "worker died")
+@dataclass(frozen=True, slots=True)
+class _Death:
+    """A worker that died over its items: whose fault it was shows when each is run again, alone."""
+
+    fault: Fault
+
+
+_BROKEN = _Death(Fault(FailReason.CRASHED, "worker died"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,12 +109,13 @@ class Sandbox:
         self.preload = tuple(preload)
         self._pool: Any = None
         self._folder: Path | None = None
+        self._owns_server = False
+        self._pending: set[Future[Any]] = set()
 
     def __enter__(self) -> Self:
         """Start the workers."""
         CONSTS.term_timeout = 0.1  # a hang that holds the GIL never answers SIGTERM
         CONSTS.sleep_unit = 0.02
-        self._folder = make_folder()
         self._start()
         return self
 
@@ -113,6 +124,8 @@ class Sandbox:
     ) -> None:
         """Stop the workers, whatever they are doing, and remove their temporary folder."""
         self._stop()
+        if self._owns_server:
+            fork_server.stop()  # its socket lies in the folder
         if self._folder is not None:
             remove_folder(self._folder)
 
@@ -120,7 +133,7 @@ class Sandbox:
         """Yield ``(item, result)`` in input order; ``items`` is consumed no faster than it is worked on.
 
         Raises:
-            PhiscanError: the workers' initializer failed, or they die without any work.
+            PhiscanError: the workers' initializer failed, or no worker process can be started.
         """
         source = iter(items)
         slots: deque[_Slot[T]] = deque()
@@ -136,7 +149,7 @@ class Sandbox:
                 return
             slot = slots.popleft()
             answer = self._wait(slot.future)
-            if isinstance(answer, Fault):
+            if isinstance(answer, Fault | _Death):
                 yield from self._one_by_one(function, slot.items, answer)
             else:
                 seconds, results = answer
@@ -144,13 +157,22 @@ class Sandbox:
                 yield from zip(slot.items, results, strict=True)
 
     def _one_by_one(
-        self, function: Callable[[T], R], items: list[T], fault: Fault
+        self, function: Callable[[T], R], items: list[T], first: Fault | _Death
     ) -> Iterator[tuple[T, R | Fault]]:
-        if len(items) == 1 and fault is not _BROKEN:
-            yield items[0], fault
+        """Run the items of a lost batch alone; whoever sees its worker die twice alone is guilty.
+
+        A worker may be killed from outside, or the system may be short of memory for a moment.
+        """
+        alone = len(items) == 1
+        if alone and isinstance(first, Fault):
+            yield items[0], first
             return
         for item in items:
             answer = self._wait(self._submit(function, [item]))
+            if isinstance(answer, _Death) and not alone:
+                answer = self._wait(self._submit(function, [item]))
+            if isinstance(answer, _Death):
+                answer = answer.fault
             yield item, answer if isinstance(answer, Fault) else answer[1][0]
 
     def _submit(self, function: Callable[[T], R], chunk: list[T]) -> Future[Any]:
@@ -158,40 +180,69 @@ class Sandbox:
         if len(chunk) > 1:
             seconds = min(seconds, HASTY_S)
         try:
-            future: Future[Any] = self._pool.schedule(_run_chunk, args=(function, chunk), timeout=seconds)
-        except (RuntimeError, BrokenProcessPool):
+            return self._schedule(function, chunk, seconds)
+        except (RuntimeError, OSError):  # among them a broken pool
             self._restart()
-            future = self._pool.schedule(_run_chunk, args=(function, chunk), timeout=seconds)
+        try:
+            return self._schedule(function, chunk, seconds)
+        except (RuntimeError, OSError) as error:
+            message = f"{self._folder}: no worker process can be started: {type(error).__name__}"
+            raise PhiscanError(message) from None
+
+    def _schedule(self, function: Callable[[T], R], chunk: list[T], seconds: float) -> Future[Any]:
+        future: Future[Any] = self._pool.schedule(_run_chunk, args=(function, chunk), timeout=seconds)
+        self._pending.add(future)
         return future
 
     def _wait(self, future: Future[Any]) -> Any:
-        """Return ``(seconds, results)``, or the fault that the whole chunk met."""
+        """Return ``(seconds, results)``, or what the whole chunk met: a fault or the death of its worker."""
+        patience = time.monotonic() + STALL_S + (BATCHES_PER_WORKER + 1) * self.limits.time_s
+        while not future.done():
+            # A pool that breaks forgets what it had not begun: those promises are never kept.
+            if not wait([future], timeout=LOOK_S).done and (
+                not self._is_alive() or time.monotonic() > patience
+            ):
+                self._restart()
+        self._pending.discard(future)
         try:
             answer = future.result()
         except FutureTimeoutError:
             return Fault(FailReason.TIMED_OUT, f"more than {self.limits.time_s} s")
         except pebble.ProcessExpired as error:
-            return _death(error.exitcode)
+            return _Death(_death(error.exitcode))
         except (BrokenProcessPool, CancelledError):
             # Every promise of a broken pool fails: only the first of them may start the next pool.
-            if not self._pool.active:
+            if not self._is_alive():
                 self._restart()
             return _BROKEN
         except (pickle.PicklingError, TypeError, AttributeError) as error:
             return Fault(FailReason.CRASHED, type(error).__name__)
         if isinstance(answer, _Unusable):
             raise PhiscanError(answer.message)
+        if not self._is_alive():  # without its folder, a reader may have failed for no fault of the file
+            self._restart()
+            return _BROKEN
         return answer
 
+    def _is_alive(self) -> bool:
+        """Tell whether the pool works and nobody has emptied the folder for temporary files."""
+        has_folder = self._folder is not None and self._folder.is_dir() and fork_server.is_reachable()
+        return has_folder and bool(self._pool.active)
+
     def _start(self) -> None:
-        context = multiprocessing.get_context("forkserver")
-        context.set_forkserver_preload([*_PRELOAD, *self.preload])
+        try:
+            if self._folder is None or not self._folder.is_dir():
+                self._folder = make_folder()
+            self._owns_server |= fork_server.start(self._folder, [*_PRELOAD, *self.preload])
+        except OSError as error:
+            message = f"{tempfile.gettempdir()}: the worker processes cannot be started: {error.strerror}"
+            raise PhiscanError(message) from None
         self._pool = pebble.ProcessPool(
             max_workers=self.n_workers,
             max_tasks=TASKS_PER_WORKER,
             initializer=_start_worker,
             initargs=(self.limits, str(self._folder), self.initializer, self.initargs),
-            context=context,
+            context=multiprocessing.get_context("forkserver"),
         )
 
     def _restart(self) -> None:
@@ -203,6 +254,9 @@ class Sandbox:
             self._pool.stop()
             self._pool.join()
             self._pool = None
+        for future in self._pending:
+            future.cancel()  # nobody is left to keep the promise
+        self._pending.clear()
 
 
 class _BatchSize:

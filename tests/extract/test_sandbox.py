@@ -86,6 +86,116 @@ def test_a_broken_pool_costs_only_the_item_that_broke_it() -> None:
     assert [answer for item, answer in answers if item != 3] == [item for item in range(60) if item != 3]
 
 
+def die_once(item: tuple[int, Path, int]) -> int:
+    number, marker, whose = item
+    if number == 3 and not marker.exists():
+        marker.touch()
+        os.kill(os.getpid() if whose else os.getppid(), signal.SIGKILL)
+        time.sleep(5)
+    return number
+
+
+@pytest.mark.parametrize("whose", [0, 1])
+@pytest.mark.parametrize("n_items", [4, 100])
+def test_a_worker_killed_from_outside_costs_no_item(tmp_path: Path, whose: int, n_items: int) -> None:
+    with Sandbox(2, LIMITS) as sandbox:
+        items = [(number, tmp_path / "killed", whose) for number in range(n_items)]
+        assert [answer for _, answer in sandbox.run(die_once, items)] == list(range(n_items))
+
+
+@pytest.fixture
+def short_folder() -> Iterator[Path]:
+    """Return a folder whose path leaves room for that of a socket."""
+    with tempfile.TemporaryDirectory(prefix="short-", ignore_cleanup_errors=True) as folder:
+        yield Path(folder)
+
+
+def use_temporary(item: int) -> int:
+    if item == 7:
+        os._exit(1)
+    descriptor, name = tempfile.mkstemp()
+    os.close(descriptor)
+    Path(name).unlink()
+    return item
+
+
+def test_emptying_the_temporary_folder_costs_no_item(
+    short_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(short_folder))
+    with Sandbox(2, LIMITS) as sandbox:
+        answers = []
+        for item, answer in sandbox.run(use_temporary, range(200)):
+            answers.append(answer)
+            if item == 4:
+                for entry in short_folder.iterdir():
+                    entry.rename(tmp_path / entry.name)
+    assert isinstance(answers[7], Fault)
+    assert [answer for answer in answers if not isinstance(answer, Fault)] == [
+        n for n in range(200) if n != 7
+    ]
+    assert not list(short_folder.iterdir())
+
+
+def test_a_temporary_folder_that_is_gone_is_said(
+    short_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(short_folder))
+    with Sandbox(2, LIMITS) as sandbox:
+        running = sandbox.run(use_temporary, range(200))
+        next(running)
+        short_folder.rename(tmp_path / "elsewhere")
+        with pytest.raises(PhiscanError, match=r"short-.*: the worker processes cannot be started"):
+            list(running)
+
+
+def test_all_temporary_files_lie_in_one_private_folder(
+    short_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(short_folder))
+    with Sandbox(1, LIMITS) as sandbox:
+        list(sandbox.run(echo, range(3)))
+        (folder,) = short_folder.iterdir()
+        assert folder.name.startswith("phiscan-")
+    assert not list(short_folder.iterdir())
+
+
+NOISY = """
+import sys
+sys.path.insert(0, {folder!r})
+from test_sandbox import nap
+from phiscan.config import Limits
+from phiscan.extract.sandbox import Sandbox
+if __name__ == "__main__":
+    print("started", flush=True)
+    try:
+        with Sandbox(2, Limits(time_s=300)) as sandbox:
+            list(sandbox.run(nap, [30.0] * 10))
+    except KeyboardInterrupt:
+        pass
+"""
+
+
+@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGKILL])
+@pytest.mark.parametrize("after_s", [0.1, 0.5, 0.9, 1.3])
+def test_a_stopped_scan_leaves_no_noise(tmp_path: Path, stop: signal.Signals, after_s: float) -> None:
+    script = tmp_path / "parent.py"
+    script.write_text(NOISY.format(folder=str(Path(__file__).parent)))
+    with (tmp_path / "said").open("w+") as said:
+        parent = subprocess.Popen(
+            [sys.executable, str(script)], stdout=subprocess.PIPE, stderr=said, start_new_session=True
+        )
+        assert parent.stdout is not None
+        parent.stdout.readline()
+        time.sleep(after_s)
+        os.killpg(parent.pid, signal.SIGINT) if stop is signal.SIGINT else parent.kill()
+        parent.wait(20)
+        parent.stdout.close()
+        time.sleep(0.5)
+        said.seek(0)
+        assert said.read() == ""
+
+
 def echo(item: int) -> int:
     return item
 

@@ -1,0 +1,86 @@
+"""The process that forks the workers: silent, with its socket in our folder, started anew when that is gone.
+
+``multiprocessing`` starts it, and its resource tracker, with our standard error: what these say of a
+worker that is stopped half-way, or of a scan that was killed, are Python tracebacks and warnings that
+mean nothing to an operator.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from multiprocessing import forkserver, process
+from pathlib import Path
+from typing import Any
+
+_MAX_SOCKET_PATH = 107  # bytes; sockaddr_un.sun_path
+_SOCKET_NAME = "/listener-12345678"
+_STDERR = 2
+
+
+def start(folder: Path, preload: Sequence[str]) -> bool:
+    """Start the fork server, or use the one that runs; return whether this call started it.
+
+    Raises:
+        OSError: it cannot be started.
+    """
+    warnings.filterwarnings("ignore", module=r"multiprocessing\.resource_tracker")
+    server = _server()
+    if is_reachable():
+        return False
+    stop()
+    forkserver.set_forkserver_preload(list(preload))
+    if len(os.fsencode(folder)) + len(_SOCKET_NAME) <= _MAX_SOCKET_PATH:
+        _settings()["tempdir"] = str(folder)  # it stays: a server that is killed is started anew by itself
+    with _silent():
+        server.ensure_running()
+    return True
+
+
+def is_reachable() -> bool:
+    """Tell whether a fork server was started and its socket is still there."""
+    server = _server()
+    return server._forkserver_pid is not None and Path(server._forkserver_address or "").is_socket()  # noqa: SLF001 (multiprocessing has no other way)
+
+
+def stop() -> None:
+    """End the fork server; its workers die with it."""
+    _settings()["tempdir"] = None
+    server = _server()
+    if server._forkserver_pid is None:  # noqa: SLF001 (multiprocessing has no other way)
+        return
+    with suppress(ProcessLookupError):
+        os.kill(server._forkserver_pid, signal.SIGKILL)  # noqa: SLF001 (multiprocessing has no other way)
+    with suppress(FileNotFoundError, ChildProcessError):
+        server._stop()  # noqa: SLF001 (multiprocessing has no other way)
+    server._forkserver_pid = None  # noqa: SLF001 (multiprocessing has no other way)
+
+
+def _server() -> Any:
+    return forkserver._forkserver  # noqa: SLF001 (multiprocessing has no other way)
+
+
+def _settings() -> dict[str, Any]:
+    settings: dict[str, Any] = process.current_process()._config  # type: ignore[attr-defined]  # noqa: SLF001 (multiprocessing has no other way)
+    return settings
+
+
+@contextmanager
+def _silent() -> Iterator[None]:
+    """Let the processes that are started here inherit no standard error of ours."""
+    try:
+        kept = os.dup(_STDERR)
+    except OSError:  # it is closed already
+        yield
+        return
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nowhere, _STDERR)
+        yield
+    finally:
+        os.dup2(kept, _STDERR)
+        os.close(kept)
+        os.close(nowhere)
