@@ -8,7 +8,7 @@ from phiscan.model import SourceFile
 
 
 class FileIdentity(Protocol):
-    """The five numbers by which the file system tells that a file is the same as before."""
+    """The four numbers by which the file system tells that a file is the same as before."""
 
     @property
     def size(self) -> int: ...  # noqa: D102 (named by the class)
@@ -18,8 +18,6 @@ class FileIdentity(Protocol):
     def ctime_ns(self) -> int: ...  # noqa: D102
     @property
     def inode(self) -> int: ...  # noqa: D102
-    @property
-    def device(self) -> int: ...  # noqa: D102
 
 
 def is_same_file(source: SourceFile, before: FileIdentity) -> bool:

@@ -121,7 +121,7 @@ def scan(
     key = versions_key(parts)
     state = store.begin_scan(roots, versions=parts, options=options.as_dict(), now=_now())
     ledger = _Ledger(store, state.id, key, on_progress or (lambda _progress: None))
-    plan = _Plan(ledger, options, crawl(roots, ignore))
+    plan = _Plan(ledger, options, roots, crawl(roots, ignore))
     stage_seconds: Counter[str] = Counter()
     try:
         with Sandbox(config.n_workers, config.limits, _start_worker, (config,), preload=_PRELOAD) as sandbox:
@@ -192,10 +192,10 @@ class _Ledger:
         self._line.append(result)
         self._settle()
 
-    def stand(self, known: KnownFile) -> None:
-        """Note that a file's earlier result stands."""
-        self.progress.n_unchanged += 1
-        self._seen.append(known.file_id)
+    def stand(self, *file_ids: int) -> None:
+        """Note that the earlier results of these files stand."""
+        self.progress.n_unchanged += len(file_ids)
+        self._seen.extend(file_ids)
         self._settle()
 
     def flush(self) -> None:
@@ -218,20 +218,27 @@ class _Ledger:
 class _Plan:
     """Decides, entry by entry, what must be read."""
 
-    def __init__(self, ledger: _Ledger, options: ScanOptions, entries: Iterable[Crawled]) -> None:
+    def __init__(
+        self, ledger: _Ledger, options: ScanOptions, roots: Sequence[bytes], entries: Iterable[Crawled]
+    ) -> None:
         self._ledger = ledger
+        self._roots = roots
         self._options = options
         self._entries = iter(entries)
 
     def to_read(self) -> Iterator[SourceFile]:
         """Yield the files for the workers; settle all other entries on the way."""
+        listed: set[bytes] = set()
         while chunk := list(islice(self._entries, LOOK_AHEAD)):
             known = self._look_up(chunk)
             for crawled in chunk:
+                listed.add(crawled.source.root)
+                if crawled.fail is not None:
+                    self._keep_below(crawled.source)
                 self._ledger.progress.n_crawled += 1
                 before = known.get((crawled.source.root, crawled.source.path))
                 if before is not None and self._stands(crawled, before):
-                    self._ledger.stand(before)
+                    self._ledger.stand(before.file_id)
                 elif crawled.skip is not None:
                     self._ledger.settle_now(FileResult(crawled.source, Outcome.SKIPPED, reason=crawled.skip))
                 elif crawled.fail is not None:
@@ -241,6 +248,29 @@ class _Plan:
                 else:
                     self._ledger.expect()
                     yield crawled.source
+        for root in self._roots:
+            if root not in listed and not self._options.full:
+                self._doubt_emptiness(root)
+
+    def _keep_below(self, folder: SourceFile) -> None:
+        """Let the results of a folder that cannot be listed now stand: its files did not go away."""
+        inside = b"" if folder.path == b"." else folder.path
+        self._ledger.stand(*self._ledger.store.present_below(folder.root, inside))
+
+    def _doubt_emptiness(self, root: bytes) -> None:
+        """Record a root where files were, and now nothing is, as unreadable: a share that is not mounted."""
+        before = self._ledger.store.present_below(root, b"")
+        if before:
+            self._ledger.stand(*before)
+            source = SourceFile(root, b".", 0, 0, 0, 0, 0)
+            self._ledger.settle_now(
+                FileResult(
+                    source,
+                    Outcome.FAILED,
+                    reason=FailReason.IO_ERROR,
+                    detail="empty, but files were here before: is it mounted? --full takes it as it is",
+                )
+            )
 
     def _look_up(self, chunk: Sequence[Crawled]) -> dict[tuple[bytes, bytes], KnownFile]:
         known: dict[tuple[bytes, bytes], KnownFile] = {}

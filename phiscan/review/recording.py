@@ -29,6 +29,21 @@ N_PER_STATEMENT = 500  # values of one IN list
 _CHILDREN = (finding, health_term, unread_part)
 
 
+def present_below(connection: sa.Connection, root_path: bytes, folder: bytes) -> list[int]:
+    """Return the files that the last complete scan of a root, or one since, saw in a folder of it."""
+    query = (
+        sa.select(file.c.id, file.c.path)
+        .join(root, root.c.id == file.c.root_id)
+        .where(
+            root.c.path == root_path,
+            file.c.seen_scan_id >= sa.func.coalesce(root.c.complete_scan_id, 0),
+        )
+        .order_by(file.c.id)
+    )
+    inside = folder + b"/" if folder else b""
+    return [file_id for file_id, path in connection.execute(query) if path.startswith(inside)]
+
+
 def record(
     connection: sa.Connection,
     scan_id: int,

@@ -102,6 +102,11 @@ class Store:
         with self._database.read() as connection:
             return scanning.known(connection, root, paths)
 
+    def present_below(self, root: bytes, folder: bytes) -> list[int]:
+        """Return the numbers of the files present in a folder of a root (b"" = the root itself), in order."""
+        with self._database.read() as connection:
+            return recording.present_below(connection, root, folder)
+
     def record(
         self,
         scan_id: int,

@@ -1,11 +1,16 @@
 """What an operator's mishaps do to a scan: said in one line, with the right status, nothing lost unsaid."""
 
+import json
 import os
 import subprocess
 from pathlib import Path
 
 import pytest
 
+from phiscan.config import Config
+from phiscan.crawl import check_roots, load_ignore, local
+from phiscan.pipeline import scan as run_scan
+from phiscan.review.store import Store
 from tests.pipeline.harness import Tool
 
 RULE = """[[rule]]
@@ -52,6 +57,42 @@ def test_makes_no_new_key_for_an_old_database(tool: Tool, share: Path) -> None:
     key.write_bytes(held)
     key.chmod(0o600)
     assert '"unchanged": 60' in tool.run("scan", share, "--json").stdout
+
+
+def test_does_not_take_an_unmounted_share_for_a_clean_one(tool: Tool, share: Path) -> None:
+    tool.run("scan", share)
+    share.rename(share.with_name("elsewhere"))
+    share.mkdir()  # the mount point without its share
+    done = tool.run("scan", share, "--json")
+    summary = json.loads(done.stdout)
+    assert done.returncode == 3
+    assert (summary["crawled"], summary["unchanged"], summary["failed"]) == (61, 60, {"io_error": 1})
+    assert summary["referred"] == 6
+    emptied = json.loads(tool.run("scan", share, "--full", "--json").stdout)
+    assert (emptied["crawled"], emptied["referred"]) == (0, 0)
+    share.rmdir()
+    share.with_name("elsewhere").rename(share)
+    assert json.loads(tool.run("scan", share, "--json").stdout)["crawled"] == 60
+
+
+def test_keeps_the_results_of_a_folder_that_cannot_be_listed(
+    tool: Tool, share: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tool.run("scan", share)
+    real = os.open
+
+    def refuse(path: bytes, flags: int) -> int:
+        if path == bytes(share / "0"):
+            raise PermissionError(13, "Permission denied")
+        return real(path, flags)
+
+    config = Config(home=tool.home)
+    monkeypatch.setattr(local.os, "open", refuse)  # root may list everything, so the refusal is made here
+    with Store.open(config.database_url) as store:
+        summary = run_scan(config, check_roots([share]), store, ignore=load_ignore(config, [])).summary
+    assert summary.failed == {"no_permission": 1}
+    assert summary.unchanged == 60
+    assert summary.crawled == 61
 
 
 def test_reads_everything_again_under_another_key(tool: Tool, share: Path) -> None:
