@@ -43,9 +43,7 @@ class Config:
     home: Path = Path(".phiscan")  # key, default database and state; relative to phiscan.toml
     database: str = ""  # SQLAlchemy URL; "" = SQLite in home
     workers: int = 0  # 0 = one per core
-    ignore_file: str = (
-        ".phiscanignore"  # the operator's, never the share's: beside phiscan.toml or in the cwd
-    )
+    ignore_file: str = ".phiscanignore"  # the operator's: beside phiscan.toml, else in the working folder
     extra_patterns: tuple[str, ...] = ()  # folders or files with the site's own rules
     name_pipeline: str = ""  # a spaCy pipeline to run beside our own name finder
     passwords_file: str = ""  # one password per line, tried on encrypted files
