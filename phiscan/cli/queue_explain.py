@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
+from phiscan.classify.topics import label_of
 from phiscan.cli.queue_table import item_json
 from phiscan.cli.visible import visible
 from phiscan.model import Referral, StoredFinding
@@ -87,7 +88,7 @@ def _health(detail: ItemDetail) -> Iterator[str]:
     yield f"  Health score: {item.health_score:.2f}, {side} the threshold 0.50{near}"
     if detail.terms:
         ordered = sorted(detail.terms, key=lambda term: (-term.count, term.concept))
-        named = ", ".join(f"{visible(term.concept)} ({term.count})" for term in ordered[:N_TERMS])
+        named = ", ".join(f"{visible(label_of(term.concept))} ({term.count})" for term in ordered[:N_TERMS])
         rest = len(ordered) - N_TERMS
         yield f"  Health terms: {named}{f' and {rest} more' if rest > 0 else ''}"
 
