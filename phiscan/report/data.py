@@ -14,7 +14,7 @@ from phiscan.metrics.intervals import Figure
 from phiscan.metrics.missed import MissedFiles
 from phiscan.metrics.two_list import Total
 from phiscan.model import Referral, Verdict
-from phiscan.report.data_estimated import DoubleReview, ScoreRanking
+from phiscan.report.data_estimated import DoubleReview, Estimate, ScoreRanking, StratumTotal
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,10 +202,12 @@ class PairEstimate:
 class Capture:
     """The model-based answer: how much all detectors missed together, from how they overlap.
 
-    ``n_found`` are the confirmed PHI files that at least one detector found; ``outside`` those that none did;
-    ``open`` the files that some detector found and nobody has verified. ``counts`` are the confirmed files by
-    capture history, one digit per detector in the order of ``detectors``. ``reason`` says why nothing is
-    estimated; ``warnings`` say why an estimate is not to be trusted.
+    ``n_found`` are the confirmed PHI files that at least one detector found; ``outside`` those that none
+    did; ``open`` the files that some detector found and nobody has verified. ``counts`` are the confirmed
+    files by capture history, one digit per detector in the order of ``detectors``. ``totals`` are all
+    totals, each with what it is made of; ``formats`` are the estimates within each format, the parts of one
+    of them. ``reason`` says why nothing is estimated; ``warnings`` say why an estimate is not to be
+    trusted.
     """
 
     detectors: tuple[str, ...]
@@ -215,6 +217,8 @@ class Capture:
     counts: dict[str, int]
     pairs: tuple[PairEstimate, ...]
     models: MissedFiles | None
+    totals: tuple[Estimate, ...]
+    formats: tuple[StratumTotal, ...]
     reason: str | None
     warnings: tuple[str, ...]
     assumption: str

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from phiscan.metrics.intervals import Figure
+from phiscan.metrics.two_list import Total
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,3 +84,12 @@ class DoubleReview:
     reason: str | None
     assumption: str
     source: str
+
+
+@dataclass(frozen=True, slots=True)
+class StratumTotal:
+    """The PHI files of one format: confirmed and found by a detector, and estimated in all."""
+
+    name: str
+    found: int
+    total: Total

@@ -12,6 +12,7 @@ from phiscan.metrics.captures import CaptureTable, capture_table
 from phiscan.metrics.loglinear import ASSUMPTION, SOURCE
 from phiscan.model import Referral, Verdict
 from phiscan.report.data import Capture, FileEntry, History, PairEstimate
+from phiscan.report.missed_totals import by_format, totals
 
 MIN_DETECTORS = 2
 MODEL_DETECTORS = 3
@@ -68,6 +69,7 @@ def capture_recapture(files: Sequence[FileEntry]) -> Capture:
     table = capture_table(list(counts), list(counts.values())) if reason is None else None
     pairs = () if table is None else _pairs(table, names)
     models = missed.estimate_missed(table) if table and len(names) >= MODEL_DETECTORS else None
+    formats, summed = by_format(_confirmed_histories(files)) if table else ((), None)
     return Capture(
         detectors=names,
         n_found=n_found,
@@ -76,11 +78,21 @@ def capture_recapture(files: Sequence[FileEntry]) -> Capture:
         counts={"".join(map(str, history)): count for history, count in counts.items()},
         pairs=pairs,
         models=models,
+        totals=(*(totals(table, names, models) if table and models else ()), *([summed] if summed else [])),
+        formats=formats,
         reason=reason,
         warnings=() if reason else (*_warnings(n_found, n_open, outside, models), *_dependent(pairs)),
         assumption=ASSUMPTION,
         source=SOURCE,
     )
+
+
+def _confirmed_histories(files: Sequence[FileEntry]) -> list[tuple[str, tuple[int, ...]]]:
+    return [
+        (entry.media_type, tuple(int(said) for said in entry.detectors.values()))
+        for entry in files
+        if entry.verdict is Verdict.PHI and any(entry.detectors.values())
+    ]
 
 
 def _reason(names: Sequence[str], n_found: int) -> str | None:

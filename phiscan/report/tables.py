@@ -27,6 +27,7 @@ def tables(data: ReportData) -> dict[str, Table]:
         tables_estimated.sample(data),
         tables_estimated.pairs(data),
         tables_estimated.models(data),
+        tables_estimated.formats(data),
         _types(data),
         _groups("formats", "By format, as found in the content", "Format", data.formats, FORMATS),
         _groups("folders", "By folder", "Folder", data.folders),

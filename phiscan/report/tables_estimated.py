@@ -181,6 +181,22 @@ def models(data: ReportData) -> Table:
     return Table("models", "Log-linear models of all detectors together", columns, tuple(rows))
 
 
+def formats(data: ReportData) -> Table:
+    """Return capture-recapture within each format."""
+    columns = (
+        Column("format", "Format"),
+        Column("found", "Confirmed", "count"),
+        Column("missed", "Missed by all", "number"),
+        Column("total", "Total PHI", "total"),
+        Column("reason", "Remark"),
+    )
+    rows = [
+        (part.name, part.found, part.total.missed, part.total, part.total.reason or "")
+        for part in data.capture.formats
+    ]
+    return Table("capture_formats", "Capture-recapture within each format", columns, tuple(rows), cap=30)
+
+
 def agreement(data: ReportData) -> Table:
     """Return how far every two people agree who decided the same files."""
     columns = (
@@ -228,6 +244,7 @@ def estimates(data: ReportData) -> Table:
         Column("reason", "Remark"),
     )
     groups: list[tuple[str, Sequence[Estimate]]] = [
+        ("Capture-recapture", data.capture.totals),
         *((r.label, r.estimates) for r in data.rankings),
         ("Agreement", [data.double_review.alpha]),
     ]

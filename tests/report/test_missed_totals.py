@@ -1,0 +1,133 @@
+"""The totals beside the log-linear models: each from the metrics, null with its reason where undefined."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from phiscan.metrics.captures import CaptureTable, capture_table
+from phiscan.metrics.latent_class import latent_class
+from phiscan.metrics.missed import estimate_missed
+from phiscan.metrics.strata import stratified_total
+from phiscan.model import Referral, Verdict
+from phiscan.report.data import Capture
+from phiscan.report.data_estimated import Estimate
+from phiscan.report.gather import gather
+from phiscan.report.missed_totals import totals
+from phiscan.report.pack import pack
+from phiscan.review.store import Store
+from tests.report.page import visible_text
+from tests.report.synthetic import NOW, Made, screened
+
+Fill = Callable[..., Made]
+# Confirmed files by history, and what is read as text and as PDF.
+COUNTS = {
+    (1, 1, 1): (9, 6),
+    (1, 1, 0): (5, 4),
+    (1, 0, 1): (4, 6),
+    (0, 1, 1): (5, 3),
+    (1, 0, 0): (6, 5),
+    (0, 1, 0): (4, 7),
+    (0, 0, 1): (3, 5),
+}
+
+
+def confirmed(filled: Fill, formats: Sequence[str] = ("text/plain", "application/pdf")) -> Made:
+    kinds = [
+        (history, media_type)
+        for history, sizes in COUNTS.items()
+        for media_type, size in zip(formats, sizes, strict=True)
+        for _ in range(size)
+    ]
+    results = [
+        replace(
+            screened(f"{number}.txt", Referral.REFERRED, number=number),
+            media_type=media_type,
+            detectors=tuple(zip(("patterns", "names", "text"), map(bool, history), strict=True)),
+        )
+        for number, (history, media_type) in enumerate(kinds)
+    ]
+    made = filled(results)
+    verdicts = [(number + 1, Verdict.PHI) for number in range(len(kinds))]
+    Store(made.database).decide_all(verdicts, reviewer="A", now=NOW)
+    return made
+
+
+def capture_of(made: Made) -> Capture:
+    return gather(made.database, now=NOW).data.capture
+
+
+def named(found: Sequence[Estimate], part: str) -> Estimate:
+    return next(e for e in found if part in e.name)
+
+
+def test_takes_every_total_from_the_metrics(filled: Fill) -> None:
+    found = capture_of(confirmed(filled)).totals
+    expected = estimate_missed(capture_table(list(COUNTS), [sum(sizes) for sizes in COUNTS.values()]))
+    assert expected.averaged
+    assert expected.model_range
+    assert named(found, "lower bound").value == expected.lower_bound.total
+    assert named(found, "Sample coverage C").value == expected.coverage.coverage
+    assert named(found, "independent").value == expected.coverage.independent_total
+    assert named(found, "corrected for dependence").value == expected.coverage.total
+    assert named(found, "one-step").value == expected.coverage.one_step_total
+    assert (named(found, "averaged").value, named(found, "averaged").ci95) == (
+        expected.averaged.total,
+        expected.averaged.ci95,
+    )
+    assert (named(found, "Smallest").value, named(found, "Largest").value) == expected.model_range
+    best = next(fit for fit in expected.models if fit.model == expected.selected_aic)
+    assert (named(found, "lowest AIC").value, named(found, "lowest AIC").ci95) == (best.total, best.ci95)
+    assert expected.selected_bic in named(found, "lowest BIC").name
+
+
+def test_inputs_give_chaos_bound_again(filled: Fill) -> None:
+    bound = named(capture_of(confirmed(filled)).totals, "lower bound")
+    n, once, twice = bound.inputs.values()
+    assert bound.value == n + once**2 / (2 * twice)
+
+
+def test_inputs_give_the_independent_total_again(filled: Fill) -> None:
+    total = named(capture_of(confirmed(filled)).totals, "independent")
+    assert total.value is not None
+    assert abs(total.value - total.inputs["D"] / total.inputs["C"]) < 1e-9
+
+
+def test_adds_up_the_formats(filled: Fill) -> None:
+    capture = capture_of(confirmed(filled))
+    tables = {
+        name: capture_table(list(COUNTS), [sizes[place] for sizes in COUNTS.values()])
+        for place, name in enumerate(("Plain text", "PDF"))
+    }
+    expected = stratified_total(tables)
+    assert {part.name: part.total for part in capture.formats} == dict(expected.strata)
+    summed = named(capture.totals, "sum over the formats")
+    assert (summed.value, summed.ci95) == (expected.combined.total, expected.combined.ci95)
+
+
+def test_one_format_has_nothing_to_add_up(filled: Fill) -> None:
+    capture = capture_of(confirmed(filled, ("text/plain", "text/plain")))
+    assert capture.formats == ()
+    summed = named(capture.totals, "sum over the formats")
+    assert summed.value is None
+    assert "fewer than two formats" in (summed.reason or "")
+
+
+def test_three_detectors_cannot_tell_two_kinds_of_files(filled: Fill) -> None:
+    made = confirmed(filled)
+    found = named(capture_of(made).totals, "latent kinds")
+    assert found.value is None
+    assert "7 terms" in (found.reason or "")
+    assert "not known: two kinds of files need" in visible_text(
+        pack(gather(made.database, now=NOW))["report.html"]
+    )
+
+
+def test_four_detectors_can() -> None:
+    table = CaptureTable(4, (0, 20, 18, 9, 15, 8, 7, 12, 14, 6, 8, 10, 7, 9, 11, 30))
+    found = named(totals(table, ("a", "b", "c", "d"), estimate_missed(table)), "latent kinds")
+    assert found.value == latent_class(table, 2).total
+
+
+def test_without_confirmed_files_there_are_no_totals(filled: Fill) -> None:
+    capture = capture_of(filled([screened("a.txt", Referral.REFERRED)]))
+    assert capture.totals == ()
+    assert capture.reason
