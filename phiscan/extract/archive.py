@@ -6,9 +6,10 @@ import io
 import lzma
 import zipfile
 import zlib
+from typing import IO
 
 from phiscan.errors import ExtractError
-from phiscan.extract.content import Content, Sink
+from phiscan.extract.content import Content, Sink, mishap
 from phiscan.model import FailReason
 
 _STREAM_ERRORS = (
@@ -20,6 +21,8 @@ _STREAM_ERRORS = (
     RuntimeError,
     NotImplementedError,
 )
+# What a piece unpacks to is lost when the data is damaged within it.
+_PIECE_BYTES = 4096
 
 
 class ZipExtractor:
@@ -32,7 +35,7 @@ class ZipExtractor:
         try:
             archive = zipfile.ZipFile(io.BytesIO(content.data))
         except (zipfile.BadZipFile, *_STREAM_ERRORS) as error:
-            raise ExtractError(FailReason.CORRUPT, type(error).__name__) from None
+            raise ExtractError(FailReason.CORRUPT, mishap(error)) from None
         sink.add(archive.comment.decode("utf-8", "replace"), content.place("comment"))
         for info in archive.infolist():
             if info.is_dir():
@@ -40,19 +43,24 @@ class ZipExtractor:
             sink.take_member()
             member = content.member(_clean_name(info.filename), b"")
             try:
-                data = _read_zip_member(archive, info, sink)
+                data = _read_zip_member(archive, info, member, sink)
             except ExtractError as error:
                 sink.fail(member.locator, FailReason(error.reason), error.detail)
             else:
                 sink.read_member(content.member(member.name, data))
 
 
-def _read_zip_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, sink: Sink) -> bytes:
+def _read_zip_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, member: Content, sink: Sink) -> bytes:
     encrypted = bool(info.flag_bits & 1)
     for password in sink.passwords if encrypted else ("",):
         try:
             with archive.open(info, pwd=password.encode() or None) as stream:
-                return sink.unpack(stream, info.compress_size)
+                if encrypted:
+                    return sink.unpack(stream, info.compress_size)
+                # Checked below: zipfile keeps back what it read when the checksum is wrong.
+                stream._expected_crc = None  # type: ignore[attr-defined]  # noqa: SLF001 (no other way)
+                until_damaged = _UntilDamaged(stream)
+                data = sink.unpack(until_damaged, info.compress_size)
         except NotImplementedError:
             raise ExtractError(
                 FailReason.ENCRYPTED if encrypted else FailReason.UNSUPPORTED,
@@ -60,8 +68,33 @@ def _read_zip_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, sink: Sink
             ) from None
         except (zipfile.BadZipFile, *_STREAM_ERRORS) as error:
             if not encrypted:
-                raise ExtractError(FailReason.CORRUPT, type(error).__name__) from None
+                raise ExtractError(FailReason.CORRUPT, mishap(error)) from None
+        else:
+            damage = until_damaged.damage or ("" if zlib.crc32(data) == info.CRC else "wrong checksum")
+            if damage and not data:
+                raise ExtractError(FailReason.CORRUPT, damage)
+            if damage:
+                sink.fail(member.locator, FailReason.CORRUPT, damage)
+            return data
     raise ExtractError(FailReason.ENCRYPTED)
+
+
+class _UntilDamaged:
+    """A member that ends where it cannot be unpacked any further, and says so."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._stream = stream
+        self.damage = ""
+
+    def read(self, size: int, /) -> bytes:
+        """Return up to ``size`` bytes, none at the end or at the damage."""
+        if self.damage:
+            return b""
+        try:
+            return self._stream.read(min(size, _PIECE_BYTES))
+        except (zipfile.BadZipFile, *_STREAM_ERRORS) as error:
+            self.damage = mishap(error)
+            return b""
 
 
 def _clean_name(name: str) -> str:

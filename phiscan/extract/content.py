@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import lzma
+import struct
 import time
+import zipfile
+import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -13,6 +17,14 @@ from phiscan.model import FailReason, Segment, UnreadPart
 
 SMALL_MEMBER_BYTES = 1024**2  # below this no ratio is suspicious: a page of spaces packs very well
 CHUNK_BYTES = 1024**2
+# The names of these types alone tell an operator nothing.
+_MISHAPS = (
+    (zlib.error, "damaged compressed data"),
+    (lzma.LZMAError, "damaged compressed data"),
+    (zipfile.BadZipFile, "damaged ZIP archive"),
+    (struct.error, "damaged structure"),
+    (EOFError, "cut short"),
+)
 
 
 class ByteStream(Protocol):
@@ -62,6 +74,18 @@ def clean(text: str) -> str:
     except UnicodeEncodeError:
         return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     return text
+
+
+def mishap(error: BaseException) -> str:
+    """Say in words what a library found, without its message, which may quote the document.
+
+    >>> mishap(zlib.error("invalid"))
+    'damaged compressed data'
+    """
+    for kind, words in _MISHAPS:
+        if isinstance(error, kind):
+            return words
+    return type(error).__name__
 
 
 class TextFullError(Exception):

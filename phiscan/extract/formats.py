@@ -5,7 +5,7 @@ from __future__ import annotations
 from phiscan.errors import ExtractError
 from phiscan.extract.archive import ZipExtractor
 from phiscan.extract.compressed import CompressedExtractor
-from phiscan.extract.content import Content, Sink, TextFullError
+from phiscan.extract.content import Content, Sink, TextFullError, mishap
 from phiscan.extract.delimited import DelimitedExtractor
 from phiscan.extract.epub import EpubExtractor
 from phiscan.extract.image import ImageExtractor
@@ -93,4 +93,4 @@ def read(content: Content, media_type: str, sink: Sink) -> None:
     except (KeyboardInterrupt, SystemExit, GeneratorExit):
         raise
     except BaseException as error:  # noqa: BLE001 (the fault boundary; a panic in a Rust library is no Exception)
-        raise ExtractError(FailReason.CORRUPT, type(error).__name__) from None
+        raise ExtractError(FailReason.CORRUPT, mishap(error)) from None

@@ -14,7 +14,7 @@ from lxml import etree
 
 from phiscan.errors import ExtractError
 from phiscan.extract.charset import decode
-from phiscan.extract.content import Content, Sink
+from phiscan.extract.content import Content, Sink, mishap
 from phiscan.model import FailReason
 
 # Characters that the parser leaves out and reads on behind.
@@ -46,7 +46,7 @@ class Package:
         try:
             self._archive = zipfile.ZipFile(io.BytesIO(content.data))
         except _PACKAGE_ERRORS as error:
-            raise ExtractError(FailReason.CORRUPT, type(error).__name__) from None
+            raise ExtractError(FailReason.CORRUPT, mishap(error)) from None
         # Some writers use backslashes, or another case than they declare.
         self._infos = {info.filename.replace("\\", "/"): info for info in self._archive.infolist()}
 
@@ -70,7 +70,7 @@ class Package:
         except ExtractError:
             raise
         except Exception as error:  # noqa: BLE001 (zlib, struct and zipfile errors alike)
-            raise ExtractError(FailReason.CORRUPT, type(error).__name__) from None
+            raise ExtractError(FailReason.CORRUPT, mishap(error)) from None
 
     def parse(self, name: str) -> Any:
         """Return the root element of one XML part, or None after recording why it cannot be read.

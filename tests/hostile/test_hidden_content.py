@@ -385,3 +385,22 @@ def test_an_encrypted_office_file_is_encrypted_under_any_name_and_in_a_container
         archive.writestr("a.docx", data)
         archive.writestr("b.txt", "Ann Roy")
     assert reasons(read(stream.getvalue(), "a.zip")) == [FailReason.ENCRYPTED]
+
+
+@pytest.mark.parametrize("at", [-8, 0], ids=["end", "checksum"])
+def test_what_is_unpacked_of_a_damaged_zip_member_is_read(at: int) -> None:
+    stream = io.BytesIO()
+    noise = random.Random(7).randbytes(100_000).hex()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("a.txt", f"{HIDDEN}\n{noise}")
+        n_bytes = archive.getinfo("a.txt").compress_size
+    data = bytearray(stream.getvalue())
+    if at:
+        data[30 + 5 + n_bytes + at : 30 + 5 + n_bytes] = b"\xff" * -at
+    else:
+        directory = data.rindex(b"PK\x01\x02")
+        data[directory + 16] ^= 1
+    document = read(bytes(data), "a.zip")
+    assert HIDDEN in document.text
+    assert reasons(document) == [FailReason.CORRUPT]
+    assert document.unread[0].detail in ("damaged compressed data", "wrong checksum")
