@@ -10,6 +10,7 @@ from typing import IO
 
 from phiscan.errors import ExtractError
 from phiscan.extract.content import Content, Sink, mishap
+from phiscan.extract.zip_gaps import gaps
 from phiscan.model import FailReason
 
 _STREAM_ERRORS = (
@@ -48,6 +49,11 @@ class ZipExtractor:
                 sink.fail(member.locator, FailReason(error.reason), error.detail)
             else:
                 sink.read_member(content.member(member.name, data))
+        for number, data in enumerate(gaps(content.data, archive), 1):
+            sink.take_member()
+            outside = content.member(f"outside{number}", data)
+            sink.fail(outside.locator, FailReason.CORRUPT, "bytes outside the members of the archive")
+            sink.read_member(outside)
 
 
 def _read_zip_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, member: Content, sink: Sink) -> bytes:

@@ -404,3 +404,37 @@ def test_what_is_unpacked_of_a_damaged_zip_member_is_read(at: int) -> None:
     assert HIDDEN in document.text
     assert reasons(document) == [FailReason.CORRUPT]
     assert document.unread[0].detail in ("damaged compressed data", "wrong checksum")
+
+
+def archived(between: bytes = b"", behind: bytes = b"", *, streamed: bool = False) -> bytes:
+    class Unseekable(io.BytesIO):
+        def seekable(self) -> bool:
+            return False
+
+        def tell(self) -> int:
+            raise io.UnsupportedOperation
+
+    stream = Unseekable() if streamed else io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("a.txt", "Ann Roy")
+        if between:
+            stream.seek(archive.start_dir)
+            stream.write(between)
+            archive.start_dir = stream.tell()
+        archive.writestr("b.txt", "Lena May")
+    return stream.getvalue() + behind
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+def test_a_whole_zip_has_nothing_outside_its_members(*, streamed: bool) -> None:
+    document = read(archived(streamed=streamed), "a.zip")
+    assert document.text == "Ann Roy\nLena May\n"
+    assert not document.unread
+
+
+@pytest.mark.parametrize("place", ["between", "behind"])
+def test_bytes_outside_the_members_of_a_zip_are_read(place: str) -> None:
+    document = read(archived(**{place: HIDDEN.encode()}), "a.zip")
+    assert HIDDEN in document.text
+    assert "Lena May" in document.text
+    assert [part.detail for part in document.unread] == ["bytes outside the members of the archive"]
