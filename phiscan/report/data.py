@@ -14,7 +14,14 @@ from phiscan.metrics.intervals import Figure
 from phiscan.metrics.missed import MissedFiles
 from phiscan.metrics.two_list import Total
 from phiscan.model import Referral, Verdict
-from phiscan.report.data_estimated import DoubleReview, Estimate, ScoreRanking, StratumTotal
+from phiscan.report.data_estimated import (
+    DoubleReview,
+    Estimate,
+    ScoreRanking,
+    Stopping,
+    StratumTotal,
+    Verification,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -370,6 +377,8 @@ class ReportData:
     double_review: DoubleReview
     elusion: Elusion
     elusion_sample: tuple[SampleFile, ...]
+    verification: Verification
+    stopping: Stopping
     capture: Capture
     findings_by_type: tuple[TypeCount, ...]
     formats: tuple[Group, ...]

@@ -93,3 +93,37 @@ class StratumTotal:
     name: str
     found: int
     total: Total
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """Sensitivity and specificity, corrected for which files were verified.
+
+    ``open`` counts the referred files without a verdict: while there are any, the riskiest are verified first
+    and the assumption does not hold. ``reason`` says why nothing is estimated.
+    """
+
+    estimates: tuple[Estimate, ...]
+    open: int
+    reason: str | None
+    assumption: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Stopping:
+    """Whether the review may stop, because the target of recall is shown with 95% confidence.
+
+    It may once ``limit``, the any-time-valid bound on missed files, is at most ``allowed``. ``reason`` says
+    why there is no limit yet.
+    """
+
+    target_recall: float
+    confirmed: int
+    allowed: int
+    limit: int | None
+    recall_lower: float | None
+    stop: bool | None
+    reason: str | None
+    assumption: str
+    source: str

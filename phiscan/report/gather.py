@@ -34,6 +34,7 @@ from phiscan.report.headlines import headlines
 from phiscan.report.limits import limits
 from phiscan.report.ranking import rankings
 from phiscan.report.reading import StoredScan, read_scan
+from phiscan.report.verification import corrected, stopping
 from phiscan.report.words import CHARACTERISTICS, visible
 from phiscan.review.database import Database
 from phiscan.review.items import FileRow
@@ -119,6 +120,8 @@ def gather(
         double_review=double_review(stored.decisions),
         elusion=sample,
         elusion_sample=_sample_files(unreferred, sample.planned, sample.sample, seed, names),
+        verification=corrected(overall, sample),
+        stopping=stopping(overall, sample),
         capture=capture,
         findings_by_type=by_type(stored.findings, stored.distinct, _confirmed(read)),
         formats=by_format(files),

@@ -244,6 +244,7 @@ def estimates(data: ReportData) -> Table:
         Column("reason", "Remark"),
     )
     groups: list[tuple[str, Sequence[Estimate]]] = [
+        ("Corrected for verification", data.verification.estimates),
         ("Capture-recapture", data.capture.totals),
         *((r.label, r.estimates) for r in data.rankings),
         ("Agreement", [data.double_review.alpha]),
