@@ -20,6 +20,7 @@ from phiscan.report.data_estimated import (
     ScoreRanking,
     Stopping,
     StratumTotal,
+    TypeLevels,
     Verification,
 )
 
@@ -381,6 +382,7 @@ class ReportData:
     stopping: Stopping
     capture: Capture
     findings_by_type: tuple[TypeCount, ...]
+    type_levels: TypeLevels
     formats: tuple[Group, ...]
     folders: tuple[Group, ...]
     top_files: tuple[TopFile, ...]

@@ -127,3 +127,30 @@ class Stopping:
     reason: str | None
     assumption: str
     source: str
+
+
+@dataclass(frozen=True, slots=True)
+class LevelCount:
+    """Findings under one label of the hierarchy of identifier types, in the referred files.
+
+    ``level`` 0 is a fine type, 1 the HIPAA identifier that it is, 2 all of them together.
+    """
+
+    level: int
+    name: str
+    label: str
+    parent: str
+    findings: int
+    distinct: int
+    files: int
+    phi_files: int
+
+
+@dataclass(frozen=True, slots=True)
+class TypeLevels:
+    """The findings at every level, each label before those below it; ``no_scores`` says what they are not."""
+
+    counts: tuple[LevelCount, ...]
+    representation: str
+    no_scores: str
+    source: str

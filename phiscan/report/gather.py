@@ -34,6 +34,7 @@ from phiscan.report.headlines import headlines
 from phiscan.report.limits import limits
 from phiscan.report.ranking import rankings
 from phiscan.report.reading import StoredScan, read_scan
+from phiscan.report.type_levels import type_levels
 from phiscan.report.verification import corrected, stopping
 from phiscan.report.words import CHARACTERISTICS, visible
 from phiscan.review.database import Database
@@ -124,6 +125,7 @@ def gather(
         stopping=stopping(overall, sample),
         capture=capture,
         findings_by_type=by_type(stored.findings, stored.distinct, _confirmed(read)),
+        type_levels=type_levels(stored.findings, stored.distinct, _confirmed(read)),
         formats=by_format(files),
         folders=by_folder(files),
         top_files=tuple(_top_files(stored, names)),

@@ -68,6 +68,10 @@ data cannot show that.
 People at risk is an estimate from identifiers that stand near each other. Copies of one content count once;
 one person in two different files counts twice.
 
+How well single identifiers are found inside a text is not scored here: that needs files whose spans people
+have corrected, and no command records corrected spans yet. With a gold standard made elsewhere (i2b2 XML,
+brat or JSON lines), `phiscan score spans --gold GOLD --system OURS` gives the scores of tokens and instances.
+
 Text inside pictures is seen only where text recognition was installed. Audio and video are not examined.
 
 File names are shown as they are, because somebody has to find the files. A file name can itself name a

@@ -29,6 +29,7 @@ def tables(data: ReportData) -> dict[str, Table]:
         tables_estimated.models(data),
         tables_estimated.formats(data),
         _types(data),
+        _type_levels(data),
         _groups("formats", "By format, as found in the content", "Format", data.formats, FORMATS),
         _groups("folders", "By folder", "Folder", data.folders),
         _top(data),
@@ -109,6 +110,24 @@ def _types(data: ReportData) -> Table:
     return Table(
         "findings", "Findings in referred files, by identifier", columns, tuple(rows), bar="findings"
     )
+
+
+def _type_levels(data: ReportData) -> Table:
+    columns = (
+        Column("level", "Level", "id"),
+        Column("label", "Identifier"),
+        Column("under", "Under"),
+        Column("findings", "Findings", "count"),
+        Column("distinct", "Distinct values", "count"),
+        Column("files", "Referred files", "count"),
+        Column("phi_files", "Confirmed files", "count"),
+    )
+    rows = [
+        (str(c.level), c.label, c.parent, c.findings, c.distinct, c.files, c.phi_files)
+        for c in data.type_levels.counts
+    ]
+    caption = "Findings in referred files, from all identifiers over those of HIPAA to the fine types"
+    return Table("type_levels", caption, columns, tuple(rows), bar="findings")
 
 
 def _groups(

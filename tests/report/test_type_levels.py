@@ -1,0 +1,67 @@
+"""Identifier types as a hierarchy: counts are preserved upwards, a file counts once per label."""
+
+from collections import Counter
+from collections.abc import Callable
+
+from phiscan.model import EntityType
+from phiscan.report.gather import gather
+from phiscan.report.pack import pack
+from phiscan.report.span_files import read_type_map
+from phiscan.report.type_levels import ROOT, type_levels
+from tests.report.page import visible_text
+from tests.report.synthetic import NOW, Made, decide_referred, share
+
+Fill = Callable[..., Made]
+
+
+def test_counts_a_file_once_per_label_and_findings_as_often_as_they_are() -> None:
+    findings = {
+        1: Counter(HEALTH_CARD=3, HEALTH_PLAN=1),  # both are (I)
+        2: Counter(HEALTH_CARD=1, PERSON=2),
+    }
+    distinct = {"HEALTH_CARD": 2, "HEALTH_PLAN": 1, "PERSON": 2}
+    found = {c.name: c for c in type_levels(findings, distinct, frozenset({1})).counts}
+    plan = found["(I) Health plan beneficiary numbers"]
+    assert (plan.level, plan.parent) == (1, ROOT)
+    assert (plan.findings, plan.distinct, plan.files, plan.phi_files) == (5, 3, 2, 1)
+    everything = found[ROOT]
+    assert (everything.level, everything.parent) == (2, "")
+    assert (everything.findings, everything.distinct, everything.files, everything.phi_files) == (7, 5, 2, 1)
+    card = found["HEALTH_CARD"]
+    assert (card.level, card.parent, card.findings, card.files) == (0, plan.name, 4, 2)
+
+
+def test_every_level_adds_up_to_the_findings(filled: Fill) -> None:
+    made = filled(share(300))
+    decide_referred(made)
+    data = gather(made.database, now=NOW).data
+    total = sum(kind.findings for kind in data.findings_by_type)
+    for level in range(3):
+        assert sum(c.findings for c in data.type_levels.counts if c.level == level) == total
+    assert {c.name: c.findings for c in data.type_levels.counts if c.level == 0} == {
+        kind.entity_type: kind.findings for kind in data.findings_by_type
+    }
+
+
+def test_labels_stand_before_those_below_them(filled: Fill) -> None:
+    counts = gather(filled(share(200)).database, now=NOW).data.type_levels.counts
+    seen = {""}
+    for count in counts:
+        assert count.parent in seen
+        seen.add(count.name)
+
+
+def test_every_type_is_one_of_the_identifiers() -> None:
+    identifiers = read_type_map("hipaa")
+    assert all(identifiers[kind].startswith("(") for kind in EntityType)
+
+
+def test_nothing_found_has_no_level() -> None:
+    assert type_levels({}, {}, frozenset()).counts == ()
+
+
+def test_says_that_scores_need_reviewed_types(filled: Fill) -> None:
+    text = visible_text(pack(gather(filled(share(100)).database, now=NOW))["report.html"])
+    assert "`phiscan score hierarchy`" in text
+    assert "no command records corrected spans yet" in text
+    assert "`phiscan score spans --gold GOLD --system OURS`" in text
