@@ -35,6 +35,8 @@ FAVOUR = {PERSON: 2.0}  # added to the scores of these labels on the best path
 MIN_SCORE = {PERSON: 0.3, "ORG": 0.7, "LOC": 0.5, "ADR": 0.5}
 # A name that is also an ordinary word or a term of medicine, or stands in capitals, needs more.
 MIN_WORDLY, MIN_CAPITALS, NEVER = 0.75, 0.75, 2.0
+# So does a word alone: a capital at the start of a sentence in another language is no name.
+MIN_ALONE, MIN_ALONE_UNKNOWN = 0.5, 0.9
 MAX_SCORE = 0.84  # a rule, a label or a title says more than the model: its finding outranks one of the model
 CHUNK_CHARS = 200_000  # bounds the memory; a text is cut at a line end
 _TYPES = {
@@ -188,15 +190,16 @@ class TaggerRecognizer:
     def _least(self, words: list[str]) -> float:
         """Return the probability that a name of these words must have."""
         flags = [self._model.lexicon.flags(word) for word in words]
+        alone = len(words) == 1
         if any(f & _NAMES and not f & _WORDLY for f in flags):
-            return MIN_SCORE[PERSON]
+            return MIN_ALONE if alone else MIN_SCORE[PERSON]
         if all(word.isupper() for word in words):
             return MIN_CAPITALS
         telling = [(w, f) for w, f in zip(words, flags, strict=True) if not _NUMERAL.fullmatch(w)]
         if all(f & _WORDLY or _MEDICAL.search(w) for w, f in telling):
             named = any(f & _NAMES for _, f in telling) and len(telling) == len(words)  # no "Stage II"
             return MIN_WORDLY if named else NEVER
-        return MIN_SCORE[PERSON]
+        return MIN_ALONE_UNKNOWN if alone else MIN_SCORE[PERSON]
 
     def _parts(self, words: list[str], name: str) -> frozenset[PiiBit]:
         """Return which parts of a name are there: J. Roy and Jean Roy are both, a word alone is one."""
