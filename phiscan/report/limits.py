@@ -56,7 +56,9 @@ share holds, so they compare screens on the same files, not shares with each oth
 The intervals treat the files as a random sample of a larger store of such files. For the share that was
 scanned, once all verdicts are in, the counts are exact.
 
-Every estimate takes the verdicts as right. Two people who decide the same file may disagree.
+Every estimate takes the verdicts as right. Two people who decide the same file may disagree. Where the
+reviewers' own sensitivity and specificity are known, `phiscan estimate prevalence` corrects the share of PHI
+in the random sample for them (Rogan and Gladen 1978); the report does not guess them.
 
 A characteristic is counted where the screener saw it. Where it was overlooked, the file stands in the column
 without it.

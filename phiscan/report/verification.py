@@ -46,14 +46,14 @@ def corrected(overall: Characteristic, elusion: Elusion) -> Verification:
         (
             "Sensitivity, corrected",
             found.corrected.sensitivity,
-            "N⁺ a / (a + b) / (N⁺ a / (a + b) + N⁻ c / (c + d))",
+            "[N⁺ a / (a + b)] / [N⁺ a / (a + b) + N⁻ c / (c + d)]",
         ),
         (
             "Specificity, corrected",
             found.corrected.specificity,
-            "N⁻ d / (c + d) / (N⁻ d / (c + d) + N⁺ b / (a + b))",
+            "[N⁻ d / (c + d)] / [N⁻ d / (c + d) + N⁺ b / (a + b)]",
         ),
-        ("Sensitivity of the verified files alone, too high", found.naive.sensitivity, "a / (a + c)"),
+        ("Sensitivity of the verified files alone, biased", found.naive.sensitivity, "a / (a + c)"),
         ("Specificity of the verified files alone, biased", found.naive.specificity, "d / (b + d)"),
     )
     estimates = [_estimate(name, figure, "share", formula, inputs) for name, figure, formula in rows]
@@ -62,7 +62,7 @@ def corrected(overall: Characteristic, elusion: Elusion) -> Verification:
             "Share of PHI among the files that were read",
             Figure(found.prevalence, None, found.reason),
             "share",
-            "(N⁺ a / (a + b) + N⁻ c / (c + d)) / (N⁺ + N⁻)",
+            "[N⁺ a / (a + b) + N⁻ c / (c + d)] / (N⁺ + N⁻)",
             inputs,
         ),
         _estimate(
