@@ -128,7 +128,7 @@ def find(connection: sa.Connection, path: str) -> int:
     if not found and path.isdecimal() and path.isascii() and len(path) < 19:  # noqa: PLR2004 (digits of 2**63)
         found = _matching(connection, file.c.id == int(path))
     if not found:
-        message = f"{path}: no such file in the database; expected a path or a number that `phiscan queue list` shows"
+        message = f"{path}: no such file; expected a path or number that `phiscan queue list` shows"
         raise InputError(message)
     if len(found) > 1:
         roots = ", ".join(sorted({row.display for row in found}))
