@@ -125,14 +125,14 @@ def test_refuses_a_relative_path_under_two_roots(scanned: Path) -> None:
         ),
         (
             ["decide", "nowhere", "--verdict", "phi", "--reviewer", "a"],
-            "nowhere: no such file in the database",
+            "nowhere: no such file",
         ),
         (["decide", "1", "--verdict", "phi", "--reviewer", " "], "reviewer: expected a name"),
         (
             ["decide", "4", "--verdict", "phi", "--reviewer", "a"],
             "cannot be decided: its content was never read",
         ),
-        (["show", "nowhere"], "nowhere: no such file in the database"),
+        (["show", "nowhere"], "nowhere: no such file"),
         (["assign", "1", "--to", "bea", "--by", ""], "by: expected a name"),
         (["export", "--scan", "99"], "scan 99: there is no such scan"),
         (["list", "--scan", "99"], "scan 99: there is no such scan"),
