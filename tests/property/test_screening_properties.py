@@ -59,6 +59,7 @@ def test_what_stands_before_only_shifts_the_spans(screener: Screener, prefix: st
     text = "\n\nPatient: Anna Kowalczyk, 613-555-0199, a@b.example"
     alone = screen(Document(text, (), ""), screener).findings
     shifted = screen(Document(prefix + text, (), ""), screener).findings
-    assert [(f.span.start - len(prefix), f.entity_type) for f in shifted] == [
+    # The prefix may hold a finding of its own: two letters of another script can look like a place.
+    assert [(f.span.start - len(prefix), f.entity_type) for f in shifted if f.span.start >= len(prefix)] == [
         (f.span.start, f.entity_type) for f in alone
     ]
