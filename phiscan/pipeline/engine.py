@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -78,12 +79,19 @@ def read_passwords(config: Config) -> tuple[str, ...]:
     return tuple(line for line in lines if line)
 
 
-def examine(document: Document, engine: Engine) -> Examination:
-    """Screen and classify one document, and decide whether it is referred to review."""
+def examine(
+    document: Document, engine: Engine, *, lap: Callable[[str], None] = lambda _stage: None
+) -> Examination:
+    """Screen and classify one document, and decide whether it is referred to review.
+
+    ``lap`` is called with the name of each stage when the stage is done.
+    """
     screening = screen.screen(document, engine.screener)
+    lap("screen")
     health = classify.classify(document, engine.classifier)
     referral, case = classify.decide(document, screening, health)
     detectors = classify.detect(document, screening, health, engine.classifier)
+    lap("classify")
     return Examination(screening, health, referral, case, detectors)
 
 
@@ -97,15 +105,7 @@ def process(source: SourceFile, engine: Engine) -> Processed:
     try:
         document = extract.extract(source, engine.limits, engine.passwords)
         clock.lap("extract")
-        screening = screen.screen(document, engine.screener)
-        clock.lap("screen")
-        health = classify.classify(document, engine.classifier)
-        referral, case = classify.decide(document, screening, health)
-        detectors = classify.detect(document, screening, health, engine.classifier)
-        clock.lap("classify")
-        result = _keep(
-            source, document, Examination(screening, health, referral, case, detectors), engine.key
-        )
+        result = _keep(source, document, examine(document, engine, lap=clock.lap), engine.key)
         clock.lap("keep")
     except ExtractError as error:
         result = FileResult(source, Outcome.FAILED, reason=error.reason, detail=error.detail)
