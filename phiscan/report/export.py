@@ -110,10 +110,11 @@ def _write(header: list[str], rows: list[list[str]]) -> str:
 def _no_formula(cell: str) -> str:
     """Disarm a cell that a spreadsheet would run as a formula; a negative number stays one.
 
-    >>> _no_formula("=HYPERLINK(1)"), _no_formula("-1.5"), _no_formula("plain")
-    ("'=HYPERLINK(1)", '-1.5', 'plain')
+    >>> _no_formula("=HYPERLINK(1)"), _no_formula(" =1+1"), _no_formula("-1.5"), _no_formula("plain")
+    ("'=HYPERLINK(1)", "' =1+1", '-1.5', 'plain')
     """
-    if not cell.startswith(_FORMULA):
+    # A leading space hides the formula from us but not from every spreadsheet.
+    if not cell.lstrip(" ").startswith(_FORMULA):
         return cell
     try:
         float(cell)
