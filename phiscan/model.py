@@ -194,6 +194,8 @@ class SourceFile:
     device: int
     mode: int = 0
     uid: int = 0
+    owner: str = ""  # name of the owner as the share gives it; "" when unknown
+    readers: tuple[str, ...] = ()  # who may read it: "everyone", "group NAME", "user NAME"
 
     @property
     def absolute(self) -> bytes:

@@ -1,17 +1,19 @@
 #!/bin/sh
 # Install the optional readers on Debian or Ubuntu: OCR, Outlook stores, the oldest Word files.
 # phiscan works without them and says what it could not read; `phiscan doctor` names what is missing.
+# With --test also what the tests use: a browser, and servers that they start themselves on loopback.
 # With --measure also the independent readers that tests/bench/formats_measured.py compares with.
 set -eu
 
 packages="tesseract-ocr tesseract-ocr-fra catdoc pst-utils"
 case "${1:-}" in
     "") ;;
+    --test) packages="$packages chromium postgresql samba" ;;
     --measure)
         packages="$packages poppler-utils libreoffice-writer-nogui libreoffice-calc-nogui libreoffice-impress-nogui"
         ;;
     *)
-        echo "usage: $0 [--measure]" >&2
+        echo "usage: $0 [--test|--measure]" >&2
         exit 2
         ;;
 esac

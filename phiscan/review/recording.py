@@ -13,6 +13,7 @@ from phiscan.review.database import inserted_id
 from phiscan.review.identity import is_shape
 from phiscan.review.risk import risk_of
 from phiscan.review.tables import (
+    access,
     examination,
     file,
     finding,
@@ -26,7 +27,7 @@ T = TypeVar("T")
 
 N_PER_STATEMENT = 500  # values of one IN list
 
-_CHILDREN = (finding, health_term, unread_part)
+_CHILDREN = (finding, health_term, unread_part, access)
 
 
 def present_below(connection: sa.Connection, root_path: bytes, folder: bytes) -> list[int]:
@@ -61,7 +62,7 @@ def record(
     file_ids = _file_ids(connection, scan_id, by_file)
     pairs = [(file_ids[place], result) for place, result in by_file.items()]
     examination_ids = _write_examinations(connection, scan_id, versions_key, pairs)
-    children: tuple[list[dict[str, Any]], ...] = ([], [], [])
+    children: tuple[list[dict[str, Any]], ...] = tuple([] for _ in _CHILDREN)
     for file_id, result in pairs:
         for rows, more in zip(children, _child_rows(examination_ids[file_id], result), strict=True):
             rows.extend(more)
@@ -182,9 +183,8 @@ def _examination_row(result: FileResult) -> dict[str, Any]:
     }
 
 
-def _child_rows(
-    examination_id: int, result: FileResult
-) -> tuple[list[dict[str, Any]], list[dict[str, Any]], list[dict[str, Any]]]:
+def _child_rows(examination_id: int, result: FileResult) -> tuple[list[dict[str, Any]], ...]:
+    """Return the rows of each table of ``_CHILDREN``, in its order."""
     findings = []
     for position, found in enumerate(result.findings):
         if not is_shape(found.preview):
@@ -227,7 +227,12 @@ def _child_rows(
         }
         for position, part in enumerate(result.unread)
     ]
-    return findings, terms, unread
+    source = result.source
+    known = bool(source.owner or source.readers)
+    accesses = [
+        {"examination_id": examination_id, "owner": source.owner, "readers": list(source.readers)}
+    ] * known
+    return findings, terms, unread, accesses
 
 
 def _see(

@@ -11,6 +11,7 @@ from phiscan.errors import StoreError
 from phiscan.model import Verdict
 from phiscan.review.database import BUSY_TIMEOUT_S, open_database
 from phiscan.review.store import Store
+from phiscan.review.tables import SCHEMA_VERSION
 from tests.review.results import NOW, scan, url_of
 
 
@@ -49,12 +50,12 @@ def test_refuses_a_corrupt_database(database: Path, content: bytes) -> None:
 
 def test_refuses_an_empty_file_unless_asked_to_create(database: Path) -> None:
     database.touch()
-    assert "schema none, expected 0001; `phiscan init`" in refused(url_of(database))
+    assert f"schema none, expected {SCHEMA_VERSION}; `phiscan init`" in refused(url_of(database))
     Store.open(url_of(database), create=True).close()
 
 
 @pytest.mark.parametrize(
-    ("version", "words"), [("9999", "is newer than"), ("0000", "expected 0001; `phiscan init`")]
+    ("version", "words"), [("9999", "is newer than"), ("0000", f"expected {SCHEMA_VERSION}; `phiscan init`")]
 )
 def test_refuses_another_schema_version(store: Store, database: Path, version: str, words: str) -> None:
     store.close()
@@ -146,7 +147,9 @@ def test_nothing_is_left_of_a_transaction_that_failed(store: Store) -> None:
         store._database.write(fail)
     assert store.scans() == []
     with store._database.read() as connection:
-        assert connection.exec_driver_sql("SELECT version_num FROM alembic_version").scalar() == "0001"
+        assert (
+            connection.exec_driver_sql("SELECT version_num FROM alembic_version").scalar() == SCHEMA_VERSION
+        )
 
 
 def test_tries_again_while_the_database_is_locked(database: Path, monkeypatch: pytest.MonkeyPatch) -> None:

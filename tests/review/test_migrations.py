@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
+from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
@@ -40,6 +41,27 @@ def test_migrations_make_what_the_code_describes(store: Store, database: Path, t
         assert compare_metadata(context, metadata) == []
 
 
+def test_the_log_of_an_older_database_is_kept_and_guarded(tmp_path: Path) -> None:
+    engine = sa.create_engine(url_of(tmp_path / "old.db"))
+    config = alembic_config()
+    with engine.begin() as connection:
+        config.attributes["connection"] = connection
+        command.upgrade(config, "0001")
+        connection.exec_driver_sql(
+            "INSERT INTO audit_log (at, actor, action, subject_id, details, prev_hash, hash)"
+            " VALUES ('2026-11-20T00:00:00+00:00', 'ana', 'decide', 1, '{}', 'p', 'h')"
+        )
+        command.upgrade(config, "head")
+        assert connection.exec_driver_sql("SELECT id, actor, hash FROM audit_log").all() == [(1, "ana", "h")]
+    for change in (
+        "UPDATE audit_log SET actor = 'eve'",
+        "DELETE FROM audit_log",
+        "INSERT OR REPLACE INTO audit_log SELECT * FROM audit_log",
+    ):
+        with pytest.raises(sa.exc.IntegrityError, match="append-only"), engine.begin() as connection:
+            connection.exec_driver_sql(change)
+
+
 def test_the_version_in_the_code_is_the_newest_revision() -> None:
     assert ScriptDirectory.from_config(alembic_config()).get_current_head() == SCHEMA_VERSION
 
@@ -58,7 +80,8 @@ def test_the_tables_can_be_said_in_postgresql() -> None:
     dialect = postgresql.dialect()  # type: ignore[no-untyped-call]
     made = [str(sa.schema.CreateTable(table).compile(dialect=dialect)) for table in metadata.sorted_tables]
     assert not [text for text in made if "BLOB" in text or "AUTOINCREMENT" in text]
-    assert sum("id BIGSERIAL NOT NULL" in text for text in made) == 7
+    numbered = [table for table in metadata.sorted_tables if table.c.get("id") is not None]
+    assert sum("id BIGSERIAL NOT NULL" in text for text in made) == len(numbered) >= 7
     for table, unique in APPEND_ONLY.items():
         triggers = statements("postgresql", table, unique)
         assert any("BEFORE UPDATE OR DELETE" in text for text in triggers)

@@ -1,7 +1,7 @@
 """Alembic migrations of the review store, shipped with the program and run by it.
 
 Developers: a new revision is written by hand in versions/ (number, what it changes, why), together with
-tables.py and its SCHEMA_VERSION; tests/review/test_migrations.py compares the two.
+tables/ and its SCHEMA_VERSION; tests/review/test_migrations.py compares the two.
 """
 
 from __future__ import annotations
