@@ -1,0 +1,96 @@
+"""The ledger of a running scan: results in crawl order, recorded a batch to a transaction."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from phiscan.model import FileResult, Outcome, Referral
+from phiscan.review.store import Store
+
+BATCH = 200  # results recorded by one transaction
+FLUSH_S = 5.0  # no result waits longer than this to be recorded
+
+
+@dataclass(slots=True)
+class Progress:
+    """How far a scan is; one object, updated in place for the display."""
+
+    n_crawled: int = 0
+    n_read: int = 0
+    n_unchanged: int = 0
+    n_skipped: int = 0
+    n_failed: int = 0
+    n_referred: int = 0
+    n_bytes: int = 0
+    started: float = field(default_factory=time.monotonic)
+
+
+class Ledger:
+    """Keeps results in crawl order until they are recorded, a batch to a transaction.
+
+    ``_line`` holds, in crawl order, results that are there and None for each file that a worker still
+    has; the workers' answers arrive in the same order.
+    """
+
+    def __init__(self, store: Store, scan_id: int, key: str, on_progress: Callable[[Progress], None]) -> None:
+        self.store = store
+        self.scan_id = scan_id
+        self.key = key
+        self.progress = Progress()
+        self._on_progress = on_progress
+        self._line: deque[FileResult | None] = deque()
+        self._batch: list[FileResult] = []
+        self._seen: list[int] = []
+        self._flushed = time.monotonic()
+
+    @property
+    def seconds(self) -> float:
+        """Wall-clock seconds since this run began."""
+        return time.monotonic() - self.progress.started
+
+    def expect(self) -> None:
+        """Note that a file was handed to the workers."""
+        self._line.append(None)
+
+    def arrive(self, result: FileResult) -> None:
+        """Take the answer for the earliest file that is still with the workers."""
+        self._settle()
+        self._line.popleft()
+        self.progress.n_read += 1
+        self.progress.n_bytes += result.source.size
+        self.progress.n_failed += result.outcome == Outcome.FAILED
+        self.progress.n_referred += result.referral == Referral.REFERRED
+        self._batch.append(result)
+        self._settle()
+
+    def settle_now(self, result: FileResult) -> None:
+        """Take a result that needed no worker."""
+        self.progress.n_skipped += result.outcome == Outcome.SKIPPED
+        self.progress.n_failed += result.outcome == Outcome.FAILED
+        self._line.append(result)
+        self._settle()
+
+    def stand(self, *file_ids: int) -> None:
+        """Note that the earlier results of these files stand."""
+        self.progress.n_unchanged += len(file_ids)
+        self._seen.extend(file_ids)
+        self._settle()
+
+    def flush(self) -> None:
+        """Record what is there; what the workers still have is left for the next run."""
+        if self._batch or self._seen:
+            self.store.record(self.scan_id, self.key, self._batch, unchanged=self._seen)
+        self._batch, self._seen = [], []
+        self._flushed = time.monotonic()
+
+    def _settle(self) -> None:
+        while self._line and (result := self._line[0]) is not None:
+            self._batch.append(result)
+            self._line.popleft()
+        full = len(self._batch) >= BATCH or len(self._seen) >= BATCH * 10
+        if full or time.monotonic() - self._flushed > FLUSH_S:
+            self.flush()
+        self._on_progress(self.progress)
