@@ -19,10 +19,17 @@ from phiscan.review.column_types import canonical_json, iso, storable
 from phiscan.review.database import lock_chain
 from phiscan.review.items import AuditCheck
 from phiscan.review.tables import assignment, audit_log, decision
+from phiscan.review.tables.users import UserEvent, log_review, user_event
 
 BEFORE_FIRST = "0" * 64
 
-TABLES = {"decide": decision, "assign": assignment}
+TABLES = {
+    "decide": decision,
+    "assign": assignment,
+    **dict.fromkeys((event.value for event in UserEvent), user_event),
+    "log_review": log_review,
+}
+"""Each action and the append-only table whose row it writes; several actions may share a table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +77,7 @@ def append(connection: sa.Connection, entries: Sequence[Entry], *, actor: str, a
 def verify(connection: sa.Connection) -> AuditCheck:
     """Check the chain entry by entry, and every decision and assignment against its entry."""
     n_rows, previous = 0, BEFORE_FIRST
-    logged: dict[tuple[str, int], tuple[int, str]] = {}
+    logged: dict[str, dict[int, tuple[int, str]]] = {table.name: {} for table in TABLES.values()}
     result = connection.execution_options(yield_per=1000).execute(
         sa.select(audit_log).order_by(audit_log.c.id)
     )
@@ -80,15 +87,18 @@ def verify(connection: sa.Connection) -> AuditCheck:
         if problem:
             return AuditCheck(ok=False, n_rows=n_rows, first_bad=row.id, problem=problem, head=previous)
         previous = row.hash
-        logged[(row.action, row.subject_id)] = (row.id, row.details.get("digest", ""))
-    for action, table in TABLES.items():
-        stored = _digests(connection, table, None)
-        for (logged_action, row_id), (entry_id, digest) in logged.items():
-            if logged_action == action and stored.get(row_id) != digest:
+        if row.action not in TABLES:
+            problem = f"its action is not one of ours: {row.action!r}"
+            return AuditCheck(ok=False, n_rows=n_rows, first_bad=row.id, problem=problem, head=previous)
+        logged[TABLES[row.action].name][row.subject_id] = (row.id, row.details.get("digest", ""))
+    for table in {table.name: table for table in TABLES.values()}.values():
+        stored, entries = _digests(connection, table, None), logged[table.name]
+        for row_id, (entry_id, digest) in entries.items():
+            if stored.get(row_id) != digest:
                 what = "was changed after it was logged" if row_id in stored else "was removed"
                 problem = f"row {row_id} of {table.name} {what}"
                 return AuditCheck(ok=False, n_rows=n_rows, first_bad=entry_id, problem=problem, head=previous)
-        unlogged = [row_id for row_id in stored if (action, row_id) not in logged]
+        unlogged = [row_id for row_id in stored if row_id not in entries]
         if unlogged:
             problem = (
                 f"row {unlogged[0]} of {table.name} is not in the log: entries were cut off, or it was forged"
