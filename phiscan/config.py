@@ -11,14 +11,19 @@ import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any, TypeVar, get_type_hints
 
 from phiscan.errors import ConfigError
+
+T = TypeVar("T")
 
 CONFIG_NAME = "phiscan.toml"
 MAX_WORKERS = 1024
 MAX_LIMIT = 2**60  # what the system calls take
 MAX_K = 100
+_NOT_FIELDS = frozenset({"limits", "tables", "source"})  # no top-level field of phiscan.toml has this name
+# Tables of phiscan.toml that the rooms which use them read and check with ``take_table``.
+ROOM_TABLES = ("cluster", "notify", "pace", "schedule")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +54,7 @@ class Config:
     passwords_file: str = ""  # one password per line, tried on encrypted files
     k: int = 3  # neighbours in the health classifier
     limits: Limits = field(default_factory=Limits)
+    tables: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # ROOM_TABLES as they were written
     source: str = "defaults"  # which file this came from, for messages
 
     @property
@@ -104,7 +110,7 @@ def load_config(path: Path | None = None, environ: Mapping[str, str] | None = No
     changes: dict[str, Any] = {}
     for item in fields(Config):
         value = environ.get(f"PHISCAN_{item.name.upper()}")
-        if item.name in {"limits", "source"} or value is None:
+        if item.name in _NOT_FIELDS or value is None:
             continue
         changes[item.name] = _convert(f"PHISCAN_{item.name.upper()}", item.name, value, Config)
     config = replace(config, **changes)
@@ -127,21 +133,37 @@ def _from_file(path: Path) -> Config:
     if not isinstance(limits_raw, dict):
         message = f"{path}: limits: expected a table [limits]"
         raise ConfigError(message)
-    values = _take(path, raw, Config, {"limits", "source"}, "")
-    limits = Limits(**_take(path, limits_raw, Limits, set(), "limits."))
-    config = Config(**values, limits=limits, source=str(path))
+    tables = {name: raw.pop(name) for name in ROOM_TABLES if name in raw}
+    for name, table in tables.items():
+        if not isinstance(table, dict):
+            _refuse(f"{path}: {name}", f"a table [{name}]")
+    values = _take(str(path), raw, Config, _NOT_FIELDS, "")
+    limits = Limits(**_take(str(path), limits_raw, Limits, frozenset(), "limits."))
+    config = Config(**values, limits=limits, tables=tables, source=str(path))
     home = config.home if config.home.is_absolute() else path.resolve().parent / config.home
     return replace(config, home=home)
 
 
-def _take(path: Path, raw: Mapping[str, Any], kind: type, hidden: set[str], prefix: str) -> dict[str, Any]:
+def take_table(config: Config, name: str, kind: type[T], raw: Mapping[str, Any] | None = None) -> T:
+    """Return one of ``ROOM_TABLES`` (or ``raw``, a part of it) as a dataclass; defaults fill it up.
+
+    Raises:
+        ConfigError: an unknown field, or a value of another type than the dataclass says.
+    """
+    table = config.tables.get(name, {}) if raw is None else raw
+    return kind(**_take(config.source, table, kind, frozenset(), f"{name}."))
+
+
+def _take(
+    source: str, raw: Mapping[str, Any], kind: type, hidden: frozenset[str], prefix: str
+) -> dict[str, Any]:
     known = {item.name for item in fields(kind)} - hidden
     values: dict[str, Any] = {}
     for name, value in raw.items():
         if name not in known:
-            message = f"{path}: {prefix}{name}: unknown field; expected one of {', '.join(sorted(known))}"
+            message = f"{source}: {prefix}{name}: unknown field; expected one of {', '.join(sorted(known))}"
             raise ConfigError(message)
-        values[name] = _convert(f"{path}: {prefix}{name}", name, value, kind)
+        values[name] = _convert(f"{source}: {prefix}{name}", name, value, kind)
     return values
 
 
@@ -155,6 +177,12 @@ def _convert(where: str, name: str, value: Any, kind: type) -> Any:
 
 def _text(value: Any) -> str:
     if not isinstance(value, str):
+        raise TypeError
+    return value
+
+
+def _boolean(value: Any) -> bool:
+    if not isinstance(value, bool):
         raise TypeError
     return value
 
@@ -180,6 +208,7 @@ def _texts(value: Any) -> tuple[str, ...]:
 _CONVERTERS: dict[Any, Callable[[Any], Any]] = {
     Path: lambda value: Path(_text(value)),
     str: _text,
+    bool: _boolean,
     int: _integer,
     float: _number,
     tuple[str, ...]: _texts,
@@ -187,6 +216,7 @@ _CONVERTERS: dict[Any, Callable[[Any], Any]] = {
 _EXPECTED: dict[Any, str] = {
     Path: "a path",
     str: "a text",
+    bool: "true or false",
     int: "a whole number",
     float: "a number",
     tuple[str, ...]: "a list of texts",
