@@ -325,6 +325,14 @@ class TermHit:
 
 
 @dataclass(frozen=True, slots=True)
+class WindowBag:
+    """What the stretch of a document that decided its health score says, in ids of our own dictionaries."""
+
+    n_chars: int
+    counts: tuple[tuple[str, int], ...]  # concept, kind or cue, and how often; never a word of the text
+
+
+@dataclass(frozen=True, slots=True)
 class HealthScore:
     """How much a document looks like health information about a person, and by which terms."""
 
@@ -332,6 +340,7 @@ class HealthScore:
     distance: float | None  # Euclidean distance to the k-th nearest prototype; None without terms
     nearest_prototype: str  # name of the nearest prototype, "" without terms
     terms: tuple[TermHit, ...]
+    window: WindowBag | None = None  # None where no window says anything
 
 
 @dataclass(frozen=True, slots=True)
@@ -399,3 +408,5 @@ class FileResult:
     detectors: tuple[tuple[str, bool], ...] = ()
     findings: tuple[StoredFinding, ...] = ()
     terms: tuple[StoredTerm, ...] = ()
+    window: WindowBag | None = None
+    evidence: tuple[tuple[str, int], ...] = ()  # what the decision table looked at besides the health score

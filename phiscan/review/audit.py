@@ -18,7 +18,7 @@ import sqlalchemy as sa
 from phiscan.review.column_types import canonical_json, iso, storable
 from phiscan.review.database import lock_chain
 from phiscan.review.items import AuditCheck
-from phiscan.review.tables import assignment, audit_log, decision
+from phiscan.review.tables import assignment, audit_log, decision, model_activation, model_version
 from phiscan.review.tables.users import UserEvent, log_review, user_event
 
 BEFORE_FIRST = "0" * 64
@@ -28,6 +28,8 @@ TABLES = {
     "assign": assignment,
     **dict.fromkeys((event.value for event in UserEvent), user_event),
     "log_review": log_review,
+    "learn": model_version,
+    "activate_model": model_activation,
 }
 """Each action and the append-only table whose row it writes; several actions may share a table."""
 

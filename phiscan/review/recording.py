@@ -18,6 +18,7 @@ from phiscan.review.tables import (
     file,
     finding,
     health_term,
+    health_window,
     root,
     sighting,
     unread_part,
@@ -27,7 +28,7 @@ T = TypeVar("T")
 
 N_PER_STATEMENT = 500  # values of one IN list
 
-_CHILDREN = (finding, health_term, unread_part, access)
+_CHILDREN = (finding, health_term, unread_part, access, health_window)
 
 
 def present_below(connection: sa.Connection, root_path: bytes, folder: bytes) -> list[int]:
@@ -232,7 +233,17 @@ def _child_rows(examination_id: int, result: FileResult) -> tuple[list[dict[str,
     accesses = [
         {"examination_id": examination_id, "owner": source.owner, "readers": list(source.readers)}
     ] * known
-    return findings, terms, unread, accesses
+    windows = [
+        {
+            "examination_id": examination_id,
+            "n_chars": window.n_chars,
+            "counts": dict(window.counts),
+            "evidence": dict(result.evidence),
+        }
+        for window in [result.window]
+        if window is not None
+    ]
+    return findings, terms, unread, accesses, windows
 
 
 def _see(

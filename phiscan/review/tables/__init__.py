@@ -2,6 +2,7 @@
 
 from phiscan.review import append_only
 from phiscan.review.tables import desk, models, retention, review, users
+from phiscan.review.tables.models import health_window, model_activation, model_version
 from phiscan.review.tables.review import assignment, audit_log, decision
 from phiscan.review.tables.scans import (
     access,
@@ -28,7 +29,10 @@ __all__ = [
     "file",
     "finding",
     "health_term",
+    "health_window",
     "metadata",
+    "model_activation",
+    "model_version",
     "root",
     "scan",
     "scan_root",
