@@ -23,7 +23,7 @@ MAX_LIMIT = 2**60  # what the system calls take
 MAX_K = 100
 _NOT_FIELDS = frozenset({"limits", "tables", "source"})  # no top-level field of phiscan.toml has this name
 # Tables of phiscan.toml that the rooms which use them read and check with ``take_table``.
-ROOM_TABLES = ("cluster", "notify", "pace", "schedule")
+ROOM_TABLES = ("cluster", "notify", "pace", "schedule", "shares")
 
 
 @dataclass(frozen=True, slots=True)
