@@ -107,6 +107,7 @@ class Sandbox:
         self.initializer = initializer
         self.initargs = tuple(initargs)
         self.preload = tuple(preload)
+        self.largest_batch = MAX_BATCH  # items given to one worker at a time
         self._pool: Any = None
         self._folder: Path | None = None
         self._owns_server = False
@@ -141,8 +142,9 @@ class Sandbox:
         exhausted = False
         while True:
             while not exhausted and len(slots) < BATCHES_PER_WORKER * self.n_workers:
-                chunk = list(islice(source, batch.size))
-                exhausted = len(chunk) < batch.size
+                size = min(batch.size, self.largest_batch)
+                chunk = list(islice(source, size))
+                exhausted = len(chunk) < size
                 if chunk:
                     slots.append(_Slot(chunk, self._submit(function, chunk)))
             if not slots:

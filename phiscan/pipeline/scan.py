@@ -9,23 +9,23 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal
 
 from phiscan.config import Config
-from phiscan.crawl import IgnoreRules, crawl
+from phiscan.crawl import Crawled, IgnoreRules, crawl
 from phiscan.errors import StoreError
-from phiscan.extract.sandbox import Fault, Sandbox
-from phiscan.model import FileResult, Outcome, SourceFile
-from phiscan.pipeline.engine import Engine, Processed, build_engine, process
+from phiscan.extract.sandbox import Fault
+from phiscan.model import FileResult, Outcome
+from phiscan.pipeline.engine import build_engine
 from phiscan.pipeline.ledger import Ledger, Progress
+from phiscan.pipeline.pace import Pace, paced
 from phiscan.pipeline.plan import Plan, ScanOptions
 from phiscan.pipeline.versions import versions, versions_key
+from phiscan.pipeline.workers import Workers, local_workers
 from phiscan.review.store import ScanSummary, Store
-
-# Imported once by the server that workers are forked from, so that a new worker is there at once.
-_PRELOAD = ("phiscan.pipeline.scan",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,23 +35,6 @@ class ScanRun:
     summary: ScanSummary
     resumed: bool
     stage_seconds: Mapping[str, float]
-
-
-class _Worker:
-    """The engine of a worker process; empty in the parent."""
-
-    engine: Engine | None = None
-
-
-def _start_worker(config: Config) -> None:
-    _Worker.engine = build_engine(config)
-
-
-def _work(source: SourceFile) -> Processed:
-    if _Worker.engine is None:
-        message = "the worker was not started with _start_worker"
-        raise RuntimeError(message)
-    return process(source, _Worker.engine)
 
 
 def count_share(roots: Sequence[bytes], ignore: IgnoreRules) -> Iterator[tuple[int, int]]:
@@ -72,27 +55,31 @@ def scan(
     ignore: IgnoreRules,
     options: ScanOptions | None = None,
     on_progress: Callable[[Progress], None] | None = None,
+    workers: AbstractContextManager[Workers] | None = None,
+    pace: Pace | None = None,
+    crawler: Callable[[Sequence[bytes], IgnoreRules], Iterator[Crawled]] = crawl,
 ) -> ScanRun:
     """Scan the roots and record one outcome for every entry of the share.
 
     Goes on with an unfinished scan of the same roots, versions and options. On an interrupt, what was
-    done is recorded, the scan is marked as stopped, and the interrupt passes on.
+    done is recorded, the scan is marked as stopped, and the interrupt passes on. ``workers`` None = the
+    processes of this machine; ``pace`` None = as fast as they can.
 
     Raises:
         ConfigError, RuleError, DictionaryError, ModelError: before any file is opened.
         StoreError: the store cannot be written; the run stops.
     """
-    options = options or ScanOptions()
+    options, pace = options or ScanOptions(), pace or Pace()
     build_engine(config)  # an unusable rule or model is said here, once, not by every worker
     parts = versions(config)
     key = versions_key(parts)
     state = store.begin_scan(roots, versions=parts, options=options.as_dict(), now=_now())
     ledger = Ledger(store, state.id, key, on_progress or (lambda _progress: None))
-    plan = Plan(ledger, options, roots, crawl(roots, ignore))
+    plan = Plan(ledger, options, roots, crawler(roots, ignore))
     stage_seconds: Counter[str] = Counter()
     try:
-        with Sandbox(config.n_workers, config.limits, _start_worker, (config,), preload=_PRELOAD) as sandbox:
-            for source, answer in sandbox.run(_work, plan.to_read()):
+        with workers or local_workers(config, largest_batch=pace.largest_batch) as crew:
+            for source, answer in crew.run(paced(plan.to_read(), pace)):
                 if isinstance(answer, Fault):
                     ledger.arrive(
                         FileResult(source, Outcome.FAILED, reason=answer.reason, detail=answer.detail)

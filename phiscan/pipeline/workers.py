@@ -1,0 +1,68 @@
+"""Who examines the files of a scan: the confined processes of this machine, or a cluster's.
+
+The scan sees only ``Workers``: files go in, answers come out in the same order, and no more files are
+taken than are being worked on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Protocol
+
+from phiscan.config import Config
+from phiscan.extract.sandbox import Fault, Sandbox
+from phiscan.model import SourceFile
+from phiscan.pipeline.engine import Engine, Processed, build_engine, process
+
+# Imported once by the server that workers are forked from, so that a new worker is there at once.
+_PRELOAD = ("phiscan.pipeline.workers",)
+
+
+class Workers(Protocol):
+    """Whoever examines files."""
+
+    def run(self, sources: Iterable[SourceFile]) -> Iterator[tuple[SourceFile, Processed | Fault]]:
+        """Yield each file with its answer, in the order of the files."""
+        ...  # pragma: no cover
+
+
+class SandboxWorkers:
+    """The confined worker processes of this machine."""
+
+    def __init__(self, sandbox: Sandbox) -> None:
+        self._sandbox = sandbox
+
+    def run(self, sources: Iterable[SourceFile]) -> Iterator[tuple[SourceFile, Processed | Fault]]:
+        """Yield each file with its answer, in the order of the files."""
+        return self._sandbox.run(_work, sources)
+
+
+@contextmanager
+def local_workers(config: Config, *, largest_batch: int | None = None) -> Iterator[SandboxWorkers]:
+    """Start the worker processes of this machine, and stop them at the end.
+
+    ``largest_batch``: so many files at most are given to one process at a time.
+    """
+    sandbox = Sandbox(config.n_workers, config.limits, _start_worker, (config,), preload=_PRELOAD)
+    if largest_batch is not None:
+        sandbox.largest_batch = largest_batch
+    with sandbox:
+        yield SandboxWorkers(sandbox)
+
+
+class _Worker:
+    """The engine of a worker process; empty in the parent."""
+
+    engine: Engine | None = None
+
+
+def _start_worker(config: Config) -> None:
+    _Worker.engine = build_engine(config)
+
+
+def _work(source: SourceFile) -> Processed:
+    if _Worker.engine is None:
+        message = "the worker was not started with _start_worker"
+        raise RuntimeError(message)
+    return process(source, _Worker.engine)
