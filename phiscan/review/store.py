@@ -26,6 +26,7 @@ from phiscan.review.items import (
     ScanState,
     ScanSummary,
 )
+from phiscan.review.users import Users
 
 __all__ = [
     "AuditCheck",
@@ -47,6 +48,7 @@ class Store:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self.users = Users(database)
 
     @classmethod
     def open(cls, url: str, *, create: bool = False) -> Self:
@@ -120,7 +122,8 @@ class Store:
         Recording the same file in the same scan twice replaces the first.
         """
         self._database.write(
-            lambda connection: recording.record(connection, scan_id, versions_key, results, unchanged)
+            lambda connection: recording.record(connection, scan_id, versions_key, results, unchanged),
+            turn="beside",
         )
 
     def finish_scan(

@@ -1,0 +1,55 @@
+"""Passwords: what is a fit one, and its Argon2id hash. No password is ever stored, logged or shown."""
+
+from __future__ import annotations
+
+import functools
+import unicodedata
+
+from pwdlib import PasswordHash
+from pwdlib.hashers.argon2 import Argon2Hasher
+
+from phiscan.errors import InputError
+
+MIN_CHARS = 12
+MAX_CHARS = 256  # more would only cost us time
+
+_HASHER = PasswordHash((Argon2Hasher(),))  # RFC 9106, second recommended option: 64 MiB, 3 passes, 4 lanes
+
+
+def hashed(password: str, *, name: str) -> str:
+    """Return the Argon2id hash of a fit password of the person with this name.
+
+    Raises:
+        InputError: says what a fit password is, never the one given.
+    """
+    folded = normal(password)
+    if not MIN_CHARS <= len(folded) <= MAX_CHARS:
+        message = f"password: expected {MIN_CHARS} to {MAX_CHARS} characters"
+        raise InputError(message)
+    if any(unicodedata.category(char) == "Cc" for char in folded):
+        message = "password: expected no control characters"
+        raise InputError(message)
+    if name.casefold() in folded.casefold() or len(set(folded)) < MIN_CHARS // 2:
+        message = "password: expected something harder to guess: not the name, not a few characters repeated"
+        raise InputError(message)
+    return _HASHER.hash(folded)
+
+
+def is_right(password: str, stored: str) -> bool:
+    """Tell whether the password belongs to the hash; takes as long when there is no hash."""
+    folded = normal(password)[: MAX_CHARS + 1]
+    if not stored:
+        _HASHER.verify(folded, _nobody())
+        return False
+    return _HASHER.verify(folded, stored)
+
+
+def normal(password: str) -> str:
+    """Return one form of what different keyboards may send for the same letters (RFC 8265)."""
+    return unicodedata.normalize("NFC", password)
+
+
+@functools.cache
+def _nobody() -> str:
+    """Return a hash that nobody's password has, so that an unknown name takes as long as a known one."""
+    return _HASHER.hash("\x00")
