@@ -17,6 +17,10 @@ class InputError(PhiscanError):
     """A file, an argument or a number given by the user is not what was expected."""
 
 
+class ConflictError(InputError):
+    """What the user asked for does not fit what somebody else did meanwhile; look again, then decide."""
+
+
 class ConfigError(PhiscanError):
     """The configuration (phiscan.toml, ``PHISCAN_*``) is unusable; fatal at the start."""
 
@@ -44,6 +48,10 @@ class ExtractError(PhiscanError):
         super().__init__(f"{reason}: {detail}" if detail else reason)
         self.reason = reason
         self.detail = detail
+
+
+class ClusterError(PhiscanError):
+    """The cluster went away, or one of its machines must not be used; stops the run, which can go on later."""
 
 
 class StoreError(PhiscanError):

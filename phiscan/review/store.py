@@ -12,8 +12,9 @@ from types import TracebackType
 from typing import Any, Literal, Self
 
 from phiscan.model import FileResult, Verdict
-from phiscan.review import audit, deciding, queue, recording, scanning, summaries
+from phiscan.review import audit, deciding, queue, recording, reuse, scanning, summaries
 from phiscan.review.database import Database, open_database
+from phiscan.review.desk import Desk
 from phiscan.review.items import (
     AuditCheck,
     Decision,
@@ -78,6 +79,16 @@ class Store:
         return self._database.name
 
     @property
+    def database(self) -> Database:
+        """The database underneath, for the modules of this room that a screen or command calls itself."""
+        return self._database
+
+    @property
+    def desk(self) -> Desk:
+        """The officer's desk over this database."""
+        return Desk(self._database)
+
+    @property
     def is_new(self) -> bool:
         """Whether opening it made the database."""
         return self._database.is_new
@@ -104,6 +115,13 @@ class Store:
         with self._database.read() as connection:
             return scanning.known(connection, root, paths)
 
+    def twins(
+        self, sizes: Sequence[int], versions_key: str, *, scan_id: int | None = None
+    ) -> dict[int, tuple[str, ...]]:
+        """Return by size the contents that these versions screened, of all scans or of one."""
+        with self._database.read() as connection:
+            return reuse.twins(connection, sizes, versions_key, scan_id=scan_id)
+
     def present_below(self, root: bytes, folder: bytes) -> list[int]:
         """Return the numbers of the files present in a folder of a root (b"" = the root itself), in order."""
         with self._database.read() as connection:
@@ -127,12 +145,21 @@ class Store:
         )
 
     def finish_scan(
-        self, scan_id: int, *, status: Literal["complete", "stopped"], seconds: float, now: datetime
+        self,
+        scan_id: int,
+        *,
+        status: Literal["complete", "stopped"],
+        seconds: float,
+        now: datetime,
+        whole: bool = True,
     ) -> None:
-        """Close a scan; a stopped one stays resumable. The seconds of its parts add up."""
+        """Close a scan; a stopped one stays resumable. The seconds of its parts add up.
+
+        ``whole``: it looked at all of its roots, so that what it did not find is gone.
+        """
         self._database.write(
             lambda connection: scanning.finish_scan(
-                connection, scan_id, status=status, seconds=seconds, now=now
+                connection, scan_id, status=status, seconds=seconds, now=now, whole=whole
             )
         )
 

@@ -1,0 +1,1 @@
+"""Deciding at the desk: once per form, about the content that was seen, and reversibly."""

@@ -1,0 +1,1 @@
+"""Reading the review list: a page of it, one line, its counts and choices."""
