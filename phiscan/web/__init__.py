@@ -1,0 +1,1 @@
+"""The review pages and the REST API."""

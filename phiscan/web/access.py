@@ -1,0 +1,143 @@
+"""Who may do what: the permissions, the roles that carry them, and routes that demand one each.
+
+Everything is denied unless a line here allows it. A route without a permission cannot be made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from fastapi import Request
+from fastapi.routing import APIRoute
+from starlette.responses import Response
+
+from phiscan.review.users import Role, User
+
+PERMISSION = "x-permission"  # where a route, and the OpenAPI document, say what they need
+
+
+class Permission(StrEnum):
+    """What a route needs. PUBLIC and SIGNED_IN are no rights of a role."""
+
+    PUBLIC = "public"  # sign-in, static files, health: nothing of the store is shown
+    SIGNED_IN = "signed_in"  # one's own account
+    SEE_QUEUE = "see_queue"  # the list and masked items
+    DECIDE = "decide"  # verdicts, their undoing, notes, second reviews, one's own saved views
+    CORRECT = "correct"  # spans: right, wrong, missed
+    PROPOSE_SUPPRESSION = "propose_suppression"  # narrow ones take effect, broad ones wait
+    REVEAL = "reveal"  # the real text of one item
+    ASSIGN = "assign"
+    ADJUDICATE = "adjudicate"  # settle a disagreement of two reviewers
+    APPROVE_SUPPRESSION = "approve_suppression"  # broad ones; lift any
+    EXPORT = "export"  # the queue as a file
+    READ_REPORT = "read_report"  # the audit pack
+    READ_LOG = "read_log"  # the audit log and its verification
+    SIGN_LOG = "sign_log"  # "I have reviewed this log"
+    MANAGE_USERS = "manage_users"
+
+
+_READER = frozenset({Permission.SEE_QUEUE})
+_REVIEWER = _READER | {
+    Permission.DECIDE,
+    Permission.CORRECT,
+    Permission.PROPOSE_SUPPRESSION,
+    Permission.REVEAL,
+    Permission.EXPORT,
+    Permission.READ_REPORT,
+}
+_LEAD = _REVIEWER | {Permission.ASSIGN, Permission.ADJUDICATE, Permission.APPROVE_SUPPRESSION}
+
+RIGHTS: Mapping[Role, frozenset[Permission]] = {
+    Role.READER: _READER,
+    Role.REVIEWER: _REVIEWER,
+    Role.LEAD: _LEAD,
+    Role.AUDITOR: frozenset({Permission.READ_LOG, Permission.SIGN_LOG, Permission.READ_REPORT}),
+    Role.ADMIN: frozenset({Permission.MANAGE_USERS}),
+}
+
+
+def may(user: User | None, permission: Permission) -> bool:
+    """Tell whether a person (None = nobody signed in) has a permission."""
+    if permission is Permission.PUBLIC:
+        return True
+    if user is None:
+        return False
+    return permission is Permission.SIGNED_IN or permission in RIGHTS[user.role]
+
+
+Admit = Callable[[Request, Permission], Coroutine[Any, Any, None]]
+
+
+class GuardedRoute(APIRoute):
+    """A route that asks who is there before anything of the request is read.
+
+    Raises:
+        ValueError: it was made without a permission.
+    """
+
+    def __init__(
+        self,
+        path: str,
+        endpoint: Callable[..., Any],
+        *,
+        openapi_extra: dict[str, Any] | None = None,
+        **rest: Any,
+    ) -> None:
+        self.permission = Permission(str((openapi_extra or {}).get(PERMISSION)))
+        super().__init__(path, endpoint, openapi_extra=openapi_extra, **rest)
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """Return the handler behind its guard."""
+        handle = super().get_route_handler()
+
+        async def guarded(request: Request) -> Response:
+            admit: Admit = request.app.state.admit
+            await admit(request, self.permission)
+            return await handle(request)
+
+        return guarded
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """One declared route."""
+
+    path: str
+    endpoint: Callable[..., Any]
+    method: str
+    needs: Permission
+    options: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Routes:
+    """The routes of one module, in the order in which they are tried.
+
+    ``page`` declares HTML routes, which are not in the OpenAPI document; ``api`` those that are.
+    """
+
+    declared: list[Route] = field(default_factory=list)
+
+    def page(
+        self, method: str, path: str, *, needs: Permission
+    ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+        """Declare a page, or what a form of a page is sent to."""
+        return self._declare(method, path, needs, {"include_in_schema": False, "response_model": None})
+
+    def api(
+        self, method: str, path: str, *, needs: Permission, **options: Any
+    ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+        """Declare a route of the REST API; options as FastAPI's ``add_api_route`` takes them."""
+        return self._declare(method, "/api/v1" + path, needs, options)
+
+    def _declare(
+        self, method: str, path: str, needs: Permission, options: Mapping[str, Any]
+    ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+        def declare(endpoint: Callable[..., Any]) -> Callable[..., Any]:
+            self.declared.append(Route(path, endpoint, method, needs, options))
+            return endpoint
+
+        return declare

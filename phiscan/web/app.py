@@ -1,0 +1,120 @@
+"""The web application: its routes in one explicit list, each behind a permission.
+
+How to add a page. Write ``web/routes_<subject>.py``:
+
+    routes = Routes()
+
+    @routes.page("GET", "/queue", needs=Permission.SEE_QUEUE)
+    def queue(request: Request, user: SignedIn, desk: DeskNow) -> Response:
+        items = desk.store.queue(limit=50)
+        return desk.pages.render(request, "queue.html", items=items)
+
+    @routes.api("POST", "/items/{file_id}/decision", needs=Permission.DECIDE)
+    def decide(file_id: int, body: DecisionBody, user: SignedIn, desk: DeskNow) -> DecisionAnswer: ...
+
+then name its ``routes`` in ``ROUTES`` below. Endpoints are plain ``def`` (they run in a thread, the store
+blocks); forms are read by ``Annotated[str, Form()]``; raise ``InputError`` for what a person got wrong (400).
+A form posts to its own address and answers with a 303 redirect. Time is ``desk.now()``.
+
+Templates extend ``base.html`` (blocks: title, content, script). Everything is escaped; put every name that
+came from a share through ``|visible``. No inline script or style, unless with ``nonce="{{ nonce }}"``; no
+``style=`` attributes. ``static("desk.css")`` gives a file's address, ``can("decide")`` asks for a permission.
+Cross-site requests are refused before a route sees them, so forms need no hidden token.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from fastapi import FastAPI
+from fastapi.openapi.utils import get_openapi
+from fastapi.routing import APIRoute
+from fastapi.telemetry import TelemetryConfig
+
+from phiscan import __version__
+from phiscan.config import Config
+from phiscan.review.store import Store
+from phiscan.web import routes_account, routes_service, routes_sign_in
+from phiscan.web.access import PERMISSION, GuardedRoute, Routes
+from phiscan.web.desk import Desk, Settings
+from phiscan.web.failures import answer_failures
+from phiscan.web.pages import Pages
+from phiscan.web.protection import Protection
+from phiscan.web.session import admit
+from phiscan.web.static import Static
+
+ROUTES: tuple[Routes, ...] = (routes_service.routes, routes_sign_in.routes, routes_account.routes)
+
+_NO_TELEMETRY: TelemetryConfig = {
+    "tracing": False,
+    "metrics": False,
+    "logs": False,
+    "operation_spans": False,
+    "auto_configure": False,  # whatever the environment says: addresses of pages name files
+}
+
+
+def create_app(
+    store: Store, config: Config, settings: Settings | None = None, *, routes: tuple[Routes, ...] = ROUTES
+) -> FastAPI:
+    """Return the application over an open store.
+
+    Raises:
+        ValueError: a route has no permission, or two have the same method and path.
+    """
+    settings = settings or Settings()
+    app = FastAPI(
+        title="phiscan",
+        version=__version__,
+        openapi_url=None,  # served by routes_service, to signed-in people only
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+        telemetry=_NO_TELEMETRY,
+        max_body_size=settings.max_body_bytes,
+    )
+    app.state.desk = Desk(store=store, config=config, settings=settings, pages=Pages(Static.load()))
+    app.state.admit = admit
+    for module in routes:
+        for route in module.declared:
+            app.router.add_api_route(
+                route.path,
+                route.endpoint,
+                methods=[route.method],
+                route_class_override=GuardedRoute,
+                openapi_extra={PERMISSION: route.needs.value},
+                **route.options,
+            )
+    _check(app)
+    app.openapi = partial(_openapi, app)  # type: ignore[method-assign]
+    app.add_middleware(Protection, settings=settings)
+    answer_failures(app)
+    return app
+
+
+def _check(app: FastAPI) -> None:
+    """Refuse an application with a route that has no guard, or with one that hides another."""
+    seen: set[tuple[str, str]] = set()
+    for route in app.routes:
+        if not isinstance(route, GuardedRoute):
+            message = f"route without a permission: {getattr(route, 'path', route)}"
+            raise ValueError(message)  # noqa: TRY004 (what is wrong is the declaration)
+        for method in route.methods or ():
+            if (method, route.path) in seen:
+                message = f"declared twice: {method} {route.path}"
+                raise ValueError(message)
+            seen.add((method, route.path))
+
+
+def _openapi(app: FastAPI) -> dict[str, object]:
+    """Return the OpenAPI document: the routes below /api, with two ways to prove who asks."""
+    if app.openapi_schema is None:
+        routes = [route for route in app.routes if isinstance(route, APIRoute) and route.include_in_schema]
+        made = get_openapi(title=app.title, version=app.version, routes=routes)
+        made.setdefault("components", {})["securitySchemes"] = {
+            "session": {"type": "apiKey", "in": "cookie", "name": "phiscan"},
+            "token": {"type": "http", "scheme": "bearer"},
+        }
+        made["security"] = [{"session": []}, {"token": []}]
+        app.openapi_schema = made
+    return app.openapi_schema

@@ -1,0 +1,47 @@
+"""What every request works with: the store, the settings of this server, the clock, the pages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Annotated
+
+from fastapi import Depends, Request
+
+from phiscan.config import Config
+from phiscan.review.store import Store
+from phiscan.web.pages import Pages
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How this server is reached."""
+
+    hosts: tuple[str, ...] = ("127.0.0.1", "localhost", "[::1]")  # names that a browser may ask for
+    is_https: bool = False  # browsers reach it by TLS: cookies are Secure
+    max_body_bytes: int = 1024 * 1024
+
+
+def _utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """The parts of one running server."""
+
+    store: Store
+    config: Config
+    settings: Settings
+    pages: Pages
+    now: Callable[[], datetime] = field(default=_utc_now)
+
+
+def desk_of(request: Request) -> Desk:
+    """Return the desk that serves a request."""
+    desk: Desk = request.app.state.desk
+    return desk
+
+
+DeskNow = Annotated[Desk, Depends(desk_of)]

@@ -1,0 +1,54 @@
+"""Rendering pages: everything escaped, names of files visible, one nonce per response."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from fastapi import Request
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from starlette.responses import HTMLResponse
+
+from phiscan.visible import visible
+from phiscan.web.access import Permission, may
+from phiscan.web.static import Static
+
+
+class Pages:
+    """The templates and what they may use.
+
+    In every template: ``user`` (None before sign-in), ``can("decide")``, ``static("desk.css")``, ``nonce``,
+    ``path`` (of the request); filters ``visible`` (for every name that came from a share) and ``moment``.
+    """
+
+    def __init__(self, static: Static) -> None:
+        self.static = static
+        self._environment = Environment(
+            loader=PackageLoader("phiscan.web", "templates"),
+            autoescape=True,
+            undefined=StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+        )
+        self._environment.filters["visible"] = visible
+        self._environment.filters["moment"] = _moment
+        self._environment.globals["static"] = static.url
+
+    def render(
+        self, request: Request, name: str, /, *, status_code: int = 200, **context: Any
+    ) -> HTMLResponse:
+        """Return a page; ``name`` is a template's file name."""
+        user = getattr(request.state, "user", None)
+        text = self._environment.get_template(name).render(
+            user=user,
+            can=lambda permission: may(user, Permission(permission)),
+            nonce=request.state.nonce,
+            path=request.url.path,
+            **context,
+        )
+        return HTMLResponse(text, status_code=status_code)
+
+
+def _moment(value: datetime) -> str:
+    """Write a time for people, in UTC, to the minute."""
+    return value.astimezone(UTC).strftime("%Y-%m-%d %H:%M UTC")

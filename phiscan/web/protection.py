@@ -1,0 +1,112 @@
+"""What stands before every route: host names, cross-site requests, headers, and errors that say nothing.
+
+One ASGI middleware, so that no response goes round it, not even that of an error.
+"""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass
+
+import structlog
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from phiscan.errors import origin
+from phiscan.web.desk import Settings
+
+SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+log = structlog.get_logger("phiscan.web")
+
+
+@dataclass(frozen=True, slots=True)
+class Protection:
+    """The middleware around the whole application."""
+
+    app: ASGIApp
+    settings: Settings
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Refuse, or hand on; add the headers; answer an unexpected error without its message."""
+        if scope["type"] != "http":
+            if scope["type"] == "lifespan":
+                await self.app(scope, receive, send)
+            return  # no route speaks anything else; the server closes the connection
+        nonce = secrets.token_urlsafe(16)
+        scope.setdefault("state", {})["nonce"] = nonce
+        started = False
+
+        async def guarded_send(message: Message) -> None:
+            nonlocal started
+            if message["type"] == "http.response.start":
+                started = True
+                _add_headers(MutableHeaders(scope=message), nonce, is_https=self.settings.is_https)
+            await send(message)
+
+        refusal = refused(scope["method"], Headers(scope=scope), self.settings)
+        if refusal:
+            status = 400 if "host" in refusal else 403
+            await PlainTextResponse(refusal, status)(scope, receive, guarded_send)
+            return
+        try:
+            await self.app(scope, receive, guarded_send)
+        except Exception as error:  # noqa: BLE001 (a message that we did not write may quote a document)
+            log.error(  # noqa: TRY400 (the traceback would hold the message)
+                "request failed", origin=origin(error), method=scope["method"]
+            )
+            if started:
+                raise ConnectionAbortedError from None
+            answer = PlainTextResponse("something went wrong; the server's log says where\n", 500)
+            await answer(scope, receive, guarded_send)
+
+
+def refused(method: str, headers: Headers, settings: Settings) -> str:
+    """Say why a request is not taken; "" when it is.
+
+    An unsafe method is taken only from our own pages (Sec-Fetch-Site, else Origin), or from a program that
+    brings a token and no cookie: no other site can make a browser send that. Another site's page may lead
+    a browser here, but not load anything from here.
+    """
+    host = headers.get("host", "").lower()
+    if _name(host) not in settings.hosts:
+        return "unknown host name"
+    site = headers.get("sec-fetch-site")
+    if method in SAFE_METHODS:
+        leads = headers.get("sec-fetch-mode") == "navigate" and headers.get("sec-fetch-dest") == "document"
+        is_ours = leads or site not in {"cross-site", "same-site"}
+    elif site is not None:
+        is_ours = site == "same-origin"
+    elif headers.get("origin") is not None:
+        is_ours = headers["origin"].lower() == f"{'https' if settings.is_https else 'http'}://{host}"
+    else:
+        has_token = headers.get("authorization", "").lower().startswith("bearer ")
+        is_ours = has_token and "cookie" not in headers
+    return "" if is_ours else "refused: sent by another site, or by a browser that does not say by which"
+
+
+def _name(host: str) -> str:
+    """Return a Host header without its port."""
+    if host.startswith("["):
+        return host.partition("]")[0] + "]"
+    name, _, port = host.partition(":")
+    return name if port.isdecimal() or not port else host
+
+
+def _add_headers(headers: MutableHeaders, nonce: str, *, is_https: bool) -> None:
+    policy = (
+        f"default-src 'none'; script-src 'self' 'nonce-{nonce}'; style-src 'self' 'nonce-{nonce}'; "
+        "img-src 'self'; font-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; "
+        "frame-ancestors 'none'"
+    )
+    headers["Content-Security-Policy"] = policy
+    headers.setdefault("Cache-Control", "no-store")
+    headers["X-Content-Type-Options"] = "nosniff"
+    # Not no-referrer: with it, browsers send `Origin: null` with our own forms.
+    headers["Referrer-Policy"] = "same-origin"
+    headers["Cross-Origin-Opener-Policy"] = "same-origin"
+    headers["Cross-Origin-Resource-Policy"] = "same-origin"
+    headers["Permissions-Policy"] = "camera=(), microphone=(), geolocation=()"
+    headers["X-Frame-Options"] = "DENY"
+    if is_https:
+        headers["Strict-Transport-Security"] = "max-age=31536000"

@@ -1,0 +1,43 @@
+"""Style sheets and scripts, read once; the address holds the hash, so that they may be cached for good."""
+
+from __future__ import annotations
+
+import mimetypes
+from dataclasses import dataclass
+from hashlib import sha256
+from importlib import resources
+
+
+@dataclass(frozen=True, slots=True)
+class StaticFile:
+    """One file as it is sent."""
+
+    content: bytes
+    media_type: str
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class Static:
+    """The files of ``phiscan/web/static`` by name; nothing else can be asked for."""
+
+    files: dict[str, StaticFile]
+
+    @classmethod
+    def load(cls) -> Static:
+        """Read them."""
+        files = {}
+        for entry in resources.files("phiscan.web").joinpath("static").iterdir():
+            if entry.is_file() and not entry.name.startswith("."):
+                content = entry.read_bytes()
+                media_type = mimetypes.guess_type(entry.name)[0] or "application/octet-stream"
+                files[entry.name] = StaticFile(content, media_type, sha256(content).hexdigest()[:16])
+        return cls(files)
+
+    def url(self, name: str) -> str:
+        """Return the address of a file.
+
+        Raises:
+            KeyError: there is no such file; a template is wrong.
+        """
+        return f"/static/{self.files[name].digest}/{name}"
