@@ -1,0 +1,241 @@
+// The desk's comforts: single keys, a clock on what is revealed, picking text to correct.
+// Every page works without this file; nothing here decides anything that a form does not send.
+"use strict";
+
+document.documentElement.classList.add("js");
+
+const KEYS_OFF = "phiscan.keys-off"; // in localStorage: single-key shortcuts are switched off (WCAG 2.1.4)
+const WARN_S = 20; // before what is revealed is masked again
+
+function keysOff() {
+  try {
+    return localStorage.getItem(KEYS_OFF) === "1";
+  } catch {
+    return false; // no storage: shortcuts are on, and the switch lasts for this page
+  }
+}
+
+function setKeys(on) {
+  try {
+    if (on) localStorage.removeItem(KEYS_OFF);
+    else localStorage.setItem(KEYS_OFF, "1");
+  } catch { /* no storage */ }
+  document.documentElement.classList.toggle("keys-off", !on);
+}
+
+document.documentElement.classList.toggle("keys-off", keysOff());
+
+function isTyping(target) {
+  return target instanceof Element
+    && target.closest("input:not([type=checkbox], [type=radio]), textarea, select, [contenteditable], dialog[open]") !== null;
+}
+
+function moveRow(step) {
+  const rows = [...document.querySelectorAll("[data-row]")];
+  if (!rows.length) return false;
+  const here = document.activeElement ? document.activeElement.closest("tr, li") : null;
+  const at = rows.findIndex((row) => here !== null && here.contains(row));
+  const next = at < 0 ? (step > 0 ? 0 : rows.length - 1) : Math.min(rows.length - 1, Math.max(0, at + step));
+  rows[next].focus();
+  return true;
+}
+
+function openHelp() {
+  const help = document.getElementById("keys");
+  if (!help) return;
+  if (help.open) help.close();
+  else help.showModal();
+}
+
+function onKey(event) {
+  if (event.ctrlKey || event.altKey || event.metaKey || event.isComposing) return;
+  if (event.key === "Escape" && isTyping(event.target) && !event.target.closest("dialog")) {
+    event.target.blur(); // so that the keys work again
+    return;
+  }
+  if (keysOff() || document.documentElement.classList.contains("keys-off") || isTyping(event.target)) return;
+  if (event.key === "?") {
+    event.preventDefault();
+    openHelp();
+    return;
+  }
+  if (event.repeat && !"jk".includes(event.key)) return; // a key held down decides once
+  if (event.key === "j" && moveRow(1)) return;
+  if (event.key === "k" && moveRow(-1)) return;
+  if (event.key === "x") {
+    const row = document.activeElement ? document.activeElement.closest("tr") : null;
+    const tick = row ? row.querySelector("input[type=checkbox]") : null;
+    if (tick) tick.click();
+    return;
+  }
+  if (!/^[a-z/]$/.test(event.key)) return;
+  const wanted = document.querySelector(`[data-key="${event.key}"]`);
+  if (!wanted) return;
+  event.preventDefault();
+  if (wanted.matches("input, select, textarea")) wanted.focus();
+  else wanted.click();
+}
+
+// A form that is on its way is not sent a second time by an impatient finger.
+function onSubmit(event) {
+  const form = event.target;
+  if (form.dataset.sent) {
+    event.preventDefault();
+    return;
+  }
+  if (form.dataset.stay !== undefined) {
+    event.preventDefault();
+    sendAndStay(form, event.submitter);
+    return;
+  }
+  if (form.method === "post") form.dataset.sent = "1";
+}
+
+async function sendAndStay(form, submitter) {
+  const said = document.getElementById(form.dataset.stay);
+  const body = new URLSearchParams(new FormData(form));
+  if (submitter && submitter.name) body.set(submitter.name, submitter.value);
+  try {
+    const answer = await fetch(form.action, { method: "POST", body, redirect: "manual", credentials: "same-origin" });
+    const recorded = answer.type === "opaqueredirect" || answer.ok;
+    said.textContent = recorded ? "Recorded." : "Not recorded: the form was refused. Check type and positions.";
+    if (recorded) markCorrected(form);
+  } catch {
+    said.textContent = "Not recorded: the server did not answer.";
+  }
+}
+
+function markCorrected(form) {
+  const position = form.elements.position ? form.elements.position.value : "";
+  const mark = position === "" ? null : document.getElementById(`f${position}`);
+  if (mark) mark.classList.add("judged");
+}
+
+// What is revealed masks itself: at the end of its time, and at once when the page is left or hidden.
+function startClock() {
+  const revealed = document.querySelector("[data-seconds]");
+  if (!revealed) return;
+  const mask = () => window.location.replace(revealed.dataset.masked);
+  const ends = performance.now() + 1000 * Number(revealed.dataset.seconds);
+  const clock = document.getElementById("clock");
+  const said = document.getElementById("clock-said");
+  let warned = false;
+  const tick = () => {
+    const left = Math.max(0, Math.round((ends - performance.now()) / 1000));
+    clock.textContent = `${Math.floor(left / 60)}:${String(left % 60).padStart(2, "0")}`;
+    if (left <= WARN_S && !warned) {
+      warned = true;
+      said.textContent = `The text is masked again in ${left} seconds.`;
+    }
+    if (left === 0) mask();
+  };
+  tick();
+  setInterval(tick, 500);
+  document.addEventListener("visibilitychange", () => { if (document.hidden) mask(); });
+  window.addEventListener("pageshow", (event) => { if (event.persisted) mask(); });
+}
+
+// Positions are code points of the extracted text; the page shows one character for each of them.
+function codePoints(text) {
+  let n = 0;
+  for (const _ of text) n += 1; // eslint-disable-line no-unused-vars
+  return n;
+}
+
+function offsetIn(node, offset) {
+  const block = (node.nodeType === Node.TEXT_NODE ? node.parentElement : node).closest("[data-start]");
+  if (!block) return null;
+  const before = document.createRange();
+  before.selectNodeContents(block);
+  before.setEnd(node, offset);
+  return Number(block.dataset.start) + codePoints(before.toString());
+}
+
+function pickMissed() {
+  const selection = document.getSelection();
+  const form = document.getElementById("missed");
+  if (!form || !selection || selection.isCollapsed || !selection.rangeCount) return;
+  const range = selection.getRangeAt(0);
+  const start = offsetIn(range.startContainer, range.startOffset);
+  const end = offsetIn(range.endContainer, range.endOffset);
+  if (start === null || end === null || end <= start) return;
+  form.elements.start.value = start;
+  form.elements.end.value = end;
+  document.getElementById("picked").textContent = `${end - start} characters picked. Say of what type they are.`;
+}
+
+function pickFinding(event) {
+  const mark = event.target instanceof Element ? event.target.closest("mark[data-position]") : null;
+  const form = document.getElementById("correct");
+  if (!mark || !form || !document.getSelection().isCollapsed) return;
+  form.elements.position.value = mark.dataset.position;
+  fillFrom(form);
+  form.querySelector("button").focus();
+}
+
+function fillFrom(form) {
+  const chosen = form.elements.position.selectedOptions ? form.elements.position.selectedOptions[0] : null;
+  if (!chosen || chosen.dataset.start === undefined) return;
+  form.elements.start.value = chosen.dataset.start;
+  form.elements.end.value = chosen.dataset.end;
+  form.elements.entity_type.value = chosen.dataset.type;
+}
+
+function tickAll(event) {
+  const form = event.target.form || document;
+  for (const tick of form.querySelectorAll("input[name=file]")) tick.checked = event.target.checked;
+  countTicked();
+}
+
+function countTicked() {
+  const said = document.getElementById("ticked");
+  if (!said) return;
+  const n = document.querySelectorAll("input[name=file]:checked").length;
+  said.textContent = n ? `${n} chosen` : "None chosen";
+}
+
+function onReady() {
+  document.addEventListener("keydown", onKey);
+  document.addEventListener("submit", onSubmit);
+  // Sent is sent for this visit of the page only: Back must find the form usable.
+  window.addEventListener("pageshow", () => {
+    for (const form of document.querySelectorAll("form[data-sent]")) delete form.dataset.sent;
+  });
+  // Screen readers speak what changes in a live region, not what was there when the page came.
+  for (const flash of document.querySelectorAll("[role=status][data-say], [role=alert][data-say]")) {
+    const words = flash.querySelector("p");
+    const text = words.textContent;
+    words.textContent = "";
+    setTimeout(() => { words.textContent = text; }, 60);
+  }
+  for (const opener of document.querySelectorAll("[data-help]")) {
+    opener.addEventListener("click", (event) => {
+      event.preventDefault();
+      openHelp();
+    });
+  }
+  const keysOn = document.getElementById("keys-on");
+  if (keysOn) {
+    keysOn.checked = !keysOff();
+    keysOn.addEventListener("change", () => setKeys(keysOn.checked));
+  }
+  const all = document.getElementById("tick-all");
+  if (all) all.addEventListener("change", tickAll);
+  document.addEventListener("change", (event) => {
+    if (event.target.name === "file") countTicked();
+    if (event.target.name === "position" && event.target.form.id === "correct") fillFrom(event.target.form);
+  });
+  countTicked();
+  const reading = document.querySelector(".reading");
+  if (reading) {
+    reading.addEventListener("mouseup", () => setTimeout(pickMissed, 0));
+    reading.addEventListener("keyup", pickMissed);
+    reading.addEventListener("click", pickFinding);
+    const correct = document.getElementById("correct");
+    if (correct) fillFrom(correct);
+  }
+  startClock();
+}
+
+if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", onReady);
+else onReady();
