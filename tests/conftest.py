@@ -8,3 +8,5 @@ from hypothesis import settings
 settings.register_profile("ci", derandomize=True)
 if os.environ.get("CI"):
     settings.load_profile("ci")
+
+pytest_plugins = ("tests.postgresql",)

@@ -2,31 +2,38 @@
 
 SQLite: write-ahead log, so that people review while a scan writes; every writing transaction takes its
 lock at the start (BEGIN IMMEDIATE) and is short; a database that stays locked is tried again.
+PostgreSQL: the same, with an advisory lock (``phiscan.review.postgresql``).
 """
 
 from __future__ import annotations
 
-import os
 import random
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import sqlalchemy as sa
-from sqlalchemy.engine import URL, make_url
+from sqlalchemy.engine import URL
 
 from phiscan.errors import StoreError
+from phiscan.review import postgresql, sqlite
 from phiscan.review.tables import SCHEMA_VERSION
+from phiscan.review.urls import is_sqlite, parse, shown
 
 T = TypeVar("T")
 
 BUSY_TIMEOUT_S = 10.0  # SQLite itself waits so long for a lock
 N_TRIES = 6  # and then the whole transaction is tried again
 
-_WRITES = "phiscan_writes"
+Turn = Literal["one", "beside", "alone"]
+"""How a writing transaction stands to others: one at a time; beside them (the recording of results, on a
+server); alone (what removes rows). An SQLite file takes one writer at a time whatever is asked."""
+
+_TURN = "phiscan_turn"
 _DURABLE = "phiscan_durable"
+# What the server's administrator set must not change what a transaction sees.
+_READ_COMMITTED = {"isolation_level": "READ COMMITTED"}
 
 
 class Database:
@@ -35,18 +42,19 @@ class Database:
     def __init__(self, url: URL, engine: sa.Engine) -> None:
         self.url = url
         self.is_new = False  # made by opening it
-        self._file = _file_identity(url)
+        self._file = sqlite.file_identity(url)
         self._engine = engine
         # One reading transaction sees one state: SQLite always, a server only when asked.
-        is_sqlite = url.get_backend_name() == "sqlite"
-        self._reader = engine if is_sqlite else engine.execution_options(isolation_level="REPEATABLE READ")
-        self._writer = engine.execution_options(**{_WRITES: True})
-        self._durable = engine.execution_options(**{_WRITES: True, _DURABLE: True})
+        self._reader = (
+            engine
+            if is_sqlite(url)
+            else engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
+        )
 
     @property
     def name(self) -> str:
         """The URL for messages, its password hidden."""
-        return self.url.render_as_string(hide_password=True)
+        return shown(self.url)
 
     @contextmanager
     def read(self) -> Iterator[sa.Connection]:
@@ -61,7 +69,7 @@ class Database:
         except sa.exc.SQLAlchemyError as error:
             raise self._store_error(error) from None
 
-    def write(self, action: Callable[[sa.Connection], T], *, durable: bool = False) -> T:
+    def write(self, action: Callable[[sa.Connection], T], *, durable: bool = False, turn: Turn = "one") -> T:
         """Run ``action`` in one writing transaction; again from its start when the database was locked.
 
         ``durable``: survives a power cut once this returns (reviewers' decisions); otherwise it survives
@@ -70,23 +78,46 @@ class Database:
         Raises:
             StoreError: the database cannot be written.
         """
-        if _file_identity(self.url) != self._file:
+        if sqlite.file_identity(self.url) != self._file:
             # An open SQLite file goes on taking rows after it was deleted: they would be lost unsaid.
             message = f"{self.name}: was deleted or replaced while it was in use"
             raise StoreError(message)
-        engine = self._durable if durable else self._writer
+        engine = self._engine.execution_options(
+            **{_TURN: turn, _DURABLE: durable}, **({} if is_sqlite(self.url) else _READ_COMMITTED)
+        )
         for attempt in range(N_TRIES):
             try:
                 with engine.connect() as connection, connection.begin():
                     return action(connection)
-            except sa.exc.OperationalError as error:
-                if not _is_busy(error) or attempt == N_TRIES - 1:
+            except sa.exc.SQLAlchemyError as error:
+                if not _is_busy(error, turn) or attempt == N_TRIES - 1:
                     raise self._store_error(error) from None
                 time.sleep(random.uniform(0.01, 0.05) * 2**attempt)  # noqa: S311 (spreads waiting writers)
-            except sa.exc.SQLAlchemyError as error:
-                raise self._store_error(error) from None
         message = f"{self.name}: stayed locked"  # pragma: no cover (the loop returns or raises)
         raise StoreError(message)
+
+    def outside_transactions(self, statement: str) -> None:
+        """Run a statement that databases refuse inside a transaction (VACUUM, a change of the journal).
+
+        Raises:
+            StoreError: it failed.
+        """
+        try:
+            with self._engine.connect() as connection:
+                raw = connection.connection.dbapi_connection
+                if raw is None:  # pragma: no cover (a connection that was just made has one)
+                    return
+                if not is_sqlite(self.url):
+                    raw.autocommit = True  # SQLite's is always so: BEGIN is ours
+                try:
+                    raw.cursor().execute(statement)
+                finally:
+                    connection.invalidate()  # back to the pool's own settings
+        except sa.exc.SQLAlchemyError as error:
+            raise self._store_error(error) from None
+        except self._engine.dialect.loaded_dbapi.Error as error:
+            message = f"{self.name}: {_cause_of(error, lost=False)}"
+            raise StoreError(message) from None
 
     def close(self) -> None:
         """Close every connection."""
@@ -103,20 +134,7 @@ def open_database(url: str, *, create: bool) -> Database:
         StoreError: one line with the URL (password hidden): unusable URL, missing, foreign, corrupt,
             read-only or of another schema version.
     """
-    try:
-        parsed = make_url(url)
-    except sa.exc.ArgumentError:
-        message = "database: expected a URL such as sqlite:///phiscan.db"
-        raise StoreError(message) from None
-    shown = parsed.render_as_string(hide_password=True)
-    if parsed.get_backend_name() == "sqlite":
-        _prepare_file(parsed, shown, create=create)
-    try:
-        engine = _engine(parsed)
-    except (sa.exc.SQLAlchemyError, ImportError) as error:
-        message = f"{shown}: no driver for this kind of database: {str(error).splitlines()[0]}"
-        raise StoreError(message) from None
-    database = Database(parsed, engine)
+    database = connect(url, create=create)
     try:
         _check_schema(database, create=create)
     except BaseException:
@@ -125,13 +143,32 @@ def open_database(url: str, *, create: bool) -> Database:
     return database
 
 
+def connect(url: str, *, create: bool) -> Database:
+    """Return a database whose schema was not looked at; with ``create`` make a missing file.
+
+    Raises:
+        StoreError: one line with the URL (password hidden): unusable or missing.
+    """
+    parsed = parse(url)
+    if is_sqlite(parsed):
+        sqlite.prepare_file(parsed, create=create)
+    try:
+        return Database(parsed, _engine(parsed))
+    except (sa.exc.SQLAlchemyError, ImportError) as error:
+        hint = "; pip install 'phiscan[postgresql]'" if "psycopg" in str(error) else ""
+        said = str(error).splitlines()[0]
+        message = f"{shown(parsed)}: no driver for this kind of database: {said}{hint}"
+        raise StoreError(message) from None
+
+
 def lock_chain(connection: sa.Connection) -> None:
     """Let nobody else append to the audit log until this transaction ends.
 
-    On SQLite the writing transaction already excludes every other writer.
+    A writing transaction already excludes every other one that writes to the log; on a server one that
+    records beside others takes its turn here.
     """
     if connection.dialect.name == "postgresql":
-        connection.exec_driver_sql("LOCK TABLE audit_log IN EXCLUSIVE MODE")
+        postgresql.take_turn(connection)
 
 
 def inserted_id(connection: sa.Connection, table: sa.Table, values: Mapping[str, Any]) -> int:
@@ -141,128 +178,102 @@ def inserted_id(connection: sa.Connection, table: sa.Table, values: Mapping[str,
 
 
 def _engine(url: URL) -> sa.Engine:
-    if url.get_backend_name() != "sqlite":
-        return sa.create_engine(url, hide_parameters=True, pool_pre_ping=True)
+    if not is_sqlite(url):
+        arguments = postgresql.connect_arguments(url) if url.get_backend_name() == "postgresql" else {}
+        engine = sa.create_engine(url, hide_parameters=True, pool_pre_ping=True, connect_args=arguments)
+        sa.event.listen(engine, "begin", _server_begin)
+        return engine
     engine = sa.create_engine(url, hide_parameters=True, connect_args={"timeout": BUSY_TIMEOUT_S})
-    sa.event.listen(engine, "connect", _sqlite_connected)
+    sa.event.listen(engine, "connect", sqlite.connected)
     sa.event.listen(engine, "begin", _sqlite_begin)
     return engine
 
 
-def _sqlite_connected(connection: Any, _record: Any) -> None:
-    connection.isolation_level = None  # we say BEGIN ourselves
-    cursor = connection.cursor()
-    cursor.execute("PRAGMA foreign_keys = ON")
-    cursor.execute("PRAGMA synchronous = NORMAL")
-    cursor.execute("PRAGMA temp_store = MEMORY")  # sorting leaves nothing in the temp folder
-    cursor.execute("PRAGMA cache_size = -32768")  # KiB
-    cursor.close()
-
-
 def _sqlite_begin(connection: sa.Connection) -> None:
     options = connection.get_execution_options()
-    if not options.get(_WRITES):
-        connection.exec_driver_sql("BEGIN")
-        return
-    level = "FULL" if options.get(_DURABLE) else "NORMAL"
-    connection.exec_driver_sql(f"PRAGMA synchronous = {level}")
-    connection.exec_driver_sql("BEGIN IMMEDIATE")
+    sqlite.begin(connection, writes=_TURN in options, durable=bool(options.get(_DURABLE)))
 
 
-def _file_identity(url: URL) -> tuple[int, int] | None:
-    """Return device and inode of an SQLite file; None for anything else, or when it is not there."""
-    if url.get_backend_name() != "sqlite" or not url.database or url.database.startswith("file:"):
-        return None
-    try:
-        info = Path(url.database).stat()
-    except OSError:
-        return None
-    return info.st_dev, info.st_ino
-
-
-def _prepare_file(url: URL, shown: str, *, create: bool) -> None:
-    name = url.database or ""
-    if name in {"", ":memory:"}:
-        message = f"{shown}: expected the path of a database file"
-        raise StoreError(message)
-    if name.startswith("file:"):  # an SQLite URI; whoever writes one knows what it does
-        return
-    path = Path(name)
-    try:
-        if path.is_file():
-            return
-        if path.exists():
-            message = f"{shown}: expected a file"
-            raise StoreError(message)
-        if not create:
-            message = f"{shown}: no such database; `phiscan init` or `phiscan scan` makes one"
-            raise StoreError(message)
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        # SQLite would make it readable by everybody that the umask allows; its -wal and -shm files take
-        # over this mode.
-        os.close(os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600))
-    except OSError as error:
-        message = f"{shown}: cannot be created: {error.strerror}"
-        raise StoreError(message) from None
+def _server_begin(connection: sa.Connection) -> None:
+    options = connection.get_execution_options()
+    if _TURN in options:
+        postgresql.begin(connection, options[_TURN], durable=bool(options.get(_DURABLE)))
 
 
 def _check_schema(database: Database, *, create: bool) -> None:
-    with database.read() as connection:
-        found = _found_version(connection)
-        n_tables = 0 if found else len(sa.inspect(connection).get_table_names())
+    found = schema_of(database)
     if found == SCHEMA_VERSION:
         return
-    if found is None and n_tables:
-        message = f"{database.name}: not a phiscan database: it has tables, but none of ours"
-        raise StoreError(message)
-    if found is not None and found > SCHEMA_VERSION:
+    if found and found > SCHEMA_VERSION:
         message = f"{database.name}: schema {found} is newer than {SCHEMA_VERSION}, which this phiscan knows"
         raise StoreError(message)
     if not create:
         found = found or "none"
-        message = f"{database.name}: schema {found}, expected {SCHEMA_VERSION}; `phiscan init` updates it"
+        message = (
+            f"{database.name}: schema {found}, expected {SCHEMA_VERSION}; `phiscan db migrate` updates it"
+        )
         raise StoreError(message)
+    bring_up_to_date(database)
+    database.is_new = not found
+
+
+def schema_of(database: Database) -> str:
+    """Return the schema's number, "" for an empty database.
+
+    Raises:
+        StoreError: it is another program's database.
+    """
+    with database.read() as connection:
+        inspector = sa.inspect(connection)
+        if inspector.has_table("alembic_version"):
+            version = connection.execute(sa.text("SELECT version_num FROM alembic_version")).scalar()
+            return str(version or "")
+        n_tables = len(inspector.get_table_names())
+    if n_tables:
+        message = f"{database.name}: not a phiscan database: it has tables, but none of ours"
+        raise StoreError(message)
+    return ""
+
+
+def bring_up_to_date(database: Database, *, also: Callable[[sa.Connection], None] | None = None) -> None:
+    """Migrate to the newest schema in one transaction; ``also`` runs in it first.
+
+    Raises:
+        StoreError: the database cannot be written, or cannot hold our tables.
+    """
     from phiscan.review.migrations import migrate  # noqa: PLC0415 (Alembic takes 0.4 s to import)
 
-    _use_wal(database)
-    database.write(migrate)
-    database.is_new = found is None
+    if is_sqlite(database.url):
+        # For good; people review while a scan writes.
+        database.outside_transactions("PRAGMA journal_mode = WAL")
+
+    def bring(connection: sa.Connection) -> None:
+        if connection.dialect.name == "postgresql" and (why := postgresql.refusal(connection)):
+            message = f"{database.name}: {why}"
+            raise StoreError(message)
+        if also is not None:
+            also(connection)
+        migrate(connection)
+
+    database.write(bring, turn="alone")
 
 
-def _found_version(connection: sa.Connection) -> str | None:
-    if not sa.inspect(connection).has_table("alembic_version"):
-        return None
-    version: str | None = connection.execute(sa.text("SELECT version_num FROM alembic_version")).scalar()
-    return version
-
-
-def _use_wal(database: Database) -> None:
-    """Switch an SQLite file to write-ahead logging, for good; it cannot be done inside a transaction."""
-    if database.url.get_backend_name() != "sqlite":
-        return
-    try:
-        raw = database._engine.raw_connection()  # noqa: SLF001 (same module)
-        try:
-            raw.cursor().execute("PRAGMA journal_mode = WAL")
-        finally:
-            raw.close()
-    except (sa.exc.SQLAlchemyError, OSError) as error:
-        message = f"{database.name}: cannot be written: {error}"
-        raise StoreError(message) from None
-
-
-def _is_busy(error: sa.exc.OperationalError) -> bool:
-    code = getattr(error.orig, "sqlite_errorcode", None)
+def _is_busy(error: sa.exc.SQLAlchemyError, turn: Turn) -> bool:
+    original = getattr(error, "orig", None)
+    code = getattr(original, "sqlite_errorcode", None)
     if code is not None:
         return code & 0xFF in {5, 6}  # SQLITE_BUSY, SQLITE_LOCKED
-    return getattr(error.orig, "sqlstate", None) in {"40001", "40P01"}  # serialisation failure, deadlock
+    return postgresql.is_retried(original, turn=turn)
 
 
 def _cause(error: sa.exc.SQLAlchemyError) -> str:
+    return _cause_of(
+        getattr(error, "orig", None) or error, lost=bool(getattr(error, "connection_invalidated", False))
+    )
+
+
+def _cause_of(original: BaseException, *, lost: bool) -> str:
     """Say what went wrong in one line without any value; servers quote rows in their messages."""
-    original = getattr(error, "orig", None)
     if type(original).__module__.startswith("sqlite3"):
         return str(original).splitlines()[0]
-    state = getattr(original, "sqlstate", None)
-    kind = type(original or error).__name__
-    return f"{kind} ({state})" if state else kind
+    return postgresql.cause(original, lost=lost)

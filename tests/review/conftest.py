@@ -1,12 +1,47 @@
-"""A fresh store for each test, and results to record in it."""
+"""A fresh store for each test, on SQLite and on PostgreSQL, and results to record in it.
 
-from collections.abc import Iterator
+A test that asks for ``store`` or ``url`` runs on both. One that asks for ``database``, the path of the SQLite
+file, runs on SQLite alone; one that asks for ``server``, on PostgreSQL alone. Each database is a copy of one
+that was made once, by the migrations.
+"""
+
+import shutil
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from phiscan.review.store import Store
+from tests.postgresql import Server
 from tests.review.results import url_of
+
+TEMPLATE = "phiscan_template"
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "backend" in metafunc.fixturenames:
+        kinds = ["sqlite", "postgresql"]
+        kinds = kinds[:1] if "database" in metafunc.fixturenames else kinds
+        kinds = kinds[1:] if "server" in metafunc.fixturenames else kinds
+        metafunc.parametrize("backend", kinds, scope="session")
+
+
+@pytest.fixture(scope="session")
+def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("template") / "phiscan.db"
+    Store.open(url_of(path), create=True).close()
+    return path
+
+
+@pytest.fixture(scope="session")
+def postgresql_template(postgresql_server: Server) -> Server:
+    Store.open(postgresql_server.make(TEMPLATE), create=True).close()
+    return postgresql_server
+
+
+@pytest.fixture
+def server(postgresql_template: Server) -> Server:
+    return postgresql_template
 
 
 @pytest.fixture
@@ -15,6 +50,28 @@ def database(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def store(database: Path) -> Iterator[Store]:
-    with Store.open(url_of(database), create=True) as opened:
+def url(backend: str, request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """The URL of an empty phiscan database."""
+    if backend == "sqlite":
+        path = tmp_path / "phiscan.db"
+        shutil.copy(request.getfixturevalue("sqlite_template"), path)
+        yield url_of(path)
+        return
+    server: Server = request.getfixturevalue("postgresql_template")
+    yield server.make("phiscan_test", template=TEMPLATE)
+    server.drop("phiscan_test")
+
+
+@pytest.fixture
+def empty_url(backend: str, request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The URL of a database that is not there yet, or on a server has nothing in it."""
+    if backend == "sqlite":
+        return url_of(tmp_path / "empty.db")
+    fresh: Callable[[], str] = request.getfixturevalue("fresh_postgresql")
+    return fresh()
+
+
+@pytest.fixture
+def store(url: str) -> Iterator[Store]:
+    with Store.open(url) as opened:
         yield opened

@@ -5,10 +5,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import sqlalchemy as sa
 
 from phiscan.errors import InputError
 from phiscan.model import Verdict
 from phiscan.review.store import Store
+from phiscan.review.urls import parse
+from tests.postgresql import Server
 from tests.review.results import NOW, failed, later, referred, scan
 
 FORGED = (
@@ -27,14 +30,19 @@ def decided(store: Store) -> Store:
     return store
 
 
-def tamper(database: Path, *statements: str, unlocked: bool = True) -> None:
-    """Change rows as somebody with the file in hand would: the triggers dropped first."""
-    with sqlite3.connect(database) as connection:
-        triggers = connection.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall()
-        for name, _ in triggers if unlocked else []:
-            connection.execute(f"DROP TRIGGER {name}")
+def tamper(url: str, *statements: str) -> None:
+    """Change rows as somebody with the database in hand would: the triggers dropped first."""
+    engine = sa.create_engine(parse(url))
+    with engine.begin() as connection:
+        if engine.dialect.name == "postgresql":
+            connection.exec_driver_sql("SET LOCAL session_replication_role = replica")
+        else:
+            triggers = "SELECT name FROM sqlite_master WHERE type = 'trigger'"
+            for (name,) in connection.exec_driver_sql(triggers).all():
+                connection.exec_driver_sql(f"DROP TRIGGER {name}")
         for statement in statements:
-            connection.execute(statement)
+            connection.exec_driver_sql(statement)
+    engine.dispose()
 
 
 def test_the_last_decision_stands_and_all_are_kept(decided: Store) -> None:
@@ -106,6 +114,28 @@ def test_append_only_tables_refuse_every_change(
             connection.execute(statement.format(table=table))
 
 
+@pytest.mark.parametrize("table", TABLES)
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE {table} SET id = id",
+        "DELETE FROM {table} WHERE id = 1",
+        "TRUNCATE {table} CASCADE",
+        "INSERT INTO {table} SELECT * FROM {table} WHERE id = 1 ON CONFLICT (id) DO UPDATE SET id = 1",
+        "MERGE INTO {table} USING {table} AS other ON {table}.id = other.id WHEN MATCHED THEN DELETE",
+    ],
+)
+def test_append_only_tables_refuse_every_change_on_a_server(
+    decided: Store, server: Server, url: str, table: str, statement: str
+) -> None:
+    assert decided.verify_audit().ok
+    assert server.folder.is_dir()
+    engine = sa.create_engine(parse(url))
+    with pytest.raises(sa.exc.DBAPIError, match="is append-only"), engine.begin() as connection:
+        connection.exec_driver_sql(statement.format(table=table))
+    engine.dispose()
+
+
 @pytest.mark.parametrize("column", ["hash", "prev_hash"])
 def test_replace_through_another_unique_column_is_refused(
     decided: Store, database: Path, column: str
@@ -159,17 +189,17 @@ def test_an_empty_log_is_whole(store: Store) -> None:
     ],
 )
 def test_verification_names_the_first_entry_that_does_not_hold(
-    decided: Store, database: Path, statement: str, first_bad: int, problem: str
+    decided: Store, url: str, statement: str, first_bad: int, problem: str
 ) -> None:
-    tamper(database, statement)
+    tamper(url, statement)
     check = decided.verify_audit()
     assert (check.ok, check.first_bad) == (False, first_bad)
     assert problem in check.problem
 
 
-def test_a_noted_head_shows_that_the_end_was_cut_off(decided: Store, database: Path) -> None:
+def test_a_noted_head_shows_that_the_end_was_cut_off(decided: Store, url: str) -> None:
     head = decided.verify_audit().head
-    tamper(database, "DELETE FROM audit_log WHERE id = 4", "DELETE FROM decision WHERE id = 3")
+    tamper(url, "DELETE FROM audit_log WHERE id = 4", "DELETE FROM decision WHERE id = 3")
     assert decided.verify_audit().ok  # nothing inside the database can show this
     check = decided.verify_audit(head=head)
     assert (check.ok, check.first_bad) == (False, 4)

@@ -1,35 +1,34 @@
 """Reviewers in several processes decide while a scan records: nothing lost, nothing doubled."""
 
 import multiprocessing
-from pathlib import Path
 
 from phiscan.model import Verdict
 from phiscan.review.store import Store
-from tests.review.results import NOW, referred, scan, url_of
+from tests.review.results import NOW, referred, scan
 
 N_REVIEWERS = 4
 N_DECISIONS = 40
 N_FILES = 30
 
 
-def _review(database: Path, reviewer: str) -> None:
-    with Store.open(url_of(database)) as store:
+def _review(url: str, reviewer: str) -> None:
+    with Store.open(url) as store:
         for number in range(N_DECISIONS):
             store.decide(number % N_FILES + 1, Verdict.PHI, reviewer=reviewer, note=str(number), now=NOW)
 
 
-def _scan(database: Path) -> None:
-    with Store.open(url_of(database)) as store:
+def _scan(url: str) -> None:
+    with Store.open(url) as store:
         for number in range(10):
             scan(store, [referred(f"new{number}-{n:02}.txt") for n in range(20)], minutes=number + 1)
 
 
-def test_reviewers_and_a_scan_write_at_once(store: Store, database: Path) -> None:
+def test_reviewers_and_a_scan_write_at_once(store: Store, url: str) -> None:
     scan(store, [referred(f"{n:02}.txt") for n in range(N_FILES)])
     context = multiprocessing.get_context("spawn")
     names = [f"reviewer {n}" for n in range(N_REVIEWERS)]
-    processes = [context.Process(target=_review, args=(database, name)) for name in names]
-    processes.append(context.Process(target=_scan, args=(database,)))
+    processes = [context.Process(target=_review, args=(url, name)) for name in names]
+    processes.append(context.Process(target=_scan, args=(url,)))
     for process in processes:
         process.start()
     for process in processes:
@@ -46,18 +45,17 @@ def test_reviewers_and_a_scan_write_at_once(store: Store, database: Path) -> Non
     assert [head.n_crawled for head in store.scans()] == [N_FILES] + [20] * 10
 
 
-def _create(database: Path) -> None:
-    Store.open(url_of(database), create=True).close()
+def _create(url: str) -> None:
+    Store.open(url, create=True).close()
 
 
-def test_several_processes_make_one_database(tmp_path: Path) -> None:
+def test_several_processes_make_one_database(empty_url: str) -> None:
     context = multiprocessing.get_context("spawn")
-    database = tmp_path / "phiscan.db"
-    processes = [context.Process(target=_create, args=(database,)) for _ in range(3)]
+    processes = [context.Process(target=_create, args=(empty_url,)) for _ in range(3)]
     for process in processes:
         process.start()
     for process in processes:
         process.join(60)
     assert [process.exitcode for process in processes] == [0, 0, 0]
-    with Store.open(url_of(database)) as store:
+    with Store.open(empty_url) as store:
         assert store.scans() == []
