@@ -11,23 +11,9 @@ from phiscan.classify.topics import label_of
 from phiscan.cli.queue_table import item_json
 from phiscan.cli.visible import visible
 from phiscan.model import Referral, StoredFinding
+from phiscan.report.words import CASES
 from phiscan.review.store import ItemDetail, QueueItem
 
-# The rows of the decision table (docs/reference/decision-table.md) in words.
-CASES = {
-    "concept": "health information, and a person with an identifier or a venue (equation 4)",
-    "patient_identifier": "health information, and an identifier that singles out one person",
-    "birth_date": "health information, and a date of birth",
-    "bare_name": "health information, and a person's name alone",
-    "contact": "clear health information, and an address, telephone, fax or e-mail",
-    "thin_record": "a hint of health information, a name, and a number that only patients have",
-    "patient_list": "a hint of health information, and several people with dates of birth",
-    "people_list": "a hint of health information with several terms, and a list of people by name",
-    "health_without_person": "health information, but nobody whom it is about",
-    "person_by_name": "a person's name, but no health information",
-    "person_by_identifier": "an identifier of a person, but no health information",
-    "neither": "neither a person nor health information",
-}
 N_TERMS = 12  # health terms named; a long document has a hundred
 _DETECTOR_WORDS = {True: "PHI", False: "not PHI"}
 

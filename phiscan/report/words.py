@@ -74,6 +74,22 @@ DETECTORS: dict[str, str] = {
     "text": "how the text is written, with all of that masked",
 }
 
+# The rows of the decision table (docs/reference/decision-table.md) in words.
+CASES: dict[str, str] = {
+    "concept": "health information, and a person with an identifier or a venue (equation 4)",
+    "patient_identifier": "health information, and an identifier that singles out one person",
+    "birth_date": "health information, and a date of birth",
+    "bare_name": "health information, and a person's name alone",
+    "contact": "clear health information, and an address, telephone, fax or e-mail",
+    "thin_record": "a hint of health information, a name, and a number that only patients have",
+    "patient_list": "a hint of health information, and several people with dates of birth",
+    "people_list": "a hint of health information with several terms, and a list of people by name",
+    "health_without_person": "health information, but nobody whom it is about",
+    "person_by_name": "a person's name, but no health information",
+    "person_by_identifier": "an identifier of a person, but no health information",
+    "neither": "neither a person nor health information",
+}
+
 # Each reason with what it means for the reader, and what can be done about it.
 REASONS: dict[str, str] = {
     SkipReason.IGNORED: "named in the operator's ignore file",
