@@ -196,6 +196,8 @@ class SourceFile:
     uid: int = 0
     owner: str = ""  # name of the owner as the share gives it; "" when unknown
     readers: tuple[str, ...] = ()  # who may read it: "everyone", "group NAME", "user NAME"
+    # Contents of this size that were screened, each "HASH MEDIA_TYPE": the result of an equal one is taken.
+    twins: tuple[str, ...] = field(default=(), compare=False, repr=False)
 
     @property
     def absolute(self) -> bytes:
@@ -392,6 +394,7 @@ class FileResult:
     detail: str = ""
     media_type: str = ""
     content_hash: str = ""  # blake3, hex
+    is_copy: bool = False  # screened by taking over what is stored of an equal content
     unread: tuple[UnreadPart, ...] = ()
     n_chars: int = 0
     vector: PiiVector = PiiVector()

@@ -44,13 +44,17 @@ def _print_table(run: ScanRun, _store: Store) -> None:
         + (" (resumed)" if run.resumed else ""),
         "",
         _line("crawled", summary.crawled),
-        _line("  screened", summary.screened),
+        _line(
+            "  screened", summary.screened, f"{summary.n_copies:,} copies of others" * bool(summary.n_copies)
+        ),
         _line("  unchanged", summary.unchanged, "their earlier result stands"),
         _line("  skipped", skipped, _reasons(summary.skipped)),
         _line("  could not be read", failed, _reasons(summary.failed)),
     ]
     if summary.n_unread_parts:
         lines.append(_line("  unread parts", summary.n_unread_parts, "inside files that were read"))
+    if summary.n_deleted or summary.n_moved:
+        lines.append(_line("gone since last time", summary.n_deleted, f"and {summary.n_moved:,} moved"))
     lines += [
         "",
         _line("identifiers present", summary.screened_positive),

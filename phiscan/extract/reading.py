@@ -31,7 +31,21 @@ def extract(source: SourceFile, limits: Limits, passwords: Sequence[str] = ()) -
         ExtractError: the file gives nothing at all; ``reason`` says why.
     """
     data = read_source(source, limits.file_bytes)
-    return extract_bytes(data, source.path.rpartition(b"/")[2].decode("utf-8", "replace"), limits, passwords)
+    return extract_bytes(data, _name(source), limits, passwords)
+
+
+def identify(source: SourceFile, limits: Limits) -> tuple[str, str]:
+    """Return content hash and media type of a crawled file: what its text depends on.
+
+    Raises:
+        ExtractError: it cannot be opened, changed, or is too large to be read in one piece.
+    """
+    data = read_source(source, limits.file_bytes)
+    return blake3(data).hexdigest(), sniff(data, _name(source))
+
+
+def _name(source: SourceFile) -> str:
+    return source.path.rpartition(b"/")[2].decode("utf-8", "replace")
 
 
 def extract_bytes(data: bytes, name: str, limits: Limits, passwords: Sequence[str] = ()) -> Document:

@@ -9,10 +9,11 @@ from __future__ import annotations
 import time
 from collections import defaultdict
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from phiscan import classify, extract, screen
+from phiscan.classify.learned import with_learned
 from phiscan.config import Config, Limits
 from phiscan.errors import ConfigError, ExtractError, origin
 from phiscan.model import (
@@ -22,11 +23,13 @@ from phiscan.model import (
     FileResult,
     HealthScore,
     Outcome,
+    PiiVector,
     SourceFile,
     StoredFinding,
     StoredTerm,
 )
 from phiscan.review.identity import keyed_hash, load_key, shape
+from phiscan.screen.prototypes import Prototype
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +57,14 @@ def build_engine(config: Config) -> Engine:
     Raises:
         ConfigError, RuleError, DictionaryError, ModelError: the installation or configuration is unusable.
     """
+    screener, classifier = screen.build_screener(config), classify.build_classifier(config)
+    if config.learned is not None:
+        classifier, learned = with_learned(classifier, config.home, config.learned)
+        found = (Prototype(item.name, PiiVector.from_int(item.vector)) for item in learned)
+        screener = replace(screener, prototypes=(*screener.prototypes, *found))
     return Engine(
-        screener=screen.build_screener(config),
-        classifier=classify.build_classifier(config),
+        screener=screener,
+        classifier=classifier,
         limits=config.limits,
         key=load_key(config.key_file),
         passwords=read_passwords(config),
@@ -103,6 +111,9 @@ def process(source: SourceFile, engine: Engine) -> Processed:
     """
     clock = _Clock()
     try:
+        if source.twins and (copy := _as_copy(source, engine.limits)) is not None:
+            clock.lap("extract")
+            return Processed(copy, clock.laps())
         document = extract.extract(source, engine.limits, engine.passwords)
         clock.lap("extract")
         result = _keep(source, document, examine(document, engine, lap=clock.lap), engine.key)
@@ -115,6 +126,19 @@ def process(source: SourceFile, engine: Engine) -> Processed:
     except Exception as error:  # noqa: BLE001 (the per-file fault boundary)
         result = FileResult(source, Outcome.FAILED, reason=FailReason.CRASHED, detail=origin(error))
     return Processed(result, clock.laps())
+
+
+def _as_copy(source: SourceFile, limits: Limits) -> FileResult | None:
+    """Return the result of a file that is one of its twins; None when it must be screened."""
+    try:
+        content_hash, media_type = extract.identify(source, limits)
+    except ExtractError:
+        return None  # reading it says why
+    if f"{content_hash} {media_type}" not in source.twins:
+        return None
+    return FileResult(
+        source, Outcome.SCREENED, content_hash=content_hash, media_type=media_type, is_copy=True
+    )
 
 
 class _Clock:
@@ -172,6 +196,8 @@ def _keep(source: SourceFile, document: Document, examination: Examination, key:
         detectors=examination.detectors,
         findings=tuple(findings),
         terms=_count_terms(document, health),
+        window=health.window,
+        evidence=classify.weigh(document, screening, health).kept(),
     )
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections import deque
+from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from phiscan.model import FileResult, Outcome, Referral
+from phiscan.model import FileResult, Outcome, Referral, SourceFile
 from phiscan.review.store import Store
 
 BATCH = 200  # results recorded by one transaction
@@ -32,7 +32,7 @@ class Ledger:
     """Keeps results in crawl order until they are recorded, a batch to a transaction.
 
     ``_line`` holds, in crawl order, results that are there and None for each file that a worker still
-    has; the workers' answers arrive in the same order.
+    has, or that waits for one of equal content; answers may arrive in another order.
     """
 
     def __init__(self, store: Store, scan_id: int, key: str, on_progress: Callable[[Progress], None]) -> None:
@@ -41,7 +41,7 @@ class Ledger:
         self.key = key
         self.progress = Progress()
         self._on_progress = on_progress
-        self._line: deque[FileResult | None] = deque()
+        self._line: OrderedDict[tuple[bytes, bytes], FileResult | None] = OrderedDict()
         self._batch: list[FileResult] = []
         self._seen: list[int] = []
         self._flushed = time.monotonic()
@@ -51,26 +51,24 @@ class Ledger:
         """Wall-clock seconds since this run began."""
         return time.monotonic() - self.progress.started
 
-    def expect(self) -> None:
-        """Note that a file was handed to the workers."""
-        self._line.append(None)
+    def expect(self, source: SourceFile) -> None:
+        """Note that a file is to be read."""
+        self._line[source.root, source.path] = None
 
     def arrive(self, result: FileResult) -> None:
-        """Take the answer for the earliest file that is still with the workers."""
-        self._settle()
-        self._line.popleft()
+        """Take the answer about a file that was expected."""
+        self._line[result.source.root, result.source.path] = result
         self.progress.n_read += 1
         self.progress.n_bytes += result.source.size
         self.progress.n_failed += result.outcome == Outcome.FAILED
         self.progress.n_referred += result.referral == Referral.REFERRED
-        self._batch.append(result)
         self._settle()
 
     def settle_now(self, result: FileResult) -> None:
         """Take a result that needed no worker."""
         self.progress.n_skipped += result.outcome == Outcome.SKIPPED
         self.progress.n_failed += result.outcome == Outcome.FAILED
-        self._line.append(result)
+        self._line[result.source.root, result.source.path] = result
         self._settle()
 
     def stand(self, *file_ids: int) -> None:
@@ -87,9 +85,9 @@ class Ledger:
         self._flushed = time.monotonic()
 
     def _settle(self) -> None:
-        while self._line and (result := self._line[0]) is not None:
+        while self._line and (result := next(iter(self._line.values()))) is not None:
             self._batch.append(result)
-            self._line.popleft()
+            self._line.popitem(last=False)
         full = len(self._batch) >= BATCH or len(self._seen) >= BATCH * 10
         if full or time.monotonic() - self._flushed > FLUSH_S:
             self.flush()

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby, islice
+from typing import Any
+
+import pathspec
 
 from phiscan.crawl import Crawled, is_same_file
+from phiscan.errors import InputError
 from phiscan.model import FailReason, FileResult, Outcome, SourceFile
+from phiscan.pipeline.copies import Copies
 from phiscan.pipeline.ledger import Ledger
 from phiscan.review.store import KnownFile
 
@@ -23,10 +28,35 @@ class ScanOptions:
 
     full: bool = False  # read everything again
     retry_failed: bool = False  # read again what failed before
+    only: tuple[str, ...] = ()  # gitignore patterns; nothing else is looked at; () = everything
 
-    def as_dict(self) -> dict[str, bool]:
+    def as_dict(self) -> dict[str, Any]:
         """Return the options as stored with the scan."""
-        return {"full": self.full, "retry_failed": self.retry_failed}
+        options: dict[str, Any] = {"full": self.full, "retry_failed": self.retry_failed}
+        return {**options, "only": list(self.only)} if self.only else options
+
+
+def only_rules(patterns: Sequence[str]) -> pathspec.GitIgnoreSpec | None:
+    """Return the rules of ``--only``; None when everything is looked at.
+
+    Raises:
+        InputError: one of them is not a pattern.
+    """
+    if not patterns:
+        return None
+    for pattern in patterns:
+        try:
+            pathspec.GitIgnoreSpec.from_lines([pattern])
+        except (ValueError, TypeError):
+            message = f"--only {pattern}: expected a pattern such as '*.docx' or 'letters/**'"
+            raise InputError(message) from None
+    return pathspec.GitIgnoreSpec.from_lines(patterns)
+
+
+def _is_wanted(crawled: Crawled, only: pathspec.GitIgnoreSpec) -> bool:
+    """Tell whether an entry is one of those asked for; a folder that cannot be listed always is."""
+    name = crawled.source.path.decode("utf-8", "surrogateescape")
+    return crawled.fail is not None or bool(only.match_file(name))
 
 
 class Plan:
@@ -38,21 +68,42 @@ class Plan:
         self._ledger = ledger
         self._roots = roots
         self._options = options
-        self._entries = iter(entries)
+        only = only_rules(options.only)
+        self._entries = (crawled for crawled in entries if only is None or _is_wanted(crawled, only))
+        self._copies = Copies(self._twins)
 
-    def to_read(self) -> Iterator[SourceFile]:
+    def rounds(self) -> Iterator[Iterator[SourceFile]]:
+        """Yield the files for the workers in one long round, then what had to wait for its twin."""
+        yield self._to_read()
+        while self._copies.is_waiting:
+            yield self._copies.freed()
+
+    def settle(self, result: FileResult) -> None:
+        """Take the answer about a file that was given out."""
+        self._copies.settle(result)
+        self._ledger.arrive(result)
+
+    def _to_read(self) -> Iterator[SourceFile]:
         """Yield the files for the workers; settle all other entries on the way."""
         listed: set[bytes] = set()
         while chunk := list(islice(self._entries, LOOK_AHEAD)):
             known = self._look_up(chunk)
-            for crawled in chunk:
+            standing = [self._standing(crawled, known) for crawled in chunk]
+            self._copies.look_up(
+                [
+                    crawled.source.size
+                    for crawled, old in zip(chunk, standing, strict=True)
+                    if old is None and crawled.skip is None and crawled.fail is None
+                ]
+            )
+            for crawled, stands in zip(chunk, standing, strict=True):
+                yield from self._copies.freed()
                 listed.add(crawled.source.root)
                 if crawled.fail is not None:
                     self._keep_below(crawled.source)
                 self._ledger.progress.n_crawled += 1
-                before = known.get((crawled.source.root, crawled.source.path))
-                if before is not None and self._stands(crawled, before):
-                    self._ledger.stand(before.file_id)
+                if stands is not None:
+                    self._ledger.stand(stands.file_id)
                 elif crawled.skip is not None:
                     self._ledger.settle_now(FileResult(crawled.source, Outcome.SKIPPED, reason=crawled.skip))
                 elif crawled.fail is not None:
@@ -60,10 +111,11 @@ class Plan:
                         FileResult(crawled.source, Outcome.FAILED, reason=crawled.fail, detail=crawled.detail)
                     )
                 else:
-                    self._ledger.expect()
-                    yield crawled.source
+                    self._ledger.expect(crawled.source)
+                    if (source := self._copies.admit(crawled.source)) is not None:
+                        yield source
         for root in self._roots:
-            if root not in listed and not self._options.full:
+            if root not in listed and not (self._options.full or self._options.only):
                 self._doubt_emptiness(root)
 
     def _keep_below(self, folder: SourceFile) -> None:
@@ -92,6 +144,16 @@ class Plan:
             found = self._ledger.store.known(root, [crawled.source.path for crawled in entries])
             known.update({(root, path): before for path, before in found.items()})
         return known
+
+    def _twins(self, sizes: Sequence[int]) -> Mapping[int, tuple[str, ...]]:
+        """Return the contents of these sizes that need not be screened again; with --full, of this scan."""
+        ledger = self._ledger
+        scan_id = ledger.scan_id if self._options.full else None
+        return ledger.store.twins(sizes, ledger.key, scan_id=scan_id)
+
+    def _standing(self, crawled: Crawled, known: Mapping[tuple[bytes, bytes], KnownFile]) -> KnownFile | None:
+        before = known.get((crawled.source.root, crawled.source.path))
+        return before if before is not None and self._stands(crawled, before) else None
 
     def _stands(self, crawled: Crawled, before: KnownFile) -> bool:
         """Tell whether the recorded result is still what a new look would give."""

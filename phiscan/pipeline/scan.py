@@ -23,7 +23,7 @@ from phiscan.pipeline.engine import build_engine
 from phiscan.pipeline.ledger import Ledger, Progress
 from phiscan.pipeline.pace import Pace, paced
 from phiscan.pipeline.plan import Plan, ScanOptions
-from phiscan.pipeline.versions import versions, versions_key
+from phiscan.pipeline.versions import learned_version, versions, versions_key
 from phiscan.pipeline.workers import Workers, local_workers
 from phiscan.review.store import ScanSummary, Store
 
@@ -70,6 +70,7 @@ def scan(
         StoreError: the store cannot be written; the run stops.
     """
     options, pace = options or ScanOptions(), pace or Pace()
+    config = config.with_learned(learned_version(store))
     build_engine(config)  # an unusable rule or model is said here, once, not by every worker
     parts = versions(config)
     key = versions_key(parts)
@@ -79,26 +80,31 @@ def scan(
     stage_seconds: Counter[str] = Counter()
     try:
         with workers or local_workers(config, largest_batch=pace.largest_batch) as crew:
-            for source, answer in crew.run(paced(plan.to_read(), pace)):
-                if isinstance(answer, Fault):
-                    ledger.arrive(
-                        FileResult(source, Outcome.FAILED, reason=answer.reason, detail=answer.detail)
-                    )
-                else:
-                    stage_seconds.update(dict(answer.seconds))
-                    ledger.arrive(answer.result)
+            for sources in plan.rounds():
+                for source, answer in crew.run(paced(sources, pace)):
+                    if isinstance(answer, Fault):
+                        failed = FileResult(
+                            source, Outcome.FAILED, reason=answer.reason, detail=answer.detail
+                        )
+                        plan.settle(failed)
+                    else:
+                        stage_seconds.update(dict(answer.seconds))
+                        plan.settle(answer.result)
     except StoreError:
         raise  # a store that cannot be written is not asked again: what is missing is read the next time
     except BaseException:
-        _close(store, state.id, ledger, "stopped")
+        _close(store, ledger, options, "stopped")
         raise
-    _close(store, state.id, ledger, "complete")
+    _close(store, ledger, options, "complete")
     return ScanRun(store.summary(state.id), state.resumed, stage_seconds)
 
 
-def _close(store: Store, scan_id: int, ledger: Ledger, status: Literal["complete", "stopped"]) -> None:
+def _close(
+    store: Store, ledger: Ledger, options: ScanOptions, status: Literal["complete", "stopped"]
+) -> None:
     ledger.flush()
-    store.finish_scan(scan_id, status=status, seconds=ledger.seconds, now=_now())
+    whole = not options.only
+    store.finish_scan(ledger.scan_id, status=status, seconds=ledger.seconds, now=_now(), whole=whole)
 
 
 def _now() -> datetime:

@@ -89,6 +89,9 @@ class ScanSummary:
     by_detector: Mapping[str, int]
     versions: Mapping[str, str]
     n_unread_parts: int
+    n_copies: int = 0  # of the screened: taken over from an equal content
+    n_deleted: int = 0  # there at the last complete scan, gone at this one
+    n_moved: int = 0  # gone from there, and met at a new place
 
     def to_json(self) -> dict[str, Any]:
         """Return the object of the contract (``scan --json``), with status and unread parts added."""
@@ -111,6 +114,9 @@ class ScanSummary:
             "by_detector": dict(self.by_detector),
             "versions": dict(self.versions),
             "unread_parts": self.n_unread_parts,
+            "copies": self.n_copies,
+            "deleted": self.n_deleted,
+            "moved": self.n_moved,
         }
 
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import sqlalchemy as sa
 
 from phiscan.errors import StoreError
-from phiscan.model import FileResult, Outcome, PiiVector
+from phiscan.model import FileResult, Outcome, PiiVector, SourceFile
 from phiscan.review.database import inserted_id
 from phiscan.review.identity import is_shape
+from phiscan.review.reuse import copy_children, originals
 from phiscan.review.risk import risk_of
+from phiscan.review.statements import chunks
 from phiscan.review.tables import (
     access,
     examination,
@@ -19,14 +21,11 @@ from phiscan.review.tables import (
     finding,
     health_term,
     health_window,
+    reuse,
     root,
     sighting,
     unread_part,
 )
-
-T = TypeVar("T")
-
-N_PER_STATEMENT = 500  # values of one IN list
 
 _CHILDREN = (finding, health_term, unread_part, access, health_window)
 
@@ -61,8 +60,9 @@ def record(
     """
     by_file = {(result.source.root, result.source.path): result for result in results}
     file_ids = _file_ids(connection, scan_id, by_file)
-    pairs = [(file_ids[place], result) for place, result in by_file.items()]
-    examination_ids = _write_examinations(connection, scan_id, versions_key, pairs)
+    pairs = [(file_ids[place], result) for place, result in by_file.items() if not result.is_copy]
+    new = {file_id: {**_examination_row(result), "versions_key": versions_key} for file_id, result in pairs}
+    examination_ids = _write_examinations(connection, scan_id, new)
     children: tuple[list[dict[str, Any]], ...] = tuple([] for _ in _CHILDREN)
     for file_id, result in pairs:
         for rows, more in zip(children, _child_rows(examination_ids[file_id], result), strict=True):
@@ -70,6 +70,8 @@ def record(
     for table, rows in zip(_CHILDREN, children, strict=True):
         if rows:
             connection.execute(table.insert(), rows)
+    copies = [(file_ids[place], result) for place, result in by_file.items() if result.is_copy]
+    examination_ids |= _write_copies(connection, scan_id, versions_key, copies)
     _see(connection, scan_id, examination_ids, unchanged)
 
 
@@ -113,14 +115,47 @@ def _file_ids(
     return ids
 
 
+def _write_copies(
+    connection: sa.Connection,
+    scan_id: int,
+    versions_key: str,
+    copies: Sequence[tuple[int, FileResult]],
+) -> dict[int, int]:
+    """Take over the results of equal contents; place, owner and risk are the copy's own."""
+    if not copies:
+        return {}
+    contents = [(result.content_hash, result.media_type) for _, result in copies]
+    found = originals(connection, contents, versions_key)
+    rows = {}
+    for file_id, result in copies:
+        original = found[result.content_hash, result.media_type]
+        kept = {name: value for name, value in original.items() if name not in {"id", "scan_id", "file_id"}}
+        vector = PiiVector.from_int(original["vector"])
+        risk = risk_of(vector, original["n_people"], original["health_score"])
+        rows[file_id] = {**kept, **_source_row(result.source), "risk": risk}
+    ids = _write_examinations(connection, scan_id, rows)
+    places = [
+        {"examination_id": ids[file_id], **row}
+        for file_id, result in copies
+        for row in _access_rows(result.source)
+    ]
+    if places:
+        connection.execute(access.insert(), places)
+    pairs = [
+        (found[content]["id"], ids[file_id]) for content, (file_id, _) in zip(contents, copies, strict=True)
+    ]
+    of_content = [table for table in _CHILDREN if table is not access]
+    copy_children(connection, of_content, pairs)
+    return ids
+
+
 def _write_examinations(
-    connection: sa.Connection, scan_id: int, versions_key: str, pairs: Sequence[tuple[int, FileResult]]
+    connection: sa.Connection, scan_id: int, rows: Mapping[int, Mapping[str, Any]]
 ) -> dict[int, int]:
     """Write one row per file and return its number by file; an earlier row of this scan keeps its own."""
-    ids = _examination_ids(connection, scan_id, [file_id for file_id, _ in pairs])
+    ids = _examination_ids(connection, scan_id, list(rows))
     new, again = [], []
-    for file_id, result in pairs:
-        row = {**_examination_row(result), "versions_key": versions_key}
+    for file_id, row in rows.items():
         if file_id in ids:
             again.append({**row, "row_id": ids[file_id]})
         else:
@@ -130,7 +165,7 @@ def _write_examinations(
         statement = examination.update().where(examination.c.id == sa.bindparam("row_id")).values(changed)
         connection.execute(statement, again)
         for some in chunks([row["row_id"] for row in again]):
-            for table in _CHILDREN:
+            for table in (*_CHILDREN, reuse):
                 connection.execute(table.delete().where(table.c.examination_id.in_(some)))
     if new:
         connection.execute(examination.insert(), new)
@@ -152,18 +187,11 @@ def _examination_row(result: FileResult) -> dict[str, Any]:
     if result.outcome is Outcome.UNCHANGED:
         message = "an unchanged file is recorded by its number, not as a result"
         raise ValueError(message)
-    source = result.source
     return {
         "outcome": result.outcome.value,
         "reason": str(result.reason),
         "detail": result.detail,
-        "size": source.size,
-        "mtime_ns": source.mtime_ns,
-        "ctime_ns": source.ctime_ns,
-        "inode": source.inode,
-        "device": source.device,
-        "mode": source.mode,
-        "uid": source.uid,
+        **_source_row(result.source),
         "media_type": result.media_type,
         "content_hash": result.content_hash,
         "n_chars": result.n_chars,
@@ -182,6 +210,25 @@ def _examination_row(result: FileResult) -> dict[str, Any]:
         "detectors": result.detectors,
         "risk": risk_of(result.vector, result.n_people, result.health_score),
     }
+
+
+def _source_row(source: SourceFile) -> dict[str, Any]:
+    return {
+        "size": source.size,
+        "mtime_ns": source.mtime_ns,
+        "ctime_ns": source.ctime_ns,
+        "inode": source.inode,
+        "device": source.device,
+        "mode": source.mode,
+        "uid": source.uid,
+    }
+
+
+def _access_rows(source: SourceFile) -> list[dict[str, Any]]:
+    """Return owner and readers of a place, when the share gave any."""
+    if not (source.owner or source.readers):
+        return []
+    return [{"owner": source.owner, "readers": list(source.readers)}]
 
 
 def _child_rows(examination_id: int, result: FileResult) -> tuple[list[dict[str, Any]], ...]:
@@ -228,11 +275,7 @@ def _child_rows(examination_id: int, result: FileResult) -> tuple[list[dict[str,
         }
         for position, part in enumerate(result.unread)
     ]
-    source = result.source
-    known = bool(source.owner or source.readers)
-    accesses = [
-        {"examination_id": examination_id, "owner": source.owner, "readers": list(source.readers)}
-    ] * known
+    accesses = [{"examination_id": examination_id, **row} for row in _access_rows(result.source)]
     windows = [
         {
             "examination_id": examination_id,
@@ -282,10 +325,3 @@ def _see(
                 row = (sighting.c.scan_id == scan_id) & (sighting.c.file_id == file_id)
                 connection.execute(sighting.update().where(row).values(examination_id=standing[file_id]))
         connection.execute(file.update().where(file.c.id.in_(some)).values(seen_scan_id=scan_id))
-
-
-def chunks(values: Iterable[T]) -> Iterator[list[T]]:
-    """Cut values into lists that fit into one statement."""
-    listed = list(values)
-    for start in range(0, len(listed), N_PER_STATEMENT):
-        yield listed[start : start + N_PER_STATEMENT]

@@ -14,7 +14,9 @@ from phiscan.model import Outcome
 from phiscan.review.column_types import canonical_json
 from phiscan.review.database import inserted_id
 from phiscan.review.items import KnownFile, ScanState
-from phiscan.review.recording import chunks, root_id_of
+from phiscan.review.recording import root_id_of
+from phiscan.review.reuse import note_departures
+from phiscan.review.statements import chunks
 from phiscan.review.tables import examination, file, root, scan, scan_root, sighting
 
 
@@ -63,9 +65,11 @@ def begin_scan(
 
 
 def finish_scan(
-    connection: sa.Connection, scan_id: int, *, status: str, seconds: float, now: datetime
+    connection: sa.Connection, scan_id: int, *, status: str, seconds: float, now: datetime, whole: bool
 ) -> None:
     """Close a scan, or mark it as stopped; the seconds of its parts add up.
+
+    ``whole``: it looked at the roots as a whole, so that what it did not find is not there.
 
     Raises:
         StoreError: there is no such scan.
@@ -78,7 +82,8 @@ def finish_scan(
     if changed.rowcount != 1:
         message = f"scan {scan_id}: there is no such scan"
         raise StoreError(message)
-    if status == "complete":
+    if status == "complete" and whole:
+        note_departures(connection, scan_id)
         of_scan = sa.select(scan_root.c.root_id).where(scan_root.c.scan_id == scan_id)
         connection.execute(root.update().where(root.c.id.in_(of_scan)).values(complete_scan_id=scan_id))
 

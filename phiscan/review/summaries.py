@@ -12,7 +12,7 @@ from phiscan.model import Outcome, Referral
 from phiscan.review.column_types import iso
 from phiscan.review.items import ScanHead, ScanSummary
 from phiscan.review.standing import detectors_of, outcome_in_scan
-from phiscan.review.tables import examination, root, scan, scan_root, sighting, unread_part
+from phiscan.review.tables import departure, examination, reuse, root, scan, scan_root, sighting, unread_part
 
 
 def latest_scan(connection: sa.Connection) -> int:
@@ -124,6 +124,14 @@ def summary(connection: sa.Connection, scan_id: int) -> ScanSummary:
             connection,
             of_scan.join(unread_part, unread_part.c.examination_id == examination.c.id),
         ),
+        n_copies=_count(
+            connection,
+            of_scan.join(reuse, reuse.c.examination_id == examination.c.id).where(
+                examination.c.scan_id == scan_id
+            ),
+        ),
+        n_deleted=_count(connection, _gone(scan_id).where(departure.c.moved_to.is_(None))),
+        n_moved=_count(connection, _gone(scan_id).where(departure.c.moved_to.is_not(None))),
     )
 
 
@@ -152,6 +160,10 @@ def _people(connection: sa.Connection, of_scan: sa.Select[Any]) -> int:
         .subquery()
     )
     return int(connection.execute(sa.select(sa.func.coalesce(sa.func.sum(per_content.c.n), 0))).scalar_one())
+
+
+def _gone(scan_id: int) -> sa.Select[Any]:
+    return sa.select(departure.c.file_id).where(departure.c.scan_id == scan_id)
 
 
 def _count(connection: sa.Connection, query: sa.Select[Any]) -> int:

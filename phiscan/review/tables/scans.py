@@ -111,6 +111,7 @@ examination = sa.Table(
     sa.Index(None, "file_id"),
     sa.Index(None, "referral", "risk"),
     sa.Index(None, "content_hash"),
+    sa.Index(None, "size"),
     sqlite_autoincrement=True,
     comment="What one scan found out about one file; a file keeps all its examinations.",
 )
@@ -180,4 +181,28 @@ access = sa.Table(
     column("owner", SafeText, "name of the owner as the share gave it; empty when it has none"),
     column("readers", CanonicalJson, "who may read the file, [name, ...]; everyone, group NAME, user NAME"),
     comment="Who owns a file and who may read it, as the share said when the file was examined.",
+)
+
+reuse = sa.Table(
+    "reuse",
+    metadata,
+    key("examination_id", "examination.id", "the examination"),
+    comment="An examination taken over from one of equal content: the file was hashed, not screened again.",
+)
+
+departure = sa.Table(
+    "departure",
+    metadata,
+    key("scan_id", "scan.id", "the complete scan that no longer found the file"),
+    key("file_id", "file.id", "the file that was there at the complete scan before"),
+    column(
+        "moved_to",
+        RowId,
+        "file of the same content that this scan saw first",
+        sa.ForeignKey("file.id"),
+        null=True,
+    ),
+    sa.Index(None, "file_id"),
+    sa.Index(None, "moved_to"),
+    comment="A file that was deleted, or moved, between two complete scans of its root.",
 )

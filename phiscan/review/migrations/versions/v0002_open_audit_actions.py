@@ -1,4 +1,4 @@
-"""Let the audit log hold any named action, find equal contents quickly, and note who may read a file.
+"""Open the audit log to more actions; note who may read a file, equal contents, and files that went away.
 
 Revision ID: 0002
 """
@@ -28,6 +28,12 @@ def upgrade() -> None:
         op.create_check_constraint(op.f("ck_audit_log_action_named"), "audit_log", "action <> ''")
         op.alter_column("audit_log", "action", comment=ACTION)
     op.create_index(op.f("ix_examination_content_hash"), "examination", ["content_hash"])
+    op.create_index(op.f("ix_examination_size"), "examination", ["size"])
+    _create_access()
+    _create_reuse()
+
+
+def _create_access() -> None:
     op.create_table(
         "access",
         sa.Column("examination_id", ROW_ID, autoincrement=False, nullable=False, comment="the examination"),
@@ -49,6 +55,43 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("examination_id", name=op.f("pk_access")),
         comment="Who owns a file and who may read it, as the share said when the file was examined.",
     )
+
+
+def _create_reuse() -> None:
+    op.create_table(
+        "reuse",
+        sa.Column("examination_id", ROW_ID, autoincrement=False, nullable=False, comment="the examination"),
+        sa.ForeignKeyConstraint(["examination_id"], ["examination.id"], name=op.f("fk_reuse_examination_id")),
+        sa.PrimaryKeyConstraint("examination_id", name=op.f("pk_reuse")),
+        comment="An examination taken over from one of equal content: the file was hashed, not screened again.",
+    )
+    op.create_table(
+        "departure",
+        sa.Column(
+            "scan_id",
+            ROW_ID,
+            autoincrement=False,
+            nullable=False,
+            comment="the complete scan that no longer found the file",
+        ),
+        sa.Column(
+            "file_id",
+            ROW_ID,
+            autoincrement=False,
+            nullable=False,
+            comment="the file that was there at the complete scan before",
+        ),
+        sa.Column(
+            "moved_to", ROW_ID, nullable=True, comment="file of the same content that this scan saw first"
+        ),
+        sa.ForeignKeyConstraint(["file_id"], ["file.id"], name=op.f("fk_departure_file_id")),
+        sa.ForeignKeyConstraint(["moved_to"], ["file.id"], name=op.f("fk_departure_moved_to")),
+        sa.ForeignKeyConstraint(["scan_id"], ["scan.id"], name=op.f("fk_departure_scan_id")),
+        sa.PrimaryKeyConstraint("scan_id", "file_id", name=op.f("pk_departure")),
+        comment="A file that was deleted, or moved, between two complete scans of its root.",
+    )
+    op.create_index(op.f("ix_departure_file_id"), "departure", ["file_id"])
+    op.create_index(op.f("ix_departure_moved_to"), "departure", ["moved_to"])
 
 
 ACTION = "what was done; `phiscan.review.audit` lists the actions"

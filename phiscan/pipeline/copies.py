@@ -1,0 +1,103 @@
+"""Equal contents within a running scan: the first is screened, the others wait for it.
+
+Two files of one size may be copies; which they are, only their bytes tell. A file whose size was screened
+before carries the contents of that size, each as hash and media type, in ``SourceFile.twins``: the worker
+hashes it, and screens it only if it is none of them. (The media type depends on the name too: a table
+called .txt is read as text.) A file whose size is being screened right now waits for that answer.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict, deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TypeVar
+
+from phiscan.model import FileResult, Outcome, SourceFile
+
+MIN_BYTES = 64  # anything shorter is screened as fast as it is hashed
+MAX_REMEMBERED = 10_000  # sizes and results remembered
+
+T = TypeVar("T")
+Twins = Callable[[Sequence[int]], Mapping[int, tuple[str, ...]]]
+
+
+class Copies:
+    """Gives files their possible twins, and keeps back those whose twin is being screened.
+
+    ``find`` returns by size the contents that were screened before.
+    """
+
+    def __init__(self, find: Twins) -> None:
+        self._find = find
+        self._stored: Mapping[int, tuple[str, ...]] = {}
+        self._running: dict[int, int] = {}  # size -> files of it with the workers
+        self._waiting: dict[int, deque[SourceFile]] = {}  # size -> files kept back
+        self._free: deque[SourceFile] = deque()  # no longer kept back
+        self._recent: OrderedDict[int, tuple[str, ...]] = OrderedDict()  # size -> contents of this run
+        self._various: OrderedDict[int, None] = OrderedDict()  # sizes that several contents share
+
+    def look_up(self, sizes: Sequence[int]) -> None:
+        """Fetch what is stored for the files that come next."""
+        wanted = [size for size in sizes if size >= MIN_BYTES]
+        self._stored = self._find(wanted) if wanted else {}
+
+    def admit(self, source: SourceFile) -> SourceFile | None:
+        """Return the file as it goes to the workers; None when it waits for one of its size."""
+        size = source.size
+        if size < MIN_BYTES:
+            return source
+        if self._running.get(size) and size not in self._various:
+            self._waiting.setdefault(size, deque()).append(source)
+            return None
+        self._running[size] = self._running.get(size, 0) + 1
+        return self._with_twins(source)
+
+    def settle(self, result: FileResult) -> None:
+        """Note the answer about a file, and free the next one that waited for it."""
+        size = result.source.size
+        if size < MIN_BYTES:
+            return
+        left = self._running.get(size, 1) - 1
+        if left:
+            self._running[size] = left
+        else:
+            self._running.pop(size, None)
+        if result.outcome is Outcome.SCREENED and not result.is_copy:
+            before = self._recent.get(size, ())
+            _remember(self._recent, size, (*before, f"{result.content_hash} {result.media_type}"))
+            if before:
+                _remember(self._various, size, None)  # one size, many contents: waiting gains nothing
+        waiting = self._waiting.get(size)
+        if not waiting:
+            return
+        if size in self._various:
+            self._free.extend(waiting)
+            waiting.clear()
+        else:
+            self._free.append(waiting.popleft())
+        if not waiting:
+            del self._waiting[size]
+
+    def freed(self) -> Iterator[SourceFile]:
+        """Yield the files that need wait no longer, with what is known now."""
+        while self._free:
+            source = self._free.popleft()
+            self._running[source.size] = self._running.get(source.size, 0) + 1
+            yield self._with_twins(source)
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether files are kept back or were freed and not yet taken."""
+        return bool(self._free or self._waiting)
+
+    def _with_twins(self, source: SourceFile) -> SourceFile:
+        known = dict.fromkeys((*self._recent.get(source.size, ()), *self._stored.get(source.size, ())))
+        return replace(source, twins=tuple(known)) if known else source
+
+
+def _remember(kept: OrderedDict[int, T], size: int, value: T) -> None:
+    kept[size] = value
+    kept.move_to_end(size)
+    if len(kept) > MAX_REMEMBERED:
+        kept.popitem(last=False)

@@ -1,0 +1,141 @@
+"""Results taken over: equal content is screened once and reported wherever it lies; and what went away.
+
+A copy is a row of its own, with everything that the first examination found, so that each place of a
+content has its own owner, readers, risk and decision.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import sqlalchemy as sa
+
+from phiscan.errors import StoreError
+from phiscan.model import Outcome
+from phiscan.review.statements import chunks
+from phiscan.review.tables import departure, examination, file, reuse, root, scan_root, sighting
+
+MAX_TWINS = 200  # contents of one size that a file is compared with; sizes with more are not worth it
+
+
+def twins(
+    connection: sa.Connection, sizes: Sequence[int], versions_key: str, *, scan_id: int | None
+) -> dict[int, tuple[str, ...]]:
+    """Return by size the contents, "HASH MEDIA_TYPE", whose result would stand for an equal content.
+
+    Only examinations by the same versions count, and with ``scan_id`` only those of this scan.
+    """
+    found: dict[int, list[str]] = defaultdict(list)
+    for some in chunks(dict.fromkeys(sizes)):
+        ranked = (
+            sa.select(
+                examination.c.size,
+                examination.c.content_hash,
+                examination.c.media_type,
+                sa.func.row_number()
+                .over(partition_by=examination.c.size, order_by=sa.func.max(examination.c.id).desc())
+                .label("place"),
+            )
+            .where(
+                examination.c.size.in_(some),
+                examination.c.outcome == Outcome.SCREENED.value,
+                examination.c.versions_key == versions_key,
+                *([] if scan_id is None else [examination.c.scan_id == scan_id]),
+            )
+            .group_by(examination.c.size, examination.c.content_hash, examination.c.media_type)
+            .subquery()
+        )
+        query = sa.select(ranked).where(ranked.c.place <= MAX_TWINS)
+        for size, content_hash, media_type, _ in connection.execute(query):
+            found[size].append(f"{content_hash} {media_type}")
+    return {size: tuple(hashes) for size, hashes in found.items()}
+
+
+def originals(
+    connection: sa.Connection, contents: Sequence[tuple[str, str]], versions_key: str
+) -> dict[tuple[str, str], Mapping[str, Any]]:
+    """Return by content hash and media type the newest examination by these versions.
+
+    Raises:
+        StoreError: a content was never screened by these versions.
+    """
+    wanted = set(contents)
+    found: dict[tuple[str, str], Mapping[str, Any]] = {}
+    for some in chunks(dict.fromkeys(content_hash for content_hash, _ in contents)):
+        newest = (
+            sa.select(sa.func.max(examination.c.id))
+            .where(
+                examination.c.content_hash.in_(some),
+                examination.c.outcome == Outcome.SCREENED.value,
+                examination.c.versions_key == versions_key,
+            )
+            .group_by(examination.c.content_hash, examination.c.media_type)
+        )
+        query = sa.select(examination).where(examination.c.id.in_(newest))
+        for row in connection.execute(query).mappings():
+            found[row["content_hash"], row["media_type"]] = row
+    if not wanted <= found.keys():
+        message = "a file was said to be a copy of a content that was never screened; nothing was recorded"
+        raise StoreError(message)
+    return found
+
+
+def copy_children(
+    connection: sa.Connection, tables: Sequence[sa.Table], pairs: Sequence[tuple[int, int]]
+) -> None:
+    """Give the second examination of each pair the rows that the first one has in these tables."""
+    for original, copy in pairs:
+        for table in tables:
+            others = [column for column in table.columns if column.name != "examination_id"]
+            rows = sa.select(sa.literal(copy), *others).where(table.c.examination_id == original)
+            names = ["examination_id", *(column.name for column in others)]
+            connection.execute(table.insert().from_select(names, rows))
+    if pairs:
+        connection.execute(reuse.insert(), [{"examination_id": copy} for _, copy in pairs])
+
+
+def note_departures(connection: sa.Connection, scan_id: int) -> None:
+    """Record the files that were there after the last complete scan of these roots and are not there now.
+
+    A departed file whose content this scan met at a new place has moved there. Called when a scan is
+    complete, before its roots are marked with it.
+    """
+    gone = connection.execute(
+        sa.select(file.c.id, examination.c.content_hash)
+        .join(root, root.c.id == file.c.root_id)
+        .join(scan_root, (scan_root.c.root_id == root.c.id) & (scan_root.c.scan_id == scan_id))
+        .join(sighting, (sighting.c.scan_id == file.c.seen_scan_id) & (sighting.c.file_id == file.c.id))
+        .join(examination, examination.c.id == sighting.c.examination_id)
+        .where(file.c.seen_scan_id < scan_id, file.c.seen_scan_id >= root.c.complete_scan_id)
+        .order_by(file.c.id)
+    ).all()
+    arrived = _arrived(connection, scan_id, [row.content_hash for row in gone if row.content_hash])
+    rows = []
+    for row in gone:
+        places = arrived.get(row.content_hash)
+        rows.append({"scan_id": scan_id, "file_id": row.id, "moved_to": places.pop(0) if places else None})
+    for some in chunks(rows):
+        connection.execute(departure.insert(), some)
+
+
+def _arrived(connection: sa.Connection, scan_id: int, content_hashes: Sequence[str]) -> dict[str, list[int]]:
+    """Return by content hash the files that no scan before this one had seen."""
+    found: dict[str, list[int]] = defaultdict(list)
+    earlier = sa.select(sighting.c.file_id).where(
+        sighting.c.file_id == examination.c.file_id, sighting.c.scan_id < scan_id
+    )
+    for some in chunks(dict.fromkeys(content_hashes)):
+        query = (
+            sa.select(examination.c.content_hash, examination.c.file_id)
+            .where(
+                examination.c.scan_id == scan_id,
+                examination.c.content_hash.in_(some),
+                ~earlier.exists(),
+            )
+            .order_by(examination.c.file_id)
+        )
+        for content_hash, file_id in connection.execute(query):
+            found[content_hash].append(file_id)
+    return found

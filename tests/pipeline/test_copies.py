@@ -1,0 +1,145 @@
+"""Equal content is screened once and reported wherever it lies; what went away or moved is recorded."""
+
+import json
+import shutil
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+from phiscan.model import FileResult, Outcome, SourceFile
+from phiscan.pipeline.copies import Copies
+from tests.pipeline.harness import Tool
+
+_CHILDREN = ("finding", "health_term", "unread_part")
+
+
+def _scan(tool: Tool, *arguments: str | Path) -> dict[str, Any]:
+    done = tool.run("scan", *arguments, "--json", "--exit-zero")
+    assert done.returncode == 0, done.stderr
+    summary: dict[str, Any] = json.loads(done.stdout)
+    return summary
+
+
+def _rows(tool: Tool, path: str) -> dict[str, list[tuple[Any, ...]]]:
+    """Return what stands of a file, without what belongs to its place."""
+    with sqlite3.connect(tool.home / "phiscan.db") as database:
+        (number,) = database.execute(
+            "SELECT max(e.id) FROM examination e JOIN file f ON f.id = e.file_id WHERE f.display = ?", [path]
+        ).fetchone()
+        kept = (
+            "outcome, media_type, content_hash, n_chars, vector, hamming, n_findings, health_score, referral"
+        )
+        rows = {
+            "examination": database.execute(
+                f"SELECT {kept} FROM examination WHERE id = ?", [number]
+            ).fetchall()
+        }  # noqa: S608 (our own names)
+        for table in _CHILDREN:
+            found = database.execute(f"SELECT * FROM {table} WHERE examination_id = ?", [number]).fetchall()  # noqa: S608
+            rows[table] = [row[1:] for row in found]
+    return rows
+
+
+def test_a_copy_has_all_that_was_found_in_the_first(tool: Tool, share: Path) -> None:
+    referred = next(p for p in sorted(share.rglob("*.txt")) if "diabetes" in p.read_text())
+    name = str(referred.relative_to(share))
+    shutil.copy(referred, share / "a copy beside it.txt")
+    shutil.copy(referred, share / "zz.txt")
+    first = _scan(tool, share)
+    assert (first["screened"], first["copies"]) == (62, 2)
+    assert _rows(tool, "zz.txt") == _rows(tool, name) == _rows(tool, "a copy beside it.txt")
+    assert _rows(tool, name)["finding"]
+    shutil.copy(referred, share / "later.txt")
+    second = _scan(tool, share)
+    assert (second["screened"], second["copies"], second["unchanged"]) == (1, 1, 62)
+    assert _rows(tool, "later.txt") == _rows(tool, name)
+    assert second["people_at_risk"] == first["people_at_risk"]  # the same people, at one more place
+
+
+def test_another_name_may_mean_another_reading(tool: Tool, share: Path) -> None:
+    table = "name,health card\n" + "".join(f"Patient {n},{n:06}\n" for n in range(30))
+    (share / "people.txt").write_text(table)
+    (share / "people.csv").write_text(table)
+    assert _scan(tool, share)["copies"] == 0
+
+
+def test_a_moved_file_is_not_screened_again_and_a_deleted_one_is_recorded(tool: Tool, share: Path) -> None:
+    _scan(tool, share)
+    (share / "2").mkdir(exist_ok=True)
+    (share / "0/file0000.txt").rename(share / "2/renamed.txt")
+    (share / "1/file0001.txt").unlink()
+    summary = _scan(tool, share)
+    assert (summary["screened"], summary["copies"]) == (1, 1)
+    assert (summary["moved"], summary["deleted"]) == (1, 1)
+    with sqlite3.connect(tool.home / "phiscan.db") as database:
+        gone = database.execute(
+            "SELECT f.display, m.display FROM departure d JOIN file f ON f.id = d.file_id"
+            " LEFT JOIN file m ON m.id = d.moved_to ORDER BY f.display"
+        ).fetchall()
+    assert gone == [("0/file0000.txt", "2/renamed.txt"), ("1/file0001.txt", None)]
+    again = _scan(tool, share)
+    assert (again["moved"], again["deleted"], again["unchanged"]) == (0, 0, 59)
+
+
+def test_full_reads_every_content_once_more(tool: Tool, share: Path) -> None:
+    shutil.copy(share / "0/file0000.txt", share / "zz.txt")
+    _scan(tool, share)
+    full = _scan(tool, share, "--full")
+    assert (full["screened"], full["copies"]) == (61, 1)
+
+
+def test_only_looks_at_what_was_asked_for_and_lets_the_rest_stand(tool: Tool, share: Path) -> None:
+    (share / "letter.md").write_text("A letter about nothing.\n")
+    whole = _scan(tool, share)
+    (share / "new.md").write_text("Another letter about nothing.\n")
+    (share / "1/file0001.txt").unlink()
+    some = _scan(tool, share, "--only", "*.md")
+    assert (some["crawled"], some["screened"], some["unchanged"], some["deleted"]) == (2, 1, 1, 0)
+    rest = _scan(tool, share)
+    assert rest["crawled"] == whole["crawled"]
+    assert (rest["screened"], rest["deleted"]) == (0, 1)
+
+
+def test_only_refuses_what_is_no_pattern(tool: Tool, share: Path) -> None:
+    done = tool.run("scan", share, "--only", "!")
+    assert done.returncode == 2
+    assert "--only !: expected a pattern" in done.stderr
+
+
+def _source(name: str, size: int = 100) -> SourceFile:
+    return SourceFile(b"/share", name.encode(), size, 0, 0, 0, 0)
+
+
+def _screened(source: SourceFile, content: str, *, is_copy: bool = False) -> FileResult:
+    return FileResult(source, Outcome.SCREENED, content_hash=content, media_type="t", is_copy=is_copy)
+
+
+def test_one_of_a_size_is_screened_at_a_time_until_contents_differ() -> None:
+    copies = Copies(lambda _sizes: {})
+    a, b, c, d = (_source(name) for name in "abcd")
+    assert copies.admit(a) == a
+    assert copies.admit(b) is None
+    assert copies.admit(c) is None
+    copies.settle(_screened(a, "one"))
+    (freed,) = copies.freed()
+    assert (freed, freed.twins) == (b, ("one t",))
+    copies.settle(_screened(b, "one", is_copy=True))
+    (freed,) = copies.freed()
+    assert freed == c
+    assert copies.admit(d) is None
+    copies.settle(_screened(c, "two"))  # a second content of this size: nobody waits any more
+    (freed,) = copies.freed()
+    assert freed.twins == ("one t", "two t")
+    assert copies.admit(_source("e")) is not None
+    copies.settle(_screened(d, "two", is_copy=True))
+    assert not copies.is_waiting
+
+
+def test_a_failed_file_lets_the_next_one_go() -> None:
+    copies = Copies(lambda _sizes: {})
+    copies.admit(_source("a"))
+    assert copies.admit(_source("b")) is None
+    copies.settle(FileResult(_source("a"), Outcome.FAILED, reason="corrupt"))
+    assert [source.twins for source in copies.freed()] == [()]
+    copies.settle(FileResult(_source("b"), Outcome.FAILED, reason="corrupt"))
+    assert not copies.is_waiting
