@@ -9,6 +9,7 @@ from fastapi import Request
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.responses import HTMLResponse
 
+from phiscan.report import words
 from phiscan.visible import visible
 from phiscan.web.access import Permission, may
 from phiscan.web.static import Static
@@ -18,7 +19,8 @@ class Pages:
     """The templates and what they may use.
 
     In every template: ``user`` (None before sign-in), ``can("decide")``, ``static("desk.css")``, ``nonce``,
-    ``path`` (of the request); filters ``visible`` (for every name that came from a share) and ``moment``.
+    ``path`` (of the request); filters ``visible`` (for every name that came from a share), ``moment``, and
+    ``count``, ``size``, ``share``, ``number``, ``duration`` and ``plain`` as in the report.
     """
 
     def __init__(self, static: Static) -> None:
@@ -32,6 +34,14 @@ class Pages:
         )
         self._environment.filters["visible"] = visible
         self._environment.filters["moment"] = _moment
+        self._environment.filters.update(
+            count=words.count,
+            size=words.size,
+            share=words.share,
+            number=words.number,
+            duration=words.duration,
+            plain=words.plain,
+        )
         self._environment.globals["static"] = static.url
 
     def render(

@@ -1,0 +1,158 @@
+"""What findings, modes and locators mean, in the words of a privacy officer."""
+
+from __future__ import annotations
+
+import re
+import stat
+from typing import Final
+
+from phiscan.model import EntityType, Reason
+from phiscan.visible import visible
+
+INTO: Final = (
+    " \N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK} "  # from a folder or container to what lies in it
+)
+
+# Which colour a type of identifier has on the page; colour is never the only sign, the type stands beside it.
+COLOURS: Final[dict[EntityType, str]] = {
+    EntityType.PERSON: "name",
+    EntityType.HEALTH_PROFESSIONAL: "name",
+    EntityType.ORGANIZATION: "place",
+    EntityType.STREET_ADDRESS: "place",
+    EntityType.LOCATION: "place",
+    EntityType.POSTAL_CODE: "place",
+    EntityType.DATE: "when",
+    EntityType.DATE_OF_BIRTH: "when",
+    EntityType.AGE_OVER_89: "when",
+}
+
+# Short labels, for a shape in its place.
+SHORT: Final[dict[EntityType, str]] = {
+    EntityType.PERSON: "name",
+    EntityType.HEALTH_PROFESSIONAL: "professional",
+    EntityType.ORGANIZATION: "organization",
+    EntityType.STREET_ADDRESS: "address",
+    EntityType.LOCATION: "place",
+    EntityType.POSTAL_CODE: "postal code",
+    EntityType.DATE: "date",
+    EntityType.DATE_OF_BIRTH: "birth date",
+    EntityType.AGE_OVER_89: "age",
+    EntityType.PHONE: "phone",
+    EntityType.FAX: "fax",
+    EntityType.EMAIL: "e-mail",
+    EntityType.SIN: "SIN",
+    EntityType.SSN: "SSN",
+    EntityType.HEALTH_CARD: "health card",
+    EntityType.PASSPORT: "passport",
+    EntityType.DRIVER_LICENSE: "driver's licence",
+    EntityType.MRN: "record number",
+    EntityType.HEALTH_PLAN: "health plan",
+    EntityType.ACCOUNT: "account",
+    EntityType.CREDIT_CARD: "payment card",
+    EntityType.LICENSE: "licence",
+    EntityType.VEHICLE: "vehicle",
+    EntityType.DEVICE: "device",
+    EntityType.URL: "web address",
+    EntityType.IP: "IP address",
+    EntityType.BIOMETRIC: "biometric",
+    EntityType.OTHER_ID: "other number",
+}
+
+_STEPS: Final[dict[str, str]] = {
+    "rule": "its form fits rule {}",
+    "check": "its check digits or numbering plan ({}) hold",
+    "header": "it stands in a column headed “{}”",
+    "label": "it stands behind the label “{}”",
+    "gazetteer": "the name lists know it ({})",
+    "title": "a title stands before it ({})",
+    "signature": "it signs a letter ({})",
+    "model": "the name tagger {} took it for a name",
+    "overlap": "it outweighed another reading of the same place, {}",
+    "cap": "one of many alike, so that only a share was examined: {}",
+}
+# What the name finder writes where no word of the document's form is meant.
+_NAME_LABELS: Final = {
+    "label": "name",
+    "label_first": "first name",
+    "label_last": "last name",
+    "label_health": "health professional",
+}
+_READERS = ((stat.S_IROTH, "everyone with access to the server"), (stat.S_IRGRP, "the file's group"))
+_PLACE = re.compile(r"[a-z]+[0-9]*(?:[!/][A-Za-z]+[0-9]*)?")
+_PLACES: Final = {
+    "line": "line",
+    "row": "row",
+    "page": "page",
+    "p": "page",
+    "slide": "slide",
+    "sheet": "sheet",
+    "header": "page header",
+    "footer": "page footer",
+}
+
+
+def colour(kind: EntityType) -> str:
+    """Return the group of a type: name, place, when or id."""
+    return COLOURS.get(kind, "id")
+
+
+def step(reason: Reason) -> str:
+    """Return one step of a score as a clause.
+
+    >>> step(Reason("label", "date of birth", 0.9))
+    'it stands behind the label “date of birth”'
+    >>> step(Reason("context", "not phone", 0.3))
+    'words near by speak against it (not phone)'
+    """
+    detail = visible(reason.detail)
+    if reason.kind == "context":
+        if detail.startswith("not "):
+            return f"words near by speak against it ({detail})"
+        return f"words near by speak for it ({detail})"
+    if reason.kind == "label" and detail.startswith("repeats"):
+        return "it repeats a name found elsewhere in this file"
+    if reason.kind in {"label", "header", "signature"}:
+        detail = _NAME_LABELS.get(detail, detail)
+    return _STEPS.get(reason.kind, f"{visible(reason.kind)}: {{}}").format(detail)
+
+
+def mode_letters(mode: int) -> str:
+    """Return the permission bits as ``ls`` writes them, without the type; "" when the share has none.
+
+    >>> mode_letters(0o100640), mode_letters(0)
+    ('rw-r-----', '')
+    """
+    return stat.filemode(mode)[1:] if mode & 0o7777 else ""
+
+
+def readers_by_mode(mode: int) -> str:
+    """Say who may read a file by its permission bits, the widest circle first; "" when they are unknown.
+
+    >>> readers_by_mode(0o100600), readers_by_mode(0o100644)
+    ('only its owner', 'everyone with access to the server')
+    """
+    if not mode & 0o7777:
+        return ""
+    return next((words for bit, words in _READERS if mode & bit), "only its owner")
+
+
+def locator_words(locator: str) -> str:
+    """Return the way through containers and the place in the document as words.
+
+    >>> locator_words("#p1/form"), locator_words("")
+    ('page 1, form', 'text')
+    >>> locator_words("older.zip!/op note.rtf#line4").split(INTO)
+    ['older.zip', 'op note.rtf, line 4']
+    """
+    way, _, place = locator.rpartition("#")
+    if not _PLACE.fullmatch(place):  # no place, but part of a name
+        way, place = locator, ""
+    shown = INTO.join(visible(part) for part in way.split("!/") if part)
+    where = ", ".join(_place(part) for part in place.replace("!", "/").split("/") if part)
+    return ", ".join(part for part in (shown, where) if part) or "text"
+
+
+def _place(part: str) -> str:
+    head = part.rstrip("0123456789")
+    number = part[len(head) :]
+    return f"{_PLACES[head]} {number}" if number and head in _PLACES else visible(part)

@@ -1,0 +1,139 @@
+"""The review list's filters in the address of a page, so that a view can be kept, shared and gone back to."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import Any, TypeVar
+from urllib.parse import parse_qsl, urlencode
+
+from phiscan.errors import InputError
+from phiscan.model import EntityType
+from phiscan.review.work import WorkFilter, WorkOrder, WorkState
+
+MAX_CHARS = 1000  # of one value
+MAX_NUMBER = 2**62
+ANYBODY = "-"  # in the address: assigned to nobody; an empty field asks for whoever
+
+_Words = TypeVar("_Words", bound=StrEnum)
+
+
+@dataclass(frozen=True, slots=True)
+class ListQuery:
+    """Which part of the list is looked at."""
+
+    filter: WorkFilter = field(default_factory=WorkFilter)
+    order: WorkOrder = WorkOrder.RISK
+    after: str = ""  # from WorkPage: the part after or before this place
+    before: str = ""
+
+    @property
+    def is_narrowed(self) -> bool:
+        """Whether anything but the state is asked for."""
+        return replace(self.filter, state=WorkState.UNDECIDED) != WorkFilter()
+
+    def to_string(self) -> str:
+        """Return it as it stands in an address, without the place in the list."""
+        given = self.filter
+        values: dict[str, Any] = {
+            "state": "" if given.state is WorkState.UNDECIDED else given.state.value,
+            "root": given.root_id,
+            "folder": given.folder,
+            "type": given.media_type,
+            "kind": given.entity_type.value if given.entity_type else "",
+            "min": given.min_score,
+            "max": given.max_score,
+            "owner": given.owner,
+            "assignee": ANYBODY if given.assignee == "" else given.assignee,
+            "new": "1" if given.new else "",
+            "group": given.group_id,
+            "hidden": "1" if given.suppressed else "",
+            "text": given.text,
+            "order": "" if self.order is WorkOrder.RISK else self.order.value,
+        }
+        return urlencode({name: value for name, value in values.items() if value not in {"", None}})
+
+    def url(self, path: str, **place: str) -> str:
+        """Return the address of a page that shows it; ``after`` or ``before`` name the place."""
+        query = "&".join(part for part in (self.to_string(), urlencode(place)) if part)
+        return f"{path}?{query}" if query else path
+
+
+def read_query(values: Mapping[str, str]) -> ListQuery:
+    """Read what an address or a form asks for; fields that are not ours are passed over.
+
+    Raises:
+        InputError: names the field and what was expected.
+    """
+    long = [name for name, value in values.items() if len(value) > MAX_CHARS]
+    if long:
+        message = f"filter {long[0][:40]}: expected at most {MAX_CHARS} characters"
+        raise InputError(message)
+    given = {name: value.strip() for name, value in values.items()}
+    assignee = given.get("assignee", "")
+    return ListQuery(
+        filter=WorkFilter(
+            state=_word(given, "state", WorkState) or WorkState.UNDECIDED,
+            root_id=_number(given, "root"),
+            folder=given.get("folder", "").strip("/"),
+            media_type=given.get("type", ""),
+            entity_type=_word(given, "kind", EntityType),
+            min_score=_share(given, "min"),
+            max_score=_share(given, "max"),
+            owner=given.get("owner", ""),
+            assignee=None if not assignee else "" if assignee == ANYBODY else assignee,
+            new=given.get("new") == "1",
+            group_id=_number(given, "group"),
+            suppressed=given.get("hidden") == "1",
+            text=given.get("text", ""),
+        ),
+        order=_word(given, "order", WorkOrder) or WorkOrder.RISK,
+        after=given.get("after", ""),
+        before=given.get("before", ""),
+    )
+
+
+def read_string(query: str) -> ListQuery:
+    """Read what ``ListQuery.to_string`` wrote.
+
+    >>> read_string("state=phi&min=0.5").to_string()
+    'state=phi&min=0.5'
+    """
+    return read_query(dict(parse_qsl(query)))
+
+
+def _word(given: Mapping[str, str], name: str, words: type[_Words]) -> _Words | None:
+    value = given.get(name, "")
+    if not value:
+        return None
+    try:
+        return words(value)
+    except ValueError:
+        message = f"filter {name}: expected one of {', '.join(words)}"
+        raise InputError(message) from None
+
+
+def _number(given: Mapping[str, str], name: str) -> int | None:
+    value = given.get(name, "")
+    if not value:
+        return None
+    if not (value.isascii() and value.isdecimal() and int(value) < MAX_NUMBER):
+        message = f"filter {name}: expected a number"
+        raise InputError(message)
+    return int(value)
+
+
+def _share(given: Mapping[str, str], name: str) -> float | None:
+    value = given.get(name, "")
+    if not value:
+        return None
+    try:
+        share = float(value)
+    except ValueError:
+        share = math.nan
+    if not 0 <= share <= 1:
+        message = f"filter {name}: expected a number from 0 to 1"
+        raise InputError(message)
+    return share
