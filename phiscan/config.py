@@ -21,9 +21,10 @@ CONFIG_NAME = "phiscan.toml"
 MAX_WORKERS = 1024
 MAX_LIMIT = 2**60  # what the system calls take
 MAX_K = 100
-_NOT_FIELDS = frozenset({"limits", "tables", "source"})  # no top-level field of phiscan.toml has this name
+# No top-level field of phiscan.toml has one of these names.
+_NOT_FIELDS = frozenset({"limits", "tables", "source", "learned"})
 # Tables of phiscan.toml that the rooms which use them read and check with ``take_table``.
-ROOM_TABLES = ("cluster", "notify", "pace", "schedule", "shares")
+ROOM_TABLES = ("cluster", "desk", "notify", "oidc", "pace", "schedule", "shares")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +43,14 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
+class LearnedVersion:
+    """The version of prototypes and models that a scan uses, with the hashes that its files must have."""
+
+    number: int
+    files: tuple[tuple[str, str], ...]  # name in home/models/NUMBER, sha256
+
+
+@dataclass(frozen=True, slots=True)
 class Config:
     """Everything that a run can be told; immutable once loaded."""
 
@@ -56,6 +65,7 @@ class Config:
     limits: Limits = field(default_factory=Limits)
     tables: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # ROOM_TABLES as they were written
     source: str = "defaults"  # which file this came from, for messages
+    learned: LearnedVersion | None = None  # from the database when a scan begins; None = as shipped
 
     @property
     def database_url(self) -> str:
@@ -75,6 +85,10 @@ class Config:
     def with_workers(self, workers: int) -> Config:
         """Return the same configuration with another number of worker processes."""
         return replace(self, workers=workers)
+
+    def with_learned(self, learned: LearnedVersion | None) -> Config:
+        """Return the same configuration with a learned version of the models."""
+        return replace(self, learned=learned)
 
 
 def data_dir(name: str) -> Path:

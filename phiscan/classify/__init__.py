@@ -1,7 +1,7 @@
 """Tell clinical information about a person from everything else, and join it with the identifiers found."""
 
 from phiscan.classify.classifier import Classifier, build_classifier, classify
-from phiscan.classify.decision import decide
+from phiscan.classify.decision import decide, weigh
 from phiscan.classify.detectors import DETECTORS, detect
 from phiscan.classify.topics import label_of, topic_of, topics
 
@@ -15,4 +15,5 @@ __all__ = [
     "label_of",
     "topic_of",
     "topics",
+    "weigh",
 ]

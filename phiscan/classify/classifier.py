@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 
+from phiscan.classify.adjustment import Adjustment
 from phiscan.classify.features import Reading, Window, read, windows
 from phiscan.classify.knn import ConceptTfidf, OneClassKnn
 from phiscan.classify.lexicon import Lexicon, load_lexicon
@@ -17,7 +18,7 @@ from phiscan.classify.ngrams import TextModel, load_text_model
 from phiscan.classify.person import PersonModel
 from phiscan.config import Config
 from phiscan.errors import ModelError
-from phiscan.model import Document, HealthScore, Span, TermHit
+from phiscan.model import Document, HealthScore, Span, TermHit, WindowBag
 
 MODEL_FILE: Final = Path(__file__).parent / "data" / "prototypes.json"
 TEXT_MODEL_FILE: Final = Path(__file__).parent / "data" / "detector_c.npz"
@@ -40,10 +41,12 @@ class Classifier:
     text_model: TextModel
     version: str
     bags: tuple[dict[str, int], ...] = field(default=(), repr=False)
+    thresholds: Mapping[str, tuple[float, float]] = field(default_factory=dict, repr=False)  # of every k
+    adjustment: Adjustment | None = None  # what reviewers taught, if anything
 
 
 def build_classifier(config: Config) -> Classifier:
-    """Load dictionaries, prototypes and the text model; once per process.
+    """Load dictionaries, prototypes and the text model as shipped; once per process.
 
     Raises:
         DictionaryError, ModelError: a file is missing, damaged or of another version.
@@ -69,6 +72,7 @@ def build_classifier(config: Config) -> Classifier:
         text_model=load_text_model(TEXT_MODEL_FILE),
         version=model["version"],
         bags=tuple(item["counts"] for item in model["prototypes"]),
+        thresholds={k: (threshold, scale) for k, (threshold, scale) in model["thresholds"].items()},
     )
 
 
@@ -104,15 +108,26 @@ def classify(document: Document, classifier: Classifier) -> HealthScore:
     # Both must hold: told of a person, and near to the prototypes. 0.5 is the threshold of either. The search
     # is the dear half, so it is made only where the cheap half leaves a referral possible.
     about = np.array([classifier.person.score(window) for window in told])
-    likely = (about >= HINT).nonzero()[0].tolist()
+    likely = [told[index] for index in (about >= HINT).nonzero()[0].tolist()]
     if not likely:
-        return HealthScore(float(about.max()), None, "", terms)
-    distances, nearest = distances_of([told[index] for index in likely], classifier)
-    scores = np.minimum(classifier.knn.score(distances), about[likely])
+        return HealthScore(float(about.max()), None, "", terms, _bag(told[int(about.argmax())]))
+    distances, nearest = distances_of(likely, classifier)
+    scores = np.minimum(classifier.knn.score(distances), about[about >= HINT])
+    if classifier.adjustment is not None:
+        correct = classifier.adjustment.score
+        scores = np.array([correct(float(s), window) for s, window in zip(scores, likely, strict=True)])
     best = int(np.argmax(scores))
     return HealthScore(
-        float(scores[best]), float(distances[best]), classifier.prototype_names[int(nearest[best])], terms
+        float(scores[best]),
+        float(distances[best]),
+        classifier.prototype_names[int(nearest[best])],
+        terms,
+        _bag(likely[best]),
     )
+
+
+def _bag(window: Window) -> WindowBag:
+    return WindowBag(window.end - window.start, tuple(sorted(window.counts.items())))
 
 
 def is_told(window: Window) -> bool:

@@ -6,7 +6,8 @@ case that every referral carries. docs/reference/decision-table.md explains each
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
 from typing import Final
 
 from phiscan.model import Document, EntityType, HealthScore, PiiBit, Referral, Screening
@@ -51,6 +52,23 @@ class Evidence:
     n_people: int
     health: float
     n_terms: int  # different health concepts
+
+    def kept(self) -> tuple[tuple[str, int], ...]:
+        """Return what is stored to decide again with another score: everything but the score, as numbers."""
+        return tuple(
+            (item.name, int(getattr(self, item.name))) for item in fields(self) if item.name != "health"
+        )
+
+
+def evidence_of(kept: Mapping[str, int]) -> Evidence:
+    """Return evidence from what ``Evidence.kept`` gave, with a health score of 0.
+
+    Raises:
+        KeyError: something is missing: it was stored by another version.
+    """
+    return Evidence(
+        health=0.0, **{item.name: kept[item.name] for item in fields(Evidence) if item.name != "health"}
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,9 +134,18 @@ def decide(document: Document, screening: Screening, health: HealthScore) -> tup
     Source: eq. 4 of Sokolova & El Emam (2008) for ``concept``; the other rows are ours, each with its reason
     in docs/reference/decision-table.md.
     """
-    evidence = weigh(document, screening, health)
-    row = next(row for row in TABLE if row.applies(evidence))
+    row = row_of(weigh(document, screening, health))
     return row.referral, row.case
+
+
+def row_of(evidence: Evidence) -> Row:
+    """Return the first row of ``TABLE`` that applies; the last one asks for nothing."""
+    return next(row for row in TABLE if row.applies(evidence))
+
+
+def refers(evidence: Evidence) -> bool:
+    """Tell whether a file with this evidence is referred."""
+    return row_of(evidence).referral is Referral.REFERRED
 
 
 def weigh(document: Document, screening: Screening, health: HealthScore) -> Evidence:

@@ -15,8 +15,10 @@ from pathlib import Path
 from blake3 import blake3
 
 from phiscan import __version__, extract
-from phiscan.config import Config, data_dir
+from phiscan.config import Config, LearnedVersion, data_dir
 from phiscan.review.identity import keyed_hash, load_key
+from phiscan.review.models import active_version
+from phiscan.review.store import Store
 
 _SHORT = 16  # hexadecimal digits kept of each hash: 64 bits, plenty against accident
 
@@ -32,6 +34,7 @@ def versions(config: Config) -> dict[str, str]:
         "rules": _hash_files([data_dir("patterns"), *map(Path, config.extra_patterns)]),
         "dictionaries": _hash_files([data_dir("dictionaries")]),
         "models": _hash_files(models),
+        "learned": _learned(config),
         # Hashes under another key cannot be compared: with a new key everything is read again.
         "key": keyed_hash(load_key(config.key_file), "key", "check")[:_SHORT],
         "readers": ",".join(extract.available_readers()) or "none",
@@ -42,6 +45,18 @@ def versions(config: Config) -> dict[str, str]:
 def versions_key(parts: Mapping[str, str]) -> str:
     """Return one short hash over all versions, as stored beside each examination."""
     return _hash(json.dumps(dict(parts), sort_keys=True).encode())
+
+
+def learned_version(store: Store) -> LearnedVersion | None:
+    """Return the learned version that is active in a store; None = what is shipped."""
+    active = active_version(store.database)
+    return None if active is None else LearnedVersion(active.number, tuple(sorted(active.files.items())))
+
+
+def _learned(config: Config) -> str:
+    """Name the learned version and the bytes of its files, as the database has them."""
+    version = config.learned
+    return "none" if version is None else f"{version.number}:{_hash(repr(version.files).encode())}"
 
 
 def _password_hash(config: Config) -> bytes:

@@ -1,0 +1,325 @@
+"""Learn from reviewed files: new prototypes, a correction of the score, and how both do on held-out files.
+
+Everything here works on counts of ids of our own dictionaries. Held-out means: predicted by a model that saw
+neither the file nor any near-duplicate of it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from phiscan.classify.adjustment import Adjustment, adjustment_features, log_odds
+from phiscan.classify.classifier import Classifier
+from phiscan.classify.decision import Evidence, refers
+from phiscan.classify.features import Window
+from phiscan.classify.knn import ConceptTfidf, OneClassKnn, block_of
+
+N_FOLDS: Final = 5
+MIN_OF_EACH: Final = 10  # reviewed PHI files and others: fewer teach no correction
+MIN_FILES: Final = 5  # a feature gets a weight of its own only if that many different files hold it
+SAME: Final = 0.97  # cosine from which two windows count as near-duplicates
+MAY_LOSE: Final = 0.01  # share of the reviewed PHI files that the new threshold may give up
+PENALTIES: Final = (0.5, 2.0, 8.0)
+SLOPE_PENALTY: Final = 4.0
+MAX_PROTOTYPES: Final = 500  # learned ones, so that search time does not grow with the reviews
+SEED: Final = 2008
+
+Floats = npt.NDArray[np.float64]
+Flags = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One reviewed file: the bag of its deciding window, what the decision looked at, and the verdict."""
+
+    name: str
+    counts: Mapping[str, int]
+    n_chars: int
+    evidence: Evidence  # its health is not used
+    is_phi: bool
+
+    @property
+    def window(self) -> Window:
+        """The bag as a window."""
+        return Window(0, self.n_chars, dict(self.counts))
+
+
+@dataclass(frozen=True, slots=True)
+class Learned:
+    """What came out: new prototypes, thresholds for every k, the correction, and the held-out predictions.
+
+    ``before`` and ``after`` tell for each example whether it would be referred: by the shipped model, and by
+    a model that learned from the others. ``scores`` are the held-out scores behind ``after``.
+    """
+
+    prototypes: tuple[tuple[str, dict[str, int]], ...]
+    thresholds: dict[str, tuple[float, float]]
+    adjustment: Adjustment | None
+    reason: str  # why there is no correction; "" when there is one
+    before: Flags
+    after: Flags
+    scores: Floats
+    groups: npt.NDArray[np.int64]
+
+
+@dataclass(slots=True)
+class _Material:
+    """The reviewed files as numbers, computed once."""
+
+    is_phi: Flags
+    groups: npt.NDArray[np.int64]
+    features: Floats  # (files, features)
+    names: list[str]
+    n_files: npt.NDArray[np.int64]  # groups that hold each feature
+    about: Floats
+    distances: Floats  # (files, shipped prototypes + files)
+    n_shipped: int
+    evidence: list[Evidence]
+    knn: OneClassKnn
+    k: int
+    penalty: float = PENALTIES[1]
+    bases: dict[bytes, Floats] = field(default_factory=dict)
+
+    def base(self, teachers: Flags) -> Floats:
+        """Return each file's uncorrected score with the PHI files among ``teachers`` as prototypes too."""
+        key = teachers.tobytes()
+        if key not in self.bases:
+            ours = np.flatnonzero(teachers & self.is_phi)
+            # Nobody is a prototype of itself or of its near-duplicates, as in leave-one-out.
+            extra = np.where(
+                self.groups[:, None] == self.groups[ours][None, :],
+                np.inf,
+                self.distances[:, self.n_shipped + ours],
+            )
+            all_distances = np.hstack([self.distances[:, : self.n_shipped], extra])
+            kth = np.partition(all_distances, self.k - 1, axis=1)[:, self.k - 1]
+            self.bases[key] = np.minimum(self.knn.score(kth), self.about)
+        return self.bases[key]
+
+
+def learn(examples: Sequence[Example], classifier: Classifier) -> Learned:
+    """Learn from reviewed files, starting from the shipped ``classifier``.
+
+    Prototypes and their leave-one-out thresholds need PHI files only. The correction needs files of both
+    verdicts; it is given only if, on held-out files, it refers fewer of the others and loses no more PHI than
+    ``MAY_LOSE`` allows.
+
+    Raises:
+        ValueError: there is no example.
+    """
+    if not examples:
+        message = "examples: expected at least one"
+        raise ValueError(message)
+    material, tfidf = _prepare(examples, classifier)
+    prototypes = _prototypes(examples, material)
+    thresholds = _thresholds(prototypes, tfidf, classifier)
+    nobody = np.zeros(len(examples), dtype=np.bool_)
+    before = _referred(material, material.base(nobody))
+    n_phi, n_other = int(material.is_phi.sum()), int((~material.is_phi).sum())
+    if n_phi < MIN_OF_EACH or n_other < MIN_OF_EACH:
+        scores = _hold_out(material, corrected=False)
+        reason = (
+            f"a correction needs {MIN_OF_EACH} reviewed files of each verdict;"
+            f" there are {n_phi} phi and {n_other} not_phi"
+        )
+        return Learned(
+            prototypes, thresholds, None, reason, before, _referred(material, scores), scores, material.groups
+        )
+    material.penalty = min(PENALTIES, key=lambda penalty: _loss(material, penalty))
+    scores = _hold_out(material, corrected=True)
+    after = _referred(material, scores)
+    lost = int((before & ~after & material.is_phi).sum()) - int((after & ~before & material.is_phi).sum())
+    spared = int((before & ~material.is_phi).sum()) - int((after & ~material.is_phi).sum())
+    if spared <= 0 or lost > max(1, math.ceil(2 * MAY_LOSE * n_phi)):
+        reason = (
+            f"on held-out files a correction would spare {spared} false referrals and lose {lost} PHI files"
+        )
+        scores = _hold_out(material, corrected=False)
+        after = _referred(material, scores)
+        return Learned(prototypes, thresholds, None, reason, before, after, scores, material.groups)
+    everybody = ~nobody
+    weights, shift = _fit(material, everybody, everybody), _shift(material, everybody)
+    adjustment = Adjustment(
+        slope=round(float(weights[0]), 5),
+        intercept=round(float(weights[1]) - shift, 5),
+        weights={
+            name: round(float(weight), 5)
+            for name, weight in zip(material.names, weights[2:], strict=True)
+            if round(float(weight), 5)
+        },
+    )
+    return Learned(prototypes, thresholds, adjustment, "", before, after, scores, material.groups)
+
+
+def _prepare(examples: Sequence[Example], classifier: Classifier) -> tuple[_Material, ConceptTfidf]:
+    tfidf = extended(classifier.tfidf, [example.counts for example in examples if example.is_phi])
+    rows = tfidf.transform([example.counts for example in examples])
+    shipped = tfidf.transform(classifier.bags)
+    every = np.asarray((rows @ rows.T).todense())
+    lengths = np.sqrt(np.maximum(np.diag(every), 1e-12))
+    groups = near_duplicates(every / lengths[:, None] / lengths[None, :])
+    both = np.hstack([np.asarray((rows @ shipped.T).todense()), every])
+    squared = np.concatenate([np.asarray(shipped.multiply(shipped).sum(axis=1)).ravel(), np.diag(every)])
+    distances = np.sqrt(np.maximum(np.diag(every)[:, None] + squared[None, :] - 2 * both, 0.0))
+    described = [adjustment_features(example.window) for example in examples]
+    names = sorted({name for one in described for name in one})
+    features = np.array([[one.get(name, 0.0) for name in names] for one in described])
+    n_files = np.array([len(set(groups[features[:, j] != 0].tolist())) for j in range(len(names))])
+    kept = n_files >= MIN_FILES
+    return _Material(
+        is_phi=np.array([example.is_phi for example in examples]),
+        groups=groups,
+        features=features[:, kept],
+        names=[name for name, keep in zip(names, kept, strict=True) if keep],
+        n_files=n_files[kept],
+        about=np.array([classifier.person.score(example.window) for example in examples]),
+        distances=distances,
+        n_shipped=len(classifier.bags),
+        evidence=[example.evidence for example in examples],
+        knn=classifier.knn,
+        k=classifier.knn.k,
+    ), tfidf
+
+
+def extended(tfidf: ConceptTfidf, bags: Sequence[Mapping[str, int]]) -> ConceptTfidf:
+    """Return the same weighing with a column for every concept of ``bags``; new ones weigh as unseen."""
+    new = sorted({name for bag in bags for name in bag} - set(tfidf.vocabulary_))
+    wider = ConceptTfidf(weights=tfidf.weights)
+    wider.vocabulary_ = {**tfidf.vocabulary_, **{n: len(tfidf.vocabulary_) + i for i, n in enumerate(new)}}
+    idf = [tfidf.unseen_ if block_of(name) == "concept" else 1.0 for name in new]
+    wider.idf_ = np.concatenate([tfidf.idf_, idf])
+    wider.unseen_ = tfidf.unseen_
+    return wider
+
+
+def near_duplicates(cosines: Floats) -> npt.NDArray[np.int64]:
+    """Number groups of near-duplicates: a file joins the first earlier one that is the same to ``SAME``."""
+    groups = np.arange(len(cosines))
+    for index in range(1, len(cosines)):
+        same = np.flatnonzero(cosines[index, :index] >= SAME)
+        if len(same):
+            groups[index] = groups[same[0]]
+    return groups
+
+
+def _prototypes(examples: Sequence[Example], material: _Material) -> tuple[tuple[str, dict[str, int]], ...]:
+    """Take one prototype per group of near-duplicates, so that copies weigh nothing."""
+    first = [
+        index
+        for index, example in enumerate(examples)
+        if example.is_phi
+        and not (material.is_phi[:index] & (material.groups[:index] == material.groups[index])).any()
+    ]
+    if len(first) > MAX_PROTOTYPES:
+        draw = np.random.default_rng(SEED)
+        first = sorted(draw.choice(first, MAX_PROTOTYPES, replace=False).tolist())
+    return tuple((examples[index].name, dict(sorted(examples[index].counts.items()))) for index in first)
+
+
+def _thresholds(
+    prototypes: Sequence[tuple[str, dict[str, int]]], tfidf: ConceptTfidf, classifier: Classifier
+) -> dict[str, tuple[float, float]]:
+    """Learn the leave-one-out threshold of every k again; it may only widen: no known PHI file falls out."""
+    rows = tfidf.transform([*classifier.bags, *(counts for _, counts in prototypes)])
+    found = {}
+    for name, (threshold, scale) in classifier.thresholds.items():
+        knn = OneClassKnn(k=int(name), quantile=classifier.knn.quantile).fit(rows)
+        found[name] = (round(max(threshold, knn.threshold_), 5), round(scale, 5))
+    return found
+
+
+def _referred(material: _Material, scores: Floats) -> Flags:
+    return np.array(
+        [
+            refers(replace(evidence, health=float(score)))
+            for evidence, score in zip(material.evidence, scores, strict=True)
+        ]
+    )
+
+
+def _folds(material: _Material, among: Flags, seed: int) -> list[Flags]:
+    """Cut the files into folds, near-duplicates together, both verdicts spread evenly."""
+    draw = np.random.default_rng(seed)
+    number = np.full(len(among), -1)
+    for verdict in (True, False):
+        groups = np.unique(material.groups[among & (material.is_phi == verdict)])
+        groups = groups[~np.isin(groups, material.groups[number >= 0])]
+        for place, group in enumerate(draw.permutation(groups)):
+            number[among & (material.groups == group)] = place % N_FOLDS
+    return [number == fold for fold in range(N_FOLDS) if (number == fold).any()]
+
+
+def _fit(material: _Material, pupils: Flags, teachers: Flags, penalty: float | None = None) -> Floats:
+    """Fit slope, intercept and weights on ``pupils``; ridge towards the shipped score."""
+    from scipy.optimize import minimize  # noqa: PLC0415 (half a second to import; only to learn)
+
+    penalty = material.penalty if penalty is None else penalty
+    base = np.array([log_odds(score) for score in material.base(teachers)[pupils]])
+    rows = np.column_stack([base, np.ones(len(base)), material.features[pupils]])
+    signs = np.where(material.is_phi[pupils], 1.0, -1.0)
+    start = np.zeros(rows.shape[1])
+    start[0] = 1.0
+    strength = np.full(rows.shape[1], penalty)
+    strength[0], strength[1] = SLOPE_PENALTY, 0.01
+
+    def loss(weights: Floats) -> tuple[float, Floats]:
+        margins = signs * (rows @ weights)
+        pulled = weights - start
+        value = np.logaddexp(0.0, -margins).sum() + 0.5 * (strength * pulled * pulled).sum()
+        slope = -signs * np.exp(-np.logaddexp(0.0, margins))
+        return float(value), rows.T @ slope + strength * pulled
+
+    return np.asarray(minimize(loss, start, jac=True, method="L-BFGS-B").x)
+
+
+def _logits(material: _Material, weights: Floats, of: Flags, teachers: Flags) -> Floats:
+    base = np.array([log_odds(score) for score in material.base(teachers)[of]])
+    return np.asarray(weights[0] * base + weights[1] + material.features[of] @ weights[2:])
+
+
+def _out_of_fold(material: _Material, among: Flags, seed: int, penalty: float | None = None) -> Floats:
+    logits = np.full(len(among), np.nan)
+    for fold in _folds(material, among, seed):
+        others = among & ~fold
+        weights = _fit(material, others, others, penalty)
+        logits[fold] = _logits(material, weights, fold, others)
+    return logits
+
+
+def _loss(material: _Material, penalty: float) -> float:
+    everybody = np.ones(len(material.is_phi), dtype=np.bool_)
+    margins = np.where(material.is_phi, 1.0, -1.0) * _out_of_fold(material, everybody, SEED, penalty)
+    return float(np.logaddexp(0.0, -margins).sum())
+
+
+def _shift(material: _Material, among: Flags) -> float:
+    """Return the log-odds of the new threshold: 0, or lower where that would give up reviewed PHI files."""
+    logits = np.sort(_out_of_fold(material, among, SEED + 1)[among & material.is_phi])
+    allowed = math.floor(MAY_LOSE * len(logits))
+    return min(0.0, float(logits[allowed]) - 1e-6)
+
+
+def _hold_out(material: _Material, *, corrected: bool) -> Floats:
+    """Return each file's score by models that saw neither it nor its near-duplicates, threshold included."""
+    everybody = np.ones(len(material.is_phi), dtype=np.bool_)
+    scores = np.zeros(len(everybody))
+    for fold in _folds(material, everybody, SEED + 2):
+        others = everybody & ~fold
+        if not corrected:
+            scores[fold] = material.base(others)[fold]
+            continue
+        weights = _fit(material, others, others)
+        logits = _logits(material, weights, fold, others) - _shift(material, others)
+        scores[fold] = 1.0 / (1.0 + np.exp(-np.clip(logits, -30.0, 30.0)))
+    return scores
+
+
+def example_rows(learned: Learned) -> list[dict[str, Any]]:
+    """Return the new prototypes as they are written to a model file."""
+    return [{"name": name, "counts": counts} for name, counts in learned.prototypes]
