@@ -24,7 +24,7 @@ MAX_K = 100
 # No top-level field of phiscan.toml has one of these names.
 _NOT_FIELDS = frozenset({"limits", "tables", "source", "learned"})
 # Tables of phiscan.toml that the rooms which use them read and check with ``take_table``.
-ROOM_TABLES = ("cluster", "desk", "notify", "oidc", "pace", "schedule", "shares")
+ROOM_TABLES = ("cluster", "desk", "notify", "oidc", "pace", "retention", "schedule", "shares")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,8 @@ class Config:
     """Everything that a run can be told; immutable once loaded."""
 
     home: Path = Path(".phiscan")  # key, default database and state; relative to phiscan.toml
-    database: str = ""  # SQLAlchemy URL; "" = SQLite in home
+    database: str = field(default="", repr=False)  # SQLAlchemy URL; "" = SQLite in home; may hold a password
+    database_file: str = ""  # a file that holds that URL, such as a container's secret
     workers: int = 0  # 0 = one per core
     ignore_file: str = ".phiscanignore"  # the operator's: beside phiscan.toml, else in the working folder
     extra_patterns: tuple[str, ...] = ()  # folders or files with the site's own rules
@@ -127,7 +128,9 @@ def load_config(path: Path | None = None, environ: Mapping[str, str] | None = No
         if item.name in _NOT_FIELDS or value is None:
             continue
         changes[item.name] = _convert(f"PHISCAN_{item.name.upper()}", item.name, value, Config)
-    config = replace(config, **changes)
+    if changes.get("database") or changes.get("database_file"):  # of the environment: over both of the file
+        config = replace(config, database="", database_file="")
+    config = _with_secret_url(replace(config, **changes))
     return _checked(config)
 
 
@@ -166,6 +169,26 @@ def take_table(config: Config, name: str, kind: type[T], raw: Mapping[str, Any] 
     """
     table = config.tables.get(name, {}) if raw is None else raw
     return kind(**_take(config.source, table, kind, frozenset(), f"{name}."))
+
+
+def _with_secret_url(config: Config) -> Config:
+    """Read the database's URL from the file that holds it; no message quotes it."""
+    if not config.database_file:
+        return config
+    where = "PHISCAN_DATABASE_FILE" if config.source == "defaults" else f"{config.source}: database_file"
+    if config.database:
+        _refuse(where, "either database or database_file, not both")
+    path = Path(config.database_file)
+    try:
+        url = path.read_text(encoding="utf-8").strip()
+    except OSError as error:
+        message = f"{path}: the file with the database's URL cannot be read: {error.strerror}"
+        raise ConfigError(message) from None
+    except UnicodeDecodeError:
+        url = ""
+    if not url or "\n" in url:
+        _refuse(str(path), "one line, the URL of the database")
+    return replace(config, database=url)
 
 
 def _take(

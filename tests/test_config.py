@@ -91,3 +91,38 @@ def test_prefers_the_data_inside_the_package(tmp_path: Path, monkeypatch: pytest
     assert data_dir("patterns") == inside
     with pytest.raises(ConfigError, match="dictionaries/: not found"):
         data_dir("dictionaries")
+
+
+def test_the_database_url_may_lie_in_a_secret_file(tmp_path: Path) -> None:
+    secret = tmp_path / "url"
+    secret.write_text("postgresql://phiscan:hunter2@db/phiscan\n")
+    config = load_config(None, {"PHISCAN_DATABASE_FILE": str(secret)})
+    assert config.database_url == "postgresql://phiscan:hunter2@db/phiscan"
+    assert "hunter2" not in repr(config)
+
+
+def test_the_environment_wins_over_both_ways_of_the_file(tmp_path: Path) -> None:
+    secret = tmp_path / "url"
+    secret.write_text("sqlite:///secret.db")
+    path = tmp_path / "phiscan.toml"
+    path.write_text('database = "sqlite:///file.db"')
+    assert load_config(path, {"PHISCAN_DATABASE_FILE": str(secret)}).database == "sqlite:///secret.db"
+    path.write_text(f'database_file = "{secret}"')
+    assert load_config(path, {}).database == "sqlite:///secret.db"
+    assert load_config(path, {"PHISCAN_DATABASE": "sqlite:///env.db"}).database == "sqlite:///env.db"
+
+
+@pytest.mark.parametrize("content", [b"", b"\n", b"\xff\xfe", b"postgresql://a:hunter2@b/c\nmore"])
+def test_refuses_a_secret_file_that_holds_no_url_without_quoting_it(tmp_path: Path, content: bytes) -> None:
+    secret = tmp_path / "url"
+    secret.write_bytes(content)
+    with pytest.raises(ConfigError, match="expected one line, the URL of the database") as caught:
+        load_config(None, {"PHISCAN_DATABASE_FILE": str(secret)})
+    assert "hunter2" not in str(caught.value)
+
+
+def test_refuses_two_ways_to_name_the_database(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="either database or database_file"):
+        load_config(None, {"PHISCAN_DATABASE_FILE": "x", "PHISCAN_DATABASE": "sqlite:///x.db"})
+    with pytest.raises(ConfigError, match="cannot be read"):
+        load_config(None, {"PHISCAN_DATABASE_FILE": str(tmp_path / "missing")})
