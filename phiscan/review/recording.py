@@ -12,7 +12,7 @@ from phiscan.model import FileResult, Outcome, PiiVector, SourceFile
 from phiscan.review.database import inserted_id
 from phiscan.review.identity import is_shape
 from phiscan.review.reuse import copy_children, originals
-from phiscan.review.risk import risk_of
+from phiscan.review.risk import Exposure, exposure_of, risk_of
 from phiscan.review.statements import chunks
 from phiscan.review.tables import (
     access,
@@ -51,8 +51,10 @@ def record(
     versions_key: str,
     results: Sequence[FileResult],
     unchanged: Sequence[int],
-) -> None:
+) -> dict[int, FileResult]:
     """Write results and sightings; a result for a file that this scan recorded before replaces it.
+
+    Returns each result by the number of its file.
 
     Raises:
         ValueError: a result's outcome is unchanged, which is said by its file's number instead.
@@ -73,6 +75,7 @@ def record(
     copies = [(file_ids[place], result) for place, result in by_file.items() if result.is_copy]
     examination_ids |= _write_copies(connection, scan_id, versions_key, copies)
     _see(connection, scan_id, examination_ids, unchanged)
+    return {file_ids[place]: result for place, result in by_file.items()}
 
 
 def root_id_of(connection: sa.Connection, path: bytes) -> int:
@@ -131,7 +134,7 @@ def _write_copies(
         original = found[result.content_hash, result.media_type]
         kept = {name: value for name, value in original.items() if name not in {"id", "scan_id", "file_id"}}
         vector = PiiVector.from_int(original["vector"])
-        risk = risk_of(vector, original["n_people"], original["health_score"])
+        risk = risk_of(vector, original["n_people"], original["health_score"], _exposure(result.source))
         rows[file_id] = {**kept, **_source_row(result.source), "risk": risk}
     ids = _write_examinations(connection, scan_id, rows)
     places = [
@@ -208,8 +211,12 @@ def _examination_row(result: FileResult) -> dict[str, Any]:
         "referral": result.referral.value if result.referral else None,
         "decision_case": result.case,
         "detectors": result.detectors,
-        "risk": risk_of(result.vector, result.n_people, result.health_score),
+        "risk": risk_of(result.vector, result.n_people, result.health_score, _exposure(result.source)),
     }
+
+
+def _exposure(source: SourceFile) -> Exposure:
+    return exposure_of(source.mode, source.readers)
 
 
 def _source_row(source: SourceFile) -> dict[str, Any]:

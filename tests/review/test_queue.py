@@ -20,7 +20,7 @@ def test_holds_referred_files_only_the_riskiest_first(store: Store) -> None:
     scan(store)
     assert paths(store) == ["a/letter.txt", "c/referral.txt"]
     letter = store.queue()[0]
-    assert letter.risk == pytest.approx(3 * 3 * 0.8)
+    assert letter.risk == pytest.approx(3 * 3 * 2 * 0.8)  # mode 0640: a group may read it
     assert letter.referral is Referral.REFERRED
     assert letter.case == "identifying and health"
 

@@ -99,7 +99,7 @@ examination = sa.Table(
     column("referral", sa.Text, "decision of the pipeline; null unless screened", null=True),
     column("decision_case", SafeText, "row of the decision table that applied"),
     column("detectors", CanonicalJson, "verdict of each independent detector, [[name, is PHI], ...]"),
-    column("risk", sa.Double, "order in the queue: kinds of identifiers x people x score"),
+    column("risk", sa.Double, "order in the queue: people x kinds of identifiers x exposure x score"),
     one_of("outcome", (o.value for o in Outcome if o is not Outcome.UNCHANGED)),
     one_of("referral", (r.value for r in Referral)),
     sa.CheckConstraint("(outcome = 'screened') = (referral IS NOT NULL)", name="referral_if_screened"),

@@ -17,13 +17,15 @@ depends_on: str | None = None
 
 ROW_ID = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 
+RISK = "order in the queue: people x kinds of identifiers x exposure x score"
+
 APPEND_ONLY: dict[str, tuple[str, ...]] = {
     "desk_policy": ("id",),
     "decision_form": ("id", "token"),
     "decision_undo": ("id", "decision_id", "second_verdict_id"),
     "second_review": ("id", "decision_id"),
     "second_verdict": ("id",),
-    "adjudication": ("id", "decision_id", "second_verdict_id"),
+    "adjudication": ("id", "decision_id"),
     "span_correction": ("id",),
     "span_review": ("id",),
     "topic_correction": ("id",),
@@ -397,7 +399,12 @@ def upgrade() -> None:
         sa.Column("file_id", ROW_ID, autoincrement=False, nullable=False, comment="the file"),
         sa.Column("examination_id", ROW_ID, nullable=False, comment="its standing result"),
         sa.Column("root_id", ROW_ID, nullable=False, comment="the root it lies under"),
-        sa.Column("path", sa.Text(), nullable=False, comment="path below the root, as shown"),
+        sa.Column(
+            "path_folded",
+            sa.Text(),
+            nullable=False,
+            comment="path below the root, its case folded, to search in",
+        ),
         sa.Column("content_hash", sa.Text(), nullable=False, comment="blake3 of the present content"),
         sa.Column(
             "referred",
@@ -477,7 +484,14 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("file_id", name=op.f("pk_work_item")),
         comment="The review list, one row per file in it; made from the other tables as they change.",
     )
+    op.create_index(
+        "ix_work_item_counts",
+        "work_item",
+        ["awaits", "state", "reviewer", "assignee", "hidden_until", "referred"],
+        unique=False,
+    )
     op.create_index(op.f("ix_work_item_group_id"), "work_item", ["group_id"], unique=False)
+    op.create_index("ix_work_item_open_doubt", "work_item", ["is_open", "doubt", "file_id"], unique=False)
     op.create_index("ix_work_item_open_risk", "work_item", ["is_open", "risk", "file_id"], unique=False)
     op.create_index("ix_work_item_state_risk", "work_item", ["state", "risk", "file_id"], unique=False)
     op.create_table(
@@ -529,9 +543,11 @@ def upgrade() -> None:
         ),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_adjudication")),
         sa.UniqueConstraint("decision_id", name=op.f("uq_adjudication_decision_id")),
-        sa.UniqueConstraint("second_verdict_id", name=op.f("uq_adjudication_second_verdict_id")),
         comment="Two people disagreed and a third decided. Append-only.",
         sqlite_autoincrement=True,
+    )
+    op.create_index(
+        op.f("ix_adjudication_second_review_id"), "adjudication", ["second_review_id"], unique=False
     )
     op.create_table(
         "decision_form",
@@ -577,6 +593,13 @@ def upgrade() -> None:
     )
 
     bind = op.get_bind()
+    # Exposure became a factor of the risk: everyone 4, a group or unknown 2, the owner 1.
+    bind.exec_driver_sql(
+        "UPDATE examination SET risk = risk * CASE WHEN mode & 61440 = 0 THEN 2 WHEN mode & 4 = 4 THEN 4"
+        " WHEN mode & 32 = 32 THEN 2 ELSE 1 END"
+    )
+    if bind.dialect.name != "sqlite":
+        op.alter_column("examination", "risk", comment=RISK)
     for table, unique in APPEND_ONLY.items():
         for statement in append_only.statements(bind.dialect.name, table, unique):
             bind.exec_driver_sql(statement)
