@@ -11,9 +11,11 @@ from datetime import datetime, timedelta
 import sqlalchemy as sa
 
 from phiscan.errors import InputError
-from phiscan.review import accounts, passwords, sessions
+from phiscan.review import accounts, log_pages, passwords, saved_views, sessions
 from phiscan.review.accounts import User
 from phiscan.review.database import Database
+from phiscan.review.log_pages import LogPage, LogReview
+from phiscan.review.saved_views import SavedView
 from phiscan.review.sessions import Lifetime, Session, Token
 from phiscan.review.sign_in import Limits, Refusal, SignedIn, sign_in
 from phiscan.review.tables.users import Role, UserEvent, sign_in_attempt
@@ -201,6 +203,67 @@ class Users:
             accounts.log(connection, UserEvent.TOKEN_REVOKED, user_id, actor=by, value=str(token_id), now=now)
 
         self.database.write(revoke, durable=True)
+
+    # Views and the log
+
+    def views(self, user_id: int) -> list[SavedView]:
+        """Return the saved views of a person by name."""
+        with self.database.read() as connection:
+            return saved_views.of_user(connection, user_id)
+
+    def save_view(self, user_id: int, *, name: str, query: str, now: datetime) -> SavedView:
+        """Keep a view of the queue; one of the same name is replaced.
+
+        Raises:
+            InputError: no name, too long, or too many views.
+        """
+        return self.database.write(
+            lambda connection: saved_views.save(connection, user_id, name=name, query=query, now=now)
+        )
+
+    def remove_view(self, user_id: int, view_id: int) -> None:
+        """Forget a view.
+
+        Raises:
+            InputError: the person has no such view.
+        """
+        self.database.write(lambda connection: saved_views.remove(connection, user_id, view_id))
+
+    def log(self, *, before: int = 0, action: str = "", actor: str = "", limit: int = 100) -> LogPage:
+        """Return entries of the audit log, the newest first."""
+        with self.database.read() as connection:
+            return log_pages.page(connection, before=before, action=action, actor=actor, limit=limit)
+
+    def log_choices(self) -> tuple[list[str], list[str]]:
+        """Return the actions and the actors that occur in the log."""
+        with self.database.read() as connection:
+            return log_pages.choices(connection)
+
+    def log_reviews(self) -> list[LogReview]:
+        """Return who has reviewed the log, the newest first."""
+        with self.database.read() as connection:
+            return log_pages.reviews(connection)
+
+    def sign_log(self, *, head: str, note: str, reviewer: str, now: datetime) -> LogReview:
+        """Record "I have reviewed this log" up to the entry with this hash.
+
+        Raises:
+            ConflictError: the log does not hold what was shown.
+            InputError: the log is not whole.
+        """
+        return self.database.write(
+            lambda connection: log_pages.sign(connection, head=head, note=note, reviewer=reviewer, now=now),
+            durable=True,
+        )
+
+    def log_export(self, *, what: str, by: User, address: str, now: datetime) -> None:
+        """Record that somebody took data out: the queue as a file, the audit pack."""
+        self.database.write(
+            lambda connection: accounts.log(
+                connection, UserEvent.EXPORT, by.id, actor=by.name, value=what, address=address, now=now
+            ),
+            durable=True,
+        )
 
     def _end(self, user_id: int, session_id: int | None, event: UserEvent, *, by: str, now: datetime) -> None:
         def end(connection: sa.Connection) -> None:

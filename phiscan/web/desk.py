@@ -21,6 +21,7 @@ class Settings:
     hosts: tuple[str, ...] = ("127.0.0.1", "localhost", "[::1]")  # names that a browser may ask for
     is_https: bool = False  # browsers reach it by TLS: cookies are Secure
     max_body_bytes: int = 1024 * 1024
+    proxies: tuple[str, ...] = ()  # the only addresses or networks that may connect; they name the browser's
 
 
 def _utc_now() -> datetime:

@@ -10,7 +10,7 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
-from phiscan.errors import InputError, StoreError
+from phiscan.errors import ConflictError, InputError, StoreError
 from phiscan.visible import visible
 from phiscan.web.desk import desk_of
 from phiscan.web.session import API, NotAllowedError, NotSignedInError
@@ -65,7 +65,7 @@ def _not_allowed(request: Request, _error: Exception) -> Response:
 
 
 def _input(request: Request, error: Exception) -> Response:
-    return failure(request, 400, str(error))
+    return failure(request, 409 if isinstance(error, ConflictError) else 400, str(error))
 
 
 def _store(request: Request, error: Exception) -> Response:

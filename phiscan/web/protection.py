@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import secrets
 from dataclasses import dataclass
+from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 
 import structlog
 from starlette.datastructures import Headers, MutableHeaders
@@ -34,6 +35,9 @@ class Protection:
                 await self.app(scope, receive, send)
             return  # no route speaks anything else; the server closes the connection
         nonce = secrets.token_urlsafe(16)
+        if self.settings.proxies and not _through_proxy(scope, self.settings.proxies):
+            await PlainTextResponse("refused: not through the proxy", 403)(scope, receive, send)
+            return
         scope.setdefault("state", {})["nonce"] = nonce
         started = False
 
@@ -83,6 +87,28 @@ def refused(method: str, headers: Headers, settings: Settings) -> str:
         has_token = headers.get("authorization", "").lower().startswith("bearer ")
         is_ours = has_token and "cookie" not in headers
     return "" if is_ours else "refused: sent by another site, or by a browser that does not say by which"
+
+
+def _through_proxy(scope: Scope, proxies: tuple[str, ...]) -> bool:
+    """Put the browser's address in place of the proxy's; tell whether a proxy of ours brought the request.
+
+    Of X-Forwarded-For only what our own proxies wrote is believed: the last address that is none of them.
+    """
+    networks = [ip_network(proxy) for proxy in proxies]
+    if not _is_in((scope.get("client") or ("", 0))[0], networks):
+        return False
+    forwarded = [part.strip() for part in Headers(scope=scope).get("x-forwarded-for", "").split(",")]
+    outside = next((part for part in reversed(forwarded) if part and not _is_in(part, networks)), None)
+    if outside is not None:
+        scope["client"] = (outside[:64], 0)
+    return True
+
+
+def _is_in(address: str, networks: list[IPv4Network | IPv6Network]) -> bool:
+    try:
+        return any(ip_address(address) in network for network in networks)
+    except ValueError:
+        return False
 
 
 def _name(host: str) -> str:

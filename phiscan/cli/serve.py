@@ -1,0 +1,105 @@
+"""``phiscan serve``: the review pages and the REST API."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import click
+
+from phiscan.cli.output import say
+from phiscan.config import load_config
+from phiscan.errors import InputError
+
+
+@click.command(epilog="Example: phiscan serve --port 8470")
+@click.option(
+    "--host",
+    default="127.0.0.1",
+    show_default=True,
+    help="Address to listen at; another than loopback needs --open-to-network and TLS or a proxy.",
+)
+@click.option("--port", type=click.IntRange(1, 65535), default=8470, show_default=True, help="Port.")
+@click.option("--public-url", default="", help="What browsers call this server: https://NAME.")
+@click.option(
+    "--proxy",
+    "proxies",
+    multiple=True,
+    metavar="ADDRESS",
+    help="Address or network of the TLS proxy before this server; no other may connect.",
+)
+@click.option("--tls-cert", type=click.Path(path_type=Path), help="Certificate chain, PEM.")
+@click.option("--tls-key", type=click.Path(path_type=Path), help="Its key, PEM.")
+@click.option(
+    "--open-to-network", is_flag=True, help="Listen at an address that others than this machine reach."
+)
+@click.pass_obj
+def serve(
+    obj: str | None,
+    host: str,
+    port: int,
+    public_url: str,
+    proxies: tuple[str, ...],
+    tls_cert: Path | None,
+    tls_key: Path | None,
+    open_to_network: bool,
+) -> None:
+    """Serve the review pages and the REST API, until stopped with Ctrl-C.
+
+    Listens on this machine only. To let others in, put a TLS proxy before it, or give it a certificate:
+    docs/how-to/run-the-desk.md. The first account is made by `phiscan users add`; there is none to begin
+    with, and no default password. A scan may run meanwhile.
+    """
+    # FastAPI and SQLAlchemy take most of a second to load: not for every --help.
+    import uvicorn  # noqa: PLC0415
+
+    from phiscan.review.store import Store  # noqa: PLC0415
+    from phiscan.review.users import Lifetime  # noqa: PLC0415
+    from phiscan.web.address import Listening, desk_table, settings_of  # noqa: PLC0415
+    from phiscan.web.app import create_app  # noqa: PLC0415
+
+    config = load_config(Path(obj) if obj else None)
+    table = desk_table(config)
+    listening = Listening(
+        host=host,
+        port=port,
+        open_to_network=open_to_network,
+        public_url=public_url or table.public_url,
+        proxies=proxies or table.proxies,
+        tls_cert=tls_cert,
+        tls_key=tls_key,
+    )
+    settings = settings_of(listening, max_body_kb=table.max_body_kb)
+    for path in (tls_cert, tls_key):
+        if path is not None and not path.is_file():
+            message = f"{path}: no such file"
+            raise InputError(message)
+    lifetime = Lifetime(
+        idle=timedelta(minutes=table.idle_minutes), absolute=timedelta(hours=table.session_hours)
+    )
+    with Store.open(config.database_url) as store:
+        store.users = replace(store.users, lifetime=lifetime)
+        if not store.users.everybody():
+            say("no account yet: `phiscan users add NAME --role admin` makes one")
+        app = create_app(store, config, settings)
+        scheme = "https" if tls_cert else "http"
+        say(f"phiscan: {listening.public_url or f'{scheme}://{_shown(host)}:{port}'}  (Ctrl-C stops it)")
+        uvicorn.run(
+            app,
+            host=host,
+            port=port,
+            ssl_certfile=tls_cert,
+            ssl_keyfile=tls_key,
+            access_log=False,  # addresses of pages hold what people searched for
+            log_level="warning",
+            server_header=False,
+            proxy_headers=False,  # phiscan.web.protection believes only the proxies that were named
+            timeout_graceful_shutdown=5,
+        )
+    sys.stdout.flush()
+
+
+def _shown(host: str) -> str:
+    return f"[{host}]" if ":" in host else host

@@ -1,0 +1,139 @@
+"""Where the server listens and what browsers call it: loopback unless somebody says how it is protected."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from ipaddress import ip_address, ip_network
+from pathlib import Path
+from urllib.parse import SplitResult, urlsplit
+
+from phiscan.config import Config, take_table
+from phiscan.errors import ConfigError, InputError
+from phiscan.web.desk import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class DeskTable:
+    """The table ``[desk]`` of phiscan.toml."""
+
+    public_url: str = ""  # what browsers call this server, behind a TLS proxy
+    proxies: tuple[str, ...] = ()  # addresses or networks of that proxy; no other may connect
+    idle_minutes: int = 15  # a session without a request ends
+    session_hours: int = 10  # a session ends
+    max_body_kb: int = 1024  # a larger request is refused
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listening:
+    """How ``phiscan serve`` was told to listen."""
+
+    host: str
+    port: int
+    open_to_network: bool = False
+    public_url: str = ""
+    proxies: tuple[str, ...] = ()
+    tls_cert: Path | None = None
+    tls_key: Path | None = None
+
+
+def desk_table(config: Config) -> DeskTable:
+    """Read ``[desk]``.
+
+    Raises:
+        ConfigError: names the field and what was expected.
+    """
+    table = take_table(config, "desk", DeskTable)
+    for name in ("idle_minutes", "session_hours", "max_body_kb"):
+        if not 1 <= getattr(table, name) <= 100_000:  # noqa: PLR2004 (weeks; 100 MB)
+            message = f"{config.source}: desk.{name}: expected a whole number from 1 to 100000"
+            raise ConfigError(message)
+    return table
+
+
+def settings_of(listening: Listening, *, max_body_kb: int = 1024) -> Settings:
+    """Return the settings of a server that may listen so.
+
+    Raises:
+        InputError: it would speak without TLS to a network, or the parts do not fit together.
+    """
+    is_loopback = _is_loopback(listening.host)
+    has_tls = listening.tls_cert is not None
+    if has_tls != (listening.tls_key is not None):
+        message = "expected --tls-cert and --tls-key together"
+        raise InputError(message)
+    public = _public(listening.public_url)
+    for proxy in listening.proxies:
+        _checked_network(proxy)
+    if listening.proxies and public is None:
+        message = "--proxy: expected --public-url too: what browsers call the proxy"
+        raise InputError(message)
+    if public is not None and public.scheme == "http" and has_tls:
+        message = "--public-url: expected https://, because --tls-cert is given"
+        raise InputError(message)
+    if not is_loopback:
+        _may_leave_the_machine(listening, has_public=public is not None, has_tls=has_tls)
+    if public is None:
+        return Settings(is_https=has_tls, max_body_bytes=max_body_kb * 1024)
+    return Settings(
+        hosts=((public.hostname or "").lower(),)
+        if ":" not in (public.hostname or "")
+        else (f"[{public.hostname}]",),
+        is_https=public.scheme == "https",
+        max_body_bytes=max_body_kb * 1024,
+        proxies=listening.proxies,
+    )
+
+
+def _may_leave_the_machine(listening: Listening, *, has_public: bool, has_tls: bool) -> None:
+    host = listening.host
+    if not listening.open_to_network:
+        message = (
+            f"--host {host}: not an address of this machine alone; expected --open-to-network with it, "
+            "and TLS (--tls-cert, --tls-key) or a TLS proxy (--public-url https://..., --proxy ADDRESS)"
+        )
+        raise InputError(message)
+    if not has_public:
+        message = f"--host {host}: expected --public-url https://NAME, what browsers call this server"
+        raise InputError(message)
+    if not listening.public_url.startswith("https://"):
+        message = "--public-url: expected https://: what is shown here must not cross a network in the clear"
+        raise InputError(message)
+    if not has_tls and not listening.proxies:
+        message = (
+            f"--host {host}: expected --tls-cert and --tls-key, or --proxy ADDRESS of the only machine "
+            "that may connect, which speaks TLS to browsers"
+        )
+        raise InputError(message)
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        message = f"--host {host}: expected an IP address, or localhost"
+        raise InputError(message) from None
+
+
+def _public(url: str) -> SplitResult | None:
+    if not url:
+        return None
+    try:
+        parts = urlsplit(url)
+        good = parts.scheme in {"http", "https"} and parts.hostname and parts.path in {"", "/"}
+        _ = parts.port
+    except ValueError:
+        good = False
+    if not good or parts.query or parts.fragment or parts.username:
+        message = f"--public-url {url}: expected https://NAME or https://NAME:PORT"
+        raise InputError(message)
+    return parts
+
+
+def _checked_network(text: str) -> None:
+    try:
+        ip_network(text)
+    except ValueError:
+        message = f"--proxy {text}: expected an IP address or a network such as 10.0.0.0/24"
+        raise InputError(message) from None
