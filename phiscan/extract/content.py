@@ -11,6 +11,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from blake3 import blake3
+
 from phiscan.config import Limits
 from phiscan.errors import ExtractError
 from phiscan.model import FailReason, Segment, UnreadPart
@@ -88,6 +90,22 @@ def mishap(error: BaseException) -> str:
     return type(error).__name__
 
 
+class Inflating:
+    """A zlib stream that is unpacked as it is read."""
+
+    def __init__(self, data: bytes) -> None:
+        self._engine = zlib.decompressobj()
+        self._left = data
+
+    def read(self, size: int, /) -> bytes:
+        """Return up to ``size`` bytes, none at the end."""
+        if self._engine.eof:
+            return b""
+        out = self._engine.decompress(self._left, size)
+        self._left = self._engine.unconsumed_tail
+        return out
+
+
 class TextFullError(Exception):
     """The text budget of the file is used up; ends its extraction, what was read is kept."""
 
@@ -115,6 +133,7 @@ class Sink:
         self._n_chars = 0
         self._n_members = 0
         self._member_bytes = 0
+        self._pictures: set[bytes] = set()
 
     @property
     def n_chars(self) -> int:
@@ -226,6 +245,14 @@ class Sink:
                 )
             chunks.append(chunk)
         return b"".join(chunks)
+
+    def is_new_picture(self, data: bytes) -> bool:
+        """Tell whether these bytes were not handed in before: a logo on every slide is read once."""
+        digest = blake3(data).digest()
+        if digest in self._pictures:
+            return False
+        self._pictures.add(digest)
+        return True
 
     def ocr_seconds_left(self) -> float:
         """Return what is left of the file's OCR budget; its clock starts at the first call."""

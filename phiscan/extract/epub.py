@@ -6,7 +6,7 @@ from phiscan.errors import ExtractError
 from phiscan.extract.charset import decode
 from phiscan.extract.content import Content, Sink
 from phiscan.extract.package import Package
-from phiscan.extract.webpage import html_text
+from phiscan.extract.webpage import html_text, read_inline_files
 from phiscan.model import FailReason
 
 _PAGES = (".xhtml", ".html", ".htm", ".xml")
@@ -32,7 +32,11 @@ class EpubExtractor:
             if lowered.endswith((".opf", ".ncx")):
                 sink.add(_metadata(data), content.place("properties"))
             else:
-                sink.add(html_text(decode(data)[0]), content.place(name.rpartition("/")[2]))
+                html = decode(data)[0]
+                sink.add(html_text(html), content.place(name.rpartition("/")[2]))
+                read_inline_files(html, content, sink)
+        for member in package.members():
+            sink.read_member(member)
 
 
 def _metadata(data: bytes) -> str:

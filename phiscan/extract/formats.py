@@ -13,6 +13,7 @@ from phiscan.extract.legacy import LegacyOfficeExtractor
 from phiscan.extract.mail import MailboxExtractor, MailExtractor
 from phiscan.extract.markup import MarkupExtractor
 from phiscan.extract.messages import Hl7Extractor, X12Extractor
+from phiscan.extract.metafile import MetafileExtractor
 from phiscan.extract.ole import EncryptedPackageExtractor
 from phiscan.extract.ole_object import OleObjectExtractor
 from phiscan.extract.opendocument import OpenDocumentExtractor
@@ -54,6 +55,7 @@ EXTRACTORS: tuple[Extractor, ...] = (
     RichTextExtractor(),
     LegacyOfficeExtractor(),
     ImageExtractor(),
+    MetafileExtractor(),
     ZipExtractor(),
     TarExtractor(),
     CompressedExtractor(),

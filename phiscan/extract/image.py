@@ -1,27 +1,27 @@
-"""Pictures: their text through OCR, and the metadata that cameras and scanners write."""
+"""Pictures: their text through OCR, and the metadata that cameras and scanners write.
+
+A picture within a document or a container is passed over when nobody could read a text in it: an icon, a
+rule, a patch of one colour. The same picture is read once per file.
+"""
 
 from __future__ import annotations
 
 import io
-import re
 from typing import Any
 
 from phiscan.errors import ExtractError
 from phiscan.extract.content import Content, Sink
+from phiscan.extract.image_metadata import metadata_text
 from phiscan.extract.ocr import read_picture
 from phiscan.model import FailReason
 
 _MAX_PAGES = 500
-_XMP = re.compile(rb"<x:xmpmeta.*?</x:xmpmeta>", re.DOTALL)
-_EXIF_TEXT = {
-    0x010E: "Description",
-    0x013B: "Artist",
-    0x8298: "Copyright",
-    0x9C9B: "Title",
-    0x9C9C: "Comment",
-    0x9C9D: "Author",
-}
 _MIN_SIDE = 24  # pixels; smaller pictures are icons, with no text a reader could see
+# Within a document: a label of 200 x 80 pixels is read, a button or a bullet is not.
+_MIN_EMBEDDED_SIDE = 40
+_MIN_EMBEDDED_AREA = 16_000
+_MAX_ASPECT = 20  # longer ones are rules and borders
+_MIN_CONTRAST = 24  # of 255 grey levels between the darkest and the lightest
 
 
 class ImageExtractor:
@@ -33,53 +33,71 @@ class ImageExtractor:
         """Add the metadata ``#metadata``, then one segment per page."""
         from PIL import Image  # noqa: PLC0415 (heavy)
 
+        if not sink.is_new_picture(content.data):
+            return
         try:
             image = Image.open(io.BytesIO(content.data))
         except Image.DecompressionBombError:
             raise ExtractError(FailReason.TOO_LARGE, "too many pixels") from None
         except (OSError, ValueError, SyntaxError) as error:
             raise ExtractError(FailReason.CORRUPT, type(error).__name__) from None
-        sink.add(_metadata(image, content.data), content.place("metadata"))
+        sink.add(metadata_text(image, content.data), content.place("metadata"))
         n_pages = getattr(image, "n_frames", 1) if content.data[:3] != b"GIF" else 1
         for number in range(min(n_pages, _MAX_PAGES)):
-            if min(image.size) >= _MIN_SIDE:
-                place = content.locator if n_pages == 1 else content.place(f"p{number + 1}")
-                read_picture(lambda number=number: _page(image, number), place, sink)  # type: ignore[misc]
+            place = content.locator if n_pages == 1 else content.place(f"p{number + 1}")
+            if number == 0 and not _has_readable_size(image.size, embedded=content.depth > 0):
+                continue
+            read_picture(lambda number=number: _page(image, number, content), place, sink)  # type: ignore[misc]
+        if n_pages > _MAX_PAGES:
+            first = content.place(f"p{_MAX_PAGES + 1}")
+            sink.fail(first, FailReason.TOO_LARGE, f"pages {_MAX_PAGES + 1} to {n_pages} are not read")
 
 
-def _page(image: Any, number: int) -> Any:
+def _has_readable_size(size: tuple[int, int], *, embedded: bool) -> bool:
+    """Tell a picture in which a text could be read from an icon or a rule.
+
+    >>> _has_readable_size((32, 32), embedded=True), _has_readable_size((200, 80), embedded=True)
+    (False, True)
+    """
+    short, long = sorted(size)
+    if not embedded:
+        return short >= _MIN_SIDE
+    return short >= _MIN_EMBEDDED_SIDE and short * long >= _MIN_EMBEDDED_AREA and long <= _MAX_ASPECT * short
+
+
+def _page(image: Any, number: int, content: Content) -> Any:
+    """Return one page upright, or None when there is nothing in it to read."""
     if number:
         image.seek(number)
     # Photographs carry their rotation as a tag.
     from PIL import ImageOps  # noqa: PLC0415
 
-    return ImageOps.exif_transpose(image)
+    page = on_white(ImageOps.exif_transpose(image))
+    if content.depth > 0:
+        if not _has_readable_size(page.size, embedded=True):
+            return None
+        darkest, lightest = page.getextrema()
+        if lightest - darkest < _MIN_CONTRAST:
+            return None
+    return page
 
 
-def _metadata(image: Any, data: bytes) -> str:
-    lines = []
-    try:
-        exif = image.getexif()
-        for tag, label in _EXIF_TEXT.items():
-            value = exif.get(tag)
-            if isinstance(value, bytes):
-                value = value.decode("utf-16-le", "ignore")
-            if value and str(value).strip("\0 "):
-                lines.append(f"{label}: {str(value).strip(chr(0) + ' ')}")
-        lines += [f"{key}: {value}" for key, value in image.info.items() if _is_comment(key, value)]
-    except Exception:  # noqa: BLE001, S110 (metadata is damaged in many ways; the picture is still read)
-        pass
-    packet = _XMP.search(data)
-    if packet:
-        from phiscan.extract.markup import labelled_text  # noqa: PLC0415
+def on_white(image: Any) -> Any:
+    """Return the picture in grey as a reader sees it: what is transparent lies on the opposite of the ink."""
+    from PIL import Image, ImageStat  # noqa: PLC0415 (heavy)
 
-        lines.append(labelled_text(packet.group()))
-    return "\n".join(lines)
-
-
-def _is_comment(key: Any, value: Any) -> bool:
-    return isinstance(value, str) and str(key).lower() not in (
-        "xmp",
-        "xml:com.adobe.xmp",
-        "raw profile type exif",
-    )
+    if image.mode.startswith("I;16") or image.mode in ("I", "F"):
+        wide = image.convert("F")
+        low, high = wide.getextrema()
+        scale = 255.0 / max(high - low, 1e-6)
+        return wide.point(lambda value: value * scale - low * scale).convert("L")
+    if image.mode in ("RGBA", "LA", "PA") or "transparency" in image.info:
+        layered = image.convert("RGBA")
+        mask = layered.getchannel("A")
+        ink = layered.convert("L")
+        opaque = ImageStat.Stat(ink, mask.point(lambda value: 255 if value > 127 else 0))  # noqa: PLR2004 (half)
+        is_light = bool(opaque.count[0]) and opaque.mean[0] > 160  # noqa: PLR2004 (white ink)
+        ground = Image.new("L", layered.size, 0 if is_light and mask.getextrema()[0] == 0 else 255)
+        ground.paste(ink, mask=mask)
+        return ground
+    return image.convert("L")

@@ -10,7 +10,8 @@ import zlib
 from typing import Any
 
 from phiscan.errors import ExtractError
-from phiscan.extract.content import Content, Sink
+from phiscan.extract.blips import picture_members
+from phiscan.extract.content import Content, Inflating, Sink
 from phiscan.extract.ocr import die_with_parent
 from phiscan.extract.ole import is_encrypted, open_ole, properties_text
 from phiscan.extract.slides_binary import atoms, objects
@@ -33,6 +34,7 @@ class LegacyOfficeExtractor:
             is_word = ole.exists("WordDocument")
             parts = _parts(ole, is_word=is_word)
             members = _objects(ole, content, sink, is_word=is_word)
+            pictures = list(picture_members(ole, content, sink))
         if parts:
             for number, (place, text) in enumerate(parts, 1):
                 sink.add(text, content.place(place if is_word else f"{place.partition('@')[0]}{number}"))
@@ -41,6 +43,8 @@ class LegacyOfficeExtractor:
         sink.add(properties_text(content.data), content.place("properties"))
         for number, data in enumerate(members, 1):
             sink.read_member(content.member(f"object{number}", data))
+        for picture in pictures:
+            sink.read_member(picture)
 
 
 def _parts(ole: Any, *, is_word: bool) -> list[tuple[str, str]]:
@@ -73,22 +77,6 @@ def _objects(ole: Any, content: Content, sink: Sink, *, is_word: bool) -> list[b
     except (OSError, ValueError, struct.error, zlib.error) as error:
         sink.fail(content.place("objects"), FailReason.CORRUPT, type(error).__name__)
     return found
-
-
-class Inflating:
-    """A zlib stream that is unpacked as it is read."""
-
-    def __init__(self, data: bytes) -> None:
-        self._engine = zlib.decompressobj()
-        self._left = data
-
-    def read(self, size: int, /) -> bytes:
-        """Return up to ``size`` bytes, none at the end."""
-        if self._engine.eof:
-            return b""
-        out = self._engine.decompress(self._left, size)
-        self._left = self._engine.unconsumed_tail
-        return out
 
 
 def external_text(program: str, data: bytes) -> str:

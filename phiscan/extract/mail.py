@@ -14,7 +14,7 @@ from email.header import decode_header
 from phiscan.errors import ExtractError
 from phiscan.extract.charset import decode
 from phiscan.extract.content import Content, Sink, TextFullError
-from phiscan.extract.webpage import html_text
+from phiscan.extract.webpage import html_text, read_inline_files
 from phiscan.model import FailReason
 
 _FROM_LINE = re.compile(rb"^From [^\r\n]*\r?\n", re.MULTILINE)
@@ -138,6 +138,8 @@ def _read_part(
         counts.bodies += 1
         place = "body" if counts.bodies == 1 else f"body{counts.bodies}"
         sink.add(_body_text(part, data), content.place(place))
+        if part.get_content_subtype() in ("html", "xhtml") and b"data:" in data:
+            read_inline_files(data.decode("latin-1"), content, sink)
     return []
 
 

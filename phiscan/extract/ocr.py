@@ -8,15 +8,24 @@ import os
 import shutil
 import signal
 import subprocess
+import time
 from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 from phiscan.extract.content import Sink
+from phiscan.extract.skew import line_height, straighten
 from phiscan.model import FailReason
 
 _PR_SET_PDEATHSIG = 1
 _MIN_SECONDS = 0.5  # less is not worth a start
+# Letters of a screen are too small for the recogniser and are doubled; larger ones would fall apart.
+_SMALL_SIDE, _SMALL_LINE = 1600, 18  # pixels
+_PAPER = 160  # grey level; half of a written page is lighter
+_COLUMNS, _WORD_LEVEL = 12, "5"  # of tesseract's table of words
+_CERTAIN = 70.0  # of 100, as tesseract says of each word
 
 
 @lru_cache(maxsize=1)
@@ -34,47 +43,102 @@ def languages() -> str:
 
 
 def read_picture(render: Callable[[], Any], place: str, sink: Sink) -> bool:
-    """Read one picture (a PIL image made by ``render``); tell whether it could be looked at.
+    """Read one picture (a PIL image made by ``render``, or None to pass it over); tell whether it was read.
 
     Without tesseract, or when the budget is used up, the place is recorded as unread.
     """
+    try:
+        image = render()
+    except MemoryError:
+        raise
+    except Exception as error:  # noqa: BLE001 (decoders fail in many ways; among them, too many pixels)
+        is_bomb = type(error).__name__ == "DecompressionBombError"
+        reason = FailReason.TOO_LARGE if is_bomb else FailReason.CORRUPT
+        sink.fail(place, reason, "too many pixels" if is_bomb else type(error).__name__)
+        return False
+    if image is None:
+        return True
     if not languages():
         sink.fail(place, FailReason.NEEDS_OCR, "tesseract is not installed")
         return False
     seconds = sink.ocr_seconds_left()
-    if seconds < _MIN_SECONDS:
-        sink.fail(place, FailReason.TIMED_OUT, f"OCR budget of {sink.limits.ocr_s} s used up")
-        return False
     try:
-        text = picture_text(render(), seconds)
+        text = picture_text(image, seconds) if seconds >= _MIN_SECONDS else None
     except subprocess.TimeoutExpired:
-        sink.fail(place, FailReason.TIMED_OUT, f"OCR budget of {sink.limits.ocr_s} s used up")
-        return False
+        text = None
     except (OSError, ValueError, RuntimeError, SyntaxError) as error:
         sink.fail(place, FailReason.CORRUPT, type(error).__name__)
+        return False
+    if text is None:
+        sink.fail(place, FailReason.TIMED_OUT, f"OCR budget of {sink.limits.ocr_s} s used up")
         return False
     sink.add(text, place)
     return True
 
 
 def picture_text(image: Any, seconds: float) -> str:
-    """Return the text in a PIL image, upright or turned by a quarter; nothing touches the disk.
+    """Return the text in a PIL image, however it is turned; nothing touches the disk.
+
+    Slanted pages are straightened first. Quarter turns are found by tesseract's own orientation detection,
+    which needs a few dozen letters; where the words of a written page are doubtful, the other turns are
+    tried too, and the one with the most certain words is taken.
 
     Raises:
         subprocess.TimeoutExpired: it took longer than ``seconds``.
     """
+    deadline = time.monotonic() + seconds
+    image = straighten(image.convert("L"))
+    if max(image.size) < _SMALL_SIDE and min(line_height(image), line_height(image.rotate(90))) < _SMALL_LINE:
+        image = image.resize((image.width * 2, image.height * 2))
+    best = _recognise(image, deadline, segmentation="1")
+    if 2 * best.n_certain > best.n_words or not _looks_written(image):
+        return best.text
+    for quarter_turns in (1, 2, 3):
+        turned = image.rotate(90 * quarter_turns, expand=True)
+        with suppress(subprocess.TimeoutExpired):  # what was read so far is kept
+            found = _recognise(turned, deadline, segmentation="3")
+            best = max(best, found, key=lambda reading: reading.n_certain)
+    return best.text
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """What the recogniser saw in a picture, and how many words of three letters it is certain of."""
+
+    text: str
+    n_words: int
+    n_certain: int
+
+
+def _looks_written(image: Any) -> bool:
+    """Tell dark ink on light paper from a photograph or a drawing."""
+    counts = image.histogram()
+    lighter = sum(counts[_PAPER:])
+    darker = sum(counts[: _PAPER // 2])
+    return bool(lighter * 2 > sum(counts) and darker * 500 > sum(counts))
+
+
+def _recognise(image: Any, deadline: float, *, segmentation: str) -> _Reading:
     stream = io.BytesIO()
-    if image.mode not in ("L", "RGB", "1"):
-        image = image.convert("RGB")
-    # PNM costs nothing to write; tesseract reads it from its standard input.
-    image.convert("L").save(stream, "PPM")
+    image.save(stream, "PPM")  # costs nothing to write; tesseract reads it from its standard input
     # Page segmentation 1: automatic, with orientation and script detection where osd is installed.
-    command = ["tesseract", "stdin", "stdout", "-l", languages(), "--psm", "1", "--dpi", "200"]
+    command = [
+        "tesseract",
+        "stdin",
+        "stdout",
+        "-l",
+        languages(),
+        "--psm",
+        segmentation,
+        "--dpi",
+        "200",
+        "tsv",
+    ]
     done = subprocess.run(
         command,
         input=stream.getvalue(),
         capture_output=True,
-        timeout=seconds,
+        timeout=max(deadline - time.monotonic(), 0.01),
         check=False,
         env=os.environ | {"OMP_THREAD_LIMIT": "1"},
         preexec_fn=die_with_parent,
@@ -82,7 +146,27 @@ def picture_text(image: Any, seconds: float) -> str:
     if done.returncode:
         message = "tesseract failed"
         raise RuntimeError(message)
-    return done.stdout.decode("utf-8", "replace").replace("\f", "\n")
+    return _reading(done.stdout.decode("utf-8", "replace"))
+
+
+def _reading(table: str) -> _Reading:
+    """Put tesseract's table of words together: words of a line, lines, paragraphs."""
+    pieces: list[str] = []
+    before: list[str] = []
+    n_words = n_certain = 0
+    for row in table.split("\n")[1:]:
+        cells = row.split("\t")
+        if len(cells) != _COLUMNS or cells[0] != _WORD_LEVEL or not cells[-1].strip():
+            continue
+        place = cells[1:5]  # page, block, paragraph, line
+        if pieces:
+            pieces.append(" " if place == before else "\n" if place[:3] == before[:3] else "\n\n")
+        pieces.append(cells[-1])
+        before = place
+        if len(cells[-1]) > 2:  # noqa: PLR2004 (noise has one letter or two)
+            n_words += 1
+            n_certain += float(cells[10]) > _CERTAIN
+    return _Reading("".join(pieces), n_words, n_certain)
 
 
 def die_with_parent() -> None:

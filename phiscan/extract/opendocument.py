@@ -98,14 +98,8 @@ def read_objects(package: Package) -> None:
             root = package.parse(name)
             if root is not None:
                 sink.add(flowing_text(root), content.place(folder))
-    for name in package.names:
-        is_object = name.startswith(("ObjectReplacements", "META-INF", "Thumbnails", "Configurations"))
-        if "." not in name.rpartition("/")[2] and not is_object and name != "mimetype":
-            try:
-                sink.take_member()
-                sink.read_member(content.member(name, package.read(name)))
-            except ExtractError as error:
-                sink.fail(content.place(name), FailReason(error.reason), error.detail)
+    for member in package.members():
+        sink.read_member(member)
 
 
 def flowing_text(root: Any) -> str:

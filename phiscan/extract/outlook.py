@@ -16,7 +16,7 @@ from phiscan.extract.compressed_rtf import decompress
 from phiscan.extract.content import Content, Sink
 from phiscan.extract.ole import codec, open_ole
 from phiscan.extract.rich_text import rtf_text
-from phiscan.extract.webpage import html_text
+from phiscan.extract.webpage import html_text, read_inline_files
 from phiscan.model import FailReason
 
 # Property numbers of [MS-OXPROPS] and how a form would label them.
@@ -150,6 +150,9 @@ def _read_message(ole: Any, path: tuple[str, ...], content: Content, sink: Sink)
     storage = _Storage(ole, path)
     sink.add("\n".join(_header_lines(ole, storage)), content.place("headers"))
     sink.add(_body(storage), content.place("body"))
+    html = storage.data(_HTML).replace(b"\0", b"")  # as ASCII, also where it is UTF-16
+    if b"data:" in html:
+        read_inline_files(html.decode("latin-1"), content, sink)
     for number, child in enumerate(sorted(c for c in storage.children if c[-1].startswith("__attach")), 1):
         sink.take_member()
         _read_attachment(ole, _Storage(ole, child), number, content, sink)

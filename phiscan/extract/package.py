@@ -25,6 +25,20 @@ _INTERNAL_SUBSET = re.compile(rb"<!DOCTYPE[^\[>]{0,4096}\[")
 _PROLOGUE_BYTES = 64 * 1024
 _NAMED_CHARACTER = re.compile(rb"&([A-Za-z][A-Za-z0-9]{1,31});")
 _XML_NAMES = frozenset({b"amp", b"lt", b"gt", b"quot", b"apos"})
+# Parts that say how a document is drawn or kept together. Cells of workbooks are read by calamine.
+_MACHINE_PART = re.compile(
+    r"(?:^|/)_rels/|\.rels$|^\[content_types\]\.xml$|^mimetype$|^meta-inf/|thumbnail"
+    r"|^objectreplacements/|^basic/|^layout-cache$|^manifest\.rdf$|(?:^|/)settings\.xml$|^docmetadata/|/ink/"
+    r"|(?:^|/)configurations2/|^object [^/]*/(?:styles|meta)\.xml$|^_xmlsignatures/|ctrlprops|xmlmaps\.xml$"
+    r"|(?:^|/)diagrams/(?:layout|quickstyle|colors|drawing)"
+    r"|^word/(?:styles\w*|settings|websettings|fonttable|numbering|people|commentsids|commentsextended"
+    r"|commentsextensible)\.xml$|^xl/(?:styles|calcchain|metadata|workbook|sharedstrings)\.(?:xml|bin)$"
+    r"|^xl/(?:worksheets|chartsheets|tables|persons|binaryindex)/|^ppt/(?:presprops|viewprops|tablestyles)\.xml$"
+    r"|^ppt/(?:presentation|changesinfos/.*|revisioninfo)\.xml$|/theme/|(?:^|/)fonts/|printersettings"
+    r"|vbaproject|vbadata|(?:style|colors)\d*\.xml$|vmldrawing|/drs/|itemprops\d*\.xml$"
+    r"|\.(?:odttf|fntdata|ttf|otf|woff2?|css|js|sigs|psmdcp|svm)$|^__macosx/|\.ds_store$",
+    re.IGNORECASE,
+)
 _PACKAGE_ERRORS = (
     zipfile.BadZipFile,
     OSError,
@@ -43,6 +57,7 @@ class Package:
         self.content = content
         self.sink = sink
         self._as_it_stands: set[str] = set()  # parts added as raw text too
+        self._read: set[str] = set()  # parts that were asked for
         try:
             self._archive = zipfile.ZipFile(io.BytesIO(content.data))
         except _PACKAGE_ERRORS as error:
@@ -61,6 +76,7 @@ class Package:
         Raises:
             ExtractError: encrypted, corrupt or too_large.
         """
+        self._read.add(name)
         info = self._infos[name]
         if info.flag_bits & 1:
             raise ExtractError(FailReason.ENCRYPTED)
@@ -91,15 +107,30 @@ class Package:
                 self.sink.add(decode(self.sink.bound(data, place))[0], place)
         return root
 
-    def media(self) -> Iterator[Content]:
-        """Yield embedded files, for reading as documents of their own."""
-        for name in self.names:
-            folder = name.lower()
-            if "/embeddings/" in folder or folder.endswith("/altchunk.xml") or "/afchunk" in folder:
-                try:
-                    yield self.content.member(name.rpartition("/")[2], self.read(name))
-                except ExtractError as error:
-                    self.sink.fail(self.content.place(name), FailReason(error.reason), error.detail)
+    def members(self) -> Iterator[Content]:
+        """Yield what nobody has read as a part, for reading as documents of their own; pictures come last.
+
+        Embedded files, pictures, and files that somebody put into the package: an office program does not
+        show these, whoever unpacks it does.
+        """
+        for name in sorted(self.names, key=lambda name: (_is_medium(name), name)):
+            if name in self._read or _MACHINE_PART.search(name):
+                continue
+            shown = name.rpartition("/")[2] if _is_medium(name) or _is_embedded(name) else name
+            try:
+                self.sink.take_member()
+                yield self.content.member(shown, self.read(name))
+            except ExtractError as error:
+                self.sink.fail(self.content.place(name), FailReason(error.reason), error.detail)
+
+
+def _is_medium(name: str) -> bool:
+    return "media/" in name.lower() or name.startswith("Pictures/")
+
+
+def _is_embedded(name: str) -> bool:
+    folder = name.lower()
+    return "/embeddings/" in folder or folder.endswith("/altchunk.xml") or "/afchunk" in folder
 
 
 def parse_damaged(data: bytes) -> tuple[Any, ExtractError | None]:
@@ -119,6 +150,9 @@ def parse_damaged(data: bytes) -> tuple[Any, ExtractError | None]:
 
 def _parse(data: bytes) -> tuple[Any, set[str]]:
     """Return the root and the names of what the parser complained about."""
+    if data.endswith(b"\0\0"):  # add-ins keep their XML with a terminator
+        stripped = data.rstrip(b"\0")
+        data = stripped + b"\0" * (len(stripped) % 2 if b"\0" in stripped[:8] else 0)
     parser = etree.XMLParser(
         resolve_entities=False,
         no_network=True,

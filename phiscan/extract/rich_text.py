@@ -14,6 +14,7 @@ from phiscan.errors import ExtractError
 from phiscan.extract.charset import decode
 from phiscan.extract.content import Content, Sink
 from phiscan.extract.ole import codec
+from phiscan.extract.sniff import sniff
 from phiscan.model import FailReason
 
 _TOKEN = re.compile(
@@ -27,7 +28,7 @@ _TOKEN = re.compile(
 # Groups without text for a reader. Document information is read under its labels.
 _SKIPPED = frozenset(
     b"""fonttbl colortbl stylesheet listtable listoverridetable revtbl rsidtbl generator filetbl themedata
-    pict colorschememapping latentstyles datastore xmlnstbl mmathPr fldinst pgdsctbl listtext pntext pntxta
+    colorschememapping latentstyles datastore xmlnstbl mmathPr fldinst pgdsctbl listtext pntext pntxta
     pntxtb bkmkstart bkmkend template blipuid panose falt wgrffmtfilter datafield operator creatim revtim
     printim buptim nextfile xe tc rxe private1 picprop defchp defpap pnseclvl fontemb fontfile
     hlinkbase""".split()
@@ -97,6 +98,10 @@ class RichTextExtractor:
         for number, data in enumerate(reader.objects, 1):
             sink.take_member()
             sink.read_member(content.member(f"object{number}", data))
+        for number, data in enumerate(reader.pictures, 1):
+            if sniff(data).startswith("image/"):
+                sink.take_member()
+                sink.read_member(content.member(f"picture{number}", data))
 
 
 def rtf_text(data: bytes) -> str:
@@ -136,6 +141,7 @@ class _Reader:
         self.damage: ExtractError | None = None
         self.info: list[str] = []
         self.objects: list[bytes] = []
+        self.pictures: list[bytes] = []
         self._state = _State()
         self._stack: list[_State] = []
         self._fresh = self._ignorable = False  # at the beginning of a group; behind its asterisk
@@ -200,6 +206,8 @@ class _Reader:
             self._give_up(at, FailReason.CORRUPT, "RTF binary data longer than the file")
             return -1
         # The data of a picture or an object; anywhere else the bytes are text.
+        if self._state.destination == b"pict":
+            self._object[:] = self.data[at : at + n_bytes].hex().encode()
         return n_bytes if self._state.hidden or self._state.destination == b"objdata" else 0
 
     def _give_up(self, at: int, reason: FailReason, detail: str) -> None:
@@ -238,7 +246,7 @@ class _Reader:
             cut = min(self._to_skip, len(data))
             self._to_skip -= cut
             data = data[cut:]
-        if self._state.destination == b"objdata":
+        if self._state.destination in (b"objdata", b"pict"):
             self._object += data
         elif not self._state.hidden:
             self._pending += data
@@ -260,6 +268,9 @@ class _Reader:
         if word in _INFO or word in (b"sn", b"sv"):
             self._field = []
             hidden = False
+        elif word == b"pict":
+            self._object = bytearray()
+            hidden = True
         elif word == b"objdata":
             self._object = bytearray()
             hidden = False
@@ -324,6 +335,9 @@ class _Reader:
             self._object = bytearray()
             if data:
                 self.objects.append(data)
+        elif destination == b"pict" and self._object:
+            self.pictures.append(_hex_bytes(bytes(self._object)))
+            self._object = bytearray()
         elif destination in (b"footnote", b"annotation", b"shptxt"):
             self._pieces.append("\n")
         self._field = []
@@ -337,13 +351,15 @@ def _character(value: int) -> str:
 
 def _object_bytes(data: bytes) -> bytes:
     """Return the compound file or the package within an object's hexadecimal data."""
-    match = _HEX.match(data)
-    if not match:
-        return b""
-    digits = b"".join(match.group().split())
-    raw = bytes.fromhex(digits[: len(digits) // 2 * 2].decode("ascii"))
+    raw = _hex_bytes(data)
     at = raw.find(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1")
     return raw[at:] if at >= 0 else b""
+
+
+def _hex_bytes(data: bytes) -> bytes:
+    match = _HEX.match(data)
+    digits = b"".join(match.group().split()) if match else b""
+    return bytes.fromhex(digits[: len(digits) // 2 * 2].decode("ascii"))
 
 
 def _tidy(text: str) -> str:

@@ -11,9 +11,10 @@ from typing import Any
 from phiscan.errors import ExtractError
 from phiscan.extract import sniff
 from phiscan.extract.biff import read_biff_notes, refuse_encrypted_workbook
+from phiscan.extract.blips import picture_members
 from phiscan.extract.content import Content, Sink
 from phiscan.extract.extent import is_out_of_proportion
-from phiscan.extract.ole import properties_text
+from phiscan.extract.ole import open_ole, properties_text
 from phiscan.extract.package import Package
 from phiscan.extract.rows import Row, lay_out
 from phiscan.model import FailReason
@@ -69,6 +70,10 @@ class SheetExtractor:
         elif not missing:
             read_biff_notes(content, sink)
             sink.add(properties_text(content.data), content.place("properties"))
+            with open_ole(content.data) as ole:
+                pictures = list(picture_members(ole, content, sink))
+            for picture in pictures:
+                sink.read_member(picture)
             return
         raise ExtractError(FailReason.CORRUPT, missing)
 

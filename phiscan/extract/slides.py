@@ -48,7 +48,7 @@ class SlidesExtractor:
                     text = "\n".join(element.get("name", "") for element in root)
                 sink.add(text, content.place(place))
         sink.add(properties_text(package), content.place("properties"))
-        for member in package.media():
+        for member in package.members():
             sink.read_member(member)
 
 

@@ -34,6 +34,9 @@ _MAGIC: tuple[tuple[int, bytes, str], ...] = (
     (0, b"MM\0*", "image/tiff"),
     (0, b"GIF87a", "image/gif"),
     (0, b"GIF89a", "image/gif"),
+    (40, b" EMF", "image/emf"),
+    (0, b"\xd7\xcd\xc6\x9a", "image/wmf"),
+    (0, b"\x01\0\x09\0\0\x03", "image/wmf"),
     (0, b"DICM", "application/dicom"),  # old files without a preamble
     (128, b"DICM", "application/dicom"),
     (257, b"ustar", "application/x-tar"),

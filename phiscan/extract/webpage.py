@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import re
 from typing import Any
+from urllib.parse import unquote_to_bytes
 
 from phiscan.extract.charset import decode
 from phiscan.extract.content import Content, Sink
@@ -114,6 +116,7 @@ _BLOCKS = frozenset(
     ]
 )
 _CELLS = frozenset({"td", "th"})
+_DATA_URI = re.compile(r"data:([a-z]+/[\w.+-]+)((?:;[\w=.\"-]+)*),([^\"'\s)<>]+)", re.IGNORECASE)
 _META_LABELS = ("name", "property", "http-equiv")
 
 
@@ -128,10 +131,26 @@ class WebPageExtractor:
         if is_degenerate(html):
             sink.fail(content.locator, FailReason.NESTED_TOO_DEEP, "HTML read as it stands")
             sink.add(html, content.locator)
-            return
-        shown, hidden = _page_texts(html)
-        sink.add(shown, content.locator)
-        sink.add(hidden, content.place("hidden"))
+        else:
+            shown, hidden = _page_texts(html)
+            sink.add(shown, content.locator)
+            sink.add(hidden, content.place("hidden"))
+        read_inline_files(html, content, sink)
+
+
+def read_inline_files(html: str, content: Content, sink: Sink) -> None:
+    """Read what a page holds within itself, ``<img src="data:image/png;base64,...">``, as members."""
+    for number, match in enumerate(_DATA_URI.finditer(html), 1):
+        data = unquote_to_bytes(match[3])
+        if ";base64" in match[2].lower():
+            try:
+                data = base64.b64decode(data + b"=" * (-len(data) % 4))
+            except ValueError:
+                sink.fail(content.member(f"inline{number}", b"").locator, FailReason.CORRUPT, "not base64")
+                continue
+        if not match[1].lower().startswith(("font/", "application/font", "application/x-font", "text/css")):
+            sink.take_member()
+            sink.read_member(content.member(f"inline{number}", data))
 
 
 def _decode(data: bytes) -> str:

@@ -51,7 +51,7 @@ class WordExtractor:
                 place = name.rpartition("/")[2].removesuffix(".xml")
                 sink.add(paragraphs_text(root), content.place("body" if place == "document" else place))
         sink.add(properties_text(package), content.place("properties"))
-        for member in package.media():
+        for member in package.members():
             sink.read_member(member)
 
 

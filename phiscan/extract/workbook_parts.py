@@ -32,7 +32,7 @@ def read_parts(package: Package, *, cells: bool) -> bool:
         elif lowered.startswith("xl/worksheets/") and lowered.endswith(".xml"):
             _headers_footers(package, name)
     sink.add(properties_text(package), content.place("properties"))
-    for member in package.media():
+    for member in package.members():
         sink.read_member(member)
     return found
 

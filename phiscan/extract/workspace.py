@@ -29,11 +29,11 @@ def remove_stale_folders() -> int:
         match = _NAME.match(entry.name)
         if not match or not entry.is_dir(follow_symlinks=False):
             continue
-        if (
-            entry.stat(follow_symlinks=False).st_uid != os.getuid()
-            or Path(f"/proc/{match.group(1)}").exists()
-        ):
-            continue
-        shutil.rmtree(entry.path, ignore_errors=True)
-        n_removed += 1
+        try:
+            is_ours = entry.stat(follow_symlinks=False).st_uid == os.getuid()
+        except FileNotFoundError:
+            continue  # another scan that starts now removed it first
+        if is_ours and not Path(f"/proc/{match.group(1)}").exists():
+            shutil.rmtree(entry.path, ignore_errors=True)
+            n_removed += 1
     return n_removed
