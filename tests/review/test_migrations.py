@@ -11,11 +11,14 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy.dialects import postgresql
 
+from phiscan.review import collation
 from phiscan.review.append_only import statements
 from phiscan.review.migrations import alembic_config
 from phiscan.review.store import Store
 from phiscan.review.tables import APPEND_ONLY, SCHEMA_VERSION, metadata
-from tests.review.results import url_of
+from phiscan.review.urls import parse
+from tests.postgresql import Server
+from tests.review.results import clear, scan, url_of
 
 
 def _schema(engine: sa.Engine) -> dict[str, list[str]]:
@@ -39,6 +42,47 @@ def test_migrations_make_what_the_code_describes(store: Store, database: Path, t
     with migrated.connect() as connection:
         context = MigrationContext.configure(connection, opts={"compare_type": True})
         assert compare_metadata(context, metadata) == []
+
+
+def test_migrations_make_the_same_on_a_server(url: str, server: Server) -> None:
+    engine = sa.create_engine(parse(url))
+    with engine.connect() as connection:
+        context = MigrationContext.configure(connection, opts={"compare_type": True})
+        assert compare_metadata(context, metadata) == []
+        triggers = set(
+            connection.exec_driver_sql("SELECT tgname FROM pg_trigger WHERE NOT tgisinternal").scalars()
+        )
+        assert triggers == {
+            f"{table}_{what}" for table in APPEND_ONLY for what in ("no_change", "no_truncate")
+        }
+        checks = connection.exec_driver_sql(
+            "SELECT conname FROM pg_constraint WHERE contype = 'c' AND conrelid <> 0"
+        ).scalars()
+        assert set(checks) == {
+            str(constraint.name)
+            if str(constraint.name).startswith("ck_")
+            else f"ck_{table.name}_{constraint.name}"
+            for table in metadata.sorted_tables
+            for constraint in table.constraints
+            if isinstance(constraint, sa.CheckConstraint)
+        }
+    engine.dispose()
+    assert server.folder.is_dir()
+
+
+def test_texts_sort_by_code_points(store: Store) -> None:
+    names = ["a.txt", "B.txt", "_.txt", "é.txt", "E.txt", "王.txt", "\U0001f600.txt"]
+    scan(store, [clear(name) for name in names])
+    assert [row.path for row in store.rows()] == sorted(names)
+
+
+def test_no_text_is_left_to_the_order_of_the_server(url: str, server: Server) -> None:
+    engine = sa.create_engine(parse(url))
+    with engine.connect() as connection:
+        assert connection.exec_driver_sql("SELECT 'a' < 'B'").scalar() is True  # its own order is English
+        assert collation.statements(connection) == ()
+    engine.dispose()
+    assert server.folder.is_dir()
 
 
 def test_the_log_of_an_older_database_is_kept_and_guarded(tmp_path: Path) -> None:

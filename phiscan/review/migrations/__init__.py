@@ -11,13 +11,21 @@ from pathlib import Path
 import sqlalchemy as sa
 from alembic import command
 from alembic.config import Config
+from alembic.script import ScriptDirectory
 
 
-def migrate(connection: sa.Connection) -> None:
-    """Bring the database up to the newest revision, inside the caller's transaction."""
+def migrate(connection: sa.Connection, revision: str = "head") -> None:
+    """Bring the database up to a revision, inside the caller's transaction."""
     config = alembic_config()
     config.attributes["connection"] = connection
-    command.upgrade(config, "head")
+    command.upgrade(config, revision)
+
+
+def pending(found: str) -> list[tuple[str, str]]:
+    """Return number and summary of each revision that a database at ``found`` ("" = empty) still lacks."""
+    scripts = ScriptDirectory.from_config(alembic_config())
+    steps = [(step.revision, str(step.doc)) for step in scripts.walk_revisions()]
+    return [(number, summary) for number, summary in reversed(steps) if number > found]
 
 
 def alembic_config() -> Config:

@@ -24,6 +24,7 @@ from phiscan.review.tables.desk import (
     work_item,
 )
 from phiscan.review.tables.models import health_window, model_activation, model_version
+from phiscan.review.tables.retention import key_use, legal_hold, purge, scan_totals
 from phiscan.review.tables.review import assignment, audit_log, decision
 from phiscan.review.tables.scans import (
     access,
@@ -58,11 +59,14 @@ __all__ = [
     "finding",
     "health_term",
     "health_window",
+    "key_use",
+    "legal_hold",
     "metadata",
     "model_activation",
     "model_version",
     "near_group",
     "near_signature",
+    "purge",
     "reuse",
     "reveal",
     "root",
@@ -70,6 +74,7 @@ __all__ = [
     "sample_member",
     "scan",
     "scan_root",
+    "scan_totals",
     "second_review",
     "second_verdict",
     "sighting",

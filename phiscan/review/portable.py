@@ -1,0 +1,164 @@
+"""Rows of every table as lines of text that are the same whatever database holds them.
+
+A line is a JSON list, one value per column in the order of the table: numbers, texts, null, true and false
+as themselves, bytes as a list of one base64 text. A table is its lines in the order of its primary key; its
+digest is sha256 over them. Equal digests are equal rows, so a copy is compared without both at hand.
+
+The tables are those that the database has, not those of this program, so that a copy of an older schema can
+be written back and then migrated.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from itertools import islice
+from typing import Any
+
+import sqlalchemy as sa
+
+from phiscan.errors import StoreError
+
+N_ROWS_AT_ONCE = 2000
+VERSION_TABLE = "alembic_version"
+
+
+@dataclass(frozen=True, slots=True)
+class TableSum:
+    """What a table holds, in numbers."""
+
+    n_rows: int
+    digest: str  # sha256 over the lines, hex
+    last_id: int  # highest number ever given to a row; 0 = the table does not number its rows
+
+
+def tables_of(connection: sa.Connection) -> list[sa.Table]:
+    """Return the tables of the database, each behind those that it refers to."""
+    metadata = sa.MetaData()
+    metadata.reflect(connection)
+    return [table for table in metadata.sorted_tables if table.name != VERSION_TABLE]
+
+
+def lines_of(connection: sa.Connection, table: sa.Table) -> Iterator[bytes]:
+    """Yield the rows of a table, each a line without its end, in the order of the primary key.
+
+    Raises:
+        StoreError: a value that no other database would take, such as an infinite number.
+    """
+    order = list(table.primary_key.columns) or list(table.columns)
+    query = sa.select(table).order_by(*order).execution_options(yield_per=N_ROWS_AT_ONCE)
+    for row in connection.execute(query):
+        yield to_line(table.name, row)
+
+
+def to_line(table: str, row: Iterable[Any]) -> bytes:
+    """Return a row as a line."""
+    values = [[base64.b64encode(value).decode()] if isinstance(value, bytes) else value for value in row]
+    try:
+        return json.dumps(values, allow_nan=False, separators=(",", ":")).encode()
+    except (TypeError, ValueError) as error:
+        message = f"table {table}: a row cannot be written out ({type(error).__name__})"
+        raise StoreError(message) from None
+
+
+def to_row(table: sa.Table, line: bytes) -> dict[str, Any]:
+    """Return a line as a row.
+
+    Raises:
+        ValueError: it is not a row of this table.
+    """
+    values = json.loads(line)
+    if not isinstance(values, list):
+        message = "expected a list"
+        raise ValueError(message)  # noqa: TRY004 (every bad line is one kind of error)
+    return {
+        column.name: base64.b64decode(value[0], validate=True) if isinstance(value, list) else value
+        for column, value in zip(table.columns, values, strict=True)
+    }
+
+
+def insert_lines(connection: sa.Connection, table: sa.Table, lines: Iterable[bytes]) -> tuple[int, str]:
+    """Insert rows in bulk and return how many they were, and the digest of their lines.
+
+    Raises:
+        ValueError: a line is not a row of this table.
+    """
+    digest, n_rows, waiting = sha256(), 0, iter(lines)
+    while some := list(islice(waiting, N_ROWS_AT_ONCE)):
+        for line in some:
+            digest.update(line + b"\n")
+        n_rows += len(some)
+        connection.execute(table.insert(), [to_row(table, line) for line in some])
+    return n_rows, digest.hexdigest()
+
+
+def sums_of(connection: sa.Connection) -> dict[str, TableSum]:
+    """Count and digest every table."""
+    last = last_ids(connection)
+    sums = {}
+    for table in tables_of(connection):
+        digest, n_rows = sha256(), 0
+        for line in lines_of(connection, table):
+            digest.update(line + b"\n")
+            n_rows += 1
+        sums[table.name] = TableSum(n_rows, digest.hexdigest(), last.get(table.name, 0))
+    return sums
+
+
+def rows_there(connection: sa.Connection) -> str:
+    """Return the name of a table that has rows, or ""."""
+    for table in tables_of(connection):
+        if connection.execute(sa.select(sa.literal(1)).select_from(table).limit(1)).first() is not None:
+            return table.name
+    return ""
+
+
+def last_ids(connection: sa.Connection) -> dict[str, int]:
+    """Return the highest number ever given to a row, for each table that numbers its rows.
+
+    Numbers are never used again, also when the newest rows were purged; so a copy must take this along.
+    """
+    numbered = [table for table in tables_of(connection) if _numbers_rows(table)]
+    last = {table.name: _highest(connection, table) for table in numbered}
+    if connection.dialect.name == "sqlite":
+        given = {
+            str(name): int(number)
+            for name, number in connection.exec_driver_sql("SELECT name, seq FROM sqlite_sequence")
+        }
+    else:
+        given = {table.name: _given(connection, table.name) for table in numbered}
+    return {name: max(number, given.get(name, 0)) for name, number in last.items()}
+
+
+def set_last_ids(connection: sa.Connection, last: Mapping[str, int]) -> None:
+    """Let the next row of each table be numbered above."""
+    for name, number in last.items():
+        if not number:
+            continue
+        if connection.dialect.name == "sqlite":
+            connection.exec_driver_sql("DELETE FROM sqlite_sequence WHERE name = ?", (name,))
+            connection.exec_driver_sql(
+                "INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)", (name, number)
+            )
+        else:
+            sequence = sa.func.pg_get_serial_sequence(f'"{name}"', "id")
+            connection.execute(sa.select(sa.func.setval(sa.cast(sequence, sa.Text), number)))
+
+
+def _numbers_rows(table: sa.Table) -> bool:
+    return [column.name for column in table.primary_key.columns] == ["id"]
+
+
+def _highest(connection: sa.Connection, table: sa.Table) -> int:
+    return int(connection.execute(sa.select(sa.func.coalesce(sa.func.max(table.c.id), 0))).scalar_one())
+
+
+def _given(connection: sa.Connection, name: str) -> int:
+    sequence = connection.execute(sa.select(sa.func.pg_get_serial_sequence(f'"{name}"', "id"))).scalar()
+    if sequence is None:
+        return 0
+    row = connection.exec_driver_sql(f"SELECT last_value, is_called FROM {sequence}").one()  # noqa: S608 (the server's own quoting)
+    return int(row.last_value) if row.is_called else 0
