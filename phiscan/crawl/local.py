@@ -2,73 +2,47 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 import stat
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
 
 from phiscan.crawl.ignore import IgnoreRules
+from phiscan.crawl.share import Crawled, unlisted
 from phiscan.errors import InputError
 from phiscan.model import FailReason, SkipReason, SourceFile
 
 
-@dataclass(frozen=True, slots=True)
-class Crawled:
-    """One entry of the share: to be read, or passed over by a rule, or already known to be unreadable."""
+class LocalShare:
+    """One folder of this machine; the workers open its files themselves."""
 
-    source: SourceFile
-    skip: SkipReason | None = None
-    fail: FailReason | None = None
-    detail: str = ""
+    def __init__(self, root: bytes) -> None:
+        self.root = root
 
-
-def check_roots(roots: Sequence[str | Path]) -> tuple[bytes, ...]:
-    """Return the roots as absolute raw paths, each once, sorted.
-
-    Raises:
-        InputError: a root is missing, is not a folder, cannot be listed, or lies inside another one.
-    """
-    found: set[bytes] = set()
-    for root in roots:
-        if not str(root):
-            message = "expected a folder to scan, got an empty name"
-            raise InputError(message)
-        raw = os.path.realpath(os.fsencode(root))
-        shown = os.fsdecode(raw).encode("utf-8", "backslashreplace").decode()
-        if not Path(os.fsdecode(raw)).is_dir():
+    def reach(self) -> None:
+        """Look whether the root is a folder that may be listed; see ``Share``."""
+        shown = os.fsdecode(self.root).encode("utf-8", "backslashreplace").decode()
+        if not Path(os.fsdecode(self.root)).is_dir():
             message = f"{shown}: expected a folder to scan (`phiscan extract` reads single files)"
             raise InputError(message)
-        if not os.access(raw, os.R_OK | os.X_OK):
+        if not os.access(self.root, os.R_OK | os.X_OK):
             message = f"{shown}: no permission to list this folder"
             raise InputError(message)
-        found.add(raw)
-    ordered = sorted(found)
-    for outer, inner in itertools.combinations(ordered, 2):
-        if inner.startswith(outer.rstrip(b"/") + b"/"):
-            message = f"{os.fsdecode(inner)}: lies inside {os.fsdecode(outer)}; name only one of them"
-            raise InputError(message)
-    return tuple(ordered)
 
+    def crawl(self, ignore: IgnoreRules, seen_inodes: set[tuple[int, int]]) -> Iterator[Crawled]:
+        """Yield every entry below the root that is not a folder, by raw name, depth first; see ``Share``.
 
-def crawl(roots: Sequence[bytes], ignore: IgnoreRules) -> Iterator[Crawled]:
-    """Yield every entry below the roots that is not a folder, by raw name, depth first.
-
-    A folder that cannot be listed is yielded once as failed, an ignored folder once as skipped, so that
-    nothing is left out without a record. Memory: the entries of the folders on the current path, and one
-    number pair per file with several hard links.
-    """
-    seen_inodes: set[tuple[int, int]] = set()
-    for root in roots:
+        Memory: the entries of the folders on the current path, and one number pair per file with several
+        hard links.
+        """
         # A stack of iterators instead of recursion: 10,000 nested folders are a legal share.
-        stack: list[Iterator[Crawled | bytes]] = [_list_folder(root, b"", ignore, seen_inodes)]
+        stack: list[Iterator[Crawled | bytes]] = [_list_folder(self.root, b"", ignore, seen_inodes)]
         while stack:
             entry = next(stack[-1], None)
             if entry is None:
                 stack.pop()
             elif isinstance(entry, bytes):
-                stack.append(_list_folder(root, entry, ignore, seen_inodes))
+                stack.append(_list_folder(self.root, entry, ignore, seen_inodes))
             else:
                 yield entry
 
@@ -142,8 +116,7 @@ def _unlisted(root: bytes, path: bytes, error: OSError) -> Crawled:
         reason = FailReason.CHANGED
     else:
         reason = FailReason.IO_ERROR
-    source = SourceFile(root, path or b".", 0, 0, 0, 0, 0)
-    return Crawled(source, fail=reason, detail=error.strerror or type(error).__name__)
+    return unlisted(root, path, reason, error.strerror or type(error).__name__)
 
 
 def _source(root: bytes, path: bytes, info: os.stat_result) -> SourceFile:

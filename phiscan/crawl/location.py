@@ -1,0 +1,70 @@
+"""Where a root lies: a folder of this machine, or a URL; a URL with a password in it is refused."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from phiscan.errors import InputError
+
+_URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
+_MAX_PORT = 65535
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """A URL taken apart. Names stand in it as they are, not percent-encoded."""
+
+    scheme: str
+    host: str  # server or bucket
+    port: int  # 0 = the scheme's own
+    path: tuple[str, ...]
+
+    @property
+    def root(self) -> bytes:
+        """The URL in its one normal form, as raw bytes."""
+        port = f":{self.port}" if self.port else ""
+        return "/".join((f"{self.scheme}://{self.host}{port}", *self.path)).encode("utf-8", "surrogateescape")
+
+
+def is_url(root: str | bytes) -> bool:
+    """Tell a URL from the path of a folder.
+
+    >>> is_url("smb://files/research"), is_url("/mnt/research"), is_url(b"s3://bucket")
+    (True, False, True)
+    """
+    text = root if isinstance(root, str) else root.decode("utf-8", "surrogateescape")
+    return _URL.match(text) is not None
+
+
+def parse_url(url: str) -> Location:
+    """Take the URL of a root apart.
+
+    Raises:
+        InputError: it has a password or a user in it (they are not repeated), or no server.
+
+    >>> parse_url("SMB://Files:4445/research/2026/").root
+    b'smb://files:4445/research/2026'
+    """
+    match = _URL.match(url)
+    if match is None:
+        message = f"{url}: expected a URL"
+        raise InputError(message)
+    scheme = match.group(1).lower()
+    authority, _, rest = url[match.end() :].partition("/")
+    if "@" in authority:
+        message = (
+            f"{scheme}://: expected a URL without user and password, which others can see on a command line; "
+            "name them in the environment or in a file (docs/reference/shares.md)"
+        )
+        raise InputError(message)
+    host, _, port = authority.partition(":")
+    n_port = int(port) if port.isascii() and port.isdecimal() else 0
+    if not host or (port and not 0 < n_port <= _MAX_PORT):
+        message = f"{url}: expected {scheme}://NAME/..., with a port from 1 to {_MAX_PORT} or none"
+        raise InputError(message)
+    path = tuple(part for part in rest.split("/") if part)
+    if any(part in {".", ".."} for part in path):
+        message = f"{url}: expected a path without . and .."
+        raise InputError(message)
+    return Location(scheme, host.lower(), n_port, path)

@@ -1,0 +1,110 @@
+"""Owner and readers of a file of this machine: mode bits, and its access control list where it has one.
+
+Source: acl(5); the extended attribute's layout: linux/posix_acl_xattr.h.
+"""
+
+from __future__ import annotations
+
+import grp
+import os
+import pwd
+import struct
+from dataclasses import replace
+from functools import lru_cache
+from typing import NamedTuple
+
+from phiscan.model import SourceFile
+
+_ATTRIBUTE = b"system.posix_acl_access"
+_VERSION = struct.Struct("<I")
+_KNOWN_VERSION = 2
+_ENTRY = struct.Struct("<HHI")  # kind, rights, number of the user or group
+_USER_OBJ, _USER, _GROUP_OBJ, _GROUP, _MASK, _OTHER = 0x01, 0x02, 0x04, 0x08, 0x10, 0x20
+_READ = 4
+_LIMITED = frozenset({_USER, _GROUP_OBJ, _GROUP})  # by the mask
+_N_NAMES = 65_536
+
+
+class _Entry(NamedTuple):
+    """One line of an access control list."""
+
+    kind: int
+    rights: int
+    number: int
+
+
+def with_access(source: SourceFile) -> SourceFile:
+    """Return the crawled file with its owner and its readers, by its own rights; folders may keep more out.
+
+    Asked for a file that is about to be read, not for each that is crawled: new rights are a new change
+    time, and so make the file be read again.
+    """
+    owner = _user(source.uid)
+    try:
+        group = _group(os.stat(source.absolute, follow_symlinks=False).st_gid)  # noqa: PTH116 (raw bytes)
+    except (OSError, ValueError):  # gone: whoever opens it says so
+        return replace(source, owner=owner)
+    try:
+        entries = _unpack(os.getxattr(source.absolute, _ATTRIBUTE, follow_symlinks=False))
+    except (OSError, struct.error):
+        entries = _of_mode(source.mode)
+    return replace(source, owner=owner, readers=_readers(entries, owner, group))
+
+
+def _of_mode(mode: int) -> list[_Entry]:
+    return [
+        _Entry(_USER_OBJ, mode >> 6 & 7, 0),
+        _Entry(_GROUP_OBJ, mode >> 3 & 7, 0),
+        _Entry(_OTHER, mode & 7, 0),
+    ]
+
+
+def _unpack(packed: bytes) -> list[_Entry]:
+    """Return the entries of a list, the mask applied to those that it limits."""
+    (version,) = _VERSION.unpack_from(packed)
+    if version != _KNOWN_VERSION:
+        message = "an access control list of another version"
+        raise struct.error(message)
+    entries = [_Entry(*fields) for fields in _ENTRY.iter_unpack(packed[_VERSION.size :])]
+    mask = next((entry.rights for entry in entries if entry.kind == _MASK), 7)
+    return [
+        entry._replace(rights=entry.rights & mask) if entry.kind in _LIMITED else entry for entry in entries
+    ]
+
+
+def _readers(entries: list[_Entry], owner: str, group: str) -> tuple[str, ...]:
+    """Name everyone first, then groups, then users.
+
+    >>> _readers(_of_mode(0o640), "ann", "ward")
+    ('group ward', 'user ann')
+    >>> _readers(_of_mode(0o604), "ann", "ward")
+    ('everyone', 'user ann')
+    """
+    users, groups, others = [], [], []
+    for entry in entries:
+        if not entry.rights & _READ:
+            continue
+        if entry.kind == _OTHER:
+            others.append("everyone")
+        elif entry.kind in {_GROUP_OBJ, _GROUP}:
+            groups.append(f"group {group if entry.kind == _GROUP_OBJ else _group(entry.number)}")
+        elif entry.kind in {_USER_OBJ, _USER}:
+            users.append(f"user {owner if entry.kind == _USER_OBJ else _user(entry.number)}")
+    return tuple(dict.fromkeys([*others, *groups, *users]))
+
+
+@lru_cache(_N_NAMES)
+def _user(uid: int) -> str:
+    """Return a user's name; a user without one is named by his number."""
+    try:
+        return pwd.getpwuid(uid).pw_name
+    except (KeyError, OverflowError):
+        return f"uid {uid}"
+
+
+@lru_cache(_N_NAMES)
+def _group(gid: int) -> str:
+    try:
+        return grp.getgrgid(gid).gr_name
+    except (KeyError, OverflowError):
+        return f"gid {gid}"

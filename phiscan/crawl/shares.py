@@ -1,0 +1,90 @@
+"""Every kind of share, and the crawl over roots of any kind."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from phiscan.config import Config
+from phiscan.crawl.ignore import IgnoreRules
+from phiscan.crawl.local import LocalShare
+from phiscan.crawl.location import is_url, parse_url
+from phiscan.crawl.object_store import ObjectStoreShare
+from phiscan.crawl.s3 import S3Share
+from phiscan.crawl.settings import ShareSettings, load_settings
+from phiscan.crawl.share import Crawled, RemoteShare, Share
+from phiscan.crawl.smb import SmbShare
+from phiscan.errors import InputError
+
+# Whoever adds a kind of share adds it here; what is no URL is a folder of this machine.
+REMOTE_SHARES = (SmbShare, S3Share, ObjectStoreShare)
+
+
+def is_remote(root: bytes) -> bool:
+    """Tell whether the files of a root come over the network and not through the file system."""
+    return is_url(root)
+
+
+def open_share(root: bytes, settings: ShareSettings) -> Share:
+    """Return the share of any root; no connection is made yet."""
+    return open_remote(root, settings) if is_remote(root) else LocalShare(root)
+
+
+def open_remote(root: bytes, settings: ShareSettings) -> RemoteShare:
+    """Return the share of a URL; no connection is made yet.
+
+    Raises:
+        InputError: no kind of share has its scheme, or its optional package is missing.
+    """
+    scheme = root.partition(b"://")[0].decode("ascii", "replace")
+    for kind in REMOTE_SHARES:
+        if scheme in kind.schemes:
+            return kind(root, settings)
+    known = ", ".join(f"{scheme}://" for kind in REMOTE_SHARES for scheme in kind.schemes)
+    message = f"{scheme}://: expected a folder, or a URL that begins with one of {known}"
+    raise InputError(message)
+
+
+def check_roots(roots: Sequence[str | Path], config: Config | None = None) -> tuple[bytes, ...]:
+    """Return the roots as absolute raw paths or URLs in their normal form, each once, sorted.
+
+    Servers are asked whether the root is there.
+
+    Raises:
+        InputError: a root is missing, is not a folder, cannot be listed, or lies inside another one.
+        ConfigError: the settings of the shares, or a file with credentials, are unusable.
+    """
+    found: set[bytes] = set()
+    for root in roots:
+        if not str(root):
+            message = "expected a folder to scan, got an empty name"
+            raise InputError(message)
+        found.add(parse_url(str(root)).root if is_url(str(root)) else os.path.realpath(os.fsencode(root)))
+    ordered = sorted(found)
+    settings = load_settings(config or Config()) if any(map(is_remote, ordered)) else ShareSettings()
+    for raw in ordered:
+        open_share(raw, settings).reach()
+    for outer, inner in itertools.permutations(ordered, 2):
+        if _compared(inner).startswith(_compared(outer).rstrip(b"/") + b"/"):
+            message = f"{os.fsdecode(inner)}: lies inside {os.fsdecode(outer)}; name only one of them"
+            raise InputError(message)
+    return tuple(ordered)
+
+
+def crawl(roots: Sequence[bytes], ignore: IgnoreRules, config: Config | None = None) -> Iterator[Crawled]:
+    """Yield every entry below the roots that is not a folder, root by root, always in the same order.
+
+    A folder that cannot be listed is yielded once as failed, an ignored folder once as skipped, so that
+    nothing is left out without a record.
+    """
+    settings = load_settings(config or Config()) if any(map(is_remote, roots)) else ShareSettings()
+    seen_inodes: set[tuple[int, int]] = set()
+    for root in roots:
+        yield from open_share(root, settings).crawl(ignore, seen_inodes)
+
+
+def _compared(root: bytes) -> bytes:
+    """Return the root as its server compares names."""
+    return root.lower() if root.startswith(b"smb://") else root

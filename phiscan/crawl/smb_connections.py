@@ -1,0 +1,139 @@
+"""The connections to one SMB server: one for each thread, hung up when no answer comes."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+from phiscan.crawl.credentials import Credentials
+from phiscan.crawl.settings import ShareSettings
+from phiscan.errors import InputError
+
+_PORT = 445
+_LOOK_S = 0.5
+_Cache = dict[str, Any]  # the library's: server and port -> connection
+
+# The libraries say on standard error what they tell us by exceptions anyway, paths included.
+for _name in ("smbprotocol", "smbclient", "spnego"):
+    logging.getLogger(_name).setLevel(logging.CRITICAL + 1)
+
+
+class Connections:
+    """What every call of the library needs, and the watch over calls that are not answered.
+
+    The library waits without end for an answer. A call that takes longer than ``timeout_s`` has its
+    thread's connections cut, which ends it with an error.
+    """
+
+    def __init__(self, settings: ShareSettings, credentials: Credentials, port: int) -> None:
+        self._settings = settings
+        self._credentials = credentials
+        self._port = port or _PORT
+        self._local = threading.local()
+        self._lock = threading.Lock()
+        self._caches: list[_Cache] = []
+        self._deadlines: dict[int, tuple[float, _Cache]] = {}
+        self._closed = threading.Event()
+        self._watch: threading.Thread | None = None
+        self._knows_domain = False
+
+    def arguments(self) -> dict[str, Any]:
+        """Return the arguments that the library needs for a connection of this thread."""
+        self._meet_domain()
+        who = self._credentials
+        return {
+            "username": who.username or None,
+            "password": who.password or None,
+            "port": self._port,
+            "encrypt": True if self._settings.smb_encrypt == "required" else None,
+            "auth_protocol": self._settings.smb_auth,
+            "connection_timeout": max(1, int(self._settings.timeout_s)),
+            "connection_cache": self._cache(),
+        }
+
+    @contextmanager
+    def watched(self) -> Iterator[None]:
+        """Cut this thread's connections when its calls are not answered in time."""
+        self._begin_watch()
+        self.answered()
+        try:
+            yield
+        finally:
+            self._deadlines.pop(threading.get_ident(), None)
+
+    def answered(self) -> None:
+        """Note an answer: the time for the next one begins."""
+        deadline = time.monotonic() + self._settings.timeout_s
+        self._deadlines[threading.get_ident()] = (deadline, self._cache())
+
+    def drop(self) -> None:
+        """Forget this thread's connections; the next call makes new ones."""
+        _hang_up(self._cache())
+
+    def close(self) -> None:
+        """Hang up everywhere."""
+        self._closed.set()
+        with self._lock:
+            for cache in self._caches:
+                _hang_up(cache)
+
+    def _cache(self) -> _Cache:
+        cache: _Cache | None = getattr(self._local, "cache", None)
+        if cache is None:
+            cache = self._local.cache = {}
+            with self._lock:
+                self._caches.append(cache)
+        return cache
+
+    def _begin_watch(self) -> None:
+        with self._lock:
+            if self._watch is None:
+                self._watch = threading.Thread(target=self._look, name="smb-watch", daemon=True)
+                self._watch.start()
+
+    def _look(self) -> None:
+        while not self._closed.wait(_LOOK_S):
+            now = time.monotonic()
+            for deadline, cache in list(self._deadlines.values()):
+                if now > deadline:
+                    _hang_up(cache)
+
+    def _meet_domain(self) -> None:
+        """Ask the domain controller for the namespaces of the domain, once."""
+        if not self._settings.smb_domain_controller or self._knows_domain:
+            return
+        from smbclient import ClientConfig  # noqa: PLC0415 (an optional part)
+
+        with self._lock:
+            if not self._knows_domain:
+                ClientConfig(
+                    username=self._credentials.username or None,
+                    password=self._credentials.password or None,
+                    domain_controller=self._settings.smb_domain_controller,
+                )
+                self._knows_domain = True
+
+
+def require_library() -> None:
+    """Say at the start when the optional part is missing.
+
+    Raises:
+        InputError: it is.
+    """
+    try:
+        import smbclient  # noqa: F401, PLC0415 (an optional part)
+    except ImportError:
+        message = "smb://: needs the package smbprotocol; expected phiscan installed with [smb]"
+        raise InputError(message) from None
+
+
+def _hang_up(cache: _Cache) -> None:
+    """Close the sockets at once: a polite farewell would wait for an answer too."""
+    for name in list(cache):
+        connection = cache.pop(name, None)
+        with suppress(Exception):
+            connection.transport.close()

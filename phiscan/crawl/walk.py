@@ -1,0 +1,90 @@
+"""The walk over a share that is listed folder by folder over the network, some folders ahead."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Generator, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+
+from phiscan.crawl.answers import RefusedError, UnansweredError
+from phiscan.crawl.ignore import IgnoreRules
+from phiscan.crawl.share import Crawled, unlisted
+from phiscan.model import FailReason, SkipReason, SourceFile
+
+AHEAD = 4  # folders of one parent that are listed before they are needed: a listing is mostly waiting
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What a listing says of one name in a folder."""
+
+    source: SourceFile  # path relative to the root
+    is_folder: bool
+    skip: SkipReason | None = None
+
+
+ListFolder = Callable[[bytes], list[Entry]]
+
+
+class _Folder:
+    """A folder on the way down: its entries, and its next subfolders, which are listed ahead."""
+
+    def __init__(self, path: bytes, entries: list[Entry]) -> None:
+        self.path = path
+        self.entries = iter(entries)
+        self.waiting = deque(entry.source.path for entry in entries if entry.is_folder)
+        self.listed: dict[bytes, Future[list[Entry]]] = {}
+
+
+def walk(root: bytes, list_folder: ListFolder, ignore: IgnoreRules) -> Iterator[Crawled]:
+    """Yield the entries below a root that are not folders, depth first, by raw name within each folder.
+
+    ``list_folder`` gets a folder's path relative to the root; what it raises becomes the folder's record.
+    Memory: the entries of the folders on the current path and of ``AHEAD`` of the subfolders of each.
+    """
+    pool = ThreadPoolExecutor(AHEAD, thread_name_prefix="list")
+    try:
+        entries = yield from _entries(root, b"", pool.submit(list_folder, b""), ignore)
+        stack = [_Folder(b"", entries)]
+        while stack:
+            folder = stack[-1]
+            while folder.waiting and len(folder.listed) < AHEAD:
+                path = folder.waiting.popleft()
+                folder.listed[path] = pool.submit(list_folder, path)
+            entry = next(folder.entries, None)
+            if entry is None:
+                stack.pop()
+            elif entry.is_folder:
+                path = entry.source.path
+                entries = yield from _entries(root, path, folder.listed.pop(path), ignore)
+                stack.append(_Folder(path, entries))
+            else:
+                yield Crawled(entry.source, skip=entry.skip)
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _entries(
+    root: bytes, path: bytes, listing: Future[list[Entry]], ignore: IgnoreRules
+) -> Generator[Crawled, None, list[Entry]]:
+    """Yield what is known of the folder already; return its entries that are to be visited, by raw name."""
+    try:
+        listed = listing.result()
+    except RefusedError as error:
+        yield unlisted(root, path, error.reason, error.detail)
+        return []
+    except UnansweredError as error:
+        yield unlisted(root, path, FailReason.IO_ERROR, error.detail)
+        return []
+    return [_judged(entry, ignore) for entry in sorted(listed, key=lambda entry: entry.source.path)]
+
+
+def _judged(entry: Entry, ignore: IgnoreRules) -> Entry:
+    """Return the entry with the rule by which it is passed over."""
+    source = entry.source
+    if ignore.matches(source.path, source.absolute, is_folder=entry.is_folder):
+        return Entry(source, is_folder=False, skip=SkipReason.IGNORED)
+    if not entry.is_folder and entry.skip is None and source.size == 0:
+        return Entry(source, is_folder=False, skip=SkipReason.EMPTY)
+    return entry
