@@ -15,10 +15,33 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from phiscan.review import checkpoint
 from phiscan.review.column_types import canonical_json, iso, storable
 from phiscan.review.database import lock_chain
 from phiscan.review.items import AuditCheck
-from phiscan.review.tables import assignment, audit_log, decision, model_activation, model_version
+from phiscan.review.tables import (
+    adjudication,
+    assignment,
+    audit_log,
+    decision,
+    decision_undo,
+    desk_policy,
+    key_use,
+    legal_hold,
+    model_activation,
+    model_version,
+    purge,
+    reveal,
+    sample_draw,
+    second_review,
+    second_verdict,
+    span_correction,
+    span_review,
+    suppression,
+    suppression_approval,
+    suppression_lift,
+    topic_correction,
+)
 from phiscan.review.tables.users import UserEvent, log_review, user_event
 
 BEFORE_FIRST = "0" * 64
@@ -28,8 +51,24 @@ TABLES = {
     "assign": assignment,
     **dict.fromkeys((event.value for event in UserEvent), user_event),
     "log_review": log_review,
+    "undo": decision_undo,
+    "second_review": second_review,
+    "second_verdict": second_verdict,
+    "adjudicate": adjudication,
+    "correct_span": span_correction,
+    "complete_spans": span_review,
+    "correct_topics": topic_correction,
+    "suppress": suppression,
+    "approve_suppression": suppression_approval,
+    "lift_suppression": suppression_lift,
+    "reveal": reveal,
+    "policy": desk_policy,
+    "draw_sample": sample_draw,
     "learn": model_version,
     "activate_model": model_activation,
+    "hold": legal_hold,
+    "purge": purge,
+    "use_key": key_use,
 }
 """Each action and the append-only table whose row it writes; several actions may share a table."""
 
@@ -77,15 +116,23 @@ def append(connection: sa.Connection, entries: Sequence[Entry], *, actor: str, a
 
 
 def verify(connection: sa.Connection) -> AuditCheck:
-    """Check the chain entry by entry, and every decision and assignment against its entry."""
-    n_rows, previous = 0, BEFORE_FIRST
+    """Check the chain entry by entry, and every row that it tells of against its entry.
+
+    After a purge of old entries the chain begins behind the last one removed, as the certificate says.
+    """
+    start = checkpoint.read(connection)
+    n_rows, previous = 0, start.log_hash if start.through else BEFORE_FIRST
     logged: dict[str, dict[int, tuple[int, str]]] = {table.name: {} for table in TABLES.values()}
+    for name, rows in start.carried.items():
+        logged.setdefault(name, {}).update(
+            (number, (start.through, digest)) for number, digest in rows.items()
+        )
     result = connection.execution_options(yield_per=1000).execute(
         sa.select(audit_log).order_by(audit_log.c.id)
     )
     for row in result:
         n_rows += 1
-        problem = _chain_problem(row, n_rows, previous)
+        problem = _chain_problem(row, start.through + n_rows, previous)
         if problem:
             return AuditCheck(ok=False, n_rows=n_rows, first_bad=row.id, problem=problem, head=previous)
         previous = row.hash
@@ -96,7 +143,9 @@ def verify(connection: sa.Connection) -> AuditCheck:
     for table in {table.name: table for table in TABLES.values()}.values():
         stored, entries = _digests(connection, table, None), logged[table.name]
         for row_id, (entry_id, digest) in entries.items():
-            if stored.get(row_id) != digest:
+            if stored.get(row_id) != digest and not (
+                row_id not in stored and start.was_purged(table.name, row_id)
+            ):
                 what = "was changed after it was logged" if row_id in stored else "was removed"
                 problem = f"row {row_id} of {table.name} {what}"
                 return AuditCheck(ok=False, n_rows=n_rows, first_bad=entry_id, problem=problem, head=previous)
@@ -105,14 +154,22 @@ def verify(connection: sa.Connection) -> AuditCheck:
             problem = (
                 f"row {unlogged[0]} of {table.name} is not in the log: entries were cut off, or it was forged"
             )
-            return AuditCheck(ok=False, n_rows=n_rows, first_bad=n_rows + 1, problem=problem, head=previous)
+            return AuditCheck(
+                ok=False, n_rows=n_rows, first_bad=start.through + n_rows + 1, problem=problem, head=previous
+            )
     return AuditCheck(ok=True, n_rows=n_rows, first_bad=None, problem="", head=previous)
 
 
 def contains(connection: sa.Connection, head: str) -> bool:
     """Tell whether an entry with this hash is in the log (a head that was noted down earlier)."""
     query = sa.select(sa.func.count()).select_from(audit_log).where(audit_log.c.hash == head)
-    return head == BEFORE_FIRST or bool(connection.execute(query).scalar_one())
+    known = head == BEFORE_FIRST or checkpoint.is_end_of_purged(connection, head)
+    return known or bool(connection.execute(query).scalar_one())
+
+
+def digests(connection: sa.Connection, table: sa.Table) -> dict[int, str]:
+    """Return the digest of every row of a logged table, as its entry in the log has it."""
+    return _digests(connection, table, None)
 
 
 def _chain_problem(row: sa.Row[Any], expected_id: int, previous: str) -> str:

@@ -11,6 +11,7 @@ import sqlalchemy as sa
 
 from phiscan.errors import StoreError
 from phiscan.model import Outcome
+from phiscan.review import keys, work_rows
 from phiscan.review.column_types import canonical_json
 from phiscan.review.database import inserted_id
 from phiscan.review.items import KnownFile, ScanState
@@ -31,7 +32,12 @@ def begin_scan(
     """Resume the unfinished scan of these roots, versions and options, or begin one.
 
     Only the last scan of a root is resumed: behind a later one its files are known anyway.
+
+    Raises:
+        ConfigError: the key among the versions is not the one whose hashes the database holds.
     """
+    if "key" in versions:
+        keys.require(connection, versions["key"], now=now)
     root_ids = [root_id_of(connection, path) for path in roots]
     described = [[path.hex() for path in roots], dict(versions), dict(options)]
     scan_key = sha256(canonical_json(described).encode()).hexdigest()
@@ -86,6 +92,7 @@ def finish_scan(
         note_departures(connection, scan_id)
         of_scan = sa.select(scan_root.c.root_id).where(scan_root.c.scan_id == scan_id)
         connection.execute(root.update().where(root.c.id.in_(of_scan)).values(complete_scan_id=scan_id))
+        work_rows.drop_departed(connection, scan_id)
 
 
 def known(connection: sa.Connection, root_path: bytes, paths: Sequence[bytes]) -> dict[bytes, KnownFile]:
