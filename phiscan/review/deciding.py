@@ -9,7 +9,7 @@ import sqlalchemy as sa
 
 from phiscan.errors import InputError
 from phiscan.model import Verdict
-from phiscan.review import audit
+from phiscan.review import audit, second_verdicts, work_rows
 from phiscan.review.column_types import storable
 from phiscan.review.database import inserted_id
 from phiscan.review.items import Decision
@@ -33,8 +33,9 @@ def decide(
     Raises:
         InputError: no reviewer, an unknown file, or a file that was never screened; nothing is written.
     """
-    reviewer, reason, note = _text("reviewer", reviewer), _text("reason", reason), _text("note", note)
-    _require("reviewer", reviewer)
+    reviewer = checked_text("reviewer", reviewer)
+    reason, note = checked_text("reason", reason), checked_text("note", note)
+    require_name("reviewer", reviewer)
     made, entries = [], []
     for file_id, verdict in verdicts:
         row = connection.execute(last_seen(file_id)).first()
@@ -61,6 +62,8 @@ def decide(
         details = {"file": file_id, "verdict": values["verdict"], "content_hash": row.content_hash}
         entries.append(audit.Entry("decide", number, details))
     audit.append(connection, entries, actor=reviewer, at=now)
+    second_verdicts.draw(connection, made, now=now)
+    work_rows.refresh(connection, [one.file_id for one in made])
     return made
 
 
@@ -72,8 +75,8 @@ def assign(
     Raises:
         InputError: an unknown file, or nobody assigns; nothing is written.
     """
-    assignee, by = _text("assignee", assignee), _text("by", by)
-    _require("by", by)
+    assignee, by = checked_text("assignee", assignee), checked_text("by", by)
+    require_name("by", by)
     entries = []
     for file_id in file_ids:
         if connection.execute(sa.select(file.c.id).where(file.c.id == file_id)).first() is None:
@@ -83,16 +86,27 @@ def assign(
         number = inserted_id(connection, assignment, values)
         entries.append(audit.Entry("assign", number, {"file": file_id, "assignee": assignee}))
     audit.append(connection, entries, actor=by, at=now)
+    work_rows.refresh(connection, file_ids)
 
 
-def _text(field: str, value: str) -> str:
-    if len(value) > MAX_TEXT_CHARS:
-        message = f"{field}: expected at most {MAX_TEXT_CHARS} characters, got {len(value)}"
+def checked_text(field: str, value: str, limit: int = MAX_TEXT_CHARS) -> str:
+    """Return a text as it is stored, without spaces around it.
+
+    Raises:
+        InputError: it is too long.
+    """
+    if len(value) > limit:
+        message = f"{field}: expected at most {limit} characters, got {len(value)}"
         raise InputError(message)
     return storable(value.strip())
 
 
-def _require(field: str, value: str) -> None:
+def require_name(field: str, value: str) -> None:
+    """Refuse an empty name.
+
+    Raises:
+        InputError: it is empty.
+    """
     if not value:
         message = f"{field}: expected a name, got an empty text"
         raise InputError(message)

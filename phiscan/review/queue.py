@@ -35,6 +35,7 @@ from phiscan.review.standing import (
 )
 from phiscan.review.tables import (
     decision,
+    decision_undo,
     examination,
     file,
     finding,
@@ -42,7 +43,9 @@ from phiscan.review.tables import (
     root,
     sighting,
     unread_part,
+    work_item,
 )
+from phiscan.review.work import WorkState
 
 N_ROWS_AT_ONCE = 500
 
@@ -67,12 +70,22 @@ def queue(
 
 def count(connection: sa.Connection, scan_id: int | None, verdicts: Collection[Verdict | None] | None) -> int:
     """Count the items that ``queue`` would return without a limit."""
+    if scan_id is None:
+        counted = sa.select(sa.func.count()).select_from(work_item).where(work_item.c.referred)
+        if verdicts is not None:
+            states = [verdict.value if verdict else WorkState.UNDECIDED.value for verdict in verdicts]
+            counted = counted.where(work_item.c.state.in_(states))
+        return int(connection.execute(counted).scalar_one())
     referred = examination.c.referral == Referral.REFERRED.value
     query = present(sa.select(sa.func.count()).select_from(sighting), scan_id).where(referred)
     if verdicts is not None:
         stands = (
             sa.select(decision.c.verdict)
-            .where(decision.c.file_id == file.c.id, decision.c.content_hash == examination.c.content_hash)
+            .where(
+                decision.c.file_id == file.c.id,
+                decision.c.content_hash == examination.c.content_hash,
+                ~sa.exists().where(decision_undo.c.decision_id == decision.c.id),
+            )
             .order_by(decision.c.id.desc())
             .limit(1)
             .scalar_subquery()

@@ -9,6 +9,7 @@ import sqlalchemy as sa
 
 from phiscan.errors import StoreError
 from phiscan.model import FileResult, Outcome, PiiVector, SourceFile
+from phiscan.review import work_rows
 from phiscan.review.database import inserted_id
 from phiscan.review.identity import is_shape
 from phiscan.review.reuse import copy_children, originals
@@ -51,10 +52,8 @@ def record(
     versions_key: str,
     results: Sequence[FileResult],
     unchanged: Sequence[int],
-) -> dict[int, FileResult]:
+) -> None:
     """Write results and sightings; a result for a file that this scan recorded before replaces it.
-
-    Returns each result by the number of its file.
 
     Raises:
         ValueError: a result's outcome is unchanged, which is said by its file's number instead.
@@ -74,8 +73,9 @@ def record(
             connection.execute(table.insert(), rows)
     copies = [(file_ids[place], result) for place, result in by_file.items() if result.is_copy]
     examination_ids |= _write_copies(connection, scan_id, versions_key, copies)
+    back = work_rows.absent(connection, unchanged)
     _see(connection, scan_id, examination_ids, unchanged)
-    return {file_ids[place]: result for place, result in by_file.items()}
+    work_rows.take_in(connection, {file_ids[place]: result for place, result in by_file.items()}, back)
 
 
 def root_id_of(connection: sa.Connection, path: bytes) -> int:

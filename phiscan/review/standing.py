@@ -9,7 +9,7 @@ import sqlalchemy as sa
 
 from phiscan.model import Outcome, PiiBit, PiiVector, Referral, Verdict
 from phiscan.review.items import Detectors, QueueItem
-from phiscan.review.tables import assignment, decision, examination, file, root, sighting
+from phiscan.review.tables import assignment, decision, decision_undo, examination, file, root, sighting
 
 
 def standing(*, scan_id: int | None) -> sa.Select[Any]:
@@ -46,7 +46,11 @@ def _joined(query: sa.Select[Any]) -> sa.Select[Any]:
 def _sightings() -> sa.Select[Any]:
     verdict_id = (
         sa.select(sa.func.max(decision.c.id))
-        .where(decision.c.file_id == file.c.id, decision.c.content_hash == examination.c.content_hash)
+        .where(
+            decision.c.file_id == file.c.id,
+            decision.c.content_hash == examination.c.content_hash,
+            ~sa.exists().where(decision_undo.c.decision_id == decision.c.id),
+        )
         .correlate(file, examination)
         .scalar_subquery()
     )

@@ -1,0 +1,115 @@
+"""Which contents were drawn for a blind second verdict, what it was, and whom they await now."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from hashlib import sha256
+from typing import Any
+
+import sqlalchemy as sa
+
+from phiscan.review import audit, desk_policy
+from phiscan.review.database import inserted_id
+from phiscan.review.items import Decision
+from phiscan.review.tables import (
+    adjudication,
+    decision_undo,
+    second_review,
+    second_verdict,
+)
+
+NOBODY, FIRST, SECOND, LEAD = "nobody", "first", "second", "lead"
+"""Whom an item awaits: the values of ``work_item.awaits``."""
+
+
+def draw(connection: sa.Connection, made: Sequence[Decision], *, now: datetime) -> None:
+    """Send a random share of newly decided contents to a second person; each content is drawn for once."""
+    policy = desk_policy.secret_policy(connection)
+    if policy is None or policy.second_review == 0:
+        return
+    entries = []
+    for one in made:
+        if not _is_drawn(policy.seed, one, policy.second_review) or drawn_for(
+            connection, one.file_id, one.content_hash
+        ):
+            continue
+        values = {
+            "decision_id": one.id,
+            "file_id": one.file_id,
+            "content_hash": one.content_hash,
+            "share": policy.second_review,
+            "drawn": now,
+        }
+        number = inserted_id(connection, second_review, values)
+        entries.append(audit.Entry("second_review", number, {"file": one.file_id}))
+    if entries:
+        audit.append(connection, entries, actor="phiscan", at=now)
+
+
+def drawn_for(connection: sa.Connection, file_id: int, content_hash: str) -> sa.Row[Any] | None:
+    """Return the second review of a content, if there is one."""
+    query = sa.select(second_review).where(
+        second_review.c.file_id == file_id, second_review.c.content_hash == content_hash
+    )
+    return connection.execute(query).first()
+
+
+def standing_seconds(connection: sa.Connection, review_ids: Sequence[int]) -> dict[int, sa.Row[Any]]:
+    """Return the second verdict that stands in each of these second reviews."""
+    query = (
+        sa.select(second_verdict)
+        .outerjoin(decision_undo, decision_undo.c.second_verdict_id == second_verdict.c.id)
+        .where(second_verdict.c.second_review_id.in_(review_ids), decision_undo.c.id.is_(None))
+        .order_by(second_verdict.c.id)
+    )
+    return {row.second_review_id: row for row in connection.execute(query)}
+
+
+def settlements(connection: sa.Connection, review_ids: Sequence[int]) -> dict[int, sa.Row[Any]]:
+    """Return the adjudication that stands in each of these second reviews."""
+    query = (
+        sa.select(adjudication)
+        .outerjoin(decision_undo, decision_undo.c.decision_id == adjudication.c.decision_id)
+        .where(adjudication.c.second_review_id.in_(review_ids), decision_undo.c.id.is_(None))
+        .order_by(adjudication.c.id)
+    )
+    return {row.second_review_id: row for row in connection.execute(query)}
+
+
+def awaited(
+    connection: sa.Connection, contents: Mapping[int, str], verdicts: Mapping[int, str]
+) -> dict[int, str]:
+    """Return whom each decided content awaits, by file.
+
+    Args:
+        connection: to the database.
+        contents: content hash by file.
+        verdicts: the verdict that stands, by file, of those that have one.
+    """
+    whom = dict.fromkeys(verdicts, NOBODY)
+    if not verdicts:
+        return whom
+    query = sa.select(second_review).where(second_review.c.file_id.in_(list(verdicts)))
+    reviews = {
+        row.file_id: row.id for row in connection.execute(query) if contents[row.file_id] == row.content_hash
+    }
+    if not reviews:
+        return whom
+    seconds = standing_seconds(connection, list(reviews.values()))
+    settled = settlements(connection, list(reviews.values()))
+    for file_id, review_id in reviews.items():
+        if review_id in settled:
+            continue
+        given = seconds.get(review_id)
+        if given is None:
+            whom[file_id] = SECOND
+        elif given.verdict != verdicts[file_id]:
+            whom[file_id] = LEAD
+    return whom
+
+
+def _is_drawn(seed: str, made: Decision, share: float) -> bool:
+    """Draw a content by a hash that nobody without the seed can foretell; the same content, the same lot."""
+    text = f"second\0{seed}\0{made.file_id}\0{made.content_hash}"
+    return int.from_bytes(sha256(text.encode()).digest()[:6]) / 2**48 < share
