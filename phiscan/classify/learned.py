@@ -79,24 +79,25 @@ def with_learned(
             f" {classifier.version}; run `phiscan learn` again, or `phiscan learn --activate shipped`"
         )
         raise ModelError(message)
-    new = model["prototypes"]
-    tfidf = extended(classifier.tfidf, [item["counts"] for item in new])
+    learned = apply_model(classifier, model)
+    if TEXT_NAME in dict(version.files):
+        learned = replace(learned, text_model=load_text_model(folder / TEXT_NAME))
+    return learned, tuple(PiiPrototype(item["name"], item["vector"]) for item in model["pii"])
+
+
+def apply_model(classifier: Classifier, model: Mapping[str, Any]) -> Classifier:
+    """Return the shipped classifier with the prototypes, thresholds and correction of a version."""
+    new, adjustment = model["prototypes"], model["adjustment"]
     knn = OneClassKnn(k=classifier.knn.k, quantile=classifier.knn.quantile)
     knn.threshold_, knn.scale_ = model["thresholds"][str(classifier.knn.k)]
-    adjustment = model["adjustment"]
-    text_model = classifier.text_model
-    if TEXT_NAME in dict(version.files):
-        text_model = load_text_model(folder / TEXT_NAME)
-    learned = replace(
+    return replace(
         classifier,
-        tfidf=tfidf,
+        tfidf=extended(classifier.tfidf, [item["counts"] for item in new]),
         knn=knn,
         bags=(*classifier.bags, *(item["counts"] for item in new)),
         prototype_names=(*classifier.prototype_names, *(item["name"] for item in new)),
         adjustment=Adjustment(**adjustment) if adjustment else None,
-        text_model=text_model,
     )
-    return learned, tuple(PiiPrototype(item["name"], item["vector"]) for item in model["pii"])
 
 
 def read_model(path: Path) -> dict[str, Any]:

@@ -320,6 +320,18 @@ def _hold_out(material: _Material, *, corrected: bool) -> Floats:
     return scores
 
 
-def example_rows(learned: Learned) -> list[dict[str, Any]]:
-    """Return the new prototypes as they are written to a model file."""
-    return [{"name": name, "counts": counts} for name, counts in learned.prototypes]
+def model_of(learned: Learned, *, base: str) -> dict[str, Any]:
+    """Return what was learned as a model file holds it; ``base``: the shipped version it stands on."""
+    adjustment = learned.adjustment
+    return {
+        "base": base,
+        "prototypes": [{"name": name, "counts": counts} for name, counts in learned.prototypes],
+        "thresholds": learned.thresholds,
+        "adjustment": None
+        if adjustment is None
+        else {
+            "slope": adjustment.slope,
+            "intercept": adjustment.intercept,
+            "weights": dict(adjustment.weights),
+        },
+    }

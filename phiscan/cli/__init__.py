@@ -30,6 +30,7 @@ COMMANDS: dict[str, str] = {
     "serve": "phiscan.cli.serve:serve",
     "users": "phiscan.cli.users:users",
     "report": "phiscan.cli.report:report",
+    "learn": "phiscan.cli.learn:learn",
     "estimate": "phiscan.cli.estimate:estimate",
     "score": "phiscan.cli.score:score",
     "doctor": "phiscan.cli.doctor:doctor",

@@ -12,6 +12,7 @@ import click
 
 from phiscan import __version__
 from phiscan.cli.output import print_json, say
+from phiscan.cli.scan_independence import independence, independence_lines
 from phiscan.cli.visible import safe_cell, visible
 from phiscan.model import Outcome, Referral
 from phiscan.pipeline import ScanRun
@@ -33,7 +34,14 @@ CSV_COLUMNS = (
 
 
 def _print_json(run: ScanRun, _store: Store) -> None:
-    print_json({**run.summary.to_json(), "resumed": run.resumed, "stage_seconds": dict(run.stage_seconds)})
+    print_json(
+        {
+            **run.summary.to_json(),
+            "independence": independence(run.summary.histories),
+            "resumed": run.resumed,
+            "stage_seconds": dict(run.stage_seconds),
+        }
+    )
 
 
 def _print_table(run: ScanRun, _store: Store) -> None:
@@ -60,6 +68,7 @@ def _print_table(run: ScanRun, _store: Store) -> None:
         _line("identifiers present", summary.screened_positive),
         _line("referred to review", summary.referred, "`phiscan queue list` shows them"),
         _line("people at risk", summary.people_at_risk, "an estimate"),
+        *independence_lines(independence(summary.histories)),
         "",
         f"{summary.bytes / 1e6:,.1f} MB read in {summary.seconds:,.1f} s",
     ]

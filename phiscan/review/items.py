@@ -86,12 +86,21 @@ class ScanSummary:
     screened_positive: int  # files with PII: referred or pii_only
     referred: int
     people_at_risk: int  # in referred files, copies of one content counted once; an estimate
-    by_detector: Mapping[str, int]
+    histories: Mapping[Detectors, int]  # files by what each detector said of them
     versions: Mapping[str, str]
     n_unread_parts: int
     n_copies: int = 0  # of the screened: taken over from an equal content
     n_deleted: int = 0  # there at the last complete scan, gone at this one
     n_moved: int = 0  # gone from there, and met at a new place
+
+    @property
+    def by_detector(self) -> dict[str, int]:
+        """Count the files that each detector holds for PHI."""
+        found: dict[str, int] = {}
+        for history, n_files in self.histories.items():
+            for name, is_phi in history:
+                found[name] = found.get(name, 0) + n_files * is_phi
+        return found
 
     def to_json(self) -> dict[str, Any]:
         """Return the object of the contract (``scan --json``), with status and unread parts added."""

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from phiscan.errors import StoreError
 from phiscan.model import Outcome, Referral
 from phiscan.review.column_types import iso
-from phiscan.review.items import ScanHead, ScanSummary
+from phiscan.review.items import Detectors, ScanHead, ScanSummary
 from phiscan.review.standing import detectors_of, outcome_in_scan
 from phiscan.review.tables import departure, examination, reuse, root, scan, scan_root, sighting, unread_part
 
@@ -101,7 +101,7 @@ def summary(connection: sa.Connection, scan_id: int) -> ScanSummary:
     if crawled != counts.total():
         message = f"scan {scan_id}: {crawled} files crawled, but {counts.total()} outcomes recorded"
         raise StoreError(message)
-    referrals, detectors = _screened(connection, of_scan)
+    referrals, histories = _screened(connection, of_scan)
     return ScanSummary(
         scan=scan_id,
         roots=_roots(connection, scan_id),
@@ -118,7 +118,7 @@ def summary(connection: sa.Connection, scan_id: int) -> ScanSummary:
         screened_positive=referrals[Referral.REFERRED] + referrals[Referral.PII_ONLY],
         referred=referrals[Referral.REFERRED],
         people_at_risk=_people(connection, of_scan),
-        by_detector=detectors,
+        histories=histories,
         versions=head.versions,
         n_unread_parts=_count(
             connection,
@@ -135,9 +135,12 @@ def summary(connection: sa.Connection, scan_id: int) -> ScanSummary:
     )
 
 
-def _screened(connection: sa.Connection, of_scan: sa.Select[Any]) -> tuple[Counter[Referral], dict[str, int]]:
+def _screened(
+    connection: sa.Connection, of_scan: sa.Select[Any]
+) -> tuple[Counter[Referral], dict[Detectors, int]]:
+    """Count the screened files by referral, and by what each detector said."""
     referrals: Counter[Referral] = Counter()
-    detectors: Counter[str] = Counter()
+    histories: Counter[Detectors] = Counter()
     query = (
         of_scan.where(examination.c.referral.is_not(None))
         .with_only_columns(examination.c.referral, examination.c.detectors, sa.func.count())
@@ -146,9 +149,8 @@ def _screened(connection: sa.Connection, of_scan: sa.Select[Any]) -> tuple[Count
     )
     for referral, stored, n_files in connection.execute(query):
         referrals[Referral(referral)] += n_files
-        for name, is_phi in detectors_of(stored):
-            detectors[name] += n_files * is_phi
-    return referrals, dict(detectors)
+        histories[detectors_of(stored)] += n_files
+    return referrals, dict(histories)
 
 
 def _people(connection: sa.Connection, of_scan: sa.Select[Any]) -> int:

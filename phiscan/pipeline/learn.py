@@ -1,0 +1,266 @@
+"""A new version of prototypes and models from reviewed decisions; nothing uses it until it is activated.
+
+The health side learns from counts that scans keep. Detector C learns from the files themselves, which are
+read again in the sandbox, if they are still there with the same content; only hashed feature sums leave it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+from scipy import stats
+
+from phiscan import classify, extract, screen
+from phiscan.classify.decision import evidence_of
+from phiscan.classify.learned import MODEL_NAME, TEXT_NAME, file_hash, model_bytes
+from phiscan.classify.learning import Example, Learned, learn, model_of
+from phiscan.classify.ngrams import features, masked, pieces
+from phiscan.classify.text_learning import LearnedText, Piece, learn_text, save_text
+from phiscan.config import Config
+from phiscan.errors import InputError
+from phiscan.extract.sandbox import Fault, Sandbox
+from phiscan.metrics.intervals import proportion
+from phiscan.model import SourceFile
+from phiscan.pipeline.calibration import calibrate
+from phiscan.pipeline.engine import Engine, build_engine
+from phiscan.pipeline.poisoning import doubts
+from phiscan.review.models import ReviewedFile, add_version, next_number, reviewed_files
+from phiscan.review.store import Store
+
+N_PIECES: Final = 2  # of each file that detector C learns from: those that look most like PHI now
+_PRELOAD: Final = ("phiscan.pipeline.learn",)
+
+
+@dataclass(frozen=True, slots=True)
+class RandomSample:
+    """Which files were reviewed because a random order said so, and what each of them stands for."""
+
+    weights: Mapping[int, float]  # file number -> files of the share per reviewed file of its stratum
+
+
+class _Reader:
+    """The engine of a worker process; empty in the parent."""
+
+    engine: Engine | None = None
+
+
+def learn_version(
+    config: Config, store: Store, *, sample: RandomSample, by: str, now: datetime, read_files: bool = True
+) -> tuple[int, dict[str, Any]]:
+    """Learn from all decisions that stand, write and register the version; returns its number and summary.
+
+    Raises:
+        InputError: nobody has decided a file yet that can be learned from.
+        StoreError: the store cannot be read or written.
+    """
+    files = [item for item in reviewed_files(store.database) if _usable(item)]
+    if not files:
+        message = (
+            "nothing to learn from: no verdict of phi or not_phi stands on a file that this phiscan has"
+            " examined; `phiscan scan ROOT --full` examines again what was decided before"
+        )
+        raise InputError(message)
+    classifier = classify.build_classifier(config)
+    examples = [
+        Example(
+            f"reviewed/{item.file_id}", item.counts, item.n_chars, evidence_of(item.evidence), item.is_phi
+        )
+        for item in files
+    ]
+    learned = learn(examples, classifier)
+    is_phi = np.array([item.is_phi for item in files])
+    text, read_again = _learn_text(config, files, learned, classifier) if read_files else (None, {})
+    number = next_number(store.database)
+    pii = _pii_prototypes(files)
+    summary = {
+        "base": classifier.version,
+        "reviewed": {
+            "files": len(files),
+            "phi": int(is_phi.sum()),
+            "not_phi": int((~is_phi).sum()),
+            "different": len(set(learned.groups.tolist())),
+        },
+        "before": _held_out(learned.before, is_phi),
+        "after": _held_out(learned.after, is_phi),
+        "change": _change(learned.before, learned.after, is_phi),
+        "correction": {
+            "made": learned.adjustment is not None,
+            "weights": len(learned.adjustment.weights) if learned.adjustment else 0,
+            "reason": learned.reason or None,
+        },
+        "prototypes": {
+            "health": len(learned.prototypes),
+            "pii": len(pii),
+            "threshold_before": classifier.knn.threshold_,
+            "threshold_after": learned.thresholds[str(config.k)][0],
+        },
+        "detector_text": _text_summary(text, read_again),
+        "calibration": calibrate(
+            learned.scores, is_phi, [sample.weights.get(item.file_id, 0.0) for item in files]
+        ),
+        "warnings": [
+            {"kind": doubt.kind, "message": doubt.message} for doubt in doubts(files, learned.groups.tolist())
+        ],
+    }
+    model = {**model_of(learned, base=classifier.version), "pii": pii}
+    written = _write(config.home / "models" / str(number), model, text)
+    add_version(store.database, number=number, files=written, summary=summary, by=by, now=now)
+    return number, summary
+
+
+def _usable(item: ReviewedFile) -> bool:
+    try:
+        evidence_of(item.evidence)
+    except KeyError:
+        return False  # kept by a version that looked at other evidence
+    return True
+
+
+def _pii_prototypes(files: Sequence[ReviewedFile]) -> list[dict[str, Any]]:
+    """Return each different PII vector of confirmed files once: the prototypes of equation 5."""
+    found: dict[int, str] = {}
+    for item in files:
+        if item.is_phi and item.vector.bits:
+            found.setdefault(item.vector.to_int(), f"reviewed/{item.file_id}")
+    return [{"name": name, "vector": vector} for vector, name in found.items()]
+
+
+def _write(folder: Path, model: Mapping[str, Any], text: tuple[LearnedText, Any] | None) -> dict[str, str]:
+    """Write the files of a version, readable by the owner only; return their hashes."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    names = [MODEL_NAME]
+    _write_private(folder / MODEL_NAME, model_bytes(model))
+    if text is not None and text[0].model is not None:
+        names.append(TEXT_NAME)
+        _write_private(folder / TEXT_NAME, b"")
+        save_text(text[0].model, folder / TEXT_NAME)
+    return {name: file_hash(folder / name) for name in names}
+
+
+def _write_private(path: Path, data: bytes) -> None:
+    path.unlink(missing_ok=True)  # left behind by a run that did not get as far as the database
+    with os.fdopen(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600), "wb") as stream:
+        stream.write(data)
+
+
+def _share(n_hits: int, n: int, empty: str) -> dict[str, Any]:
+    figure = proportion(n_hits, n, empty)
+    found: dict[str, Any] = {
+        "value": figure.value,
+        "ci95": None if figure.ci95 is None else list(figure.ci95),
+    }
+    return found if figure.reason is None else {**found, "reason": figure.reason}
+
+
+def _held_out(referred: npt.NDArray[np.bool_], is_phi: npt.NDArray[np.bool_]) -> dict[str, Any]:
+    n_phi, n_other = int((referred & is_phi).sum()), int((referred & ~is_phi).sum())
+    return {
+        "phi_referred": n_phi,
+        "others_referred": n_other,
+        "phi_kept": _share(n_phi, int(is_phi.sum()), "no file was confirmed as PHI"),
+        "others_kept": _share(n_other, int((~is_phi).sum()), "no file was called not_phi"),
+    }
+
+
+def _change(
+    before: npt.NDArray[np.bool_], after: npt.NDArray[np.bool_], is_phi: npt.NDArray[np.bool_]
+) -> dict[str, Any]:
+    """Count who changed sides, with McNemar's exact test on the files called not_phi."""
+    spared, added = before & ~after, after & ~before
+    counts = {
+        "others_spared": int((spared & ~is_phi).sum()),
+        "others_added": int((added & ~is_phi).sum()),
+        "phi_lost": int((spared & is_phi).sum()),
+        "phi_gained": int((added & is_phi).sum()),
+    }
+    n_changed = counts["others_spared"] + counts["others_added"]
+    if n_changed == 0:
+        return {**counts, "p_value": None, "reason": "no file called not_phi changed sides"}
+    return {**counts, "p_value": float(stats.binomtest(counts["others_added"], n_changed, 0.5).pvalue)}
+
+
+def _text_summary(
+    text: tuple[LearnedText, npt.NDArray[np.bool_]] | None,
+    read_again: Mapping[str, int],
+) -> dict[str, Any]:
+    if text is None:
+        reason = "the reviewed files were not read again"
+        return {
+            "made": False,
+            "read_again": 0,
+            "not_read": {},
+            "before": None,
+            "after": None,
+            "reason": reason,
+        }
+    learned, is_phi = text
+    return {
+        "made": learned.model is not None,
+        "read_again": len(is_phi),
+        "not_read": dict(read_again),
+        "before": _held_out(learned.before, is_phi) if len(is_phi) else None,
+        "after": _held_out(learned.after, is_phi) if len(is_phi) else None,
+        "reason": learned.reason or None,
+    }
+
+
+def _learn_text(
+    config: Config, files: Sequence[ReviewedFile], learned: Learned, classifier: classify.Classifier
+) -> tuple[tuple[LearnedText, npt.NDArray[np.bool_]], dict[str, int]]:
+    """Read the reviewed files again and teach detector C; count those that are not what was decided upon."""
+    places = {
+        SourceFile(item.root, item.path, item.size, 0, 0, 0, 0): (index, item.content_hash)
+        for index, item in enumerate(files)
+    }
+    rows: list[list[Piece]] = []
+    kept: list[int] = []
+    lost: Counter[str] = Counter()
+    with Sandbox(config.n_workers, config.limits, _start, (config,), preload=_PRELOAD) as sandbox:
+        jobs = ((source, content_hash) for source, (_, content_hash) in places.items())
+        for (source, _), answer in sandbox.run(_read, jobs):
+            if isinstance(answer, Fault | str):
+                lost[str(answer.reason) if isinstance(answer, Fault) else answer] += 1
+                continue
+            rows.append(answer)
+            kept.append(places[source][0])
+    is_phi = np.array([files[index].is_phi for index in kept], dtype=np.bool_)
+    groups = learned.groups[kept] if kept else np.zeros(0, dtype=np.int64)
+    return (learn_text(rows, is_phi, groups, classifier.text_model), is_phi), dict(sorted(lost.items()))
+
+
+def _start(config: Config) -> None:
+    _Reader.engine = build_engine(config)
+
+
+def _read(job: tuple[SourceFile, str]) -> list[Piece] | str:
+    """Return the hashed features of a file's most telling pieces, or why there are none.
+
+    Runs in the sandbox. What goes back are bucket numbers and values, never text; identifiers and health
+    terms are masked before hashing, as they are when detector C judges a file.
+    """
+    source, content_hash = job
+    if _Reader.engine is None:
+        message = "the worker was not started with _start"
+        raise RuntimeError(message)
+    engine = _Reader.engine
+    path = Path(os.fsdecode(source.absolute))
+    if not path.is_file():
+        return "gone"
+    document = extract.extract(source, engine.limits, engine.passwords)
+    if document.content_hash != content_hash:
+        return "changed"
+    screening = screen.screen(document, engine.screener)
+    health = classify.classify(document, engine.classifier)
+    spans = [finding.span for finding in screening.findings] + [hit.span for hit in health.terms]
+    model = engine.classifier.text_model
+    found = [features(piece) for piece in pieces(masked(document.text, spans))]
+    found.sort(key=lambda piece: -float(model.weights[piece[0]] @ piece[1]))
+    return found[:N_PIECES]
