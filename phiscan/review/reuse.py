@@ -86,14 +86,30 @@ def copy_children(
     connection: sa.Connection, tables: Sequence[sa.Table], pairs: Sequence[tuple[int, int]]
 ) -> None:
     """Give the second examination of each pair the rows that the first one has in these tables."""
+    by_original: dict[int, list[int]] = defaultdict(list)
     for original, copy in pairs:
-        for table in tables:
-            others = [column for column in table.columns if column.name != "examination_id"]
-            rows = sa.select(sa.literal(copy), *others).where(table.c.examination_id == original)
-            names = ["examination_id", *(column.name for column in others)]
-            connection.execute(table.insert().from_select(names, rows))
+        by_original[original].append(copy)
+    for table in tables:
+        filled = _with_rows(connection, table, list(by_original))
+        others = [column for column in table.columns if column.name != "examination_id"]
+        names = ["examination_id", *(column.name for column in others)]
+        for original in filled:
+            for some in chunks(by_original[original]):
+                rows = sa.select(examination.c.id, *others).where(
+                    table.c.examination_id == original, examination.c.id.in_(some)
+                )
+                connection.execute(table.insert().from_select(names, rows))
     if pairs:
         connection.execute(reuse.insert(), [{"examination_id": copy} for _, copy in pairs])
+
+
+def _with_rows(connection: sa.Connection, table: sa.Table, examination_ids: Sequence[int]) -> list[int]:
+    """Return those of these examinations that have rows in a table."""
+    found: list[int] = []
+    for some in chunks(examination_ids):
+        query = sa.select(table.c.examination_id).where(table.c.examination_id.in_(some)).distinct()
+        found.extend(connection.execute(query).scalars())
+    return found
 
 
 def note_departures(connection: sa.Connection, scan_id: int) -> None:
