@@ -12,11 +12,6 @@ from pathlib import Path
 from phiscan.crawl.settings import ShareSettings
 from phiscan.errors import ConfigError
 
-# What a worker process has no use for, and must therefore not know.
-SECRET_VARIABLES = (
-    *("PHISCAN_SMB_PASSWORD", "PHISCAN_S3_SECRET"),
-    *("AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"),
-)
 _PRIVATE = stat.S_IRWXG | stat.S_IRWXO
 
 

@@ -19,6 +19,12 @@ from typing import Any
 _MAX_SOCKET_PATH = 107  # bytes; sockaddr_un.sun_path
 _SOCKET_NAME = "/listener-12345678"
 _STDERR = 2
+# What signs in somewhere: a process that reads documents has no use for it, and its children inherit nothing
+# that the server did not have.
+SECRET_VARIABLES = (
+    *("PHISCAN_SMB_PASSWORD", "PHISCAN_S3_SECRET", "PHISCAN_DATABASE"),
+    *("AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"),
+)
 
 
 def start(folder: Path, preload: Sequence[str]) -> bool:
@@ -35,7 +41,7 @@ def start(folder: Path, preload: Sequence[str]) -> bool:
     forkserver.set_forkserver_preload(list(preload))
     if len(os.fsencode(folder)) + len(_SOCKET_NAME) <= _MAX_SOCKET_PATH:
         _settings()["tempdir"] = str(folder)  # it stays: a server that is killed is started anew by itself
-    with _silent():
+    with _silent(), _without_secrets():
         server.ensure_running()
     return True
 
@@ -66,6 +72,16 @@ def _server() -> Any:
 def _settings() -> dict[str, Any]:
     settings: dict[str, Any] = process.current_process()._config  # type: ignore[attr-defined]  # noqa: SLF001 (multiprocessing has no other way)
     return settings
+
+
+@contextmanager
+def _without_secrets() -> Iterator[None]:
+    """Let the processes that are started here find no secrets in their environment."""
+    kept = {name: os.environ.pop(name) for name in SECRET_VARIABLES if name in os.environ}
+    try:
+        yield
+    finally:
+        os.environ.update(kept)
 
 
 @contextmanager

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from phiscan.errors import ExtractError
+from phiscan.extract.delivered import is_delivered, receive
 from phiscan.model import FailReason, SourceFile
 
 _READ_ONLY = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
@@ -17,11 +18,13 @@ _FORBIDDEN = {errno.EACCES, errno.EPERM}
 
 
 def read_source(source: SourceFile, max_bytes: int) -> bytes:
-    """Return the bytes of a crawled file.
+    """Return the bytes of a crawled file; those of a share that is not mounted were fetched for us.
 
     Raises:
-        ExtractError: changed, no_permission, too_large or io_error.
+        ExtractError: changed, no_permission, too_large, io_error or (fetched) out_of_memory.
     """
+    if is_delivered(source):
+        return receive(source)
     with _open(source) as descriptor:
         before = os.fstat(descriptor)
         if not stat.S_ISREG(before.st_mode) or _signature(before) != _crawled(source):

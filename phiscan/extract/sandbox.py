@@ -18,10 +18,10 @@ from concurrent.futures import CancelledError, Future, wait
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
-from itertools import islice
+from enum import Enum
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Generic, Self, TypeVar
+from typing import Any, Final, Generic, Self, TypeVar
 
 import pebble
 from pebble.common.types import CONSTS
@@ -45,6 +45,15 @@ HASTY_S = 5.0  # a batch of quick items that takes this long is run again item b
 TASKS_PER_WORKER = 5_000  # batches until a worker is replaced: libraries leak
 _PRELOAD = ("phiscan.extract.sandbox", "phiscan.extract", "lxml.etree", "selectolax.lexbor")
 _OUT_OF_MEMORY = "out of memory"
+
+
+class Pause(Enum):
+    """What the items of a run yield instead of an item: answer some that you have, then ask again."""
+
+    PAUSE = "pause"
+
+
+PAUSE: Final = Pause.PAUSE
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,8 +139,10 @@ class Sandbox:
         if self._folder is not None:
             remove_folder(self._folder)
 
-    def run(self, function: Callable[[T], R], items: Iterable[T]) -> Iterator[tuple[T, R | Fault]]:
+    def run(self, function: Callable[[T], R], items: Iterable[T | Pause]) -> Iterator[tuple[T, R | Fault]]:
         """Yield ``(item, result)`` in input order; ``items`` is consumed no faster than it is worked on.
+
+        ``items`` may yield ``PAUSE`` while some of its items are not answered.
 
         Raises:
             PhiscanError: the workers' initializer failed, or no worker process can be started.
@@ -141,10 +152,11 @@ class Sandbox:
         batch = _BatchSize()
         exhausted = False
         while True:
-            while not exhausted and len(slots) < BATCHES_PER_WORKER * self.n_workers:
+            paused = False
+            while not exhausted and not paused and len(slots) < BATCHES_PER_WORKER * self.n_workers:
                 size = min(batch.size, self.largest_batch)
-                chunk = list(islice(source, size))
-                exhausted = len(chunk) < size
+                chunk, paused = _take(source, size)
+                exhausted = len(chunk) < size and not paused
                 if chunk:
                     slots.append(_Slot(chunk, self._submit(function, chunk)))
             if not slots:
@@ -259,6 +271,18 @@ class Sandbox:
         for future in self._pending:
             future.cancel()  # nobody is left to keep the promise
         self._pending.clear()
+
+
+def _take(source: Iterator[T | Pause], n_items: int) -> tuple[list[T], bool]:
+    """Return the next items, at most so many, and whether a pause ended them."""
+    chunk: list[T] = []
+    for item in source:
+        if isinstance(item, Pause):
+            return chunk, True
+        chunk.append(item)
+        if len(chunk) == n_items:
+            break
+    return chunk, False
 
 
 class _BatchSize:

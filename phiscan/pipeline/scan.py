@@ -37,10 +37,12 @@ class ScanRun:
     stage_seconds: Mapping[str, float]
 
 
-def count_share(roots: Sequence[bytes], ignore: IgnoreRules) -> Iterator[tuple[int, int]]:
+def count_share(
+    roots: Sequence[bytes], ignore: IgnoreRules, config: Config | None = None
+) -> Iterator[tuple[int, int]]:
     """Yield the running number of files to read and of their bytes, opening none of them."""
     n_files = n_bytes = 0
-    for crawled in crawl(roots, ignore):
+    for crawled in crawl(roots, ignore, config):
         if crawled.skip is None and crawled.fail is None:
             n_files += 1
             n_bytes += crawled.source.size
@@ -57,7 +59,7 @@ def scan(
     on_progress: Callable[[Progress], None] | None = None,
     workers: AbstractContextManager[Workers] | None = None,
     pace: Pace | None = None,
-    crawler: Callable[[Sequence[bytes], IgnoreRules], Iterator[Crawled]] = crawl,
+    crawler: Callable[[Sequence[bytes], IgnoreRules], Iterator[Crawled]] | None = None,
 ) -> ScanRun:
     """Scan the roots and record one outcome for every entry of the share.
 
@@ -76,7 +78,7 @@ def scan(
     key = versions_key(parts)
     state = store.begin_scan(roots, versions=parts, options=options.as_dict(), now=_now())
     ledger = Ledger(store, state.id, key, on_progress or (lambda _progress: None))
-    plan = Plan(ledger, options, roots, crawler(roots, ignore))
+    plan = Plan(ledger, options, roots, crawler(roots, ignore) if crawler else crawl(roots, ignore, config))
     stage_seconds: Counter[str] = Counter()
     try:
         with workers or local_workers(config, largest_batch=pace.largest_batch) as crew:

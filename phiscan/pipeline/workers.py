@@ -11,9 +11,12 @@ from contextlib import contextmanager
 from typing import Protocol
 
 from phiscan.config import Config
+from phiscan.extract.delivered import ask_at
 from phiscan.extract.sandbox import Fault, Sandbox
 from phiscan.model import SourceFile
+from phiscan.pipeline.delivery import Delivery
 from phiscan.pipeline.engine import Engine, Processed, build_engine, process
+from phiscan.pipeline.hatch import Hatch
 
 # Imported once by the server that workers are forked from, so that a new worker is there at once.
 _PRELOAD = ("phiscan.pipeline.workers",)
@@ -30,12 +33,13 @@ class Workers(Protocol):
 class SandboxWorkers:
     """The confined worker processes of this machine."""
 
-    def __init__(self, sandbox: Sandbox) -> None:
+    def __init__(self, sandbox: Sandbox, delivery: Delivery) -> None:
         self._sandbox = sandbox
+        self._delivery = delivery
 
     def run(self, sources: Iterable[SourceFile]) -> Iterator[tuple[SourceFile, Processed | Fault]]:
-        """Yield each file with its answer, in the order of the files."""
-        return self._sandbox.run(_work, sources)
+        """Yield each file, with its owner and readers, and its answer, in the order of the files."""
+        return self._delivery.run(self._sandbox, _work, sources)
 
 
 @contextmanager
@@ -44,11 +48,14 @@ def local_workers(config: Config, *, largest_batch: int | None = None) -> Iterat
 
     ``largest_batch``: so many files at most are given to one process at a time.
     """
-    sandbox = Sandbox(config.n_workers, config.limits, _start_worker, (config,), preload=_PRELOAD)
-    if largest_batch is not None:
-        sandbox.largest_batch = largest_batch
-    with sandbox:
-        yield SandboxWorkers(sandbox)
+    with Hatch() as hatch, Delivery(config, hatch) as delivery:
+        sandbox = Sandbox(
+            config.n_workers, config.limits, _start_worker, (config, hatch.address), preload=_PRELOAD
+        )
+        if largest_batch is not None:
+            sandbox.largest_batch = largest_batch
+        with sandbox:
+            yield SandboxWorkers(sandbox, delivery)
 
 
 class _Worker:
@@ -57,7 +64,8 @@ class _Worker:
     engine: Engine | None = None
 
 
-def _start_worker(config: Config) -> None:
+def _start_worker(config: Config, hatch: str) -> None:
+    ask_at(hatch)
     _Worker.engine = build_engine(config)
 
 
