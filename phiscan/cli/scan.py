@@ -17,7 +17,7 @@ from phiscan.cli.progress import show_progress
 from phiscan.cli.scan_lock import lock_roots
 from phiscan.cli.scan_output import FORMATS
 from phiscan.config import MAX_WORKERS, Config, load_config
-from phiscan.crawl import IgnoreRules, check_roots, load_ignore
+from phiscan.crawl import IgnoreRules, check_roots, is_remote, load_ignore
 from phiscan.errors import ConfigError, InputError, StoreError
 from phiscan.pipeline import ScanOptions, ScanRun, count_share
 from phiscan.pipeline import scan as run_scan
@@ -71,7 +71,7 @@ def scan(
     config = load_config(Path(ctx.obj) if ctx.obj else None)
     if workers is not None:
         config = config.with_workers(workers)
-    folders = check_roots(roots)
+    folders = check_roots(roots, config)
     home = bytes(config.home.resolve())
     for folder in folders:
         if folder == home or folder.startswith(home.rstrip(b"/") + b"/"):
@@ -82,7 +82,7 @@ def scan(
         say(f"{ignore.refused}: lies on the share and is not used; keep it beside phiscan.toml")
     output_format = "json" if as_json else output_format
     if dry_run:
-        _count_only(folders, ignore, as_json=output_format == "json")
+        _count_only(config, folders, ignore, as_json=output_format == "json")
         return
     options = ScanOptions(full=full, retry_failed=retry_failed)
     with _open_store(config) as store, lock_roots(config.home, folders):
@@ -121,7 +121,7 @@ def _run(
     ignore: IgnoreRules,
     options: ScanOptions,
 ) -> ScanRun:
-    with show_progress(lambda: count_share(folders, ignore)) as on_progress:
+    with show_progress(lambda: count_share(_countable(folders), ignore)) as on_progress:
         return run_scan(config, folders, store, ignore=ignore, options=options, on_progress=on_progress)
 
 
@@ -143,9 +143,16 @@ def _stop_on_signals() -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def _count_only(folders: tuple[bytes, ...], ignore: IgnoreRules, *, as_json: bool) -> None:
+def _countable(folders: tuple[bytes, ...]) -> tuple[bytes, ...]:
+    """Return the folders if all are of this machine: a server is not listed twice for a number on the screen."""
+    return () if any(map(is_remote, folders)) else folders
+
+
+def _count_only(
+    config: Config, folders: tuple[bytes, ...], ignore: IgnoreRules, *, as_json: bool
+) -> None:
     n_files = n_bytes = 0
-    for counts in count_share(folders, ignore):
+    for counts in count_share(folders, ignore, config):
         n_files, n_bytes = counts
     if as_json:
         print_json({"dry_run": True, "files": n_files, "bytes": n_bytes})
