@@ -34,7 +34,7 @@ class _Total:
             self.n_files = n_files
             if self.stop.is_set():
                 return
-        self.known = True
+        self.known = self.n_files > 0
 
 
 @contextmanager
