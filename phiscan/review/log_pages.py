@@ -91,15 +91,11 @@ def sign(connection: sa.Connection, *, head: str, note: str, reviewer: str, now:
 
     Raises:
         ConflictError: the log does not hold what was shown (any more).
-        InputError: the note is too long, or the log is not whole.
+        InputError: the note is too long.
     """
     note = note.strip()
     if len(note) > MAX_NOTE_CHARS:
         message = f"note: expected at most {MAX_NOTE_CHARS} characters"
-        raise InputError(message)
-    check = audit.verify(connection)
-    if not check.ok:
-        message = f"the log is not whole: entry {check.first_bad}: {check.problem}"
         raise InputError(message)
     shown = sa.select(audit_log.c.id).where(audit_log.c.hash == head)
     n_entries = connection.execute(shown).scalar_one_or_none()

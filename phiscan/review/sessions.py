@@ -53,6 +53,10 @@ class Token:
     expires: datetime
     revoked: datetime | None
 
+    def is_good(self, now: datetime) -> bool:
+        """Tell whether it can be used now."""
+        return self.revoked is None and self.expires > now
+
 
 def digest(secret: str) -> str:
     """Return what is stored of a random secret."""

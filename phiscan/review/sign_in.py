@@ -6,9 +6,11 @@ fails learns neither whether the name exists nor whether the account rests, is l
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import Enum
+from typing import TypeVar
 
 import sqlalchemy as sa
 
@@ -16,6 +18,8 @@ from phiscan.review import accounts, passwords, sessions
 from phiscan.review.accounts import User
 from phiscan.review.database import Database, inserted_id
 from phiscan.review.tables.users import UserEvent, sign_in_attempt, user_account
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,18 +55,51 @@ def sign_in(
     Raises:
         StoreError: the database cannot be written.
     """
+
+    def welcome(connection: sa.Connection, user: User) -> SignedIn:
+        return begin(connection, user, method="password", address=address, now=now)
+
+    return _proven(database, name, password, welcome, address=address, limits=limits, now=now)
+
+
+def knows_password(
+    database: Database, user: User, password: str, *, address: str, limits: Limits, now: datetime
+) -> bool:
+    """Tell whether a signed-in person knows the account's password; wrong ones count as at the sign-in."""
+
+    def agree(connection: sa.Connection, proven: User) -> bool:
+        connection.execute(sign_in_attempt.delete().where(sign_in_attempt.c.user_id == proven.id))
+        return True
+
+    return _proven(database, user.name, password, agree, address=address, limits=limits, now=now) is True
+
+
+def _proven(
+    database: Database,
+    name: str,
+    password: str,
+    then: Callable[[sa.Connection, User], T],
+    *,
+    address: str,
+    limits: Limits,
+    now: datetime,
+) -> T | Refusal:
+    """Do what comes next for whoever knows the password."""
     counted = database.write(lambda connection: _count(connection, name, address, limits, now), durable=True)
     if counted is None:
         return Refusal.TOO_MANY
     is_right = passwords.is_right(password, counted.password_hash)  # no transaction waits for this
-    return database.write(
-        lambda connection: (
-            _succeed(connection, counted, address, now)
-            if is_right and not counted.rests
-            else _fail(connection, counted, address, limits, now)
-        ),
-        durable=True,
-    )
+
+    def finish(connection: sa.Connection) -> T | Refusal:
+        if is_right and not counted.rests:
+            query = sa.select(user_account).where(user_account.c.id == counted.user_id)
+            row = connection.execute(query).first()
+            # Not, when it was changed while we looked at the password.
+            if row and not row.disabled and not row.locked and row.password_hash == counted.password_hash:
+                return then(connection, accounts.user_of(row))
+        return _fail(connection, counted, address, limits, now)
+
+    return database.write(finish, durable=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,22 +155,6 @@ def _n_attempts(connection: sa.Connection, which: sa.ColumnElement[bool], since:
     if since is not None:
         query = query.where(sign_in_attempt.c.at > since)
     return int(connection.execute(query).scalar_one())
-
-
-def _succeed(connection: sa.Connection, counted: _Counted, address: str, now: datetime) -> SignedIn | Refusal:
-    row = connection.execute(sa.select(user_account).where(user_account.c.id == counted.user_id)).first()
-    if row is None or row.disabled or row.locked or row.password_hash != counted.password_hash:
-        # Not allowed, or changed while we looked at the password; the attempt stays counted.
-        accounts.log(
-            connection,
-            UserEvent.SIGN_IN_FAILED,
-            counted.user_id,
-            actor=counted.name,
-            address=address,
-            now=now,
-        )
-        return Refusal.WRONG
-    return begin(connection, accounts.user_of(row), method="password", address=address, now=now)
 
 
 def begin(connection: sa.Connection, user: User, *, method: str, address: str, now: datetime) -> SignedIn:

@@ -11,13 +11,15 @@ from datetime import datetime, timedelta
 import sqlalchemy as sa
 
 from phiscan.errors import InputError
-from phiscan.review import accounts, log_pages, passwords, saved_views, sessions
+from phiscan.review import accounts, audit, log_pages, passwords, provider_sign_in, saved_views, sessions
 from phiscan.review.accounts import User
 from phiscan.review.database import Database
+from phiscan.review.items import AuditCheck
 from phiscan.review.log_pages import LogPage, LogReview
+from phiscan.review.provider_sign_in import Flow, Identity
 from phiscan.review.saved_views import SavedView
 from phiscan.review.sessions import Lifetime, Session, Token
-from phiscan.review.sign_in import Limits, Refusal, SignedIn, sign_in
+from phiscan.review.sign_in import Limits, Refusal, SignedIn, knows_password, sign_in
 from phiscan.review.tables.users import Role, UserEvent, sign_in_attempt
 
 __all__ = ["Lifetime", "Limits", "Refusal", "Role", "Session", "SignedIn", "Token", "User", "Users"]
@@ -121,15 +123,26 @@ class Users:
         """Begin a session for whoever knows the password; see ``phiscan.review.sign_in``."""
         return sign_in(self.database, name, password, address=address, limits=self.limits, now=now)
 
+    def start_flow(self, *, now: datetime) -> Flow:
+        """Begin a sign-in through the identity provider."""
+        return self.database.write(lambda connection: provider_sign_in.start_flow(connection, now=now))
+
+    def take_flow(self, *, state: str, browser: str, now: datetime) -> Flow | None:
+        """Return the sign-in that this browser began, once."""
+        return self.database.write(
+            lambda connection: provider_sign_in.take_flow(connection, state=state, browser=browser, now=now)
+        )
+
+    def sign_in_as(self, identity: Identity, *, address: str, now: datetime) -> SignedIn | None:
+        """Begin a session for whom the provider has named; None when no account may sign in."""
+        return self.database.write(
+            lambda connection: provider_sign_in.sign_in(connection, identity, address=address, now=now),
+            durable=True,
+        )
+
     def knows_password(self, user: User, password: str, *, address: str, now: datetime) -> bool:
         """Tell whether a signed-in person knows the password of the account, under the same limits."""
-        found = self.sign_in(user.name, password, address=address, now=now)
-        if isinstance(found, Refusal):
-            return False
-        session = self.session(found.secret, now=now)
-        if session is not None:
-            self.end_sessions(user.id, session.id, by=user.name, now=now)
-        return True
+        return knows_password(self.database, user, password, address=address, limits=self.limits, now=now)
 
     def session(self, secret: str, *, now: datetime) -> Session | None:
         """Return the session that a cookie names, while it is good; notes that it was used."""
@@ -251,10 +264,19 @@ class Users:
             ConflictError: the log does not hold what was shown.
             InputError: the log is not whole.
         """
+        check = self.verify_log()  # reads the whole log: not while others wait to write
+        if not check.ok:
+            message = f"the log is not whole: entry {check.first_bad}: {check.problem}"
+            raise InputError(message)
         return self.database.write(
             lambda connection: log_pages.sign(connection, head=head, note=note, reviewer=reviewer, now=now),
             durable=True,
         )
+
+    def verify_log(self) -> AuditCheck:
+        """Check the whole audit log; see ``Store.verify_audit``."""
+        with self.database.read() as connection:
+            return audit.verify(connection)
 
     def log_export(self, *, what: str, by: User, address: str, now: datetime) -> None:
         """Record that somebody took data out: the queue as a file, the audit pack."""

@@ -73,11 +73,16 @@ def settings_of(listening: Listening, *, max_body_kb: int = 1024) -> Settings:
     if not is_loopback:
         _may_leave_the_machine(listening, has_public=public is not None, has_tls=has_tls)
     if public is None:
-        return Settings(is_https=has_tls, max_body_bytes=max_body_kb * 1024)
+        host = f"[{listening.host}]" if ":" in listening.host else listening.host
+        return Settings(
+            own_url=f"{'https' if has_tls else 'http'}://{host}:{listening.port}",
+            is_https=has_tls,
+            max_body_bytes=max_body_kb * 1024,
+        )
+    name = (public.hostname or "").lower()
     return Settings(
-        hosts=((public.hostname or "").lower(),)
-        if ":" not in (public.hostname or "")
-        else (f"[{public.hostname}]",),
+        hosts=(f"[{name}]" if ":" in name else name,),
+        own_url=listening.public_url.rstrip("/"),
         is_https=public.scheme == "https",
         max_body_bytes=max_body_kb * 1024,
         proxies=listening.proxies,

@@ -24,6 +24,8 @@ Cross-site requests are refused before a route sees them, so forms need no hidde
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from datetime import datetime
 from functools import partial
 
 from fastapi import FastAPI
@@ -34,16 +36,48 @@ from fastapi.telemetry import TelemetryConfig
 from phiscan import __version__
 from phiscan.config import Config
 from phiscan.review.store import Store
-from phiscan.web import routes_account, routes_service, routes_sign_in
+from phiscan.web import (
+    routes_account,
+    routes_api,
+    routes_correct,
+    routes_item,
+    routes_log,
+    routes_provider,
+    routes_queue,
+    routes_reports,
+    routes_scans,
+    routes_second,
+    routes_service,
+    routes_sign_in,
+    routes_suppress,
+    routes_users,
+)
 from phiscan.web.access import PERMISSION, GuardedRoute, Routes
-from phiscan.web.desk import Desk, Settings
+from phiscan.web.desk import Desk, Settings, utc_now
 from phiscan.web.failures import answer_failures
+from phiscan.web.packs import Packs
 from phiscan.web.pages import Pages
 from phiscan.web.protection import Protection
+from phiscan.web.provider import load_provider
 from phiscan.web.session import admit
 from phiscan.web.static import Static
 
-ROUTES: tuple[Routes, ...] = (routes_service.routes, routes_sign_in.routes, routes_account.routes)
+ROUTES: tuple[Routes, ...] = (
+    routes_service.routes,
+    routes_sign_in.routes,
+    routes_account.routes,
+    routes_provider.routes,
+    routes_log.routes,
+    routes_users.routes,
+    routes_api.routes,
+    routes_queue.routes,
+    routes_item.routes,
+    routes_correct.routes,
+    routes_suppress.routes,
+    routes_second.routes,
+    routes_scans.routes,
+    routes_reports.routes,
+)
 
 _NO_TELEMETRY: TelemetryConfig = {
     "tracing": False,
@@ -55,7 +89,12 @@ _NO_TELEMETRY: TelemetryConfig = {
 
 
 def create_app(
-    store: Store, config: Config, settings: Settings | None = None, *, routes: tuple[Routes, ...] = ROUTES
+    store: Store,
+    config: Config,
+    settings: Settings | None = None,
+    *,
+    routes: tuple[Routes, ...] = ROUTES,
+    now: Callable[[], datetime] = utc_now,
 ) -> FastAPI:
     """Return the application over an open store.
 
@@ -73,7 +112,15 @@ def create_app(
         telemetry=_NO_TELEMETRY,
         max_body_size=settings.max_body_bytes,
     )
-    app.state.desk = Desk(store=store, config=config, settings=settings, pages=Pages(Static.load()))
+    app.state.desk = Desk(
+        store=store,
+        config=config,
+        settings=settings,
+        pages=Pages(Static.load()),
+        packs=Packs(config.home / "reports"),
+        provider=load_provider(config, settings.own_url),
+        now=now,
+    )
     app.state.admit = admit
     for module in routes:
         for route in module.declared:
@@ -85,14 +132,14 @@ def create_app(
                 openapi_extra={PERMISSION: route.needs.value},
                 **route.options,
             )
-    _check(app)
+    check_routes(app)
     app.openapi = partial(_openapi, app)  # type: ignore[method-assign]
     app.add_middleware(Protection, settings=settings)
     answer_failures(app)
     return app
 
 
-def _check(app: FastAPI) -> None:
+def check_routes(app: FastAPI) -> None:
     """Refuse an application with a route that has no guard, or with one that hides another."""
     seen: set[tuple[str, str]] = set()
     for route in app.routes:

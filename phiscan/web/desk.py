@@ -11,7 +11,9 @@ from fastapi import Depends, Request
 
 from phiscan.config import Config
 from phiscan.review.store import Store
+from phiscan.web.packs import Packs
 from phiscan.web.pages import Pages
+from phiscan.web.provider import Provider
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,12 +21,14 @@ class Settings:
     """How this server is reached."""
 
     hosts: tuple[str, ...] = ("127.0.0.1", "localhost", "[::1]")  # names that a browser may ask for
+    own_url: str = "http://127.0.0.1:8470"  # the address by which browsers know it
     is_https: bool = False  # browsers reach it by TLS: cookies are Secure
     max_body_bytes: int = 1024 * 1024
     proxies: tuple[str, ...] = ()  # the only addresses or networks that may connect; they name the browser's
 
 
-def _utc_now() -> datetime:
+def utc_now() -> datetime:
+    """Return the time."""
     return datetime.now(UTC)
 
 
@@ -36,7 +40,9 @@ class Desk:
     config: Config
     settings: Settings
     pages: Pages
-    now: Callable[[], datetime] = field(default=_utc_now)
+    packs: Packs
+    provider: Provider | None = None  # who else may say who somebody is
+    now: Callable[[], datetime] = field(default=utc_now)
 
 
 def desk_of(request: Request) -> Desk:

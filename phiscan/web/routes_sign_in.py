@@ -9,8 +9,8 @@ from starlette.responses import RedirectResponse, Response
 
 from phiscan.review.users import Refusal
 from phiscan.web.access import Permission, Routes
-from phiscan.web.desk import DeskNow
-from phiscan.web.session import BrowserSession, clear_cookie, cookie_name, set_cookie
+from phiscan.web.desk import Desk, DeskNow
+from phiscan.web.session import BrowserSession, address_of, clear_cookie, cookie_name, set_cookie
 
 routes = Routes()
 
@@ -18,7 +18,7 @@ routes = Routes()
 @routes.page("GET", "/sign-in", needs=Permission.PUBLIC)
 def form(request: Request, desk: DeskNow, next: str = "/") -> Response:  # noqa: A002 (the field's name)
     """Show the form."""
-    return desk.pages.render(request, "sign_in.html", next=inside(next), problem="")
+    return desk.pages.render(request, "sign_in.html", next=inside(next), problem="", provider=_label(desk))
 
 
 @routes.page("POST", "/sign-in", needs=Permission.PUBLIC)
@@ -34,7 +34,12 @@ def sign_in(
     if isinstance(found, Refusal):
         status = 429 if found is Refusal.TOO_MANY else 401
         page = desk.pages.render(
-            request, "sign_in.html", status_code=status, next=inside(next), problem=found.name
+            request,
+            "sign_in.html",
+            status_code=status,
+            next=inside(next),
+            problem=found.name,
+            provider=_label(desk),
         )
         if found is Refusal.TOO_MANY:
             page.headers["Retry-After"] = str(int(desk.store.users.limits.window.total_seconds()))
@@ -58,9 +63,9 @@ def sign_out(session: BrowserSession, desk: DeskNow) -> Response:
     return response
 
 
-def address_of(request: Request) -> str:
-    """Return the address that a request came from."""
-    return request.client.host if request.client else ""
+def _label(desk: Desk) -> str:
+    """Return what the link to the identity provider says; "" = there is none."""
+    return desk.provider.table.label if desk.provider else ""
 
 
 def inside(place: str) -> str:

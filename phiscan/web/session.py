@@ -60,6 +60,11 @@ def bearer_of(request: Request) -> str | None:
     return token.strip() if request.url.path.startswith(API) and scheme.lower() == "bearer" else None
 
 
+def address_of(request: Request) -> str:
+    """Return the network address that a request came from."""
+    return request.client.host if request.client else ""
+
+
 def cookie_name(desk: Desk) -> str:
     """Return the cookie's name; with __Host- no other host of the domain can set it."""
     return "__Host-phiscan" if desk.settings.is_https else "phiscan"

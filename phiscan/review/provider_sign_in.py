@@ -1,0 +1,116 @@
+"""Signing in through the hospital's identity provider: the sign-in under way, and whose account it is."""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+import sqlalchemy as sa
+
+from phiscan.errors import InputError
+from phiscan.review import accounts
+from phiscan.review.accounts import User
+from phiscan.review.database import inserted_id
+from phiscan.review.sessions import digest
+from phiscan.review.sign_in import SignedIn, begin
+from phiscan.review.tables.users import Role, UserEvent, sign_in_flow, user_account
+
+FLOW_LIFE = timedelta(minutes=10)
+ACTOR = "identity provider"  # of what its claims change
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Flow:
+    """The secrets of one sign-in; ``browser`` is the value of a cookie."""
+
+    state: str
+    browser: str
+    nonce: str
+    code_verifier: str
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Who somebody is, as the provider has signed it; ``role`` None: its claims say nothing of roles."""
+
+    subject: str  # issuer and subject
+    name: str
+    role: Role | None
+
+
+def start_flow(connection: sa.Connection, *, now: datetime) -> Flow:
+    """Begin a sign-in, and forget those that were never finished."""
+    connection.execute(sign_in_flow.delete().where(sign_in_flow.c.created <= now - FLOW_LIFE))
+    flow = Flow(*(secrets.token_urlsafe(32) for _ in range(4)))
+    values = {
+        "state_hash": digest(flow.state),
+        "browser_hash": digest(flow.browser),
+        "nonce": flow.nonce,
+        "code_verifier": flow.code_verifier,
+        "created": now,
+    }
+    inserted_id(connection, sign_in_flow, values)
+    return flow
+
+
+def take_flow(connection: sa.Connection, *, state: str, browser: str, now: datetime) -> Flow | None:
+    """Return the sign-in that this browser began, once."""
+    found = (
+        (sign_in_flow.c.state_hash == digest(state))
+        & (sign_in_flow.c.browser_hash == digest(browser))
+        & (sign_in_flow.c.created > now - FLOW_LIFE)
+    )
+    row = connection.execute(sa.select(sign_in_flow).where(found)).first()
+    connection.execute(sign_in_flow.delete().where(found))
+    return None if row is None else Flow(state, browser, row.nonce, row.code_verifier)
+
+
+def sign_in(connection: sa.Connection, identity: Identity, *, address: str, now: datetime) -> SignedIn | None:
+    """Begin a session for the account of this identity; None when it has none that may sign in.
+
+    The role that the claims say is the account's role from now on. An account is made for somebody new
+    only when the claims give a role, and never under a name that another account has.
+    """
+    query = sa.select(user_account).where(user_account.c.subject == identity.subject)
+    row = connection.execute(query).first()
+    if row is None:
+        user = _newcomer(connection, identity, now=now)
+    else:
+        user = accounts.user_of(row)
+        if user.may_sign_in and identity.role not in {None, user.role}:
+            role = Role(str(identity.role))
+            user = accounts.change(
+                connection, user.id, UserEvent.ROLE, {"role": role.value}, by=ACTOR, value=role.value, now=now
+            )
+    if user is None or not user.may_sign_in:
+        user_id = None if user is None else user.id
+        actor = "unknown" if user is None else user.name
+        accounts.log(
+            connection,
+            UserEvent.SIGN_IN_FAILED,
+            user_id,
+            actor=actor,
+            value="provider",
+            address=address,
+            now=now,
+        )
+        return None
+    return begin(connection, user, method="provider", address=address, now=now)
+
+
+def _newcomer(connection: sa.Connection, identity: Identity, *, now: datetime) -> User | None:
+    if identity.role is None:
+        return None
+    try:
+        return accounts.add(
+            connection,
+            name=identity.name,
+            role=identity.role,
+            password_hash="",
+            subject=identity.subject,
+            by=ACTOR,
+            now=now,
+        )
+    except InputError:  # an unfit name, or one that another account has
+        return None

@@ -1,0 +1,11 @@
+"""Numbers of rows in an address: no more than the database can hold."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import Path
+
+MAX_NUMBER = 2**63 - 1
+
+RowNumber = Annotated[int, Path(ge=1, le=MAX_NUMBER)]

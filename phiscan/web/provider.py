@@ -1,0 +1,238 @@
+"""OpenID Connect: sending a browser to the identity provider, and believing only what it has signed.
+
+Authorization code with PKCE, state bound to the browser, nonce bound to the sign-in. The provider's answers
+are never logged: they name people.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from phiscan.config import Config, take_table
+from phiscan.errors import ConfigError, PhiscanError, origin
+from phiscan.review.provider_sign_in import Flow, Identity
+from phiscan.review.tables.users import Role
+
+if TYPE_CHECKING:
+    from authlib.integrations.httpx_client import OAuth2Client
+
+CALLBACK = "/sign-in/provider/callback"
+ALGORITHMS = (
+    "RS256",
+    "PS256",
+    "ES256",
+    "EdDSA",
+    "RS384",
+    "RS512",
+    "ES384",
+    "ES512",
+)  # none with a shared key
+LEEWAY_S = 60
+FRESH_S = 3600.0  # the provider's keys are asked for anew then, or when an unknown one is used
+TIMEOUT_S = 10.0
+
+
+class ProviderError(PhiscanError):
+    """The identity provider did not answer as it must; nobody is signed in."""
+
+
+@dataclass(frozen=True, slots=True)
+class OidcTable:
+    """The table ``[oidc]`` of phiscan.toml, without its roles."""
+
+    issuer: str = ""
+    client_id: str = ""
+    client_secret_file: str = ""
+    label: str = "Sign in with your organisation's account"  # on the link
+    name_claim: str = "preferred_username"
+    role_claim: str = "groups"
+    scope: str = "openid profile"
+
+
+@dataclass(slots=True)
+class Provider:
+    """One identity provider."""
+
+    table: OidcTable
+    secret: str = field(repr=False)
+    roles: Mapping[str, Role]  # value of the claim -> role; of several, the first here
+    redirect_uri: str
+    transport: Any = None  # another way than the network, for tests
+    _found: dict[str, Any] = field(default_factory=dict, repr=False)
+    _fetched: float = 0.0
+
+    def authorization_url(self, flow: Flow) -> str:
+        """Return where to send the browser.
+
+        Raises:
+            ProviderError: the provider cannot be reached.
+        """
+        with self._client() as client:
+            self._discover(client)
+            url, _ = client.create_authorization_url(
+                self._found["authorization_endpoint"],
+                state=flow.state,
+                nonce=flow.nonce,
+                code_verifier=flow.code_verifier,
+            )
+        return str(url)
+
+    def identity(self, flow: Flow, code: str) -> Identity:
+        """Return who has signed in, from the code that the browser brought back.
+
+        Raises:
+            ProviderError: the code is not good, or the token is not signed, for us, now, for this sign-in.
+        """
+        from authlib.oidc.core import CodeIDToken  # noqa: PLC0415 (optional)
+        from joserfc import jwt  # noqa: PLC0415 (optional)
+
+        with self._client() as client:
+            self._discover(client)
+            try:
+                token = client.fetch_token(
+                    self._found["token_endpoint"],
+                    grant_type="authorization_code",
+                    code=code,
+                    code_verifier=flow.code_verifier,
+                )
+                signed = jwt.decode(str(token["id_token"]), self._keys(client), algorithms=list(ALGORITHMS))
+                claims = CodeIDToken(
+                    signed.claims,
+                    signed.header,
+                    options={
+                        "iss": {"essential": True, "value": self.table.issuer},
+                        "aud": {"essential": True, "value": self.table.client_id},
+                    },
+                    params={"nonce": flow.nonce, "client_id": self.table.client_id},
+                )
+                claims.validate(now=int(time.time()), leeway=LEEWAY_S)
+            except ProviderError:
+                raise
+            except Exception as error:  # noqa: BLE001 (the libraries' errors quote the token, which names a person)
+                message = f"the identity provider's answer is not good: {origin(error)}"
+                raise ProviderError(message) from None
+        return Identity(
+            subject=f"{claims['iss']} {claims['sub']}",
+            name=str(claims.get(self.table.name_claim, "")),
+            role=self._role(claims.get(self.table.role_claim)),
+        )
+
+    def _role(self, claimed: object) -> Role | None:
+        values = set(claimed) if isinstance(claimed, list) else {claimed}
+        return next((role for value, role in self.roles.items() if value in values), None)
+
+    def _client(self) -> OAuth2Client:
+        from authlib.integrations.httpx_client import OAuth2Client  # noqa: PLC0415 (optional)
+
+        return OAuth2Client(
+            self.table.client_id,
+            self.secret or None,
+            scope=self.table.scope,
+            redirect_uri=self.redirect_uri,
+            code_challenge_method="S256",
+            timeout=TIMEOUT_S,
+            follow_redirects=False,
+            transport=self.transport,
+        )
+
+    def _discover(self, client: OAuth2Client) -> None:
+        if self._found and time.monotonic() - self._fetched < FRESH_S:
+            return
+        found = self._get(client, self.table.issuer.rstrip("/") + "/.well-known/openid-configuration")
+        if found.get("issuer") != self.table.issuer:
+            message = "the identity provider calls itself by another name than oidc.issuer"
+            raise ProviderError(message)
+        wanted = ("authorization_endpoint", "token_endpoint", "jwks_uri")
+        if any(not is_protected(str(found.get(name, ""))) for name in wanted):
+            message = "the identity provider names an address that is not https"
+            raise ProviderError(message)
+        found["keys"] = self._get(client, found["jwks_uri"])
+        self._found, self._fetched = found, time.monotonic()
+
+    def _keys(self, client: OAuth2Client) -> Any:
+        """Return what finds the key that a token names; keys that are not known are asked for, once."""
+        from joserfc.jwk import KeySet  # noqa: PLC0415 (optional)
+
+        def key(token: Any) -> Any:
+            kid = token.headers().get("kid")
+            if kid is not None and kid not in {one.get("kid") for one in self._found["keys"].get("keys", [])}:
+                self._found["keys"] = self._get(client, self._found["jwks_uri"])
+            keys = KeySet.import_key_set(self._found["keys"])
+            return keys.get_by_kid(kid) if kid is not None else keys.keys[0]
+
+        return key
+
+    @staticmethod
+    def _get(client: OAuth2Client, url: str) -> dict[str, Any]:
+        try:
+            response = client.get(url, withhold_token=True)
+            response.raise_for_status()
+            found = response.json()
+        except Exception as error:  # noqa: BLE001 (whatever the client raises; its message may hold an answer)
+            message = f"the identity provider does not answer: {origin(error)}"
+            raise ProviderError(message) from None
+        if not isinstance(found, dict):
+            message = "the identity provider's answer is not a JSON object"
+            raise ProviderError(message)
+        return found
+
+
+def load_provider(config: Config, own_url: str) -> Provider | None:
+    """Read ``[oidc]``; None when the file has no such table.
+
+    Raises:
+        ConfigError: names the field and what was expected.
+    """
+    raw = dict(config.tables.get("oidc", {}))
+    if not raw:
+        return None
+    roles = _roles(config, raw.pop("roles", {}))
+    table = take_table(config, "oidc", OidcTable, raw)
+    for name in ("issuer", "client_id"):
+        if not getattr(table, name):
+            message = f"{config.source}: oidc.{name}: expected a text"
+            raise ConfigError(message)
+    if not is_protected(table.issuer):
+        message = f"{config.source}: oidc.issuer: expected an https:// address"
+        raise ConfigError(message)
+    try:
+        import authlib.integrations.httpx_client  # noqa: F401, PLC0415 (optional; said at the start, not at a sign-in)
+    except ImportError:
+        message = f"{config.source}: oidc: needs Authlib: pip install 'phiscan[oidc]'"
+        raise ConfigError(message) from None
+    return Provider(table, _secret(config, table.client_secret_file), roles, own_url.rstrip("/") + CALLBACK)
+
+
+def is_protected(url: str) -> bool:
+    """Tell whether what is sent there can be read on the way: https, or this machine itself."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return False
+    return parts.scheme == "https" or (
+        parts.scheme == "http" and parts.hostname in {"localhost", "127.0.0.1", "::1"}
+    )
+
+
+def _roles(config: Config, raw: object) -> dict[str, Role]:
+    known = ", ".join(role.value for role in Role)
+    if not isinstance(raw, Mapping) or any(value not in set(Role) for value in raw.values()):
+        message = f"{config.source}: oidc.roles: expected a table of claim = role; roles are {known}"
+        raise ConfigError(message)
+    return {str(claim): Role(value) for claim, value in raw.items()}
+
+
+def _secret(config: Config, name: str) -> str:
+    if not name:
+        return ""
+    path = Path(config.source).parent / name
+    try:
+        return path.read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError):
+        message = f"{config.source}: oidc.client_secret_file: {name}: cannot be read"
+        raise ConfigError(message) from None

@@ -1,0 +1,89 @@
+"""A desk over a small scanned share, with one person of every role."""
+
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from fastapi import FastAPI
+from fastapi.testclient import TestClient
+from pwdlib import PasswordHash
+from pwdlib.hashers.argon2 import Argon2Hasher
+
+from phiscan.config import Config
+from phiscan.review import passwords
+from phiscan.review.store import Store
+from phiscan.review.users import Role
+from phiscan.web.app import create_app
+from tests.review.results import NOW, scan, url_of
+from tests.web.clock import Clock
+
+PASSWORD = "correct horse battery"
+QUICK = PasswordHash((Argon2Hasher(time_cost=1, memory_cost=8, parallelism=1),))
+OWN = {"sec-fetch-site": "same-origin"}  # what a browser says of our own forms
+
+
+class Browser:
+    """A browser that says where its requests come from, and follows no redirect."""
+
+    def __init__(self, app: FastAPI, address: str = "192.0.2.1") -> None:
+        self.client = TestClient(
+            app,
+            base_url="http://localhost",
+            follow_redirects=False,
+            raise_server_exceptions=False,
+            client=(address, 50_000),
+        )
+
+    def sign_in(self, name: str, password: str = PASSWORD) -> "Browser":
+        answer = self.client.post("/sign-in", data={"name": name, "password": password}, headers=OWN)
+        assert answer.status_code == 303, answer.text
+        return self
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture(scope="session")
+def made_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Make the database once: its migrations take a second, a copy of the file none."""
+    path = tmp_path_factory.mktemp("web") / "phiscan.db"
+    with pytest.MonkeyPatch.context() as patch, Store.open(url_of(path), create=True) as store:
+        patch.setattr(passwords, "_HASHER", QUICK)
+        scan(store)
+        for role in Role:
+            store.users.add(name=role.value, role=role, password=PASSWORD, by="test", now=NOW)
+    return path
+
+
+@pytest.fixture
+def store(made_once: Path, tmp_path: Path) -> Iterator[Store]:
+    """Open a copy with one scan and one account of each role, named as the role."""
+    shutil.copy(made_once, tmp_path / "phiscan.db")
+    with Store.open(url_of(tmp_path / "phiscan.db")) as opened:
+        yield opened
+
+
+@pytest.fixture(autouse=True)
+def _quick_hashes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hash passwords with the least memory that Argon2 takes: the tests sign in hundreds of times."""
+    monkeypatch.setattr(passwords, "_HASHER", QUICK)
+    passwords._nobody.cache_clear()
+
+
+@pytest.fixture
+def app(store: Store, clock: Clock) -> FastAPI:
+    return create_app(store, Config(), now=clock)
+
+
+@pytest.fixture
+def browser(app: FastAPI) -> Callable[[str], Browser]:
+    """Return what signs somebody in; "" = nobody."""
+
+    def make(name: str = "") -> Browser:
+        made = Browser(app)
+        return made.sign_in(name) if name else made
+
+    return make

@@ -1,0 +1,158 @@
+"""Every route asks for a permission, and gives each role what the table says: from the routes themselves."""
+
+import json
+import re
+from collections.abc import Callable, Iterator
+
+import pytest
+from fastapi import FastAPI
+from fastapi.routing import APIRoute
+
+from phiscan.config import Config
+from phiscan.review.store import Store
+from phiscan.review.users import Role
+from phiscan.web.access import PERMISSION, RIGHTS, GuardedRoute, Permission, Route, Routes, may
+from phiscan.web.app import ROUTES, check_routes, create_app
+from tests.web.conftest import OWN, Browser
+
+P = Permission
+EXPECTED: dict[Role, set[Permission]] = {
+    Role.READER: {P.SEE_QUEUE},
+    Role.REVIEWER: {
+        P.SEE_QUEUE, P.DECIDE, P.CORRECT, P.PROPOSE_SUPPRESSION, P.REVEAL, P.EXPORT, P.READ_REPORT,
+    },
+    Role.LEAD: {
+        P.SEE_QUEUE, P.DECIDE, P.CORRECT, P.PROPOSE_SUPPRESSION, P.REVEAL, P.EXPORT, P.READ_REPORT,
+        P.ASSIGN, P.ADJUDICATE, P.APPROVE_SUPPRESSION,
+    },
+    Role.AUDITOR: {P.READ_LOG, P.SIGN_LOG, P.READ_REPORT},
+    Role.ADMIN: {P.MANAGE_USERS},
+}  # fmt: skip
+
+PUBLIC = {
+    ("GET", "/healthz"),
+    ("GET", "/static/{digest}/{name}"),
+    ("GET", "/sign-in"),
+    ("POST", "/sign-in"),
+    ("GET", "/sign-in/provider"),
+    ("GET", "/sign-in/provider/callback"),
+}
+ENDS_SESSION = {"/sign-out", "/account/sessions/end", "/account/sessions/{session_id}/end"}
+ALL = [(route.method, route.path, route.needs) for module in ROUTES for route in module.declared]
+
+
+def test_the_table_of_rights_is_the_one_that_was_agreed() -> None:
+    assert {role: set(rights) for role, rights in RIGHTS.items()} == EXPECTED
+    assert not any(P.REVEAL in RIGHTS[role] for role in (Role.READER, Role.AUDITOR, Role.ADMIN))
+    assert not may(None, P.SIGNED_IN)
+
+
+def test_only_these_routes_are_public() -> None:
+    assert {(method, path) for method, path, needs in ALL if needs is P.PUBLIC} == PUBLIC
+
+
+def test_every_route_of_the_application_is_a_declared_one_behind_its_permission(app: FastAPI) -> None:
+    found = {
+        (method, route.path, route.permission)
+        for route in app.routes
+        if isinstance(route, GuardedRoute)
+        for method in route.methods
+    }
+    assert found == set(ALL)
+    assert len(app.routes) == len(ALL) > 20
+
+
+def test_every_operation_of_the_openapi_document_names_the_permission_of_its_route(app: FastAPI) -> None:
+    paths = json.loads(json.dumps(app.openapi()))["paths"]
+    found = {
+        (method.upper(), path, operation[PERMISSION])
+        for path, operations in paths.items()
+        for method, operation in operations.items()
+    }
+    assert found == {
+        (method, path, needs.value) for method, path, needs in ALL if path.startswith("/api/v1/")
+    } - {("GET", "/api/v1/openapi.json", "signed_in")}
+    assert found
+
+
+def _filled(path: str) -> str:
+    return re.sub(r"\{[^}]*\}", "1", path)
+
+
+@pytest.mark.parametrize("role", [None, *Role], ids=lambda role: role.value if role else "nobody")
+def test_every_route_lets_in_whom_its_permission_says_and_nobody_else(
+    role: Role | None, browser: Callable[[str], Browser], store: Store
+) -> None:
+    """With an empty body: whoever is let in gets any other answer than 401, 403 or the sign-in page."""
+    wrong = []
+    visitor = browser(role.value if role else "")
+    for method, path, needs in ALL:
+        if (method, path) in PUBLIC:
+            continue
+        answer = visitor.client.request(method, _filled(path), headers=OWN)
+        refused = answer.status_code in {401, 403} or answer.headers.get("location", "").startswith(
+            "/sign-in?"
+        )
+        if not role and answer.headers.get("location") == "/sign-in":
+            refused = True
+        if role and path in ENDS_SESSION and answer.status_code == 303:
+            visitor, refused = browser(role.value), False
+        allowed = role is not None and (needs is P.SIGNED_IN or needs in EXPECTED[role])
+        if refused == allowed:
+            wrong.append((method, path, role, answer.status_code))
+    assert wrong == []
+    assert store.verify_audit().ok
+
+
+@pytest.mark.parametrize("role", Role, ids=lambda role: role.value)
+def test_a_token_carries_the_rights_of_its_person_in_the_api_and_none_elsewhere(
+    role: Role, app: FastAPI, store: Store, clock: Callable[[], object]
+) -> None:
+    user = store.users.named(role.value)
+    token = store.users.make_token(user.id, label="test", days=1, by="test", now=clock())  # type: ignore[arg-type]
+    visitor = Browser(app).client
+    wrong = []
+    for method, path, needs in ALL:
+        if (method, path) in PUBLIC:
+            continue
+        answer = visitor.request(method, _filled(path), headers={"authorization": f"Bearer {token}"})
+        refused = answer.status_code in {401, 403, 303}
+        allowed = path.startswith("/api/") and (needs is P.SIGNED_IN or needs in EXPECTED[role])
+        if refused == allowed:
+            wrong.append((method, path, answer.status_code))
+    assert wrong == []
+
+
+def _extra(path: str, needs: object) -> Iterator[Routes]:
+    routes = Routes()
+    routes.declared.append(Route(path, lambda: None, "GET", needs, {}))  # type: ignore[arg-type]
+    yield routes
+
+
+def test_a_route_without_a_permission_cannot_be_made(store: Store) -> None:
+    class Nothing:
+        value = None
+
+    with pytest.raises(ValueError, match="None"):
+        create_app(store, Config(), routes=(*ROUTES, *_extra("/secret", Nothing())))
+    with pytest.raises(ValueError, match="None"):
+        GuardedRoute("/secret", lambda: None)
+
+
+def test_a_route_that_goes_round_the_declaration_is_refused(store: Store) -> None:
+    app = create_app(store, Config())
+    app.add_api_route("/secret", lambda: "secret")
+    with pytest.raises(ValueError, match="route without a permission: /secret"):
+        check_routes(app)
+    assert any(isinstance(route, APIRoute) and route.path == "/secret" for route in app.routes)
+
+
+def test_two_routes_of_one_address_are_refused(store: Store) -> None:
+    with pytest.raises(ValueError, match="declared twice: GET /account"):
+        create_app(store, Config(), routes=(*ROUTES, *_extra("/account", P.SIGNED_IN)))
+
+
+def test_an_unknown_address_says_nothing(browser: Callable[[str], Browser]) -> None:
+    for visitor in (browser(""), browser("lead")):
+        for path in ("/nothing", "/api/v1/nothing", "/docs", "/redoc", "/openapi.json", "/static/../app.py"):
+            assert visitor.client.get(path).status_code == 404, path
