@@ -19,6 +19,7 @@ from phiscan.classify.classifier import Classifier
 from phiscan.classify.decision import Evidence, refers
 from phiscan.classify.features import Window
 from phiscan.classify.knn import ConceptTfidf, OneClassKnn, block_of
+from phiscan.classify.ridge import fit_ridge
 
 N_FOLDS: Final = 5
 MIN_OF_EACH: Final = 10  # reviewed PHI files and others: fewer teach no correction
@@ -227,10 +228,15 @@ def _thresholds(
 ) -> dict[str, tuple[float, float]]:
     """Learn the leave-one-out threshold of every k again; it may only widen: no known PHI file falls out."""
     rows = tfidf.transform([*classifier.bags, *(counts for _, counts in prototypes)])
+    products = np.asarray((rows @ rows.T).todense())
+    lengths = np.diag(products)
+    distances = np.sqrt(np.maximum(lengths[:, None] + lengths[None, :] - 2 * products, 0.0))
+    np.fill_diagonal(distances, np.inf)
     found = {}
     for name, (threshold, scale) in classifier.thresholds.items():
-        knn = OneClassKnn(k=int(name), quantile=classifier.knn.quantile).fit(rows)
-        found[name] = (round(max(threshold, knn.threshold_), 5), round(scale, 5))
+        left_out = np.partition(distances, int(name) - 1, axis=1)[:, int(name) - 1]
+        wider = max(threshold, float(np.quantile(left_out, classifier.knn.quantile)))
+        found[name] = (round(wider, 5), round(scale, 5))
     return found
 
 
@@ -257,25 +263,15 @@ def _folds(material: _Material, among: Flags, seed: int) -> list[Flags]:
 
 def _fit(material: _Material, pupils: Flags, teachers: Flags, penalty: float | None = None) -> Floats:
     """Fit slope, intercept and weights on ``pupils``; ridge towards the shipped score."""
-    from scipy.optimize import minimize  # noqa: PLC0415 (half a second to import; only to learn)
-
     penalty = material.penalty if penalty is None else penalty
     base = np.array([log_odds(score) for score in material.base(teachers)[pupils]])
     rows = np.column_stack([base, np.ones(len(base)), material.features[pupils]])
-    signs = np.where(material.is_phi[pupils], 1.0, -1.0)
     start = np.zeros(rows.shape[1])
     start[0] = 1.0
     strength = np.full(rows.shape[1], penalty)
     strength[0], strength[1] = SLOPE_PENALTY, 0.01
 
-    def loss(weights: Floats) -> tuple[float, Floats]:
-        margins = signs * (rows @ weights)
-        pulled = weights - start
-        value = np.logaddexp(0.0, -margins).sum() + 0.5 * (strength * pulled * pulled).sum()
-        slope = -signs * np.exp(-np.logaddexp(0.0, margins))
-        return float(value), rows.T @ slope + strength * pulled
-
-    return np.asarray(minimize(loss, start, jac=True, method="L-BFGS-B").x)
+    return fit_ridge(rows, material.is_phi[pupils], start, strength)
 
 
 def _logits(material: _Material, weights: Floats, of: Flags, teachers: Flags) -> Floats:

@@ -15,7 +15,7 @@ def print_learned(number: int, summary: Mapping[str, Any]) -> None:
     reviewed, change, prototypes = summary["reviewed"], summary["change"], summary["prototypes"]
     lines = [
         f"Version {number}, learned from {reviewed['files']} reviewed files:",
-        f"  {reviewed['phi']} PHI, {reviewed['not_phi']} not; {reviewed['different']} without near-duplicates",
+        f"  {reviewed['phi']} PHI, {reviewed['not_phi']} not; {reviewed['different']} without near-copies",
         "",
         "On reviewed files that were held out:        shipped              this version",
         _row("  PHI files referred", summary, "phi_kept"),
