@@ -51,7 +51,7 @@ class ExtractError(PhiscanError):
 
 
 class ClusterError(PhiscanError):
-    """The cluster went away, or one of its machines must not be used; stops the run, which can go on later."""
+    """The cluster went away, or one of its machines must not be used; stops the run, resumable."""
 
 
 class StoreError(PhiscanError):

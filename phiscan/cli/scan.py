@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from types import FrameType
 
 import click
 
 from phiscan.cli import EXIT_STOPPED
+from phiscan.cli.manners import IO_CLASSES, manners_of
 from phiscan.cli.output import print_json, say
 from phiscan.cli.progress import show_progress
 from phiscan.cli.scan_lock import lock_roots
 from phiscan.cli.scan_output import FORMATS
 from phiscan.config import MAX_WORKERS, Config, load_config
 from phiscan.crawl import IgnoreRules, check_roots, is_remote, load_ignore
-from phiscan.errors import ConfigError, InputError, StoreError
-from phiscan.pipeline import ScanOptions, ScanRun, count_share
+from phiscan.errors import ClusterError, ConfigError, InputError, StoreError
+from phiscan.pipeline import Pace, ScanOptions, ScanRun, Workers, count_share, learned_version
 from phiscan.pipeline import scan as run_scan
+from phiscan.pipeline.plan import only_rules
 from phiscan.review.identity import create_key
 from phiscan.review.store import Store
 
@@ -35,6 +37,12 @@ EXIT_UNREAD = 3
 @click.option("--full", is_flag=True, help="Read every file again, also those that have not changed.")
 @click.option("--retry-failed", is_flag=True, help="Read again what could not be read the last time.")
 @click.option(
+    "--only",
+    multiple=True,
+    metavar="PATTERN",
+    help="Look only at files whose path fits, such as '*.docx' or 'letters/**'; the rest stands. Repeatable.",
+)
+@click.option(
     "--workers", type=click.IntRange(1, MAX_WORKERS), help="Worker processes; default: one per core."
 )
 @click.option("--dry-run", is_flag=True, help="Count files and bytes; open none, record nothing.")
@@ -47,6 +55,15 @@ EXIT_UNREAD = 3
     help="What goes to standard output: the summary (table, json) or a row per file (csv, sarif).",
 )
 @click.option("--json", "as_json", is_flag=True, help="Short for --format json.")
+@click.option(
+    "--cluster", "address", help="Read with a cluster: tcp://HOST:PORT, tls://HOST:PORT, local:WORKERS."
+)
+@click.option(
+    "--max-files-per-s", type=click.FloatRange(0, min_open=True), help="Open no more files per second."
+)
+@click.option("--max-mb-per-s", type=click.FloatRange(0, min_open=True), help="Read no more MB per second.")
+@click.option("--nice", type=click.IntRange(0, 19), help="Leave the processors to others: 19 = most.")
+@click.option("--ionice", type=click.Choice(IO_CLASSES), help="Leave the disks to others.")
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 instead of 1 or 3, for schedulers.")
 @click.pass_context
 def scan(
@@ -54,10 +71,16 @@ def scan(
     roots: tuple[str, ...],
     full: bool,
     retry_failed: bool,
+    only: tuple[str, ...],
     workers: int | None,
     dry_run: bool,
     output_format: str,
     as_json: bool,
+    address: str | None,
+    max_files_per_s: float | None,
+    max_mb_per_s: float | None,
+    nice: int | None,
+    ionice: str | None,
     exit_zero: bool,
 ) -> None:
     """Scan the folders ROOTS and put what looks like leaked PHI into the review queue.
@@ -77,6 +100,7 @@ def scan(
         if folder == home or folder.startswith(home.rstrip(b"/") + b"/"):
             message = f"{folder.decode(errors='backslashreplace')}: is phiscan's own folder; set another home"
             raise InputError(message)
+    only_rules(only)  # a pattern that is none is said before anything is opened
     ignore = load_ignore(config, folders)
     if ignore.refused:
         say(f"{ignore.refused}: lies on the share and is not used; keep it beside phiscan.toml")
@@ -84,15 +108,21 @@ def scan(
     if dry_run:
         _count_only(config, folders, ignore, as_json=output_format == "json")
         return
-    options = ScanOptions(full=full, retry_failed=retry_failed)
-    with _open_store(config) as store, lock_roots(config.home, folders):
+    options = ScanOptions(full=full, retry_failed=retry_failed, only=only)
+    manners = manners_of(config, max_files_per_s, max_mb_per_s, nice, ionice)
+    manners.take_on()
+    with (
+        _open_store(config) as store,
+        lock_roots(config.home, folders),
+        _workers(config, address, folders, store, manners.pace) as crew,
+    ):
         try:
             with _stop_on_signals():
-                run = _run(config, folders, store, ignore, options)
+                run = _run(config, folders, store, ignore, options, crew, manners.pace)
         except KeyboardInterrupt:
             say("phiscan: stopped; the same command goes on from here")
             ctx.exit(EXIT_STOPPED)
-        except StoreError as error:
+        except (StoreError, ClusterError) as error:
             say(f"phiscan: {error}; the scan is stopped, the same command goes on from here")
             ctx.exit(EXIT_STOPPED)
         FORMATS[output_format](run, store)
@@ -120,9 +150,37 @@ def _run(
     store: Store,
     ignore: IgnoreRules,
     options: ScanOptions,
+    workers: Workers | None,
+    pace: Pace,
 ) -> ScanRun:
     with show_progress(lambda: count_share(_countable(folders), ignore)) as on_progress:
-        return run_scan(config, folders, store, ignore=ignore, options=options, on_progress=on_progress)
+        return run_scan(
+            config,
+            folders,
+            store,
+            ignore=ignore,
+            options=options,
+            on_progress=on_progress,
+            workers=None if workers is None else nullcontext(workers),
+            pace=pace,
+        )
+
+
+def _workers(
+    config: Config, address: str | None, folders: Sequence[bytes], store: Store, pace: Pace
+) -> AbstractContextManager[Workers | None]:
+    """Join the cluster that was named, before the scan begins; None = this machine's own processes."""
+    if not address:
+        return nullcontext(None)
+    try:
+        from phiscan import cluster  # noqa: PLC0415 (the extra may not be installed)
+    except ModuleNotFoundError as error:
+        message = (
+            f"--cluster needs the extra `cluster` (pip install 'phiscan[cluster]'): no module {error.name}"
+        )
+        raise ConfigError(message) from None
+    config = config.with_learned(learned_version(store))
+    return cluster.open_cluster(config, address, folders, largest_batch=pace.largest_batch)
 
 
 @contextmanager
@@ -148,9 +206,7 @@ def _countable(folders: tuple[bytes, ...]) -> tuple[bytes, ...]:
     return () if any(map(is_remote, folders)) else folders
 
 
-def _count_only(
-    config: Config, folders: tuple[bytes, ...], ignore: IgnoreRules, *, as_json: bool
-) -> None:
+def _count_only(config: Config, folders: tuple[bytes, ...], ignore: IgnoreRules, *, as_json: bool) -> None:
     n_files = n_bytes = 0
     for counts in count_share(folders, ignore, config):
         n_files, n_bytes = counts

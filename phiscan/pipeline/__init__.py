@@ -5,7 +5,7 @@ from phiscan.pipeline.ledger import Progress
 from phiscan.pipeline.pace import Pace
 from phiscan.pipeline.plan import ScanOptions
 from phiscan.pipeline.scan import ScanRun, count_share, scan
-from phiscan.pipeline.versions import versions, versions_key
+from phiscan.pipeline.versions import learned_version, versions, versions_key
 from phiscan.pipeline.workers import Workers, local_workers
 
 __all__ = [
@@ -19,6 +19,7 @@ __all__ = [
     "build_engine",
     "count_share",
     "examine",
+    "learned_version",
     "local_workers",
     "process",
     "scan",

@@ -1,0 +1,109 @@
+"""``phiscan cluster``: the scheduler and the workers of a scan on many machines."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from types import ModuleType
+
+import click
+
+from phiscan.cli.output import print_json, say
+from phiscan.config import MAX_WORKERS, load_config
+from phiscan.crawl import check_roots
+from phiscan.errors import ConfigError, InputError
+
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+
+
+@click.group()
+def cluster() -> None:
+    """Read a share with many machines: one scheduler, workers on each machine, `phiscan scan --cluster`."""
+
+
+@cluster.command(epilog="Example: phiscan cluster scheduler --host 10.0.0.5 --tls")
+@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
+@click.option("--port", type=click.IntRange(0, 65535), default=8786, show_default=True, help="0 = any free.")
+@click.option("--tls", is_flag=True, help="Encrypt and ask for certificates, as [cluster] names them.")
+@click.option("--address-file", type=click.Path(), help="Write the address here once it listens.")
+@click.pass_obj
+def scheduler(obj: str | None, host: str, port: int, tls: bool, address_file: str | None) -> None:
+    """Run the scheduler that passes batches of files to the workers; Ctrl-C or SIGTERM ends it.
+
+    Whoever reaches a scheduler without TLS can run programs on its workers: keep it on a network of its own.
+    """
+    serving = _serving()
+    if not tls and host not in LOOPBACK:
+        say("phiscan: without --tls, whoever reaches this address can run programs on the workers")
+    serving.serve_scheduler(
+        load_config(Path(obj) if obj else None),
+        host=host,
+        port=port,
+        tls=tls,
+        address_file=Path(address_file) if address_file else None,
+    )
+
+
+@cluster.command(epilog="Example: phiscan cluster worker tls://10.0.0.5:8786 --workers 8")
+@click.argument("address")
+@click.option("--workers", type=click.IntRange(1, MAX_WORKERS), help="Default: one per core.")
+@click.option("--host", default="", help="The address that the workers listen on; default: found out.")
+@click.option(
+    "--give-up-s",
+    type=click.FloatRange(1),
+    default=60.0,
+    show_default=True,
+    help="End when the scheduler cannot be reached for so long.",
+)
+@click.pass_obj
+def worker(obj: str | None, address: str, workers: int | None, host: str, give_up_s: float) -> None:
+    """Run workers for the scheduler at ADDRESS (tcp://HOST:PORT or tls://HOST:PORT).
+
+    They read with this machine's phiscan.toml, rules and key, which must be those of the scan: else the scan
+    refuses them by name. The shares must be mounted at the same paths as where the scan runs.
+    """
+    serving = _serving()
+    config = load_config(Path(obj) if obj else None)
+    if not address.startswith(("tcp://", "tls://")):
+        message = f"{address}: expected tcp://HOST:PORT or tls://HOST:PORT"
+        raise InputError(message)
+    if not config.key_file.exists():
+        message = f"{config.key_file}: a worker needs the key of the scan; copy it here (mode 0600)"
+        raise ConfigError(message)
+    serving.serve_workers(
+        config,
+        address,
+        n_workers=workers or len(os.sched_getaffinity(0)),
+        host=host,
+        death_timeout_s=give_up_s,
+    )
+
+
+@cluster.command(epilog="Example: phiscan cluster check tls://10.0.0.5:8786")
+@click.argument("address")
+@click.argument("roots", nargs=-1, type=click.Path())
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.pass_obj
+def check(obj: str | None, address: str, roots: tuple[str, ...], as_json: bool) -> None:
+    """Ask every worker at ADDRESS whether it would do for a scan of ROOTS: same versions, same folders.
+
+    Exit status 2 when one would be refused (it is named), or when there is none.
+    """
+    serving = _serving()
+    config = load_config(Path(obj) if obj else None)
+    n_workers = serving.check_cluster(config, address, check_roots(roots) if roots else ())
+    if as_json:
+        print_json({"address": address, "workers": n_workers})
+    else:
+        click.echo(f"{n_workers:,} workers, all fit for this scan")
+
+
+def _serving() -> ModuleType:
+    try:
+        from phiscan.cluster import serving  # noqa: PLC0415 (the extra may not be installed)
+    except ModuleNotFoundError as error:
+        message = (
+            f"a cluster needs the extra `cluster` (pip install 'phiscan[cluster]'): no module {error.name}"
+        )
+        raise ConfigError(message) from None
+    return serving

@@ -1,0 +1,15 @@
+"""The files of a scan examined on many machines, by an existing engine: Dask distributed.
+
+The scan's own process crawls and records as always; only the examining goes to the cluster, batch by
+batch. Needs the extra ``cluster``.
+"""
+
+import os
+
+# Dask sets its logging up when it is imported, here and in each process that it starts.
+os.environ.setdefault("DASK_LOGGING__DISTRIBUTED", "error")
+
+from phiscan.cluster.crew import Crew
+from phiscan.cluster.joining import check_address, open_cluster
+
+__all__ = ["Crew", "check_address", "open_cluster"]

@@ -1,0 +1,235 @@
+"""Joining a cluster: its address, its TLS, and the check of every worker before it gets a file."""
+
+from __future__ import annotations
+
+import os
+import re
+import ssl
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import dask
+from distributed import Client, LocalCluster
+from distributed.security import Security
+
+from phiscan.cluster.crew import Crew
+from phiscan.cluster.parcel import Standing, unseal
+from phiscan.cluster.reading import stand
+from phiscan.config import Config, take_table
+from phiscan.errors import ClusterError, ConfigError, InputError, origin
+from phiscan.pipeline import versions, versions_key
+from phiscan.visible import visible
+
+CONNECT_S = 20
+MAX_LOCAL = 256
+_ADDRESS = re.compile(r"(tcp|tls)://[^/\s]+:\d{1,5}|local:\d{1,4}")
+# What Dask may do beside passing batches on: nothing. No dashboard, no spilling of results to a disk, no
+# usage counters; a worker may have child processes (the sandbox); two deaths make a batch suspect.
+SETTINGS: Mapping[str, Any] = {
+    "distributed.worker.daemon": False,
+    "distributed.scheduler.allowed-failures": 1,
+    "distributed.scheduler.work-stealing": True,
+    "distributed.worker.memory.target": False,
+    "distributed.worker.memory.spill": False,
+    "distributed.worker.memory.pause": False,
+    "distributed.worker.memory.terminate": False,
+    "distributed.admin.log-length": 0,
+    "distributed.comm.timeouts.connect": f"{CONNECT_S}s",
+    "distributed.scheduler.http.routes": [],
+    "distributed.worker.http.routes": [],
+}
+NO_PAGES = "127.0.0.1:0"  # Dask cannot do without its HTTP server: it serves nothing, and on loopback only
+PRELOAD = ("phiscan.cluster.reading",)
+
+
+@dataclass(frozen=True, slots=True)
+class Tls:
+    """The table ``[cluster]`` of phiscan.toml: PEM files of the cluster's own certificate authority."""
+
+    ca_file: str = ""
+    cert_file: str = ""
+    key_file: str = ""
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether all three files are named."""
+        return bool(self.ca_file and self.cert_file and self.key_file)
+
+
+def check_address(address: str) -> str:
+    """Return the address of a cluster.
+
+    Raises:
+        InputError: it is none.
+    """
+    if not _ADDRESS.fullmatch(address) or not 0 < int(address.rsplit(":", 1)[1]) <= 65535:  # noqa: PLR2004 (the highest port)
+        message = f"--cluster {address}: expected tcp://HOST:PORT, tls://HOST:PORT or local:WORKERS"
+        raise InputError(message)
+    if address.startswith("local:") and int(address[6:]) > MAX_LOCAL:
+        message = f"--cluster {address}: expected at most {MAX_LOCAL} local workers"
+        raise InputError(message)
+    return address
+
+
+def security_for(config: Config, address: str) -> Security | None:
+    """Return Dask's security settings for an address; None without TLS.
+
+    Raises:
+        ConfigError: TLS is wanted, but a certificate is not named or cannot be read.
+    """
+    if not address.startswith("tls://"):
+        return None
+    tls = take_table(config, "cluster", Tls)
+    if not tls.is_complete:
+        message = f"{config.source}: cluster: tls:// needs ca_file, cert_file and key_file"
+        raise ConfigError(message)
+    for name in ("ca_file", "cert_file", "key_file"):
+        if not os.access(getattr(tls, name), os.R_OK):
+            message = f"{config.source}: cluster.{name}: {getattr(tls, name)}: cannot be read"
+            raise ConfigError(message)
+    try:
+        ssl.create_default_context(cafile=tls.ca_file).load_cert_chain(tls.cert_file, tls.key_file)
+    except (ssl.SSLError, OSError) as error:
+        message = f"{config.source}: cluster: not a certificate with its key ({type(error).__name__})"
+        raise ConfigError(message) from None
+    role = {"cert": tls.cert_file, "key": tls.key_file}
+    return Security(
+        require_encryption=True,
+        tls_ca_file=tls.ca_file,
+        **{
+            f"tls_{who}_{part}": file
+            for who in ("client", "worker", "scheduler")
+            for part, file in role.items()
+        },
+    )
+
+
+@contextmanager
+def open_cluster(
+    config: Config, address: str, roots: Sequence[bytes], *, largest_batch: int | None = None
+) -> Iterator[Crew]:
+    """Join a cluster (or start one on this machine) and check its workers; leave it at the end.
+
+    Raises:
+        ConfigError: a worker has other versions or cannot see a root; it is named.
+        ClusterError: the cluster cannot be reached or started.
+    """
+    parts = versions(config)
+    with dask.config.set(dict(SETTINGS)), join(config, check_address(address)) as client:
+        refuse_unfit(client, config, roots)
+        yield Crew(
+            client,
+            versions_key=versions_key(parts),
+            learned=config.learned,
+            roots=roots,
+            largest_batch=largest_batch,
+        )
+
+
+def refuse_unfit(client: Client, config: Config, roots: Sequence[bytes]) -> int:
+    """Check every worker; return how many there are.
+
+    Raises:
+        ConfigError: names the worker, and what differs or what it cannot see.
+        ClusterError: there is no worker.
+    """
+    parts = versions(config)
+    try:
+        client.wait_for_workers(1, timeout=CONNECT_S)
+        answers: dict[str, Any] = client.run(stand, tuple(roots), config.learned, on_error="return")
+    except Exception as error:  # noqa: BLE001 (Dask raises what its transport raises)
+        message = f"the cluster has no worker ({type(error).__name__})"
+        raise ClusterError(message) from None
+    for worker, answer in sorted(answers.items()):
+        if isinstance(answer, BaseException):
+            # Most likely it has no phiscan, or one that is too old to know the question.
+            message = (
+                f"worker {worker}: cannot be asked ({origin(answer)}); is the same phiscan installed there?"
+            )
+            raise ConfigError(message)
+        standing: Standing = unseal(answer)
+        if problem := _unfit(standing, parts, roots):
+            message = f"worker {worker}: {problem}"
+            raise ConfigError(message)
+    return len(answers)
+
+
+def _unfit(standing: Standing, parts: Mapping[str, str], roots: Sequence[bytes]) -> str:
+    if standing.problem:
+        return standing.problem
+    theirs = dict(standing.versions)
+    differing = [name for name in sorted({*parts, *theirs}) if parts.get(name) != theirs.get(name)]
+    if differing:
+        return f"not the same {', '.join(differing)} as here"
+    if standing.unseen:
+        shown = ", ".join(
+            visible(roots[number].decode("utf-8", "backslashreplace")) for number in standing.unseen
+        )
+        return f"cannot see {shown}; a share must be mounted at the same path everywhere"
+    return ""
+
+
+@contextmanager
+def join(config: Config, address: str) -> Iterator[Client]:
+    """Connect to a cluster, or start one on this machine; leave it at the end.
+
+    Raises:
+        ConfigError: TLS is wanted, but a certificate is missing.
+        ClusterError: it cannot be reached or started.
+    """
+    if address.startswith("local:"):
+        with _local_cluster(config, int(address[6:])) as cluster, Client(cluster) as client:
+            yield client
+        return
+    security = security_for(config, address)
+    try:
+        client = Client(address, security=security, timeout=CONNECT_S, set_as_default=False)
+    except Exception as error:  # noqa: BLE001 (Dask raises what its transport raises)
+        message = f"--cluster {address}: cannot be reached ({type(error).__name__})"
+        raise ClusterError(message) from None
+    try:
+        yield client
+    finally:
+        with suppress(Exception):  # a cluster that is gone cannot be taken leave of
+            client.close(timeout=CONNECT_S)
+
+
+@contextmanager
+def _local_cluster(config: Config, n_workers: int) -> Iterator[LocalCluster]:
+    """Start a scheduler and workers of this machine, on loopback and with keys of their own.
+
+    Loopback is open to every user of the machine, and whoever reaches a Dask scheduler runs programs as
+    its owner: hence TLS with certificates that exist only in the memory of these processes.
+    """
+    environment = {"PHISCAN_HOME": str(config.home.resolve()), "PHISCAN_WORKERS": "1"}
+    if Path(config.source).is_file():
+        environment["PHISCAN_CONFIG"] = str(Path(config.source).resolve())
+    with TemporaryDirectory(prefix="phiscan-cluster-") as folder:
+        try:
+            cluster = LocalCluster(
+                n_workers=n_workers,
+                threads_per_worker=1,
+                processes=True,
+                host="127.0.0.1",
+                protocol="tls://",
+                security=Security.temporary(),
+                dashboard_address=NO_PAGES,
+                worker_dashboard_address=NO_PAGES,
+                memory_limit=0,
+                local_directory=folder,
+                preload=list(PRELOAD),
+                env=environment,
+                silence_logs=False,
+            )
+        except Exception as error:  # noqa: BLE001 (Dask raises what its transport raises)
+            message = f"--cluster local:{n_workers}: cannot be started ({origin(error)})"
+            raise ClusterError(message) from None
+        try:
+            yield cluster
+        finally:
+            with suppress(Exception):  # it is being thrown away
+                cluster.close(timeout=CONNECT_S)

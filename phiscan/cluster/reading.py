@@ -1,0 +1,143 @@
+"""The worker's side: batches read by one sandbox per Dask worker, with the limits of a local scan.
+
+Dask loads this module into its worker processes (``preload``). The worker's own phiscan.toml, rules and
+key are used; only when they are the same as the scan's, which every batch says by the key of its
+versions. The secret key itself never travels.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from contextlib import AbstractContextManager, suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from phiscan.cluster.parcel import Batch, Parcel, Refusal, Reply, Standing, seal, unseal
+from phiscan.config import LearnedVersion, load_config
+from phiscan.errors import PhiscanError, origin
+from phiscan.model import SourceFile
+from phiscan.pipeline import Workers, local_workers, versions, versions_key
+
+CLOSE_S = 3.0  # so long the end of a Dask worker waits for the file that is being read
+
+
+class _Sandbox:
+    """The one sandbox of this process, started by the first batch that needs it."""
+
+    lock = threading.Lock()  # a batch at a time
+    closing = threading.Event()  # the batch that is being read is given up
+    versions_key = ""
+    context: AbstractContextManager[Workers] | None = None
+    workers: Workers | None = None
+
+
+def read_batch(parcel: Parcel) -> Parcel:
+    """Examine one batch; nothing is raised, because Dask prints exceptions with their arguments."""
+    try:
+        batch: Batch = unseal(parcel)
+        with _Sandbox.lock:
+            return seal(_read(batch))
+    except PhiscanError as error:
+        return seal(Refusal(str(error)))
+    except Exception as error:  # noqa: BLE001 (its message may quote a document)
+        close_sandbox()
+        return seal(Refusal(f"internal error: {origin(error)}"))
+
+
+def stand(roots: tuple[bytes, ...], learned: LearnedVersion | None) -> Parcel:
+    """Say with which versions this worker would read, and which of the roots it cannot see."""
+    try:
+        parts = tuple(versions(load_config().with_learned(learned)).items())
+    except PhiscanError as error:
+        return seal(Standing((), problem=str(error)))
+    except Exception as error:  # noqa: BLE001 (as above)
+        return seal(Standing((), problem=origin(error)))
+    unseen = tuple(number for number, root in enumerate(roots) if _is_mounted(root) and not _sees(root))
+    return seal(Standing(parts, unseen))
+
+
+def close_sandbox() -> None:
+    """Stop the worker processes of this Dask worker, if they were started."""
+    context, _Sandbox.context, _Sandbox.workers, _Sandbox.versions_key = _Sandbox.context, None, None, ""
+    if context is not None:
+        with suppress(OSError):  # what a batch is still using breaks under it
+            context.__exit__(None, None, None)
+
+
+def dask_teardown(_worker: Any) -> None:
+    """Stop the sandbox with its Dask worker; Dask calls this by its name."""
+    _Sandbox.closing.set()
+    is_idle = _Sandbox.lock.acquire(timeout=CLOSE_S)
+    close_sandbox()
+    if is_idle:
+        _Sandbox.lock.release()
+
+
+def _read(batch: Batch) -> Reply | Refusal:
+    devices: dict[bytes, int] = {}
+    for root, _device in batch.devices:
+        if not _is_mounted(root):
+            continue
+        if not _sees(root) or _is_bare(root):
+            return Refusal("a folder of the scan is not mounted here, or is empty here")
+        devices[root] = Path(os.fsdecode(root)).stat().st_dev
+    workers = _workers_for(batch.versions_key, batch.learned)
+    here = [_as_seen_here(source, dict(batch.devices), devices) for source in batch.sources]
+    answers = []
+    for _source, answer in workers.run(iter(here)):
+        if _Sandbox.closing.is_set():
+            return Refusal("it is being stopped")  # nobody waits for this answer any more
+        answers.append(answer)
+    return Reply(tuple(answers))
+
+
+def _workers_for(key: str, learned: LearnedVersion | None) -> Workers:
+    """Return the sandbox for these versions; a scan by other rules gets a new one.
+
+    Raises:
+        PhiscanError: this machine has other versions.
+    """
+    if _Sandbox.workers is None or _Sandbox.versions_key != key:
+        close_sandbox()
+        config = load_config().with_learned(learned)
+        if versions_key(versions(config)) != key:
+            message = "its program, rules, models, limits or key are not those of the scan"
+            raise PhiscanError(message)
+        context = local_workers(config)
+        _Sandbox.workers = context.__enter__()
+        _Sandbox.context, _Sandbox.versions_key = context, key
+    return _Sandbox.workers
+
+
+def _is_mounted(root: bytes) -> bool:
+    """Tell whether a root is a folder of the file system, not the URL of a share."""
+    return root.startswith(b"/")
+
+
+def _sees(root: bytes) -> bool:
+    return Path(os.fsdecode(root)).is_dir() and os.access(root, os.R_OK | os.X_OK)
+
+
+def _is_bare(root: bytes) -> bool:
+    """Tell whether a folder is empty here, in which the scan found files: a mount point without its share."""
+    with os.scandir(root) as entries:
+        return next(entries, None) is None
+
+
+def _as_seen_here(source: SourceFile, there: dict[bytes, int], here: dict[bytes, int]) -> SourceFile:
+    """Give a file the device number that its share has on this machine.
+
+    A file is read only if it still is the file that was crawled, its device among other things; but the
+    kernel numbers each machine's mounts anew.
+    """
+    if source.root not in here:
+        return source
+    if source.device == there[source.root]:
+        return replace(source, device=here[source.root])
+    folder = Path(os.fsdecode(source.absolute)).parent
+    try:
+        return replace(source, device=folder.stat().st_dev)
+    except OSError:
+        return source  # gone, or forbidden: the reader says so

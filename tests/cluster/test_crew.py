@@ -1,0 +1,79 @@
+"""Batches, addresses and parcels: what needs no cluster."""
+
+from pathlib import Path
+
+import pytest
+
+from phiscan.cluster import check_address
+from phiscan.cluster.crew import BATCH_BYTES, LARGEST_BATCH, _batches
+from phiscan.cluster.joining import _unfit
+from phiscan.cluster.parcel import Batch, Standing, seal, unseal
+from phiscan.cluster.reading import _as_seen_here, stand
+from phiscan.errors import InputError
+from phiscan.model import SourceFile
+
+
+def _source(number: int, size: int = 100, root: bytes = b"/share", device: int = 7) -> SourceFile:
+    return SourceFile(root, b"Karrowick/%d.txt" % number, size, 1, 1, number, device)
+
+
+def test_batches_keep_the_order_and_grow_to_the_largest() -> None:
+    sources = [_source(number) for number in range(5_000)]
+    batches = list(_batches(iter(sources), LARGEST_BATCH))
+    assert [source for batch in batches for source in batch] == sources
+    assert len(batches[0]) == 20
+    assert max(map(len, batches)) == LARGEST_BATCH
+
+
+def test_batch_of_large_files_is_cut() -> None:
+    batches = list(_batches((_source(n, BATCH_BYTES // 2) for n in range(6)), LARGEST_BATCH))
+    assert [len(batch) for batch in batches] == [2, 2, 2]
+
+
+@pytest.mark.parametrize("address", ["tcp://10.0.0.5:8786", "tls://scheduler:8786", "local:4"])
+def test_takes_an_address(address: str) -> None:
+    assert check_address(address) == address
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["", "scheduler", "tcp://host", "http://host:1", "local:0", "local:", "local:999", "tcp://h:99999"],
+)
+def test_refuses_what_is_no_address(address: str) -> None:
+    with pytest.raises(InputError, match="expected"):
+        check_address(address)
+
+
+def test_parcel_does_not_show_what_is_in_it() -> None:
+    batch = Batch("key", None, ((b"/share", 7),), (_source(1),))
+    parcel = seal(batch)
+    assert unseal(parcel) == batch
+    assert "Karrowick" not in repr(parcel)
+    assert "Karrowick" not in repr(batch)
+
+
+def test_worker_that_differs_is_refused_by_the_name_of_the_difference() -> None:
+    here = {"rules": "a", "key": "k"}
+    assert _unfit(Standing((("rules", "b"), ("key", "k"))), here, []) == "not the same rules as here"
+    assert "cannot see /srv/b;" in _unfit(
+        Standing((("rules", "a"), ("key", "k")), unseen=(1,)), here, [b"/srv/a", b"/srv/b"]
+    )
+    assert _unfit(Standing((("key", "k"), ("rules", "a"))), here, [b"/srv/a"]) == ""
+
+
+def test_worker_without_a_key_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PHISCAN_HOME", str(tmp_path / "none"))
+    standing = unseal(stand((b"/srv",), None))
+    assert standing.versions == ()
+    assert "key" in standing.problem
+
+
+def test_a_file_gets_the_device_that_its_share_has_here(tmp_path: Path) -> None:
+    (tmp_path / "Karrowick").mkdir()
+    root = bytes(tmp_path)
+    here = tmp_path.stat().st_dev
+    assert _as_seen_here(_source(1, root=root, device=7), {root: 7}, {root: here}).device == here
+    # A file system mounted inside the share has a number of its own, there and here.
+    assert _as_seen_here(_source(1, root=root, device=8), {root: 7}, {root: here + 1}).device == here
+    assert _as_seen_here(_source(1, device=7), {b"/share": 7}, {}).device == 7
