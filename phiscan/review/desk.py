@@ -1,7 +1,7 @@
-"""The officer's desk: the review list, verdicts and undo, corrections, second review, suppressions, reveals.
+"""The officer's desk: review list, verdicts and undo, corrections, second review, suppressions, reveals.
 
 ``Store.desk`` is one of these. Like the store's, every method is one short transaction; a wrong argument of
-the user is an ``InputError``, and what somebody else did meanwhile a ``ConflictError`` (an ``InputError`` too).
+the user is an ``InputError``, what somebody else did meanwhile a ``ConflictError`` (an ``InputError`` too).
 Names of people are those of their accounts; who may do what is for the caller to check, but that a second
 reviewer is not the first, and a lead neither, is checked here.
 """
@@ -226,7 +226,7 @@ class Desk:
         )
 
     def undo(self, file_id: int, *, by: str, now: datetime, lead: bool = False) -> None:
-        """Take back the last verdict that ``by`` gave about the file's content; what stood before stands again.
+        """Take back the last verdict that ``by`` gave about the content; what stood before stands again.
 
         With ``lead``, also a verdict that somebody else gave.
 
@@ -250,7 +250,7 @@ class Desk:
     def skip(self, file_id: int, *, reviewer: str, now: datetime, until: datetime | None = None) -> None:
         """Pass over an item for now; it comes back to this reviewer after four hours, or then."""
         self._database.write(
-            lambda connection: verdicts.skip(
+            lambda connection: verdicts.skip_item(
                 connection, file_id, reviewer=reviewer, until=until or now + SKIP_FOR
             )
         )
@@ -284,8 +284,8 @@ class Desk:
         Args:
             file_id: the file.
             mark: ``wrong_type`` needs the right ``entity_type``, ``wrong_extent`` the right ``span``,
-                ``missed`` both and no ``position``; ``withdrawn`` takes back what was said of a position, or of
-                the missed ``span``.
+                ``missed`` both and no ``position``; ``withdrawn`` takes back what was said of a position, or
+                of the missed ``span``.
             seen: the examination whose findings were shown.
             reviewer: who says so.
             now: when.
@@ -483,11 +483,10 @@ class Desk:
         Raises:
             InputError: a size is negative.
         """
+        with self._database.read() as connection:  # all files are looked at: nobody waits for that
+            planned = sampling.plan(connection, n_queued=n_queued, n_unreferred=n_unreferred, seed=seed)
         return self._database.write(
-            lambda connection: sampling.draw(
-                connection, n_queued=n_queued, n_unreferred=n_unreferred, by=by, now=now, seed=seed
-            ),
-            durable=True,
+            lambda connection: sampling.draw(connection, planned, by=by, now=now), durable=True
         )
 
     def last_draw(self) -> SampleDraw | None:
@@ -521,4 +520,6 @@ class Desk:
 
     def group_near_duplicates(self) -> int:
         """Find the groups of near-duplicates anew, and return how many there are (also after each scan)."""
-        return self._database.write(near_duplicates.regroup)
+        with self._database.read() as connection:
+            groups = near_duplicates.find_groups(connection)
+        return self._database.write(lambda connection: near_duplicates.regroup(connection, groups))

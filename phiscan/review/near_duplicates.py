@@ -1,1 +1,168 @@
-"""Groups of files that say nearly the same, from their signatures; a group is decided once."""
+"""Groups of files that say nearly the same, from their signatures; a group is decided once.
+
+A signature is a MinHash of 64 values of 32 bits, made at scan time with the secret key. Two files are put
+side by side only when four neighbouring values agree somewhere (16 bands of 4), and grouped when at least
+80% of all values do: every member is that near to the group's first file, so that groups cannot drift.
+
+Source: Broder (1997), "On the resemblance and containment of documents"; bands: Leskovec, Rajaraman & Ullman,
+"Mining of Massive Datasets", section 3.4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import sqlalchemy as sa
+from numpy.typing import NDArray
+
+from phiscan.review.second_verdicts import SECOND
+from phiscan.review.statements import chunks
+from phiscan.review.tables import file, near_group, near_signature, root, work_item
+from phiscan.review.work import GroupMember, WorkState
+
+N_VALUES = 64
+N_BANDS = 16
+N_ROWS = N_VALUES // N_BANDS
+MIN_SIMILARITY = 0.8
+MAX_BESIDE = 20  # first files of one band that a file is compared with: bounds the work on a share of forms
+
+
+@dataclass(frozen=True, slots=True)
+class Grouped:
+    """A file and the first file of its group, which may be itself."""
+
+    file_id: int
+    group_id: int
+    content_hash: str
+    similarity: float
+
+
+def find_groups(connection: sa.Connection) -> tuple[Grouped, ...]:
+    """Find the groups of the files in the list; a file alone is in none."""
+    query: sa.Select[Any] = (
+        sa.select(work_item.c.file_id, work_item.c.content_hash, near_signature.c.signature)
+        .outerjoin(near_signature, near_signature.c.examination_id == work_item.c.examination_id)
+        .order_by(work_item.c.file_id)
+    )
+    rows = connection.execute(query).all()
+    first_of: dict[str, int] = {}
+    for row in rows:
+        first_of.setdefault(row.content_hash, row.file_id)
+    firsts = [row for row in rows if first_of[row.content_hash] == row.file_id]
+    leaders = _near([row for row in firsts if row.signature])
+    grouped = []
+    for row in rows:
+        copied = first_of[row.content_hash]
+        leader, similarity = leaders.get(copied, (copied, 1.0))
+        grouped.append(Grouped(row.file_id, leader, row.content_hash, similarity))
+    sizes: dict[int, int] = {}
+    for one in grouped:
+        sizes[one.group_id] = sizes.get(one.group_id, 0) + 1
+    return tuple(one for one in grouped if sizes[one.group_id] > 1)
+
+
+def regroup(connection: sa.Connection, groups: Sequence[Grouped]) -> int:
+    """Write the groups in place of those before, and return how many there are."""
+    before = {
+        row.file_id: (row.group_id, row.content_hash, row.similarity)
+        for row in connection.execute(sa.select(near_group))
+    }
+    now = {one.file_id: (one.group_id, one.content_hash, one.similarity) for one in groups}
+    changed = [number for number in {*before, *now} if before.get(number) != now.get(number)]
+    for some in chunks(changed):
+        connection.execute(near_group.delete().where(near_group.c.file_id.in_(some)))
+        rows = [
+            dict(
+                zip(
+                    ("file_id", "group_id", "content_hash", "similarity"), (number, *now[number]), strict=True
+                )
+            )
+            for number in some
+            if number in now
+        ]
+        if rows:
+            connection.execute(near_group.insert(), rows)
+        mine = sa.select(near_group.c.group_id).where(
+            near_group.c.file_id == work_item.c.file_id, near_group.c.content_hash == work_item.c.content_hash
+        )
+        here = work_item.c.file_id.in_(some)
+        connection.execute(work_item.update().where(here).values(group_id=mine.scalar_subquery()))
+    return len({one.group_id for one in groups})
+
+
+def members(connection: sa.Connection, group_id: int, *, viewer: str) -> tuple[GroupMember, ...]:
+    """Return the files of a group, its first file first; who is asked for a second verdict sees no first."""
+    query: sa.Select[Any] = (
+        sa.select(
+            near_group.c.file_id,
+            near_group.c.similarity,
+            near_group.c.content_hash,
+            root.c.display.label("root"),
+            file.c.display.label("path"),
+            work_item.c.state,
+            work_item.c.reviewer,
+            work_item.c.awaits,
+            work_item.c.blind,
+        )
+        .join(file, file.c.id == near_group.c.file_id)
+        .join(root, root.c.id == file.c.root_id)
+        .outerjoin(work_item, work_item.c.file_id == near_group.c.file_id)
+        .where(near_group.c.group_id == group_id)
+        .order_by(near_group.c.file_id)
+    )
+    rows = connection.execute(query).all()
+    first = rows[0].content_hash if rows else ""
+    return tuple(_member(row, first, viewer) for row in rows)
+
+
+def _member(row: sa.Row[Any], first: str, viewer: str) -> GroupMember:
+    concealed = row.state is None or (row.awaits == SECOND and row.reviewer != viewer)
+    return GroupMember(
+        file_id=row.file_id,
+        root=row.root,
+        path=row.path,
+        similarity=row.similarity,
+        is_copy=row.content_hash == first,
+        state=WorkState.UNDECIDED if concealed else WorkState(row.state),
+        reviewer="" if concealed else row.reviewer,
+        blind=bool(row.blind),
+        in_list=row.state is not None,
+    )
+
+
+def _near(rows: Sequence[sa.Row[Any]]) -> dict[int, tuple[int, float]]:
+    """Return for each file the first file that it is near to, and how near; for others, themselves."""
+    if not rows:
+        return {}
+    signatures = np.frombuffer(b"".join(row.signature for row in rows), dtype="<u4").reshape(-1, N_VALUES)
+    bands = _bands(signatures)
+    beside: list[dict[int, list[int]]] = [{} for _ in range(N_BANDS)]
+    found: dict[int, tuple[int, float]] = {}
+    for place, keys in enumerate(bands):
+        near = sorted({one for band, key in enumerate(keys) for one in beside[band].get(key, ())})
+        if near:
+            shares = (signatures[near] == signatures[place]).mean(axis=1)
+            best = int(shares.argmax())
+            if shares[best] >= MIN_SIMILARITY:
+                found[rows[place].file_id] = (rows[near[best]].file_id, float(shares[best]))
+                continue
+        found[rows[place].file_id] = (rows[place].file_id, 1.0)
+        for band, key in enumerate(keys):
+            leaders = beside[band].setdefault(key, [])
+            if len(leaders) < MAX_BESIDE:
+                leaders.append(place)
+    return found
+
+
+def _bands(signatures: NDArray[np.uint32]) -> list[list[int]]:
+    """Return the key of each band of each signature: 64 bits mixed of its four values."""
+    wide = signatures.astype(np.uint64).reshape(len(signatures), N_BANDS, N_ROWS)
+    keys = np.zeros((len(signatures), N_BANDS), dtype=np.uint64)
+    for row in range(N_ROWS):
+        keys = (keys ^ wide[:, :, row]) * np.uint64(0x9E3779B97F4A7C15)
+        keys ^= keys >> np.uint64(29)
+    listed: list[list[int]] = keys.tolist()
+    return listed

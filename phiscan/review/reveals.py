@@ -5,6 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
+import sqlalchemy as sa
+
+from phiscan.errors import InputError
+from phiscan.review import audit
+from phiscan.review.database import inserted_id
+from phiscan.review.deciding import checked_text, require_name
+from phiscan.review.standing import last_seen
+from phiscan.review.tables import file, finding, root, work_item
+from phiscan.review.tables import reveal as reveal_table
+
+MAX_PURPOSE_CHARS = 500
+
 
 @dataclass(frozen=True, slots=True)
 class Reveal:
@@ -19,3 +31,54 @@ class Reveal:
     purpose: str
     revealed_by: str
     revealed: datetime
+
+
+def reveal(connection: sa.Connection, file_id: int, *, purpose: str, by: str, now: datetime) -> Reveal:
+    """Record that somebody asks to see a file's text; of a blind item, without what was found in it.
+
+    Raises:
+        InputError: unknown or never read file, no purpose, or nobody asks.
+    """
+    by, purpose = checked_text("by", by), checked_text("purpose", purpose, MAX_PURPOSE_CHARS)
+    require_name("by", by)
+    if not purpose:
+        message = "purpose: expected what the text is looked at for, got an empty text"
+        raise InputError(message)
+    row = connection.execute(last_seen(file_id)).first()
+    if row is None:
+        message = f"file {file_id}: there is no such file in the database"
+        raise InputError(message)
+    if not row.content_hash:
+        message = f"{row.path}: cannot be shown: its content was never read ({row.outcome}: {row.reason})"
+        raise InputError(message)
+    values = {
+        "file_id": file_id,
+        "examination_id": row.id,
+        "content_hash": row.content_hash,
+        "purpose": purpose,
+        "revealed_by": by,
+        "revealed": now,
+    }
+    number = inserted_id(connection, reveal_table, values)
+    # The purpose is a person's own words: the log holds the digest of the row, not the words.
+    details = {"file": file_id, "content_hash": row.content_hash}
+    audit.append(connection, [audit.Entry("reveal", number, details)], actor=by, at=now)
+    place = connection.execute(
+        sa.select(root.c.path.label("root"), file.c.path)
+        .join(root, root.c.id == file.c.root_id)
+        .where(file.c.id == file_id)
+    ).one()
+    blind = connection.execute(sa.select(work_item.c.blind).where(work_item.c.file_id == file_id)).scalar()
+    query = sa.select(finding).where(finding.c.examination_id == row.id).order_by(finding.c.position)
+    spans = [] if blind else connection.execute(query).all()
+    return Reveal(
+        id=number,
+        file_id=file_id,
+        root=place.root,
+        path=place.path,
+        content_hash=row.content_hash,
+        spans=tuple((span.span_start, span.span_end, span.entity_type) for span in spans),
+        purpose=purpose,
+        revealed_by=by,
+        revealed=now,
+    )

@@ -2,10 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
+import sqlalchemy as sa
+
+from phiscan.errors import ConflictError, InputError
 from phiscan.model import Verdict
+from phiscan.review import audit, deciding, second_verdicts, work_rows
+from phiscan.review.database import inserted_id, lock_chain
+from phiscan.review.standing import last_seen
+from phiscan.review.statements import chunks
+from phiscan.review.tables import (
+    adjudication,
+    decision,
+    decision_undo,
+    file,
+    root,
+    second_review,
+    work_item,
+)
+from phiscan.review.work import MAX_NOTE_CHARS, Decided
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,3 +69,172 @@ class SecondReviewCounts:
     agreed: int
     disagreed: int  # settled ones included
     settled: int
+
+
+def disagreements(connection: sa.Connection, *, lead: str) -> tuple[Disagreement, ...]:
+    """Return the open disagreements between two others, oldest first."""
+    query = (
+        sa.select(
+            second_review.c.id,
+            work_item.c.file_id,
+            work_item.c.examination_id,
+            root.c.display.label("root"),
+            file.c.display.label("path"),
+            decision.c.verdict,
+            decision.c.reviewer,
+            decision.c.reason,
+            decision.c.note,
+        )
+        .select_from(work_item)
+        .join(
+            second_review,
+            (second_review.c.file_id == work_item.c.file_id)
+            & (second_review.c.content_hash == work_item.c.content_hash),
+        )
+        .join(decision, decision.c.id == work_item.c.decision_id)
+        .join(file, file.c.id == work_item.c.file_id)
+        .join(root, root.c.id == work_item.c.root_id)
+        .where(work_item.c.awaits == second_verdicts.LEAD)
+        .order_by(second_review.c.id)
+    )
+    rows = connection.execute(query).all()
+    seconds = second_verdicts.standing_seconds(connection, [row.id for row in rows])
+    return tuple(
+        Disagreement(
+            id=row.id,
+            file_id=row.file_id,
+            root=row.root,
+            path=row.path,
+            examination_id=row.examination_id,
+            first=Verdict(row.verdict),
+            first_reviewer=row.reviewer,
+            first_reason=row.reason,
+            first_note=row.note,
+            second=Verdict(seconds[row.id].verdict),
+            second_reviewer=seconds[row.id].reviewer,
+            second_reason=seconds[row.id].reason,
+            second_note=seconds[row.id].note,
+            since=seconds[row.id].decided,
+        )
+        for row in rows
+        if lead not in {row.reviewer, seconds[row.id].reviewer}
+    )
+
+
+def adjudicate(
+    connection: sa.Connection,
+    second_review_id: int,
+    verdict: Verdict,
+    *,
+    lead: str,
+    now: datetime,
+    reason: str,
+    note: str,
+) -> Decided:
+    """Settle a disagreement; see ``Desk.adjudicate``.
+
+    Raises:
+        ConflictError: there is nothing to settle (any more).
+        InputError: no such second review, or the lead is one of the two.
+    """
+    lock_chain(connection)
+    lead = deciding.checked_text("lead", lead)
+    note = deciding.checked_text("note", note, MAX_NOTE_CHARS)
+    review = connection.execute(
+        sa.select(second_review).where(second_review.c.id == second_review_id)
+    ).first()
+    if review is None:
+        message = f"second review {second_review_id}: there is none of this number"
+        raise InputError(message)
+    row = connection.execute(last_seen(review.file_id)).one()
+    given = second_verdicts.standing_seconds(connection, [review.id]).get(review.id)
+    settled = second_verdicts.settlements(connection, [review.id])
+    if (
+        given is None
+        or settled
+        or row.content_hash != review.content_hash
+        or row.verdict in {None, given.verdict}
+    ):
+        message = f"{row.path}: there is no disagreement to settle (any more)"
+        raise ConflictError(message)
+    if lead in {row.reviewer, given.reviewer}:
+        message = f"lead: expected somebody who gave neither verdict, got {lead}"
+        raise InputError(message)
+    (made,) = deciding.decide(
+        connection, [(review.file_id, Verdict(verdict))], reviewer=lead, reason=reason, note=note, now=now
+    )
+    values = {"second_review_id": review.id, "second_verdict_id": given.id, "decision_id": made.id}
+    number = inserted_id(connection, adjudication, values)
+    details = {"file": review.file_id, "verdict": made.verdict.value}
+    audit.append(connection, [audit.Entry("adjudicate", number, details)], actor=lead, at=now)
+    work_rows.refresh(connection, [review.file_id])
+    return Decided(review.file_id, made.verdict, lead, now, repeated=False)
+
+
+def ratings(connection: sa.Connection) -> tuple[Rating, ...]:
+    """Return the two verdicts of every second review that has both, in the order in which they were drawn.
+
+    The first verdict is the last one that its reviewer let stand; a lead's is none of the two.
+    """
+    return tuple(_pairs(connection))
+
+
+def counts(connection: sa.Connection) -> SecondReviewCounts:
+    """Count how far the second review has come."""
+    drawn = connection.execute(sa.select(sa.func.count()).select_from(second_review)).scalar_one()
+    pairs = list(_pairs(connection))
+    disagreed = sum(pair.first is not pair.second for pair in pairs)
+    waiting = connection.execute(
+        sa.select(sa.func.count()).select_from(work_item).where(work_item.c.awaits == second_verdicts.SECOND)
+    ).scalar_one()
+    settled = sum(pair.settled is not None for pair in pairs)
+    return SecondReviewCounts(int(drawn), int(waiting), len(pairs) - disagreed, disagreed, settled)
+
+
+def _pairs(connection: sa.Connection) -> Iterator[Rating]:
+    reviews = connection.execute(sa.select(second_review).order_by(second_review.c.id)).all()
+    ids = [row.id for row in reviews]
+    seconds: dict[int, sa.Row[Any]] = {}
+    settled: dict[int, sa.Row[Any]] = {}
+    for some in chunks(ids):
+        seconds |= second_verdicts.standing_seconds(connection, some)
+        settled |= second_verdicts.settlements(connection, some)
+    firsts = _firsts(connection, [row for row in reviews if row.id in seconds])
+    ends = {
+        row.id: Verdict(row.verdict)
+        for some in chunks([one.decision_id for one in settled.values()])
+        for row in connection.execute(
+            sa.select(decision.c.id, decision.c.verdict).where(decision.c.id.in_(some))
+        )
+    }
+    for review in reviews:
+        second, first = seconds.get(review.id), firsts.get((review.file_id, review.content_hash))
+        if second is None or first is None:
+            continue
+        end = settled.get(review.id)
+        yield Rating(
+            file_id=review.file_id,
+            content_hash=review.content_hash,
+            first_reviewer=first.reviewer,
+            first=Verdict(first.verdict),
+            second_reviewer=second.reviewer,
+            second=Verdict(second.verdict),
+            settled=ends[end.decision_id] if end else None,
+        )
+
+
+def _firsts(connection: sa.Connection, reviews: list[sa.Row[Any]]) -> dict[tuple[int, str], sa.Row[Any]]:
+    """Return the last first verdict by content: neither taken back nor a lead's."""
+    found: dict[tuple[int, str], sa.Row[Any]] = {}
+    for some in chunks([row.file_id for row in reviews]):
+        query = (
+            sa.select(decision)
+            .where(
+                decision.c.file_id.in_(some),
+                ~sa.exists().where(decision_undo.c.decision_id == decision.c.id),
+                ~sa.exists().where(adjudication.c.decision_id == decision.c.id),
+            )
+            .order_by(decision.c.id)
+        )
+        found |= {(row.file_id, row.content_hash): row for row in connection.execute(query)}
+    return found

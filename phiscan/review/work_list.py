@@ -1,1 +1,380 @@
 """Reading the review list: a page of it, one line, its counts and choices."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+import sqlalchemy as sa
+
+from phiscan.errors import InputError
+from phiscan.model import EntityType, PiiVector
+from phiscan.review import queue
+from phiscan.review.column_types import iso
+from phiscan.review.items import FileState
+from phiscan.review.risk import exposure_of
+from phiscan.review.second_verdicts import FIRST, LEAD, SECOND
+from phiscan.review.standing import vector_of
+from phiscan.review.tables import access, examination, file, near_group, root, skip, work_item
+from phiscan.review.work import (
+    Choices,
+    WorkCounts,
+    WorkDetail,
+    WorkFilter,
+    WorkItem,
+    WorkOrder,
+    WorkPage,
+    WorkState,
+)
+from phiscan.review.work_rows import types_mask
+
+MAX_PAGE = 500
+_CURSOR = re.compile(r"([ab]):(risk|informative|oldest):([0-9a-fx.p+-]+):(\d{1,18})", re.ASCII)
+_VERDICTS = {WorkState.PHI, WorkState.NOT_PHI, WorkState.UNSURE}
+
+
+def page(
+    connection: sa.Connection,
+    wanted: WorkFilter,
+    *,
+    viewer: str,
+    now: datetime,
+    order: WorkOrder,
+    limit: int,
+    cursor: str,
+) -> WorkPage:
+    """Return a part of the list, from a cursor on.
+
+    Raises:
+        InputError: the cursor is none of this order.
+    """
+    backward, start = _read_cursor(cursor, order)
+    limit = max(1, min(limit, MAX_PAGE))
+    sought = _ordered(
+        _narrowed(sa.select(work_item.c.file_id, _key(order)), wanted, viewer, now),
+        order,
+        start,
+        backward=backward,
+    )
+    found: Sequence[sa.Row[Any]] = connection.execute(sought.limit(limit + 1)).all()
+    more, found = len(found) > limit, found[:limit]
+    if backward:
+        found = found[::-1]
+    items = _items(connection, [row[0] for row in found], viewer=viewer, now=now)
+    if not found:
+        return WorkPage((), "", "")
+    first, last = found[0], found[-1]
+    return WorkPage(
+        items,
+        after=_cursor("a", order, last) if more or backward else "",
+        before=_cursor("b", order, first) if (more if backward else cursor) else "",
+    )
+
+
+def size(connection: sa.Connection, wanted: WorkFilter, *, viewer: str, now: datetime) -> int:
+    """Count the items that pass a filter."""
+    query = _narrowed(sa.select(sa.func.count()).select_from(work_item), wanted, viewer, now)
+    return int(connection.execute(query).scalar_one())
+
+
+def item(connection: sa.Connection, file_id: int, *, viewer: str, now: datetime) -> WorkItem:
+    """Return one line.
+
+    Raises:
+        InputError: the file is not in the list.
+    """
+    found = _items(connection, [file_id], viewer=viewer, now=now)
+    if not found:
+        message = f"file {file_id}: not in the review list (any more)"
+        raise InputError(message)
+    return found[0]
+
+
+def detail(connection: sa.Connection, file_id: int, *, viewer: str, now: datetime) -> WorkDetail:
+    """Return one item with what explains it, as far as the one who looks may see it.
+
+    Raises:
+        InputError: the file is not in the list.
+    """
+    line = item(connection, file_id, viewer=viewer, now=now)
+    found = queue.item(connection, file_id)
+    query = sa.select(access.c.readers).where(access.c.examination_id == line.examination_id)
+    readers = tuple(connection.execute(query).scalar() or ())
+    if line.blind:
+        source = found.source
+        bare = FileState(
+            outcome=source.outcome,
+            reason="",
+            detail="",
+            mode=source.mode,
+            uid=source.uid,
+            mtime_ns=source.mtime_ns,
+            content_hash=source.content_hash,
+            n_chars=source.n_chars,
+            health_distance=None,
+            scan_id=source.scan_id,
+        )
+        return WorkDetail(line, bare, readers, None, (), (), ())
+    shown = line.state in _VERDICTS
+    explained = replace(
+        found.item,
+        verdict=found.item.verdict if shown else None,
+        reviewer=found.item.reviewer if shown else "",
+    )
+    return WorkDetail(line, found.source, readers, explained, found.findings, found.terms, found.unread)
+
+
+def next_after(
+    connection: sa.Connection,
+    file_id: int,
+    wanted: WorkFilter,
+    *,
+    viewer: str,
+    now: datetime,
+    order: WorkOrder,
+) -> int | None:
+    """Return the item that follows a file in a list; the file need not be in it any more."""
+    key = connection.execute(sa.select(_key(order)).where(work_item.c.file_id == file_id)).scalar()
+    start = None if key is None else (key, file_id)
+    query = _ordered(
+        _narrowed(sa.select(work_item.c.file_id), wanted, viewer, now), order, start, backward=False
+    )
+    query = query.where(work_item.c.file_id != file_id).limit(1)
+    number: int | None = connection.execute(query).scalar()
+    return number
+
+
+def counts(connection: sa.Connection, *, viewer: str, now: datetime) -> WorkCounts:
+    """Count the items by state, as the one who looks sees them; suppressed ones only by themselves."""
+    columns = (
+        work_item.c.awaits,
+        work_item.c.state,
+        work_item.c.reviewer,
+        work_item.c.assignee,
+        work_item.c.hidden_until,
+    )
+    query = sa.select(*columns, sa.func.count()).group_by(*columns)
+    by_state: Counter[WorkState] = Counter(dict.fromkeys(WorkState, 0))
+    hidden = mine = 0
+    moment = iso(now)
+    for awaits, state, reviewer, assignee, hidden_until, n in connection.execute(query):
+        seen = _state_seen(awaits, state, reviewer, viewer)
+        if hidden_until > moment:
+            hidden += n if seen is WorkState.UNDECIDED else 0
+            continue
+        by_state[seen] += n
+        by_state[WorkState.ANY] += n
+        by_state[WorkState.DISAGREED] += n if awaits == LEAD else 0
+        mine += n if seen is WorkState.UNDECIDED and assignee == viewer else 0
+    passed_over = size(connection, WorkFilter(state=WorkState.SKIPPED), viewer=viewer, now=now)
+    by_state[WorkState.SKIPPED] = passed_over
+    by_state[WorkState.UNDECIDED] -= passed_over
+    return WorkCounts(dict(by_state), hidden, mine)
+
+
+def choices(connection: sa.Connection) -> Choices:
+    """Return the values that occur in the list, the most frequent first."""
+    columns = (work_item.c.root_id, work_item.c.media_type, work_item.c.owner, work_item.c.assignee)
+    sums: tuple[Counter[Any], ...] = (Counter(), Counter(), Counter(), Counter())
+    for *values, n in connection.execute(sa.select(*columns, sa.func.count()).group_by(*columns)):
+        for counter, value in zip(sums, values, strict=True):
+            counter[value] += n
+    names = {row.id: row.display for row in connection.execute(sa.select(root.c.id, root.c.display))}
+    roots, media_types, owners, assignees = sums
+    return Choices(
+        roots=tuple((number, names[number], n) for number, n in roots.most_common()),
+        media_types=tuple(media_types.most_common()),
+        owners=tuple(owners.most_common()),
+        assignees=tuple((name, n) for name, n in assignees.most_common() if name),
+    )
+
+
+def _state_seen(awaits: str, state: str, reviewer: str, viewer: str) -> WorkState:
+    """Return an item's state for the one who looks: whoever is asked for a second verdict sees no first."""
+    return WorkState.UNDECIDED if awaits == SECOND and reviewer != viewer else WorkState(state)
+
+
+def _key(order: WorkOrder) -> sa.ColumnElement[Any]:
+    columns: dict[WorkOrder, sa.ColumnElement[Any]] = {
+        WorkOrder.RISK: work_item.c.risk,
+        WorkOrder.INFORMATIVE: work_item.c.doubt,
+        WorkOrder.OLDEST: work_item.c.file_id,
+    }
+    return columns[order]
+
+
+def _ordered(
+    query: sa.Select[Any], order: WorkOrder, start: tuple[float, int] | None, *, backward: bool
+) -> sa.Select[Any]:
+    """Put a query in order, beginning behind a key; both columns run one way, so that an index serves."""
+    falling = (order is WorkOrder.RISK) is not backward
+    place = sa.tuple_(_key(order), work_item.c.file_id)
+    if start is not None:
+        bound = sa.tuple_(sa.literal(start[0]), sa.literal(start[1]))
+        query = query.where(place < bound if falling else place > bound)
+    columns = (_key(order), work_item.c.file_id)
+    return query.order_by(*(column.desc() if falling else column for column in columns))
+
+
+def _narrowed(query: sa.Select[Any], wanted: WorkFilter, viewer: str, now: datetime) -> sa.Select[Any]:
+    query = query.where(*_in_state(wanted.state, viewer, now))
+    hidden = work_item.c.hidden_until > iso(now)
+    query = query.where(hidden if wanted.suppressed else ~hidden)
+    equal = {
+        work_item.c.root_id: wanted.root_id,
+        work_item.c.media_type: wanted.media_type or None,
+        work_item.c.owner: wanted.owner or None,
+        work_item.c.assignee: wanted.assignee,
+        work_item.c.group_id: wanted.group_id,
+    }
+    query = query.where(*(column == value for column, value in equal.items() if value is not None))
+    if wanted.folder.strip("/"):
+        inside = wanted.folder.strip("/").casefold() + "/"
+        query = query.where(work_item.c.path_folded.startswith(inside, autoescape=True))
+    if wanted.entity_type is not None:
+        query = query.where(work_item.c.types.bitwise_and(types_mask([EntityType(wanted.entity_type)])) != 0)
+    if wanted.min_score is not None:
+        query = query.where(work_item.c.score >= wanted.min_score)
+    if wanted.max_score is not None:
+        query = query.where(work_item.c.score <= wanted.max_score)
+    if wanted.new:
+        newest = sa.select(root.c.complete_scan_id).where(root.c.id == work_item.c.root_id).scalar_subquery()
+        query = query.where(work_item.c.arrived >= sa.func.coalesce(newest, 0))
+    if wanted.text:
+        query = query.where(work_item.c.path_folded.contains(wanted.text.casefold(), autoescape=True))
+    return query
+
+
+def _in_state(state: WorkState, viewer: str, now: datetime) -> tuple[sa.ColumnElement[bool], ...]:
+    undecided = (
+        work_item.c.is_open.is_(True),
+        sa.or_(work_item.c.awaits == FIRST, work_item.c.reviewer != viewer),
+    )
+    if state is WorkState.UNDECIDED:
+        return (*undecided, work_item.c.file_id.not_in(_skipped(viewer, now)))
+    if state is WorkState.SKIPPED:
+        return (*undecided, work_item.c.file_id.in_(_skipped(viewer, now)))
+    if state in _VERDICTS:
+        known = sa.or_(work_item.c.awaits != SECOND, work_item.c.reviewer == viewer)
+        return (work_item.c.state == state.value, known)
+    if state is WorkState.DISAGREED:
+        return (work_item.c.awaits == LEAD,)
+    return ()
+
+
+def _skipped(viewer: str, now: datetime) -> sa.Select[Any]:
+    """Select the files that a reviewer passed over and that are still what they were."""
+    item_of = work_item.alias()
+    return (
+        sa.select(skip.c.file_id)
+        .join(
+            item_of, (item_of.c.file_id == skip.c.file_id) & (item_of.c.content_hash == skip.c.content_hash)
+        )
+        .where(skip.c.reviewer == viewer, skip.c.until > now)
+    )
+
+
+def _items(
+    connection: sa.Connection, file_ids: Sequence[int], *, viewer: str, now: datetime
+) -> tuple[WorkItem, ...]:
+    """Return the lines of these files, in this order."""
+    query = (
+        sa.select(
+            work_item,
+            root.c.display.label("root"),
+            root.c.complete_scan_id,
+            file.c.display.label("path"),
+            examination.c.size,
+            examination.c.mode,
+            examination.c.vector,
+            examination.c.n_findings,
+            examination.c.decision_case,
+            access.c.readers,
+        )
+        .join(file, file.c.id == work_item.c.file_id)
+        .join(root, root.c.id == work_item.c.root_id)
+        .join(examination, examination.c.id == work_item.c.examination_id)
+        .outerjoin(access, access.c.examination_id == examination.c.id)
+        .where(work_item.c.file_id.in_(file_ids))
+    )
+    rows = {row.file_id: row for row in connection.execute(query)}
+    groups = {row.group_id for row in rows.values() if row.group_id is not None}
+    sizes = _group_sizes(connection, sorted(groups))
+    passed_over = _skipped(viewer, now).where(skip.c.file_id.in_(file_ids))
+    skipped: set[int] = set(connection.execute(passed_over).scalars())
+    return tuple(
+        _item(rows[number], viewer, now, sizes, skipped=number in skipped)
+        for number in file_ids
+        if number in rows
+    )
+
+
+def _item(row: sa.Row[Any], viewer: str, now: datetime, sizes: dict[int, int], *, skipped: bool) -> WorkItem:
+    state = _state_seen(row.awaits, row.state, row.reviewer, viewer)
+    known = state is not WorkState.UNDECIDED
+    return WorkItem(
+        file_id=row.file_id,
+        root_id=row.root_id,
+        root=row.root,
+        path=row.path,
+        media_type=row.media_type,
+        size=row.size,
+        owner=row.owner,
+        exposure=exposure_of(row.mode, row.readers or ()).value,
+        risk=row.risk,
+        blind=row.blind,
+        vector=PiiVector() if row.blind else vector_of(row.vector),
+        n_people=None if row.blind else row.n_people,
+        n_findings=None if row.blind else row.n_findings,
+        score=row.score,
+        case="" if row.blind else row.decision_case,
+        state=state,
+        reviewer=row.reviewer if known else "",
+        decided=row.decided if known else None,
+        assignee=row.assignee,
+        skipped=skipped,
+        new=row.arrived >= (row.complete_scan_id or 0),
+        group_id=row.group_id,
+        n_group=sizes.get(row.group_id, 1),
+        suppressed=row.hidden_until > iso(now),
+        examination_id=row.examination_id,
+        content_hash=row.content_hash,
+    )
+
+
+def _group_sizes(connection: sa.Connection, groups: Sequence[int]) -> dict[int, int]:
+    if not groups:
+        return {}
+    query: sa.Select[Any] = (
+        sa.select(near_group.c.group_id, sa.func.count())
+        .where(near_group.c.group_id.in_(groups))
+        .group_by(near_group.c.group_id)
+    )
+    return {row[0]: row[1] for row in connection.execute(query)}
+
+
+def _cursor(direction: str, order: WorkOrder, row: sa.Row[Any]) -> str:
+    file_id, key = row
+    return f"{direction}:{order.value}:{float(key).hex()}:{file_id}"
+
+
+def _read_cursor(cursor: str, order: WorkOrder) -> tuple[bool, tuple[float, int] | None]:
+    """Return whether to go backward, and the key to begin behind.
+
+    Raises:
+        InputError: it is no cursor of this order.
+    """
+    if not cursor:
+        return False, None
+    found = _CURSOR.fullmatch(cursor)
+    try:
+        if found and found[2] == order.value:
+            return found[1] == "b", (float.fromhex(found[3]), int(found[4]))
+    except (ValueError, OverflowError):
+        pass
+    message = "cursor: expected one that a page of this order gave"
+    raise InputError(message)

@@ -209,7 +209,7 @@ def _doubt(row: sa.Row[Any]) -> float:
     lot = int.from_bytes(sha256(b"lot\0%d" % row.file_id).digest()[:6]) / 2**48
     if lot < RANDOM_SHARE:
         return lot / RANDOM_SHARE * THRESHOLD
-    return abs((row.health_score or 0.0) - THRESHOLD)
+    return abs(float(row.health_score or 0.0) - THRESHOLD)
 
 
 def _standing(connection: sa.Connection, some: Sequence[int]) -> Sequence[sa.Row[Any]]:
@@ -219,7 +219,7 @@ def _standing(connection: sa.Connection, some: Sequence[int]) -> Sequence[sa.Row
         .where(other.c.file_id == file.c.id, other.c.content_hash == examination.c.content_hash)
         .scalar_subquery()
     )
-    query = sa.select(
+    query: sa.Select[Any] = sa.select(
         file.c.id.label("file_id"),
         file.c.root_id,
         file.c.display.label("path"),
