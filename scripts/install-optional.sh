@@ -1,11 +1,11 @@
 #!/bin/sh
-# Install the optional readers on Debian or Ubuntu: OCR, Outlook stores, the oldest Word files.
+# Install the optional readers on Debian or Ubuntu: OCR, Outlook stores, the oldest Word files, RAR.
 # phiscan works without them and says what it could not read; `phiscan doctor` names what is missing.
 # With --test also what the tests use: a browser, and servers that they start themselves on loopback.
 # With --measure also the independent readers that tests/bench/formats_measured.py compares with.
 set -eu
 
-packages="tesseract-ocr tesseract-ocr-fra catdoc pst-utils"
+packages="tesseract-ocr tesseract-ocr-fra tesseract-ocr-osd catdoc pst-utils libarchive-tools"
 case "${1:-}" in
     "") ;;
     --test) packages="$packages chromium postgresql samba" ;;

@@ -6,9 +6,11 @@ import io
 import lzma
 import zipfile
 import zlib
+from contextlib import suppress
 from typing import IO
 
 from phiscan.errors import ExtractError
+from phiscan.extract import libarchive
 from phiscan.extract.content import Content, Sink, mishap
 from phiscan.extract.zip_gaps import gaps
 from phiscan.model import FailReason
@@ -38,6 +40,7 @@ class ZipExtractor:
         except (zipfile.BadZipFile, *_STREAM_ERRORS) as error:
             raise ExtractError(FailReason.CORRUPT, mishap(error)) from None
         sink.add(archive.comment.decode("utf-8", "replace"), content.place("comment"))
+        refused: dict[str, _RefusedError] = {}
         for info in archive.infolist():
             if info.is_dir():
                 continue
@@ -45,10 +48,13 @@ class ZipExtractor:
             member = content.member(_clean_name(info.filename), b"")
             try:
                 data = _read_zip_member(archive, info, member, sink)
+            except _RefusedError as error:
+                refused[info.filename] = error
             except ExtractError as error:
                 sink.fail(member.locator, FailReason(error.reason), error.detail)
             else:
                 sink.read_member(content.member(member.name, data))
+        _read_refused(refused, content, sink)
         for number, data in enumerate(gaps(content.data, archive), 1):
             sink.take_member()
             outside = content.member(f"outside{number}", data)
@@ -68,7 +74,7 @@ def _read_zip_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, member: Co
                 until_damaged = _UntilDamaged(stream)
                 data = sink.unpack(until_damaged, info.compress_size)
         except NotImplementedError:
-            raise ExtractError(
+            raise _RefusedError(
                 FailReason.ENCRYPTED if encrypted else FailReason.UNSUPPORTED,
                 f"ZIP compression method {info.compress_type}",
             ) from None
@@ -83,6 +89,26 @@ def _read_zip_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, member: Co
                 sink.fail(member.locator, FailReason.CORRUPT, damage)
             return data
     raise ExtractError(FailReason.ENCRYPTED)
+
+
+class _RefusedError(ExtractError):
+    """The member is packed or encrypted in a way that Python does not know."""
+
+
+def _read_refused(refused: dict[str, _RefusedError], content: Content, sink: Sink) -> None:
+    """Read members that zipfile does not: AES encryption, and rarer ways of packing, through libarchive."""
+    if refused and libarchive.library() is not None:
+        with suppress(ExtractError):  # what is not reached is recorded below
+            for entry in libarchive.entries(content.data, sink.passwords):
+                if entry.name not in refused:
+                    continue
+                data = sink.unpack(entry.stream, len(content.data))
+                if not entry.stream.damaged:
+                    del refused[entry.name]
+                    sink.read_member(content.member(_clean_name(entry.name), data))
+    for name, error in refused.items():
+        locator = content.member(_clean_name(name), b"").locator
+        sink.fail(locator, FailReason(error.reason), error.detail)
 
 
 class _UntilDamaged:

@@ -4,24 +4,19 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
+from itertools import islice
 
-from phiscan.errors import ExtractError
 from phiscan.extract.content import Content, Sink
 from phiscan.extract.ole import open_ole
-from phiscan.model import FailReason
 
 _TXO, _CONTINUE, _FILEPASS, _HEADER, _FOOTER = 0x01B6, 0x003C, 0x002F, 0x0014, 0x0015
+_FIRST_RECORDS = 100  # the record that says so stands behind the first
 _MAX_TEXT_BYTES = 64 * 1024
 
 
-def refuse_encrypted_workbook(data: bytes) -> None:
-    """Raise when the workbook stream begins an encrypted part.
-
-    Raises:
-        ExtractError: encrypted.
-    """
-    if any(kind == _FILEPASS for kind, _ in _records(data)):
-        raise ExtractError(FailReason.ENCRYPTED)
+def is_encrypted_workbook(data: bytes) -> bool:
+    """Tell whether the workbook stream begins an encrypted part."""
+    return any(kind == _FILEPASS for kind, _ in islice(_records(data), _FIRST_RECORDS))
 
 
 def read_biff_notes(content: Content, sink: Sink) -> None:

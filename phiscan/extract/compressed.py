@@ -1,10 +1,11 @@
-"""Compressed files: gzip, bzip2 and xz, unpacked as far as they go."""
+"""Compressed files: gzip, bzip2, xz and Zstandard, unpacked as far as they go."""
 
 from __future__ import annotations
 
 import bz2
 import lzma
 import re
+import sys
 import zlib
 from typing import Any
 
@@ -12,7 +13,7 @@ from phiscan.errors import ExtractError
 from phiscan.extract.content import Content, Sink
 from phiscan.model import FailReason
 
-_MAGICS = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ\0")
+_MAGICS = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ\0", b"\x28\xb5\x2f\xfd")
 # What a piece unpacks to is lost when the data is damaged within it.
 _PIECE_BYTES = 64
 _PADDING = re.compile(rb"\0*")
@@ -20,9 +21,11 @@ _GZIP_WINDOW = 31  # zlib's word for the largest window, with gzip's header and 
 
 
 class CompressedExtractor:
-    """Read gzip, bzip2 and xz: one member, named as the file without its ending."""
+    """Read gzip, bzip2, xz and Zstandard: one member, named as the file without its ending."""
 
-    media_types = frozenset({"application/gzip", "application/x-bzip2", "application/x-xz"})
+    media_types = frozenset(
+        {"application/gzip", "application/x-bzip2", "application/x-xz", "application/zstd"}
+    )
 
     def extract(self, content: Content, sink: Sink) -> None:
         """Unpack the stream; what is unpacked before damage, and what follows the stream, is read as well."""
@@ -97,7 +100,18 @@ def _engine(head: bytes) -> Any:
         return zlib.decompressobj(_GZIP_WINDOW)
     if head.startswith(_MAGICS[1]):
         return bz2.BZ2Decompressor()
+    if head.startswith(_MAGICS[3]):
+        return zstandard().ZstdDecompressor()
     return lzma.LZMADecompressor(lzma.FORMAT_XZ)
+
+
+def zstandard() -> Any:
+    """Return the standard library's module, or where Python is older than 3.14, its backport."""
+    if sys.version_info >= (3, 14):
+        from compression import zstd  # noqa: PLC0415 (not everywhere)
+    else:
+        from backports import zstd  # noqa: PLC0415 (see above)
+    return zstd
 
 
 def _inner_name(name: str) -> str:
@@ -110,4 +124,4 @@ def _inner_name(name: str) -> str:
     stem, dot, ending = base.rpartition(".")
     if not dot:
         return base
-    return stem + (".tar" if ending.lower() in ("tgz", "tbz", "tbz2", "txz") else "")
+    return stem + (".tar" if ending.lower() in ("tgz", "tbz", "tbz2", "txz", "tzst") else "")

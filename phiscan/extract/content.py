@@ -106,6 +106,35 @@ class Inflating:
         return out
 
 
+class Meter:
+    """Counts the bytes of one member against the limits, and keeps them."""
+
+    def __init__(self, sink: Sink, packed_bytes: int) -> None:
+        self._sink = sink
+        self._allowed = max(packed_bytes * sink.limits.ratio, SMALL_MEMBER_BYTES)
+        self._chunks: list[bytes] = []
+        self._n_bytes = 0
+
+    def take(self, chunk: bytes) -> None:
+        """Keep some more bytes.
+
+        Raises:
+            ExtractError: too_large.
+        """
+        limits = self._sink.limits
+        self._n_bytes += len(chunk)
+        self._sink.spend(len(chunk))
+        if self._n_bytes > self._allowed:
+            raise ExtractError(FailReason.TOO_LARGE, f"unpacks to more than {limits.ratio} times its size")
+        if self._n_bytes > limits.file_bytes:
+            raise ExtractError(FailReason.TOO_LARGE, f"unpacks to more than {limits.file_bytes} bytes")
+        self._chunks.append(chunk)
+
+    def data(self) -> bytes:
+        """Return the bytes that were kept."""
+        return b"".join(self._chunks)
+
+
 class TextFullError(Exception):
     """The text budget of the file is used up; ends its extraction, what was read is kept."""
 
@@ -225,26 +254,26 @@ class Sink:
         Raises:
             ExtractError: too_large; the stream is not read further.
         """
-        allowed = max(packed_bytes * self.limits.ratio, SMALL_MEMBER_BYTES)
-        chunks: list[bytes] = []
-        n_bytes = 0
+        meter = self.meter(packed_bytes)
         while chunk := stream.read(CHUNK_BYTES):
-            n_bytes += len(chunk)
-            self._member_bytes += len(chunk)
-            if n_bytes > allowed:
-                raise ExtractError(
-                    FailReason.TOO_LARGE, f"unpacks to more than {self.limits.ratio} times its size"
-                )
-            if n_bytes > self.limits.file_bytes:
-                raise ExtractError(
-                    FailReason.TOO_LARGE, f"unpacks to more than {self.limits.file_bytes} bytes"
-                )
-            if self._member_bytes > self.limits.member_bytes:
-                raise ExtractError(
-                    FailReason.TOO_LARGE, f"all members unpack to more than {self.limits.member_bytes} bytes"
-                )
-            chunks.append(chunk)
-        return b"".join(chunks)
+            meter.take(chunk)
+        return meter.data()
+
+    def meter(self, packed_bytes: int) -> Meter:
+        """Return what counts and keeps the bytes of one member that is unpacked by its own library."""
+        return Meter(self, packed_bytes)
+
+    def spend(self, n_bytes: int) -> None:
+        """Take unpacked bytes from the budget of the file.
+
+        Raises:
+            ExtractError: too_large; the budget is used up.
+        """
+        self._member_bytes += n_bytes
+        if self._member_bytes > self.limits.member_bytes:
+            raise ExtractError(
+                FailReason.TOO_LARGE, f"all members unpack to more than {self.limits.member_bytes} bytes"
+            )
 
     def is_new_picture(self, data: bytes) -> bool:
         """Tell whether these bytes were not handed in before: a logo on every slide is read once."""

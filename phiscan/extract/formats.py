@@ -4,19 +4,24 @@ from __future__ import annotations
 
 from phiscan.errors import ExtractError
 from phiscan.extract.archive import ZipExtractor
+from phiscan.extract.cards import CardExtractor
 from phiscan.extract.compressed import CompressedExtractor
 from phiscan.extract.content import Content, Sink, TextFullError, mishap
 from phiscan.extract.delimited import DelimitedExtractor
+from phiscan.extract.dicom import DicomExtractor
+from phiscan.extract.disk_image import DiskImageExtractor
+from phiscan.extract.encrypted_office import EncryptedPackageExtractor
 from phiscan.extract.epub import EpubExtractor
 from phiscan.extract.image import ImageExtractor
 from phiscan.extract.legacy import LegacyOfficeExtractor
+from phiscan.extract.magic import EMPTY
 from phiscan.extract.mail import MailboxExtractor, MailExtractor
 from phiscan.extract.markup import MarkupExtractor
 from phiscan.extract.messages import Hl7Extractor, X12Extractor
 from phiscan.extract.metafile import MetafileExtractor
-from phiscan.extract.ole import EncryptedPackageExtractor
 from phiscan.extract.ole_object import OleObjectExtractor
 from phiscan.extract.opendocument import OpenDocumentExtractor
+from phiscan.extract.other_archives import OtherArchiveExtractor
 from phiscan.extract.outlook import OutlookExtractor
 from phiscan.extract.outlook_store import OutlookStoreExtractor
 from phiscan.extract.pdf import PdfExtractor
@@ -24,9 +29,10 @@ from phiscan.extract.plain import TextExtractor
 from phiscan.extract.protocol import Extractor
 from phiscan.extract.records import JsonExtractor, JsonLinesExtractor
 from phiscan.extract.rich_text import RichTextExtractor
+from phiscan.extract.seven_zip import SevenZipExtractor
 from phiscan.extract.sheet import SheetExtractor
 from phiscan.extract.slides import SlidesExtractor
-from phiscan.extract.sniff import EMPTY, sniff
+from phiscan.extract.sniff import sniff
 from phiscan.extract.tape import TarExtractor
 from phiscan.extract.unsupported import UnsupportedExtractor
 from phiscan.extract.webpage import WebPageExtractor
@@ -59,6 +65,11 @@ EXTRACTORS: tuple[Extractor, ...] = (
     ZipExtractor(),
     TarExtractor(),
     CompressedExtractor(),
+    SevenZipExtractor(),
+    OtherArchiveExtractor(),
+    DiskImageExtractor(),
+    DicomExtractor(),
+    CardExtractor(),
     EncryptedPackageExtractor(),
     OleObjectExtractor(),
     UnsupportedExtractor(),

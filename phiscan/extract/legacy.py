@@ -7,11 +7,13 @@ import shutil
 import struct
 import subprocess
 import zlib
+from dataclasses import replace
 from typing import Any
 
 from phiscan.errors import ExtractError
 from phiscan.extract.blips import picture_members
 from phiscan.extract.content import Content, Inflating, Sink
+from phiscan.extract.encrypted_office import decrypted
 from phiscan.extract.ocr import die_with_parent
 from phiscan.extract.ole import is_encrypted, open_ole, properties_text
 from phiscan.extract.slides_binary import atoms, objects
@@ -29,7 +31,7 @@ class LegacyOfficeExtractor:
     def extract(self, content: Content, sink: Sink) -> None:
         """Add one segment per story or slide, then the properties."""
         if is_encrypted(content.data):
-            raise ExtractError(FailReason.ENCRYPTED)
+            content = replace(content, data=decrypted(content.data, sink.passwords))
         with open_ole(content.data) as ole:
             is_word = ole.exists("WordDocument")
             parts = _parts(ole, is_word=is_word)

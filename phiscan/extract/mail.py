@@ -134,7 +134,7 @@ def _read_part(
         _attachment(part, data, content.member(name or f"attachment{counts.attachments}", data), sink)
         if name:
             sink.add(f"Attachment: {name}", content.place("headers"))
-    elif data:
+    elif data and part.get_content_subtype() != "css":  # a web page that was saved as mail (MHT)
         counts.bodies += 1
         place = "body" if counts.bodies == 1 else f"body{counts.bodies}"
         sink.add(_body_text(part, data), content.place(place))

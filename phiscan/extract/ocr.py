@@ -31,15 +31,20 @@ _CERTAIN = 70.0  # of 100, as tesseract says of each word
 @lru_cache(maxsize=1)
 def languages() -> str:
     """Return the tesseract languages to use, ``eng+fra``; empty without tesseract."""
+    installed = installed_languages()
+    return "+".join(name for name in ("eng", "fra") if name in installed)
+
+
+def installed_languages() -> tuple[str, ...]:
+    """Return what tesseract can read; nothing where it is not installed."""
     program = shutil.which("tesseract")
     if not program:
-        return ""
+        return ()
     try:
         listed = subprocess.run([program, "--list-langs"], capture_output=True, timeout=10, check=False)
     except (OSError, subprocess.TimeoutExpired):
-        return ""
-    installed = listed.stdout.decode("ascii", "ignore").split()
-    return "+".join(name for name in ("eng", "fra") if name in installed)
+        return ()
+    return tuple(listed.stdout.decode("ascii", "ignore").split())
 
 
 def read_picture(render: Callable[[], Any], place: str, sink: Sink) -> bool:

@@ -8,7 +8,6 @@ import struct
 from typing import Any
 
 from phiscan.errors import ExtractError
-from phiscan.extract.content import Content, Sink
 from phiscan.model import FailReason
 
 _WORD_ENCRYPTED = 0x0100
@@ -36,16 +35,6 @@ _PROPERTIES = (
     "company",
     "category",
 )
-
-
-class EncryptedPackageExtractor:
-    """Name an encrypted office document."""
-
-    media_types = frozenset({"application/x-encrypted-ooxml"})
-
-    def extract(self, content: Content, sink: Sink) -> None:  # noqa: ARG002 (the protocol's signature)
-        """Raise always: no permissively licensed reader for the encryption is at hand."""
-        raise ExtractError(FailReason.ENCRYPTED, "encrypted office document")
 
 
 def open_ole(data: bytes) -> Any:

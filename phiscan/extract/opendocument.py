@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from phiscan.errors import ExtractError
-from phiscan.extract import sniff
+from phiscan.extract import magic
 from phiscan.extract.content import Content, Sink
 from phiscan.extract.package import Package, local_name
 from phiscan.model import FailReason
@@ -35,7 +35,7 @@ _MAX_SPACES = 100
 class OpenDocumentExtractor:
     """Read ODT, ODP, ODG and their templates."""
 
-    media_types = frozenset({sniff.ODF + "text", sniff.ODF + "presentation", sniff.ODF + "graphics"})
+    media_types = frozenset({magic.ODF + "text", magic.ODF + "presentation", magic.ODF + "graphics"})
 
     def extract(self, content: Content, sink: Sink) -> None:
         """Add the body, headers and footers, metadata, and read embedded objects as members."""

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import shutil
 
+from phiscan.extract import libarchive
+
 OPTIONAL_READERS = ("tesseract", "catdoc", "catppt", "readpst")
 
 
 def available_readers() -> tuple[str, ...]:
-    """Return the names of the optional programs that are installed."""
-    return tuple(name for name in OPTIONAL_READERS if shutil.which(name))
+    """Return the names of the optional programs and libraries that are installed."""
+    found = [name for name in OPTIONAL_READERS if shutil.which(name)]
+    return (*found, "libarchive") if libarchive.library() is not None else tuple(found)

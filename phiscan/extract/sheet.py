@@ -6,13 +6,15 @@ import datetime as dt
 import io
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from phiscan.errors import ExtractError
-from phiscan.extract import sniff
-from phiscan.extract.biff import read_biff_notes, refuse_encrypted_workbook
+from phiscan.extract import magic
+from phiscan.extract.biff import is_encrypted_workbook, read_biff_notes
 from phiscan.extract.blips import picture_members
 from phiscan.extract.content import Content, Sink
+from phiscan.extract.encrypted_office import decrypted
 from phiscan.extract.extent import is_out_of_proportion
 from phiscan.extract.ole import open_ole, properties_text
 from phiscan.extract.package import Package
@@ -25,7 +27,7 @@ _UNTITLED = re.compile(r"(?:Sheet|Feuil|Tabelle|Hoja)\s?\d*", re.IGNORECASE)
 class SheetExtractor:
     """Read every sheet row by row, hidden ones too."""
 
-    media_types = frozenset({sniff.XLSX, sniff.XLSB, "application/vnd.ms-excel", sniff.ODF + "spreadsheet"})
+    media_types = frozenset({magic.XLSX, magic.XLSB, "application/vnd.ms-excel", magic.ODF + "spreadsheet"})
 
     def extract(self, content: Content, sink: Sink) -> None:
         """Add one segment per row, ``sheet1!A7``; then what else the package holds.
@@ -39,10 +41,13 @@ class SheetExtractor:
             return
         try:
             workbook = calamine.CalamineWorkbook.from_filelike(io.BytesIO(content.data))
-        except calamine.PasswordError:
-            raise ExtractError(FailReason.ENCRYPTED) from None
         except calamine.CalamineError as error:
-            refuse_encrypted_workbook(content.data)
+            if not content.data.startswith(b"PK") and is_encrypted_workbook(content.data):
+                data = decrypted(content.data, sink.passwords)
+                self.extract(replace(content, data=data), sink)
+                return
+            if isinstance(error, calamine.PasswordError):
+                raise ExtractError(FailReason.ENCRYPTED) from None
             self._rest(content, sink, missing=type(error).__name__)
             return
         for index, name in enumerate(workbook.sheet_names, 1):

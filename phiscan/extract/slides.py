@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from phiscan.errors import ExtractError
-from phiscan.extract import sniff
+from phiscan.extract import magic
 from phiscan.extract.content import Content, Sink
 from phiscan.extract.package import Package, properties_text
 from phiscan.extract.runs import paragraphs_text
@@ -30,7 +30,7 @@ _NUMBER = re.compile(r"(\d+)\.xml$")
 class SlidesExtractor:
     """Read PPTX, PPTM, POTX, PPSX in both dialects."""
 
-    media_types = frozenset({sniff.PPTX})
+    media_types = frozenset({magic.PPTX})
 
     def extract(self, content: Content, sink: Sink) -> None:
         """Add one segment per slide ``#slide3``, then everything else."""

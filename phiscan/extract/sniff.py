@@ -7,50 +7,22 @@ import re
 import zipfile
 
 from phiscan.extract.charset import decode
-
-TEXT = "text/plain"
-EMPTY = "application/x-empty"
-UNKNOWN = "application/octet-stream"
-OOXML = "application/vnd.openxmlformats-officedocument."
-DOCX = OOXML + "wordprocessingml.document"
-XLSX = OOXML + "spreadsheetml.sheet"
-PPTX = OOXML + "presentationml.presentation"
-XLSB = "application/vnd.ms-excel.sheet.binary.macroenabled.12"
-ODF = "application/vnd.oasis.opendocument."
-OLE = "application/x-ole-storage"
-ENCRYPTED_OOXML = "application/x-encrypted-ooxml"
-
-_MAGIC: tuple[tuple[int, bytes, str], ...] = (
-    (0, b"{\\rtf", "application/rtf"),
-    (0, b"\x1f\x8b", "application/gzip"),
-    (0, b"BZh", "application/x-bzip2"),
-    (0, b"\xfd7zXZ\0", "application/x-xz"),
-    (0, b"7z\xbc\xaf\x27\x1c", "application/x-7z-compressed"),
-    (0, b"Rar!\x1a\x07", "application/vnd.rar"),
-    (0, b"!BDN", "application/vnd.ms-outlook-pst"),
-    (0, b"\x89PNG\r\n\x1a\n", "image/png"),
-    (0, b"\xff\xd8\xff", "image/jpeg"),
-    (0, b"II*\0", "image/tiff"),
-    (0, b"MM\0*", "image/tiff"),
-    (0, b"GIF87a", "image/gif"),
-    (0, b"GIF89a", "image/gif"),
-    (40, b" EMF", "image/emf"),
-    (0, b"\xd7\xcd\xc6\x9a", "image/wmf"),
-    (0, b"\x01\0\x09\0\0\x03", "image/wmf"),
-    (0, b"DICM", "application/dicom"),  # old files without a preamble
-    (128, b"DICM", "application/dicom"),
-    (257, b"ustar", "application/x-tar"),
-    (0x8001, b"CD001", "application/x-iso9660-image"),
-    (0, b"SQLite format 3\0", "application/vnd.sqlite3"),
-    (0, b"\x7fELF", "application/x-executable"),
-    (4, b"ftyp", "video/mp4"),
-    (0, b"ID3", "audio/mpeg"),
-    (0, b"OggS", "application/ogg"),
-    (0, b"MSH|", "application/hl7-v2"),
-    (0, b"\x0bMSH|", "application/hl7-v2"),
-    (0, b"FHS|", "application/hl7-v2"),
-    (0, b"BHS|", "application/hl7-v2"),
+from phiscan.extract.magic import (
+    DECLARED,
+    DOCX,
+    EMPTY,
+    ENCRYPTED_OOXML,
+    NAME_TYPES,
+    ODF,
+    OLE,
+    PPTX,
+    TEXT,
+    UNKNOWN,
+    XLSB,
+    XLSX,
+    by_beginning,
 )
+
 _OPEN_DOCUMENT = {
     "text": ODF + "text",
     "spreadsheet": ODF + "spreadsheet",
@@ -76,45 +48,15 @@ _HTML = re.compile(r"<(!doctype\s+html|html|head|body)\b", re.IGNORECASE)
 _XML_ROOT = re.compile(r"<(?:[A-Za-z_][\w.-]*:)?[A-Za-z_][\w.-]*(?:\s[^<>]*)?/?>")
 # X12 begins with elements of fixed length, after a separator that no word holds.
 _INTERCHANGE = re.compile(r"ISA([^\w\s])..\1.{10}\1..\1.{10}\1", re.DOTALL)
+_TEXT_STARTS = (
+    (_INTERCHANGE, "application/edi-x12"),
+    (re.compile(r"BEGIN:VCARD\s", re.IGNORECASE), "text/vcard"),
+    (re.compile(r"BEGIN:VCALENDAR\s", re.IGNORECASE), "text/calendar"),
+)
 _DELIMITERS = "\t;|,"
-_NAME_TYPES = {
-    ".csv": "text/csv",
-    ".tsv": "text/csv",
-    ".tab": "text/csv",
-    ".eml": "message/rfc822",
-    ".mbox": "application/mbox",
-    ".html": "text/html",
-    ".htm": "text/html",
-    ".xhtml": "text/html",
-    ".xml": "text/xml",
-    ".json": "application/json",
-    ".ndjson": "application/x-ndjson",
-    ".jsonl": "application/x-ndjson",
-}
-# What a name promises, for saying when the content is something else.
-_DECLARED = _NAME_TYPES | {
-    ".pdf": "application/pdf",
-    ".docx": DOCX,
-    ".docm": DOCX,
-    ".dotx": DOCX,
-    ".xlsx": XLSX,
-    ".xlsm": XLSX,
-    ".xlsb": XLSB,
-    ".xls": "application/vnd.ms-excel",
-    ".doc": "application/msword",
-    ".ppt": "application/vnd.ms-powerpoint",
-    ".pptx": PPTX,
-    ".rtf": "application/rtf",
-    ".zip": "application/zip",
-    ".png": "image/png",
-    ".jpg": "image/jpeg",
-    ".jpeg": "image/jpeg",
-    ".tif": "image/tiff",
-    ".tiff": "image/tiff",
-    ".txt": TEXT,
-    ".msg": "application/vnd.ms-outlook",
-}
-_TEXTUAL = frozenset({*_NAME_TYPES.values(), TEXT, "application/hl7-v2", "application/edi-x12"})
+_TEXTUAL = frozenset(
+    {*NAME_TYPES.values(), TEXT, "application/hl7-v2", "application/edi-x12", "text/vcard", "text/calendar"}
+)
 
 
 def suffix(name: str) -> str:
@@ -135,7 +77,7 @@ def declared_type(name: str, media_type: str) -> str:
     >>> declared_type("notes.txt", "text/csv")
     ''
     """
-    declared = _DECLARED.get(suffix(name), "")
+    declared = DECLARED.get(suffix(name), "")
     if declared == media_type or {declared, media_type} <= _TEXTUAL:
         return ""
     return declared
@@ -145,9 +87,9 @@ def sniff(data: bytes, name: str = "") -> str:  # noqa: PLR0911 (one return per 
     """Return the media type of ``data``; content decides, ``name`` only between kinds of text."""
     if not data:
         return EMPTY
-    for offset, magic, media_type in _MAGIC:
-        if data.startswith(magic, offset):
-            return media_type
+    known = by_beginning(data)
+    if known:
+        return known
     if data.startswith((b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08")):
         return _sniff_zip(data)
     if data.startswith(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"):
@@ -222,9 +164,9 @@ def _sniff_text(data: bytes, name: str) -> str:  # noqa: PLR0911 (one return per
     if encoding.startswith("utf-16") and not _looks_like_text(text):
         return UNKNOWN
     start = text.lstrip("\ufeff \t\r\n")
-    by_name = _NAME_TYPES.get(suffix(name), "")
-    if _INTERCHANGE.match(start):
-        return "application/edi-x12"
+    by_name = NAME_TYPES.get(suffix(name), "")
+    if (known := next((kind for pattern, kind in _TEXT_STARTS if pattern.match(start)), "")) != "":
+        return known
     if start.startswith("From ") and _is_mail(start.partition("\n")[2]):
         return "message/rfc822" if by_name == "message/rfc822" else "application/mbox"
     if start.startswith("<"):

@@ -7,10 +7,6 @@ from phiscan.extract.content import Content, Sink
 from phiscan.model import FailReason
 
 DETAILS = {
-    "application/x-7z-compressed": "7-Zip archive; repack it as ZIP to have it read",
-    "application/vnd.rar": "RAR archive; repack it as ZIP to have it read",
-    "application/x-iso9660-image": "disk image",
-    "application/dicom": "DICOM object",
     "application/vnd.sqlite3": "SQLite database",
     "application/x-executable": "program",
     "application/octet-stream": "binary data of no known type",

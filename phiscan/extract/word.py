@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from phiscan.errors import ExtractError
-from phiscan.extract import sniff
+from phiscan.extract import magic
 from phiscan.extract.content import Content, Sink
 from phiscan.extract.package import Package, properties_text
 from phiscan.extract.runs import paragraphs_text
@@ -37,7 +37,7 @@ _NO_TEXT = (
 class WordExtractor:
     """Read DOCX, DOCM, DOTX in both dialects."""
 
-    media_types = frozenset({sniff.DOCX})
+    media_types = frozenset({magic.DOCX})
 
     def extract(self, content: Content, sink: Sink) -> None:
         """Add the body, headers, notes, comments, text boxes, tracked changes, properties, embedded files."""

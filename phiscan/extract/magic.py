@@ -1,0 +1,132 @@
+"""What files begin with, and what their names promise: the tables behind the choice of a reader."""
+
+from __future__ import annotations
+
+import re
+
+TEXT = "text/plain"
+EMPTY = "application/x-empty"
+UNKNOWN = "application/octet-stream"
+OOXML = "application/vnd.openxmlformats-officedocument."
+DOCX = OOXML + "wordprocessingml.document"
+XLSX = OOXML + "spreadsheetml.sheet"
+PPTX = OOXML + "presentationml.presentation"
+XLSB = "application/vnd.ms-excel.sheet.binary.macroenabled.12"
+ODF = "application/vnd.oasis.opendocument."
+OLE = "application/x-ole-storage"
+ENCRYPTED_OOXML = "application/x-encrypted-ooxml"
+
+MAGIC: tuple[tuple[int, bytes, str], ...] = (
+    (0, b"{\\rtf", "application/rtf"),
+    (0, b"\x1f\x8b", "application/gzip"),
+    (0, b"BZh", "application/x-bzip2"),
+    (0, b"\xfd7zXZ\0", "application/x-xz"),
+    (0, b"7z\xbc\xaf\x27\x1c", "application/x-7z-compressed"),
+    (0, b"Rar!\x1a\x07", "application/vnd.rar"),
+    (0, b"!BDN", "application/vnd.ms-outlook-pst"),
+    (0, b"\x89PNG\r\n\x1a\n", "image/png"),
+    (0, b"\xff\xd8\xff", "image/jpeg"),
+    (0, b"II*\0", "image/tiff"),
+    (0, b"MM\0*", "image/tiff"),
+    (0, b"GIF87a", "image/gif"),
+    (0, b"GIF89a", "image/gif"),
+    (40, b" EMF", "image/emf"),
+    (0, b"\xd7\xcd\xc6\x9a", "image/wmf"),
+    (0, b"\x01\0\x09\0\0\x03", "image/wmf"),
+    (0, b"DICM", "application/dicom"),  # old files without a preamble
+    (128, b"DICM", "application/dicom"),
+    (257, b"ustar", "application/x-tar"),
+    (0x8001, b"CD001", "application/x-iso9660-image"),
+    (0x8001, b"BEA01", "application/x-iso9660-image"),  # UDF alone
+    (0, b"\x28\xb5\x2f\xfd", "application/zstd"),
+    (0, b"\x1f\x9d", "application/x-compress"),
+    (0, b"\x04\x22\x4d\x18", "application/x-lz4"),
+    (0, b"MSCF\0\0\0\0", "application/vnd.ms-cab-compressed"),
+    (0, b"!<arch>\n", "application/x-archive"),
+    (0, b"xar!\0\x1c", "application/x-xar"),
+    (0, b"SQLite format 3\0", "application/vnd.sqlite3"),
+    (0, b"\x7fELF", "application/x-executable"),
+    (4, b"ftyp", "video/mp4"),
+    (0, b"ID3", "audio/mpeg"),
+    (0, b"OggS", "application/ogg"),
+    (0, b"MSH|", "application/hl7-v2"),
+    (0, b"\x0bMSH|", "application/hl7-v2"),
+    (0, b"FHS|", "application/hl7-v2"),
+    (0, b"BHS|", "application/hl7-v2"),
+)
+# Beginnings that a text could have by chance were they any shorter.
+PATTERNS = (
+    (re.compile(rb"0707(?:0[12][0-9A-Fa-f]{104}|07[0-7]{70})"), "application/x-cpio"),
+    (re.compile(rb"..-l[hz][0-9ds]-", re.DOTALL), "application/x-lha"),
+)
+NAME_TYPES = {
+    ".csv": "text/csv",
+    ".tsv": "text/csv",
+    ".tab": "text/csv",
+    ".eml": "message/rfc822",
+    ".mht": "message/rfc822",
+    ".mhtml": "message/rfc822",
+    ".mbox": "application/mbox",
+    ".html": "text/html",
+    ".htm": "text/html",
+    ".xhtml": "text/html",
+    ".xml": "text/xml",
+    ".json": "application/json",
+    ".ndjson": "application/x-ndjson",
+    ".jsonl": "application/x-ndjson",
+}
+# What a name promises, for saying when the content is something else.
+DECLARED = NAME_TYPES | {
+    ".pdf": "application/pdf",
+    ".docx": DOCX,
+    ".docm": DOCX,
+    ".dotx": DOCX,
+    ".xlsx": XLSX,
+    ".xlsm": XLSX,
+    ".xlsb": XLSB,
+    ".xls": "application/vnd.ms-excel",
+    ".doc": "application/msword",
+    ".ppt": "application/vnd.ms-powerpoint",
+    ".pptx": PPTX,
+    ".rtf": "application/rtf",
+    ".zip": "application/zip",
+    ".png": "image/png",
+    ".jpg": "image/jpeg",
+    ".jpeg": "image/jpeg",
+    ".tif": "image/tiff",
+    ".tiff": "image/tiff",
+    ".txt": TEXT,
+    ".msg": "application/vnd.ms-outlook",
+    ".7z": "application/x-7z-compressed",
+    ".rar": "application/vnd.rar",
+    ".iso": "application/x-iso9660-image",
+    ".dcm": "application/dicom",
+    ".gz": "application/gzip",
+    ".tar": "application/x-tar",
+    ".gif": "image/gif",
+    ".bmp": "image/bmp",
+    ".webp": "image/webp",
+    ".odt": ODF + "text",
+    ".ods": ODF + "spreadsheet",
+    ".odp": ODF + "presentation",
+    ".epub": "application/epub+zip",
+    ".vcf": "text/vcard",
+    ".ics": "text/calendar",
+    ".pst": "application/vnd.ms-outlook-pst",
+    ".mp4": "video/mp4",
+    ".mp3": "audio/mpeg",
+    ".exe": "application/x-executable",
+    ".dll": "application/x-executable",
+}
+
+
+def by_beginning(data: bytes) -> str:
+    """Return the media type that the first bytes tell beyond doubt, else the empty string.
+
+    >>> by_beginning(b"%PNG"), by_beginning(b"BZh91AY")
+    ('', 'application/x-bzip2')
+    """
+    for offset, magic, media_type in MAGIC:
+        if data.startswith(magic, offset):
+            return media_type
+    return next((media_type for pattern, media_type in PATTERNS if pattern.match(data)), "")

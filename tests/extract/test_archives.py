@@ -1,0 +1,238 @@
+"""7-Zip, RAR and the other archives of libarchive, disc images, Zstandard."""
+
+import hashlib
+import hmac
+import io
+import os
+import struct
+import zlib
+from collections.abc import Callable
+
+import py7zr
+import pycdlib
+import pytest
+from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+
+from phiscan.config import Limits
+from phiscan.errors import ExtractError
+from phiscan.extract import libarchive
+from phiscan.extract.compressed import zstandard
+from phiscan.model import Document, FailReason
+
+Read = Callable[..., Document]
+
+needs_libarchive = pytest.mark.skipif(
+    libarchive.library() is None and "CI" not in os.environ, reason="libarchive is not installed"
+)
+NOTE = b"Lena Okafor, health card 1234-567-897"
+
+
+def seven_zip(members: dict[str, bytes], password: str | None = None, *, hide_names: bool = False) -> bytes:
+    stream = io.BytesIO()
+    with py7zr.SevenZipFile(stream, "w", password=password, header_encryption=hide_names) as archive:
+        for name, data in members.items():
+            archive.writestr(data, name)
+    return stream.getvalue()
+
+
+def rar(members: dict[str, bytes], *, encrypted: bool = False) -> bytes:
+    """Return a RAR 4 archive whose members are stored as they are."""
+
+    def block(kind: int, flags: int, body: bytes) -> bytes:
+        head = struct.pack("<BHH", kind, flags, 7 + len(body)) + body
+        return struct.pack("<H", zlib.crc32(head) & 0xFFFF) + head
+
+    data = b"Rar!\x1a\x07\x00" + block(0x73, 0, bytes(6))
+    for name, content in members.items():
+        raw = name.encode()
+        fields = struct.pack(
+            "<IIBIIBBHI", len(content), len(content), 3, zlib.crc32(content), 0, 20, 0x30, len(raw), 0o100644
+        )
+        data += block(0x74, 0x8000 | (4 if encrypted else 0), fields + raw) + content
+    return data + block(0x7B, 0x4000, b"")
+
+
+def cabinet(members: dict[str, bytes]) -> bytes:
+    """Return a CAB file with one folder, nothing compressed."""
+    joined = b"".join(members.values())
+    entries, at = b"", 0
+    for name, content in members.items():
+        entries += struct.pack("<IIHHHH", len(content), at, 0, 0, 0, 0x20) + name.encode() + b"\0"
+        at += len(content)
+    n_head, n_folder = 36, 8
+    data_at = n_head + n_folder + len(entries)
+    block = struct.pack("<IHH", 0, len(joined), len(joined)) + joined
+    size = data_at + len(block)
+    head = b"MSCF" + struct.pack(
+        "<IIIIIBBHHHHH", 0, size, 0, n_head + n_folder, 0, 3, 1, 1, len(members), 0, 1, 0
+    )
+    return head + struct.pack("<IHH", data_at, 1, 0) + entries + block
+
+
+def ar(members: dict[str, bytes]) -> bytes:
+    data = b"!<arch>\n"
+    for name, content in members.items():
+        data += f"{name + '/':<16}{0:<12}{0:<6}{0:<6}{644:<8}{len(content):<10}`\n".encode() + content
+        data += b"\n" * (len(content) % 2)
+    return data
+
+
+def cpio(members: dict[str, bytes]) -> bytes:
+    data = b""
+    for name, content in [*members.items(), ("TRAILER!!!", b"")]:
+        raw = name.encode() + b"\0"
+        fields = (0, 0o100644, 0, 0, 1, 0, len(content), 0, 0, 0, 0, len(raw), 0)
+        head = b"070701" + b"".join(b"%08X" % field for field in fields) + raw
+        data += head + bytes(-len(head) % 4) + content + bytes(-len(content) % 4)
+    return data
+
+
+def lha(members: dict[str, bytes]) -> bytes:
+    data = b""
+    for name, content in members.items():
+        raw = name.encode()
+        fields = b"-lh0-" + struct.pack("<IIIBBB", len(content), len(content), 0, 0x20, 0, len(raw)) + raw
+        fields += struct.pack("<H", crc16(content))
+        data += bytes([len(fields), sum(fields) & 0xFF]) + fields + content
+    return data + b"\0"
+
+
+def crc16(data: bytes) -> int:
+    value = 0
+    for byte in data:
+        value ^= byte
+        for _ in range(8):
+            value = value >> 1 ^ (0xA001 if value & 1 else 0)
+    return value
+
+
+def disc(*, joliet: bool = True) -> bytes:
+    image = pycdlib.PyCdlib()
+    image.new(joliet=3 if joliet else None)
+    more = {"joliet_path": "/patients of ward 7"} if joliet else {}
+    image.add_directory("/WARD", **more)
+    more = {"joliet_path": "/patients of ward 7/Lena's note.txt"} if joliet else {}
+    image.add_fp(io.BytesIO(NOTE), len(NOTE), "/WARD/NOTE.TXT;1", **more)
+    stream = io.BytesIO()
+    image.write_fp(stream)
+    image.close()
+    return stream.getvalue()
+
+
+TWO = {"ward/note.txt": NOTE, "b.txt": b"Bo Li"}
+
+
+def test_the_members_of_a_7z_are_read(read: Read) -> None:
+    document = read(seven_zip(TWO), "a.7z")
+    assert document.locate(document.text.index("Lena")) == "ward/note.txt"
+    assert document.locate(document.text.index("Bo Li")) == "b.txt"
+    assert document.media_type == "application/x-7z-compressed"
+    assert not document.unread
+
+
+@pytest.mark.parametrize("hide_names", [False, True])
+def test_an_encrypted_7z_opens_with_a_password_or_is_encrypted(read: Read, *, hide_names: bool) -> None:
+    data = seven_zip(TWO, "secret", hide_names=hide_names)
+    for passwords in ((), ("wrong",)):
+        with pytest.raises(ExtractError) as caught:
+            read(data, "a.7z", None, passwords)
+        assert caught.value.reason == FailReason.ENCRYPTED
+    assert "Lena Okafor" in read(data, "a.7z", None, ("wrong", "secret")).text
+
+
+def test_a_member_of_a_7z_over_the_limit_costs_no_other(read: Read) -> None:
+    data = seven_zip({"bomb.txt": bytes(20 * 1024**2), "note.txt": NOTE})
+    document = read(data, "a.7z", Limits(ratio=10))
+    assert "Lena Okafor" in document.text
+    assert [(part.locator, part.reason) for part in document.unread] == [("bomb.txt", FailReason.TOO_LARGE)]
+
+
+def test_a_cut_7z_is_corrupt(read: Read) -> None:
+    with pytest.raises(ExtractError) as caught:
+        read(seven_zip(TWO)[:-10], "a.7z")
+    assert caught.value.reason == FailReason.CORRUPT
+
+
+@needs_libarchive
+@pytest.mark.parametrize("make", [rar, cabinet, ar, cpio, lha])
+def test_the_members_of_other_archives_are_read(
+    read: Read, make: Callable[[dict[str, bytes]], bytes]
+) -> None:
+    members = {"note.txt": NOTE, "b.txt": b"Bo Li"}
+    document = read(make(members), "a.bin")
+    assert document.locate(document.text.index("Lena")) == "note.txt"
+    assert document.locate(document.text.index("Bo Li")) == "b.txt"
+    assert not document.unread
+
+
+@needs_libarchive
+def test_an_encrypted_rar_is_encrypted(read: Read) -> None:
+    with pytest.raises(ExtractError) as caught:
+        read(rar({"note.txt": NOTE}, encrypted=True), "a.rar")
+    assert caught.value.reason == FailReason.ENCRYPTED
+
+
+@needs_libarchive
+def test_a_cut_rar_gives_its_whole_members(read: Read) -> None:
+    document = read(rar({"note.txt": NOTE, "b.txt": NOTE * 30})[:-500], "a.rar")
+    assert document.locate(document.text.index("Lena")) == "note.txt"
+    assert {part.reason for part in document.unread} == {FailReason.CORRUPT}
+
+
+def test_without_libarchive_a_rar_is_unsupported(read: Read, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(libarchive, "library", lambda: None)
+    with pytest.raises(ExtractError) as caught:
+        read(rar({"note.txt": NOTE}), "a.rar")
+    assert caught.value.reason == FailReason.UNSUPPORTED
+    assert "libarchive" in caught.value.detail
+
+
+@pytest.mark.parametrize(
+    ("joliet", "path"), [(True, "patients of ward 7/Lena's note.txt"), (False, "WARD/NOTE.TXT")]
+)
+def test_the_files_of_a_disc_image_are_read(read: Read, *, joliet: bool, path: str) -> None:
+    document = read(disc(joliet=joliet), "a.iso")
+    assert document.locate(document.text.index("Lena")) == path
+    assert not document.unread
+
+
+def test_zstandard_is_unpacked(read: Read) -> None:
+    document = read(zstandard().compress(NOTE), "note.txt.zst")
+    assert document.locate(document.text.index("Lena")) == "note.txt"
+
+
+@needs_libarchive
+def test_unix_compress_is_unpacked(read: Read) -> None:
+    # 9-bit codes, the first 256 of which are the bytes themselves.
+    bits = "".join(f"{byte:09b}"[::-1] for byte in NOTE)
+    packed = bytes(int(bits[at : at + 8][::-1].ljust(1, "0"), 2) for at in range(0, len(bits), 8))
+    document = read(b"\x1f\x9d\x90" + packed, "note.txt.Z")
+    assert "Lena Okafor" in document.text
+    assert document.segments[0].locator == "note.txt"
+
+
+def aes_zip(name: str, data: bytes, password: str) -> bytes:
+    """Return a ZIP with one member in WinZip's AES encryption (AE-2, 256 bits), stored."""
+    salt = bytes(range(16))
+    keys = hashlib.pbkdf2_hmac("sha1", password.encode(), salt, 1000, 66)
+    engine = Cipher(algorithms.AES(keys[:32]), modes.ECB()).encryptor()  # noqa: S305 (the format counts blocks itself)
+    out = b""
+    for number, at in enumerate(range(0, len(data), 16), 1):
+        stream = engine.update(number.to_bytes(16, "little"))
+        out += bytes(a ^ b for a, b in zip(data[at : at + 16], stream, strict=False))
+    body = salt + keys[64:66] + out + hmac.new(keys[32:64], out, "sha1").digest()[:10]
+    extra = struct.pack("<HHH2sBH", 0x9901, 7, 2, b"AE", 3, 0)
+    raw = name.encode()
+    common = struct.pack("<HHHHHIIIHH", 51, 1, 99, 0, 0x21, 0, len(body), len(data), len(raw), len(extra))
+    local = b"PK\x03\x04" + common + raw + extra + body
+    central = b"PK\x01\x02" + struct.pack("<H", 51) + common + bytes(10) + struct.pack("<I", 0) + raw + extra
+    return local + central + b"PK\x05\x06" + struct.pack("<HHHHIIH", 0, 0, 1, 1, len(central), len(local), 0)
+
+
+@needs_libarchive
+def test_a_zip_in_aes_opens_with_a_password_of_the_list(read: Read) -> None:
+    data = aes_zip("note.txt", NOTE, "rosebud")
+    assert "Lena Okafor" in read(data, "a.zip", None, ("wrong", "rosebud")).text
+    with pytest.raises(ExtractError) as caught:
+        read(data, "a.zip", None, ("wrong",))
+    assert caught.value.reason == FailReason.ENCRYPTED
