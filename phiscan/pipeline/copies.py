@@ -16,6 +16,7 @@ from typing import TypeVar
 from phiscan.model import FileResult, Outcome, SourceFile
 
 MIN_BYTES = 64  # anything shorter is screened as fast as it is hashed
+MAX_WAITING = 100  # files of one size that wait; with more of them, the workers would stand idle
 MAX_REMEMBERED = 10_000  # sizes and results remembered
 
 T = TypeVar("T")
@@ -48,8 +49,10 @@ class Copies:
         if size < MIN_BYTES:
             return source
         if self._running.get(size) and size not in self._various:
-            self._waiting.setdefault(size, deque()).append(source)
-            return None
+            waiting = self._waiting.setdefault(size, deque())
+            if len(waiting) < MAX_WAITING:
+                waiting.append(source)
+                return None
         self._running[size] = self._running.get(size, 0) + 1
         return self._with_twins(source)
 

@@ -71,6 +71,7 @@ class Plan:
         only = only_rules(options.only)
         self._entries = (crawled for crawled in entries if only is None or _is_wanted(crawled, only))
         self._copies = Copies(self._twins)
+        self._after = 0  # the number of the file that was met last: the next ones follow it
 
     def rounds(self) -> Iterator[Iterator[SourceFile]]:
         """Yield the files for the workers in one long round, then what had to wait for its twin."""
@@ -96,27 +97,32 @@ class Plan:
                     if old is None and crawled.skip is None and crawled.fail is None
                 ]
             )
-            for crawled, stands in zip(chunk, standing, strict=True):
-                yield from self._copies.freed()
-                listed.add(crawled.source.root)
+            self._ledger.stand(*(old.file_id for old in standing if old is not None))
+            self._ledger.progress.n_crawled += len(chunk)
+            listed.update(crawled.source.root for crawled in chunk)
+            for crawled, old in zip(chunk, standing, strict=True):
                 if crawled.fail is not None:
                     self._keep_below(crawled.source)
-                self._ledger.progress.n_crawled += 1
-                if stands is not None:
-                    self._ledger.stand(stands.file_id)
-                elif crawled.skip is not None:
-                    self._ledger.settle_now(FileResult(crawled.source, Outcome.SKIPPED, reason=crawled.skip))
-                elif crawled.fail is not None:
-                    self._ledger.settle_now(
-                        FileResult(crawled.source, Outcome.FAILED, reason=crawled.fail, detail=crawled.detail)
-                    )
-                else:
-                    self._ledger.expect(crawled.source)
-                    if (source := self._copies.admit(crawled.source)) is not None:
+                if old is None:
+                    yield from self._copies.freed()
+                    if (source := self._begin(crawled)) is not None:
                         yield source
         for root in self._roots:
             if root not in listed and not (self._options.full or self._options.only):
                 self._doubt_emptiness(root)
+
+    def _begin(self, crawled: Crawled) -> SourceFile | None:
+        """Settle an entry that no worker need see; return a file that one can take now."""
+        source = crawled.source
+        if crawled.skip is not None:
+            self._ledger.settle_now(FileResult(source, Outcome.SKIPPED, reason=crawled.skip))
+        elif crawled.fail is not None:
+            failed = FileResult(source, Outcome.FAILED, reason=crawled.fail, detail=crawled.detail)
+            self._ledger.settle_now(failed)
+        else:
+            self._ledger.expect(source)
+            return self._copies.admit(source)
+        return None
 
     def _keep_below(self, folder: SourceFile) -> None:
         """Let the results of a folder that cannot be listed now stand: its files did not go away."""
@@ -141,8 +147,12 @@ class Plan:
     def _look_up(self, chunk: Sequence[Crawled]) -> dict[tuple[bytes, bytes], KnownFile]:
         known: dict[tuple[bytes, bytes], KnownFile] = {}
         for root, entries in groupby(chunk, key=lambda crawled: crawled.source.root):
-            found = self._ledger.store.known(root, [crawled.source.path for crawled in entries])
-            known.update({(root, path): before for path, before in found.items()})
+            paths = [crawled.source.path for crawled in entries]
+            found = self._ledger.store.known(root, paths, after=self._after)
+            here = [found[path] for path in paths if path in found]
+            if here:
+                self._after = here[-1].file_id
+            known.update({(root, before.path): before for before in here})
         return known
 
     def _twins(self, sizes: Sequence[int]) -> Mapping[int, tuple[str, ...]]:

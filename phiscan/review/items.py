@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from phiscan.model import (
     Outcome,
@@ -30,18 +30,17 @@ class ScanState:
     started: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class KnownFile:
-    """What the store knows of a file from its latest examination."""
+class KnownFile(NamedTuple):
+    """What the store knows of a file from its latest examination; a tuple, because a rescan makes so many."""
 
+    path: bytes
     file_id: int
     size: int
     mtime_ns: int
     ctime_ns: int
     inode: int
-    device: int
     content_hash: str
-    outcome: Outcome
+    outcome: str  # an Outcome
     reason: str
     versions_key: str
     scan_id: int  # the scan that made the examination

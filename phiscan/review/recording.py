@@ -14,6 +14,7 @@ from phiscan.review.database import inserted_id
 from phiscan.review.identity import is_shape
 from phiscan.review.reuse import copy_children, originals
 from phiscan.review.risk import Exposure, exposure_of, risk_of
+from phiscan.review.sightings import see_examined, see_unchanged
 from phiscan.review.statements import chunks
 from phiscan.review.tables import (
     access,
@@ -22,13 +23,13 @@ from phiscan.review.tables import (
     finding,
     health_term,
     health_window,
+    near_signature,
     reuse,
     root,
-    sighting,
     unread_part,
 )
 
-_CHILDREN = (finding, health_term, unread_part, access, health_window)
+_CHILDREN = (finding, health_term, unread_part, access, health_window, near_signature)
 
 
 def present_below(connection: sa.Connection, root_path: bytes, folder: bytes) -> list[int]:
@@ -74,7 +75,8 @@ def record(
     copies = [(file_ids[place], result) for place, result in by_file.items() if result.is_copy]
     examination_ids |= _write_copies(connection, scan_id, versions_key, copies)
     back = work_rows.absent(connection, unchanged)
-    _see(connection, scan_id, examination_ids, unchanged)
+    see_examined(connection, scan_id, examination_ids)
+    see_unchanged(connection, scan_id, set(unchanged) - examination_ids.keys())
     work_rows.take_in(connection, {file_ids[place]: result for place, result in by_file.items()}, back)
 
 
@@ -293,42 +295,5 @@ def _child_rows(examination_id: int, result: FileResult) -> tuple[list[dict[str,
         for window in [result.window]
         if window is not None
     ]
-    return findings, terms, unread, accesses, windows
-
-
-def _see(
-    connection: sa.Connection, scan_id: int, examined: Mapping[int, int], unchanged: Sequence[int]
-) -> None:
-    """Note that the scan saw these files, and which result stands for each."""
-    standing = dict(examined)
-    rest = [file_id for file_id in dict.fromkeys(unchanged) if file_id not in examined]
-    for some in chunks(rest):
-        query = (
-            sa.select(file.c.id, sighting.c.examination_id)
-            .join(sighting, (sighting.c.scan_id == file.c.seen_scan_id) & (sighting.c.file_id == file.c.id))
-            .where(file.c.id.in_(some))
-        )
-        found = {row.id: row.examination_id for row in connection.execute(query)}
-        if len(found) != len(some):
-            missing = next(file_id for file_id in some if file_id not in found)
-            message = f"file {missing}: seen again, but it was never examined"
-            raise StoreError(message)
-        standing |= {file_id: found[file_id] for file_id in some}
-    for some in chunks(list(standing)):
-        here = (sighting.c.scan_id == scan_id) & sighting.c.file_id.in_(some)
-        seen = {
-            row.file_id: row.examination_id for row in connection.execute(sa.select(sighting).where(here))
-        }
-        # What this scan has already seen keeps its row, so that a resumed scan has the same rows.
-        new = [
-            {"scan_id": scan_id, "file_id": file_id, "examination_id": standing[file_id]}
-            for file_id in some
-            if file_id not in seen
-        ]
-        if new:
-            connection.execute(sighting.insert(), new)
-        for file_id, examination_id in seen.items():
-            if standing[file_id] != examination_id:
-                row = (sighting.c.scan_id == scan_id) & (sighting.c.file_id == file_id)
-                connection.execute(sighting.update().where(row).values(examination_id=standing[file_id]))
-        connection.execute(file.update().where(file.c.id.in_(some)).values(seen_scan_id=scan_id))
+    signed = [{"examination_id": examination_id, "signature": result.signature}] * bool(result.signature)
+    return findings, terms, unread, accesses, windows, signed

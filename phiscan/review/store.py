@@ -110,10 +110,14 @@ class Store:
             )
         )
 
-    def known(self, root: bytes, paths: Sequence[bytes]) -> dict[bytes, KnownFile]:
-        """Return the latest examination of each of these paths that was crawled before; one query per 500."""
+    def known(self, root: bytes, paths: Sequence[bytes], *, after: int = 0) -> dict[bytes, KnownFile]:
+        """Return the latest examination of each of these paths that was crawled before.
+
+        Asking for paths in the order of the crawl is cheapest, each time ``after`` the highest number that
+        the time before gave.
+        """
         with self._database.read() as connection:
-            return scanning.known(connection, root, paths)
+            return scanning.known(connection, root, paths, after=after)
 
     def twins(
         self, sizes: Sequence[int], versions_key: str, *, scan_id: int | None = None
@@ -232,7 +236,8 @@ class Store:
             StoreError: there is no such scan.
         """
         with self._database.read() as connection:
-            yield from queue.rows(connection, summaries.chosen_scan(connection, scan_id))
+            number = summaries.chosen_scan(connection, scan_id)
+            yield from queue.rows(connection, summaries.require_rows(connection, number))
 
     def present_rows(self) -> Iterator[FileRow]:
         """Yield one row per file present now on every root, whichever scan saw it last."""

@@ -1,0 +1,77 @@
+"""Which files a scan saw, and which result stands for each; what did not change costs a few statements."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+import sqlalchemy as sa
+
+from phiscan.errors import StoreError
+from phiscan.review.statements import chunks
+from phiscan.review.tables import file, sighting
+
+N_RUNS = 100  # ranges of numbers in one statement
+
+
+def see_examined(connection: sa.Connection, scan_id: int, examined: Mapping[int, int]) -> None:
+    """Note the files that a scan examined itself, by number, each with its examination."""
+    for some in chunks(examined):
+        here = (sighting.c.scan_id == scan_id) & sighting.c.file_id.in_(some)
+        seen = {
+            row.file_id: row.examination_id for row in connection.execute(sa.select(sighting).where(here))
+        }
+        # What this scan has already seen keeps its row, so that a resumed scan has the same rows.
+        new = [
+            {"scan_id": scan_id, "file_id": file_id, "examination_id": examined[file_id]}
+            for file_id in some
+            if file_id not in seen
+        ]
+        if new:
+            connection.execute(sighting.insert(), new)
+        for file_id, examination_id in seen.items():
+            if examined[file_id] != examination_id:
+                row = (sighting.c.scan_id == scan_id) & (sighting.c.file_id == file_id)
+                connection.execute(sighting.update().where(row).values(examination_id=examined[file_id]))
+        connection.execute(file.update().where(file.c.id.in_(some)).values(seen_scan_id=scan_id))
+
+
+def see_unchanged(connection: sa.Connection, scan_id: int, file_ids: Iterable[int]) -> None:
+    """Note files that were seen again and are as they were: their last result stands.
+
+    The files of a share are numbered in the order of the crawl, so that what did not change is few runs
+    of numbers.
+
+    Raises:
+        StoreError: a file was never examined.
+    """
+    wanted = sorted(set(file_ids))
+    for runs in _some_runs(wanted):
+        among = sa.or_(*(file.c.id.between(first, last) for first, last in runs))
+        unseen = among & (file.c.seen_scan_id != scan_id)
+        n_unseen = connection.execute(sa.select(sa.func.count()).select_from(file).where(unseen)).scalar_one()
+        standing = (
+            sa.select(sa.literal(scan_id), file.c.id, sighting.c.examination_id)
+            .join(sighting, (sighting.c.scan_id == file.c.seen_scan_id) & (sighting.c.file_id == file.c.id))
+            .where(unseen)
+        )
+        columns = ["scan_id", "file_id", "examination_id"]
+        n_noted = connection.execute(sighting.insert().from_select(columns, standing)).rowcount
+        n_there = connection.execute(file.update().where(among).values(seen_scan_id=scan_id)).rowcount
+        if n_noted != n_unseen or n_there != sum(last - first + 1 for first, last in runs):
+            message = f"files {runs[0][0]} to {runs[-1][1]}: one was seen again, but it was never examined"
+            raise StoreError(message)
+
+
+def _some_runs(numbers: Sequence[int]) -> Iterator[list[tuple[int, int]]]:
+    """Yield lists of first and last of the runs of consecutive numbers among these, which are sorted."""
+    runs: list[tuple[int, int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][1] + 1:
+            runs[-1] = (runs[-1][0], number)
+            continue
+        if len(runs) == N_RUNS:
+            yield runs
+            runs = []
+        runs.append((number, number))
+    if runs:
+        yield runs
