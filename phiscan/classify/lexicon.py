@@ -6,6 +6,7 @@ health information: they tell a text about one person's health from a text about
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -30,6 +31,8 @@ HEALTH_FILES: Final = (
     "health_icd10cm_codes",
 )
 CUE_FILE: Final = "health_cues"
+LABEL_FILE: Final = "health_labels"  # words for concepts that gather several things
+_LABEL_COLUMNS: Final = 3
 _COLUMNS: Final = 5
 _FLAGS: Final = frozenset({"case", "context", "-"})
 
@@ -61,8 +64,19 @@ def load_lexicon(folder: Path | None = None) -> Lexicon:
             labels.setdefault(term.concept, term.text)
             if code != "-":
                 icd.setdefault(term.concept, code)
+    labels |= _labels(folder / f"{LABEL_FILE}.txt", labels)
     cues = [term for term, _ in _read(folder / f"{CUE_FILE}.txt")]
     return Lexicon(TermMatcher().fit(terms), TermMatcher().fit(cues), icd, labels)
+
+
+def _labels(path: Path, known: Mapping[str, str]) -> dict[str, str]:
+    """Return the English label of every concept of the file; the French one stands beside it."""
+    dictionary = load_dictionary(path)
+    for number, row in enumerate(dictionary.rows, start=len(dictionary.header) + 1):
+        if len(row) != _LABEL_COLUMNS or row[0] not in known:
+            message = f"{path}: line {number}: expected a known concept, its English and its French label"
+            raise DictionaryError(message)
+    return {row[0]: row[1] for row in dictionary.rows}
 
 
 def _read(path: Path) -> list[tuple[Term, str]]:

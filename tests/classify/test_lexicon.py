@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from phiscan.classify.lexicon import CUE_FILE, HEALTH_FILES, load_lexicon
+from phiscan.classify.lexicon import CUE_FILE, HEALTH_FILES, LABEL_FILE, load_lexicon
 from phiscan.classify.tokens import tokenize
 from phiscan.classify.topics import chapter_of, label_of, topic_of, topics
 from phiscan.config import data_dir
@@ -103,3 +103,32 @@ def test_concepts_have_chapters_and_labels() -> None:
     )
     assert chapter_of("O9A.1") == "Pregnancy, childbirth and the puerperium"
     assert chapter_of("nonsense") == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "label"),
+    [
+        ("pain in the right foot, fracture", "ankle or foot"),
+        ("fracture of the thumb", "elbow, wrist, hand or finger"),
+        ("serum magnesium low", "calcium, magnesium or phosphate"),
+        ("asthma", "asthma"),
+    ],
+)
+def test_a_group_of_several_things_is_not_shown_by_its_first_form(text: str, label: str) -> None:
+    assert label in {label_of(concept) for concept in concepts(text)}
+
+
+def test_every_group_label_is_in_both_languages() -> None:
+    rows = load_dictionary(data_dir("dictionaries") / f"{LABEL_FILE}.txt").rows
+    assert len(rows) > 100
+    assert len({row[0] for row in rows}) == len(rows)
+    assert all(row[1].strip() and row[2].strip() for row in rows)
+
+
+def test_a_label_of_no_known_concept_is_refused(tmp_path: Path) -> None:
+    for name in (*HEALTH_FILES, CUE_FILE, LABEL_FILE):
+        (tmp_path / f"{name}.txt").write_bytes((data_dir("dictionaries") / f"{name}.txt").read_bytes())
+    with (tmp_path / f"{LABEL_FILE}.txt").open("a") as stream:
+        stream.write("body:wing\twing\taile\n")
+    with pytest.raises(DictionaryError, match=r"health_labels.txt: line \d+: expected a known concept"):
+        load_lexicon(tmp_path)
