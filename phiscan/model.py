@@ -394,6 +394,7 @@ class FileResult:
     detail: str = ""
     media_type: str = ""
     content_hash: str = ""  # blake3, hex
+    signature: bytes = field(default=b"", repr=False)  # of a referred file: keyed MinHash of its words
     is_copy: bool = False  # screened by taking over what is stored of an equal content
     unread: tuple[UnreadPart, ...] = ()
     n_chars: int = 0
