@@ -130,7 +130,10 @@ class Routes:
     def api(
         self, method: str, path: str, *, needs: Permission, **options: Any
     ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-        """Declare a route of the REST API; options as FastAPI's ``add_api_route`` takes them."""
+        """Declare a route of the REST API; options as FastAPI's ``add_api_route`` takes them.
+
+        ``extra``: more of the operation's OpenAPI object.
+        """
         return self._declare(method, "/api/v1" + path, needs, options)
 
     def _declare(

@@ -39,6 +39,8 @@ from phiscan.review.store import Store
 from phiscan.web import (
     routes_account,
     routes_api,
+    routes_api_desk,
+    routes_api_queue,
     routes_correct,
     routes_item,
     routes_log,
@@ -70,6 +72,8 @@ ROUTES: tuple[Routes, ...] = (
     routes_log.routes,
     routes_users.routes,
     routes_api.routes,
+    routes_api_queue.routes,
+    routes_api_desk.routes,
     routes_queue.routes,
     routes_item.routes,
     routes_correct.routes,
@@ -129,8 +133,8 @@ def create_app(
                 route.endpoint,
                 methods=[route.method],
                 route_class_override=GuardedRoute,
-                openapi_extra={PERMISSION: route.needs.value},
-                **route.options,
+                openapi_extra={**route.options.get("extra", {}), PERMISSION: route.needs.value},
+                **{name: value for name, value in route.options.items() if name != "extra"},
             )
     check_routes(app)
     app.openapi = partial(_openapi, app)  # type: ignore[method-assign]

@@ -6,22 +6,17 @@ from datetime import datetime
 from typing import Annotated, Any
 
 from fastapi import Query
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from phiscan.review.users import Role, User
 from phiscan.web.access import RIGHTS, Permission, Routes
+from phiscan.web.api_models import Body
 from phiscan.web.desk import DeskNow
 from phiscan.web.numbers import MAX_NUMBER, RowNumber
 from phiscan.web.routes_users import not_oneself
 from phiscan.web.session import SignedIn
 
 routes = Routes()
-
-
-class Body(BaseModel):
-    """What is sent: an unknown field is an error, because a misspelt one would silently not apply."""
-
-    model_config = ConfigDict(extra="forbid")
 
 
 class Me(BaseModel):
