@@ -26,8 +26,7 @@ class ListQuery:
 
     filter: WorkFilter = field(default_factory=WorkFilter)
     order: WorkOrder = WorkOrder.RISK
-    after: str = ""  # from WorkPage: the part after or before this place
-    before: str = ""
+    cursor: str = ""  # from WorkPage: which part of the list
 
     @property
     def is_narrowed(self) -> bool:
@@ -56,7 +55,7 @@ class ListQuery:
         return urlencode({name: value for name, value in values.items() if value not in {"", None}})
 
     def url(self, path: str, **place: str) -> str:
-        """Return the address of a page that shows it; ``after`` or ``before`` name the place."""
+        """Return the address of a page that shows it; ``at`` names the part of the list."""
         query = "&".join(part for part in (self.to_string(), urlencode(place)) if part)
         return f"{path}?{query}" if query else path
 
@@ -90,8 +89,7 @@ def read_query(values: Mapping[str, str]) -> ListQuery:
             text=given.get("text", ""),
         ),
         order=_word(given, "order", WorkOrder) or WorkOrder.RISK,
-        after=given.get("after", ""),
-        before=given.get("before", ""),
+        cursor=given.get("at", ""),
     )
 
 

@@ -1,0 +1,60 @@
+"""What was just done, said on the page that follows; chosen by a word in the address, never by its text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Flash:
+    """One message."""
+
+    kind: str  # good, warn or info: its colour
+    words: str
+    file_id: int | None = None  # the decision about this file can be taken back from here
+    suppress_url: str = ""  # where others like it can be hidden
+
+
+FLASHES: Mapping[str, Flash] = {
+    "assigned": Flash("good", "Assigned."),
+    "none": Flash("warn", "Nothing was chosen."),
+    "kept": Flash("good", "The view is kept."),
+    "forgotten": Flash("good", "The view is removed."),
+    "undone": Flash("good", "Your last decision is taken back; this file is as it was before."),
+    "nothing_to_undo": Flash("warn", "There is no decision of yours to take back."),
+    "skipped": Flash("info", "Skipped; it comes back to you in four hours."),
+    "corrected": Flash("good", "The correction is recorded."),
+    "complete": Flash("good", "All spans count as gone through: this file is gold for the scores."),
+    "incomplete": Flash("good", "The spans do not count as gone through any more."),
+    "topics": Flash("good", "The topics are recorded."),
+    "conflict": Flash(
+        "warn",
+        "Not recorded: somebody else decided it, or its content changed, after you opened it. This is the "
+        "present state; decide again if you still want to.",
+    ),
+    "changed": Flash(
+        "warn", "Not recorded: the file was examined anew after you opened it. Look again, then correct."
+    ),
+    "reason": Flash("warn", "Not recorded: the reason does not belong to that verdict. Choose another."),
+    "masked": Flash("info", "The text is masked again."),
+    "suppressed": Flash("good", "What you chose is hidden from now on. You can lift it at any time."),
+    "waiting": Flash(
+        "info", "Recorded. It hides so much that a lead must approve it; until then it hides nothing."
+    ),
+    "approved": Flash("good", "Approved: it hides from now on."),
+    "lifted": Flash("good", "Lifted: what it hid is in the queue again."),
+    "settled": Flash("good", "Settled. Your verdict stands."),
+    "settled_before": Flash(
+        "warn", "Not recorded: it was settled already, or one of the two changed their mind."
+    ),
+    "end": Flash("good", "That was the last of this view."),
+    "drawn": Flash("good", "The sample is drawn; its files now lie in the queue among the others."),
+    "making": Flash("info", "The pack is being made. This page lists it when it is ready."),
+    "busy": Flash("warn", "A pack is being made already. Wait until it is listed."),
+}
+
+
+def flash(word: str) -> Flash | None:
+    """Return the message of a word in the address; None for any other word."""
+    return FLASHES.get(word)
