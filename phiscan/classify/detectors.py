@@ -29,14 +29,20 @@ _WEAK: Final = NAMES | {
 
 
 def detect(
-    document: Document, screening: Screening, health: HealthScore, classifier: Classifier
+    document: Document, screening: Screening, health: HealthScore, classifier: Classifier | None
 ) -> tuple[tuple[str, bool], ...]:
-    """Return each detector's verdict on "is this a PHI file", in the order of ``DETECTORS``."""
-    return (
+    """Return each detector's verdict on "is this a PHI file", in the order of ``DETECTORS``.
+
+    A and B run on every file. C runs on the audit sample and on whatever the cascade lets through;
+    ``classifier`` None leaves it out, and then the file has no verdict of C.
+    """
+    found = (
         (DETECTORS[0], by_patterns(document, screening, health)),
         (DETECTORS[1], by_names(screening, health)),
-        (DETECTORS[2], by_text(document, screening, health, classifier)),
     )
+    if classifier is None:
+        return found
+    return (*found, (DETECTORS[2], by_text(document, screening, health, classifier)))
 
 
 def by_patterns(document: Document, screening: Screening, health: HealthScore) -> bool:

@@ -26,6 +26,7 @@ MIN_OF_EACH: Final = 10  # reviewed PHI files and others: fewer teach no correct
 MIN_FILES: Final = 5  # a feature gets a weight of its own only if that many different files hold it
 SAME: Final = 0.97  # cosine from which two windows count as near-duplicates
 MAY_LOSE: Final = 0.01  # share of the reviewed PHI files that the new threshold may give up
+MARGIN: Final = 1.0  # log-odds below the least of them: a file not seen yet may lie lower
 PENALTIES: Final = (0.5, 2.0, 8.0)
 SLOPE_PENALTY: Final = 4.0
 MAX_PROTOTYPES: Final = 500  # learned ones, so that search time does not grow with the reviews
@@ -295,10 +296,10 @@ def _loss(material: _Material, penalty: float) -> float:
 
 
 def _shift(material: _Material, among: Flags) -> float:
-    """Return the log-odds of the new threshold: 0, or lower where that would give up reviewed PHI files."""
+    """Return the log-odds of the new threshold: 0, or lower where that could give up PHI files."""
     logits = np.sort(_out_of_fold(material, among, SEED + 1)[among & material.is_phi])
     allowed = math.floor(MAY_LOSE * len(logits))
-    return min(0.0, float(logits[allowed]) - 1e-6)
+    return min(0.0, float(logits[allowed]) - MARGIN)
 
 
 def _hold_out(material: _Material, *, corrected: bool) -> Floats:

@@ -41,6 +41,9 @@ home = ".phiscan"
 # Neighbours in the health classifier.
 # k = 3
 
+# Share of the files on which everything is computed, also what cannot change whether they are referred.
+# audit_share = 1.0
+
 # What one file may cost; what is beyond is recorded as not read.
 [limits]
 # time_s = 60.0

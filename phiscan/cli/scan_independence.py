@@ -18,13 +18,15 @@ from phiscan.review.items import Detectors
 def independence(histories: Mapping[Detectors, int]) -> list[dict[str, Any]]:
     """Return for every pair its mutual information in nats and the exact permutation p-value.
 
-    ``files`` is the number compared: those that a detector outside the pair holds for PHI.
+    ``files`` is the number compared: those that a detector outside the pair holds for PHI. Files on which the
+    cascade left a detector out are not compared.
     """
-    names = next(iter(histories), ())
+    names = max(([name for name, _ in history] for history in histories), key=len, default=[])
+    whole = {history: n_files for history, n_files in histories.items() if len(history) == len(names)}
     found = []
-    for first, second in combinations([name for name, _ in names], 2):
+    for first, second in combinations(names, 2):
         counts = [0, 0, 0, 0]
-        for history, n_files in histories.items():
+        for history, n_files in whole.items():
             said = dict(history)
             if any(is_phi for name, is_phi in history if name not in {first, second}):
                 counts[2 * (not said[first]) + (not said[second])] += n_files

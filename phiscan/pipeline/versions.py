@@ -25,7 +25,12 @@ _SHORT = 16  # hexadecimal digits kept of each hash: 64 bits, plenty against acc
 
 def versions(config: Config) -> dict[str, str]:
     """Return a name and a short hash for each thing that results depend on."""
-    settings = {"limits": asdict(config.limits), "k": config.k, "name_pipeline": config.name_pipeline}
+    settings = {
+        "limits": asdict(config.limits),
+        "k": config.k,
+        "name_pipeline": config.name_pipeline,
+        "audit_share": config.audit_share,
+    }
     package = Path(str(resources.files("phiscan")))
     models = [package / room / "data" for room in ("classify", "screen")]
     return {

@@ -21,8 +21,11 @@ FEW_FILES = 30  # below it the intervals of every model are too wide to act upon
 
 
 def detector_names(files: Sequence[FileEntry]) -> tuple[str, ...]:
-    """Return the names of the detectors in their own order; without files that were read there are none."""
-    return next((tuple(entry.detectors) for entry in files if entry.detectors), ())
+    """Return the names of the detectors in their own order; without files that were read there are none.
+
+    A file that the cascade cut has no verdict of every detector; the first one with most of them counts.
+    """
+    return max((tuple(entry.detectors) for entry in files), key=len, default=())
 
 
 def histories(files: Sequence[FileEntry]) -> tuple[History, ...]:
@@ -30,7 +33,9 @@ def histories(files: Sequence[FileEntry]) -> tuple[History, ...]:
     names = detector_names(files)
     groups: dict[tuple[bool, ...], Counter[str]] = {}
     for entry in files:
-        key = tuple(entry.detectors.get(name, False) for name in names)
+        if len(entry.detectors) < len(names):
+            continue  # the cascade left a detector out: its history is not known
+        key = tuple(entry.detectors[name] for name in names)
         group = groups.setdefault(key, Counter())
         group["files"] += 1
         group["referred"] += entry.decision == Referral.REFERRED
@@ -88,10 +93,13 @@ def capture_recapture(files: Sequence[FileEntry]) -> Capture:
 
 
 def _confirmed_histories(files: Sequence[FileEntry]) -> list[tuple[str, tuple[int, ...]]]:
+    n_detectors = len(detector_names(files))
     return [
         (entry.media_type, tuple(int(said) for said in entry.detectors.values()))
         for entry in files
-        if entry.verdict is Verdict.PHI and any(entry.detectors.values())
+        if entry.verdict is Verdict.PHI
+        and any(entry.detectors.values())
+        and len(entry.detectors) == n_detectors
     ]
 
 

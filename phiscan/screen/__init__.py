@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Protocol
 
@@ -11,6 +11,7 @@ from phiscan.config import Config
 from phiscan.model import Document, Finding, PiiVector, Screening
 from phiscan.screen.addresses import address_tails
 from phiscan.screen.gazetteer import load_gazetteer
+from phiscan.screen.hl7 import Hl7Recognizer
 from phiscan.screen.names import build_name_recognizers
 from phiscan.screen.overlap import resolve
 from phiscan.screen.patterns import PatternRecognizer
@@ -33,6 +34,11 @@ class Screener:
 
     recognizers: tuple[Recognizer, ...]
     prototypes: tuple[Prototype, ...]
+
+    def without_names(self) -> Screener:
+        """Return a screener that does not search running text for names, the dear part of screening."""
+        cheap = tuple(one for one in self.recognizers if isinstance(one, PatternRecognizer | Hl7Recognizer))
+        return replace(self, recognizers=cheap)
 
 
 def build_screener(config: Config) -> Screener:

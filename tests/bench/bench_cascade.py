@@ -1,0 +1,107 @@
+"""What the cascade saves and what it misses; what classification adds to the time of screening.
+
+Run: ``.venv/bin/python -m pytest -m bench -s tests/bench/bench_cascade.py``. Needs the development texts
+beside the checkout; only the half that no model has learned from is examined, once each way.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+from bench_referral_share import DATA, texts
+
+from phiscan import classify, screen
+from phiscan.config import Config
+from phiscan.model import Document, Referral, Segment
+from phiscan.pipeline.engine import Engine, examine
+
+SHORT, LONG = 2_000, 200_000
+
+
+def engine(share: float) -> Engine:
+    config = Config()
+    return Engine(
+        screen.build_screener(config),
+        classify.build_classifier(config),
+        config.limits,
+        key=b"k" * 32,
+        audit_share=share,
+    )
+
+
+def document(text: str, number: int = 0) -> Document:
+    return Document(text, (Segment("", 0, len(text)),), "text/plain", content_hash=f"{number:064x}")
+
+
+@pytest.mark.bench
+@pytest.mark.timeout(1800)
+@pytest.mark.skipif(not DATA.is_dir(), reason="needs the development texts in ../shared/data")
+def test_print_what_the_cascade_saves_and_misses() -> None:
+    full, cut = engine(1.0), engine(0.0)
+    seconds: Counter[str] = Counter()
+    changed: Counter[str] = Counter()
+    examine(document("warm up"), full)
+    n_texts = 0
+    for number, (_, label, text) in enumerate(texts()):
+        one = document(text, number)
+        start = time.perf_counter()
+        whole = examine(one, full)
+        middle = time.perf_counter()
+        less = examine(one, cut)
+        seconds["whole"] += middle - start
+        seconds["cascade"] += time.perf_counter() - middle
+        n_texts += 1
+        changed["cut"] += less.case == "names_not_searched" or len(less.detectors) < len(whole.detectors)
+        changed["referral lost"] += (whole.referral is Referral.REFERRED) != (
+            less.referral is Referral.REFERRED
+        )
+        changed["pii_only became clear"] += whole.referral is not less.referral
+        changed["verdicts of C not given"] += dict(whole.detectors)["text"] and "text" not in dict(
+            less.detectors
+        )
+        changed["of them on PHI files"] += (
+            label == "PHI" and dict(whole.detectors)["text"] and "text" not in dict(less.detectors)
+        )
+    print(f"\n{n_texts} texts: {dict(changed)}")
+    print(
+        f"seconds: {seconds['whole']:.1f} whole, {seconds['cascade']:.1f} cascade,"
+        f" {seconds['cascade'] / seconds['whole']:.2f} of it"
+    )
+    assert n_texts
+
+
+@pytest.mark.bench
+@pytest.mark.timeout(1800)
+@pytest.mark.skipif(not DATA.is_dir(), reason="needs the development texts in ../shared/data")
+def test_print_what_classification_adds() -> None:
+    one = engine(1.0)
+    print("\n| texts | screening MB/s | health terms and score | detector C | classification / screening |")
+    print("| --- | --- | --- | --- | --- |")
+    for name in ("aci_bench_train_valid", "medquad_dev", "spamassassin_ham_dev", "state_union_inaugural"):
+        lines = (DATA / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
+        joined = "\n\n".join(json.loads(line)["text"] for line in lines)[:2_000_000]
+        for size in (SHORT, LONG):
+            times = [0.0, 0.0, 0.0]
+            for start in range(0, min(len(joined), 100 * size), size):
+                made = document(joined[start : start + size])
+                begin = time.perf_counter()
+                screening = screen.screen(made, one.screener)
+                screened = time.perf_counter()
+                health = classify.classify(made, one.classifier)
+                classify.decide(made, screening, health)
+                classified = time.perf_counter()
+                classify.detect(made, screening, health, one.classifier)
+                for place, (first, last) in enumerate(
+                    ((begin, screened), (screened, classified), (classified, time.perf_counter()))
+                ):
+                    times[place] += last - first
+            n_mb = min(len(joined), 100 * size) / 1e6
+            print(
+                f"| {name}, {size:,} characters | {n_mb / times[0]:.2f} | {times[1] / times[0]:.3f} |"
+                f" {times[2] / times[0]:.3f} | {(times[1] + times[2]) / times[0]:.3f} |"
+            )
+    assert replace(one)

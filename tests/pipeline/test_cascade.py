@@ -1,0 +1,47 @@
+"""The cascade leaves out what cannot change whether a file is referred; the audit sample sees everything."""
+
+from dataclasses import replace
+
+import pytest
+
+from phiscan.classify import build_classifier
+from phiscan.config import Config
+from phiscan.model import Document, Referral, Segment
+from phiscan.pipeline.engine import Engine, examine, in_audit_sample
+from phiscan.screen import build_screener
+from tests.pipeline.harness import LETTER, MINUTES
+
+FULL = Engine(build_screener(Config()), build_classifier(Config()), Config().limits, key=b"k" * 32)
+CUT = replace(FULL, audit_share=0.0)
+STAFF = "Staff on call: Torvald Karrowick, Quenna Vandelune. Dear Mr. Bristil Ostriba, see you on Monday.\n"
+
+
+def document(text: str, number: int = 0) -> Document:
+    return Document(text, (Segment("", 0, len(text)),), "text/plain", content_hash=f"{number:064x}")
+
+
+@pytest.mark.parametrize("number", range(3))
+def test_a_referral_is_never_lost(number: int) -> None:
+    text = LETTER.format(first="Zantho", last="Prathewin", born="3 May 1961", card="1234 567 897", year=2009)
+    filler = MINUTES.format(n=1) * number
+    whole, cut = (examine(document(filler + text), engine) for engine in (FULL, CUT))
+    assert whole == cut
+    assert whole.referral is Referral.REFERRED
+
+
+def test_names_are_not_searched_where_nothing_says_health_and_the_case_says_so() -> None:
+    assert examine(document(STAFF), FULL).referral is Referral.PII_ONLY
+    cut = examine(document(STAFF), CUT)
+    assert cut.referral is Referral.CLEAR
+    assert cut.case == "names_not_searched"
+    assert dict(cut.detectors) == {"patterns": False, "names": False}
+
+
+def test_all_three_detectors_run_on_the_audit_sample() -> None:
+    engine = replace(FULL, audit_share=0.3)
+    documents = [document(STAFF, number) for number in range(400)]
+    sampled = [one for one in documents if in_audit_sample(one, engine)]
+    assert 80 < len(sampled) < 160
+    assert set(dict(examine(sampled[0], engine).detectors)) == {"patterns", "names", "text"}
+    other = replace(engine, key=b"o" * 32)
+    assert sampled != [one for one in documents if in_audit_sample(one, other)]
