@@ -8,6 +8,7 @@ from datetime import datetime
 import sqlalchemy as sa
 
 from phiscan.errors import InputError
+from phiscan.model import SourceFile
 from phiscan.review import audit
 from phiscan.review.database import inserted_id
 from phiscan.review.deciding import checked_text, require_name
@@ -24,8 +25,7 @@ class Reveal:
 
     id: int
     file_id: int
-    root: bytes
-    path: bytes
+    source: SourceFile  # where it lies, and what the share said of it when it was examined
     content_hash: str  # what the file must still be
     spans: tuple[tuple[int, int, str], ...]  # start, end, type of each finding
     purpose: str
@@ -74,8 +74,17 @@ def reveal(connection: sa.Connection, file_id: int, *, purpose: str, by: str, no
     return Reveal(
         id=number,
         file_id=file_id,
-        root=place.root,
-        path=place.path,
+        source=SourceFile(
+            root=place.root,
+            path=place.path,
+            size=row.size,
+            mtime_ns=row.mtime_ns,
+            ctime_ns=row.ctime_ns,
+            inode=row.inode,
+            device=row.device,
+            mode=row.mode,
+            uid=row.uid,
+        ),
         content_hash=row.content_hash,
         spans=tuple((span.span_start, span.span_end, span.entity_type) for span in spans),
         purpose=purpose,

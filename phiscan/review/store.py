@@ -166,6 +166,8 @@ class Store:
                 connection, scan_id, status=status, seconds=seconds, now=now, whole=whole
             )
         )
+        if status == "complete":
+            self.desk.group_near_duplicates()
 
     # Reading
 

@@ -1,0 +1,135 @@
+"""Reading a file again for a person who may see its text: confined, checked, and in memory only.
+
+The file is opened read-only where it lies and read by a confined process, like in a scan. Its content must
+be what was examined, byte for byte; otherwise nothing is shown. Nothing is written: not the text, not where
+it lay. Recording the reveal comes first (``Desk.reveal``), so that there is no text without a record.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import threading
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from types import TracebackType
+from typing import Self
+
+from phiscan import extract
+from phiscan.config import Config, Limits
+from phiscan.crawl import is_remote
+from phiscan.errors import ConflictError, InputError
+from phiscan.extract.delivered import ask_at
+from phiscan.extract.sandbox import Fault, Sandbox
+from phiscan.model import Document, SourceFile
+from phiscan.pipeline.delivery import Delivery
+from phiscan.pipeline.engine import read_passwords
+from phiscan.pipeline.hatch import Hatch
+from phiscan.review.reveals import Reveal
+from phiscan.visible import visible
+
+_PRELOAD = ("phiscan.pipeline.reveal",)
+
+
+class Rereader:
+    """Reads files again, one at a time; its process is started when it is first needed.
+
+    A file may take as long as the limits of the configuration allow, then its process is ended.
+    """
+
+    def __init__(self, config: Config) -> None:
+        self._config = config
+        self._lock = threading.Lock()
+        self._open = ExitStack()
+        self._sandbox: Sandbox | None = None
+        self._delivery: Delivery | None = None
+
+    def __enter__(self) -> Self:
+        """Start nothing yet."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """End the process."""
+        self.close()
+
+    def close(self) -> None:
+        """End the process, and hang up."""
+        with self._lock:
+            self._open.close()
+            self._sandbox = self._delivery = None
+
+    def read(self, reveal: Reveal) -> Document:
+        """Return the text of a file as it was examined; nobody keeps it but the caller.
+
+        Raises:
+            ConflictError: the file has changed since it was examined, or is not there any more.
+            InputError: it cannot be read now; says why.
+        """
+        with self._lock:
+            sandbox, delivery = self._started()
+            source = _present(reveal.source)
+            answers = [answer for _, answer in delivery.run(sandbox, _work, [source])]
+        name = visible(reveal.source.display)
+        answer = answers[0]
+        if isinstance(answer, Fault):
+            if answer.reason == "changed":
+                message = f"{name}: the file has changed since it was examined, or is gone; it is not shown"
+                raise ConflictError(message)
+            message = f"{name}: cannot be read now: {answer.reason}"
+            raise InputError(message)
+        if answer.content_hash != reveal.content_hash:
+            message = f"{name}: the file has changed since it was examined; it is not shown"
+            raise ConflictError(message)
+        return answer
+
+    def _started(self) -> tuple[Sandbox, Delivery]:
+        if self._sandbox is None or self._delivery is None:
+            hatch = self._open.enter_context(Hatch())
+            self._delivery = self._open.enter_context(Delivery(self._config, hatch))
+            arguments = (self._config.limits, read_passwords(self._config), hatch.address)
+            self._sandbox = self._open.enter_context(
+                Sandbox(1, self._config.limits, _start_worker, arguments, preload=_PRELOAD)
+            )
+        return self._sandbox, self._delivery
+
+
+def _present(source: SourceFile) -> SourceFile:
+    """Return a file of this machine as it is now: its bytes are checked by their hash, not by its dates."""
+    if is_remote(source.root):
+        return source
+    try:
+        info = os.lstat(source.absolute)
+    except OSError:
+        return source  # whoever opens it says why
+    if not stat.S_ISREG(info.st_mode):
+        return source
+    return replace(
+        source,
+        size=info.st_size,
+        mtime_ns=info.st_mtime_ns,
+        ctime_ns=info.st_ctime_ns,
+        inode=info.st_ino,
+        device=info.st_dev,
+    )
+
+
+class _Worker:
+    """What the confined process reads with; empty in the parent."""
+
+    limits: Limits | None = None
+    passwords: Sequence[str] = ()
+
+
+def _start_worker(limits: Limits, passwords: Sequence[str], hatch: str) -> None:
+    ask_at(hatch)
+    _Worker.limits, _Worker.passwords = limits, passwords
+
+
+def _work(source: SourceFile) -> Document:
+    if _Worker.limits is None:
+        message = "the worker was not started with _start_worker"
+        raise RuntimeError(message)
+    return extract.extract(source, _Worker.limits, _Worker.passwords)
