@@ -22,6 +22,7 @@ COMMANDS: dict[str, str] = {
     "init": "phiscan.cli.init:init",
     "scan": "phiscan.cli.scan:scan",
     "cluster": "phiscan.cli.cluster:cluster",
+    "schedule": "phiscan.cli.schedule:schedule",
     "extract": "phiscan.cli.extract:extract",
     "screen": "phiscan.cli.screen:screen",
     "rules": "phiscan.cli.rules:rules",

@@ -1,0 +1,256 @@
+"""``phiscan schedule``: named scans by the clock."""
+
+from __future__ import annotations
+
+import getpass
+import json
+import os
+import re
+import shlex
+import signal
+import sys
+import threading
+from datetime import UTC, datetime
+from pathlib import Path
+from types import FrameType
+
+import click
+
+from phiscan.cli.output import print_json, say
+from phiscan.cli.visible import visible
+from phiscan.config import CONFIG_NAME, Config, load_config
+from phiscan.errors import ConfigError, InputError
+from phiscan.schedule import Schedule, State, due, read_schedules
+from phiscan.schedule.plan import NAME, state_path
+from phiscan.schedule.running import Runner
+from phiscan.schedule.units import units
+from phiscan.schedule.windows import NEVER
+
+
+@click.group()
+def schedule() -> None:
+    """Scan by the clock: named scans with cron times and windows, in the foreground or by systemd."""
+
+
+@schedule.command(
+    epilog="Example: phiscan schedule add nightly /srv/share --cron '0 20 * * *' "
+    "--window 'Mon-Fri 20:00-06:00' --window Sat,Sun --time-zone America/Toronto"
+)
+@click.argument("name")
+@click.argument("roots", nargs=-1, required=True, type=click.Path())
+@click.option("--cron", required=True, help="When to start: minute, hour, day, month, weekday.")
+@click.option("--time-zone", default="UTC", show_default=True, help="Whose clock is meant.")
+@click.option(
+    "--window",
+    "windows",
+    multiple=True,
+    help="When it may run: 'Mon-Fri 20:00-06:00', 'Sat,Sun'; repeat. Default: always.",
+)
+@click.option("--options", default="", help="Options of `phiscan scan`: '--max-files-per-s 20 --nice 10'.")
+@click.pass_obj
+def add(
+    obj: str | None,
+    name: str,
+    roots: tuple[str, ...],
+    cron: str,
+    time_zone: str,
+    windows: tuple[str, ...],
+    options: str,
+) -> None:
+    """Write the scan NAME of the folders ROOTS into phiscan.toml, as the table [schedule.NAME]."""
+    if not NAME.fullmatch(name):
+        message = f"{name}: expected a name of small letters, digits, - and _"
+        raise InputError(message)
+    path = _config_path(obj)
+    before = path.read_text(encoding="utf-8")
+    if name in load_config(path).tables.get("schedule", {}):
+        message = f"{path}: schedule.{name}: is there already; `phiscan schedule remove {name}` takes it out"
+        raise InputError(message)
+    fields = {
+        "roots": [root if "://" in root else os.path.realpath(root) for root in roots],
+        "cron": cron,
+        "time_zone": time_zone,
+        "windows": list(windows),
+        "options": shlex.split(options),
+    }
+    # A JSON text or list of texts is one in TOML as well.
+    lines = [f"{key} = {json.dumps(value)}" for key, value in fields.items() if value]
+    _rewrite(path, before, before.rstrip("\n") + "\n\n" + "\n".join([f"[schedule.{name}]", *lines]) + "\n")
+    State.read(state_path(load_config(path), name), datetime.now(UTC))
+    click.echo(f"{name}: written to {visible(str(path))}")
+
+
+@schedule.command(epilog="Example: phiscan schedule remove nightly")
+@click.argument("name")
+@click.pass_obj
+def remove(obj: str | None, name: str) -> None:
+    """Take the scan NAME out of phiscan.toml; what it found stays."""
+    path = _config_path(obj)
+    config = load_config(path)
+    before = path.read_text(encoding="utf-8")
+    block = re.compile(rf"^\[schedule\.{re.escape(name)}\][^\n]*\n(?:(?!\[)[^\n]*(?:\n|\Z))*", re.MULTILINE)
+    after, n_found = block.subn("", before)
+    if n_found != 1:
+        message = f"{path}: schedule.{name}: there is no table [schedule.{name}]"
+        raise InputError(message)
+    _rewrite(path, before, after.rstrip("\n") + "\n")
+    state_path(config, name).unlink(missing_ok=True)
+    click.echo(f"{name}: taken out of {visible(str(path))}")
+
+
+@schedule.command("list", epilog="Example: phiscan schedule list --json")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.pass_obj
+def list_schedules(obj: str | None, as_json: bool) -> None:
+    """List the named scans: when each starts next, and how its last one ended."""
+    rows = _upcoming(_load(obj))
+    if as_json:
+        print_json({"schedules": rows})
+        return
+    for row in rows:
+        click.echo(f"{row['name']:<20} {row['cron']:<18} next {row['next']}   {row['standing']}")
+    if not rows:
+        say("No schedule; `phiscan schedule add` writes one.")
+
+
+@schedule.command("next", epilog="Example: phiscan schedule next nightly --count 5")
+@click.argument("name")
+@click.option("--count", type=click.IntRange(1, 1000), default=5, show_default=True, help="How many starts.")
+@click.pass_obj
+def next_starts(obj: str | None, name: str, count: int) -> None:
+    """Print when NAME starts next, if each scan ends before the next is due; in its own time zone."""
+    config = _load(obj)
+    one = _named(config, name)
+    now = datetime.now(UTC)
+    moment = due(one, State.read(state_path(config, name), now), now)
+    for _ in range(count):
+        closes = one.windows.open_until(moment)
+        shown = "" if closes in {None, NEVER} else f", until {_local(one, closes or NEVER)}"
+        click.echo(f"{_local(one, moment)}{shown}")
+        moment = one.windows.next_open(one.next_fire(moment))
+
+
+@schedule.command(epilog="Example: phiscan schedule run")
+@click.argument("name", required=False)
+@click.option("--due", "only_due", is_flag=True, help="With NAME: only if it is due now; what timers call.")
+@click.pass_context
+def run(ctx: click.Context, name: str | None, only_due: bool) -> None:
+    """Run every named scan when it is due, in the foreground; or NAME at once, if a window is open.
+
+    A scan is stopped when its window closes (exit status 4) and goes on when the next one opens. Starts that
+    were missed are made up for by one. Ctrl-C or SIGTERM stops the scan that runs cleanly, then ends.
+    """
+    config = _load(ctx.obj)
+    runner = Runner(config, say=lambda message: say(f"phiscan: {message}"))
+    _stop_on_signals(runner.stop)
+    if name is None:
+        if only_due:
+            message = "--due: expected the NAME of a schedule with it"
+            raise InputError(message)
+        if not read_schedules(config):
+            message = f"{config.source}: no schedule; `phiscan schedule add` writes one"
+            raise ConfigError(message)
+        runner.serve()
+        return
+    one = _named(config, name)
+    status = runner.run_due(one) if only_due else runner.run(one)
+    ctx.exit(status or 0)
+
+
+@schedule.command(epilog="Example: phiscan schedule systemd nightly --user phiscan --out /etc/systemd/system")
+@click.argument("name")
+@click.option("--user", default=None, help="Who runs the scan; default: you.")
+@click.option(
+    "--out", type=click.Path(file_okay=False), help="Write the units here instead of printing them."
+)
+@click.pass_obj
+def systemd(obj: str | None, name: str, user: str | None, out: str | None) -> None:
+    """Print or write a systemd timer and a hardened service for the scan NAME."""
+    config = _load(obj)
+    path = _config_path(obj).resolve()
+    made = units(
+        _named(config, name),
+        command=[sys.executable, "-m", "phiscan", "--config", str(path)],
+        user=user or getpass.getuser(),
+        folder=path.parent,
+        home=config.home.resolve(),
+    )
+    for file_name, text in made.items():
+        if out is None:
+            click.echo(f"# {file_name}\n{text}")
+        else:
+            place = Path(out) / file_name
+            place.write_text(text, encoding="utf-8")
+            click.echo(f"written: {visible(str(place))}")
+    if out is not None:
+        click.echo(f"systemctl daemon-reload && systemctl enable --now phiscan-{name}.timer")
+
+
+def _load(obj: str | None) -> Config:
+    return load_config(Path(obj) if obj else None)
+
+
+def _config_path(obj: str | None) -> Path:
+    path = Path(obj or os.environ.get("PHISCAN_CONFIG") or CONFIG_NAME)
+    if not path.is_file():
+        message = f"{path}: no such file; `phiscan init` writes one"
+        raise ConfigError(message)
+    return path
+
+
+def _rewrite(path: Path, before: str, after: str) -> None:
+    """Replace phiscan.toml, keeping its mode; back to what it was when the new one is not sound."""
+    partial = path.with_name(path.name + ".part")
+    partial.touch(mode=path.stat().st_mode & 0o777)
+    partial.write_text(after, encoding="utf-8")
+    try:
+        read_schedules(load_config(partial))
+    except ConfigError as error:
+        partial.unlink()
+        raise ConfigError(str(error).replace(str(partial), str(path))) from None
+    if path.read_text(encoding="utf-8") != before:
+        partial.unlink()
+        message = f"{path}: was changed meanwhile; try again"
+        raise ConfigError(message)
+    partial.replace(path)
+
+
+def _named(config: Config, name: str) -> Schedule:
+    for one in read_schedules(config):
+        if one.name == name:
+            return one
+    message = f"{config.source}: schedule.{name}: there is none of this name"
+    raise ConfigError(message)
+
+
+def _upcoming(config: Config) -> list[dict[str, object]]:
+    now = datetime.now(UTC)
+    rows: list[dict[str, object]] = []
+    for one in read_schedules(config):
+        state = State.read(state_path(config, one.name), now)
+        standing = (
+            "unfinished" if state.unfinished else "" if state.status is None else f"ended {state.status}"
+        )
+        rows.append(
+            {
+                "name": one.name,
+                "roots": list(one.roots),
+                "cron": one.cron,
+                "time_zone": one.windows.zone.key,
+                "next": _local(one, due(one, state, now)),
+                "standing": "unfinished" if state.unfinished else standing,
+            }
+        )
+    return rows
+
+
+def _local(one: Schedule, moment: datetime) -> str:
+    return moment.astimezone(one.windows.zone).isoformat(timespec="minutes")
+
+
+def _stop_on_signals(stop: threading.Event) -> None:
+    def set_stop(_signum: int, _frame: FrameType | None) -> None:
+        stop.set()
+
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, set_stop)

@@ -1,0 +1,166 @@
+"""The named scans of phiscan.toml, and when each is to start next."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from phiscan.config import Config, take_table
+from phiscan.errors import ConfigError
+from phiscan.schedule.windows import Windows, read_windows
+
+NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,40}")
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduleTable:
+    """One table ``[schedule.NAME]`` as it is written."""
+
+    roots: tuple[str, ...] = ()
+    cron: str = ""
+    time_zone: str = "UTC"
+    windows: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()  # further options of `phiscan scan`
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """A named scan: which folders, when, and in which windows of the week."""
+
+    name: str
+    roots: tuple[str, ...]
+    cron: str
+    windows: Windows
+    options: tuple[str, ...] = ()
+
+    def next_fire(self, after: datetime) -> datetime:
+        """Return the first time after a moment that the cron expression names (UTC).
+
+        A time that the clock skips in spring is taken an hour later; one that it shows twice in autumn is
+        taken once.
+        """
+        trigger = _trigger(self.cron, self.windows.zone)
+        local = after.astimezone(self.windows.zone)
+        fire: datetime = trigger.get_next_fire_time(local, local)
+        while fire.fold or fire <= after:
+            fire = trigger.get_next_fire_time(fire, fire)
+        return fire.astimezone(UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """What is known of a schedule's past; kept in ``home/schedule/NAME.json``."""
+
+    since: datetime  # nothing is made up for that was due before
+    unfinished: bool = False  # the last scan was stopped before its end
+    status: int | None = None  # exit status of the last scan
+
+    def write(self, path: Path) -> None:
+        """Keep it, whole or not at all."""
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        content = {"since": self.since.isoformat(), "unfinished": self.unfinished, "status": self.status}
+        partial = path.with_suffix(".part")
+        partial.write_text(json.dumps(content), encoding="utf-8")
+        partial.replace(path)
+
+    @classmethod
+    def read(cls, path: Path, now: datetime) -> State:
+        """Return what was kept; for a schedule that never ran, that it begins now (and keep that).
+
+        Raises:
+            ConfigError: the file was damaged.
+        """
+        try:
+            content = json.loads(path.read_text(encoding="utf-8"))
+            return cls(
+                datetime.fromisoformat(content["since"]), bool(content["unfinished"]), content["status"]
+            )
+        except FileNotFoundError:
+            state = cls(now)
+            state.write(path)
+            return state
+        except (ValueError, KeyError, TypeError):
+            message = f"{path}: damaged; remove it, and the schedule begins anew"
+            raise ConfigError(message) from None
+
+
+def state_path(config: Config, name: str) -> Path:
+    """Return where the past of a schedule is kept."""
+    return config.home / "schedule" / f"{name}.json"
+
+
+def due(schedule: Schedule, state: State, now: datetime) -> datetime:
+    """Return when the schedule is to start (UTC); not after ``now`` = at once.
+
+    Starts that were missed are made up for by one; a scan that was stopped goes on when a window opens.
+    """
+    wanted = now if state.unfinished else schedule.next_fire(state.since)
+    return schedule.windows.next_open(max(wanted, now) if wanted <= now else wanted)
+
+
+def read_schedules(config: Config) -> tuple[Schedule, ...]:
+    """Return the named scans of phiscan.toml, by name.
+
+    Raises:
+        ConfigError: names the schedule, the field, and what was expected.
+    """
+    table = config.tables.get("schedule", {})
+    return tuple(_read(config, name, table[name]) for name in sorted(table))
+
+
+def _read(config: Config, name: str, raw: Any) -> Schedule:
+    where = f"{config.source}: schedule.{name}"
+    if not NAME.fullmatch(name):
+        message = f"{where}: expected a name of small letters, digits, - and _"
+        raise ConfigError(message)
+    if not isinstance(raw, Mapping):
+        message = f"{where}: expected a table [schedule.{name}]"
+        raise ConfigError(message)
+    table = take_table(config, f"schedule.{name}", ScheduleTable, raw)
+    if not table.roots:
+        message = f"{where}.roots: expected the folders to scan"
+        raise ConfigError(message)
+    try:
+        zone = ZoneInfo(table.time_zone)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        message = f"{where}.time_zone: {table.time_zone!r} is no time zone; expected one such as Europe/Paris"
+        raise ConfigError(message) from None
+    try:
+        windows = read_windows(table.windows, zone)
+    except ValueError as error:
+        message = f"{where}.windows: {error}"
+        raise ConfigError(message) from None
+    try:
+        fires = _trigger(table.cron, zone).get_next_fire_time(None, datetime.now(zone))
+    except ValueError:
+        fires = None
+    if fires is None:
+        message = (
+            f"{where}.cron: {table.cron!r}: expected minute, hour, day, month and weekday: '0 22 * * mon-fri'"
+        )
+        raise ConfigError(message)
+    # Relative folders are those of phiscan.toml: a timer starts elsewhere.
+    base = Path(config.source).resolve().parent if Path(config.source).is_file() else Path.cwd()
+    roots = tuple(root if "://" in root else os.path.normpath(base / root) for root in table.roots)
+    return Schedule(name, roots, table.cron, windows, table.options)
+
+
+def _trigger(cron: str, zone: ZoneInfo) -> Any:
+    # cron counts weekdays from Sunday, others from Monday; names mean the same everywhere.
+    weekdays = "".join(cron.split()[-1:]).partition("/")[0]
+    if any(char.isdigit() for char in weekdays):
+        message = "expected the names of weekdays"
+        raise ValueError(message)
+    try:
+        from apscheduler.triggers.cron import CronTrigger  # noqa: PLC0415 (the extra may not be installed)
+    except ModuleNotFoundError:
+        message = "schedules need the extra `schedule` (pip install 'phiscan[schedule]')"
+        raise ConfigError(message) from None
+    return CronTrigger.from_crontab(cron, timezone=zone)

@@ -1,0 +1,152 @@
+"""Runs the named scans, one at a time, each in a process of its own that ends when its window closes."""
+
+from __future__ import annotations
+
+import fcntl
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from phiscan.config import Config
+from phiscan.errors import InputError
+from phiscan.schedule.plan import Schedule, State, due, read_schedules, state_path
+
+REFUSED = 2  # exit status of a scan that cannot begin
+STOPPED = 4  # exit status of a scan that goes on later
+GRACE_S = 180.0  # so long a scan may take to stop cleanly
+LOOK_S = 1.0
+RETRY_S = 900  # a scan that could not even begin is tried again after so long
+
+
+@contextmanager
+def only_one(config: Config) -> Iterator[None]:
+    """Hold the lock of scheduled scans: one at a time per home; the system frees it however we end.
+
+    Raises:
+        InputError: another process holds it.
+    """
+    folder = config.home / "locks"
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with (folder / "schedule").open("ab") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            message = f"{config.home}: a scheduled scan runs already"
+            raise InputError(message) from None
+        yield
+
+
+@dataclass
+class Runner:
+    """Starts what is due. ``stop`` is set by a signal; the scan that runs is then stopped cleanly."""
+
+    config: Config
+    command: Sequence[str] = (sys.executable, "-m", "phiscan")
+    stop: threading.Event = field(default_factory=threading.Event)
+    say: Callable[[str], None] = lambda _message: None
+    clock: Callable[[], datetime] = lambda: datetime.now(UTC)
+
+    def run_due(self, schedule: Schedule) -> int | None:
+        """Run a schedule if it is due now; return the exit status of its scan, None when it was not due."""
+        now = self.clock()
+        if due(schedule, State.read(state_path(self.config, schedule.name), now), now) > now:
+            return None
+        return self.run(schedule)
+
+    def run(self, schedule: Schedule) -> int:
+        """Run a schedule's scan until it ends, its window closes, or we are told to stop."""
+        began = self.clock()
+        closes = schedule.windows.open_until(began)
+        if closes is None:
+            message = f"schedule {schedule.name}: no window is open now"
+            raise InputError(message)
+        place = state_path(self.config, schedule.name)
+        with only_one(self.config):
+            before = State.read(place, began)
+            # Should we be killed, the next look finds it unfinished and goes on.
+            State(began, unfinished=True).write(place)
+            status = self._scan(schedule, closes)
+            if status == REFUSED:  # it never began, and stays due
+                replace(before, status=status).write(place)
+            else:
+                State(began, unfinished=status == STOPPED, status=status).write(place)
+        self.say(f"schedule {schedule.name}: {_ending(status)}")
+        return status
+
+    def serve(self) -> None:
+        """Run every schedule when it is due, until told to stop.
+
+        APScheduler keeps the clock: it holds one job per schedule, at the time that ``due`` named, and
+        one thread, so that scans follow each other.
+        """
+        from apscheduler.events import EVENT_JOB_ERROR, EVENT_JOB_EXECUTED  # noqa: PLC0415 (an extra)
+        from apscheduler.executors.pool import ThreadPoolExecutor  # noqa: PLC0415 (an extra)
+        from apscheduler.schedulers.background import BackgroundScheduler  # noqa: PLC0415 (an extra)
+
+        scheduler = BackgroundScheduler(timezone=UTC, executors={"default": ThreadPoolExecutor(1)})
+        schedules = {schedule.name: schedule for schedule in read_schedules(self.config)}
+
+        def plan(name: str, *, not_before: datetime | None = None) -> None:
+            now = self.clock()
+            at = due(schedules[name], State.read(state_path(self.config, name), now), now)
+            at = max(at, not_before or at)
+            # A machine that slept wakes up late: the scan starts all the same, and ``due`` is asked again.
+            scheduler.add_job(
+                self.run_due,
+                "date",
+                run_date=max(at, now + timedelta(seconds=1)),
+                args=[schedules[name]],
+                id=name,
+                misfire_grace_time=None,
+                replace_existing=True,
+            )
+
+        def after(event: Any) -> None:
+            if self.stop.is_set():
+                return
+            failed = event.exception is not None or event.retval == REFUSED
+            if failed:
+                self.say(f"schedule {event.job_id}: could not run; tried again in {RETRY_S // 60} minutes")
+            plan(event.job_id, not_before=self.clock() + timedelta(seconds=RETRY_S) if failed else None)
+
+        scheduler.add_listener(after, EVENT_JOB_EXECUTED | EVENT_JOB_ERROR)
+        for name in schedules:
+            plan(name)
+        scheduler.start()
+        self.stop.wait()
+        scheduler.shutdown(wait=True)
+
+    def _scan(self, schedule: Schedule, closes: datetime) -> int:
+        source = Path(self.config.source)
+        config = ["--config", str(source.resolve())] if source.is_file() else []
+        process = subprocess.Popen(
+            [*self.command, *config, "scan", *schedule.options, "--json", "--", *schedule.roots]
+        )
+        while process.poll() is None:
+            if self.stop.is_set() or self.clock() >= closes:
+                process.send_signal(signal.SIGTERM)
+                with suppress(subprocess.TimeoutExpired):
+                    process.wait(GRACE_S)
+                if process.poll() is None:
+                    process.kill()  # it resumes from there as well
+                process.wait()
+                break
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(LOOK_S)
+        return STOPPED if process.returncode < 0 else process.returncode
+
+
+def _ending(status: int) -> str:
+    return {
+        0: "complete",
+        1: "complete, with files referred to review",
+        3: "ended, but some files could not be read",
+        STOPPED: "stopped; it goes on when a window opens",
+    }.get(status, f"failed with exit status {status}")

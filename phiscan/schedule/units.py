@@ -1,0 +1,103 @@
+"""systemd units for a schedule: a timer that asks every few minutes, and a hardened service that answers.
+
+The timer asks ``phiscan schedule run NAME --due`` instead of saying cron's times in systemd's words: so
+windows, time zones, missed starts and unfinished scans are decided in one place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from phiscan.schedule.plan import Schedule
+
+TIMER = """\
+[Unit]
+Description=phiscan: look whether the scan {name} is due
+
+[Timer]
+OnCalendar=*:0/5
+RandomizedDelaySec=20
+Persistent=true
+
+[Install]
+WantedBy=timers.target
+"""
+# No RestrictNamespaces and no MemoryDenyWriteExecute: the sandbox of the readers takes a network
+# namespace of its own, and ctypes needs executable memory.
+SERVICE = """\
+[Unit]
+Description=phiscan: the scan {name}
+After=network-online.target remote-fs.target
+Wants=network-online.target
+
+[Service]
+Type=oneshot
+ExecStart={command}
+SuccessExitStatus=1 3 4
+TimeoutStartSec=infinity
+TimeoutStopSec=200
+KillMode=mixed
+User={user}
+WorkingDirectory={folder}
+UMask=0077
+Nice=10
+IOSchedulingClass=idle
+NoNewPrivileges=yes
+CapabilityBoundingSet=CAP_DAC_READ_SEARCH CAP_SYS_ADMIN
+ProtectSystem=strict
+ProtectHome=read-only
+ReadWritePaths={writable}
+ReadOnlyPaths={readable}
+PrivateTmp=yes
+PrivateDevices=yes
+ProtectKernelTunables=yes
+ProtectKernelModules=yes
+ProtectKernelLogs=yes
+ProtectControlGroups=yes
+ProtectClock=yes
+ProtectHostname=yes
+RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6
+RestrictRealtime=yes
+RestrictSUIDSGID=yes
+LockPersonality=yes
+SystemCallArchitectures=native
+SystemCallFilter=@system-service
+SystemCallErrorNumber=EPERM
+"""
+
+
+def units(
+    schedule: Schedule, *, command: Sequence[str], user: str, folder: Path, home: Path
+) -> dict[str, str]:
+    """Return the text of each unit by its file name. ``command`` runs phiscan with its configuration."""
+    words = [*command, "schedule", "run", schedule.name, "--due"]
+    mounted = [root for root in schedule.roots if root.startswith("/")]
+    return {
+        f"phiscan-{schedule.name}.timer": TIMER.format(name=schedule.name),
+        f"phiscan-{schedule.name}.service": SERVICE.format(
+            name=schedule.name,
+            command=" ".join(map(_quoted, words)),
+            user=user,
+            folder=_escaped(str(folder)),
+            writable=_quoted(str(home)),
+            readable=" ".join(_quoted(root) for root in mounted),
+        ),
+    }
+
+
+def _escaped(text: str) -> str:
+    return text.replace("%", "%%")
+
+
+def _quoted(word: str) -> str:
+    r"""Quote a word of a unit file; ``%`` and ``$`` would be replaced by systemd.
+
+    >>> _quoted("/srv/50% off"), _quoted("/srv/share")
+    ('"/srv/50%% off"', '/srv/share')
+    """
+    text = _escaped(word).replace("$", "$$")
+    if not any(char in text for char in " \t\"'\\;\n"):
+        return text
+    inner = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return f'"{inner}"'
