@@ -127,8 +127,9 @@ def verify(connection: sa.Connection) -> AuditCheck:
         logged.setdefault(name, {}).update(
             (number, (start.through, digest)) for number, digest in rows.items()
         )
-    result = connection.execution_options(yield_per=1000).execute(
-        sa.select(audit_log).order_by(audit_log.c.id)
+    # On the statement, not the connection: what runs on it afterwards shall not be read in parts too.
+    result = connection.execute(
+        sa.select(audit_log).order_by(audit_log.c.id).execution_options(yield_per=1000)
     )
     for row in result:
         n_rows += 1

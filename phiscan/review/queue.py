@@ -155,7 +155,7 @@ def find(connection: sa.Connection, path: str) -> int:
 def rows(connection: sa.Connection, scan_id: int | None) -> Iterator[FileRow]:
     """Yield the files that a scan saw (None: all present now) by root and path; memory stays small."""
     query = standing(scan_id=scan_id).order_by(root.c.path, file.c.path)
-    result = connection.execution_options(yield_per=N_ROWS_AT_ONCE).execute(query)
+    result = connection.execute(query.execution_options(yield_per=N_ROWS_AT_ONCE))
     for some in result.partitions():
         unread = _unread(connection, [row.id for row in some])
         for row in some:

@@ -55,7 +55,9 @@ def see_unchanged(connection: sa.Connection, scan_id: int, file_ids: Iterable[in
             .where(unseen)
         )
         columns = ["scan_id", "file_id", "examination_id"]
-        n_noted = connection.execute(sighting.insert().from_select(columns, standing)).rowcount
+        # Without the option, a server's driver forgets how many rows an INSERT made.
+        note = sighting.insert().from_select(columns, standing).execution_options(preserve_rowcount=True)
+        n_noted = connection.execute(note).rowcount
         n_there = connection.execute(file.update().where(among).values(seen_scan_id=scan_id)).rowcount
         if n_noted != n_unseen or n_there != sum(last - first + 1 for first, last in runs):
             message = f"files {runs[0][0]} to {runs[-1][1]}: one was seen again, but it was never examined"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import fields
 from typing import Any
 
 import sqlalchemy as sa
@@ -12,7 +13,17 @@ from phiscan.model import Outcome, Referral
 from phiscan.review.column_types import iso
 from phiscan.review.items import Detectors, ScanHead, ScanSummary
 from phiscan.review.standing import detectors_of, outcome_in_scan
-from phiscan.review.tables import departure, examination, reuse, root, scan, scan_root, sighting, unread_part
+from phiscan.review.tables import (
+    departure,
+    examination,
+    reuse,
+    root,
+    scan,
+    scan_root,
+    scan_totals,
+    sighting,
+    unread_part,
+)
 
 
 def latest_scan(connection: sa.Connection) -> int:
@@ -50,13 +61,16 @@ def scans(connection: sa.Connection) -> list[ScanHead]:
     counted = (
         sa.select(sighting.c.scan_id, sa.func.count().label("n")).group_by(sighting.c.scan_id).subquery()
     )
+    purged = {row.scan_id: int(row.summary["crawled"]) for row in connection.execute(sa.select(scan_totals))}
     query = (
         sa.select(scan, sa.func.coalesce(counted.c.n, 0).label("n"))
         .outerjoin(counted, counted.c.scan_id == scan.c.id)
         .order_by(scan.c.id)
     )
     return [
-        ScanHead(row.id, _roots(connection, row.id), row.status, row.started, row.ended, row.n)
+        ScanHead(
+            row.id, _roots(connection, row.id), row.status, row.started, row.ended, purged.get(row.id, row.n)
+        )
         for row in connection.execute(query).all()
     ]
 
@@ -72,6 +86,8 @@ def summary(connection: sa.Connection, scan_id: int) -> ScanSummary:
     if head is None:
         message = f"scan {scan_id}: there is no such scan"
         raise StoreError(message)
+    if (kept := kept_totals(connection, scan_id)) is not None:
+        return kept
     of_scan = (
         sa.select(sighting.c.scan_id)
         .join(examination, examination.c.id == sighting.c.examination_id)
@@ -133,6 +149,38 @@ def summary(connection: sa.Connection, scan_id: int) -> ScanSummary:
         n_deleted=_count(connection, _gone(scan_id).where(departure.c.moved_to.is_(None))),
         n_moved=_count(connection, _gone(scan_id).where(departure.c.moved_to.is_not(None))),
     )
+
+
+def kept_totals(connection: sa.Connection, scan_id: int) -> ScanSummary | None:
+    """Return the numbers of a scan that lost rows to a purge, as they were; None = it lost none."""
+    query = sa.select(scan_totals.c.summary).where(scan_totals.c.scan_id == scan_id)
+    stored = connection.execute(query).scalar()
+    if stored is None:
+        return None
+    histories = {detectors_of(history): n_files for history, n_files in stored["histories"]}
+    return ScanSummary(**{**stored, "roots": tuple(stored["roots"]), "histories": histories})
+
+
+def keep_totals(connection: sa.Connection, scan_id: int) -> None:
+    """Note the numbers of a scan that is about to lose rows, unless they were noted before."""
+    if kept_totals(connection, scan_id) is not None:
+        return
+    counted = summary(connection, scan_id)
+    stored = {item.name: getattr(counted, item.name) for item in fields(ScanSummary)}
+    stored["histories"] = [[history, n_files] for history, n_files in counted.histories.items()]
+    connection.execute(scan_totals.insert().values(scan_id=scan_id, summary=stored))
+
+
+def require_rows(connection: sa.Connection, scan_id: int) -> int:
+    """Return the scan's number if all its rows are there.
+
+    Raises:
+        StoreError: some were purged, and the rest would look like all.
+    """
+    if kept_totals(connection, scan_id) is not None:
+        message = f"scan {scan_id}: its rows were purged by policy; its summary is kept"
+        raise StoreError(message)
+    return scan_id
 
 
 def _screened(
