@@ -10,6 +10,7 @@ from pathlib import Path
 from phiscan.crawl.ignore import IgnoreRules
 from phiscan.crawl.share import Crawled, unlisted
 from phiscan.errors import InputError
+from phiscan.long_paths import open_path
 from phiscan.model import FailReason, SkipReason, SourceFile
 
 
@@ -78,7 +79,7 @@ def _stat_entries(folder: bytes) -> list[tuple[bytes, os.stat_result | OSError]]
     The folder is opened without following a link and listed through the descriptor: whoever swaps it for a
     link between two looks cannot lead a scan that runs with more rights out of the share.
     """
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    descriptor = open_path(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
         listed: list[tuple[bytes, os.stat_result | OSError]] = []
         with os.scandir(descriptor) as entries:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import lzma
 import zipfile
 import zlib
@@ -36,7 +35,7 @@ class ZipExtractor:
     def extract(self, content: Content, sink: Sink) -> None:
         """Read every member; an encrypted one is tried with the operator's passwords."""
         try:
-            archive = zipfile.ZipFile(io.BytesIO(content.data))
+            archive = zipfile.ZipFile(content.open())
         except (zipfile.BadZipFile, *_STREAM_ERRORS) as error:
             raise ExtractError(FailReason.CORRUPT, mishap(error)) from None
         sink.add(archive.comment.decode("utf-8", "replace"), content.place("comment"))
@@ -55,7 +54,8 @@ class ZipExtractor:
             else:
                 sink.read_member(content.member(member.name, data))
         _read_refused(refused, content, sink)
-        for number, data in enumerate(gaps(content.data, archive), 1):
+        outsiders = gaps(content.data, archive) if content.stream is None else ()
+        for number, data in enumerate(outsiders, 1):
             sink.take_member()
             outside = content.member(f"outside{number}", data)
             sink.fail(outside.locator, FailReason.CORRUPT, "bytes outside the members of the archive")
@@ -97,7 +97,7 @@ class _RefusedError(ExtractError):
 
 def _read_refused(refused: dict[str, _RefusedError], content: Content, sink: Sink) -> None:
     """Read members that zipfile does not: AES encryption, and rarer ways of packing, through libarchive."""
-    if refused and libarchive.library() is not None:
+    if refused and libarchive.library() is not None and content.stream is None:
         with suppress(ExtractError):  # what is not reached is recorded below
             for entry in libarchive.entries(content.data, sink.passwords):
                 if entry.name not in refused:

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import bz2
+import io
 import lzma
-import re
 import sys
 import zlib
-from typing import Any
+from typing import Any, BinaryIO
 
 from phiscan.errors import ExtractError
-from phiscan.extract.content import Content, Sink
+from phiscan.extract.content import CHUNK_BYTES, Content, Sink
+from phiscan.extract.tape import read_tape
 from phiscan.model import FailReason
 
 _MAGICS = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ\0", b"\x28\xb5\x2f\xfd")
 # What a piece unpacks to is lost when the data is damaged within it.
 _PIECE_BYTES = 64
-_PADDING = re.compile(rb"\0*")
+_HEAD_BYTES = 1024
+_TAR_MAGIC_AT = 257
+_LARGE_BYTES = 16 * 1024**2  # an archive within more than this is read as it passes by
+_MAX_REST = 64 * 1024**2
 _GZIP_WINDOW = 31  # zlib's word for the largest window, with gzip's header and checksum
 
 
@@ -30,15 +34,31 @@ class CompressedExtractor:
     def extract(self, content: Content, sink: Sink) -> None:
         """Unpack the stream; what is unpacked before damage, and what follows the stream, is read as well."""
         sink.take_member()
-        stream = _Stream(content.data)
-        data = sink.unpack(stream, len(content.data))
+        stream = _Stream(content.open())
+        name = _inner_name(content.name)
+        head = stream.read(_HEAD_BYTES)
+        if content.n_bytes > _LARGE_BYTES and head[_TAR_MAGIC_AT:].startswith(b"ustar"):
+            inner = content.member(name, b"")
+            read_tape(_Rejoined(head, stream), inner, sink, mode="r|")
+            _record(stream, inner, sink)
+            return
+        meter = sink.meter(content.n_bytes)
+        cut: ExtractError | None = None
+        try:
+            meter.take(head)
+            while chunk := stream.read(CHUNK_BYTES):
+                meter.take(chunk)
+        except ExtractError as error:
+            cut = error
+        data = meter.data()
         if stream.damage and not data:
             raise ExtractError(FailReason.CORRUPT, stream.damage)
-        if stream.damage:
-            sink.fail(content.locator, FailReason.CORRUPT, stream.damage)
+        _record(stream, content, sink)
+        if cut is not None:
+            sink.fail(content.locator, FailReason(cut.reason), f"cut at {len(data)} bytes: {cut.detail}")
         if data:
-            sink.read_member(content.member(_inner_name(content.name), data))
-        rest = stream.rest()
+            sink.read_member(content.member(name, data))
+        rest = stream.rest() if cut is None else b""
         if rest and not stream.damage:
             trailing = content.member("trailing", rest)
             sink.fail(trailing.locator, FailReason.CORRUPT, "bytes behind the compressed data")
@@ -46,14 +66,31 @@ class CompressedExtractor:
             sink.read_member(trailing)
 
 
+def _record(stream: _Stream, content: Content, sink: Sink) -> None:
+    if stream.damage:
+        sink.fail(content.locator, FailReason.CORRUPT, stream.damage)
+
+
+class _Rejoined:
+    """A stream whose beginning was read already."""
+
+    def __init__(self, head: bytes, stream: _Stream) -> None:
+        self._head = head
+        self._stream = stream
+
+    def read(self, size: int, /) -> bytes:
+        """Return up to ``size`` bytes, none at the end."""
+        out, self._head = self._head[:size], self._head[size:]
+        return out + self._stream.read(size - len(out)) if len(out) < size else out
+
+
 class _Stream:
     """A compressed stream that is unpacked as it is read, and remembers what is wrong with it."""
 
-    def __init__(self, data: bytes) -> None:
-        self._data = data
-        self._at = 0
+    def __init__(self, source: BinaryIO) -> None:
+        self._source = source
         self.damage = ""
-        self._engine = _engine(data)
+        self._engine = _engine(self._peek())
 
     def read(self, size: int, /) -> bytes:
         """Return up to ``size`` bytes; none at the end or at the first damage."""
@@ -67,18 +104,24 @@ class _Stream:
 
     def rest(self) -> bytes:
         """Return what stands behind the last stream, without padding."""
-        return self._data[self._at :].strip(b"\0")
+        return self._source.read(_MAX_REST).strip(b"\0")
+
+    def _peek(self) -> bytes:
+        """Return the next bytes without taking them."""
+        at = self._source.tell()
+        head = self._source.read(len(_MAGICS[2]))
+        self._source.seek(at)
+        return head
 
     def _step(self, size: int) -> bytes:
         engine = self._engine
         if engine.eof:
-            self._at -= len(engine.unused_data)
+            self._source.seek(-len(engine.unused_data), io.SEEK_CUR)
             self._next_stream()
             return b""
         feed = getattr(engine, "unconsumed_tail", b"")  # zlib gives input back, the others keep it
         if not feed and getattr(engine, "needs_input", True):
-            feed = self._data[self._at : self._at + _PIECE_BYTES]
-            self._at += len(feed)
+            feed = self._source.read(_PIECE_BYTES)
         out: bytes = engine.decompress(feed, size)
         if not (feed or out or engine.eof):
             self.damage, self._engine = "the compressed data is cut short", None
@@ -86,13 +129,12 @@ class _Stream:
 
     def _next_stream(self) -> None:
         """Go on with the stream that follows, behind its padding: several make one file."""
-        padding = _PADDING.match(self._data, self._at)
-        at = padding.end() if padding else self._at
-        if self._data.startswith(_MAGICS, at):
-            self._at = at
-            self._engine = _engine(self._data[at : at + len(_MAGICS[2])])
-        else:
-            self._engine = None
+        while (byte := self._source.read(1)) == b"\0":
+            pass
+        if byte:
+            self._source.seek(-1, io.SEEK_CUR)
+        head = self._peek()
+        self._engine = _engine(head) if head.startswith(_MAGICS) else None
 
 
 def _engine(head: bytes) -> Any:

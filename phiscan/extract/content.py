@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import lzma
 import struct
 import time
@@ -9,7 +10,7 @@ import zipfile
 import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import BinaryIO, Protocol
 
 from blake3 import blake3
 
@@ -44,6 +45,24 @@ class Content:
     name: str  # the name that it has in its container; only a hint
     locator: str = ""  # the way through the containers; "" for the file itself
     depth: int = 0  # containers above it
+    stream: BinaryIO | None = field(default=None, repr=False)  # a large file; ``data`` is its head
+
+    def open(self) -> BinaryIO:
+        """Return the bytes as a file, at their beginning."""
+        if self.stream is None:
+            return io.BytesIO(self.data)
+        self.stream.seek(0)
+        return self.stream
+
+    @property
+    def n_bytes(self) -> int:
+        """The size of the whole."""
+        if self.stream is None:
+            return len(self.data)
+        at = self.stream.tell()
+        size = self.stream.seek(0, io.SEEK_END)
+        self.stream.seek(at)
+        return size
 
     def place(self, place: str) -> str:
         """Return the locator of a place inside this content.

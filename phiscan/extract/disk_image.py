@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from typing import Any
 
 from phiscan.errors import ExtractError
@@ -27,7 +26,7 @@ class DiskImageExtractor:
 
         image = pycdlib.PyCdlib()
         try:
-            image.open_fp(io.BytesIO(content.data))
+            image.open_fp(content.open())
         except Exception as error:  # noqa: BLE001 (pycdlib fails on damage in many ways)
             raise ExtractError(FailReason.CORRUPT, mishap(error)) from None
         try:
@@ -54,7 +53,7 @@ def _read_files(image: Any, content: Content, sink: Sink) -> None:
             member = content.member(shown, b"")
             try:
                 with image.open_file_from_iso(**{kind: path}) as stream:
-                    data = sink.unpack(stream, len(content.data))
+                    data = sink.unpack(stream, content.n_bytes)
             except ExtractError as error:
                 sink.fail(member.locator, FailReason(error.reason), error.detail)
             except Exception as error:  # noqa: BLE001 (see extract; links and devices are no files either)

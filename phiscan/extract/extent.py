@@ -5,10 +5,10 @@ Two cells in opposite corners of a sheet take 512 GiB, and the process aborts be
 
 from __future__ import annotations
 
-import io
 import re
 import zipfile
 import zlib
+from typing import BinaryIO
 
 # A cell with content: one that has only a format takes no room.
 _CELL = re.compile(
@@ -21,10 +21,10 @@ _MOST_AREA = 40_000_000  # 1.2 GiB; a worker has two
 _EMPTIEST = 20  # cells of area for each cell with a value
 
 
-def is_out_of_proportion(data: bytes) -> bool:
+def is_out_of_proportion(stream: BinaryIO) -> bool:
     """Tell an OOXML workbook in which some sheet reaches much farther than its cells fill."""
     try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        with zipfile.ZipFile(stream) as archive:
             return any(
                 _sheet_is(archive, info)
                 for info in archive.infolist()

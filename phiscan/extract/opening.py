@@ -7,9 +7,11 @@ import os
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import BinaryIO
 
 from phiscan.errors import ExtractError
 from phiscan.extract.delivered import is_delivered, receive
+from phiscan.long_paths import open_path
 from phiscan.model import FailReason, SourceFile
 
 _READ_ONLY = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
@@ -37,6 +39,23 @@ def read_source(source: SourceFile, max_bytes: int) -> bytes:
     return data
 
 
+@contextmanager
+def open_source(source: SourceFile) -> Iterator[tuple[BinaryIO, int]]:
+    """Give a crawled file that is too large to be read at once, open for reading, and its size.
+
+    Raises:
+        ExtractError: changed, also while it was open; no_permission or io_error.
+    """
+    with _open(source) as descriptor:
+        before = os.fstat(descriptor)
+        if not stat.S_ISREG(before.st_mode) or _signature(before) != _crawled(source):
+            raise ExtractError(FailReason.CHANGED, "not the file that was crawled")
+        with os.fdopen(descriptor, "rb", closefd=False) as stream:
+            yield stream, before.st_size
+        if _signature(os.fstat(descriptor)) != _signature(before):
+            raise ExtractError(FailReason.CHANGED, "changed while it was read")
+
+
 def _read_all(descriptor: int, size: int) -> bytes:
     """Read the whole file and one byte more, to see one that grows."""
     chunks = []
@@ -51,10 +70,10 @@ def _read_all(descriptor: int, size: int) -> bytes:
 def _open(source: SourceFile) -> Iterator[int]:
     try:
         try:
-            descriptor = os.open(source.absolute, _READ_ONLY | os.O_NOATIME)
+            descriptor = open_path(source.absolute, _READ_ONLY | os.O_NOATIME)
         except PermissionError:
             # Only the owner may keep the access time; others read all the same.
-            descriptor = os.open(source.absolute, _READ_ONLY)
+            descriptor = open_path(source.absolute, _READ_ONLY)
         try:
             yield descriptor
         finally:

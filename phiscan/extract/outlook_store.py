@@ -35,7 +35,10 @@ class OutlookStoreExtractor:
         if not program:
             raise ExtractError(FailReason.UNSUPPORTED, "needs readpst, which is not installed")
         with tempfile.TemporaryDirectory() as folder:
-            _unpack(program, content.data, folder, sink.limits.time_s)
+            if content.n_bytes > sink.limits.member_bytes:  # readpst would write that much
+                detail = f"{content.n_bytes} bytes, limit {sink.limits.member_bytes}"
+                raise ExtractError(FailReason.TOO_LARGE, detail)
+            _unpack(program, content, folder, sink.limits.time_s)
             files = sorted(
                 path for path in Path(folder).rglob("*") if path.is_file() and not path.is_symlink()
             )
@@ -45,15 +48,17 @@ class OutlookStoreExtractor:
                 sink.take_member()
                 name = str(path.parent.relative_to(folder) / path.stem) + _ENDINGS.get(path.name, path.suffix)
                 with path.open("rb") as stream:
-                    data = sink.unpack(stream, len(content.data))
+                    data = sink.unpack(stream, content.n_bytes)
                 path.unlink()
                 sink.read_member(content.member(name, data))
 
 
-def _unpack(program: str, data: bytes, folder: str, seconds: float) -> None:
+def _unpack(program: str, content: Content, folder: str, seconds: float) -> None:
     descriptor = os.memfd_create("phiscan")
     try:
-        view = memoryview(data)
+        if content.stream is not None:
+            os.dup2(content.stream.fileno(), descriptor)
+        view = memoryview(b"" if content.stream is not None else content.data)
         while view:
             view = view[os.write(descriptor, view) :]
         subprocess.run(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import re
 import zipfile
 from collections.abc import Iterator
@@ -59,7 +58,7 @@ class Package:
         self._as_it_stands: set[str] = set()  # parts added as raw text too
         self._read: set[str] = set()  # parts that were asked for
         try:
-            self._archive = zipfile.ZipFile(io.BytesIO(content.data))
+            self._archive = zipfile.ZipFile(content.open())
         except _PACKAGE_ERRORS as error:
             raise ExtractError(FailReason.CORRUPT, mishap(error)) from None
         # Some writers use backslashes, or another case than they declare.

@@ -71,7 +71,7 @@ class PdfExtractor:
             return  # a blank page
         from phiscan.extract.pdf_second import page_text  # noqa: PLC0415 (slow to import)
 
-        second = page_text(content.data, index, password) if text.strip() or "text" in drawn else ""
+        second = page_text(content.open(), index, password) if text.strip() or "text" in drawn else ""
         if second.strip() and not is_garbage(second):
             sink.add(second, place)
             return
@@ -85,7 +85,7 @@ class PdfExtractor:
     def _second_reader_only(self, content: Content, sink: Sink) -> None:
         from phiscan.extract.pdf_second import pages_text  # noqa: PLC0415 (slow to import)
 
-        for index, text in enumerate(pages_text(content.data)):
+        for index, text in enumerate(pages_text(content.open())):
             sink.add(text, content.place(f"p{index + 1}"))
 
 
@@ -97,7 +97,7 @@ def _open(content: Content, sink: Sink, pypdfium2: Any) -> tuple[Any, str]:
     """
     for password in ("", *sink.passwords):
         try:
-            return pypdfium2.PdfDocument(content.data, password=password or None), password
+            return pypdfium2.PdfDocument(content.stream or content.data, password=password or None), password
         except pypdfium2.PdfiumError as error:
             code = error.err_code
         if code == pypdfium2.raw.FPDF_ERR_SECURITY:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import io
 import logging
 from collections.abc import Iterator
+from typing import Any
 
 from phiscan.errors import ExtractError
 from phiscan.model import FailReason
@@ -14,17 +14,17 @@ logging.getLogger("pdfminer").disabled = True
 logging.getLogger("pdfminer").setLevel(logging.CRITICAL + 1)
 
 
-def page_text(data: bytes, index: int, password: str = "") -> str:
+def page_text(stream: Any, index: int, password: str = "") -> str:
     """Return the text of one page, counted from 0; empty when it cannot be read."""
     from pdfminer.high_level import extract_text  # noqa: PLC0415 (slow)
 
     try:
-        return str(extract_text(io.BytesIO(data), password=password, page_numbers=[index]))
+        return str(extract_text(stream, password=password, page_numbers=[index]))
     except Exception:  # noqa: BLE001 (pdfminer raises anything on odd files; the caller has other ways)
         return ""
 
 
-def pages_text(data: bytes) -> Iterator[str]:
+def pages_text(stream: Any) -> Iterator[str]:
     """Yield the text of every page.
 
     Raises:
@@ -36,7 +36,7 @@ def pages_text(data: bytes) -> Iterator[str]:
 
     n_pages = 0
     try:
-        for page in extract_pages(io.BytesIO(data)):
+        for page in extract_pages(stream):
             n_pages += 1
             yield "".join(item.get_text() for item in page if isinstance(item, LTTextContainer))
     except GeneratorExit:

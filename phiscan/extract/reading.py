@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from blake3 import blake3
 
 from phiscan.config import Limits
 from phiscan.errors import ExtractError
 from phiscan.extract.content import Content, Sink, TextFullError
+from phiscan.extract.delivered import is_delivered
 from phiscan.extract.formats import dispatch, read
-from phiscan.extract.opening import read_source
+from phiscan.extract.large import large_hash, large_type, read_large
+from phiscan.extract.opening import open_source, read_source
 from phiscan.extract.sniff import declared_type, sniff
 from phiscan.model import Document, FailReason, SourceFile
 
 # Part of what decides whether a file is read again: raise it whenever the text of some format changes.
-VERSION = "4"
+VERSION = "5"
 # Places that say something about a file and are not its content: a scan of which only the producer's
 # name could be read has not been read.
 _ABOUT = ("#properties", "#metadata")
@@ -30,8 +32,20 @@ def extract(source: SourceFile, limits: Limits, passwords: Sequence[str] = ()) -
     Raises:
         ExtractError: the file gives nothing at all; ``reason`` says why.
     """
+    if source.size > limits.file_bytes and not is_delivered(source):
+        return _extract_large(source, limits, passwords)
     data = read_source(source, limits.file_bytes)
     return extract_bytes(data, _name(source), limits, passwords)
+
+
+def _extract_large(source: SourceFile, limits: Limits, passwords: Sequence[str]) -> Document:
+    sink = Sink(limits, passwords, dispatch)
+    name = _name(source)
+    with open_source(source) as (stream, size):
+        media_type = large_type(stream, name)
+        _collect(sink, lambda: read_large(stream, size, name, media_type, sink))
+        content_hash = large_hash(stream, size)
+    return _document(sink, media_type, content_hash, name)
 
 
 def identify(source: SourceFile, limits: Limits) -> tuple[str, str]:
@@ -50,11 +64,21 @@ def _name(source: SourceFile) -> str:
 
 def extract_bytes(data: bytes, name: str, limits: Limits, passwords: Sequence[str] = ()) -> Document:
     """Read the bytes of a file called ``name``; see ``extract``."""
-    media_type = sniff(data, name)
     sink = Sink(limits, passwords, dispatch)
+    media_type = sniff(data, name)
+    _collect(sink, lambda: read(Content(data, name), media_type, sink))
+    return _document(sink, media_type, blake3(data).hexdigest(), name)
+
+
+def _collect(sink: Sink, read_it: Callable[[], None]) -> None:
+    """Fill the sink.
+
+    Raises:
+        ExtractError: there is nothing but properties.
+    """
     failure: ExtractError | None = None
     try:
-        read(Content(data, name), media_type, sink)
+        read_it()
     except TextFullError:
         pass
     except ExtractError as error:
@@ -66,11 +90,14 @@ def extract_bytes(data: bytes, name: str, limits: Limits, passwords: Sequence[st
     if sink.unread and all(part.locator.endswith(_ABOUT) for part in sink.segments):
         first = sink.unread[0]
         raise ExtractError(first.reason, first.detail)
+
+
+def _document(sink: Sink, media_type: str, content_hash: str, name: str) -> Document:
     return Document(
         text=sink.text(),
         segments=sink.segments,
         media_type=media_type,
         unread=sink.unread,
-        content_hash=blake3(data).hexdigest(),
+        content_hash=content_hash,
         declared_type=declared_type(name, media_type),
     )

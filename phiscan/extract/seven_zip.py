@@ -32,7 +32,7 @@ class SevenZipExtractor:
         raise ExtractError(FailReason.ENCRYPTED)
 
     def _second_reader(self, content: Content, sink: Sink, detail: str) -> None:
-        if libarchive.library() is None:
+        if libarchive.library() is None or content.stream is not None:
             raise ExtractError(FailReason.CORRUPT, detail)
         from phiscan.extract.other_archives import OtherArchiveExtractor  # noqa: PLC0415 (rarely needed)
 

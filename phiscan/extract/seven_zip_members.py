@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import io
-
 import py7zr
 from py7zr.exceptions import CrcError
 from py7zr.io import Py7zIO, WriterFactory
@@ -31,7 +29,7 @@ def unpack(content: Content, sink: Sink, password: str | None) -> None:
     """
     factory = _Members(content, sink)
     try:
-        with py7zr.SevenZipFile(io.BytesIO(content.data), password=password) as archive:
+        with py7zr.SevenZipFile(content.open(), password=password) as archive:
             if password is None and archive.needs_password():
                 raise WrongPasswordError  # noqa: TRY301 (the library raises the same further down)
             archive.extractall(factory=factory)
@@ -73,7 +71,7 @@ class _Member(Py7zIO):
     def __init__(self, owner: _Members, name: str) -> None:
         self._owner = owner
         self._place = owner.content.member(name.replace("\\", "/").replace("\0", ""), b"")
-        self._meter: Meter | None = owner.sink.meter(len(owner.content.data))
+        self._meter: Meter | None = owner.sink.meter(owner.content.n_bytes)
         self._n_bytes = 0
 
     def write(self, s: bytes | bytearray) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import io
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -36,11 +35,11 @@ class SheetExtractor:
         """
         import python_calamine as calamine  # noqa: PLC0415 (heavy)
 
-        if content.data.startswith(b"PK") and is_out_of_proportion(content.data):
+        if content.data.startswith(b"PK") and is_out_of_proportion(content.open()):
             self._rest(content, sink, missing="a sheet reaches far beyond its cells")
             return
         try:
-            workbook = calamine.CalamineWorkbook.from_filelike(io.BytesIO(content.data))
+            workbook = calamine.CalamineWorkbook.from_filelike(content.open())
         except calamine.CalamineError as error:
             if not content.data.startswith(b"PK") and is_encrypted_workbook(content.data):
                 data = decrypted(content.data, sink.passwords)

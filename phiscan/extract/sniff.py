@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 import zipfile
+from typing import BinaryIO
 
 from phiscan.extract.charset import decode
 from phiscan.extract.magic import (
@@ -103,9 +104,16 @@ def sniff(data: bytes, name: str = "") -> str:  # noqa: PLR0911 (one return per 
     return _sniff_text(data, name)
 
 
-def _sniff_zip(data: bytes) -> str:
+def sniff_stream(head: bytes, name: str, stream: BinaryIO) -> str:
+    """Return the media type of an open file that begins with ``head``."""
+    if head.startswith(b"PK\x03\x04"):
+        return _sniff_zip(head, stream)
+    return sniff(head, name)
+
+
+def _sniff_zip(data: bytes, stream: BinaryIO | None = None) -> str:
     try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        with zipfile.ZipFile(stream or io.BytesIO(data)) as archive:
             names = set(archive.namelist())
             mimetype = (
                 archive.open("mimetype").read(200).decode("ascii", "ignore") if "mimetype" in names else ""

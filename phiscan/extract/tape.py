@@ -5,9 +5,10 @@ from __future__ import annotations
 import io
 import struct
 import tarfile
+from typing import Literal
 
 from phiscan.errors import ExtractError
-from phiscan.extract.content import Content, Sink
+from phiscan.extract.content import ByteStream, Content, Sink, mishap
 from phiscan.model import FailReason
 
 _BLOCK = tarfile.BLOCKSIZE
@@ -26,6 +27,9 @@ class TarExtractor:
         Where the archive is damaged, cut, or goes on behind its end mark, that is recorded; what lies up
         to the next whole header is read as a member called ``damaged1``, then the members go on.
         """
+        if content.stream is not None:
+            read_tape(content.open(), content, sink, mode="r:")
+            return
         at = number = 0
         while True:
             stop = _read_members(content, at, sink)
@@ -46,6 +50,34 @@ class TarExtractor:
             if follows == len(content.data):
                 return
             at = follows
+
+
+def read_tape(stream: ByteStream, content: Content, sink: Sink, *, mode: Literal["r:", "r|"]) -> None:
+    """Read the members of an archive as they pass by; nothing is held but the member that is read.
+
+    Raises:
+        ExtractError: corrupt, and no member was read; too_large.
+    """
+    n_read = 0
+    try:
+        with tarfile.open(fileobj=stream, mode=mode) as archive:  # type: ignore[call-overload]
+            for info in archive:
+                if info.type in _LINKS_AND_DEVICES:
+                    continue
+                sink.take_member()
+                member = content.member(_clean_name(info.name), b"")
+                try:
+                    data = sink.unpack(archive.extractfile(info) or io.BytesIO(), max(info.size, 1))
+                except ExtractError as error:
+                    sink.fail(member.locator, FailReason(error.reason), error.detail)
+                else:
+                    sink.read_member(content.member(member.name, data))
+                n_read += 1
+                archive.members = []  # it keeps what it saw
+    except (tarfile.TarError, OSError, ValueError, LookupError, struct.error, EOFError) as error:
+        if not n_read:
+            raise ExtractError(FailReason.CORRUPT, mishap(error)) from None
+        sink.fail(content.locator, FailReason.CORRUPT, mishap(error))
 
 
 def _what(rest: bytes) -> str:

@@ -1,0 +1,139 @@
+"""Files over ``limits.file_bytes``: containers and PDF are read where they lie, text in windows.
+
+No more than the usual text of one document is held. The windows of a text lie evenly over the file, so that
+its end is as likely to be looked at as its beginning; what lies between them is recorded by its range.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import BinaryIO
+
+from blake3 import blake3
+
+from phiscan.errors import ExtractError
+from phiscan.extract.charset import decode
+from phiscan.extract.content import Content, Sink
+from phiscan.extract.formats import read
+from phiscan.extract.magic import DOCX, ODF, PPTX, TEXT, XLSX
+from phiscan.extract.sniff import sniff_stream
+from phiscan.model import FailReason
+
+HEAD_BYTES = 1024**2
+# Read from the open file, never as a whole.
+_IN_PLACE = frozenset(
+    {"application/pdf", "application/zip", DOCX, PPTX, XLSX, ODF + "text", ODF + "presentation"}
+    | {"application/epub+zip", "application/x-tar", "application/gzip", "application/x-bzip2"}
+    | {"application/x-xz", "application/zstd", "application/x-7z-compressed", "application/x-iso9660-image"}
+    | {"application/vnd.ms-outlook-pst"}
+)
+# Records that stand alone, each kind with what a new one begins with. Their text grows by labels.
+_RECORDS = {
+    "text/csv": b"\n",
+    "application/x-ndjson": b"\n",
+    "application/hl7-v2": b"\nMSH|",
+    "application/mbox": b"\nFrom ",
+}
+# Cut anywhere, these are no documents of their kind any more, but still text.
+_AS_TEXT = frozenset(
+    {TEXT, "text/xml", "text/html", "application/json", "application/edi-x12", "message/rfc822"}
+    | {"text/vcard", "text/calendar"}
+)
+_N_WINDOWS = 16
+_GROWTH = 4  # characters that a record becomes with its labels
+_NOT_READ = "not read: larger than limits.file_bytes"
+_LOOK_BYTES = 64 * 1024  # how far the beginning of a record is looked for
+_HASHED_WHOLE = 4 * 1024**3  # larger files are identified by their size and samples of their bytes
+_CHUNK_BYTES = 4 * 1024**2
+_N_SAMPLES = 64
+
+
+def large_type(stream: BinaryIO, name: str) -> str:
+    """Return the media type of a large open file."""
+    stream.seek(0)
+    return sniff_stream(stream.read(HEAD_BYTES), name, stream)
+
+
+def read_large(stream: BinaryIO, size: int, name: str, media_type: str, sink: Sink) -> None:
+    """Read a large open file into the sink.
+
+    Raises:
+        ExtractError: too_large, where the format must be read as a whole; or what its reader finds.
+        TextFullError: the text budget is used up.
+    """
+    if media_type in _IN_PLACE:
+        stream.seek(0)
+        head = stream.read(HEAD_BYTES)
+        read(Content(head, name, stream=stream), media_type, sink)
+    elif media_type in _RECORDS or media_type in _AS_TEXT:
+        _read_windows(stream, size, name, media_type, sink)
+    else:
+        detail = f"{size} bytes, limit {sink.limits.file_bytes}; {media_type}"
+        raise ExtractError(FailReason.TOO_LARGE, detail)
+
+
+def _read_windows(stream: BinaryIO, size: int, name: str, media_type: str, sink: Sink) -> None:
+    reader = media_type if media_type in _RECORDS else TEXT
+    share = sink.limits.text_chars // (_GROWTH if media_type in _RECORDS else 1)
+    length = min(max(share // _N_WINDOWS, _LOOK_BYTES), size // _N_WINDOWS)
+    reached = 0
+    spans = _spans(stream, size, length, media_type)
+    for start, data in spans:
+        if start > reached:
+            sink.fail(
+                f"bytes {reached}-{start - 1}",
+                FailReason.TOO_LARGE,
+                _NOT_READ,
+            )
+        reached = start + len(data)
+        window = Content(data, name).member(f"bytes {start}-{reached - 1}", data)
+        read(_with_header(stream, window, media_type), reader, sink)
+    if reached < size:
+        sink.fail(f"bytes {reached}-{size - 1}", FailReason.TOO_LARGE, _NOT_READ)
+
+
+def _spans(stream: BinaryIO, size: int, length: int, media_type: str) -> Iterator[tuple[int, bytes]]:
+    """Yield where each window begins and its bytes, from the beginning of a record to the end of a line."""
+    stream.seek(0)
+    encoding = decode(stream.read(_LOOK_BYTES))[1]
+    wide = encoding.startswith(("utf-16", "utf-32"))
+    mark = _RECORDS.get(media_type, b"\n")
+    for number in range(_N_WINDOWS):
+        start = (size - length) * number // (_N_WINDOWS - 1) // 4 * 4
+        stream.seek(start)
+        data = stream.read(length + _LOOK_BYTES if number == _N_WINDOWS - 1 else length)
+        if wide:
+            yield start, data
+            continue
+        if number:
+            found = data.find(mark, 0, _LOOK_BYTES)
+            skip = found + 1 if found >= 0 else 0
+            start, data = start + skip, data[skip:]
+        if number < _N_WINDOWS - 1:
+            end = data.rfind(b"\n", max(len(data) - _LOOK_BYTES, 0))
+            data = data[: end + 1] if end > 0 else data
+        yield start, data
+
+
+def _with_header(stream: BinaryIO, window: Content, media_type: str) -> Content:
+    """Put the first line of a table before a window from its middle: it names the columns."""
+    if media_type != "text/csv" or window.name.startswith("bytes 0-"):
+        return window
+    stream.seek(0)
+    header = stream.readline(_LOOK_BYTES)
+    return Content(header + window.data, window.name, window.locator, window.depth)
+
+
+def large_hash(stream: BinaryIO, size: int) -> str:
+    """Return the content hash of a large file; beyond 4 GiB that of its size and 64 samples of 4 MiB."""
+    digest = blake3()
+    stream.seek(0)
+    if size <= _HASHED_WHOLE:
+        while chunk := stream.read(_CHUNK_BYTES):
+            digest.update(chunk)
+        return str(digest.hexdigest())
+    digest.update(b"samples of %d bytes" % size)
+    for number in range(_N_SAMPLES):
+        stream.seek((size - _CHUNK_BYTES) * number // (_N_SAMPLES - 1))
+        digest.update(stream.read(_CHUNK_BYTES))
+    return str(digest.hexdigest())
