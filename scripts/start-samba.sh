@@ -10,6 +10,7 @@ if [ $# -ne 2 ]; then
     echo "usage: $0 FOLDER PORT" >&2
     exit 2
 fi
+PATH=$PATH:/usr/sbin # where smbd lies, but not every user looks
 folder=$(realpath "$1")
 port=$2
 mkdir -p "$folder/share" "$folder/namespace"

@@ -66,12 +66,18 @@ def _status(error: Exception) -> int | None:
     return None
 
 
+def _cause(error: Exception) -> str:
+    """Say why a connection could not be made, in the system's words; else only the kind of error."""
+    told = error.__cause__ if isinstance(error.__cause__, OSError) else error
+    return getattr(told, "strerror", None) or type(error).__name__
+
+
 def _ours(error: Exception, status: int | None) -> PhiscanError:
     """Return our error; never with the message of the library, which may quote what it was given."""
     if status is None:
         if type(error).__name__ == "SMBAuthenticationError":
             return RefusedError(FailReason.NO_PERMISSION, "wrong user name or password")
-        return UnansweredError(f"no answer from the server ({type(error).__name__})", is_gone=True)
+        return UnansweredError(f"no answer from the server ({_cause(error)})", is_gone=True)
     for reason, known in (
         (FailReason.NO_PERMISSION, _FORBIDDEN),
         (FailReason.CHANGED, _CHANGED),
