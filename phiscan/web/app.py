@@ -24,7 +24,8 @@ Cross-site requests are refused before a route sees them, so forms need no hidde
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from datetime import datetime
 from functools import partial
 
@@ -35,6 +36,7 @@ from fastapi.telemetry import TelemetryConfig
 
 from phiscan import __version__
 from phiscan.config import Config
+from phiscan.pipeline.reveal import Rereader
 from phiscan.review.store import Store
 from phiscan.web import (
     routes_account,
@@ -47,6 +49,7 @@ from phiscan.web import (
     routes_provider,
     routes_queue,
     routes_reports,
+    routes_reveal,
     routes_scans,
     routes_second,
     routes_service,
@@ -77,6 +80,7 @@ ROUTES: tuple[Routes, ...] = (
     routes_queue.routes,
     routes_item.routes,
     routes_correct.routes,
+    routes_reveal.routes,
     routes_suppress.routes,
     routes_second.routes,
     routes_scans.routes,
@@ -115,6 +119,7 @@ def create_app(
         redirect_slashes=False,
         telemetry=_NO_TELEMETRY,
         max_body_size=settings.max_body_bytes,
+        lifespan=_life,
     )
     app.state.desk = Desk(
         store=store,
@@ -122,6 +127,7 @@ def create_app(
         settings=settings,
         pages=Pages(Static.load()),
         packs=Packs(config.home / "reports"),
+        rereader=Rereader(config),
         provider=load_provider(config, settings.own_url),
         now=now,
     )
@@ -141,6 +147,14 @@ def create_app(
     app.add_middleware(Protection, settings=settings)
     answer_failures(app)
     return app
+
+
+@asynccontextmanager
+async def _life(app: FastAPI) -> AsyncIterator[None]:
+    """Serve, then end the process that reads files again."""
+    yield
+    desk: Desk = app.state.desk
+    desk.rereader.close()
 
 
 def check_routes(app: FastAPI) -> None:

@@ -10,6 +10,7 @@ from typing import Annotated
 from fastapi import Depends, Request
 
 from phiscan.config import Config
+from phiscan.pipeline.reveal import Rereader
 from phiscan.review.store import Store
 from phiscan.web.packs import Packs
 from phiscan.web.pages import Pages
@@ -41,6 +42,7 @@ class Desk:
     settings: Settings
     pages: Pages
     packs: Packs
+    rereader: Rereader
     provider: Provider | None = None  # who else may say who somebody is
     now: Callable[[], datetime] = field(default=utc_now)
 

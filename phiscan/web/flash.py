@@ -37,6 +37,10 @@ FLASHES: Mapping[str, Flash] = {
         "warn", "Not recorded: the file was examined anew after you opened it. Look again, then correct."
     ),
     "reason": Flash("warn", "Not recorded: the reason does not belong to that verdict. Choose another."),
+    "gone": Flash(
+        "warn",
+        "Not shown: the file has changed since it was examined, or is gone. The next scan examines it anew.",
+    ),
     "masked": Flash("info", "The text is masked again."),
     "suppressed": Flash("good", "What you chose is hidden from now on. You can lift it at any time."),
     "waiting": Flash(

@@ -238,6 +238,8 @@ def _readers(detail: WorkDetail) -> str:
     """Say who may read a file: as the share said, else by its permission bits."""
     if not detail.readers:
         return readers_by_mode(detail.source.mode) or "not known"
+    if "everyone" in detail.readers:
+        return "everyone with access to the share"
     named = [visible(reader) for reader in detail.readers]
     more = len(named) - N_READERS
     return ", ".join(named[:N_READERS]) + (f" and {more} more" if more > 0 else "")

@@ -6,7 +6,7 @@ import re
 import stat
 from typing import Final
 
-from phiscan.model import EntityType, Reason
+from phiscan.model import EntityType, PiiBit, PiiVector, Reason
 from phiscan.visible import visible
 
 INTO: Final = (
@@ -58,6 +58,36 @@ SHORT: Final[dict[EntityType, str]] = {
     EntityType.OTHER_ID: "other number",
 }
 
+# Short labels of the characteristics for a line of the list, what singles a person out first.
+SHORT_BITS: Final[dict[PiiBit, str]] = {
+    PiiBit.FIRST_NAME: "name",
+    PiiBit.LAST_NAME: "name",
+    PiiBit.HEALTH_CARD: "health card",
+    PiiBit.MRN: "record number",
+    PiiBit.HEALTH_PLAN: "health plan",
+    PiiBit.SIN: "SIN",
+    PiiBit.SSN: "SSN",
+    PiiBit.PASSPORT: "passport",
+    PiiBit.DRIVER_LICENSE: "driver's licence",
+    PiiBit.BIOMETRIC: "biometric",
+    PiiBit.ACCOUNT: "account",
+    PiiBit.LICENSE: "licence",
+    PiiBit.VEHICLE: "vehicle",
+    PiiBit.DEVICE: "device",
+    PiiBit.OTHER_ID: "other number",
+    PiiBit.STREET_ADDRESS: "address",
+    PiiBit.PHONE: "phone",
+    PiiBit.FAX: "fax",
+    PiiBit.EMAIL: "e-mail",
+    PiiBit.DATE: "date",
+    PiiBit.AGE_OVER_89: "age over 89",
+    PiiBit.LOCATION: "place",
+    PiiBit.HEALTH_PROFESSIONAL: "professional",
+    PiiBit.ORGANIZATION: "organization",
+    PiiBit.URL: "web address",
+    PiiBit.IP: "IP address",
+}
+
 _STEPS: Final[dict[str, str]] = {
     "rule": "its form fits rule {}",
     "check": "its check digits or numbering plan ({}) hold",
@@ -66,7 +96,7 @@ _STEPS: Final[dict[str, str]] = {
     "gazetteer": "the name lists know it ({})",
     "title": "a title stands before it ({})",
     "signature": "it signs a letter ({})",
-    "model": "the name tagger {} took it for a name",
+    "model": "the tagger {} reads it so, by how it is written and what stands around it",
     "overlap": "it outweighed another reading of the same place, {}",
     "cap": "one of many alike, so that only a share was examined: {}",
 }
@@ -77,7 +107,7 @@ _NAME_LABELS: Final = {
     "label_last": "last name",
     "label_health": "health professional",
 }
-_READERS = ((stat.S_IROTH, "everyone with access to the server"), (stat.S_IRGRP, "the file's group"))
+_READERS = ((stat.S_IROTH, "everyone with access to the share"), (stat.S_IRGRP, "the file's group"))
 _PLACE = re.compile(r"[a-z]+[0-9]*(?:[!/][A-Za-z]+[0-9]*)?")
 _PLACES: Final = {
     "line": "line",
@@ -94,6 +124,15 @@ _PLACES: Final = {
 def colour(kind: EntityType) -> str:
     """Return the group of a type: name, place, when or id."""
     return COLOURS.get(kind, "id")
+
+
+def kinds_of(vector: PiiVector) -> tuple[str, ...]:
+    """Return what identifiers a file holds, in a few words each.
+
+    >>> kinds_of(PiiVector(frozenset({PiiBit.FIRST_NAME, PiiBit.LAST_NAME, PiiBit.DATE})))
+    ('name', 'date')
+    """
+    return tuple(dict.fromkeys(words for bit, words in SHORT_BITS.items() if bit in vector.bits))
 
 
 def step(reason: Reason) -> str:
@@ -129,7 +168,7 @@ def readers_by_mode(mode: int) -> str:
     """Say who may read a file by its permission bits, the widest circle first; "" when they are unknown.
 
     >>> readers_by_mode(0o100600), readers_by_mode(0o100644)
-    ('only its owner', 'everyone with access to the server')
+    ('only its owner', 'everyone with access to the share')
     """
     if not mode & 0o7777:
         return ""

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from phiscan.model import EntityType, Verdict
-from phiscan.report.words import CHARACTERISTICS, ENTITY_TYPES, FORMATS
+from phiscan.report.words import ENTITY_TYPES, FORMATS
 from phiscan.review.saved_views import SavedView
 from phiscan.review.work import (
     Choices,
@@ -21,10 +21,10 @@ from phiscan.review.work import (
 )
 from phiscan.visible import visible
 from phiscan.web.left_view import LeftView
-from phiscan.web.plain_words import INTO
+from phiscan.web.plain_words import INTO, kinds_of
 from phiscan.web.work_query import ListQuery, read_string
 
-N_KINDS = 5  # identifiers named in a row; the rest is counted
+N_KINDS = 8  # identifiers named in a row; the rest is counted
 
 STATES: Mapping[WorkState, str] = {
     WorkState.UNDECIDED: "Undecided",
@@ -127,7 +127,7 @@ def queue_view(
     return QueueView(
         title=_title(query),
         query=query,
-        rows=tuple(_row(item, query, top) for item in page.items),
+        rows=tuple(_row(item, query, top, many_roots=len(choices.roots) > 1) for item in page.items),
         start_url=query.url("/queue/next") if page.items else "",
         before_url=query.url("/queue", at=page.before) if page.before else "",
         after_url=query.url("/queue", at=page.after) if page.after else "",
@@ -183,16 +183,16 @@ def _same(given: WorkFilter, wanted: WorkFilter) -> bool:
     return replace(given, text=wanted.text) == wanted
 
 
-def _row(item: WorkItem, query: ListQuery, top: float) -> Row:
+def _row(item: WorkItem, query: ListQuery, top: float, *, many_roots: bool) -> Row:
     folder, _, name = item.path.rpartition("/")
-    kinds = [label for bit, (label, _letter) in CHARACTERISTICS.items() if bit in item.vector.bits]
+    kinds = kinds_of(item.vector)
     return Row(
         item=item,
         url=query.url(f"/items/{item.file_id}"),
         name=visible(name),
-        folder=place_words(item.root, folder),
+        folder=place_words(item.root if many_roots else "", folder),
         type=FORMATS.get(item.media_type, visible(item.media_type)) or "type unknown",
-        kinds=tuple(kinds[:N_KINDS]),
+        kinds=kinds[:N_KINDS],
         n_more=max(0, len(kinds) - N_KINDS),
         readers=EXPOSURES.get(item.exposure, item.exposure),
         verdict=item.state.value if item.state.value in _VERDICTS else "",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -54,6 +55,7 @@ class ScanView:
     started: datetime
     ended: datetime | None
     roots: tuple[str, ...]
+    retry: str  # the command that tries again what could not be read
     parts: tuple[tuple[str, int], ...]  # of the coverage bar
     skipped: tuple[tuple[str, int, str], ...]
     failed: tuple[tuple[str, int, str], ...]
@@ -73,6 +75,7 @@ def scan_view(
         started=datetime.fromisoformat(summary.started),
         ended=datetime.fromisoformat(summary.ended) if summary.ended else None,
         roots=tuple(visible(root) for root in summary.roots),
+        retry=visible(shlex.join(["phiscan", "scan", *summary.roots, "--retry-failed"])),
         parts=(
             ("full", summary.screened),
             ("same", summary.unchanged),
