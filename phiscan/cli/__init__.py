@@ -11,7 +11,7 @@ import traceback
 import click
 
 from phiscan import __version__
-from phiscan.cli.visible import visible
+from phiscan.cli.output import say, set_log_format
 from phiscan.errors import PhiscanError, origin
 
 EXIT_USAGE = 2
@@ -28,6 +28,7 @@ COMMANDS: dict[str, str] = {
     "rules": "phiscan.cli.rules:rules",
     "queue": "phiscan.cli.queue:queue",
     "audit": "phiscan.cli.audit:audit",
+    "db": "phiscan.cli.db:db",
     "serve": "phiscan.cli.serve:serve",
     "users": "phiscan.cli.users:users",
     "report": "phiscan.cli.report:report",
@@ -35,6 +36,7 @@ COMMANDS: dict[str, str] = {
     "estimate": "phiscan.cli.estimate:estimate",
     "score": "phiscan.cli.score:score",
     "doctor": "phiscan.cli.doctor:doctor",
+    "completion": "phiscan.cli.completion:completion",
 }
 
 
@@ -62,10 +64,20 @@ class LazyGroup(click.Group):
     type=click.Path(),
     help="Configuration file; else PHISCAN_CONFIG, else ./phiscan.toml.",
 )
+@click.option(
+    "--log-format",
+    type=click.Choice(["console", "json"]),
+    envvar="PHISCAN_LOG_FORMAT",
+    default="console",
+    show_default=True,
+    help="How messages on standard error are written; else PHISCAN_LOG_FORMAT.",
+)
 @click.pass_context
-def app(ctx: click.Context, config_path: str | None) -> None:
+def app(ctx: click.Context, config_path: str | None, log_format: str) -> None:
     """Find personal health information on file shares, and say how much was missed."""
     ctx.obj = config_path
+    if log_format != "console":
+        set_log_format(log_format)
 
 
 def main() -> None:
@@ -123,4 +135,4 @@ def _run() -> int:
 def _complain(message: str) -> None:
     """Print one line on standard error, whatever a file name in it holds."""
     if sys.stderr is not None:
-        click.echo(f"phiscan: {visible(message)}", err=True)
+        say(f"phiscan: {message}", level="error")
