@@ -159,8 +159,9 @@ def _nanoseconds(moment: Any) -> int:
         except ValueError:
             return 0
     if isinstance(moment, datetime):
-        return int(moment.timestamp() * 1_000_000) * 1_000
-    return int(moment * 1_000_000_000) if isinstance(moment, int | float) else 0
+        moment = moment.timestamp()
+    # Some stores say the same moment here as a number and there as a date: microseconds are what both keep.
+    return round(moment * 1_000_000) * 1_000 if isinstance(moment, int | float) else 0
 
 
 def _ours(error: Exception) -> PhiscanError:

@@ -85,7 +85,8 @@ def test_refuses_a_password_in_the_configuration(tmp_path: Path) -> None:
 def test_the_longest_table_that_fits_a_root_signs_in(tmp_path: Path) -> None:
     path = tmp_path / "shares.toml"
     path.write_text(
-        '["smb://files"]\nusername = "a"\n["smb://files/research"]\nusername = "b"\n["s3://bucket"]\nusername = "c"\n'
+        '["smb://files"]\nusername = "a"\n["smb://files/research"]\nusername = "b"\n'
+        '["s3://bucket"]\nusername = "c"\n'
     )
     path.chmod(0o600)
     settings = ShareSettings(credentials_file=str(path), smb_username="d")

@@ -1,0 +1,248 @@
+"""A bucket, against moto's S3 server on loopback; and other stores through fsspec."""
+
+import os
+import socket
+from collections.abc import Iterator
+from typing import Any
+
+import fsspec
+import pathspec
+import pytest
+from moto.server import ThreadedMotoServer
+
+from phiscan.config import Config
+from phiscan.crawl import Crawled, IgnoreRules, check_roots, crawl, is_same_file
+from phiscan.crawl import s3 as s3_room
+from phiscan.crawl.object_store import ObjectStoreShare
+from phiscan.crawl.s3 import S3Share
+from phiscan.crawl.settings import ShareSettings, load_settings
+from phiscan.crawl.share import Share
+from phiscan.errors import ExtractError, InputError
+from phiscan.model import FailReason, SkipReason, SourceFile
+from phiscan.pipeline.delivery import fetch
+
+SECRET = "Zebra-canary-417"
+ROOT = "s3://research/2026"
+
+
+@pytest.fixture(scope="module")
+def endpoint() -> Iterator[str]:
+    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    host, port = server.get_host_and_port()
+    yield f"http://{host}:{port}"
+    server.stop()
+
+
+@pytest.fixture
+def bucket(endpoint: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """Return the client of an empty bucket, and set what signs in."""
+    import boto3  # noqa: PLC0415 (slow to load)
+
+    for name, value in {
+        "PHISCAN_S3_ENDPOINT": endpoint,
+        "PHISCAN_S3_KEY": "scanner",
+        "PHISCAN_S3_SECRET": SECRET,
+        "PHISCAN_SHARES_ATTEMPTS": "2",
+        "PHISCAN_SHARES_RETRY_S": "0.01",
+        "AWS_DEFAULT_REGION": "us-east-1",
+        "AWS_EC2_METADATA_DISABLED": "true",
+    }.items():
+        monkeypatch.setenv(name, value)
+    client = boto3.client(
+        "s3", endpoint_url=endpoint, aws_access_key_id="scanner", aws_secret_access_key=SECRET
+    )
+    client.create_bucket(Bucket="research")
+    yield client
+    found = client.list_objects_v2(Bucket="research").get("Contents", [])
+    while found:
+        client.delete_objects(Bucket="research", Delete={"Objects": [{"Key": one["Key"]} for one in found]})
+        found = client.list_objects_v2(Bucket="research").get("Contents", [])
+    client.delete_bucket(Bucket="research")
+
+
+def _put(bucket: Any, name: str, data: bytes = b"x", **more: str) -> None:
+    bucket.put_object(Bucket="research", Key=f"2026/{name}", Body=data, **more)
+
+
+def _crawl(*lines: str) -> list[Crawled]:
+    rules = IgnoreRules(pathspec.GitIgnoreSpec.from_lines(lines))
+    return list(crawl(check_roots([ROOT]), rules))
+
+
+def _share() -> S3Share:
+    return S3Share(ROOT.encode(), load_settings(Config()))
+
+
+def _read(share: Share, source: SourceFile) -> bytes:
+    _, held = fetch(source, share, 2**30)  # type: ignore[arg-type]
+    try:
+        return os.pread(held.descriptor, held.size, 0)
+    finally:
+        held.close()
+
+
+def test_yields_objects_below_the_prefix_by_key(bucket: Any) -> None:
+    for name in ("b.txt", "a/z.txt", "a/b/c.txt", "a.txt", "B.txt"):
+        _put(bucket, name)
+    _put(bucket, "empty", b"")
+    _put(bucket, "folder marker/", b"")
+    bucket.put_object(Bucket="research", Key="2026-other/x", Body=b"x")
+    found = [(crawled.source.path, crawled.skip) for crawled in _crawl()]
+    assert found == [
+        (b"B.txt", None),
+        (b"a.txt", None),
+        (b"a/b/c.txt", None),
+        (b"a/z.txt", None),
+        (b"b.txt", None),
+        (b"empty", SkipReason.EMPTY),
+    ]
+
+
+def test_lists_page_by_page(bucket: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(25):
+        _put(bucket, f"{number:02d}")
+    asked = []
+    really_call = s3_room.S3Client.call
+
+    def in_small_pages(self: Any, method: str, **arguments: Any) -> dict[str, Any]:
+        asked.append(method)
+        return really_call(self, method, **{"MaxKeys": 10, **arguments})
+
+    monkeypatch.setattr(s3_room.S3Client, "call", in_small_pages)
+    found = [crawled.source.path for crawled in _crawl()]
+    assert found == [b"%02d" % number for number in range(25)]
+    assert asked == ["list_objects_v2"] * 4  # one to see whether the root is there
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["résumé été.txt", "100% #1 [x]?&+.txt", "a//b.txt", "日本語 🦓.txt", "~'\"`$;\\.txt"],
+)
+def test_reads_an_object_of_any_name(bucket: Any, name: str) -> None:
+    _put(bucket, name, b"the content")
+    (crawled,) = _crawl()
+    assert crawled.source.path == name.encode()
+    assert _read(_share(), crawled.source) == b"the content"
+
+
+def test_jumps_over_an_ignored_folder_and_records_it_once(bucket: Any) -> None:
+    for name in ("a/1", "cache/1", "cache/2/3", "cachet", "keep/a.tmp", "keep/a.txt"):
+        _put(bucket, name)
+    found = {crawled.source.path: crawled.skip for crawled in _crawl("*.tmp", "/cache/")}
+    assert found == {
+        b"a/1": None,
+        b"cache": SkipReason.IGNORED,
+        b"cachet": None,
+        b"keep/a.tmp": SkipReason.IGNORED,
+        b"keep/a.txt": None,
+    }
+
+
+def test_tells_an_unchanged_object_from_a_replaced_one(bucket: Any) -> None:
+    _put(bucket, "a.txt", b"one")
+    (first,) = _crawl()
+    (again,) = _crawl()
+    assert is_same_file(again.source, first.source)
+    _put(bucket, "a.txt", b"two")
+    (replaced,) = _crawl()
+    assert not is_same_file(replaced.source, first.source)
+    assert replaced.source.inode != first.source.inode  # the ETag, were the times the same
+
+
+@pytest.mark.parametrize("what", ["replaced", "gone"])
+def test_an_object_that_changed_since_it_was_listed_is_not_read(bucket: Any, what: str) -> None:
+    _put(bucket, "a.txt", b"one")
+    (crawled,) = _crawl()
+    if what == "gone":
+        bucket.delete_object(Bucket="research", Key="2026/a.txt")
+    else:
+        _put(bucket, "a.txt", b"two")
+    with pytest.raises(ExtractError) as caught:
+        _read(_share(), crawled.source)
+    assert caught.value.reason == FailReason.CHANGED
+
+
+def test_reads_in_ranges_and_notices_a_replacement_between_them(
+    bucket: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(s3_room, "RANGE_BYTES", 1000)
+    data = bytes(range(256)) * 16
+    _put(bucket, "a.bin", data)
+    (crawled,) = _crawl()
+    share = _share()
+    assert _read(share, crawled.source) == data
+    with pytest.raises(ExtractError) as caught:  # noqa: PT012 (what is refused is the read)
+        with share.open(crawled.source) as opened:
+            first = opened.read(1000)
+            _put(bucket, "a.bin", bytes(len(data)))
+        assert first == data[:1000]
+        _read(share, crawled.source)
+    assert caught.value.reason == FailReason.CHANGED
+
+
+def test_names_owner_and_readers(bucket: Any) -> None:
+    _put(bucket, "open.txt", ACL="public-read")
+    _put(bucket, "own.txt", ACL="private")
+    own, public = sorted(_crawl(), key=lambda crawled: crawled.source.path, reverse=True)
+    share = _share()
+    with share.open(public.source) as opened:
+        assert "everyone" in opened.source.readers
+        assert opened.source.owner
+    with share.open(own.source) as opened:
+        assert opened.source.readers
+        assert "everyone" not in opened.source.readers
+
+
+def test_says_before_it_begins_why_a_root_cannot_be_listed(
+    bucket: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert bucket.meta.endpoint_url == os.environ["PHISCAN_S3_ENDPOINT"]
+    with pytest.raises(InputError, match="no such bucket"):
+        check_roots(["s3://no-such-bucket/x"])
+    with pytest.raises(InputError, match="no object of the bucket lies there"):
+        check_roots(["s3://research/nothing"])
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        monkeypatch.setenv("PHISCAN_S3_ENDPOINT", f"http://127.0.0.1:{probe.getsockname()[1]}")
+        with pytest.raises(InputError, match="no answer from the store") as caught:
+            check_roots(["s3://research"])
+    assert SECRET not in str(caught.value)
+
+
+def test_a_store_that_goes_away_is_said_of_the_rest_of_the_listing_and_of_each_object(bucket: Any) -> None:
+    for number in range(3):
+        _put(bucket, f"{number}")
+    found = _crawl()
+    settings = ShareSettings(attempts=2, retry_s=0.01, s3_endpoint="http://127.0.0.1:9")
+    share = S3Share(ROOT.encode(), settings)
+    (failed,) = share.crawl(IgnoreRules(pathspec.GitIgnoreSpec.from_lines([])), set())
+    assert (failed.source.path, failed.fail) == (b".", FailReason.IO_ERROR)
+    for crawled in found:
+        with pytest.raises(ExtractError) as caught:
+            _read(share, crawled.source)
+        assert caught.value.reason == FailReason.IO_ERROR
+
+
+@pytest.fixture
+def other_store() -> Iterator[Any]:
+    """Return a store in memory, as every other store looks through fsspec."""
+    files = fsspec.filesystem("memory", skip_instance_cache=True)
+    files.pipe({"/bucket/a/one.txt": b"first", "/bucket/a/b/two.txt": b"second", "/bucket/empty": b""})
+    yield files
+    files.rm("/bucket", recursive=True)
+
+
+def test_crawls_and_reads_any_store_that_fsspec_reaches(other_store: Any) -> None:
+    share = ObjectStoreShare(b"gs://bucket", ShareSettings(attempts=1), other_store)
+    found = list(share.crawl(IgnoreRules(pathspec.GitIgnoreSpec.from_lines([])), set()))
+    assert [(crawled.source.path, crawled.skip) for crawled in found] == [
+        (b"a/b/two.txt", None),
+        (b"a/one.txt", None),
+        (b"empty", SkipReason.EMPTY),
+    ]
+    assert [_read(share, crawled.source) for crawled in found[:2]] == [b"second", b"first"]
+    other_store.pipe({"/bucket/a/one.txt": b"FIRST"})
+    with pytest.raises(ExtractError) as caught:
+        _read(share, found[1].source)
+    assert caught.value.reason == FailReason.CHANGED
