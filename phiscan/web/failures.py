@@ -37,6 +37,7 @@ def answer_failures(app: FastAPI) -> None:
     app.add_exception_handler(StoreError, _store)
     app.add_exception_handler(RequestValidationError, _validation)
     app.add_exception_handler(HTTPException, _http)
+    app.add_exception_handler(OverflowError, _overflow)
 
 
 def failure(request: Request, status_code: int, message: str) -> Response:
@@ -78,6 +79,11 @@ def _validation(request: Request, error: Exception) -> Response:
     found = error.errors() if isinstance(error, RequestValidationError) else []
     problems = [f"{'.'.join(str(part) for part in one['loc'][1:]) or 'body'}: {one['type']}" for one in found]
     return failure(request, 422, "; ".join(problems[:20]))
+
+
+def _overflow(request: Request, _error: Exception) -> Response:
+    """Answer a number that no row can have."""
+    return failure(request, 404, "")
 
 
 def _http(request: Request, error: Exception) -> Response:

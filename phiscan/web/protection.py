@@ -113,10 +113,8 @@ def _is_in(address: str, networks: list[IPv4Network | IPv6Network]) -> bool:
 
 def _name(host: str) -> str:
     """Return a Host header without its port."""
-    if host.startswith("["):
-        return host.partition("]")[0] + "]"
-    name, _, port = host.partition(":")
-    return name if port.isdecimal() or not port else host
+    name, colon, port = host.rpartition(":") if not host.endswith("]") else (host, "", "")
+    return name if colon and port.isdecimal() else host
 
 
 def _add_headers(headers: MutableHeaders, nonce: str, *, is_https: bool) -> None:

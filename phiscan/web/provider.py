@@ -123,7 +123,8 @@ class Provider:
         )
 
     def _role(self, claimed: object) -> Role | None:
-        values = set(claimed) if isinstance(claimed, list) else {claimed}
+        claimed = claimed if isinstance(claimed, list) else [claimed]
+        values = {value for value in claimed if isinstance(value, str)}
         return next((role for value, role in self.roles.items() if value in values), None)
 
     def _client(self) -> OAuth2Client:
@@ -170,7 +171,7 @@ class Provider:
     @staticmethod
     def _get(client: OAuth2Client, url: str) -> dict[str, Any]:
         try:
-            response = client.get(url, withhold_token=True)
+            response = client.request("GET", url, withhold_token=True)
             response.raise_for_status()
             found = response.json()
         except Exception as error:  # noqa: BLE001 (whatever the client raises; its message may hold an answer)

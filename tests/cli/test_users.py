@@ -1,0 +1,101 @@
+"""``phiscan users``: accounts from the command line, the password never on it."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from phiscan.review.store import Store
+from phiscan.review.users import SignedIn
+from tests.cli.program import invoke, run
+from tests.review.results import NOW, url_of
+
+PASSWORD = "correct horse battery"
+
+
+def _users(home: Path) -> list[dict[str, object]]:
+    assert home
+    listed: list[dict[str, object]] = json.loads(run("users", "list", "--json"))["users"]
+    return listed
+
+
+def test_there_is_no_account_to_begin_with(scanned: Path) -> None:
+    assert _users(scanned) == []
+
+
+def test_makes_lists_and_changes_an_account(scanned: Path) -> None:
+    out = run("users", "add", "A. Officer", "--role", "lead", "--password-file", "-", stdin=PASSWORD + "\n")
+    assert out == "A. Officer: lead, active\n"
+    assert run("users", "role", "a. officer", "auditor") == "A. Officer: auditor, active\n"
+    assert run("users", "disable", "A. Officer") == "A. Officer: auditor, disabled\n"
+    assert run("users", "disable", "A. Officer", "--undo") == "A. Officer: auditor, active\n"
+    assert run("users", "unlock", "A. Officer") == "A. Officer: auditor, active\n"
+    (user,) = _users(scanned)
+    assert (user["name"], user["role"], user["state"]) == ("A. Officer", "auditor", "active")
+    with Store.open(url_of(scanned / "phiscan.db")) as store:
+        actions = [entry.action for entry in store.users.log().entries]
+        assert actions == ["user_unlock", "user_enable", "user_disable", "user_role", "user_add"]
+        assert all("(command line)" in entry.actor for entry in store.users.log().entries)
+        assert store.verify_audit().ok
+
+
+def test_a_password_comes_from_a_file_and_replaces_the_old_one(scanned: Path, tmp_path: Path) -> None:
+    run("users", "add", "Ana", "--role", "lead", "--password-file", "-", stdin=PASSWORD)
+    file = tmp_path / "new"
+    file.write_text("another horse battery\nsecond line\n")
+    run("users", "password", "Ana", "--password-file", str(file), "--by", "Help Desk")
+    with Store.open(url_of(scanned / "phiscan.db")) as store:
+        assert isinstance(store.users.sign_in("Ana", "another horse battery", address="", now=NOW), SignedIn)
+        assert not isinstance(store.users.sign_in("Ana", PASSWORD, address="", now=NOW), SignedIn)
+        assert "Help Desk" in {entry.actor for entry in store.users.log().entries}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["add", "Ana", "--role", "lead"], "expected a terminal to ask at"),
+        (["add", "Ana", "--role", "king", "--password-file", "-"], "'king' is not one of"),
+        (["add", "Ana", "--role", "lead", "--password-file", "/none/such"], "/none/such: cannot be read"),
+        (["add", "Ana", "--role", "lead", "--no-password"], "expected --subject"),
+        (["add", "<b>", "--role", "lead", "--password-file", "-"], "name: expected"),
+        (["role", "Nobody", "lead"], "there is no such account"),
+        (["token", "Nobody", "--label", "x"], "there is no such account"),
+    ],
+)
+def test_wrong_input_is_one_line(scanned: Path, arguments: list[str], words: str) -> None:
+    assert scanned
+    message = run("users", *arguments, status=2, stdin=PASSWORD)
+    assert words in message
+    assert message.count("\n") == 1
+    assert PASSWORD not in message
+
+
+def test_no_command_takes_a_password_as_an_argument(scanned: Path) -> None:
+    assert scanned
+    result = invoke("users", "add", "Ana", "--role", "lead", "--password", PASSWORD)
+    assert result.exit_code == 2
+    short = run(
+        "users", "add", "Ana", "--role", "lead", "--password-file", "-", status=2, stdin="canary-pw\n"
+    )
+    assert "12 to 256 characters" in short
+    assert "canary" not in short
+
+
+def test_a_token_is_shown_once_and_taken_back(scanned: Path) -> None:
+    run("users", "add", "Ana", "--role", "lead", "--password-file", "-", stdin=PASSWORD)
+    token = run("users", "token", "Ana", "--label", "nightly", "--days", "3").strip()
+    assert token.startswith("phiscan_")
+    (listed,) = json.loads(run("users", "token", "Ana", "--list", "--json"))["tokens"]
+    assert (listed["label"], listed["revoked"]) == ("nightly", None)
+    assert token not in run("users", "token", "Ana", "--list")
+    run("users", "token", "Ana", "--revoke", str(listed["id"]))
+    assert "taken back" in run("users", "token", "Ana", "--list")
+    assert "no such token" in run("users", "token", "Ana", "--revoke", str(listed["id"]), status=2)
+    with Store.open(url_of(scanned / "phiscan.db")) as store:
+        assert store.users.bearer(token, now=NOW) is None
+
+
+def test_decisions_by_command_need_no_account(scanned: Path) -> None:
+    assert scanned
+    run("queue", "decide", "1", "--verdict", "phi", "--reviewer", "A. Officer")
+    assert "all in order" in run("audit", "verify")
