@@ -1,0 +1,139 @@
+"""How much PHI the rest of the review list probably holds, and whether it is safe to stop.
+
+Two answers, each with its assumption. From the random sample: what was drawn at random from the undecided
+items and reviewed blind bounds all PHI among them, without any assumption about scores. From the scores: in
+each range of scores, the share of PHI among the decided items is taken for the undecided ones; that is right
+when, within a range, what was decided first is like the rest.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from phiscan.metrics import elusion
+from phiscan.review.sampling import LeftCounts, SampleReview
+
+TARGET_RECALL = 0.95  # of the PHI in the list, found before it is called safe to stop
+
+BY_SAMPLE = (
+    "The sample was drawn at random from the items then undecided, its reviewed part is the beginning of its"
+    " random order, and every verdict is right. Unsure counts as PHI."
+)
+BY_SCORE = (
+    "Within a range of scores, the decided items are like a random sample of all its items, and every verdict"
+    " is right. Unsure counts as PHI. Items decided in order of risk do not quite fulfil this."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """PHI among the undecided items: expected, and at most (95%, one-sided); None where it does not exist."""
+
+    expected: float | None
+    upper: int | None
+    reason: str | None  # why not
+    assumption: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Remaining:
+    """What the rest of the list holds, by the sample and by the scores."""
+
+    undecided: int
+    found: int
+    by_sample: Left
+    by_score: Left
+    recall_lower: float | None  # of the PHI in the list, at least so much is found; by the sample only
+    target_recall: float
+    safe: bool  # recall_lower reaches the target
+    why: str  # in plain words
+
+
+def remaining(counts: LeftCounts, *, target_recall: float = TARGET_RECALL) -> Remaining:
+    """Estimate the PHI in the undecided rest of the list.
+
+    Raises:
+        ValueError: the target is not in [0, 1].
+
+    Source: see :mod:`phiscan.metrics.elusion`; the bound by the sample holds at every look (Waudby-Smith &
+    Ramdas 2020), that by the scores is the exact stratified one (Bonferroni).
+    """
+    by_sample, by_score = _by_sample(counts), _by_score(counts)
+    lower = None
+    if by_sample.upper is not None:
+        lower = elusion.recall_lower(counts.found, by_sample.upper)
+    safe = by_sample.upper == 0 or (lower is not None and lower >= target_recall)
+    return Remaining(
+        undecided=counts.undecided,
+        found=counts.found,
+        by_sample=by_sample,
+        by_score=by_score,
+        recall_lower=lower,
+        target_recall=target_recall,
+        safe=safe,
+        why=_why(counts, by_sample, lower, target_recall, safe=safe),
+    )
+
+
+def _by_sample(counts: LeftCounts) -> Left:
+    sample = counts.queued
+    reason = None
+    if counts.undecided == 0:
+        return Left(0.0, 0, None, BY_SAMPLE, elusion.SOURCE)
+    if sample is None:
+        reason = "no random sample was drawn; `phiscan queue draw` draws one"
+    elif sample.reviewed == 0:
+        reason = "no item of the random sample has been reviewed yet"
+    if sample is None or reason is not None:
+        return Left(None, None, reason, BY_SAMPLE, elusion.SOURCE)
+    known = elusion.elusion(sample.population, sample.reviewed, sample.phi, sequential=True)
+    return Left(
+        expected=_without_found(known.missed, sample, counts),
+        upper=_upper(known.upper_sequential or 0, sample, counts),
+        reason=None,
+        assumption=BY_SAMPLE,
+        source=elusion.SOURCE,
+    )
+
+
+def _without_found(total: float | None, sample: SampleReview, counts: LeftCounts) -> float | None:
+    """Take what was found since the draw from the PHI that was there at the draw."""
+    return None if total is None else min(max(total - sample.found, 0.0), float(counts.undecided))
+
+
+def _upper(total: int, sample: SampleReview, counts: LeftCounts) -> int:
+    return min(max(total - sample.found, 0), counts.undecided)
+
+
+def _by_score(counts: LeftCounts) -> Left:
+    if counts.undecided == 0:
+        return Left(0.0, 0, None, BY_SCORE, elusion.SOURCE)
+    if not any(stratum.n_decided for stratum in counts.strata):
+        return Left(None, None, "nothing has been decided yet", BY_SCORE, elusion.SOURCE)
+    strata = [
+        elusion.Stratum(f"{one.low:.1f} to {one.high:.1f}", one.n, one.n_decided, one.n_phi)
+        for one in counts.strata
+    ]
+    known = elusion.stratified_elusion(strata)
+    phi = sum(one.n_phi for one in counts.strata)
+    expected = None if known.missed is None else max(known.missed - phi, 0.0)
+    empty = [one for one in counts.strata if not one.n_decided]
+    reason = None
+    if expected is None:
+        reason = f"nothing has been decided in {len(empty)} of {len(strata)} ranges of scores"
+    upper = min(max(known.upper_hypergeometric - phi, 0), counts.undecided)
+    return Left(expected, upper, reason, BY_SCORE, elusion.SOURCE)
+
+
+def _why(counts: LeftCounts, left: Left, lower: float | None, target: float, *, safe: bool) -> str:
+    if counts.undecided == 0:
+        return "Everything in the list is decided."
+    if left.upper is None:
+        return f"Nobody can tell yet: {left.reason}."
+    if lower is None:
+        return "It is safe to stop: no PHI was found, and none is left."
+    share = f"at least {lower:.0%} of the PHI in the list is found (95% sure)"
+    if safe:
+        return f"It is safe to stop: {share}, the target is {target:.0%}."
+    return f"It is not safe to stop: {share}, the target is {target:.0%}; at most {left.upper:,} may be left."

@@ -1,0 +1,269 @@
+"""How fast the desk answers with 200,000 queued items, alone and with five reviewers at once.
+
+Prints p50 and p99 of a page of the list in its orders and filters, of a decision, and of what a page needs
+besides; then the same decisions by five processes, and that none was lost or doubled. In the same run the
+count of the undecided is made from the other tables, as it was before there was a list, and recording is
+timed with and without keeping the list.
+"""
+
+import multiprocessing
+import os
+import random
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+
+from phiscan.model import EntityType, FileResult, PiiBit, PiiVector, Verdict
+from phiscan.review import work_rows
+from phiscan.review.standing import present
+from phiscan.review.store import Store
+from phiscan.review.tables import decision, examination, second_verdict, sighting
+from phiscan.review.work import WorkFilter, WorkOrder, WorkState
+from tests.review.results import ROOT, finding, referred, url_of
+
+N_ITEMS = int(os.environ.get("PHISCAN_BENCH_ITEMS", "200000"))
+N_FINDINGS = 5
+N_REVIEWERS = 5
+N_DECISIONS = 100  # by each of them
+N_RUNS = 100
+N_RECORDED = 500
+NOW = datetime(2026, 11, 20, 8, 30, tzinfo=UTC)
+TYPES = ("application/pdf", "text/plain", "message/rfc822", "application/vnd.ms-excel")
+
+
+def results(first: int, n: int) -> list[FileResult]:
+    """Return referred files with risks, types, folders and scores as different as a share's."""
+    made = []
+    for number in range(first, first + n):
+        lot = random.Random(number)
+        bits = frozenset(lot.sample(list(PiiBit), lot.randint(2, 9)))
+        file = referred(f"unit {number % 97:02}/{number % 7}/letter {number:06}.txt")
+        made.append(
+            replace(
+                file,
+                source=replace(
+                    file.source, mode=0o100000 | lot.choice((0o600, 0o640, 0o644)), uid=number % 40
+                ),
+                media_type=lot.choice(TYPES),
+                n_people=min(500, int(lot.paretovariate(1.1))),
+                health_score=lot.betavariate(5, 2),
+                vector=PiiVector(bits),
+                findings=tuple(
+                    finding(f"613-555-{lot.randrange(10_000):04}", start=20 * place, kind=kind)
+                    for place, kind in enumerate(lot.sample(list(EntityType), N_FINDINGS))
+                ),
+            )
+        )
+    return made
+
+
+def build(store: Store) -> float:
+    """Record all items and return the seconds that it took."""
+    state = store.begin_scan([ROOT], versions={}, options={}, now=NOW)
+    seconds = 0.0
+    for first in range(0, N_ITEMS, N_RECORDED):
+        batch = results(first, min(N_RECORDED, N_ITEMS - first))
+        started = time.perf_counter()
+        store.record(state.id, "v1", batch)
+        seconds += time.perf_counter() - started
+    started = time.perf_counter()
+    store.finish_scan(state.id, status="complete", seconds=1.0, now=NOW)
+    print(f"end of the scan: {time.perf_counter() - started:.2f} s")
+    return seconds
+
+
+@pytest.fixture(scope="module")
+def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("desk") / "desk.db"
+    with Store.open(url_of(path), create=True) as store:
+        seconds = build(store)
+    size = path.stat().st_size / 1e6
+    print(f"\n{N_ITEMS:,} items recorded in {seconds:.0f} s; {size:.0f} MB")
+    return path
+
+
+def said(what: str, seconds: Sequence[float]) -> None:
+    ordered = sorted(seconds)
+    p50, p99 = ordered[len(ordered) // 2], ordered[min(len(ordered) - 1, int(len(ordered) * 0.99))]
+    print(f"| {what} | {p50 * 1000:.1f} | {p99 * 1000:.1f} |")
+
+
+def timed(action: Callable[[], object], n: int = N_RUNS) -> list[float]:
+    seconds = []
+    for _ in range(n):
+        started = time.perf_counter()
+        action()
+        seconds.append(time.perf_counter() - started)
+    return seconds
+
+
+FILTERS = {
+    "riskiest": (WorkFilter(), WorkOrder.RISK),
+    "most informative": (WorkFilter(), WorkOrder.INFORMATIVE),
+    "oldest": (WorkFilter(), WorkOrder.OLDEST),
+    "one format": (WorkFilter(media_type="application/pdf"), WorkOrder.RISK),
+    "one folder of 97": (WorkFilter(root_id=1, folder="unit 42"), WorkOrder.RISK),
+    "one type of identifier": (WorkFilter(entity_type=EntityType.SIN), WorkOrder.RISK),
+    "a range of scores": (WorkFilter(min_score=0.9, max_score=0.95), WorkOrder.RISK),
+    "one owner of 40": (WorkFilter(owner="7"), WorkOrder.RISK),
+    "text in one path": (WorkFilter(text="letter 123456"), WorkOrder.RISK),
+    "decided as PHI": (WorkFilter(state=WorkState.PHI), WorkOrder.RISK),
+}
+
+
+@pytest.mark.bench
+def test_bench_pages(database: Path) -> None:
+    print("\n| page of 50 | p50 ms | p99 ms |\n| --- | --- | --- |")
+    with Store.open(url_of(database)) as store:
+        desk = store.desk
+        for name, (wanted, order) in FILTERS.items():
+            said(name, timed(lambda w=wanted, o=order: desk.items(w, viewer="ana", now=NOW, order=o)))
+        cursor = ""
+        for _ in range(200):
+            cursor = desk.items(viewer="ana", now=NOW, cursor=cursor).after
+        said("riskiest, page 200", timed(lambda: desk.items(viewer="ana", now=NOW, cursor=cursor)))
+        said("counts by state", timed(lambda: desk.counts(viewer="ana", now=NOW)))
+        said("choices of the filters", timed(desk.choices, 20))
+        said("progress today", timed(lambda: desk.progress(since=NOW)))
+        said("what an estimate of the rest needs", timed(desk.left, 20))
+        said("one item in full", timed(lambda: desk.detail(4711, viewer="ana", now=NOW)))
+
+
+@pytest.mark.bench
+def test_bench_count(database: Path) -> None:
+    """The count of the undecided from the list, and as it was made before: from four other tables."""
+    stands = (
+        sa.select(decision.c.verdict)
+        .where(
+            decision.c.file_id == sighting.c.file_id, decision.c.content_hash == examination.c.content_hash
+        )
+        .order_by(decision.c.id.desc())
+        .limit(1)
+        .scalar_subquery()
+    )
+    before = present(sa.select(sa.func.count()).select_from(sighting), None).where(
+        examination.c.referral == "referred", stands.is_(None)
+    )
+    with Store.open(url_of(database)) as store:
+
+        def from_tables() -> int:
+            with store._database.read() as connection:
+                return int(connection.execute(before).scalar_one())
+
+        assert from_tables() == store.queue_size(verdicts=[None])
+        old, new = timed(from_tables, 7), timed(lambda: store.queue_size(verdicts=[None]), 7)
+        said("count of the undecided, from the other tables", old)
+        said("count of the undecided, from the list", new)
+        print(f"ratio {sorted(old)[3] / sorted(new)[3]:.1f}")
+
+
+def review(database: Path, number: int, answers: multiprocessing.Queue) -> None:  # type: ignore[type-arg]
+    seconds: list[float] = []
+    pages: list[float] = []
+    with Store.open(url_of(database)) as store:
+        name = f"reviewer {number}"
+        for place in range(N_DECISIONS):
+            started = time.perf_counter()
+            shown = store.desk.items(viewer=name, now=NOW, limit=50)
+            pages.append(time.perf_counter() - started)
+            # Everybody works at the top of the list, as people do, but not all on the very same item.
+            item = shown.items[(number * 7 + place) % len(shown.items)]
+            token = f"{name}, form {place}"
+            started = time.perf_counter()
+            for _ in range(2):  # the form is sent twice
+                store.desk.decide(
+                    item.file_id,
+                    Verdict.PHI,
+                    reviewer=name,
+                    now=NOW,
+                    token=token,
+                    seen=item.examination_id,
+                    override=True,
+                )
+                if len(seconds) == place:
+                    seconds.append(time.perf_counter() - started)
+    answers.put((seconds, pages))
+
+
+@pytest.mark.bench
+def test_bench_five_reviewers(database: Path) -> None:
+    with Store.open(url_of(database)) as store:
+        store.desk.set_policy(second_review=0.1, hide_limit=20, by="lead", now=NOW)
+        n_before = store.verify_audit().n_rows
+        print("\n| one reviewer | p50 ms | p99 ms |\n| --- | --- | --- |")
+        top = store.desk.items(viewer="ana", now=NOW, limit=N_RUNS).items
+        left = iter(top)
+        said(
+            "decision",
+            timed(lambda: store.desk.decide(next(left).file_id, Verdict.PHI, reviewer="ana", now=NOW)),
+        )
+        said("undo", timed(lambda: store.desk.undo_last(by="ana", now=NOW)))
+        n_ana = store.verify_audit().n_rows - n_before
+    context = multiprocessing.get_context("spawn")
+    answers = context.Queue()
+    people = [
+        context.Process(target=review, args=(database, number, answers)) for number in range(N_REVIEWERS)
+    ]
+    for person in people:
+        person.start()
+    measured = [answers.get(timeout=600) for _ in people]
+    for person in people:
+        person.join()
+    assert [person.exitcode for person in people] == [0] * N_REVIEWERS
+    print("\n| five reviewers at once | p50 ms | p99 ms |\n| --- | --- | --- |")
+    said("decision", [one for seconds, _ in measured for one in seconds])
+    said("page", [one for _, pages in measured for one in pages])
+    with Store.open(url_of(database)) as store:
+        with store._database.read() as connection:
+            n = sum(
+                connection.execute(
+                    sa.select(sa.func.count()).where(table.c.reviewer.startswith("reviewer "))
+                ).scalar_one()
+                for table in (decision, second_verdict)
+            )
+        check = store.verify_audit()
+    print(
+        f"{n} verdicts by five people, {N_REVIEWERS * N_DECISIONS} sent, each twice; log: {check.ok}, {n_ana}"
+    )
+    assert n == N_REVIEWERS * N_DECISIONS
+    assert check.ok
+
+
+@contextmanager
+def without_list() -> Iterator[None]:
+    kept = work_rows.take_in, work_rows.absent
+    work_rows.take_in, work_rows.absent = lambda *_: None, lambda *_: []  # type: ignore[assignment]
+    try:
+        yield
+    finally:
+        work_rows.take_in, work_rows.absent = kept
+
+
+@pytest.mark.bench
+def test_bench_recording(database: Path) -> None:
+    """Recording 500 referred files into the full database, with and without keeping the list, in turn."""
+    with Store.open(url_of(database)) as store:
+        state = store.begin_scan([ROOT], versions={}, options={"again": True}, now=NOW)
+        kept, bare = [], []
+        first = N_ITEMS
+        for _ in range(12):
+            for seconds, keeping in ((kept, True), (bare, False)):
+                batch = results(first, N_RECORDED)
+                first += N_RECORDED
+                started = time.perf_counter()
+                if keeping:
+                    store.record(state.id, "v1", batch)
+                else:
+                    with without_list():
+                        store.record(state.id, "v1", batch)
+                seconds.append(time.perf_counter() - started)
+        print("\n| record 500 referred files | p50 ms | p99 ms |\n| --- | --- | --- |")
+        said("with the list", kept)
+        said("without it", bare)
+        print(f"ratio of the medians {sorted(kept)[6] / sorted(bare)[6]:.2f}")

@@ -1,0 +1,58 @@
+"""Helpers of the desk's tests: a share of referred files, and the list as the tables say it should be."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+
+import sqlalchemy as sa
+
+from phiscan.model import EntityType, FileResult
+from phiscan.review.store import Store
+from phiscan.review.tables import work_item
+from phiscan.review.work import WorkFilter, WorkItem, WorkOrder, WorkState
+from tests.review.results import NOW, finding, referred, scan
+
+ANY = WorkFilter(state=WorkState.ANY)
+
+
+def share(n: int, *, folder: str = "letters") -> list[FileResult]:
+    return [
+        replace(
+            referred(f"{folder}/{number:03}.txt", n_people=1 + number % 5),
+            health_score=0.5 + number % 10 / 20,
+            findings=(
+                finding(f"613-555-{number:04}"),
+                finding("Ann Ex", start=40, kind=EntityType.PERSON),
+            ),
+        )
+        for number in range(n)
+    ]
+
+
+def scanned(store: Store, n: int = 12) -> list[int]:
+    """Scan a share of n referred files and return their numbers."""
+    scan(store, share(n))
+    return [item.file_id for item in store.desk.items(viewer="", now=NOW, order=WorkOrder.OLDEST, limit=500).items]
+
+
+def listed(
+    store: Store, wanted: WorkFilter | None = None, *, viewer: str = "ana", now: datetime = NOW
+) -> list[int]:
+    """Return the numbers of the items in a list, by number."""
+    return sorted(item.file_id for item in store.desk.items(wanted, viewer=viewer, now=now, limit=500).items)
+
+
+def line(store: Store, file_id: int, *, viewer: str = "ana", now: datetime = NOW) -> WorkItem:
+    return store.desk.item(file_id, viewer=viewer, now=now)
+
+
+def rows(store: Store) -> Sequence[sa.Row[tuple[object, ...]]]:
+    with store._database.read() as connection:
+        return connection.execute(sa.select(work_item).order_by(work_item.c.file_id)).all()
+
+
+def agrees_with_the_truth(store: Store) -> bool:
+    """Tell whether the list as it was kept is the list as it would be made now from all other tables."""
+    kept = rows(store)
+    assert store.desk.rebuild() == len(kept)
+    return rows(store) == kept

@@ -1,0 +1,148 @@
+"""Second review: a blind second person, disagreement, a lead who is neither, and the pairs for statistics."""
+
+from dataclasses import replace
+
+import pytest
+
+from phiscan.errors import ConflictError, InputError
+from phiscan.metrics.agreement import agreement
+from phiscan.model import Verdict
+from phiscan.review.store import Store
+from phiscan.review.work import WorkFilter, WorkState
+from tests.review.desk import agrees_with_the_truth, line, listed, scanned, share
+from tests.review.results import NOW, later, scan
+
+
+@pytest.fixture
+def item(store: Store) -> int:
+    """One item that ana called PHI and that goes to a second person."""
+    number = scanned(store, 2)[0]
+    store.desk.set_policy(second_review=1.0, hide_limit=20, by="lead", now=NOW)
+    store.desk.decide(
+        number, Verdict.PHI, reviewer="ana", now=NOW, reason="patient_record", note="secret of ana"
+    )
+    return number
+
+
+def test_nothing_shows_the_first_verdict_to_the_second_person(store: Store, item: int) -> None:
+    shown = line(store, item, viewer="bob")
+    assert (shown.state, shown.reviewer, shown.decided) == (WorkState.UNDECIDED, "", None)
+    assert listed(store, viewer="bob") == [1, 2]
+    for state in (WorkState.PHI, WorkState.NOT_PHI, WorkState.UNSURE, WorkState.DISAGREED):
+        assert listed(store, WorkFilter(state=state), viewer="bob") == []
+    counts = store.desk.counts(viewer="bob", now=NOW).by_state
+    assert (counts[WorkState.UNDECIDED], counts[WorkState.PHI]) == (2, 0)
+    detail = store.desk.detail(item, viewer="bob", now=NOW)
+    assert detail.explained is not None
+    assert (detail.explained.verdict, detail.explained.reviewer) == (None, "")
+    assert store.desk.history(item, viewer="bob") == ()
+    assert "ana" not in repr(detail)
+
+
+def test_the_first_person_never_gets_it_again(store: Store, item: int) -> None:
+    assert listed(store, viewer="ana") == [2]
+    assert listed(store, WorkFilter(state=WorkState.PHI), viewer="ana") == [item]
+    store.desk.decide(item, Verdict.NOT_PHI, reviewer="ana", now=later(1))  # she changes her mind
+    assert store.desk.ratings() == ()
+    assert line(store, item, viewer="bob").state is WorkState.UNDECIDED
+
+
+def test_who_agree_are_done(store: Store, item: int) -> None:
+    answer = store.desk.decide(item, Verdict.PHI, reviewer="bob", now=later(1), token="t")
+    first = store.desk.decide(2, Verdict.PHI, reviewer="bob", now=later(1))
+    assert replace(answer, file_id=2) == first  # the answer does not tell a second verdict from a first
+    assert store.desk.decide(item, Verdict.PHI, reviewer="bob", now=later(2), token="t").repeated
+    counts = store.desk.second_review_counts()
+    assert (counts.drawn, counts.waiting, counts.agreed, counts.disagreed) == (2, 1, 1, 0)
+    assert line(store, item, viewer="zoe").reviewer == "ana"
+
+
+def test_who_disagree_are_settled_by_a_lead_who_is_neither(store: Store, item: int) -> None:
+    desk = store.desk
+    desk.decide(item, Verdict.NOT_PHI, reviewer="bob", now=later(1), note="secret of bob")
+    (found,) = desk.disagreements(lead="eve")
+    assert (found.file_id, found.first, found.first_reviewer) == (item, Verdict.PHI, "ana")
+    assert (found.second, found.second_reviewer, found.second_note) == (
+        Verdict.NOT_PHI,
+        "bob",
+        "secret of bob",
+    )
+    assert listed(store, WorkFilter(state=WorkState.DISAGREED), viewer="eve") == [item]
+    for one_of_them in ("ana", "bob"):
+        assert desk.disagreements(lead=one_of_them) == ()
+        with pytest.raises(InputError, match="expected somebody who gave neither verdict"):
+            desk.adjudicate(found.id, Verdict.PHI, lead=one_of_them, now=later(2))
+    desk.adjudicate(found.id, Verdict.NOT_PHI, lead="eve", now=later(2), reason="no_health")
+    assert (line(store, item).state, line(store, item).reviewer) == (WorkState.NOT_PHI, "eve")
+    with pytest.raises(ConflictError, match="no disagreement to settle"):
+        desk.adjudicate(found.id, Verdict.PHI, lead="eve", now=later(3))
+    with pytest.raises(InputError, match="second review 99: there is none"):
+        desk.adjudicate(99, Verdict.PHI, lead="eve", now=later(3))
+    (pair,) = desk.ratings()
+    assert (pair.first, pair.second, pair.settled) == (Verdict.PHI, Verdict.NOT_PHI, Verdict.NOT_PHI)
+    assert agreement([pair.first], [pair.second]).n_both == 1
+    assert [one.what for one in desk.history(item, viewer="eve")] == [
+        "decide",
+        "second_verdict",
+        "adjudicate",
+    ]
+    assert store.verify_audit().ok
+    assert agrees_with_the_truth(store)
+
+
+def test_a_settlement_and_a_second_verdict_can_be_taken_back(store: Store, item: int) -> None:
+    desk = store.desk
+    desk.decide(item, Verdict.NOT_PHI, reviewer="bob", now=later(1))
+    desk.adjudicate(1, Verdict.NOT_PHI, lead="eve", now=later(2))
+    with pytest.raises(ConflictError, match="no verdict by bob stands"):
+        desk.undo(item, by="bob", now=later(3))
+    desk.undo(item, by="eve", now=later(3))
+    assert len(desk.disagreements(lead="eve")) == 1
+    desk.undo(item, by="bob", now=later(4))
+    assert (desk.disagreements(lead="eve"), desk.ratings()) == ((), ())
+    assert listed(store, viewer="bob") == [1, 2]
+    desk.decide(item, Verdict.PHI, reviewer="zoe", now=later(5))
+    assert [(one.second_reviewer, one.second) for one in desk.ratings()] == [("zoe", Verdict.PHI)]
+    assert agrees_with_the_truth(store)
+
+
+def test_a_changed_file_is_reviewed_from_the_start(store: Store, item: int) -> None:
+    scan(store, [replace(share(1)[0], content_hash="other"), share(2)[1]], minutes=5)
+    store.desk.decide(item, Verdict.NOT_PHI, reviewer="bob", now=later(9))
+    assert line(store, item, viewer="bob").reviewer == "bob"
+    assert store.desk.ratings() == ()
+
+
+def test_the_share_drawn_is_the_share_asked_for(store: Store) -> None:
+    numbers = scanned(store, 200)
+    store.desk.set_policy(second_review=0.3, hide_limit=20, by="lead", now=NOW)
+    store.decide_all([(number, Verdict.PHI) for number in numbers], reviewer="ana", now=NOW)
+    drawn = store.desk.second_review_counts().drawn
+    assert 35 <= drawn <= 90  # 60 expected; outside once in 10,000 keys
+    for number in numbers:
+        store.desk.undo(number, by="ana", now=later(1))
+        store.desk.decide(number, Verdict.PHI, reviewer="ana", now=later(2))
+    assert store.desk.second_review_counts().drawn == drawn  # no second lot by deciding again
+
+
+def test_without_a_policy_nothing_is_drawn(store: Store) -> None:
+    number = scanned(store, 1)[0]
+    store.desk.decide(number, Verdict.PHI, reviewer="ana", now=NOW)
+    assert store.desk.second_review_counts().drawn == 0
+    assert store.desk.policy().set_at is None
+
+
+def test_the_policy_is_kept_with_its_history(store: Store) -> None:
+    desk = store.desk
+    desk.set_policy(second_review=0.1, hide_limit=5, by="eve", now=NOW)
+    desk.set_policy(second_review=0.1, hide_limit=5, by="bob", now=later(1))  # says nothing new
+    policy = desk.set_policy(second_review=0.2, hide_limit=5, by="bob", now=later(2))
+    assert (policy.second_review, policy.hide_limit, policy.set_by) == (0.2, 5, "bob")
+    assert policy.seed == ""
+    assert store.verify_audit().n_rows == 2
+
+
+@pytest.mark.parametrize(("share_asked", "limit"), [(-0.1, 5), (1.1, 5), (float("nan"), 5), (0.1, -1)])
+def test_refuses_a_policy_out_of_range(store: Store, share_asked: float, limit: int) -> None:
+    with pytest.raises(InputError, match="expected"):
+        store.desk.set_policy(second_review=share_asked, hide_limit=limit, by="eve", now=NOW)

@@ -1,0 +1,177 @@
+"""Verdicts at the desk: one per form, about what was seen, taken back, for a whole group."""
+
+from dataclasses import replace
+
+import pytest
+
+from phiscan.errors import ConflictError, InputError
+from phiscan.model import Verdict
+from phiscan.review.store import Store
+from phiscan.review.work import MAX_NOTE_CHARS, REASONS, WorkState
+from tests.review.desk import agrees_with_the_truth, line, scanned, share
+from tests.review.results import NOW, SHARE, later, referred, scan
+
+
+def decisions(store: Store, number: int) -> list[tuple[str, str]]:
+    return [(one.reviewer, one.verdict.value) for one in store.item(number).decisions]
+
+
+def test_the_same_form_twice_is_one_decision(store: Store) -> None:
+    number = scanned(store, 1)[0]
+    answers = [
+        store.desk.decide(number, Verdict.PHI, reviewer="ana", now=later(minute), token="form 1")
+        for minute in range(3)
+    ]
+    assert [(one.repeated, one.decided) for one in answers] == [(False, NOW), (True, NOW), (True, NOW)]
+    assert decisions(store, number) == [("ana", "phi")]
+    store.desk.decide(number, Verdict.NOT_PHI, reviewer="ana", now=later(4), token="form 2")
+    assert decisions(store, number) == [("ana", "phi"), ("ana", "not_phi")]
+
+
+@pytest.mark.parametrize(("number", "reviewer"), [(2, "ana"), (1, "bob")])
+def test_a_form_is_good_for_one_file_and_person(store: Store, number: int, reviewer: str) -> None:
+    scanned(store, 2)
+    store.desk.decide(1, Verdict.PHI, reviewer="ana", now=NOW, token="form")
+    with pytest.raises(InputError, match="this form was sent before"):
+        store.desk.decide(number, Verdict.PHI, reviewer=reviewer, now=NOW, token="form")
+
+
+def test_refuses_a_verdict_on_content_that_has_changed(store: Store) -> None:
+    scan(store, [referred("a.txt", content="one")])
+    seen = line(store, 1).examination_id
+    scan(store, [referred("a.txt", content="one")], minutes=1)
+    store.desk.decide(1, Verdict.PHI, reviewer="ana", now=NOW, seen=seen)  # examined anew, the same content
+    scan(store, [referred("a.txt", content="two")], minutes=2)
+    with pytest.raises(ConflictError, match=r"a\.txt: the file has changed since it was shown"):
+        store.desk.decide(1, Verdict.PHI, reviewer="ana", now=NOW, seen=seen)
+    assert line(store, 1).state is WorkState.UNDECIDED
+    with pytest.raises(InputError, match="result 99 is not one of this file"):
+        store.desk.decide(1, Verdict.PHI, reviewer="ana", now=NOW, seen=99)
+
+
+def test_two_people_do_not_decide_over_each_other_unawares(store: Store) -> None:
+    number = scanned(store, 1)[0]
+    store.desk.decide(number, Verdict.PHI, reviewer="ana", now=NOW)
+    with pytest.raises(ConflictError, match="decided as phi by ana meanwhile"):
+        store.desk.decide(number, Verdict.NOT_PHI, reviewer="bob", now=NOW)
+    assert line(store, number).reviewer == "ana"
+    store.desk.decide(number, Verdict.NOT_PHI, reviewer="bob", now=NOW, override=True)
+    assert (line(store, number).reviewer, line(store, number).state) == ("bob", WorkState.NOT_PHI)
+
+
+def test_undo_lets_what_stood_before_stand_again(store: Store) -> None:
+    number = scanned(store, 1)[0]
+    desk = store.desk
+    desk.decide(number, Verdict.PHI, reviewer="ana", now=NOW)
+    desk.decide(number, Verdict.NOT_PHI, reviewer="ana", now=later(1))
+    desk.undo(number, by="ana", now=later(2))
+    assert line(store, number).state is WorkState.PHI
+    assert store.item(number).item.verdict is Verdict.PHI
+    desk.undo(number, by="ana", now=later(3))
+    assert line(store, number).state is WorkState.UNDECIDED
+    assert (store.queue_size(verdicts=[None]), store.item(number).item.reviewer) == (1, "")
+    with pytest.raises(ConflictError, match="nothing to undo: no verdict by ana stands"):
+        desk.undo(number, by="ana", now=later(4))
+    assert decisions(store, number) == [("ana", "phi"), ("ana", "not_phi")]
+    told = [(one.what, one.stands) for one in desk.history(number, viewer="ana")]
+    assert told == [("decide", False), ("decide", False), ("undo", False), ("undo", False)]
+    assert store.verify_audit().ok
+    assert agrees_with_the_truth(store)
+
+
+def test_undo_is_for_ones_own_verdict_or_a_lead(store: Store) -> None:
+    number = scanned(store, 1)[0]
+    store.desk.decide(number, Verdict.PHI, reviewer="ana", now=NOW)
+    with pytest.raises(ConflictError, match="no verdict by bob stands"):
+        store.desk.undo(number, by="bob", now=NOW)
+    store.desk.undo(number, by="bob", now=NOW, lead=True)
+    assert line(store, number).state is WorkState.UNDECIDED
+
+
+def test_undo_last_goes_back_through_the_day(store: Store) -> None:
+    first, second, third = scanned(store, 3)
+    for minute, number in enumerate((first, second, third)):
+        store.desk.decide(number, Verdict.PHI, reviewer="ana", now=later(minute))
+    assert [store.desk.undo_last(by="ana", now=later(9)) for _ in range(3)] == [third, second, first]
+    with pytest.raises(ConflictError, match="ana has given no verdict"):
+        store.desk.undo_last(by="ana", now=later(9))
+
+
+@pytest.mark.parametrize(
+    ("field", "size"), [("note", MAX_NOTE_CHARS + 1), ("reason", 201), ("token", 201), ("reviewer", 10_001)]
+)
+def test_refuses_texts_that_are_too_long(store: Store, field: str, size: int) -> None:
+    number = scanned(store, 1)[0]
+    texts = {"reviewer": "ana", field: "x" * size}
+    with pytest.raises(InputError, match=f"{field}: expected at most"):
+        store.desk.decide(number, Verdict.PHI, now=NOW, **texts)
+    assert decisions(store, number) == []
+
+
+def test_refuses_what_is_no_item(store: Store) -> None:
+    scan(store, SHARE)
+    with pytest.raises(InputError, match="file 99: there is no such file"):
+        store.desk.decide(99, Verdict.PHI, reviewer="ana", now=NOW)
+    with pytest.raises(InputError, match=r"b/broken\.docx: cannot be decided: its content was never read"):
+        store.desk.decide(4, Verdict.PHI, reviewer="ana", now=NOW)
+    with pytest.raises(InputError, match="reviewer: expected a name"):
+        store.desk.decide(1, Verdict.PHI, reviewer=" ", now=NOW)
+
+
+def test_the_log_holds_no_free_text(store: Store) -> None:
+    number = scanned(store, 1)[0]
+    store.desk.decide(
+        number, Verdict.PHI, reviewer="ana", now=NOW, reason="canary-reason", note="canary-note"
+    )
+    store.desk.reveal(number, purpose="canary-purpose", by="ana", now=NOW)
+    with store._database.read() as connection:
+        log = str(connection.exec_driver_sql("SELECT * FROM audit_log").all())
+    assert "canary" not in log
+    assert "reveal" in log
+
+
+def test_reasons_are_a_short_list_for_each_verdict() -> None:
+    assert set(REASONS) == set(Verdict)
+    names = [name for reasons in REASONS.values() for name, _ in reasons]
+    assert len(names) == len(set(names))
+    assert all(3 <= len(reasons) <= 9 for reasons in REASONS.values())
+
+
+def grouped(store: Store) -> list[int]:
+    """Scan ten files: three copies, two near-duplicates of them, the others alone."""
+    files = share(10)
+    near = b"\1" * 200 + b"\2" * 56
+    signatures = [b"\1" * 256] * 3 + [near] * 2 + [bytes([9 + n]) * 256 for n in range(5)]
+    files = [replace(one, signature=signed) for one, signed in zip(files, signatures, strict=True)]
+    files[1] = replace(files[1], content_hash=files[0].content_hash)
+    scan(store, files)
+    return [1, 2, 3]
+
+
+def test_a_group_is_decided_once_with_exceptions(store: Store) -> None:
+    grouped(store)
+    desk = store.desk
+    item = line(store, 1)
+    assert (item.group_id, item.n_group) == (1, 3)
+    members = desk.group(1, viewer="ana")
+    assert [(one.file_id, one.is_copy, one.similarity) for one in members] == [
+        (1, True, 1.0),
+        (2, True, 1.0),
+        (3, False, 1.0),
+    ]
+    desk.decide(3, Verdict.PHI, reviewer="bob", now=NOW)
+    made = desk.decide_group(1, Verdict.NOT_PHI, reviewer="ana", now=NOW, exceptions=[2], token="t")
+    assert [one.file_id for one in made.decided] == [1]
+    assert made.left_out == ((2, "excepted"), (3, "decided before"))
+    again = desk.decide_group(1, Verdict.NOT_PHI, reviewer="ana", now=later(1), exceptions=[2], token="t")
+    assert [(one.file_id, one.repeated) for one in again.decided] == [(1, True)]
+    assert decisions(store, 1) == [("ana", "not_phi")]
+    with pytest.raises(InputError, match="group 99: there is no such group"):
+        desk.decide_group(99, Verdict.PHI, reviewer="ana", now=NOW)
+
+
+def test_blind_items_of_a_group_are_left_to_be_looked_at(store: Store) -> None:
+    grouped(store)
+    store.desk.draw_sample(n_queued=10, n_unreferred=0, by="lead", now=NOW)
+    made = store.desk.decide_group(1, Verdict.PHI, reviewer="ana", now=NOW)
+    assert (made.decided, {why for _, why in made.left_out}) == ((), {"blind"})
