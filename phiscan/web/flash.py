@@ -54,6 +54,7 @@ FLASHES: Mapping[str, Flash] = {
     ),
     "end": Flash("good", "That was the last of this view."),
     "drawn": Flash("good", "The sample is drawn; its files now lie in the queue among the others."),
+    "policy": Flash("good", "It holds from now on."),
     "making": Flash("info", "The pack is being made. This page lists it when it is ready."),
     "busy": Flash("warn", "A pack is being made already. Wait until it is listed."),
 }
