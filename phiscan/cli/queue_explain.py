@@ -14,6 +14,7 @@ from phiscan.model import Referral, StoredFinding
 from phiscan.report.words import CASES
 from phiscan.review.store import ItemDetail, QueueItem
 
+N_READERS = 12  # named; a list of a domain has hundreds
 N_TERMS = 12  # health terms named; a long document has a hundred
 _DETECTOR_WORDS = {True: "PHI", False: "not PHI"}
 
@@ -26,8 +27,8 @@ def explain(detail: ItemDetail, *, limit: int) -> Iterator[str]:
     changed = datetime.fromtimestamp(source.mtime_ns / 1e9, UTC) if abs(source.mtime_ns) < 2**62 else None
     when = f", changed {changed:%Y-%m-%d %H:%M} UTC" if changed else ""
     kind = visible(item.media_type) or "type unknown"
-    owner = f"mode {source.mode & 0o7777:04o}, owner {source.uid}"
-    yield f"  {kind}, {item.size:,} bytes{when}, {owner}"
+    yield f"  {kind}, {item.size:,} bytes{when}"
+    yield from _access(detail)
     if item.referral is None:
         yield f"\nIt was not screened: {source.outcome}, {source.reason}. {visible(source.detail)}".rstrip()
         return
@@ -41,6 +42,18 @@ def explain(detail: ItemDetail, *, limit: int) -> Iterator[str]:
         yield "\nParts that could not be read, and so may hide more:"
         yield from (f"  {visible(part.locator)}: {part.reason}" for part in detail.unread)
     yield from _decisions(detail)
+
+
+def _access(detail: ItemDetail) -> Iterator[str]:
+    """Say whose the file is and who may read it; a share that is not mounted has no mode."""
+    source = detail.source
+    is_remote = "://" in detail.item.root
+    owner = visible(source.owner) or ("unknown" if is_remote else str(source.uid))
+    yield f"  owner {owner}" + ("" if is_remote else f", mode {source.mode & 0o7777:04o}")
+    if source.readers:
+        named = ", ".join(visible(reader) for reader in source.readers[:N_READERS])
+        rest = len(source.readers) - N_READERS
+        yield f"  may be read by {named}{f' and {rest} more' if rest > 0 else ''}"
 
 
 def _rank(item: QueueItem) -> str:
@@ -127,6 +140,8 @@ def detail_json(detail: ItemDetail) -> dict[str, Any]:
         "explanation": CASES.get(detail.item.case, detail.item.case),
         "mode": source.mode,
         "uid": source.uid,
+        "owner": source.owner or None,
+        "readers": list(source.readers),
         "mtime_ns": source.mtime_ns,
         "content_hash": source.content_hash,
         "characters": source.n_chars,

@@ -183,6 +183,8 @@ class FileState:
     n_chars: int
     health_distance: float | None
     scan_id: int
+    owner: str = ""  # as the share names him; "" = it did not say
+    readers: tuple[str, ...] = ()  # "everyone", "group NAME", "user NAME"
 
 
 @dataclass(frozen=True, slots=True)

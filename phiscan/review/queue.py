@@ -34,6 +34,7 @@ from phiscan.review.standing import (
     vector_of,
 )
 from phiscan.review.tables import (
+    access,
     decision,
     decision_undo,
     examination,
@@ -104,6 +105,9 @@ def item(connection: sa.Connection, file_id: int) -> ItemDetail:
     if row is None:
         message = f"file {file_id}: there is no such file in the database"
         raise InputError(message)
+    told = connection.execute(
+        sa.select(access.c.owner, access.c.readers).where(access.c.examination_id == row.id)
+    ).first()
     state = FileState(
         outcome=Outcome(row.outcome),
         reason=row.reason,
@@ -115,6 +119,8 @@ def item(connection: sa.Connection, file_id: int) -> ItemDetail:
         n_chars=row.n_chars,
         health_distance=row.health_distance,
         scan_id=row.scan_id,
+        owner=told.owner if told else "",
+        readers=tuple(told.readers) if told else (),
     )
     return ItemDetail(
         item=queue_item(row),
@@ -136,7 +142,7 @@ def find(connection: sa.Connection, path: str) -> int:
     """
     any_root = file.c.root_id.in_(sa.select(root.c.id))  # lets the index on root and path be used
     found = _matching(connection, (file.c.display == path) | (any_root & (file.c.path == os.fsencode(path))))
-    if not found and path.startswith("/"):
+    if not found and (path.startswith("/") or "://" in path):
         found = _find_absolute(connection, path)
     if not found and path.isdecimal() and path.isascii() and len(path) < 19:  # noqa: PLR2004 (digits of 2**63)
         found = _matching(connection, file.c.id == int(path))
