@@ -65,10 +65,10 @@ def test_what_is_safe_is_taken() -> None:
             port=80,
             open_to_network=True,
             public_url="https://d.example",
-            proxies=("1192.0.2.1/29",),
+            proxies=("10.0.0.0/29",),
         )
     )
-    assert (behind.is_https, behind.proxies) == (True, ("1192.0.2.1/29",))
+    assert (behind.is_https, behind.proxies) == (True, ("10.0.0.0/29",))
 
 
 def test_the_command_refuses_before_it_listens(scanned: Path) -> None:
