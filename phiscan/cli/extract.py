@@ -146,6 +146,8 @@ def _print_text(line: dict[str, Any]) -> None:
     if line["reason"]:
         detail = f" ({line['detail']})" if line["detail"] else ""
         say(f"{line['path']}: {line['outcome']}: {line['reason']}{detail}")
+    if line["declared_type"]:
+        say(f"{line['path']}: is {line['media_type']}, the name promises {line['declared_type']}")
     click.echo(line["text"], nl=False)
     for part in line["unread"]:
         detail = f" ({part['detail']})" if part["detail"] else ""

@@ -32,6 +32,8 @@ def explain(detail: ItemDetail, *, limit: int) -> Iterator[str]:
     if item.referral is None:
         yield f"\nIt was not screened: {source.outcome}, {source.reason}. {visible(source.detail)}".rstrip()
         return
+    if source.detail:
+        yield f"  Note: {visible(source.detail)}."
     yield f"\nDecision: {item.referral}. {CASES.get(item.case, item.case).capitalize()}."
     yield from _identifying(detail)
     yield from _health(detail)

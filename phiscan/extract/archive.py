@@ -12,6 +12,7 @@ from phiscan.errors import ExtractError
 from phiscan.extract import libarchive
 from phiscan.extract.content import Content, Sink, mishap
 from phiscan.extract.zip_gaps import gaps
+from phiscan.extract.zip_salvage import salvage
 from phiscan.model import FailReason
 
 _STREAM_ERRORS = (
@@ -23,6 +24,7 @@ _STREAM_ERRORS = (
     RuntimeError,
     NotImplementedError,
 )
+_ASTRAY = "not where the directory of the archive says"
 # What a piece unpacks to is lost when the data is damaged within it.
 _PIECE_BYTES = 4096
 
@@ -37,9 +39,13 @@ class ZipExtractor:
         try:
             archive = zipfile.ZipFile(content.open())
         except (zipfile.BadZipFile, *_STREAM_ERRORS) as error:
+            if _read_salvaged(content, sink, None):
+                sink.fail(content.locator, FailReason.CORRUPT, "damaged ZIP archive, read member by member")
+                return
             raise ExtractError(FailReason.CORRUPT, mishap(error)) from None
         sink.add(archive.comment.decode("utf-8", "replace"), content.place("comment"))
         refused: dict[str, _RefusedError] = {}
+        astray: set[str] = set()  # members that do not lie where the directory says
         for info in archive.infolist():
             if info.is_dir():
                 continue
@@ -51,15 +57,24 @@ class ZipExtractor:
                 refused[info.filename] = error
             except ExtractError as error:
                 sink.fail(member.locator, FailReason(error.reason), error.detail)
+                if error.detail == _ASTRAY:
+                    astray.add(_clean_name(info.filename))
             else:
                 sink.read_member(content.member(member.name, data))
+        if astray:
+            _read_salvaged(content, sink, astray)
         _read_refused(refused, content, sink)
-        outsiders = gaps(content.data, archive) if content.stream is None else ()
-        for number, data in enumerate(outsiders, 1):
-            sink.take_member()
-            outside = content.member(f"outside{number}", data)
-            sink.fail(outside.locator, FailReason.CORRUPT, "bytes outside the members of the archive")
-            sink.read_member(outside)
+        _read_outsiders(archive, content, sink)
+
+
+def _read_outsiders(archive: zipfile.ZipFile, content: Content, sink: Sink) -> None:
+    """Read what lies between and behind the members."""
+    outsiders = gaps(content.data, archive) if content.stream is None else ()
+    for number, data in enumerate(outsiders, 1):
+        sink.take_member()
+        outside = content.member(f"outside{number}", data)
+        sink.fail(outside.locator, FailReason.CORRUPT, "bytes outside the members of the archive")
+        sink.read_member(outside)
 
 
 def _read_zip_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, member: Content, sink: Sink) -> bytes:
@@ -80,7 +95,8 @@ def _read_zip_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, member: Co
             ) from None
         except (zipfile.BadZipFile, *_STREAM_ERRORS) as error:
             if not encrypted:
-                raise ExtractError(FailReason.CORRUPT, mishap(error)) from None
+                is_astray = isinstance(error, zipfile.BadZipFile)
+                raise ExtractError(FailReason.CORRUPT, _ASTRAY if is_astray else mishap(error)) from None
         else:
             damage = until_damaged.damage or ("" if zlib.crc32(data) == info.CRC else "wrong checksum")
             if damage and not data:
@@ -89,6 +105,25 @@ def _read_zip_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, member: Co
                 sink.fail(member.locator, FailReason.CORRUPT, damage)
             return data
     raise ExtractError(FailReason.ENCRYPTED)
+
+
+def _read_salvaged(content: Content, sink: Sink, wanted: set[str] | None) -> int:
+    """Read the members that are found by their own headers, ``wanted`` ones or all; return how many."""
+    n_read = 0
+    for found in salvage(content.data, sink) if content.stream is None else ():
+        name = _clean_name(found.name)
+        if wanted is not None and name not in wanted:
+            continue
+        sink.take_member()
+        n_read += 1
+        member = content.member(name, found.data)
+        if found.is_encrypted:
+            sink.fail(member.locator, FailReason.ENCRYPTED)
+        elif found.damage:
+            sink.fail(member.locator, FailReason.CORRUPT, found.damage)
+        if found.data:
+            sink.read_member(member)
+    return n_read
 
 
 class _RefusedError(ExtractError):

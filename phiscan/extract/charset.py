@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import re
 
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
@@ -12,6 +13,8 @@ _MARKS = (
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
 _LAST_ASCII = 127
+_SEVERAL_BYTES = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")
+_FEW_BAD = 3  # whole characters for each bad byte, at least
 _SAMPLE_BYTES = 64 * 1024
 _NUL_SHARE = 0.2  # of the even or the odd bytes, above which the text is UTF-16
 # Where cp1252 and its neighbours differ most: text with many letters here is looked at by chardet.
@@ -39,8 +42,27 @@ def decode(data: bytes) -> tuple[str, str]:
         # A file cut in the middle of a character is still UTF-8.
         if error.start >= len(data) - 3 and _is_cut_utf8(data):
             return data.decode("utf-8", "replace"), "utf-8"
+    if _is_damaged_utf8(data[:_SAMPLE_BYTES]):
+        return data.decode("utf-8", "as-cp1252"), "utf-8"
     encoding = _single_byte_encoding(data[:_SAMPLE_BYTES])
     return data.decode(encoding, "replace"), encoding
+
+
+def _is_damaged_utf8(sample: bytes) -> bool:
+    """Tell UTF-8 with a few bad bytes: its characters of several bytes are no accident."""
+    whole = _SEVERAL_BYTES.findall(sample)
+    n_high = sum(byte > _LAST_ASCII for byte in sample)
+    n_bad = n_high - sum(map(len, whole))
+    return len(whole) > _FEW_BAD * n_bad
+
+
+def _as_cp1252(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeDecodeError):
+        raise error
+    return error.object[error.start : error.end].decode("cp1252", "replace"), error.end
+
+
+codecs.register_error("as-cp1252", _as_cp1252)
 
 
 def _is_cut_utf8(data: bytes) -> bool:

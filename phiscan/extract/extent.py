@@ -14,6 +14,11 @@ from typing import BinaryIO
 _CELL = re.compile(
     rb"<(?:\w+:)?c\s[^>]{0,200}?\br\s*=\s*[\"']([A-Za-z]{1,3})([0-9]{1,7})[\"'][^>]{0,200}(?<!/)>"
 )
+# Row and cell tags of an OpenDocument table.
+_TABLE_TAG = re.compile(rb"<(?:\w+:)?(table-row|table-cell|covered-table-cell|table)(?=[\s/>])([^<>]*)>")
+_ROWS_REPEATED = re.compile(rb"number-rows-repeated\s*=\s*[\"'](\d{1,9})")
+_COLUMNS_REPEATED = re.compile(rb"number-columns-repeated\s*=\s*[\"'](\d{1,9})")
+_MOST_BYTES = 256 * 1024**2  # of a part that are looked at
 _CHUNK_BYTES = 1024**2
 _OVERLAP_BYTES = 512
 _USUAL_AREA = 2_000_000  # any sheet may be as empty as it likes up to here (64 MiB)
@@ -22,16 +27,60 @@ _EMPTIEST = 20  # cells of area for each cell with a value
 
 
 def is_out_of_proportion(stream: BinaryIO) -> bool:
-    """Tell an OOXML workbook in which some sheet reaches much farther than its cells fill."""
+    """Tell a zipped workbook in which some sheet reaches much farther than its cells fill."""
     try:
         with zipfile.ZipFile(stream) as archive:
-            return any(
-                _sheet_is(archive, info)
-                for info in archive.infolist()
-                if info.filename.lower().replace("\\", "/").startswith("xl/worksheets/")
-            )
+            return any(_part_is(archive, info) for info in archive.infolist())
     except (zipfile.BadZipFile, zlib.error, OSError, ValueError, EOFError, RuntimeError, NotImplementedError):
         return False  # calamine, or who reads after it, says what is wrong
+
+
+def _part_is(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bool:
+    name = info.filename.lower().replace("\\", "/")
+    if name.startswith("xl/worksheets/"):
+        if name.endswith(".bin"):
+            from phiscan.extract.workbook_binary import extent  # noqa: PLC0415 (rarely needed)
+
+            return _is_empty(*extent(_head(archive, info)))
+        return _sheet_is(archive, info)
+    return name == "content.xml" and _tables_are(_head(archive, info))
+
+
+def _head(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
+    with archive.open(info) as stream:
+        return stream.read(_MOST_BYTES)
+
+
+def _is_empty(last_row: int, last_column: int, n_cells: int) -> bool:
+    return last_row * last_column > min(max(_USUAL_AREA, _EMPTIEST * n_cells), _MOST_AREA)
+
+
+def _tables_are(data: bytes) -> bool:
+    """Follow the rows and cells of OpenDocument tables, which say how often they are repeated."""
+    row = column = last_row = last_column = n_cells = 0
+    row_times = 1
+    for match in _TABLE_TAG.finditer(data):
+        tag, attributes = match[1], match[2]
+        if tag == b"table":
+            row = column = last_row = last_column = n_cells = 0
+            row_times = 0
+        elif tag == b"table-row":
+            row, column = row + row_times, 0
+            row_times = _times(_ROWS_REPEATED, attributes)
+        else:
+            times = _times(_COLUMNS_REPEATED, attributes)
+            column += times
+            if b"value-type" in attributes or not attributes.endswith(b"/"):
+                n_cells += times * row_times
+                last_row, last_column = max(last_row, row + row_times), max(last_column, column)
+                if _is_empty(last_row, last_column, n_cells):
+                    return True
+    return False
+
+
+def _times(pattern: re.Pattern[bytes], attributes: bytes) -> int:
+    found = pattern.search(attributes)
+    return int(found[1]) if found else 1
 
 
 def _sheet_is(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bool:
@@ -45,8 +94,7 @@ def _sheet_is(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bool:
                 last_row = max(last_row, *(int(row) for _, row in found))
                 last_column = max(last_column, *(_column(name) for name in {name for name, _ in found}))
             before = chunk[-_OVERLAP_BYTES:]
-    area = last_row * last_column
-    return area > min(max(_USUAL_AREA, _EMPTIEST * n_cells), _MOST_AREA)
+    return _is_empty(last_row, last_column, n_cells)
 
 
 def _column(name: bytes) -> int:

@@ -14,6 +14,7 @@ from lxml import etree
 from phiscan.errors import ExtractError
 from phiscan.extract.charset import decode
 from phiscan.extract.content import Content, Sink, mishap
+from phiscan.extract.zip_salvage import salvage
 from phiscan.model import FailReason
 
 # Characters that the parser leaves out and reads on behind.
@@ -57,17 +58,32 @@ class Package:
         self.sink = sink
         self._as_it_stands: set[str] = set()  # parts added as raw text too
         self._read: set[str] = set()  # parts that were asked for
+        self._infos: dict[str, zipfile.ZipInfo] = {}
+        self._found: dict[str, bytes] = {}  # the parts of a package without a directory
         try:
             self._archive = zipfile.ZipFile(content.open())
         except _PACKAGE_ERRORS as error:
-            raise ExtractError(FailReason.CORRUPT, mishap(error)) from None
+            self._salvage(mishap(error))
+            return
         # Some writers use backslashes, or another case than they declare.
         self._infos = {info.filename.replace("\\", "/"): info for info in self._archive.infolist()}
+
+    def _salvage(self, damage: str) -> None:
+        """Take the parts that are found by their own headers."""
+        content, sink = self.content, self.sink
+        for found in salvage(content.data, sink) if content.stream is None else ():
+            sink.take_member()
+            self._found[found.name.replace("\\", "/")] = found.data
+            if found.damage:
+                sink.fail(content.place(found.name), FailReason.CORRUPT, found.damage)
+        if not self._found:
+            raise ExtractError(FailReason.CORRUPT, damage)
+        sink.fail(content.locator, FailReason.CORRUPT, f"{damage}, read part by part")
 
     @property
     def names(self) -> tuple[str, ...]:
         """The parts in the order of the package, folders left out."""
-        return tuple(name for name in self._infos if not name.endswith("/"))
+        return tuple(name for name in (*self._infos, *self._found) if not name.endswith("/"))
 
     def read(self, name: str) -> bytes:
         """Return one part.
@@ -76,6 +92,8 @@ class Package:
             ExtractError: encrypted, corrupt or too_large.
         """
         self._read.add(name)
+        if name in self._found:
+            return self._found[name]
         info = self._infos[name]
         if info.flag_bits & 1:
             raise ExtractError(FailReason.ENCRYPTED)

@@ -26,7 +26,7 @@ class JsonExtractor:
         """Add the fields; what does not parse is added as it stands."""
         text, _ = decode(content.data)
         try:
-            value = json.loads(text)
+            value = json.loads(text, object_pairs_hook=_record)
         except (ValueError, RecursionError):
             sink.add(text, content.locator)
             return
@@ -43,10 +43,21 @@ class JsonLinesExtractor:
         text, _ = decode(sink.bound(content.data, content.locator))
         for number, line in enumerate(text.split("\n"), 1):
             try:
-                record = "\n".join(labelled_lines(json.loads(line)))
+                record = "\n".join(labelled_lines(json.loads(line, object_pairs_hook=_record)))
             except (ValueError, RecursionError):
                 record = line.replace("\0", " ")
             sink.add(record, content.place(f"line{number}"))
+
+
+def _record(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object as a mapping; a name that occurs twice keeps all of its values, in a list."""
+    record = dict(pairs)
+    if len(record) == len(pairs):
+        return record
+    gathered: dict[str, list[Any]] = {}
+    for key, value in pairs:
+        gathered.setdefault(key, []).append(value)
+    return {key: values[0] if len(values) == 1 else values for key, values in gathered.items()}
 
 
 def labelled_lines(value: Any) -> Iterator[str]:

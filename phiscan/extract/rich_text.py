@@ -33,6 +33,15 @@ _SKIPPED = frozenset(
     printim buptim nextfile xe tc rxe private1 picprop defchp defpap pnseclvl fontemb fontfile
     hlinkbase""".split()
 )
+# Of these, what only a program reads; what stands in the others, or in a group that no program knows, is
+# read as hidden text.
+_MACHINE = frozenset(
+    b"""fonttbl colortbl stylesheet listtable listoverridetable revtbl rsidtbl generator filetbl themedata
+    pict colorschememapping latentstyles datastore xmlnstbl mmathPr pgdsctbl listtext pntext pntxta
+    pntxtb bkmkstart bkmkend blipuid panose falt wgrffmtfilter datafield creatim revtim printim
+    buptim picprop defchp defpap pnseclvl fontemb fontfile objclass objname objtime oldcprops
+    oldpprops oldsprops oldtprops userprops docvar passwordhash mhtmltag protusertbl""".split()
+)
 _SHOWN_IGNORABLE = frozenset(
     b"""shptxt shpinst annotation atnauthor atnid footnote nonshppict fldrslt company manager sp txe
     htmltag""".split()
@@ -94,6 +103,7 @@ class RichTextExtractor:
             sink.fail(content.locator, FailReason(reader.damage.reason), reader.damage.detail)
         rest = sink.bound(reader.rest.strip(b"\0 \t\r\n"), content.locator)
         sink.add(decode(rest)[0], content.place("rest"))
+        sink.add(_tidy("".join(reader.hidden)), content.place("hidden"))
         sink.add("\n".join(reader.info), content.place("properties"))
         for number, data in enumerate(reader.objects, 1):
             sink.take_member()
@@ -142,6 +152,7 @@ class _Reader:
         self.info: list[str] = []
         self.objects: list[bytes] = []
         self.pictures: list[bytes] = []
+        self.hidden: list[str] = []
         self._state = _State()
         self._stack: list[_State] = []
         self._fresh = self._ignorable = False  # at the beginning of a group; behind its asterisk
@@ -248,7 +259,7 @@ class _Reader:
             data = data[cut:]
         if self._state.destination in (b"objdata", b"pict"):
             self._object += data
-        elif not self._state.hidden:
+        elif not self._state.hidden or self._state.destination not in _MACHINE:
             self._pending += data
 
     def _symbol(self, symbol: bytes) -> None:
@@ -276,7 +287,9 @@ class _Reader:
             hidden = False
         elif word in _SHOWN_IGNORABLE:
             hidden = False
-        elif word in _SKIPPED or self._ignorable:
+        elif hidden and self._state.destination in _MACHINE:
+            return  # a style within the style sheet, a font within the table
+        elif word in _SKIPPED or word in _MACHINE or self._ignorable:
             hidden = True
         else:
             return
@@ -313,7 +326,11 @@ class _Reader:
 
     def _put(self, text: str) -> None:
         destination = self._state.destination
-        if self._state.hidden or destination == b"objdata":
+        if self._state.hidden:
+            if destination not in _MACHINE and destination:
+                self.hidden.append(text)
+            return
+        if destination == b"objdata":
             return
         if destination in _INFO or destination in (b"sn", b"sv"):
             self._field.append(text)
@@ -338,6 +355,8 @@ class _Reader:
         elif destination == b"pict" and self._object:
             self.pictures.append(_hex_bytes(bytes(self._object)))
             self._object = bytearray()
+        elif self._state.hidden and self.hidden:
+            self.hidden.append("\n")
         elif destination in (b"footnote", b"annotation", b"shptxt"):
             self._pieces.append("\n")
         self._field = []

@@ -42,7 +42,7 @@ def paragraphs_text(root: Any) -> str:
             pieces.append(_description(element))
         if name in _BLOCKS or name in _CELLS:
             stack.append((element, True))
-        if name not in ("t", "delText"):
+        if len(element):  # the text of a diagram's shape is called t as well
             stack.extend((child, False) for child in reversed(element))
     return _tidy("".join(pieces))
 

@@ -116,6 +116,7 @@ _BLOCKS = frozenset(
     ]
 )
 _CELLS = frozenset({"td", "th"})
+_STYLE_TEXT = re.compile(r"/\*(.*?)\*/|\bcontent\s*:\s*\"([^\"]+)\"", re.DOTALL)
 _DATA_URI = re.compile(r"data:([a-z]+/[\w.+-]+)((?:;[\w=.\"-]+)*),([^\"'\s)<>]+)", re.IGNORECASE)
 _META_LABELS = ("name", "property", "http-equiv")
 
@@ -239,9 +240,10 @@ def _page_texts(html: str, within: int = 0) -> tuple[str, str]:
 
 
 def _hidden_text(node: Any, tag: str, within: int) -> str:
-    """Return the text of a comment, a template or a script; a style sheet holds none."""
+    """Return the text of a comment, a template or a script; of a style sheet its comments and contents."""
     if tag == "style":
-        return ""
+        source = node.child.text_content or "" if node.child is not None else ""
+        return "\n".join("".join(found) for found in _STYLE_TEXT.findall(source))
     if tag == "script":
         return node.child.text_content or "" if node.child is not None else ""
     source = node.html or ""

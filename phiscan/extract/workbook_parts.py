@@ -21,7 +21,9 @@ def read_parts(package: Package, *, cells: bool) -> bool:
     content, sink = package.content, package.sink
     found = False
     if cells:
-        found = _read_cells(package)
+        from phiscan.extract.workbook_binary import read_binary_cells  # noqa: PLC0415 (rarely needed)
+
+        found = _read_cells(package) or read_binary_cells(package)
     for name in package.names:
         lowered = name.lower()
         if lowered.endswith(".xml") and lowered.startswith(_TEXT_PARTS):

@@ -206,6 +206,8 @@ def _keep(source: SourceFile, document: Document, examination: Examination, key:
     return FileResult(
         source=source,
         outcome=Outcome.SCREENED,
+        # A .jpg that is a ZIP is worth an officer's look.
+        detail=f"the name promises {document.declared_type}" if document.declared_type else "",
         media_type=document.media_type,
         content_hash=document.content_hash,
         unread=document.unread,

@@ -86,9 +86,9 @@ def test_reads_an_embedded_workbook_as_a_document_of_its_own(read: Read) -> None
     assert document.locate(document.text.index("Lena Okafor")) == "list.csv#row2"
 
 
-def test_fails_on_a_damaged_package(read: Read) -> None:
+def test_fails_on_a_damaged_package_without_any_part(read: Read) -> None:
     with pytest.raises(ExtractError) as caught:
-        read(docx_bytes()[:3000], "broken.docx")
+        read(b"PK\x03\x04" + bytes(26) + b"word/", "broken.docx")
     assert caught.value.reason == "corrupt"
 
 

@@ -1,0 +1,172 @@
+"""Small damage and hidden corners: nothing that a person could read is lost for it."""
+
+import io
+import struct
+import zipfile
+from collections.abc import Callable
+
+import docx
+import pytest
+
+from phiscan.errors import ExtractError
+from phiscan.extract.extent import is_out_of_proportion
+from phiscan.extract.workbook_binary import records
+from phiscan.model import Document, FailReason
+
+Read = Callable[..., Document]
+
+NOTE = "Lena Okafor, health card 1234-567-897"
+
+
+def zipped(members: dict[str, str], method: int = zipfile.ZIP_DEFLATED) -> bytes:
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", method) as archive:
+        for name, text in members.items():
+            archive.writestr(name, text)
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_DEFLATED, zipfile.ZIP_STORED])
+def test_a_zip_without_its_directory_is_read_member_by_member(read: Read, method: int) -> None:
+    data = zipped({"a.txt": NOTE, "b.txt": "Bo Li " * 50}, method)
+    document = read(data[: data.index(b"PK\x01\x02")], "a.zip")
+    assert document.locate(document.text.index(NOTE)) == "a.txt"
+    assert document.locate(document.text.index("Bo Li")) == "b.txt"
+    assert [(part.locator, part.reason) for part in document.unread] == [("", FailReason.CORRUPT)]
+
+
+def test_a_zip_cut_within_a_member_gives_the_part_before_the_cut(read: Read) -> None:
+    data = zipped({"a.txt": NOTE, "b.txt": "Bo Li " * 50}, zipfile.ZIP_STORED)
+    document = read(data[: data.index(b"Bo Li") + 100], "a.zip")
+    assert NOTE in document.text
+    assert document.text.count("Bo Li") > 10
+    assert ("b.txt", "cut short") in [(part.locator, part.detail) for part in document.unread]
+
+
+def test_members_that_lie_elsewhere_than_the_directory_says_are_found(read: Read) -> None:
+    data = bytearray(zipped({"a.txt": NOTE, "b.txt": "Bo Li"}))
+    entry = data.index(b"PK\x01\x02")
+    struct.pack_into("<I", data, entry + 42, 7)
+    document = read(bytes(data), "a.zip")
+    assert NOTE in document.text
+    assert "Bo Li" in document.text
+    assert FailReason.CORRUPT in {part.reason for part in document.unread}
+
+
+def test_a_word_file_without_its_directory_is_read_part_by_part(read: Read) -> None:
+    document = docx.Document()
+    document.add_paragraph(NOTE)
+    stream = io.BytesIO()
+    document.save(stream)
+    data = stream.getvalue()
+    found = read(data[: data.index(b"PK\x01\x02")], "a.docx")
+    assert found.locate(found.text.index(NOTE)) == "#body"
+    assert found.unread[-1].reason == FailReason.CORRUPT
+
+
+def test_bytes_that_look_like_a_zip_and_hold_nothing_are_corrupt(read: Read) -> None:
+    with pytest.raises(ExtractError) as caught:
+        read(b"PK\x03\x04" + b"\xff" * 200, "a.zip")
+    assert caught.value.reason == FailReason.CORRUPT
+
+
+def test_a_json_name_that_occurs_twice_keeps_both_values(read: Read) -> None:
+    document = read(b'{"patient": "Ann Roy", "patient": "Lena Okafor", "n": {"a": 1, "a": 2}}', "a.json")
+    assert document.text.split("\n")[:2] == ["patient: Ann Roy", "patient: Lena Okafor"]
+    assert "2" in document.text
+    lines = read(b'{"p": "Ann Roy", "p": "Bo Li"}\n{"p": 1}\n', "a.ndjson")
+    assert "p: Ann Roy\np: Bo Li" in lines.text
+
+
+def test_one_bad_byte_does_not_turn_utf8_into_another_encoding(read: Read) -> None:
+    text = "Zoé Tremblay, née à Montréal, Côte-des-Neiges\n" * 4
+    document = read(text.encode() + b"caf\xe9\n" + text.encode(), "a.txt")
+    assert document.text.count("née à Montréal") == 8
+    assert "café" in document.text
+
+
+def test_text_in_cp1252_stays_cp1252(read: Read) -> None:
+    assert "Zoé née à Montréal" in read("Zoé née à Montréal".encode("cp1252"), "a.txt").text
+
+
+def test_groups_of_an_rtf_that_no_program_shows_are_read_as_hidden(read: Read) -> None:
+    data = rb"{\rtf1\ansi{\fonttbl{\f0 Calibri;}}{\stylesheet{\*\cs10 Default;}} seen {\*\mynote Lena Okafor}"
+    data += (
+        rb"{\field{\*\fldinst HYPERLINK mailto:roy@example.org}{\fldrslt mail}}{\info{\operator Ann May}}}"
+    )
+    document = read(data, "a.rtf")
+    assert document.locate(document.text.index("Lena Okafor")) == "#hidden"
+    assert "roy@example.org" in document.text
+    assert "Ann May" in document.text
+    assert "Calibri" not in document.text
+    assert "Default" not in document.text
+
+
+def test_comments_and_contents_of_style_sheets_are_read_as_hidden(read: Read) -> None:
+    page = '<html><style>/* for Lena Okafor */ p:before {content: "Bo Li"; color: red}</style><p>x</p></html>'
+    document = read(page.encode(), "a.html")
+    assert document.locate(document.text.index("Lena Okafor")) == "#hidden"
+    assert "Bo Li" in document.text
+    assert "color" not in document.text
+
+
+def test_the_text_of_a_diagram_is_read(read: Read) -> None:
+    namespace = "http://schemas.openxmlformats.org/drawingml/2006"
+    data = (
+        f'<d:dataModel xmlns:d="{namespace}/diagram" xmlns:a="{namespace}/main"><d:ptLst><d:pt><d:t>'
+        f"<a:p><a:r><a:t>{NOTE}</a:t></a:r></a:p></d:t></d:pt></d:ptLst></d:dataModel>"
+    )
+    parts = {
+        "[Content_Types].xml": "<Types/>",
+        "_rels/.rels": "<Relationships/>",
+        "ppt/slides/slide1.xml": "<sld><t>Title</t></sld>",
+        "ppt/diagrams/data1.xml": data,
+    }
+    document = read(zipped(parts), "a.pptx")
+    assert document.locate(document.text.index(NOTE)) == "#diagram1"
+
+
+def far_ods() -> bytes:
+    name = "urn:oasis:names:tc:opendocument:xmlns"
+    cell = '<t:table-cell o:value-type="string"><x:p>{}</x:p></t:table-cell>'
+    content = (
+        f'<o:document-content xmlns:o="{name}:office:1.0" xmlns:t="{name}:table:1.0" '
+        f'xmlns:x="{name}:text:1.0"><o:body><o:spreadsheet><t:table t:name="A">'
+        f"<t:table-row>{cell.format('Ann Roy')}</t:table-row>"
+        '<t:table-row t:number-rows-repeated="1048574"><t:table-cell/></t:table-row>'
+        f'<t:table-row><t:table-cell t:number-columns-repeated="16383"/>{cell.format(NOTE)}</t:table-row>'
+        "</t:table></o:spreadsheet></o:body></o:document-content>"
+    )
+    return zipped({"mimetype": "application/vnd.oasis.opendocument.spreadsheet", "content.xml": content})
+
+
+def far_xlsb() -> bytes:
+    def record(kind: int, body: bytes) -> bytes:
+        size = len(body)
+        return bytes([kind, size & 0x7F | 0x80, size >> 7] if size > 127 else [kind, size]) + body
+
+    def cell(column: int, text: str) -> bytes:
+        return record(6, struct.pack("<III", column, 0, len(text)) + text.encode("utf-16-le"))
+
+    sheet = record(0, struct.pack("<I", 0) + bytes(13)) + cell(0, "Ann Roy")
+    sheet += record(2, struct.pack("<III", 1, 0, (42 << 2) | 2))
+    sheet += record(0, struct.pack("<I", 1048575) + bytes(13)) + cell(16383, NOTE)
+    parts = {"[Content_Types].xml": b"<Types/>", "_rels/.rels": b"<Relationships/>"}
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        for name, data in (parts | {"xl/workbook.bin": b"", "xl/worksheets/sheet1.bin": sheet}).items():
+            archive.writestr(name, data)
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize(("make", "name"), [(far_ods, "a.ods"), (far_xlsb, "a.xlsb")])
+def test_a_cell_in_the_last_corner_costs_no_text(read: Read, make: Callable[[], bytes], name: str) -> None:
+    assert is_out_of_proportion(io.BytesIO(make()))
+    document = read(make(), name)
+    assert "Ann Roy" in document.text
+    assert NOTE in document.text
+
+
+def test_numbers_of_a_binary_workbook_are_read_by_hand(read: Read) -> None:
+    assert "Ann Roy | 42" in read(far_xlsb(), "a.xlsb").text
+    assert list(records(b"\x80")) == [(0, b"")]
