@@ -76,8 +76,7 @@ class LazyGroup(click.Group):
 def app(ctx: click.Context, config_path: str | None, log_format: str) -> None:
     """Find personal health information on file shares, and say how much was missed."""
     ctx.obj = config_path
-    if log_format != "console":
-        set_log_format(log_format)
+    set_log_format(log_format)
 
 
 def main() -> None:

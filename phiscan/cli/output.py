@@ -19,6 +19,36 @@ def print_json(value: Any) -> None:
     click.echo(json.dumps(value, ensure_ascii=False, allow_nan=False))
 
 
-def say(message: str) -> None:
-    """Print a message for people on standard error: one line, whatever a file name in it holds."""
-    click.echo(visible(message), err=True)
+class _Log:
+    """In what form messages are printed."""
+
+    form = "console"
+
+
+def set_log_format(form: str) -> None:
+    """Print messages as lines for people (``console``), or as JSON objects (``json``) through structlog."""
+    _Log.form = form
+    if form == "json":
+        from phiscan.watch import logs  # noqa: PLC0415 (few commands pay for loading it)
+
+        logs.configure(form)
+
+
+def say(message: str, *, level: str = "info") -> None:
+    """Print a message on standard error: one line, whatever a file name in it holds."""
+    if _Log.form == "json":
+        _record(message, level)
+    else:
+        click.echo(visible(message), err=True)
+
+
+def log(message: str, **fields: Any) -> None:
+    """Write what only a machine wants to read: into the JSON log, and else nowhere."""
+    if _Log.form == "json":
+        _record(message, "info", **fields)
+
+
+def _record(message: str, level: str, **fields: Any) -> None:
+    import structlog  # noqa: PLC0415 (few commands pay for loading it)
+
+    getattr(structlog.get_logger("phiscan"), level)(visible(message), **fields)

@@ -10,7 +10,7 @@ import click
 
 from phiscan.cli.output import print_json, say
 from phiscan.cli.queue_explain import detail_json, explain
-from phiscan.cli.queue_export import FORMATS
+from phiscan.cli.queue_export import EVENTS, FORMATS
 from phiscan.cli.queue_table import item_json, print_items
 from phiscan.cli.queue_verdicts import read_verdicts, sort_out
 from phiscan.cli.visible import visible
@@ -201,7 +201,7 @@ def assign(obj: str | None, files: tuple[str, ...], assignee: str, by: str, as_j
     type=click.Choice(sorted(FORMATS)),
     default="json",
     show_default=True,
-    help="One JSON object per line, or CSV.",
+    help="One JSON object per line, CSV, or events for a SIEM (OCSF, CEF).",
 )
 @click.option("--json", "as_json", is_flag=True, help="Short for --format json.")
 @_scan_option
@@ -210,8 +210,12 @@ def export(obj: str | None, everything: bool, output_format: str, as_json: bool,
     """Write one line per queued file, or with --all per crawled file, by root and path.
 
     Paths are relative to their root. A number that does not exist is null, with the reason beside it. In CSV,
-    a cell that a spreadsheet would run as a formula begins with an apostrophe.
+    a cell that a spreadsheet would run as a formula begins with an apostrophe. OCSF and CEF events
+    are those of referred files, at the time of the export.
     """
+    if everything and output_format in EVENTS and not as_json:
+        message = f"--format {output_format}: expected without --all; only a referred file is an event"
+        raise InputError(message)
     with open_store(obj) as store:
         rows = store.present_rows() if scan_id is None else store.rows(scan_id)
         wanted = (row for row in rows if everything or row.referral is Referral.REFERRED)

@@ -5,11 +5,15 @@ from __future__ import annotations
 import csv
 import sys
 from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
 from typing import Any
+
+import click
 
 from phiscan.cli.output import print_json
 from phiscan.cli.visible import safe_cell, visible
 from phiscan.review.store import FileRow
+from phiscan.watch import cef, ocsf
 
 DETECTORS = ("patterns", "names", "text")
 _COLUMNS = (
@@ -54,6 +58,18 @@ def _print_csv(rows: Iterable[FileRow]) -> None:
         writer.writerow([_cell(values[name]) for name in _COLUMNS])
 
 
+def _print_ocsf(rows: Iterable[FileRow]) -> None:
+    now = datetime.now(UTC)
+    for row in rows:
+        print_json(ocsf.finding_event(row, now))
+
+
+def _print_cef(rows: Iterable[FileRow]) -> None:
+    now = datetime.now(UTC)
+    for row in rows:
+        click.echo(cef.finding_line(row, now))
+
+
 def _cell(value: Any) -> str:
     if value is None:
         return ""
@@ -62,4 +78,10 @@ def _cell(value: Any) -> str:
     return safe_cell(visible(value)) if isinstance(value, str) else repr(value)
 
 
-FORMATS: dict[str, Callable[[Iterable[FileRow]], None]] = {"json": _print_json_lines, "csv": _print_csv}
+FORMATS: dict[str, Callable[[Iterable[FileRow]], None]] = {
+    "json": _print_json_lines,
+    "csv": _print_csv,
+    "ocsf": _print_ocsf,
+    "cef": _print_cef,
+}
+EVENTS = frozenset({"ocsf", "cef"})  # findings: only of files that were referred

@@ -13,7 +13,7 @@ import click
 
 from phiscan.cli import EXIT_STOPPED
 from phiscan.cli.manners import IO_CLASSES, manners_of
-from phiscan.cli.output import print_json, say
+from phiscan.cli.output import log, print_json, say
 from phiscan.cli.progress import show_progress
 from phiscan.cli.scan_lock import lock_roots
 from phiscan.cli.scan_output import FORMATS
@@ -24,7 +24,8 @@ from phiscan.pipeline import Pace, ScanOptions, ScanRun, Workers, count_share, l
 from phiscan.pipeline import scan as run_scan
 from phiscan.pipeline.plan import only_rules
 from phiscan.review.identity import create_key
-from phiscan.review.store import Store
+from phiscan.review.store import ScanSummary, Store
+from phiscan.watch.notices import Notices, counts_of, read_notices
 
 EXIT_REFERRED = 1
 EXIT_UNREAD = 3
@@ -52,7 +53,7 @@ EXIT_UNREAD = 3
     type=click.Choice(sorted(FORMATS)),
     default="table",
     show_default=True,
-    help="What goes to standard output: the summary (table, json) or a row per file (csv, sarif).",
+    help="What goes to standard output: the summary (table, json) or lines per file (csv, sarif, ocsf, cef).",
 )
 @click.option("--json", "as_json", is_flag=True, help="Short for --format json.")
 @click.option(
@@ -110,6 +111,7 @@ def scan(
         return
     options = ScanOptions(full=full, retry_failed=retry_failed, only=only)
     manners = manners_of(config, max_files_per_s, max_mb_per_s, nice, ionice)
+    notices = read_notices(config)
     manners.take_on()
     with (
         _open_store(config) as store,
@@ -121,12 +123,22 @@ def scan(
                 run = _run(config, folders, store, ignore, options, crew, manners.pace)
         except KeyboardInterrupt:
             say("phiscan: stopped; the same command goes on from here")
+            _notify(notices, store, store.summary())
             ctx.exit(EXIT_STOPPED)
         except (StoreError, ClusterError) as error:
             say(f"phiscan: {error}; the scan is stopped, the same command goes on from here")
             ctx.exit(EXIT_STOPPED)
         FORMATS[output_format](run, store)
+        _notify(notices, store, run.summary)
     ctx.exit(0 if exit_zero else _exit_status(run))
+
+
+def _notify(notices: Notices, store: Store, summary: ScanSummary) -> None:
+    """Send the notices; counts go to the log as well, where it is one for machines."""
+    counts = counts_of(summary, notices.link)
+    log(counts.pop("event"), **counts)
+    for trouble in notices.send(store, summary):
+        say(f"phiscan: {trouble}", level="warning")
 
 
 def _open_store(config: Config) -> Store:
@@ -202,7 +214,7 @@ def _stop_on_signals() -> Iterator[None]:
 
 
 def _countable(folders: tuple[bytes, ...]) -> tuple[bytes, ...]:
-    """Return the folders if all are of this machine: a server is not listed twice for a number on the screen."""
+    """Return the folders if all are of this machine: no server is listed twice for a number on the screen."""
     return () if any(map(is_remote, folders)) else folders
 
 

@@ -1,10 +1,11 @@
-"""The four forms of a scan's result: a table for people, JSON, CSV and SARIF for programs."""
+"""The forms of a scan's result: a table for people, JSON, CSV, SARIF, OCSF and CEF for programs."""
 
 from __future__ import annotations
 
 import csv
 import sys
 from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import quote
 
@@ -17,6 +18,7 @@ from phiscan.cli.visible import safe_cell, visible
 from phiscan.model import Outcome, Referral
 from phiscan.pipeline import ScanRun
 from phiscan.review.store import FileRow, Store
+from phiscan.watch import cef, ocsf
 
 CSV_COLUMNS = (
     "path",
@@ -113,7 +115,7 @@ def _print_sarif(run: ScanRun, store: Store) -> None:
     results = [
         _sarif_result(row) for row in store.rows(run.summary.scan) if row.referral == Referral.REFERRED
     ]
-    unread = [_sarif_unread(row) for row in store.rows(run.summary.scan) if row.outcome == Outcome.FAILED]
+    unread = [notification for row in store.rows(run.summary.scan) for notification in _sarif_unread(row)]
     rules = [
         {
             "id": "phi.referred",
@@ -152,12 +154,30 @@ def _sarif_result(row: FileRow) -> dict[str, Any]:
     }
 
 
-def _sarif_unread(row: FileRow) -> dict[str, Any]:
-    return {
-        "level": "warning",
-        "message": {"text": f"Could not be read: {row.reason}"},
-        "locations": _sarif_location(row),
-    }
+def _sarif_unread(row: FileRow) -> list[dict[str, Any]]:
+    """Name a file that could not be read, and each part of one that was read without it."""
+    said = [f"Could not be read: {row.reason}"] if row.outcome == Outcome.FAILED else []
+    # Where a part lies may be a member's name: visible, as every name from a share.
+    said += [f"Part not read: {visible(part.locator)}: {part.reason}" for part in row.unread]
+    return [
+        {"level": "warning", "message": {"text": text}, "locations": _sarif_location(row)} for text in said
+    ]
+
+
+def _print_ocsf(run: ScanRun, store: Store) -> None:
+    now = datetime.now(UTC)
+    print_json(ocsf.scan_event(run.summary, now))
+    for row in store.rows(run.summary.scan):
+        if row.referral == Referral.REFERRED:
+            print_json(ocsf.finding_event(row, now))
+
+
+def _print_cef(run: ScanRun, store: Store) -> None:
+    now = datetime.now(UTC)
+    click.echo(cef.scan_line(run.summary, now))
+    for row in store.rows(run.summary.scan):
+        if row.referral == Referral.REFERRED:
+            click.echo(cef.finding_line(row, now))
 
 
 FORMATS: dict[str, Callable[[ScanRun, Store], None]] = {
@@ -165,4 +185,6 @@ FORMATS: dict[str, Callable[[ScanRun, Store], None]] = {
     "json": _print_json,
     "csv": _print_csv,
     "sarif": _print_sarif,
+    "ocsf": _print_ocsf,
+    "cef": _print_cef,
 }

@@ -1,0 +1,88 @@
+"""An e-mail with a scan's counts, over TLS."""
+
+from __future__ import annotations
+
+import smtplib
+import ssl
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from email.message import EmailMessage
+from typing import Any, Self
+
+TIMEOUT_S = 30
+TLS = ("starttls", "tls", "none")
+LOOPBACK = ("127.0.0.1", "::1", "localhost")
+
+
+@dataclass(frozen=True, slots=True)
+class Mail:
+    """Whom to write, and through which server."""
+
+    to: tuple[str, ...]
+    sender: str
+    host: str
+    port: int
+    tls: str
+    user: str = ""
+    password: str = field(default="", repr=False)
+    ca_file: str | None = None  # instead of the system's certificate authorities
+
+    def checked(self) -> Self:
+        """Return it.
+
+        Raises:
+            ValueError: begins with the field of phiscan.toml, and says what was expected there.
+        """
+        if not self.host:
+            message = "smtp_host: expected the name of the mail server"
+            raise ValueError(message)
+        for name, address in [("mail_from", self.sender), *(("mail_to", address) for address in self.to)]:
+            if address.count("@") != 1 or any(char.isspace() for char in address):
+                message = f"{name}: expected an address such as privacy@hospital.example"
+                raise ValueError(message)
+        if self.tls not in TLS:
+            message = f"smtp_tls: expected one of {', '.join(TLS)}"
+            raise ValueError(message)
+        if self.tls == "none" and self.host not in LOOPBACK:
+            message = "smtp_tls: none is for a server on this machine only"
+            raise ValueError(message)
+        if self.user and not self.password:
+            message = "smtp_password_file: expected the password of smtp_user in a file"
+            raise ValueError(message)
+        return self
+
+
+def send_mail(mail: Mail, counts: Mapping[str, Any]) -> None:
+    """Send the counts of a scan.
+
+    Raises:
+        OSError, smtplib.SMTPException: the server cannot be reached or trusted, or refuses.
+    """
+    message = EmailMessage()
+    message["From"], message["To"] = mail.sender, ", ".join(mail.to)
+    message["Subject"] = f"phiscan: scan {counts['scan']} {counts['status']}, {counts['referred']} referred"
+    message.set_content(_body(counts))
+    context = ssl.create_default_context(cafile=mail.ca_file)
+    if mail.tls == "tls":
+        server: smtplib.SMTP = smtplib.SMTP_SSL(mail.host, mail.port, timeout=TIMEOUT_S, context=context)
+    else:
+        server = smtplib.SMTP(mail.host, mail.port, timeout=TIMEOUT_S)
+    with server:
+        if mail.tls == "starttls":
+            server.starttls(context=context)
+        if mail.user:
+            server.login(mail.user, mail.password)
+        server.send_message(message)
+
+
+def _body(counts: Mapping[str, Any]) -> str:
+    lines = [f"{name:<18}{_shown(value)}" for name, value in counts.items() if name not in {"event", "link"}]
+    if counts["link"]:
+        lines += ["", f"The review queue: {counts['link']}"]
+    return "\n".join(lines) + "\n"
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {number}" for name, number in sorted(value.items())) or "none"
+    return f"{value:,}" if isinstance(value, int) else str(value)

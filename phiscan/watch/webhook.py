@@ -1,0 +1,104 @@
+"""A webhook: a scan's counts as JSON, signed, over TLS, tried several times."""
+
+from __future__ import annotations
+
+import hmac
+import json
+import ssl
+import time
+import urllib.error
+import urllib.request
+import uuid
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Self
+from urllib.parse import urlsplit
+
+TIMEOUT_S = 20
+N_TRIES = 4
+PAUSE_S = 2.0  # doubled after each try
+LOOPBACK = ("127.0.0.1", "::1", "localhost")
+_TRY_AGAIN = 500  # from this status on it is the server's trouble
+_TOO_MANY = 429
+
+
+@dataclass(frozen=True, slots=True)
+class Webhook:
+    """Where to, and the secret that signs."""
+
+    url: str
+    secret: bytes = field(repr=False)
+    ca_file: str | None = None  # instead of the system's certificate authorities
+
+    def checked(self) -> Self:
+        """Return it.
+
+        Raises:
+            ValueError: begins with the field of phiscan.toml, and says what was expected there.
+        """
+        parts = urlsplit(self.url)
+        is_plain = parts.scheme == "http" and parts.hostname in LOOPBACK
+        if not parts.hostname or not (parts.scheme == "https" or is_plain):
+            message = "webhook_url: expected an https address"
+            raise ValueError(message)
+        return self
+
+
+class _NoRedirect(urllib.request.HTTPRedirectHandler):
+    """Refuses to be sent elsewhere: what was signed is for this receiver."""
+
+    def redirect_request(self, *_arguments: Any) -> None:
+        """Follow nothing."""
+
+
+def sign(secret: bytes, timestamp: str, body: bytes) -> str:
+    """Return the signature of a delivery: HMAC-SHA256 over timestamp, a dot, and the body."""
+    return "sha256=" + hmac.digest(secret, timestamp.encode() + b"." + body, "sha256").hex()
+
+
+def post(
+    webhook: Webhook,
+    counts: Mapping[str, Any],
+    *,
+    clock: Callable[[], float] = time.time,
+    sleep: Callable[[float], None] = time.sleep,
+) -> None:
+    """Deliver the counts; the same delivery number at each try, so that a receiver can drop the second.
+
+    Raises:
+        OSError: the receiver cannot be reached or trusted, or refuses (urllib.error.HTTPError).
+    """
+    body = json.dumps(counts, allow_nan=False).encode()
+    delivery = str(uuid.uuid4())
+    opener = urllib.request.build_opener(
+        urllib.request.ProxyHandler(),
+        urllib.request.HTTPSHandler(context=ssl.create_default_context(cafile=webhook.ca_file)),
+        _NoRedirect(),
+    )
+    for n_tried in range(1, N_TRIES + 1):
+        timestamp = str(int(clock()))
+        request = urllib.request.Request(  # noqa: S310 (``checked`` allows https, and http on this machine)
+            webhook.url,
+            data=body,
+            method="POST",
+            headers={
+                "Content-Type": "application/json",
+                "User-Agent": "phiscan",
+                "X-Phiscan-Delivery": delivery,
+                "X-Phiscan-Timestamp": timestamp,
+                "X-Phiscan-Signature": sign(webhook.secret, timestamp, body),
+            },
+        )
+        try:
+            with opener.open(request, timeout=TIMEOUT_S):
+                return
+        except urllib.error.HTTPError as error:
+            error.close()
+            if n_tried == N_TRIES or (error.code < _TRY_AGAIN and error.code != _TOO_MANY):
+                raise
+        except ssl.SSLCertVerificationError:
+            raise  # it is not who we want to tell, now or later
+        except OSError as error:
+            if n_tried == N_TRIES or isinstance(getattr(error, "reason", None), ssl.SSLError):
+                raise
+        sleep(PAUSE_S * 2 ** (n_tried - 1))
