@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
 import click
+import structlog
 
 from phiscan.cli.output import say
 from phiscan.config import load_config
@@ -60,6 +62,7 @@ def serve(
     from phiscan.web.address import Listening, desk_table, settings_of  # noqa: PLC0415
     from phiscan.web.app import create_app  # noqa: PLC0415
 
+    _quiet_logs()
     config = load_config(Path(obj) if obj else None)
     table = desk_table(config)
     listening = Listening(
@@ -99,6 +102,21 @@ def serve(
             timeout_graceful_shutdown=5,
         )
     sys.stdout.flush()
+
+
+def _quiet_logs() -> None:
+    """Send our messages to standard error, and nothing of a library that quotes what it was sent."""
+    structlog.configure(
+        processors=[
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            structlog.processors.JSONRenderer(),
+        ],
+        logger_factory=structlog.PrintLoggerFactory(file=sys.stderr),
+    )
+    forms = logging.getLogger("python_multipart")  # names the bytes that do not fit
+    forms.addHandler(logging.NullHandler())
+    forms.propagate = False
 
 
 def _shown(host: str) -> str:

@@ -16,6 +16,7 @@ from phiscan.errors import InputError
 from phiscan.model import Span
 from phiscan.review.corrections import Mark
 from phiscan.review.users import User
+from phiscan.review.work import WorkPage
 from phiscan.web.access import Permission, Routes, may
 from phiscan.web.api_models import Assignment, Detail, Given, Item, Items, NewMark, NewVerdict, SpanMark
 from phiscan.web.desk import Desk, DeskNow
@@ -67,9 +68,10 @@ def queue(
 def export(request: Request, user: SignedIn, desk: DeskNow) -> Response:
     """Send every item of the filter as a JSON line; that it was done stands in the audit log."""
     query = read_query(request.query_params)
+    first = _part(desk, query, user, query.cursor)  # a wrong filter is said before anything is sent
     desk.store.users.log_export(what="queue", by=user, address=address_of(request), now=desk.now())
     return StreamingResponse(
-        _lines(desk, query, user),
+        _lines(desk, query, user, first),
         media_type="application/x-ndjson",
         headers={"Content-Disposition": 'attachment; filename="queue.jsonl"'},
     )
@@ -152,19 +154,16 @@ def _span(start: int, end: int) -> Span:
     return Span(start, end)
 
 
-def _lines(desk: Desk, query: ListQuery, user: User) -> Iterator[str]:
-    cursor = query.cursor
+def _part(desk: Desk, query: ListQuery, user: User, cursor: str) -> WorkPage:
+    return desk.store.desk.items(
+        query.filter, viewer=user.name, now=desk.now(), order=query.order, limit=N_AT_ONCE, cursor=cursor
+    )
+
+
+def _lines(desk: Desk, query: ListQuery, user: User, page: WorkPage) -> Iterator[str]:
     while True:
-        page = desk.store.desk.items(
-            query.filter,
-            viewer=user.name,
-            now=desk.now(),
-            order=query.order,
-            limit=N_AT_ONCE,
-            cursor=cursor,
-        )
         for item in page.items:
             yield json.dumps(Item.of(item).model_dump(mode="json"), ensure_ascii=True) + "\n"
-        cursor = page.after
-        if not cursor:
+        if not page.after:
             return
+        page = _part(desk, query, user, page.after)
