@@ -105,13 +105,15 @@ def verdict_dependence(both: int, only_first: int, only_second: int, neither: in
         raise ValueError(message)
     n, first, second = sum(counts), both + only_first, both + only_second
     observed = float(_information(np.array([[both, only_first], [only_second, neither]], dtype=float)))
-    possible = np.arange(max(0, first + second - n), min(first, second) + 1)
-    weights = hypergeom.logpmf(possible, n, first, second)
-    p_value = 0.0
-    for overlap, weight in zip(possible.tolist(), weights.tolist(), strict=True):
-        table = [[overlap, first - overlap], [second - overlap, n - first - second + overlap]]
-        if _information(np.array(table, dtype=float)) >= observed - 1e-12:
-            p_value += float(np.exp(weight))
+    possible = np.arange(max(0, first + second - n), min(first, second) + 1, dtype=float)
+    tables = (possible, first - possible, second - possible, n - first - second + possible)
+    expected = (first * second, first * (n - second), (n - first) * second, (n - first) * (n - second))
+    found = np.zeros(len(possible))
+    for cell, product in zip(tables, expected, strict=True):
+        with np.errstate(divide="ignore", invalid="ignore"):
+            found += np.where(cell > 0, cell / n * np.log(cell * n / product), 0.0)
+    as_much = found >= observed - 1e-12
+    p_value = float(np.exp(hypergeom.logpmf(possible[as_much], n, first, second)).sum())
     return Dependence(observed, min(p_value, 1.0), n)
 
 
