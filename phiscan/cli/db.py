@@ -14,7 +14,7 @@ from phiscan.cli.output import print_json, say
 from phiscan.config import load_config
 from phiscan.errors import StoreError
 from phiscan.review import backup as backups
-from phiscan.review import condition, moving
+from phiscan.review import condition, moving, postgresql
 from phiscan.review.database import bring_up_to_date, connect, schema_of
 from phiscan.review.tables import SCHEMA_VERSION
 
@@ -84,6 +84,18 @@ def status(obj: str | None, as_json: bool) -> None:
         click.echo(f"{name:<14} {_shown(value)}")
     for name, n_rows in tables.items():
         click.echo(f"  {name:<22} {n_rows:>14,}")
+
+
+@db.command(epilog="Example: phiscan db grants phiscan_app | psql phiscan")
+@click.argument("role")
+def grants(role: str) -> None:
+    """Print the SQL that gives a PostgreSQL ROLE what scans and reviewers need, and no more.
+
+    It may add to append-only tables but neither change nor remove their rows, cannot drop what guards them,
+    and cannot purge. Run it as the owner of the database, again after each migration.
+    """
+    for statement in postgresql.grants(role):
+        click.echo(statement)
 
 
 @db.command(epilog="Example: phiscan db backup /backup/phiscan-$(date +%F).phiscan")

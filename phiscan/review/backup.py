@@ -35,7 +35,9 @@ FORMAT = 1
 _MANIFEST = "manifest.json"
 _MAX_MANIFEST_BYTES = 64 * 1024**2
 _LEVEL = 6
-_DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, KeyError, ValueError, NotImplementedError, RuntimeError)
+_DAMAGE = (
+    zipfile.BadZipFile, zlib.error, EOFError, KeyError, TypeError, ValueError, NotImplementedError, RuntimeError,
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,8 @@
 SQLite lets one transaction write at a time, and our code was written for that: it reads, decides and
 writes without being overtaken. Here an advisory lock gives the same. Only the recording of scan results
 runs beside other writers, since several machines do it at once and every row of it has a unique key: a
-race shows as a violated key, and the transaction is run again.
+race shows as a violated key, and the transaction is run again. It takes its turn at its end, when it brings
+the review list up to date.
 """
 
 from __future__ import annotations
@@ -13,6 +14,9 @@ from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.engine import URL
+
+from phiscan.errors import InputError
+from phiscan.review.tables import APPEND_ONLY, metadata
 
 CONNECT_TIMEOUT_S = 10
 LOCK_TIMEOUT_S = 20  # the server waits so long for a lock, and then the whole transaction is tried again
@@ -69,6 +73,8 @@ _CONNECTION = (
 )
 _NO_DATABASE = re.compile(r'database "[^\n]*" does not exist')
 _NO_ROLE = re.compile(r'role "[^\n]*" does not exist')
+_ROLE = re.compile(r"[a-z_][a-z0-9_]{0,62}")
+_OF_OWNER = frozenset({"purge", "scan_totals"})  # what only a purge writes, which is the owner's business
 _APPEND_ONLY = re.compile(r"[a-z_]+ is append-only")
 
 
@@ -130,6 +136,27 @@ def _connection_cause(error: BaseException | None, *, lost: bool) -> str:
         if words in text:
             return ours
     return "the connection was lost" if lost else type(error).__name__
+
+
+def grants(role: str) -> list[str]:
+    """Return the statements that give a role what scans and reviewers need, and no more.
+
+    Raises:
+        InputError: it is not a plain name.
+    """
+    if not _ROLE.fullmatch(role):
+        message = f"{role}: expected a role's name of small letters, digits and _"
+        raise InputError(message)
+    changed = sorted(set(metadata.tables) - set(APPEND_ONLY) - _OF_OWNER)
+    added = sorted(set(metadata.tables) - _OF_OWNER)
+    return [
+        f"REVOKE ALL ON ALL TABLES IN SCHEMA public FROM {role};",
+        f"GRANT USAGE ON SCHEMA public TO {role};",
+        f"GRANT SELECT ON ALL TABLES IN SCHEMA public TO {role};",
+        f"GRANT USAGE, SELECT ON ALL SEQUENCES IN SCHEMA public TO {role};",
+        f"GRANT INSERT ON {', '.join(added)} TO {role};",
+        f"GRANT UPDATE, DELETE ON {', '.join(changed)} TO {role};",
+    ]
 
 
 def refusal(connection: sa.Connection) -> str:
