@@ -1,0 +1,206 @@
+"""The REST API does what the pages do, and its page in the documentation lists all of it."""
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from fastapi import FastAPI
+
+from phiscan.review.store import Store
+from tests.web.clock import Clock
+from tests.web.conftest import OWN, Browser
+
+Visit = Callable[[str], Browser]
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+def test_the_page_of_the_documentation_lists_every_operation_with_its_permission(app: FastAPI) -> None:
+    page = (DOCS / "reference" / "api.md").read_text(encoding="utf-8")
+    listed = set(re.findall(r"^\| `([A-Z]+) (/[^`]*)` \| ([a-z ]+) \|", page, re.MULTILINE))
+    paths = json.loads(json.dumps(app.openapi()))["paths"]
+    found = {
+        (method.upper(), path.removeprefix("/api/v1"), operation["x-permission"].replace("_", " "))
+        for path, operations in paths.items()
+        for method, operation in operations.items()
+    }
+    assert listed == found
+
+
+def test_the_page_of_the_documentation_says_what_each_role_may_do(app: FastAPI) -> None:
+    assert app
+    page = (DOCS / "reference" / "users.md").read_text(encoding="utf-8")
+    rows = [
+        [cell.strip() for cell in line.strip("|").split("|")]
+        for line in page.splitlines()
+        if line.startswith("| ") and line.count("|") == 7 and "yes" in line
+    ]
+    named = {
+        row[0]: {role for role, yes in zip(ROLES, row[1:6], strict=True) if yes == "yes"} for row in rows
+    }
+    assert named == {
+        "see the queue and masked items": {"reader", "reviewer", "lead"},
+        "decide, undo, correct spans, suppress narrowly": {"reviewer", "lead"},
+        "reveal the text of an item": {"reviewer", "lead"},
+        "export the queue": {"reviewer", "lead"},
+        "assign, settle disagreements, approve broad suppressions": {"lead"},
+        "make and read reports": {"reviewer", "lead", "auditor"},
+        "read, verify and sign the audit log": {"auditor"},
+        "accounts": {"admin"},
+    }
+
+
+ROLES = ("reader", "reviewer", "lead", "auditor", "admin")
+
+
+def test_lists_shows_decides_and_takes_back(browser: Visit, store: Store) -> None:
+    visitor = browser("reviewer").client
+    listed = visitor.get("/api/v1/queue").json()
+    assert listed["n"] == 2
+    assert [item["path"] for item in listed["items"]] == ["a/letter.txt", "c/referral.txt"]
+    first = listed["items"][0]
+    shown = visitor.get(f"/api/v1/items/{first['file']}").json()
+    assert shown["item"] == first
+    assert [found["shape"] for found in shown["found"]] == ["999-999-9999", "Xxx Xx"]
+    sent = {"verdict": "phi", "seen": first["seen"], "token": "t-1", "reason": "message", "note": "see file"}
+    made = visitor.post(f"/api/v1/items/{first['file']}/verdict", json=sent, headers=OWN).json()
+    assert (made["verdict"], made["reviewer"], made["repeated"]) == ("phi", "reviewer", False)
+    again = visitor.post(f"/api/v1/items/{first['file']}/verdict", json=sent, headers=OWN).json()
+    assert again == {**made, "repeated": True}
+    assert visitor.get("/api/v1/queue").json()["n"] == 1
+    assert visitor.get("/api/v1/queue?state=phi&text=letter").json()["n"] == 1
+    assert visitor.delete(f"/api/v1/items/{first['file']}/verdict", headers=OWN).status_code == 204
+    assert visitor.delete(f"/api/v1/items/{first['file']}/verdict", headers=OWN).status_code == 409
+    assert visitor.get("/api/v1/queue").json()["n"] == 2
+    assert store.verify_audit().ok
+
+
+def test_a_lead_takes_back_what_somebody_else_decided(browser: Visit) -> None:
+    sent = {"verdict": "phi", "seen": 1}
+    assert (
+        browser("reviewer").client.post("/api/v1/items/1/verdict", json=sent, headers=OWN).status_code == 200
+    )
+    assert browser("lead").client.delete("/api/v1/items/1/verdict", headers=OWN).status_code == 204
+
+
+def test_somebody_who_was_slower_is_told(browser: Visit) -> None:
+    sent = {"verdict": "phi", "seen": 1}
+    assert (
+        browser("reviewer").client.post("/api/v1/items/1/verdict", json=sent, headers=OWN).status_code == 200
+    )
+    other = browser("lead").client
+    sent["verdict"] = "not_phi"
+    assert other.post("/api/v1/items/1/verdict", json=sent, headers=OWN).status_code == 409
+    overridden = other.post("/api/v1/items/1/verdict", json={**sent, "override": True}, headers=OWN)
+    assert overridden.status_code == 200
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["state=x", "min=2", "kind=NOTHING", "root=x", "root=99999999999999999999", "order=x", "at=x", "limit=0"],
+)
+def test_a_wrong_filter_is_refused_by_name(query: str, browser: Visit) -> None:
+    visitor = browser("lead").client
+    for path in ("/api/v1/queue", "/api/v1/queue/export"):
+        if "limit" in query and "export" in path:
+            continue
+        answer = visitor.get(f"{path}?{query}")
+        assert answer.status_code in {400, 422}, path
+        assert answer.json()["detail"]
+
+
+def test_corrects_a_span(browser: Visit) -> None:
+    visitor = browser("reviewer").client
+    sent = {"mark": "wrong_type", "seen": 1, "position": 0, "type": "FAX"}
+    made = visitor.post("/api/v1/items/1/spans", json=sent, headers=OWN)
+    assert made.status_code == 201
+    assert (made.json()["mark"], made.json()["type"], made.json()["position"]) == ("wrong_type", "FAX", 0)
+    assert visitor.get("/api/v1/items/1").json()["corrections"] == [made.json()]
+    for wrong in ({"start": 5}, {"start": 5, "end": 5}, {"start": 9, "end": 5}, {"mark": "wrong_extent"}):
+        bad = visitor.post("/api/v1/items/1/spans", json={**sent, **wrong}, headers=OWN)
+        assert bad.status_code == 400, wrong
+
+
+def test_assigns_all_or_none(browser: Visit) -> None:
+    visitor = browser("lead").client
+    sent = {"files": [1, 6], "assignee": "reviewer"}
+    assert visitor.post("/api/v1/assignments", json=sent, headers=OWN).status_code == 204
+    assert visitor.get("/api/v1/queue?assignee=reviewer").json()["n"] == 2
+    for files in ([1, 99], [0], [2**63], []):
+        bad = visitor.post("/api/v1/assignments", json={"files": files, "assignee": ""}, headers=OWN)
+        assert bad.status_code in {400, 422}, files
+    assert visitor.get("/api/v1/queue?assignee=reviewer").json()["n"] == 2
+
+
+def test_suppresses_and_lifts(browser: Visit, clock: Clock) -> None:
+    visitor = browser("reviewer").client
+    found = visitor.get("/api/v1/items/6").json()["found"][0]
+    scope = {"kind": "value", "target": found["identity"], "folder": "c", "root": 1}
+    preview = visitor.post("/api/v1/suppressions/preview", json=scope, headers=OWN).json()
+    assert set(preview) == {"hidden", "matched", "needs_approval", "why"}
+    until = clock().replace(year=clock().year + 1).isoformat()
+    sent = {**scope, "reason": "our own switchboard", "until": until}
+    made = visitor.post("/api/v1/suppressions", json=sent, headers=OWN)
+    assert made.status_code == 201
+    number = made.json()["id"]
+    assert visitor.get("/api/v1/suppressions").json()["suppressions"][0]["id"] == number
+    assert visitor.post(f"/api/v1/suppressions/{number}/approval", headers=OWN).status_code == 403
+    assert visitor.delete(f"/api/v1/suppressions/{number}", headers=OWN).status_code == 204
+    assert visitor.get("/api/v1/suppressions").json()["suppressions"][0]["status"] == "lifted"
+
+
+def test_an_export_stands_in_the_log(browser: Visit, store: Store) -> None:
+    answer = browser("lead").client.get("/api/v1/queue/export?state=any")
+    assert answer.headers["content-type"] == "application/x-ndjson"
+    assert answer.headers["cache-control"] == "no-store"
+    assert [json.loads(line)["path"] for line in answer.text.splitlines()] == [
+        "a/letter.txt",
+        "c/referral.txt",
+    ]
+    (entry,) = store.users.log(action="export").entries
+    assert (entry.actor, entry.details["value"]) == ("lead", "queue")
+
+
+def test_a_blind_item_says_nothing_of_what_the_machine_found(
+    browser: Visit, store: Store, clock: Clock
+) -> None:
+    store.desk.draw_sample(n_queued=2, n_unreferred=1, by="lead", now=clock(), seed="s")
+    visitor = browser("reviewer").client
+    items = visitor.get("/api/v1/queue?state=any").json()["items"]
+    blind = [item for item in items if item["blind"]]
+    assert len(blind) == 3
+    for item in blind:
+        shown = visitor.get(f"/api/v1/items/{item['file']}").json()
+        assert (shown["found"], shown["terms"], shown["unread"], shown["detectors"]) == ([], [], [], {})
+        assert (shown["item"]["pii"], shown["item"]["health"], shown["item"]["case"]) == ([], None, None)
+        assert (shown["hamming"], shown["missing"], shown["health_prototype"]) == (None, [], None)
+
+
+def test_accounts_by_the_api(browser: Visit, store: Store) -> None:
+    admin = browser("admin").client
+    new = {"name": "Zoe", "role": "reader", "password": "a very new password"}
+    made = admin.post("/api/v1/users", json=new, headers=OWN)
+    assert made.status_code == 201
+    assert "password" not in made.text.replace("has_password", "")
+    number = made.json()["id"]
+    change = {"role": "lead", "disabled": True}
+    changed = admin.patch(f"/api/v1/users/{number}", json=change, headers=OWN).json()
+    assert (changed["role"], changed["disabled"] is not None) == ("lead", True)
+    assert admin.patch("/api/v1/users/999", json=change, headers=OWN).status_code == 400
+    names = [user["name"] for user in admin.get("/api/v1/users").json()["users"]]
+    assert names == [*sorted(ROLES), "Zoe"]
+    assert [e.action for e in store.users.log(limit=3).entries] == ["user_disable", "user_role", "user_add"]
+
+
+def test_the_log_by_the_api(browser: Visit) -> None:
+    auditor = browser("auditor").client
+    check = auditor.get("/api/v1/log/verification").json()
+    assert check["ok"]
+    signed = auditor.post("/api/v1/log/reviews", json={"head": check["head"], "note": "n"}, headers=OWN)
+    assert (signed.status_code, signed.json()["entries"]) == (201, check["entries"])
+    page = auditor.get("/api/v1/log?limit=2").json()
+    assert [entry["action"] for entry in page["entries"]] == ["log_review", "sign_in"]
+    older = auditor.get(f"/api/v1/log?limit=100&before={page['older']}").json()
+    assert older["entries"][0]["id"] == page["older"] - 1
+    assert older["older"] == 0
