@@ -1,0 +1,284 @@
+"""Scans of shares that are not mounted: an SMB server on loopback, from listing to the queue."""
+
+import fcntl
+import json
+import mmap
+import os
+import socket
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pathspec
+import pytest
+
+from phiscan.config import Config, Limits
+from phiscan.crawl import IgnoreRules, check_roots, crawl
+from phiscan.errors import ExtractError
+from phiscan.extract import delivered
+from phiscan.extract.sandbox import PAUSE, Fault, Sandbox
+from phiscan.model import FailReason, Outcome, SourceFile
+from phiscan.pipeline import delivery, local_workers
+from phiscan.pipeline.hatch import Hatch, MemoryFile
+from phiscan.review.identity import create_key
+from tests.pipeline.harness import Tool, processes_of, write_share
+from tests.samba import PASSWORD, Samba, running_samba
+
+NOTHING = IgnoreRules(pathspec.GitIgnoreSpec.from_lines([]))
+
+
+@pytest.fixture
+def samba(monkeypatch: pytest.MonkeyPatch) -> Iterator[Samba]:
+    with running_samba() as server:
+        for name, value in server.environment.items():
+            monkeypatch.setenv(name, value)
+        yield server
+
+
+def _config(tmp_path: Path) -> Config:
+    config = Config(home=tmp_path / "home", workers=2)
+    create_key(config.key_file)
+    return config
+
+
+def _scan(tool: Tool, *arguments: str) -> dict[str, Any]:
+    done = tool.run("scan", *arguments, "--json", "--exit-zero")
+    assert done.returncode == 0, done.stderr
+    assert PASSWORD not in done.stdout + done.stderr
+    summary: dict[str, Any] = json.loads(done.stdout)
+    return summary
+
+
+def test_a_share_is_scanned_as_a_folder_is(tool: Tool, samba: Samba) -> None:
+    write_share(samba.share, 30)
+    local = Tool(tool.home.parent / "local")
+    there, here = _scan(tool, samba.url), _scan(local, str(samba.share))
+    same = ("crawled", "screened", "referred", "screened_positive", "bytes", "people_at_risk", "failed")
+    assert {name: there[name] for name in same} == {name: here[name] for name in same}
+    assert there["screened"] == 30
+    again = samba.share / "0/file0000.txt"
+    again.write_text(again.read_text().replace("diabetes", "diabetez"))
+    second = _scan(tool, samba.url)
+    assert (second["screened"], second["unchanged"]) == (1, 29)
+    shown = tool.run("queue", "show", f"{samba.url}/0/file0000.txt")
+    assert "may be read by" in shown.stdout, shown.stderr
+    with sqlite3.connect(tool.database) as connection:
+        assert connection.execute("SELECT count(*) FROM access WHERE owner <> ''").fetchone() == (31,)
+    for path in [*tool.home.rglob("*"), *tool.temp.rglob("*")]:
+        if path.is_file():
+            assert PASSWORD.encode() not in path.read_bytes()
+
+
+def test_a_dry_run_opens_nothing(tool: Tool, samba: Samba) -> None:
+    write_share(samba.share, 3)
+    (samba.share / "0/file0000.txt").chmod(0o600)
+    done = tool.run("scan", samba.url, "--dry-run", "--json")
+    assert json.loads(done.stdout)["files"] == 3, done.stderr
+    assert not tool.database.exists()
+
+
+def test_a_server_that_goes_away_costs_the_files_not_yet_read(samba: Samba, tmp_path: Path) -> None:
+    write_share(samba.share, 60)
+    roots = check_roots([samba.url])
+    sources = [crawled.source for crawled in crawl(roots, NOTHING)]
+    answers = []
+    with local_workers(_config(tmp_path)) as workers:
+        for source, answer in workers.run(iter(sources)):
+            answers.append((source.path, answer))
+            if len(answers) == 3:
+                samba.kill()
+    assert [path for path, _ in answers] == [source.path for source in sources]
+    failed = {}
+    for path, answer in answers:
+        assert not isinstance(answer, Fault)
+        if answer.result.outcome is Outcome.FAILED:
+            failed[path] = (answer.result.reason, answer.result.detail)
+    assert 0 < len(failed) < len(sources) - 3
+    assert {reason for reason, _ in failed.values()} == {FailReason.IO_ERROR}
+    samba.start()
+    with local_workers(_config(tmp_path / "again")) as workers:
+        again = list(workers.run(source for source in sources if source.path in failed))
+    assert [answer.result.outcome for _, answer in again if not isinstance(answer, Fault)] == [
+        Outcome.SCREENED
+    ] * len(failed)
+
+
+def test_a_killed_scan_goes_on_and_leaves_nothing(tool: Tool, samba: Samba) -> None:
+    write_share(samba.share, 150)
+    process = subprocess.Popen(
+        tool.command("scan", samba.url, "--workers", "1"),
+        env=tool.environment(),
+        cwd=tool.home.parent,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    deadline = time.monotonic() + 60
+    while not list(tool.temp.glob("phiscan-*/hatch")) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    time.sleep(1.0)
+    process.kill()
+    process.wait()
+    deadline = time.monotonic() + 20
+    while processes_of(tool) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert processes_of(tool) == []
+    left = [path for path in tool.temp.rglob("*") if path.is_file()]
+    assert all(path.stat().st_size == 0 for path in left), left  # fetched files were in memory only
+    summary = _scan(tool, samba.url)
+    assert (summary["crawled"], summary["referred"]) == (150, 15)
+    assert summary["screened"] + summary["unchanged"] == 150
+    assert summary["failed"] == {}
+
+
+def _source(number: int, size: int = 10) -> SourceFile:
+    return SourceFile(b"smb://nowhere/x", b"%d" % number, size, 0, 0, 0, 0)
+
+
+def length_of(source: SourceFile) -> int:
+    return len(delivered.receive(source))
+
+
+class _Store:
+    """Counts what is fetched and not given back."""
+
+    def __init__(self) -> None:
+        self.n_fetched = 0
+
+    def fetch(self, source: SourceFile, _share: object, max_bytes: int) -> tuple[SourceFile, MemoryFile]:
+        if source.size > max_bytes:
+            raise ExtractError(FailReason.TOO_LARGE, "limit")
+        if source.path == b"7":
+            message = "Zebra-canary"
+            raise ValueError(message)
+        self.n_fetched += 1
+        held = MemoryFile()
+        held.write(bytes(source.size))
+        held.seal()
+        return replace(source, owner="ann"), held
+
+
+class _Asking:
+    """Takes files from a delivery as a sandbox does, and says how far ahead it was."""
+
+    def __init__(self, hatch: Hatch) -> None:
+        self._hatch = hatch
+        self.most_held = 0
+
+    def run(self, function: Any, items: Any) -> Iterator[tuple[SourceFile, Any]]:
+        waiting: list[SourceFile] = []
+        for item in items:
+            if item is not PAUSE:
+                waiting.append(item)
+            self.most_held = max(
+                self.most_held,
+                sum(held.size for held in self._hatch._held.values() if isinstance(held, MemoryFile)),
+            )
+            if waiting and (item is PAUSE or len(waiting) == 40):
+                source = waiting.pop(0)
+                yield source, function(source)
+        for source in waiting:
+            yield source, function(source)
+
+
+def test_what_is_fetched_ahead_is_bounded_and_given_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PHISCAN_SHARES_AHEAD_BYTES", "1000")
+    monkeypatch.setattr(delivery, "fetch", _Store().fetch)
+    sources = [_source(number, 900 if number == 30 else 90) for number in range(100, 200)]
+    sources[50] = _source(50, 5000)  # larger than what may lie ready, but not than the limit
+    n_descriptors = len(list(Path("/proc/self/fd").iterdir()))
+    with Hatch() as hatch, delivery.Delivery(Config(), hatch) as delivering:
+        sandbox = _Asking(hatch)
+        found = list(delivering.run(sandbox, lambda source: source.size, iter(sources)))  # type: ignore[arg-type]
+    assert [source.path for source, _ in found] == [source.path for source in sources]
+    assert {source.owner for source, _ in found} == {"ann"}
+    assert sandbox.most_held <= 5000
+    assert len(list(Path("/proc/self/fd").iterdir())) == n_descriptors
+
+
+def test_confined_workers_are_handed_what_was_fetched(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(delivery, "fetch", _Store().fetch)
+    config = Config(limits=Limits(file_bytes=10_000))
+    sources = [_source(number, 100 + number) for number in range(40)]
+    sources[9] = _source(9, 20_000)
+    with (
+        Hatch() as hatch,
+        delivery.Delivery(config, hatch) as delivering,
+        Sandbox(2, config.limits, delivered.ask_at, (hatch.address,)) as sandbox,
+    ):
+        found = {source.path: answer for source, answer in delivering.run(sandbox, length_of, iter(sources))}
+    assert found.pop(b"9") == Fault(FailReason.TOO_LARGE, "limit")
+    crashed = found.pop(b"7")
+    assert isinstance(crashed, Fault)
+    assert crashed.reason == FailReason.IO_ERROR
+    assert "canary" not in crashed.detail
+    assert found == {b"%d" % number: 100 + number for number in range(40) if number not in {7, 9}}
+
+
+def test_who_is_handed_a_file_can_not_change_it() -> None:
+    held = MemoryFile()
+    held.write(b"the content")
+    held.seal()
+    with pytest.raises(PermissionError):
+        os.write(held.descriptor, b"x")
+    with pytest.raises(PermissionError):
+        mmap.mmap(held.descriptor, held.size, mmap.MAP_SHARED, mmap.PROT_READ | mmap.PROT_WRITE)
+    assert fcntl.fcntl(held.descriptor, fcntl.F_GET_SEALS) & fcntl.F_SEAL_WRITE
+    held.close()
+
+
+def test_the_hatch_gives_only_what_is_held(monkeypatch: pytest.MonkeyPatch) -> None:
+    with Hatch() as hatch:
+        monkeypatch.setattr(delivered._Worker, "address", hatch.address)
+        with pytest.raises(ExtractError) as caught:
+            delivered.receive(_source(1))
+        assert caught.value.reason == FailReason.IO_ERROR
+        hatch.put(_source(1), ExtractError(FailReason.NO_PERMISSION, "access denied"))
+        with pytest.raises(ExtractError) as caught:
+            delivered.receive(_source(1))
+        assert (caught.value.reason, caught.value.detail) == (FailReason.NO_PERMISSION, "access denied")
+        with socket.socket(socket.AF_UNIX) as rude:
+            rude.connect(hatch.address)
+            rude.sendall(b"\xff\xff\xff\xff and more")
+            with suppress(ConnectionResetError):
+                assert rude.recv(100) == b""
+        assert Path(hatch.address).parent.stat().st_mode & 0o077 == 0
+    with pytest.raises(ExtractError):
+        delivered.receive(_source(1))
+
+
+def test_a_worker_without_namespaces_may_use_a_path_but_no_network(tmp_path: Path) -> None:
+    code = (
+        "import socket, sys\n"
+        "from phiscan.extract.confinement import _refuse_network\n"
+        "sys.addaudithook(_refuse_network)\n"
+        "socket.socket(socket.AF_UNIX).connect(sys.argv[1])\n"
+        "try:\n    socket.create_connection(('127.0.0.1', 9))\n"
+        "except PermissionError:\n    print('refused')\n"
+    )
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(tmp_path / "s"))
+        server.listen()
+        done = subprocess.run(
+            [sys.executable, "-c", code, str(tmp_path / "s")], capture_output=True, check=False
+        )
+    assert done.stdout == b"refused\n", done.stderr
+
+
+def test_workers_find_no_secret_in_their_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PHISCAN_SMB_PASSWORD", PASSWORD)
+    with Sandbox(1, Limits()) as sandbox:
+        ((_, environment),) = sandbox.run(environment_of, [0])
+    assert isinstance(environment, bytes)
+    assert b"PATH=" in environment
+    assert PASSWORD.encode() not in environment
+    assert os.environ["PHISCAN_SMB_PASSWORD"] == PASSWORD
+
+
+def environment_of(_item: int) -> bytes:
+    return Path("/proc/self/environ").read_bytes() + json.dumps(dict(os.environ)).encode()
