@@ -11,8 +11,7 @@ from starlette.responses import FileResponse, RedirectResponse, Response
 from phiscan.web.access import Permission, Routes
 from phiscan.web.desk import DeskNow
 from phiscan.web.flash import flash
-from phiscan.web.routes_sign_in import address_of
-from phiscan.web.session import SignedIn
+from phiscan.web.session import SignedIn, address_of
 from phiscan.web.work_query import ListQuery
 
 routes = Routes()

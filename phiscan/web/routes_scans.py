@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fastapi import Request
+from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from phiscan.web.access import Permission, Routes
@@ -23,6 +24,8 @@ def latest(request: Request, desk: DeskNow) -> Response:
 @routes.page("GET", "/scans/{scan_id}", needs=Permission.SEE_QUEUE)
 def scan(scan_id: int, request: Request, desk: DeskNow) -> Response:
     """Show one scan: its coverage, and every file that could not be read."""
+    if scan_id not in {head.id for head in desk.store.scans()}:
+        raise HTTPException(404, f"scan {scan_id}: there is no such scan")
     return _page(request, desk, scan_id)
 
 
