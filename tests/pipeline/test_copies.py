@@ -31,9 +31,10 @@ def _rows(tool: Tool, path: str) -> dict[str, list[tuple[Any, ...]]]:
         )
         rows = {
             "examination": database.execute(
-                f"SELECT {kept} FROM examination WHERE id = ?", [number]
+                f"SELECT {kept} FROM examination WHERE id = ?",  # noqa: S608 (our own names)
+                [number],
             ).fetchall()
-        }  # noqa: S608 (our own names)
+        }
         for table in _CHILDREN:
             found = database.execute(f"SELECT * FROM {table} WHERE examination_id = ?", [number]).fetchall()  # noqa: S608
             rows[table] = [row[1:] for row in found]
