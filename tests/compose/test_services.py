@@ -1,0 +1,40 @@
+"""The services of docker-compose.yml as real processes, and one scheduled scan through all of them."""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.needs import needs
+from tests.pipeline.harness import write_share
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.slow
+def test_scan_goes_through_every_service(tmp_path_factory: pytest.TempPathFactory) -> None:
+    needs("pg_ctl", "initdb", folders=tuple(map(str, Path("/usr/lib/postgresql").glob("*/bin"))))
+    folder = tmp_path_factory.mktemp("s")
+    for parent in (folder, folder.parent, folder.parent.parent):
+        parent.chmod(0o755)  # PostgreSQL runs as a user of its own
+    share = write_share(folder / "share", 60)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    done = subprocess.run(
+        [ROOT / "scripts/run-services.sh", folder / "run", share, "1"],
+        env={**os.environ, "PYTHON": sys.executable, "WEB_PORT": str(port)},
+        capture_output=True,
+        text=True,
+        timeout=280,
+        check=False,
+    )
+    assert done.returncode == 1, done.stderr
+    summary = json.loads(done.stdout.splitlines()[-1])
+    assert (summary["crawled"], summary["referred"]) == (60, 6)
+    left = subprocess.run(["pgrep", "-f", str(folder)], capture_output=True, text=True, check=False)
+    assert left.stdout == ""
