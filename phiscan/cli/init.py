@@ -23,6 +23,9 @@ home = ".phiscan"
 # URL of the review database; empty = SQLite in home.
 # database = ""
 
+# Instead: a file that holds this URL, such as a secret of a container.
+# database_file = ""
+
 # Worker processes; 0 = one per core.
 # workers = 0
 
@@ -55,6 +58,13 @@ home = ".phiscan"
 # depth = 8
 # ratio = 1000
 # ocr_s = 30.0
+
+# How long what is kept, in years; `phiscan db purge` removes the rest.
+[retention]
+# findings_years = 6.0
+# decisions_years = 6.0
+# logs_years = 6.0
+# superseded_years = 1.0
 """
 
 

@@ -35,9 +35,7 @@ FORMAT = 1
 _MANIFEST = "manifest.json"
 _MAX_MANIFEST_BYTES = 64 * 1024**2
 _LEVEL = 6
-_DAMAGE = (
-    zipfile.BadZipFile, zlib.error, EOFError, KeyError, TypeError, ValueError, NotImplementedError, RuntimeError,
-)  # fmt: skip
+_DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, KeyError, TypeError, ValueError, RuntimeError)
 
 
 @dataclass(frozen=True, slots=True)

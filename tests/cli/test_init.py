@@ -3,7 +3,7 @@
 import json
 import stat
 import tomllib
-from dataclasses import fields
+from dataclasses import asdict, fields
 from pathlib import Path
 
 import pytest
@@ -14,6 +14,7 @@ from phiscan.cli.init import TEMPLATE
 from phiscan.config import Config, Limits, load_config
 from phiscan.errors import ConfigError, InputError, StoreError
 from phiscan.review.identity import load_key
+from phiscan.review.retention_policy import Retention
 from phiscan.review.store import Store
 
 
@@ -93,8 +94,11 @@ def test_refuses_an_unusable_key_database_or_folder(tmp_path: Path) -> None:
 def test_the_template_names_every_field_with_its_default() -> None:
     uncommented = "\n".join(
         line.removeprefix("# ") for line in TEMPLATE.splitlines() if "=" in line and ";" not in line
-    ).replace("time_s", "[limits]\ntime_s", 1)
+    )
+    uncommented = uncommented.replace("time_s", "[limits]\ntime_s", 1)
+    uncommented = uncommented.replace("findings_years", "[retention]\nfindings_years", 1)
     written = tomllib.loads(uncommented)
+    assert written.pop("retention") == asdict(Retention())
     limits = written.pop("limits")
     default = Config()
     assert limits == {field.name: getattr(default.limits, field.name) for field in fields(Limits)}
