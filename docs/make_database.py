@@ -26,7 +26,9 @@ is made with mode 0600. The key of the hashes lies in another file. With both, a
 against the column `identity`.
 
 SQLite runs with a write-ahead log, so that people review while a scan writes. While phiscan runs, copy it
-with `phiscan db backup`, not with `cp`. On PostgreSQL every text sorts by its code points. The tables `{"`, `".join(APPEND_ONLY)}` refuse
+with `phiscan db backup`, not with `cp`. On PostgreSQL every text sorts by its code points.
+
+The tables `{"`, `".join(APPEND_ONLY)}` refuse
 UPDATE, DELETE and REPLACE by triggers.
 """
 

@@ -112,4 +112,4 @@ def test_the_template_names_every_field_with_its_default() -> None:
         "home": Path(written["home"]),
         "extra_patterns": tuple(written["extra_patterns"]),
     } == expected
-    assert tomllib.loads(TEMPLATE) == {"home": ".phiscan", "limits": {}}
+    assert tomllib.loads(TEMPLATE) == {"home": ".phiscan", "limits": {}, "retention": {}}
