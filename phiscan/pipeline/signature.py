@@ -16,7 +16,6 @@ from hashlib import blake2b, sha256
 from itertools import islice
 
 import numpy as np
-from datasketch import MinHash
 from numpy.typing import NDArray
 
 N_VALUES = 64
@@ -32,6 +31,8 @@ def signature(text: str, key: bytes) -> bytes:
     >>> len(one), one == signature("The lungs  are clear, today", b"k" * 32), signature("...", b"k" * 32)
     (256, True, b'')
     """
+    from datasketch import MinHash  # noqa: PLC0415 (brings scipy.integrate: a second that only workers spend)
+
     words = _hashed_words(text, key)
     if not len(words):
         return b""
@@ -77,6 +78,8 @@ def _seed(key: bytes) -> int:
 @lru_cache(maxsize=4)
 def _permutations(key: bytes) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
     """Return the permutations of a key; making them takes longer than a short text does."""
+    from datasketch import MinHash  # noqa: PLC0415 (see above)
+
     made: tuple[NDArray[np.uint32], NDArray[np.uint32]] = MinHash(
         num_perm=N_VALUES, seed=_seed(key), scheme="affine32"
     ).permutations

@@ -19,7 +19,7 @@ from phiscan.pipeline.engine import Engine, Processed, build_engine, process
 from phiscan.pipeline.hatch import Hatch
 
 # Imported once by the server that workers are forked from, so that a new worker is there at once.
-_PRELOAD = ("phiscan.pipeline.workers",)
+_PRELOAD = ("phiscan.pipeline.workers", "datasketch")
 
 
 class Workers(Protocol):
