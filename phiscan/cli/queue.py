@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from phiscan.cli.output import print_json, say
+from phiscan.cli.probability import probability, probability_line
 from phiscan.cli.queue_explain import detail_json, explain
 from phiscan.cli.queue_export import EVENTS, FORMATS
 from phiscan.cli.queue_table import item_json, print_items
@@ -97,10 +98,11 @@ def show(obj: str | None, file: str, limit: int, as_json: bool) -> None:
     """
     with open_store(obj) as store:
         detail = store.item(store.find(file))
+        p_phi = probability(store, detail)
     if as_json:
-        print_json(detail_json(detail))
+        print_json({**detail_json(detail), "probability": p_phi})
         return
-    for line in explain(detail, limit=limit):
+    for line in explain(detail, limit=limit, probability=probability_line(p_phi)):
         click.echo(line)
 
 

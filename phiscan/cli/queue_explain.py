@@ -19,7 +19,7 @@ N_TERMS = 12  # health terms named; a long document has a hundred
 _DETECTOR_WORDS = {True: "PHI", False: "not PHI"}
 
 
-def explain(detail: ItemDetail, *, limit: int) -> Iterator[str]:
+def explain(detail: ItemDetail, *, limit: int, probability: str = "") -> Iterator[str]:
     """Yield the lines of the explanation; at most ``limit`` findings, 0 = all."""
     item, source = detail.item, detail.source
     yield f"{visible(item.path)}   (no. {item.file_id})"
@@ -37,6 +37,8 @@ def explain(detail: ItemDetail, *, limit: int) -> Iterator[str]:
     yield f"\nDecision: {item.referral}. {CASES.get(item.case, item.case).capitalize()}."
     yield from _identifying(detail)
     yield from _health(detail)
+    if probability:
+        yield probability
     yield "  Detectors: " + ", ".join(f"{name} says {_DETECTOR_WORDS[phi]}" for name, phi in item.detectors)
     yield f"  People at risk, an estimate: {item.n_people:,}. {_rank(item)}".rstrip()
     yield from _findings(detail.findings, limit)

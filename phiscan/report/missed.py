@@ -17,8 +17,8 @@ from phiscan.report.missed_totals import by_format, totals
 MIN_DETECTORS = 2
 MODEL_DETECTORS = 3
 _NOT_COVERED = (
-    "On simulated shares whose detectors depend on each other as they do on real texts, the 95% intervals of"
-    " these models held the true number far less often than 95%: take the bound from the random sample instead."
+    "On simulated shares whose detectors depend on each other as they do on real texts, the 95% intervals"
+    " of these models held the truth far less often than 95%: take the bound of the random sample instead."
 )
 FEW_FILES = 30  # below it the intervals of every model are too wide to act upon
 

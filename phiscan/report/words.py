@@ -88,6 +88,7 @@ CASES: dict[str, str] = {
     "person_by_name": "a person's name, but no health information",
     "person_by_identifier": "an identifier of a person, but no health information",
     "neither": "neither a person nor health information",
+    "names_not_searched": "no health information; the cascade therefore searched no names in it",
 }
 
 # Each reason with what it means for the reader, and what can be done about it.

@@ -31,7 +31,7 @@ EVIDENCE = {
     "n_people": 1,
     "n_terms": 4,
 }
-N_FILES = 40  # of each verdict
+N_FILES = 24  # of each verdict
 
 
 def result(name: str, counts: dict[str, int]) -> FileResult:
@@ -166,3 +166,26 @@ def test_a_wrong_argument_is_one_line_and_exit_2(
 def test_nothing_to_learn_from_is_said(scanned: Path) -> None:
     create_key(scanned / "key")
     assert "nothing to learn from" in run("learn", "--by", "ada", status=2)
+
+
+def test_a_probability_is_shown_only_if_a_random_sample_gives_one(reviewed: Path) -> None:
+    shown = json.loads(run("queue", "show", "1", "--json"))["probability"]
+    assert shown["value"] is None
+    assert "not calibrated" in shown["reason"]
+    told = learned("--no-read")
+    calibration = told["calibration"]
+    assert calibration["n"] == 2 * N_FILES  # type: ignore[index]  # everything referred was reviewed
+    run("learn", "--activate", "1", "--by", "ada")
+    shown = json.loads(run("queue", "show", "1", "--json"))["probability"]
+    assert shown == {"value": None, "reason": "version 1 has not scanned this file yet"}
+    with Store.open(url_of(reviewed / "phiscan.db")) as store:
+        version = learned_version(store)
+        row = next(row for row in store.rows() if row.path == "notes0/0.txt")
+        state = store.begin_scan(
+            [b"/share"], versions={"learned": f"{version.number}:abc"} if version else {}, options={}, now=NOW
+        )
+        store.record(state.id, "key", [result("notes0/0.txt", dict(build_classifier(Config()).bags[0]))])
+        store.finish_scan(state.id, status="complete", seconds=1.0, now=NOW)
+    shown = json.loads(run("queue", "show", str(row.file_id), "--json"))["probability"]
+    assert 0.5 < shown["value"] <= 1
+    assert f"Probability of PHI: {shown['value']:.2f}" in run("queue", "show", str(row.file_id))
