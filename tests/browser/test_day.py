@@ -1,0 +1,372 @@
+"""A whole day at the desk: with the keyboard, without a script, and on a phone."""
+
+import io
+import re
+import zipfile
+from collections import Counter
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+import pytest
+from playwright.sync_api import Error, Page
+
+from phiscan.review.corrections import Mark
+from phiscan.web.reveal_view import PURPOSES
+from tests.browser.conftest import Seat, Server, Sit
+from tests.browser.share import SURNAME
+
+pytestmark = pytest.mark.slow
+
+N_DECIDED = 20
+KEYS = "pnupnnuppn" * 2
+VERDICTS = {"p": "phi", "n": "not_phi", "u": "unsure"}
+PHONE_WIDTH = 390
+PHONE = {"viewport": {"width": PHONE_WIDTH, "height": 844}, "has_touch": True, "is_mobile": True}
+PACKED_S = 120_000
+
+
+def number_of(path: str) -> int:
+    found = re.match(r"/items/([0-9]+)", path)
+    assert found, path
+    return int(found[1])
+
+
+def standing(server: Server) -> dict[int, str]:
+    with server.store() as store:
+        return {item.file_id: item.verdict.value for item in store.queue() if item.verdict}
+
+
+def second_review(server: Server, share: float) -> None:
+    with server.store() as store:
+        store.desk.set_policy(second_review=share, hide_limit=20, by="test", now=datetime.now(UTC))
+
+
+def referral_letter(server: Server) -> int:
+    with server.store() as store:
+        return store.find("Clinics/Cardiology/2024/referral-0312.docx")
+
+
+def verdict_button(verdict: str) -> str:
+    return f"#verdict-form button[value={verdict}]"
+
+
+def decide_all(seat: Seat, press: Callable[[str], str]) -> dict[int, str]:
+    """Decide twenty items one after the other; return what was meant."""
+    meant = {}
+    for key in KEYS:
+        meant[number_of(seat.page.url.removeprefix(seat.url))] = VERDICTS[key]
+        press(key)
+        assert "is recorded as" in seat.said()
+    return meant
+
+
+def settle(server: Server, sit: Sit, decided: dict[int, str], **options: object) -> None:
+    """Let a second person disagree with one verdict, and a lead settle it."""
+    bob = sit("Bob", **options)
+    case = next(number for number, verdict in decided.items() if verdict == "phi")
+    page = bob.go(f"/items/{case}")
+    assert "Judge this one by itself" in page.inner_text("main")
+    assert "Why it is here" not in page.inner_text("main")
+    assert page.locator(".shape").count() == 0
+    bob.click(verdict_button("not_phi"))
+    lea = sit("Lea", **options)
+    page = lea.go("/adjudication")
+    assert {"Ann", "Bob"} <= set(page.inner_text(".sides").split())
+    path = lea.click(".case button[value=not_phi]")
+    assert path == "/adjudication?said=settled"
+    assert standing(server)[case] == "not_phi"
+    assert "Nothing to settle" in page.inner_text("main")
+    assert "settled it" in lea.go(f"/items/{case}").inner_text(".timeline")
+
+
+def suppress_and_lift(seat: Seat, server: Server, case: int) -> None:
+    """Hide a value in its folder, see that the item left the queue, and take that back."""
+    page = seat.go(f"/items/{case}/suppress")
+    page.select_option("[name=what]", index=1)
+    seat.click("text=Count what it would hide")
+    assert "It would hide" in page.inner_text("main")
+    page.fill("[name=reason]", "the clinic's own name")
+    path = seat.click("section button.primary")
+    assert path in {"/suppressions?said=suppressed", "/suppressions?said=waiting"}
+    with server.store() as store:
+        (made,) = store.desk.suppressions(now=datetime.now(UTC))
+    assert made.reason == "the clinic's own name"
+    assert made.status == "active"
+    seat.click("text=Lift")
+    with server.store() as store:
+        (made,) = store.desk.suppressions(now=datetime.now(UTC))
+    assert made.status == "lifted"
+    assert made.lifted_by == made.made_by
+
+
+def download_pack(seat: Seat) -> zipfile.ZipFile:
+    """Make the audit pack and download it."""
+    page = seat.go("/reports")
+    seat.click("text=Make it")
+    link = page.locator("table a")
+    for _ in range(PACKED_S // 1000):
+        if link.count():
+            break
+        page.wait_for_timeout(1000)
+        page.goto(seat.url + "/reports")
+    with page.expect_download() as download:
+        link.first.click()
+    return zipfile.ZipFile(io.BytesIO(download.value.path().read_bytes()))
+
+
+def test_by_keyboard(server: Server, sit: Sit) -> None:
+    second_review(server, 1.0)
+    ann = sit("Ann")
+    page = ann.page
+    assert page.url.endswith("/queue")
+    ann.press("o")
+    meant = decide_all(ann, ann.press)
+    assert len(meant) == N_DECIDED
+    assert standing(server) == meant
+
+    # Undo takes back the very last one, and shows it; undoing once more, the one before.
+    last = list(meant)[-1]
+    assert number_of(ann.press("z")) == last
+    assert standing(server) == {number: verdict for number, verdict in meant.items() if number != last}
+    ann.press("p")
+    assert standing(server)[last] == "phi"
+    meant[last] = "phi"
+
+    # A key in a field is a letter.
+    page.fill("textarea", "")
+    page.focus("textarea")
+    page.keyboard.type("p n u s z ?")
+    assert page.input_value("textarea") == "p n u s z ?"
+    page.keyboard.press("Escape")
+    path = ann.press("s")
+    assert "said=skipped" in path
+
+    # Keys can be switched off, and then do nothing; the switch outlives the page.
+    page.keyboard.press("?")
+    page.uncheck("#keys-on")
+    page.click("#keys button")
+    before = page.url
+    page.keyboard.press("p")
+    page.wait_for_timeout(300)
+    assert page.url == before
+    page.reload()
+    page.click("[data-help]")
+    assert not page.is_checked("#keys-on")
+    page.check("#keys-on")
+    page.click("#keys button")
+    page.keyboard.press("?")
+    assert page.is_visible("#keys")
+    page.keyboard.press("Escape")
+
+    correct_while_revealed(ann, server)
+    settle(server, sit, meant)
+    rest = next(item.file_id for item in server.store().queue() if item.file_id not in meant)
+    suppress_and_lift(ann, server, rest)
+    with download_pack(ann) as pack:
+        assert {"report.html", "report.json", "files.csv"} <= set(pack.namelist())
+        assert pack.testzip() is None
+        assert not any(SURNAME.encode() in pack.read(name) for name in pack.namelist())
+    with server.store() as store:
+        assert store.verify_audit().ok
+    assert ann.complaints == []
+
+
+def correct_while_revealed(seat: Seat, server: Server) -> None:
+    """Reveal a letter; judge a finding by pressing it, and mark what was missed by selecting it."""
+    case = referral_letter(server)
+    page = seat.go(f"/items/{case}")
+    assert "Kowalski" not in page.content()
+    page.select_option("[name=purpose]", PURPOSES[1])
+    with page.expect_response("**/reveal") as answered:
+        seat.click("text=Reveal for")
+    assert answered.value.headers["cache-control"] == "no-store"
+    assert answered.value.headers["refresh"].startswith("125; url=/items/")
+    assert "Kowalski" in page.inner_text(".reading")
+    page.click("mark >> text=Shauna Kowalski")
+    page.click("#correct button[value=right]")
+    page.wait_for_function("() => document.getElementById('said').textContent === 'Recorded.'")
+    chosen = page.evaluate(
+        """() => {
+            const reading = document.querySelector('.reading');
+            const walker = document.createTreeWalker(reading, NodeFilter.SHOW_TEXT);
+            while (walker.nextNode()) {
+                const at = walker.currentNode.textContent.indexOf('metformin');
+                if (at < 0) continue;
+                const range = document.createRange();
+                range.setStart(walker.currentNode, at);
+                range.setEnd(walker.currentNode, at + 'metformin'.length);
+                document.getSelection().removeAllRanges();
+                document.getSelection().addRange(range);
+                reading.dispatchEvent(new MouseEvent('mouseup'));
+                return true;
+            }
+            return false;
+        }"""
+    )
+    assert chosen
+    page.wait_for_function("() => document.querySelector('#missed [name=start]').value !== ''")
+    page.select_option("#missed [name=entity_type]", "OTHER_ID")
+    page.evaluate("() => { document.getElementById('said').textContent = ''; }")
+    page.click("#missed button")
+    page.wait_for_function("() => document.getElementById('said').textContent === 'Recorded.'")
+    with server.store() as store:
+        said = store.desk.corrections(case).spans
+    assert Counter(one.mark for one in said) == {Mark.RIGHT: 1, Mark.MISSED: 1}
+    (missed,) = (one.span for one in said if one.mark is Mark.MISSED)
+    assert page.locator(".reading").inner_text()
+    assert missed.n_chars == len("metformin")
+
+    # The position counts code points of the text that the machine read.
+    start = page.evaluate(
+        """() => {
+            let n = 0;
+            for (const block of document.querySelectorAll('.reading [data-start]')) {
+                const at = block.textContent.indexOf('metformin');
+                if (at >= 0) return Number(block.dataset.start) + [...block.textContent.slice(0, at)].length;
+            }
+            return null;
+        }"""
+    )
+    assert missed.start == start
+
+    # It masks itself: by key, and when its time is over.
+    path = seat.press("r")
+    assert "said=masked" in path
+    assert "Kowalski" not in page.content()
+    with pytest.raises(Error, match="ERR_CACHE_MISS"):  # nothing was kept to go back to
+        page.go_back()
+    assert "Kowalski" not in page.content()
+    with server.store() as store:
+        assert [entry.what for entry in store.desk.history(case, viewer="Lea")].count("reveal") == 1
+
+
+def test_the_revealed_text_masks_itself(server: Server, sit: Sit) -> None:
+    ann = sit("Ann")
+    ann.page.clock.install()
+    page = ann.go(f"/items/{referral_letter(server)}")
+    page.select_option("[name=purpose]", PURPOSES[0])
+    ann.click("text=Reveal for")
+    page.clock.run_for(100_000)
+    assert "Kowalski" in page.content()
+    with page.expect_navigation():
+        page.clock.run_for(25_000)
+    assert "said=masked" in page.url
+    assert "Kowalski" not in page.content()
+
+
+def correct_without_a_script(seat: Seat, server: Server) -> None:
+    """Judge a finding, add a missed one by its characters, correct the topics, and look at the text."""
+    page = seat.page
+    case = referral_letter(server)
+    seat.go(f"/items/{case}")
+    seat.click(".shape.t-name >> nth=1")
+    seat.click("#finding button[value=spurious]")
+    page.click("summary >> text=Correct the spans")
+    form = page.locator("form:has(input[name=mark][value=missed])")
+    form.locator("[name=start]").fill("3")
+    form.locator("[name=end]").fill("9")
+    form.locator("[name=entity_type]").select_option("PERSON")
+    with page.expect_navigation():
+        form.locator("button").click()
+    page.click("summary >> text=Correct the spans")
+    seat.click("text=All spans gone through")
+    page.click("summary >> text=Correct the topics")
+    page.check("text=Nervous system")
+    seat.click("text=Record the topics")
+    with server.store() as store:
+        said = store.desk.corrections(case)
+    assert Counter(one.mark for one in said.spans) == {Mark.SPURIOUS: 1, Mark.MISSED: 1}
+    assert said.complete
+    assert "Nervous system" in (said.topics or ())
+
+    page.select_option("[name=purpose]", PURPOSES[0])
+    with page.expect_response("**/reveal") as answered:
+        seat.click("text=Reveal for")
+    assert "refresh" in answered.value.headers
+    assert "Kowalski" in page.content()
+    seat.click("text=Mask it now")
+    assert "Kowalski" not in page.content()
+
+
+def test_without_a_script(server: Server, sit: Sit) -> None:
+    second_review(server, 1.0)
+    plain = {"java_script_enabled": False}
+    ann = sit("Ann", **plain)
+    page = ann.page
+    ann.click("text=Start reviewing")
+    meant = decide_all(ann, lambda key: ann.click(verdict_button(VERDICTS[key])))
+    assert len(meant) == N_DECIDED
+    assert standing(server) == meant
+    last = list(meant)[-1]
+    assert number_of(ann.click(".flash >> text=Undo")) == last
+    assert last not in standing(server)
+    ann.click(verdict_button("phi"))
+    meant[last] = "phi"
+    assert "said=skipped" in ann.click("button[data-key=s]")
+
+    correct_without_a_script(ann, server)
+    ann.go("/queue")
+    page.click("summary >> text=Filter and order")
+    page.fill("[name=folder]", "Clinics")
+    ann.click("text=Show >> nth=0")
+    names = page.locator("tbody tr").count()
+    assert 0 < names < len(server.store().queue())
+    page.fill("[name=name]", "Clinics only")
+    ann.click("text=Save view")
+    assert "Clinics only" in page.inner_text(".views")
+
+    settle(server, sit, meant, **plain)
+    rest = next(item.file_id for item in server.store().queue() if item.file_id not in meant)
+    suppress_and_lift(ann, server, rest)
+    with download_pack(ann) as pack:
+        assert "report.html" in pack.namelist()
+    assert ann.complaints == []
+
+
+def test_near_duplicates_are_decided_once(server: Server, sit: Sit) -> None:
+    ann = sit("Ann")
+    with server.store() as store:
+        number = next(item.file_id for item in store.queue() if item.path.endswith("copy 1.txt"))
+    page = ann.go(f"/items/{number}")
+    ann.click("text=Decide them at once")
+    boxes = page.locator("input[name=file]:not([disabled])")
+    n_files = boxes.count()
+    assert n_files >= 3
+    boxes.nth(0).uncheck()
+    excepted = int(boxes.nth(0).get_attribute("value") or 0)
+    ann.press("n")
+    assert f"{n_files - 1} files are recorded as not PHI." in page.inner_text(".flash")
+    decided = standing(server)
+    assert excepted not in decided
+    assert len(decided) == n_files - 1
+    assert set(decided.values()) == {"not_phi"}
+    assert ann.complaints == []
+
+
+def fits(page: Page) -> bool:
+    """Tell whether nothing is wider than the phone: else a browser would zoom out."""
+    return bool(page.evaluate("() => window.innerWidth") == PHONE_WIDTH)
+
+
+def test_on_a_phone(server: Server, sit: Sit) -> None:
+    ann = sit("Ann", **PHONE)
+    page = ann.page
+    ann.click("text=Start reviewing")
+    for verdict in ("phi", "not_phi", "unsure"):
+        assert fits(page)
+        button = page.locator(verdict_button(verdict))
+        box = button.bounding_box()
+        assert box
+        assert box["y"] + box["height"] <= 844, "the verdict is in sight without scrolling"
+        assert box["height"] >= 44
+        with page.expect_navigation():
+            button.tap()
+        assert "is recorded as" in ann.said()
+    for path in ("/queue", "/scans", "/reports", "/suppressions", "/second-review", "/search", "/left"):
+        ann.go(path)
+        assert fits(page), path
+    page = ann.go(f"/items/{referral_letter(server)}")
+    page.select_option("[name=purpose]", PURPOSES[0])
+    ann.click("text=Reveal for")
+    assert fits(page)
+    assert ann.complaints == []

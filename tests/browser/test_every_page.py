@@ -1,0 +1,179 @@
+"""Every page of the desk: no barrier that axe-core can find, in light and dark; nothing of a share runs as code."""
+
+import re
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+from phiscan.model import Verdict
+from phiscan.review.suppressions import SuppressionKind, SuppressionScope
+from phiscan.web.app import ROUTES
+from phiscan.web.reveal_view import PURPOSES
+from tests.browser.conftest import Seat, Server, Sit
+from tests.browser.share import HOSTILE_NAME, SURNAME
+
+pytestmark = pytest.mark.slow
+
+STANDARD = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+# Not pages: files, redirects, what the identity provider sends back to, downloads.
+NO_PAGE = {
+    "/",
+    "/healthz",
+    "/static/{digest}/{name}",
+    "/api/v1/openapi.json",
+    "/queue/next",
+    "/items/{file_id}/next",
+    "/items/{file_id}/reveal",  # the form's answer is looked at instead
+    "/reports/{name}",
+    "/sign-in/provider",
+    "/sign-in/provider/callback",
+}
+
+
+def prepare(server: Server) -> dict[str, int]:
+    """Leave something on every page: decisions, a disagreement, a suppression, corrections, a blind item."""
+    now = datetime.now(UTC)
+    with server.store() as store:
+        desk = store.desk
+        desk.set_policy(second_review=1.0, hide_limit=0, by="Lea", now=now)
+        items = desk.items(viewer="Ann", now=now, limit=60).items
+        group = next(item.group_id for item in items if item.group_id is not None)
+        hostile = next(item for item in items if item.path == HOSTILE_NAME)
+        for number, item in enumerate(items[:6]):
+            verdict = (Verdict.PHI, Verdict.NOT_PHI, Verdict.UNSURE)[number % 3]
+            desk.decide(item.file_id, verdict, reviewer="Ann", now=now, note="<b>a note</b>")
+        for item, verdict in zip(items[:3], (Verdict.NOT_PHI, Verdict.NOT_PHI, Verdict.PHI), strict=True):
+            desk.decide(item.file_id, verdict, reviewer="Bob", now=now)
+        found = desk.detail(items[7].file_id, viewer="Ann", now=now).findings[0]
+        scope = SuppressionScope(kind=SuppressionKind.VALUE, target=found.identity, preview=found.preview)
+        for reason in ("<script>alert(3)</script>", "a clinic's own number"):
+            desk.suppress(scope, reason=reason, until=now + timedelta(days=9), by="Ann", now=now)
+        desk.draw_sample(n_queued=3, n_unreferred=3, by="Lea", now=now)
+        blind = next(one for one in desk.items(viewer="Ann", now=now, limit=90).items if one.blind)
+        plain = next(one for one in desk.items(viewer="Ann", now=now, limit=90).items if not one.blind)
+        user = next(one for one in store.users.everybody() if one.name == "Ann")
+        store.users.save_view(user.id, name="<i>mine</i>", query="state=phi", now=now)
+        return {
+            "group": group,
+            "hostile": hostile.file_id,
+            "blind": blind.file_id,
+            "plain": plain.file_id,
+            "decided": items[3].file_id,
+        }
+
+
+def pages(ids: dict[str, int]) -> dict[str, tuple[str, ...]]:
+    """Return the addresses to look at, by who looks."""
+    plain, hostile = ids["plain"], ids["hostile"]
+    return {
+        "Ann": (
+            "/queue",
+            "/queue?state=any&order=informative&text=a",
+            "/queue?text=no+such+path",
+            f"/items/{plain}?finding=0",
+            f"/items/{hostile}?done={ids['decided']}",
+            f"/items/{ids['blind']}",
+            f"/items/{ids['decided']}?said=conflict",
+            f"/items/{plain}/suppress?position=0",
+            f"/groups/{ids['group']}",
+            "/second-review",
+            "/suppressions",
+            "/left",
+            "/scans",
+            "/scans/1",
+            "/search",
+            "/keys",
+            "/reports",
+            "/account",
+            "/items/999999",
+        ),
+        "Lea": ("/queue", "/adjudication", "/suppressions", "/left", f"/items/{plain}"),
+        "Rea": ("/queue", f"/items/{hostile}"),
+        "Aud": ("/log", "/log/verification"),
+        "Adm": ("/users",),
+    }
+
+
+def barriers(seat: Seat, *, dark: bool) -> list[str]:
+    """Return what axe-core finds; in the dark only what colours can change."""
+    options: dict[str, Any] = {"runOnly": {"type": "tag", "values": STANDARD}}
+    if dark:
+        options = {"runOnly": ["color-contrast"]}
+    found = Axe().run(seat.page, options=options).response["violations"]
+    return [f"{one['id']}: {node['html'][:200]}" for one in found for node in one["nodes"]]
+
+
+def patterns(addresses: set[str]) -> set[str]:
+    """Return the declared pages that one of these addresses belongs to."""
+    bare = {address.partition("?")[0] for address in addresses}
+    return {
+        route.path
+        for module in ROUTES
+        for route in module.declared
+        if any(re.fullmatch(re.sub(r"\{[^}]+\}", "[^/]+", route.path), address) for address in bare)
+    }
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_no_page_has_a_barrier(server: Server, sit: Sit, scheme: str) -> None:
+    ids = prepare(server)
+    found: dict[str, list[str]] = {}
+    seat = sit(None, color_scheme=scheme)
+    seat.go("/sign-in")
+    found["/sign-in"] = barriers(seat, dark=scheme == "dark")
+    for name, addresses in pages(ids).items():
+        seat = sit(name, color_scheme=scheme)
+        for address in addresses:
+            page = seat.go(address)
+            for opener in page.locator("details:not([open]) > summary").all():
+                if opener.is_visible():
+                    opener.click()
+            found[f"{name} {address}"] = barriers(seat, dark=scheme == "dark")
+        if name == "Ann":
+            page = seat.go(f"/items/{ids['plain']}")
+            page.keyboard.press("?")
+            found["keys"] = barriers(seat, dark=scheme == "dark")
+            page.keyboard.press("Escape")
+            page.select_option("[name=purpose]", PURPOSES[0])
+            seat.click("text=Reveal for")
+            found["reveal"] = barriers(seat, dark=scheme == "dark")
+        assert not [told for told in seat.complaints if "Content Security Policy" in told]
+    assert {where: what for where, what in found.items() if what} == {}
+
+
+def test_every_page_is_looked_at() -> None:
+    numbers = dict.fromkeys(("group", "hostile", "blind", "plain", "decided"), 1)
+    seen = {address for addresses in pages(numbers).values() for address in addresses} | {"/sign-in"}
+    declared = {
+        route.path
+        for module in ROUTES
+        for route in module.declared
+        if route.method == "GET" and not route.path.startswith("/api/")
+    }
+    assert declared - NO_PAGE - patterns(seen) == set()
+
+
+def test_nothing_of_a_share_runs_as_code(server: Server, sit: Sit) -> None:
+    ids = prepare(server)
+    for name in ("Ann", "Lea"):
+        seat = sit(name)
+        for address in pages(ids)[name]:
+            page = seat.go(address)
+            assert page.evaluate("() => document.querySelectorAll('main img, main script').length") == 0
+            assert "owned" not in page.title()
+            if address != "/items/999999":
+                assert SURNAME not in page.content()
+        page = seat.go(f"/items/{ids['hostile']}")
+        assert HOSTILE_NAME in page.inner_text("h1")
+        page.select_option("[name=purpose]", PURPOSES[0])
+        seat.click("text=Reveal for")
+        assert SURNAME in page.inner_text(".reading")
+        assert "<script>document.title = 'owned'</script>" in page.inner_text(".reading")
+        assert "owned" not in page.title()
+        assert page.evaluate("() => document.querySelectorAll('main img, main script').length") == 0
+        page = seat.go("/queue?text=letter")
+        assert "\u202e" not in page.content()
+        assert "\\u202e" in page.inner_text("main")
+        assert seat.complaints == [told for told in seat.complaints if "status of 400" in told]
