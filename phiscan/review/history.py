@@ -8,7 +8,8 @@ from datetime import datetime
 import sqlalchemy as sa
 
 from phiscan.model import Verdict
-from phiscan.review.second_verdicts import SECOND
+from phiscan.review import work_tallies
+from phiscan.review.second_verdicts import FIRST, SECOND
 from phiscan.review.tables import (
     adjudication,
     assignment,
@@ -58,11 +59,10 @@ def progress(connection: sa.Connection, *, since: datetime) -> Progress:
         )
         for reviewer, n in connection.execute(query):
             by_reviewer[reviewer] += n
-    query = sa.select(work_item.c.awaits, sa.func.count()).group_by(work_item.c.awaits)
-    awaits = {row[0]: row[1] for row in connection.execute(query)}
-    return Progress(
-        by_reviewer.total(), dict(by_reviewer.most_common()), sum(awaits.values()), awaits.get("first", 0)
-    )
+    awaits: Counter[str] = Counter()
+    for whom, *_, n in work_tallies.statuses(connection):
+        awaits[whom] += n
+    return Progress(by_reviewer.total(), dict(by_reviewer.most_common()), awaits.total(), awaits[FIRST])
 
 
 def _first_since(connection: sa.Connection, table: sa.Table, since: datetime) -> int:

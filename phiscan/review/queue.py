@@ -22,6 +22,7 @@ from phiscan.model import (
     UnreadPart,
     Verdict,
 )
+from phiscan.review import work_tallies
 from phiscan.review.items import Decision, FileRow, FileState, ItemDetail, QueueItem
 from phiscan.review.standing import (
     detectors_of,
@@ -44,7 +45,6 @@ from phiscan.review.tables import (
     root,
     sighting,
     unread_part,
-    work_item,
 )
 from phiscan.review.work import WorkState
 
@@ -72,11 +72,12 @@ def queue(
 def count(connection: sa.Connection, scan_id: int | None, verdicts: Collection[Verdict | None] | None) -> int:
     """Count the items that ``queue`` would return without a limit."""
     if scan_id is None:
-        counted = sa.select(sa.func.count()).select_from(work_item).where(work_item.c.referred)
-        if verdicts is not None:
-            states = [verdict.value if verdict else WorkState.UNDECIDED.value for verdict in verdicts]
-            counted = counted.where(work_item.c.state.in_(states))
-        return int(connection.execute(counted).scalar_one())
+        wanted = {verdict.value if verdict else WorkState.UNDECIDED.value for verdict in verdicts or ()}
+        return sum(
+            n
+            for _, state, _, _, _, referred, n in work_tallies.statuses(connection)
+            if referred and (verdicts is None or state in wanted)
+        )
     referred = examination.c.referral == Referral.REFERRED.value
     query = present(sa.select(sa.func.count()).select_from(sighting), scan_id).where(referred)
     if verdicts is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import secrets
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -14,7 +15,7 @@ import sqlalchemy as sa
 
 from phiscan.errors import InputError
 from phiscan.model import Outcome, Referral, Verdict
-from phiscan.review import audit, work_rows
+from phiscan.review import audit, work_rows, work_tallies
 from phiscan.review.database import inserted_id, lock_chain
 from phiscan.review.deciding import checked_text, require_name
 from phiscan.review.standing import present
@@ -29,8 +30,8 @@ from phiscan.review.tables import (
     work_item,
 )
 from phiscan.review.work import WorkState
+from phiscan.review.work_rows import N_BANDS
 
-N_BANDS = 10  # of scores, for the estimate of what is left
 EVERY = 10  # one blind item follows so many others
 _PHI = (Verdict.PHI.value, Verdict.UNSURE.value)  # doubt cannot make an estimate smaller
 
@@ -213,18 +214,13 @@ def last_draw(connection: sa.Connection) -> SampleDraw | None:
 def left(connection: sa.Connection) -> LeftCounts:
     """Count what the estimates of what is left need; suppressed items are among the undecided."""
     strata = _strata(connection)
-    by_state = {
-        row[0]: row[1]
-        for row in connection.execute(
-            sa.select(work_item.c.state, sa.func.count())
-            .where(work_item.c.referred)
-            .group_by(work_item.c.state)
-        )
-    }
+    by_state: Counter[str] = Counter()
+    for _, state, _, _, _, referred, n in work_tallies.statuses(connection):
+        by_state[state] += n if referred else 0
     made = last_draw(connection)
     return LeftCounts(
-        undecided=by_state.get(WorkState.UNDECIDED.value, 0),
-        found=by_state.get(Verdict.PHI.value, 0),
+        undecided=by_state[WorkState.UNDECIDED.value],
+        found=by_state[Verdict.PHI.value],
         strata=strata,
         queued=_review(connection, made, referred=True) if made else None,
         unreferred=_review(connection, made, referred=False) if made else None,
@@ -258,21 +254,12 @@ def _dealt(connection: sa.Connection, n: int, *, falling: bool) -> list[float]:
 
 
 def _strata(connection: sa.Connection) -> tuple[Stratum, ...]:
-    """Count the referred items by their score; a blind one's stands in its examination."""
-    score = sa.func.coalesce(work_item.c.score, examination.c.health_score, 0.0)
-    band = sa.cast(sa.func.floor(score * N_BANDS), sa.Integer).label("band")
-    query = (
-        sa.select(band, work_item.c.state, sa.func.count())
-        .join(examination, examination.c.id == work_item.c.examination_id)
-        .where(work_item.c.referred)
-        .group_by(band, work_item.c.state)
-    )
+    """Count the referred items by their score, blind ones among them."""
     n = [[0, 0, 0] for _ in range(N_BANDS)]
-    for at, state, count in connection.execute(query):
-        here = n[min(int(at), N_BANDS - 1)]
-        here[0] += count
-        here[1] += count if state != WorkState.UNDECIDED.value else 0
-        here[2] += count if state in _PHI else 0
+    for band, state, count in work_tallies.bands(connection):
+        n[band][0] += count
+        n[band][1] += count if state != WorkState.UNDECIDED.value else 0
+        n[band][2] += count if state in _PHI else 0
     return tuple(
         Stratum(place / N_BANDS, (place + 1) / N_BANDS, *counted)
         for place, counted in enumerate(n)

@@ -11,7 +11,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from phiscan.errors import ConflictError, InputError
-from phiscan.review import audit, desk_policy
+from phiscan.review import audit, desk_policy, work_tallies
 from phiscan.review.column_types import iso
 from phiscan.review.database import inserted_id, lock_chain
 from phiscan.review.deciding import checked_text, require_name
@@ -325,4 +325,6 @@ def _hide_anew(connection: sa.Connection, scope: SuppressionScope) -> None:
     for end, file_ids in changed.items():
         for some in chunks(file_ids):
             here = work_item.c.file_id.in_(some)
+            before = work_tallies.rows_of(connection, here)
             connection.execute(work_item.update().where(here).values(hidden_until=end))
+            work_tallies.note(connection, before, [{**row, "hidden_until": end} for row in before])

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 
 from phiscan.errors import InputError
 from phiscan.model import EntityType, PiiVector
-from phiscan.review import queue
+from phiscan.review import queue, work_tallies
 from phiscan.review.column_types import iso
 from phiscan.review.items import FileState
 from phiscan.review.risk import exposure_of
@@ -76,7 +76,13 @@ def page(
 
 
 def size(connection: sa.Connection, wanted: WorkFilter, *, viewer: str, now: datetime) -> int:
-    """Count the items that pass a filter."""
+    """Count the items that pass a filter; the whole of a state is counted already."""
+    if wanted == WorkFilter(state=wanted.state):
+        return counts(connection, viewer=viewer, now=now).by_state[wanted.state]
+    return _size(connection, wanted, viewer=viewer, now=now)
+
+
+def _size(connection: sa.Connection, wanted: WorkFilter, *, viewer: str, now: datetime) -> int:
     query = _narrowed(sa.select(sa.func.count()).select_from(work_item), wanted, viewer, now)
     return int(connection.execute(query).scalar_one())
 
@@ -150,18 +156,10 @@ def next_after(
 
 def counts(connection: sa.Connection, *, viewer: str, now: datetime) -> WorkCounts:
     """Count the items by state, as the one who looks sees them; suppressed ones only by themselves."""
-    columns = (
-        work_item.c.awaits,
-        work_item.c.state,
-        work_item.c.reviewer,
-        work_item.c.assignee,
-        work_item.c.hidden_until,
-    )
-    query = sa.select(*columns, sa.func.count()).group_by(*columns)
     by_state: Counter[WorkState] = Counter(dict.fromkeys(WorkState, 0))
     hidden = mine = 0
     moment = iso(now)
-    for awaits, state, reviewer, assignee, hidden_until, n in connection.execute(query):
+    for awaits, state, reviewer, assignee, hidden_until, _, n in work_tallies.statuses(connection):
         seen = _state_seen(awaits, state, reviewer, viewer)
         if hidden_until > moment:
             hidden += n if seen is WorkState.UNDECIDED else 0
@@ -170,7 +168,7 @@ def counts(connection: sa.Connection, *, viewer: str, now: datetime) -> WorkCoun
         by_state[WorkState.ANY] += n
         by_state[WorkState.DISAGREED] += n if awaits == LEAD else 0
         mine += n if seen is WorkState.UNDECIDED and assignee == viewer else 0
-    passed_over = size(connection, WorkFilter(state=WorkState.SKIPPED), viewer=viewer, now=now)
+    passed_over = _size(connection, WorkFilter(state=WorkState.SKIPPED), viewer=viewer, now=now)
     by_state[WorkState.SKIPPED] = passed_over
     by_state[WorkState.UNDECIDED] -= passed_over
     return WorkCounts(dict(by_state), hidden, mine)
@@ -178,17 +176,17 @@ def counts(connection: sa.Connection, *, viewer: str, now: datetime) -> WorkCoun
 
 def choices(connection: sa.Connection) -> Choices:
     """Return the values that occur in the list, the most frequent first."""
-    columns = (work_item.c.root_id, work_item.c.media_type, work_item.c.owner, work_item.c.assignee)
-    sums: tuple[Counter[Any], ...] = (Counter(), Counter(), Counter(), Counter())
-    for *values, n in connection.execute(sa.select(*columns, sa.func.count()).group_by(*columns)):
-        for counter, value in zip(sums, values, strict=True):
-            counter[value] += n
-    names = {row.id: row.display for row in connection.execute(sa.select(root.c.id, root.c.display))}
-    roots, media_types, owners, assignees = sums
+    names = {str(row.id): row for row in connection.execute(sa.select(root.c.id, root.c.display))}
+    assignees: Counter[str] = Counter()
+    for _, _, _, assignee, _, _, n in work_tallies.statuses(connection):
+        assignees[assignee] += n
     return Choices(
-        roots=tuple((number, names[number], n) for number, n in roots.most_common()),
-        media_types=tuple(media_types.most_common()),
-        owners=tuple(owners.most_common()),
+        roots=tuple(
+            (names[number].id, names[number].display, n)
+            for number, n in work_tallies.values(connection, "root_id")
+        ),
+        media_types=tuple(work_tallies.values(connection, "media_type")),
+        owners=tuple(work_tallies.values(connection, "owner")),
         assignees=tuple((name, n) for name, n in assignees.most_common() if name),
     )
 
@@ -257,7 +255,9 @@ def _in_state(state: WorkState, viewer: str, now: datetime) -> tuple[sa.ColumnEl
     if state is WorkState.UNDECIDED:
         return (*undecided, work_item.c.file_id.not_in(_skipped(viewer, now)))
     if state is WorkState.SKIPPED:
-        return (*undecided, work_item.c.file_id.in_(_skipped(viewer, now)))
+        # Said by `awaits`, which has no index: the few skips are looked up, not all that is open.
+        still_open = work_item.c.awaits.in_([FIRST, SECOND])
+        return (still_open, undecided[1], work_item.c.file_id.in_(_skipped(viewer, now)))
     if state in _VERDICTS:
         known = sa.or_(work_item.c.awaits != SECOND, work_item.c.reviewer == viewer)
         return (work_item.c.state == state.value, known)
@@ -285,6 +285,7 @@ def _items(
     query = (
         sa.select(
             work_item,
+            examination.c.n_people,
             root.c.display.label("root"),
             root.c.complete_scan_id,
             file.c.display.label("path"),

@@ -13,6 +13,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from phiscan.model import EntityType, FileResult, Outcome, Referral
+from phiscan.review import work_tallies
 from phiscan.review.database import lock_chain
 from phiscan.review.hiding import Place, hidden_until, hiders
 from phiscan.review.second_verdicts import FIRST, SECOND, awaited
@@ -36,6 +37,7 @@ from phiscan.review.tables import (
 )
 from phiscan.review.work import WorkState
 
+N_BANDS = 10  # of scores, for the estimate of what is left
 THRESHOLD = 0.5  # HealthScore: the threshold learned from the prototypes
 RANDOM_SHARE = 0.1  # of the items, at a random place in the order by doubt
 _BIT = {kind.value: 1 << place for place, kind in enumerate(EntityType)}
@@ -62,19 +64,26 @@ def refresh(
     """
     lock_chain(connection)  # one at a time: rows are made from what the others left
     for some in chunks(dict.fromkeys(file_ids)):
-        connection.execute(work_item.delete().where(work_item.c.file_id.in_(some)))
+        here = work_item.c.file_id.in_(some)
+        gone = work_tallies.rows_of(connection, here)
+        if gone:
+            connection.execute(work_item.delete().where(here))
         rows = _rows(connection, some, types or {})
         if rows:
             connection.execute(work_item.insert(), rows)
+        work_tallies.note(connection, gone, rows)
 
 
 def rebuild(connection: sa.Connection) -> int:
     """Make the whole list anew and return its length."""
+    lock_chain(connection)
     connection.execute(work_item.delete())
+    work_tallies.clear(connection)
     for some in chunks(_candidates(connection)):
         rows = _rows(connection, some, {})
         if rows:
             connection.execute(work_item.insert(), rows)
+            work_tallies.note(connection, (), rows)
     return int(connection.execute(sa.select(sa.func.count()).select_from(work_item)).scalar_one())
 
 
@@ -119,9 +128,10 @@ def drop_departed(connection: sa.Connection, scan_id: int) -> None:
     """Remove the files that a scan, now complete, did not see on its roots."""
     of_scan = sa.select(scan_root.c.root_id).where(scan_root.c.scan_id == scan_id)
     gone = sa.select(file.c.id).where(file.c.root_id.in_(of_scan), file.c.seen_scan_id < scan_id)
-    connection.execute(
-        work_item.delete().where(work_item.c.root_id.in_(of_scan), work_item.c.file_id.in_(gone))
-    )
+    lock_chain(connection)
+    here = work_item.c.root_id.in_(of_scan) & work_item.c.file_id.in_(gone)
+    work_tallies.note(connection, work_tallies.rows_of(connection, here), ())
+    connection.execute(work_item.delete().where(here))
 
 
 def latest_draw(connection: sa.Connection) -> int | None:
@@ -179,7 +189,7 @@ def _rows(connection: sa.Connection, some: Sequence[int], types: Mapping[int, in
                 "owner": row.owner or str(row.uid),
                 "types": 0 if blind else kinds.get(number, 0),
                 "score": None if blind else row.health_score,
-                "n_people": row.n_people,
+                "band": min(int((row.health_score or 0.0) * N_BANDS), N_BANDS - 1),
                 "group_id": groups.get(number),
                 "state": verdict.verdict if verdict else WorkState.UNDECIDED.value,
                 "reviewer": verdict.reviewer if verdict else "",
@@ -230,7 +240,6 @@ def _standing(connection: sa.Connection, some: Sequence[int]) -> Sequence[sa.Row
         examination.c.media_type,
         examination.c.content_hash,
         examination.c.uid,
-        examination.c.n_people,
         examination.c.health_score,
         access.c.owner,
         arrived.label("arrived"),

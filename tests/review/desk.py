@@ -8,7 +8,7 @@ import sqlalchemy as sa
 
 from phiscan.model import EntityType, FileResult
 from phiscan.review.store import Store
-from phiscan.review.tables import work_item
+from phiscan.review.tables import work_item, work_tally
 from phiscan.review.work import WorkFilter, WorkItem, WorkOrder, WorkState
 from tests.review.results import NOW, finding, referred, scan
 
@@ -32,7 +32,9 @@ def share(n: int, *, folder: str = "letters") -> list[FileResult]:
 def scanned(store: Store, n: int = 12) -> list[int]:
     """Scan a share of n referred files and return their numbers."""
     scan(store, share(n))
-    return [item.file_id for item in store.desk.items(viewer="", now=NOW, order=WorkOrder.OLDEST, limit=500).items]
+    return [
+        item.file_id for item in store.desk.items(viewer="", now=NOW, order=WorkOrder.OLDEST, limit=500).items
+    ]
 
 
 def listed(
@@ -51,8 +53,14 @@ def rows(store: Store) -> Sequence[sa.Row[tuple[object, ...]]]:
         return connection.execute(sa.select(work_item).order_by(work_item.c.file_id)).all()
 
 
+def tallies(store: Store) -> Sequence[sa.Row[tuple[object, ...]]]:
+    with store._database.read() as connection:
+        query = sa.select(work_tally).where(work_tally.c.n != 0)
+        return connection.execute(query.order_by(work_tally.c.kind, work_tally.c.value)).all()
+
+
 def agrees_with_the_truth(store: Store) -> bool:
-    """Tell whether the list as it was kept is the list as it would be made now from all other tables."""
-    kept = rows(store)
+    """Tell whether list and counts as they were kept are what would be made now from all other tables."""
+    kept, counted = rows(store), tallies(store)
     assert store.desk.rebuild() == len(kept)
-    return rows(store) == kept
+    return (rows(store), tallies(store)) == (kept, counted)

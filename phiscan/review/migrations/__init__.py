@@ -13,12 +13,16 @@ from alembic import command
 from alembic.config import Config
 from alembic.script import ScriptDirectory
 
+from phiscan.review import work_rows
+
 
 def migrate(connection: sa.Connection, revision: str = "head") -> None:
     """Bring the database up to a revision, inside the caller's transaction."""
     config = alembic_config()
     config.attributes["connection"] = connection
     command.upgrade(config, revision)
+    if revision == "head":
+        work_rows.rebuild(connection)  # what is made from the other tables is made anew
 
 
 def pending(found: str) -> list[tuple[str, str]]:

@@ -22,6 +22,7 @@ from phiscan.review.tables.desk import (
     suppression_lift,
     topic_correction,
     work_item,
+    work_tally,
 )
 from phiscan.review.tables.models import health_window, model_activation, model_version
 from phiscan.review.tables.retention import key_use, legal_hold, purge, scan_totals
@@ -87,6 +88,7 @@ __all__ = [
     "topic_correction",
     "unread_part",
     "work_item",
+    "work_tally",
 ]
 
 SCHEMA_VERSION = "0006"  # the newest revision in migrations/versions

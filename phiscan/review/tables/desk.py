@@ -1,6 +1,7 @@
 """Tables of the officer's desk: corrections, second review, suppressions, reveals, near-duplicates.
 
-``work_item`` and ``near_group`` can be made again from the other tables; all the rest is append-only.
+``work_item``, ``work_tally`` and ``near_group`` can be made again from the other tables; the rest is
+append-only.
 """
 
 from __future__ import annotations
@@ -20,24 +21,24 @@ work_item = sa.Table(
     key("file_id", "file.id", "the file"),
     column("examination_id", RowId, "its standing result", sa.ForeignKey("examination.id")),
     column("root_id", RowId, "the root it lies under", sa.ForeignKey("root.id")),
-    column("path_folded", SafeText, "path below the root, its case folded, to search in"),
+    column("path_folded", sa.Text, "path below the root, its case folded, to search in"),
     column("content_hash", sa.Text, "blake3 of the present content"),
     column("referred", sa.Boolean, "the scan referred it; otherwise it is of the random sample"),
     column("blind", sa.Boolean, "shown without what the machine says of it"),
     column("risk", sa.Double, "order of the list: people x kinds x exposure x score; of a blind item, drawn"),
     column("doubt", sa.Double, "order by doubt: distance of the score from its threshold; of some, drawn"),
     column("arrived", RowId, "the scan that first saw this content"),
-    column("media_type", SafeText, "type by content"),
-    column("owner", SafeText, "owner's name, else its number"),
+    column("media_type", sa.Text, "type by content"),
+    column("owner", sa.Text, "owner's name, else its number"),
     column("types", sa.BigInteger, "types of identifiers found, a bit each in the order of the contract"),
     column("score", sa.Double, "health score; null when blind", null=True),
-    column("n_people", sa.Integer, "distinct people at risk, an estimate"),
+    column("band", sa.Integer, "tenth of the health score, 0 to 9, for estimates; never shown"),
     column("group_id", RowId, "near-duplicate group: number of its first file; null = alone", null=True),
     column("state", sa.Text, "undecided, phi, not_phi or unsure: the verdict that stands"),
-    column("reviewer", SafeText, "who gave that verdict; empty when undecided"),
+    column("reviewer", sa.Text, "who gave that verdict; empty when undecided"),
     column("decided", UtcTime, "when that verdict was given", null=True),
     column("decision_id", RowId, "the decision that stands", sa.ForeignKey("decision.id"), null=True),
-    column("assignee", SafeText, "who shall decide; empty = nobody"),
+    column("assignee", sa.Text, "who shall decide; empty = nobody"),
     column("awaits", sa.Text, "nobody, first (a first verdict), second (a blind second) or lead (disagreed)"),
     column("is_open", sa.Boolean, "a verdict is awaited from somebody but a lead"),
     column("hidden_until", sa.Text, "a suppression hides it until then (UTC, ISO 8601); empty = not hidden"),
@@ -49,9 +50,20 @@ work_item = sa.Table(
     sa.Index("ix_work_item_open_risk", "is_open", "risk", "file_id"),
     sa.Index("ix_work_item_open_doubt", "is_open", "doubt", "file_id"),
     sa.Index("ix_work_item_state_risk", "state", "risk", "file_id"),
-    sa.Index("ix_work_item_counts", "awaits", "state", "reviewer", "assignee", "hidden_until", "referred"),
+    sa.Index("ix_work_item_open_oldest", "is_open", "file_id"),
     sa.Index(None, "group_id"),
     comment="The review list, one row per file in it; made from the other tables as they change.",
+)
+
+work_tally = sa.Table(
+    "work_tally",
+    metadata,
+    sa.Column("kind", sa.Text, primary_key=True, nullable=False, comment="what is counted by"),
+    sa.Column(
+        "value", SafeText, primary_key=True, nullable=False, comment="a value of it, or several as JSON"
+    ),
+    column("n", sa.BigInteger, "items of the list that have it"),
+    comment="Counts of the review list, kept with it, so that a page need not count.",
 )
 
 near_signature = sa.Table(

@@ -87,6 +87,14 @@ def upgrade() -> None:
         sqlite_autoincrement=True,
     )
     op.create_table(
+        "work_tally",
+        sa.Column("kind", sa.Text(), nullable=False, comment="what is counted by"),
+        sa.Column("value", sa.Text(), nullable=False, comment="a value of it, or several as JSON"),
+        sa.Column("n", sa.BigInteger(), nullable=False, comment="items of the list that have it"),
+        sa.PrimaryKeyConstraint("kind", "value", name=op.f("pk_work_tally")),
+        comment="Counts of the review list, kept with it, so that a page need not count.",
+    )
+    op.create_table(
         "suppression",
         sa.Column("id", ROW_ID, autoincrement=True, nullable=False, comment="number of the suppression"),
         sa.Column("kind", sa.Text(), nullable=False, comment="value (a keyed hash) or rule"),
@@ -435,7 +443,12 @@ def upgrade() -> None:
             comment="types of identifiers found, a bit each in the order of the contract",
         ),
         sa.Column("score", sa.Double(), nullable=True, comment="health score; null when blind"),
-        sa.Column("n_people", sa.Integer(), nullable=False, comment="distinct people at risk, an estimate"),
+        sa.Column(
+            "band",
+            sa.Integer(),
+            nullable=False,
+            comment="tenth of the health score, 0 to 9, for estimates; never shown",
+        ),
         sa.Column(
             "group_id",
             ROW_ID,
@@ -484,14 +497,9 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("file_id", name=op.f("pk_work_item")),
         comment="The review list, one row per file in it; made from the other tables as they change.",
     )
-    op.create_index(
-        "ix_work_item_counts",
-        "work_item",
-        ["awaits", "state", "reviewer", "assignee", "hidden_until", "referred"],
-        unique=False,
-    )
     op.create_index(op.f("ix_work_item_group_id"), "work_item", ["group_id"], unique=False)
     op.create_index("ix_work_item_open_doubt", "work_item", ["is_open", "doubt", "file_id"], unique=False)
+    op.create_index("ix_work_item_open_oldest", "work_item", ["is_open", "file_id"], unique=False)
     op.create_index("ix_work_item_open_risk", "work_item", ["is_open", "risk", "file_id"], unique=False)
     op.create_index("ix_work_item_state_risk", "work_item", ["state", "risk", "file_id"], unique=False)
     op.create_table(
