@@ -91,7 +91,7 @@ def check(obj: str | None, address: str, roots: tuple[str, ...], as_json: bool) 
     """
     serving = _serving()
     config = load_config(Path(obj) if obj else None)
-    n_workers = serving.check_cluster(config, address, check_roots(roots) if roots else ())
+    n_workers = serving.check_cluster(config, address, check_roots(roots, config) if roots else ())
     if as_json:
         print_json({"address": address, "workers": n_workers})
     else:
