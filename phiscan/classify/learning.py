@@ -8,32 +8,34 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from phiscan.classify.adjustment import Adjustment, adjustment_features, log_odds
+from phiscan.classify.adjustment import Adjustment, adjustment_features
 from phiscan.classify.classifier import Classifier
+from phiscan.classify.correction import (
+    MAY_LOSE,
+    PENALTIES,
+    SEED,
+    Flags,
+    Floats,
+    Material,
+    fit,
+    hold_out,
+    loss_of,
+    shift_of,
+)
 from phiscan.classify.decision import Evidence, refers
 from phiscan.classify.features import Window
-from phiscan.classify.knn import ConceptTfidf, OneClassKnn, block_of
-from phiscan.classify.ridge import fit_ridge
+from phiscan.classify.knn import ConceptTfidf, block_of
 
-N_FOLDS: Final = 5
 MIN_OF_EACH: Final = 10  # reviewed PHI files and others: fewer teach no correction
 MIN_FILES: Final = 5  # a feature gets a weight of its own only if that many different files hold it
 SAME: Final = 0.97  # cosine from which two windows count as near-duplicates
-MAY_LOSE: Final = 0.01  # share of the reviewed PHI files that the new threshold may give up
-MARGIN: Final = 1.0  # log-odds below the least of them: a file not seen yet may lie lower
-PENALTIES: Final = (0.5, 2.0, 8.0)
-SLOPE_PENALTY: Final = 4.0
 MAX_PROTOTYPES: Final = 500  # learned ones, so that search time does not grow with the reviews
-SEED: Final = 2008
-
-Floats = npt.NDArray[np.float64]
-Flags = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,41 +72,6 @@ class Learned:
     groups: npt.NDArray[np.int64]
 
 
-@dataclass(slots=True)
-class _Material:
-    """The reviewed files as numbers, computed once."""
-
-    is_phi: Flags
-    groups: npt.NDArray[np.int64]
-    features: Floats  # (files, features)
-    names: list[str]
-    n_files: npt.NDArray[np.int64]  # groups that hold each feature
-    about: Floats
-    distances: Floats  # (files, shipped prototypes + files)
-    n_shipped: int
-    evidence: list[Evidence]
-    knn: OneClassKnn
-    k: int
-    penalty: float = PENALTIES[1]
-    bases: dict[bytes, Floats] = field(default_factory=dict)
-
-    def base(self, teachers: Flags) -> Floats:
-        """Return each file's uncorrected score with the PHI files among ``teachers`` as prototypes too."""
-        key = teachers.tobytes()
-        if key not in self.bases:
-            ours = np.flatnonzero(teachers & self.is_phi)
-            # Nobody is a prototype of itself or of its near-duplicates, as in leave-one-out.
-            extra = np.where(
-                self.groups[:, None] == self.groups[ours][None, :],
-                np.inf,
-                self.distances[:, self.n_shipped + ours],
-            )
-            all_distances = np.hstack([self.distances[:, : self.n_shipped], extra])
-            kth = np.partition(all_distances, self.k - 1, axis=1)[:, self.k - 1]
-            self.bases[key] = np.minimum(self.knn.score(kth), self.about)
-        return self.bases[key]
-
-
 def learn(examples: Sequence[Example], classifier: Classifier) -> Learned:
     """Learn from reviewed files, starting from the shipped ``classifier``.
 
@@ -125,7 +92,7 @@ def learn(examples: Sequence[Example], classifier: Classifier) -> Learned:
     before = _referred(material, material.base(nobody))
     n_phi, n_other = int(material.is_phi.sum()), int((~material.is_phi).sum())
     if n_phi < MIN_OF_EACH or n_other < MIN_OF_EACH:
-        scores = _hold_out(material, corrected=False)
+        scores = hold_out(material, corrected=False)
         reason = (
             f"a correction needs {MIN_OF_EACH} reviewed files of each verdict;"
             f" there are {n_phi} phi and {n_other} not_phi"
@@ -133,8 +100,8 @@ def learn(examples: Sequence[Example], classifier: Classifier) -> Learned:
         return Learned(
             prototypes, thresholds, None, reason, before, _referred(material, scores), scores, material.groups
         )
-    material.penalty = min(PENALTIES, key=lambda penalty: _loss(material, penalty))
-    scores = _hold_out(material, corrected=True)
+    material.penalty = min(PENALTIES, key=lambda penalty: loss_of(material, penalty))
+    scores = hold_out(material, corrected=True)
     after = _referred(material, scores)
     lost = int((before & ~after & material.is_phi).sum()) - int((after & ~before & material.is_phi).sum())
     spared = int((before & ~material.is_phi).sum()) - int((after & ~material.is_phi).sum())
@@ -142,11 +109,11 @@ def learn(examples: Sequence[Example], classifier: Classifier) -> Learned:
         reason = (
             f"on held-out files a correction would spare {spared} false referrals and lose {lost} PHI files"
         )
-        scores = _hold_out(material, corrected=False)
+        scores = hold_out(material, corrected=False)
         after = _referred(material, scores)
         return Learned(prototypes, thresholds, None, reason, before, after, scores, material.groups)
     everybody = ~nobody
-    weights, shift = _fit(material, everybody, everybody), _shift(material, everybody)
+    weights, shift = fit(material, everybody, everybody), shift_of(material, everybody)
     adjustment = Adjustment(
         slope=round(float(weights[0]), 5),
         intercept=round(float(weights[1]) - shift, 5),
@@ -159,7 +126,7 @@ def learn(examples: Sequence[Example], classifier: Classifier) -> Learned:
     return Learned(prototypes, thresholds, adjustment, "", before, after, scores, material.groups)
 
 
-def _prepare(examples: Sequence[Example], classifier: Classifier) -> tuple[_Material, ConceptTfidf]:
+def _prepare(examples: Sequence[Example], classifier: Classifier) -> tuple[Material, ConceptTfidf]:
     tfidf = extended(classifier.tfidf, [example.counts for example in examples if example.is_phi])
     rows = tfidf.transform([example.counts for example in examples])
     shipped = tfidf.transform(classifier.bags)
@@ -174,7 +141,7 @@ def _prepare(examples: Sequence[Example], classifier: Classifier) -> tuple[_Mate
     features = np.array([[one.get(name, 0.0) for name in names] for one in described])
     n_files = np.array([len(set(groups[features[:, j] != 0].tolist())) for j in range(len(names))])
     kept = n_files >= MIN_FILES
-    return _Material(
+    return Material(
         is_phi=np.array([example.is_phi for example in examples]),
         groups=groups,
         features=features[:, kept],
@@ -210,7 +177,7 @@ def near_duplicates(cosines: Floats) -> npt.NDArray[np.int64]:
     return groups
 
 
-def _prototypes(examples: Sequence[Example], material: _Material) -> tuple[tuple[str, dict[str, int]], ...]:
+def _prototypes(examples: Sequence[Example], material: Material) -> tuple[tuple[str, dict[str, int]], ...]:
     """Take one prototype per group of near-duplicates, so that copies weigh nothing."""
     first = [
         index
@@ -241,80 +208,13 @@ def _thresholds(
     return found
 
 
-def _referred(material: _Material, scores: Floats) -> Flags:
+def _referred(material: Material, scores: Floats) -> Flags:
     return np.array(
         [
             refers(replace(evidence, health=float(score)))
             for evidence, score in zip(material.evidence, scores, strict=True)
         ]
     )
-
-
-def _folds(material: _Material, among: Flags, seed: int) -> list[Flags]:
-    """Cut the files into folds, near-duplicates together, both verdicts spread evenly."""
-    draw = np.random.default_rng(seed)
-    number = np.full(len(among), -1)
-    for verdict in (True, False):
-        groups = np.unique(material.groups[among & (material.is_phi == verdict)])
-        groups = groups[~np.isin(groups, material.groups[number >= 0])]
-        for place, group in enumerate(draw.permutation(groups)):
-            number[among & (material.groups == group)] = place % N_FOLDS
-    return [number == fold for fold in range(N_FOLDS) if (number == fold).any()]
-
-
-def _fit(material: _Material, pupils: Flags, teachers: Flags, penalty: float | None = None) -> Floats:
-    """Fit slope, intercept and weights on ``pupils``; ridge towards the shipped score."""
-    penalty = material.penalty if penalty is None else penalty
-    base = np.array([log_odds(score) for score in material.base(teachers)[pupils]])
-    rows = np.column_stack([base, np.ones(len(base)), material.features[pupils]])
-    start = np.zeros(rows.shape[1])
-    start[0] = 1.0
-    strength = np.full(rows.shape[1], penalty)
-    strength[0], strength[1] = SLOPE_PENALTY, 0.01
-
-    return fit_ridge(rows, material.is_phi[pupils], start, strength)
-
-
-def _logits(material: _Material, weights: Floats, of: Flags, teachers: Flags) -> Floats:
-    base = np.array([log_odds(score) for score in material.base(teachers)[of]])
-    return np.asarray(weights[0] * base + weights[1] + material.features[of] @ weights[2:])
-
-
-def _out_of_fold(material: _Material, among: Flags, seed: int, penalty: float | None = None) -> Floats:
-    logits = np.full(len(among), np.nan)
-    for fold in _folds(material, among, seed):
-        others = among & ~fold
-        weights = _fit(material, others, others, penalty)
-        logits[fold] = _logits(material, weights, fold, others)
-    return logits
-
-
-def _loss(material: _Material, penalty: float) -> float:
-    everybody = np.ones(len(material.is_phi), dtype=np.bool_)
-    margins = np.where(material.is_phi, 1.0, -1.0) * _out_of_fold(material, everybody, SEED, penalty)
-    return float(np.logaddexp(0.0, -margins).sum())
-
-
-def _shift(material: _Material, among: Flags) -> float:
-    """Return the log-odds of the new threshold: 0, or lower where that could give up PHI files."""
-    logits = np.sort(_out_of_fold(material, among, SEED + 1)[among & material.is_phi])
-    allowed = math.floor(MAY_LOSE * len(logits))
-    return min(0.0, float(logits[allowed]) - MARGIN)
-
-
-def _hold_out(material: _Material, *, corrected: bool) -> Floats:
-    """Return each file's score by models that saw neither it nor its near-duplicates, threshold included."""
-    everybody = np.ones(len(material.is_phi), dtype=np.bool_)
-    scores = np.zeros(len(everybody))
-    for fold in _folds(material, everybody, SEED + 2):
-        others = everybody & ~fold
-        if not corrected:
-            scores[fold] = material.base(others)[fold]
-            continue
-        weights = _fit(material, others, others)
-        logits = _logits(material, weights, fold, others) - _shift(material, others)
-        scores[fold] = 1.0 / (1.0 + np.exp(-np.clip(logits, -30.0, 30.0)))
-    return scores
 
 
 def model_of(learned: Learned, *, base: str) -> dict[str, Any]:
