@@ -12,7 +12,7 @@ from phiscan.cli.db_key import rotate_key
 from phiscan.cli.db_retention import certificate, hold, purge
 from phiscan.cli.output import print_json, say
 from phiscan.config import load_config
-from phiscan.errors import StoreError
+from phiscan.errors import InputError, StoreError
 from phiscan.review import backup as backups
 from phiscan.review import condition, moving, postgresql
 from phiscan.review.database import bring_up_to_date, connect, schema_of
@@ -170,7 +170,7 @@ def move(obj: str | None, url: str, as_json: bool) -> None:
     phiscan.toml, then remove it. Give a password in ~/.pgpass or PGPASSWORD, or write @FILE instead of URL to
     read the URL from a file.
     """
-    target = Path(url[1:]).read_text(encoding="utf-8").strip() if url.startswith("@") else url
+    target = _url_in(Path(url[1:])) if url.startswith("@") else url
 
     def progress(table: str, n_rows: int) -> None:
         if n_rows:
@@ -182,6 +182,14 @@ def move(obj: str | None, url: str, as_json: bool) -> None:
         return
     n_rows = sum(entry.n_rows for entry in sums.values())
     click.echo(f"{n_rows:,} rows copied and compared; set the new URL as `database`, then remove the old one")
+
+
+def _url_in(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        message = f"{path}: the file with the URL cannot be read ({type(error).__name__})"
+        raise InputError(message) from None
 
 
 def _say_manifest(done: str, file: Path, made: backups.Manifest, *, as_json: bool) -> None:

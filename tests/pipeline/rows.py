@@ -14,6 +14,9 @@ VOLATILE = {
     "assigned",
     "prev_hash",
     "row_hash",
+    "used",
+    "hash",
+    "details",  # of the audit log, whose digest is over a row with its time
 }
 
 

@@ -1,0 +1,76 @@
+"""A scan writes the same rows into PostgreSQL as into SQLite, disturbed or not."""
+
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from phiscan.review import moving
+from tests.pipeline.harness import Tool, write_share
+from tests.pipeline.rows import database_rows
+
+N_FILES = 1_500
+
+
+@dataclass(frozen=True)
+class ServerTool(Tool):
+    """The program with its database on a server."""
+
+    url: str
+
+    def environment(self) -> dict[str, str]:
+        return {**super().environment(), "PHISCAN_DATABASE": self.url}
+
+    def rows(self) -> dict[str, list[dict[str, object]]]:
+        """Return every row, by way of a copy in SQLite."""
+        moving.move(self.url, f"sqlite:///{self.home / 'copy.db'}", on_table=lambda _name, _n: None)
+        return database_rows(self.home / "copy.db")
+
+
+def _tables(rows: dict[str, list[dict[str, object]]]) -> dict[str, list[dict[str, object]]]:
+    return {name: found for name, found in rows.items() if name != "sqlite_sequence"}
+
+
+@pytest.mark.slow
+def test_a_scan_on_a_server_writes_the_rows_of_one_in_a_file(
+    tmp_path: Path, fresh_postgresql: Callable[[], str]
+) -> None:
+    share = write_share(tmp_path / "share", N_FILES)
+    in_file = Tool(tmp_path / "home")
+    assert in_file.run("scan", share).returncode == 1
+    on_server = ServerTool(tmp_path / "home2", fresh_postgresql())
+    killed = ServerTool(tmp_path / "home3", fresh_postgresql())
+    for tool in (on_server, killed):
+        tool.home.mkdir(mode=0o700)
+        shutil.copy2(in_file.home / "key", tool.home / "key")
+    assert on_server.run("scan", share).returncode == 1
+    expected = _tables(database_rows(in_file.database))
+    assert _tables(on_server.rows()) == expected
+
+    process = subprocess.Popen(
+        killed.command("scan", share), env=killed.environment(), cwd=tmp_path, stderr=subprocess.DEVNULL
+    )
+    _wait_for_a_batch(killed.url)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert killed.run("scan", share).returncode == 1
+    assert _tables(killed.rows()) == expected
+
+
+def _wait_for_a_batch(url: str) -> None:
+    deadline = time.monotonic() + 120
+    with psycopg.connect(url, autocommit=True) as connection:
+        while time.monotonic() < deadline:
+            found = connection.execute("SELECT to_regclass('examination')").fetchone()
+            if found and found[0]:
+                counted = connection.execute("SELECT count(*) FROM examination").fetchone()
+                if counted and counted[0] >= 200:
+                    return
+            time.sleep(0.02)
+    pytest.fail("the scan recorded nothing in two minutes")
