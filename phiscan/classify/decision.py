@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Final
+from typing import Any, Final
 
 from phiscan.model import Document, EntityType, HealthScore, PiiBit, Referral, Screening
 
@@ -66,9 +66,10 @@ def evidence_of(kept: Mapping[str, int]) -> Evidence:
     Raises:
         KeyError: something is missing: it was stored by another version.
     """
-    return Evidence(
-        health=0.0, **{item.name: kept[item.name] for item in fields(Evidence) if item.name != "health"}
-    )
+    values: dict[str, Any] = {
+        item.name: kept[item.name] for item in fields(Evidence) if item.name != "health"
+    }
+    return Evidence(health=0.0, **values)
 
 
 @dataclass(frozen=True, slots=True)
