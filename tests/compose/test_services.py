@@ -16,6 +16,7 @@ ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(900)
 def test_scan_goes_through_every_service(tmp_path_factory: pytest.TempPathFactory) -> None:
     needs("pg_ctl", "initdb", folders=tuple(map(str, Path("/usr/lib/postgresql").glob("*/bin"))))
     folder = tmp_path_factory.mktemp("s")
@@ -30,7 +31,7 @@ def test_scan_goes_through_every_service(tmp_path_factory: pytest.TempPathFactor
         env={**os.environ, "PYTHON": sys.executable, "WEB_PORT": str(port)},
         capture_output=True,
         text=True,
-        timeout=280,
+        timeout=840,
         check=False,
     )
     assert done.returncode == 1, done.stderr
