@@ -15,7 +15,7 @@ from phiscan.review import moving
 from tests.pipeline.harness import Tool, write_share
 from tests.pipeline.rows import database_rows
 
-N_FILES = 1_500
+N_FILES = 600
 
 
 @dataclass(frozen=True)

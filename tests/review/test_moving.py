@@ -308,7 +308,7 @@ def test_a_killed_move_leaves_the_target_empty_and_can_be_done_again(
 ) -> None:
     before = sums(url)
     n_steps = int(child(0, "move", url, third_url).stdout)
-    for kill_at in places(n_steps - 1, 8):  # the last step ends the transaction that only reads
+    for kill_at in places(n_steps - 1, 4):  # the last step ends the transaction that only reads
         killed = child(kill_at, "move", url, other_url)
         assert killed.returncode == -signal.SIGKILL
         assert is_empty(other_url), kill_at
@@ -321,7 +321,7 @@ def test_a_killed_move_leaves_the_target_empty_and_can_be_done_again(
 @pytest.mark.slow
 def test_a_killed_backup_leaves_no_file_of_its_name(filled: Store, url: str, tmp_path: Path) -> None:
     n_steps = int(child(0, "backup", url, str(tmp_path / "whole")).stdout)
-    for kill_at in places(n_steps, 8):
+    for kill_at in places(n_steps, 4):
         assert child(kill_at, "backup", url, str(tmp_path / "cut")).returncode == -signal.SIGKILL
         assert not (tmp_path / "cut").exists()
     backup.back_up(url, tmp_path / "cut", now=NOW)
@@ -337,7 +337,7 @@ def test_a_killed_purge_removes_nothing_and_leaves_the_tables_guarded(
     moving.move(url, third_url, on_table=lambda _name, _n: None)
     n_steps = int(child(0, "purge", third_url, "").stdout)
     assert sums(third_url) != before
-    for kill_at in places(n_steps, 8):
+    for kill_at in places(n_steps, 4):
         assert child(kill_at, "purge", url, "").returncode == -signal.SIGKILL
         assert sums(url) == before
         with pytest.raises(sa.exc.DBAPIError, match="is append-only"), filled._database._engine.begin() as c:
@@ -348,7 +348,7 @@ def test_a_killed_purge_removes_nothing_and_leaves_the_tables_guarded(
 @pytest.mark.slow
 def test_a_killed_migration_leaves_an_empty_database(empty_url: str, third_url: str) -> None:
     n_steps = int(child(0, "migrate", "", third_url).stdout)
-    for kill_at in places(n_steps, 8):
+    for kill_at in places(n_steps, 4):
         assert child(kill_at, "migrate", "", empty_url).returncode == -signal.SIGKILL
         assert is_empty(empty_url)
     Store.open(empty_url, create=True).close()
