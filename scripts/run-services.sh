@@ -63,13 +63,14 @@ TOML
 fi
 
 rm -f address
-phiscan cluster scheduler --port 0 --address-file address 2>dask-scheduler.log &
+# Started without the function: in a shell's background it would have a process of its own, and no signal arrive.
+"$python" -m phiscan --config phiscan.toml cluster scheduler --port 0 --address-file address 2>dask-scheduler.log &
 started="$!"
 wait_for "the Dask scheduler" test -s address
 address=$(cat address)
-phiscan cluster worker "$address" --workers "$workers" 2>worker.log &
+"$python" -m phiscan --config phiscan.toml cluster worker "$address" --workers "$workers" 2>worker.log &
 started="$started $!"
-phiscan serve --port "$port" 2>web.log &
+"$python" -m phiscan --config phiscan.toml serve --port "$port" 2>web.log &
 started="$started $!"
 wait_for "the workers" phiscan cluster check "$address" "$share"
 wait_for "the web server" "$python" -c \
