@@ -105,7 +105,8 @@ def log(
     """Append one event and its entry in the audit log."""
     row = {"event": event.value, "user_id": user_id, "value": value, "address": address, "at": now}
     number = inserted_id(connection, user_event, row)
-    details = {"user": user_id, "value": value}
+    name = connection.execute(sa.select(user_account.c.name).where(user_account.c.id == user_id)).scalar()
+    details = {"user": user_id, "name": name, "value": value}
     audit.append(connection, [audit.Entry(event.value, number, details)], actor=actor, at=now)
 
 

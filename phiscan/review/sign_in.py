@@ -16,7 +16,7 @@ import sqlalchemy as sa
 
 from phiscan.review import accounts, passwords, sessions
 from phiscan.review.accounts import User
-from phiscan.review.database import Database, inserted_id
+from phiscan.review.database import Database, inserted_id, lock_chain
 from phiscan.review.tables.users import UserEvent, sign_in_attempt, user_account
 
 T = TypeVar("T")
@@ -116,6 +116,7 @@ def _count(
     connection: sa.Connection, name: str, address: str, limits: Limits, now: datetime
 ) -> _Counted | None:
     """Count an attempt; None when there were too many from this address."""
+    lock_chain(connection)  # of attempts at the same moment, each sees those before
     since = now - limits.window
     unknown = sign_in_attempt.c.user_id.is_(None) & (sign_in_attempt.c.at <= since)
     connection.execute(sign_in_attempt.delete().where(unknown))

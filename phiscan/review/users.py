@@ -289,8 +289,8 @@ class Users:
 
     def _end(self, user_id: int, session_id: int | None, event: UserEvent, *, by: str, now: datetime) -> None:
         def end(connection: sa.Connection) -> None:
-            sessions.end(connection, user_id=user_id, session_id=session_id, now=now)
-            accounts.log(connection, event, user_id, actor=by, now=now)
+            if sessions.end(connection, user_id=user_id, session_id=session_id, now=now):
+                accounts.log(connection, event, user_id, actor=by, now=now)
 
         self.database.write(end, durable=True)
 

@@ -65,7 +65,7 @@ from phiscan.web.packs import Packs
 from phiscan.web.pages import Pages
 from phiscan.web.protection import Protection
 from phiscan.web.provider import load_provider
-from phiscan.web.session import admit
+from phiscan.web.session import admit, cookie_name
 from phiscan.web.static import Static
 
 ROUTES: tuple[Routes, ...] = (
@@ -179,7 +179,7 @@ def _openapi(app: FastAPI) -> dict[str, object]:
         routes = [route for route in app.routes if isinstance(route, APIRoute) and route.include_in_schema]
         made = get_openapi(title=app.title, version=app.version, routes=routes)
         made.setdefault("components", {})["securitySchemes"] = {
-            "session": {"type": "apiKey", "in": "cookie", "name": "phiscan"},
+            "session": {"type": "apiKey", "in": "cookie", "name": cookie_name(app.state.desk)},
             "token": {"type": "http", "scheme": "bearer"},
         }
         made["security"] = [{"session": []}, {"token": []}]

@@ -3,6 +3,7 @@
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 from fastapi import FastAPI
@@ -26,6 +27,8 @@ OWN = {"sec-fetch-site": "same-origin"}  # what a browser says of our own forms
 class Browser:
     """A browser that says where its requests come from, and follows no redirect."""
 
+    open: ClassVar[list["Browser"]] = []
+
     def __init__(self, app: FastAPI, address: str = "192.0.2.1") -> None:
         self.client = TestClient(
             app,
@@ -34,11 +37,20 @@ class Browser:
             raise_server_exceptions=False,
             client=(address, 50_000),
         )
+        self.client.__enter__()  # one event loop for all its requests; else each starts its own
+        Browser.open.append(self)
 
     def sign_in(self, name: str, password: str = PASSWORD) -> "Browser":
         answer = self.client.post("/sign-in", data={"name": name, "password": password}, headers=OWN)
         assert answer.status_code == 303, answer.text
         return self
+
+
+@pytest.fixture(autouse=True)
+def _close_browsers() -> Iterator[None]:
+    yield
+    while Browser.open:
+        Browser.open.pop().client.__exit__()
 
 
 @pytest.fixture
