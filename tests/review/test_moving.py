@@ -67,6 +67,15 @@ def other_url(backend: str, tmp_path: Path, request: pytest.FixtureRequest) -> s
 
 
 @pytest.fixture
+def trial_url(backend: str, tmp_path: Path, request: pytest.FixtureRequest) -> str:
+    """Another empty database of the other kind, to count the steps of a move into that kind."""
+    if backend == "postgresql":
+        return url_of(tmp_path / "trial.db")
+    fresh: Callable[[], str] = request.getfixturevalue("fresh_postgresql")
+    return fresh()
+
+
+@pytest.fixture
 def third_url(backend: str, tmp_path: Path, request: pytest.FixtureRequest) -> str:
     """Another empty database of the first kind."""
     if backend == "sqlite":
@@ -304,10 +313,10 @@ def places(n_steps: int, n_places: int = 4) -> list[int]:
 
 @pytest.mark.slow
 def test_a_killed_move_leaves_the_target_empty_and_can_be_done_again(
-    filled: Store, url: str, other_url: str, third_url: str
+    filled: Store, url: str, other_url: str, trial_url: str
 ) -> None:
     before = sums(url)
-    n_steps = int(child(0, "move", url, third_url).stdout)
+    n_steps = int(child(0, "move", url, trial_url).stdout)
     for kill_at in places(n_steps - 1, 4):  # the last step ends the transaction that only reads
         killed = child(kill_at, "move", url, other_url)
         assert killed.returncode == -signal.SIGKILL
