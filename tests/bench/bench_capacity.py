@@ -5,8 +5,8 @@
 
 The growing share is made lazily through the crawl seam, and its files are answered by workers that do not
 read: what is left is the scan's own process (crawl, plan, copies, ledger, database), which is what could
-grow. Processor seconds stand beside the clock's, for machines that others use too. Each size runs in a process of its own, so that its peak memory is its own. Reading is measured
-beside it, on files of a disk, with the program itself.
+grow. Each size runs in a process of its own, so that its peak memory is its own. Processor seconds stand
+beside the clock's, for machines that others use too. What reading costs is measured on files of a disk.
 """
 
 import json
@@ -24,7 +24,7 @@ import pytest
 from blake3 import blake3
 
 from phiscan.config import Config
-from phiscan.crawl import Crawled, IgnoreRules
+from phiscan.crawl import Crawled, IgnoreRules, crawl
 from phiscan.model import (
     EntityType,
     FileResult,
@@ -37,7 +37,7 @@ from phiscan.model import (
     Span,
     StoredFinding,
 )
-from phiscan.pipeline import Processed, scan
+from phiscan.pipeline import Processed, build_engine, process, scan
 from phiscan.review.identity import create_key
 from phiscan.review.store import Store
 from tests.corpus.bench_share import make_share
@@ -90,17 +90,29 @@ def test_one_worker_and_two(tmp_path: Path) -> None:
 
 @pytest.mark.bench
 def test_cost_of_a_gigabyte(tmp_path: Path) -> None:
-    for name, n_files, n_bytes in (("1 KB", 2_000, 1_000), ("100 KB", 60, 100_000), ("5 MB", 2, 5_000_000)):
-        share = tmp_path / name
-        _write_letters(share, n_files, n_bytes)
-        seconds = _scan(tmp_path, share, "--workers", "1")
-        total = n_files * n_bytes
+    config = Config(home=tmp_path / "home")
+    config.home.mkdir()
+    create_key(config.key_file)
+    engine = build_engine(config)
+    make_share(tmp_path / "mixed", 800, seed=1)
+    kinds = (("text of 1 KB", 300, 1_000), ("text of 100 KB", 20, 100_000), ("text of 1 MB", 2, 1_000_000))
+    for name, n_files, n_bytes in kinds:
+        _write_letters(tmp_path / name, n_files, n_bytes)
+    print(f"\n{'':<16}{'files':>7}{'MB':>8}{'CPU s':>8}{'ms/file':>9}{'CPU h/GB':>10}")
+    for name in ("mixed", *(name for name, _n_files, _n_bytes in kinds)):
+        n_files = n_bytes = 0
+        started = time.process_time()
+        for crawled in crawl([bytes(tmp_path / name)], IgnoreRules(pathspec.GitIgnoreSpec.from_lines([]))):
+            if crawled.skip is None and crawled.fail is None:
+                process(crawled.source, engine)
+                n_files, n_bytes = n_files + 1, n_bytes + crawled.source.size
+        seconds = time.process_time() - started
+        hours = seconds / n_bytes * 1e9 / 3600
+        each = 1e3 * seconds / n_files
         print(
-            f"\ntext files of {name:>6}: {seconds:6.1f} s, {1e3 * seconds / n_files:8.1f} ms a file, "
-            f"{seconds * 1e9 / total / 3600:6.1f} core hours a GB",
-            end="",
+            f"{name:<16}{n_files:>7,}{n_bytes / 1e6:>8.2f}{seconds:>8.2f}{each:>9.2f}{hours:>10.2f}",
+            flush=True,
         )
-    print()
 
 
 def measure(folder: str, n_files: str) -> None:
