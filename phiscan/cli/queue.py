@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import click
 
 from phiscan.cli.output import print_json, say
 from phiscan.cli.probability import probability, probability_line
+from phiscan.cli.queue_desk import DESK_COMMANDS
 from phiscan.cli.queue_explain import detail_json, explain
 from phiscan.cli.queue_export import EVENTS, FORMATS
+from phiscan.cli.queue_filter import filter_options, read_filter
 from phiscan.cli.queue_table import item_json, print_items
 from phiscan.cli.queue_verdicts import read_verdicts, sort_out
 from phiscan.cli.visible import visible
@@ -57,20 +60,29 @@ def queue() -> None:
     "--limit", type=click.IntRange(min=0), default=20, show_default=True, help="At most so many; 0 = all."
 )
 @click.option("--offset", type=click.IntRange(min=0), default=0, help="Pass over the first so many.")
+@filter_options
 @_scan_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.pass_obj
 def list_items(
-    obj: str | None, verdict: str, limit: int, offset: int, scan_id: int | None, as_json: bool
+    obj: str | None,
+    verdict: str,
+    limit: int,
+    offset: int,
+    scan_id: int | None,
+    as_json: bool,
+    **filters: Any,
 ) -> None:
     """List the referred files, the greatest risk first.
 
-    Risk is the number of kinds of identifiers times the people at risk times the health score. No value is
-    shown, only types, counts and scores.
+    Risk is the number of people at risk times the kinds of identifiers times who may read the file times the
+    health score. No value is shown, only types, counts and scores.
     """
     with open_store(obj) as store:
-        items = store.queue(scan_id, verdicts=_WANTED[verdict], limit=limit or None, offset=offset)
-        n_all = store.queue_size(scan_id, verdicts=_WANTED[verdict])
+        wanted = read_filter(filters)
+        verdicts = _WANTED[verdict]
+        items = store.queue(scan_id, verdicts=verdicts, limit=limit or None, offset=offset, wanted=wanted)
+        n_all = store.queue_size(scan_id, verdicts=verdicts, wanted=wanted)
         n_open = store.queue_size(scan_id, verdicts=[None])
     if as_json:
         shown = [item_json(item) for item in items]
@@ -222,3 +234,7 @@ def export(obj: str | None, everything: bool, output_format: str, as_json: bool,
         rows = store.present_rows() if scan_id is None else store.rows(scan_id)
         wanted = (row for row in rows if everything or row.referral is Referral.REFERRED)
         FORMATS["json" if as_json else output_format](wanted)
+
+
+for _command in DESK_COMMANDS:
+    queue.add_command(_command)

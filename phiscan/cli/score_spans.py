@@ -31,6 +31,7 @@ from phiscan.report.span_files import (
 
 _PATH = click.Path(path_type=Path)
 _FORMAT_HELP = "i2b2 (2006 inline or 2014 stand-off XML), brat or jsonl."
+NO_TEXT = "a gold document has no text, so its tokens are not known"
 
 
 @click.command()
@@ -76,11 +77,14 @@ def spans(
     except ValueError as error:
         message = f"{system_path}: {error}"
         raise InputError(message) from None
-    tokens = token_scores(pairs, vocabulary, normalise=str.casefold if ignore_case else str)
+    # Corrections of reviewers are kept without text: their instances can be scored, tokens there are none.
+    has_text = all(document.text is not None for document in gold.values())
+    token_pairs = pairs if has_text else ()
+    tokens = token_scores(token_pairs, vocabulary, normalise=str.casefold if ignore_case else str)
     payload: dict[str, Any] = {
         "documents": len(pairs),
         "instance": _instance(sum(per_record, InstanceCounts())),
-        "token": _token(tokens.overall),
+        "token": _token(tokens.overall) if has_text else {**_token(tokens.overall), "reason": NO_TEXT},
         "instance_by_type": {name: _instance(counts) for name, counts in by_type.items()},
         "token_by_type": {name: _token(counts) for name, counts in tokens.by_type.items()},
         "out_of_vocabulary": _recall(tokens.out_of_vocabulary, "out-of-vocabulary"),

@@ -106,22 +106,20 @@ def pair_documents(
     pairs = []
     missing = []
     for name, document in sorted(gold.items()):
-        if document.text is None:
-            message = f"{gold_path}: the document '{name}' has no text; a gold standard needs it"
-            raise InputError(message)
         other = system.get(name)
         if other is None:
             missing.append(name)
             other = AnnotatedText(name, None, ())
-        elif other.text is not None and other.text != document.text:
+        elif None not in {document.text, other.text} and other.text != document.text:
             message = (
                 f"{system_path}: the text of the document '{name}' differs from {gold_path} "
-                f"at character {_first_difference(document.text, other.text)}"
+                f"at character {_first_difference(document.text or '', other.text or '')}"
             )
             raise InputError(message)
         for number, span in enumerate(other.spans):
             where = f"{system_path}: document '{name}', span {number}"
-            checked_span(where, span.start, span.end, span.type, len(document.text))
+            n_chars = None if document.text is None else len(document.text)
+            checked_span(where, span.start, span.end, span.type, n_chars)
         pairs.append((document, other))
     return Pairing(tuple(pairs), tuple(missing))
 

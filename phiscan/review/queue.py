@@ -58,10 +58,15 @@ def queue(
     verdicts: Collection[Verdict | None] | None,
     limit: int | None,
     offset: int,
+    within: sa.Select[Any] | None = None,
 ) -> list[QueueItem]:
-    """Return referred files, the greatest risk first, then by root and path."""
+    """Return referred files, the greatest risk first, then by root and path.
+
+    ``within``: selects the numbers of the only files that are wanted.
+    """
+    narrowed = _narrowed(standing(scan_id=scan_id), verdicts)
     query = (
-        _narrowed(standing(scan_id=scan_id), verdicts)
+        (narrowed if within is None else narrowed.where(file.c.id.in_(within)))
         .order_by(examination.c.risk.desc(), root.c.path, file.c.path)
         .limit(limit)
         .offset(offset)

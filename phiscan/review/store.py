@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import Any, Literal, Self
 
 from phiscan.model import FileResult, Verdict
-from phiscan.review import audit, deciding, queue, recording, reuse, scanning, summaries
+from phiscan.review import audit, deciding, queue, recording, reuse, scanning, summaries, work_list
 from phiscan.review.database import Database, open_database
 from phiscan.review.desk import Desk
 from phiscan.review.items import (
@@ -28,6 +28,7 @@ from phiscan.review.items import (
     ScanSummary,
 )
 from phiscan.review.users import Users
+from phiscan.review.work import WorkFilter
 
 __all__ = [
     "AuditCheck",
@@ -192,25 +193,38 @@ class Store:
         verdicts: Collection[Verdict | None] | None = None,
         limit: int | None = None,
         offset: int = 0,
+        wanted: WorkFilter | None = None,
     ) -> list[QueueItem]:
         """Return referred files by falling risk, then by path.
 
         ``scan_id`` None = the files present now on every root ever scanned, so that a scan of one share
         does not hide what is undecided on another. ``verdicts`` keeps items with one of these verdicts,
-        None standing for undecided.
+        None standing for undecided. ``wanted`` narrows to files that pass a filter now, whatever its state.
 
         Raises:
             StoreError: there is no such scan.
         """
         with self._database.read() as connection:
             number = None if scan_id is None else summaries.chosen_scan(connection, scan_id)
-            return queue.queue(connection, number, verdicts=verdicts, limit=limit, offset=offset)
+            within = None if wanted is None else work_list.matching(wanted, None)
+            return queue.queue(
+                connection, number, verdicts=verdicts, limit=limit, offset=offset, within=within
+            )
 
     def queue_size(
-        self, scan_id: int | None = None, *, verdicts: Collection[Verdict | None] | None = None
+        self,
+        scan_id: int | None = None,
+        *,
+        verdicts: Collection[Verdict | None] | None = None,
+        wanted: WorkFilter | None = None,
     ) -> int:
         """Count what ``queue`` returns without a limit."""
         with self._database.read() as connection:
+            if wanted is not None:
+                within = work_list.matching(wanted, None)
+                return len(
+                    queue.queue(connection, scan_id, verdicts=verdicts, limit=None, offset=0, within=within)
+                )
             return queue.count(connection, scan_id, verdicts)
 
     def item(self, file_id: int) -> ItemDetail:

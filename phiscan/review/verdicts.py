@@ -187,7 +187,7 @@ def undo_last(connection: sa.Connection, *, by: str, now: datetime) -> int:
             .order_by(table.c.id.desc())
             .limit(1)
         )
-        latest += connection.execute(query).all()
+        latest.extend(connection.execute(query))
     if not latest:
         message = f"nothing to undo: {by} has given no verdict"
         raise ConflictError(message)

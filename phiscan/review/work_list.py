@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -218,10 +218,24 @@ def _ordered(
     return query.order_by(*(column.desc() if falling else column for column in columns))
 
 
+def matching(wanted: WorkFilter, states: Collection[WorkState] | None) -> sa.Select[Any]:
+    """Select the referred files that pass a filter and whose verdict is one of these, whoever looks.
+
+    What is suppressed or passed over is among them: this is for programs and for counts.
+    """
+    query = sa.select(work_item.c.file_id).where(work_item.c.referred, *_conditions(wanted))
+    if states is not None:
+        query = query.where(work_item.c.state.in_([state.value for state in states]))
+    return query
+
+
 def _narrowed(query: sa.Select[Any], wanted: WorkFilter, viewer: str, now: datetime) -> sa.Select[Any]:
     query = query.where(*_in_state(wanted.state, viewer, now))
     hidden = work_item.c.hidden_until > iso(now)
-    query = query.where(hidden if wanted.suppressed else ~hidden)
+    return query.where(hidden if wanted.suppressed else ~hidden, *_conditions(wanted))
+
+
+def _conditions(wanted: WorkFilter) -> list[sa.ColumnElement[bool]]:
     equal = {
         work_item.c.root_id: wanted.root_id,
         work_item.c.media_type: wanted.media_type or None,
@@ -229,22 +243,22 @@ def _narrowed(query: sa.Select[Any], wanted: WorkFilter, viewer: str, now: datet
         work_item.c.assignee: wanted.assignee,
         work_item.c.group_id: wanted.group_id,
     }
-    query = query.where(*(column == value for column, value in equal.items() if value is not None))
+    conditions = [column == value for column, value in equal.items() if value is not None]
     if wanted.folder.strip("/"):
         inside = wanted.folder.strip("/").casefold() + "/"
-        query = query.where(work_item.c.path_folded.startswith(inside, autoescape=True))
+        conditions.append(work_item.c.path_folded.startswith(inside, autoescape=True))
     if wanted.entity_type is not None:
-        query = query.where(work_item.c.types.bitwise_and(types_mask([EntityType(wanted.entity_type)])) != 0)
+        conditions.append(work_item.c.types.bitwise_and(types_mask([EntityType(wanted.entity_type)])) != 0)
     if wanted.min_score is not None:
-        query = query.where(work_item.c.score >= wanted.min_score)
+        conditions.append(work_item.c.score >= wanted.min_score)
     if wanted.max_score is not None:
-        query = query.where(work_item.c.score <= wanted.max_score)
+        conditions.append(work_item.c.score <= wanted.max_score)
     if wanted.new:
         newest = sa.select(root.c.complete_scan_id).where(root.c.id == work_item.c.root_id).scalar_subquery()
-        query = query.where(work_item.c.arrived >= sa.func.coalesce(newest, 0))
+        conditions.append(work_item.c.arrived >= sa.func.coalesce(newest, 0))
     if wanted.text:
-        query = query.where(work_item.c.path_folded.contains(wanted.text.casefold(), autoescape=True))
-    return query
+        conditions.append(work_item.c.path_folded.contains(wanted.text.casefold(), autoescape=True))
+    return conditions
 
 
 def _in_state(state: WorkState, viewer: str, now: datetime) -> tuple[sa.ColumnElement[bool], ...]:
@@ -359,7 +373,7 @@ def _group_sizes(connection: sa.Connection, groups: Sequence[int]) -> dict[int, 
 
 
 def _cursor(direction: str, order: WorkOrder, row: sa.Row[Any]) -> str:
-    file_id, key = row
+    file_id, key = tuple(row)
     return f"{direction}:{order.value}:{float(key).hex()}:{file_id}"
 
 

@@ -21,6 +21,7 @@ import sqlalchemy as sa
 
 from phiscan.model import EntityType, FileResult, PiiBit, PiiVector, Verdict
 from phiscan.review import work_rows
+from phiscan.review.desk import Desk
 from phiscan.review.standing import present
 from phiscan.review.store import Store
 from phiscan.review.tables import decision, examination, second_verdict, sighting
@@ -28,6 +29,7 @@ from phiscan.review.work import WorkFilter, WorkOrder, WorkState
 from tests.review.results import ROOT, finding, referred, url_of
 
 N_ITEMS = int(os.environ.get("PHISCAN_BENCH_ITEMS", "200000"))
+BUILT = os.environ.get("PHISCAN_BENCH_DATABASE", "")  # a database that an earlier run made
 N_FINDINGS = 5
 N_REVIEWERS = 5
 N_DECISIONS = 100  # by each of them
@@ -80,6 +82,8 @@ def build(store: Store) -> float:
 
 @pytest.fixture(scope="module")
 def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    if BUILT:
+        return Path(BUILT)
     path = tmp_path_factory.mktemp("desk") / "desk.db"
     with Store.open(url_of(path), create=True) as store:
         seconds = build(store)
@@ -91,7 +95,7 @@ def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def said(what: str, seconds: Sequence[float]) -> None:
     ordered = sorted(seconds)
     p50, p99 = ordered[len(ordered) // 2], ordered[min(len(ordered) - 1, int(len(ordered) * 0.99))]
-    print(f"| {what} | {p50 * 1000:.1f} | {p99 * 1000:.1f} |")
+    print(f"| {what} | {p50 * 1000:.1f} | {p99 * 1000:.1f} |", flush=True)
 
 
 def timed(action: Callable[[], object], n: int = N_RUNS) -> list[float]:
@@ -117,6 +121,14 @@ FILTERS = {
 }
 
 
+def whole_page(desk: Desk) -> None:
+    desk.items(viewer="ana", now=NOW)
+    desk.counts(viewer="ana", now=NOW)
+    desk.progress(since=NOW)
+    desk.left()
+    desk.choices()
+
+
 @pytest.mark.bench
 def test_bench_pages(database: Path) -> None:
     print("\n| page of 50 | p50 ms | p99 ms |\n| --- | --- | --- |")
@@ -131,6 +143,7 @@ def test_bench_pages(database: Path) -> None:
         said("counts by state", timed(lambda: desk.counts(viewer="ana", now=NOW)))
         said("choices of the filters", timed(desk.choices, 20))
         said("progress today", timed(lambda: desk.progress(since=NOW)))
+        said("everything that the queue page asks for", timed(lambda: whole_page(desk)))
         said("what an estimate of the rest needs", timed(desk.left, 20))
         said("one item in full", timed(lambda: desk.detail(4711, viewer="ana", now=NOW)))
 
@@ -198,10 +211,10 @@ def test_bench_five_reviewers(database: Path) -> None:
         n_before = store.verify_audit().n_rows
         print("\n| one reviewer | p50 ms | p99 ms |\n| --- | --- | --- |")
         top = store.desk.items(viewer="ana", now=NOW, limit=N_RUNS).items
-        left = iter(top)
+        todo = iter(top)
         said(
             "decision",
-            timed(lambda: store.desk.decide(next(left).file_id, Verdict.PHI, reviewer="ana", now=NOW)),
+            timed(lambda: store.desk.decide(next(todo).file_id, Verdict.PHI, reviewer="ana", now=NOW)),
         )
         said("undo", timed(lambda: store.desk.undo_last(by="ana", now=NOW)))
         n_ana = store.verify_audit().n_rows - n_before

@@ -183,9 +183,14 @@ def test_spans_refuses_nonsense(run: Callable[..., Result], system: list[Any], w
     assert words in refusal(spans(run, system))
 
 
-def test_spans_refuses_a_gold_standard_without_text(run: Callable[..., Result]) -> None:
-    message = refusal(spans(run, [{"id": "1", "spans": []}], gold=[{"id": "1", "spans": []}]))
-    assert "has no text" in message
+def test_spans_of_a_gold_standard_without_text_are_scored_by_instance_alone(
+    run: Callable[..., Result],
+) -> None:
+    gold = [{"id": "1", "spans": [[0, 4, "PERSON"], [9, 12, "MRN"]]}]
+    found = answer(spans(run, [{"id": "1", "spans": [[0, 4, "PERSON"]]}], gold=gold), "spans")
+    assert (found["instance"]["correct"], found["instance"]["deletion"]) == (1, 1)
+    assert (found["token"]["tp"], found["token"]["f1"]) == (0, None)
+    assert "has no text" in found["token"]["reason"]
 
 
 def test_spans_refuses_a_missing_file_and_broken_lines(run: Callable[..., Result]) -> None:

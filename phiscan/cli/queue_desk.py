@@ -1,0 +1,153 @@
+"""Commands of the desk without a browser: undo, gold, the blind sample, what is left, the policy."""
+
+from __future__ import annotations
+
+import csv
+import json
+import sys
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+
+from phiscan.cli.output import print_json
+from phiscan.cli.visible import visible
+from phiscan.config import load_config
+from phiscan.errors import InputError
+from phiscan.report.remaining import remaining
+from phiscan.review.store import Store
+from phiscan.visible import safe_cell
+
+_json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+
+
+def _open(config_path: str | None) -> Store:
+    return Store.open(load_config(Path(config_path) if config_path else None).database_url)
+
+
+@click.command(epilog='Example: phiscan queue undo 17 --reviewer "A. Officer"')
+@click.argument("files", nargs=-1, required=True)
+@click.option("--reviewer", required=True, help="Whose verdict it is, and who takes it back.")
+@_json_option
+@click.pass_obj
+def undo(obj: str | None, files: tuple[str, ...], reviewer: str, as_json: bool) -> None:
+    """Take back your last verdict on FILES (paths or numbers); what stood before stands again.
+
+    Nothing is removed: the undoing is added to the record and the log.
+    """
+    now = datetime.now(UTC)
+    with _open(obj) as store:
+        numbers = list(dict.fromkeys(store.find(file) for file in files))
+        for number in numbers:
+            store.desk.undo(number, by=reviewer.strip(), now=now)
+    if as_json:
+        print_json({"undone": len(numbers)})
+    else:
+        click.echo(f"{len(numbers):,} undone by {visible(reviewer)}")
+
+
+@click.command(epilog="Example: phiscan queue gold > gold.jsonl; phiscan queue gold --system > system.jsonl")
+@click.option("--system", "of_system", is_flag=True, help="What phiscan had found in the same files instead.")
+@click.option("--topics", is_flag=True, help="Topics instead of spans: a CSV for `phiscan score hierarchy`.")
+@click.pass_obj
+def gold(obj: str | None, of_system: bool, topics: bool) -> None:
+    """Write what reviewers say is right, for `phiscan score`: positions and types only, never text.
+
+    Spans: one JSON line per file whose spans were all gone through; the id is the number of the file. Only
+    the instance scores can be computed from it, because the tokens stand in the text.
+    """
+    with _open(obj) as store:
+        if topics:
+            writer = csv.writer(sys.stdout, lineterminator="\n")
+            writer.writerow(("document", "label"))
+            for about in store.desk.topic_gold():
+                labels = about.concepts if of_system else about.labels
+                writer.writerows((about.file_id, safe_cell(label)) for label in labels)
+            return
+        for one in store.desk.gold():
+            spans = one.system if of_system else one.gold
+            click.echo(json.dumps({"id": str(one.file_id), "spans": [list(span) for span in spans]}))
+
+
+@click.command(epilog='Example: phiscan queue draw --queued 100 --unreferred 240 --by "A. Lead"')
+@click.option("--queued", type=click.IntRange(min=0), required=True, help="So many of the undecided files.")
+@click.option(
+    "--unreferred", type=click.IntRange(min=0), required=True, help="So many of those not referred."
+)
+@click.option("--by", required=True, help="Who draws; stands in the audit log.")
+@_json_option
+@click.pass_obj
+def draw(obj: str | None, queued: int, unreferred: int, by: str, as_json: bool) -> None:
+    """Draw files at random to be judged blind, mixed into the list of the desk.
+
+    Nobody at the desk can tell which of the blind items were referred. A draw takes the place of the one
+    before. The report counts it when it is given the seed, which only `--json` shows: keep it from reviewers.
+    """
+    with _open(obj) as store:
+        made = store.desk.draw_sample(n_queued=queued, n_unreferred=unreferred, by=by, now=datetime.now(UTC))
+    if as_json:
+        print_json({**asdict(made), "drawn": made.drawn.isoformat()})
+        return
+    click.echo(f"{made.n_sampled_queued:,} of {made.n_queued:,} undecided files drawn,")
+    click.echo(f"{made.n_sampled_unreferred:,} of {made.n_unreferred:,} files that were not referred")
+
+
+@click.command(epilog="Example: phiscan queue left --target-recall 0.95")
+@click.option(
+    "--target-recall",
+    type=click.FloatRange(0, 1),
+    default=0.95,
+    show_default=True,
+    help="Share of the PHI in the list that must be found before it is safe to stop.",
+)
+@_json_option
+@click.pass_obj
+def left(obj: str | None, target_recall: float, as_json: bool) -> None:
+    """Estimate how much PHI the undecided rest of the queue holds, and whether it is safe to stop."""
+    with _open(obj) as store:
+        told = remaining(store.desk.left(), target_recall=target_recall)
+    if as_json:
+        print_json(asdict(told))
+        return
+    click.echo(f"{told.undecided:,} undecided, {told.found:,} found to be PHI. {told.why}")
+    for name, part in (("By the random sample", told.by_sample), ("By the scores", told.by_score)):
+        if part.expected is None:
+            upper = "" if part.upper is None else f"; at most {part.upper:,}"
+            click.echo(f"{name}: no estimate, {part.reason}{upper}")
+        else:
+            click.echo(f"{name}: about {part.expected:,.1f} left, at most {part.upper:,} (95% sure)")
+
+
+@click.command(epilog='Example: phiscan queue policy --second-review 0.1 --hide-limit 20 --by "A. Lead"')
+@click.option(
+    "--second-review", type=click.FloatRange(0, 1), help="Share of verdicts that go blind to another."
+)
+@click.option("--hide-limit", type=click.IntRange(min=0), help="Suppressions that hide more need a lead.")
+@click.option("--by", default="", help="Who says so; stands in the audit log.")
+@_json_option
+@click.pass_obj
+def policy(
+    obj: str | None, second_review: float | None, hide_limit: int | None, by: str, as_json: bool
+) -> None:
+    """Show how the desk works, or say how it works from now on."""
+    with _open(obj) as store:
+        stands = store.desk.policy()
+        if second_review is not None or hide_limit is not None:
+            if not by.strip():
+                message = "expected --by with the name of who says so"
+                raise InputError(message)
+            stands = store.desk.set_policy(
+                second_review=stands.second_review if second_review is None else second_review,
+                hide_limit=stands.hide_limit if hide_limit is None else hide_limit,
+                by=by,
+                now=datetime.now(UTC),
+            )
+    if as_json:
+        print_json({"second_review": stands.second_review, "hide_limit": stands.hide_limit})
+        return
+    click.echo(f"{stands.second_review:.0%} of the verdicts go blind to a second person")
+    click.echo(f"a suppression that hides more than {stands.hide_limit:,} items needs a lead's approval")
+
+
+DESK_COMMANDS = (undo, gold, draw, left, policy)
