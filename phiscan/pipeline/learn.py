@@ -7,9 +7,10 @@ read again in the sandbox, if they are still there with the same content; only h
 from __future__ import annotations
 
 import os
+import stat
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
@@ -251,10 +252,21 @@ def _read(job: tuple[SourceFile, str]) -> list[Piece] | str:
         message = "the worker was not started with _start"
         raise RuntimeError(message)
     engine = _Reader.engine
-    path = Path(os.fsdecode(source.absolute))
-    if not path.is_file():
+    try:
+        found_now = os.lstat(source.absolute)
+    except OSError:
         return "gone"
-    document = extract.extract(source, engine.limits, engine.passwords)
+    if not stat.S_ISREG(found_now.st_mode):
+        return "gone"
+    now = replace(
+        source,
+        size=found_now.st_size,
+        mtime_ns=found_now.st_mtime_ns,
+        ctime_ns=found_now.st_ctime_ns,
+        inode=found_now.st_ino,
+        device=found_now.st_dev,
+    )
+    document = extract.extract(now, engine.limits, engine.passwords)
     if document.content_hash != content_hash:
         return "changed"
     screening = screen.screen(document, engine.screener)
