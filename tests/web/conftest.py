@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
@@ -85,9 +86,17 @@ def _quick_hashes(monkeypatch: pytest.MonkeyPatch) -> None:
     passwords._nobody.cache_clear()
 
 
+@pytest.fixture(scope="session")
+def made_app(made_once: Path) -> FastAPI:
+    """Make the application once: its hundred routes take a moment."""
+    with Store.open(url_of(made_once)) as store:
+        return create_app(store, Config())
+
+
 @pytest.fixture
-def app(store: Store, clock: Clock) -> FastAPI:
-    return create_app(store, Config(), now=clock)
+def app(made_app: FastAPI, store: Store, clock: Clock) -> FastAPI:
+    made_app.state.desk = replace(made_app.state.desk, store=store, now=clock)
+    return made_app
 
 
 @pytest.fixture
