@@ -33,7 +33,7 @@ class Limits:
 
     time_s: float = 60.0  # wall clock of one file, then its worker is killed
     memory_bytes: int = 2 * 1024**3  # address space of one worker
-    file_bytes: int = 512 * 1024**2  # a larger file is recorded as too_large
+    file_bytes: int = 512 * 1024**2  # a larger file is read where it lies, or in windows
     text_chars: int = 50_000_000  # text kept of one file; what is left out is recorded
     member_count: int = 10_000  # members of all archives inside one file
     member_bytes: int = 1024**3  # bytes unpacked from all archives inside one file
