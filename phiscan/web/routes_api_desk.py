@@ -8,15 +8,15 @@ from pydantic import BaseModel
 
 from phiscan.review.suppressions import SuppressionScope
 from phiscan.web.access import Permission, Routes
-from phiscan.web.api_models import (
+from phiscan.web.api_desk_models import (
     Dispute,
-    Given,
     NewSuppression,
     Preview,
     Scope,
     Settlement,
     SuppressionState,
 )
+from phiscan.web.api_models import Given
 from phiscan.web.desk import DeskNow
 from phiscan.web.numbers import RowNumber
 from phiscan.web.session import SignedIn
