@@ -1,0 +1,138 @@
+"""What the pages are made of: filters in addresses, masked strips, revealed text, packs, messages."""
+
+import itertools
+import re
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from phiscan.errors import InputError
+from phiscan.model import EntityType, Segment, Span, StoredTerm
+from phiscan.review.sampling import LeftCounts
+from phiscan.review.work import WorkFilter, WorkItem, WorkOrder, WorkState
+from phiscan.web import flash, packs
+from phiscan.web.left_view import left_view
+from phiscan.web.plain_words import locator_words
+from phiscan.web.reveal_view import reveal_view, shown
+from phiscan.web.strips import strips
+from phiscan.web.work_query import ListQuery, read_query, read_string
+from tests.review.results import finding
+
+WEB = Path(packs.__file__).parent
+words = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Zs", "Zl", "Zp"]), max_size=20)
+filters = st.builds(
+    WorkFilter,
+    state=st.sampled_from(WorkState),
+    root_id=st.none() | st.integers(1, 99),
+    folder=words.map(lambda text: text.strip("/")),
+    media_type=words,
+    entity_type=st.none() | st.sampled_from(EntityType),
+    min_score=st.none() | st.floats(0, 1),
+    max_score=st.none() | st.floats(0, 1),
+    owner=words,
+    assignee=st.none() | st.just("") | words.filter(lambda text: text not in {"", "-"}),
+    new=st.booleans(),
+    group_id=st.none() | st.integers(1, 99),
+    suppressed=st.booleans(),
+    text=words,
+)
+
+
+@given(filters, st.sampled_from(WorkOrder))
+def test_an_address_says_the_whole_filter(wanted: WorkFilter, order: WorkOrder) -> None:
+    query = ListQuery(wanted, order)
+    assert read_string(query.to_string()) == query
+
+
+@pytest.mark.parametrize(
+    "values",
+    [{"state": "gone"}, {"min": "2"}, {"max": "nan"}, {"root": "-1"}, {"root": "²"}, {"text": "x" * 1001}],
+)
+def test_a_filter_that_cannot_be_is_refused(values: dict[str, str]) -> None:
+    with pytest.raises(InputError, match=rf"filter {next(iter(values))}"):
+        read_query(values)
+
+
+@given(st.text(st.characters(exclude_categories=[])))
+def test_revealed_text_shows_one_character_for_each(text: str) -> None:
+    seen = shown(text)
+    assert len(seen) == len(text)
+    assert not re.search("[\x00-\x08\x0b-\x1f\x7f\u200b\u200e\u200f\u202a-\u202e\u2066-\u2069]", seen)
+    assert seen.encode("utf-8").decode("utf-8") == seen
+
+
+def item() -> WorkItem:
+    return WorkItem(**dict.fromkeys(WorkItem.__dataclass_fields__) | {"path": "a/b.txt", "root": "/s"})
+
+
+@given(st.lists(st.integers(0, 60), max_size=8), st.integers(0, 70))
+def test_every_character_of_a_text_is_shown_once_and_in_its_place(cuts: list[int], start: int) -> None:
+    text = "".join(chr(0x4E00 + number) for number in range(60))
+    ends = sorted({0, 60, *cuts})
+    segments = [Segment(f"#line{n}", a, b) for n, (a, b) in enumerate(itertools.pairwise(ends))]
+    spans = [(a, min(a + 4, 60), "PERSON") for a in ends if a < 60]
+    view = reveal_view(item(), text, segments, spans, query=ListQuery(), purpose="x", start=start)
+    for block in view.blocks:
+        joined = "".join(one.text for one in block.stretches)
+        assert text[block.start : block.start + len(joined)] == joined
+    assert "".join(one.text for block in view.blocks for one in block.stretches) == text[view.start :]
+
+
+def test_strips_hold_shapes_terms_and_gaps_in_text_order() -> None:
+    found = (finding("613-555-0199", start=4), finding("613-555-0123", start=40))
+    (strip,) = strips(found, (StoredTerm("C0011849", 2, Span(20, 28), "#p1"),))
+    assert strip.where == "page 1"
+    assert [piece.kind for piece in strip.pieces] == ["id", "gap", "term", "gap", "id"]
+    assert [piece.label for piece in strip.pieces if piece.kind == "gap"] == ["4", "12"]
+    assert strip.pieces[0].shape == "999-999-9999"
+
+
+def test_a_number_sign_in_a_name_is_no_place() -> None:
+    assert locator_words("room #4.zip!/a.txt").endswith("a.txt")
+    assert locator_words("a.zip!/no #4.txt").endswith("no #4.txt")
+
+
+@pytest.mark.parametrize(
+    "name", ["../key", "phiscan.db", "20261120T083000Z-scan1.zip.new", "20261120T083000Z-scan1.zip/..", ""]
+)
+def test_only_packs_can_be_downloaded(tmp_path: Path, name: str) -> None:
+    (tmp_path / "key").write_text("secret")
+    (tmp_path / "reports").mkdir()
+    (tmp_path / "reports" / "phiscan.db").write_text("x")
+    assert packs.Packs(tmp_path / "reports").path(name) is None
+
+
+def test_a_link_is_no_pack(tmp_path: Path) -> None:
+    (tmp_path / "key").write_text("secret")
+    folder = tmp_path / "reports"
+    folder.mkdir()
+    (folder / "20261120T083000Z-scan1.zip").symlink_to(tmp_path / "key")
+    assert packs.Packs(folder).path("20261120T083000Z-scan1.zip") is None
+
+
+def test_a_pack_that_cannot_be_made_says_why(tmp_path: Path) -> None:
+    made = packs.Packs(tmp_path / "reports")
+    url = f"sqlite:///{tmp_path / 'none.db'}"
+    assert made.begin(url, 1, hide_paths=False, now=datetime(2026, 11, 20, tzinfo=UTC))
+    with made._making:
+        pass
+    assert "no such database" in made.problem
+    assert made.listed() == ()
+
+
+def test_every_message_that_a_route_names_exists() -> None:
+    named = {
+        word
+        for path in WEB.glob("*.py")
+        for word in re.findall(r"said=(?:f?\")?([a-z_]+)\"", path.read_text(encoding="utf-8"))
+    }
+    assert len(named) > 15
+    assert named <= set(flash.FLASHES)
+
+
+def test_nothing_is_known_about_the_rest_without_a_sample_or_a_decision() -> None:
+    view = left_view(LeftCounts(undecided=5, found=0, strata=(), queued=None, unreferred=None))
+    assert (view.number, view.answer) == ("not known", "Not yet")
