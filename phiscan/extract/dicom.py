@@ -26,6 +26,7 @@ _DOCUMENT = 0x00420011  # an encapsulated PDF or CDA
 _PIXELS = 0x7FE00010
 _SECONDARY_CAPTURE = "1.2.840.10008.5.1.4.1.1.7"
 _MAX_DEPTH = 32
+_UNDEFINED_LENGTH = 0xFFFFFFFF
 _MAX_VALUE_CHARS = 10_000_000
 _MAX_FRAMES = 20  # of a picture of text
 _DATE_DIGITS = 8
@@ -51,6 +52,8 @@ class DicomExtractor:
             dataset = pydicom.dcmread(io.BytesIO(content.data), force=True)
         except Exception as error:  # noqa: BLE001 (it fails on damage in many ways)
             raise ExtractError(FailReason.CORRUPT, mishap(error)) from None
+        if _is_cut(dataset):
+            sink.fail(content.place("header"), FailReason.CORRUPT, "a field is longer than the file")
         lines: list[str] = []
         try:
             lines.extend(_lines(dataset, 0))
@@ -67,6 +70,15 @@ class DicomExtractor:
             sink.read_member(content.member("document", bytes(document.value)))
         if _PIXELS in dataset and _shows_text(dataset):
             _read_frames(dataset, content, sink)
+
+
+def _is_cut(dataset: Any) -> bool:
+    """Tell whether some field, not decoded yet, holds fewer bytes than it says."""
+    for raw in dataset.values():
+        length, value = getattr(raw, "length", 0), getattr(raw, "value", None)
+        if length != _UNDEFINED_LENGTH and isinstance(value, bytes) and len(value) < length:
+            return True
+    return False
 
 
 def _lines(dataset: Any, depth: int) -> Iterator[str]:

@@ -43,6 +43,29 @@ def words(text: str, *, letters: bool = False) -> Counter[str]:
     return Counter(word for word in found if not letters or any(char.isalpha() for char in word))
 
 
+# What LibreOffice draws of its own accord: the error of a formula, the half of the day of a time.
+DRAWN = re.compile(r"#[A-Z][A-Z/0]*[!?]?|\bErr:\d+|(?<=\d) ?\b[AP]M\b")
+
+
+def lost(ours: str, reference: str) -> float | None:
+    """Return the share of the reference's words whose letters ours lacks, however they are spaced.
+
+    A word that the reference breaks in a narrow box, or joins with the next, is not lost. What it draws of
+    its own accord is not asked for.
+    """
+    wanted = words(DRAWN.sub(" ", reference), letters=True)
+    if not wanted:
+        return None
+    have = words(ours, letters=True)
+    letters = "".join(WORD.findall(ours.casefold().replace("\u00ad", "")))
+    missing = sum(
+        max(count - have[word], 0)
+        for word, count in wanted.items()
+        if have[word] < count and word not in letters
+    )
+    return missing / sum(wanted.values())
+
+
 def recall(ours: str, reference: str, *, letters: bool = False) -> float | None:
     """Return the share of the reference's word occurrences that ours has; None without words."""
     wanted = words(reference, letters=letters)
@@ -211,9 +234,11 @@ HEAD = """# What each format gives, measured
 
 Made by `tests/bench/formats_measured.py FOLDER` on the 219 test documents of Apache Tika, Apache POI,
 unstructured, docling and mikel/mail, with their corrupt, encrypted and odd ones. Recall is the share of the
-reference's words, repeats counted, that phiscan's text has; the mean is over files. "Words" are those with a
-letter; "all" counts numbers too, as the reference shows them: LibreOffice prints a workbook's 0.25 as 25%,
-its dates in another order, and the number of every slide. References: pdftotext, LibreOffice's conversion,
+reference's words, repeats counted, that phiscan's text has; the mean is over files. "Words" are those with
+a letter; "lost" is the share of the reference's words whose letters are not in phiscan's text at all, with
+whatever spaces, leaving aside what LibreOffice draws of its own accord (errors of formulas, AM and PM);
+"all" counts numbers too, as the reference shows them: LibreOffice prints a workbook's 0.25 as 25%, its
+dates in another order, and the number of every slide. References: pdftotext, LibreOffice's conversion,
 python-oxmsg, and Python's own mail and HTML parsers; a file that no reference reads counts in the outcomes
 only.
 """
@@ -225,7 +250,19 @@ EXPLAINED = {
     "poi-74823e25-FormulaEvalTestData.xls": "error values of formulas (#REF!, #N/A) are left out",
     "tika-0ce51390-test-columnar.xlsb": "times of day are written 00:00:03, not 12:00:03 AM",
 }
-COLUMNS = ("format", "files", "read", "encrypted", "corrupt", "other", "compared", "words", "lowest", "all")
+COLUMNS = (
+    "format",
+    "files",
+    "read",
+    "encrypted",
+    "corrupt",
+    "other",
+    "compared",
+    "words",
+    "lowest",
+    "lost",
+    "all",
+)
 
 
 def _print(files: list[Path], results: dict[Path, object], texts: dict[Path, str], seconds: float) -> None:
@@ -248,8 +285,9 @@ def _print(files: list[Path], results: dict[Path, object], texts: dict[Path, str
         low += [(path.name, score) for path, score in known.items() if score < LOW]
         other = len(members) - reasons["read"] - reasons["encrypted"] - reasons["corrupt"]
         numbers = [len(members), reasons["read"], reasons["encrypted"], reasons["corrupt"], other, len(known)]
-        figures = (mean(known.values()), min(known.values()), mean(everything)) if known else ()
-        shown = [f"{figure:.3f}" for figure in figures] or ["", "", ""]
+        gone = [share for _, ours, theirs in pairs if (share := lost(ours, theirs)) is not None]
+        figures = (mean(known.values()), min(known.values()), mean(gone), mean(everything)) if known else ()
+        shown = [f"{figure:.3f}" for figure in figures] or [""] * 4
         print(f"| {family} | " + " | ".join([*map(str, numbers), *shown]) + " |")
     _print_lists(files, results, low)
 
