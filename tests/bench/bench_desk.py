@@ -24,7 +24,7 @@ from phiscan.review import work_rows
 from phiscan.review.desk import Desk
 from phiscan.review.standing import present
 from phiscan.review.store import Store
-from phiscan.review.tables import decision, examination, second_verdict, sighting
+from phiscan.review.tables import decision, decision_undo, examination, second_verdict, sighting
 from phiscan.review.work import WorkFilter, WorkOrder, WorkState
 from tests.review.results import ROOT, finding, referred, url_of
 
@@ -156,6 +156,7 @@ def test_bench_count(database: Path) -> None:
         .where(
             decision.c.file_id == sighting.c.file_id, decision.c.content_hash == examination.c.content_hash
         )
+        .where(~sa.exists().where(decision_undo.c.decision_id == decision.c.id))
         .order_by(decision.c.id.desc())
         .limit(1)
         .scalar_subquery()
