@@ -137,6 +137,7 @@ def measured(source: SourceFile) -> tuple[list[str], str, int]:
     return reasons, text, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
+@pytest.mark.slow
 def test_each_hostile_file_costs_itself_and_no_more_memory_than_allowed(tmp_path: Path) -> None:
     share = tmp_path / "share"
     share.mkdir()
