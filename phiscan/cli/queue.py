@@ -66,6 +66,7 @@ def queue() -> None:
 @click.pass_obj
 def list_items(
     obj: str | None,
+    /,
     verdict: str,
     limit: int,
     offset: int,

@@ -75,7 +75,7 @@ def originals(
         )
         query = sa.select(examination).where(examination.c.id.in_(newest))
         for row in connection.execute(query).mappings():
-            found[row["content_hash"], row["media_type"]] = row
+            found[row["content_hash"], row["media_type"]] = {str(name): value for name, value in row.items()}
     if not wanted <= found.keys():
         message = "a file was said to be a copy of a content that was never screened; nothing was recorded"
         raise StoreError(message)

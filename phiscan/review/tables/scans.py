@@ -187,7 +187,7 @@ reuse = sa.Table(
     "reuse",
     metadata,
     key("examination_id", "examination.id", "the examination"),
-    comment="An examination taken over from one of equal content: the file was hashed, not screened again.",
+    comment="An examination taken over from one of equal content: hashed, not screened again.",
 )
 
 departure = sa.Table(

@@ -63,7 +63,7 @@ def _create_reuse() -> None:
         sa.Column("examination_id", ROW_ID, autoincrement=False, nullable=False, comment="the examination"),
         sa.ForeignKeyConstraint(["examination_id"], ["examination.id"], name=op.f("fk_reuse_examination_id")),
         sa.PrimaryKeyConstraint("examination_id", name=op.f("pk_reuse")),
-        comment="An examination taken over from one of equal content: the file was hashed, not screened again.",
+        comment="An examination taken over from one of equal content: hashed, not screened again.",
     )
     op.create_table(
         "departure",
