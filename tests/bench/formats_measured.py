@@ -244,6 +244,7 @@ only.
 """
 # Looked at one by one.
 EXPLAINED = {
+    "docling-c7484129-odf_presentation_01.odp": "the reference breaks words in narrow cells (fals, e)",
     "docling-e722b71d-right_to_left_02.pdf": "stretching glyphs read as letters by both, in unequal runs",
     "tika-282a1abf-testOverlappingText.pdf": "drawn twice over itself; the reference joins both",
     "tika-1f1daf07-testPPT_various2.pptx": "the reference breaks words in narrow boxes",
