@@ -1,0 +1,45 @@
+"""Reading a file again: only what was examined, in memory only, and never without a record."""
+
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from phiscan.config import Config
+from phiscan.errors import ConflictError
+from phiscan.pipeline.reveal import Rereader
+from phiscan.review.store import Store
+from tests.pipeline.harness import Tool, write_share
+
+NOW = datetime(2026, 11, 20, 8, 30, tzinfo=UTC)
+
+
+def test_shows_what_was_examined_and_nothing_else(tool: Tool, tmp_path: Path) -> None:
+    share = write_share(tmp_path / "share", 3)
+    assert tool.run("init").returncode == 0
+    done = tool.run("scan", share, "--exit-zero")
+    assert done.returncode == 0, done.stderr
+    with Store.open(f"sqlite:///{tool.database}") as store, Rereader(Config(home=tool.home)) as rereader:
+        item = store.desk.items(viewer="ana", now=NOW).items[0]
+        reveal = store.desk.reveal(item.file_id, purpose="canary purpose", by="ana", now=NOW)
+        place = share / item.path
+        text = place.read_text()
+        document = rereader.read(reveal)
+        assert document.text.rstrip() == text.rstrip()
+        assert {kind for _, _, kind in reveal.spans} >= {"PERSON"}
+        assert "canary" not in repr((document, reveal.spans))
+        assert text.split()[0] not in repr(document)
+        os.utime(place, (1, 1))  # other dates, the same bytes
+        assert rereader.read(reveal).text == document.text
+        place.write_text(text + " ")
+        with pytest.raises(ConflictError, match="has changed since it was examined"):
+            rereader.read(reveal)
+        place.unlink()
+        with pytest.raises(ConflictError, match="or is gone"):
+            rereader.read(reveal)
+        assert store.verify_audit().ok
+        assert [one.what for one in store.desk.history(item.file_id, viewer="ana")] == ["reveal"]
+    kept = [path for path in tool.temp.rglob("*") if path.is_file()]
+    assert not [path for path in kept if text.encode()[:40] in path.read_bytes()]
+    assert text.split("\n")[3].encode() not in tool.database.read_bytes()
