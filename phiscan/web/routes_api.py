@@ -7,8 +7,10 @@ from typing import Annotated, Any
 
 from fastapi import Query
 from pydantic import BaseModel, Field
+from starlette.responses import PlainTextResponse, Response
 
 from phiscan.review.users import Role, User
+from phiscan.watch.metrics import CONTENT_TYPE, metrics_text
 from phiscan.web.access import RIGHTS, Permission, Routes
 from phiscan.web.api_models import Body
 from phiscan.web.desk import DeskNow
@@ -111,6 +113,18 @@ class NewReview(Body):
 def me(user: SignedIn) -> Me:
     """Return the signed-in person, or whose token it is."""
     return Me(name=user.name, role=user.role, permissions=sorted(RIGHTS[user.role]))
+
+
+@routes.api(
+    "GET",
+    "/metrics",
+    needs=Permission.READ_REPORT,
+    summary="Counts for Prometheus",
+    response_class=PlainTextResponse,
+)
+def metrics(desk: DeskNow) -> Response:
+    """Return the counts of the latest scan and of the queue in Prometheus's text format; no path, no name."""
+    return Response(metrics_text(desk.store), media_type=CONTENT_TYPE)
 
 
 @routes.api("GET", "/users", needs=Permission.MANAGE_USERS, summary="List the accounts")

@@ -54,6 +54,15 @@ def test_the_page_of_the_documentation_says_what_each_role_may_do(app: FastAPI) 
 ROLES = ("reader", "reviewer", "lead", "auditor", "admin")
 
 
+def test_gives_prometheus_counts_and_no_name(browser: Visit, store: Store) -> None:
+    answer = browser("auditor").client.get("/api/v1/metrics")
+    assert answer.status_code == 200
+    assert answer.headers["content-type"].startswith("text/plain; version=0.0.4")
+    assert 'phiscan_queue_files{verdict="undecided"} 2.0' in answer.text
+    assert not [item.path for item in store.queue() if item.path in answer.text]
+    assert browser("reader").client.get("/api/v1/metrics").status_code == 403
+
+
 def test_lists_shows_decides_and_takes_back(browser: Visit, store: Store) -> None:
     visitor = browser("reviewer").client
     listed = visitor.get("/api/v1/queue").json()
