@@ -65,9 +65,9 @@ def settle(server: Server, sit: Sit, decided: dict[int, str], **options: object)
     bob = sit("Bob", **options)
     case = next(number for number, verdict in decided.items() if verdict == "phi")
     page = bob.go(f"/items/{case}")
-    assert "Judge this one by itself" in page.inner_text("main")
-    assert "Why it is here" not in page.inner_text("main")
-    assert page.locator(".shape").count() == 0
+    assert "undecided" in page.inner_text(".facts")
+    assert not re.search(r"\bAnn\b", page.inner_text("main")), "the first verdict is not to be seen"
+    assert page.locator("[aria-pressed]").count() == 0
     bob.click(verdict_button("not_phi"))
     lea = sit("Lea", **options)
     page = lea.go("/adjudication")
@@ -92,7 +92,7 @@ def suppress_and_lift(seat: Seat, server: Server, case: int) -> None:
         (made,) = store.desk.suppressions(now=datetime.now(UTC))
     assert made.reason == "the clinic's own name"
     assert made.status == "active"
-    seat.click("text=Lift")
+    seat.click("form[action$='/lift'] button")
     with server.store() as store:
         (made,) = store.desk.suppressions(now=datetime.now(UTC))
     assert made.status == "lifted"
@@ -235,9 +235,9 @@ def correct_while_revealed(seat: Seat, server: Server) -> None:
     assert "Kowalski" not in page.content()
     with pytest.raises(Error, match="ERR_CACHE_MISS"):  # nothing was kept to go back to
         page.go_back()
-    assert "Kowalski" not in page.content()
+    page.wait_for_load_state()
     with server.store() as store:
-        assert [entry.what for entry in store.desk.history(case, viewer="Lea")].count("reveal") == 1
+        assert [entry.what for entry in store.desk.history(case, viewer="Ann")].count("reveal") == 1
 
 
 def test_the_revealed_text_masks_itself(server: Server, sit: Sit) -> None:
@@ -312,7 +312,7 @@ def test_without_a_script(server: Server, sit: Sit) -> None:
     names = page.locator("tbody tr").count()
     assert 0 < names < len(server.store().queue())
     page.fill("[name=name]", "Clinics only")
-    ann.click("text=Save view")
+    ann.click("button:has-text('Save view')")
     assert "Clinics only" in page.inner_text(".views")
 
     settle(server, sit, meant, **plain)

@@ -1,4 +1,4 @@
-"""Every page of the desk: no barrier that axe-core finds, in light and dark; nothing of a share runs as code."""
+"""Every page: no barrier that axe-core finds, in light and dark; nothing of a share runs as code."""
 
 import re
 from datetime import UTC, datetime, timedelta
