@@ -33,7 +33,7 @@ function isTyping(target) {
 function moveRow(step) {
   const rows = [...document.querySelectorAll("[data-row]")];
   if (!rows.length) return false;
-  const here = document.activeElement ? document.activeElement.closest("tr, li") : null;
+  const here = document.activeElement ? document.activeElement.closest("tr, li, .case") : null;
   const at = rows.findIndex((row) => here !== null && here.contains(row));
   const next = at < 0 ? (step > 0 ? 0 : rows.length - 1) : Math.min(rows.length - 1, Math.max(0, at + step));
   rows[next].focus();
@@ -72,7 +72,10 @@ function onKey(event) {
     return;
   }
   if (!/^[a-z/]$/.test(event.key)) return;
-  const wanted = document.querySelector(`[data-key="${event.key}"]`);
+  // Where several cases stand on one page, a key belongs to the one that has the focus, never to another.
+  const cases = document.querySelectorAll(".case");
+  const within = cases.length > 1 ? document.activeElement.closest(".case") : document;
+  const wanted = within ? within.querySelector(`[data-key="${event.key}"]`) : null;
   if (!wanted) return;
   event.preventDefault();
   if (wanted.matches("input, select, textarea")) wanted.focus();
