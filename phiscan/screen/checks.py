@@ -343,6 +343,15 @@ def record_number(value: str) -> Verdict:
     return no_date(value)
 
 
+def driver_licence(value: str) -> Verdict:
+    """Veto a date, and fewer than five letters and digits: no province or state issues shorter ones.
+
+    >>> driver_licence("123456").value, driver_licence("12").value, driver_licence("2019-01-02").value
+    ('plausible', 'veto', 'veto')
+    """
+    return Verdict.VETO if len(_alnum(value)) < 5 else no_date(value)  # noqa: PLR2004 (stated above)
+
+
 def has_letter(value: str) -> Verdict:
     """Veto a value of digits alone."""
     return _plausible(any(c.isalpha() for c in value))
@@ -406,6 +415,7 @@ CHECKS: Mapping[str, Check] = {
         has_digit,
         no_date,
         record_number,
+        driver_licence,
         has_letter,
         address,
         organization,

@@ -21,7 +21,7 @@ from phiscan.rules import ContextWords
 GAP = (
     r"(?:[^\w\n(]|\n(?![^\S\n]{0,8}\n)){0,12}"
     r"(?:\([^()\n]{0,30}\)(?:[^\w\n]|\n(?![^\S\n]{0,8}\n)){0,6})?"
-    r"(?:(?:numbers?|numéro|numero|num|nos?|nbr|nr|n|id|identifier|is|was|are|code|est|date|value|patient)\b"
+    r"(?:(?i:numbers?|numéro|numero|num|nos?|nbr|nr|n|id|identifier|is|was|are|code|est|date|value|patient)\b"
     r"(?:[^\w\n]|\n(?![^\S\n]{0,8}\n)){0,10}){0,3}\(??"
     r"(?:[^\n]{0,120}?(?:\n[^\n]{0,40}?)?\"value\"\s{0,3}:\s{0,3}\")?"
 )

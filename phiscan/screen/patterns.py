@@ -135,7 +135,9 @@ class CompiledRule:
     @cached_property
     def after_label(self) -> regex.Pattern[str]:
         """Match the value right behind a label."""
-        return self._compile(f"{GAP}(?<!\\w)(?P<value_>{self.rule.pattern}){_GUARDS[self.rule.guard][1]}")
+        return self._compile(
+            f"{GAP}(?:(?<!\\w)|(?=\\W))(?P<value_>{self.rule.pattern}){_GUARDS[self.rule.guard][1]}"
+        )
 
     @cached_property
     def in_cell(self) -> regex.Pattern[str]:

@@ -37,6 +37,19 @@ Found = Callable[[str], set[tuple[str, str]]]
         ("NPI 1234567893", ("LICENSE", "1234567893")),
         ("Medicare 1EG4-TE5-MK73", ("HEALTH_PLAN", "1EG4-TE5-MK73")),
         ("Plaque : A12 BCD", ("VEHICLE", "A12 BCD")),
+        ("AHC# 12345-6789", ("HEALTH_CARD", "12345-6789")),  # not a ZIP code
+        ("N.B. MEDICARE NO. 123-456-789", ("HEALTH_CARD", "123-456-789")),
+        ("MCP# 1234 5678 9012", ("HEALTH_CARD", "1234 5678 9012")),
+        ("NWT Health Care Plan number D1234567", ("HEALTH_CARD", "D1234567")),
+        ("MHSC A12345", ("HEALTH_CARD", "A12345")),
+        ("Health card 1234.567.897ab", ("HEALTH_CARD", "1234.567.897ab")),
+        ("NAM: trem85511412", ("HEALTH_CARD", "trem85511412")),
+        ("TX DL 12345678 expires 2027", ("DRIVER_LICENSE", "12345678")),
+        ("NS driver's licence: SMITH010190123", ("DRIVER_LICENSE", "SMITH010190123")),
+        ("N° de permis de conduire : T123401019005", ("DRIVER_LICENSE", "T123401019005")),
+        ("613\u2013555\u20130199 poste 22", ("PHONE", "613\u2013555\u20130199 poste 22")),
+        ("FAX(613)555-0100", ("FAX", "(613)555-0100")),
+        ("beeper 12345", ("PHONE", "12345")),
         ("vit au 1234, rue Saint-Denis", ("STREET_ADDRESS", "1234, rue Saint-Denis")),
     ],
 )
@@ -51,6 +64,7 @@ def test_finds_identifiers_in_their_odd_forms(found: Found, text: str, expected:
         "In 1987 the fund had 123456789 dollars and 987654321 units.",
         "Version 1.2.3 of part 4455667 on page 100-200.",
         "The dose is 12 Tablets of 325 mg, 2 times in 24 hours.",
+        "Total cholesterol 222 mg/dL, HDL 44 mg/dL, LDL 153 mg/dL, HGB (M 13-18 g/dl; F 12-16 g/dl)",
     ],
 )
 def test_finds_nothing_in_plain_numbers(found: Found, text: str) -> None:
