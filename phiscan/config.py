@@ -92,6 +92,13 @@ class Config:
         """Return the same configuration with a learned version of the models."""
         return replace(self, learned=learned)
 
+    def for_workers(self) -> Config:
+        """Return what a process that reads documents needs: no database, nothing of shares, mail or desk.
+
+        Such a process holds a stranger's bytes: what it was never given cannot be had from it.
+        """
+        return replace(self, database="", database_file="", tables={})
+
 
 def data_dir(name: str) -> Path:
     """Return the folder ``patterns`` or ``dictionaries``: inside the wheel, else in the checkout.

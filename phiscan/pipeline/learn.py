@@ -224,7 +224,8 @@ def _learn_text(
     rows: list[list[Piece]] = []
     kept: list[int] = []
     lost: Counter[str] = Counter()
-    with Sandbox(config.n_workers, config.limits, _start, (config,), preload=_PRELOAD) as sandbox:
+    start = (config.for_workers(),)
+    with Sandbox(config.n_workers, config.limits, _start, start, preload=_PRELOAD) as sandbox:
         jobs = ((source, content_hash) for source, (_, content_hash) in places.items())
         for (source, _), answer in sandbox.run(_read, jobs):
             if isinstance(answer, Fault | str):

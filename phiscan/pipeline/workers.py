@@ -50,7 +50,11 @@ def local_workers(config: Config, *, largest_batch: int | None = None) -> Iterat
     """
     with Hatch() as hatch, Delivery(config, hatch) as delivery:
         sandbox = Sandbox(
-            config.n_workers, config.limits, _start_worker, (config, hatch.address), preload=_PRELOAD
+            config.n_workers,
+            config.limits,
+            _start_worker,
+            (config.for_workers(), hatch.address),
+            preload=_PRELOAD,
         )
         if largest_batch is not None:
             sandbox.largest_batch = largest_batch
