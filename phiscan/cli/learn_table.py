@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from phiscan.cli.visible import visible
+from phiscan.visible import visible
 
 
 def print_learned(number: int, summary: Mapping[str, Any]) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from phiscan.cli.visible import visible
+from phiscan.visible import visible
 
 
 def print_json(value: Any) -> None:

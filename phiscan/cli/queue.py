@@ -17,11 +17,11 @@ from phiscan.cli.queue_export import EVENTS, FORMATS
 from phiscan.cli.queue_filter import filter_options, read_filter
 from phiscan.cli.queue_table import item_json, print_items
 from phiscan.cli.queue_verdicts import read_verdicts, sort_out
-from phiscan.cli.visible import visible
 from phiscan.config import load_config
 from phiscan.errors import InputError
 from phiscan.model import Referral, Verdict
 from phiscan.review.store import Decision, Store
+from phiscan.visible import visible
 
 MAX_SCAN = 2**63 - 1  # what the database takes
 VERDICT_NAMES = [verdict.value for verdict in Verdict]

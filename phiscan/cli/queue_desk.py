@@ -12,12 +12,11 @@ from pathlib import Path
 import click
 
 from phiscan.cli.output import print_json
-from phiscan.cli.visible import visible
 from phiscan.config import load_config
 from phiscan.errors import InputError
 from phiscan.report.remaining import remaining
 from phiscan.review.store import Store
-from phiscan.visible import safe_cell
+from phiscan.visible import safe_cell, visible
 
 _json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 

@@ -9,10 +9,10 @@ from typing import Any
 
 from phiscan.classify.topics import label_of
 from phiscan.cli.queue_table import item_json
-from phiscan.cli.visible import visible
 from phiscan.model import Referral, StoredFinding
 from phiscan.report.words import CASES
 from phiscan.review.store import ItemDetail, QueueItem
+from phiscan.visible import visible
 
 N_READERS = 12  # named; a list of a domain has hundreds
 N_TERMS = 12  # health terms named; a long document has a hundred

@@ -11,8 +11,8 @@ from typing import Any
 import click
 
 from phiscan.cli.output import print_json
-from phiscan.cli.visible import safe_cell, visible
 from phiscan.review.store import FileRow
+from phiscan.visible import safe_cell, visible
 from phiscan.watch import cef, ocsf
 
 DETECTORS = ("patterns", "names", "text")

@@ -13,8 +13,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from phiscan.cli.visible import visible
 from phiscan.review.store import QueueItem
+from phiscan.visible import visible
 
 _MIN_WIDTH = 60  # of a terminal; below, numbers would be cut off
 _NO_TERMINAL_WIDTH = 10_000  # one line per file for grep and its like

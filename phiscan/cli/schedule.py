@@ -17,7 +17,6 @@ from types import FrameType
 import click
 
 from phiscan.cli.output import print_json, say
-from phiscan.cli.visible import visible
 from phiscan.config import CONFIG_NAME, Config, load_config
 from phiscan.errors import ConfigError, InputError
 from phiscan.schedule import Schedule, State, due, read_schedules
@@ -25,6 +24,7 @@ from phiscan.schedule.plan import NAME, state_path
 from phiscan.schedule.running import Runner
 from phiscan.schedule.units import units
 from phiscan.schedule.windows import NEVER
+from phiscan.visible import visible
 
 
 @click.group()
