@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Self
 
 from phiscan.errors import ConfigError
@@ -56,23 +56,21 @@ class SpacyRecognizer:
     def recognize(self, document: Document) -> Iterator[Finding]:
         """Yield the pipeline's entities of the types that phiscan knows; spans in code points."""
         for base, chunk in _chunks(document.text):
-            for entity in self._pipeline(chunk).ents:
-                kind = _TYPES.get(entity.label_)
-                if (
-                    kind is None
-                    or not entity.text.strip()
-                    or (kind is EntityType.DATE and not _has_day(entity.text))
-                ):
-                    continue
-                bits = bits_of(kind)
-                if kind is EntityType.PERSON:
-                    n_words = len(entity.text.split())
-                    bits = frozenset(
-                        {PiiBit.FIRST_NAME, PiiBit.LAST_NAME} if n_words > 1 else {PiiBit.LAST_NAME}
-                    )
-                span = Span(base + entity.start_char, base + entity.end_char)
-                reasons = (Reason("model", self._source, SCORE),)
-                yield Finding(span, kind, self._source, SCORE, bits, reasons)
+            yield from findings_of(self._pipeline(chunk).ents, self._source, base)
+
+
+def findings_of(entities: Iterable[Any], source: str, base: int = 0) -> Iterator[Finding]:
+    """Yield the entities of a spaCy document whose type phiscan knows; its text begins at ``base``."""
+    for entity in entities:
+        kind = _TYPES.get(entity.label_)
+        if kind is None or not entity.text.strip() or (kind is EntityType.DATE and not _has_day(entity.text)):
+            continue
+        bits = bits_of(kind)
+        if kind is EntityType.PERSON:
+            n_words = len(entity.text.split())
+            bits = frozenset({PiiBit.FIRST_NAME, PiiBit.LAST_NAME} if n_words > 1 else {PiiBit.LAST_NAME})
+        span = Span(base + entity.start_char, base + entity.end_char)
+        yield Finding(span, kind, source, SCORE, bits, (Reason("model", source, SCORE),))
 
 
 def _has_day(text: str) -> bool:
