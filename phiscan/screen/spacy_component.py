@@ -3,7 +3,7 @@
 spaCy imports this module through the entry point ``spacy_factories``; nothing in phiscan does, so that a scan
 does not pay for spaCy. The component sets ``doc.ents`` (one label per token, what displaCy draws) and
 ``doc.spans["phiscan"]`` (every finding, even where two share a token). Entities that stand in the document
-already are united with ours by the same rules that unite our own recognizers. What a span says beside its label:
+already are united with ours by the same rules that unite our own recognizers. What a span says beside that:
 
 * ``span._.phiscan_score``: from 0 to 1;
 * ``span._.phiscan_reasons``: tuple of ``(kind, detail)``, names of rules and words of ours, no document text.
@@ -50,8 +50,8 @@ class NamesComponent:
         """Set the entities and spans of a document and return it.
 
         Offsets of findings are code points of ``doc.text``. Where one begins or ends inside a token,
-        ``alignment`` decides as in ``Doc.char_span``: ``expand`` takes the whole token, ``contract`` leaves it
-        out, ``strict`` drops the finding.
+        ``alignment`` decides as in ``Doc.char_span``: ``expand`` takes the whole token, ``contract`` leaves
+        it out, ``strict`` drops the finding.
         """
         document = Document(doc.text, (), "text/plain")
         found = [finding for one in self._recognizers for finding in one.recognize(document)]
