@@ -3,15 +3,16 @@
 import os
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import psycopg
 import pytest
 
+from tests.leftovers import cleared_up
 from tests.needs import needs
 
 N_ROOMY_BYTES = 2 * 1024**3
@@ -55,16 +56,14 @@ def running_server() -> Iterator[Server]:
     needs("initdb", folders=tuple(map(str, folders)))
     # The name of a socket is short: not in pytest's own folder. The server's user must be able to go in.
     # Where there is room in memory, a database is copied three times as fast.
-    memory = Path("/dev/shm")  # noqa: S108 (TemporaryDirectory makes an unguessable folder in it)
+    memory = Path("/dev/shm")  # noqa: S108 (mkdtemp makes an unguessable folder in it)
     roomy = os.access(memory, os.W_OK) and shutil.disk_usage(memory).free > N_ROOMY_BYTES
-    with TemporaryDirectory(prefix="phiscan-pg-", dir=memory if roomy else None) as parent:
-        os.chmod(parent, 0o711)  # noqa: PTH101, S103 (its server runs as another user; the server's folder is private)
-        server = Server(Path(parent) / "server")
+    parent = Path(tempfile.mkdtemp(prefix="phiscan-pg-", dir=memory if roomy else None))
+    server = Server(parent / "server")
+    with cleared_up(parent, SCRIPT, "--stop", server.folder):
+        parent.chmod(0o711)  # its server runs as another user; the server's own folder is private
         server.start()
-        try:
-            yield server
-        finally:
-            server.stop()
+        yield server
 
 
 @pytest.fixture(scope="session")

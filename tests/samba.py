@@ -1,7 +1,6 @@
 """A real Samba server on loopback, started by scripts/start-samba.sh in a private folder."""
 
 import os
-import shutil
 import signal
 import socket
 import subprocess
@@ -12,6 +11,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.leftovers import cleared_up
 from tests.needs import needs
 
 SCRIPT = Path(__file__).parents[1] / "scripts/start-samba.sh"
@@ -30,6 +30,11 @@ class Samba:
     @property
     def share(self) -> Path:
         return self.folder / "share"
+
+    @property
+    def group_file(self) -> Path:
+        """Where the number of the server's process group is written while it runs."""
+        return self.folder / "group"
 
     @property
     def url(self) -> str:
@@ -52,6 +57,7 @@ class Samba:
             stdout=subprocess.PIPE,
             start_new_session=True,
         )
+        self.group_file.write_text(str(self.process.pid))
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         self.process.stdin.write(PASSWORD.encode() + b"\n")
@@ -70,6 +76,7 @@ class Samba:
         if self.process is not None:
             with suppress(ProcessLookupError):
                 os.killpg(self.process.pid, signal.SIGKILL)
+            self.group_file.unlink(missing_ok=True)
             self.process.wait()
             self.process = None
 
@@ -82,12 +89,12 @@ def running_samba() -> Iterator[Samba]:
     folder = Path(tempfile.mkdtemp(prefix="phiscan-samba-"))
     folder.chmod(0o755)
     samba = Samba(folder, _free_port())
-    try:
-        samba.start()
-        yield samba
-    finally:
-        samba.kill()
-        shutil.rmtree(folder, ignore_errors=True)
+    with cleared_up(folder, "sh", "-c", 'kill -s KILL -- "-$(cat "$0")"', samba.group_file):
+        try:
+            samba.start()
+            yield samba
+        finally:
+            samba.kill()
 
 
 def _free_port() -> int:
