@@ -176,8 +176,12 @@ def _batches(sources: Iterable[SourceFile], largest: int) -> Iterator[tuple[Sour
 
 
 def _paired(sources: tuple[SourceFile, ...], reply: Reply) -> Iterator[tuple[SourceFile, Processed | Fault]]:
-    """Give each answer its file as this machine crawled it; the worker's device number is its own."""
-    for source, answer in zip(sources, reply.answers, strict=True):
+    """Give each answer its file as this machine crawled it, with the owner and readers that its worker saw.
+
+    The worker's device number is its own.
+    """
+    for crawled, (owner, readers), answer in zip(sources, reply.access, reply.answers, strict=True):
+        source = replace(crawled, owner=owner, readers=readers)
         if isinstance(answer, Fault):
             yield source, answer
         else:

@@ -35,9 +35,10 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """One answer for each file of a batch, in its order."""
+    """One answer for each file of a batch, in its order, and its owner and readers as the worker saw them."""
 
     answers: tuple[Processed | Fault, ...] = field(repr=False)
+    access: tuple[tuple[str, tuple[str, ...]], ...] = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -85,12 +85,13 @@ def _read(batch: Batch) -> Reply | Refusal:
         devices[root] = Path(os.fsdecode(root)).stat().st_dev
     workers = _workers_for(batch.versions_key, batch.learned)
     here = [_as_seen_here(source, dict(batch.devices), devices) for source in batch.sources]
-    answers = []
-    for _source, answer in workers.run(iter(here)):
+    answers, access = [], []
+    for seen, answer in workers.run(iter(here)):
         if _Sandbox.closing.is_set():
             return Refusal("it is being stopped")  # nobody waits for this answer any more
         answers.append(answer)
-    return Reply(tuple(answers))
+        access.append((seen.owner, seen.readers))
+    return Reply(tuple(answers), tuple(access))
 
 
 def _workers_for(key: str, learned: LearnedVersion | None) -> Workers:

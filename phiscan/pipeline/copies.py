@@ -3,7 +3,8 @@
 Two files of one size may be copies; which they are, only their bytes tell. A file whose size was screened
 before carries the contents of that size, each as hash and media type, in ``SourceFile.twins``: the worker
 hashes it, and screens it only if it is none of them. (The media type depends on the name too: a table
-called .txt is read as text.) A file whose size is being screened right now waits for that answer.
+called .txt is read as text.) A file whose size is being screened right now waits for that answer. A file is
+compared only with those before it in the crawl: results are recorded in that order, a copy after its first.
 """
 
 from __future__ import annotations
@@ -35,8 +36,11 @@ class Copies:
         self._running: dict[int, int] = {}  # size -> files of it with the workers
         self._waiting: dict[int, deque[SourceFile]] = {}  # size -> files kept back
         self._free: deque[SourceFile] = deque()  # no longer kept back
-        self._recent: OrderedDict[int, tuple[str, ...]] = OrderedDict()  # size -> contents of this run
+        # size -> contents of this run, each with the place in the crawl of the file that has it
+        self._recent: OrderedDict[int, tuple[tuple[int, str], ...]] = OrderedDict()
         self._various: OrderedDict[int, None] = OrderedDict()  # sizes that several contents share
+        self._places: dict[tuple[bytes, bytes], int] = {}  # of the files that were admitted and not settled
+        self._n_admitted = 0
 
     def look_up(self, sizes: Sequence[int]) -> None:
         """Fetch what is stored for the files that come next."""
@@ -48,6 +52,8 @@ class Copies:
         size = source.size
         if size < MIN_BYTES:
             return source
+        self._n_admitted += 1
+        self._places[source.root, source.path] = self._n_admitted
         if self._running.get(size) and size not in self._various:
             waiting = self._waiting.setdefault(size, deque())
             if len(waiting) < MAX_WAITING:
@@ -61,6 +67,7 @@ class Copies:
         size = result.source.size
         if size < MIN_BYTES:
             return
+        place = self._places.pop((result.source.root, result.source.path))
         left = self._running.get(size, 1) - 1
         if left:
             self._running[size] = left
@@ -68,7 +75,7 @@ class Copies:
             self._running.pop(size, None)
         if result.outcome is Outcome.SCREENED and not result.is_copy:
             before = self._recent.get(size, ())
-            _remember(self._recent, size, (*before, f"{result.content_hash} {result.media_type}"))
+            _remember(self._recent, size, (*before, (place, f"{result.content_hash} {result.media_type}")))
             if before:
                 _remember(self._various, size, None)  # one size, many contents: waiting gains nothing
         waiting = self._waiting.get(size)
@@ -95,7 +102,9 @@ class Copies:
         return bool(self._free or self._waiting)
 
     def _with_twins(self, source: SourceFile) -> SourceFile:
-        known = dict.fromkeys((*self._recent.get(source.size, ()), *self._stored.get(source.size, ())))
+        place = self._places[source.root, source.path]
+        recent = (content for first, content in self._recent.get(source.size, ()) if first < place)
+        known = dict.fromkeys((*recent, *self._stored.get(source.size, ())))
         return replace(source, twins=tuple(known)) if known else source
 
 

@@ -5,12 +5,14 @@ from pathlib import Path
 import pytest
 
 from phiscan.cluster import check_address
-from phiscan.cluster.crew import BATCH_BYTES, LARGEST_BATCH, _batches
+from phiscan.cluster.crew import BATCH_BYTES, LARGEST_BATCH, _batches, _paired
 from phiscan.cluster.joining import _unfit
-from phiscan.cluster.parcel import Batch, Standing, seal, unseal
+from phiscan.cluster.parcel import Batch, Reply, Standing, seal, unseal
 from phiscan.cluster.reading import _as_seen_here, stand
 from phiscan.errors import InputError
-from phiscan.model import SourceFile
+from phiscan.extract.sandbox import Fault
+from phiscan.model import FailReason, FileResult, Outcome, SourceFile
+from phiscan.pipeline import Processed
 
 
 def _source(number: int, size: int = 100, root: bytes = b"/share", device: int = 7) -> SourceFile:
@@ -77,3 +79,15 @@ def test_a_file_gets_the_device_that_its_share_has_here(tmp_path: Path) -> None:
     # A file system mounted inside the share has a number of its own, there and here.
     assert _as_seen_here(_source(1, root=root, device=8), {root: 7}, {root: here + 1}).device == here
     assert _as_seen_here(_source(1, device=7), {b"/share": 7}, {}).device == 7
+
+
+def test_an_answer_brings_the_owner_and_readers_that_its_worker_saw() -> None:
+    there = _source(1, device=9)  # as the worker's machine numbers it
+    examined = Processed(FileResult(there, Outcome.SCREENED), ())
+    access = (("ward7", ("user ward7", "everyone")), ("root", ("user root",)))
+    reply = Reply((examined, Fault(FailReason.CRASHED, "")), access)
+    (first, answer), (second, _) = _paired((_source(1), _source(2)), reply)
+    assert isinstance(answer, Processed)
+    assert answer.result.source == first
+    assert (first.device, first.owner, first.readers) == (7, "ward7", ("user ward7", "everyone"))
+    assert second.owner == "root"

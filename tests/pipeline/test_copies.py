@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from phiscan.model import FileResult, Outcome, SourceFile
-from phiscan.pipeline.copies import Copies
+from phiscan.pipeline.copies import MAX_WAITING, Copies
 from tests.pipeline.harness import Tool
 
 _CHILDREN = ("finding", "health_term", "unread_part")
@@ -134,6 +134,23 @@ def test_one_of_a_size_is_screened_at_a_time_until_contents_differ() -> None:
     assert copies.admit(_source("e")) is not None
     copies.settle(_screened(d, "two", is_copy=True))
     assert not copies.is_waiting
+
+
+def test_a_file_is_never_the_copy_of_one_after_it_in_the_crawl() -> None:
+    # Results are recorded in the order of the crawl: the first of a content must be there before its copy.
+    copies = Copies(lambda _sizes: {})
+    first, *kept_back, beyond = (_source(f"{number:03}") for number in range(MAX_WAITING + 2))
+    copies.admit(first)
+    assert [copies.admit(source) for source in kept_back] == [None] * MAX_WAITING
+    assert copies.admit(beyond) == beyond  # too many wait: this one does not
+    copies.settle(_screened(first, "one"))
+    copies.settle(_screened(beyond, "two"))
+    freed = list(copies.freed())
+    assert freed == kept_back
+    assert {source.twins for source in freed} == {("one t",)}
+    later = copies.admit(_source("later"))
+    assert later is not None
+    assert later.twins == ("one t", "two t")
 
 
 def test_a_failed_file_lets_the_next_one_go() -> None:
