@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
 from hashlib import sha256
 from typing import Any
 
@@ -72,6 +73,9 @@ TABLES = {
 }
 """Each action and the append-only table whose row it writes; several actions may share a table."""
 
+_LAST = sa.select(audit_log.c.id, audit_log.c.hash).order_by(audit_log.c.id.desc()).limit(1)
+_INSERT = audit_log.insert()
+
 
 @dataclass(frozen=True, slots=True)
 class Entry:
@@ -85,9 +89,7 @@ class Entry:
 def append(connection: sa.Connection, entries: Sequence[Entry], *, actor: str, at: datetime) -> None:
     """Append entries to the log, in the transaction that makes the changes."""
     lock_chain(connection)
-    last = connection.execute(
-        sa.select(audit_log.c.id, audit_log.c.hash).order_by(audit_log.c.id.desc()).limit(1)
-    ).first()
+    last = connection.execute(_LAST).first()
     number, previous = (last.id, last.hash) if last else (0, BEFORE_FIRST)
     subjects: dict[str, list[int]] = {}
     for entry in entries:
@@ -112,7 +114,7 @@ def append(connection: sa.Connection, entries: Sequence[Entry], *, actor: str, a
         previous = _hash(row)
         rows.append({**row, "hash": previous})
     if rows:
-        connection.execute(audit_log.insert(), rows)
+        connection.execute(_INSERT, rows)
 
 
 def verify(connection: sa.Connection) -> AuditCheck:
@@ -188,14 +190,24 @@ def _hash(row: Mapping[str, Any]) -> str:
 
 def _digests(connection: sa.Connection, table: sa.Table, ids: Sequence[int] | None) -> dict[int, str]:
     """Return sha256 over the canonical JSON of each row."""
-    query = sa.select(table).order_by(table.c.id)
-    if ids is not None:
-        query = query.where(table.c.id >= min(ids), table.c.id <= max(ids))
+    some, every = _in_order(table)
+    rows = (
+        connection.execute(every)
+        if ids is None
+        else connection.execute(some, {"first": min(ids), "last": max(ids)})
+    )
     return {
         row.id: sha256(
             canonical_json(
                 {n: iso(v) if isinstance(v, datetime) else v for n, v in row._mapping.items()}  # noqa: SLF001
             ).encode()
         ).hexdigest()
-        for row in connection.execute(query)
+        for row in rows
     }
+
+
+@cache
+def _in_order(table: sa.Table) -> tuple[sa.Select[Any], sa.Select[Any]]:
+    """Select the rows of a table between two numbers, and all of them."""
+    query = sa.select(table).order_by(table.c.id)
+    return query.where(table.c.id >= sa.bindparam("first"), table.c.id <= sa.bindparam("last")), query

@@ -259,7 +259,7 @@ def _about(row: sa.Row[Any]) -> dict[str, Any]:
 
 
 def _file(connection: sa.Connection, file_id: int) -> sa.Row[Any]:
-    row = connection.execute(last_seen(file_id)).first()
+    row = last_seen(connection, file_id)
     if row is None:
         message = f"file {file_id}: there is no such file in the database"
         raise InputError(message)

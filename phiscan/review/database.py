@@ -11,6 +11,7 @@ import random
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import cache
 from typing import Any, Literal, TypeVar
 
 import sqlalchemy as sa
@@ -173,8 +174,13 @@ def lock_chain(connection: sa.Connection) -> None:
 
 def inserted_id(connection: sa.Connection, table: sa.Table, values: Mapping[str, Any]) -> int:
     """Insert one row and return the number that it got."""
-    key = connection.execute(table.insert().values(dict(values))).inserted_primary_key
+    key = connection.execute(_insert(table), dict(values)).inserted_primary_key
     return int(key[0]) if key else 0
+
+
+@cache
+def _insert(table: sa.Table) -> sa.Insert:
+    return table.insert()
 
 
 def _engine(url: URL) -> sa.Engine:

@@ -38,7 +38,7 @@ def decide(
     require_name("reviewer", reviewer)
     made, entries = [], []
     for file_id, verdict in verdicts:
-        row = connection.execute(last_seen(file_id)).first()
+        row = last_seen(connection, file_id)
         if row is None:
             message = f"file {file_id}: there is no such file in the database"
             raise InputError(message)

@@ -18,6 +18,8 @@ DEFAULT_SECOND_REVIEW = 0.0  # until somebody says a share, nothing goes to a se
 DEFAULT_HIDE_LIMIT = 20
 MAX_HIDE_LIMIT = 2**31 - 1
 
+_LATEST = sa.select(desk_policy).order_by(desk_policy.c.id.desc()).limit(1)
+
 
 @dataclass(frozen=True, slots=True)
 class DeskPolicy:
@@ -40,7 +42,7 @@ def policy(connection: sa.Connection) -> DeskPolicy:
 
 def secret_policy(connection: sa.Connection) -> DeskPolicy | None:
     """Return the policy that stands with its seed; None = nobody has set one."""
-    row = connection.execute(sa.select(desk_policy).order_by(desk_policy.c.id.desc()).limit(1)).first()
+    row = connection.execute(_LATEST).first()
     if row is None:
         return None
     return DeskPolicy(row.second_review, row.hide_limit, row.set_by, row.set_at, row.seed)

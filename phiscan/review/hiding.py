@@ -28,6 +28,16 @@ NOT_BY_THEMSELVES: Final = frozenset(
     }
 )
 
+_IN_FORCE = (
+    sa.select(suppression)
+    .outerjoin(suppression_lift, suppression_lift.c.suppression_id == suppression.c.id)
+    .outerjoin(suppression_approval, suppression_approval.c.suppression_id == suppression.c.id)
+    .where(
+        suppression_lift.c.id.is_(None),
+        sa.or_(suppression.c.needs_approval.is_(False), suppression_approval.c.id.is_not(None)),
+    )
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Hider:
@@ -57,18 +67,9 @@ class Place:
 
 def hiders(connection: sa.Connection) -> list[Hider]:
     """Return the suppressions in force; ended ones are among them, their end is looked at in reading."""
-    query = (
-        sa.select(suppression)
-        .outerjoin(suppression_lift, suppression_lift.c.suppression_id == suppression.c.id)
-        .outerjoin(suppression_approval, suppression_approval.c.suppression_id == suppression.c.id)
-        .where(
-            suppression_lift.c.id.is_(None),
-            sa.or_(suppression.c.needs_approval.is_(False), suppression_approval.c.id.is_not(None)),
-        )
-    )
     return [
         Hider(row.kind, row.target, row.root_id, row.folder, iso(row.until))
-        for row in connection.execute(query)
+        for row in connection.execute(_IN_FORCE)
     ]
 
 

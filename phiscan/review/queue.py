@@ -107,7 +107,7 @@ def item(connection: sa.Connection, file_id: int) -> ItemDetail:
     Raises:
         InputError: there is no such file.
     """
-    row = connection.execute(last_seen(file_id)).first()
+    row = last_seen(connection, file_id)
     if row is None:
         message = f"file {file_id}: there is no such file in the database"
         raise InputError(message)

@@ -44,7 +44,7 @@ def reveal(connection: sa.Connection, file_id: int, *, purpose: str, by: str, no
     if not purpose:
         message = "purpose: expected what the text is looked at for, got an empty text"
         raise InputError(message)
-    row = connection.execute(last_seen(file_id)).first()
+    row = last_seen(connection, file_id)
     if row is None:
         message = f"file {file_id}: there is no such file in the database"
         raise InputError(message)

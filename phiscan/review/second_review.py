@@ -143,10 +143,10 @@ def adjudicate(
     review = connection.execute(
         sa.select(second_review).where(second_review.c.id == second_review_id)
     ).first()
-    if review is None:
+    row = None if review is None else last_seen(connection, review.file_id)
+    if review is None or row is None:
         message = f"second review {second_review_id}: there is none of this number"
         raise InputError(message)
-    row = connection.execute(last_seen(review.file_id)).one()
     given = second_verdicts.standing_seconds(connection, [review.id]).get(review.id)
     settled = second_verdicts.settlements(connection, [review.id])
     if (

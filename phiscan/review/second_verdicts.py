@@ -12,6 +12,7 @@ import sqlalchemy as sa
 from phiscan.review import audit, desk_policy
 from phiscan.review.database import inserted_id
 from phiscan.review.items import Decision
+from phiscan.review.statements import listed
 from phiscan.review.tables import (
     adjudication,
     decision_undo,
@@ -21,6 +22,23 @@ from phiscan.review.tables import (
 
 NOBODY, FIRST, SECOND, LEAD = "nobody", "first", "second", "lead"
 """Whom an item awaits: the values of ``work_item.awaits``."""
+
+_OF_CONTENT = sa.select(second_review).where(
+    second_review.c.file_id == sa.bindparam("file"), second_review.c.content_hash == sa.bindparam("content")
+)
+_OF_FILES = sa.select(second_review).where(second_review.c.file_id.in_(listed("files")))
+_SECONDS = (
+    sa.select(second_verdict)
+    .outerjoin(decision_undo, decision_undo.c.second_verdict_id == second_verdict.c.id)
+    .where(second_verdict.c.second_review_id.in_(listed("reviews")), decision_undo.c.id.is_(None))
+    .order_by(second_verdict.c.id)
+)
+_SETTLED = (
+    sa.select(adjudication)
+    .outerjoin(decision_undo, decision_undo.c.decision_id == adjudication.c.decision_id)
+    .where(adjudication.c.second_review_id.in_(listed("reviews")), decision_undo.c.id.is_(None))
+    .order_by(adjudication.c.id)
+)
 
 
 def draw(connection: sa.Connection, made: Sequence[Decision], *, now: datetime) -> None:
@@ -49,32 +67,17 @@ def draw(connection: sa.Connection, made: Sequence[Decision], *, now: datetime) 
 
 def drawn_for(connection: sa.Connection, file_id: int, content_hash: str) -> sa.Row[Any] | None:
     """Return the second review of a content, if there is one."""
-    query = sa.select(second_review).where(
-        second_review.c.file_id == file_id, second_review.c.content_hash == content_hash
-    )
-    return connection.execute(query).first()
+    return connection.execute(_OF_CONTENT, {"file": file_id, "content": content_hash}).first()
 
 
 def standing_seconds(connection: sa.Connection, review_ids: Sequence[int]) -> dict[int, sa.Row[Any]]:
     """Return the second verdict that stands in each of these second reviews."""
-    query = (
-        sa.select(second_verdict)
-        .outerjoin(decision_undo, decision_undo.c.second_verdict_id == second_verdict.c.id)
-        .where(second_verdict.c.second_review_id.in_(review_ids), decision_undo.c.id.is_(None))
-        .order_by(second_verdict.c.id)
-    )
-    return {row.second_review_id: row for row in connection.execute(query)}
+    return {row.second_review_id: row for row in connection.execute(_SECONDS, {"reviews": review_ids})}
 
 
 def settlements(connection: sa.Connection, review_ids: Sequence[int]) -> dict[int, sa.Row[Any]]:
     """Return the adjudication that stands in each of these second reviews."""
-    query = (
-        sa.select(adjudication)
-        .outerjoin(decision_undo, decision_undo.c.decision_id == adjudication.c.decision_id)
-        .where(adjudication.c.second_review_id.in_(review_ids), decision_undo.c.id.is_(None))
-        .order_by(adjudication.c.id)
-    )
-    return {row.second_review_id: row for row in connection.execute(query)}
+    return {row.second_review_id: row for row in connection.execute(_SETTLED, {"reviews": review_ids})}
 
 
 def awaited(
@@ -90,9 +93,10 @@ def awaited(
     whom = dict.fromkeys(verdicts, NOBODY)
     if not verdicts:
         return whom
-    query = sa.select(second_review).where(second_review.c.file_id.in_(list(verdicts)))
     reviews = {
-        row.file_id: row.id for row in connection.execute(query) if contents[row.file_id] == row.content_hash
+        row.file_id: row.id
+        for row in connection.execute(_OF_FILES, {"files": list(verdicts)})
+        if contents[row.file_id] == row.content_hash
     }
     if not reviews:
         return whom

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 import sqlalchemy as sa
@@ -77,9 +77,16 @@ def _sightings() -> sa.Select[Any]:
     )
 
 
-def last_seen(file_id: int) -> sa.Select[Any]:
-    """Select one file as the scan that saw it last left it, present or not."""
-    return _sightings().where(file.c.id == file_id, sighting.c.scan_id == file.c.seen_scan_id)
+def last_seen(connection: sa.Connection, file_id: int) -> sa.Row[Any] | None:
+    """Return one file as the scan that saw it last left it, present or not."""
+    return connection.execute(_last_seen(), {"seen_file_id": file_id}).first()
+
+
+@cache
+def _last_seen() -> sa.Select[Any]:
+    return _sightings().where(
+        file.c.id == sa.bindparam("seen_file_id"), sighting.c.scan_id == file.c.seen_scan_id
+    )
 
 
 def queue_item(row: sa.Row[Any]) -> QueueItem:

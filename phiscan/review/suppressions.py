@@ -325,6 +325,6 @@ def _hide_anew(connection: sa.Connection, scope: SuppressionScope) -> None:
     for end, file_ids in changed.items():
         for some in chunks(file_ids):
             here = work_item.c.file_id.in_(some)
-            before = work_tallies.rows_of(connection, here)
+            before = work_tallies.rows_where(connection, here)
             connection.execute(work_item.update().where(here).values(hidden_until=end))
             work_tallies.note(connection, before, [{**row, "hidden_until": end} for row in before])

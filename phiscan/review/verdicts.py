@@ -30,6 +30,23 @@ from phiscan.review.work import MAX_NOTE_CHARS, Decided, GroupDecision, WorkStat
 MAX_REASON_CHARS = 200
 MAX_TOKEN_CHARS = 200
 
+_FORM = sa.select(decision_form).where(decision_form.c.token == sa.bindparam("digest"))
+_STANDING = (
+    sa.select(sa.func.max(decision.c.id))
+    .where(decision.c.file_id == sa.bindparam("file"), decision.c.content_hash == sa.bindparam("content"))
+    .where(~sa.exists().where(decision_undo.c.decision_id == decision.c.id))
+)
+_LATEST = tuple(
+    sa.select(table.c.file_id, table.c.decided)
+    .where(table.c.reviewer == sa.bindparam("by"), ~sa.exists().where(undone == table.c.id))
+    .order_by(table.c.id.desc())
+    .limit(1)
+    for table, undone in (
+        (decision, decision_undo.c.decision_id),
+        (second_verdict, decision_undo.c.second_verdict_id),
+    )
+)
+
 
 def decide(
     connection: sa.Connection,
@@ -177,17 +194,8 @@ def undo_last(connection: sa.Connection, *, by: str, now: datetime) -> int:
         ConflictError: there is none, or it does not stand any more.
     """
     latest: list[sa.Row[Any]] = []
-    for table, undone in (
-        (decision, decision_undo.c.decision_id),
-        (second_verdict, decision_undo.c.second_verdict_id),
-    ):
-        query = (
-            sa.select(table.c.file_id, table.c.decided)
-            .where(table.c.reviewer == by, ~sa.exists().where(undone == table.c.id))
-            .order_by(table.c.id.desc())
-            .limit(1)
-        )
-        latest.extend(connection.execute(query))
+    for query in _LATEST:
+        latest.extend(connection.execute(query, {"by": by}))
     if not latest:
         message = f"nothing to undo: {by} has given no verdict"
         raise ConflictError(message)
@@ -210,7 +218,7 @@ def skip_item(connection: sa.Connection, file_id: int, *, reviewer: str, until: 
 
 
 def _current(connection: sa.Connection, file_id: int) -> sa.Row[Any]:
-    row = connection.execute(last_seen(file_id)).first()
+    row = last_seen(connection, file_id)
     if row is None:
         message = f"file {file_id}: there is no such file in the database"
         raise InputError(message)
@@ -258,12 +266,8 @@ def _why_left_out(row: sa.Row[Any], exceptions: Collection[int], reviewer: str, 
 
 
 def _standing_id(connection: sa.Connection, row: sa.Row[Any]) -> int:
-    query = (
-        sa.select(sa.func.max(decision.c.id))
-        .where(decision.c.file_id == row.file_id, decision.c.content_hash == row.content_hash)
-        .where(~sa.exists().where(decision_undo.c.decision_id == decision.c.id))
-    )
-    return int(connection.execute(query).scalar_one())
+    content = {"file": row.file_id, "content": row.content_hash}
+    return int(connection.execute(_STANDING, content).scalar_one())
 
 
 def _digest(token: str) -> str:
@@ -281,7 +285,7 @@ def _answered(connection: sa.Connection, token: str, file_id: int, reviewer: str
     if len(token) > MAX_TOKEN_CHARS:
         message = f"token: expected at most {MAX_TOKEN_CHARS} characters, got {len(token)}"
         raise InputError(message)
-    form = connection.execute(sa.select(decision_form).where(decision_form.c.token == _digest(token))).first()
+    form = connection.execute(_FORM, {"digest": _digest(token)}).first()
     if form is None:
         return None
     if (form.file_id, form.reviewer) != (file_id, reviewer):

@@ -7,6 +7,7 @@ transaction: the row is made anew from the truth, never patched, so that ``rebui
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from hashlib import sha256
 from typing import Any
 
@@ -18,7 +19,7 @@ from phiscan.review.database import lock_chain
 from phiscan.review.hiding import Place, hidden_until, hiders
 from phiscan.review.second_verdicts import FIRST, SECOND, awaited
 from phiscan.review.standing import present
-from phiscan.review.statements import chunks
+from phiscan.review.statements import chunks, listed
 from phiscan.review.tables import (
     access,
     assignment,
@@ -42,6 +43,33 @@ THRESHOLD = 0.5  # HealthScore: the threshold learned from the prototypes
 RANDOM_SHARE = 0.1  # of the items, at a random place in the order by doubt
 _BIT = {kind.value: 1 << place for place, kind in enumerate(EntityType)}
 
+# Put together once: a decision executes nearly all of them.
+_INSERT = work_item.insert()
+_REMOVE = work_item.delete().where(work_item.c.file_id.in_(listed("files")))
+_IN_LIST = sa.select(work_item.c.file_id).where(work_item.c.file_id.in_(listed("files")))
+_LATEST_DRAW = sa.select(sa.func.max(sample_draw.c.id))
+_MEMBERS = sa.select(sample_member).where(
+    sample_member.c.file_id.in_(listed("files")), sample_member.c.draw_id == sa.bindparam("draw")
+)
+_VERDICTS = (
+    sa.select(decision)
+    .outerjoin(decision_undo, decision_undo.c.decision_id == decision.c.id)
+    .where(decision.c.file_id.in_(listed("files")), decision_undo.c.id.is_(None))
+    .order_by(decision.c.id)
+)
+_ASSIGNEES = (
+    sa.select(assignment.c.file_id, assignment.c.assignee)
+    .where(assignment.c.file_id.in_(listed("files")))
+    .order_by(assignment.c.id)
+)
+_GROUPS = sa.select(near_group).where(near_group.c.file_id.in_(listed("files")))
+_TYPES = (
+    sa.select(examination.c.file_id, finding.c.entity_type)
+    .join(finding, finding.c.examination_id == examination.c.id)
+    .where(examination.c.id.in_(listed("examinations")))
+    .distinct()
+)
+
 
 def types_mask(kinds: Iterable[str]) -> int:
     """Pack types of identifiers into an integer, a bit each in the order of ``EntityType``.
@@ -64,13 +92,12 @@ def refresh(
     """
     lock_chain(connection)  # one at a time: rows are made from what the others left
     for some in chunks(dict.fromkeys(file_ids)):
-        here = work_item.c.file_id.in_(some)
-        gone = work_tallies.rows_of(connection, here)
+        gone = work_tallies.rows_of(connection, some)
         if gone:
-            connection.execute(work_item.delete().where(here))
+            connection.execute(_REMOVE, {"files": some})
         rows = _rows(connection, some, types or {})
         if rows:
-            connection.execute(work_item.insert(), rows)
+            connection.execute(_INSERT, rows)
         work_tallies.note(connection, gone, rows)
 
 
@@ -82,7 +109,7 @@ def rebuild(connection: sa.Connection) -> int:
     for some in chunks(_candidates(connection)):
         rows = _rows(connection, some, {})
         if rows:
-            connection.execute(work_item.insert(), rows)
+            connection.execute(_INSERT, rows)
             work_tallies.note(connection, (), rows)
     return int(connection.execute(sa.select(sa.func.count()).select_from(work_item)).scalar_one())
 
@@ -118,9 +145,7 @@ def in_list(connection: sa.Connection, file_ids: Sequence[int]) -> set[int]:
     """Return which of these files have a row."""
     found: set[int] = set()
     for some in chunks(dict.fromkeys(file_ids)):
-        found |= set(
-            connection.execute(sa.select(work_item.c.file_id).where(work_item.c.file_id.in_(some))).scalars()
-        )
+        found |= set(connection.execute(_IN_LIST, {"files": some}).scalars())
     return found
 
 
@@ -130,13 +155,13 @@ def drop_departed(connection: sa.Connection, scan_id: int) -> None:
     gone = sa.select(file.c.id).where(file.c.root_id.in_(of_scan), file.c.seen_scan_id < scan_id)
     lock_chain(connection)
     here = work_item.c.root_id.in_(of_scan) & work_item.c.file_id.in_(gone)
-    work_tallies.note(connection, work_tallies.rows_of(connection, here), ())
+    work_tallies.note(connection, work_tallies.rows_where(connection, here), ())
     connection.execute(work_item.delete().where(here))
 
 
 def latest_draw(connection: sa.Connection) -> int | None:
     """Return the number of the sample that stands."""
-    number: int | None = connection.execute(sa.select(sa.func.max(sample_draw.c.id))).scalar()
+    number: int | None = connection.execute(_LATEST_DRAW).scalar()
     return number
 
 
@@ -223,6 +248,11 @@ def _doubt(row: sa.Row[Any]) -> float:
 
 
 def _standing(connection: sa.Connection, some: Sequence[int]) -> Sequence[sa.Row[Any]]:
+    return connection.execute(_standing_files(), {"files": some}).all()
+
+
+@cache
+def _standing_files() -> sa.Select[Any]:
     other = examination.alias()
     arrived = (
         sa.select(sa.func.min(other.c.scan_id))
@@ -245,44 +275,33 @@ def _standing(connection: sa.Connection, some: Sequence[int]) -> Sequence[sa.Row
         arrived.label("arrived"),
     ).select_from(sighting)
     query = present(query, None).outerjoin(access, access.c.examination_id == examination.c.id)
-    return connection.execute(query.where(file.c.id.in_(some), examination.c.content_hash != "")).all()
+    return query.where(file.c.id.in_(listed("files")), examination.c.content_hash != "")
 
 
 def _members(connection: sa.Connection, some: Sequence[int]) -> dict[int, sa.Row[Any]]:
     draw = latest_draw(connection)
     if draw is None:
         return {}
-    query = sa.select(sample_member).where(sample_member.c.file_id.in_(some), sample_member.c.draw_id == draw)
-    return {row.file_id: row for row in connection.execute(query)}
+    return {row.file_id: row for row in connection.execute(_MEMBERS, {"files": some, "draw": draw})}
 
 
 def _verdicts(connection: sa.Connection, contents: Mapping[int, str]) -> dict[int, sa.Row[Any]]:
     """Return the decision that stands for each of these contents."""
-    query = (
-        sa.select(decision)
-        .outerjoin(decision_undo, decision_undo.c.decision_id == decision.c.id)
-        .where(decision.c.file_id.in_(contents), decision_undo.c.id.is_(None))
-        .order_by(decision.c.id)
-    )
     return {
-        row.file_id: row for row in connection.execute(query) if contents[row.file_id] == row.content_hash
+        row.file_id: row
+        for row in connection.execute(_VERDICTS, {"files": list(contents)})
+        if contents[row.file_id] == row.content_hash
     }
 
 
 def _assignees(connection: sa.Connection, some: Sequence[int]) -> dict[int, str]:
-    query = (
-        sa.select(assignment.c.file_id, assignment.c.assignee)
-        .where(assignment.c.file_id.in_(some))
-        .order_by(assignment.c.id)
-    )
-    return {row.file_id: row.assignee for row in connection.execute(query)}
+    return {row.file_id: row.assignee for row in connection.execute(_ASSIGNEES, {"files": some})}
 
 
 def _groups(connection: sa.Connection, contents: Mapping[int, str]) -> dict[int, int]:
-    query = sa.select(near_group).where(near_group.c.file_id.in_(contents))
     return {
         row.file_id: row.group_id
-        for row in connection.execute(query)
+        for row in connection.execute(_GROUPS, {"files": list(contents)})
         if contents[row.file_id] == row.content_hash
     }
 
@@ -291,12 +310,6 @@ def _types(connection: sa.Connection, examination_ids: Sequence[int]) -> dict[in
     """Return the packed types of findings by file."""
     found: dict[int, int] = {}
     for some in chunks(examination_ids):
-        query = (
-            sa.select(examination.c.file_id, finding.c.entity_type)
-            .join(finding, finding.c.examination_id == examination.c.id)
-            .where(examination.c.id.in_(some))
-            .distinct()
-        )
-        for file_id, kind in connection.execute(query):
+        for file_id, kind in connection.execute(_TYPES, {"examinations": some}):
             found[file_id] = found.get(file_id, 0) | _BIT[kind]
     return found

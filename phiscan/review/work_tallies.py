@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import sqlalchemy as sa
 
 from phiscan.review.column_types import canonical_json
+from phiscan.review.statements import listed
 from phiscan.review.tables import work_item, work_tally
 
 STATUS = ("awaits", "state", "reviewer", "assignee", "hidden_until", "referred")
@@ -17,6 +18,20 @@ STATUS = ("awaits", "state", "reviewer", "assignee", "hidden_until", "referred")
 SINGLE = ("root_id", "media_type", "owner")
 """The columns that are counted each for itself."""
 COLUMNS = (*STATUS, *SINGLE, "band")
+
+_COUNTED = sa.select(*(work_item.c[name] for name in COLUMNS))
+_OF_FILES = _COUNTED.where(work_item.c.file_id.in_(listed("files")))
+_ADD = (
+    work_tally.update()
+    .where(work_tally.c.kind == sa.bindparam("its_kind"), work_tally.c.value == sa.bindparam("its_value"))
+    .values(n=work_tally.c.n + sa.bindparam("more"))
+)
+_START = work_tally.insert()
+_TALLIES = (
+    sa.select(work_tally.c.value, work_tally.c.n)
+    .where(work_tally.c.kind == sa.bindparam("its_kind"), work_tally.c.n > 0)
+    .order_by(work_tally.c.value)
+)
 
 
 def note(
@@ -31,16 +46,19 @@ def note(
     for (kind, counted), n in change.items():
         if n:
             value = canonical_json(counted) if isinstance(counted, tuple) else str(counted)
-            here = (work_tally.c.kind == kind) & (work_tally.c.value == value)
-            changed = connection.execute(work_tally.update().where(here).values(n=work_tally.c.n + n))
+            changed = connection.execute(_ADD, {"its_kind": kind, "its_value": value, "more": n})
             if not changed.rowcount:
-                connection.execute(work_tally.insert().values(kind=kind, value=value, n=n))
+                connection.execute(_START, {"kind": kind, "value": value, "n": n})
 
 
-def rows_of(connection: sa.Connection, condition: sa.ColumnElement[bool]) -> list[Mapping[str, Any]]:
+def rows_of(connection: sa.Connection, file_ids: Sequence[int]) -> list[Mapping[str, Any]]:
+    """Return what is counted of the rows of these files."""
+    return [dict(row) for row in connection.execute(_OF_FILES, {"files": file_ids}).mappings()]
+
+
+def rows_where(connection: sa.Connection, condition: sa.ColumnElement[bool]) -> list[Mapping[str, Any]]:
     """Return what is counted of some rows of the list."""
-    query = sa.select(*(work_item.c[name] for name in COLUMNS)).where(condition)
-    return [dict(row) for row in connection.execute(query).mappings()]
+    return [dict(row) for row in connection.execute(_COUNTED.where(condition)).mappings()]
 
 
 def clear(connection: sa.Connection) -> None:
@@ -68,8 +86,7 @@ def bands(connection: sa.Connection) -> Iterator[tuple[int, str, int]]:
 
 
 def _tallies(connection: sa.Connection, kind: str) -> list[tuple[str, int]]:
-    query = sa.select(work_tally.c.value, work_tally.c.n).where(work_tally.c.kind == kind, work_tally.c.n > 0)
-    return [(row.value, row.n) for row in connection.execute(query.order_by(work_tally.c.value))]
+    return [(row.value, row.n) for row in connection.execute(_TALLIES, {"its_kind": kind})]
 
 
 def _counted(row: Mapping[str, Any]) -> list[tuple[str, Any]]:
