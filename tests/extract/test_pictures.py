@@ -335,3 +335,16 @@ def test_the_cache_of_a_pivot_table_is_read(read: Read) -> None:
             '<cache><sharedItems><s v="Lena Okafor"/></sharedItems></cache>',
         )
     assert "Lena Okafor" in read(stream.getvalue(), "a.xlsx").text
+
+
+def test_how_word_cites_is_nobodys_name(read: Read) -> None:
+    sources = (
+        '<b:Sources xmlns:b="http://schemas.openxmlformats.org/officeDocument/2006/bibliography"'
+        ' SelectedStyle="/APA.XSL" StyleName="APA"><b:Source><b:Author>Bo Li</b:Author></b:Source></b:Sources>'
+    )
+    stream = io.BytesIO(in_word())
+    with zipfile.ZipFile(stream, "a") as package:
+        package.writestr("customXml/item9.xml", sources)
+    document = read(stream.getvalue(), "a.docx")
+    assert document.locate(document.text.index("Bo Li")) == "customXml/item9.xml"
+    assert "APA" not in document.text
