@@ -124,11 +124,16 @@ def _with_header(stream: BinaryIO, window: Content, media_type: str) -> Content:
     return Content(header + window.data, window.name, window.locator, window.depth)
 
 
+def is_hashed_whole(size: int) -> bool:
+    """Tell whether equal hashes of two large files mean equal bytes."""
+    return size <= _HASHED_WHOLE
+
+
 def large_hash(stream: BinaryIO, size: int) -> str:
     """Return the content hash of a large file; beyond 4 GiB that of its size and 64 samples of 4 MiB."""
     digest = blake3()
     stream.seek(0)
-    if size <= _HASHED_WHOLE:
+    if is_hashed_whole(size):
         while chunk := stream.read(_CHUNK_BYTES):
             digest.update(chunk)
         return str(digest.hexdigest())

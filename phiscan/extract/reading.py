@@ -11,7 +11,7 @@ from phiscan.errors import ExtractError
 from phiscan.extract.content import Content, Sink, TextFullError
 from phiscan.extract.delivered import is_delivered
 from phiscan.extract.formats import dispatch, read
-from phiscan.extract.large import large_hash, large_type, read_large
+from phiscan.extract.large import is_hashed_whole, large_hash, large_type, read_large
 from phiscan.extract.opening import open_source, read_source
 from phiscan.extract.sniff import declared_type, sniff
 from phiscan.model import Document, FailReason, SourceFile
@@ -48,14 +48,22 @@ def _extract_large(source: SourceFile, limits: Limits, passwords: Sequence[str])
     return _document(sink, media_type, content_hash, name)
 
 
-def identify(source: SourceFile, limits: Limits) -> tuple[str, str]:
-    """Return content hash and media type of a crawled file: what its text depends on.
+def identify(source: SourceFile, limits: Limits) -> tuple[str, str, str]:
+    """Return what a crawled file's text depends on, its content hash and media type; and its declared type.
 
     Raises:
-        ExtractError: it cannot be opened, changed, or is too large to be read in one piece.
+        ExtractError: it cannot be opened, changed, or is too large to be told from another by its hash.
     """
-    data = read_source(source, limits.file_bytes)
-    return blake3(data).hexdigest(), sniff(data, _name(source))
+    name = _name(source)
+    if source.size > limits.file_bytes and not is_delivered(source):
+        with open_source(source) as (stream, size):
+            if not is_hashed_whole(size):
+                raise ExtractError(FailReason.TOO_LARGE)
+            content_hash, media_type = large_hash(stream, size), large_type(stream, name)
+    else:
+        data = read_source(source, limits.file_bytes)
+        content_hash, media_type = blake3(data).hexdigest(), sniff(data, name)
+    return content_hash, media_type, declared_type(name, media_type)
 
 
 def _name(source: SourceFile) -> str:

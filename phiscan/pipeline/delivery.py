@@ -112,11 +112,12 @@ class Delivery:
     def _begin(self, source: SourceFile) -> _Fetch:
         if not is_remote(source.root):
             return _Fetch(with_access(source), None)
+        share = self._share(source.root)  # may be refused: nothing is held yet
         self._held_bytes += self._cost(source)
         self._n_held += 1
         if self._pool is None:
             self._pool = ThreadPoolExecutor(self._share_settings().connections, thread_name_prefix="fetch")
-        return _Fetch(source, self._pool.submit(self._bring, source, self._share(source.root)))
+        return _Fetch(source, self._pool.submit(self._bring, source, share))
 
     def _bring(self, source: SourceFile, share: RemoteShare) -> SourceFile:
         """Fetch one file and put it into the hatch, or why it could not be fetched."""

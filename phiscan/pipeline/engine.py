@@ -159,13 +159,18 @@ def process(source: SourceFile, engine: Engine) -> Processed:
 def _as_copy(source: SourceFile, limits: Limits) -> FileResult | None:
     """Return the result of a file that is one of its twins; None when it must be screened."""
     try:
-        content_hash, media_type = extract.identify(source, limits)
+        content_hash, media_type, declared_type = extract.identify(source, limits)
     except ExtractError:
         return None  # reading it says why
     if f"{content_hash} {media_type}" not in source.twins:
         return None
     return FileResult(
-        source, Outcome.SCREENED, content_hash=content_hash, media_type=media_type, is_copy=True
+        source,
+        Outcome.SCREENED,
+        detail=_promised(declared_type),
+        content_hash=content_hash,
+        media_type=media_type,
+        is_copy=True,
     )
 
 
@@ -206,8 +211,7 @@ def _keep(source: SourceFile, document: Document, examination: Examination, key:
     return FileResult(
         source=source,
         outcome=Outcome.SCREENED,
-        # A .jpg that is a ZIP is worth an officer's look.
-        detail=f"the name promises {document.declared_type}" if document.declared_type else "",
+        detail=_promised(document.declared_type),
         media_type=document.media_type,
         content_hash=document.content_hash,
         unread=document.unread,
@@ -230,6 +234,11 @@ def _keep(source: SourceFile, document: Document, examination: Examination, key:
         evidence=classify.weigh(document, screening, health).kept(),
         signature=signature(document.text, key) if examination.referral is Referral.REFERRED else b"",
     )
+
+
+def _promised(declared_type: str) -> str:
+    """Say what a name promises that its content is not: a .jpg that is a ZIP is worth an officer's look."""
+    return f"the name promises {declared_type}" if declared_type else ""
 
 
 def _count_terms(document: Document, health: HealthScore) -> tuple[StoredTerm, ...]:

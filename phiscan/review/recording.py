@@ -126,7 +126,7 @@ def _write_copies(
     versions_key: str,
     copies: Sequence[tuple[int, FileResult]],
 ) -> dict[int, int]:
-    """Take over the results of equal contents; place, owner and risk are the copy's own."""
+    """Take over the results of equal contents; place, owner, risk and what its name promises are its own."""
     if not copies:
         return {}
     contents = [(result.content_hash, result.media_type) for _, result in copies]
@@ -137,7 +137,7 @@ def _write_copies(
         kept = {name: value for name, value in original.items() if name not in {"id", "scan_id", "file_id"}}
         vector = PiiVector.from_int(original["vector"])
         risk = risk_of(vector, original["n_people"], original["health_score"], _exposure(result.source))
-        rows[file_id] = {**kept, **_source_row(result.source), "risk": risk}
+        rows[file_id] = {**kept, **_source_row(result.source), "detail": result.detail, "risk": risk}
     ids = _write_examinations(connection, scan_id, rows)
     places = [
         {"examination_id": ids[file_id], **row}

@@ -97,7 +97,9 @@ def _through_proxy(scope: Scope, proxies: tuple[str, ...]) -> bool:
     networks = [ip_network(proxy) for proxy in proxies]
     if not _is_in((scope.get("client") or ("", 0))[0], networks):
         return False
-    forwarded = [part.strip() for part in Headers(scope=scope).get("x-forwarded-for", "").split(",")]
+    # Some proxies add a header line of their own behind the browser's: all lines are one list.
+    lines = Headers(scope=scope).getlist("x-forwarded-for")
+    forwarded = [part.strip() for line in lines for part in line.split(",")]
     outside = next((part for part in reversed(forwarded) if part and not _is_in(part, networks)), None)
     if outside is not None:
         scope["client"] = (outside[:64], 0)

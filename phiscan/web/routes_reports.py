@@ -40,8 +40,9 @@ def make(
     numbers: Annotated[str, Form(max_length=1)] = "",
 ) -> Response:
     """Begin to make the pack of a scan."""
-    number = desk.store.summary(scan).scan
-    begun = desk.packs.begin(desk.config.database_url, number, hide_paths=bool(numbers), now=desk.now())
+    if scan not in {one.id for one in desk.store.scans()}:
+        raise HTTPException(404, f"scan {scan}: there is no such scan")
+    begun = desk.packs.begin(desk.config.database_url, scan, hide_paths=bool(numbers), now=desk.now())
     return RedirectResponse(f"/reports?said={'making' if begun else 'busy'}", 303)
 
 

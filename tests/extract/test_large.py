@@ -15,7 +15,8 @@ from reportlab.pdfgen import canvas
 
 from phiscan.config import Limits
 from phiscan.errors import ExtractError
-from phiscan.model import Document, FailReason
+from phiscan.extract import identify
+from phiscan.model import Document, FailReason, SourceFile
 
 Read = Callable[..., Document]
 
@@ -166,6 +167,15 @@ def test_a_large_file_of_another_kind_is_too_large(read: Read) -> None:
         read(b"\xff\xd8\xff" + bytes(500_000), "a.jpg", SMALL)
     assert caught.value.reason == FailReason.TOO_LARGE
     assert "image/jpeg" in caught.value.detail
+
+
+@pytest.mark.parametrize(("name", "limits"), [("a.txt", SMALL), ("a.csv", SMALL), ("a.pdf", Limits())])
+def test_a_file_is_identified_as_it_is_read(
+    name: str, limits: Limits, read: Read, as_source: Callable[[Path], SourceFile], tmp_path: Path
+) -> None:
+    document = read(b"name,line\n" * 100_000, name, limits)
+    found = identify(as_source(tmp_path / name), limits)
+    assert found == (document.content_hash, document.media_type, document.declared_type)
 
 
 def test_the_hash_of_a_large_file_is_that_of_its_bytes(read: Read) -> None:

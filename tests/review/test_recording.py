@@ -206,3 +206,12 @@ def test_a_file_seen_again_and_then_read_after_all_counts_once(store: Store) -> 
     store.record(second, "v2", [clear("a/letter.txt")])
     summary = store.summary(second)
     assert (summary.crawled, summary.screened, summary.unchanged, summary.referred) == (1, 1, 0, 0)
+
+
+def test_what_a_copys_name_promises_is_its_own(tmp_path: Path) -> None:
+    first = replace(clear("a.jpg"), detail="the name promises image/jpeg")
+    copy = replace(clear("b.txt"), content_hash=first.content_hash, is_copy=True)
+    with Store.open(url_of(tmp_path / "phiscan.db"), create=True) as store:
+        scan(store, [first, copy])
+    details = {row["detail"] for row in rows_of(tmp_path / "phiscan.db")["examination"]}
+    assert details == {"the name promises image/jpeg", ""}

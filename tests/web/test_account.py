@@ -102,6 +102,18 @@ def test_a_token_without_a_purpose_or_an_end_is_refused(sent: dict[str, str], br
     assert answer.status_code in {400, 422}
 
 
+def test_a_browser_cannot_name_its_address_in_a_header_line_before_the_proxys(
+    store: Store, clock: Clock
+) -> None:
+    settings = Settings(hosts=("desk.example",), is_https=True, proxies=("10.0.0.0/24",))
+    visitor = Browser(create_app(store, Config(), settings, now=clock), "10.0.0.1").client
+    headers = [*OWN.items(), ("host", "desk.example")]
+    headers += [("x-forwarded-for", "1.1.1.1"), ("x-forwarded-for", "203.0.113.5")]
+    visitor.post("/sign-in", data={"name": "lead", "password": PASSWORD}, headers=headers)
+    (session,) = store.users.sessions(store.users.named("lead").id, now=clock())
+    assert session.address == "203.0.113.5"
+
+
 @pytest.mark.parametrize(
     ("peer", "forwarded", "seen"),
     [

@@ -2,6 +2,7 @@
 
 import itertools
 import re
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from phiscan.web.reveal_view import reveal_view, shown
 from phiscan.web.strips import strips
 from phiscan.web.work_query import ListQuery, read_query, read_string
 from tests.review.results import finding
+from tests.web.conftest import OWN, Browser
 
 WEB = Path(packs.__file__).parent
 words = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Zs", "Zl", "Zp"]), max_size=20)
@@ -103,6 +105,12 @@ def test_only_packs_can_be_downloaded(tmp_path: Path, name: str) -> None:
     (tmp_path / "reports").mkdir()
     (tmp_path / "reports" / "phiscan.db").write_text("x")
     assert packs.Packs(tmp_path / "reports").path(name) is None
+
+
+def test_a_pack_of_a_scan_that_is_not_there_is_not_found(browser: Callable[[str], Browser]) -> None:
+    answer = browser("lead").client.post("/reports", data={"scan": "99"}, headers=OWN)
+    assert answer.status_code == 404
+    assert "there is no such scan" in answer.text
 
 
 def test_a_link_is_no_pack(tmp_path: Path) -> None:
