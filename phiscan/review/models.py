@@ -21,6 +21,7 @@ from phiscan.review.database import Database, inserted_id
 from phiscan.review.standing import detectors_of
 from phiscan.review.tables import (
     decision,
+    decision_undo,
     examination,
     file,
     health_window,
@@ -43,7 +44,7 @@ class ReviewedFile:
     is_phi: bool
     reviewer: str
     decided: datetime
-    n_verdicts: int  # different verdicts that this content was ever given
+    n_verdicts: int  # different verdicts that this content was given, those taken back left out
     vector: PiiVector
     health: float
     detectors: tuple[tuple[str, bool], ...]
@@ -76,6 +77,7 @@ def reviewed_files(database: Database) -> Iterator[ReviewedFile]:
             sa.func.max(decision.c.id).label("id"),
             sa.func.count(sa.distinct(decision.c.verdict)).label("n_verdicts"),
         )
+        .where(~sa.exists().where(decision_undo.c.decision_id == decision.c.id))
         .group_by(decision.c.file_id, decision.c.content_hash)
         .subquery()
     )
