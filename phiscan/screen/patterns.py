@@ -179,7 +179,7 @@ class PatternRecognizer:
         kinds = Counter(tuple(rules) for _, _, evidence, rules in hits if evidence is None)
         reached: Counter[tuple[int, ...]] = Counter()
         tables = Tables(text)
-        seen: set[tuple[int, int, int]] = set()
+        seen: set[tuple[bool, int, int, int]] = set()
         for start, end, evidence, rules in hits:
             kind, stride = tuple(rules), 1
             if evidence is None:
@@ -187,13 +187,16 @@ class PatternRecognizer:
                 reached[kind] += 1
                 if (reached[kind] - 1) % stride:
                     continue
-            found = self._shaped(text, start, end, rules)
+            shaped = ((False, *item) for item in self._shaped(text, start, end, rules))
+            found: Iterator[tuple[bool, int, Finding]] = shaped
             if evidence is not None:
-                found = chain(self._labelled(text, tables, start, end, evidence), found)
-            for index, finding in found:
+                labelled = ((True, *item) for item in self._labelled(text, tables, start, end, evidence))
+                found = chain(labelled, shaped)
+            for by_label, index, finding in found:
                 key = (index, finding.span.start, finding.span.end)
-                if key not in seen:
-                    seen.add(key)
+                # A match reaches ahead of its place: a value may be met before its label, which still counts.
+                if (by_label, *key) not in seen and (True, *key) not in seen:
+                    seen.add((by_label, *key))
                     if stride > 1:
                         note = Reason("cap", f"1 of {stride} of {kinds[kind]} places examined", finding.score)
                         finding = replace(finding, reasons=(*finding.reasons, note))  # noqa: PLW2901 (a note on it)

@@ -48,6 +48,8 @@ Found = Callable[[str], set[tuple[str, str]]]
         ("NS driver's licence: SMITH010190123", ("DRIVER_LICENSE", "SMITH010190123")),
         ("N° de permis de conduire : T123401019005", ("DRIVER_LICENSE", "T123401019005")),
         ("613\u2013555\u20130199 poste 22", ("PHONE", "613\u2013555\u20130199 poste 22")),
+        ("Tel: (613) 555-0142   Fax: (613) 555-0143", ("FAX", "(613) 555-0143")),
+        ("Ann Lee, NB Medicare 123-456-789", ("HEALTH_CARD", "123-456-789")),
         ("FAX(613)555-0100", ("FAX", "(613)555-0100")),
         ("beeper 12345", ("PHONE", "12345")),
         ("vit au 1234, rue Saint-Denis", ("STREET_ADDRESS", "1234, rue Saint-Denis")),
