@@ -13,6 +13,7 @@ from phiscan.config import load_config
 from phiscan.report.words import count, share
 
 if TYPE_CHECKING:
+    from phiscan.config import Config
     from phiscan.report.data import Headline
 
 
@@ -29,18 +30,40 @@ if TYPE_CHECKING:
     help="Seed of the random order in which files that were not referred are sampled; keep it.",
 )
 @click.option("--hide-paths", is_flag=True, help="Name files by number: a path may name a person.")
+@click.option(
+    "--private-epsilon",
+    type=float,
+    help="Only performance figures, with differential privacy at this privacy loss; for a public pack.",
+)
+@click.option(
+    "--private-delta",
+    type=float,
+    help="With --private-epsilon: allows Laplace noise for the order's figures, e.g. 1e-6.",
+)
 @click.pass_context
 def report(
-    ctx: click.Context, scan_id: int | None, out: Path | None, as_json: bool, seed: str, hide_paths: bool
+    ctx: click.Context,
+    scan_id: int | None,
+    out: Path | None,
+    as_json: bool,
+    seed: str,
+    hide_paths: bool,
+    private_epsilon: float | None,
+    private_delta: float | None,
 ) -> None:
     """Write the audit pack of a scan: report.html, the same as PDF, report.json, CSV tables, plots.
 
     The page says what was covered, what was found and confirmed, how good the screen is (TDP, FRP, PPV with
     exact intervals), how much it may have missed, and what it cannot say. It holds no value of any
     identifier. It shows one state of the database; people may decide and scans may run meanwhile.
+    With --private-epsilon the pack holds noisy performance figures and nothing else of the scan; each
+    release is charged to a ledger under PHISCAN_HOME, and refused once the budget of the folders is spent.
     """
     if out is None and not as_json:
         message = "expected --out DIR, --json, or both"
+        raise click.UsageError(message)
+    if private_delta is not None and private_epsilon is None:
+        message = "--private-delta: expected --private-epsilon with it"
         raise click.UsageError(message)
     # scipy and sqlalchemy take most of a second to load: not for every --help.
     from phiscan.report.export import report_json  # noqa: PLC0415
@@ -49,6 +72,9 @@ def report(
     from phiscan.review.database import open_database  # noqa: PLC0415
 
     config = load_config(Path(ctx.obj) if ctx.obj else None)
+    if private_epsilon is not None:
+        _private(config, scan_id, out, as_json=as_json, epsilon=private_epsilon, delta=private_delta or 0.0)
+        return
     database = open_database(config.database_url, create=False)
     try:
         made = gather(database, scan_id, now=datetime.now(UTC), seed=seed, hide_paths=hide_paths)
@@ -61,6 +87,39 @@ def report(
         say(f"report of scan {made.data.scope.scan}: {out / 'report.html'}")
     if as_json:
         click.echo(report_json(made.data), nl=False)
+
+
+def _private(
+    config: Config, scan_id: int | None, out: Path | None, *, as_json: bool, epsilon: float, delta: float
+) -> None:
+    """Release figures with differential privacy; the true ones are neither written nor printed."""
+    from phiscan.report.export import private_json  # noqa: PLC0415 (as above)
+    from phiscan.report.private import private_report  # noqa: PLC0415
+    from phiscan.report.private_pack import check_folder, write_private_pack  # noqa: PLC0415
+    from phiscan.review.database import open_database  # noqa: PLC0415
+
+    if out is not None:
+        check_folder(out)
+    database = open_database(config.database_url, create=False)
+    try:
+        made = private_report(
+            database, scan_id, home=config.home, epsilon=epsilon, delta=delta, now=datetime.now(UTC)
+        )
+    finally:
+        database.close()
+    if out is not None:
+        write_private_pack(made, out)
+        for figure in made.figures:
+            value = (
+                f"not known: {figure.reason}" if figure.value is None else f"{figure.value:.3f}, with noise"
+            )
+            say(f"{figure.label}: {value}")
+        say(
+            f"spent epsilon {epsilon:g} and delta {delta:g}; in all {made.spent_epsilon:g} and"
+            f" {made.spent_delta:g}: {out / 'report.html'}"
+        )
+    if as_json:
+        click.echo(private_json(made), nl=False)
 
 
 def _line(headline: Headline) -> str:

@@ -139,6 +139,7 @@ def decisions_made(stored: StoredScan, paths: Mapping[int, str]) -> tuple[Decisi
             reviewer=visible(made.reviewer),
             decided=made.decided,
             standing=made.id in standing,
+            undone=made.id in stored.desk.undone,
         )
         for made in reversed(stored.decisions)
     )
@@ -168,10 +169,10 @@ def reviewers(stored: StoredScan) -> tuple[Reviewer, ...]:
 
 
 def _standing(stored: StoredScan) -> frozenset[int]:
-    """Return the decisions that count: the last about the present content of each file."""
+    """Return the decisions that count: the last about each present content that was not taken back."""
     last = {
         made.file_id: made.id
         for made in stored.decisions
-        if made.content_hash == stored.content_hashes[made.file_id]
+        if made.content_hash == stored.content_hashes[made.file_id] and made.id not in stored.desk.undone
     }
     return frozenset(last.values())

@@ -14,6 +14,17 @@ from phiscan.metrics.intervals import Figure
 from phiscan.metrics.missed import MissedFiles
 from phiscan.metrics.two_list import Total
 from phiscan.model import Referral, Verdict
+from phiscan.report.data_desk import (
+    BlindReview,
+    Change,
+    Duty,
+    Oversight,
+    Owner,
+    Readers,
+    SpanScores,
+    TopicScores,
+    Worksheet,
+)
 from phiscan.report.data_estimated import (
     DoubleReview,
     Estimate,
@@ -281,7 +292,7 @@ class TopFile:
 
 @dataclass(frozen=True, slots=True)
 class DecisionRow:
-    """One decision as it was appended; ``standing`` is the one that counts now."""
+    """One decision as it was appended; ``standing`` is the one that counts now, ``undone`` was taken back."""
 
     decision: int
     file: int
@@ -290,6 +301,7 @@ class DecisionRow:
     reviewer: str
     decided: datetime
     standing: bool
+    undone: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -376,6 +388,9 @@ class ReportData:
     histories: tuple[History, ...]
     rankings: tuple[ScoreRanking, ...]
     double_review: DoubleReview
+    blind_review: BlindReview
+    span_scores: SpanScores
+    topic_scores: TopicScores
     elusion: Elusion
     elusion_sample: tuple[SampleFile, ...]
     verification: Verification
@@ -385,9 +400,15 @@ class ReportData:
     type_levels: TypeLevels
     formats: tuple[Group, ...]
     folders: tuple[Group, ...]
+    owners: tuple[Owner, ...]
+    readers: tuple[Readers, ...]
     top_files: tuple[TopFile, ...]
     reviewers: tuple[Reviewer, ...]
     decisions: tuple[DecisionRow, ...]
     people: People
     topics: tuple[Topic, ...]
+    change: Change
+    oversight: Oversight
+    worksheets: tuple[Worksheet, ...]
+    duties: tuple[Duty, ...]
     limits: tuple[str, ...]

@@ -13,6 +13,7 @@ from typing import Any
 from phiscan.metrics.intervals import Figure
 from phiscan.metrics.two_list import Total
 from phiscan.report.data import FileEntry, ReportData
+from phiscan.report.data_private import PrivateData
 from phiscan.report.table import Cell, Column, Table
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
@@ -39,6 +40,15 @@ def as_json(value: Any) -> Any:
 
 def report_json(data: ReportData) -> str:
     """Return report.json, as docs/reference/schemas/report.json describes it.
+
+    Raises:
+        ValueError: a number is NaN or infinite.
+    """
+    return json.dumps(as_json(data), ensure_ascii=False, allow_nan=False, indent=1) + "\n"
+
+
+def private_json(data: PrivateData) -> str:
+    """Return report.json of a report with differential privacy.
 
     Raises:
         ValueError: a number is NaN or infinite.

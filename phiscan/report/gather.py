@@ -9,6 +9,10 @@ from phiscan import __version__
 from phiscan.metrics.intervals import proportion
 from phiscan.model import Outcome, Referral, Verdict
 from phiscan.report import elusion, missed, screened
+from phiscan.report.blind_review import blind_review
+from phiscan.report.change import change
+from phiscan.report.clocks import DUTIES
+from phiscan.report.corrected_scores import span_scores, topic_scores
 from phiscan.report.counts import (
     by_folder,
     by_format,
@@ -32,11 +36,14 @@ from phiscan.report.data import (
 from phiscan.report.double_review import double_review
 from phiscan.report.headlines import headlines
 from phiscan.report.limits import limits
+from phiscan.report.oversight import oversight
+from phiscan.report.owners import owners, readers
 from phiscan.report.ranking import rankings
 from phiscan.report.reading import StoredScan, read_scan
 from phiscan.report.type_levels import type_levels
 from phiscan.report.verification import corrected, stopping
 from phiscan.report.words import CHARACTERISTICS, visible
+from phiscan.report.worksheets import worksheets
 from phiscan.review.database import Database
 from phiscan.review.items import FileRow
 
@@ -97,11 +104,13 @@ def gather(
     Raises:
         StoreError: there is no (such) scan, or the database cannot be read.
     """
-    stored = read_scan(database, scan_id, n_top=N_TOP)
+    stored = read_scan(database, scan_id, n_top=N_TOP, now=now)
     names = Names(many_roots=len(stored.summary.roots) > 1, hidden=hide_paths)
     files = tuple(_file_entry(row, names) for row in stored.rows)
     read = tuple(entry for entry in files if entry.decision is not None)
     referred = frozenset(entry.file for entry in read if entry.decision is Referral.REFERRED)
+    desk = stored.desk
+    paths = {entry.file: entry.path for entry in files}
     overall = screened.overall(read, referred)
     unreferred = elusion.unreferred(stored.rows)
     sample = elusion.estimate(unreferred, overall.phi, seed, n_read=len(read))
@@ -118,7 +127,10 @@ def gather(
         detectors=screened.characteristics(_detector_screens(read), read),
         histories=missed.histories(read),
         rankings=rankings([row for row in stored.rows if row.referral is not None]),
-        double_review=double_review(stored.decisions),
+        double_review=double_review([made for made in stored.decisions if made.id not in desk.undone]),
+        blind_review=blind_review(desk.drawn, desk.ratings),
+        span_scores=span_scores(desk.gold),
+        topic_scores=topic_scores(desk.topic_gold),
         elusion=sample,
         elusion_sample=_sample_files(unreferred, sample.planned, sample.sample, seed, names),
         verification=corrected(overall, sample),
@@ -128,11 +140,25 @@ def gather(
         type_levels=type_levels(stored.findings, stored.distinct, _confirmed(read)),
         formats=by_format(files),
         folders=by_folder(files),
+        owners=owners(stored.rows, desk.places, stored.findings),
+        readers=readers(stored.rows, desk.places),
         top_files=tuple(_top_files(stored, names)),
         reviewers=reviewers(stored),
-        decisions=decisions_made(stored, {entry.file: entry.path for entry in files}),
+        decisions=decisions_made(stored, paths),
         people=people(stored),
         topics=topics(stored.terms, _confirmed(read)),
+        change=change(
+            desk.previous,
+            desk.places,
+            complete=stored.summary.status == "complete",
+            versions=stored.summary.versions,
+            n_copies=stored.summary.n_copies,
+            paths=paths,
+            name_of=names.file,
+        ),
+        oversight=oversight(desk, paths, hidden=hide_paths),
+        worksheets=worksheets(stored.rows, stored.decisions, desk, paths=paths),
+        duties=DUTIES,
         limits=limits(coverage, funnel, overall, sample),
     )
     return Report(data, files)

@@ -37,6 +37,7 @@ def render(data: ReportData) -> str:
         share=share,
         number=number,
         figure=figure,
+        ratio_figure=ratio_figure,
         cell=cell,
         estimated=estimated,
         formula=words.formula,
@@ -124,6 +125,13 @@ def figure(value: Figure) -> Markup:
     if value.value is None:
         return Markup('<span class="none" title="{}">&ndash;</span>').format(value.reason or "")
     return share(value.value) + _interval(value.ci95, share)
+
+
+def ratio_figure(value: Figure) -> Markup:
+    """Write a ratio with its interval; why it does not exist, if so."""
+    if value.value is None:
+        return Markup('<span class="none">not known: {}</span>').format(value.reason or "")
+    return ratio(value.value) + _interval(value.ci95, ratio)
 
 
 def cell(value: Cell, column: Column) -> Markup:  # noqa: PLR0911 (one line per kind)

@@ -70,9 +70,12 @@ data cannot show that.
 People at risk is an estimate from identifiers that stand near each other. Copies of one content count once;
 one person in two different files counts twice.
 
-How well single identifiers are found inside a text is not scored here: that needs files whose spans people
-have corrected, and no command records corrected spans yet. With a gold standard made elsewhere (i2b2 XML,
-brat or JSON lines), `phiscan score spans --gold GOLD --system OURS` gives the scores of tokens and instances.
+How well single identifiers are found inside a text is scored on the files whose spans a reviewer has gone
+through, where there are any. Nobody drew these at random. With a gold standard made elsewhere (i2b2 XML, brat
+or JSON lines), `phiscan score spans --gold GOLD --system OURS` gives the scores of tokens and instances.
+
+A worksheet is not a breach assessment. It fills in what the findings say; whether anybody read or took a file
+is not in any file system, and which law applies and from which day its clock runs is for the officer to say.
 
 Text inside pictures is seen only where text recognition was installed. Audio and video are not examined.
 

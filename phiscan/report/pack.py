@@ -14,9 +14,10 @@ from phiscan.report.gather import Report
 from phiscan.report.html import plots, render
 from phiscan.report.pdf import render_pdf
 from phiscan.report.tables import tables
+from phiscan.report.worksheet_pages import FOLDER, PAGE, worksheet_pages
 
 _PRIVATE = 0o600  # the pack names files of the share
-_PDF = "report.pdf"
+PDF = "report.pdf"
 
 
 def pack(report: Report) -> Mapping[str, str]:
@@ -29,15 +30,15 @@ def pack(report: Report) -> Mapping[str, str]:
         "files.csv": files_csv(report.files),
         "elusion-sample.csv": table_csv(made["elusion_sample"]),
         **{f"tables/{name}.csv": table_csv(table) for name, table in made.items()},
+        **worksheet_pages(data),
         **{f"plots/{name}.svg": alone(svg) for name, svg in plots(data).items()},
     }
 
 
-def _contents(report: Report) -> dict[str, bytes]:
-    texts = pack(report)
+def _contents(texts: Mapping[str, str], page: str) -> dict[str, bytes]:
     contents = {name: text.encode("utf-8", "backslashreplace") for name, text in texts.items()}
     try:
-        contents[_PDF] = render_pdf(texts["report.html"])
+        contents[PDF] = render_pdf(page)
     except ConfigError as error:
         _say_no_pdf(str(error))
     except Exception as error:  # noqa: BLE001 (the PDF is a copy of the page; nothing else may be lost with it)
@@ -46,22 +47,42 @@ def _contents(report: Report) -> dict[str, bytes]:
 
 
 def _say_no_pdf(why: str) -> None:
-    sys.stderr.write(f"{_PDF} cannot be made, everything else is: {why}\n")
+    sys.stderr.write(f"{PDF} cannot be made, everything else is: {why}\n")
+
+
+def _remove_old_worksheets(folder: Path, contents: Mapping[str, str]) -> None:
+    """Remove the worksheets of files that are no longer confirmed."""
+    for path in (folder / FOLDER).glob("file-*.html"):
+        if PAGE.fullmatch(path.name) and f"{FOLDER}/{path.name}" not in contents:
+            path.unlink(missing_ok=True)
 
 
 def write_pack(report: Report, folder: Path) -> tuple[Path, ...]:
     """Write the pack; a report that is there already is replaced, other files stay.
 
-    A PDF that cannot be made is said on standard error, and none is left from an earlier report.
+    A PDF that cannot be made is said on standard error, and none is left from an earlier report. Worksheets
+    of files that are no longer confirmed are removed.
+
+    Raises:
+        InputError: the folder cannot be written.
+    """
+    texts = pack(report)
+    written = write_files(texts, folder)
+    _remove_old_worksheets(folder, texts)
+    return written
+
+
+def write_files(texts: Mapping[str, str], folder: Path) -> tuple[Path, ...]:
+    """Write texts by their name in a folder, and ``report.html`` among them as PDF too.
 
     Raises:
         InputError: the folder cannot be written.
     """
     written = []
-    contents = _contents(report)
+    contents = _contents(texts, texts["report.html"])
     try:
-        if _PDF not in contents:
-            (folder / _PDF).unlink(missing_ok=True)
+        if PDF not in contents:
+            (folder / PDF).unlink(missing_ok=True)
         for name, content in contents.items():
             path = folder / name
             path.parent.mkdir(parents=True, exist_ok=True)

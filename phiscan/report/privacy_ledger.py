@@ -55,6 +55,18 @@ def data_set_id(home: Path, examples: Iterable[tuple[float, bool]]) -> str:
     return hmac.new(_key(home), content.encode(), hashlib.sha256).hexdigest()[:32]
 
 
+def roots_id(home: Path, roots: Iterable[bytes]) -> str:
+    """Identify the data set of a report by the folders that were scanned, whatever is decided since.
+
+    A hash of the verdicts would give each new verdict a budget of its own.
+
+    Raises:
+        InputError: the home cannot be written.
+    """
+    content = b"report\0" + b"\0".join(sorted(roots))
+    return hmac.new(_key(home), content, hashlib.sha256).hexdigest()[:32]
+
+
 def _key(home: Path) -> bytes:
     path = _folder(home) / "key"
     try:

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass
+from datetime import datetime
 
 import sqlalchemy as sa
 
-from phiscan.model import Referral
+from phiscan.model import Referral, Verdict
+from phiscan.report.reading_desk import StoredDesk, read_desk
 from phiscan.review import audit, queue, summaries
 from phiscan.review.database import Database
 from phiscan.review.items import AuditCheck, Decision, FileRow, QueueItem, ScanSummary
-from phiscan.review.tables import decision, examination, finding, health_term, sighting
+from phiscan.review.tables import decision, examination, finding, health_term, root, scan_root, sighting
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,9 +33,10 @@ class StoredScan:
     distinct: dict[str, int]  # distinct keyed hashes in referred files, by entity type
     terms: dict[int, Counter[str]]  # of referred files: occurrences by health concept
     decisions: tuple[Decision, ...]  # about any content of the scan's files, oldest first
+    desk: StoredDesk
 
 
-def read_scan(database: Database, scan_id: int | None, *, n_top: int) -> StoredScan:
+def read_scan(database: Database, scan_id: int | None, *, n_top: int, now: datetime) -> StoredScan:
     """Read one scan, the latest by default.
 
     Raises:
@@ -41,17 +44,42 @@ def read_scan(database: Database, scan_id: int | None, *, n_top: int) -> StoredS
     """
     with database.read() as connection:
         number = summaries.latest_scan(connection) if scan_id is None else scan_id
+        summary = summaries.summary(connection, number)
+        rows = tuple(queue.rows(connection, number))
+        confirmed = [row.file_id for row in rows if row.verdict is Verdict.PHI]
         return StoredScan(
-            summary=summaries.summary(connection, number),
+            summary=summary,
             audit=audit.verify(connection),
-            rows=tuple(queue.rows(connection, number)),
+            rows=rows,
             top=tuple(queue.queue(connection, number, verdicts=None, limit=n_top, offset=0)),
             content_hashes=_content_hashes(connection, number),
             findings=_findings(connection, number),
             distinct=_distinct(connection, number),
             terms=_terms(connection, number),
             decisions=_decisions(connection, number),
+            desk=read_desk(connection, number, confirmed=confirmed, now=now),
         )
+
+
+def read_decided(
+    database: Database, scan_id: int | None
+) -> tuple[int, tuple[bytes, ...], tuple[FileRow, ...]]:
+    """Read a scan's number, the paths of its roots in order, and its files, the latest scan by default.
+
+    Raises:
+        StoreError: there is no (such) scan, or the database cannot be read.
+    """
+    with database.read() as connection:
+        number = summaries.latest_scan(connection) if scan_id is None else scan_id
+        summaries.summary(connection, number)
+        paths = (
+            sa.select(root.c.path)
+            .join(scan_root, scan_root.c.root_id == root.c.id)
+            .where(scan_root.c.scan_id == number)
+            .order_by(root.c.path)
+        )
+        roots = tuple(bytes(path) for path in connection.execute(paths).scalars())
+        return number, roots, tuple(queue.rows(connection, number))
 
 
 def _content_hashes(connection: sa.Connection, scan_id: int) -> dict[int, str]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from phiscan.report import tables_estimated
-from phiscan.report.data import Group, ReportData
+from phiscan.report.data import DecisionRow, Group, ReportData
 from phiscan.report.table import Cell, Column, Table
+from phiscan.report.tables_desk import tables_desk
 from phiscan.report.words import CHARACTERISTICS, ENTITY_TYPES, FORMATS, REASONS, plain
 
 
@@ -39,6 +40,7 @@ def tables(data: ReportData) -> dict[str, Table]:
         _decisions(data),
         _people(data),
         _topics(data),
+        *tables_desk(data),
     )
     return {table.id: table for table in made}
 
@@ -217,11 +219,14 @@ def _decisions(data: ReportData) -> Table:
         Column("verdict", "Verdict", "verdict"),
         Column("standing", "Counts now"),
     )
-    rows = [
-        (str(d.decision), d.decided, d.reviewer, d.path, d.verdict, "yes" if d.standing else "superseded")
-        for d in data.decisions
-    ]
+    rows = [(str(d.decision), d.decided, d.reviewer, d.path, d.verdict, _standing(d)) for d in data.decisions]
     return Table("decisions", "Every decision, the newest first", columns, tuple(rows), cap=30)
+
+
+def _standing(made: DecisionRow) -> str:
+    if made.standing:
+        return "yes"
+    return "taken back" if made.undone else "superseded"
 
 
 def _people(data: ReportData) -> Table:

@@ -17,9 +17,9 @@ from phiscan.report.words import ENTITY_TYPES
 ROOT = "any identifier"
 SOURCE = "45 CFR 164.514(b)(2)(i); counts in the hierarchy: Falis et al. (2021), CoPHE"
 NO_SCORES = (
-    "These are counts, not scores. Precision and recall per level need files whose identifier types and"
-    " health topics people have reviewed one by one; a verdict says only whether a file is PHI. Where there"
-    " are such files, `phiscan score hierarchy` computes them."
+    "These are counts, not scores. Precision and recall need files whose identifiers and health topics people"
+    " have gone through one by one; a verdict says only whether a file is PHI. Where reviewers have done so,"
+    " the scores stand under “How well spans and topics are found”."
 )
 
 

@@ -1,0 +1,199 @@
+"""What the desk and a second scan add to the report: against counts made by hand, and never a free text."""
+
+import csv
+import io
+import json
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import jsonschema
+import pypdfium2
+import pytest
+
+from phiscan.metrics.agreement import agreement
+from phiscan.report.data import ReportData
+from phiscan.report.gather import gather
+from phiscan.report.pack import pack, write_pack
+from phiscan.review.store import Store
+from tests.report.desk_day import DAY, day_at_the_desk, two_scans
+from tests.report.page import json_numbers, parsed, shown_numbers, visible_text
+from tests.report.synthetic import CANARY, Made
+
+NOW = DAY + timedelta(hours=3)
+SCHEMA = Path(__file__).parents[2] / "docs" / "reference" / "schemas" / "report.json"
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Made]:
+    made = two_scans(tmp_path_factory.mktemp("desk"))
+    day_at_the_desk(made)
+    yield made
+    made.database.close()
+
+
+@pytest.fixture(scope="module")
+def data(made: Made) -> ReportData:
+    return gather(made.database, now=NOW).data
+
+
+@pytest.fixture(scope="module")
+def files(made: Made) -> dict[str, str]:
+    return dict(pack(gather(made.database, now=NOW)))
+
+
+def test_no_free_text_and_no_trace_of_a_value_is_in_any_file(made: Made, tmp_path: Path) -> None:
+    written = write_pack(gather(made.database, now=NOW), tmp_path)
+    identities = {finding.identity for result in made.results for finding in result.findings}
+    for path in written:
+        text = path.read_bytes().decode("utf-8", "replace")
+        if path.suffix == ".pdf":
+            pages = pypdfium2.PdfDocument(io.BytesIO(path.read_bytes()))
+            text = " ".join(page.get_textpage().get_text_range() for page in pages)
+        for secret in (*CANARY.split(), "999-9999", "XXX-9999", *identities):
+            assert secret not in text, path.name
+
+
+def test_satisfies_the_schema_and_shows_only_numbers_that_json_has(files: dict[str, str]) -> None:
+    jsonschema.validate(json.loads(files["report.json"]), json.loads(SCHEMA.read_text()))
+    assert shown_numbers(files["report.html"]) - json_numbers(files["report.json"]) == set()
+
+
+def test_says_what_changed_since_the_last_scan(data: ReportData) -> None:
+    change = data.change
+    assert (change.previous, change.present_before, change.present, change.reason) == (1, 7, 7, None)
+    kinds = (change.new, change.moved, change.changed, change.same, change.now_read, change.deleted)
+    assert kinds == (1, 1, 1, 3, 1, 1)
+    assert (change.no_longer_read, change.never_read) == (0, 0)
+    newly = (change.newly_referred_new, change.newly_referred_changed, change.newly_referred_same)
+    assert (change.newly_referred, newly) == (3, (1, 1, 1))
+    assert (change.no_longer_referred, change.referred_gone, change.still_referred) == (1, 1, 2)
+    assert change.versions == ("rules",)
+    moved = next(one for one in change.files if one.change == "moved")
+    assert (moved.path, moved.now_at) == ("wards/old place.txt", "clinic/new place.txt")
+
+
+def test_compares_nothing_without_an_earlier_scan(made: Made) -> None:
+    change = gather(made.database, 1, now=NOW).data.change
+    assert change.previous is None
+    assert change.reason
+    assert change.new is None
+
+
+def test_counts_by_owner_and_by_who_may_read(data: ReportData) -> None:
+    maria = next(one for one in data.owners if one.owner == "maria")
+    # Two copies of one content put the same three people at risk.
+    assert (maria.referred, maria.phi, maria.people) == (5, 3, 12)
+    assert (maria.everyone, maria.group, maria.owner_only, maria.unknown) == (1, 4, 0, 0)
+    assert maria.top_types == {"PERSON": 5, "PHONE": 5}
+    named = {one.reader: (one.referred, one.phi) for one in data.readers}
+    assert named == {"everyone": (1, 0), "group nurses": (1, 1), "user ana": (1, 1)}
+
+
+def test_counts_a_decision_that_was_taken_back_as_such(data: ReportData) -> None:
+    undone = [one for one in data.decisions if one.undone]
+    assert [(one.path, one.standing) for one in undone] == [("wards/copy of same.txt", False)]
+    assert data.overall.phi == sum(one.phi for one in data.reviewers) == 3
+
+
+def test_says_who_asked_to_see_texts(data: ReportData) -> None:
+    seen = {one.revealed_by: (one.reveals, one.files) for one in data.oversight.revealers}
+    assert seen == {"ana": (2, 1), "ben": (1, 1)}
+    assert [one.path for one in data.oversight.reveals] == ["wards/same.txt"] * 3
+
+
+def test_says_what_is_hidden_by_whom_and_until_when(data: ReportData) -> None:
+    rows = {one.suppression: one for one in data.oversight.suppressions}
+    assert [rows[number].status for number in (1, 2, 3, 4)] == ["active", "lifted", "active", "ended"]
+    assert [rows[number].rule for number in (1, 2, 3, 4)] == ["ca.phone.1", "", "ca.phone.2", ""]
+    assert (rows[1].hid_when_made, rows[1].hides_now, rows[1].where) == (2, 2, "/srv/share/wards")
+    assert (rows[2].hides_now, rows[2].lifted_by) == (None, "ben")
+    assert (rows[3].approved_by, rows[3].hides_now, rows[3].where) == ("lena", 0, "every share")
+    assert data.oversight.hidden_now == 2
+
+
+def test_says_who_has_signed_the_log(made: Made, data: ReportData) -> None:
+    (signed,) = data.oversight.sign_offs
+    assert (signed.reviewer, signed.since, signed.holds) == ("olga", 1, True)
+    assert signed.entries == data.scope.audit_rows - 1
+    assert Store(made.database).users.log_reviews()[0].note == CANARY
+
+
+def test_scores_spans_from_corrections(data: ReportData) -> None:
+    scores = data.span_scores
+    assert (scores.files, scores.gold, scores.system) == (1, 3, 2)
+    overall = scores.overall
+    assert overall is not None
+    counts = (overall.correct, overall.substitution, overall.insertion, overall.deletion)
+    assert counts == (1, 1, 0, 1)
+    assert (overall.precision, overall.recall) == (1 / 2, 1 / 3)
+    by_type = {one.name: (one.correct, one.insertion, one.deletion) for one in scores.by_type}
+    assert by_type == {"PERSON": (1, 0, 0), "PHONE": (0, 1, 0), "FAX": (0, 0, 1), "MRN": (0, 0, 1)}
+    exact = next(one for one in scores.schemes if one.scheme == "exact")
+    assert (exact.correct, exact.missed) == (2, 1)
+
+
+def test_scores_topics_from_corrections_without_labels_that_are_no_chapter(data: ReportData) -> None:
+    scores = data.topic_scores
+    assert (scores.files, scores.left_out) == (1, 1)
+    chapter = next(one for one in scores.scores if one.level == 0)
+    assert chapter.tp + chapter.fn == 1
+
+
+def test_agreement_is_that_of_blind_second_verdicts(data: ReportData) -> None:
+    blind = data.blind_review
+    assert (blind.drawn, blind.compared, blind.agreed, blind.disagreed, blind.settled) == (4, 2, 1, 1, 1)
+    assert blind.kappa == agreement(["phi", "phi"], ["phi", "not_phi"]).kappa
+    assert [(pair.first, pair.second, pair.files) for pair in blind.pairs] == [("ana", "ben", 2)]
+
+
+def test_fills_in_a_worksheet_for_each_confirmed_file(data: ReportData) -> None:
+    sheets = {one.path: one for one in data.worksheets}
+    assert sorted(sheets) == ["clinic/new place.txt", "wards/changed.txt", "wards/same.txt"]
+    same = sheets["wards/same.txt"]
+    assert (same.discovered, same.people, same.owner) == (DAY, 3, "maria")
+    assert same.readers == ("group nurses", "user ana")
+    assert {one.hipaa[:3] for one in same.identifiers} == {"(A)", "(D)"}
+    assert same.reidentification.startswith("High")
+    assert len(same.copies) == 1
+    assert (same.reveals, same.revealed_by) == (3, ("ana", "ben"))
+    # Decided by a lead later, but discovered with the first verdict of PHI.
+    assert sheets["wards/changed.txt"].discovered == DAY
+    assert same.due["hipaa_individuals"].date() == (DAY + timedelta(days=60)).date()
+    assert same.due["gdpr_authority"] == DAY + timedelta(hours=72)
+    assert same.due["phipa_annual"].date().isoformat() == "2027-03-01"
+    assert same.due["pipeda_record"].date().isoformat() == "2028-11-22"
+
+
+def test_worksheets_stand_alone_and_are_indexed(data: ReportData, files: dict[str, str]) -> None:
+    for sheet in data.worksheets:
+        page = files[sheet.page]
+        root = parsed(page)
+        assert not list(root.iter("script", "link", "img"))
+        assert "url(" not in page
+        text = visible_text(page)
+        assert all(f"164.402(2)({factor})" in text for factor in ("i", "ii", "iii", "iv"))
+        assert "O. Reg. 329/04" in text
+        assert "2027-01-21" in text
+    links = [link.get("href") for link in parsed(files["worksheets/index.html"]).iter("a")]
+    assert [f"worksheets/{link}" for link in links] == [sheet.page for sheet in data.worksheets]
+    rows = list(csv.DictReader(io.StringIO(files["tables/worksheets.csv"])))
+    assert [row["page"] for row in rows] == [sheet.page for sheet in data.worksheets]
+
+
+def test_removes_worksheets_of_files_that_are_no_longer_confirmed(made: Made, tmp_path: Path) -> None:
+    report = gather(made.database, now=NOW)
+    write_pack(report, tmp_path)
+    kept = tmp_path / "worksheets" / "notes of mine.html"
+    kept.write_text("")
+    old = tmp_path / "worksheets" / "file-999.html"
+    old.write_text("")
+    write_pack(report, tmp_path)
+    assert not old.exists()
+    assert kept.exists()
+
+
+def test_hides_paths_everywhere(made: Made) -> None:
+    for name, text in pack(gather(made.database, now=NOW, hide_paths=True)).items():
+        for path in ("same.txt", "place.txt", "gone.txt", "/srv/share", "wards"):
+            assert path not in text, (name, path)
