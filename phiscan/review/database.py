@@ -24,7 +24,7 @@ from phiscan.review.urls import is_sqlite, parse, shown
 
 T = TypeVar("T")
 
-BUSY_TIMEOUT_S = 10.0  # SQLite itself waits so long for a lock
+BUSY_TIMEOUT_S = 10.0  # a transaction waits so long for the lock of an SQLite file
 N_TRIES = 6  # and then the whole transaction is tried again
 
 Turn = Literal["one", "beside", "alone"]
@@ -93,7 +93,7 @@ class Database:
             except sa.exc.SQLAlchemyError as error:
                 if not _is_busy(error, turn) or attempt == N_TRIES - 1:
                     raise self._store_error(error) from None
-                time.sleep(random.uniform(0.01, 0.05) * 2**attempt)  # noqa: S311 (spreads waiting writers)
+                time.sleep(random.uniform(0.005, 0.02) * (attempt + 1))  # noqa: S311 (spreads waiting writers)
         message = f"{self.name}: stayed locked"  # pragma: no cover (the loop returns or raises)
         raise StoreError(message)
 
@@ -197,7 +197,12 @@ def _engine(url: URL) -> sa.Engine:
 
 def _sqlite_begin(connection: sa.Connection) -> None:
     options = connection.get_execution_options()
-    sqlite.begin(connection, writes=_TURN in options, durable=bool(options.get(_DURABLE)))
+    sqlite.begin(
+        connection,
+        writes=_TURN in options,
+        durable=bool(options.get(_DURABLE)),
+        patience_s=BUSY_TIMEOUT_S,
+    )
 
 
 def _server_begin(connection: sa.Connection) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from datetime import datetime
+from functools import cache
+from typing import Any
 
 import sqlalchemy as sa
 
@@ -71,16 +73,23 @@ def _first_since(connection: sa.Connection, table: sa.Table, since: datetime) ->
     Rows are numbered in the order in which they were written, and times rise with them but for clocks that
     differ a little: the search stops a hundred rows early.
     """
-    low, high = 0, int(connection.execute(sa.select(sa.func.max(table.c.id))).scalar() or 0) + 1
+    last, from_there = _by_number(table)
+    low, high = 0, int(connection.execute(last).scalar() or 0) + 1
     while low < high:
         middle = (low + high) // 2
-        query = sa.select(table.c.decided).where(table.c.id >= middle).order_by(table.c.id).limit(1)
-        when = connection.execute(query).scalar()
+        when = connection.execute(from_there, {"number": middle}).scalar()
         if when is not None and when < since:
             low = middle + 1
         else:
             high = middle
     return max(low - 100, 0)
+
+
+@cache
+def _by_number(table: sa.Table) -> tuple[sa.Select[Any], sa.Select[Any]]:
+    """Select the last number of a table, and when the first row from a number on was decided."""
+    from_there = sa.select(table.c.decided).where(table.c.id >= sa.bindparam("number"))
+    return sa.select(sa.func.max(table.c.id)), from_there.order_by(table.c.id).limit(1)
 
 
 def _verdicts(

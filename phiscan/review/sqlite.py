@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import random
+import sqlite3
+import time
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +14,10 @@ from sqlalchemy.engine import URL
 
 from phiscan.errors import StoreError
 from phiscan.review.urls import is_sqlite, shown
+
+FIRST_PAUSE_S = 0.004  # between asking for the lock; a decision holds it for some milliseconds
+MIN_PAUSE_S = 0.001
+OLD_AFTER_S = 0.02  # who has waited so long asks twice as often
 
 
 def connected(connection: Any, _record: Any) -> None:
@@ -24,14 +31,41 @@ def connected(connection: Any, _record: Any) -> None:
     cursor.close()
 
 
-def begin(connection: sa.Connection, *, writes: bool, durable: bool) -> None:
-    """Begin a transaction; a writing one takes the lock now."""
+def begin(connection: sa.Connection, *, writes: bool, durable: bool, patience_s: float) -> None:
+    """Begin a transaction; a writing one takes the lock now, and waits so long for it."""
     if not writes:
         connection.exec_driver_sql("BEGIN")
         return
     level = "FULL" if durable else "NORMAL"
     connection.exec_driver_sql(f"PRAGMA synchronous = {level}")
-    connection.exec_driver_sql("BEGIN IMMEDIATE")
+    raw: Any = connection.connection.dbapi_connection
+    try:
+        raw.execute("PRAGMA busy_timeout = 0")
+        _wait_for_lock(raw, patience_s)
+    finally:
+        raw.execute(f"PRAGMA busy_timeout = {int(patience_s * 1000)}")
+    if not raw.in_transaction:
+        connection.exec_driver_sql("BEGIN IMMEDIATE")  # waits once more, and fails as any statement does
+
+
+def _wait_for_lock(raw: Any, patience_s: float) -> None:
+    """Begin as soon as nobody else writes, or give up.
+
+    SQLite's own waiting sleeps longer each time it is refused, up to 0.1 s: whoever has waited longest asks
+    least often, and somebody who comes just now overtakes him, again and again. Here it is the other way.
+    """
+    began = time.monotonic()
+    while True:
+        try:
+            raw.execute("BEGIN IMMEDIATE")
+        except sqlite3.OperationalError as error:
+            waited = time.monotonic() - began
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or waited >= patience_s:
+                return
+            pause = max(MIN_PAUSE_S, FIRST_PAUSE_S / (1 + waited / OLD_AFTER_S))
+            time.sleep(random.uniform(0.5, 1.5) * pause)  # noqa: S311 (spreads waiting writers)
+        else:
+            return
 
 
 def file_identity(url: URL) -> tuple[int, int] | None:
