@@ -20,7 +20,6 @@ _NAMES = ("libarchive.so.13", "libarchive.so", "libarchive.13.dylib")
 _FORMATS = ("rar", "rar5", "cab", "ar", "cpio", "lha", "xar", "7zip", "zip_seekable")
 _RAW_FILTERS = ("compress", "lz4", "lzma", "uu")
 _OK, _EOF, _WARN = 0, 1, -20
-_UNKNOWN_ENCRYPTION = -1
 
 
 @lru_cache(maxsize=1)

@@ -15,6 +15,7 @@ from phiscan.model import EntityType, Span
 from phiscan.review import audit
 from phiscan.review.database import inserted_id
 from phiscan.review.deciding import checked_text, require_name
+from phiscan.review.second_verdicts import SECOND
 from phiscan.review.standing import last_seen
 from phiscan.review.tables import (
     file,
@@ -23,6 +24,7 @@ from phiscan.review.tables import (
     span_correction,
     span_review,
     topic_correction,
+    work_item,
 )
 
 
@@ -185,16 +187,21 @@ def correct_topics(
     audit.append(connection, [entry], actor=reviewer, at=now)
 
 
-def corrections(connection: sa.Connection, file_id: int) -> ItemCorrections:
-    """Return what stands about the present result of a file.
+def corrections(connection: sa.Connection, file_id: int, *, viewer: str | None) -> ItemCorrections:
+    """Return what stands about the present result of a file, as far as ``viewer`` may see it.
+
+    Who is asked for a second verdict sees only what they said themselves.
 
     Raises:
         InputError: there is no such file.
     """
     row = _file(connection, file_id)
-    spans = _standing_spans(connection, row.id)
-    gone_through = _last(connection, span_review, row.id)
-    about = _last(connection, topic_correction, row.id)
+    item = connection.execute(sa.select(work_item).where(work_item.c.file_id == file_id)).first()
+    is_second = viewer is not None and item is not None and item.awaits == SECOND and item.reviewer != viewer
+    by = viewer if is_second else None
+    spans = _standing_spans(connection, row.id, by=by)
+    gone_through = _last(connection, span_review, row.id, by=by)
+    about = _last(connection, topic_correction, row.id, by=by)
     complete = bool(gone_through and gone_through.complete)
     return ItemCorrections(
         spans=tuple(spans),
@@ -288,18 +295,26 @@ def _finding(connection: sa.Connection, row: sa.Row[Any], position: int) -> sa.R
     return found
 
 
-def _last(connection: sa.Connection, table: sa.Table, examination_id: int) -> sa.Row[Any] | None:
+def _last(
+    connection: sa.Connection, table: sa.Table, examination_id: int, *, by: str | None
+) -> sa.Row[Any] | None:
     query = sa.select(table).where(table.c.examination_id == examination_id).order_by(table.c.id.desc())
+    if by is not None:
+        query = query.where(table.c.reviewer == by)
     return connection.execute(query.limit(1)).first()
 
 
-def _standing_spans(connection: sa.Connection, examination_id: int) -> list[Correction]:
-    """Return the last word on each finding and on each missed span, in text order."""
+def _standing_spans(
+    connection: sa.Connection, examination_id: int, *, by: str | None = None
+) -> list[Correction]:
+    """Return the last word (of one person, or of all) on each finding and each missed span, in text order."""
     query = (
         sa.select(span_correction)
         .where(span_correction.c.examination_id == examination_id)
         .order_by(span_correction.c.id)
     )
+    if by is not None:
+        query = query.where(span_correction.c.reviewer == by)
     last: dict[object, Correction] = {}
     for row in connection.execute(query):
         span = Span(row.span_start, row.span_end)

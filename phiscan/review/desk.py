@@ -343,10 +343,13 @@ class Desk:
             durable=True,
         )
 
-    def corrections(self, file_id: int) -> ItemCorrections:
-        """Return what stands about the spans and topics of a file's present content."""
+    def corrections(self, file_id: int, *, viewer: str | None = None) -> ItemCorrections:
+        """Return what stands about the spans and topics of a file's present content.
+
+        Without a ``viewer`` all of it; with one, as far as that person may see it.
+        """
         with self._database.read() as connection:
-            return corrections.corrections(connection, file_id)
+            return corrections.corrections(connection, file_id, viewer=viewer)
 
     def gold(self) -> Iterator[GoldFile]:
         """Yield the files whose spans were gone through, what is there and what the machine found."""

@@ -82,7 +82,7 @@ def item(file_id: RowNumber, user: SignedIn, desk: DeskNow) -> Detail:
     """Return one item with everything that explains it, values masked."""
     work = desk.store.desk
     detail = work.detail(file_id, viewer=user.name, now=desk.now())
-    return Detail.of(detail, work.corrections(file_id))
+    return Detail.of(detail, work.corrections(file_id, viewer=user.name))
 
 
 @routes.api("POST", "/items/{file_id}/verdict", needs=Permission.DECIDE, summary="Decide")

@@ -43,7 +43,7 @@ def item(
     view = item_view(
         detail,
         query=query,
-        corrections=work.corrections(file_id),
+        corrections=work.corrections(file_id, viewer=user.name),
         history=work.history(file_id, viewer=user.name),
         group=work.group(group, viewer=user.name) if group is not None else (),
         token=secrets.token_urlsafe(16),

@@ -7,6 +7,7 @@ import pytest
 from phiscan.errors import ConflictError, InputError
 from phiscan.metrics.agreement import agreement
 from phiscan.model import Verdict
+from phiscan.review.corrections import ItemCorrections, Mark
 from phiscan.review.store import Store
 from phiscan.review.work import WorkFilter, WorkState
 from tests.review.desk import agrees_with_the_truth, line, listed, scanned, share
@@ -37,6 +38,23 @@ def test_nothing_shows_the_first_verdict_to_the_second_person(store: Store, item
     assert (detail.explained.verdict, detail.explained.reviewer) == (None, "")
     assert store.desk.history(item, viewer="bob") == ()
     assert "ana" not in repr(detail)
+
+
+def test_nothing_shows_the_first_persons_corrections_to_the_second(store: Store, item: int) -> None:
+    desk, seen = store.desk, line(store, item, viewer="ana").examination_id
+    desk.correct(item, Mark.SPURIOUS, seen=seen, reviewer="ana", now=NOW, position=0)
+    desk.complete_spans(item, seen=seen, reviewer="ana", now=NOW)
+    desk.correct_topics(item, ["J40-J47"], seen=seen, reviewer="ana", now=NOW)
+    assert desk.corrections(item, viewer="bob") == ItemCorrections(
+        (), complete=False, completed_by="", topics=None
+    )
+    desk.correct(item, Mark.RIGHT, seen=seen, reviewer="bob", now=NOW, position=1)
+    assert [one.reviewer for one in desk.corrections(item, viewer="bob").spans] == ["bob"]
+    desk.decide(item, Verdict.PHI, reviewer="bob", now=NOW)  # they agree: no secret any more
+    assert (
+        desk.corrections(item, viewer="bob") == desk.corrections(item, viewer="ana") == desk.corrections(item)
+    )
+    assert len(desk.corrections(item).spans) == 2
 
 
 def test_the_first_person_never_gets_it_again(store: Store, item: int) -> None:
