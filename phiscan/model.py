@@ -263,7 +263,7 @@ class Reason:
     ``detail`` never holds document text, only names from our own rules and dictionaries.
     """
 
-    kind: str  # "rule", "context", "check", "header", "gazetteer", "label", "title", "overlap"
+    kind: str  # "rule", "context", "check", "header", "gazetteer", "label", "title", "place", "overlap"
     detail: str
     score: float  # the score after this step
 

@@ -9,6 +9,7 @@ from typing import Protocol
 
 from phiscan.config import Config
 from phiscan.model import Document, Finding, PiiVector, Screening
+from phiscan.screen.about_file import is_marked, mark_about_file
 from phiscan.screen.addresses import address_tails
 from phiscan.screen.gazetteer import load_gazetteer
 from phiscan.screen.hl7 import Hl7Recognizer
@@ -58,7 +59,8 @@ def screen(document: Document, screener: Screener) -> Screening:
     """
     found = chain.from_iterable(recognizer.recognize(document) for recognizer in screener.recognizers)
     standing = resolve(found)
-    findings = resolve([*standing, *address_tails(document.text, standing, load_gazetteer())])
+    whole = resolve([*standing, *address_tails(document.text, standing, load_gazetteer())])
+    findings = tuple(mark_about_file(document, whole))
     vector = PiiVector(frozenset(bit for finding in findings for bit in finding.bits))
     missing = lacking(vector)
     name, distance = nearest(vector, screener.prototypes)
@@ -69,5 +71,5 @@ def screen(document: Document, screener: Screener) -> Screening:
         missing=missing,
         nearest_prototype=name,
         prototype_distance=distance,
-        n_people=count_people(document, findings),
+        n_people=count_people(document, [finding for finding in findings if not is_marked(finding)]),
     )

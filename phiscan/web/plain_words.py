@@ -98,6 +98,7 @@ _STEPS: Final[dict[str, str]] = {
     "signature": "it signs a letter ({})",
     "model": "the tagger {} reads it so, by how it is written and what stands around it",
     "overlap": "it outweighed another reading of the same place, {}",
+    "place": "it {}",
     "cap": "one of many alike, so that only a share was examined: {}",
 }
 # What the name finder writes where no word of the document's form is meant.
