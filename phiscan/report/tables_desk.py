@@ -43,12 +43,12 @@ def _owners(data: ReportData) -> Table:
         Column("phi", "PHI", "count"),
         Column("not_phi", "Not PHI", "count"),
         Column("findings", "Findings", "count"),
-        Column("types", "Most frequent"),
-        Column("people", "People (estimate)", "count"),
-        Column("everyone", "Everyone may read", "count"),
-        Column("group", "A group may", "count"),
-        Column("owner_only", "Owner only", "count"),
-        Column("unknown", "Not known", "count"),
+        Column("people", "People (est.)", "count"),
+        Column("everyone", "Read: all", "count"),
+        Column("group", "a group", "count"),
+        Column("owner_only", "owner only", "count"),
+        Column("unknown", "not known", "count"),
+        Column("types", "Most frequent findings"),
     )
     rows = [
         (
@@ -59,12 +59,12 @@ def _owners(data: ReportData) -> Table:
             o.phi,
             o.not_phi,
             o.findings,
-            ", ".join(f"{ENTITY_TYPES[EntityType(name)]} {n}" for name, n in o.top_types.items()),
             o.people,
             o.everyone,
             o.group,
             o.owner_only,
             o.unknown,
+            ", ".join(f"{ENTITY_TYPES[EntityType(name)]} {n}" for name, n in o.top_types.items()),
         )
         for o in data.owners
     ]
@@ -308,13 +308,13 @@ def _clocks(data: ReportData) -> Table:
 
 def _duties(data: ReportData) -> Table:
     columns = (
-        Column("duty", "Duty", "id"),
         Column("law", "Law"),
         Column("what", "What"),
         Column("due_in_words", "By when"),
         Column("starts", "Runs from"),
         Column("applies", "Applies to"),
         Column("source", "Source"),
+        Column("duty", "Duty", "id", shown=False),
     )
-    rows = [(d.id, d.law, d.duty, d.due_in_words, d.starts, d.applies, d.source) for d in data.duties]
+    rows = [(d.law, d.duty, d.due_in_words, d.starts, d.applies, d.source, d.id) for d in data.duties]
     return Table("duties", "What the laws ask for", columns, tuple(rows))
