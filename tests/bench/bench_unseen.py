@@ -1,0 +1,56 @@
+"""Screen the sixty unseen texts: false referrals of forty, recall of twenty.
+
+Run: ``.venv/bin/python -m pytest -m bench -s tests/bench/bench_unseen.py``.
+The naive rule reads them in the same run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from phiscan import classify, screen
+from phiscan.config import Config
+from phiscan.metrics.intervals import clopper_pearson
+from phiscan.model import Document, PiiBit, Referral, Segment
+from tests.bench.bench_referral_share import _IDENTIFIERS
+
+UNSEEN = Path(__file__).resolve().parents[1] / "classify" / "unseen"
+
+
+def texts(name: str) -> Iterator[tuple[str, str]]:
+    for part in (UNSEEN / name).read_text(encoding="utf-8").split("===== ")[1:]:
+        kind, text = part.split("\n", 1)
+        yield kind, text.strip() + "\n"
+
+
+@pytest.mark.bench
+@pytest.mark.timeout(300)
+def test_print_what_is_referred_of_the_unseen_texts() -> None:
+    screener, classifier = screen.build_screener(Config()), classify.build_classifier(Config())
+    for name in ("other_en.txt", "other_fr.txt", "phi.txt"):
+        print(f"\n{name}: text | case | health score | bits lacking | A B C | naive rule")
+        counts = [0] * 5
+        found = list(texts(name))
+        for kind, text in found:
+            document = Document(text, (Segment("", 0, len(text)),), "text/plain")
+            screening = screen.screen(document, screener)
+            health = classify.classify(document, classifier)
+            referral, case = classify.decide(document, screening, health)
+            eyes = [verdict for _, verdict in classify.detect(document, screening, health, classifier)]
+            bits = screening.vector.bits
+            full_name = {PiiBit.FIRST_NAME, PiiBit.LAST_NAME} <= bits
+            naive = len({hit.concept for hit in health.terms}) >= 3 and (
+                full_name or bool(bits & _IDENTIFIERS)
+            )
+            verdicts = (referral is Referral.REFERRED, naive, *eyes)
+            counts = [count + verdict for count, verdict in zip(counts, verdicts, strict=True)]
+            shown = "".join("ABC"[place] if eye else "-" for place, eye in enumerate(eyes))
+            mark = "REFERRED" if verdicts[0] else ""
+            print(f"  {kind:30} {case:24} {health.score:.3f} {screening.hamming} {shown} {int(naive)} {mark}")
+        for rule, count in zip(("phiscan", "naive", "A", "B", "C"), counts, strict=True):
+            low, high = clopper_pearson(count, len(found))
+            print(f"  {rule}: {count} of {len(found)} [{low:.3f}, {high:.3f}]")
+        assert found
