@@ -10,6 +10,7 @@ Source: Broder (1997), "On the resemblance and containment of documents"; bands:
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -49,19 +50,16 @@ def find_groups(connection: sa.Connection) -> tuple[Grouped, ...]:
     )
     rows = connection.execute(query).all()
     first_of: dict[str, int] = {}
-    for row in rows:
-        first_of.setdefault(row.content_hash, row.file_id)
-    firsts = [row for row in rows if first_of[row.content_hash] == row.file_id]
-    leaders = _near([row for row in firsts if row.signature])
-    grouped = []
-    for row in rows:
-        copied = first_of[row.content_hash]
-        leader, similarity = leaders.get(copied, (copied, 1.0))
-        grouped.append(Grouped(row.file_id, leader, row.content_hash, similarity))
-    sizes: dict[int, int] = {}
-    for one in grouped:
-        sizes[one.group_id] = sizes.get(one.group_id, 0) + 1
-    return tuple(one for one in grouped if sizes[one.group_id] > 1)
+    for file_id, content_hash, _ in rows:
+        first_of.setdefault(content_hash, file_id)
+    leaders = _near([row for row in rows if row[2] and first_of[row[1]] == row[0]])
+    led = {content_hash: leaders.get(copied, (copied, 1.0)) for content_hash, copied in first_of.items()}
+    sizes = Counter(led[content_hash][0] for _, content_hash, _ in rows)
+    return tuple(
+        Grouped(file_id, led[content_hash][0], content_hash, led[content_hash][1])
+        for file_id, content_hash, _ in rows
+        if sizes[led[content_hash][0]] > 1
+    )
 
 
 def regroup(connection: sa.Connection, groups: Sequence[Grouped]) -> int:
