@@ -23,8 +23,11 @@ GAP = (
     r"(?:\([^()\n]{0,30}\)(?:[^\w\n]|\n(?![^\S\n]{0,8}\n)){0,6})?"
     r"(?:(?i:numbers?|numéro|numero|num|nos?|nbr|nr|n|id|identifier|is|was|are|code|est|date|value|patient)\b"
     r"(?:[^\w\n]|\n(?![^\S\n]{0,8}\n)){0,10}){0,3}\(??"
-    r"(?:[^\n]{0,120}?(?:\n[^\n]{0,40}?)?\"value\"\s{0,3}:\s{0,3}\")?"
 )
+# In JSON the value may stand in a field of its own, further on: dear to look for, so only where it is.
+JSON_FIELD = '"value"'
+JSON_GAP = GAP + r"(?:[^\n]{0,120}?(?:\n[^\n]{0,40}?)?\"value\"\s{0,3}:\s{0,3}\")?"
+JSON_REACH = 400  # more than JSON_GAP can take
 GAP_CHARS = 220  # more than GAP can take
 NEAR_CHARS = 60  # how far a word may stand from a value and still speak for or against it
 _SEPARATORS = str.maketrans("", "", " _-\t.'’/")  # noqa: RUF001 (names are written with it)

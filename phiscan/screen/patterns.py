@@ -25,7 +25,18 @@ from phiscan.errors import RuleError
 from phiscan.model import Document, EntityType, Finding, PiiBit, Reason, Span
 from phiscan.rules import Rule, RuleSet
 from phiscan.screen.checks import CHECKS, CONFIRM_RATE, Verdict
-from phiscan.screen.context import GAP, GAP_CHARS, Surroundings, Tables, canonical, label_pattern, whole_word
+from phiscan.screen.context import (
+    GAP,
+    GAP_CHARS,
+    JSON_FIELD,
+    JSON_GAP,
+    JSON_REACH,
+    Surroundings,
+    Tables,
+    canonical,
+    label_pattern,
+    whole_word,
+)
 from phiscan.screen.offsets import code_points
 
 WINDOW_CHARS = 1 << 20
@@ -135,9 +146,16 @@ class CompiledRule:
     @cached_property
     def after_label(self) -> regex.Pattern[str]:
         """Match the value right behind a label."""
-        return self._compile(
-            f"{GAP}(?:(?<!\\w)|(?=\\W))(?P<value_>{self.rule.pattern}){_GUARDS[self.rule.guard][1]}"
-        )
+        return self._behind(GAP)
+
+    @cached_property
+    def in_json(self) -> regex.Pattern[str]:
+        """Match the value behind a label, or in the JSON field "value" that follows it."""
+        return self._behind(JSON_GAP)
+
+    def _behind(self, gap: str) -> regex.Pattern[str]:
+        tail = _GUARDS[self.rule.guard][1]
+        return self._compile(f"{gap}(?:(?<!\\w)|(?=\\W))(?P<value_>{self.rule.pattern}){tail}")
 
     @cached_property
     def in_cell(self) -> regex.Pattern[str]:
@@ -248,6 +266,7 @@ class PatternRecognizer:
         self, text: str, tables: Tables, start: int, end: int, evidence: Sequence[_Evidence]
     ) -> Iterator[tuple[int, Finding]]:
         cells = tables.column(start, end)
+        in_json = cells is None and text.find(JSON_FIELD, end, end + JSON_REACH) >= 0
         numbered = cells is not None or _DIGIT.search(text, end, end + GAP_CHARS) is not None
         for item in evidence:
             compiled = self.rules[item.rule]
@@ -261,7 +280,8 @@ class PatternRecognizer:
                         if finding is not None:
                             yield item.rule, finding
             elif not item.column_only:
-                match = compiled.after_label.match(text, end, timeout=TIMEOUT_S)
+                behind = compiled.in_json if in_json else compiled.after_label
+                match = behind.match(text, end, timeout=TIMEOUT_S)
                 if match:
                     low, high = match.span("value_")
                     finding = _judge(compiled, text, low, high, item, "label")
