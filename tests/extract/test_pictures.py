@@ -340,7 +340,8 @@ def test_the_cache_of_a_pivot_table_is_read(read: Read) -> None:
 def test_how_word_cites_is_nobodys_name(read: Read) -> None:
     sources = (
         '<b:Sources xmlns:b="http://schemas.openxmlformats.org/officeDocument/2006/bibliography"'
-        ' SelectedStyle="/APA.XSL" StyleName="APA"><b:Source><b:Author>Bo Li</b:Author></b:Source></b:Sources>'
+        ' SelectedStyle="/APA.XSL" StyleName="APA"><b:Source><b:Author>Bo Li</b:Author></b:Source>'
+        "</b:Sources>"
     )
     stream = io.BytesIO(in_word())
     with zipfile.ZipFile(stream, "a") as package:
