@@ -2,7 +2,8 @@
 
 Results are recorded in crawl order and in batches, one transaction each. Whenever the scan is killed,
 the database holds whole batches, and the next run of the same scan goes on behind the last one: the rows
-in the end are the same as those of an undisturbed run.
+in the end are the same as those of an undisturbed run, except which of several files of equal content was
+screened and which took over its results.
 """
 
 from __future__ import annotations

@@ -57,18 +57,22 @@ class Tool:
         )
 
 
-def write_share(folder: Path, n_files: int) -> Path:
-    """Write a share of plain text files, a letter about a patient among every ten."""
+def write_share(folder: Path, n_files: int, *, distinct: bool = False) -> Path:
+    """Write a share of plain text files, a letter about a patient among every ten.
+
+    Beyond 250 files some letters are equal, and which of them is screened and which takes over its results
+    depends on the order of the workers' answers; ``distinct``: no two files are equal.
+    """
     for number in range(n_files):
         path = folder / f"{number % 7}" / f"file{number:04d}.txt"
         path.parent.mkdir(parents=True, exist_ok=True)
         if number % 10:
             path.write_text(MINUTES.format(n=number))
         else:
-            first, last = FIRST[number // 10 % 5], LAST[number // 50 % 5]
-            path.write_text(
-                LETTER.format(first=first, last=last, born="3 May 1961", card="1234 567 897", year=2009)
-            )
+            letter = number // 10
+            first, last = FIRST[letter % 5], LAST[letter // 5 % 5]
+            born = f"{letter % 28 + 1} May {1931 + letter // 28}" if distinct else "3 May 1961"
+            path.write_text(LETTER.format(first=first, last=last, born=born, card="1234 567 897", year=2009))
     return folder
 
 

@@ -41,7 +41,7 @@ def _tables(rows: dict[str, list[dict[str, object]]]) -> dict[str, list[dict[str
 def test_a_scan_on_a_server_writes_the_rows_of_one_in_a_file(
     tmp_path: Path, fresh_postgresql: Callable[[], str]
 ) -> None:
-    share = write_share(tmp_path / "share", N_FILES)
+    share = write_share(tmp_path / "share", N_FILES, distinct=True)
     in_file = Tool(tmp_path / "home")
     assert in_file.run("scan", share).returncode == 1
     on_server = ServerTool(tmp_path / "home2", fresh_postgresql())
