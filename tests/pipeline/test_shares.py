@@ -134,6 +134,12 @@ def test_a_killed_scan_goes_on_and_leaves_nothing(tool: Tool, samba: Samba) -> N
     assert (summary["crawled"], summary["referred"]) == (60, 6), summary
     assert summary["screened"] + summary["unchanged"] == 60
     assert summary["failed"] == {}
+    with sqlite3.connect(tool.database) as connection:
+        for query, expected in {
+            "SELECT count(DISTINCT seen_scan_id), count(*) FROM file": (1, 60),
+            "SELECT count(*) FROM work_item": (6,),
+        }.items():
+            assert connection.execute(query).fetchone() == expected, query
 
 
 def _source(number: int, size: int = 10) -> SourceFile:
