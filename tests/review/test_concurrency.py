@@ -6,9 +6,10 @@ from phiscan.model import Verdict
 from phiscan.review.store import Store
 from tests.review.results import NOW, referred, scan
 
-N_REVIEWERS = 4
-N_DECISIONS = 40
-N_FILES = 30
+N_REVIEWERS = 3
+N_DECISIONS = 20
+N_FILES = 15
+N_SCANS = 5
 
 
 def _review(url: str, reviewer: str) -> None:
@@ -19,7 +20,7 @@ def _review(url: str, reviewer: str) -> None:
 
 def _scan(url: str) -> None:
     with Store.open(url) as store:
-        for number in range(10):
+        for number in range(N_SCANS):
             scan(store, [referred(f"new{number}-{n:02}.txt") for n in range(20)], minutes=number + 1)
 
 
@@ -27,12 +28,12 @@ def test_reviewers_and_a_scan_write_at_once(store: Store, url: str) -> None:
     scan(store, [referred(f"{n:02}.txt") for n in range(N_FILES)])
     context = multiprocessing.get_context("spawn")
     names = [f"reviewer {n}" for n in range(N_REVIEWERS)]
-    processes = [context.Process(target=_review, args=(url, name)) for name in names]
-    processes.append(context.Process(target=_scan, args=(url,)))
+    processes = [context.Process(target=_review, args=(url, name), daemon=True) for name in names]
+    processes.append(context.Process(target=_scan, args=(url,), daemon=True))
     for process in processes:
         process.start()
     for process in processes:
-        process.join(120)
+        process.join()
     assert [process.exitcode for process in processes] == [0] * (N_REVIEWERS + 1)
     check = store.verify_audit()
     assert (check.ok, check.n_rows) == (True, N_REVIEWERS * N_DECISIONS)
@@ -42,7 +43,7 @@ def test_reviewers_and_a_scan_write_at_once(store: Store, url: str) -> None:
         for decision in store.item(number).decisions
     )
     assert made == sorted((name, number) for name in names for number in range(N_DECISIONS))
-    assert [head.n_crawled for head in store.scans()] == [N_FILES] + [20] * 10
+    assert [head.n_crawled for head in store.scans()] == [N_FILES] + [20] * N_SCANS
 
 
 def _create(url: str) -> None:
@@ -51,11 +52,11 @@ def _create(url: str) -> None:
 
 def test_several_processes_make_one_database(empty_url: str) -> None:
     context = multiprocessing.get_context("spawn")
-    processes = [context.Process(target=_create, args=(empty_url,)) for _ in range(3)]
+    processes = [context.Process(target=_create, args=(empty_url,), daemon=True) for _ in range(3)]
     for process in processes:
         process.start()
     for process in processes:
-        process.join(60)
+        process.join()
     assert [process.exitcode for process in processes] == [0, 0, 0]
     with Store.open(empty_url) as store:
         assert store.scans() == []
