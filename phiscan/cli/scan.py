@@ -127,6 +127,8 @@ def scan(
             ctx.exit(EXIT_STOPPED)
         except (StoreError, ClusterError) as error:
             say(f"phiscan: {error}; the scan is stopped, the same command goes on from here")
+            if isinstance(error, ClusterError):  # the store is well, and says how far the scan came
+                _notify(notices, store, store.summary())
             ctx.exit(EXIT_STOPPED)
         FORMATS[output_format](run, store)
         _notify(notices, store, run.summary)

@@ -81,16 +81,6 @@ def back_up(url: str, path: Path, *, now: datetime) -> Manifest:
         database.close()
 
 
-def read_manifest(path: Path) -> Manifest:
-    """Read what a backup says of itself.
-
-    Raises:
-        InputError: it is no backup, or of a newer phiscan.
-    """
-    with _archive(path) as archive:
-        return _manifest(path, archive)
-
-
 def check(path: Path) -> Manifest:
     """Compare every table in a backup with the manifest.
 

@@ -27,11 +27,11 @@ class Permission(StrEnum):
     SEE_QUEUE = "see_queue"  # the list and masked items
     DECIDE = "decide"  # verdicts, their undoing, notes, second reviews, one's own saved views
     CORRECT = "correct"  # spans: right, wrong, missed
-    PROPOSE_SUPPRESSION = "propose_suppression"  # narrow ones take effect, broad ones wait
+    PROPOSE_SUPPRESSION = "propose_suppression"  # narrow ones take effect, broad ones wait; lift any
     REVEAL = "reveal"  # the real text of one item
     ASSIGN = "assign"
     ADJUDICATE = "adjudicate"  # settle a disagreement of two reviewers
-    APPROVE_SUPPRESSION = "approve_suppression"  # broad ones; lift any
+    APPROVE_SUPPRESSION = "approve_suppression"  # broad ones
     EXPORT = "export"  # the queue as a file
     READ_REPORT = "read_report"  # the audit pack
     READ_LOG = "read_log"  # the audit log and its verification

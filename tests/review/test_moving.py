@@ -127,7 +127,7 @@ def test_a_backup_restores_into_the_same_and_the_other_kind(
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert made.audit_head == filled.verify_audit().head
     assert made.tables == sums(url)
-    assert backup.check(path) == backup.try_out(path) == backup.read_manifest(path) == made
+    assert backup.check(path) == backup.try_out(path) == made
     for target in (other_url, empty_url):
         backup.restore(path, target)
         assert sums(target) == sums(url)
