@@ -15,7 +15,7 @@ def cleared_up(folder: Path, *stop: str | Path) -> Iterator[None]:
 
     A process of its own session does that, which outlives SIGKILL of the test run and of its group.
     """
-    command = ["sh", "-c", _CLEAR, "sh", folder, *stop]
+    command: list[str | Path] = ["sh", "-c", _CLEAR, "sh", folder, *stop]
     with subprocess.Popen(
         command,
         stdin=subprocess.PIPE,

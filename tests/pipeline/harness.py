@@ -52,7 +52,7 @@ class Tool:
             cwd=self.home.parent,
             capture_output=True,
             text=True,
-            timeout=240,
+            timeout=1200,  # on a busy machine; a test's own limit is pytest's
             check=False,
         )
 
