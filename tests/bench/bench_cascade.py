@@ -10,6 +10,7 @@ import json
 import time
 from collections import Counter
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -105,3 +106,26 @@ def test_print_what_classification_adds() -> None:
                 f" {times[2] / times[0]:.3f} | {(times[1] + times[2]) / times[0]:.3f} |"
             )
     assert replace(one)
+
+
+@pytest.mark.bench
+@pytest.mark.timeout(900)
+@pytest.mark.skipif(not DATA.is_dir(), reason="needs the development texts in ../shared/data")
+def test_print_memory_over_many_files() -> None:
+    # Of /proc/self/status: what the process holds now, not what it once held.
+    one = engine(1.0)
+    nothing = screen.screen(document(""), one.screener)
+    line = (DATA / "medquad_dev.jsonl").read_text(encoding="utf-8").splitlines()
+    found = [json.loads(part)["text"] for part in line][:700]
+    print("\n| files classified | resident memory, MB |\n| --- | --- |")
+    sizes = []
+    for number in range(2_001):
+        # Another text each time: the number makes it unlike all before it.
+        made = document(f"{number} {found[number % len(found)]}", number)
+        health = classify.classify(made, one.classifier)
+        classify.detect(made, nothing, health, one.classifier)
+        if number % 500 == 0:
+            status = Path("/proc/self/status").read_text(encoding="utf-8")
+            sizes.append(int(status.split("VmRSS:")[1].split()[0]) / 1024)
+            print(f"| {number:,} | {sizes[-1]:.0f} |")
+    assert sizes
