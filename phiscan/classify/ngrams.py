@@ -8,22 +8,28 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
+from phiscan.classify.layout import layout_words
 from phiscan.errors import ModelError
 from phiscan.model import Span
 
-N_BUCKETS: Final = 1 << 16
+N_NGRAMS: Final = 1 << 16
+N_LAYOUT: Final = 1 << 10  # buckets of their own: a model without them judges by n-grams alone
+N_BUCKETS: Final = N_NGRAMS + N_LAYOUT
+LAYOUT_VALUE: Final = 0.1  # of each layout word; the n-grams together have length 1
 SIZES: Final = (3, 5)
 PIECE_CHARS: Final = 4000  # a long text is judged piece by piece
 MAX_PIECES: Final = 24  # and by this many pieces at most, evenly spread
 _CAP: Final = 0x250
 _MASK: Final = ord("#")
 _MULTIPLIER: Final = 0x9E3779B1
+_FINISH: Final = 0xBF58476D1CE4E5B9
 
 Weights = npt.NDArray[np.float32]
 
@@ -35,6 +41,7 @@ class TextModel:
     weights: Weights = field(repr=False)
     intercept: float
     threshold: float = 0.0
+    version: str = "text-1"
 
     def decide(self, codes: npt.NDArray[np.uint32]) -> float:
         """Return the highest log-odds of any piece of a masked text."""
@@ -46,7 +53,7 @@ class TextModel:
 
 
 def load_text_model(path: Path) -> TextModel:
-    """Read the weights.
+    """Read the weights; a model from before the layout words (text-1) has none for them.
 
     Raises:
         ModelError: names the file and what was expected.
@@ -55,13 +62,16 @@ def load_text_model(path: Path) -> TextModel:
         with np.load(path, allow_pickle=False) as file:
             weights = file["weights"].astype(np.float32)
             intercept, threshold = (float(value) for value in file["constants"])
+            version = str(file["version"]) if "version" in file.files else "text-1"
     except (OSError, ValueError, KeyError) as error:
         message = f"{path}: cannot be read as a text model ({type(error).__name__}); reinstall phiscan"
         raise ModelError(message) from None
+    if weights.shape == (N_NGRAMS,):
+        weights = np.concatenate([weights, np.zeros(N_LAYOUT, dtype=np.float32)])
     if weights.shape != (N_BUCKETS,):
         message = f"{path}: weights: expected {N_BUCKETS} numbers"
         raise ModelError(message)
-    return TextModel(weights, intercept, threshold)
+    return TextModel(weights, intercept, threshold, version)
 
 
 def masked(text: str, spans: Iterable[Span]) -> npt.NDArray[np.uint32]:
@@ -89,24 +99,44 @@ def pieces(codes: npt.NDArray[np.uint32]) -> list[npt.NDArray[np.uint32]]:
 
 
 def features(codes: npt.NDArray[np.uint32]) -> tuple[npt.NDArray[np.int64], Weights]:
-    """Return the buckets of a piece's n-grams and their values: log counts, length 1."""
+    """Return the buckets of a masked piece and their values.
+
+    First its n-grams as log counts, together of length 1; then its layout words, ``LAYOUT_VALUE`` each.
+    """
+    buckets, values = _ngrams(codes)
+    layout = np.unique([N_NGRAMS + _layout_bucket(word) for word in layout_words(codes)]).astype(np.int64)
+    return (
+        np.concatenate([buckets, layout]),
+        np.concatenate([values, np.full(len(layout), LAYOUT_VALUE, dtype=np.float32)]),
+    )
+
+
+def _ngrams(codes: npt.NDArray[np.uint32]) -> tuple[npt.NDArray[np.int64], Weights]:
     runs = codes[:-1] != codes[1:] if len(codes) else np.zeros(0, np.bool_)
     kept = codes[np.concatenate(([True], runs | (codes[1:] != _MASK)))] if len(codes) else codes
     wide = kept.astype(np.uint64)
-    parts = []
-    for size in SIZES:
-        n_grams = len(wide) - size + 1
-        if n_grams <= 0:
-            continue
-        key = np.full(n_grams, size, dtype=np.uint64)
-        for step in range(size):
-            key = (key * np.uint64(_MULTIPLIER)) ^ wide[step : step + n_grams]
-        key *= np.uint64(0xBF58476D1CE4E5B9)
-        parts.append((key >> np.uint64(48)).astype(np.int64))
+    parts = [_hashes(wide, size) for size in SIZES if len(wide) >= size]
     if not parts:
         return np.zeros(0, np.int64), np.zeros(0, np.float32)
-    counts = np.bincount(np.concatenate(parts), minlength=N_BUCKETS)
+    counts = np.bincount(np.concatenate(parts), minlength=N_NGRAMS)
     buckets = np.flatnonzero(counts)
     values = np.log1p(counts[buckets]).astype(np.float32)
     values /= np.float32(np.linalg.norm(values))
     return buckets, values
+
+
+def _hashes(wide: npt.NDArray[np.uint64], size: int) -> npt.NDArray[np.int64]:
+    """Return a 16-bit hash of every run of ``size`` characters."""
+    n_grams = len(wide) - size + 1
+    key = np.full(n_grams, size, dtype=np.uint64)
+    for step in range(size):
+        key = (key * np.uint64(_MULTIPLIER)) ^ wide[step : step + n_grams]
+    key *= np.uint64(_FINISH)
+    return (key >> np.uint64(48)).astype(np.int64)
+
+
+@cache
+def _layout_bucket(word: str) -> int:
+    """Hash a layout word as a run of characters; there are about a hundred of them."""
+    wide = np.array([ord(letter) for letter in word], dtype=np.uint64)
+    return int(_hashes(wide, len(word))[0]) % N_LAYOUT

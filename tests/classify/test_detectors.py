@@ -1,12 +1,24 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from phiscan.classify import DETECTORS, build_classifier, classify, detect
 from phiscan.classify.detectors import by_names, by_patterns, by_text
-from phiscan.classify.ngrams import MAX_PIECES, N_BUCKETS, PIECE_CHARS, features, masked, pieces
+from phiscan.classify.ngrams import (
+    LAYOUT_VALUE,
+    MAX_PIECES,
+    N_BUCKETS,
+    N_NGRAMS,
+    PIECE_CHARS,
+    features,
+    load_text_model,
+    masked,
+    pieces,
+)
 from phiscan.config import Config
 from phiscan.model import (
     Document,
@@ -85,11 +97,26 @@ def test_weights_are_small_and_complete() -> None:
 
 @given(st.text(max_size=300))
 @settings(max_examples=80, deadline=None)
-def test_features_of_any_text_have_length_one(text: str) -> None:
+def test_n_grams_of_any_text_have_length_one_and_layout_words_one_value(text: str) -> None:
     buckets, values = features(masked(text, []))
-    assert len(buckets) == len(values)
+    assert len(buckets) == len(values) == len(set(buckets.tolist()))
     assert ((buckets >= 0) & (buckets < N_BUCKETS)).all()
-    assert not len(values) or np.isclose(np.linalg.norm(values), 1.0, atol=1e-4)
+    n_grams = values[buckets < N_NGRAMS]
+    assert not len(n_grams) or np.isclose(np.linalg.norm(n_grams), 1.0, atol=1e-4)
+    assert np.allclose(values[buckets >= N_NGRAMS], LAYOUT_VALUE)
+
+
+def test_a_model_without_layout_words_judges_as_it_did(tmp_path: Path) -> None:
+    # What `phiscan learn` wrote before the layout words has no weights for them.
+    draw = np.random.default_rng(7)
+    old = draw.normal(size=N_NGRAMS).astype(np.float16)
+    np.savez_compressed(tmp_path / "old.npz", weights=old, constants=np.array([0.5, 1.0]))
+    model = load_text_model(tmp_path / "old.npz")
+    assert model.version == "text-1"
+    codes = masked(NOTE, [])
+    buckets, values = features(codes)
+    plain = buckets < N_NGRAMS
+    assert np.isclose(model.decide(codes), old[buckets[plain]].astype(np.float32) @ values[plain] + 0.5)
 
 
 def test_a_long_text_is_judged_by_a_bounded_number_of_pieces() -> None:
