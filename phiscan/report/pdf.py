@@ -251,8 +251,6 @@ def _footer(canvas: Any, document: Any) -> None:
     canvas.saveState()
     canvas.setFont(BODY, 6.5)
     canvas.setFillColor(Color(0.35, 0.38, 0.42))
-    canvas.drawString(
-        _MARGIN, 9 * mm, f"{document.title} \N{MIDDLE DOT} holds no value of any identifier; names files"
-    )
+    canvas.drawString(_MARGIN, 9 * mm, f"{document.title} \N{MIDDLE DOT} holds no value of any identifier")
     canvas.drawRightString(A4[0] - _MARGIN, 9 * mm, str(document.page))
     canvas.restoreState()

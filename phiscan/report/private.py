@@ -18,7 +18,6 @@ from phiscan.report.privacy_ledger import Charge, charge, roots_id
 from phiscan.report.reading import read_decided
 from phiscan.review.database import Database
 from phiscan.review.items import FileRow
-from phiscan.review.risk import risk_of
 
 SOURCE = (
     "Dwork et al. (2006); Nissim, Raskhodnikova & Smith (2007); Boyd (2014), chapter 5; Boyd, Lantz & Page"
@@ -149,7 +148,7 @@ def _ranked(  # noqa: PLR0917 (one release is all of these)
     labels = [row.verdict is Verdict.PHI for row in decided]
     n, m = sum(labels), len(labels) - sum(labels)
     if n and m:
-        ranked = rank([risk_of(row.vector, row.n_people, row.health_score) for row in decided], labels)
+        ranked = rank([row.risk for row in decided], labels)
         true = auc_roc(ranked) if name == "auc_roc" else average_precision(ranked)
     else:
         true = 0.5 if name == "auc_roc" else float(n > 0)

@@ -17,7 +17,6 @@ from phiscan.metrics.unachievable import minimum_aucpr, minimum_average_precisio
 from phiscan.model import Referral, Verdict
 from phiscan.report.data_estimated import Estimate, ScoreRanking
 from phiscan.review.items import FileRow
-from phiscan.review.risk import risk_of
 
 ASSUMPTION = (
     "The decided files stand for the files to be ordered, and every verdict is right. Most of them were"
@@ -66,7 +65,7 @@ def _one(name: str, label: str, rows: Sequence[FileRow]) -> ScoreRanking:
 
 
 def _score(name: str, row: FileRow) -> float | None:
-    return risk_of(row.vector, row.n_people, row.health_score) if name == "risk" else row.health_score
+    return row.risk if name == "risk" else row.health_score
 
 
 def _reason(phi: int, not_phi: int) -> str | None:

@@ -228,6 +228,7 @@ class FileRow:
     verdict: Verdict | None
     reviewer: str
     standing: bool
+    risk: float  # its order in the queue
 
 
 @dataclass(frozen=True, slots=True)

@@ -230,6 +230,7 @@ def _file_row(row: sa.Row[Any], unread: tuple[UnreadPart, ...]) -> FileRow:
         verdict=Verdict(row.verdict) if row.verdict else None,
         reviewer=row.reviewer or "",
         standing=row.scan_id != row.sighted_in,
+        risk=row.risk,
     )
 
 
