@@ -58,6 +58,7 @@ def _list_folder(
     except OSError as error:
         yield _unlisted(root, folder, error)
         return
+    inside = absolute.rstrip(b"/") + b"/"
     for name, info in listed:
         path = folder + b"/" + name if folder else name
         if isinstance(info, OSError):
@@ -65,7 +66,7 @@ def _list_folder(
             continue
         is_folder = stat.S_ISDIR(info.st_mode)
         source = _source(root, path, info)
-        if ignore.matches(path, absolute.rstrip(b"/") + b"/" + name, is_folder=is_folder):
+        if ignore.matches(path, inside + name, is_folder=is_folder):
             yield Crawled(source, skip=SkipReason.IGNORED)
         elif is_folder:
             yield path

@@ -105,7 +105,7 @@ def known(
     query = _known_files().where(root.c.path == root_path)
     following = query.where(file.c.id > after).order_by(file.c.id).limit(len(paths))
     asked = frozenset(paths)
-    found = {row[0]: KnownFile._make(row) for row in connection.execute(following) if row[0] in asked}
+    found = {row[0]: KnownFile._make(row) for row in connection.execute(following).all() if row[0] in asked}
     rest = [path for path in paths if path not in found]
     for some in chunks(rest):
         found |= {

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 import sqlalchemy as sa
 
 from phiscan.errors import StoreError
-from phiscan.review.statements import chunks
+from phiscan.review.statements import chunks, some_runs
 from phiscan.review.tables import file, sighting
-
-N_RUNS = 100  # ranges of numbers in one statement
 
 
 def see_examined(connection: sa.Connection, scan_id: int, examined: Mapping[int, int]) -> None:
@@ -45,7 +43,7 @@ def see_unchanged(connection: sa.Connection, scan_id: int, file_ids: Iterable[in
         StoreError: a file was never examined.
     """
     wanted = sorted(set(file_ids))
-    for runs in _some_runs(wanted):
+    for runs in some_runs(wanted):
         among = sa.or_(*(file.c.id.between(first, last) for first, last in runs))
         unseen = among & (file.c.seen_scan_id != scan_id)
         n_unseen = connection.execute(sa.select(sa.func.count()).select_from(file).where(unseen)).scalar_one()
@@ -62,18 +60,3 @@ def see_unchanged(connection: sa.Connection, scan_id: int, file_ids: Iterable[in
         if n_noted != n_unseen or n_there != sum(last - first + 1 for first, last in runs):
             message = f"files {runs[0][0]} to {runs[-1][1]}: one was seen again, but it was never examined"
             raise StoreError(message)
-
-
-def _some_runs(numbers: Sequence[int]) -> Iterator[list[tuple[int, int]]]:
-    """Yield lists of first and last of the runs of consecutive numbers among these, which are sorted."""
-    runs: list[tuple[int, int]] = []
-    for number in numbers:
-        if runs and number == runs[-1][1] + 1:
-            runs[-1] = (runs[-1][0], number)
-            continue
-        if len(runs) == N_RUNS:
-            yield runs
-            runs = []
-        runs.append((number, number))
-    if runs:
-        yield runs

@@ -19,7 +19,7 @@ from phiscan.review.database import lock_chain
 from phiscan.review.hiding import Place, hidden_until, hiders
 from phiscan.review.second_verdicts import FIRST, SECOND, awaited
 from phiscan.review.standing import present
-from phiscan.review.statements import chunks, listed
+from phiscan.review.statements import chunks, listed, some_runs
 from phiscan.review.tables import (
     access,
     assignment,
@@ -131,11 +131,12 @@ def take_in(connection: sa.Connection, results: Mapping[int, FileResult], back: 
 def absent(connection: sa.Connection, file_ids: Sequence[int]) -> list[int]:
     """Return which of these files were gone after the last complete scan; being seen brings them back."""
     found: list[int] = []
-    for some in chunks(dict.fromkeys(file_ids)):
+    for runs in some_runs(sorted(set(file_ids))):  # what did not change is few runs of numbers
+        among = sa.or_(*(file.c.id.between(first, last) for first, last in runs))
         query = (
             sa.select(file.c.id)
             .join(root, root.c.id == file.c.root_id)
-            .where(file.c.id.in_(some), file.c.seen_scan_id < root.c.complete_scan_id)
+            .where(among, file.c.seen_scan_id < root.c.complete_scan_id)
         )
         found += connection.execute(query).scalars()
     return found

@@ -169,7 +169,7 @@ def test_refuses_what_the_tables_forbid_in_one_line(store: Store, score: float) 
 
 def test_refuses_a_file_seen_again_that_was_never_examined(store: Store) -> None:
     number = scan(store)
-    with pytest.raises(StoreError, match="file 99: seen again, but it was never examined"):
+    with pytest.raises(StoreError, match="files 99 to 99: one was seen again, but it was never examined"):
         store.record(number, "v1", [], unchanged=[99])
 
 
