@@ -34,3 +34,26 @@ def database_rows(path: Path) -> dict[str, list[dict[str, object]]]:
             ]
             for table in tables
         }
+
+
+def results_by_path(path: Path) -> dict[tuple[bytes, bytes], dict[str, list[tuple[object, ...]]]]:
+    """Return what stands for each file (root, path): its result, findings, terms, gaps and readers.
+
+    For shares with copies: left out are the numbers of rows and which of equal contents was read and which
+    took its result over (``reuse``), for they depend on whose answer came first. All else must be the same.
+    """
+    parts = ("examination", "finding", "health_term", "unread_part", "access", "health_window")
+    found: dict[tuple[bytes, bytes], dict[str, list[tuple[object, ...]]]] = {}
+    with sqlite3.connect(f"file:{path}?mode=ro", uri=True) as connection:
+        for part in parts:
+            names = [row[1] for row in connection.execute(f"PRAGMA table_info({part})")]
+            kept = [name for name in names if name not in {"id", "scan_id", "file_id", "examination_id"}]
+            number = "id" if part == "examination" else "examination_id"
+            query = (
+                f"SELECT root.path, file.path, {', '.join(f'part.{name}' for name in kept)} "  # noqa: S608 (our names)
+                f"FROM sighting JOIN file ON file.id = sighting.file_id JOIN root ON root.id = file.root_id "
+                f"JOIN {part} part ON part.{number} = sighting.examination_id ORDER BY sighting.file_id, 3"
+            )
+            for root, name, *values in connection.execute(query):
+                found.setdefault((root, name), {}).setdefault(part, []).append(tuple(values))
+    return found
