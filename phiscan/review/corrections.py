@@ -287,7 +287,16 @@ def _shown(connection: sa.Connection, file_id: int, seen: int) -> sa.Row[Any]:
 
 
 def _finding(connection: sa.Connection, row: sa.Row[Any], position: int) -> sa.Row[Any]:
-    query = sa.select(finding).where(finding.c.examination_id == row.id, finding.c.position == position)
+    """Return a finding that is shown: those of a blind item, or of a file that nobody is to look at, are not.
+
+    Raises:
+        InputError: none is shown there; that a finding exists would tell a referred file from another.
+    """
+    query = (
+        sa.select(finding)
+        .join(work_item, work_item.c.examination_id == finding.c.examination_id)
+        .where(finding.c.examination_id == row.id, finding.c.position == position, ~work_item.c.blind)
+    )
     found = connection.execute(query).first()
     if found is None:
         message = f"position: expected the place of a finding of this file, got {position}"

@@ -31,6 +31,10 @@ MIN_SIMILARITY = 0.8
 MAX_BESIDE = 20  # first files of one band that a file is compared with: bounds the work on a share of forms
 
 
+BLIND_FILES = sa.select(work_item.c.file_id).where(work_item.c.blind)
+"""Left out of their groups: only referred files are compared, so a group would tell that they were."""
+
+
 @dataclass(frozen=True, slots=True)
 class Grouped:
     """A file and the first file of its group, which may be itself."""
@@ -108,7 +112,7 @@ def members(connection: sa.Connection, group_id: int, *, viewer: str) -> tuple[G
         .join(file, file.c.id == near_group.c.file_id)
         .join(root, root.c.id == file.c.root_id)
         .outerjoin(work_item, work_item.c.file_id == near_group.c.file_id)
-        .where(near_group.c.group_id == group_id)
+        .where(near_group.c.group_id == group_id, near_group.c.file_id.not_in(BLIND_FILES))
         .order_by(near_group.c.file_id)
     )
     rows = connection.execute(query).all()

@@ -209,7 +209,7 @@ def _pairs(connection: sa.Connection) -> Iterator[Rating]:
     }
     for review in reviews:
         second, first = seconds.get(review.id), firsts.get((review.file_id, review.content_hash))
-        if second is None or first is None:
+        if second is None or first is None or second.reviewer == first.reviewer:
             continue
         end = settled.get(review.id)
         yield Rating(

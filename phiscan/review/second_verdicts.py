@@ -81,14 +81,14 @@ def settlements(connection: sa.Connection, review_ids: Sequence[int]) -> dict[in
 
 
 def awaited(
-    connection: sa.Connection, contents: Mapping[int, str], verdicts: Mapping[int, str]
+    connection: sa.Connection, contents: Mapping[int, str], verdicts: Mapping[int, sa.Row[Any]]
 ) -> dict[int, str]:
     """Return whom each decided content awaits, by file.
 
     Args:
         connection: to the database.
         contents: content hash by file.
-        verdicts: the verdict that stands, by file, of those that have one.
+        verdicts: the decision that stands (verdict, reviewer), by file, of those that have one.
     """
     whom = dict.fromkeys(verdicts, NOBODY)
     if not verdicts:
@@ -105,10 +105,11 @@ def awaited(
     for file_id, review_id in reviews.items():
         if review_id in settled:
             continue
-        given = seconds.get(review_id)
-        if given is None:
+        given, first = seconds.get(review_id), verdicts[file_id]
+        # A person's own verdict is no second one: the first was taken back, and theirs took its place.
+        if given is None or given.reviewer == first.reviewer:
             whom[file_id] = SECOND
-        elif given.verdict != verdicts[file_id]:
+        elif given.verdict != first.verdict:
             whom[file_id] = LEAD
     return whom
 

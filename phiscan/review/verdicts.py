@@ -96,6 +96,7 @@ def decide(
         work_rows.refresh(connection, [file_id])
         form = {"second_verdict_id": number}
     else:
+        _require_no_dispute(connection, review, row, reviewer)
         if row.verdict is not None and row.reviewer != reviewer and not override:
             message = (
                 f"{row.path}: decided as {row.verdict} by {row.reviewer} meanwhile; "
@@ -129,7 +130,11 @@ def decide_group(
     Raises:
         InputError: there is no such group.
     """
-    query = sa.select(work_item).where(work_item.c.group_id == group_id).order_by(work_item.c.file_id)
+    query = (
+        sa.select(work_item)
+        .where(work_item.c.group_id == group_id, ~work_item.c.blind)
+        .order_by(work_item.c.file_id)
+    )
     rows = connection.execute(query).all()
     if not rows:
         message = f"group {group_id}: there is no such group of near-duplicates in the list"
@@ -172,7 +177,7 @@ def undo(connection: sa.Connection, file_id: int, *, by: str, now: datetime, lea
     if review is not None and not second_verdicts.settlements(connection, [review.id]):
         second = second_verdicts.standing_seconds(connection, [review.id]).get(review.id)
     undone: dict[str, int]
-    if second is not None and second.reviewer == by:
+    if second is not None and second.reviewer == by != row.reviewer:
         undone = {"second_verdict_id": second.id}
     elif row.verdict is not None and (row.reviewer == by or lead):
         undone = {"decision_id": _standing_id(connection, row)}
@@ -249,14 +254,30 @@ def _is_second(connection: sa.Connection, review: sa.Row[Any], row: sa.Row[Any],
     if second_verdicts.settlements(connection, [review.id]):
         return False
     given = second_verdicts.standing_seconds(connection, [review.id]).get(review.id)
-    return given is None or given.reviewer == reviewer
+    # One that the first reviewer gave, before the first verdict was taken back and became theirs, is none.
+    return given is None or given.reviewer in {reviewer, row.reviewer}
+
+
+def _require_no_dispute(
+    connection: sa.Connection, review: sa.Row[Any] | None, row: sa.Row[Any], reviewer: str
+) -> None:
+    """Refuse a third person who would settle, as if it were theirs, what two people disagree about.
+
+    Raises:
+        InputError: it waits for a lead.
+    """
+    if review is None or row.verdict is None or row.reviewer == reviewer:
+        return
+    given = second_verdicts.standing_seconds(connection, [review.id]).get(review.id)
+    settled = second_verdicts.settlements(connection, [review.id])
+    if given is not None and given.verdict != row.verdict and not settled:
+        message = f"{row.path}: two people disagree about it; a lead who is neither settles it"
+        raise InputError(message)
 
 
 def _why_left_out(row: sa.Row[Any], exceptions: Collection[int], reviewer: str, moment: str) -> str:
     if row.file_id in exceptions:
         return "excepted"
-    if row.blind:
-        return "blind"
     if row.hidden_until > moment:
         return "suppressed"
     awaits_them = row.awaits == second_verdicts.SECOND and row.reviewer != reviewer

@@ -189,7 +189,7 @@ class GroupDecision:
     """A verdict on a whole near-duplicate group."""
 
     decided: tuple[Decided, ...]
-    left_out: tuple[tuple[int, str], ...]  # file and why: "excepted", "blind", "decided before", "suppressed"
+    left_out: tuple[tuple[int, str], ...]  # file and why: "excepted", "decided before", "suppressed"
 
 
 REASONS: Mapping[Verdict, tuple[tuple[str, str], ...]] = {

@@ -16,6 +16,7 @@ from phiscan.model import EntityType, PiiVector
 from phiscan.review import queue, work_tallies
 from phiscan.review.column_types import iso
 from phiscan.review.items import FileState
+from phiscan.review.near_duplicates import BLIND_FILES
 from phiscan.review.risk import exposure_of
 from phiscan.review.second_verdicts import FIRST, LEAD, SECOND
 from phiscan.review.standing import vector_of
@@ -250,7 +251,7 @@ def _found(
     connection: sa.Connection, wanted: WorkFilter, place: _Place, *, viewer: str, now: datetime, n: int
 ) -> Sequence[sa.Row[Any]]:
     """Return number and key of the next items, at most ``n``."""
-    columns = (work_item.c.file_id, _key(place.order).label("key"))
+    columns: tuple[sa.ColumnElement[Any], ...] = (work_item.c.file_id, _key(place.order).label("key"))
     if wanted.text:
         # A text of many paths is soon found in the order of the list; one of few costs a look at all paths.
         every = _narrowed(sa.select(*columns, work_item.c.path_folded), replace(wanted, text=""), viewer, now)
@@ -261,11 +262,11 @@ def _found(
             .where(near.c.path_folded.contains(wanted.text.casefold(), autoescape=True))
             .order_by(*(key.desc() if place.falling else key for key in keys))
         )
-        found = connection.execute(query.limit(n)).all()
+        found = [*connection.execute(query.limit(n))]
         if len(found) == n:
             return found
-    query = _narrowed(sa.select(*columns), wanted, viewer, now)
-    return connection.execute(place.ordered(query).limit(n)).all()
+    all_paths = _narrowed(sa.select(*columns), wanted, viewer, now)
+    return [*connection.execute(place.ordered(all_paths).limit(n))]
 
 
 def matching(wanted: WorkFilter, states: Collection[WorkState] | None) -> sa.Select[Any]:
@@ -294,6 +295,8 @@ def _conditions(wanted: WorkFilter) -> list[sa.ColumnElement[bool]]:
         work_item.c.group_id: wanted.group_id,
     }
     conditions = [column == value for column, value in equal.items() if value is not None]
+    if wanted.group_id is not None:
+        conditions.append(~work_item.c.blind)
     if wanted.folder.strip("/"):
         inside = wanted.folder.strip("/").casefold() + "/"
         conditions.append(work_item.c.path_folded.startswith(inside, autoescape=True))
@@ -379,8 +382,9 @@ def _item(row: sa.Row[Any], viewer: str, now: datetime, sizes: dict[int, int], *
         assignee=row.assignee,
         skipped=skipped,
         new=row.arrived >= (row.complete_scan_id or 0),
-        group_id=row.group_id,
-        n_group=sizes.get(row.group_id, 1),
+        # Only referred files are compared with others: a group would tell which of the blind items they are.
+        group_id=None if row.blind else row.group_id,
+        n_group=1 if row.blind else sizes.get(row.group_id, 1),
         suppressed=row.hidden_until > iso(now),
         examination_id=row.examination_id,
         content_hash=row.content_hash,
@@ -392,7 +396,7 @@ def _group_sizes(connection: sa.Connection, groups: Sequence[int]) -> dict[int, 
         return {}
     query: sa.Select[Any] = (
         sa.select(near_group.c.group_id, sa.func.count())
-        .where(near_group.c.group_id.in_(groups))
+        .where(near_group.c.group_id.in_(groups), near_group.c.file_id.not_in(BLIND_FILES))
         .group_by(near_group.c.group_id)
     )
     return {row[0]: row[1] for row in connection.execute(query)}

@@ -188,7 +188,7 @@ def _rows(connection: sa.Connection, some: Sequence[int], types: Mapping[int, in
     verdicts = _verdicts(connection, contents)
     assignees = _assignees(connection, ids)
     groups = _groups(connection, contents)
-    awaits = awaited(connection, contents, {number: row.verdict for number, row in verdicts.items()})
+    awaits = awaited(connection, contents, verdicts)
     kinds = {**_types(connection, [row.id for row in standing if row.file_id not in types]), **types}
     places = [Place(row.id, row.root_id, row.path) for row in standing]
     hidden = hidden_until(connection, places, hiders(connection))

@@ -6,6 +6,7 @@ from datetime import UTC
 
 from pydantic import BaseModel
 
+from phiscan.errors import InputError
 from phiscan.review.suppressions import SuppressionScope
 from phiscan.web.access import Permission, Routes
 from phiscan.web.api_desk_models import (
@@ -60,7 +61,11 @@ def preview(body: Scope, desk: DeskNow) -> Preview:
 )
 def suppress(body: NewSuppression, user: SignedIn, desk: DeskNow) -> SuppressionState:
     """Make a suppression; a broad one waits for a lead."""
-    until = body.until if body.until.tzinfo else body.until.replace(tzinfo=UTC)
+    try:
+        until = (body.until if body.until.tzinfo else body.until.replace(tzinfo=UTC)).astimezone(UTC)
+    except OverflowError:
+        message = "until: expected a time within the years 1 to 9999 (UTC)"
+        raise InputError(message) from None
     made = desk.store.desk.suppress(
         _scope(body), reason=body.reason, until=until, by=user.name, now=desk.now()
     )

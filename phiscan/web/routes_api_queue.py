@@ -88,6 +88,7 @@ def item(file_id: RowNumber, user: SignedIn, desk: DeskNow) -> Detail:
 @routes.api("POST", "/items/{file_id}/verdict", needs=Permission.DECIDE, summary="Decide")
 def decide(file_id: RowNumber, body: NewVerdict, user: SignedIn, desk: DeskNow) -> Given:
     """Record a verdict; 409 when the content has changed, or somebody else was faster."""
+    desk.store.desk.item(file_id, viewer=user.name, now=desk.now())  # only what is in the list is decided
     made = desk.store.desk.decide(
         file_id,
         body.verdict,

@@ -81,6 +81,7 @@ def decide(
     here = f"/items/{file_id}"
     if not fits(reason, verdict):
         return RedirectResponse(query.url(here, said="reason"), 303)
+    desk.store.desk.item(file_id, viewer=user.name, now=desk.now())  # only what is in the list is decided
     try:
         desk.store.desk.decide(
             file_id,
@@ -102,6 +103,7 @@ def decide(
 def skip(file_id: int, user: SignedIn, desk: DeskNow, listed: Listed = "") -> Response:
     """Pass an item over for now and go on to the next."""
     query = read_string(listed)
+    desk.store.desk.item(file_id, viewer=user.name, now=desk.now())
     desk.store.desk.skip(file_id, reviewer=user.name, now=desk.now())
     return RedirectResponse(next_url(desk, query, file_id, viewer=user.name, said="skipped"), 303)
 

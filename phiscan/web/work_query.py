@@ -12,6 +12,7 @@ from urllib.parse import parse_qsl, urlencode
 from phiscan.errors import InputError
 from phiscan.model import EntityType
 from phiscan.review.work import WorkFilter, WorkOrder, WorkState
+from phiscan.visible import visible
 
 MAX_CHARS = 1000  # of one value
 MAX_NUMBER = 2**62
@@ -69,6 +70,11 @@ def read_query(values: Mapping[str, str]) -> ListQuery:
     long = [name for name, value in values.items() if len(value) > MAX_CHARS]
     if long:
         message = f"filter {long[0][:40]}: expected at most {MAX_CHARS} characters"
+        raise InputError(message)
+    # PostgreSQL takes no NUL, and SQLite takes one for the end of the pattern: it would match every path.
+    cut = [name for name, value in values.items() if "\0" in value]
+    if cut:
+        message = f"filter {visible(cut[0][:40])}: expected a text without NUL characters"
         raise InputError(message)
     given = {name: value.strip() for name, value in values.items()}
     assignee = given.get("assignee", "")

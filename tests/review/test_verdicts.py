@@ -7,8 +7,8 @@ import pytest
 from phiscan.errors import ConflictError, InputError
 from phiscan.model import Verdict
 from phiscan.review.store import Store
-from phiscan.review.work import MAX_NOTE_CHARS, REASONS, WorkState
-from tests.review.desk import agrees_with_the_truth, line, scanned, share
+from phiscan.review.work import MAX_NOTE_CHARS, REASONS, WorkFilter, WorkState
+from tests.review.desk import agrees_with_the_truth, line, listed, scanned, share
 from tests.review.results import NOW, SHARE, later, referred, scan
 
 
@@ -170,8 +170,19 @@ def test_a_group_is_decided_once_with_exceptions(store: Store) -> None:
         desk.decide_group(99, Verdict.PHI, reviewer="ana", now=NOW)
 
 
-def test_blind_items_of_a_group_are_left_to_be_looked_at(store: Store) -> None:
+def test_a_group_neither_shows_nor_decides_its_blind_items(store: Store) -> None:
     grouped(store)
-    store.desk.draw_sample(n_queued=10, n_unreferred=0, by="lead", now=NOW)
-    made = store.desk.decide_group(1, Verdict.PHI, reviewer="ana", now=NOW)
-    assert (made.decided, {why for _, why in made.left_out}) == ((), {"blind"})
+    desk = store.desk
+    desk.draw_sample(n_queued=2, n_unreferred=0, by="lead", now=NOW)
+    items = {item.file_id: item for item in desk.items(viewer="ana", now=NOW).items}
+    blind = {number for number, item in items.items() if item.blind}
+    assert len(blind) == 2
+    assert {(items[number].group_id, items[number].n_group) for number in blind} == {(None, 1)}
+    for number in {1, 2, 3} - blind:
+        assert (items[number].group_id, items[number].n_group) == (1, len({1, 2, 3} - blind))
+    seen = {member.file_id for member in desk.group(1, viewer="ana")}
+    assert seen == {1, 2, 3} - blind
+    assert set(listed(store, WorkFilter(group_id=1))) == seen
+    made = desk.decide_group(1, Verdict.PHI, reviewer="ana", now=NOW)
+    assert {one.file_id for one in made.decided} == seen
+    assert made.left_out == ()

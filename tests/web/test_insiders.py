@@ -1,0 +1,130 @@
+"""What somebody with an account would try: other numbers, blind items, disagreements, odd texts."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from urllib.parse import quote
+
+import pytest
+
+from phiscan.model import Verdict
+from phiscan.review.store import Store
+from phiscan.review.users import Role
+from tests.review.results import NOW
+from tests.web.clock import Clock
+from tests.web.conftest import OWN, PASSWORD, Browser
+
+Visit = Callable[[str], Browser]
+LISTED, UNLISTED = 1, 3  # a referred file, and one that is read and clear
+
+
+@pytest.fixture
+def disputed(store: Store, clock: Clock) -> int:
+    """Return an item that the lead called PHI and the reviewer did not; a third person has an account."""
+    store.users.add(name="third", role=Role.REVIEWER, password=PASSWORD, by="test", now=NOW)
+    desk = store.desk
+    desk.set_policy(second_review=1.0, hide_limit=20, by="lead", now=clock())
+    desk.decide(LISTED, Verdict.PHI, reviewer="lead", now=clock())
+    desk.decide(LISTED, Verdict.NOT_PHI, reviewer="reviewer", now=clock())
+    return LISTED
+
+
+def test_only_what_is_in_the_list_is_decided_or_corrected(browser: Visit, store: Store) -> None:
+    visitor = browser("lead").client
+    seen = store.desk.item(LISTED, viewer="lead", now=NOW).examination_id
+    form = {"verdict": "phi", "seen": str(UNLISTED), "token": "t"}
+    sent = {"verdict": "phi", "seen": UNLISTED}
+    assert visitor.post(f"/items/{UNLISTED}/decide", data=form, headers=OWN).status_code == 400
+    assert visitor.post(f"/items/{UNLISTED}/skip", headers=OWN).status_code == 400
+    assert visitor.post(f"/api/v1/items/{UNLISTED}/verdict", json=sent, headers=OWN).status_code == 400
+    assert visitor.get(f"/items/{UNLISTED}").status_code == 400
+    purpose = {"purpose": "To check the screening"}
+    assert visitor.post(f"/items/{UNLISTED}/reveal", data=purpose, headers=OWN).status_code == 400
+    mark = {"mark": "right", "seen": 2, "position": 0}  # a file with identifiers, and not referred
+    assert visitor.post("/api/v1/items/2/spans", json=mark, headers=OWN).status_code == 400
+    assert visitor.post(f"/api/v1/items/{LISTED}/spans", json={**mark, "seen": seen}, headers=OWN).is_success
+
+
+def test_a_blind_item_does_not_say_whether_something_was_found(browser: Visit, store: Store) -> None:
+    store.desk.draw_sample(n_queued=2, n_unreferred=2, by="lead", now=NOW)
+    visitor = browser("lead").client
+    answers = set()
+    blind = [item for item in store.desk.items(viewer="lead", now=NOW).items if item.blind]
+    assert len(blind) == 4
+    for item in blind:
+        for mark in ("right", "spurious", "withdrawn"):
+            sent = {"mark": mark, "seen": item.examination_id, "position": 0}
+            answer = visitor.post(f"/api/v1/items/{item.file_id}/spans", json=sent, headers=OWN)
+            answers.add((answer.status_code, answer.text))
+    assert len(answers) == 1
+    assert answers.pop()[0] == 400
+
+
+def test_a_third_person_does_not_settle_a_disagreement(browser: Visit, store: Store, disputed: int) -> None:
+    visitor = browser("third").client
+    seen = store.desk.item(disputed, viewer="third", now=NOW).examination_id
+    for override in (False, True):
+        sent = {"verdict": "not_phi", "seen": seen, "override": override}
+        answer = visitor.post(f"/api/v1/items/{disputed}/verdict", json=sent, headers=OWN)
+        assert answer.status_code == 400
+        assert "a lead who is neither settles it" in answer.json()["detail"]
+    form = {"verdict": "phi", "seen": str(seen), "token": "t", "override": "1"}
+    assert visitor.post(f"/items/{disputed}/decide", data=form, headers=OWN).status_code == 400
+    assert len(store.desk.disagreements(lead="somebody else")) == 1
+
+
+def test_nobody_is_both_reviewers(store: Store, disputed: int, clock: Clock) -> None:
+    desk = store.desk
+    desk.undo(disputed, by="lead", now=clock())
+    desk.decide(disputed, Verdict.NOT_PHI, reviewer="reviewer", now=clock())  # now it is the first verdict
+    assert desk.ratings() == ()
+    assert desk.second_review_counts().waiting == 1
+    desk.decide(disputed, Verdict.UNSURE, reviewer="third", now=clock() + timedelta(minutes=1))
+    (pair,) = desk.ratings()
+    assert (pair.first_reviewer, pair.second_reviewer) == ("reviewer", "third")
+    (case,) = desk.disagreements(lead="lead")
+    assert (case.first, case.second) == (Verdict.NOT_PHI, Verdict.UNSURE)
+
+
+ODD = ("\x00", "a\x00b", "%", "_", "\\", "\\%", "\ufffd", "\u202e", "\U0001f600", "1" * 400, "x" * 10_000)
+FIELDS = (
+    "text",
+    "folder",
+    "owner",
+    "assignee",
+    "type",
+    "kind",
+    "min",
+    "root",
+    "group",
+    "order",
+    "at",
+    "said",
+)
+
+
+@pytest.mark.parametrize("field", FIELDS)
+def test_no_filter_breaks_the_list_or_is_repeated(field: str, browser: Visit) -> None:
+    visitor = browser("lead").client
+    for text in ODD:
+        for path in ("/queue", "/queue/next", "/api/v1/queue"):
+            answer = visitor.get(f"{path}?{field}={quote(text)}")
+            assert answer.status_code in {200, 303, 400}, (path, text[:20])
+            assert "x" * 1000 not in answer.text
+
+
+def test_the_marks_of_a_pattern_stand_for_themselves_in_a_filter(browser: Visit) -> None:
+    visitor = browser("lead").client
+    assert visitor.get("/api/v1/queue", params={"text": "LETTER"}).json()["n"] == 1
+    for text in ("%", "_", "l_tter", "let%", "\\"):
+        assert visitor.get("/api/v1/queue", params={"text": text}).json()["n"] == 0, text
+        assert visitor.get("/api/v1/queue", params={"folder": text}).json()["n"] == 0, text
+    for text in ("\x00", "letter\x00"):
+        assert visitor.get("/api/v1/queue", params={"text": text}).status_code == 400
+
+
+@pytest.mark.parametrize("until", ["9999-12-31T23:59:59-12:00", "0001-01-01T00:00:00+14:00"])
+def test_a_time_beyond_the_calendar_is_refused(until: str, browser: Visit) -> None:
+    sent = {"kind": "rule", "target": "us.phone.1", "root": 1, "folder": "a", "reason": "x", "until": until}
+    answer = browser("lead").client.post("/api/v1/suppressions", json=sent, headers=OWN)
+    assert answer.status_code == 400
+    assert "until: expected" in answer.json()["detail"]
