@@ -107,7 +107,6 @@ def members(connection: sa.Connection, group_id: int, *, viewer: str) -> tuple[G
             work_item.c.state,
             work_item.c.reviewer,
             work_item.c.awaits,
-            work_item.c.blind,
         )
         .join(file, file.c.id == near_group.c.file_id)
         .join(root, root.c.id == file.c.root_id)
@@ -130,7 +129,6 @@ def _member(row: sa.Row[Any], first: str, viewer: str) -> GroupMember:
         is_copy=row.content_hash == first,
         state=WorkState.UNDECIDED if concealed else WorkState(row.state),
         reviewer="" if concealed else row.reviewer,
-        blind=bool(row.blind),
         in_list=row.state is not None,
     )
 

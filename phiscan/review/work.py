@@ -180,7 +180,6 @@ class GroupMember:
     is_copy: bool  # the very same bytes as the first
     state: WorkState  # as the one who looks may see it
     reviewer: str
-    blind: bool
     in_list: bool  # False: not in the list any more
 
 

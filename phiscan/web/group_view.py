@@ -12,7 +12,6 @@ from phiscan.web.queue_view import place_words, verdict_words
 
 LEFT_OUT: Mapping[str, str] = {
     "excepted": "not chosen",
-    "blind": "to be judged by itself, without hints",
     "decided before": "was decided before",
     "suppressed": "hidden by a suppression",
 }
@@ -79,8 +78,6 @@ def _member(member: GroupMember) -> MemberView:
     folder, _, name = member.path.rpartition("/")
     if not member.in_list:
         note = "no longer in the list"
-    elif member.blind:
-        note = LEFT_OUT["blind"]
     elif member.state is not WorkState.UNDECIDED:
         note = LEFT_OUT["decided before"]
     else:
