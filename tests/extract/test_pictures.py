@@ -42,8 +42,9 @@ def drawn(
     return stream.getvalue()
 
 
-def in_word(*pictures: bytes) -> bytes:
+def in_word(*pictures: bytes, text: str = "") -> bytes:
     document = docx.Document()
+    document.add_paragraph(text)
     for picture in pictures:
         document.add_picture(io.BytesIO(picture))
     stream = io.BytesIO()
@@ -172,7 +173,7 @@ def test_the_same_picture_is_read_once_per_file(read: Read, monkeypatch: pytest.
 def test_all_pictures_of_a_file_share_one_budget(read: Read, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ocr, "languages", lambda: "eng")
     monkeypatch.setattr(ocr, "picture_text", lambda _image, _seconds: "words")
-    document = read(in_word(drawn(), drawn(text="other")), "a.docx", Limits(ocr_s=0.1))
+    document = read(in_word(drawn(), drawn(text="other"), text="See below."), "a.docx", Limits(ocr_s=0.1))
     assert {(part.locator, part.reason) for part in document.unread} == {
         ("image1.png", FailReason.TIMED_OUT),
         ("image2.png", FailReason.TIMED_OUT),
