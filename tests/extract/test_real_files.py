@@ -14,12 +14,10 @@ from phiscan.model import Document, SourceFile
 FOLDER = Path(__file__).parents[2].parent / "shared" / "data" / "files"
 # What these files are, so what their outcome must be.
 NOT_READ = {
-    "poi-79b696cf": "corrupt",
-    "poi-a7de3ebe": "encrypted",
     "tika-8d7e1ec8": "encrypted",
     "tika-8b53ca56": "nested_too_deep",  # an archive that contains itself
 }
-WITHOUT_TEXT = {"poi-43ed103f", "tika-a9397c3f", "tika-8d2e2872"}  # a fragment, a photograph, tags alone
+WITHOUT_TEXT = {"poi-43ed103f", "tika-8d2e2872"}  # a fragment, tags alone
 
 
 def read(source: SourceFile) -> Document:
