@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable
 
 from phiscan.model import EntityType
+from phiscan.report.corrected_scores import NO_SPANS, NO_TOPICS
 from phiscan.report.gather import gather
 from phiscan.report.pack import pack
 from phiscan.report.span_files import read_type_map
@@ -60,8 +61,7 @@ def test_nothing_found_has_no_level() -> None:
     assert type_levels({}, {}, frozenset()).counts == ()
 
 
-def test_says_that_scores_need_reviewed_types(filled: Fill) -> None:
+def test_says_that_scores_need_corrected_spans_and_topics(filled: Fill) -> None:
     text = visible_text(pack(gather(filled(share(100)).database, now=NOW))["report.html"])
-    assert "`phiscan score hierarchy`" in text
-    assert "no command records corrected spans yet" in text
-    assert "`phiscan score spans --gold GOLD --system OURS`" in text
+    assert NO_SPANS in text
+    assert NO_TOPICS in text
