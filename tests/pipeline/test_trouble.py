@@ -95,11 +95,13 @@ def test_keeps_the_results_of_a_folder_that_cannot_be_listed(
     assert summary.crawled == 61
 
 
-def test_reads_everything_again_under_another_key(tool: Tool, share: Path) -> None:
+def test_refuses_another_key_before_it_opens_a_file(tool: Tool, share: Path) -> None:
     tool.run("scan", share)
     key = tool.home / "key"
     key.write_text("ab" * 32 + "\n")
-    assert '"screened": 60' in tool.run("scan", share, "--json").stdout
+    done = tool.run("scan", share, "--json")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert str(key) in done.stderr
 
 
 def test_stops_when_the_database_is_deleted_under_it(tool: Tool, share: Path) -> None:
