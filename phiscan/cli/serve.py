@@ -9,7 +9,6 @@ from datetime import timedelta
 from pathlib import Path
 
 import click
-import structlog
 
 from phiscan.cli.output import say
 from phiscan.config import load_config
@@ -59,10 +58,12 @@ def serve(
 
     from phiscan.review.store import Store  # noqa: PLC0415
     from phiscan.review.users import Lifetime  # noqa: PLC0415
+    from phiscan.watch import logs  # noqa: PLC0415
     from phiscan.web.address import Listening, desk_table, settings_of  # noqa: PLC0415
     from phiscan.web.app import create_app  # noqa: PLC0415
 
-    _quiet_logs()
+    logs.configure("json")
+    _quiet_forms()
     config = load_config(Path(obj) if obj else None)
     table = desk_table(config)
     listening = Listening(
@@ -104,16 +105,8 @@ def serve(
     sys.stdout.flush()
 
 
-def _quiet_logs() -> None:
-    """Send our messages to standard error, and nothing of a library that quotes what it was sent."""
-    structlog.configure(
-        processors=[
-            structlog.processors.add_log_level,
-            structlog.processors.TimeStamper(fmt="iso", utc=True),
-            structlog.processors.JSONRenderer(),
-        ],
-        logger_factory=structlog.PrintLoggerFactory(file=sys.stderr),
-    )
+def _quiet_forms() -> None:
+    """Print nothing of a library that quotes what it was sent."""
     forms = logging.getLogger("python_multipart")  # names the bytes that do not fit
     forms.addHandler(logging.NullHandler())
     forms.propagate = False

@@ -121,6 +121,7 @@ class Sandbox:
         self._folder: Path | None = None
         self._owns_server = False
         self._pending: set[Future[Any]] = set()
+        self._doubted: set[Future[Any]] = set()  # answers of a pool that broke, not looked at before it did
 
     def __enter__(self) -> Self:
         """Start the workers."""
@@ -210,14 +211,9 @@ class Sandbox:
 
     def _wait(self, future: Future[Any]) -> Any:
         """Return ``(seconds, results)``, or what the whole chunk met: a fault or the death of its worker."""
-        patience = time.monotonic() + STALL_S + (BATCHES_PER_WORKER + 1) * self.limits.time_s
-        while not future.done():
-            # A pool that breaks forgets what it had not begun: those promises are never kept.
-            if not wait([future], timeout=LOOK_S).done and (
-                not self._is_alive() or time.monotonic() > patience
-            ):
-                self._restart()
-        self._pending.discard(future)
+        self._await(future)
+        is_doubted = future in self._doubted
+        self._doubted.discard(future)
         try:
             answer = future.result()
         except FutureTimeoutError:
@@ -236,7 +232,18 @@ class Sandbox:
         if not self._is_alive():  # without its folder, a reader may have failed for no fault of the file
             self._restart()
             return _BROKEN
-        return answer
+        return _BROKEN if is_doubted else answer
+
+    def _await(self, future: Future[Any]) -> None:
+        """Wait until the pool has kept its promise, or was replaced because it never would have."""
+        patience = time.monotonic() + STALL_S + (BATCHES_PER_WORKER + 1) * self.limits.time_s
+        while not future.done():
+            # A pool that breaks forgets what it had not begun: those promises are never kept.
+            if not wait([future], timeout=LOOK_S).done and (
+                not self._is_alive() or time.monotonic() > patience
+            ):
+                self._restart()
+        self._pending.discard(future)
 
     def _is_alive(self) -> bool:
         """Tell whether the pool works and nobody has emptied the folder for temporary files."""
@@ -260,6 +267,7 @@ class Sandbox:
         )
 
     def _restart(self) -> None:
+        self._doubted |= self._pending  # the folder may have been gone when they were answered
         self._stop()
         self._start()
 
