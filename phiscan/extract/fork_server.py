@@ -16,8 +16,6 @@ from multiprocessing import forkserver, process
 from pathlib import Path
 from typing import Any
 
-_MAX_SOCKET_PATH = 107  # bytes; sockaddr_un.sun_path
-_SOCKET_NAME = "/listener-12345678"
 _STDERR = 2
 # What signs in somewhere: a process that reads documents has no use for it, and its children inherit nothing
 # that the server did not have.
@@ -25,6 +23,12 @@ SECRET_VARIABLES = (
     *("PHISCAN_SMB_PASSWORD", "PHISCAN_S3_SECRET", "PHISCAN_DATABASE"),
     *("AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"),
 )
+
+
+class _Entry:
+    """The way into the folder of the socket, while the server runs."""
+
+    descriptor: int | None = None
 
 
 def start(folder: Path, preload: Sequence[str]) -> bool:
@@ -39,8 +43,10 @@ def start(folder: Path, preload: Sequence[str]) -> bool:
         return False
     stop()
     forkserver.set_forkserver_preload(list(preload))
-    if len(os.fsencode(folder)) + len(_SOCKET_NAME) <= _MAX_SOCKET_PATH:
-        _settings()["tempdir"] = str(folder)  # it stays: a server that is killed is started anew by itself
+    # Through /proc, because the path of a socket may not be longer than 107 bytes. Both stay until the end:
+    # a server that is killed is started anew by itself.
+    _Entry.descriptor = os.open(folder, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+    _settings()["tempdir"] = f"/proc/self/fd/{_Entry.descriptor}"
     with _silent(), _without_secrets():
         server.ensure_running()
     return True
@@ -56,13 +62,15 @@ def stop() -> None:
     """End the fork server; its workers die with it."""
     _settings()["tempdir"] = None
     server = _server()
-    if server._forkserver_pid is None:  # noqa: SLF001 (multiprocessing has no other way)
-        return
-    with suppress(ProcessLookupError):
-        os.kill(server._forkserver_pid, signal.SIGKILL)  # noqa: SLF001 (multiprocessing has no other way)
-    with suppress(FileNotFoundError, ChildProcessError):
-        server._stop()  # noqa: SLF001 (multiprocessing has no other way)
-    server._forkserver_pid = None  # noqa: SLF001 (multiprocessing has no other way)
+    if server._forkserver_pid is not None:  # noqa: SLF001 (multiprocessing has no other way)
+        with suppress(ProcessLookupError):
+            os.kill(server._forkserver_pid, signal.SIGKILL)  # noqa: SLF001 (multiprocessing has no other way)
+        with suppress(FileNotFoundError, ChildProcessError):
+            server._stop()  # noqa: SLF001 (multiprocessing has no other way)
+        server._forkserver_pid = None  # noqa: SLF001 (multiprocessing has no other way)
+    if _Entry.descriptor is not None:
+        os.close(_Entry.descriptor)
+        _Entry.descriptor = None
 
 
 def _server() -> Any:

@@ -103,11 +103,13 @@ def test_a_worker_killed_from_outside_costs_no_item(tmp_path: Path, whose: int, 
         assert [answer for _, answer in sandbox.run(die_once, items)] == list(range(n_items))
 
 
-@pytest.fixture
-def short_folder() -> Iterator[Path]:
-    """Return a folder whose path leaves room for that of a socket."""
-    with tempfile.TemporaryDirectory(prefix="short-", ignore_cleanup_errors=True) as folder:
-        yield Path(folder)
+@pytest.fixture(params=["short", "long" * 40])
+def temporary(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the folder for temporary files; its path may be longer than that of a socket."""
+    folder = tmp_path / request.param
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    return folder
 
 
 def use_temporary(item: int) -> int:
@@ -119,45 +121,36 @@ def use_temporary(item: int) -> int:
     return item
 
 
-def test_emptying_the_temporary_folder_costs_no_item(
-    short_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(tempfile, "tempdir", str(short_folder))
+def test_emptying_the_temporary_folder_costs_no_item(temporary: Path, tmp_path: Path) -> None:
     with Sandbox(2, LIMITS) as sandbox:
         answers = []
         for item, answer in sandbox.run(use_temporary, range(200)):
             answers.append(answer)
             if item == 4:
-                for entry in short_folder.iterdir():
+                for entry in temporary.iterdir():
                     entry.rename(tmp_path / entry.name)
     assert isinstance(answers[7], Fault)
     assert [answer for answer in answers if not isinstance(answer, Fault)] == [
         n for n in range(200) if n != 7
     ]
-    assert not list(short_folder.iterdir())
+    assert not list(temporary.iterdir())
 
 
-def test_a_temporary_folder_that_is_gone_is_said(
-    short_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(tempfile, "tempdir", str(short_folder))
+def test_a_temporary_folder_that_is_gone_is_said(temporary: Path, tmp_path: Path) -> None:
     with Sandbox(2, LIMITS) as sandbox:
         running = sandbox.run(use_temporary, range(200))
         next(running)
-        short_folder.rename(tmp_path / "elsewhere")
-        with pytest.raises(PhiscanError, match=r"short-.*: the worker processes cannot be started"):
+        temporary.rename(tmp_path / "elsewhere")
+        with pytest.raises(PhiscanError, match=f"{temporary.name}: the worker processes cannot be started"):
             list(running)
 
 
-def test_all_temporary_files_lie_in_one_private_folder(
-    short_folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(tempfile, "tempdir", str(short_folder))
+def test_all_temporary_files_lie_in_one_private_folder(temporary: Path) -> None:
     with Sandbox(1, LIMITS) as sandbox:
         list(sandbox.run(echo, range(3)))
-        (folder,) = short_folder.iterdir()
+        (folder,) = temporary.iterdir()
         assert folder.name.startswith("phiscan-")
-    assert not list(short_folder.iterdir())
+    assert not list(temporary.iterdir())
 
 
 NOISY = """
