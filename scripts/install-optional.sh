@@ -1,14 +1,19 @@
 #!/bin/sh
 # Install the optional readers on Debian or Ubuntu: OCR, Outlook stores, the oldest Word files, RAR.
 # phiscan works without them and says what it could not read; `phiscan doctor` names what is missing.
-# With --test also what the tests use: a browser, and servers that they start themselves on loopback.
+# With --test also what the tests use: a browser, servers that they start themselves on loopback, and what
+# checks docker-compose.yml and Dockerfile (the two linters come from npm: Debian has none, and they need Node 20).
 # With --measure also the independent readers that tests/bench/formats_measured.py compares with.
 set -eu
 
 packages="tesseract-ocr tesseract-ocr-fra tesseract-ocr-osd catdoc pst-utils libarchive-tools"
+linters=""
 case "${1:-}" in
     "") ;;
-    --test) packages="$packages chromium postgresql samba" ;;
+    --test)
+        packages="$packages chromium postgresql samba docker-compose"
+        linters="dclint@3.1.0 dockerfile-utils@0.16.3"
+        ;;
     --measure)
         packages="$packages poppler-utils libreoffice-writer-nogui libreoffice-calc-nogui libreoffice-impress-nogui"
         ;;
@@ -26,3 +31,7 @@ fi
 $sudo apt-get update -qq
 # shellcheck disable=SC2086 # the list is words on purpose
 $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $packages
+if [ -n "$linters" ]; then
+    # shellcheck disable=SC2086 # the list is words on purpose
+    $sudo npm install --global --ignore-scripts --no-audit --no-fund --loglevel=error $linters
+fi

@@ -1,5 +1,6 @@
 """docker-compose.yml and Dockerfile: services hardened, secrets as files, no way out for the workers."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -14,6 +15,7 @@ import yaml
 from phiscan.cli import app
 from phiscan.config import load_config
 from phiscan.schedule import read_schedules
+from tests.needs import needs
 
 ROOT = Path(__file__).parents[2]
 COMPOSE: dict[str, Any] = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
@@ -36,7 +38,8 @@ def test_service_is_hardened(name: str) -> None:
     assert int(service["user"].split(":")[0]) > 0
     assert any(mount.startswith("/tmp:") for mount in service["tmpfs"])  # noqa: S108 (of the container)
     limits = service["deploy"]["resources"]["limits"]
-    assert {"cpus", "memory", "pids"} <= set(limits)
+    assert {"cpus", "memory"} <= set(limits)
+    assert service["pids_limit"] <= 400
     assert service["healthcheck"]["test"][0] == "CMD"
     assert service["networks"]
     assert "network_mode" not in service
@@ -112,11 +115,54 @@ def test_dockerfile_pins_its_base_and_runs_as_somebody() -> None:
     assert wanted == kept
 
 
-def test_docker_accepts_the_file(monkeypatch: pytest.MonkeyPatch) -> None:
-    docker = shutil.which("docker")
-    version = [docker or "docker", "compose", "version"]
-    if docker is None or subprocess.run(version, capture_output=True, check=False).returncode:
-        pytest.skip("docker compose is not installed")
-    monkeypatch.setenv("PHISCAN_SHARE", "/srv/share")
-    monkeypatch.setenv("PHISCAN_URL", "https://phiscan.example")
-    subprocess.run([docker, "compose", "config", "--quiet"], cwd=ROOT, check=True)
+def _config(text: str, **environ: str) -> subprocess.CompletedProcess[str]:
+    """Let Docker Compose itself read the file and write it with everything filled in."""
+    plugin = ["docker", "compose"]
+    if shutil.which("docker") is None or subprocess.run([*plugin, "version"], capture_output=True).returncode:  # noqa: PLW1510 (asked, not demanded)
+        program = needs("docker-compose")["docker-compose"]
+        plugin = [program]
+        version = subprocess.run([program, "version", "--short"], capture_output=True, text=True, check=True)
+        if version.stdout.startswith("1."):  # older than the property "name"; it reads all the rest
+            text = re.sub(r"^name: .*\n", "", text, flags=re.MULTILINE)
+    return subprocess.run(
+        [*plugin, "--file", "-", "--project-directory", str(ROOT), "config"],
+        env={"PATH": os.environ["PATH"], **environ},
+        input=text,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_docker_compose_accepts_the_file() -> None:
+    text = (ROOT / "docker-compose.yml").read_text()
+    done = _config(text, PHISCAN_SHARE="/srv/clinic", PHISCAN_URL="https://phiscan.example")
+    assert done.returncode == 0, done.stderr
+    found = yaml.safe_load(done.stdout)
+    services = found["services"]
+    assert set(services) == set(SERVICES)
+    assert {name for service in services.values() for name in service["networks"]} == set(found["networks"])
+    assert all(service["read_only"] and service["init"] for service in services.values())
+    assert "/srv/clinic" in str(services["worker"]["volumes"])
+    assert "--public-url=https://phiscan.example" in services["web"]["command"]
+    unsaid = _config(text, PHISCAN_URL="https://phiscan.example")
+    assert unsaid.returncode
+    assert "the folder to scan" in unsaid.stderr
+    broken = text.replace("    pids_limit: 200\n", "    pids_limits: 200\n", 1)
+    assert _config(broken, PHISCAN_SHARE="/srv/clinic", PHISCAN_URL="x").returncode
+
+
+def test_linters_find_nothing_to_say(tmp_path: Path) -> None:
+    programs = needs("dclint", "dockerfile-utils")
+    compose = [programs["dclint"], "--max-warnings", "0", "--config", str(ROOT / ".dclintrc.yaml")]
+    dockerfile = [programs["dockerfile-utils"], "lint"]
+    for command, name, good, bad in (
+        (compose, "docker-compose.yml", "    pids_limit: 200\n", "    pids_limits: 200\n"),
+        (dockerfile, "Dockerfile", "WORKDIR /etc/phiscan\n", "WORKDIRS /etc/phiscan\n"),
+    ):
+        done = subprocess.run([*command, str(ROOT / name)], capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout
+        text = (ROOT / name).read_text()
+        assert good in text
+        (tmp_path / name).write_text(text.replace(good, bad, 1))
+        assert subprocess.run([*command, str(tmp_path / name)], capture_output=True, check=False).returncode
