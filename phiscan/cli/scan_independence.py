@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from itertools import combinations
 from typing import Any
 
+from phiscan.metrics.independence import verdict_dependence
 from phiscan.review.items import Detectors
 
 
@@ -20,8 +21,6 @@ def independence(histories: Mapping[Detectors, int]) -> list[dict[str, Any]]:
     ``files`` is the number compared: those that a detector outside the pair holds for PHI. Files on which the
     cascade left a detector out are not compared.
     """
-    from phiscan.metrics.independence import verdict_dependence  # noqa: PLC0415 (scipy.stats takes a second)
-
     names = max(([name for name, _ in history] for history in histories), key=len, default=[])
     whole = {history: n_files for history, n_files in histories.items() if len(history) == len(names)}
     found = []

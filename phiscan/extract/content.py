@@ -110,10 +110,10 @@ def mishap(error: BaseException) -> str:
 
 
 class Inflating:
-    """A zlib stream that is unpacked as it is read."""
+    """A zlib stream that is unpacked as it is read; ``window`` as zlib counts it tells deflate and gzip."""
 
-    def __init__(self, data: bytes) -> None:
-        self._engine = zlib.decompressobj()
+    def __init__(self, data: bytes, window: int = zlib.MAX_WBITS) -> None:
+        self._engine = zlib.decompressobj(window)
         self._left = data
 
     def read(self, size: int, /) -> bytes:

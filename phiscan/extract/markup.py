@@ -11,6 +11,7 @@ from lxml import etree
 
 from phiscan.extract.charset import decode
 from phiscan.extract.content import Content, Sink
+from phiscan.extract.enclosed import MIN_CHARS, Enclosures
 from phiscan.extract.labels import humanise, pair
 from phiscan.extract.package import local_attributes, local_name, parse_damaged
 from phiscan.model import FailReason
@@ -24,6 +25,8 @@ _MACHINE_ATTRIBUTES = frozenset(
     | {"codeSystemName", "schemaLocation", "style", "class", "transform", "d", "points", "viewBox"}
 )
 _OBJECT_ID = re.compile(r"\d+(?:\.\d+){4,}")  # 2.16.840.1.113883.3: says who numbered, not who is numbered
+_LONGEST_TEXT = 10_000_000
+_LONG_DIGITS = re.compile(rb"[A-Za-z0-9+/=\s]{1000000,}")
 _PROSE_CHARS = 200  # a longer text needs no label
 _NAME_PARTS = ("prefix", "given", "family", "suffix")
 _INLINE = frozenset({"content", "br", "sub", "sup", "b", "i", "em", "strong", "span", "a", "linkHtml"})
@@ -46,18 +49,51 @@ class MarkupExtractor:
     media_types = frozenset({"text/xml"})
 
     def extract(self, content: Content, sink: Sink) -> None:
-        """Add one labelled line per field, then the comments.
+        """Add one labelled line per field, then the comments, then the documents within fields.
 
         A damaged file is added as it stands too, so that nothing is lost.
         """
-        root, damage = parse_damaged(content.data)
+        enclosures = Enclosures(content, sink)
+        data = content.data
+        if len(data) > _LONGEST_TEXT:  # the parser takes no longer text, and a document may be longer
+            data = _LONG_DIGITS.sub(lambda run: _lift_run(run, enclosures), data)
+        root, damage = parse_damaged(data)
         if root is not None:
+            _lift(root, enclosures)
             sink.add("\n".join(_lines(root)), content.locator)
         if damage is not None:
             sink.fail(content.locator, FailReason(damage.reason), damage.detail)
-            sink.add(decode(sink.bound(content.data, content.locator))[0], content.place("raw"))
-        elif b"<\0!\0-" in content.data or b"<!--" in content.data or content.data.count(b"<?") > 1:
-            sink.add("\n".join(_remarks(decode(content.data)[0])), content.place("comments"))
+            sink.add(decode(sink.bound(data, content.locator))[0], content.place("raw"))
+        elif b"<\0!\0-" in data or b"<!--" in data or data.count(b"<?") > 1:
+            sink.add("\n".join(_remarks(decode(data)[0])), content.place("comments"))
+        enclosures.read()
+
+
+def _lift(root: Any, enclosures: Enclosures) -> None:
+    """Take the documents out of a record, in place: CDA bodies and media, FHIR attachments and binaries."""
+    for element in root.iter(etree.Element):
+        attributes = element.attrib
+        text = element.text
+        is_declared = attributes.get("representation") == "B64"
+        if (
+            text
+            and (is_declared or len(text) >= MIN_CHARS)
+            and enclosures.take(text, declared=is_declared, compression=attributes.get("compression", ""))
+        ):
+            element.text = None
+        for key, value in attributes.items():
+            if len(value) >= MIN_CHARS or (key == "value" and local_name(element) == "data"):
+                is_declared = key == "value" and _has_content_type(element.getparent())
+                if enclosures.take(value, declared=is_declared):
+                    attributes[key] = ""
+
+
+def _has_content_type(element: Any) -> bool:
+    return element is not None and any(local_name(child) == "contentType" for child in element)
+
+
+def _lift_run(run: re.Match[bytes], enclosures: Enclosures) -> bytes:
+    return b"" if enclosures.take(run.group().decode("ascii")) else run.group()
 
 
 def _remarks(text: str) -> Iterator[str]:

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from phiscan.extract.charset import decode
 from phiscan.extract.content import Content, Sink
+from phiscan.extract.enclosed import MIN_CHARS, Enclosures
 
 _HL7_FIELDS: dict[str, dict[int, str]] = {
     "PID": {
@@ -95,6 +96,8 @@ _HL7_FIELDS: dict[str, dict[int, str]] = {
 }
 _NAME_FIELDS = re.compile(r"name|doctor|provider|clinician|interpreter|insured$|alias|copies", re.IGNORECASE)
 _ESCAPES = {"\\F\\": "|", "\\S\\": "^", "\\T\\": "&", "\\R\\": "~", "\\E\\": "\\", "\\.br\\": "\n"}
+_ESCAPE = re.compile(r"\\[^\\]{1,20}\\")
+_OBX_VALUE, _ED_DATA = 5, 4  # where an observation keeps its value, and encapsulated data its bytes
 _X12_PARTIES = {
     "IL": "Subscriber",
     "QC": "Patient",
@@ -113,10 +116,39 @@ class Hl7Extractor:
     media_types = frozenset({"application/hl7-v2"})
 
     def extract(self, content: Content, sink: Sink) -> None:
-        """Add the raw message, one segment per line, then the labelled fields ``#fields``."""
+        """Add the raw message, one segment per line, then the labelled fields ``#fields``, then documents."""
         text = decode(content.data)[0].replace("\r\n", "\n").replace("\r", "\n").strip("\x0b\x1c\n")
+        enclosures = Enclosures(content, sink)
+        text = _lift(text, enclosures)
         sink.add(text, content.locator)
         sink.add("\n".join(hl7_lines(text)), content.place("fields"))
+        enclosures.read()
+
+
+def _lift(text: str, enclosures: Enclosures) -> str:
+    """Take the documents out of messages: encapsulated data of an observation, and other long digits."""
+    lines = text.split("\n")
+    separator, component = "|", "^"
+    for number, line in enumerate(lines):
+        if line.startswith("MSH") and len(line) > 7:  # noqa: PLR2004 (MSH and its five separators)
+            separator, component = line[3], line[4]
+        if len(line) < MIN_CHARS and not line.startswith("OBX"):
+            continue
+        fields = line.split(separator)
+        is_data = fields[0] == "OBX" and len(fields) > _OBX_VALUE and fields[2] == "ED"
+        for at, field in enumerate(fields):
+            if len(field) < MIN_CHARS and not (is_data and at == _OBX_VALUE):
+                continue
+            parts = field.split(component)
+            encoding = parts[3].lower() if is_data and at == _OBX_VALUE and len(parts) > _ED_DATA else ""
+            for index, part in enumerate(parts):
+                declared = encoding in ("base64", "hex") and index == _ED_DATA
+                digits = _ESCAPE.sub("", part) if declared or len(part) >= MIN_CHARS else part
+                if enclosures.take(digits, declared=declared, encoding=encoding):
+                    parts[index] = ""
+            fields[at] = component.join(parts)
+        lines[number] = separator.join(fields)
+    return "\n".join(lines)
 
 
 def hl7_lines(text: str) -> Iterator[str]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from phiscan.extract.charset import decode
 from phiscan.extract.content import Content, Sink
+from phiscan.extract.enclosed import Enclosures
 from phiscan.extract.labels import humanise, is_label, pair
 from phiscan.extract.webpage import html_text
 
@@ -23,14 +24,17 @@ class JsonExtractor:
     media_types = frozenset({"application/json"})
 
     def extract(self, content: Content, sink: Sink) -> None:
-        """Add the fields; what does not parse is added as it stands."""
+        """Add the fields, then the documents within them; what does not parse is added as it stands."""
         text, _ = decode(content.data)
         try:
             value = json.loads(text, object_pairs_hook=_record)
         except (ValueError, RecursionError):
             sink.add(text, content.locator)
             return
+        enclosures = Enclosures(content, sink)
+        value = _lift({"": value}, enclosures)[""]
         sink.add("\n".join(labelled_lines(value)), content.locator)
+        enclosures.read()
 
 
 class JsonLinesExtractor:
@@ -41,12 +45,15 @@ class JsonLinesExtractor:
     def extract(self, content: Content, sink: Sink) -> None:
         """Add one segment per line, ``#line4``."""
         text, _ = decode(sink.bound(content.data, content.locator))
+        enclosures = Enclosures(content, sink)
         for number, line in enumerate(text.split("\n"), 1):
             try:
-                record = "\n".join(labelled_lines(json.loads(line, object_pairs_hook=_record)))
+                value = _lift({"": json.loads(line, object_pairs_hook=_record)}, enclosures)[""]
+                record = "\n".join(labelled_lines(value))
             except (ValueError, RecursionError):
                 record = line.replace("\0", " ")
             sink.add(record, content.place(f"line{number}"))
+            enclosures.read(f"line{number}")
 
 
 def _record(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -58,6 +65,24 @@ def _record(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     for key, value in pairs:
         gathered.setdefault(key, []).append(value)
     return {key: values[0] if len(values) == 1 else values for key, values in gathered.items()}
+
+
+def _lift(root: dict[str, Any], enclosures: Enclosures) -> dict[str, Any]:
+    """Take the documents out of a record, in place: FHIR attachments and binaries, and what is one by itself."""
+    stack: list[Any] = [root]
+    while stack:
+        item = stack.pop()
+        is_attachment = isinstance(item, dict) and (
+            isinstance(item.get("contentType"), str) or item.get("resourceType") == "Binary"
+        )
+        for key, value in item.items() if isinstance(item, dict) else enumerate(item):
+            if isinstance(value, dict | list):
+                stack.append(value)
+            elif isinstance(value, str) and enclosures.take(
+                value, declared=is_attachment and key in ("data", "content")
+            ):
+                item[key] = None
+    return root
 
 
 def labelled_lines(value: Any) -> Iterator[str]:

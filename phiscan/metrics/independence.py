@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import hypergeom
+from scipy.special import betaln
 
 ASSUMPTION = (
     "The files compared are a random sample of PHI files, and under independence any pairing is as likely."
@@ -113,7 +113,9 @@ def verdict_dependence(both: int, only_first: int, only_second: int, neither: in
         with np.errstate(divide="ignore", invalid="ignore"):
             found += np.where(cell > 0, cell / n * np.log(cell * n / product), 0.0)
     as_much = found >= observed - 1e-12
-    p_value = float(np.exp(hypergeom.logpmf(possible[as_much], n, first, second)).sum())
+    found_by_both = possible[as_much]
+    ways = _log_choose(first, found_by_both) + _log_choose(n - first, second - found_by_both)
+    p_value = float(np.exp(ways - _log_choose(n, second)).sum())
     return Dependence(observed, min(p_value, 1.0), n)
 
 
@@ -151,6 +153,11 @@ def feature_information(first: ArrayLike, second: ArrayLike, n_bins: int = 8) ->
     left = [equal_frequency_bins(column, n_bins) for column in np.asarray(first, dtype=float).T]
     right = [equal_frequency_bins(column, n_bins) for column in np.asarray(second, dtype=float).T]
     return np.array([[_information(_table(a, b)) for b in right] for a in left])
+
+
+def _log_choose(n: float, k: NDArray[np.float64] | float) -> NDArray[np.float64]:
+    """Return the logarithm of the binomial coefficients; scipy.stats has them too, but takes a second to load."""
+    return np.asarray(-np.log1p(n) - betaln(n - k + 1, k + 1))
 
 
 def _codes(column: Sequence[Hashable]) -> NDArray[np.intp]:

@@ -12,6 +12,7 @@ import os
 import socket
 import socketserver
 import threading
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -24,6 +25,7 @@ from phiscan.model import FailReason, SourceFile
 _SEALS = fcntl.F_SEAL_SEAL | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_WRITE
 _MAX_KEY = 1024**2
 _QUESTION_S = 10.0
+LOOK_S = 0.05  # how often the hatch looks whether it is to be closed
 
 
 class MemoryFile:
@@ -72,7 +74,8 @@ class Hatch:
         # Through /proc, because the path of a socket may not be longer than 107 bytes.
         self._entry = os.open(self._folder, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
         self._server = _Server(f"/proc/self/fd/{self._entry}/hatch", self)
-        threading.Thread(target=self._server.serve_forever, name="hatch", daemon=True).start()
+        serve = partial(self._server.serve_forever, poll_interval=LOOK_S)
+        threading.Thread(target=serve, name="hatch", daemon=True).start()
         return self
 
     def __exit__(

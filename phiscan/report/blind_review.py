@@ -20,12 +20,13 @@ ASSUMPTION = (
 )
 
 
-def blind_review(drawn: int, ratings: Sequence[Rating]) -> BlindReview:
+def blind_review(drawn: int, ratings: Sequence[Rating], *, held_back: int) -> BlindReview:
     """Compare first and second verdicts.
 
     Args:
         drawn: decisions that went to a second person.
         ratings: those of them that have both verdicts.
+        held_back: files whose first verdict this report does not show yet.
     """
     firsts = [str(one.first) for one in ratings]
     seconds = [str(one.second) for one in ratings]
@@ -36,6 +37,7 @@ def blind_review(drawn: int, ratings: Sequence[Rating]) -> BlindReview:
     agreed = sum(a == b for a, b in zip(firsts, seconds, strict=True))
     return BlindReview(
         drawn=drawn,
+        held_back=held_back,
         compared=len(ratings),
         agreed=agreed,
         disagreed=len(ratings) - agreed,

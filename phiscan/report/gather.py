@@ -91,6 +91,7 @@ def gather(
     now: datetime,
     seed: str = elusion.SEED,
     hide_paths: bool = False,
+    conceal: bool = True,
 ) -> Report:
     """Read one scan (the latest by default) and compute everything that its report says.
 
@@ -100,11 +101,13 @@ def gather(
         now: the time that the report is dated with.
         seed: of the random order of the files that were not referred.
         hide_paths: name files by number, because a path may name a person.
+        conceal: show what awaits a blind second verdict as undecided, for whoever reads it may be the one who
+            is asked.
 
     Raises:
         StoreError: there is no (such) scan, or the database cannot be read.
     """
-    stored = read_scan(database, scan_id, n_top=N_TOP, now=now)
+    stored = read_scan(database, scan_id, n_top=N_TOP, now=now, conceal=conceal)
     names = Names(many_roots=len(stored.summary.roots) > 1, hidden=hide_paths)
     files = tuple(_file_entry(row, names) for row in stored.rows)
     read = tuple(entry for entry in files if entry.decision is not None)
@@ -128,7 +131,7 @@ def gather(
         histories=missed.histories(read),
         rankings=rankings([row for row in stored.rows if row.referral is not None]),
         double_review=double_review([made for made in stored.decisions if made.id not in desk.undone]),
-        blind_review=blind_review(desk.drawn, desk.ratings),
+        blind_review=blind_review(desk.drawn, desk.ratings, held_back=desk.n_concealed),
         span_scores=span_scores(desk.gold),
         topic_scores=topic_scores(desk.topic_gold),
         elusion=sample,
@@ -159,7 +162,7 @@ def gather(
         oversight=oversight(desk, paths, hidden=hide_paths),
         worksheets=worksheets(stored.rows, stored.decisions, desk, paths=paths),
         duties=DUTIES,
-        limits=limits(coverage, funnel, overall, sample),
+        limits=limits(coverage, funnel, overall, sample, held_back=desk.n_concealed),
     )
     return Report(data, files)
 

@@ -6,9 +6,14 @@ from phiscan.report.data import Characteristic, Coverage, Elusion, Funnel
 from phiscan.report.words import count, share
 
 
-def limits(coverage: Coverage, funnel: Funnel, overall: Characteristic, elusion: Elusion) -> tuple[str, ...]:
-    """Return the limits of this report, those of this scan first."""
-    return (*_of_this_scan(coverage, funnel, overall, elusion), *_of_the_method())
+def limits(
+    coverage: Coverage, funnel: Funnel, overall: Characteristic, elusion: Elusion, *, held_back: int
+) -> tuple[str, ...]:
+    """Return the limits of this report, those of this scan first.
+
+    ``held_back``: files that are shown as undecided until a second person has judged them blind.
+    """
+    return (*_of_this_scan(coverage, funnel, overall, elusion), *_blind(held_back), *_of_the_method())
 
 
 def _of_this_scan(coverage: Coverage, funnel: Funnel, overall: Characteristic, elusion: Elusion) -> list[str]:
@@ -46,6 +51,16 @@ def _of_this_scan(coverage: Coverage, funnel: Funnel, overall: Characteristic, e
             " by the program only, never by a person."
         )
     return said
+
+
+def _blind(held_back: int) -> list[str]:
+    if not held_back:
+        return []
+    return [
+        f"{count(held_back)} files have a verdict that this report holds back, because a second person is still"
+        " to judge them blind. They count as undecided in every number, have no worksheet yet, and nothing"
+        " that was said of them is in here. Make the report again when the second review is done."
+    ]
 
 
 # One paragraph each, with an empty line between.

@@ -14,7 +14,7 @@ import sqlalchemy as sa
 
 from phiscan.model import Referral, Verdict
 from phiscan.report.reading_desk import StoredDesk, read_desk
-from phiscan.review import audit, queue, summaries
+from phiscan.review import audit, queue, second_review, summaries
 from phiscan.review.database import Database
 from phiscan.review.items import AuditCheck, Decision, FileRow, QueueItem, ScanSummary
 from phiscan.review.tables import decision, examination, finding, health_term, root, scan_root, sighting
@@ -36,8 +36,13 @@ class StoredScan:
     desk: StoredDesk
 
 
-def read_scan(database: Database, scan_id: int | None, *, n_top: int, now: datetime) -> StoredScan:
+def read_scan(
+    database: Database, scan_id: int | None, *, n_top: int, now: datetime, conceal: bool
+) -> StoredScan:
     """Read one scan, the latest by default.
+
+    ``conceal``: files that await a blind second verdict are undecided, and nothing that people said of their
+    present content is read, so that nothing in the report can depend on it.
 
     Raises:
         StoreError: there is no (such) scan, or the database cannot be read.
@@ -45,19 +50,26 @@ def read_scan(database: Database, scan_id: int | None, *, n_top: int, now: datet
     with database.read() as connection:
         number = summaries.latest_scan(connection) if scan_id is None else scan_id
         summary = summaries.summary(connection, number)
-        rows = tuple(queue.rows(connection, number))
+        rows = tuple(queue.rows(connection, number, conceal=conceal))
+        concealed = second_review.open_contents(connection) if conceal else frozenset()
         confirmed = [row.file_id for row in rows if row.verdict is Verdict.PHI]
         return StoredScan(
             summary=summary,
             audit=audit.verify(connection),
             rows=rows,
-            top=tuple(queue.queue(connection, number, verdicts=None, limit=n_top, offset=0)),
+            top=tuple(
+                queue.queue(connection, number, verdicts=None, limit=n_top, offset=0, conceal=conceal)
+            ),
             content_hashes=_content_hashes(connection, number),
             findings=_findings(connection, number),
             distinct=_distinct(connection, number),
             terms=_terms(connection, number),
-            decisions=_decisions(connection, number),
-            desk=read_desk(connection, number, confirmed=confirmed, now=now),
+            decisions=tuple(
+                made
+                for made in _decisions(connection, number)
+                if (made.file_id, made.content_hash) not in concealed
+            ),
+            desk=read_desk(connection, number, confirmed=confirmed, concealed=concealed, now=now),
         )
 
 
@@ -65,6 +77,8 @@ def read_decided(
     database: Database, scan_id: int | None
 ) -> tuple[int, tuple[bytes, ...], tuple[FileRow, ...]]:
     """Read a scan's number, the paths of its roots in order, and its files, the latest scan by default.
+
+    Files that await a blind second verdict are undecided.
 
     Raises:
         StoreError: there is no (such) scan, or the database cannot be read.
@@ -79,7 +93,7 @@ def read_decided(
             .order_by(root.c.path)
         )
         roots = tuple(bytes(path) for path in connection.execute(paths).scalars())
-        return number, roots, tuple(queue.rows(connection, number))
+        return number, roots, tuple(queue.rows(connection, number, conceal=True))
 
 
 def _content_hashes(connection: sa.Connection, scan_id: int) -> dict[int, str]:

@@ -106,13 +106,19 @@ class StoredDesk:
     log_heads: Mapping[int, str]  # hash by number, of the entries that were signed off
     gold: tuple[corrections.GoldFile, ...]
     topic_gold: tuple[corrections.TopicGold, ...]
+    n_concealed: int  # files whose verdict is held back until the blind second one is given
     drawn: int
     ratings: tuple[second_review.Rating, ...]
     confirmed: Mapping[int, Contents]
 
 
 def read_desk(
-    connection: sa.Connection, scan_id: int, *, confirmed: Collection[int], now: datetime
+    connection: sa.Connection,
+    scan_id: int,
+    *,
+    confirmed: Collection[int],
+    concealed: Collection[tuple[int, str]],
+    now: datetime,
 ) -> StoredDesk:
     """Read what belongs to the files of one scan.
 
@@ -120,10 +126,12 @@ def read_desk(
         connection: to the database, in the transaction that reads the rest.
         scan_id: number of the scan.
         confirmed: files that people confirmed as PHI.
+        concealed: files and contents of which nothing that people said is to be read.
         now: when the report is made; suppressions end by it.
     """
     places = _places(connection, scan_id)
     contents = {(number, place.content_hash) for number, place in places.items()}
+    shown = contents - set(concealed)
     signed = log_pages.reviews(connection)
     heads = sa.select(audit_log.c.id, audit_log.c.hash).where(
         audit_log.c.id.in_([one.n_entries for one in signed])
@@ -146,12 +154,17 @@ def read_desk(
         last_entry=connection.execute(sa.select(sa.func.max(audit_log.c.id))).scalar() or 0,
         log_heads={row.id: row.hash for row in connection.execute(heads)},
         gold=tuple(
-            one for one in corrections.gold(connection) if (one.file_id, one.content_hash) in contents
+            one for one in corrections.gold(connection) if (one.file_id, one.content_hash) in shown
         ),
-        topic_gold=tuple(one for one in corrections.topic_gold(connection) if one.file_id in places),
+        topic_gold=tuple(
+            one
+            for one in corrections.topic_gold(connection)
+            if one.file_id in places and (one.file_id, places[one.file_id].content_hash) in shown
+        ),
+        n_concealed=len(contents & set(concealed)),
         drawn=sum((row.file_id, row.content_hash) in contents for row in drawn),
         ratings=tuple(
-            one for one in second_review.ratings(connection) if (one.file_id, one.content_hash) in contents
+            one for one in second_review.ratings(connection) if (one.file_id, one.content_hash) in shown
         ),
         confirmed=_confirmed(
             connection, {number: places[number].examination_id for number in confirmed if number in places}

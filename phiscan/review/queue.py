@@ -24,7 +24,9 @@ from phiscan.model import (
 )
 from phiscan.review import work_tallies
 from phiscan.review.items import Decision, FileRow, FileState, ItemDetail, QueueItem
+from phiscan.review.second_verdicts import SECOND
 from phiscan.review.standing import (
+    concealed,
     detectors_of,
     last_seen,
     missing_bits,
@@ -59,12 +61,14 @@ def queue(
     limit: int | None,
     offset: int,
     within: sa.Select[Any] | None = None,
+    conceal: bool = False,
 ) -> list[QueueItem]:
     """Return referred files, the greatest risk first, then by root and path.
 
-    ``within``: selects the numbers of the only files that are wanted.
+    ``within``: selects the numbers of the only files that are wanted. ``conceal``: what awaits a blind second
+    verdict is undecided.
     """
-    narrowed = _narrowed(standing(scan_id=scan_id), verdicts)
+    narrowed = _narrowed(standing(scan_id=scan_id, conceal=conceal), verdicts)
     query = (
         (narrowed if within is None else narrowed.where(file.c.id.in_(within)))
         .order_by(examination.c.risk.desc(), root.c.path, file.c.path)
@@ -74,14 +78,22 @@ def queue(
     return [queue_item(row) for row in connection.execute(query)]
 
 
-def count(connection: sa.Connection, scan_id: int | None, verdicts: Collection[Verdict | None] | None) -> int:
+def count(
+    connection: sa.Connection,
+    scan_id: int | None,
+    verdicts: Collection[Verdict | None] | None,
+    *,
+    conceal: bool = False,
+) -> int:
     """Count the items that ``queue`` would return without a limit."""
+    undecided = WorkState.UNDECIDED.value
     if scan_id is None:
-        wanted = {verdict.value if verdict else WorkState.UNDECIDED.value for verdict in verdicts or ()}
+        wanted = {verdict.value if verdict else undecided for verdict in verdicts or ()}
         return sum(
             n
-            for _, state, _, _, _, referred, n in work_tallies.statuses(connection)
-            if referred and (verdicts is None or state in wanted)
+            for awaits, state, _, _, _, referred, n in work_tallies.statuses(connection)
+            if referred
+            and (verdicts is None or (undecided if conceal and awaits == SECOND else state) in wanted)
         )
     referred = examination.c.referral == Referral.REFERRED.value
     query = present(sa.select(sa.func.count()).select_from(sighting), scan_id).where(referred)
@@ -92,6 +104,7 @@ def count(connection: sa.Connection, scan_id: int | None, verdicts: Collection[V
                 decision.c.file_id == file.c.id,
                 decision.c.content_hash == examination.c.content_hash,
                 ~sa.exists().where(decision_undo.c.decision_id == decision.c.id),
+                ~concealed() if conceal else sa.true(),
             )
             .order_by(decision.c.id.desc())
             .limit(1)
@@ -164,9 +177,12 @@ def find(connection: sa.Connection, path: str) -> int:
     return int(found[0].id)
 
 
-def rows(connection: sa.Connection, scan_id: int | None) -> Iterator[FileRow]:
-    """Yield the files that a scan saw (None: all present now) by root and path; memory stays small."""
-    query = standing(scan_id=scan_id).order_by(root.c.path, file.c.path)
+def rows(connection: sa.Connection, scan_id: int | None, *, conceal: bool = False) -> Iterator[FileRow]:
+    """Yield the files that a scan saw (None: all present now) by root and path; memory stays small.
+
+    ``conceal``: what awaits a blind second verdict is undecided.
+    """
+    query = standing(scan_id=scan_id, conceal=conceal).order_by(root.c.path, file.c.path)
     result = connection.execute(query.execution_options(yield_per=N_ROWS_AT_ONCE))
     for some in result.partitions():
         unread = _unread(connection, [row.id for row in some])

@@ -102,8 +102,14 @@ def known(
     Files are numbered in the order of their first crawl: those that follow the number ``after`` are most
     likely the ones, and reading them in that order is far cheaper than looking up each path.
     """
-    query = _known_files().where(root.c.path == root_path)
-    following = query.where(file.c.id > after).order_by(file.c.id).limit(len(paths))
+    root_id = connection.execute(sa.select(root.c.id).where(root.c.path == root_path)).scalar()
+    if root_id is None:
+        return {}
+    query = _known_files()
+    # The sum keeps SQLite from the index of the root, by which it would sort all of its files every time.
+    following = query.where(file.c.root_id + 0 == root_id, file.c.id > after).order_by(file.c.id)
+    following = following.limit(len(paths))
+    query = query.where(file.c.root_id == root_id)
     asked = frozenset(paths)
     found = {row[0]: KnownFile._make(row) for row in connection.execute(following).all() if row[0] in asked}
     rest = [path for path in paths if path not in found]
@@ -131,7 +137,6 @@ def _known_files() -> sa.Select[Any]:
             examination.c.scan_id,
             file.c.seen_scan_id,
         )
-        .join(root, root.c.id == file.c.root_id)
         .join(sighting, (sighting.c.scan_id == file.c.seen_scan_id) & (sighting.c.file_id == file.c.id))
         .join(examination, examination.c.id == sighting.c.examination_id)
     )

@@ -191,6 +191,14 @@ def counts(connection: sa.Connection) -> SecondReviewCounts:
     return SecondReviewCounts(int(drawn), int(waiting), len(pairs) - disagreed, disagreed, settled)
 
 
+def open_contents(connection: sa.Connection) -> frozenset[tuple[int, str]]:
+    """Return file and content hash of what awaits a blind second verdict: nobody else may see the first."""
+    query = sa.select(work_item.c.file_id, work_item.c.content_hash).where(
+        work_item.c.awaits == second_verdicts.SECOND
+    )
+    return frozenset((row.file_id, row.content_hash) for row in connection.execute(query))
+
+
 def _pairs(connection: sa.Connection) -> Iterator[Rating]:
     reviews = connection.execute(sa.select(second_review).order_by(second_review.c.id)).all()
     ids = [row.id for row in reviews]

@@ -9,16 +9,26 @@ import sqlalchemy as sa
 
 from phiscan.model import Outcome, PiiBit, PiiVector, Referral, Verdict
 from phiscan.review.items import Detectors, QueueItem
-from phiscan.review.tables import assignment, decision, decision_undo, examination, file, root, sighting
+from phiscan.review.second_verdicts import SECOND
+from phiscan.review.tables import (
+    assignment,
+    decision,
+    decision_undo,
+    examination,
+    file,
+    root,
+    sighting,
+    work_item,
+)
 
 
-def standing(*, scan_id: int | None) -> sa.Select[Any]:
+def standing(*, scan_id: int | None, conceal: bool = False) -> sa.Select[Any]:
     """Select the files that a scan saw with the result that stood then; None: all files present now.
 
     A file is present until a complete scan of its root has not seen it; while a scan runs, files that it
-    has not reached yet stay.
+    has not reached yet stay. ``conceal``: what awaits a blind second verdict is selected as undecided.
     """
-    return _narrowed(_sightings(), scan_id)
+    return _narrowed(_sightings(conceal=conceal), scan_id)
 
 
 def present(query: sa.Select[Any], scan_id: int | None) -> sa.Select[Any]:
@@ -43,7 +53,7 @@ def _joined(query: sa.Select[Any]) -> sa.Select[Any]:
     )
 
 
-def _sightings() -> sa.Select[Any]:
+def _sightings(*, conceal: bool = False) -> sa.Select[Any]:
     verdict_id = (
         sa.select(sa.func.max(decision.c.id))
         .where(
@@ -72,8 +82,24 @@ def _sightings() -> sa.Select[Any]:
     ).select_from(sighting)
     return (
         _joined(query)
-        .outerjoin(decision, decision.c.id == verdict_id)
+        .outerjoin(decision, (decision.c.id == verdict_id) & (~concealed() if conceal else sa.true()))
         .outerjoin(assignment, assignment.c.id == assignment_id)
+    )
+
+
+def concealed() -> sa.ColumnElement[bool]:
+    """Tell whether the content of ``file`` and ``examination`` has a verdict that a second person must not see.
+
+    What awaits nobody now, because the file is gone or has another content, is no secret.
+    """
+    return (
+        sa.exists()
+        .where(
+            work_item.c.file_id == file.c.id,
+            work_item.c.content_hash == examination.c.content_hash,
+            work_item.c.awaits == SECOND,
+        )
+        .correlate(file, examination)
     )
 
 

@@ -46,9 +46,13 @@ _REVIEWER = _READER | {
     Permission.PROPOSE_SUPPRESSION,
     Permission.REVEAL,
     Permission.EXPORT,
+}
+_LEAD = _REVIEWER | {
+    Permission.ASSIGN,
+    Permission.ADJUDICATE,
+    Permission.APPROVE_SUPPRESSION,
     Permission.READ_REPORT,
 }
-_LEAD = _REVIEWER | {Permission.ASSIGN, Permission.ADJUDICATE, Permission.APPROVE_SUPPRESSION}
 
 RIGHTS: Mapping[Role, frozenset[Permission]] = {
     Role.READER: _READER,

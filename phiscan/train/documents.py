@@ -1,0 +1,265 @@
+"""Training documents: templates filled with drawn values, some in capitals, lower case or misread."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from phiscan.train.world import EPONYMS, World
+
+PERSON, ORGANIZATION, LOCATION, ADDRESS = "PER", "ORG", "LOC", "ADR"
+HERE = Path(__file__).parent
+_CHOICE = re.compile(r"\[([^\[\]{}]*(?:\{[^{}\[\]]*\}[^\[\]{}]*)*)\]")
+_SLOT = re.compile(r"\{([a-z]+)(\d?)\}")
+_MONTHS = "January February March April May June July August September October November December".split()
+_CONFUSED = {
+    "l": "1",
+    "O": "0",
+    "o": "0",
+    "I": "l",
+    "m": "rn",
+    "S": "5",
+    "e": "c",
+    "i": "l",
+    "h": "b",
+    "B": "8",
+}
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """A text and its spans ``(start, end, label)``."""
+
+    text: str
+    spans: tuple[tuple[int, int, str], ...]
+
+
+class Writer:
+    """Fills templates."""
+
+    def __init__(self, seed: int) -> None:
+        self.world = World(seed)
+        self.random = self.world.random
+        self._sentences = _lines("sentences.txt")
+        self._plain = _lines("plain.txt")
+        forms = (HERE / "forms.txt").read_text(encoding="utf-8").split("\n", 1)[1]
+        self._forms = [form.strip("\n") for form in forms.split("\n---\n")]
+
+    def documents(self, n_documents: int) -> Iterator[Labelled]:
+        """Yield documents: forms and letters, runs of sentences, text without a name."""
+        for _ in range(n_documents):
+            draw = self.random.random()
+            if draw < 0.3:  # noqa: PLR2004 (shares of the mix)
+                parts = [self.random.choice(self._forms)]
+            elif draw < 0.82:  # noqa: PLR2004
+                n_parts = self.random.choice([1, 1, 1, 2, 3, 5])
+                parts = [self.random.choice(self._sentences) for _ in range(n_parts)]
+                parts += [self.random.choice(self._plain) for _ in range(self.random.choice([0, 0, 1, 2]))]
+                self.random.shuffle(parts)
+            else:
+                parts = [self.random.choice(self._plain) for _ in range(self.random.randint(2, 8))]
+            joint = self.random.choice([" ", " ", "\n", "\n\n"])
+            yield self._disturbed(self.fill(joint.join(parts)))
+
+    def fill(self, template: str) -> Labelled:
+        """Fill one template; a slot with a number keeps its person through the document."""
+        template = self._choose(template.replace("\\n", "\n"))
+        people: dict[str, tuple[str, str]] = {}
+        pieces: list[str] = []
+        spans: list[tuple[int, int, str]] = []
+        length = position = 0
+        for match in _SLOT.finditer(template):
+            pieces.append(template[position : match.start()])
+            length += len(pieces[-1])
+            for value, label in self._value(match[1], match[2], people):
+                if label and value:
+                    spans.append((length, length + len(value), label))
+                pieces.append(value)
+                length += len(value)
+            position = match.end()
+        pieces.append(template[position:])
+        return Labelled("".join(pieces), tuple(spans))
+
+    def _choose(self, template: str) -> str:
+        while True:
+            # A bracket with a single option is literal text, such as an array of JSON.
+            match = next((m for m in _CHOICE.finditer(template) if "|" in m[1]), None)
+            if match is None:
+                return template
+            chosen = self.random.choice(match[1].split("|"))
+            template = template[: match.start()] + chosen + template[match.end() :]
+
+    def _value(self, name: str, number: str, people: dict[str, tuple[str, str]]) -> list[tuple[str, str]]:
+        world, pick = self.world, self.random.choice
+        french = name.startswith("fr")
+        locale = pick(["fr_CA", "fr_CA", "fr_FR"]) if french else ""
+        base = name[2:] if french else name
+        if base in _PEOPLE:
+            first, last = people.get(number) or (world.first(locale), world.last(locale))
+            if number:
+                people[number] = (first, last)
+            return self._person(base, first, last)
+        simple: dict[str, Callable[[], tuple[str, str]]] = {
+            "org": lambda: (world.organization(), ORGANIZATION),
+            "hospital": lambda: (world.hospital(), ORGANIZATION),
+            "city": lambda: (world.city(locale), LOCATION),
+            "country": lambda: (world.country(), LOCATION),
+            "state": lambda: (world.state(), LOCATION),
+            "street": lambda: (world.street(locale), ADDRESS),
+            "zip": lambda: (world.postcode(), ADDRESS),
+            "addr": lambda: (self._address(), ADDRESS),
+        }
+        if base in simple:
+            return [simple[base]()]
+        if base == "rowcsv":
+            row = pick(
+                [
+                    "{full},{date},{phone},{cond}",
+                    "{last},{first},{date},{city}",
+                    "{full},Dr. {last},{date},{num}",
+                ]
+            )
+            filled = self.fill(row)
+            result, position = [], 0
+            for start, end, label in filled.spans:
+                result += [(filled.text[position:start], ""), (filled.text[start:end], label)]
+                position = end
+            return [*result, (filled.text[position:], "")]
+        return [(self._plain_value(base), "")]
+
+    def _person(self, base: str, first: str, last: str) -> list[tuple[str, str]]:  # noqa: PLR0911 (one per form)
+        pick, draw = self.random.choice, self.random.random()
+        initial = pick("ABCDEFGHJKLMNPRSTW")
+        if base == "first":
+            return [(first, PERSON)]
+        if base in {"last", "name"}:
+            if base == "name" and draw < 0.5:  # noqa: PLR2004
+                return [(f"{first} {last}", PERSON)]
+            return [(last, PERSON)]
+        if base == "lastfirst":
+            return [(f"{last}, {first}" + (f" {initial}." if draw < 0.2 else ""), PERSON)]  # noqa: PLR2004
+        if base == "docname":
+            lead, tail = pick(
+                [
+                    ("Dr. ", ""),
+                    ("Dr ", ""),
+                    ("", ", MD"),
+                    ("", ", M.D."),
+                    ("", " MD"),
+                    ("", ", RN"),
+                    ("", ", NP"),
+                ]
+            )
+            name = pick(
+                [f"{first} {last}", f"{first} {last}", f"{first[0]}. {last}", f"{first} {initial}. {last}"]
+            )
+            return [(lead, ""), (name, PERSON), (tail, "")]
+        if base == "per":
+            if draw < 0.3:  # noqa: PLR2004
+                return [(first, PERSON)]
+            if draw < 0.42:  # noqa: PLR2004
+                return [(last, PERSON)]
+            if draw < 0.54:  # noqa: PLR2004
+                return [
+                    (pick(["Mr. ", "Ms. ", "Mrs. ", "Dr. ", "Mr ", "Dr ", "Miss ", "Prof. "]), ""),
+                    (last, PERSON),
+                ]
+        draw = self.random.random()
+        forms = (
+            (0.84, f"{first} {last}"), (0.89, f"{first} {initial}. {last}"), (0.92, f"{first[0]}. {last}"),
+            (0.95, f"{first} {self.world.first()} {last}"), (0.97, f"{first[0]}.{initial}. {last}"),
+            (0.98, f"{first} {initial} {last}"), (1.1, f"{first} {last} {pick(['Jr.', 'Jr', 'III', 'Sr.'])}"),
+        )  # fmt: skip
+        return [(next(form for limit, form in forms if draw < limit), PERSON)]
+
+    def _address(self) -> str:
+        world, pick = self.world, self.random.choice
+        street, city, code = world.street(), world.city(), world.postcode()
+        return pick(
+            [
+                f"{street}, {city}", f"{street}, {city}, {world.state()} {code}", f"{street}, {city} {code}",
+                f"{street}, {code} {city}", f"{street} {city}, {world.country()}",
+                f"{street}, {city}, {code}",
+                f"{street}, {city}, {world.country()} {code}", f"{street} {city} {code}",
+            ]
+        )  # fmt: skip
+
+    def _plain_value(self, base: str) -> str:
+        world, pick, number = self.world, self.random.choice, self.random.randint
+        kinds = {
+            "cond": "conditions",
+            "symptom": "symptoms",
+            "drug": "drugs",
+            "proc": "procedures",
+            "term": "icd10cm",
+        }
+        if base in kinds:
+            return world.term(kinds[base])
+        if base.removesuffix("cap") in kinds:
+            term = world.term(kinds[base.removesuffix("cap")] if self.random.random() < 0.6 else "icd10cm")  # noqa: PLR2004
+            return term.title() if self.random.random() < 0.6 else term.capitalize()  # noqa: PLR2004
+        if base == "date":
+            year, month, day = number(1930, 2025), number(1, 12), number(1, 28)
+            return pick(
+                [f"{year}-{month:02}-{day:02}", f"{month}/{day}/{year}",
+                 f"{_MONTHS[month - 1]} {day}, {year}", f"{_MONTHS[month - 1]} {day}",
+                 f"{day} {_MONTHS[month - 1][:3]} {year}", f"{day:02}/{month:02}/{year % 100:02}"]
+            )  # fmt: skip
+        drawn: dict[str, Callable[[], str]] = {
+            "year": lambda: str(number(1850, 2024)),
+            "age": lambda: str(number(1, 99)),
+            "num": lambda: str(number(1, 10 ** number(1, 9))),
+            "time": lambda: f"{number(1, 12)}:{number(0, 59):02}",
+            "phone": lambda: world.fake("phone_number", pick(["en_US", "en_CA", ""])),
+            "email": lambda: world.fake("email", "en_US"),
+            "url": lambda: world.fake("url", "en_US"),
+            "user": lambda: world.fake("user_name", "en_US"),
+            "money": lambda: pick(["$", "€", "CAD "]) + str(number(5, 90_000)),
+            "job": world.job,
+            "pos": lambda: pick(["his", "her", "their"]),
+            "cap": lambda: pick("ABCDEFGHJKLMNPRSTW"),
+            "month": lambda: pick(_MONTHS),
+            "dept": lambda: pick(["Medicine", "Surgery", "Pediatrics", "Oncology", "Neurology", "Finance"]),
+            "eponym": lambda: pick(EPONYMS),
+        }
+        return drawn[base]()
+
+    def _disturbed(self, document: Labelled) -> Labelled:
+        draw = self.random.random()
+        if draw < 0.10:  # noqa: PLR2004
+            return _mapped(document, str.upper)
+        if draw < 0.17:  # noqa: PLR2004
+            return _mapped(document, str.lower)
+        if draw < 0.21:  # noqa: PLR2004
+            return _mapped(document, self._scanned)
+        if draw < 0.29 and "\n" not in document.text:  # noqa: PLR2004
+            width = self.random.randint(40, 80)
+            return _mapped(document, lambda text: text, width=width)
+        return document
+
+    def _scanned(self, char: str) -> str:
+        return _CONFUSED.get(char, char) if self.random.random() < 0.04 else char  # noqa: PLR2004
+
+
+_PEOPLE = frozenset({"first", "last", "full", "name", "lastfirst", "docname", "per"})
+
+
+def _mapped(document: Labelled, change: Callable[[str], str], width: int = 0) -> Labelled:
+    """Change a text character by character, keeping the spans; or wrap its lines at ``width``."""
+    places = [0]
+    pieces: list[str] = []
+    column = 0
+    for char in document.text:
+        changed = "\n" if width and char == " " and column > width else change(char)
+        column = 0 if changed == "\n" else column + 1
+        pieces.append(changed)
+        places.append(places[-1] + len(changed))
+    spans = tuple((places[start], places[end], label) for start, end, label in document.spans)
+    return Labelled("".join(pieces), spans)
+
+
+def _lines(name: str) -> list[str]:
+    lines = (HERE / name).read_text(encoding="utf-8").splitlines()
+    return [line for line in lines if line and not line.startswith("#")]

@@ -1,0 +1,119 @@
+"""From labelled documents to what CRFsuite learns from: features and labels of every unit."""
+
+from __future__ import annotations
+
+import zlib
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from phiscan.screen.gazetteer import Gazetteer, Word
+from phiscan.screen.tagger_features import OFFSETS, Inventory, Lexicon, Stream, context_names, own_names
+from phiscan.screen.tagger_tokens import N_MODES, Kinds, classes, split
+from phiscan.train.documents import Labelled
+from phiscan.train.foreign import doubtful
+
+HIDDEN = 0.3  # part of the name lists that a training document does not know
+MIN_WORD_DOCUMENTS = 6
+MAX_WORDS = 4000
+MIN_CLASS_TOKENS = 25
+_MAX_NAMED = 0.6  # a word that stands in names more often than this is no feature
+
+
+class HiddenNames(Gazetteer):
+    """A gazetteer without a part of its names."""
+
+    def __init__(self, gazetteer: Gazetteer, variant: int) -> None:
+        self._gazetteer = gazetteer
+        self._variant = variant
+
+    def of(self, word: str) -> int:
+        """Return the flags of a word; a hidden name is an unknown word."""
+        flags = self._gazetteer.of(word)
+        if flags & (Word.FIRST | Word.LAST) and not flags & Word.ORDINARY:
+            draw = zlib.crc32(f"{self._variant}{word.lower()}".encode()) / 2**32
+            if draw < HIDDEN:
+                flags &= ~(Word.FIRST | Word.LAST)
+        return flags
+
+
+def seen_in_part(words: frozenset[str], variant: int) -> frozenset[str]:
+    """Return the words without a hidden part, so that the generator's terms are not all known."""
+    return frozenset(w for w in words if zlib.crc32(f"{variant}{w}".encode()) / 2**32 >= HIDDEN)
+
+
+def inventory(documents: Sequence[Labelled], kinds: Kinds, *, min_documents: int) -> Inventory:
+    """Choose the words and classes that become features.
+
+    A word needs ``min_documents`` documents, so that no text can be read off the weights.
+    """
+    seen: Counter[str] = Counter()
+    named: Counter[str] = Counter()
+    fine: Counter[str] = Counter()
+    coarse: Counter[str] = Counter()
+    for document in documents:
+        inside = np.zeros(len(document.text) + 1, dtype=bool)
+        for start, end, _label in document.spans:
+            inside[start:end] = True
+        place = 0
+        met: set[str] = set()
+        for token in split(document.text):
+            kind = kinds.of(token)
+            for mode in range(N_MODES):
+                a, b = classes(kind, mode)
+                fine[a] += 2 if mode == 0 else 1
+                coarse[b] += 1
+            if kind.folded not in met:
+                met.add(kind.folded)
+                seen[kind.folded] += 1
+                named[kind.folded] += bool(inside[place])
+            place += len(token)
+    words = [
+        w for w, n in seen.most_common() if n >= min_documents and named[w] < _MAX_NAMED * n and w != "\0"
+    ][:MAX_WORDS]
+    return Inventory(
+        tuple(sorted(words)),
+        tuple(sorted(name for name, n in fine.items() if n >= 2 * MIN_CLASS_TOKENS)),
+        tuple(sorted(coarse)),
+    )
+
+
+def sequences(
+    document: Labelled, stream: Stream, lexicon: Lexicon, source: str
+) -> Iterator[tuple[list[list[str]], list[str]]]:
+    """Yield the features and labels of each unit; a unit of ``source`` that may hold an unmarked name is left out."""
+    labels = gold(document, stream)
+    index = stream.units.index
+    names_of: dict[int, tuple[tuple[str, ...], ...]] = {}
+    for start, length in zip(stream.units.starts.tolist(), stream.units.lengths.tolist(), strict=True):
+        tokens = index[start : start + length].tolist()
+        low, high = stream.places[tokens[0]], stream.places[tokens[-1] + 1]
+        unit_labels = [labels[token] for token in tokens]
+        if unit_labels[0].startswith("I-"):
+            unit_labels[0] = "B" + unit_labels[0][1:]
+        if doubtful(source, document.text[low:high]):
+            continue
+        features = []
+        for token in tokens:
+            names = list(context_names(stream, token))
+            for place in range(len(OFFSETS)):
+                row = int(stream.rows[token + place])
+                if row not in names_of:
+                    kind = lexicon.kinds[row // N_MODES]
+                    names_of[row] = own_names(kind, row % N_MODES, lexicon.vocabulary)
+                names += names_of[row][place]
+            features.append(names)
+        yield features, unit_labels
+
+
+def gold(document: Labelled, stream: Stream) -> list[str]:
+    """Return the label of every token: BIO."""
+    labels = ["O"] * len(stream.sizes)
+    starts = stream.places[:-1]
+    for low, high, label in document.spans:
+        first = int(np.searchsorted(starts, low, side="right")) - 1
+        last = int(np.searchsorted(starts, high, side="left"))
+        for token in range(first, last):
+            labels[token] = f"{'B' if token == first else 'I'}-{label}"
+    return labels

@@ -1,0 +1,205 @@
+"""Names, places, organizations and the other values that the training documents are filled with."""
+
+from __future__ import annotations
+
+import functools
+import random
+import re
+
+from phiscan.config import data_dir
+from phiscan.train.needs import needed
+
+LOCALES = (
+    "en_US en_CA en_GB en_AU en_IE en_IN fr_CA fr_FR fr_CH de_DE"
+    " nl_NL it_IT es_ES es_MX sv_SE da_DK no_NO fi_FI"
+    " pl_PL pt_BR pt_PT cs_CZ hr_HR hu_HU ro_RO sl_SI tr_TR id_ID vi_VN en_PH de_AT nl_BE"
+).split()
+WEIGHTS = [14, 8, 4, 2, 1, 2, 6, 3, *[1] * (len(LOCALES) - 8)]
+_VOWELS = "aeiouy"
+# Names that are also words of medicine or of every day.
+WORDLY_FIRST = (
+    "May June April Rose Grace Faith Hope Will Mark Bill Art Pat Drew Dawn Joy Ray Sue Rob Frank Guy".split()
+)
+WORDLY_LAST = (
+    "Young Long Brown Green White Black Bell Head Hand Foot"
+    " Graves Down Hodgkin Crohn Parkinson Burns Pain Cook"
+    " Baker Price Rice Fields Woods Stone Rivers Day Knight King"
+    " Bishop Pope Case Love Strong Wise Gray Small Moon"
+    " Savage Bone Payne Akers Pace Lung Hart Kidney Coughlin Fever Wells Homan Murphy Babinski Romberg"
+).split()
+EPONYMS = (
+    "Parkinson Crohn Hodgkin Alzheimer Down Graves Hashimoto"
+    " Cushing Addison Babinski Murphy Romberg Homan Foley"
+    " Glasgow Apgar Wilson Huntington Marfan Turner Klinefelter Raynaud Sjogren Barrett Meniere Bell Tourette"
+    " Wegener Kawasaki Epstein Barr Guillain Barre Ehlers Danlos Charcot Marie Tooth Colles Bartholin Paget"
+    " Dupuytren Baker Mallory Weiss Wernicke Korsakoff Lou"
+    " Gehrig Gaucher Fabry Pompe Tay Sachs Gilbert Kaposi"
+    " Ewing Wilms Burkitt Peyronie Stevens Johnson Reye Trendelenburg McBurney Rovsing Phalen Tinel Lachman"
+    " Whipple Billroth Hartmann Nissen Heller Roux Swan Ganz Hickman Tenckhoff Kirschner Bankart Prader Willi"
+).split()
+_BRANDS = (
+    "soft tek data link net med care gen nova bio max web corp labs works cloud logic media trade bank"
+).split()
+_JOBS = (
+    "teacher engineer plumber nurse lawyer accountant farmer driver manager director analyst pilot carpenter"
+    " journalist electrician baker clerk architect designer cashier mechanic consultant reporter chef actor"
+).split()
+
+
+class World:
+    """Draws values; every draw comes from one seeded generator."""
+
+    def __init__(self, seed: int) -> None:
+        self.random = random.Random(seed)
+        make = needed("faker").Faker
+        self._fakers = {locale: make(locale) for locale in LOCALES}
+        for number, faker in enumerate(self._fakers.values()):
+            faker.seed_instance(seed + number)
+        self._first = _terms("first_names")
+        self._last = _terms("last_names")
+        self._lines = {
+            kind: _terms(f"health_{kind}")
+            for kind in ("conditions", "symptoms", "drugs", "procedures", "icd10cm")
+        }
+        self._words = [w for w in _terms("ordinary_words") if len(w) > 3 and w.isalpha()]  # noqa: PLR2004
+
+    def fake(self, what: str, locale: str = "") -> str:
+        """Return what Faker makes in a locale, drawn by weight unless given; some locales cannot make all."""
+        faker = self._fakers[locale or self.random.choices(LOCALES, WEIGHTS)[0]]
+        return _latin(str(getattr(faker if hasattr(faker, what) else self._fakers["en_US"], what)()))
+
+    def first(self, locale: str = "") -> str:
+        """Return a first name: of a country, of the lists, a word of every day, or one that no list has."""
+        draw = self.random.random()
+        if draw < 0.62 or locale:  # noqa: PLR2004 (shares of the mix)
+            return self.fake("first_name", locale)
+        if draw < 0.80:  # noqa: PLR2004
+            return _titled(self.random.choice(self._first))
+        if draw < 0.85:  # noqa: PLR2004
+            return self.random.choice(WORDLY_FIRST)
+        return self.permuted(self._first)
+
+    def last(self, locale: str = "") -> str:
+        """Return a last name, as ``first`` does."""
+        draw = self.random.random()
+        if draw < 0.5 or locale:  # noqa: PLR2004
+            name = self.fake("last_name", locale)
+            return name if draw > 0.04 else f"{name}-{self.fake('last_name', locale)}"  # noqa: PLR2004
+        if draw < 0.76:  # noqa: PLR2004
+            return _titled(self.random.choice(self._last))
+        if draw < 0.82:  # noqa: PLR2004
+            return self.random.choice(WORDLY_LAST)
+        if draw < 0.86:  # noqa: PLR2004
+            prefix = self.random.choice(
+                ["van ", "de ", "van der ", "Mac", "Mc", "O'", "St. ", "Al-", "Di ", "Le ", "von "]
+            )
+            return prefix + self.permuted(self._last)
+        return self.permuted(self._last)
+
+    def permuted(self, names: list[str]) -> str:
+        """Return a name that no list has: syllables of two real names put together."""
+        one, two = self.random.choice(names), self.random.choice(names)
+        cut = [m.end() for m in re.finditer(f"[{_VOWELS}]+", one)][:2] or [1]
+        tail = [m.start() for m in re.finditer(f"[^{_VOWELS}]", two)][-3:] or [0]
+        return _titled((one[: cut[-1]] + two[self.random.choice(tail) :])[:12])
+
+    def brand(self) -> str:
+        """Return a coined name of a company."""
+        stem = self.random.choice(self._words)[: self.random.randint(3, 6)].capitalize()
+        return stem + self.random.choice(
+            [*_BRANDS, *[b.capitalize() for b in _BRANDS], "", "ia", "ex", "on", "ix"]
+        )
+
+    def organization(self) -> str:
+        """Return the name of an organization."""
+        pick, city = self.random.choice, self.city()
+        last = self.fake("last_name", "en_US")
+        word = self.random.choice(self._words).capitalize()
+        kind = self.random.random()
+        if kind < 0.25:  # noqa: PLR2004
+            return self.fake("company") if self.random.random() < 0.6 else self.fake("company", "en_US")  # noqa: PLR2004
+        if kind < 0.5:  # noqa: PLR2004
+            return self.brand() + pick(["", "", "", " Inc", " Inc.", " Ltd", " LLC", " GmbH", " Corp", " SA"])
+        return pick(
+            [
+                f"{last}, {self.last()} and {self.last()}", f"{last} and Sons", f"{last} & {self.last()}",
+                f"{last}-{self.last()}", f"{last} Group", f"{last} Foundation", f"University of {city}",
+                f"{city} University", f"{word} {self.brand()}", f"{word} Bank", f"Bank of {city}",
+                f"{word} Insurance Company", f"{city} Police Department", f"Ministry of {word}",
+                f"{word} Airlines",
+                f"{word} Institute", f"{city} School Board", f"{word} {word[:4].capitalize()} Services",
+                f"The {word} Company", f"{city} {word} Club", f"{word} Pharmacy",
+                f"{word}mart", word.upper()[:4],
+                f"{word} International", f"{self.random.choice(self._words).capitalize()} {word}",
+            ]
+        )  # fmt: skip
+
+    def hospital(self) -> str:
+        """Return the name of a hospital or clinic."""
+        pick, city, last = self.random.choice, self.city(), self.last()
+        return pick(
+            [
+                f"{city} General Hospital", f"St. {self.first()}'s Hospital", f"{last} Memorial Hospital",
+                f"{city} Medical Center", f"{last} Clinic", f"Mount {last} Hospital",
+                f"{city} Health Sciences Centre",
+                f"Hôpital {last}", f"CHU de {city}", f"{last} Family Practice", f"University Hospital {city}",
+                f"{city} Regional Hospital", f"{last} Cancer Centre", f"{city} Walk-in Clinic",
+            ]
+        )  # fmt: skip
+
+    def city(self, locale: str = "") -> str:
+        """Return a city."""
+        return self.fake("city", locale)
+
+    def country(self) -> str:
+        """Return a country, in English mostly."""
+        return self.fake("country", "en_US") if self.random.random() < 0.85 else self.fake("country")  # noqa: PLR2004
+
+    def state(self) -> str:
+        """Return a state or province, or its abbreviation."""
+        pick = self.random.random()
+        if pick < 0.5:  # noqa: PLR2004
+            return self.fake("province_abbr", "en_CA") if pick < 0.2 else self.fake("state_abbr", "en_US")  # noqa: PLR2004
+        return self.fake("province", "en_CA") if pick < 0.7 else self.fake("state", "en_US")  # noqa: PLR2004
+
+    def street(self, locale: str = "") -> str:
+        """Return the street line of an address, in the manner of many countries."""
+        text = self.fake("street_address", locale).replace("\n", self.random.choice([" ", ", "]))
+        if self.random.random() < 0.12 and not locale:  # noqa: PLR2004
+            name = self.permuted(self._last)
+            number = self.random.randint(1, 9999)
+            tail = self.random.choice("straße laan gata vej gatan katu weg stræde plein utca ulica".split())
+            text = self.random.choice(
+                [f"{number} {name}{tail} {number % 97}", f"{name}{tail} {number}", f"{number} {name} {tail}"]
+            )
+        return text
+
+    def postcode(self) -> str:
+        """Return a postal code."""
+        return self.fake("postcode", self.random.choice(["en_US", "en_CA", "en_GB", ""]))
+
+    def term(self, kind: str) -> str:
+        """Return a health term of one dictionary."""
+        return self.random.choice(self._lines[kind])
+
+    def word(self) -> str:
+        """Return an ordinary word."""
+        return self.random.choice(self._words)
+
+    def job(self) -> str:
+        """Return an occupation."""
+        return self.random.choice(_JOBS)
+
+
+@functools.cache
+def _terms(name: str) -> list[str]:
+    lines = (data_dir("dictionaries") / f"{name}.txt").read_text(encoding="utf-8").splitlines()
+    return sorted({line.split("\t")[0] for line in lines if line and not line.startswith("#")})
+
+
+def _titled(name: str) -> str:
+    return re.sub(r"[^\W\d_]+", lambda m: m[0].capitalize(), name)
+
+
+def _latin(text: str) -> str:
+    return text.replace("\u00a0", " ")
