@@ -1,7 +1,7 @@
 """Documents that a record carries within a field, as base64 or hexadecimal digits: each is read as a file.
 
-Source: HL7 CDA R2 4.3.1.1 (nonXMLBody) and the data type ED; FHIR R4 Attachment and Binary; HL7 v2.5.1, 2.A.24
-(ED).
+Source: HL7 CDA R2 4.3.1.1 (nonXMLBody) and its data type ED; FHIR R4, Attachment and Binary; HL7 v2.5.1,
+2.A.24 (ED).
 """
 
 from __future__ import annotations
@@ -47,12 +47,11 @@ class Enclosures:
         if address:
             text, declared = text[address.end() :], True
         data = _from_hexadecimal(text) if encoding == "hex" else _from_base64(text)
-        if data is None or (not declared and not _is_document(data)):
+        # Every word of four or eight letters can be decoded: what is short must make sense, too.
+        if data is None or (not (declared and len(text) >= MIN_CHARS) and not _is_document(data)):
             if declared and text.strip():
                 self._sink.fail(self._place(), FailReason.CORRUPT, "a document that cannot be decoded")
             return False
-        if declared and len(text) < MIN_CHARS and sniff(data) == UNKNOWN:
-            return False  # a word: every word of four or eight letters can be decoded
         self._keep(data, _COMPRESSIONS.get(compression.upper()))
         return True
 
@@ -115,4 +114,6 @@ def _is_document(data: bytes) -> bool:
     if kind != TEXT and not kind.startswith(("text/", "message/")) and kind != "application/json":
         return True
     text, encoding = decode(data)
-    return encoding == "utf-8" and all(char.isprintable() or char in "\t\r\n\f" for char in text[:_LOOK_CHARS])
+    return encoding == "utf-8" and all(
+        char.isprintable() or char in "\t\r\n\f" for char in text[:_LOOK_CHARS]
+    )

@@ -68,7 +68,7 @@ def _record(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _lift(root: dict[str, Any], enclosures: Enclosures) -> dict[str, Any]:
-    """Take the documents out of a record, in place: FHIR attachments and binaries, and what is one by itself."""
+    """Take the documents out of a record, in place: FHIR attachments, binaries, and what is plainly one."""
     stack: list[Any] = [root]
     while stack:
         item = stack.pop()

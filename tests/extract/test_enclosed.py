@@ -1,0 +1,170 @@
+import base64
+import io
+import json
+import zipfile
+import zlib
+from collections.abc import Callable
+
+import pytest
+from reportlab.pdfgen import canvas
+
+from phiscan.config import Limits
+from phiscan.model import Document, FailReason
+
+Read = Callable[..., Document]
+
+
+def letter() -> bytes:
+    stream = io.BytesIO()
+    page = canvas.Canvas(stream)
+    page.drawString(72, 700, "Discharge of Lena Okafor")
+    page.save()
+    return stream.getvalue()
+
+
+def digits(data: bytes) -> str:
+    return base64.b64encode(data).decode("ascii")
+
+
+def in_lines(data: bytes) -> str:
+    return base64.encodebytes(data).decode("ascii")
+
+
+def cda(body: str, *, attributes: str = "") -> bytes:
+    return (
+        '<ClinicalDocument xmlns="urn:hl7-org:v3"><title>Discharge</title><component><nonXMLBody>'
+        f'<text mediaType="application/pdf" representation="B64"{attributes}>{body}</text>'
+        "</nonXMLBody></component></ClinicalDocument>"
+    ).encode()
+
+
+def deflated(data: bytes) -> bytes:
+    engine = zlib.compressobj(wbits=-15)
+    return engine.compress(data) + engine.flush()
+
+
+def attachment(data: str) -> dict[str, object]:
+    return {
+        "resourceType": "DocumentReference",
+        "content": [{"attachment": {"contentType": "application/pdf", "data": data, "title": "Discharge"}}],
+    }
+
+
+def message(*values: str, kind: str = "ED") -> bytes:
+    lines = ["MSH|^~\\&|LAB|GH|||202401011200||MDM^T02|1|P|2.5.1"]
+    lines += [f"OBX|{number}|{kind}|PDF^Report||{value}||||||F" for number, value in enumerate(values, 1)]
+    return "\r".join(lines).encode()
+
+
+PDF = letter()
+
+
+@pytest.mark.parametrize(
+    ("data", "name", "place"),
+    [
+        (cda(in_lines(PDF)), "a.xml", "document1#p1"),
+        (cda(digits(deflated(PDF)), attributes=' compression="DF"'), "a.xml", "document1#p1"),
+        (cda(digits(zlib.compress(PDF)), attributes=' compression="ZL"'), "a.xml", "document1#p1"),
+        (
+            f'<Binary xmlns="http://hl7.org/fhir"><contentType value="text/plain"/><data value="'
+            f'{digits(b"Lena Okafor")}"/></Binary>'.encode(),
+            "a.xml",
+            "document1",
+        ),
+        (json.dumps(attachment(in_lines(PDF))).encode(), "a.json", "document1#p1"),
+        (
+            json.dumps(
+                {"resourceType": "Binary", "contentType": "text/plain", "data": digits(b"Lena Okafor")}
+            ).encode(),
+            "a.json",
+            "document1",
+        ),
+        (
+            f"{json.dumps({'resourceType': 'Patient'})}\n{json.dumps(attachment(digits(PDF)))}\n".encode(),
+            "a.ndjson",
+            "line2/document1#p1",
+        ),
+        (json.dumps({"report": digits(PDF)}).encode(), "a.json", "document1#p1"),
+        (
+            json.dumps({"cda": digits(b"<note>" + b"<p>Lena Okafor</p>" * 9 + b"</note>")}).encode(),
+            "a.json",
+            "document1",
+        ),
+        (
+            json.dumps({"url": "data:text/plain;base64," + digits(b"Lena Okafor " * 9)}).encode(),
+            "a.json",
+            "document1",
+        ),
+        (message("PDF^AP^PDF^Base64^" + digits(PDF)), "a.hl7", "document1#p1"),
+        (message("x", "^TEXT^^Hex^" + b"Lena Okafor was seen".hex()), "a.hl7", "document1"),
+        (message(digits(PDF), kind="TX"), "a.hl7", "document1#p1"),
+    ],
+    ids=[
+        "cda",
+        "cda deflated",
+        "cda zlib",
+        "fhir xml",
+        "fhir attachment",
+        "fhir binary",
+        "fhir ndjson",
+        "json pdf",
+        "json text",
+        "data address",
+        "hl7 base64",
+        "hl7 hex",
+        "hl7 not declared",
+    ],
+)
+def test_a_document_within_a_field_is_read_as_one(read: Read, data: bytes, name: str, place: str) -> None:
+    document = read(data, name)
+    assert document.unread == ()
+    assert document.locate(document.text.index("Lena Okafor")) == place
+    assert digits(PDF)[:60] not in document.text
+
+
+@pytest.mark.parametrize(
+    ("data", "name"),
+    [
+        (cda("Lena Okafor, seen today"), "a.xml"),
+        (json.dumps(attachment("Lena Okafor, seen today")).encode(), "a.json"),
+        (message("^TEXT^^Base64^Lena Okafor, seen today"), "a.hl7"),
+    ],
+)
+def test_what_is_declared_a_document_and_is_none_stays_text(read: Read, data: bytes, name: str) -> None:
+    document = read(data, name)
+    assert "Lena Okafor, seen today" in document.text
+    assert [part.reason for part in document.unread] == [FailReason.CORRUPT]
+
+
+@pytest.mark.parametrize("word", ["Tremblay", "Okafor", "a3f5" * 32, "Lena" * 40, "word " * 40])
+def test_words_keys_and_hashes_are_no_documents(read: Read, word: str) -> None:
+    record = {"contentType": "text/plain", "data": "Tremblay", "key": word}
+    document = read(json.dumps(record).encode(), "a.json")
+    assert "Tremblay" in document.text
+    assert word.strip() in document.text
+    assert len(document.segments) == 1
+
+
+def test_enclosed_documents_share_the_limits_of_the_file(read: Read) -> None:
+    record = {"files": [attachment(digits(PDF)) for _ in range(5)]}
+    document = read(json.dumps(record).encode(), "a.json", Limits(member_count=2))
+    assert document.text.count("Lena Okafor") == 2
+    assert {part.reason for part in document.unread} == {FailReason.TOO_LARGE}
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("a.json", json.dumps(attachment(digits(PDF))))
+    inner = json.dumps({"report": digits(packed.getvalue())}).encode()
+    assert "Lena Okafor" in read(inner, "b.json").text
+    assert [part.reason for part in read(inner, "b.json", Limits(depth=2)).unread] == [
+        FailReason.NESTED_TOO_DEEP
+    ]
+    bomb = read(cda(digits(deflated(b" " * 64 * 1024**2)), attributes=' compression="DF"'), "a.xml")
+    assert [part.reason for part in bomb.unread] == [FailReason.TOO_LARGE]
+
+
+@pytest.mark.slow
+def test_a_document_longer_than_the_parser_takes_is_read(read: Read) -> None:
+    page = PDF + b"%" * 9_000_000
+    document = read(cda(in_lines(page)), "a.xml")
+    assert document.locate(document.text.index("Lena Okafor")) == "document1#p1"
+    assert document.unread == ()
