@@ -89,6 +89,9 @@ def hold(
 
     Nothing about a held file is purged, and while any hold stands nothing of the audit log is.
     """
+    if (lift or reason) and not (files or roots):
+        message = "--lift and --reason: expected --file or --root with them"
+        raise InputError(message)
     with _database(_config(obj)) as database:
         if files or roots:
             with database.read() as connection:

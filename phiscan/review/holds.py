@@ -74,19 +74,19 @@ def set_holds(
     """Place or lift holds on files, by number, and on roots, by their path as shown.
 
     Raises:
-        InputError: no reason or nobody, an unknown root, or a hold to lift that does not stand.
+        InputError: no reason or nobody, an unknown file or root, or a hold to lift that does not stand.
     """
     for field, value in (("reason", reason), ("by", by)):
         if not value.strip():
             message = f"{field}: expected a text"
             raise InputError(message)
-    targets: list[tuple[sa.Column[Any], int]] = [(legal_hold.c.file_id, number) for number in files]
-    for path in roots:
-        number = connection.execute(sa.select(root.c.id).where(root.c.display == path)).scalar()
-        if number is None:
-            message = f"{path}: no such root was scanned"
+    targets: list[tuple[sa.Column[Any], int]] = []
+    for number in files:
+        if connection.execute(sa.select(file.c.id).where(file.c.id == number)).first() is None:
+            message = f"file {number}: no such file; expected a number that `phiscan queue list` shows"
             raise InputError(message)
-        targets.append((legal_hold.c.root_id, int(number)))
+        targets.append((legal_hold.c.file_id, number))
+    targets += [(legal_hold.c.root_id, _root_number(connection, path)) for path in roots]
     entries = []
     for column, number in targets:
         stands = connection.execute(sa.select(sa.literal(number).in_(_standing(column)))).scalar()
@@ -97,6 +97,18 @@ def set_holds(
         hold_id = inserted_id(connection, legal_hold, values)
         entries.append(audit.Entry("hold", hold_id, {column.name: number, "state": state}))
     audit.append(connection, entries, actor=by, at=now)
+
+
+def _root_number(connection: sa.Connection, path: str) -> int:
+    numbers = {row.display: int(row.id) for row in connection.execute(sa.select(root.c.id, root.c.display))}
+    if path not in numbers:
+        path_as_shown = path.rstrip("/")  # a shell completes a folder's name with one
+        if path_as_shown not in numbers:
+            known = ", ".join(sorted(numbers)) or "none yet"
+            message = f"{path}: no such root; expected one that was scanned: {known}"
+            raise InputError(message)
+        path = path_as_shown
+    return numbers[path]
 
 
 def _newest(column: sa.Column[Any]) -> sa.Select[Any]:

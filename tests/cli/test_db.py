@@ -92,7 +92,11 @@ def test_certifies_a_purge_and_holds_keep_it_off(scanned: Path, tmp_path: Path) 
                            " ended, seconds, versions, options FROM scan")  # fmt: skip
         connection.execute("UPDATE root SET complete_scan_id = 2")
     assert "reason: expected a text" in run("db", "hold", "--root", "/share", status=2)
-    run("db", "hold", "--root", "/share", "--reason", "case\x1b[31m 7", "--by", "ada")
+    assert "--lift and --reason: expected --file or --root" in run("db", "hold", "--lift", status=2)
+    unknown = run("db", "hold", "--file", "letters/none.txt", "--reason", "case 7", status=2)
+    assert "letters/none.txt: no such file; expected a path or number" in unknown
+    assert unknown.count("\n") == 1
+    run("db", "hold", "--root", "/share/", "--reason", "case\x1b[31m 7", "--by", "ada")
     assert "\x1b" not in run("db", "hold")
     assert json.loads(run("db", "hold", "--json"))["holds"][0]["root"] == "/share"
     assert run("db", "purge", "--yes") == "nothing to purge; 1 legal holds stand\n"

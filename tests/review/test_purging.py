@@ -152,8 +152,12 @@ def test_a_hold_needs_a_reason_and_something_to_stand_on(store: Store) -> None:
     scan(store)
     with pytest.raises(InputError, match="no hold stands on it"):
         hold(store, "lifted", files=[1])
-    with pytest.raises(InputError, match="/nowhere: no such root was scanned"):
+    with pytest.raises(InputError, match="/nowhere: no such root; expected one that was scanned: /share"):
         hold(store, roots=["/nowhere"])
+    with pytest.raises(InputError, match="file 99: no such file; expected a number that"):
+        hold(store, files=[1, 99])
+    with store._database.read() as connection:
+        assert not holds.holds(connection)  # not on the first either
     with pytest.raises(InputError, match="reason: expected a text"):
         store._database.write(
             lambda c: holds.set_holds(c, state="placed", files=[1], reason=" ", by="ada", now=NOW)
