@@ -121,6 +121,17 @@ def labelled_text(data: bytes) -> str:
     return "\n".join(lines)
 
 
+def part_of(data: bytes, name: str) -> bytes:
+    """Return the first element called ``name`` as a document of its own; the whole where there is none.
+
+    >>> part_of(b"<xdp><template/><datasets><city>Laval</city></datasets></xdp>", "datasets")
+    b'<datasets><city>Laval</city></datasets>'
+    """
+    root, _ = parse_damaged(data)
+    found = () if root is None else root.iter(f"{{*}}{name}")
+    return next((bytes(etree.tostring(element, with_tail=False)) for element in found), data)
+
+
 def _lines(root: Any) -> list[str]:
     lines: list[str] = []
     stack: list[tuple[Any, str]] = [(root, "")]

@@ -10,6 +10,7 @@ from phiscan.extract.content import Content, Sink
 from phiscan.model import FailReason
 
 _MAX_ANNOTATIONS = 20_000  # of one page
+_MAX_PACKETS = 100  # of an XFA form; there are about ten kinds
 
 
 def read_page_extras(content: Content, sink: Sink, pdf: Any, page: Any, index: int) -> None:
@@ -71,21 +72,32 @@ def _read_attachment(content: Content, sink: Sink, pdf: Any, number: int) -> Non
 
 
 def _read_xfa(content: Content, sink: Sink, pdf: Any) -> None:
+    """Add the values of an XFA form; its template holds captions and scripts, no values.
+
+    A form is kept in packets, each with a name, or as one document without one that holds them all.
+    """
     import pypdfium2.raw as pdfium  # noqa: PLC0415
 
-    for number in range(max(pdfium.FPDF_GetXFAPacketCount(pdf), 0)):
+    from phiscan.extract.markup import labelled_text, part_of  # noqa: PLC0415 (lxml)
+
+    place = content.place("xfa")
+    for number in range(min(max(pdfium.FPDF_GetXFAPacketCount(pdf), 0), _MAX_PACKETS)):
         size = pdfium.FPDF_GetXFAPacketName(pdf, number, None, 0)
         name = ctypes.create_string_buffer(max(size, 1))
         pdfium.FPDF_GetXFAPacketName(pdf, number, name, size)
-        if name.value != b"datasets":
+        if name.value not in (b"datasets", b""):
             continue
         n_bytes = ctypes.c_ulong()
         pdfium.FPDF_GetXFAPacketContent(pdf, number, None, 0, n_bytes)
+        try:
+            sink.spend(n_bytes.value)
+        except ExtractError as error:
+            sink.fail(place, FailReason(error.reason), error.detail)
+            return
         buffer = ctypes.create_string_buffer(max(n_bytes.value, 1))
         pdfium.FPDF_GetXFAPacketContent(pdf, number, buffer, n_bytes.value, n_bytes)
-        from phiscan.extract.markup import labelled_text  # noqa: PLC0415 (lxml)
-
-        sink.add(labelled_text(buffer.raw[: n_bytes.value]), content.place("xfa"))
+        packet = buffer.raw[: n_bytes.value]
+        sink.add(labelled_text(packet if name.value else part_of(packet, "datasets")), place)
 
 
 def _wide(function: Any, form: Any, annotation: Any) -> str:

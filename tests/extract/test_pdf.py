@@ -67,6 +67,46 @@ def test_annotations_and_attachments_are_read(read: Read) -> None:
     assert document.locate(document.text.index("Lena Okafor")) == "list.csv#row2"
 
 
+@pytest.mark.parametrize("in_one", [False, True])
+def test_the_values_of_an_xfa_form_are_read(read: Read, *, in_one: bool) -> None:
+    data = (
+        b'<xfa:datasets xmlns:xfa="http://www.xfa.org/schema/xfa-data/1.0/"><xfa:data><form1><patient>'
+        b"<lastName>Okafor</lastName><healthCard>1234567890</healthCard></patient></form1></xfa:data>"
+        b"</xfa:datasets>"
+    )
+    template = b"<template><field name='lastName'><caption>of nobody</caption></field></template>"
+    writer = pypdf.PdfWriter(clone_from=io.BytesIO(pdf_bytes("Please wait")))
+    packets = [(b"template", template), (b"datasets", data)]
+    if in_one:
+        whole = b'<xdp:xdp xmlns:xdp="http://ns.adobe.com/xdp/">' + template + data + b"</xdp:xdp>"
+        xfa: pypdf.generic.PdfObject = stream_object(writer, whole)
+    else:
+        xfa = pypdf.generic.ArrayObject(
+            item
+            for name, packet in packets
+            for item in (pypdf.generic.TextStringObject(name.decode()), stream_object(writer, packet))
+        )
+    form = pypdf.generic.DictionaryObject(
+        {
+            pypdf.generic.NameObject("/Fields"): pypdf.generic.ArrayObject(),
+            pypdf.generic.NameObject("/XFA"): xfa,
+        }
+    )
+    writer.root_object[pypdf.generic.NameObject("/AcroForm")] = form
+    stream = io.BytesIO()
+    writer.write(stream)
+    document = read(stream.getvalue(), "x.pdf")
+    assert "last Name: Okafor\nhealth Card: 1234567890" in document.text
+    assert document.locate(document.text.index("Okafor")) == "#xfa"
+    assert "of nobody" not in document.text
+
+
+def stream_object(writer: pypdf.PdfWriter, data: bytes) -> pypdf.generic.PdfObject:
+    packet = pypdf.generic.StreamObject()
+    packet.set_data(data)
+    return writer._add_object(packet)
+
+
 @pytest.fixture
 def encrypted() -> bytes:
     writer = pypdf.PdfWriter(clone_from=io.BytesIO(pdf_bytes("locked words")))
