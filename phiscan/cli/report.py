@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from phiscan.cli.output import say
+from phiscan.cli.unblind import unblind_option
 from phiscan.config import load_config
 from phiscan.report.words import count, share
 
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     help="Seed of the random order in which files that were not referred are sampled; keep it.",
 )
 @click.option("--hide-paths", is_flag=True, help="Name files by number: a path may name a person.")
+@unblind_option
 @click.option(
     "--private-epsilon",
     type=float,
@@ -48,6 +50,7 @@ def report(
     as_json: bool,
     seed: str,
     hide_paths: bool,
+    unblind: str | None,
     private_epsilon: float | None,
     private_delta: float | None,
 ) -> None:
@@ -58,6 +61,7 @@ def report(
     identifier. It shows one state of the database; people may decide and scans may run meanwhile.
     With --private-epsilon the pack holds noisy performance figures and nothing else of the scan; each
     release is charged to a ledger under PHISCAN_HOME, and refused once the budget of the folders is spent.
+    Files that await a blind second verdict are undecided in it; --unblind NAME shows their first verdicts.
     """
     if out is None and not as_json:
         message = "expected --out DIR, --json, or both"
@@ -65,11 +69,15 @@ def report(
     if private_delta is not None and private_epsilon is None:
         message = "--private-delta: expected --private-epsilon with it"
         raise click.UsageError(message)
+    if private_epsilon is not None and unblind is not None:
+        message = "--unblind: expected without --private-epsilon, which shows no file"
+        raise click.UsageError(message)
     # scipy and sqlalchemy take most of a second to load: not for every --help.
     from phiscan.report.export import report_json  # noqa: PLC0415
     from phiscan.report.gather import gather  # noqa: PLC0415
     from phiscan.report.pack import write_pack  # noqa: PLC0415
     from phiscan.review.database import open_database  # noqa: PLC0415
+    from phiscan.review.users import Users  # noqa: PLC0415
 
     config = load_config(Path(ctx.obj) if ctx.obj else None)
     if private_epsilon is not None:
@@ -77,7 +85,10 @@ def report(
         return
     database = open_database(config.database_url, create=False)
     try:
-        made = gather(database, scan_id, now=datetime.now(UTC), seed=seed, hide_paths=hide_paths)
+        now = datetime.now(UTC)
+        if unblind is not None:
+            Users(database).log_unblinding(what="report", by=unblind, now=now)
+        made = gather(database, scan_id, now=now, seed=seed, hide_paths=hide_paths, conceal=unblind is None)
     finally:
         database.close()
     if out is not None:

@@ -245,8 +245,8 @@ class BlindReview:
     """How far the blind second verdicts agree with the first ones, of this scan's files.
 
     ``drawn`` went to a second person at random; ``compared`` have both verdicts. ``settled`` disagreements
-    were decided by a third person. ``held_back`` files await their second verdict, and are undecided in all of
-    this report.
+    were decided by a third person. ``held_back`` files await their second verdict, and are undecided in
+    all of this report.
     """
 
     drawn: int

@@ -56,11 +56,12 @@ def _of_this_scan(coverage: Coverage, funnel: Funnel, overall: Characteristic, e
 def _blind(held_back: int) -> list[str]:
     if not held_back:
         return []
-    return [
-        f"{count(held_back)} files have a verdict that this report holds back, because a second person is still"
-        " to judge them blind. They count as undecided in every number, have no worksheet yet, and nothing"
-        " that was said of them is in here. Make the report again when the second review is done."
-    ]
+    said = (
+        f"{count(held_back)} files have a verdict that this report holds back, because a second person is"
+        " still to judge them blind. They count as undecided in every number, have no worksheet yet, and"
+        " nothing that was said of them is in here. Make the report again when the second review is done."
+    )
+    return [said]
 
 
 # One paragraph each, with an empty line between.

@@ -57,9 +57,7 @@ def read_scan(
             summary=summary,
             audit=audit.verify(connection),
             rows=rows,
-            top=tuple(
-                queue.queue(connection, number, verdicts=None, limit=n_top, offset=0, conceal=conceal)
-            ),
+            top=tuple(queue.queue(connection, number, verdicts=None, limit=n_top, offset=0, conceal=conceal)),
             content_hashes=_content_hashes(connection, number),
             findings=_findings(connection, number),
             distinct=_distinct(connection, number),

@@ -153,9 +153,7 @@ def read_desk(
         sign_offs=tuple(signed),
         last_entry=connection.execute(sa.select(sa.func.max(audit_log.c.id))).scalar() or 0,
         log_heads={row.id: row.hash for row in connection.execute(heads)},
-        gold=tuple(
-            one for one in corrections.gold(connection) if (one.file_id, one.content_hash) in shown
-        ),
+        gold=tuple(one for one in corrections.gold(connection) if (one.file_id, one.content_hash) in shown),
         topic_gold=tuple(
             one
             for one in corrections.topic_gold(connection)

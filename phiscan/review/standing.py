@@ -88,7 +88,7 @@ def _sightings(*, conceal: bool = False) -> sa.Select[Any]:
 
 
 def concealed() -> sa.ColumnElement[bool]:
-    """Tell whether the content of ``file`` and ``examination`` has a verdict that a second person must not see.
+    """Tell whether ``file``, with this content, has a verdict that a second person must not see.
 
     What awaits nobody now, because the file is gone or has another content, is no secret.
     """

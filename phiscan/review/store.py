@@ -111,6 +111,11 @@ class Store:
             )
         )
 
+    def has_scanned_with(self, versions: Mapping[str, str]) -> bool:
+        """Tell whether a scan by exactly these versions came to its end."""
+        with self._database.read() as connection:
+            return scanning.has_scanned_with(connection, versions)
+
     def known(self, root: bytes, paths: Sequence[bytes], *, after: int = 0) -> dict[bytes, KnownFile]:
         """Return the latest examination of each of these paths that was crawled before.
 
@@ -194,12 +199,14 @@ class Store:
         limit: int | None = None,
         offset: int = 0,
         wanted: WorkFilter | None = None,
+        conceal: bool = False,
     ) -> list[QueueItem]:
         """Return referred files by falling risk, then by path.
 
         ``scan_id`` None = the files present now on every root ever scanned, so that a scan of one share
         does not hide what is undecided on another. ``verdicts`` keeps items with one of these verdicts,
         None standing for undecided. ``wanted`` narrows to files that pass a filter now, whatever its state.
+        ``conceal``: what awaits a blind second verdict is undecided, as for anybody who could give it.
 
         Raises:
             StoreError: there is no such scan.
@@ -208,7 +215,13 @@ class Store:
             number = None if scan_id is None else summaries.chosen_scan(connection, scan_id)
             within = None if wanted is None else work_list.matching(wanted, None)
             return queue.queue(
-                connection, number, verdicts=verdicts, limit=limit, offset=offset, within=within
+                connection,
+                number,
+                verdicts=verdicts,
+                limit=limit,
+                offset=offset,
+                within=within,
+                conceal=conceal,
             )
 
     def queue_size(
@@ -217,15 +230,13 @@ class Store:
         *,
         verdicts: Collection[Verdict | None] | None = None,
         wanted: WorkFilter | None = None,
+        conceal: bool = False,
     ) -> int:
         """Count what ``queue`` returns without a limit."""
+        if wanted is not None:
+            return len(self.queue(scan_id, verdicts=verdicts, wanted=wanted, conceal=conceal))
         with self._database.read() as connection:
-            if wanted is not None:
-                within = work_list.matching(wanted, None)
-                return len(
-                    queue.queue(connection, scan_id, verdicts=verdicts, limit=None, offset=0, within=within)
-                )
-            return queue.count(connection, scan_id, verdicts)
+            return queue.count(connection, scan_id, verdicts, conceal=conceal)
 
     def item(self, file_id: int) -> ItemDetail:
         """Return one file with everything that explains its referral.
@@ -245,20 +256,20 @@ class Store:
         with self._database.read() as connection:
             return queue.find(connection, path_display)
 
-    def rows(self, scan_id: int | None = None) -> Iterator[FileRow]:
-        """Yield one row per file that the scan (None = the latest) crawled, by root and path.
+    def rows(self, scan_id: int | None = None, *, conceal: bool = False) -> Iterator[FileRow]:
+        """Yield one row per file that the scan (None = the latest) crawled, by root and path; see ``queue``.
 
         Raises:
             StoreError: there is no such scan.
         """
         with self._database.read() as connection:
             number = summaries.chosen_scan(connection, scan_id)
-            yield from queue.rows(connection, summaries.require_rows(connection, number))
+            yield from queue.rows(connection, summaries.require_rows(connection, number), conceal=conceal)
 
-    def present_rows(self) -> Iterator[FileRow]:
-        """Yield one row per file present now on every root, whichever scan saw it last."""
+    def present_rows(self, *, conceal: bool = False) -> Iterator[FileRow]:
+        """Yield one row per file present now on every root, whichever scan saw it last; see ``queue``."""
         with self._database.read() as connection:
-            yield from queue.rows(connection, None)
+            yield from queue.rows(connection, None, conceal=conceal)
 
     # Reviewing
 

@@ -278,6 +278,23 @@ class Users:
         with self.database.read() as connection:
             return audit.verify(connection)
 
+    def log_unblinding(self, *, what: str, by: str, now: datetime) -> None:
+        """Record that somebody on the server asked to see verdicts whose second review is open.
+
+        Raises:
+            InputError: no name.
+        """
+        by = by.strip()
+        if not by:
+            message = "expected the name of who asks to see what a second person is to judge blind"
+            raise InputError(message)
+        self.database.write(
+            lambda connection: accounts.log(
+                connection, UserEvent.EXPORT, None, actor=by, value=f"{what}, unblinded", now=now
+            ),
+            durable=True,
+        )
+
     def log_export(self, *, what: str, by: User, address: str, now: datetime) -> None:
         """Record that somebody took data out: the queue as a file, the audit pack."""
         self.database.write(

@@ -45,8 +45,8 @@ def _registry(store: Store, summary: ScanSummary | None) -> CollectorRegistry:
     registry = CollectorRegistry()
     _labelled(registry, "phiscan_build_info", "The version that wrote this.", "version", {__version__: 1})
     queue = {
-        "undecided": store.queue_size(verdicts=[None]),
-        **{verdict.value: store.queue_size(verdicts=[verdict]) for verdict in Verdict},
+        "undecided": store.queue_size(verdicts=[None], conceal=True),
+        **{verdict.value: store.queue_size(verdicts=[verdict], conceal=True) for verdict in Verdict},
     }
     _labelled(registry, "phiscan_queue_files", "Files in the review queue by verdict.", "verdict", queue)
     if summary is None:

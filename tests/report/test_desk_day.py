@@ -4,6 +4,7 @@ import csv
 import io
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -12,9 +13,11 @@ import pypdfium2
 import pytest
 
 from phiscan.metrics.agreement import agreement
+from phiscan.model import Verdict
 from phiscan.report.data import ReportData
 from phiscan.report.gather import gather
 from phiscan.report.pack import pack, write_pack
+from phiscan.review.corrections import Mark
 from phiscan.review.store import Store
 from tests.report.desk_day import DAY, day_at_the_desk, two_scans
 from tests.report.page import json_numbers, parsed, shown_numbers, visible_text
@@ -34,16 +37,16 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Made]:
 
 @pytest.fixture(scope="module")
 def data(made: Made) -> ReportData:
-    return gather(made.database, now=NOW).data
+    return gather(made.database, now=NOW, conceal=False).data
 
 
 @pytest.fixture(scope="module")
 def files(made: Made) -> dict[str, str]:
-    return dict(pack(gather(made.database, now=NOW)))
+    return dict(pack(gather(made.database, now=NOW, conceal=False)))
 
 
 def test_no_free_text_and_no_trace_of_a_value_is_in_any_file(made: Made, tmp_path: Path) -> None:
-    written = write_pack(gather(made.database, now=NOW), tmp_path)
+    written = write_pack(gather(made.database, now=NOW, conceal=False), tmp_path)
     identities = {finding.identity for result in made.results for finding in result.findings}
     for path in written:
         text = path.read_bytes().decode("utf-8", "replace")
@@ -145,6 +148,34 @@ def test_agreement_is_that_of_blind_second_verdicts(data: ReportData) -> None:
     assert (blind.drawn, blind.compared, blind.agreed, blind.disagreed, blind.settled) == (4, 2, 1, 1, 1)
     assert blind.kappa == agreement(["phi", "phi"], ["phi", "not_phi"]).kappa
     assert [(pair.first, pair.second, pair.files) for pair in blind.pairs] == [("ana", "ben", 2)]
+
+
+def test_nothing_in_the_pack_depends_on_a_verdict_that_awaits_a_blind_second_one(tmp_path: Path) -> None:
+    """The same day with another first verdict, other spans and topics gives the same pack, byte by byte."""
+    packs = []
+    for verdict, mark in ((Verdict.PHI, Mark.RIGHT), (Verdict.NOT_PHI, Mark.SPURIOUS)):
+        folder = tmp_path / verdict.value
+        folder.mkdir()
+        made = two_scans(folder)
+        store = Store(made.database)
+        desk = store.desk
+        number = store.find("clinic/new place.txt")
+        seen = desk.item(number, viewer="ana", now=DAY).examination_id
+        desk.set_policy(second_review=1.0, hide_limit=100, by="lena", now=DAY)
+        desk.correct(number, mark, position=0, seen=seen, reviewer="ana", now=DAY)
+        desk.complete_spans(number, seen=seen, reviewer="ana", now=DAY)
+        desk.correct_topics(number, [mark.value], seen=seen, reviewer="ana", now=DAY)
+        desk.decide(number, verdict, reviewer="ana", now=DAY)
+        report = gather(made.database, now=NOW)
+        assert (report.data.blind_review.held_back, report.data.funnel.undecided) == (1, 5)
+        assert not report.data.decisions
+        unlogged = replace(report.data, scope=replace(report.data.scope, audit_head=""))  # random numbers
+        packs.append(pack(replace(report, data=unlogged)))
+        desk.decide(number, verdict, reviewer="ben", now=DAY)
+        assert gather(made.database, now=NOW).data.funnel.undecided == 4
+        made.database.close()
+    assert packs[0] == packs[1]
+    assert "held back" in visible_text(packs[0]["report.html"])
 
 
 def test_fills_in_a_worksheet_for_each_confirmed_file(data: ReportData) -> None:

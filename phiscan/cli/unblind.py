@@ -1,0 +1,12 @@
+"""``--unblind NAME``: an operator may see what a second person is still to judge blind, and it is logged."""
+
+from __future__ import annotations
+
+import click
+
+unblind_option = click.option(
+    "--unblind",
+    metavar="NAME",
+    help="Show first verdicts that await a blind second one too; who asks stands in the audit log."
+    " Show it to nobody who reviews.",
+)
