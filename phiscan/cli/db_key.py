@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from phiscan.cli.output import print_json
+from phiscan.cli.scan_lock import keep_scans_out
 from phiscan.config import load_config
 from phiscan.errors import InputError
 from phiscan.review import key_rotation
@@ -31,7 +32,10 @@ def rotate_key(obj: str | None, seal: Path | None, destroy: bool, by: str, as_js
         message = "expected either --seal FILE or --destroy, for the old key"
         raise InputError(message)
     config = load_config(Path(obj) if obj else None)
-    done = key_rotation.rotate(config.database_url, config.key_file, seal=seal, by=by, now=datetime.now(UTC))
+    with keep_scans_out(config.home, config.database_url):
+        done = key_rotation.rotate(
+            config.database_url, config.key_file, seal=seal, by=by, now=datetime.now(UTC)
+        )
     if as_json:
         print_json({"old": done.old, "new": done.new, "former": done.former, "finished": done.finished})
         return

@@ -11,6 +11,7 @@ from pathlib import Path
 import click
 
 from phiscan.cli.output import print_json
+from phiscan.cli.scan_lock import keep_scans_out
 from phiscan.config import Config, load_config
 from phiscan.errors import InputError
 from phiscan.review import holds, purging, queue
@@ -33,14 +34,15 @@ def purge(obj: str | None, dry_run: bool, yes: bool, by: str, as_json: bool) -> 
     """Remove what the policy of [retention] in phiscan.toml no longer keeps, and certify it.
 
     What stands for a file that is still on the share is never removed, nor anything under a legal hold. What
-    is removed cannot be brought back except from a backup.
+    is removed cannot be brought back except from a backup. While a scan runs nothing is purged (exit status
+    2), and a scan that is started meanwhile waits.
     """
     if dry_run == yes:
         message = "expected either --dry-run or --yes"
         raise InputError(message)
     config = _config(obj)
     policy = policy_of(config)
-    with _database(config) as database:
+    with keep_scans_out(config.home, config.database_url), _database(config) as database:
         made = purging.run(database, policy, by=by, now=datetime.now(UTC), dry_run=dry_run)
     if as_json:
         print_json({"dry_run": dry_run, **made.to_json()})

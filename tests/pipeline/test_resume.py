@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from phiscan.cli.scan_lock import keep_scans_out
 from tests.pipeline.harness import Tool, processes_of, write_share
 from tests.pipeline.rows import database_rows
 
@@ -97,3 +98,33 @@ def test_leaves_no_process_and_no_temporary_file_after_a_kill(tmp_path: Path) ->
     assert processes_of(tool) == []
     tool.run("scan", share)
     assert [p for p in tool.temp.rglob("*") if p.is_file()] == []
+
+
+@pytest.mark.slow
+def test_a_purge_and_a_scan_do_not_run_beside_each_other(tmp_path: Path) -> None:
+    share = write_share(tmp_path / "share", 300)
+    tool = Tool(tmp_path / "home")
+    process = _start(tool, share)
+    assert _wait_for_rows(tool, process, 1)
+    process.send_signal(signal.SIGSTOP)  # in its middle, for as long as we look
+    for command in (["purge", "--yes"], ["purge", "--dry-run"], ["rotate-key", "--destroy"]):
+        done = tool.run("db", *command)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert f"scan 1 of {share} is running; wait for its end" in done.stderr
+        assert done.stderr.count("\n") == 1
+    process.send_signal(signal.SIGCONT)
+    assert process.wait() == 1
+    assert tool.run("db", "purge", "--yes").returncode == 0
+    with keep_scans_out(tool.home, f"sqlite:///{tool.database}"):
+        waiting = subprocess.Popen(
+            tool.command("scan", share),
+            env=tool.environment(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        assert waiting.stderr is not None
+        assert "waits for a purge" in waiting.stderr.readline()
+        assert waiting.poll() is None
+    assert "unchanged" in waiting.communicate()[0]
+    assert waiting.returncode == 1
