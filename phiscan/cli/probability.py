@@ -17,6 +17,8 @@ def probability(store: Store, detail: ItemDetail) -> dict[str, Any]:
 
     Source: Platt (1999); see :mod:`phiscan.pipeline.calibration`.
     """
+    if detail.blind:
+        return _none("the file is to be judged blind")
     score = detail.item.health_score
     if score is None:
         return _none("the file was not screened")

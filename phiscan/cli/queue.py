@@ -17,10 +17,11 @@ from phiscan.cli.queue_export import EVENTS, FORMATS
 from phiscan.cli.queue_filter import filter_options, read_filter
 from phiscan.cli.queue_table import item_json, print_items
 from phiscan.cli.queue_verdicts import read_verdicts, sort_out
+from phiscan.cli.unblind import unblind_option
 from phiscan.config import load_config
 from phiscan.errors import InputError
 from phiscan.model import Referral, Verdict
-from phiscan.review.store import Decision, Store
+from phiscan.review.store import Store
 from phiscan.visible import visible
 
 MAX_SCAN = 2**63 - 1  # what the database takes
@@ -82,9 +83,11 @@ def list_items(
     with open_store(obj) as store:
         wanted = read_filter(filters)
         verdicts = _WANTED[verdict]
-        items = store.queue(scan_id, verdicts=verdicts, limit=limit or None, offset=offset, wanted=wanted)
-        n_all = store.queue_size(scan_id, verdicts=verdicts, wanted=wanted)
-        n_open = store.queue_size(scan_id, verdicts=[None])
+        items = store.queue(
+            scan_id, verdicts=verdicts, limit=limit or None, offset=offset, wanted=wanted, conceal=True
+        )
+        n_all = store.queue_size(scan_id, verdicts=verdicts, wanted=wanted, conceal=True)
+        n_open = store.queue_size(scan_id, verdicts=[None], conceal=True)
     if as_json:
         shown = [item_json(item) for item in items]
         print_json({"n": n_all, "undecided": n_open, "offset": offset, "items": shown})
@@ -101,16 +104,23 @@ def list_items(
     show_default=True,
     help="At most so many findings; 0 = all.",
 )
+@unblind_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object, with every finding.")
 @click.pass_obj
-def show(obj: str | None, file: str, limit: int, as_json: bool) -> None:
+def show(obj: str | None, file: str, limit: int, unblind: str | None, as_json: bool) -> None:
     """Explain why FILE (a path or its number in the list) was referred.
 
     Says which identifiers and health terms were found and where, what equation 4 makes of them, and which
     stored example is nearest. Values are masked: letters as X and x, digits as 9.
+
+    A file that somebody is to judge blind is shown as the desk shows it: one of the random sample without
+    what was found, one that awaits a second verdict without the first.
     """
     with open_store(obj) as store:
-        detail = store.item(store.find(file))
+        number = store.find(file)
+        if unblind is not None:
+            store.users.log_unblinding(what=f"file {number}", by=unblind, now=datetime.now(UTC))
+        detail = store.item(number, conceal=unblind is None)
         p_phi = probability(store, detail)
     if as_json:
         print_json({**detail_json(detail), "probability": p_phi})
@@ -153,7 +163,8 @@ def decide(
     """Decide about FILES (paths or numbers), or about many files from a file of verdicts.
 
     A decision is appended, never changed; a later one undoes it. It holds for the content that was
-    examined: when the file changes, it comes back undecided.
+    examined: when the file changes, it comes back undecided. What awaits a blind second verdict gets it,
+    unless the reviewer gave the first; what two people disagree about is for a lead at the desk.
 
     With --from, each line is {"path": ..., "verdict": "phi|not_phi|unsure"} or {"path": ..., "label":
     "phi|pii_only|health_only|neither"}. Only files in the queue are decided; the others are counted.
@@ -164,28 +175,28 @@ def decide(
         message = "expected either FILE... with --verdict, or --from FILE"
         raise InputError(message)
     now = datetime.now(UTC)
-    made: list[Decision] = []
+    made = 0
     counts: Mapping[str, int] = {}
     with open_store(obj) as store:
         if verdict_file:
             sorted_out = sort_out(read_verdicts(verdict_file), store, scan_id, reviewer, n_sampled=n_sampled)
-            made = store.decide_all(
+            made = store.desk.decide_all(
                 sorted_out.to_decide, reviewer=reviewer, reason=reason, note=note, now=now
             )
             counts = sorted_out.counts
         elif verdict:
             numbers = dict.fromkeys(store.find(file) for file in files)
             wanted = [(number, Verdict(verdict)) for number in numbers]
-            made = store.decide_all(wanted, reviewer=reviewer, reason=reason, note=note, now=now)
+            made = store.desk.decide_all(wanted, reviewer=reviewer, reason=reason, note=note, now=now)
             for number in numbers:
-                item = store.item(number).item
-                if item.referral is not Referral.REFERRED:
+                item = store.item(number, conceal=True).item
+                if item.referral not in {None, Referral.REFERRED}:
                     say(f"{visible(item.path)}: decided, although it is not in the queue ({item.referral})")
-        n_open = store.queue_size(scan_id, verdicts=[None])
+        n_open = store.queue_size(scan_id, verdicts=[None], conceal=True)
     if as_json:
-        print_json({"decided": len(made), **counts, "undecided": n_open})
+        print_json({"decided": made, **counts, "undecided": n_open})
         return
-    click.echo(f"{len(made):,} decided by {reviewer}; {n_open:,} in the queue still undecided")
+    click.echo(f"{made:,} decided by {reviewer}; {n_open:,} in the queue still undecided")
     for what, n_files in counts.items():
         if n_files:
             click.echo(f"{n_files:,} {what.replace('_', ' ')}: left alone")
@@ -220,19 +231,32 @@ def assign(obj: str | None, files: tuple[str, ...], assignee: str, by: str, as_j
 )
 @click.option("--json", "as_json", is_flag=True, help="Short for --format json.")
 @_scan_option
+@unblind_option
 @click.pass_obj
-def export(obj: str | None, everything: bool, output_format: str, as_json: bool, scan_id: int | None) -> None:
+def export(
+    obj: str | None,
+    everything: bool,
+    output_format: str,
+    as_json: bool,
+    scan_id: int | None,
+    unblind: str | None,
+) -> None:
     """Write one line per queued file, or with --all per crawled file, by root and path.
 
     Paths are relative to their root. A number that does not exist is null, with the reason beside it. In CSV,
     a cell that a spreadsheet would run as a formula begins with an apostrophe. OCSF and CEF events
-    are those of referred files, at the time of the export.
+    are those of referred files, at the time of the export. What awaits a blind second verdict is undecided.
     """
     if everything and output_format in EVENTS and not as_json:
         message = f"--format {output_format}: expected without --all; only a referred file is an event"
         raise InputError(message)
     with open_store(obj) as store:
-        rows = store.present_rows() if scan_id is None else store.rows(scan_id)
+        conceal = unblind is None
+        if unblind is not None:
+            store.users.log_unblinding(what="queue", by=unblind, now=datetime.now(UTC))
+        rows = (
+            store.present_rows(conceal=conceal) if scan_id is None else store.rows(scan_id, conceal=conceal)
+        )
         wanted = (row for row in rows if everything or row.referral is Referral.REFERRED)
         FORMATS["json" if as_json else output_format](wanted)
 

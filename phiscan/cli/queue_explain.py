@@ -29,6 +29,10 @@ def explain(detail: ItemDetail, *, limit: int, probability: str = "") -> Iterato
     kind = visible(item.media_type) or "type unknown"
     yield f"  {kind}, {item.size:,} bytes{when}"
     yield from _access(detail)
+    if detail.blind:
+        yield "\nIt is to be judged blind: decide from the file itself, without what phiscan found in it."
+        yield from _decisions(detail)
+        return
     if item.referral is None:
         yield f"\nIt was not screened: {source.outcome}, {source.reason}. {visible(source.detail)}".rstrip()
         return
@@ -135,10 +139,12 @@ def _decisions(detail: ItemDetail) -> Iterator[str]:
 
 
 def detail_json(detail: ItemDetail) -> dict[str, Any]:
-    """Return everything about one file for programs."""
+    """Return everything about one file for programs; what is judged blind has no number of the machine's."""
     source = detail.source
     return {
         **item_json(detail.item),
+        **(dict.fromkeys(("risk", "people", "findings")) if detail.blind else {}),
+        "blind": detail.blind,
         "outcome": source.outcome,
         "reason": source.reason,
         "explanation": CASES.get(detail.item.case, detail.item.case),

@@ -66,6 +66,8 @@ def sort_out(
 ) -> SortedOut:
     """Match verdicts to the queue; what the same reviewer has decided just so is not decided again.
 
+    What two others disagree about is left to a lead.
+
     ``n_sampled`` adds to the queue that many files of the random sample of those not referred, from the top
     of its order: the elusion sample of the report.
 
@@ -79,8 +81,11 @@ def sort_out(
     for item in items:
         by_path[item.path].append(item)
         by_path[item.root.rstrip("/") + "/" + item.path].append(item)
+    reviewer = reviewer.strip()
+    seconds = store.desk.second_verdicts(reviewer=reviewer)
+    disputed = {case.file_id for case in store.desk.disagreements(lead=reviewer)}
     to_decide = []
-    counts = {"already_decided_so": 0, "not_in_the_queue": 0}
+    counts = {"already_decided_so": 0, "not_in_the_queue": 0, "in_dispute": 0}
     for one in given:
         found = by_path.get(one.path, [])
         if len(found) > 1:
@@ -88,11 +93,17 @@ def sort_out(
             raise InputError(message)
         if not found:
             counts["not_in_the_queue"] += 1
-        elif (found[0].verdict, found[0].reviewer) == (one.verdict, reviewer.strip()):
+        elif one.verdict in {_own(found[0], reviewer), seconds.get(found[0].file_id)}:
             counts["already_decided_so"] += 1
+        elif found[0].file_id in disputed:
+            counts["in_dispute"] += 1
         else:
             to_decide.append((found[0].file_id, one.verdict))
     return SortedOut(to_decide, counts)
+
+
+def _own(item: QueueItem | FileRow, reviewer: str) -> Verdict | None:
+    return item.verdict if item.reviewer == reviewer else None
 
 
 def _lines(name: str) -> Iterator[str]:

@@ -191,6 +191,30 @@ class Desk:
             durable=True,
         )
 
+    def decide_all(
+        self,
+        given: Sequence[tuple[int, Verdict]],
+        *,
+        reviewer: str,
+        now: datetime,
+        reason: str = "",
+        note: str = "",
+    ) -> int:
+        """Record a verdict for each of some files, all or none, and return how many.
+
+        As ``decide`` with ``override``: what awaits a blind second verdict gets it, and the answer does not
+        tell which files these were.
+
+        Raises:
+            InputError: unknown or never read file, no reviewer, or two others disagree about one.
+        """
+        return self._database.write(
+            lambda connection: verdicts.decide_all(
+                connection, given, reviewer=reviewer, now=now, reason=reason, note=note
+            ),
+            durable=True,
+        )
+
     def decide_group(
         self,
         group_id: int,
@@ -395,6 +419,11 @@ class Desk:
         """Return the pairs of verdicts of all second reviews, for ``phiscan.metrics.agreement``."""
         with self._database.read() as connection:
             return second_review.ratings(connection)
+
+    def second_verdicts(self, *, reviewer: str) -> dict[int, Verdict]:
+        """Return by file the second verdicts of one person that stand on the present contents."""
+        with self._database.read() as connection:
+            return second_review.verdicts_by(connection, reviewer)
 
     def second_review_counts(self) -> SecondReviewCounts:
         """Count how far the second review has come."""

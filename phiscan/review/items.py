@@ -197,6 +197,7 @@ class ItemDetail:
     terms: tuple[StoredTerm, ...]
     unread: tuple[UnreadPart, ...]
     decisions: tuple[Decision, ...]  # all of them, oldest first; also those about earlier contents
+    blind: bool = False  # to be judged without what the machine found, which is left out
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections import defaultdict
 from collections.abc import Collection, Iterator
+from dataclasses import replace
 from typing import Any
 
 import sqlalchemy as sa
@@ -14,6 +15,7 @@ from phiscan.model import (
     EntityType,
     FailReason,
     Outcome,
+    PiiVector,
     Reason,
     Referral,
     Span,
@@ -47,6 +49,7 @@ from phiscan.review.tables import (
     root,
     sighting,
     unread_part,
+    work_item,
 )
 from phiscan.review.work import WorkState
 
@@ -114,8 +117,11 @@ def count(
     return int(connection.execute(query).scalar_one())
 
 
-def item(connection: sa.Connection, file_id: int) -> ItemDetail:
+def item(connection: sa.Connection, file_id: int, *, conceal: bool = False) -> ItemDetail:
     """Return one file with findings, terms, unread parts and decisions.
+
+    ``conceal``: without what somebody who judges it blind must not see. Of an item of the random sample that
+    is all that the machine found; of one that awaits a second verdict, what was decided about this content.
 
     Raises:
         InputError: there is no such file.
@@ -141,7 +147,7 @@ def item(connection: sa.Connection, file_id: int) -> ItemDetail:
         owner=told.owner if told else "",
         readers=tuple(told.readers) if told else (),
     )
-    return ItemDetail(
+    detail = ItemDetail(
         item=queue_item(row),
         source=state,
         findings=_findings(connection, row.id),
@@ -149,6 +155,38 @@ def item(connection: sa.Connection, file_id: int) -> ItemDetail:
         unread=tuple(_unread(connection, [row.id])[row.id]),
         decisions=_decisions(connection, file_id),
     )
+    return _concealed(connection, detail) if conceal else detail
+
+
+def _concealed(connection: sa.Connection, detail: ItemDetail) -> ItemDetail:
+    here = sa.select(work_item.c.blind, work_item.c.awaits).where(
+        work_item.c.file_id == detail.item.file_id, work_item.c.content_hash == detail.source.content_hash
+    )
+    row = connection.execute(here).first()
+    if row is not None and row.awaits == SECOND:
+        earlier = [one for one in detail.decisions if one.content_hash != detail.source.content_hash]
+        shown = replace(detail.item, verdict=None, reviewer="")
+        detail = replace(detail, item=shown, decisions=tuple(earlier))
+    if row is None or not row.blind:
+        return detail
+    bare = replace(
+        detail.item,
+        vector=PiiVector(),
+        hamming=None,
+        missing=(),
+        nearest_prototype="",
+        prototype_distance=None,
+        health_score=None,
+        health_prototype="",
+        n_people=0,
+        n_findings=0,
+        referral=None,
+        case="",
+        detectors=(),
+        risk=0.0,
+    )
+    source = replace(detail.source, reason="", detail="", health_distance=None)
+    return replace(detail, item=bare, source=source, findings=(), terms=(), unread=(), blind=True)
 
 
 def find(connection: sa.Connection, path: str) -> int:

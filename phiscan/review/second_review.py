@@ -22,6 +22,7 @@ from phiscan.review.tables import (
     file,
     root,
     second_review,
+    second_verdict,
     work_item,
 )
 from phiscan.review.work import MAX_NOTE_CHARS, Decided
@@ -197,6 +198,23 @@ def open_contents(connection: sa.Connection) -> frozenset[tuple[int, str]]:
         work_item.c.awaits == second_verdicts.SECOND
     )
     return frozenset((row.file_id, row.content_hash) for row in connection.execute(query))
+
+
+def verdicts_by(connection: sa.Connection, reviewer: str) -> dict[int, Verdict]:
+    """Return the second verdicts of one person that stand on the present content of items, by file."""
+    query = (
+        sa.select(work_item.c.file_id, second_verdict.c.verdict)
+        .join(
+            second_review,
+            (second_review.c.file_id == work_item.c.file_id)
+            & (second_review.c.content_hash == work_item.c.content_hash),
+        )
+        .join(second_verdict, second_verdict.c.second_review_id == second_review.c.id)
+        .outerjoin(decision_undo, decision_undo.c.second_verdict_id == second_verdict.c.id)
+        .where(second_verdict.c.reviewer == reviewer, decision_undo.c.id.is_(None))
+        .order_by(second_verdict.c.id)
+    )
+    return {row.file_id: Verdict(row.verdict) for row in connection.execute(query)}
 
 
 def _pairs(connection: sa.Connection) -> Iterator[Rating]:

@@ -238,14 +238,16 @@ class Store:
         with self._database.read() as connection:
             return queue.count(connection, scan_id, verdicts, conceal=conceal)
 
-    def item(self, file_id: int) -> ItemDetail:
+    def item(self, file_id: int, *, conceal: bool = False) -> ItemDetail:
         """Return one file with everything that explains its referral.
+
+        ``conceal``: without what somebody who is to judge it blind must not see.
 
         Raises:
             InputError: there is no such file.
         """
         with self._database.read() as connection:
-            return queue.item(connection, file_id)
+            return queue.item(connection, file_id, conceal=conceal)
 
     def find(self, path_display: str) -> int:
         """Return the number of the file with this path (relative to its root, or absolute) or number.

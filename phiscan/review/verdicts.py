@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from hashlib import sha256
 from typing import Any
@@ -111,6 +111,46 @@ def decide(
         values = {"token": _digest(token), "file_id": file_id, "reviewer": reviewer, **form}
         inserted_id(connection, decision_form, values)
     return Decided(file_id, verdict, reviewer, now, repeated=False)
+
+
+def decide_all(
+    connection: sa.Connection,
+    given: Sequence[tuple[int, Verdict]],
+    *,
+    reviewer: str,
+    now: datetime,
+    reason: str,
+    note: str,
+) -> int:
+    """Record a verdict for each of some files over those of others, all or none; see ``Desk.decide_all``.
+
+    Raises:
+        InputError: nothing is written.
+    """
+    lock_chain(connection)
+    reviewer = checked_text("reviewer", reviewer)
+    firsts = []
+    for file_id, verdict in given:
+        row = _current(connection, file_id)
+        review = second_verdicts.drawn_for(connection, file_id, row.content_hash)
+        _require_no_dispute(connection, review, row, reviewer)
+        if review is None or not _is_second(connection, review, row, reviewer):
+            firsts.append((file_id, verdict))
+            continue
+        decide(
+            connection,
+            file_id,
+            verdict,
+            reviewer=reviewer,
+            now=now,
+            token="",
+            seen=None,
+            override=False,
+            reason=reason,
+            note=note,
+        )
+    deciding.decide(connection, firsts, reviewer=reviewer, reason=reason, note=note, now=now)
+    return len(given)
 
 
 def decide_group(
@@ -270,7 +310,7 @@ def _require_no_dispute(
         return
     given = second_verdicts.standing_seconds(connection, [review.id]).get(review.id)
     settled = second_verdicts.settlements(connection, [review.id])
-    if given is not None and given.verdict != row.verdict and not settled:
+    if given is not None and reviewer != given.reviewer and given.verdict != row.verdict and not settled:
         message = f"{row.path}: two people disagree about it; a lead who is neither settles it"
         raise InputError(message)
 

@@ -44,9 +44,10 @@ def test_decides_many_from_verdicts_and_labels(scanned: Path, tmp_path: Path) ->
     verdicts.write_text("\n".join(map(json.dumps, given)) + "\n\n")
     arguments = ["queue", "decide", "--from", str(verdicts), "--reviewer", "ada", "--json"]
     first = json.loads(run(*arguments))
-    assert first == {"decided": 2, "already_decided_so": 0, "not_in_the_queue": 2, "undecided": 0}
+    nothing = {"decided": 0, "already_decided_so": 0, "not_in_the_queue": 2, "in_dispute": 0, "undecided": 0}
+    assert first == {**nothing, "decided": 2}
     again = json.loads(run(*arguments))
-    assert again == {"decided": 0, "already_decided_so": 2, "not_in_the_queue": 2, "undecided": 0}
+    assert again == {**nothing, "already_decided_so": 2}
     assert [row["verdict"] for row in lines(run("queue", "export", "--json"))] == ["phi", "not_phi"]
     text = run(
         "queue", "decide", "--from", "-", "--reviewer", "bea", stdin='{"path": "x", "verdict": "unsure"}'
@@ -54,6 +55,53 @@ def test_decides_many_from_verdicts_and_labels(scanned: Path, tmp_path: Path) ->
     assert text == "0 decided by bea; 0 in the queue still undecided\n1 not in the queue: left alone\n"
     with Store.open(url_of(scanned / "phiscan.db")) as store:
         assert store.verify_audit().n_rows == 2
+
+
+def test_what_awaits_a_blind_second_verdict_is_undecided_to_everybody(scanned: Path) -> None:
+    run("queue", "policy", "--second-review", "1", "--by", "lea")
+    before = run("queue", "show", "1"), run("queue", "list", "--json"), run("queue", "export")
+    run("queue", "decide", "1", "--verdict", "phi", "--reviewer", "ada", "--note", "secret of ada")
+    assert (run("queue", "show", "1"), run("queue", "list", "--json"), run("queue", "export")) == before
+    assert len(json.loads(run("queue", "list", "--verdict", "undecided", "--json"))["items"]) == 2
+    assert "secret of ada" in run("queue", "show", "1", "--unblind", "olga")
+    assert lines(run("queue", "export", "--unblind", "olga"))[0]["verdict"] == "phi"
+    assert "expected the name" in run("queue", "show", "1", "--unblind", " ", status=2)
+    with Store.open(url_of(scanned / "phiscan.db")) as store:
+        logged = [(one.actor, one.details["value"]) for one in store.users.log(action="export").entries]
+        assert logged == [("olga", "queue, unblinded"), ("olga", "file 1, unblinded")]
+        assert store.verify_audit().ok
+
+
+def test_a_verdict_in_the_terminal_is_the_blind_second_one_and_settles_no_dispute(
+    scanned: Path, tmp_path: Path
+) -> None:
+    run("queue", "policy", "--second-review", "1", "--by", "lea")
+    run("queue", "decide", "1", "6", "--verdict", "phi", "--reviewer", "ada")
+    verdicts = tmp_path / "verdicts.jsonl"
+    verdicts.write_text('{"path": "a/letter.txt", "verdict": "not_phi"}')
+    given = ("queue", "decide", "--from", str(verdicts), "--json", "--reviewer")
+    nothing = {"decided": 0, "already_decided_so": 0, "not_in_the_queue": 0, "in_dispute": 0, "undecided": 1}
+    assert json.loads(run(*given, "bea")) == {**nothing, "decided": 1}
+    assert json.loads(run(*given, "bea")) == {**nothing, "already_decided_so": 1}
+    assert json.loads(run(*given, "cid")) == {**nothing, "in_dispute": 1}
+    refused = run("queue", "decide", "6", "1", "--verdict", "phi", "--reviewer", "cid", status=2)
+    assert "a/letter.txt: two people disagree about it; a lead who is neither settles it" in refused
+    with Store.open(url_of(scanned / "phiscan.db")) as store:
+        (pair,) = store.desk.ratings()  # cid's verdict on 6 was not written either
+        assert (pair.first_reviewer, pair.second_reviewer) == ("ada", "bea")
+        assert store.item(1).item.verdict is Verdict.PHI
+
+
+def test_a_file_of_the_random_sample_is_shown_without_what_was_found(scanned: Path) -> None:
+    with Store.open(url_of(scanned / "phiscan.db")) as store:
+        store.desk.draw_sample(n_queued=1, n_unreferred=1, by="lea", now=NOW)
+        numbers = [str(item.file_id) for item in store.desk.items(viewer="", now=NOW).items if item.blind]
+    shown = [json.loads(run("queue", "show", number, "--json")) for number in numbers]
+    assert [(one["blind"], one["decision"], one["people"], one["found"]) for one in shown] == [
+        (True, None, None, [])
+    ] * 2
+    assert all("to be judged blind" in run("queue", "show", number) for number in numbers)
+    assert "Decision: " in run("queue", "show", numbers[0], "--unblind", "olga")
 
 
 def test_decides_the_top_of_the_random_sample_when_asked(scanned: Path, tmp_path: Path) -> None:
