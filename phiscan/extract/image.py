@@ -73,13 +73,13 @@ def _page(image: Any, number: int, content: Content) -> Any:
     from PIL import ImageOps  # noqa: PLC0415
 
     page = on_white(ImageOps.exif_transpose(image))
-    if content.depth > 0:
-        if not _has_readable_size(page.size, embedded=True):
-            return None
-        darkest, lightest = page.getextrema()
-        if lightest - darkest < _MIN_CONTRAST:
-            return None
-    return page
+    return page if content.depth == 0 or is_worth_reading(page) else None
+
+
+def is_worth_reading(image: Any) -> bool:
+    """Tell whether a grey picture within a document could hold a line that a person reads."""
+    darkest, lightest = image.getextrema()
+    return _has_readable_size(image.size, embedded=True) and lightest - darkest >= _MIN_CONTRAST
 
 
 def on_white(image: Any) -> Any:

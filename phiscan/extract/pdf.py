@@ -7,13 +7,10 @@ from typing import Any
 from phiscan.errors import ExtractError
 from phiscan.extract.content import Content, Sink
 from phiscan.extract.garbage import is_garbage
+from phiscan.extract.pdf_words import page_words
 from phiscan.model import FailReason
 
-# A page with less text than this and a picture over most of it is a scan with a stamp: the line of a fax
-# machine, a page number. A searchable scan has more.
-_STAMP_CHARS = 200
 _MAX_OBJECTS = 500  # of a page that are looked at
-_SCAN_SHARE = 0.5  # of the page that the picture covers
 
 
 class PdfExtractor:
@@ -52,20 +49,18 @@ class PdfExtractor:
         read_extras(content, sink, pdf)
 
     def _read_page(self, content: Content, sink: Sink, page: Any, index: int, password: str) -> None:
+        from phiscan.extract.pdf_pictures import draw_page, read_pictures  # noqa: PLC0415 (pictures)
+
         place = content.place(f"p{index + 1}")
         textpage = page.get_textpage()
         try:
-            text = textpage.get_text_range()
+            text = page_words(textpage)
+            if text.strip() and not is_garbage(text):
+                sink.add(text, place)
+                read_pictures(content, sink, page, textpage, index)
+                return
         finally:
             textpage.close()
-        text = _tidy(text)
-        if text.strip() and not is_garbage(text):
-            sink.add(text, place)
-            if len(text) < _STAMP_CHARS and _is_scan(page):
-                from phiscan.extract.ocr import read_picture  # noqa: PLC0415
-
-                read_picture(lambda: page.render(scale=200 / 72, grayscale=True).to_pil(), place, sink)
-            return
         drawn = _drawn_kinds(page)
         if not text.strip() and not drawn:
             return  # a blank page
@@ -78,7 +73,7 @@ class PdfExtractor:
         from phiscan.extract.ocr import read_picture  # noqa: PLC0415
 
         if drawn or text.strip():  # letters drawn as lines are no text either
-            read = read_picture(lambda: page.render(scale=200 / 72, grayscale=True).to_pil(), place, sink)
+            read = read_picture(lambda: draw_page(page), place, sink)
             if not read:
                 sink.add(text, place)  # garbage may still hold a number or two
 
@@ -118,23 +113,3 @@ def _drawn_kinds(page: Any) -> set[str]:
         if number > _MAX_OBJECTS or len(kinds) == 3:  # noqa: PLR2004 (enough to know)
             break
     return kinds
-
-
-def _is_scan(page: Any) -> bool:
-    """Tell whether a single picture covers most of the page."""
-    import pypdfium2.raw as pdfium  # noqa: PLC0415
-
-    width, height = page.get_size()
-    for number, item in enumerate(page.get_objects(filter=[pdfium.FPDF_PAGEOBJ_IMAGE], max_depth=3)):
-        left, bottom, right, top = item.get_bounds()
-        covered = (min(right, width) - max(left, 0)) * (min(top, height) - max(bottom, 0))
-        if covered > _SCAN_SHARE * width * height:
-            return True
-        if number > _MAX_OBJECTS:
-            break
-    return False
-
-
-def _tidy(text: str) -> str:
-    """Join words that pdfium marks as hyphenated at a line end; one kind of line end."""
-    return text.replace("\ufffe\r\n", "").replace("\ufffe", "").replace("\r\n", "\n").replace("\0", " ")

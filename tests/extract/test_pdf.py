@@ -9,7 +9,7 @@ from reportlab.lib.pagesizes import letter
 from reportlab.pdfgen import canvas
 
 from phiscan.errors import ExtractError
-from phiscan.extract import ocr
+from phiscan.extract import ocr, pdf_pictures
 from phiscan.extract.garbage import is_garbage
 from phiscan.model import Document, FailReason
 
@@ -142,38 +142,123 @@ def test_a_picture_without_ocr_needs_ocr(read: Read, monkeypatch: pytest.MonkeyP
     assert caught.value.reason == FailReason.NEEDS_OCR
 
 
-def drawn_page(*, scan: bool, text: str = "") -> bytes:
+Place = tuple[float, float, float, float]
+WHOLE_PAGE = (0.0, 0.0, 612.0, 792.0)
+HALF_PAGE = (72.0, 60.0, 468.0, 300.0)
+LINE = "The patient was seen on the ward, and a letter was sent to the family doctor of record."
+
+
+def page_with_a_form() -> bytes:
+    """Draw a small picture within a form that makes it four times as large."""
     stream = io.BytesIO()
     page = canvas.Canvas(stream, pagesize=letter)
-    if scan:
-        page.drawInlineImage(picture().convert("RGB").resize((612, 792)), 0, 0, 612, 792)
-    else:
+    page.beginForm("scan")
+    page.drawInlineImage(picture().convert("RGB"), 0, 0, 120, 60)
+    page.endForm()
+    page.scale(4, 4)
+    page.doForm("scan")
+    page.scale(0.25, 0.25)
+    for number in range(20):
+        page.drawString(72, 740 - 14 * number, LINE)
+    page.save()
+    return stream.getvalue()
+
+
+def drawn_page(*pictures: Place, text: str = "", lines: int = 1, top: float = 0.0) -> bytes:
+    """Draw pictures (left, bottom, width, height) and lines of text, the last of them at the foot."""
+    stream = io.BytesIO()
+    page = canvas.Canvas(stream, pagesize=letter)
+    for number, (left, bottom, width, height) in enumerate(pictures):
+        # No two alike: a picture that comes again is not read again.
+        image = picture().convert("RGB").resize((int(width), max(int(height) - number, 1)))
+        page.drawInlineImage(image, left, bottom, width, height)
+    if not pictures:
         page.line(72, 72, 300, 300)
-    page.drawString(72, 20, text)
+    for number in range(lines):
+        page.drawString(72, (top or 20 + 14 * (lines - 1)) - 14 * number, text)
     page.showPage()
     page.save()
     return stream.getvalue()
 
 
 @pytest.mark.parametrize(
-    ("page", "n_unread"),
+    ("page", "places"),
     [
-        (drawn_page(scan=True, text="Received by fax"), 1),
-        (drawn_page(scan=True, text="A searchable scan has all its words. " * 10), 0),
-        (drawn_page(scan=False, text="words above a line"), 0),
+        (drawn_page(WHOLE_PAGE, text="Received by fax"), ["#p1/picture1"]),
+        (drawn_page(WHOLE_PAGE, text=LINE, lines=5), ["#p1/picture1"]),
+        (
+            drawn_page(*[(0.0, 79.2 * n, 612.0, 79.2) for n in range(10)], text=LINE, lines=5),
+            ["#p1/picture1"],
+        ),
+        (drawn_page(WHOLE_PAGE, text=LINE, lines=54), []),
+        (drawn_page(HALF_PAGE, text=LINE, lines=20, top=740), ["#p1/picture1"]),
+        (page_with_a_form(), ["#p1/picture1"]),
+        (drawn_page((72.0, 700.0, 100.0, 60.0), text=LINE, lines=40), []),
+        (drawn_page((72.0, 500.0, 180.0, 120.0), text="Health card of the patient:"), ["#p1/picture1"]),
+        (drawn_page((72.0, 700.0, 100.0, 60.0), text="Health card of the patient:"), []),
+        (drawn_page(text="words above a line"), []),
+    ],
+    ids=[
+        "stamped scan",
+        "scan with a long footer",
+        "scan in strips",
+        "searchable scan",
+        "pasted report",
+        "report in a form",
+        "logo",
+        "photographed card",
+        "logo alone",
+        "no picture",
     ],
 )
-def test_a_scan_with_a_stamp_is_not_taken_for_read(
-    read: Read, monkeypatch: pytest.MonkeyPatch, page: bytes, n_unread: int
+def test_a_picture_beside_text_is_not_taken_for_read(
+    read: Read, monkeypatch: pytest.MonkeyPatch, page: bytes, places: list[str]
 ) -> None:
     monkeypatch.setattr(ocr, "languages", lambda: "")
-    assert [part.reason for part in read(page, "a.pdf").unread] == [FailReason.NEEDS_OCR] * n_unread
+    unread = read(page, "a.pdf").unread
+    assert [(part.locator, part.reason) for part in unread] == [
+        (place, FailReason.NEEDS_OCR) for place in places
+    ]
+
+
+def turned_and_shifted(page: bytes, degrees: int) -> bytes:
+    """Put a page into a form on a page that is larger, begins elsewhere and is turned."""
+    writer = pypdf.PdfWriter()
+    sheet = writer.add_blank_page(width=900, height=1000)
+    sheet.merge_translated_page(pypdf.PdfReader(io.BytesIO(page)).pages[0], tx=100, ty=150)
+    sheet.mediabox = pypdf.generic.RectangleObject((50, 100, 900, 1000))
+    sheet.cropbox = sheet.mediabox
+    sheet.rotate(degrees)
+    stream = io.BytesIO()
+    writer.write(stream)
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize("degrees", [0, 90, 270])
+def test_what_is_drawn_of_a_picture_is_the_picture(
+    read: Read, monkeypatch: pytest.MonkeyPatch, degrees: int
+) -> None:
+    drawn = []
+
+    def look(render: Callable[[], Image.Image], *_: object) -> bool:
+        drawn.append(render())
+        return True
+
+    monkeypatch.setattr(pdf_pictures, "read_picture", look)
+    page = drawn_page(HALF_PAGE, text=LINE, lines=20, top=740)
+    read(turned_and_shifted(page, degrees), "a.pdf")
+    (image,) = drawn
+    upright = image.rotate(degrees, expand=True)
+    assert upright.size == pytest.approx((468 * 200 / 72, 300 * 200 / 72), abs=2)
+    ink = upright.point(lambda grey: 255 * (grey < 128)).getbbox()
+    expected = picture().resize(upright.size).point(lambda grey: 255 * (grey < 128)).getbbox()
+    assert ink == pytest.approx(expected, abs=8)
 
 
 def test_a_page_of_drawn_letters_needs_ocr(read: Read, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ocr, "languages", lambda: "")
     with pytest.raises(ExtractError) as caught:
-        read(drawn_page(scan=False), "drawing.pdf")
+        read(drawn_page(), "drawing.pdf")
     assert caught.value.reason == FailReason.NEEDS_OCR
 
 
