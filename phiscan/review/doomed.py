@@ -29,7 +29,14 @@ from phiscan.review.tables import (
     suppression,
 )
 from phiscan.review.tables.desk import reveal, skip, work_item
-from phiscan.review.tables.users import log_review, sign_in_attempt, sign_in_flow, user_event, web_session
+from phiscan.review.tables.users import (
+    api_token,
+    log_review,
+    sign_in_attempt,
+    sign_in_flow,
+    user_event,
+    web_session,
+)
 
 _marks = sa.Table(
     "doomed",
@@ -47,6 +54,7 @@ _LOGS: dict[sa.Table, sa.ColumnElement[Any]] = {
     sign_in_attempt: sign_in_attempt.c.at,
     sign_in_flow: sign_in_flow.c.created,
     web_session: sa.func.coalesce(web_session.c.ended, web_session.c.seen),
+    api_token: sa.func.coalesce(api_token.c.revoked, api_token.c.expires),
 }
 
 # Made anew by each scan from other tables: it holds on to nothing, but must not lose what stands.

@@ -12,6 +12,7 @@ from phiscan.review import holds, purging, summaries
 from phiscan.review.portable import sums_of
 from phiscan.review.purging import Certificate
 from phiscan.review.retention_policy import DAYS_PER_YEAR, Retention
+from phiscan.review.sign_in import SignedIn
 from phiscan.review.store import Store
 from phiscan.review.tables import (
     audit_log,
@@ -23,6 +24,7 @@ from phiscan.review.tables import (
     scan_totals,
     sighting,
 )
+from phiscan.review.users import Role
 from tests.review.results import NOW, ROOT, VERSIONS, clear, referred, scan
 from tests.review.test_audit import tamper
 
@@ -128,6 +130,23 @@ def test_verdicts_about_a_content_that_was_replaced_go(store: Store) -> None:
     assert [made.reviewer for made in store.item(1).decisions] == ["bea"]
     check = store.verify_audit()
     assert (check.ok, check.n_rows) == (True, 2)
+
+
+def test_sessions_and_tokens_go_long_after_their_end(store: Store) -> None:
+    ada = store.users.add(name="Ada", role=Role.LEAD, password="correct horse battery", by="x", now=NOW)
+    for _ in ("ended", "left open"):
+        assert isinstance(
+            store.users.sign_in("ada", "correct horse battery", address="192.0.2.1", now=NOW), SignedIn
+        )
+    store.users.sign_out(store.users.sessions(ada.id, now=NOW)[0], now=NOW)
+    store.users.make_token(ada.id, label="export", days=365, by="ada", now=NOW)
+    assert "web_session" not in purge(store, years(5.9)).counts
+    kept = purge(store, years(6.1))
+    assert kept.counts["web_session"] == 2
+    assert "api_token" not in kept.counts  # it was good for a year more
+    assert purge(store, years(7.1)).counts["api_token"] == 1
+    assert store.users.named("ada").role is Role.LEAD
+    assert store.verify_audit().ok
 
 
 @pytest.mark.parametrize("what", [{"files": [1]}, {"roots": ["/share"]}])

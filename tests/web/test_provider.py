@@ -151,6 +151,41 @@ def test_a_role_that_changed_there_changes_here(
     assert store.users.named("dr ada").role is Role.LEAD  # the first in the file
 
 
+def test_a_role_that_is_taken_away_there_is_taken_away_here(
+    visitor: Browser, provider: FakeProvider, store: Store, clock: Clock
+) -> None:
+    assert _go(visitor, provider).status_code == 200
+    ada = store.users.named("dr ada")
+    token = store.users.make_token(ada.id, label="export", days=9, by="dr ada", now=clock())
+    provider.claims = {"groups": ["everybody"]}
+    other = Browser(visitor.client.app)  # type: ignore[arg-type]
+    assert _go(other, provider).status_code == 403
+    assert visitor.client.get("/api/v1/me").status_code == 401  # the session of the other browser has ended
+    assert store.users.bearer(token, now=clock()) is None
+    assert [entry.action for entry in store.users.log(limit=2).entries] == ["sign_in_failed", "user_disable"]
+    assert store.users.log(limit=2).entries[1].actor == "identity provider"
+    provider.claims = {"groups": ["privacy-leads"]}
+    assert _go(other, provider).status_code == 200  # given back there, given back here
+    assert store.users.named("dr ada").role is Role.LEAD
+    store.users.set_role(ada.id, Role.AUDITOR, by="admin", now=clock())
+    provider.claims = {"groups": None}
+    assert _go(other, provider).status_code == 200  # what an administrator gave here stays
+    assert store.users.named("dr ada").role is Role.AUDITOR
+    assert store.verify_audit().ok
+
+
+def test_a_role_that_changed_ends_the_sessions_of_the_former_one(
+    visitor: Browser, provider: FakeProvider
+) -> None:
+    provider.claims = {"groups": ["privacy-leads"]}
+    assert _go(visitor, provider).status_code == 200
+    provider.claims = {}
+    other = Browser(visitor.client.app)  # type: ignore[arg-type]
+    assert _go(other, provider).status_code == 200
+    assert visitor.client.get("/api/v1/me").status_code == 401
+    assert other.client.get("/api/v1/me").json()["role"] == "reviewer"
+
+
 def test_an_account_made_here_keeps_its_role_when_no_claim_says_another(
     visitor: Browser, provider: FakeProvider, store: Store, clock: Clock
 ) -> None:
