@@ -143,6 +143,15 @@ def is_label(text: str) -> bool:
     return bool(_LABEL_WORDS.intersection(words)) and n_digits <= 2 and "@" not in stripped  # noqa: PLR2004
 
 
+def is_label_word(word: str) -> bool:
+    """Tell one word by which labels are known.
+
+    >>> is_label_word("Number"), is_label_word("Numb")
+    (True, False)
+    """
+    return word.lower() in _LABEL_WORDS
+
+
 def pair(label: str, value: str) -> str:
     """Join a label and its value the way a form does.
 

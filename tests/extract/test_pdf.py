@@ -67,6 +67,25 @@ def test_annotations_and_attachments_are_read(read: Read) -> None:
     assert document.locate(document.text.index("Lena Okafor")) == "list.csv#row2"
 
 
+def test_the_words_of_a_turned_table_head_stay_apart(read: Read) -> None:
+    stream = io.BytesIO()
+    page = canvas.Canvas(stream, pagesize=letter)
+    for number in range(12):
+        page.drawString(72, 580 - 14 * number, "1 77 Ann Roy, of the ward, was re-" if number else LINE)
+    page.drawString(72, 412, "ferred home")
+    page.setFont("Helvetica", 7)
+    for number, head in enumerate(["No", "ID", "Name", "Phone"]):
+        page.saveState()
+        page.translate(100 + 11.4 * number, 600)
+        page.rotate(90)
+        page.drawString(0, 0, head)
+        page.restoreState()
+    page.save()
+    text = read(stream.getvalue(), "a.pdf").text
+    assert "No ID Name Phone" in text
+    assert "was referred home" in text
+
+
 @pytest.mark.parametrize("in_one", [False, True])
 def test_the_values_of_an_xfa_form_are_read(read: Read, *, in_one: bool) -> None:
     data = (
