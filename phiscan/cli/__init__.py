@@ -35,6 +35,7 @@ COMMANDS: dict[str, str] = {
     "learn": "phiscan.cli.learn:learn",
     "estimate": "phiscan.cli.estimate:estimate",
     "score": "phiscan.cli.score:score",
+    "train": "phiscan.cli.train:train",
     "doctor": "phiscan.cli.doctor:doctor",
     "completion": "phiscan.cli.completion:completion",
 }

@@ -1,4 +1,4 @@
-"""Make the models that are shipped: documents with known names, the tagger trained on them, its card and its gate.
+"""Make the name tagger that is shipped: documents with known names, training, its card and its gate.
 
 Never needed to scan: the weights lie in ``phiscan/screen/data``. Needs the extra ``train``.
 """

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
+import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from phiscan.train.people import PEOPLE, Pieces, written
 from phiscan.train.world import EPONYMS, World
 
-PERSON, ORGANIZATION, LOCATION, ADDRESS = "PER", "ORG", "LOC", "ADR"
+ORGANIZATION, LOCATION, ADDRESS = "ORG", "LOC", "ADR"
 HERE = Path(__file__).parent
 _CHOICE = re.compile(r"\[([^\[\]{}]*(?:\{[^{}\[\]]*\}[^\[\]{}]*)*)\]")
 _SLOT = re.compile(r"\{([a-z]+)(\d?)\}")
@@ -39,13 +41,21 @@ class Labelled:
 class Writer:
     """Fills templates."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, *, without_held_out: bool = False, only_held_out: bool = False) -> None:
+        """Read the templates: all, or without the tenth that is held out, or that tenth alone."""
         self.world = World(seed)
         self.random = self.world.random
-        self._sentences = _lines("sentences.txt")
-        self._plain = _lines("plain.txt")
         forms = (HERE / "forms.txt").read_text(encoding="utf-8").split("\n", 1)[1]
-        self._forms = [form.strip("\n") for form in forms.split("\n---\n")]
+        templates = (
+            [form.strip("\n") for form in forms.split("\n---\n")],
+            _lines("sentences.txt"),
+            _lines("plain.txt"),
+        )
+        if without_held_out or only_held_out:
+            chosen = [[t for t in some if _held_out(t) == only_held_out] for some in templates]
+            self._forms, self._sentences, self._plain = chosen
+        else:
+            self._forms, self._sentences, self._plain = templates
 
     def documents(self, n_documents: int) -> Iterator[Labelled]:
         """Yield documents: forms and letters, runs of sentences, text without a name."""
@@ -91,16 +101,16 @@ class Writer:
             chosen = self.random.choice(match[1].split("|"))
             template = template[: match.start()] + chosen + template[match.end() :]
 
-    def _value(self, name: str, number: str, people: dict[str, tuple[str, str]]) -> list[tuple[str, str]]:
+    def _value(self, name: str, number: str, people: dict[str, tuple[str, str]]) -> Pieces:
         world, pick = self.world, self.random.choice
         french = name.startswith("fr")
         locale = pick(["fr_CA", "fr_CA", "fr_FR"]) if french else ""
         base = name[2:] if french else name
-        if base in _PEOPLE:
+        if base in PEOPLE:
             first, last = people.get(number) or (world.first(locale), world.last(locale))
             if number:
                 people[number] = (first, last)
-            return self._person(base, first, last)
+            return written(base, first, last, self.random, world.first)
         simple: dict[str, Callable[[], tuple[str, str]]] = {
             "org": lambda: (world.organization(), ORGANIZATION),
             "hospital": lambda: (world.hospital(), ORGANIZATION),
@@ -122,57 +132,13 @@ class Writer:
                 ]
             )
             filled = self.fill(row)
-            result, position = [], 0
+            result: Pieces = []
+            position = 0
             for start, end, label in filled.spans:
                 result += [(filled.text[position:start], ""), (filled.text[start:end], label)]
                 position = end
             return [*result, (filled.text[position:], "")]
         return [(self._plain_value(base), "")]
-
-    def _person(self, base: str, first: str, last: str) -> list[tuple[str, str]]:  # noqa: PLR0911 (one per form)
-        pick, draw = self.random.choice, self.random.random()
-        initial = pick("ABCDEFGHJKLMNPRSTW")
-        if base == "first":
-            return [(first, PERSON)]
-        if base in {"last", "name"}:
-            if base == "name" and draw < 0.5:  # noqa: PLR2004
-                return [(f"{first} {last}", PERSON)]
-            return [(last, PERSON)]
-        if base == "lastfirst":
-            return [(f"{last}, {first}" + (f" {initial}." if draw < 0.2 else ""), PERSON)]  # noqa: PLR2004
-        if base == "docname":
-            lead, tail = pick(
-                [
-                    ("Dr. ", ""),
-                    ("Dr ", ""),
-                    ("", ", MD"),
-                    ("", ", M.D."),
-                    ("", " MD"),
-                    ("", ", RN"),
-                    ("", ", NP"),
-                ]
-            )
-            name = pick(
-                [f"{first} {last}", f"{first} {last}", f"{first[0]}. {last}", f"{first} {initial}. {last}"]
-            )
-            return [(lead, ""), (name, PERSON), (tail, "")]
-        if base == "per":
-            if draw < 0.3:  # noqa: PLR2004
-                return [(first, PERSON)]
-            if draw < 0.42:  # noqa: PLR2004
-                return [(last, PERSON)]
-            if draw < 0.54:  # noqa: PLR2004
-                return [
-                    (pick(["Mr. ", "Ms. ", "Mrs. ", "Dr. ", "Mr ", "Dr ", "Miss ", "Prof. "]), ""),
-                    (last, PERSON),
-                ]
-        draw = self.random.random()
-        forms = (
-            (0.84, f"{first} {last}"), (0.89, f"{first} {initial}. {last}"), (0.92, f"{first[0]}. {last}"),
-            (0.95, f"{first} {self.world.first()} {last}"), (0.97, f"{first[0]}.{initial}. {last}"),
-            (0.98, f"{first} {initial} {last}"), (1.1, f"{first} {last} {pick(['Jr.', 'Jr', 'III', 'Sr.'])}"),
-        )  # fmt: skip
-        return [(next(form for limit, form in forms if draw < limit), PERSON)]
 
     def _address(self) -> str:
         world, pick = self.world, self.random.choice
@@ -218,6 +184,9 @@ class Writer:
             "user": lambda: world.fake("user_name", "en_US"),
             "money": lambda: pick(["$", "€", "CAD "]) + str(number(5, 90_000)),
             "job": world.job,
+            "newdrug": world.new_drug,
+            "word": world.french,
+            "wordcap": lambda: world.french().capitalize(),
             "pos": lambda: pick(["his", "her", "their"]),
             "cap": lambda: pick("ABCDEFGHJKLMNPRSTW"),
             "month": lambda: pick(_MONTHS),
@@ -228,22 +197,34 @@ class Writer:
 
     def _disturbed(self, document: Labelled) -> Labelled:
         draw = self.random.random()
-        if draw < 0.10:  # noqa: PLR2004
+        if draw < 0.10:  # noqa: PLR2004 (shares of the mix)
             return _mapped(document, str.upper)
-        if draw < 0.17:  # noqa: PLR2004
+        if draw < 0.19:  # noqa: PLR2004
             return _mapped(document, str.lower)
-        if draw < 0.21:  # noqa: PLR2004
+        if draw < 0.23:  # noqa: PLR2004
+            return self._some_lines(document)
+        if draw < 0.27:  # noqa: PLR2004
             return _mapped(document, self._scanned)
-        if draw < 0.29 and "\n" not in document.text:  # noqa: PLR2004
+        if draw < 0.35 and "\n" not in document.text:  # noqa: PLR2004
             width = self.random.randint(40, 80)
             return _mapped(document, lambda text: text, width=width)
         return document
 
+    def _some_lines(self, document: Labelled) -> Labelled:
+        """Write some lines in lower case or in capitals, as hurried notes and printed headers have them."""
+        changes: list[Callable[[str], str]] = [str.lower, str.lower, str.upper, str]
+        change = self.random.choice(changes)
+
+        def next_line(char: str) -> str:
+            nonlocal change
+            if char == "\n":
+                change = self.random.choice(changes)
+            return change(char)
+
+        return _mapped(document, next_line)
+
     def _scanned(self, char: str) -> str:
         return _CONFUSED.get(char, char) if self.random.random() < 0.04 else char  # noqa: PLR2004
-
-
-_PEOPLE = frozenset({"first", "last", "full", "name", "lastfirst", "docname", "per"})
 
 
 def _mapped(document: Labelled, change: Callable[[str], str], width: int = 0) -> Labelled:
@@ -258,6 +239,10 @@ def _mapped(document: Labelled, change: Callable[[str], str], width: int = 0) ->
         places.append(places[-1] + len(changed))
     spans = tuple((places[start], places[end], label) for start, end, label in document.spans)
     return Labelled("".join(pieces), spans)
+
+
+def _held_out(template: str) -> bool:
+    return zlib.crc32(template.encode()) % 10 == 0
 
 
 def _lines(name: str) -> list[str]:

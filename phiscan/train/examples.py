@@ -82,7 +82,7 @@ def inventory(documents: Sequence[Labelled], kinds: Kinds, *, min_documents: int
 def sequences(
     document: Labelled, stream: Stream, lexicon: Lexicon, source: str
 ) -> Iterator[tuple[list[list[str]], list[str]]]:
-    """Yield the features and labels of each unit; a unit of ``source`` that may hold an unmarked name is left out."""
+    """Yield the features and labels of each unit, less those that may hold an unmarked name in ``source``."""
     labels = gold(document, stream)
     index = stream.units.index
     names_of: dict[int, tuple[tuple[str, ...], ...]] = {}

@@ -10,7 +10,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from phiscan.train.documents import ADDRESS, LOCATION, ORGANIZATION, PERSON, Labelled
+from phiscan.train.documents import ADDRESS, LOCATION, ORGANIZATION, Labelled
+from phiscan.train.people import PERSON
 from phiscan.train.world import World
 
 # Sets that come from one source, or are of one kind, are left out together.

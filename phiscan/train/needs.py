@@ -19,5 +19,6 @@ def needed(module: str) -> Any:
     try:
         return import_module(module)
     except ImportError:
-        message = f"training: expected the package {PACKAGES[module]}: pip install 'phiscan[train]'"
+        package = PACKAGES[module.partition(".")[0]]
+        message = f"training: expected the package {package}: pip install 'phiscan[train]'"
         raise InputError(message) from None

@@ -40,6 +40,13 @@ EPONYMS = (
 _BRANDS = (
     "soft tek data link net med care gen nova bio max web corp labs works cloud logic media trade bank"
 ).split()
+# Endings of generic names (WHO, stem book) and of brands.
+DRUG_STEMS = (
+    "mab nib pril sartan olol statin azole cillin mycin floxacin vir caine gliptin gliflozin tidine prazole"
+    " setron triptan dipine zepam zolam barbital oxetine pramine tiapine peridone done fentanil parin xaban"
+    " grel parib ciclib lisib tinib zumab ximab limumab cept glutide lukast terol asone onide thiazide semide"
+).split()
+_BRAND_ENDS = "ra ia ex ix va or iva yx ium axa ena ibra opa eza uvo".split()
 _JOBS = (
     "teacher engineer plumber nurse lawyer accountant farmer driver manager director analyst pilot carpenter"
     " journalist electrician baker clerk architect designer cashier mechanic consultant reporter chef actor"
@@ -61,6 +68,9 @@ class World:
             kind: _terms(f"health_{kind}")
             for kind in ("conditions", "symptoms", "drugs", "procedures", "icd10cm")
         }
+        words = needed("faker.providers.lorem.fr_FR").Provider.word_list
+        known = frozenset(self._first) | frozenset(self._last)
+        self._french: list[str] = sorted({w for w in words if w.isalpha() and w.lower() not in known})
         self._words = [w for w in _terms("ordinary_words") if len(w) > 3 and w.isalpha()]  # noqa: PLR2004
 
     def fake(self, what: str, locale: str = "") -> str:
@@ -177,6 +187,22 @@ class World:
     def postcode(self) -> str:
         """Return a postal code."""
         return self.fake("postcode", self.random.choice(["en_US", "en_CA", "en_GB", ""]))
+
+    def new_drug(self) -> str:
+        """Return a drug that no list has: syllables of two, the stem of a class, or a coined brand."""
+        draw = self.random.random()
+        one = self.random.choice(self._lines["drugs"]).split()[0]
+        if draw < 0.4:  # noqa: PLR2004 (shares of the mix)
+            return self.permuted(self._lines["drugs"])
+        vowels = [m.end() for m in re.finditer(f"[{_VOWELS}]+", one)][:2] or [len(one)]
+        head = one[: vowels[-1]]
+        if draw < 0.8:  # noqa: PLR2004
+            return (head + self.random.choice(DRUG_STEMS)).capitalize()
+        return (head + self.random.choice(_BRAND_ENDS)).capitalize()
+
+    def french(self) -> str:
+        """Return a French word of every day."""
+        return self.random.choice(self._french)
 
     def term(self, kind: str) -> str:
         """Return a health term of one dictionary."""

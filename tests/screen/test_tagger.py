@@ -1,5 +1,3 @@
-import importlib
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -13,8 +11,6 @@ from phiscan.screen.gazetteer import load_gazetteer
 from phiscan.screen.tagger import TaggerRecognizer, load_kinds
 from phiscan.screen.tagger_model import TaggerModel
 from phiscan.screen.tagger_tokens import CAPS, LOWER, MIXED, line_modes, split, units
-
-TRAINING = Path(__file__).resolve().parents[2] / "scripts" / "train_names"
 
 
 @pytest.fixture(scope="module")
@@ -118,40 +114,3 @@ def test_weights_of_another_format_are_refused(tmp_path: Path) -> None:
     np.savez(tmp_path / "names.npz", weight=np.zeros(1))
     with pytest.raises(ModelError, match="format"):
         TaggerModel.load(load_kinds(load_gazetteer()), tmp_path)
-
-
-def test_labels_are_those_of_crfsuite(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pycrfsuite = pytest.importorskip("pycrfsuite")
-    pytest.importorskip("faker")
-    monkeypatch.setattr(sys, "path", [str(TRAINING), *sys.path])
-    documents = importlib.import_module("documents")
-    train = importlib.import_module("train")
-
-    written = [("generator", document) for document in documents.Writer(5).documents(120)]
-    kinds = load_kinds(load_gazetteer())
-    used = train.inventory(written, kinds)
-    lexicon = train.Lexicon(kinds, used)
-    trainer = pycrfsuite.Trainer(verbose=False)
-    for source, document in written[:80]:
-        for features, labels in train.sequences(document, lexicon.read(document.text), lexicon, source):
-            trainer.append(features, labels)
-    trainer.set_params({**train.PARAMETERS, "max_iterations": 25})
-    trainer.train(str(tmp_path / "model"))
-    train.export(str(tmp_path / "model"), used, tmp_path, precision=np.float64, least=0.0)
-    ours = TaggerModel.load(kinds, tmp_path)
-    theirs = pycrfsuite.Tagger()
-    theirs.open(str(tmp_path / "model"))
-    n_names = 0
-    for source, document in written:
-        stream = ours.lexicon.read(document.text)
-        emission = ours.emission(stream)
-        labels = [ours.labels[i] for i in ours.best(stream, emission)]
-        probability = ours.probabilities(emission, stream.units.starts, stream.units.lengths)
-        position = 0
-        for features, _ in train.sequences(document, stream, ours.lexicon, source):
-            assert labels[position : position + len(features)] == theirs.tag(features)
-            mine = probability[position, ours.labels.index(theirs.tag(features)[0])]
-            assert mine == pytest.approx(theirs.marginal(theirs.tag(features)[0], 0), abs=0.02)
-            position += len(features)
-        n_names += sum(label != "O" for label in labels)
-    assert n_names > 100

@@ -1,0 +1,163 @@
+import re
+import tomllib
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from phiscan.errors import InputError
+from phiscan.screen.gazetteer import load_gazetteer
+from phiscan.screen.tagger import TaggerRecognizer, load_kinds
+from phiscan.screen.tagger_features import Lexicon
+from phiscan.screen.tagger_model import TaggerModel
+from phiscan.train import needs
+from phiscan.train.documents import Labelled, Writer
+from phiscan.train.examples import inventory, sequences
+from phiscan.train.foreign import surrogate
+from phiscan.train.gate import falls, last_card
+from phiscan.train.measure import Marked, measure
+from phiscan.train.names import Fold, Settings, train
+from phiscan.train.own import own_texts
+from phiscan.train.weights import export
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_labels_are_those_of_crfsuite(tmp_path: Path) -> None:
+    pycrfsuite = pytest.importorskip("pycrfsuite")
+    pytest.importorskip("faker")
+    written = list(Writer(5).documents(90))
+    kinds = load_kinds(load_gazetteer())
+    used = inventory(written, kinds, min_documents=6)
+    lexicon = Lexicon(kinds, used)
+    trainer = pycrfsuite.Trainer(verbose=False)
+    for document in written[:60]:
+        for features, labels in sequences(document, lexicon.read(document.text), lexicon, "generator"):
+            trainer.append(features, labels)
+    trainer.set_params(Settings(max_iterations=12).parameters())
+    trainer.train(str(tmp_path / "model"))
+    export(str(tmp_path / "model"), used, tmp_path, precision=np.float64, least=0.0)
+    ours = TaggerModel.load(kinds, tmp_path)
+    theirs = pycrfsuite.Tagger()
+    theirs.open(str(tmp_path / "model"))
+    n_names = 0
+    for document in written:
+        stream = ours.lexicon.read(document.text)
+        emission = ours.emission(stream)
+        labels = [ours.labels[i] for i in ours.best(stream, emission)]
+        probability = ours.probabilities(emission, stream.units.starts, stream.units.lengths)
+        position = 0
+        for features, _ in sequences(document, stream, ours.lexicon, "generator"):
+            tagged = theirs.tag(features)
+            assert labels[position : position + len(features)] == tagged
+            mine = probability[position, ours.labels.index(tagged[0])]
+            assert mine == pytest.approx(theirs.marginal(tagged[0], 0), abs=0.02)
+            position += len(features)
+        n_names += sum(label != "O" for label in labels)
+    assert n_names > 50
+
+
+@pytest.mark.slow  # two trainings, some seconds
+def test_the_same_seed_gives_the_same_bytes_and_another_seed_others(tmp_path: Path) -> None:
+    pytest.importorskip("pycrfsuite")
+    pytest.importorskip("faker")
+    made = []
+    for number, seed in enumerate((3, 3, 4)):
+        out = tmp_path / str(number)
+        train(Settings(seed=seed, n_documents=60, max_iterations=5), Fold(), data=None, out=out)
+        made.append((out / "names.npz").read_bytes() + (out / "names.json").read_bytes())
+    assert made[0] == made[1]
+    assert made[0] != made[2]
+
+
+def test_held_out_templates_are_not_among_the_others() -> None:
+    pytest.importorskip("faker")
+    every, rest, held = Writer(1), Writer(1, without_held_out=True), Writer(1, only_held_out=True)
+    for kind in ("_forms", "_sentences", "_plain"):
+        a, b, c = (set(getattr(writer, kind)) for writer in (every, rest, held))
+        assert b | c == a
+        assert not b & c
+        assert c
+
+
+def test_spans_of_a_document_cover_names_whatever_the_case_of_its_lines() -> None:
+    pytest.importorskip("faker")
+    for document in Writer(2).documents(80):
+        reach = 0
+        for start, end, _label in document.spans:
+            assert reach <= start < end <= len(document.text)
+            assert document.text[start:end].strip()
+            reach = end
+
+
+def test_a_missing_package_is_named_with_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(needs, "import_module", lambda name: exec(f"import no_such_{name}"))  # noqa: S102 (an import that fails)
+    with pytest.raises(InputError, match=r"python-crfsuite: pip install 'phiscan\[train\]'"):
+        needs.needed("pycrfsuite")
+
+
+def test_the_gate_refuses_what_falls_and_only_on_the_same_text() -> None:
+    before = {"figures": {"a": {"person_recall": 95.0, "persons_beyond_gold_per_1000_words": 1.0}}}
+    same = {"figures": {"a": {"person_recall": 93.6, "persons_beyond_gold_per_1000_words": 1.4}}}
+    worse = {"figures": {"a": {"person_recall": 93.4, "persons_beyond_gold_per_1000_words": 1.6}}}
+    assert falls(before, same) == []
+    assert [line.split()[1] for line in falls(before, worse)] == [
+        "persons_beyond_gold_per_1000_words",
+        "person_recall",
+    ]
+    assert falls({**before, "hashes": {"a": "1"}}, {**worse, "hashes": {"a": "2"}}) == []
+
+
+def test_the_gate_lets_two_tokens_of_a_small_set_go() -> None:
+    before = {"figures": {"a": {"person_recall": 95.0, "n_person_tokens": 40}}}
+    after = {"figures": {"a": {"person_recall": 91.0, "n_person_tokens": 40}}}
+    assert falls(before, after) == []
+
+
+def test_a_last_card_that_is_none_is_refused_by_name(tmp_path: Path) -> None:
+    path = tmp_path / "names.json"
+    with pytest.raises(InputError, match=r"names\.json: expected names\.json of the last weights"):
+        last_card(path)
+    path.write_text("[]", encoding="utf-8")
+    with pytest.raises(InputError, match="expected an object"):
+        last_card(path)
+
+
+def test_own_texts_have_two_halves_without_brackets() -> None:
+    halves = own_texts()
+    sizes = [sum(len(text.spans) for text in half) for half in halves.values()]
+    assert min(sizes) > 25
+    for text in (text for half in halves.values() for text in half):
+        assert not re.search(r"<<|>>", text.text)
+        assert all(text.text[a:b].strip() == text.text[a:b] for a, b, _ in text.spans)
+
+
+def test_surrogates_replace_every_word_of_a_name_alike() -> None:
+    class World:
+        def first(self) -> str:
+            return "Quill"
+
+        def last(self) -> str:
+            return "Marsh"
+
+    text = "Ann Roy and ROY"
+    changed = surrogate(Labelled(text, ((0, 7, "PER"), (12, 15, "PER"))), World())  # type: ignore[arg-type]
+    assert changed.text == "Quill Marsh and MARSH"
+    assert [changed.text[a:b] for a, b, _ in changed.spans] == ["Quill Marsh", "MARSH"]
+
+
+def test_measuring_counts_tokens_and_gives_no_precision_where_not_every_name_is_marked() -> None:
+    texts = [Marked("Yesterday I met Quenby Draskovin at the station.", ((16, 32, "person"),))]
+    figures, errors = measure(TaggerRecognizer.load(), texts, fully_marked=False)
+    assert figures["n_person_tokens"] == 2
+    assert figures["person_recall"] == 100.0
+    assert figures["person_precision"] is None
+    assert "every name" in str(figures["reason"])
+    assert errors == []
+
+
+def test_the_extra_names_what_training_imports() -> None:
+    extra = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"][
+        "optional-dependencies"
+    ]["train"]
+    assert set(needs.PACKAGES.values()) == set(extra)
