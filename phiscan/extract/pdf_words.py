@@ -15,7 +15,7 @@ _N_LOOKED_AT = 400  # characters of a page whose angle is asked for
 _TURNED = 0.02  # radians
 _GAP = 0.8  # of the larger letter; a space is a third of one, spaced letters are half of one apart
 _NO_ANGLE = -1.0
-_BROKEN = re.compile(r"(?<![^\W_])([^\W\d_]{1,12})\n([^\W\d_]{1,12})(?![^\W_])")
+_BROKEN = re.compile(r"(?<![^\W_])([^\W\d_]{1,12})\n(?=([^\W\d_]{1,12})(?![^\W_]))")
 _HYPHEN = 2  # how pdfium marks one at a line end; the line end itself is left out
 
 
@@ -78,4 +78,4 @@ def _tidy(text: str) -> str:
 def _joined_label(match: re.Match[str]) -> str:
     head, tail = match.groups()
     is_broken = is_label_word(head + tail) and not is_label_word(head) and not is_label_word(tail)
-    return head + tail if is_broken else match.group()
+    return head if is_broken else match.group()
