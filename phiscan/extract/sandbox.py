@@ -124,10 +124,9 @@ class Sandbox:
         self._doubted: set[Future[Any]] = set()  # answers of a pool that broke, not looked at before it did
 
     def __enter__(self) -> Self:
-        """Start the workers."""
+        """Be ready: the workers are started when the first item comes."""
         CONSTS.term_timeout = 0.1  # a hang that holds the GIL never answers SIGTERM
         CONSTS.sleep_unit = 0.02
-        self._start()
         return self
 
     def __exit__(
@@ -194,6 +193,8 @@ class Sandbox:
         seconds = self.limits.time_s
         if len(chunk) > 1:
             seconds = min(seconds, HASTY_S)
+        if self._pool is None:
+            self._start()
         try:
             return self._schedule(function, chunk, seconds)
         except (RuntimeError, OSError):  # among them a broken pool

@@ -156,7 +156,7 @@ def feature_information(first: ArrayLike, second: ArrayLike, n_bins: int = 8) ->
 
 
 def _log_choose(n: float, k: NDArray[np.float64] | float) -> NDArray[np.float64]:
-    """Return the logarithm of the binomial coefficients; scipy.stats has them too, but takes a second to load."""
+    """Return logarithms of binomial coefficients (scipy.stats, which has them, takes a second to load)."""
     return np.asarray(-np.log1p(n) - betaln(n - k + 1, k + 1))
 
 

@@ -74,8 +74,9 @@ def scan(
     """
     options, pace = options or ScanOptions(), pace or Pace()
     config = config.with_learned(learned_version(store))
-    build_engine(config)  # an unusable rule or model is said here, once, not by every worker
     parts = versions(config)
+    if not store.has_scanned_with(parts):
+        build_engine(config)  # an unusable rule or model is said here, once, not by every worker
     key = versions_key(parts)
     state = store.begin_scan(roots, versions=parts, options=options.as_dict(), now=_now())
     ledger = Ledger(store, state.id, key, on_progress or (lambda _progress: None))

@@ -19,6 +19,7 @@ from phiscan.review.reuse import note_departures
 from phiscan.review.statements import chunks
 from phiscan.review.tables import examination, file, root, scan, scan_root, sighting
 
+_RECENT = 20  # finished scans whose versions are compared
 
 def begin_scan(
     connection: sa.Connection,
@@ -92,6 +93,12 @@ def finish_scan(
         of_scan = sa.select(scan_root.c.root_id).where(scan_root.c.scan_id == scan_id)
         connection.execute(root.update().where(root.c.id.in_(of_scan)).values(complete_scan_id=scan_id))
         work_rows.drop_departed(connection, scan_id)
+
+
+def has_scanned_with(connection: sa.Connection, versions: Mapping[str, str]) -> bool:
+    """Tell whether a scan by exactly these versions came to its end."""
+    finished = sa.select(scan.c.versions).where(scan.c.status == "complete").order_by(scan.c.id.desc())
+    return any(row.versions == dict(versions) for row in connection.execute(finished.limit(_RECENT)))
 
 
 def known(
