@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from phiscan.train.foreign import ATTRIBUTION, FAMILIES
+from phiscan.train.foreign import ATTRIBUTION, FAMILIES, FOLDS
 from phiscan.train.gate import BEYOND, POINTS, TOKENS
 
 _HEADER = (
@@ -16,29 +16,25 @@ _HEADER = (
 )
 _CARD = """# Model card: the name tagger
 
-Finds names of people, organizations, places and street addresses in running text, where no label or
-title gives them away. A linear-chain conditional random field, trained by CRFsuite, run by numpy alone.
-Written by [`phiscan train names`](train.md); do not edit.
+Finds names of people, organizations, places and street addresses in running text, where no label or title
+gives them away. A linear-chain conditional random field, trained by CRFsuite, run by numpy alone. Written
+by [`phiscan train names`](train.md); do not edit.
 
 ## What it does on text that it never saw
 
 Tokens are runs without white space, all figures in percent, at the thresholds of the program. Precision
-is
-missing where the source does not mark every name; persons beyond the gold are then right in part.
+is missing where the source does not mark every name; persons beyond the gold are then right in part.
 
 {table}
 
-* The foreign sets: each measured by a model trained **without the whole family of that set**, and
-  without the
-  held-out templates. Families: {families}. The shipped model was trained on all of them.
-* Held-out templates: documents made from the tenth of the templates that the model of the last family
-  had not seen.
-  A generator knows its own style: read it as a lower bound of what can go wrong, never as a promise.
-* Own texts: written for known weak places (capitals with the last name first, lower case, French,
-  drugs, surnames
-  alone), in no template's style, never trained on. One half was looked at during development, the other
-  half once,
-  after the weights were chosen. They are small: {own_tokens} tokens of names each.
+* The foreign sets: each measured by a model trained **without the whole family of that set**, and without
+  the held-out templates. Families: {families}. Left out together: {folds}. The shipped model was trained
+  on all.
+* Held-out templates: documents made from the tenth of the templates that the model of the last fold had
+  not seen. A generator knows its own style: no promise, and it changes with the templates.
+* Own texts: written for known weak places (capitals with the last name first, lower case, French, drugs,
+  surnames alone), in no template's style, never trained on. One half was looked at during development,
+  the other once, after the weights were chosen. They are small: {own_tokens} tokens of names.
 * Unknown names: tokens of persons of which no word is on a list of names.
 
 The tagger stands beside the rules (labels, titles, credentials, gazetteer forms); the figures of both
@@ -47,24 +43,18 @@ together are in [the explanation of screening](../explanation/screening.md).
 ## The gate
 
 `phiscan train names` compares these figures with the last card's and refuses weights when a recall or a
-precision of
-persons falls by more than {points} points (or {tokens} tokens, where that is more), or persons beyond
-the gold
-rise by more than {beyond} per 1,000 words, on a set of the same content.
+precision of persons falls by more than {points} points (or {tokens} tokens, where that is more), or
+persons beyond the gold rise by more than {beyond} per 1,000 words, on a set of the same content.
 
 ## Trained on
 
-{n_documents} documents, {n_tokens} tokens, seed {seed}. The generator (`phiscan/train/`) fills
-sentences, forms, lists, letters, tables, dialogue, HL7, JSON, XML and French notes with names of Faker's
-locales, of the gazetteers, and of syllables put together, and with drugs that no list has. A tenth is
-in capitals,
-a tenth in lower case, a part has lines of both or is misread as by a scanner. In each document
-{hidden:.0%} of the
-name lists are hidden, so that unknown names are learned. The openly licensed sets had every marked name
-of a
-person replaced by a surrogate, and lines that may hold an unmarked name left out; no text of theirs is
-stored in the
-weights beyond single words that occur in {min_documents} documents and more.
+{n_documents} documents, {n_tokens} tokens, seed {seed}. The generator (`phiscan/train/`) fills sentences,
+forms, lists, letters, tables, dialogue, HL7, JSON, XML and French notes with names of Faker's locales, of
+the gazetteers, and of syllables put together, and with drugs that no list has. A tenth is in capitals, a
+tenth in lower case, a part has lines of both or is misread as by a scanner. In each document {hidden:.0%}
+of the name lists are hidden, so that unknown names are learned. The openly licensed sets had every marked
+name of a person replaced by a surrogate, and lines that may hold an unmarked name left out; no text of
+theirs is stored in the weights beyond single words that occur in {min_documents} documents and more.
 
 | set | source and licence | SHA-256, first 16 digits |
 | --- | --- | --- |
@@ -86,8 +76,8 @@ label {n_unlike_crfsuite} tokens of 400 documents otherwise than CRFsuite's own.
   lower case.
 * A name that stands alone and is also a word ("Hope called", "Will") is often missed without context.
 * Trained on English and French in Latin letters. Names in other scripts are found by labels only.
-* A coined company name may be taken for a person, and so may a drug that no list has; the queue shows
-  the score.
+* A coined company name may be taken for a person, and so may a drug that no list has; the queue shows the
+  score.
 """
 
 
@@ -95,6 +85,7 @@ def render(card: Mapping[str, Any]) -> str:
     """Return the text of docs/reference/model-card-names.md; ``card`` is what names.json says."""
     hashes: Mapping[str, str] = card["hashes"]
     families = "; ".join(f"{family} ({', '.join(names)})" for family, names in FAMILIES.items())
+    folds = "; ".join(" + ".join(some) for some in FOLDS.values())
     own = [f["n_person_tokens"] for name, f in card["figures"].items() if name.startswith("own")]
     used = [name for name in ATTRIBUTION if name in hashes]
     sources = [f"| {name} | {ATTRIBUTION[name]} | {hashes[name][:16]} |" for name in used]
@@ -102,6 +93,7 @@ def render(card: Mapping[str, Any]) -> str:
     return _CARD.format(
         table="\n".join([_HEADER, *(_row(name, figures) for name, figures in card["figures"].items())]),
         families=families,
+        folds=folds,
         own_tokens=" and ".join(map(str, own)),
         points=POINTS,
         tokens=TOKENS,

@@ -27,7 +27,7 @@ from phiscan.train.examples import (
     seen_in_part,
     sequences,
 )
-from phiscan.train.foreign import FAMILIES, read
+from phiscan.train.foreign import FAMILIES, FOLDS, read
 from phiscan.train.gate import falls, last_card
 from phiscan.train.measure import FULLY_MARKED, Figures, foreign_set, made, measure
 from phiscan.train.needs import needed
@@ -87,9 +87,9 @@ class Trained:
 
 @dataclass(frozen=True)
 class Fold:
-    """What one training leaves out: a family of sets, and a tenth of the templates."""
+    """What one training leaves out: families of sets, and a tenth of the templates."""
 
-    family: str = ""
+    families: tuple[str, ...] = ()
     held_out: bool = False
 
 
@@ -107,14 +107,14 @@ def train_names(settings: Settings, *, data: Path | None, out: Path, last: Path,
     hashes = _hashes(data)
     recipe = _recipe(settings, hashes)
     hashes |= dict.fromkeys(own_texts(), _sha256([OWN])) | {HELD_OUT: recipe}
-    folds = {family: Fold(family, held_out=True) for family in FAMILIES} if data else {}
+    folds = {name: Fold(some, held_out=True) for name, some in FOLDS.items()} if data else {}
     folds = folds or {TEMPLATES_FOLD: Fold(held_out=True)}
     figures: dict[str, Figures] = {}
     for name, fold in folds.items():
         folder = out / "folds" / name
         _trained(settings, fold, data=data, out=folder, recipe=recipe, tell=tell)
         recognizer = TaggerRecognizer.load(folder)
-        for set_name in FAMILIES[name] if data else ():
+        for set_name in (s for family in fold.families for s in FAMILIES[family]):
             texts = foreign_set(data / f"{set_name}.jsonl") if data else ()
             figures[set_name], _ = measure(recognizer, texts, fully_marked=set_name in FULLY_MARKED)
             tell(_line(set_name, figures[set_name]))
@@ -168,7 +168,7 @@ def _trained(
     settings: Settings, fold: Fold, *, data: Path | None, out: Path, recipe: str, tell: Tell
 ) -> None:
     """Train into ``out`` unless weights of this recipe lie there."""
-    left = ", ".join([*([fold.family] if fold.family else []), *([HELD_OUT] if fold.held_out else [])])
+    left = ", ".join([*fold.families, *([HELD_OUT] if fold.held_out else [])])
     if _made_by(recipe, out):
         tell(f"without {left or 'nothing'}: there already")
         return
@@ -194,7 +194,7 @@ def _corpora(settings: Settings, fold: Fold, data: Path | None) -> Iterator[tupl
         return
     world = World(settings.seed + 1)
     for family, names in FAMILIES.items():
-        if family != fold.family:
+        if family not in fold.families:
             for name in names:
                 for document in read(data, name, world):
                     yield name, document

@@ -6,7 +6,7 @@ All systems read the same documents in the same run: those of a set from its fir
 runs without white space; a token counts as found when a span of the system covers a part of it. P, R and F for persons
 (under a person's label) and for any identifier under any label. P and F stand only where the source marks everything.
 
-``--folds``: ``folds`` of ``phiscan train names --out``, with a tagger per family that was trained without it. A set whose
+``--folds``: ``folds`` of ``phiscan train names --out``, with taggers that were trained without the family of a set. A set whose
 family has none there is measured with the shipped tagger and marked *, because that tagger has seen it.
 
 Presidio runs its pattern recognizers on spaCy's blank English, scrubadub its default detectors (text_blob_name and spaCy's
@@ -33,7 +33,7 @@ from phiscan.screen.gazetteer import Word, load_gazetteer
 from phiscan.screen.name_tokens import tokenize
 from phiscan.screen.names import RuleNameRecognizer
 from phiscan.screen.tagger import TaggerRecognizer
-from phiscan.train.foreign import FAMILIES
+from phiscan.train.foreign import FAMILIES, FOLDS
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT.parent / "shared" / "data" / "text"
@@ -189,8 +189,8 @@ def measure(name: str, systems: dict[str, System], n_chars: int) -> dict[str, Ta
 
 
 def families() -> dict[str, str]:
-    """Map each set that the tagger was trained on to its family."""
-    return {name: family for family, names in FAMILIES.items() for name in names}
+    """Map each set that the tagger was trained on to the fold that leaves its family out."""
+    return {name: fold for fold, some in FOLDS.items() for family in some for name in FAMILIES[family]}
 
 
 def main() -> None:
