@@ -1,3 +1,4 @@
+import json
 import re
 import tomllib
 from pathlib import Path
@@ -16,7 +17,7 @@ from phiscan.train.examples import inventory, sequences
 from phiscan.train.foreign import surrogate
 from phiscan.train.gate import falls, last_card
 from phiscan.train.measure import Marked, measure
-from phiscan.train.names import Fold, Settings, train
+from phiscan.train.names import Fold, Settings, Trained, train, train_names
 from phiscan.train.own import own_texts
 from phiscan.train.weights import export
 
@@ -57,17 +58,38 @@ def test_labels_are_those_of_crfsuite(tmp_path: Path) -> None:
     assert n_names > 50
 
 
-@pytest.mark.slow  # two trainings, some seconds
-def test_the_same_seed_gives_the_same_bytes_and_another_seed_others(tmp_path: Path) -> None:
+@pytest.mark.slow  # four small trainings, some seconds
+def test_the_same_seed_gives_the_same_bytes_a_second_call_trains_nothing_and_a_fall_is_refused(
+    tmp_path: Path,
+) -> None:
     pytest.importorskip("pycrfsuite")
     pytest.importorskip("faker")
-    made = []
-    for number, seed in enumerate((3, 3, 4)):
-        out = tmp_path / str(number)
-        train(Settings(seed=seed, n_documents=60, max_iterations=5), Fold(), data=None, out=out)
-        made.append((out / "names.npz").read_bytes() + (out / "names.json").read_bytes())
-    assert made[0] == made[1]
-    assert made[0] != made[2]
+    settings = Settings(seed=3, n_documents=60, max_iterations=5)
+    last = tmp_path / "last.json"
+    last.write_text("{}", encoding="utf-8")
+    told: list[str] = []
+
+    def run(name: str) -> Trained:
+        return train_names(settings, data=None, out=tmp_path / name, last=last, tell=told.append)
+
+    one, two = run("one"), run("two")
+    assert one == two
+    assert not one.refused
+    for name in ("names.npz", "names.json", "model-card-names.md"):
+        assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
+    assert json.loads((tmp_path / "one" / "names.json").read_text(encoding="utf-8"))["hashes"]
+    card = json.loads(json.dumps(one.card))
+    card["figures"]["held-out templates"]["person_recall"] = 100.0
+    last.write_text(json.dumps(card), encoding="utf-8")
+    (tmp_path / "one" / "names.json").unlink()
+    told.clear()
+    assert run("one").refused[0].startswith("held-out templates: person_recall 100.0 -> ")
+    assert [line for line in told if line.endswith("there already")] == told[:2]
+    assert (tmp_path / "one" / "refused" / "names.npz").exists()
+    assert not (tmp_path / "one" / "names.json").exists()
+    other = tmp_path / "other"
+    train(Settings(seed=4, n_documents=60, max_iterations=5), Fold(), data=None, out=other)
+    assert (other / "names.npz").read_bytes() != (tmp_path / "two" / "names.npz").read_bytes()
 
 
 def test_held_out_templates_are_not_among_the_others() -> None:
