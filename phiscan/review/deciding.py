@@ -9,7 +9,7 @@ import sqlalchemy as sa
 
 from phiscan.errors import InputError
 from phiscan.model import Verdict
-from phiscan.review import audit, second_verdicts, work_rows
+from phiscan.review import audit, second_draw, work_rows
 from phiscan.review.column_types import storable
 from phiscan.review.database import inserted_id
 from phiscan.review.items import Decision
@@ -62,7 +62,7 @@ def decide(
         details = {"file": file_id, "verdict": values["verdict"], "content_hash": row.content_hash}
         entries.append(audit.Entry("decide", number, details))
     audit.append(connection, entries, actor=reviewer, at=now)
-    second_verdicts.draw(connection, made, now=now)
+    second_draw.draw(connection, made, now=now)
     work_rows.refresh(connection, [one.file_id for one in made])
     return made
 

@@ -19,6 +19,7 @@ import numpy as np
 import sqlalchemy as sa
 from numpy.typing import NDArray
 
+from phiscan.review import twins, work_rows
 from phiscan.review.second_verdicts import SECOND
 from phiscan.review.statements import chunks
 from phiscan.review.tables import file, near_group, near_signature, root, work_item
@@ -92,6 +93,7 @@ def regroup(connection: sa.Connection, groups: Sequence[Grouped]) -> int:
         )
         here = work_item.c.file_id.in_(some)
         connection.execute(work_item.update().where(here).values(group_id=mine.scalar_subquery()))
+    work_rows.refresh(connection, twins.to_look_at_again(connection))
     return len({one.group_id for one in groups})
 
 

@@ -91,12 +91,12 @@ def count(
     """Count the items that ``queue`` would return without a limit."""
     undecided = WorkState.UNDECIDED.value
     if scan_id is None:
+        secret = {SECOND, work_tallies.TWIN} if conceal else set()
         wanted = {verdict.value if verdict else undecided for verdict in verdicts or ()}
         return sum(
             n
             for awaits, state, _, _, _, referred, n in work_tallies.statuses(connection)
-            if referred
-            and (verdicts is None or (undecided if conceal and awaits == SECOND else state) in wanted)
+            if referred and (verdicts is None or (undecided if awaits in secret else state) in wanted)
         )
     referred = examination.c.referral == Referral.REFERRED.value
     query = present(sa.select(sa.func.count()).select_from(sighting), scan_id).where(referred)

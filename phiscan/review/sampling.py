@@ -15,7 +15,7 @@ import sqlalchemy as sa
 
 from phiscan.errors import InputError
 from phiscan.model import Outcome, Referral, Verdict
-from phiscan.review import audit, work_rows, work_tallies
+from phiscan.review import audit, work_rows, work_sources, work_tallies
 from phiscan.review.database import inserted_id, lock_chain
 from phiscan.review.deciding import checked_text, require_name
 from phiscan.review.standing import present
@@ -164,7 +164,7 @@ def draw(connection: sa.Connection, planned: Planned, *, by: str, now: datetime)
     by = checked_text("by", by)
     require_name("by", by)
     lock_chain(connection)
-    before = work_rows.latest_draw(connection)
+    before = work_sources.latest_draw(connection)
     old = sa.select(sample_member.c.file_id).where(sample_member.c.draw_id == before)
     concerned = [*connection.execute(old).scalars(), *(row["file_id"] for row in planned.members)]
     values = {

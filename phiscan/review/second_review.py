@@ -155,6 +155,7 @@ def adjudicate(
         or settled
         or row.content_hash != review.content_hash
         or row.verdict in {None, given.verdict}
+        or (row.file_id, row.content_hash) in open_contents(connection)
     ):
         message = f"{row.path}: there is no disagreement to settle (any more)"
         raise ConflictError(message)
@@ -185,15 +186,18 @@ def counts(connection: sa.Connection) -> SecondReviewCounts:
     drawn = connection.execute(sa.select(sa.func.count()).select_from(second_review)).scalar_one()
     pairs = list(_pairs(connection))
     disagreed = sum(pair.first is not pair.second for pair in pairs)
-    waiting = connection.execute(
-        sa.select(sa.func.count()).select_from(work_item).where(work_item.c.awaits == second_verdicts.SECOND)
-    ).scalar_one()
+    waits = (work_item.c.awaits == second_verdicts.SECOND) & work_item.c.is_open.is_(True)
+    query = sa.select(sa.func.count()).select_from(work_item).where(waits)
+    waiting = connection.execute(query).scalar_one()
     settled = sum(pair.settled is not None for pair in pairs)
     return SecondReviewCounts(int(drawn), int(waiting), len(pairs) - disagreed, disagreed, settled)
 
 
 def open_contents(connection: sa.Connection) -> frozenset[tuple[int, str]]:
-    """Return file and content hash of what awaits a blind second verdict: nobody else may see the first."""
+    """Return file and content hash of what awaits a blind second verdict, or has a twin that does.
+
+    Nobody may see what another said of it.
+    """
     query = sa.select(work_item.c.file_id, work_item.c.content_hash).where(
         work_item.c.awaits == second_verdicts.SECOND
     )

@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
-from hashlib import sha256
 from typing import Any
 
 import sqlalchemy as sa
 
-from phiscan.review import audit, desk_policy
-from phiscan.review.database import inserted_id
-from phiscan.review.items import Decision
 from phiscan.review.statements import listed
 from phiscan.review.tables import (
     adjudication,
@@ -39,30 +34,6 @@ _SETTLED = (
     .where(adjudication.c.second_review_id.in_(listed("reviews")), decision_undo.c.id.is_(None))
     .order_by(adjudication.c.id)
 )
-
-
-def draw(connection: sa.Connection, made: Sequence[Decision], *, now: datetime) -> None:
-    """Send a random share of newly decided contents to a second person; each content is drawn for once."""
-    policy = desk_policy.secret_policy(connection)
-    if policy is None or policy.second_review == 0:
-        return
-    entries = []
-    for one in made:
-        if not _is_drawn(policy.seed, one, policy.second_review) or drawn_for(
-            connection, one.file_id, one.content_hash
-        ):
-            continue
-        values = {
-            "decision_id": one.id,
-            "file_id": one.file_id,
-            "content_hash": one.content_hash,
-            "share": policy.second_review,
-            "drawn": now,
-        }
-        number = inserted_id(connection, second_review, values)
-        entries.append(audit.Entry("second_review", number, {"file": one.file_id}))
-    if entries:
-        audit.append(connection, entries, actor="phiscan", at=now)
 
 
 def drawn_for(connection: sa.Connection, file_id: int, content_hash: str) -> sa.Row[Any] | None:
@@ -112,9 +83,3 @@ def awaited(
         elif given.verdict != first.verdict:
             whom[file_id] = LEAD
     return whom
-
-
-def _is_drawn(seed: str, made: Decision, share: float) -> bool:
-    """Draw a content by a hash that nobody without the seed can foretell; the same content, the same lot."""
-    text = f"second\0{seed}\0{made.file_id}\0{made.content_hash}"
-    return int.from_bytes(sha256(text.encode()).digest()[:6]) / 2**48 < share

@@ -36,6 +36,11 @@ _STANDING = (
     .where(decision.c.file_id == sa.bindparam("file"), decision.c.content_hash == sa.bindparam("content"))
     .where(~sa.exists().where(decision_undo.c.decision_id == decision.c.id))
 )
+_HIDDEN = sa.select(work_item.c.file_id).where(
+    work_item.c.file_id == sa.bindparam("file"),
+    work_item.c.awaits == second_verdicts.SECOND,
+    work_item.c.is_open.is_(False),
+)
 _LATEST = tuple(
     sa.select(table.c.file_id, table.c.decided)
     .where(table.c.reviewer == sa.bindparam("by"), ~sa.exists().where(undone == table.c.id))
@@ -96,6 +101,7 @@ def decide(
         work_rows.refresh(connection, [file_id])
         form = {"second_verdict_id": number}
     else:
+        _require_shown(connection, row, reviewer)
         _require_no_dispute(connection, review, row, reviewer)
         if row.verdict is not None and row.reviewer != reviewer and not override:
             message = (
@@ -133,8 +139,9 @@ def decide_all(
     for file_id, verdict in given:
         row = _current(connection, file_id)
         review = second_verdicts.drawn_for(connection, file_id, row.content_hash)
-        _require_no_dispute(connection, review, row, reviewer)
         if review is None or not _is_second(connection, review, row, reviewer):
+            _require_shown(connection, row, reviewer)
+            _require_no_dispute(connection, review, row, reviewer)
             firsts.append((file_id, verdict))
             continue
         decide(
@@ -298,6 +305,17 @@ def _is_second(connection: sa.Connection, review: sa.Row[Any], row: sa.Row[Any],
     return given is None or given.reviewer in {reviewer, row.reviewer}
 
 
+def _require_shown(connection: sa.Connection, row: sa.Row[Any], reviewer: str) -> None:
+    """Refuse a verdict on what is judged, and hidden until its near-duplicates are, without saying how.
+
+    Raises:
+        ConflictError: it is so, and the reviewer gave neither verdict.
+    """
+    if row.reviewer != reviewer and connection.execute(_HIDDEN, {"file": row.file_id}).first() is not None:
+        message = f"{row.path}: it is judged; what was said is shown when its near-duplicates are judged too"
+        raise ConflictError(message)
+
+
 def _require_no_dispute(
     connection: sa.Connection, review: sa.Row[Any] | None, row: sa.Row[Any], reviewer: str
 ) -> None:
@@ -310,7 +328,7 @@ def _require_no_dispute(
         return
     given = second_verdicts.standing_seconds(connection, [review.id]).get(review.id)
     settled = second_verdicts.settlements(connection, [review.id])
-    if given is not None and reviewer != given.reviewer and given.verdict != row.verdict and not settled:
+    if given is not None and given.verdict != row.verdict and not settled:
         message = f"{row.path}: two people disagree about it; a lead who is neither settles it"
         raise InputError(message)
 
@@ -320,7 +338,7 @@ def _why_left_out(row: sa.Row[Any], exceptions: Collection[int], reviewer: str, 
         return "excepted"
     if row.hidden_until > moment:
         return "suppressed"
-    awaits_them = row.awaits == second_verdicts.SECOND and row.reviewer != reviewer
+    awaits_them = row.awaits == second_verdicts.SECOND and row.is_open and row.reviewer != reviewer
     if row.state != WorkState.UNDECIDED.value and not awaits_them:
         return "decided before"
     return ""

@@ -181,6 +181,11 @@ def counts(connection: sa.Connection, *, viewer: str, now: datetime) -> WorkCoun
     moment = iso(now)
     for awaits, state, reviewer, assignee, hidden_until, _, n in work_tallies.statuses(connection):
         seen = _state_seen(awaits, state, reviewer, viewer)
+        if (
+            awaits == work_tallies.TWIN and reviewer != viewer
+        ):  # there is nothing to decide, and nothing to see
+            by_state[WorkState.ANY] += n if hidden_until <= moment else 0
+            continue
         if hidden_until > moment:
             hidden += n if seen is WorkState.UNDECIDED else 0
             continue
@@ -326,7 +331,7 @@ def _in_state(state: WorkState, viewer: str, now: datetime) -> tuple[sa.ColumnEl
         return (*undecided, work_item.c.file_id.not_in(_skipped(viewer, now)))
     if state is WorkState.SKIPPED:
         # Said by `awaits`, which has no index: the few skips are looked up, not all that is open.
-        still_open = work_item.c.awaits.in_([FIRST, SECOND])
+        still_open = work_item.c.awaits.in_([FIRST, SECOND]) & ~work_item.c.is_open.is_(False)
         return (still_open, undecided[1], work_item.c.file_id.in_(_skipped(viewer, now)))
     if state in _VERDICTS:
         known = sa.or_(work_item.c.awaits != SECOND, work_item.c.reviewer == viewer)

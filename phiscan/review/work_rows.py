@@ -7,35 +7,28 @@ transaction: the row is made anew from the truth, never patched, so that ``rebui
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
 from hashlib import sha256
 from typing import Any
 
 import sqlalchemy as sa
 
-from phiscan.model import EntityType, FileResult, Outcome, Referral
-from phiscan.review import work_tallies
+from phiscan.model import EntityType, FileResult, Referral
+from phiscan.review import twins, work_sources, work_tallies
 from phiscan.review.database import lock_chain
 from phiscan.review.hiding import Place, hidden_until, hiders
 from phiscan.review.second_verdicts import FIRST, SECOND, awaited
 from phiscan.review.standing import present
 from phiscan.review.statements import chunks, listed, some_runs
 from phiscan.review.tables import (
-    access,
-    assignment,
-    decision,
-    decision_undo,
     examination,
     file,
-    finding,
-    near_group,
     root,
-    sample_draw,
     sample_member,
     scan_root,
     sighting,
     work_item,
 )
+from phiscan.review.twins import Twins
 from phiscan.review.work import WorkState
 
 N_BANDS = 10  # of scores, for the estimate of what is left
@@ -46,29 +39,10 @@ _BIT = {kind.value: 1 << place for place, kind in enumerate(EntityType)}
 # Put together once: a decision executes nearly all of them.
 _INSERT = work_item.insert()
 _REMOVE = work_item.delete().where(work_item.c.file_id.in_(listed("files")))
+_WAITING = sa.select(work_item.c.file_id, work_item.c.group_id, work_item.c.content_hash).where(
+    work_item.c.file_id.in_(listed("files")), work_item.c.awaits == SECOND, work_item.c.is_open.is_(True)
+)
 _IN_LIST = sa.select(work_item.c.file_id).where(work_item.c.file_id.in_(listed("files")))
-_LATEST_DRAW = sa.select(sa.func.max(sample_draw.c.id))
-_MEMBERS = sa.select(sample_member).where(
-    sample_member.c.file_id.in_(listed("files")), sample_member.c.draw_id == sa.bindparam("draw")
-)
-_VERDICTS = (
-    sa.select(decision)
-    .outerjoin(decision_undo, decision_undo.c.decision_id == decision.c.id)
-    .where(decision.c.file_id.in_(listed("files")), decision_undo.c.id.is_(None))
-    .order_by(decision.c.id)
-)
-_ASSIGNEES = (
-    sa.select(assignment.c.file_id, assignment.c.assignee)
-    .where(assignment.c.file_id.in_(listed("files")))
-    .order_by(assignment.c.id)
-)
-_GROUPS = sa.select(near_group).where(near_group.c.file_id.in_(listed("files")))
-_TYPES = (
-    sa.select(examination.c.file_id, finding.c.entity_type)
-    .join(finding, finding.c.examination_id == examination.c.id)
-    .where(examination.c.id.in_(listed("examinations")))
-    .distinct()
-)
 
 
 def types_mask(kinds: Iterable[str]) -> int:
@@ -92,13 +66,33 @@ def refresh(
     """
     lock_chain(connection)  # one at a time: rows are made from what the others left
     for some in chunks(dict.fromkeys(file_ids)):
-        gone = work_tallies.rows_of(connection, some)
-        if gone:
-            connection.execute(_REMOVE, {"files": some})
-        rows = _rows(connection, some, types or {})
-        if rows:
-            connection.execute(_INSERT, rows)
-        work_tallies.note(connection, gone, rows)
+        before = _waiting(connection, some)
+        rows = _renew(connection, some, types or {})
+        after = {row["file_id"]: _twins(row) for row in rows if row["awaits"] == SECOND and row["is_open"]}
+        # Who began or ceased to await a second verdict hides or shows what was said of its twins.
+        turned = {(before | after)[number] for number in before.keys() ^ after.keys()}
+        for others in chunks(twins.beside(connection, turned, but=some)):
+            _renew(connection, others, {})
+
+
+def _renew(connection: sa.Connection, some: Sequence[int], types: Mapping[int, int]) -> list[dict[str, Any]]:
+    gone = work_tallies.rows_of(connection, some)
+    if gone:
+        connection.execute(_REMOVE, {"files": some})
+    rows = _rows(connection, some, types)
+    if rows:
+        connection.execute(_INSERT, rows)
+    work_tallies.note(connection, gone, rows)
+    return rows
+
+
+def _waiting(connection: sa.Connection, some: Sequence[int]) -> dict[int, Twins]:
+    """Return those of these files that await a second verdict, each with whom it is judged."""
+    return {row["file_id"]: _twins(row) for row in connection.execute(_WAITING, {"files": some}).mappings()}
+
+
+def _twins(row: Mapping[str, Any]) -> Twins:
+    return Twins(row["group_id"], row["content_hash"])
 
 
 def rebuild(connection: sa.Connection) -> int:
@@ -160,36 +154,31 @@ def drop_departed(connection: sa.Connection, scan_id: int) -> None:
     connection.execute(work_item.delete().where(here))
 
 
-def latest_draw(connection: sa.Connection) -> int | None:
-    """Return the number of the sample that stands."""
-    number: int | None = connection.execute(_LATEST_DRAW).scalar()
-    return number
-
-
 def _candidates(connection: sa.Connection) -> list[int]:
     referred = present(sa.select(file.c.id).select_from(sighting), None).where(
         examination.c.referral == Referral.REFERRED.value
     )
-    drawn = sa.select(sample_member.c.file_id).where(sample_member.c.draw_id == latest_draw(connection))
+    latest = work_sources.latest_draw(connection)
+    drawn = sa.select(sample_member.c.file_id).where(sample_member.c.draw_id == latest)
     return sorted({*connection.execute(referred).scalars(), *connection.execute(drawn).scalars()})
 
 
 def _rows(connection: sa.Connection, some: Sequence[int], types: Mapping[int, int]) -> list[dict[str, Any]]:
-    members = _members(connection, some)
-    standing = [
-        row
-        for row in _standing(connection, some)
-        if row.referral == Referral.REFERRED or (row.file_id in members and row.outcome == Outcome.SCREENED)
-    ]
+    members = work_sources.members(connection, some)
+    standing = work_sources.standing_in_list(connection, some, members)
     if not standing:
         return []
     contents = {row.file_id: row.content_hash for row in standing}
     ids = list(contents)
-    verdicts = _verdicts(connection, contents)
-    assignees = _assignees(connection, ids)
-    groups = _groups(connection, contents)
+    verdicts = work_sources.verdicts(connection, contents)
+    assignees = work_sources.assignees(connection, ids)
+    groups = work_sources.groups(connection, contents)
     awaits = awaited(connection, contents, verdicts)
-    kinds = {**_types(connection, [row.id for row in standing if row.file_id not in types]), **types}
+    beside = twins.hidden(connection, contents, groups, awaits)
+    kinds = {
+        **work_sources.types(connection, [row.id for row in standing if row.file_id not in types]),
+        **types,
+    }
     places = [Place(row.id, row.root_id, row.path) for row in standing]
     hidden = hidden_until(connection, places, hiders(connection))
     rows = []
@@ -222,7 +211,8 @@ def _rows(connection: sa.Connection, some: Sequence[int], types: Mapping[int, in
                 "decided": verdict.decided if verdict else None,
                 "decision_id": verdict.id if verdict else None,
                 "assignee": assignees.get(number, ""),
-                "awaits": waits,
+                # Hidden as if it awaited a second verdict, and open to nobody: a twin of it awaits one.
+                "awaits": SECOND if number in beside else waits,
                 "is_open": waits in {FIRST, SECOND},
                 "hidden_until": "" if blind else hidden.get(row.id, ""),
             }
@@ -246,71 +236,3 @@ def _doubt(row: sa.Row[Any]) -> float:
     if lot < RANDOM_SHARE:
         return lot / RANDOM_SHARE * THRESHOLD
     return abs(float(row.health_score or 0.0) - THRESHOLD)
-
-
-def _standing(connection: sa.Connection, some: Sequence[int]) -> Sequence[sa.Row[Any]]:
-    return connection.execute(_standing_files(), {"files": some}).all()
-
-
-@cache
-def _standing_files() -> sa.Select[Any]:
-    other = examination.alias()
-    arrived = (
-        sa.select(sa.func.min(other.c.scan_id))
-        .where(other.c.file_id == file.c.id, other.c.content_hash == examination.c.content_hash)
-        .scalar_subquery()
-    )
-    query: sa.Select[Any] = sa.select(
-        file.c.id.label("file_id"),
-        file.c.root_id,
-        file.c.display.label("path"),
-        examination.c.id,
-        examination.c.outcome,
-        examination.c.referral,
-        examination.c.risk,
-        examination.c.media_type,
-        examination.c.content_hash,
-        examination.c.uid,
-        examination.c.health_score,
-        access.c.owner,
-        arrived.label("arrived"),
-    ).select_from(sighting)
-    query = present(query, None).outerjoin(access, access.c.examination_id == examination.c.id)
-    return query.where(file.c.id.in_(listed("files")), examination.c.content_hash != "")
-
-
-def _members(connection: sa.Connection, some: Sequence[int]) -> dict[int, sa.Row[Any]]:
-    draw = latest_draw(connection)
-    if draw is None:
-        return {}
-    return {row.file_id: row for row in connection.execute(_MEMBERS, {"files": some, "draw": draw})}
-
-
-def _verdicts(connection: sa.Connection, contents: Mapping[int, str]) -> dict[int, sa.Row[Any]]:
-    """Return the decision that stands for each of these contents."""
-    return {
-        row.file_id: row
-        for row in connection.execute(_VERDICTS, {"files": list(contents)})
-        if contents[row.file_id] == row.content_hash
-    }
-
-
-def _assignees(connection: sa.Connection, some: Sequence[int]) -> dict[int, str]:
-    return {row.file_id: row.assignee for row in connection.execute(_ASSIGNEES, {"files": some})}
-
-
-def _groups(connection: sa.Connection, contents: Mapping[int, str]) -> dict[int, int]:
-    return {
-        row.file_id: row.group_id
-        for row in connection.execute(_GROUPS, {"files": list(contents)})
-        if contents[row.file_id] == row.content_hash
-    }
-
-
-def _types(connection: sa.Connection, examination_ids: Sequence[int]) -> dict[int, int]:
-    """Return the packed types of findings by file."""
-    found: dict[int, int] = {}
-    for some in chunks(examination_ids):
-        for file_id, kind in connection.execute(_TYPES, {"examinations": some}):
-            found[file_id] = found.get(file_id, 0) | _BIT[kind]
-    return found

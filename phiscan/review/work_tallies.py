@@ -10,6 +10,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from phiscan.review.column_types import canonical_json
+from phiscan.review.second_verdicts import SECOND
 from phiscan.review.statements import listed
 from phiscan.review.tables import work_item, work_tally
 
@@ -19,7 +20,13 @@ SINGLE = ("root_id", "media_type", "owner")
 """The columns that are counted each for itself."""
 COLUMNS = (*STATUS, *SINGLE, "band")
 
-_COUNTED = sa.select(*(work_item.c[name] for name in COLUMNS))
+TWIN = "twin"
+"""What a hidden item is counted as that awaits nobody itself: see ``phiscan.review.twins``."""
+
+_AWAITS = sa.case(
+    ((work_item.c.awaits == SECOND) & work_item.c.is_open.is_(False), TWIN), else_=work_item.c.awaits
+).label("awaits")
+_COUNTED = sa.select(*(_AWAITS if name == "awaits" else work_item.c[name] for name in COLUMNS))
 _OF_FILES = _COUNTED.where(work_item.c.file_id.in_(listed("files")))
 _ADD = (
     work_tally.update()
@@ -40,7 +47,8 @@ def note(
     """Bring the counts up to date with rows of ``work_item`` that went and that came."""
     change: Counter[tuple[str, Any]] = Counter()
     for row in come:
-        change.update(_counted(row))
+        is_twin = row["awaits"] == SECOND and row.get("is_open") is False
+        change.update(_counted({**row, "awaits": TWIN} if is_twin else row))
     for row in gone:
         change.subtract(_counted(row))
     for (kind, counted), n in change.items():
@@ -67,7 +75,7 @@ def clear(connection: sa.Connection) -> None:
 
 
 def statuses(connection: sa.Connection) -> Iterator[tuple[str, str, str, str, str, bool, int]]:
-    """Yield awaits, state, reviewer, assignee, hidden_until, referred and how many items are so."""
+    """Yield awaits (or ``TWIN``), state, reviewer, assignee, hidden_until, referred and how many are so."""
     for value, n in _tallies(connection, "status"):
         awaits, state, reviewer, assignee, hidden_until, referred = json.loads(value)
         yield awaits, state, reviewer, assignee, hidden_until, referred, n

@@ -143,6 +143,104 @@ def test_the_share_drawn_is_the_share_asked_for(store: Store) -> None:
     assert store.desk.second_review_counts().drawn == drawn  # no second lot by deciding again
 
 
+@pytest.fixture
+def copies(store: Store) -> tuple[int, int]:
+    """Two copies that ana called PHI, both to be judged by a second person, and a third that is undecided."""
+    found = [replace(one, content_hash="same") for one in share(3)]
+    scan(store, [*found, share(4)[3]])
+    store.desk.set_policy(second_review=1.0, hide_limit=20, by="lead", now=NOW)
+    for number in (1, 2):
+        store.desk.decide(number, Verdict.PHI, reviewer="ana", now=NOW)
+    return 1, 2
+
+
+def test_what_was_said_of_a_copy_is_hidden_until_both_are_judged(
+    store: Store, copies: tuple[int, int]
+) -> None:
+    one, two = copies
+    desk = store.desk
+    assert line(store, one).group_id is not None
+    desk.decide(one, Verdict.PHI, reviewer="bob", now=later(1))
+    for viewer in ("bob", "zoe"):
+        shown = line(store, one, viewer=viewer)
+        assert (shown.state, shown.reviewer) == (WorkState.UNDECIDED, "")
+        assert one not in listed(store, viewer=viewer)
+        assert listed(store, WorkFilter(state=WorkState.PHI), viewer=viewer) == []
+        by_state = desk.counts(viewer=viewer, now=NOW).by_state
+        assert (by_state[WorkState.UNDECIDED], by_state[WorkState.ANY]) == (
+            len(listed(store, viewer=viewer)),
+            4,
+        )
+        assert "ana" not in repr((desk.history(one, viewer=viewer), desk.group(1, viewer=viewer)))
+    assert line(store, one, viewer="ana").state is WorkState.PHI
+    assert store.queue_size(verdicts=[Verdict.PHI], conceal=True) == 0
+    assert store.queue(verdicts=[Verdict.PHI], conceal=True) == []
+    for override in (False, True):
+        with pytest.raises(ConflictError, match="it is judged; what was said is shown when") as refused:
+            desk.decide(one, Verdict.PHI, reviewer="zoe", now=later(2), override=override)
+        assert "ana" not in str(refused.value)
+    answer = desk.decide_group(1, Verdict.PHI, reviewer="zoe", now=later(2), exceptions=[3])
+    assert ([made.file_id for made in answer.decided], answer.left_out) == (
+        [two],
+        ((one, "decided before"), (3, "excepted")),
+    )
+    assert {line(store, number, viewer="bob").reviewer for number in copies} == {"ana"}
+    assert agrees_with_the_truth(store)
+    desk.undo(two, by="zoe", now=later(3))
+    assert line(store, one, viewer="bob").reviewer == ""
+    assert agrees_with_the_truth(store)
+
+
+def test_a_disagreement_waits_until_the_copies_are_judged(store: Store, copies: tuple[int, int]) -> None:
+    one, two = copies
+    desk = store.desk
+    desk.decide(one, Verdict.NOT_PHI, reviewer="bob", now=later(1))
+    assert desk.disagreements(lead="eve") == ()
+    with pytest.raises(ConflictError, match="no disagreement to settle"):
+        desk.adjudicate(1, Verdict.PHI, lead="eve", now=later(1))
+    assert desk.counts(viewer="eve", now=NOW).by_state[WorkState.DISAGREED] == 0
+    desk.decide(two, Verdict.PHI, reviewer="bob", now=later(2))
+    assert [case.file_id for case in desk.disagreements(lead="eve")] == [one]
+    assert agrees_with_the_truth(store)
+
+
+def test_a_copy_is_not_sent_to_a_second_person_who_saw_the_verdict(
+    store: Store, copies: tuple[int, int]
+) -> None:
+    for number in copies:
+        store.desk.decide(number, Verdict.PHI, reviewer="bob", now=later(1))
+    store.desk.decide(3, Verdict.PHI, reviewer="bob", now=later(2))
+    assert store.desk.second_review_counts().drawn == 2
+    assert line(store, 3, viewer="zoe").reviewer == "bob"
+
+
+def test_a_copy_that_is_found_later_is_hidden_with_the_others(store: Store, copies: tuple[int, int]) -> None:
+    one, two = copies
+    late = [replace(result, content_hash="same") for result in share(6)[4:]]
+    same = [replace(result, content_hash="same") for result in share(3)]
+    scan(store, [*same, share(4)[3], *late], minutes=5)
+    store.desk.decide(5, Verdict.NOT_PHI, reviewer="zoe", now=later(6))
+    assert store.desk.second_review_counts().drawn == 3
+    assert line(store, 5, viewer="bob").state is WorkState.UNDECIDED
+    for number in (one, two):
+        store.desk.decide(number, Verdict.PHI, reviewer="bob", now=later(7))
+    assert line(store, one, viewer="bob").state is WorkState.UNDECIDED
+    scan(store, [*same, share(4)[3], late[1]], minutes=9)  # the one that was still to be judged is gone
+    assert line(store, one, viewer="bob").state is WorkState.PHI
+    assert agrees_with_the_truth(store)
+
+
+def test_copies_share_one_lot(store: Store) -> None:
+    pairs = [replace(one, content_hash=f"pair {number // 2}") for number, one in enumerate(share(60))]
+    scan(store, pairs)
+    store.desk.set_policy(second_review=0.5, hide_limit=20, by="lead", now=NOW)
+    for number in range(1, 61):
+        store.desk.decide(number, Verdict.PHI, reviewer="ana", now=NOW)
+    held = [line(store, number, viewer="bob").state is WorkState.UNDECIDED for number in range(1, 61)]
+    assert held[::2] == held[1::2]
+    assert 3 <= sum(held[::2]) <= 27  # 15 expected; outside once in 100,000 keys
+
+
 def test_without_a_policy_nothing_is_drawn(store: Store) -> None:
     number = scanned(store, 1)[0]
     store.desk.decide(number, Verdict.PHI, reviewer="ana", now=NOW)
