@@ -26,6 +26,24 @@ FORMAT_VERSION: Final = 1
 MIN_CONCEPTS: Final = 2  # a window with fewer different concepts and hardly a record cue says nothing
 MIN_CODES: Final = 3
 MIN_APPOINTMENTS: Final = 2
+# Of whom, and what happened. Beside one of these a single concept is enough ("she tested HIV positive").
+PERSON_CUES: Final = tuple(
+    f"cue:{name}"
+    for name in (
+        "person",
+        "third",
+        "first",
+        "my",
+        "kin",
+        "title",
+        "age",
+        "leave",
+        "event",
+        "lab",
+        "flag",
+        "label",
+    )
+)
 HINT: Final = 0.2  # below this person score no row of the decision table refers
 
 
@@ -131,7 +149,7 @@ def _bag(window: Window) -> WindowBag:
 
 
 def is_told(window: Window) -> bool:
-    """Tell whether a window says enough to be measured: two concepts, or a record's own codes.
+    """Tell whether a window says enough to be measured: two concepts, one and a person, or a record's codes.
 
     Messages, claims and appointment lists hardly hold a health word: there the segments, billing codes and
     appointments of health care stand beside one concept, or instead of it.
@@ -142,7 +160,9 @@ def is_told(window: Window) -> bool:
         or (
             window.n_concepts >= 1
             and (
-                window.count("cue:record") >= MIN_CODES or window.count("cue:appointment") >= MIN_APPOINTMENTS
+                window.count("cue:record") >= MIN_CODES
+                or window.count("cue:appointment") >= MIN_APPOINTMENTS
+                or any(name in window.counts for name in PERSON_CUES)
             )
         )
     )

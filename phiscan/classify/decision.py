@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Final
 
+from phiscan.classify.features import BLOCKS
 from phiscan.model import Document, EntityType, HealthScore, PiiBit, Referral, Screening
 
 # Identifiers that single out one person without a name; 45 CFR 164.514(b)(2) and eq. 4's ID.
@@ -51,7 +52,7 @@ class Evidence:
     contact: bool  # an address, telephone number or e-mail address
     n_people: int
     health: float
-    n_terms: int  # different health concepts
+    n_terms: int  # different health concepts close together, specialties left out
 
     def kept(self) -> tuple[tuple[str, int], ...]:
         """Return what is stored to decide again with another score: everything but the score, as numbers."""
@@ -170,5 +171,17 @@ def weigh(document: Document, screening: Screening, health: HealthScore) -> Evid
         ),
         n_people=screening.n_people,
         health=health.score,
-        n_terms=len({hit.concept for hit in health.terms}),
+        n_terms=_terms_together(health),
     )
+
+
+def _terms_together(health: HealthScore) -> int:
+    """Count the concepts of the window that decided the score: a speech of an hour names many diseases.
+
+    A specialty is no finding: a roster of cardiology and surgery lists no patients.
+    """
+    if health.window is None:
+        found = {hit.concept for hit in health.terms}
+    else:
+        found = {name for name, _ in health.window.counts if not name.startswith(BLOCKS)}
+    return sum(not concept.startswith("spec:") for concept in found)

@@ -9,6 +9,7 @@ a clinical statement about that patient, while a leaflet denies nothing.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -28,6 +29,7 @@ NEAR_CHARS: Final = 80  # how far "she" reaches
 MARGIN_CHARS: Final = 300  # how far around its health terms a window reaches
 _RECORD: Final = frozenset({"cue:record", "cue:code"})
 _SENTENCE_END: Final = frozenset(".;!?\n")
+_BLANK: Final = re.compile(r"_{3,}|\.{4,}")
 BLOCKS: Final = ("cue:", "kind:", "neg:", "fam:", "near:")  # features that are no health concepts
 
 
@@ -42,6 +44,7 @@ class Reading:
     family: tuple[bool, ...]  # a relative's
     near_person: tuple[bool, ...]  # close to "she", "he"
     n_chars: int
+    blanks: tuple[int, ...] = ()  # where a form leaves a place to fill in
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +81,9 @@ def read(text: str, lexicon: Lexicon) -> Reading:
         family=_reached(text, health, cues, names=names, cue="cue:family", reach=FAMILY_CHARS),
         near_person=_reached(text, health, cues, names=names, cue="cue:third", reach=NEAR_CHARS),
         n_chars=len(text),
+        blanks=tuple(match.start() for match in _BLANK.finditer(text))
+        if "___" in text or "...." in text
+        else (),
     )
 
 
@@ -102,6 +108,8 @@ def windows(reading: Reading, lexicon: Lexicon) -> list[Window]:
         if not inside and _RECORD.isdisjoint(names):
             continue
         counts: Counter[str] = Counter(names)
+        if reading.blanks and (n_blanks := sum(start <= at < end for at in reading.blanks)):
+            counts["cue:blank"] = n_blanks
         for hit in inside:
             concept = health_names[hit]
             kind = concept.partition(":")[0]
