@@ -7,10 +7,10 @@ read again in the sandbox, if they are still there with the same content; only h
 from __future__ import annotations
 
 import os
-import stat
-from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
@@ -27,11 +27,15 @@ from phiscan.classify.ngrams import features, masked, pieces
 from phiscan.classify.text_learning import LearnedText, Piece, learn_text, save_text
 from phiscan.config import Config
 from phiscan.errors import InputError
+from phiscan.extract.delivered import ask_at
 from phiscan.extract.sandbox import Fault, Sandbox
 from phiscan.metrics.intervals import proportion
 from phiscan.model import SourceFile
+from phiscan.pipeline.again import present
 from phiscan.pipeline.calibration import calibrate
+from phiscan.pipeline.delivery import Delivery
 from phiscan.pipeline.engine import Engine, build_engine
+from phiscan.pipeline.hatch import Hatch
 from phiscan.pipeline.poisoning import doubts
 from phiscan.review.models import ReviewedFile, add_version, next_number, reviewed_files
 from phiscan.review.store import Store
@@ -216,64 +220,73 @@ def _text_summary(
 def _learn_text(
     config: Config, files: Sequence[ReviewedFile], learned: Learned, classifier: classify.Classifier
 ) -> tuple[tuple[LearnedText, npt.NDArray[np.bool_]], dict[str, int]]:
-    """Read the reviewed files again and teach detector C; count those that are not what was decided upon."""
-    places = {
-        SourceFile(item.root, item.path, item.size, 0, 0, 0, 0): (index, item.content_hash)
-        for index, item in enumerate(files)
-    }
+    """Read the reviewed files again and teach detector C; count those that are not what was decided upon.
+
+    A file on which several contents were decided is read once: it has only one of them.
+    """
+    decided: defaultdict[tuple[bytes, bytes], list[int]] = defaultdict(list)
+    for index, item in enumerate(files):
+        decided[item.source.root, item.source.path].append(index)
     rows: list[list[Piece]] = []
     kept: list[int] = []
     lost: Counter[str] = Counter()
-    start = (config.for_workers(),)
-    with Sandbox(config.n_workers, config.limits, _start, start, preload=_PRELOAD) as sandbox:
-        jobs = ((source, content_hash) for source, (_, content_hash) in places.items())
-        for (source, _), answer in sandbox.run(_read, jobs):
-            if isinstance(answer, Fault | str):
-                lost[str(answer.reason) if isinstance(answer, Fault) else answer] += 1
-                continue
-            rows.append(answer)
-            kept.append(places[source][0])
+
+    def still_there() -> Iterator[SourceFile]:
+        for indexes in decided.values():
+            source = present(files[indexes[-1]].source)
+            if source is None:
+                lost["gone"] += len(indexes)
+            else:
+                yield source
+
+    with ExitStack() as stack:
+        hatch = stack.enter_context(Hatch())
+        delivery = stack.enter_context(Delivery(config, hatch))
+        start = (config.for_workers(), hatch.address)
+        sandbox = Sandbox(config.n_workers, config.limits, _start, start, preload=_PRELOAD)
+        stack.enter_context(sandbox)
+        for source, answer in delivery.run(sandbox, _read, still_there()):
+            for index in decided[source.root, source.path]:
+                if isinstance(answer, Fault):
+                    lost[str(answer.reason)] += 1
+                elif answer.content_hash != files[index].content_hash:
+                    lost["changed"] += 1
+                else:
+                    rows.append(answer.pieces)
+                    kept.append(index)
     is_phi = np.array([files[index].is_phi for index in kept], dtype=np.bool_)
     groups = learned.groups[kept] if kept else np.zeros(0, dtype=np.int64)
     return (learn_text(rows, is_phi, groups, classifier.text_model), is_phi), dict(sorted(lost.items()))
 
 
-def _start(config: Config) -> None:
+def _start(config: Config, hatch: str) -> None:
+    ask_at(hatch)
     _Reader.engine = build_engine(config)
 
 
-def _read(job: tuple[SourceFile, str]) -> list[Piece] | str:
-    """Return the hashed features of a file's most telling pieces, or why there are none.
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """What a confined process says of a file: hashed features, never text."""
+
+    content_hash: str
+    pieces: list[Piece] = field(repr=False)
+
+
+def _read(source: SourceFile) -> _Read:
+    """Return the hashed features of a file's most telling pieces, and which content they are of.
 
     Runs in the sandbox. What goes back are bucket numbers and values, never text; identifiers and health
     terms are masked before hashing, as they are when detector C judges a file.
     """
-    source, content_hash = job
     if _Reader.engine is None:
         message = "the worker was not started with _start"
         raise RuntimeError(message)
     engine = _Reader.engine
-    try:
-        found_now = os.lstat(source.absolute)
-    except OSError:
-        return "gone"
-    if not stat.S_ISREG(found_now.st_mode):
-        return "gone"
-    now = replace(
-        source,
-        size=found_now.st_size,
-        mtime_ns=found_now.st_mtime_ns,
-        ctime_ns=found_now.st_ctime_ns,
-        inode=found_now.st_ino,
-        device=found_now.st_dev,
-    )
-    document = extract.extract(now, engine.limits, engine.passwords)
-    if document.content_hash != content_hash:
-        return "changed"
+    document = extract.extract(source, engine.limits, engine.passwords)
     screening = screen.screen(document, engine.screener)
     health = classify.classify(document, engine.classifier)
     spans = [finding.span for finding in screening.findings] + [hit.span for hit in health.terms]
     model = engine.classifier.text_model
     found = [features(piece) for piece in pieces(masked(document.text, spans))]
     found.sort(key=lambda piece: -float(model.weights[piece[0]] @ piece[1]))
-    return found[:N_PIECES]
+    return _Read(document.content_hash, found[:N_PIECES])

@@ -78,7 +78,9 @@ def _concentration(files: Sequence[ReviewedFile]) -> list[Doubt]:
         )
     for is_phi, verdict in ((True, "phi"), (False, "not_phi")):
         folders = Counter(
-            (item.root, item.path.rpartition(b"/")[0]) for item in files if item.is_phi == is_phi
+            (item.source.root, item.source.path.rpartition(b"/")[0])
+            for item in files
+            if item.is_phi == is_phi
         )
         total = folders.total()
         most = max(folders.values(), default=0)

@@ -7,22 +7,19 @@ it lay. Recording the reveal comes first (``Desk.reveal``), so that there is no 
 
 from __future__ import annotations
 
-import os
-import stat
 import threading
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import replace
 from types import TracebackType
 from typing import Self
 
 from phiscan import extract
 from phiscan.config import Config, Limits
-from phiscan.crawl import is_remote
 from phiscan.errors import ConflictError, InputError
 from phiscan.extract.delivered import ask_at
 from phiscan.extract.sandbox import Fault, Sandbox
 from phiscan.model import Document, SourceFile
+from phiscan.pipeline.again import present
 from phiscan.pipeline.delivery import Delivery
 from phiscan.pipeline.engine import read_passwords
 from phiscan.pipeline.hatch import Hatch
@@ -70,7 +67,8 @@ class Rereader:
         """
         with self._lock:
             sandbox, delivery = self._started()
-            source = _present(reveal.source)
+            # Of a file that is gone, whoever opens it says so.
+            source = present(reveal.source) or reveal.source
             answers = [answer for _, answer in delivery.run(sandbox, _work, [source])]
         name = visible(reveal.source.display)
         answer = answers[0]
@@ -94,26 +92,6 @@ class Rereader:
                 Sandbox(1, self._config.limits, _start_worker, arguments, preload=_PRELOAD)
             )
         return self._sandbox, self._delivery
-
-
-def _present(source: SourceFile) -> SourceFile:
-    """Return a file of this machine as it is now: its bytes are checked by their hash, not by its dates."""
-    if is_remote(source.root):
-        return source
-    try:
-        info = os.lstat(source.absolute)
-    except OSError:
-        return source  # whoever opens it says why
-    if not stat.S_ISREG(info.st_mode):
-        return source
-    return replace(
-        source,
-        size=info.st_size,
-        mtime_ns=info.st_mtime_ns,
-        ctime_ns=info.st_ctime_ns,
-        inode=info.st_ino,
-        device=info.st_dev,
-    )
 
 
 class _Worker:

@@ -14,7 +14,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from phiscan.errors import InputError
-from phiscan.model import PiiVector, Verdict
+from phiscan.model import PiiVector, SourceFile, Verdict
 from phiscan.review import audit
 from phiscan.review.column_types import storable
 from phiscan.review.database import Database, inserted_id
@@ -38,8 +38,7 @@ class ReviewedFile:
     """One decided content with what its examination keeps; no text, no value."""
 
     file_id: int
-    root: bytes
-    path: bytes  # relative to root; both only to read the file again and to name folders
+    source: SourceFile  # as it was examined; only to read the file again and to name folders
     content_hash: str
     is_phi: bool
     reviewer: str
@@ -48,7 +47,6 @@ class ReviewedFile:
     vector: PiiVector
     health: float
     detectors: tuple[tuple[str, bool], ...]
-    size: int
     n_chars: int  # of the window
     counts: Mapping[str, int]
     evidence: Mapping[str, int]
@@ -104,6 +102,10 @@ def reviewed_files(database: Database) -> Iterator[ReviewedFile]:
             examination.c.health_score,
             examination.c.detectors,
             examination.c.size,
+            examination.c.mtime_ns,
+            examination.c.ctime_ns,
+            examination.c.inode,
+            examination.c.device,
             health_window.c.n_chars,
             health_window.c.counts,
             health_window.c.evidence,
@@ -120,8 +122,9 @@ def reviewed_files(database: Database) -> Iterator[ReviewedFile]:
         for row in connection.execute(query):
             yield ReviewedFile(
                 file_id=row.file_id,
-                root=row.root,
-                path=row.path,
+                source=SourceFile(
+                    row.root, row.path, row.size, row.mtime_ns, row.ctime_ns, row.inode, row.device
+                ),
                 content_hash=row.content_hash,
                 is_phi=row.verdict == Verdict.PHI.value,
                 reviewer=row.reviewer,
@@ -130,7 +133,6 @@ def reviewed_files(database: Database) -> Iterator[ReviewedFile]:
                 vector=PiiVector.from_int(row.vector),
                 health=row.health_score or 0.0,
                 detectors=detectors_of(row.detectors),
-                size=row.size,
                 n_chars=row.n_chars,
                 counts=row.counts,
                 evidence=row.evidence,

@@ -8,7 +8,6 @@ from typing import Any
 import fsspec
 import pathspec
 import pytest
-from moto.server import ThreadedMotoServer
 
 from phiscan.config import Config
 from phiscan.crawl import Crawled, IgnoreRules, check_roots, crawl, is_same_file
@@ -16,49 +15,27 @@ from phiscan.crawl import s3 as s3_room
 from phiscan.crawl.object_store import ObjectStoreShare
 from phiscan.crawl.s3 import S3Share
 from phiscan.crawl.settings import ShareSettings, load_settings
-from phiscan.crawl.share import Share
 from phiscan.errors import ExtractError, InputError
-from phiscan.model import FailReason, SkipReason, SourceFile
-from phiscan.pipeline.delivery import fetch
+from phiscan.model import FailReason, SkipReason
+from tests.bucket import SECRET, environment, made_bucket, running_store
+from tests.crawl.fetched import fetched
 
-SECRET = "Zebra-canary-417"
 ROOT = "s3://research/2026"
 
 
 @pytest.fixture(scope="module")
 def endpoint() -> Iterator[str]:
-    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    server.start()
-    host, port = server.get_host_and_port()
-    yield f"http://{host}:{port}"
-    server.stop()
+    with running_store() as address:
+        yield address
 
 
 @pytest.fixture
 def bucket(endpoint: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """Return the client of an empty bucket, and set what signs in."""
-    import boto3  # noqa: PLC0415 (slow to load)
-
-    for name, value in {
-        "PHISCAN_S3_ENDPOINT": endpoint,
-        "PHISCAN_S3_KEY": "scanner",
-        "PHISCAN_S3_SECRET": SECRET,
-        "PHISCAN_SHARES_ATTEMPTS": "2",
-        "PHISCAN_SHARES_RETRY_S": "0.01",
-        "AWS_DEFAULT_REGION": "us-east-1",
-        "AWS_EC2_METADATA_DISABLED": "true",
-    }.items():
+    for name, value in environment(endpoint).items():
         monkeypatch.setenv(name, value)
-    client = boto3.client(
-        "s3", endpoint_url=endpoint, aws_access_key_id="scanner", aws_secret_access_key=SECRET
-    )
-    client.create_bucket(Bucket="research")
-    yield client
-    found = client.list_objects_v2(Bucket="research").get("Contents", [])
-    while found:
-        client.delete_objects(Bucket="research", Delete={"Objects": [{"Key": one["Key"]} for one in found]})
-        found = client.list_objects_v2(Bucket="research").get("Contents", [])
-    client.delete_bucket(Bucket="research")
+    with made_bucket(endpoint) as client:
+        yield client
 
 
 def _put(bucket: Any, name: str, data: bytes = b"x", **more: str) -> None:
@@ -72,14 +49,6 @@ def _crawl(*lines: str) -> list[Crawled]:
 
 def _share() -> S3Share:
     return S3Share(ROOT.encode(), load_settings(Config()))
-
-
-def _read(share: Share, source: SourceFile) -> bytes:
-    _, held = fetch(source, share, 2**30)  # type: ignore[arg-type]
-    try:
-        return os.pread(held.descriptor, held.size, 0)
-    finally:
-        held.close()
 
 
 def test_yields_objects_below_the_prefix_by_key(bucket: Any) -> None:
@@ -123,7 +92,7 @@ def test_reads_an_object_of_any_name(bucket: Any, name: str) -> None:
     _put(bucket, name, b"the content")
     (crawled,) = _crawl()
     assert crawled.source.path == name.encode()
-    assert _read(_share(), crawled.source) == b"the content"
+    assert fetched(_share(), crawled.source) == b"the content"
 
 
 def test_jumps_over_an_ignored_folder_and_records_it_once(bucket: Any) -> None:
@@ -159,7 +128,7 @@ def test_an_object_that_changed_since_it_was_listed_is_not_read(bucket: Any, wha
     else:
         _put(bucket, "a.txt", b"two")
     with pytest.raises(ExtractError) as caught:
-        _read(_share(), crawled.source)
+        fetched(_share(), crawled.source)
     assert caught.value.reason == FailReason.CHANGED
 
 
@@ -171,13 +140,13 @@ def test_reads_in_ranges_and_notices_a_replacement_between_them(
     _put(bucket, "a.bin", data)
     (crawled,) = _crawl()
     share = _share()
-    assert _read(share, crawled.source) == data
+    assert fetched(share, crawled.source) == data
     with pytest.raises(ExtractError) as caught:  # noqa: PT012 (what is refused is the read)
         with share.open(crawled.source) as opened:
             first = opened.read(1000)
             _put(bucket, "a.bin", bytes(len(data)))
         assert first == data[:1000]
-        _read(share, crawled.source)
+        fetched(share, crawled.source)
     assert caught.value.reason == FailReason.CHANGED
 
 
@@ -220,7 +189,7 @@ def test_a_store_that_goes_away_is_said_of_the_rest_of_the_listing_and_of_each_o
     assert (failed.source.path, failed.fail) == (b".", FailReason.IO_ERROR)
     for crawled in found:
         with pytest.raises(ExtractError) as caught:
-            _read(share, crawled.source)
+            fetched(share, crawled.source)
         assert caught.value.reason == FailReason.IO_ERROR
 
 
@@ -241,8 +210,8 @@ def test_crawls_and_reads_any_store_that_fsspec_reaches(other_store: Any) -> Non
         (b"a/one.txt", None),
         (b"empty", SkipReason.EMPTY),
     ]
-    assert [_read(share, crawled.source) for crawled in found[:2]] == [b"second", b"first"]
+    assert [fetched(share, crawled.source) for crawled in found[:2]] == [b"second", b"first"]
     other_store.pipe({"/bucket/a/one.txt": b"FIRST"})
     with pytest.raises(ExtractError) as caught:
-        _read(share, found[1].source)
+        fetched(share, found[1].source)
     assert caught.value.reason == FailReason.CHANGED

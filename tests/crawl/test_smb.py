@@ -20,6 +20,7 @@ from phiscan.crawl.smb import SmbShare
 from phiscan.errors import ExtractError, InputError
 from phiscan.model import FailReason, SkipReason, SourceFile
 from phiscan.pipeline.delivery import fetch
+from tests.crawl.fetched import fetched
 from tests.samba import PASSWORD, Samba, running_samba
 
 NOTHING = IgnoreRules(pathspec.GitIgnoreSpec.from_lines([]))
@@ -57,14 +58,6 @@ def _crawl(samba: Samba, *lines: str, below: str = "") -> list[Crawled]:
 
 def _share(samba: Samba) -> SmbShare:
     return SmbShare(samba.url.encode(), load_settings(Config()))
-
-
-def _read(share: SmbShare, source: SourceFile, limit: int = 2**30) -> bytes:
-    _, held = fetch(source, share, limit)
-    try:
-        return os.pread(held.descriptor, held.size, 0)
-    finally:
-        held.close()
 
 
 def test_yields_files_depth_first_in_raw_name_order(samba: Samba) -> None:
@@ -112,7 +105,7 @@ def test_reads_a_file_of_any_name(samba: Samba, name: str) -> None:
     _write(samba, name, "the content")
     (crawled,) = _crawl(samba)
     share = _share(samba)
-    assert _read(share, crawled.source) == b"the content"
+    assert fetched(share, crawled.source) == b"the content"
     share.close()
 
 
@@ -146,7 +139,7 @@ def test_a_file_that_may_not_be_read_has_no_permission(samba: Samba) -> None:
     (crawled,) = _crawl(samba)
     share = _share(samba)
     with pytest.raises(ExtractError) as caught:
-        _read(share, crawled.source)
+        fetched(share, crawled.source)
     share.close()
     assert caught.value.reason == FailReason.NO_PERMISSION
 
@@ -174,7 +167,7 @@ def test_a_file_that_changed_since_it_was_listed_is_not_read(samba: Samba, what:
             path.mkdir()
     share = _share(samba)
     with pytest.raises(ExtractError) as caught:
-        _read(share, crawled.source)
+        fetched(share, crawled.source)
     share.close()
     assert caught.value.reason == FailReason.CHANGED
 
@@ -264,7 +257,7 @@ def test_follows_a_link_of_a_dfs_namespace(samba: Samba) -> None:
     found = list(crawl(check_roots([root]), NOTHING))
     assert [crawled.source.path for crawled in found] == [b"research/letters/a.txt"]
     share = SmbShare(root.encode(), load_settings(Config()))
-    assert _read(share, found[0].source) == b"behind the namespace"
+    assert fetched(share, found[0].source) == b"behind the namespace"
     share.close()
 
 
@@ -334,7 +327,7 @@ def test_a_server_that_comes_back_is_read_from_where_it_broke_off(samba: Samba) 
             with really_open(source, offset) as opened:
                 yield opened if offset else _BrokenAfterOne(opened, samba)
 
-    data = _read(Breaking, crawled.source)  # type: ignore[arg-type]
+    data = fetched(Breaking, crawled.source)  # type: ignore[arg-type]
     share.close()
     assert opened_at[0] == 0
     assert opened_at[-1] > 0

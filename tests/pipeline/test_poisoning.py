@@ -7,19 +7,20 @@ from datetime import timedelta
 import numpy as np
 import pytest
 
-from phiscan.model import PiiVector
+from phiscan.model import PiiVector, SourceFile
 from phiscan.pipeline.calibration import calibrate
 from phiscan.pipeline.poisoning import doubts
 from phiscan.review.models import ReviewedFile
 from tests.review.results import NOW
+
+SALES = SourceFile(b"/share", b"sales/x.txt", 1, 0, 0, 0, 0)
 
 
 def files(n_files: int = 80) -> list[ReviewedFile]:
     return [
         ReviewedFile(
             file_id=number,
-            root=b"/share",
-            path=b"folder%d/file%d.txt" % (number // 2 % 8, number),
+            source=SourceFile(b"/share", b"folder%d/file%d.txt" % (number // 2 % 8, number), 1, 0, 0, 0, 0),
             content_hash=f"{number:064x}",
             is_phi=number % 2 == 0,
             reviewer=("ada", "bea", "cyd")[number % 3],
@@ -28,7 +29,6 @@ def files(n_files: int = 80) -> list[ReviewedFile]:
             vector=PiiVector(),
             health=0.8,
             detectors=(),
-            size=1,
             n_chars=900,
             counts={},
             evidence={"direct": 0},
@@ -52,9 +52,7 @@ def test_sound_decisions_raise_no_doubt() -> None:
         ("one_reviewer", lambda reviewed: [replace(item, reviewer="eve") for item in reviewed]),
         (
             "one_folder",
-            lambda reviewed: [
-                item if item.is_phi else replace(item, path=b"sales/x.txt") for item in reviewed
-            ],
+            lambda reviewed: [item if item.is_phi else replace(item, source=SALES) for item in reviewed],
         ),
         (
             "drift",
@@ -76,7 +74,10 @@ def test_near_duplicates_that_dominate_are_seen() -> None:
 
 
 def test_no_doubt_repeats_a_name_or_a_path() -> None:
-    reviewed = [replace(item, reviewer="canary-name", path=b"canary-folder/x") for item in files()]
+    reviewed = [
+        replace(item, reviewer="canary-name", source=replace(SALES, path=b"canary-folder/x"))
+        for item in files()
+    ]
     text = " ".join(doubt.message for doubt in doubts(reviewed, [0] * 80))
     assert "canary" not in text
 
