@@ -8,13 +8,14 @@ it lay. Recording the reveal comes first (``Desk.reveal``), so that there is no 
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
+from functools import cache
 from types import TracebackType
-from typing import Self
+from typing import Self, TypeVar
 
 from phiscan import extract
-from phiscan.config import Config, Limits
+from phiscan.config import Config
 from phiscan.errors import ConflictError, InputError
 from phiscan.extract.delivered import ask_at
 from phiscan.extract.sandbox import Fault, Sandbox
@@ -23,10 +24,12 @@ from phiscan.pipeline.again import present
 from phiscan.pipeline.delivery import Delivery
 from phiscan.pipeline.engine import read_passwords
 from phiscan.pipeline.hatch import Hatch
-from phiscan.review.reveals import Reveal
+from phiscan.pipeline.vetoes import Vetoes, build_finder
+from phiscan.review.reveals import Examined
 from phiscan.visible import visible
 
 _PRELOAD = ("phiscan.pipeline.reveal",)
+Answer = TypeVar("Answer", Document, Vetoes)
 
 
 class Rereader:
@@ -58,19 +61,30 @@ class Rereader:
             self._open.close()
             self._sandbox = self._delivery = None
 
-    def read(self, reveal: Reveal) -> Document:
+    def read(self, examined: Examined) -> Document:
         """Return the text of a file as it was examined; nobody keeps it but the caller.
 
         Raises:
             ConflictError: the file has changed since it was examined, or is not there any more.
             InputError: it cannot be read now; says why.
         """
+        return self._ask(_work, examined)
+
+    def vetoes(self, examined: Examined) -> Vetoes:
+        """Return what the rules match in a file and refuse, without its text.
+
+        Raises:
+            ConflictError, InputError: as ``read``.
+        """
+        return self._ask(_weigh, examined)
+
+    def _ask(self, job: Callable[[SourceFile], Answer], examined: Examined) -> Answer:
         with self._lock:
             sandbox, delivery = self._started()
             # Of a file that is gone, whoever opens it says so.
-            source = present(reveal.source) or reveal.source
-            answers = [answer for _, answer in delivery.run(sandbox, _work, [source])]
-        name = visible(reveal.source.display)
+            source = present(examined.source) or examined.source
+            answers = [answer for _, answer in delivery.run(sandbox, job, [source])]
+        name = visible(examined.source.display)
         answer = answers[0]
         if isinstance(answer, Fault):
             if answer.reason == "changed":
@@ -78,7 +92,7 @@ class Rereader:
                 raise ConflictError(message)
             message = f"{name}: cannot be read now: {answer.reason}"
             raise InputError(message)
-        if answer.content_hash != reveal.content_hash:
+        if answer.content_hash != examined.content_hash:
             message = f"{name}: the file has changed since it was examined; it is not shown"
             raise ConflictError(message)
         return answer
@@ -87,7 +101,7 @@ class Rereader:
         if self._sandbox is None or self._delivery is None:
             hatch = self._open.enter_context(Hatch())
             self._delivery = self._open.enter_context(Delivery(self._config, hatch))
-            arguments = (self._config.limits, read_passwords(self._config), hatch.address)
+            arguments = (self._config, read_passwords(self._config), hatch.address)
             self._sandbox = self._open.enter_context(
                 Sandbox(1, self._config.limits, _start_worker, arguments, preload=_PRELOAD)
             )
@@ -97,17 +111,30 @@ class Rereader:
 class _Worker:
     """What the confined process reads with; empty in the parent."""
 
-    limits: Limits | None = None
+    config: Config | None = None
     passwords: Sequence[str] = ()
 
 
-def _start_worker(limits: Limits, passwords: Sequence[str], hatch: str) -> None:
+def _start_worker(config: Config, passwords: Sequence[str], hatch: str) -> None:
     ask_at(hatch)
-    _Worker.limits, _Worker.passwords = limits, passwords
+    _Worker.config, _Worker.passwords = config, passwords
 
 
 def _work(source: SourceFile) -> Document:
-    if _Worker.limits is None:
+    return extract.extract(source, _config().limits, _Worker.passwords)
+
+
+def _weigh(source: SourceFile) -> Vetoes:
+    return _finder()(_work(source))
+
+
+@cache
+def _finder() -> Callable[[Document], Vetoes]:
+    return build_finder(_config())
+
+
+def _config() -> Config:
+    if _Worker.config is None:
         message = "the worker was not started with _start_worker"
         raise RuntimeError(message)
-    return extract.extract(source, _Worker.limits, _Worker.passwords)
+    return _Worker.config

@@ -28,7 +28,7 @@ from phiscan.review import (
 from phiscan.review.corrections import Correction, GoldFile, ItemCorrections, Mark, TopicGold
 from phiscan.review.database import Database
 from phiscan.review.desk_policy import DeskPolicy
-from phiscan.review.reveals import Reveal
+from phiscan.review.reveals import Examined, Reveal
 from phiscan.review.sampling import LeftCounts, SampleDraw
 from phiscan.review.second_review import Disagreement, Rating, SecondReviewCounts
 from phiscan.review.suppressions import Suppression, SuppressionPreview, SuppressionScope
@@ -543,6 +543,15 @@ class Desk:
             lambda connection: reveals.reveal(connection, file_id, purpose=purpose, by=by, now=now),
             durable=True,
         )
+
+    def examined(self, file_id: int) -> Examined:
+        """Return a file as it was examined, to be read again without showing its text.
+
+        Raises:
+            InputError: unknown or never read file.
+        """
+        with self._database.read() as connection:
+            return reveals.examined(connection, file_id)
 
     # Upkeep
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 import sqlalchemy as sa
 
@@ -19,14 +20,20 @@ from phiscan.review.tables import reveal as reveal_table
 MAX_PURPOSE_CHARS = 500
 
 
-@dataclass(frozen=True, slots=True)
-class Reveal:
-    """A reveal that was recorded: what ``phiscan.pipeline.reveal`` needs to read the file again."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Examined:
+    """A file as it was examined: what ``phiscan.pipeline.reveal`` needs to read it again."""
+
+    source: SourceFile  # where it lies, and what the share said of it when it was examined
+    content_hash: str  # what the file must still be
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reveal(Examined):
+    """A reveal that was recorded; then the text may be shown."""
 
     id: int
     file_id: int
-    source: SourceFile  # where it lies, and what the share said of it when it was examined
-    content_hash: str  # what the file must still be
     spans: tuple[tuple[int, int, str], ...]  # start, end, type of each finding
     purpose: str
     revealed_by: str
@@ -44,13 +51,7 @@ def reveal(connection: sa.Connection, file_id: int, *, purpose: str, by: str, no
     if not purpose:
         message = "purpose: expected what the text is looked at for, got an empty text"
         raise InputError(message)
-    row = last_seen(connection, file_id)
-    if row is None:
-        message = f"file {file_id}: there is no such file in the database"
-        raise InputError(message)
-    if not row.content_hash:
-        message = f"{row.path}: cannot be shown: its content was never read ({row.outcome}: {row.reason})"
-        raise InputError(message)
+    row = _read_once(connection, file_id)
     values = {
         "file_id": file_id,
         "examination_id": row.id,
@@ -63,31 +64,56 @@ def reveal(connection: sa.Connection, file_id: int, *, purpose: str, by: str, no
     # The purpose is a person's own words: the log holds the digest of the row, not the words.
     details = {"file": file_id, "content_hash": row.content_hash}
     audit.append(connection, [audit.Entry("reveal", number, details)], actor=by, at=now)
-    place = connection.execute(
-        sa.select(root.c.path.label("root"), file.c.path)
-        .join(root, root.c.id == file.c.root_id)
-        .where(file.c.id == file_id)
-    ).one()
     blind = connection.execute(sa.select(work_item.c.blind).where(work_item.c.file_id == file_id)).scalar()
     query = sa.select(finding).where(finding.c.examination_id == row.id).order_by(finding.c.position)
     spans = [] if blind else connection.execute(query).all()
     return Reveal(
         id=number,
         file_id=file_id,
-        source=SourceFile(
-            root=place.root,
-            path=place.path,
-            size=row.size,
-            mtime_ns=row.mtime_ns,
-            ctime_ns=row.ctime_ns,
-            inode=row.inode,
-            device=row.device,
-            mode=row.mode,
-            uid=row.uid,
-        ),
+        source=_source(connection, row),
         content_hash=row.content_hash,
         spans=tuple((span.span_start, span.span_end, span.entity_type) for span in spans),
         purpose=purpose,
         revealed_by=by,
         revealed=now,
+    )
+
+
+def examined(connection: sa.Connection, file_id: int) -> Examined:
+    """Return a file as it was examined, to be read again without showing its text.
+
+    Raises:
+        InputError: unknown or never read file.
+    """
+    row = _read_once(connection, file_id)
+    return Examined(source=_source(connection, row), content_hash=row.content_hash)
+
+
+def _read_once(connection: sa.Connection, file_id: int) -> sa.Row[Any]:
+    row = last_seen(connection, file_id)
+    if row is None:
+        message = f"file {file_id}: there is no such file in the database"
+        raise InputError(message)
+    if not row.content_hash:
+        message = f"{row.path}: cannot be shown: its content was never read ({row.outcome}: {row.reason})"
+        raise InputError(message)
+    return row
+
+
+def _source(connection: sa.Connection, row: sa.Row[Any]) -> SourceFile:
+    place = connection.execute(
+        sa.select(root.c.path.label("root"), file.c.path)
+        .join(root, root.c.id == file.c.root_id)
+        .where(file.c.id == row.file_id)
+    ).one()
+    return SourceFile(
+        root=place.root,
+        path=place.path,
+        size=row.size,
+        mtime_ns=row.mtime_ns,
+        ctime_ns=row.ctime_ns,
+        inode=row.inode,
+        device=row.device,
+        mode=row.mode,
+        uid=row.uid,
     )

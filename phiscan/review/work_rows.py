@@ -88,7 +88,9 @@ def _renew(connection: sa.Connection, some: Sequence[int], types: Mapping[int, i
 
 def _waiting(connection: sa.Connection, some: Sequence[int]) -> dict[int, Twins]:
     """Return those of these files that await a second verdict, each with whom it is judged."""
-    return {row["file_id"]: _twins(row) for row in connection.execute(_WAITING, {"files": some}).mappings()}
+    return {
+        row["file_id"]: _twins(dict(row)) for row in connection.execute(_WAITING, {"files": some}).mappings()
+    }
 
 
 def _twins(row: Mapping[str, Any]) -> Twins:

@@ -166,6 +166,16 @@ class CompiledRule:
         return regex.compile(pattern, regex.IGNORECASE if self.rule.ignore_case else 0)
 
 
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A match that is no finding: its check vetoed it, or too little spoke for it."""
+
+    span: Span
+    entity_type: EntityType
+    rule: str
+    reasons: tuple[Reason, ...]  # the steps up to the one that refused it, which is the last
+
+
 class PatternRecognizer:
     """Find the identifiers that rules describe; built once per process."""
 
@@ -191,6 +201,10 @@ class PatternRecognizer:
 
     def recognize(self, document: Document) -> Iterator[Finding]:
         """Yield findings (they may overlap); spans are half-open, in code points."""
+        return (found for found in self.weigh(document) if isinstance(found, Finding))
+
+    def weigh(self, document: Document) -> Iterator[Finding | Refused]:
+        """Yield findings, and what was vetoed among them."""
         text = document.text
         hits = list(self._hits(text))
         # Dense kinds are sampled each by itself: a million dates must not hide the one number among them.
@@ -206,11 +220,14 @@ class PatternRecognizer:
                 if (reached[kind] - 1) % stride:
                     continue
             shaped = ((False, *item) for item in self._shaped(text, start, end, rules))
-            found: Iterator[tuple[bool, int, Finding]] = shaped
+            found: Iterator[tuple[bool, int, Finding | Refused]] = shaped
             if evidence is not None:
                 labelled = ((True, *item) for item in self._labelled(text, tables, start, end, evidence))
                 found = chain(labelled, shaped)
             for by_label, index, finding in found:
+                if isinstance(finding, Refused):
+                    yield finding
+                    continue
                 key = (index, finding.span.start, finding.span.end)
                 # A match reaches ahead of its place: a value may be met before its label, which still counts.
                 if (by_label, *key) not in seen and (True, *key) not in seen:
@@ -240,23 +257,22 @@ class PatternRecognizer:
                     evidence = None
                 yield base + start, base + end, evidence, self._which(raw, a, b)
 
-    def _shaped(self, text: str, start: int, end: int, rules: Sequence[int]) -> Iterator[tuple[int, Finding]]:
+    def _shaped(
+        self, text: str, start: int, end: int, rules: Sequence[int]
+    ) -> Iterator[tuple[int, Finding | Refused]]:
         for index in rules:
             compiled = self.rules[index]
             if not compiled.reach:
                 match = compiled.at_hit.match(text, start, timeout=TIMEOUT_S)
-                finding = _judge(compiled, text, match.start(), match.end()) if match else None
-                if finding is not None:
-                    yield index, finding
+                if match:
+                    yield index, _judge(compiled, text, match.start(), match.end())
                 continue
             low = max(0, start - compiled.reach)
             for match in compiled.at_hit.finditer(text, low, end + REACH_CHARS, timeout=TIMEOUT_S):
                 if match.start() >= end + compiled.reach // 2:
                     break
                 if match.end() > start:
-                    finding = _judge(compiled, text, match.start(), match.end())
-                    if finding is not None:
-                        yield index, finding
+                    yield index, _judge(compiled, text, match.start(), match.end())
 
     def _which(self, raw: bytes, start: int, end: int) -> list[int]:
         """Return the rules that fit where the scanner stopped; a trigger may begin inside what it took."""
@@ -264,7 +280,7 @@ class PatternRecognizer:
 
     def _labelled(
         self, text: str, tables: Tables, start: int, end: int, evidence: Sequence[_Evidence]
-    ) -> Iterator[tuple[int, Finding]]:
+    ) -> Iterator[tuple[int, Finding | Refused]]:
         cells = tables.column(start, end)
         in_json = cells is None and text.find(JSON_FIELD, end, end + JSON_REACH) >= 0
         numbered = cells is not None or _DIGIT.search(text, end, end + GAP_CHARS) is not None
@@ -276,17 +292,13 @@ class PatternRecognizer:
                 step = max(1, -(-len(cells) // MAX_HITS))
                 for low, high in cells[::step]:
                     if compiled.in_cell.fullmatch(text, low, high, timeout=TIMEOUT_S):
-                        finding = _judge(compiled, text, low, high, item, "header")
-                        if finding is not None:
-                            yield item.rule, finding
+                        yield item.rule, _judge(compiled, text, low, high, item, "header")
             elif not item.column_only:
                 behind = compiled.in_json if in_json else compiled.after_label
                 match = behind.match(text, end, timeout=TIMEOUT_S)
                 if match:
                     low, high = match.span("value_")
-                    finding = _judge(compiled, text, low, high, item, "label")
-                    if finding is not None:
-                        yield item.rule, finding
+                    yield item.rule, _judge(compiled, text, low, high, item, "label")
 
 
 def _judge(  # noqa: PLR0917 (a place and what stands there)
@@ -296,8 +308,8 @@ def _judge(  # noqa: PLR0917 (a place and what stands there)
     end: int,
     evidence: _Evidence | None = None,
     kind: str = "",
-) -> Finding | None:
-    """Weigh one match by its rule, label, check and surroundings; None when too little is left."""
+) -> Finding | Refused:
+    """Weigh one match by its rule, label, check and surroundings; refuse it when too little is left."""
     rule = compiled.rule
     score = rule.score
     reasons = [Reason("rule", rule.id, score)]
@@ -310,7 +322,8 @@ def _judge(  # noqa: PLR0917 (a place and what stands there)
     if compiled.check is not None:
         verdict = compiled.check(text[start:end])
         if verdict is Verdict.VETO:
-            return None
+            reasons.append(Reason("veto", rule.check, 0.0))
+            return Refused(Span(start, end), entity_type, rule.id, tuple(reasons))
         if verdict is Verdict.CONFIRM:
             score += (1 - score) * CONFIRM_RATE
             reasons.append(Reason("check", rule.check, score))
@@ -320,7 +333,7 @@ def _judge(  # noqa: PLR0917 (a place and what stands there)
             score = score + (1 - score) * NEAR_GAIN if weight > 0 else score * NEGATIVE_FACTOR
             reasons.append(Reason("context", rule.context if weight > 0 else f"not {rule.context}", score))
     if score < MIN_SCORE:
-        return None
+        return Refused(Span(start, end), entity_type, rule.id, tuple(reasons))
     bits = compiled.bits if entity_type is rule.entity_type else bits_of(entity_type)
     return Finding(Span(start, end), entity_type, rule.id, min(score, 1.0), bits, tuple(reasons))
 

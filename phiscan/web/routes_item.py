@@ -21,6 +21,7 @@ from phiscan.web.queue_view import verdict_words
 from phiscan.web.reveal_view import N_SECONDS, PURPOSES
 from phiscan.web.routes_queue import Listed, first_url, reviewers
 from phiscan.web.session import SignedIn
+from phiscan.web.veto_view import veto_view
 from phiscan.web.work_query import ListQuery, read_query, read_string
 
 routes = Routes()
@@ -34,8 +35,12 @@ def item(
     desk: DeskNow,
     finding: int | None = None,
     places: str = "",
+    vetoed: str = "",
 ) -> Response:
-    """Show one item with everything that explains it; blind, only where it lies."""
+    """Show one item with everything that explains it; blind, only where it lies.
+
+    With ``vetoed`` the file is read again for what the rules matched and refused.
+    """
     query = read_query(request.query_params)
     now, work = desk.now(), desk.store.desk
     detail = work.detail(file_id, viewer=user.name, now=now)
@@ -51,6 +56,7 @@ def item(
         all_places=places == "all",
     )
     said = request.query_params.get("said", "")
+    may_ask = may(user, Permission.DECIDE)
     return desk.pages.render(
         request,
         "item.html",
@@ -58,6 +64,8 @@ def item(
         flash=just_done(request, desk, user) or flash(said),
         override=said == "conflict",
         people=reviewers(desk) if may(user, Permission.ASSIGN) else (),
+        vetoed=veto_view(desk, file_id) if vetoed and not view.item.blind and may_ask else None,
+        may_ask=may_ask,
         purposes=PURPOSES,
         seconds=N_SECONDS,
     )

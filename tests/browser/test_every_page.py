@@ -73,6 +73,7 @@ def pages(ids: dict[str, int]) -> dict[str, tuple[str, ...]]:
             "/queue?state=any&order=informative&text=a",
             "/queue?text=no+such+path",
             f"/items/{plain}?finding=0",
+            f"/items/{plain}?vetoed=1",
             f"/items/{hostile}?done={ids['decided']}",
             f"/items/{ids['blind']}",
             f"/items/{ids['decided']}?said=conflict",

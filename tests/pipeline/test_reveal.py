@@ -8,6 +8,7 @@ import pytest
 
 from phiscan.config import Config
 from phiscan.errors import ConflictError
+from phiscan.model import EntityType
 from phiscan.pipeline.reveal import Rereader
 from phiscan.review.store import Store
 from tests.pipeline.harness import Tool, write_share
@@ -17,6 +18,9 @@ NOW = datetime(2026, 11, 20, 8, 30, tzinfo=UTC)
 
 def test_shows_what_was_examined_and_nothing_else(tool: Tool, tmp_path: Path) -> None:
     share = write_share(tmp_path / "share", 3)
+    (share / "vetoed.txt").write_text(
+        "Social insurance number: 123 456 789\nthe same again, SIN 123 456 789\n"
+    )
     assert tool.run("init").returncode == 0
     done = tool.run("scan", share, "--exit-zero")
     assert done.returncode == 0, done.stderr
@@ -30,6 +34,11 @@ def test_shows_what_was_examined_and_nothing_else(tool: Tool, tmp_path: Path) ->
         assert {kind for _, _, kind in reveal.spans} >= {"PERSON"}
         assert "canary" not in repr((document, reveal.spans))
         assert text.split()[0] not in repr(document)
+        refused = rereader.vetoes(store.desk.examined(store.find("vetoed.txt")))
+        numbers = [one for one in refused.first if one.entity_type is EntityType.SIN]
+        assert [(one.preview, one.reasons[-1].kind) for one in numbers] == [("999 999 999", "veto")] * 2
+        assert refused.n >= 2
+        assert "456" not in repr(refused)
         os.utime(place, (1, 1))  # other dates, the same bytes
         assert rereader.read(reveal).text == document.text
         place.write_text(text + " ")

@@ -6,7 +6,9 @@ from urllib.parse import quote
 
 import pytest
 
-from phiscan.model import Verdict
+from phiscan.model import EntityType, Reason, Verdict
+from phiscan.pipeline.reveal import Rereader
+from phiscan.pipeline.vetoes import Veto, Vetoes
 from phiscan.review.store import Store
 from phiscan.review.users import Role
 from tests.review.results import NOW
@@ -57,6 +59,25 @@ def test_a_blind_item_does_not_say_whether_something_was_found(browser: Visit, s
             answers.add((answer.status_code, answer.text))
     assert len(answers) == 1
     assert answers.pop()[0] == 400
+
+
+def test_what_was_vetoed_is_told_to_reviewers_and_of_no_blind_item(
+    browser: Visit, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refused = Veto(EntityType.SIN, "ca.sin.1", (Reason("veto", "sin", 0.0),), "p1", 7, "999 999 999")
+    told = Vetoes("hash", (refused,), 3)
+    monkeypatch.setattr(Rereader, "vetoes", lambda *_: told)
+    address = f"/items/{LISTED}"
+    assert "Look through the file" in browser("lead").client.get(address).text
+    page = browser("lead").client.get(address + "?vetoed=1").text
+    assert "999 999 999" in page
+    assert "rule ca.sin.1: but no such value was ever issued (sin)" in page
+    assert "and 2 more" in page
+    page = browser("reader").client.get(address + "?vetoed=1").text
+    assert "999 999 999" not in page
+    assert "Look through the file" not in page
+    store.desk.draw_sample(n_queued=2, n_unreferred=0, by="lead", now=NOW)
+    assert "999 999 999" not in browser("lead").client.get(address + "?vetoed=1").text
 
 
 def test_a_third_person_does_not_settle_a_disagreement(browser: Visit, store: Store, disputed: int) -> None:
