@@ -125,6 +125,27 @@ class Desk:
                 connection, file_id, wanted or WorkFilter(), viewer=viewer, now=now, order=order
             )
 
+    def before(
+        self,
+        file_id: int,
+        wanted: WorkFilter | None = None,
+        *,
+        viewer: str,
+        now: datetime,
+        order: WorkOrder = WorkOrder.RISK,
+    ) -> int | None:
+        """Return the item before ``file_id`` in a list; None = it was the first, or has no place there."""
+        with self._database.read() as connection:
+            return work_list.next_after(
+                connection,
+                file_id,
+                wanted or WorkFilter(),
+                viewer=viewer,
+                now=now,
+                order=order,
+                backward=True,
+            )
+
     def counts(self, *, viewer: str, now: datetime) -> WorkCounts:
         """Count the items by state."""
         with self._database.read() as connection:

@@ -165,12 +165,15 @@ def next_after(
     viewer: str,
     now: datetime,
     order: WorkOrder,
+    backward: bool = False,
 ) -> int | None:
-    """Return the item that follows a file in a list; the file need not be in it any more."""
+    """Return the item that follows a file in a list, or the one before; the file may have left it."""
     key = connection.execute(sa.select(_key(order)).where(work_item.c.file_id == file_id)).scalar()
+    if key is None and backward:
+        return None
     start = None if key is None else (key, file_id)
     # Two: without a key the list begins at its first item, which may be this one.
-    found = _found(connection, wanted, _Place(order, start), viewer=viewer, now=now, n=2)
+    found = _found(connection, wanted, _Place(order, start, backward=backward), viewer=viewer, now=now, n=2)
     return next((row[0] for row in found if row[0] != file_id), None)
 
 

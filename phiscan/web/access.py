@@ -25,6 +25,7 @@ class Permission(StrEnum):
     PUBLIC = "public"  # sign-in, static files, health: nothing of the store is shown
     SIGNED_IN = "signed_in"  # one's own account
     SEE_QUEUE = "see_queue"  # the list and masked items
+    SEE_SCANS = "see_scans"  # what was scanned, and what could not be read
     DECIDE = "decide"  # verdicts, their undoing, notes, second reviews, one's own saved views
     CORRECT = "correct"  # spans: right, wrong, missed
     PROPOSE_SUPPRESSION = "propose_suppression"  # narrow ones take effect, broad ones wait; lift any
@@ -39,7 +40,7 @@ class Permission(StrEnum):
     MANAGE_USERS = "manage_users"
 
 
-_READER = frozenset({Permission.SEE_QUEUE})
+_READER = frozenset({Permission.SEE_QUEUE, Permission.SEE_SCANS})
 _REVIEWER = _READER | {
     Permission.DECIDE,
     Permission.CORRECT,
@@ -58,7 +59,9 @@ RIGHTS: Mapping[Role, frozenset[Permission]] = {
     Role.READER: _READER,
     Role.REVIEWER: _REVIEWER,
     Role.LEAD: _LEAD,
-    Role.AUDITOR: frozenset({Permission.READ_LOG, Permission.SIGN_LOG, Permission.READ_REPORT}),
+    Role.AUDITOR: frozenset(
+        {Permission.READ_LOG, Permission.SIGN_LOG, Permission.READ_REPORT, Permission.SEE_SCANS}
+    ),
     Role.ADMIN: frozenset({Permission.MANAGE_USERS}),
 }
 

@@ -122,6 +122,16 @@ def next_item(file_id: int, request: Request, user: SignedIn, desk: DeskNow) -> 
     return RedirectResponse(next_url(desk, read_query(request.query_params), file_id, viewer=user.name), 303)
 
 
+@routes.page("GET", "/items/{file_id}/previous", needs=Permission.SEE_QUEUE)
+def previous_item(file_id: int, request: Request, user: SignedIn, desk: DeskNow) -> Response:
+    """Go back to the item before this one in the list; before the first, to the list."""
+    query = read_query(request.query_params)
+    before = desk.store.desk.before(
+        file_id, query.filter, viewer=user.name, now=desk.now(), order=query.order
+    )
+    return RedirectResponse(query.url("/queue" if before is None else f"/items/{before}"), 303)
+
+
 @routes.page("POST", "/items/{file_id}/undo", needs=Permission.DECIDE)
 def undo(file_id: int, user: SignedIn, desk: DeskNow, listed: Listed = "") -> Response:
     """Take back one's own verdict on an item, and show the item again."""

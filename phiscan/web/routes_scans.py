@@ -13,7 +13,7 @@ from phiscan.web.scan_view import N_UNREAD, Unread, scan_view, unread_of
 routes = Routes()
 
 
-@routes.page("GET", "/scans", needs=Permission.SEE_QUEUE)
+@routes.page("GET", "/scans", needs=Permission.SEE_SCANS)
 def latest(request: Request, desk: DeskNow) -> Response:
     """Show the latest scan, and list all."""
     if not desk.store.scans():
@@ -21,7 +21,7 @@ def latest(request: Request, desk: DeskNow) -> Response:
     return _page(request, desk, None)
 
 
-@routes.page("GET", "/scans/{scan_id}", needs=Permission.SEE_QUEUE)
+@routes.page("GET", "/scans/{scan_id}", needs=Permission.SEE_SCANS)
 def scan(scan_id: int, request: Request, desk: DeskNow) -> Response:
     """Show one scan: its coverage, and every file that could not be read."""
     if scan_id not in {head.id for head in desk.store.scans()}:

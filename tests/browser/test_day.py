@@ -140,6 +140,10 @@ def test_by_keyboard(server: Server, sit: Sit) -> None:
     page.keyboard.press("Escape")
     path = ann.press("s")
     assert "said=skipped" in path
+    here = number_of(path)
+    following = number_of(ann.press("j"))
+    assert following != here
+    assert number_of(ann.press("k")) == here
 
     # Keys can be switched off, and then do nothing; the switch outlives the page.
     page.keyboard.press("?")

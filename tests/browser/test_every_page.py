@@ -25,6 +25,7 @@ NO_PAGE = {
     "/api/v1/openapi.json",
     "/queue/next",
     "/items/{file_id}/next",
+    "/items/{file_id}/previous",
     "/items/{file_id}/reveal",  # the form's answer is looked at instead
     "/reports/{name}",
     "/sign-in/provider",
@@ -91,7 +92,7 @@ def pages(ids: dict[str, int]) -> dict[str, tuple[str, ...]]:
         ),
         "Lea": ("/queue", "/adjudication", "/suppressions", "/left", "/reports", f"/items/{plain}"),
         "Rea": ("/queue", f"/items/{hostile}"),
-        "Aud": ("/log", "/log/verification"),
+        "Aud": ("/log", "/log/verification", "/scans", "/reports"),
         "Adm": ("/users",),
     }
 

@@ -152,6 +152,8 @@ def test_pages_hold_every_item_once_both_ways(store: Store, order: WorkOrder, li
         *seen[1:],
         None,
     ]
+    before = [desk.before(number, viewer="ana", now=NOW, order=order) for number in seen]
+    assert before == [None, *seen[:-1]]
     if order is WorkOrder.RISK:
         risks = [line(store, number).risk for number in seen]
         assert risks == sorted(risks, reverse=True)

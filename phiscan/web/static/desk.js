@@ -62,8 +62,11 @@ function onKey(event) {
   if (event.repeat && !"jk".includes(event.key)) return; // a key held down decides once
   if (event.key === "j" && moveRow(1)) return;
   if (event.key === "k") {
-    if (!moveRow(-1)) window.history.back();
-    return;
+    if (moveRow(-1)) return;
+    if (!document.querySelector('[data-key="k"]')) {
+      window.history.back();
+      return;
+    }
   }
   if (event.key === "x") {
     const row = document.activeElement ? document.activeElement.closest("tr") : null;
