@@ -7,6 +7,7 @@ rule, a patch of one colour. The same picture is read once per file.
 from __future__ import annotations
 
 import io
+from contextlib import suppress
 from typing import Any
 
 from phiscan.errors import ExtractError
@@ -42,7 +43,9 @@ class ImageExtractor:
         except (OSError, ValueError, SyntaxError) as error:
             raise ExtractError(FailReason.CORRUPT, type(error).__name__) from None
         sink.add(metadata_text(image, content.data), content.place("metadata"))
-        n_pages = getattr(image, "n_frames", 1) if content.data[:3] != b"GIF" else 1
+        n_pages, is_whole = _count_pages(image) if content.data[:3] != b"GIF" else (1, True)
+        if not is_whole:
+            sink.fail(content.place(f"p{n_pages + 1}"), FailReason.CORRUPT, "damaged page")
         for number in range(min(n_pages, _MAX_PAGES)):
             place = content.locator if n_pages == 1 else content.place(f"p{number + 1}")
             if number == 0 and not _has_readable_size(image.size, embedded=content.depth > 0):
@@ -51,6 +54,21 @@ class ImageExtractor:
         if n_pages > _MAX_PAGES:
             first = content.place(f"p{_MAX_PAGES + 1}")
             sink.fail(first, FailReason.TOO_LARGE, f"pages {_MAX_PAGES + 1} to {n_pages} are not read")
+
+
+def _count_pages(image: Any) -> tuple[int, bool]:
+    """Return the number of pages up to the first one that is damaged, and whether there is none such."""
+    try:
+        return int(getattr(image, "n_frames", 1)), True
+    except Exception:  # noqa: BLE001 (a decoder fails on damage in many ways)
+        n_pages = 1
+    with suppress(Exception):
+        while n_pages < _MAX_PAGES:
+            image.seek(n_pages)
+            n_pages += 1
+    with suppress(Exception):
+        image.seek(0)
+    return n_pages, False
 
 
 def _has_readable_size(size: tuple[int, int], *, embedded: bool) -> bool:

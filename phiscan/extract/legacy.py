@@ -15,7 +15,7 @@ from phiscan.extract.blips import picture_members
 from phiscan.extract.content import Content, Inflating, Sink
 from phiscan.extract.encrypted_office import decrypted
 from phiscan.extract.ocr import die_with_parent
-from phiscan.extract.ole import is_encrypted, open_ole, properties_text
+from phiscan.extract.ole import is_cut, is_encrypted, open_ole, properties_text
 from phiscan.extract.slides_binary import atoms, objects
 from phiscan.extract.word_binary import stories
 from phiscan.model import FailReason
@@ -33,6 +33,8 @@ class LegacyOfficeExtractor:
         if is_encrypted(content.data):
             content = replace(content, data=decrypted(content.data, sink.passwords))
         with open_ole(content.data) as ole:
+            if is_cut(ole):
+                sink.fail(content.locator, FailReason.CORRUPT, "cut short")
             is_word = ole.exists("WordDocument")
             parts = _parts(ole, is_word=is_word)
             members = _objects(ole, content, sink, is_word=is_word)

@@ -8,8 +8,11 @@ import struct
 from typing import Any
 
 from phiscan.errors import ExtractError
+from phiscan.extract.property_set import texts
 from phiscan.model import FailReason
 
+_SECTOR_BYTES = 512
+_FIRST_MARK = 0xFFFFFFFA  # higher numbers of sectors are marks: end, free, table
 _WORD_ENCRYPTED = 0x0100
 # Code pages that Python knows under another name.
 _CODECS = {
@@ -24,16 +27,10 @@ _CODECS = {
     54936: "gb18030",
     936: "gbk",
 } | {28590 + part: f"iso8859-{part}" for part in range(1, 17)}
+_SUMMARY = {2: "title", 3: "subject", 4: "author", 5: "keywords", 6: "comments", 8: "last_saved_by"}
 _PROPERTIES = (
-    "title",
-    "subject",
-    "author",
-    "keywords",
-    "comments",
-    "last_saved_by",
-    "manager",
-    "company",
-    "category",
+    ("\x05SummaryInformation", _SUMMARY),
+    ("\x05DocumentSummaryInformation", {14: "manager", 15: "company", 2: "category"}),
 )
 
 
@@ -45,10 +42,17 @@ def open_ole(data: bytes) -> Any:
     """
     import olefile  # noqa: PLC0415
 
+    # A file that was cut ends within a sector; olefile wants whole ones.
+    data += bytes(-len(data) % _SECTOR_BYTES)
     try:
         return olefile.OleFileIO(io.BytesIO(data))
     except Exception as error:  # noqa: BLE001 (olefile raises many kinds on damaged files)
         raise ExtractError(FailReason.CORRUPT, type(error).__name__) from None
+
+
+def is_cut(ole: Any) -> bool:
+    """Tell a file that ends before its own table of sectors says."""
+    return any(ole.nb_sect <= sector < _FIRST_MARK for sector in ole.fat)
 
 
 def is_encrypted(data: bytes) -> bool:
@@ -64,19 +68,20 @@ def is_encrypted(data: bytes) -> bool:
 
 def properties_text(data: bytes) -> str:
     """Return the document properties as ``name: value`` lines."""
+    lines = []
     try:
         with open_ole(data) as ole:
-            metadata = ole.get_metadata()
-            codepage = getattr(metadata, "codepage", None)
-            lines = []
-            for name in _PROPERTIES:
-                value = getattr(metadata, name, None)
-                if isinstance(value, bytes):
-                    value = value.decode(codec(codepage), "replace")
-                if isinstance(value, str) and value.strip("\0 "):
-                    lines.append(f"{name}: {value.strip(chr(0) + ' ')}")
+            for stream, names in _PROPERTIES:
+                if not ole.exists(stream):
+                    continue
+                found, code_page = texts(ole.openstream(stream).read())
+                for number, name in names.items():
+                    value = found.get(number, "")
+                    shown = value if isinstance(value, str) else value.decode(codec(code_page), "replace")
+                    if shown.strip("\0 "):
+                        lines.append(f"{name}: {shown.strip(chr(0) + ' ')}")
     except Exception:  # noqa: BLE001 (damaged properties are no loss of the text)
-        return ""
+        return "\n".join(lines)
     return "\n".join(lines)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from phiscan.errors import ExtractError
 from phiscan.extract.content import Content, Sink
-from phiscan.extract.ole import open_ole
+from phiscan.extract.ole import is_cut, open_ole
 from phiscan.model import FailReason
 
 _NATIVE = "\x01Ole10Native"
@@ -27,6 +27,8 @@ class OleObjectExtractor:
             ExtractError: unsupported; there is none.
         """
         with open_ole(content.data) as ole:
+            if is_cut(ole):
+                sink.fail(content.locator, FailReason.CORRUPT, "cut short")
             member = _native(ole) or next(
                 ((name, ole.openstream(name).read()) for name in _PAYLOADS if ole.exists(name)), None
             )

@@ -7,6 +7,7 @@ type, so a message with a damaged index or an unknown code page still gives its 
 from __future__ import annotations
 
 import datetime as dt
+import re
 import struct
 from typing import Any
 
@@ -14,7 +15,7 @@ from phiscan.errors import ExtractError
 from phiscan.extract.charset import decode
 from phiscan.extract.compressed_rtf import decompress
 from phiscan.extract.content import Content, Sink
-from phiscan.extract.ole import codec, open_ole
+from phiscan.extract.ole import codec, is_cut, open_ole
 from phiscan.extract.rich_text import rtf_text
 from phiscan.extract.webpage import html_text, read_inline_files
 from phiscan.model import FailReason
@@ -64,6 +65,7 @@ _CODE_PAGES = (0x3FDE, 0x3FFD)
 _EPOCH = dt.datetime(1601, 1, 1, tzinfo=dt.UTC)
 _LAST_TICKS = 2_650_467_743_990_000_000  # the year 9999
 _PREFIX = "__substg1.0_"
+_TAG = re.compile(r"[0-9A-Fa-f]{8}")  # the number of a property, and its kind
 
 
 class OutlookExtractor:
@@ -76,6 +78,8 @@ class OutlookExtractor:
         with open_ole(content.data) as ole:
             if not _Storage(ole, ()).strings and not ole.exists("__properties_version1.0"):
                 raise ExtractError(FailReason.CORRUPT, "no message properties")
+            if is_cut(ole):
+                sink.fail(content.locator, FailReason.CORRUPT, "cut short")
             _read_message(ole, (), content, sink)
 
 
@@ -92,7 +96,7 @@ class _Storage:
             if len(entry) != depth + 1 or tuple(entry[:depth]) != path:
                 continue
             name = entry[-1]
-            if name.startswith(_PREFIX) and len(name) == len(_PREFIX) + 8:
+            if _TAG.fullmatch(name.removeprefix(_PREFIX)) and name.startswith(_PREFIX):
                 number, kind = int(name[-8:-4], 16), int(name[-4:], 16)
                 if kind in (_STRING, _STRING8, _BINARY):
                     self.strings.setdefault(number, (kind, tuple(entry)))

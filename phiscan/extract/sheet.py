@@ -15,11 +15,12 @@ from phiscan.extract.blips import picture_members
 from phiscan.extract.content import Content, Sink
 from phiscan.extract.encrypted_office import decrypted
 from phiscan.extract.extent import is_out_of_proportion
-from phiscan.extract.ole import open_ole, properties_text
+from phiscan.extract.ole import is_cut, open_ole, properties_text
 from phiscan.extract.package import Package
 from phiscan.extract.rows import Row, lay_out
 from phiscan.model import FailReason
 
+_CALAMINE = ("python_calamine", "python_calamine._python_calamine", "pyo3_runtime")
 _UNTITLED = re.compile(r"(?:Sheet|Feuil|Tabelle|Hoja)\s?\d*", re.IGNORECASE)
 
 
@@ -33,32 +34,31 @@ class SheetExtractor:
 
         A sheet is located by its number: its title may be a patient's name, and locators are stored.
         """
-        import python_calamine as calamine  # noqa: PLC0415 (heavy)
-
         if content.data.startswith(b"PK") and is_out_of_proportion(content.open()):
             self._rest(content, sink, missing="a sheet reaches far beyond its cells")
             return
         try:
-            workbook = calamine.CalamineWorkbook.from_filelike(content.open())
-        except calamine.CalamineError as error:
+            workbook = _open(content)
+        except BaseException as error:
+            if not _is_damage(error):
+                raise
             if not content.data.startswith(b"PK") and is_encrypted_workbook(content.data):
                 data = decrypted(content.data, sink.passwords)
                 self.extract(replace(content, data=data), sink)
                 return
-            if isinstance(error, calamine.PasswordError):
-                raise ExtractError(FailReason.ENCRYPTED) from None
-            self._rest(content, sink, missing=type(error).__name__)
+            self._rest(content, sink, missing=_said(error))
             return
         for index, name in enumerate(workbook.sheet_names, 1):
             place = f"sheet{index}"
             if not _UNTITLED.fullmatch(name):
                 sink.add(f"Sheet: {name}", content.place(place))
             try:
-                sheet = workbook.get_sheet_by_name(name)
-                for number, line in lay_out(_rows(sheet)):
+                for number, line in lay_out(_rows(workbook.get_sheet_by_name(name))):
                     sink.add(line, content.place(f"{place}!A{number}"))
-            except calamine.CalamineError as error:
-                sink.fail(content.place(place), FailReason.CORRUPT, type(error).__name__)
+            except BaseException as error:
+                if not _is_damage(error):
+                    raise
+                sink.fail(content.place(place), FailReason.CORRUPT, _said(error))
         self._rest(content, sink)
 
     def _rest(self, content: Content, sink: Sink, missing: str = "") -> None:
@@ -75,11 +75,39 @@ class SheetExtractor:
             read_biff_notes(content, sink)
             sink.add(properties_text(content.data), content.place("properties"))
             with open_ole(content.data) as ole:
+                if is_cut(ole):
+                    sink.fail(content.locator, FailReason.CORRUPT, "cut short")
                 pictures = list(picture_members(ole, content, sink))
             for picture in pictures:
                 sink.read_member(picture)
             return
         raise ExtractError(FailReason.CORRUPT, missing)
+
+
+def _open(content: Content) -> Any:
+    """Open a workbook.
+
+    Raises:
+        ExtractError: encrypted.
+        BaseException: see ``_is_damage``.
+    """
+    import python_calamine as calamine  # noqa: PLC0415 (heavy)
+
+    try:
+        return calamine.CalamineWorkbook.from_filelike(content.open())
+    except calamine.PasswordError:
+        if content.data.startswith(b"PK") or not is_encrypted_workbook(content.data):
+            raise ExtractError(FailReason.ENCRYPTED) from None
+        raise
+
+
+def _is_damage(error: BaseException) -> bool:
+    """Tell what calamine makes of a damaged file; a panic of its Rust code is no Exception."""
+    return isinstance(error, OSError | ValueError) or type(error).__module__ in _CALAMINE
+
+
+def _said(error: BaseException) -> str:
+    return "damaged workbook" if isinstance(error, OSError | ValueError) else type(error).__name__
 
 
 def _rows(sheet: Any) -> Iterator[Row]:

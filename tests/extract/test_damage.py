@@ -4,17 +4,26 @@ import io
 import struct
 import zipfile
 from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
 
 import docx
+import openpyxl
 import pytest
+from PIL import Image
 
+from phiscan.config import Limits
 from phiscan.errors import ExtractError
+from phiscan.extract import image, ole, property_set, sheet
+from phiscan.extract.content import Sink
 from phiscan.extract.extent import is_out_of_proportion
 from phiscan.extract.workbook_binary import records
 from phiscan.model import Document, FailReason
 
 Read = Callable[..., Document]
 
+FILES = Path(__file__).parents[2].parent / "shared" / "data" / "files"
 NOTE = "Lena Okafor, health card 1234-567-897"
 
 
@@ -170,3 +179,75 @@ def test_a_cell_in_the_last_corner_costs_no_text(read: Read, make: Callable[[], 
 def test_numbers_of_a_binary_workbook_are_read_by_hand(read: Read) -> None:
     assert "Ann Roy | 42" in read(far_xlsb(), "a.xlsb").text
     assert list(records(b"\x80")) == [(0, b"")]
+
+
+def property_stream(*properties: tuple[int, int, bytes], count: int | None = None) -> bytes:
+    """Build a property set: (number, kind, value) each."""
+    table, values = b"", b""
+    start = 8 + 8 * len(properties)
+    for number, kind, value in properties:
+        table += struct.pack("<II", number, start + len(values))
+        values += struct.pack("<I", kind) + value
+    body = struct.pack("<II", 8 + len(table) + len(values), len(properties) if count is None else count)
+    return bytes(24) + struct.pack("<I", 1) + bytes(16) + struct.pack("<I", 48) + body + table + values
+
+
+def test_properties_are_read_within_the_bytes_that_are_there() -> None:
+    narrow = struct.pack("<I", 8) + "Ren\u00e9e R".encode("cp1252") + b"\0"
+    wide = struct.pack("<I", 4) + "Roy\0".encode("utf-16-le")
+    whole = property_stream((1, 2, struct.pack("<hh", 1252, 0)), (2, 30, narrow), (4, 31, wide))
+    assert property_set.texts(whole) == ({2: "Ren\u00e9e R\0".encode("cp1252"), 4: "Roy\0"}, 1252)
+    # A vector of two thousand million numbers, and as many properties: nobody counts to that.
+    many = property_stream((4, 31, wide), (9, 0x1003, b"\xff\xff\xff\x7f"), count=2**32 - 1)
+    assert property_set.texts(many)[0][4] == "Roy\0"
+    assert property_set.texts(whole[:60]) == ({}, None)
+
+
+def test_a_workbook_on_which_the_library_panics_is_read_from_its_parts(
+    read: Read, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class PanicException(BaseException):
+        __module__ = "pyo3_runtime"
+
+    def panic(_: object) -> None:
+        raise PanicException(NOTE)
+
+    book = openpyxl.Workbook()
+    book.active.append(["Name", NOTE])
+    stream = io.BytesIO()
+    book.save(stream)
+    monkeypatch.setattr(sheet, "_open", panic)
+    document = read(stream.getvalue(), "a.xlsx")
+    assert NOTE in document.text
+    with pytest.raises(ExtractError) as caught:
+        read(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"W\0o\0r\0k\0" * 200, "a.xls")
+    assert NOTE not in str(caught.value)
+
+
+def test_pages_before_a_damaged_one_are_read(read: Read, monkeypatch: pytest.MonkeyPatch) -> None:
+    pages = [Image.new("L", (300, 100), 255) for _ in range(3)]
+    stream = io.BytesIO()
+    pages[0].save(stream, "TIFF", save_all=True, append_images=pages[1:])
+    data = bytearray(stream.getvalue())
+    at = max(data.rfind(struct.pack("<HHI", 256, kind, 1)) for kind in (3, 4))
+    struct.pack_into("<H", data, at, 999)  # the last page has no width any more
+    looked_at = []
+
+    def look(render: Callable[[], Image.Image], place: str, sink: Sink) -> None:
+        looked_at.append((place, render().size))
+        sink.add("seen", place)
+
+    monkeypatch.setattr(image, "read_picture", look)
+    document = read(bytes(data), "a.tiff")
+    assert looked_at == [("#p1", (300, 100)), ("#p2", (300, 100))]
+    assert ("#p3", FailReason.CORRUPT) in [(part.locator, part.reason) for part in document.unread]
+
+
+@pytest.mark.skipif(not FILES.is_dir(), reason="the real documents are not here")
+@pytest.mark.parametrize("name", ["tika-74419c4b-testMSG.msg", "poi-970c3d75-numbers.ppt"])
+def test_a_compound_file_that_was_cut_says_so(read: Read, name: str) -> None:
+    data = (FILES / name).read_bytes()
+    assert not ole.is_cut(ole.open_ole(data))
+    with suppress(ExtractError):  # as good an outcome
+        document = read(data[: len(data) * 9 // 10], name, replace(Limits(), ocr_s=0.0))
+        assert (FailReason.CORRUPT, "cut short") in [(part.reason, part.detail) for part in document.unread]

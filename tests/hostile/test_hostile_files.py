@@ -5,6 +5,7 @@ import io
 import os
 import socket
 import stat
+import struct
 import tarfile
 import time
 import zipfile
@@ -17,6 +18,7 @@ from phiscan.config import Limits
 from phiscan.errors import ExtractError
 from phiscan.extract import extract, extract_bytes
 from phiscan.model import FailReason, SourceFile
+from tests.hostile.quine import quine
 
 SMALL = Limits(member_bytes=32 * 1024**2, member_count=200, depth=4, ratio=100, file_bytes=16 * 1024**2)
 
@@ -84,6 +86,32 @@ def test_a_compressed_file_within_itself_stops_at_the_depth() -> None:
     for _ in range(20):
         data = gzip.compress(data)
     assert reason(data, "deep.gz") == FailReason.NESTED_TOO_DEEP
+
+
+@pytest.mark.parametrize("wrapped", [False, True])
+def test_a_file_that_unpacks_to_itself_stops_at_the_depth(*, wrapped: bool) -> None:
+    data = quine()
+    assert gzip.decompress(data) == data
+    if wrapped:
+        document = extract_bytes(zipped({"q.gz": data, "note.txt": b"Ann Roy"}), "q.zip", SMALL)
+        assert document.text == "Ann Roy\n"
+        assert [part.reason for part in document.unread] == [FailReason.NESTED_TOO_DEEP]
+    else:
+        assert reason(data, "q.gz") == FailReason.NESTED_TOO_DEEP
+
+
+def test_an_archive_whose_member_is_the_archive_is_one_outcome() -> None:
+    header = struct.Struct("<4s5H3I2H")
+    n_bytes = 50 * (header.size + 5) + 51 + 22
+    data = b""
+    while len(data) < n_bytes - 73:
+        behind = n_bytes - len(data) - header.size - 5  # the next header begins the same archive again
+        data += header.pack(b"PK\3\4", 20, 0, 0, 0, 0, 0, behind, behind, 5, 0) + b"a.zip"
+    size = n_bytes - header.size - 5
+    data += struct.pack("<4s6H3I5H2I", b"PK\1\2", 20, 20, 0, 0, 0, 0, 0, size, size, 5, *[0] * 6) + b"a.zip"
+    data += struct.pack("<4s4H2IH", b"PK\5\6", 0, 0, 1, 1, 51, len(data) - 51, 0)
+    assert zipfile.ZipFile(io.BytesIO(data)).namelist() == ["a.zip"]
+    assert reason(data, "a.zip") in (FailReason.CORRUPT, FailReason.NESTED_TOO_DEEP)
 
 
 def test_a_good_member_beside_a_bomb_is_read() -> None:
@@ -225,6 +253,13 @@ def test_a_fifo_is_not_opened_for_ever(tmp_path: Path) -> None:
         extract(crawled(path), SMALL)
     assert caught.value.reason == FailReason.CHANGED
     assert time.monotonic() - started < 5
+
+
+@pytest.mark.parametrize("device", ["/dev/zero", "/dev/full"])
+def test_a_device_is_not_read(device: str) -> None:
+    with pytest.raises(ExtractError) as caught:
+        extract(crawled(Path(device)), SMALL)
+    assert caught.value.reason == FailReason.CHANGED
 
 
 def test_a_socket_is_refused(tmp_path: Path) -> None:
