@@ -45,8 +45,6 @@ def test_print_what_is_referred_of_the_short_texts() -> None:
                 )
             for rule, count in zip(("phiscan", "A", "B", "C"), counts, strict=True):
                 low, high = clopper_pearson(count, len(group))
-                low_high = f"[{low:.2f}, {high:.2f}]"
-                print(
-                    f"  {title}: {rule} {count} of {len(group)}: {count / len(group):.2f} [{low:.2f}, {high:.2f}]"
-                )
+                share = f"{count / len(group):.2f} [{low:.2f}, {high:.2f}]"
+                print(f"  {title}: {rule} {count} of {len(group)}: {share}")
             assert len(group) == 30
