@@ -9,7 +9,7 @@ import platform
 from dataclasses import dataclass
 
 from phiscan.config import Config, take_table
-from phiscan.errors import ConfigError
+from phiscan.errors import ConfigError, InputError
 from phiscan.pipeline import Pace
 
 MB = 1e6
@@ -63,7 +63,12 @@ def manners_of(
 
     Raises:
         ConfigError: a field of ``[pace]`` is not what was expected.
+        InputError: an option is no number.
     """
+    for option, value in (("--max-files-per-s", max_files_per_s), ("--max-mb-per-s", max_mb_per_s)):
+        if value is not None and not math.isfinite(value):
+            message = f"{option}: expected a number above 0, got {value}"
+            raise InputError(message)
     table = take_table(config, "pace", PaceTable)
     for name in ("max_files_per_s", "max_mb_per_s"):
         if not 0 <= getattr(table, name) < math.inf:

@@ -66,12 +66,13 @@ def add(
     if name in load_config(path).tables.get("schedule", {}):
         message = f"{path}: schedule.{name}: is there already; `phiscan schedule remove {name}` takes it out"
         raise InputError(message)
+    words = _scan_options(options)
     fields = {
         "roots": [root if "://" in root else os.path.realpath(root) for root in roots],
         "cron": cron,
         "time_zone": time_zone,
         "windows": list(windows),
-        "options": shlex.split(options),
+        "options": words,
     }
     # A JSON text or list of texts is one in TOML as well.
     lines = [f"{key} = {json.dumps(value)}" for key, value in fields.items() if value]
@@ -180,10 +181,32 @@ def systemd(obj: str | None, name: str, user: str | None, out: str | None) -> No
             click.echo(f"# {file_name}\n{text}")
         else:
             place = Path(out) / file_name
-            place.write_text(text, encoding="utf-8")
+            try:
+                place.write_text(text, encoding="utf-8")
+            except OSError as error:
+                message = f"{place}: cannot be written: {error.strerror}"
+                raise ConfigError(message) from None
             click.echo(f"written: {visible(str(place))}")
     if out is not None:
         click.echo(f"systemctl daemon-reload && systemctl enable --now phiscan-{name}.timer")
+
+
+def _scan_options(text: str) -> list[str]:
+    """Return the options of a scan as the list that runs it, once `phiscan scan` has agreed to them."""
+    try:
+        words = shlex.split(text)
+    except ValueError as error:
+        message = f"--options: {str(error)[:1].lower()}{str(error)[1:]}"
+        raise InputError(message) from None
+    root = click.get_current_context().find_root()
+    if not isinstance(root.command, click.Group) or (scan := root.command.get_command(root, "scan")) is None:
+        return words  # pragma: no cover (the program has the command)
+    try:
+        scan.make_context("scan", [*words, "--", "/"], parent=root).close()
+    except click.UsageError as error:
+        message = f"--options: {' '.join(error.format_message().split())}"
+        raise InputError(message) from None
+    return words
 
 
 def _load(obj: str | None) -> Config:
@@ -201,18 +224,25 @@ def _config_path(obj: str | None) -> Path:
 def _rewrite(path: Path, before: str, after: str) -> None:
     """Replace phiscan.toml, keeping its mode; back to what it was when the new one is not sound."""
     partial = path.with_name(path.name + ".part")
-    partial.touch(mode=path.stat().st_mode & 0o777)
-    partial.write_text(after, encoding="utf-8")
     try:
+        partial.touch(mode=path.stat().st_mode & 0o777)
+        partial.write_text(after, encoding="utf-8")
         read_schedules(load_config(partial))
+        _require_unchanged(path, before)
+        partial.replace(path)
+    except OSError as error:
+        message = f"{path}: cannot be written: {error.strerror}"
+        raise ConfigError(message) from None
     except ConfigError as error:
-        partial.unlink()
         raise ConfigError(str(error).replace(str(partial), str(path))) from None
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def _require_unchanged(path: Path, before: str) -> None:
     if path.read_text(encoding="utf-8") != before:
-        partial.unlink()
         message = f"{path}: was changed meanwhile; try again"
         raise ConfigError(message)
-    partial.replace(path)
 
 
 def _named(config: Config, name: str) -> Schedule:

@@ -9,6 +9,7 @@ and the next run finishes step 4.
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -93,6 +94,8 @@ def _seal(key_file: Path, seal: Path) -> None:
         message = f"{seal}: is there already; a key is never overwritten"
         raise InputError(message) from None
     except OSError as error:
+        with suppress(OSError):
+            seal.unlink()  # a part of a key is none
         message = f"{seal}: the old key cannot be written: {error.strerror}"
         raise ConfigError(message) from None
 

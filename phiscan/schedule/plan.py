@@ -6,6 +6,7 @@ import json
 import os
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from phiscan.config import Config, take_table
-from phiscan.errors import ConfigError
+from phiscan.errors import ConfigError, StoreError
 from phiscan.schedule.windows import Windows, read_windows
 
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,40}")
@@ -63,12 +64,22 @@ class State:
     status: int | None = None  # exit status of the last scan
 
     def write(self, path: Path) -> None:
-        """Keep it, whole or not at all."""
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        """Keep it, whole or not at all.
+
+        Raises:
+            StoreError: it cannot be written.
+        """
         content = {"since": self.since.isoformat(), "unfinished": self.unfinished, "status": self.status}
         partial = path.with_suffix(".part")
-        partial.write_text(json.dumps(content), encoding="utf-8")
-        partial.replace(path)
+        try:
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            partial.write_text(json.dumps(content), encoding="utf-8")
+            partial.replace(path)
+        except OSError as error:
+            with suppress(OSError):
+                partial.unlink()
+            message = f"{path}: the state of the schedule cannot be kept: {error.strerror}"
+            raise StoreError(message) from None
 
     @classmethod
     def read(cls, path: Path, now: datetime) -> State:
@@ -76,12 +87,12 @@ class State:
 
         Raises:
             ConfigError: the file was damaged.
+            StoreError: it cannot be written.
         """
         try:
             content = json.loads(path.read_text(encoding="utf-8"))
-            return cls(
-                datetime.fromisoformat(content["since"]), bool(content["unfinished"]), content["status"]
-            )
+            since = datetime.fromisoformat(content["since"]).astimezone(UTC)
+            return cls(since, bool(content["unfinished"]), content["status"])
         except FileNotFoundError:
             state = cls(now)
             state.write(path)

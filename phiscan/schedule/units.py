@@ -6,11 +6,14 @@ windows, time zones, missed starts and unfinished scans are decided in one place
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
+from phiscan.errors import InputError
 from phiscan.schedule.plan import Schedule
 
+_USER = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*\$?")  # what systemd takes for a user, or its number
 TIMER = """\
 [Unit]
 Description=phiscan: look whether the scan {name} is due
@@ -70,7 +73,17 @@ SystemCallErrorNumber=EPERM
 def units(
     schedule: Schedule, *, command: Sequence[str], user: str, folder: Path, home: Path
 ) -> dict[str, str]:
-    """Return the text of each unit by its file name. ``command`` runs phiscan with its configuration."""
+    """Return the text of each unit by its file name. ``command`` runs phiscan with its configuration.
+
+    Raises:
+        InputError: a user or folder that a unit cannot name.
+    """
+    if not _USER.fullmatch(user):
+        message = f"user: expected a user's name or number, got {user!r}"
+        raise InputError(message)
+    if not str(folder).isprintable():
+        message = f"{folder}: a unit cannot name a folder with such characters; expected printable ones"
+        raise InputError(message)
     words = [*command, "schedule", "run", schedule.name, "--due"]
     mounted = [root for root in schedule.roots if root.startswith("/")]
     return {

@@ -1,5 +1,7 @@
 """Which key made the hashes: another one is noticed before a scan, rotation survives being cut off."""
 
+import errno
+import os
 import stat
 from pathlib import Path
 
@@ -106,3 +108,24 @@ def test_a_sealed_key_is_never_overwritten(store: Store, url: str, key_file: Pat
     assert in_use(store) == ""
     with pytest.raises(InputError, match="by: expected a name"):
         key_rotation.rotate(url, key_file, seal=None, by=" ", now=NOW)
+
+
+@pytest.mark.usefixtures("store")
+def test_a_full_disk_leaves_no_part_of_a_sealed_key(
+    url: str, key_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seal, old = tmp_path / "sealed", key_file.read_text()
+    really_sync = os.fsync
+
+    def sync(descriptor: int) -> None:
+        if seal.exists():
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        really_sync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", sync)
+    with pytest.raises(ConfigError, match="the old key cannot be written: No space left on device"):
+        key_rotation.rotate(url, key_file, seal=seal, by="ada", now=NOW)
+    monkeypatch.undo()
+    assert not seal.exists()
+    assert key_file.read_text() == old
+    assert key_rotation.rotate(url, key_file, seal=seal, by="ada", now=NOW).former == "sealed"
