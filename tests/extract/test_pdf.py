@@ -6,6 +6,7 @@ import pytest
 from PIL import Image, ImageDraw, ImageFont
 from pypdf.annotations import Text
 from reportlab.lib.pagesizes import letter
+from reportlab.lib.utils import ImageReader
 from reportlab.pdfgen import canvas
 
 from phiscan.errors import ExtractError
@@ -237,6 +238,21 @@ def test_a_picture_beside_text_is_not_taken_for_read(
     unread = read(page, "a.pdf").unread
     assert [(part.locator, part.reason) for part in unread] == [
         (place, FailReason.NEEDS_OCR) for place in places
+    ]
+
+
+def test_a_picture_with_too_many_pixels_costs_no_text(read: Read) -> None:
+    stream = io.BytesIO()
+    page = canvas.Canvas(stream, pagesize=letter)
+    page.drawImage(ImageReader(picture()), *WHOLE_PAGE)
+    page.drawString(72, 20, "Ann Roy")
+    page.save()
+    data = stream.getvalue()
+    assert data.count(b"/Width 1200") == 1
+    document = read(data.replace(b"/Width 1200", b"/Width 999000"), "a.pdf")
+    assert "Ann Roy" in document.text
+    assert [(part.locator, part.reason) for part in document.unread] == [
+        ("#p1/picture1", FailReason.TOO_LARGE)
     ]
 
 
