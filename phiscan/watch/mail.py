@@ -12,6 +12,7 @@ from typing import Any, Self
 TIMEOUT_S = 30
 TLS = ("starttls", "tls", "none")
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
+MAX_PORT = 65535
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +36,9 @@ class Mail:
         """
         if not self.host:
             message = "smtp_host: expected the name of the mail server"
+            raise ValueError(message)
+        if not 0 < self.port <= MAX_PORT:
+            message = f"smtp_port: expected 1 to {MAX_PORT}"
             raise ValueError(message)
         for name, address in [("mail_from", self.sender), *(("mail_to", address) for address in self.to)]:
             if address.count("@") != 1 or any(char.isspace() for char in address):

@@ -6,6 +6,7 @@ For a page that a server scrapes (``metrics_text``), and for the textfile collec
 
 from __future__ import annotations
 
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 
@@ -36,9 +37,14 @@ def write_textfile(path: Path, store: Store, summary: ScanSummary) -> None:
         OSError: it cannot be written.
     """
     partial = path.with_name(path.name + ".part")
-    partial.write_bytes(generate_latest(_registry(store, summary)))
-    partial.chmod(0o644)  # counts only; the exporter runs as somebody else
-    partial.replace(path)
+    try:
+        partial.write_bytes(generate_latest(_registry(store, summary)))
+        partial.chmod(0o644)  # counts only; the exporter runs as somebody else
+        partial.replace(path)
+    except OSError:
+        with suppress(OSError):
+            partial.unlink()
+        raise
 
 
 def _registry(store: Store, summary: ScanSummary | None) -> CollectorRegistry:

@@ -95,11 +95,16 @@ def read_notices(config: Config) -> Notices:
     if table.when not in WHEN:
         message = f"{where}.when: expected one of {', '.join(WHEN)}"
         raise ConfigError(message)
+    metrics_file = Path(table.metrics_file) if table.metrics_file else None
+    if metrics_file is not None and metrics_file.exists() and not metrics_file.is_file():
+        # It would be replaced, and not written into: a device would be one no more.
+        message = f"{where}.metrics_file: {metrics_file}: expected a file, or a name that is free"
+        raise ConfigError(message)
     try:
         return Notices(
             when=table.when,
             link=table.link,
-            metrics_file=Path(table.metrics_file) if table.metrics_file else None,
+            metrics_file=metrics_file,
             mail=_mail(table, where) if table.mail_to else None,
             webhook=_webhook(table, where) if table.webhook_url else None,
         )

@@ -36,12 +36,19 @@ class Webhook:
         Raises:
             ValueError: begins with the field of phiscan.toml, and says what was expected there.
         """
-        parts = urlsplit(self.url)
-        is_plain = parts.scheme == "http" and parts.hostname in LOOPBACK
-        if not parts.hostname or not (parts.scheme == "https" or is_plain):
-            message = "webhook_url: expected an https address"
+        if not _is_protected(self.url):
+            message = "webhook_url: expected an https address, without a user in it"
             raise ValueError(message)
         return self
+
+
+def _is_protected(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        is_named = bool(parts.hostname) and parts.port != 0 and "@" not in parts.netloc
+    except ValueError:  # brackets that do not close, a port that is none
+        return False
+    return is_named and (parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in LOOPBACK))
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):

@@ -83,6 +83,10 @@ def test_metrics_are_counts_only(scanned: Path, tmp_path: Path) -> None:
         summary, rows = store.summary(), list(store.present_rows())
         text = metrics_text(store).decode()
         write_textfile(tmp_path / "phiscan.prom", store, summary)
+        (tmp_path / "folder").mkdir()
+        with pytest.raises(OSError, match="folder"):
+            write_textfile(tmp_path / "folder", store, summary)
+    assert not list(tmp_path.glob("*.part"))
     assert (tmp_path / "phiscan.prom").read_text() == text
     assert (tmp_path / "phiscan.prom").stat().st_mode & 0o777 == 0o644
     values = dict(re.findall(r"^(\w+(?:\{[^}]*\})?) (\S+)$", text, re.MULTILINE))

@@ -172,6 +172,15 @@ def test_notice_that_cannot_be_sent_changes_nothing_about_the_scan(tmp_path: Pat
             "notify.smtp_password_file",
         ),
         ("mail = 3", "notify.mail: unknown field"),
+        ('mail_to = ["o@h"]\nmail_from = "a@b"\nsmtp_host = "m"\nsmtp_port = 700000', "notify.smtp_port"),
+        *(
+            (
+                f'webhook_url = "{url}"\nwebhook_secret_file = "SECRET"',
+                "notify.webhook_url: expected an https",
+            )
+            for url in ("https://[::1/x", "https://x.example:99999/", "https://u:p@x.example/", "https:///x")
+        ),
+        ('metrics_file = "/dev/null"', "notify.metrics_file: /dev/null: expected a file"),
     ],
 )
 def test_refuses_what_cannot_work_before_the_scan(tmp_path: Path, lines: str, complaint: str) -> None:
