@@ -27,13 +27,19 @@ def visible(text: str) -> str:
 
 
 def safe_cell(text: str) -> str:
-    """Return the text for a CSV cell: a spreadsheet will not run it.
+    """Return the text for a CSV cell: a spreadsheet will not run it; a negative number stays one.
 
-    >>> safe_cell("=HYPERLINK(1)"), safe_cell("a.txt")
-    ("'=HYPERLINK(1)", 'a.txt')
+    >>> safe_cell("=HYPERLINK(1)"), safe_cell(" =1+1"), safe_cell("-1.5"), safe_cell("a.txt")
+    ("'=HYPERLINK(1)", "' =1+1", '-1.5', 'a.txt')
     """
     # A leading space hides the formula from us but not from every spreadsheet.
-    return "'" + text if text.lstrip(" ").startswith(_FORMULA) else text
+    if not text.lstrip(" ").startswith(_FORMULA):
+        return text
+    try:
+        float(text)
+    except ValueError:
+        return "'" + text
+    return text
 
 
 def _plain(char: str) -> str:

@@ -8,8 +8,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from phiscan.model import EntityType, Referral, Verdict
 from phiscan.report.data import DecisionRow, FileEntry, Group, People, Reviewer, Topic, TypeCount
 from phiscan.report.reading import StoredScan
-from phiscan.report.words import ENTITY_TYPES, visible
+from phiscan.report.words import ENTITY_TYPES
 from phiscan.review.items import Decision
+from phiscan.visible import visible
 
 FOLDER_DEPTH = 2
 # Name of a band, and the fewest people in it; the largest first.

@@ -15,8 +15,7 @@ from phiscan.metrics.two_list import Total
 from phiscan.report.data import FileEntry, ReportData
 from phiscan.report.data_private import PrivateData
 from phiscan.report.table import Cell, Column, Table
-
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+from phiscan.visible import safe_cell
 
 FILE_COLUMNS = tuple(item.name for item in fields(FileEntry))
 
@@ -113,21 +112,5 @@ def _write(header: list[str], rows: list[list[str]]) -> str:
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(header)
-    writer.writerows([[_no_formula(cell) for cell in row] for row in rows])
+    writer.writerows([[safe_cell(cell) for cell in row] for row in rows])
     return stream.getvalue()
-
-
-def _no_formula(cell: str) -> str:
-    """Disarm a cell that a spreadsheet would run as a formula; a negative number stays one.
-
-    >>> _no_formula("=HYPERLINK(1)"), _no_formula(" =1+1"), _no_formula("-1.5"), _no_formula("plain")
-    ("'=HYPERLINK(1)", "' =1+1", '-1.5', 'plain')
-    """
-    # A leading space hides the formula from us but not from every spreadsheet.
-    if not cell.lstrip(" ").startswith(_FORMULA):
-        return cell
-    try:
-        float(cell)
-    except ValueError:
-        return "'" + cell
-    return cell

@@ -42,10 +42,11 @@ from phiscan.report.ranking import rankings
 from phiscan.report.reading import StoredScan, read_scan
 from phiscan.report.type_levels import type_levels
 from phiscan.report.verification import corrected, stopping
-from phiscan.report.words import CHARACTERISTICS, visible
+from phiscan.report.words import CHARACTERISTICS
 from phiscan.report.worksheets import worksheets
 from phiscan.review.database import Database
 from phiscan.review.items import FileRow
+from phiscan.visible import visible
 
 N_TOP = 100
 

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 
 from phiscan.report.data_desk import LogSignOff, Oversight, Revealer, RevealRow, SuppressionRow
 from phiscan.report.reading_desk import Revealed, StoredDesk
-from phiscan.report.words import visible
 from phiscan.review.suppressions import Suppression, SuppressionKind
+from phiscan.visible import visible
 
 
 def oversight(desk: StoredDesk, paths: Mapping[int, str], *, hidden: bool) -> Oversight:

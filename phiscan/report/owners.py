@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from phiscan.model import Referral, Verdict
 from phiscan.report.data_desk import Owner, Readers
 from phiscan.report.reading_desk import Place
-from phiscan.report.words import visible
 from phiscan.review.items import FileRow
 from phiscan.review.risk import Exposure, exposure_of
+from phiscan.visible import visible
 
 N_TOP_TYPES = 3
 

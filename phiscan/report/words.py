@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from datetime import UTC, datetime
 
 from phiscan.model import EntityType, FailReason, PiiBit, SkipReason
@@ -133,23 +132,6 @@ FORMATS: dict[str, str] = {
     "image/jpeg": "Picture (jpeg)",
     "image/tiff": "Picture (tiff)",
 }
-
-_INVISIBLE = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
-
-
-def visible(text: str) -> str:
-    r"""Make control, bidirectional and other invisible characters of a name visible.
-
-    A name could otherwise show itself in another order, or hide a part.
-
-    >>> visible("fdp\u202etxt.exe"), visible("a\nb")
-    ('fdp⟨U+202E⟩txt.exe', 'a⟨U+000A⟩b')
-    """
-    if text.isascii() and text.isprintable():
-        return text
-    return "".join(
-        f"⟨U+{ord(char):04X}⟩" if unicodedata.category(char) in _INVISIBLE else char for char in text
-    )
 
 
 def plain(name: str) -> str:

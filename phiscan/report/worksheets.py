@@ -18,9 +18,10 @@ from phiscan.report.data_desk import IdentifierKind, Worksheet
 from phiscan.report.owners import EXPOSURES, owner_of
 from phiscan.report.reading_desk import Contents, Place, StoredDesk
 from phiscan.report.span_files import read_type_map
-from phiscan.report.words import ENTITY_TYPES, visible
+from phiscan.report.words import ENTITY_TYPES
 from phiscan.review.items import Decision, FileRow
 from phiscan.review.risk import exposure_of
+from phiscan.visible import visible
 
 # By themselves, or with one look into a register, these say who somebody is.
 _DIRECT = frozenset(

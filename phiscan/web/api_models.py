@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from phiscan.model import EntityType, FailReason, Verdict
 from phiscan.review.corrections import Correction, ItemCorrections, Mark
-from phiscan.review.work import MAX_NOTE_CHARS, WorkDetail, WorkItem, WorkState
+from phiscan.review.work import MAX_NOTE_CHARS, Decided, WorkDetail, WorkItem, WorkState
 from phiscan.web.numbers import MAX_NUMBER
 
 
@@ -222,6 +223,17 @@ class Given(BaseModel):
     reviewer: str
     decided: datetime
     repeated: bool
+
+    @classmethod
+    def of(cls, made: Decided) -> Self:
+        """Describe what a verdict became."""
+        return cls(
+            file=made.file_id,
+            verdict=made.verdict,
+            reviewer=made.reviewer,
+            decided=made.decided,
+            repeated=made.repeated,
+        )
 
 
 class NewMark(Body):

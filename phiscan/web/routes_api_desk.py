@@ -111,13 +111,7 @@ def settle(second_review_id: RowNumber, body: Settlement, user: SignedIn, desk: 
     made = desk.store.desk.adjudicate(
         second_review_id, body.verdict, lead=user.name, now=desk.now(), reason=body.reason, note=body.note
     )
-    return Given(
-        file=made.file_id,
-        verdict=made.verdict,
-        reviewer=made.reviewer,
-        decided=made.decided,
-        repeated=made.repeated,
-    )
+    return Given.of(made)
 
 
 def _scope(body: Scope) -> SuppressionScope:

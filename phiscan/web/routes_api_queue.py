@@ -100,13 +100,7 @@ def decide(file_id: RowNumber, body: NewVerdict, user: SignedIn, desk: DeskNow) 
         reason=body.reason,
         note=body.note,
     )
-    return Given(
-        file=made.file_id,
-        verdict=made.verdict,
-        reviewer=made.reviewer,
-        decided=made.decided,
-        repeated=made.repeated,
-    )
+    return Given.of(made)
 
 
 @routes.api(

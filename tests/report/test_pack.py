@@ -152,8 +152,8 @@ def test_names_of_files_cannot_change_the_page(filled: Fill) -> None:
     assert parsed(page) is not None
     assert "<script" not in page
     assert "\u202e" not in page
-    assert "⟨U+202E⟩" in page
-    assert "⟨U+000A⟩" in page
+    assert "\\u202e" in page
+    assert "\\x0a" in page
     cells = [cell for row in csv.reader(io.StringIO(files["files.csv"])) for cell in row]
     assert not any(cell.startswith("=") for cell in cells)
 
