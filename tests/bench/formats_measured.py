@@ -1,6 +1,7 @@
 """Measure the extractors on a folder of real documents, against independent readers.
 
-Run: .venv/bin/python -m tests.bench.formats_measured FOLDER > docs/reference/formats-measured.md
+Run: .venv/bin/python -m tests.bench.formats_measured FOLDER [CONVERTED] > docs/reference/formats-measured.md
+LibreOffice's conversions are kept in CONVERTED, where it is given, and are not made again by the next run.
 The readers are in reference_readers.py; a file that none of them reads counts in the outcomes and not in the
 recall.
 """
@@ -92,7 +93,7 @@ def main() -> None:
     """Print the page."""
     folder = Path(sys.argv[1])
     with tempfile.TemporaryDirectory() as temporary:
-        texts = references(folder, Path(temporary))
+        texts = references(folder, Path(sys.argv[2]) if len(sys.argv) > 2 else Path(temporary))
     files = sorted(path for path in folder.iterdir() if path.is_file())
     started = time.perf_counter()
     with Sandbox(2, Limits()) as sandbox:

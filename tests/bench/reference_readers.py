@@ -27,14 +27,21 @@ IMPRESS = {".ppt", ".pptx", ".odp"}
 
 
 def office(files: list[Path], target: str, out: Path) -> None:
-    """Convert files with LibreOffice, one call each: one that hangs costs only itself."""
+    """Convert files with LibreOffice, one call each: one that hangs costs only itself.
+
+    What lies in ``out`` from an earlier run is not made again; a file that gave nothing is not tried again.
+    """
     for file in files:
+        tried = out / f"{file.name}.tried"
+        if tried.exists():
+            continue
         command = ["soffice", "--headless", f"-env:UserInstallation=file://{out}/profile"]
         command += ["--convert-to", target, "--outdir", str(out / "converted"), str(file)]
         try:
             subprocess.run(command, capture_output=True, timeout=60, check=False)
         except subprocess.TimeoutExpired:
             continue
+        tried.touch()
 
 
 def pdf_text(file: Path) -> str:
