@@ -27,7 +27,7 @@ MIN_CONCEPTS: Final = 2  # a window with fewer different concepts and hardly a r
 MIN_CODES: Final = 3
 MIN_APPOINTMENTS: Final = 2
 # Of whom, and what happened. Beside one of these a single concept is enough ("she tested HIV positive").
-PERSON_CUES: Final = tuple(
+PERSON_CUES: Final = frozenset(
     f"cue:{name}"
     for name in (
         "person",
@@ -154,17 +154,13 @@ def is_told(window: Window) -> bool:
     Messages, claims and appointment lists hardly hold a health word: there the segments, billing codes and
     appointments of health care stand beside one concept, or instead of it.
     """
-    return (
-        window.n_concepts >= MIN_CONCEPTS
-        or window.count("cue:code") >= MIN_CODES
-        or (
-            window.n_concepts >= 1
-            and (
-                window.count("cue:record") >= MIN_CODES
-                or window.count("cue:appointment") >= MIN_APPOINTMENTS
-                or any(name in window.counts for name in PERSON_CUES)
-            )
-        )
+    n_concepts = window.n_concepts
+    if n_concepts >= MIN_CONCEPTS or window.count("cue:code") >= MIN_CODES:
+        return True
+    return n_concepts >= 1 and (
+        window.count("cue:record") >= MIN_CODES
+        or window.count("cue:appointment") >= MIN_APPOINTMENTS
+        or not PERSON_CUES.isdisjoint(window.counts)
     )
 
 
@@ -173,7 +169,7 @@ def distances_of(told: Sequence[Window], classifier: Classifier) -> tuple[Any, A
     knn = classifier.knn
     if knn.prototypes_ is None:
         knn.restore(classifier.tfidf.transform(classifier.bags), knn.threshold_, knn.scale_)
-    return knn.kneighbors(classifier.tfidf.transform([window.counts for window in told]))
+    return knn.nearest(classifier.tfidf.rows(window.counts for window in told))
 
 
 def _hits(reading: Reading, lexicon: Lexicon) -> tuple[TermHit, ...]:

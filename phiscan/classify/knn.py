@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Self
 
@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 Bag = Mapping[str, int]
+Row = tuple[Sequence[int], Sequence[float]]  # columns in order, and their values
 Distances = npt.NDArray[np.float64]
 
 BLOCKS: Final = ("concept", "kind", "cue")
@@ -28,7 +29,7 @@ def block_of(feature: str) -> str:
     >>> block_of("dx:asthma"), block_of("cue:dose"), block_of("neg:any")
     ('concept', 'cue', 'cue')
     """
-    return _MARKS.get(feature.partition(":")[0], "concept")
+    return _MARKS.get(feature[: feature.find(":")], "concept")
 
 
 @dataclass(slots=True)
@@ -42,11 +43,13 @@ class ConceptTfidf:
     vocabulary_: dict[str, int] = field(default_factory=dict, init=False, repr=False)
     idf_: Distances = field(default_factory=lambda: np.zeros(0), init=False, repr=False)
     unseen_: float = field(default=1.0, init=False)
+    known_: dict[str, tuple[int, float]] = field(default_factory=dict, init=False, repr=False)
 
     def fit(self, bags: Sequence[Bag]) -> Self:
         """Learn the features and their inverse document frequency (smoothed; cues and kinds weigh 1)."""
         frequency = Counter(name for bag in bags for name in bag)
         self.vocabulary_ = {name: index for index, name in enumerate(sorted(frequency))}
+        self.known_ = {}
         self.unseen_ = math.log(1 + len(bags)) + 1
         self.idf_ = np.array(
             [
@@ -56,36 +59,46 @@ class ConceptTfidf:
         )
         return self
 
-    def transform(self, bags: Sequence[Bag]) -> Any:
-        """Return a sparse matrix (n_bags, n_features) with rows of length at most 1.
+    def rows(self, bags: Iterable[Bag]) -> list[Row]:
+        """Return the known columns of each bag and their values, in column order; rows of length at most 1.
 
         A concept outside the vocabulary has no column, but it counts in the row's length: a text full of
         concepts that no prototype has is far from all of them.
         """
+        if len(self.known_) != len(self.vocabulary_):
+            self.known_ = {
+                name: (column, self.weights[block_of(name)] * float(self.idf_[column]))
+                for name, column in self.vocabulary_.items()
+            }
+        known_weights = self.known_
+        found: list[Row] = []
+        for bag in bags:
+            known: list[tuple[int, float]] = []
+            squares = 0.0
+            for name, count in bag.items():
+                column, weight = known_weights.get(name) or (-1, self._unknown(name))
+                value = weight * math.log1p(count)
+                squares += value * value
+                if column >= 0:
+                    known.append((column, value))
+            length = math.sqrt(squares) or 1.0
+            known.sort()
+            found.append(([column for column, _ in known], [value / length for _, value in known]))
+        return found
+
+    def transform(self, bags: Sequence[Bag]) -> Any:
+        """Return ``rows`` as a sparse matrix (n_bags, n_features)."""
         from scipy.sparse import csr_matrix  # noqa: PLC0415 (heavy; only where a health word was found)
 
-        values: list[float] = []
-        columns: list[int] = []
-        ends = [0]
-        for bag in bags:
-            row = [
-                (self.vocabulary_.get(name, -1), self._weight(name) * math.log1p(count))
-                for name, count in bag.items()
-            ]
-            length = math.sqrt(sum(value * value for _, value in row)) or 1.0
-            known = sorted((column, value / length) for column, value in row if column >= 0)
-            columns.extend(column for column, _ in known)
-            values.extend(value for _, value in known)
-            ends.append(len(columns))
+        rows = self.rows(bags)
+        values = [value for _, row in rows for value in row]
+        columns = [column for row, _ in rows for column in row]
+        ends = np.cumsum([0, *(len(row) for row, _ in rows)])
         return csr_matrix((values, columns, ends), shape=(len(bags), len(self.vocabulary_)))
 
-    def _weight(self, name: str) -> float:
+    def _unknown(self, name: str) -> float:
         block = block_of(name)
-        column = self.vocabulary_.get(name)
-        idf = (
-            float(self.idf_[column]) if column is not None else (self.unseen_ if block == "concept" else 1.0)
-        )
-        return self.weights[block] * idf
+        return self.weights[block] * (self.unseen_ if block == "concept" else 1.0)
 
 
 @dataclass(slots=True)
@@ -103,10 +116,11 @@ class OneClassKnn:
     scale_: float = field(default=math.nan, init=False)
     prototypes_: Any = field(default=None, init=False, repr=False)
     squared_lengths_: Distances | None = field(default=None, init=False, repr=False)
+    columns_: Distances | None = field(default=None, init=False, repr=False)  # n_features x n_prototypes
 
     def fit(self, prototypes: Any) -> Self:
         """Store the prototypes (sparse, n_prototypes x n_features) and learn threshold and scale."""
-        self.prototypes_, self.squared_lengths_ = prototypes, None
+        self.prototypes_, self.squared_lengths_, self.columns_ = prototypes, None, None
         left_out = self._leave_one_out()
         self.threshold_ = float(np.quantile(left_out, self.quantile))
         self.scale_ = max(float(np.std(left_out)), 1e-3)
@@ -114,24 +128,29 @@ class OneClassKnn:
 
     def restore(self, prototypes: Any, threshold: float, scale: float) -> Self:
         """Take a threshold and scale that were learned before, instead of learning them again."""
-        self.prototypes_, self.threshold_, self.scale_, self.squared_lengths_ = (
-            prototypes,
-            threshold,
-            scale,
-            None,
-        )
+        self.prototypes_, self.squared_lengths_, self.columns_ = prototypes, None, None
+        self.threshold_, self.scale_ = threshold, scale
         return self
 
     def kneighbors(self, rows: Any) -> tuple[Distances, npt.NDArray[np.int64]]:
-        """Return the distance to the k-th nearest prototype and the index of the nearest, per row.
+        """Return the distance to the k-th nearest prototype and the index of the nearest, per sparse row."""
+        parts = zip(rows.indptr[:-1].tolist(), rows.indptr[1:].tolist(), strict=True)
+        return self.nearest([(rows.indices[start:end], rows.data[start:end]) for start, end in parts])
 
-        One sparse product, |x-y|^2 = |x|^2 + |y|^2 - 2 x.y: for the few windows of one document, the checks
-        and the import of scikit-learn's search cost far more than the search. A test holds the two equal.
+    def nearest(self, rows: Sequence[Row]) -> tuple[Distances, npt.NDArray[np.int64]]:
+        """Return the same of rows given as columns and values.
+
+        |x-y|^2 = |x|^2 + |y|^2 - 2 x.y, over the few columns that a row has: for the few windows of one
+        document, building and checking matrices costs far more than the search. A test holds it equal to
+        scikit-learn's.
         """
-        if self.squared_lengths_ is None:
-            self.squared_lengths_ = _squared_lengths(self.prototypes_)
-        products = (rows @ self.prototypes_.T).toarray()
-        squared = _squared_lengths(rows)[:, None] + self.squared_lengths_[None, :] - 2.0 * products
+        if self.columns_ is None or self.squared_lengths_ is None:
+            self.columns_ = np.ascontiguousarray(self.prototypes_.T.toarray())
+            self.squared_lengths_ = np.asarray((self.columns_**2).sum(axis=0), dtype=np.float64)
+        squared = np.empty((len(rows), len(self.squared_lengths_)))
+        for index, (columns, values) in enumerate(rows):
+            row = np.asarray(values, dtype=np.float64)
+            squared[index] = row @ row + self.squared_lengths_ - 2.0 * (row @ self.columns_[columns])
         distances = np.sqrt(np.maximum(squared, 0.0))
         kth = np.partition(distances, self.k - 1, axis=1)[:, self.k - 1]
         return kth, distances.argmin(axis=1)
@@ -147,7 +166,3 @@ class OneClassKnn:
         # Without rows, scikit-learn searches the stored points and never finds a point as its own neighbour.
         distances: Distances = search.fit(self.prototypes_).kneighbors()[0]
         return distances[:, -1]
-
-
-def _squared_lengths(rows: Any) -> Distances:
-    return np.asarray(rows.multiply(rows).sum(axis=1), dtype=np.float64).ravel()

@@ -39,10 +39,12 @@ def person_features(window: Window) -> dict[str, float]:
     True
     """
     per_thousand = 1000 / max(window.end - window.start, SHORT_CHARS)
-    found = {
-        name: math.log1p(count * per_thousand)
-        for name, count in window.counts.items()
-        if name.startswith(BLOCKS)
-    }
-    found["n_concepts"] = math.log1p(window.n_concepts * per_thousand)
+    found: dict[str, float] = {}
+    n_concepts = 0
+    for name, count in window.counts.items():
+        if name.startswith(BLOCKS):
+            found[name] = math.log1p(count * per_thousand)
+        else:
+            n_concepts += 1
+    found["n_concepts"] = math.log1p(n_concepts * per_thousand)
     return found

@@ -196,10 +196,13 @@ def _longest(at: Offsets, last: Offsets) -> npt.NDArray[np.int64]:
     clear[1:] = at[1:] > reach[:-1]
     if clear.all():
         return order
-    kept: list[int] = []
+    # Only where terms overlap must they be weighed one by one; between two clear starts a lone term stands.
+    alone = clear & np.append(clear[1:], True)
+    kept = alone.copy()
+    rest = np.flatnonzero(~alone)
     end = -1
-    for index, (first, final) in enumerate(zip(at.tolist(), last.tolist(), strict=True)):
+    for index, first, final in zip(rest.tolist(), at[rest].tolist(), last[rest].tolist(), strict=True):
         if first > end:
-            kept.append(index)
+            kept[index] = True
             end = final
-    return order[np.array(kept, dtype=np.int64)]
+    return order[kept]
