@@ -40,7 +40,7 @@ def train() -> None:
     "--documents", "n_documents", type=click.IntRange(min=50), help="Documents to make. Default: 7500."
 )
 @click.option(
-    "--iterations", type=click.IntRange(min=1), help="Iterations of the training at most. Default: 60."
+    "--iterations", type=click.IntRange(min=1), help="Iterations of the training at most. Default: 110."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object with the figures.")
 def names(

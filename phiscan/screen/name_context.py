@@ -40,6 +40,13 @@ _LIST_GAP = frozenset({", ", " and ", ", and ", " & ", " et ", " or ", " ou "})
 _MIN_LIST = 3
 _LOWER_PAIR = re.compile(r"(?<![\w.@/-])([a-zà-ÿ]{3,}) ([a-zà-ÿ]{3,}(?:-[a-zà-ÿ]{3,})?)(?![\w@/-])")
 _NAMES = Word.FIRST | Word.LAST
+# A title in small letters within a sentence: "rappeler monsieur Haddad".
+_LOWER_TITLE = re.compile(
+    r"(?<![\w.])(?P<title>monsieur|madame|mademoiselle|docteure?|doctor|nurse|dre?|mr|mrs|ms|mme|mlle|miss)"
+    r"\.?[ ]"
+    r"(?P<name>[^\W\d_a-zà-ÿ][^\W\d_]*[a-zà-ÿ][^\W\d_]*(?:[-'\u2019][^\W\d_]+)*)"
+)
+_HEALTH_TITLES = frozenset({"docteur", "docteure", "doctor", "nurse", "dr", "dre"})
 
 
 class ContextRecognizer:
@@ -57,6 +64,7 @@ class ContextRecognizer:
                 yield _single(token, FIRST_ONLY, "a first name in a context of people")
         yield from self._lists(text, tokens)
         yield from self._lower(text)
+        yield from self._lower_titles(text)
 
     def _is_first(self, token: Token) -> bool:
         if token.flags & (Word.FIRST | Word.ORDINARY | _BLOCK) != Word.FIRST or len(token.word) < 3:  # noqa: PLR2004
@@ -107,6 +115,17 @@ class ContextRecognizer:
                         score=SCORE, reason=("gazetteer", "first and last name in lower case"),
                     )  # fmt: skip
             position = match.end(1)
+
+    def _lower_titles(self, text: str) -> Iterator[Finding]:
+        """Yield the last name behind a title in small letters; an ordinary word is none."""
+        for match in _LOWER_TITLE.finditer(text):
+            flags = self._gazetteer.of(match["name"])
+            if flags & _BLOCK or flags & (Word.ORDINARY | Word.LAST) == Word.ORDINARY:
+                continue
+            yield name_finding(
+                match.start("name"), match.end("name"), health=match["title"] in _HEALTH_TITLES,
+                bits=LAST_ONLY, source="names.title", score=0.75, reason=("title", "title in small letters"),
+            )  # fmt: skip
 
 
 def _has_context(text: str, token: Token) -> bool:

@@ -147,13 +147,17 @@ class FormRecognizer:
         if not run:
             return None
         last = run[0]
-        if not last.flags & Word.LAST or last.flags & Word.ORDINARY or last.is_initial:
+        # "VANDERMEER, JOOST": an unknown word in capitals is a last name before a known first name.
+        unknown = last.is_caps and not last.flags and len(last.word) >= _MIN_UNKNOWN_LAST
+        if not (last.flags & Word.LAST or unknown) or last.flags & Word.ORDINARY or last.is_initial:
             return None
         before = text[max(0, last.start - 2) : last.start].rstrip(" ")
         if before and before[-1] not in "\n\t|;:\"'(>":
             return None
         match = _FIRST_AFTER_COMMA.match(text, last.end)
         if match is None or self._gazetteer.of(match["first"]) & (Word.FIRST | Word.ORDINARY) != Word.FIRST:
+            return None
+        if unknown and not match["first"][0].isupper():
             return None
         return name_finding(
             last.start, match.end(), health=_credential_after(text, match.end()), bits=FULL_NAME,
@@ -162,6 +166,7 @@ class FormRecognizer:
 
 
 MIN_FORM_SCORE = 0.5
+_MIN_UNKNOWN_LAST = 5  # letters: shorter words in capitals are abbreviations
 
 
 def _after_title(text: str, tokens: list[Token], index: int) -> bool:

@@ -61,7 +61,7 @@ class Settings:
 
     seed: int = SEED
     n_documents: int = N_DOCUMENTS
-    max_iterations: int = 60
+    max_iterations: int = 110
     min_word_documents: int = MIN_WORD_DOCUMENTS
     c1: float = 0.04
     c2: float = 0.02

@@ -33,6 +33,9 @@ PERSON, DOCTOR = "PERSON", "HEALTH_PROFESSIONAL"
         ("follow up with patricia desrosiers soon", (PERSON, "patricia desrosiers")),
         ("They are Hannah, Anthony, Derek and Anna.", (PERSON, "Derek")),
         ("His name is Zorblatt.", (PERSON, "Zorblatt")),
+        ("12  VANDERMOOL, JOOST    M 77", (PERSON, "VANDERMOOL, JOOST")),
+        ("Peux-tu rappeler monsieur Haddad?", (PERSON, "Haddad")),
+        ("I asked dr Petrossian to look at it.", (DOCTOR, "Petrossian")),
         ('"family": "Kowalczyk"', (PERSON, "Kowalczyk")),
     ],
 )
