@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator
+import struct
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from phiscan.crawl.ignore import IgnoreRules
-from phiscan.crawl.share import Crawled, unlisted
+from phiscan.crawl.share import Crawled, Folders, unlisted
 from phiscan.errors import InputError
 from phiscan.long_paths import open_path
 from phiscan.model import FailReason, SkipReason, SourceFile
+
+_NUMBERS = struct.Struct("<LQqqQ")
 
 
 class LocalShare:
     """One folder of this machine; the workers open its files themselves."""
 
-    def __init__(self, root: bytes) -> None:
+    def __init__(self, root: bytes, folders: Folders | None = None) -> None:
         self.root = root
+        self.folders = folders
 
     def reach(self) -> None:
         """Look whether the root is a folder that may be listed; see ``Share``."""
@@ -37,41 +41,53 @@ class LocalShare:
         hard links.
         """
         # A stack of iterators instead of recursion: 10,000 nested folders are a legal share.
-        stack: list[Iterator[Crawled | bytes]] = [_list_folder(self.root, b"", ignore, seen_inodes)]
+        stack: list[Iterator[Crawled | bytes]] = [self._list_folder(b"", ignore, seen_inodes)]
         while stack:
             entry = next(stack[-1], None)
             if entry is None:
                 stack.pop()
             elif isinstance(entry, bytes):
-                stack.append(_list_folder(self.root, entry, ignore, seen_inodes))
+                stack.append(self._list_folder(entry, ignore, seen_inodes))
             else:
                 yield entry
 
-
-def _list_folder(
-    root: bytes, folder: bytes, ignore: IgnoreRules, seen_inodes: set[tuple[int, int]]
-) -> Iterator[Crawled | bytes]:
-    """Yield the entries of one folder; a subfolder as its raw path, to be listed in its turn."""
-    absolute = root if not folder else root.rstrip(b"/") + b"/" + folder
-    try:
-        listed = _stat_entries(absolute)
-    except OSError as error:
-        yield _unlisted(root, folder, error)
-        return
-    inside = absolute.rstrip(b"/") + b"/"
-    for name, info in listed:
-        path = folder + b"/" + name if folder else name
-        if isinstance(info, OSError):
-            yield _unlisted(root, path, info)
-            continue
-        is_folder = stat.S_ISDIR(info.st_mode)
-        source = _source(root, path, info)
-        if ignore.matches(path, inside + name, is_folder=is_folder):
-            yield Crawled(source, skip=SkipReason.IGNORED)
-        elif is_folder:
-            yield path
-        else:
-            yield _judge(source, info, seen_inodes)
+    def _list_folder(
+        self, folder: bytes, ignore: IgnoreRules, seen_inodes: set[tuple[int, int]]
+    ) -> Iterator[Crawled | bytes]:
+        """Yield the entries of one folder; a subfolder as its raw path, to be listed in its turn."""
+        root = self.root
+        absolute = root if not folder else root.rstrip(b"/") + b"/" + folder
+        try:
+            listed = _stat_entries(absolute)
+        except OSError as error:
+            yield _unlisted(root, folder, error)
+            return
+        inside = absolute.rstrip(b"/") + b"/"
+        below = folder + b"/" if folder else b""
+        facts = _facts(listed) if self.folders is not None else None
+        if self.folders is not None and facts is not None and self.folders.passes(root, folder, facts):
+            for name, info in listed:
+                is_folder = not isinstance(info, OSError) and stat.S_ISDIR(info.st_mode)
+                if is_folder and not ignore.matches(below + name, inside + name, is_folder=True):
+                    yield below + name
+            return
+        n_entries = 0
+        for name, info in listed:
+            path = below + name
+            if isinstance(info, OSError):
+                yield _unlisted(root, path, info)
+                continue
+            is_folder = stat.S_ISDIR(info.st_mode)
+            if ignore.matches(path, inside + name, is_folder=is_folder):
+                n_entries += 1
+                yield Crawled(_source(root, path, info), skip=SkipReason.IGNORED)
+            elif is_folder:
+                yield path
+            else:
+                n_entries += 1
+                yield _judge(_source(root, path, info), info, seen_inodes)
+        if self.folders is not None and facts is not None:
+            self.folders.listed(root, folder, n_entries)
 
 
 def _stat_entries(folder: bytes) -> list[tuple[bytes, os.stat_result | OSError]]:
@@ -92,6 +108,30 @@ def _stat_entries(folder: bytes) -> list[tuple[bytes, os.stat_result | OSError]]
     finally:
         os.close(descriptor)
     return sorted(listed, key=lambda item: item[0])
+
+
+def _facts(listed: Sequence[tuple[bytes, os.stat_result | OSError]]) -> bytes | None:
+    """Return what tells that no entry changed, in few bytes; None when it does not depend on them alone.
+
+    These are the numbers that ``is_same_file`` compares. Which of several hard links is read depends on
+    folders that were listed before.
+    """
+    parts: list[bytes] = []
+    for name, info in listed:
+        if isinstance(info, OSError):
+            return None
+        kind = stat.S_IFMT(info.st_mode)
+        parts.append(name)
+        if kind == stat.S_IFDIR:
+            continue  # its own entries are looked at in their turn
+        if info.st_nlink > 1:
+            return None
+        try:
+            numbers = _NUMBERS.pack(kind, info.st_size, info.st_mtime_ns, info.st_ctime_ns, info.st_ino)
+        except struct.error:  # a time beyond the year 2262
+            return None
+        parts.append(numbers)
+    return b"/".join(parts)
 
 
 def _judge(source: SourceFile, info: os.stat_result, seen_inodes: set[tuple[int, int]]) -> Crawled:

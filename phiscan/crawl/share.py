@@ -24,6 +24,20 @@ class Crawled:
     detail: str = ""
 
 
+class Folders(Protocol):
+    """Who remembers folders from an earlier crawl, so that what did not change need not be yielded."""
+
+    def passes(self, root: bytes, folder: bytes, facts: bytes) -> bool:
+        """Tell whether a folder (its raw path, relative to the root) may be passed over.
+
+        Then nothing in it is yielded but what its subfolders hold. ``facts``: what the file system says of
+        its entries, the same bytes as long as nothing changed.
+        """
+
+    def listed(self, root: bytes, folder: bytes, n_entries: int) -> None:
+        """Take the number of entries that were yielded of a folder that was not passed over."""
+
+
 class OpenFile(Protocol):
     """A file of a share, opened for reading and for nothing else."""
 

@@ -14,7 +14,7 @@ from phiscan.crawl.location import is_url, parse_url
 from phiscan.crawl.object_store import ObjectStoreShare
 from phiscan.crawl.s3 import S3Share
 from phiscan.crawl.settings import ShareSettings, load_settings
-from phiscan.crawl.share import Crawled, RemoteShare, Share
+from phiscan.crawl.share import Crawled, Folders, RemoteShare, Share
 from phiscan.crawl.smb import SmbShare
 from phiscan.errors import InputError
 
@@ -73,16 +73,23 @@ def check_roots(roots: Sequence[str | Path], config: Config | None = None) -> tu
     return tuple(ordered)
 
 
-def crawl(roots: Sequence[bytes], ignore: IgnoreRules, config: Config | None = None) -> Iterator[Crawled]:
+def crawl(
+    roots: Sequence[bytes],
+    ignore: IgnoreRules,
+    config: Config | None = None,
+    folders: Folders | None = None,
+) -> Iterator[Crawled]:
     """Yield every entry below the roots that is not a folder, root by root, always in the same order.
 
     A folder that cannot be listed is yielded once as failed, an ignored folder once as skipped, so that
-    nothing is left out without a record.
+    nothing is left out without a record. ``folders`` may say of folders of this machine that nothing in them
+    changed; what lies in those is not yielded.
     """
     settings = load_settings(config or Config()) if any(map(is_remote, roots)) else ShareSettings()
     seen_inodes: set[tuple[int, int]] = set()
     for root in roots:
-        yield from open_share(root, settings).crawl(ignore, seen_inodes)
+        share = open_remote(root, settings) if is_remote(root) else LocalShare(root, folders)
+        yield from share.crawl(ignore, seen_inodes)
 
 
 def _compared(root: bytes) -> bytes:

@@ -8,9 +8,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from phiscan.model import FileResult, Outcome, Referral, SourceFile
+from phiscan.review.folders import FolderState
 from phiscan.review.store import Store
 
 BATCH = 200  # results recorded by one transaction
+BATCH_SEEN = 10_000  # files seen again: two statements note them all
 FLUSH_S = 5.0  # no result waits longer than this to be recorded
 
 
@@ -44,6 +46,7 @@ class Ledger:
         self._line: OrderedDict[tuple[bytes, bytes], FileResult | None] = OrderedDict()
         self._batch: list[FileResult] = []
         self._seen: list[int] = []
+        self._folders: dict[bytes, list[FolderState]] = {}
         self._flushed = time.monotonic()
 
     @property
@@ -77,18 +80,24 @@ class Ledger:
         self._seen.extend(file_ids)
         self._settle()
 
+    def note_folder(self, root: bytes, state: FolderState) -> None:
+        """Note a folder in which all results stand; recorded with them."""
+        self._folders.setdefault(root, []).append(state)
+
     def flush(self) -> None:
         """Record what is there; what the workers still have is left for the next run."""
         if self._batch or self._seen:
-            self.store.record(self.scan_id, self.key, self._batch, unchanged=self._seen)
-        self._batch, self._seen = [], []
+            self.store.record(
+                self.scan_id, self.key, self._batch, unchanged=self._seen, folders=self._folders
+            )
+        self._batch, self._seen, self._folders = [], [], {}
         self._flushed = time.monotonic()
 
     def _settle(self) -> None:
         while self._line and (result := next(iter(self._line.values()))) is not None:
             self._batch.append(result)
             self._line.popitem(last=False)
-        full = len(self._batch) >= BATCH or len(self._seen) >= BATCH * 10
+        full = len(self._batch) >= BATCH or len(self._seen) >= BATCH_SEEN
         if full or time.monotonic() - self._flushed > FLUSH_S:
             self.flush()
         self._on_progress(self.progress)

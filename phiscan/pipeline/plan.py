@@ -13,6 +13,7 @@ from phiscan.crawl import Crawled, is_same_file
 from phiscan.errors import InputError
 from phiscan.model import FailReason, FileResult, Outcome, SourceFile
 from phiscan.pipeline.copies import Copies
+from phiscan.pipeline.folders import KnownFolders
 from phiscan.pipeline.ledger import Ledger
 from phiscan.review.store import KnownFile
 
@@ -63,7 +64,12 @@ class Plan:
     """Decides, entry by entry, what must be read."""
 
     def __init__(
-        self, ledger: Ledger, options: ScanOptions, roots: Sequence[bytes], entries: Iterable[Crawled]
+        self,
+        ledger: Ledger,
+        options: ScanOptions,
+        roots: Sequence[bytes],
+        entries: Iterable[Crawled],
+        folders: KnownFolders | None = None,
     ) -> None:
         self._ledger = ledger
         self._roots = roots
@@ -71,6 +77,7 @@ class Plan:
         only = only_rules(options.only)
         self._entries = (crawled for crawled in entries if only is None or _is_wanted(crawled, only))
         self._copies = Copies(self._twins)
+        self._folders = folders
         self._after = 0  # the number of the file that was met last: the next ones follow it
 
     def rounds(self) -> Iterator[Iterator[SourceFile]]:
@@ -97,6 +104,7 @@ class Plan:
                     if old is None and crawled.skip is None and crawled.fail is None
                 ]
             )
+            self._remember(chunk, standing)
             self._ledger.stand(*(old.file_id for old in standing if old is not None))
             self._ledger.progress.n_crawled += len(chunk)
             listed.update(crawled.source.root for crawled in chunk)
@@ -107,9 +115,20 @@ class Plan:
                     yield from self._copies.freed()
                     if (source := self._begin(crawled)) is not None:
                         yield source
+        passed = set() if self._folders is None else self._folders.roots
         for root in self._roots:
-            if root not in listed and not (self._options.full or self._options.only):
+            if root not in listed | passed and not (self._options.full or self._options.only):
                 self._doubt_emptiness(root)
+
+    def _remember(self, chunk: Sequence[Crawled], standing: Sequence[KnownFile | None]) -> None:
+        """Say of which entries the folder may be passed over next time."""
+        if self._folders is None:
+            return
+        for crawled, old in zip(chunk, standing, strict=True):
+            if old is not None and self._stays(crawled, old):
+                self._folders.stood(crawled.source, old.file_id)
+            else:
+                self._folders.fell(crawled.source)
 
     def _begin(self, crawled: Crawled) -> SourceFile | None:
         """Settle an entry that no worker need see; return a file that one can take now."""
@@ -148,7 +167,8 @@ class Plan:
         known: dict[tuple[bytes, bytes], KnownFile] = {}
         for root, entries in groupby(chunk, key=lambda crawled: crawled.source.root):
             paths = [crawled.source.path for crawled in entries]
-            found = self._ledger.store.known(root, paths, after=self._after)
+            passed = 0 if self._folders is None else self._folders.last_id
+            found = self._ledger.store.known(root, paths, after=max(self._after, passed))
             here = [found[path] for path in paths if path in found]
             if here:
                 self._after = here[-1].file_id
@@ -164,6 +184,12 @@ class Plan:
     def _standing(self, crawled: Crawled, known: Mapping[tuple[bytes, bytes], KnownFile]) -> KnownFile | None:
         before = known.get((crawled.source.root, crawled.source.path))
         return before if before is not None and self._stands(crawled, before) else None
+
+    def _stays(self, crawled: Crawled, before: KnownFile) -> bool:
+        """Tell whether a result that stands will go on standing while nothing changes."""
+        if before.outcome == Outcome.SKIPPED or crawled.fail is not None:
+            return crawled.fail is None
+        return before.versions_key == self._ledger.key and before.reason not in _TRANSIENT
 
     def _stands(self, crawled: Crawled, before: KnownFile) -> bool:
         """Tell whether the recorded result is still what a new look would give."""

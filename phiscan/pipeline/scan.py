@@ -21,6 +21,7 @@ from phiscan.errors import StoreError
 from phiscan.extract.sandbox import Fault
 from phiscan.model import FileResult, Outcome
 from phiscan.pipeline.engine import build_engine
+from phiscan.pipeline.folders import KnownFolders
 from phiscan.pipeline.ledger import Ledger, Progress
 from phiscan.pipeline.pace import Pace, paced
 from phiscan.pipeline.plan import Plan, ScanOptions
@@ -80,7 +81,10 @@ def scan(
     key = versions_key(parts)
     state = store.begin_scan(roots, versions=parts, options=options.as_dict(), now=_now())
     ledger = Ledger(store, state.id, key, on_progress or (lambda _progress: None))
-    plan = Plan(ledger, options, roots, crawler(roots, ignore) if crawler else crawl(roots, ignore, config))
+    # With an option of its own, a scan looks at each file by itself.
+    folders = KnownFolders(ledger, ignore) if options == ScanOptions() else None
+    entries = crawler(roots, ignore) if crawler else crawl(roots, ignore, config, folders)
+    plan = Plan(ledger, options, roots, entries, folders)
     stage_seconds: Counter[str] = Counter()
     try:
         with workers or local_workers(config, largest_batch=pace.largest_batch) as crew:

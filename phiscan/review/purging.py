@@ -15,7 +15,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from phiscan.errors import InputError, StoreError
-from phiscan.review import append_only, audit, checkpoint, doomed, portable, summaries
+from phiscan.review import append_only, audit, checkpoint, doomed, folders, portable, summaries
 from phiscan.review.column_types import UtcTime
 from phiscan.review.database import Database
 from phiscan.review.doomed import Cuts
@@ -154,6 +154,7 @@ def _remove(connection: sa.Connection, policy: Retention, *, by: str, now: datet
             if (condition := doomed.condition(table)) is not None:
                 _remove_rows(connection, table, condition, removed)
         doomed.unmark(connection)
+        folders.forget(connection)  # derived: nothing that the certificate counts
         through, log_hash = _log_end(connection, cuts, n_holds)
         before = checkpoint.read(connection)
         if through > before.through:

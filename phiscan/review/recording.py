@@ -9,8 +9,9 @@ import sqlalchemy as sa
 
 from phiscan.errors import StoreError
 from phiscan.model import FileResult, Outcome, PiiVector, SourceFile
-from phiscan.review import work_rows
+from phiscan.review import folders, work_rows
 from phiscan.review.database import inserted_id
+from phiscan.review.folders import FolderState
 from phiscan.review.identity import is_shape
 from phiscan.review.reuse import copy_children, originals
 from phiscan.review.risk import Exposure, exposure_of, risk_of
@@ -53,6 +54,8 @@ def record(
     versions_key: str,
     results: Sequence[FileResult],
     unchanged: Sequence[int],
+    *,
+    states: Mapping[bytes, Sequence[FolderState]],
 ) -> None:
     """Write results and sightings; a result for a file that this scan recorded before replaces it.
 
@@ -78,6 +81,8 @@ def record(
     see_examined(connection, scan_id, examination_ids)
     see_unchanged(connection, scan_id, set(unchanged) - examination_ids.keys())
     work_rows.take_in(connection, {file_ids[place]: result for place, result in by_file.items()}, back)
+    for root_path, some in states.items():
+        folders.note(connection, root_id_of(connection, root_path), some)
 
 
 def root_id_of(connection: sa.Connection, path: bytes) -> int:

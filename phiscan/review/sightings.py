@@ -46,7 +46,6 @@ def see_unchanged(connection: sa.Connection, scan_id: int, file_ids: Iterable[in
     for runs in some_runs(wanted):
         among = sa.or_(*(file.c.id.between(first, last) for first, last in runs))
         unseen = among & (file.c.seen_scan_id != scan_id)
-        n_unseen = connection.execute(sa.select(sa.func.count()).select_from(file).where(unseen)).scalar_one()
         standing = (
             sa.select(sa.literal(scan_id), file.c.id, sighting.c.examination_id)
             .join(sighting, (sighting.c.scan_id == file.c.seen_scan_id) & (sighting.c.file_id == file.c.id))
@@ -57,6 +56,11 @@ def see_unchanged(connection: sa.Connection, scan_id: int, file_ids: Iterable[in
         note = sighting.insert().from_select(columns, standing).execution_options(preserve_rowcount=True)
         n_noted = connection.execute(note).rowcount
         n_there = connection.execute(file.update().where(among).values(seen_scan_id=scan_id)).rowcount
-        if n_noted != n_unseen or n_there != sum(last - first + 1 for first, last in runs):
+        n_wanted = sum(last - first + 1 for first, last in runs)
+        if n_noted != n_wanted:  # some were noted when this scan was here before
+            here = sa.or_(*(sighting.c.file_id.between(first, last) for first, last in runs))
+            noted = sa.select(sa.func.count()).where(sighting.c.scan_id == scan_id, here)
+            n_noted = connection.execute(noted).scalar_one()
+        if n_noted != n_wanted or n_there != n_wanted:
             message = f"files {runs[0][0]} to {runs[-1][1]}: one was seen again, but it was never examined"
             raise StoreError(message)

@@ -12,9 +12,10 @@ from types import TracebackType
 from typing import Any, Literal, Self
 
 from phiscan.model import FileResult, Verdict
-from phiscan.review import audit, deciding, queue, recording, reuse, scanning, summaries, work_list
+from phiscan.review import audit, deciding, folders, queue, recording, reuse, scanning, summaries, work_list
 from phiscan.review.database import Database, open_database
 from phiscan.review.desk import Desk
+from phiscan.review.folders import FolderState
 from phiscan.review.items import (
     AuditCheck,
     Decision,
@@ -125,6 +126,11 @@ class Store:
         with self._database.read() as connection:
             return scanning.known(connection, root, paths, after=after)
 
+    def folders(self, root: bytes, place: bytes, *, limit: int) -> list[FolderState]:
+        """Return what is noted of folders of a root from a place on, in the order of the crawl."""
+        with self._database.read() as connection:
+            return folders.following(connection, root, place, limit=limit)
+
     def twins(
         self, sizes: Sequence[int], versions_key: str, *, scan_id: int | None = None
     ) -> dict[int, tuple[str, ...]]:
@@ -144,13 +150,16 @@ class Store:
         results: Sequence[FileResult],
         *,
         unchanged: Sequence[int] = (),
+        folders: Mapping[bytes, Sequence[FolderState]] | None = None,
     ) -> None:
-        """Record results, and files seen again by their number, all or nothing.
+        """Record results, files seen again by their number, and folders by root, all or nothing.
 
         Recording the same file in the same scan twice replaces the first.
         """
         self._database.write(
-            lambda connection: recording.record(connection, scan_id, versions_key, results, unchanged),
+            lambda connection: recording.record(
+                connection, scan_id, versions_key, results, unchanged, states=folders or {}
+            ),
             turn="beside",
         )
 

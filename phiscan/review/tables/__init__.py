@@ -33,6 +33,7 @@ from phiscan.review.tables.scans import (
     examination,
     file,
     finding,
+    folder,
     health_term,
     reuse,
     root,
@@ -58,6 +59,7 @@ __all__ = [
     "examination",
     "file",
     "finding",
+    "folder",
     "health_term",
     "health_window",
     "key_use",
@@ -91,7 +93,7 @@ __all__ = [
     "work_tally",
 ]
 
-SCHEMA_VERSION = "0006"  # the newest revision in migrations/versions
+SCHEMA_VERSION = "0007"  # the newest revision in migrations/versions
 
 APPEND_ONLY: dict[str, tuple[str, ...]] = {
     **review.APPEND_ONLY,

@@ -206,3 +206,19 @@ departure = sa.Table(
     sa.Index(None, "moved_to"),
     comment="A file that was deleted, or moved, between two complete scans of its root.",
 )
+
+folder = sa.Table(
+    "folder",
+    metadata,
+    key("root_id", "root.id", "the root it lies under"),
+    sa.Column(
+        "place",
+        sa.LargeBinary,
+        primary_key=True,
+        nullable=False,
+        comment="raw bytes of its path relative to the root, each / as a NUL: sorts as the crawl goes",
+    ),
+    column("digest", sa.LargeBinary, "blake3 over what the file system said of its entries, 16 bytes"),
+    column("file_runs", CanonicalJson, "its files and what else lies in it, [[first, last], ...] of file.id"),
+    comment="A folder in which every result stood: while its digest is the same, they all stand.",
+)

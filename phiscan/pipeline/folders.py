@@ -1,0 +1,89 @@
+"""Folders in which nothing changed are passed over whole: one comparison instead of one for each file.
+
+A folder's digest is taken over what the file system says of its entries, the versions of everything that
+results depend on, and the rules of what is ignored. It is noted when every entry's result stood, and as long
+as it is the same, every one of them stands.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from blake3 import blake3
+
+from phiscan.crawl import IgnoreRules
+from phiscan.model import SourceFile
+from phiscan.pipeline.ledger import Ledger
+from phiscan.review.folders import FolderState, place_of
+
+LOOK_AHEAD = 1_000  # folders looked up in the store by one query
+
+
+@dataclass(slots=True)
+class _Listing:
+    """A folder of this crawl whose entries are being looked at one by one."""
+
+    digest: bytes
+    n_entries: int | None = None  # None: not all are listed yet
+    file_ids: list[int] = field(default_factory=list)  # of the entries whose results stand
+
+
+class KnownFolders:
+    """What earlier scans noted of folders, and what this one notes; see ``crawl.Folders``."""
+
+    def __init__(self, ledger: Ledger, ignore: IgnoreRules) -> None:
+        self._ledger = ledger
+        rules = [(pattern.include, str(pattern.regex)) for pattern in ignore.spec.patterns]
+        self._seed = blake3(repr((ledger.key, rules, sorted(ignore.own))).encode()).digest()
+        self._listings: dict[tuple[bytes, bytes], _Listing] = {}
+        self._ahead: dict[bytes, FolderState] = {}  # a stretch of the store, in the order of the crawl
+        self._reach: tuple[bytes, bytes, bytes] | None = None  # its root, its first and last place
+        self.last_id = 0  # the highest number among the files passed over
+        self.roots: set[bytes] = set()  # where something was passed over
+
+    def passes(self, root: bytes, folder: bytes, facts: bytes) -> bool:
+        """Tell whether the results of all entries of a folder stand, and let them."""
+        digest = blake3(self._seed + facts).digest(16)
+        before = self._look_up(root, place_of(folder))
+        if before is None or before.digest != digest:
+            self._listings[root, folder] = _Listing(digest)
+            return False
+        file_ids = before.file_ids
+        self.last_id = max(self.last_id, file_ids[-1])
+        self.roots.add(root)
+        self._ledger.progress.n_crawled += len(file_ids)
+        self._ledger.stand(*file_ids)
+        return True
+
+    def listed(self, root: bytes, folder: bytes, n_entries: int) -> None:
+        """Take how many entries a folder has that was not passed over."""
+        if (listing := self._listings.get((root, folder))) is not None:
+            listing.n_entries = n_entries
+            self._close(root, folder, listing)
+
+    def stood(self, source: SourceFile, file_id: int) -> None:
+        """Take an entry whose result stands for as long as nothing changes."""
+        folder = source.path.rpartition(b"/")[0]
+        if (listing := self._listings.get((source.root, folder))) is not None:
+            listing.file_ids.append(file_id)
+            self._close(source.root, folder, listing)
+
+    def fell(self, source: SourceFile) -> None:
+        """Take an entry that must be looked at again next time: so must its folder."""
+        self._listings.pop((source.root, source.path.rpartition(b"/")[0]), None)
+
+    def _close(self, root: bytes, folder: bytes, listing: _Listing) -> None:
+        if listing.n_entries != len(listing.file_ids):
+            return
+        del self._listings[root, folder]
+        if listing.file_ids:
+            self._ledger.note_folder(root, FolderState.of(folder, listing.digest, listing.file_ids))
+
+    def _look_up(self, root: bytes, place: bytes) -> FolderState | None:
+        if self._reach is None or self._reach[0] != root or not self._reach[1] <= place <= self._reach[2]:
+            found = self._ledger.store.folders(root, place, limit=LOOK_AHEAD)
+            self._ahead = {state.place: state for state in found}
+            # Fewer than asked for: nothing lies behind them.
+            last = found[-1].place if len(found) == LOOK_AHEAD else b"\xff" * (len(place) + 1)
+            self._reach = (root, place, last)
+        return self._ahead.get(place)

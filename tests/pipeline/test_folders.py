@@ -1,0 +1,228 @@
+"""A folder in which nothing changed is passed over whole; whatever changes, no row is lost by it."""
+
+import atexit
+import os
+import random
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import nullcontext
+from functools import cache
+from pathlib import Path
+
+import pathspec
+import pytest
+import sqlalchemy as sa
+from blake3 import blake3
+
+from phiscan.config import Config
+from phiscan.crawl import IgnoreRules
+from phiscan.model import FailReason, FileResult, Outcome, PiiVector, Referral, SourceFile
+from phiscan.pipeline import Processed, ScanOptions, scan
+from phiscan.pipeline.folders import KnownFolders
+from phiscan.review.identity import create_key
+from phiscan.review.store import Store
+from phiscan.review.tables import examination, file, sighting
+
+Row = tuple[str, str, str, int, int]
+
+
+class Answers:
+    """Workers that take every file for plain text without identifiers, but for what is called ``broken``."""
+
+    def __init__(self) -> None:
+        self.n_read = 0
+
+    def run(self, sources: Iterable[SourceFile]) -> Iterator[tuple[SourceFile, Processed]]:
+        for source in sources:
+            self.n_read += 1
+            yield source, Processed(_answer(source), ())
+
+
+def _answer(source: SourceFile) -> FileResult:
+    if b"broken" in source.path:
+        return FileResult(source, Outcome.FAILED, reason=FailReason.IO_ERROR)
+    content = Path(os.fsdecode(source.absolute)).read_bytes()
+    return FileResult(
+        source,
+        Outcome.SCREENED,
+        media_type="text/plain",
+        content_hash=blake3(source.path + content).hexdigest(),
+        vector=PiiVector(frozenset()),
+        hamming=3,
+        nearest_prototype="name",
+        prototype_distance=1,
+        health_score=0.1,
+        referral=Referral.CLEAR,
+        case="nothing",
+    )
+
+
+@cache
+def _empty_database() -> Path:
+    folder = Path(tempfile.mkdtemp())
+    atexit.register(shutil.rmtree, folder)
+    Store.open(Config(home=folder).database_url, create=True).close()
+    return folder / "phiscan.db"
+
+
+class Scans:
+    """Scans of one share into a database of their own."""
+
+    def __init__(self, home: Path, share: Path, ignored: str = "") -> None:
+        home.mkdir(parents=True)
+        self.config = Config(home=home)
+        shutil.copy(_empty_database(), home / "phiscan.db")  # to make one takes half a second
+        create_key(self.config.key_file)
+        self.share = share
+        self.ignored = ignored
+
+    def run(self, options: ScanOptions | None = None) -> tuple[set[Row], int]:
+        """Scan; return what this scan has of every entry, and how many files were read."""
+        workers = Answers()
+        ignore = IgnoreRules(pathspec.GitIgnoreSpec.from_lines([self.ignored]))
+        with Store.open(self.config.database_url, create=True) as store:
+            done = scan(
+                self.config,
+                [bytes(self.share)],
+                store,
+                ignore=ignore,
+                options=options,
+                workers=nullcontext(workers),
+            )
+            query = (
+                sa.select(
+                    file.c.display,
+                    examination.c.outcome,
+                    examination.c.reason,
+                    examination.c.size,
+                    examination.c.mtime_ns,
+                )
+                .join(sighting, sighting.c.file_id == file.c.id)
+                .join(examination, examination.c.id == sighting.c.examination_id)
+                .where(sighting.c.scan_id == sa.select(sa.func.max(sighting.c.scan_id)).scalar_subquery())
+            )
+            with store.database.read() as connection:
+                rows = {tuple(row) for row in connection.execute(query)}
+            assert len(rows) == done.summary.crawled
+        return rows, workers.n_read
+
+
+@pytest.fixture(autouse=True)
+def _no_engine(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.modules["phiscan.pipeline.scan"], "build_engine", lambda _config: None)
+
+
+@pytest.fixture
+def passed(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
+    """Return the folders that are passed over, as they are."""
+    folders: list[bytes] = []
+    asked = KnownFolders.passes
+
+    def passes(self: KnownFolders, root: bytes, folder: bytes, facts: bytes) -> bool:
+        answer = asked(self, root, folder, facts)
+        folders.extend([folder] if answer else [])
+        return answer
+
+    monkeypatch.setattr(KnownFolders, "passes", passes)
+    return folders
+
+
+def _share(folder: Path) -> Path:
+    for name in ("a", "a/b", "a-c", "d", "d/empty"):
+        (folder / name).mkdir(parents=True)
+        for number in range(3 if "empty" not in name else 0):
+            (folder / name / f"{number}.txt").write_text(f"{name} {number}")
+    (folder / "top.txt").write_text("top")
+    return folder
+
+
+def test_passes_over_what_did_not_change_from_the_third_scan_on(tmp_path: Path, passed: list[bytes]) -> None:
+    scans = Scans(tmp_path / "home", _share(tmp_path / "share"))
+    first, n_read = scans.run()
+    assert (len(first), n_read) == (13, 13)
+    assert scans.run() == (first, 0)
+    assert not passed  # the second scan notes the folders
+    assert scans.run() == (first, 0)
+    assert passed == [b"", b"a", b"a/b", b"a-c", b"d"]
+
+
+@pytest.mark.parametrize("options", [ScanOptions(full=True), ScanOptions(retry_failed=True)])
+def test_an_option_looks_at_every_file(tmp_path: Path, passed: list[bytes], options: ScanOptions) -> None:
+    scans = Scans(tmp_path / "home", _share(tmp_path / "share"))
+    (tmp_path / "share" / "d" / "broken.txt").write_text("x")
+    for _ in range(2):
+        scans.run()
+    assert scans.run(options)[1] == (14 if options.full else 1)
+    assert not passed
+
+
+def test_what_may_succeed_next_time_is_tried_again(tmp_path: Path, passed: list[bytes]) -> None:
+    scans = Scans(tmp_path / "home", _share(tmp_path / "share"))
+    (tmp_path / "share" / "d" / "broken.txt").write_text("x")
+    assert [scans.run()[1] for _ in range(4)] == [14, 1, 1, 1]
+    assert b"d" not in passed
+    assert b"a" in passed
+
+
+def test_other_rules_of_what_is_ignored_are_noticed(tmp_path: Path, passed: list[bytes]) -> None:
+    scans = Scans(tmp_path / "home", _share(tmp_path / "share"))
+    for _ in range(3):
+        scans.run()
+    passed.clear()
+    scans.ignored = "1.txt"
+    rows, _ = scans.run()
+    assert sum(outcome == "skipped" for _, outcome, *_ in rows) == 4
+    assert not passed
+
+
+def test_a_root_passed_over_is_not_taken_for_an_empty_one(tmp_path: Path, passed: list[bytes]) -> None:
+    (tmp_path / "share").mkdir()
+    (tmp_path / "share" / "top.txt").write_text("top")
+    scans = Scans(tmp_path / "home", tmp_path / "share")
+    found = [scans.run()[0] for _ in range(3)]
+    assert found[0] == found[2]
+    assert passed == [b""]
+
+
+def _change(share: Path, choose: random.Random) -> None:
+    """Do to a share what people do."""
+    files = sorted(path for path in share.rglob("*") if path.is_file() and not path.is_symlink())
+    folders = [share, *sorted(path for path in share.rglob("*") if path.is_dir() and not path.is_symlink())]
+    folder, name = choose.choice(folders), f"new{choose.randrange(10**9)}"
+    some = choose.choice(files) if files else share / "top.txt"
+    match choose.randrange(8):
+        case 0:
+            some.write_text(f"changed {name}")
+        case 1:
+            some.unlink(missing_ok=True)
+        case 2:
+            some.rename(folder / f"{name}.txt") if some.exists() else None
+        case 3:
+            (folder / f"{name}{choose.choice(['.txt', '.broken', '.bak'])}").write_text(name)
+        case 4:
+            (folder / name).symlink_to(some)
+        case 5:
+            os.link(some, folder / name) if some.exists() else None
+        case 6:
+            (folder / name).mkdir()
+            (folder / name / "inside.txt").write_text(name)
+        case _:
+            if folder != share:
+                choose.choice([shutil.rmtree, lambda path: path.rename(share / name)])(folder)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_whatever_changes_the_rows_are_those_of_a_first_scan(
+    tmp_path: Path, passed: list[bytes], seed: int
+) -> None:
+    choose = random.Random(seed)
+    share = _share(tmp_path / "share")
+    scans = Scans(tmp_path / "home", share, "*.bak")
+    for step in range(8):
+        for _ in range(choose.choice([0, 0, 1, 3])):
+            _change(share, choose)
+        again, _ = scans.run()
+        assert again == Scans(tmp_path / f"fresh{step}", share, "*.bak").run()[0]
+    assert passed
