@@ -176,6 +176,8 @@ def systemd(obj: str | None, name: str, user: str | None, out: str | None) -> No
         folder=path.parent,
         home=config.home.resolve(),
     )
+    for variable in sorted(set(os.environ) & {"PHISCAN_DATABASE", "PHISCAN_DATABASE_FILE"}):
+        say(f"{variable}: is not known to the service; write it into {visible(str(path))}")
     for file_name, text in made.items():
         if out is None:
             click.echo(f"# {file_name}\n{text}")

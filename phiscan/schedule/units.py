@@ -43,6 +43,7 @@ TimeoutStopSec=200
 KillMode=mixed
 User={user}
 WorkingDirectory={folder}
+Environment={home}
 UMask=0077
 Nice=10
 IOSchedulingClass=idle
@@ -93,6 +94,8 @@ def units(
             command=" ".join(map(_quoted, words)),
             user=user,
             folder=_escaped(str(folder)),
+            # Said, so that the service has the home that it may write to, whatever was set just now.
+            home=_in_quotes(_escaped(f"PHISCAN_HOME={home}")),
             writable=_quoted(str(home)),
             readable=" ".join(_quoted(root) for root in mounted),
         ),
@@ -110,7 +113,9 @@ def _quoted(word: str) -> str:
     ('"/srv/50%% off"', '/srv/share')
     """
     text = _escaped(word).replace("$", "$$")
-    if not any(char in text for char in " \t\"'\\;\n"):
-        return text
+    return _in_quotes(text) if any(char in text for char in " \t\"'\\;\n") else text
+
+
+def _in_quotes(text: str) -> str:
     inner = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
     return f'"{inner}"'

@@ -50,13 +50,16 @@ def test_options_are_tried_when_a_scan_is_named_and_not_at_night(
 
 
 @pytest.mark.usefixtures("toml")
-def test_a_unit_is_made_for_a_user_only() -> None:
+def test_a_unit_is_made_for_a_user_and_the_home_in_use(home: Path) -> None:
     run(*NIGHTLY)
     for user in ("bad user", "phiscan\nExecStart=/bin/sh", "%u", "-x"):
         said = run("schedule", "systemd", "nightly", "--user", user, status=2)
         assert "user: expected a user's name or number" in said
         assert said.count("\n") == 1
-    assert "User=svc-phiscan$\n" in run("schedule", "systemd", "nightly", "--user", "svc-phiscan$")
+    made = run("schedule", "systemd", "nightly", "--user", "svc-phiscan$")
+    assert "User=svc-phiscan$\n" in made
+    assert f'Environment="PHISCAN_HOME={home}"\nUMask' in made
+    assert f"ReadWritePaths={home}\n" in made
 
 
 def test_a_full_disk_is_named_and_leaves_nothing(toml: Path, tmp_path: Path) -> None:

@@ -128,6 +128,7 @@ def test_units_are_hardened_and_quoted() -> None:
     service = made["phiscan-nightly.service"]
     assert 'ExecStart="/opt/phiscan venv/bin/python" -m phiscan schedule run nightly --due\n' in service
     assert 'ReadOnlyPaths="/srv/50%% of it"\n' in service
+    assert 'Environment="PHISCAN_HOME=/var/lib/phiscan"\n' in service
     for line in ("NoNewPrivileges=yes", "ProtectSystem=strict", "User=phiscan", "PrivateTmp=yes"):
         assert line + "\n" in service
     assert "Persistent=true" in made["phiscan-nightly.timer"]
