@@ -51,6 +51,24 @@ def test_a_clinical_text_about_a_person_scores_above_the_threshold(text: str) ->
     assert score(text) >= 0.5
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Mrs. Oake rang. Her daughter is vomiting since last night. Told her to come in today.",
+        "Rappelé M. Vinet : sa plaie est infectée, il prend ses antibiotiques depuis lundi.",
+        "She tested HIV positive and asked that her husband is not told.",
+    ],
+)
+def test_a_short_note_about_a_person_scores_above_the_threshold(text: str) -> None:
+    assert score(text) >= 0.5
+
+
+def test_blanks_to_fill_in_speak_against_a_record() -> None:
+    filled = "Seizure record. Name: Oake  Room: 4  Given by: Ivo. Lorazepam for a seizure."
+    blank = filled.replace("Oake", "______").replace("4", "____").replace("Ivo", "________")
+    assert score(blank) < score(filled)
+
+
 @pytest.mark.parametrize("text", [LEAFLET, PRICES, SPEECH, "", "asthma"])
 def test_a_text_about_health_scores_below_the_threshold(text: str) -> None:
     assert score(text) < 0.5

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,6 +19,7 @@ from phiscan.model import (
     Segment,
     Span,
     TermHit,
+    WindowBag,
 )
 
 NAME = {PiiBit.FIRST_NAME, PiiBit.LAST_NAME}
@@ -94,3 +97,12 @@ def test_more_evidence_never_withdraws_a_referral(
 def test_nothing_is_referred_without_anything_identifying(score: float, people: int) -> None:
     seen = screening({PiiBit.ORGANIZATION, PiiBit.DATE, PiiBit.HEALTH_PROFESSIONAL}, people=people)
     assert decide(document(), seen, health(score))[0] in {Referral.HEALTH_ONLY, Referral.CLEAR}
+
+
+def test_a_list_needs_its_terms_close_together_and_specialties_are_none() -> None:
+    seen, measured = screening(NAME, people=5), health(0.4)
+    far = replace(measured, window=WindowBag(900, (("cue:staff", 2), ("dx:term-0", 1), ("kind:dx", 1))))
+    roster = replace(measured, window=WindowBag(900, (("spec:a", 1), ("spec:b", 1), ("spec:c", 1))))
+    near = replace(measured, window=WindowBag(900, (("dx:a", 1), ("dx:b", 1), ("rx:c", 2))))
+    cases = [decide(document(), seen, one)[1] for one in (far, roster, near)]
+    assert cases == ["person_by_name", "person_by_name", "people_list"]
