@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 import sys
 import tempfile
-import time
 from collections import Counter, defaultdict
 from dataclasses import dataclass
 from pathlib import Path
@@ -95,12 +94,10 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as temporary:
         texts = references(folder, Path(sys.argv[2]) if len(sys.argv) > 2 else Path(temporary))
     files = sorted(path for path in folder.iterdir() if path.is_file())
-    started = time.perf_counter()
     with Sandbox(2, Limits()) as sandbox:
         sources = [source_file(str(path)) for path in files]
         results = dict(zip(files, (answer for _, answer in sandbox.run(_read, sources)), strict=True))
-    seconds = time.perf_counter() - started
-    _print(files, results, texts, seconds)
+    _print(files, results, texts)
 
 
 def _read(source: object) -> object:
@@ -154,10 +151,10 @@ COLUMNS = (
 GOAL = 0.98
 
 
-def _print(files: list[Path], results: dict[Path, object], texts: dict[Path, str], seconds: float) -> None:
+def _print(files: list[Path], results: dict[Path, object], texts: dict[Path, str]) -> None:
     n_bytes = sum(path.stat().st_size for path in files)
     print(HEAD)
-    print(f"{len(files)} files, {n_bytes / 1e6:.1f} MB, {seconds:.1f} s with 2 workers, OCR included.\n")
+    print(f"{len(files)} files, {n_bytes / 1e6:.1f} MB, OCR included.\n")
     print("| " + " | ".join(COLUMNS) + " |")
     print("| --- |" + " --: |" * (len(COLUMNS) - 1))
     families: dict[str, list[Path]] = defaultdict(list)
