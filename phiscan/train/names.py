@@ -30,7 +30,7 @@ from phiscan.train.examples import (
 from phiscan.train.foreign import FAMILIES, FOLDS, read
 from phiscan.train.gate import falls, last_card
 from phiscan.train.measure import FULLY_MARKED, Figures, foreign_set, made, measure
-from phiscan.train.needs import needed
+from phiscan.train.needs import PACKAGES, needed
 from phiscan.train.own import PATH as OWN
 from phiscan.train.own import own_texts
 from phiscan.train.weights import LABELS, WEIGHTS, export, unlike, write_labels
@@ -102,7 +102,8 @@ def train_names(settings: Settings, *, data: Path | None, out: Path, last: Path,
     Raises:
         InputError: a package or a set is missing, or the last card cannot be read.
     """
-    needed("pycrfsuite")
+    for module in PACKAGES:
+        needed(module)
     before = last_card(last)
     hashes = _hashes(data)
     recipe = _recipe(settings, hashes)
