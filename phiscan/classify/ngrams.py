@@ -26,6 +26,7 @@ LAYOUT_VALUE: Final = 0.1  # of each layout word; the n-grams together have leng
 SIZES: Final = (3, 5)
 PIECE_CHARS: Final = 4000  # a long text is judged piece by piece
 MAX_PIECES: Final = 24  # and by this many pieces at most, evenly spread
+FEW_NGRAMS: Final = 1500  # fewer are sorted sooner than all buckets are looked through
 _CAP: Final = 0x250
 _MASK: Final = ord("#")
 _MULTIPLIER: Final = 0x9E3779B1
@@ -104,7 +105,9 @@ def features(codes: npt.NDArray[np.uint32]) -> tuple[npt.NDArray[np.int64], Weig
     First its n-grams as log counts, together of length 1; then its layout words, ``LAYOUT_VALUE`` each.
     """
     buckets, values = _ngrams(codes)
-    layout = np.unique([N_NGRAMS + _layout_bucket(word) for word in layout_words(codes)]).astype(np.int64)
+    layout = np.array(
+        sorted({N_NGRAMS + _layout_bucket(word) for word in layout_words(codes)}), dtype=np.int64
+    )
     return (
         np.concatenate([buckets, layout]),
         np.concatenate([values, np.full(len(layout), LAYOUT_VALUE, dtype=np.float32)]),
@@ -118,9 +121,14 @@ def _ngrams(codes: npt.NDArray[np.uint32]) -> tuple[npt.NDArray[np.int64], Weigh
     parts = [_hashes(wide, size) for size in SIZES if len(wide) >= size]
     if not parts:
         return np.zeros(0, np.int64), np.zeros(0, np.float32)
-    counts = np.bincount(np.concatenate(parts), minlength=N_NGRAMS)
-    buckets = np.flatnonzero(counts)
-    values = np.log1p(counts[buckets]).astype(np.float32)
+    hashes = np.concatenate(parts)
+    if len(hashes) < FEW_NGRAMS:
+        buckets, seen = np.unique(hashes, return_counts=True)
+    else:
+        counts = np.bincount(hashes, minlength=N_NGRAMS)
+        buckets = np.flatnonzero(counts)
+        seen = counts[buckets]
+    values = np.log1p(seen).astype(np.float32)
     values /= np.float32(np.linalg.norm(values))
     return buckets, values
 
