@@ -8,6 +8,8 @@ from __future__ import annotations
 import sqlalchemy as sa
 from alembic import op
 
+from phiscan.review import collation
+
 revision = "0007"
 down_revision: str | None = "0006"
 branch_labels: str | None = None
@@ -43,3 +45,13 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("root_id", "place", name=op.f("pk_folder")),
         comment="A folder in which every result stood: while its digest is the same, they all stand.",
     )
+    bind = op.get_bind()
+    if bind.dialect.name == "postgresql":
+        for statement in collation.statements(bind):
+            bind.exec_driver_sql(statement)
+
+
+def downgrade() -> None:
+    """Refuse: what people decided would be lost."""
+    message = "a database is not taken back to an older schema; restore a backup"
+    raise NotImplementedError(message)
