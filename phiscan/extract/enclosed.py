@@ -10,6 +10,7 @@ import base64
 import binascii
 import re
 import zlib
+from contextlib import suppress
 
 from phiscan.errors import ExtractError
 from phiscan.extract.charset import decode
@@ -39,21 +40,24 @@ class Enclosures:
     def take(self, text: str, *, declared: bool = False, compression: str = "", encoding: str = "") -> bool:
         """Tell whether a field is a document, and keep it; the field is then no text any more.
 
-        A field that is declared to be a document and is none stays text, and is recorded.
+        A field that is declared to be a document and is none stays text, and is recorded. So does one that
+        is damaged; it is read up to the damage, too.
         """
         if not declared and len(text) < MIN_CHARS:
             return False
         address = _ADDRESS.match(text)
         if address:
             text, declared = text[address.end() :], True
-        data = _from_hexadecimal(text) if encoding == "hex" else _from_base64(text)
+        data, is_whole = (_from_hexadecimal if encoding == "hex" else _from_base64)(text)
         # Every word of four or eight letters can be decoded: what is short must make sense, too.
         if data is None or (not (declared and len(text) >= MIN_CHARS) and not _is_document(data)):
             if declared and text.strip():
                 self._sink.fail(self._place(), FailReason.CORRUPT, "a document that cannot be decoded")
             return False
         self._keep(data, _COMPRESSIONS.get(compression.upper()))
-        return True
+        if not is_whole:
+            self._sink.fail(self._place(), FailReason.CORRUPT, "damaged base64")
+        return is_whole
 
     def read(self, folder: str = "") -> None:
         """Read what was gathered since the last call as members; ``folder`` goes before their names."""
@@ -81,29 +85,35 @@ class Enclosures:
         return self._content.member(f"document{max(self._n_taken, 1)}", b"").locator
 
 
-def _from_base64(text: str) -> bytes | None:
-    r"""Return the bytes behind base64 digits, lines broken or not; None where it is something else.
+def _from_base64(text: str) -> tuple[bytes | None, bool]:
+    r"""Return the bytes behind base64 digits up to the first damage, and whether there is none.
+
+    Lines may be broken. A text gives None.
 
     >>> _from_base64("QW5u\r\n"), _from_base64("Ann"), _from_base64("Dear Anne Gray says")
-    (b'Ann', None, None)
+    ((b'Ann', True), (None, False), (None, False))
     """
     lines = text.split()
     if len(lines) > 1 and len(lines[0]) < _MIN_LINE:
-        return None
+        return None, False
     digits = "".join(lines)
-    if not _DIGITS.fullmatch(digits):
-        return None
-    try:
-        return base64.b64decode(digits, validate=True)
-    except (binascii.Error, ValueError):
-        return None
+    match = _DIGITS.match(digits)
+    if match is None:
+        return None, False
+    if match.end() == len(digits):
+        with suppress(binascii.Error, ValueError):
+            return base64.b64decode(digits, validate=True), True
+    clean = match.group().rstrip("=")
+    if len(clean) < MIN_CHARS:
+        return None, False
+    return base64.b64decode(clean[: len(clean) // 4 * 4]), False
 
 
-def _from_hexadecimal(text: str) -> bytes | None:
+def _from_hexadecimal(text: str) -> tuple[bytes | None, bool]:
     try:
-        return bytes.fromhex(text)
+        return bytes.fromhex(text), True
     except ValueError:
-        return None
+        return None, False
 
 
 def _is_document(data: bytes) -> bool:

@@ -136,6 +136,13 @@ def test_what_is_declared_a_document_and_is_none_stays_text(read: Read, data: by
     assert [part.reason for part in document.unread] == [FailReason.CORRUPT]
 
 
+def test_a_damaged_document_is_read_up_to_the_damage(read: Read) -> None:
+    whole = digits(b"Lena Okafor was seen on the ward. " * 20)
+    document = read(json.dumps(attachment(whole[:400] + "*" + whole[400:])).encode(), "a.json")
+    assert document.locate(document.text.index("Lena Okafor")) == "document1"
+    assert [(part.locator, part.reason) for part in document.unread] == [("document1", FailReason.CORRUPT)]
+
+
 @pytest.mark.parametrize("word", ["Tremblay", "Okafor", "a3f5" * 32, "Lena" * 40, "word " * 40])
 def test_words_keys_and_hashes_are_no_documents(read: Read, word: str) -> None:
     record = {"contentType": "text/plain", "data": "Tremblay", "key": word}
