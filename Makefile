@@ -3,6 +3,8 @@
 
 VENV := .venv
 PYTHON := $(VENV)/bin/python
+# Files of tests side by side, one to a core; those of one file share their servers.
+SIDE_BY_SIDE := -n auto --maxprocesses 4 --dist loadfile
 
 help:
 	@echo "make demo   set up, scan sample_corpus, show the queue, write a report"
@@ -22,10 +24,10 @@ demo: $(VENV)/.run
 	@sh scripts/demo.sh
 
 test: $(VENV)/.dev
-	$(PYTHON) -m pytest
+	$(PYTHON) -m pytest $(SIDE_BY_SIDE)
 
 slow: $(VENV)/.dev
-	$(PYTHON) -m pytest -m slow --timeout 1800
+	$(PYTHON) -m pytest -m slow --timeout 1800 $(SIDE_BY_SIDE)
 
 lint: $(VENV)/.dev
 	$(VENV)/bin/ruff check .
