@@ -205,4 +205,5 @@ def _longest(at: Offsets, last: Offsets) -> npt.NDArray[np.int64]:
         if first > end:
             kept[index] = True
             end = final
-    return order[kept]
+    stand: npt.NDArray[np.int64] = order[kept]
+    return stand
