@@ -99,7 +99,7 @@ _STEPS: Final[dict[str, str]] = {
     "model": "the tagger {} reads it so, by how it is written and what stands around it",
     "overlap": "it outweighed another reading of the same place, {}",
     "place": "it {}",
-    "veto": "but no such value was ever issued ({})",
+    "veto": "no such value was ever issued ({})",
     "cap": "one of many alike, so that only a share was examined: {}",
 }
 # What the name finder writes where no word of the document's form is meant.
