@@ -21,6 +21,7 @@ from phiscan.review.tables import examination, file, root, scan, scan_root, sigh
 
 _RECENT = 20  # finished scans whose versions are compared
 
+
 def begin_scan(
     connection: sa.Connection,
     roots: Sequence[bytes],
