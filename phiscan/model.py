@@ -263,7 +263,7 @@ class Reason:
     ``detail`` never holds document text, only names from our own rules and dictionaries.
     """
 
-    kind: str  # "rule", "context", "check", "header", "gazetteer", "label", "title", "place", "overlap"
+    kind: str  # "rule", "context", "check", "header", "gazetteer", "label", "title", "place", "doubt", ...
     detail: str
     score: float  # the score after this step
 
@@ -278,6 +278,11 @@ class Finding:
     score: float  # in [0, 1]
     bits: frozenset[PiiBit]  # the PII characteristics that it shows
     reasons: tuple[Reason, ...] = ()
+
+    @property
+    def is_doubtful(self) -> bool:
+        """Whether it is too unsure to count: it identifies nobody, and no decision rests on it."""
+        return not self.bits and any(reason.kind == "doubt" for reason in self.reasons)
 
 
 @dataclass(frozen=True, slots=True)
@@ -316,6 +321,11 @@ class Screening:
     nearest_prototype: str  # name of the nearest stored prototype (eq. 5)
     prototype_distance: int  # plain Hamming distance to it
     n_people: int  # distinct people at risk, an estimate
+
+    @property
+    def counted(self) -> tuple[Finding, ...]:
+        """The findings that decisions rest on: all but the doubtful ones."""
+        return tuple(finding for finding in self.findings if not finding.is_doubtful)
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,6 +63,6 @@ def by_names(screening: Screening, health: HealthScore) -> bool:
 
 def by_text(document: Document, screening: Screening, health: HealthScore, classifier: Classifier) -> bool:
     """C: written and laid out like a PHI file, with every finding and every health term masked."""
-    spans = [finding.span for finding in screening.findings] + [hit.span for hit in health.terms]
+    spans = [finding.span for finding in screening.counted] + [hit.span for hit in health.terms]
     model = classifier.text_model
     return model.decide(masked(document.text, spans)) >= model.threshold

@@ -194,7 +194,7 @@ def _keep(source: SourceFile, document: Document, examination: Examination, key:
     """Reduce a document and its examination to what the review store may hold."""
     screening, health = examination.screening, examination.health
     findings = []
-    for finding in screening.findings:
+    for finding in screening.counted:  # prose would fill the store with doubtful names
         value = finding.span.of(document.text)
         findings.append(
             StoredFinding(

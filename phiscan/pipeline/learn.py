@@ -285,7 +285,7 @@ def _read(source: SourceFile) -> _Read:
     document = extract.extract(source, engine.limits, engine.passwords)
     screening = screen.screen(document, engine.screener)
     health = classify.classify(document, engine.classifier)
-    spans = [finding.span for finding in screening.findings] + [hit.span for hit in health.terms]
+    spans = [finding.span for finding in screening.counted] + [hit.span for hit in health.terms]
     model = engine.classifier.text_model
     found = [features(piece) for piece in pieces(masked(document.text, spans))]
     found.sort(key=lambda piece: -float(model.weights[piece[0]] @ piece[1]))

@@ -71,5 +71,7 @@ def screen(document: Document, screener: Screener) -> Screening:
         missing=missing,
         nearest_prototype=name,
         prototype_distance=distance,
-        n_people=count_people(document, [finding for finding in findings if not is_marked(finding)]),
+        n_people=count_people(
+            document, [one for one in findings if not is_marked(one) and not one.is_doubtful]
+        ),
     )

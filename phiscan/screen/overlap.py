@@ -119,7 +119,7 @@ def _absorb(winner: Finding, loser: Finding, *, alone: bool) -> Finding:
         return winner
     same = winner.entity_type == loser.entity_type
     span, bits = winner.span, winner.bits
-    if alone and same and winner.entity_type in _UNITED:
+    if alone and same and winner.entity_type in _UNITED and not loser.is_doubtful:
         span = Span(min(span.start, loser.span.start), max(span.end, loser.span.end))
     if (same and winner.entity_type in _UNITED) or loser.entity_type in _CONTAINERS.get(
         winner.entity_type, ()

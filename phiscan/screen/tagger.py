@@ -31,12 +31,15 @@ from phiscan.screen.viterbi import Floats
 SOURCE = "names.tagger"
 PERSON = "PER"
 FAVOUR = {PERSON: 2.0}  # added to the scores of these labels on the best path
-# Below three in ten a person is noise: names that are found are kept, and precision rises.
+# A person below three in ten is shown as doubtful: it is found, and neither counts nor identifies anybody.
 MIN_SCORE = {PERSON: 0.3, "ORG": 0.7, "LOC": 0.5, "ADR": 0.5}
+MIN_DOUBTFUL, MIN_DOUBTFUL_UNKNOWN = 0.05, 0.25
 # A name that is also an ordinary word or a term of medicine, or stands in capitals, needs more.
 MIN_WORDLY, MIN_CAPITALS, NEVER = 0.75, 0.75, 2.0
 # So does a word alone: a capital at the start of a sentence in another language is no name.
 MIN_ALONE, MIN_ALONE_UNKNOWN = 0.5, 0.9
+MAX_DOUBTFUL = 0.29  # whatever else is found at a place stands before a doubtful name
+DOUBT = "too unsure for a name that counts"
 MAX_SCORE = 0.84  # a rule, a label or a title says more than the model: its finding outranks one of the model
 CHUNK_CHARS = 200_000  # bounds the memory; a text is cut at a line end
 _TYPES = {
@@ -112,7 +115,9 @@ class TaggerRecognizer:
             return  # its fields say what they are
         for base, chunk in _chunks(text):
             for start, end, kind, score in self.spans(chunk):
-                if score >= MIN_SCORE[kind]:
+                if start == end:
+                    continue  # a sign that takes no room
+                if score >= (MIN_DOUBTFUL if kind == PERSON else MIN_SCORE[kind]):
                     finding = self._finding(text, Span(base + start, base + end), kind, score)
                     if finding is not None:
                         yield finding
@@ -164,13 +169,19 @@ class TaggerRecognizer:
                 return None
             span = trimmed
             words = [word for word in _WORDS.findall(span.of(text)) if len(word) > 1]
-            if not words or score < self._least(words):
+            if not words:
+                return None
+            possible, firm = self._least(words)
+            if score < possible:
                 return None
             low = max(0, span.start - _HEALTH_REACH)
             if _HEALTH_BEFORE.search(text[low : span.start]) or CREDENTIALS.match(text, span.end):
                 kind, bits = EntityType.HEALTH_PROFESSIONAL, bits_of(EntityType.HEALTH_PROFESSIONAL)
             else:
                 bits = self._parts(words, span.of(text))
+            if score < firm:
+                reasons = (Reason("model", SOURCE, score), Reason("doubt", DOUBT, min(score, MAX_DOUBTFUL)))
+                return Finding(span, kind, SOURCE, reasons[-1].score, frozenset(), reasons)
         score = min(score, MAX_SCORE)
         return Finding(span, kind, SOURCE, score, bits, (Reason("model", SOURCE, score),))
 
@@ -187,19 +198,20 @@ class TaggerRecognizer:
             return None
         return Span(places[0][0], span.end if cut == len(places) else places[cut - 1][1])
 
-    def _least(self, words: list[str]) -> float:
-        """Return the probability that a name of these words must have."""
+    def _least(self, words: list[str]) -> tuple[float, float]:
+        """Return the probability from which a name of these words is possible, and from which it counts."""
         flags = [self._model.lexicon.flags(word) for word in words]
         alone = len(words) == 1
         if any(f & _NAMES and not f & _WORDLY for f in flags):
-            return MIN_ALONE if alone else MIN_SCORE[PERSON]
+            return MIN_DOUBTFUL, MIN_ALONE if alone else MIN_SCORE[PERSON]
         if all(word.isupper() for word in words):
-            return MIN_CAPITALS
+            return MIN_CAPITALS, MIN_CAPITALS
         telling = [(w, f) for w, f in zip(words, flags, strict=True) if not _NUMERAL.fullmatch(w)]
         if all(f & _WORDLY or _MEDICAL.search(w) for w, f in telling):
             named = any(f & _NAMES for _, f in telling) and len(telling) == len(words)  # no "Stage II"
-            return MIN_WORDLY if named else NEVER
-        return MIN_ALONE_UNKNOWN if alone else MIN_SCORE[PERSON]
+            least = MIN_WORDLY if named else NEVER
+            return least, least
+        return MIN_DOUBTFUL_UNKNOWN, MIN_ALONE_UNKNOWN if alone else MIN_SCORE[PERSON]
 
     def _parts(self, words: list[str], name: str) -> frozenset[PiiBit]:
         """Return which parts of a name are there: J. Roy and Jean Roy are both, a word alone is one."""

@@ -100,6 +100,7 @@ _STEPS: Final[dict[str, str]] = {
     "overlap": "it outweighed another reading of the same place, {}",
     "place": "it {}",
     "veto": "no such value was ever issued ({})",
+    "doubt": "it is {}",
     "cap": "one of many alike, so that only a share was examined: {}",
 }
 # What the name finder writes where no word of the document's form is meant.

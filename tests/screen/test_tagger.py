@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from phiscan.errors import ModelError
 from phiscan.model import Document, EntityType, PiiBit
 from phiscan.screen.gazetteer import load_gazetteer
-from phiscan.screen.tagger import TaggerRecognizer, load_kinds
+from phiscan.screen.tagger import MAX_DOUBTFUL, MIN_SCORE, TaggerRecognizer, load_kinds
 from phiscan.screen.tagger_model import TaggerModel
 from phiscan.screen.tagger_tokens import CAPS, LOWER, MIXED, line_modes, split, units
 
@@ -114,3 +114,18 @@ def test_weights_of_another_format_are_refused(tmp_path: Path) -> None:
     np.savez(tmp_path / "names.npz", weight=np.zeros(1))
     with pytest.raises(ModelError, match="format"):
         TaggerModel.load(load_kinds(load_gazetteer()), tmp_path)
+
+
+def test_a_sign_that_takes_no_room_is_no_name(tagger: TaggerRecognizer) -> None:
+    assert not list(tagger.recognize(Document(",@\t", (), "text/plain")))
+
+
+def test_a_doubtful_name_is_shown_and_decides_nothing(tagger: TaggerRecognizer) -> None:
+    text = "Marguerite takes apixaban. Her daughter, Folake, comes to all visits."
+    found = {f.span.of(text): f for f in tagger.recognize(Document(text, (), "text/plain"))}
+    doubtful = found["Folake"]
+    assert doubtful.is_doubtful
+    assert not doubtful.bits
+    assert doubtful.score == doubtful.reasons[-1].score <= MAX_DOUBTFUL < MIN_SCORE["PER"]
+    assert doubtful.reasons[-1].kind == "doubt"
+    assert not found["Marguerite"].is_doubtful
