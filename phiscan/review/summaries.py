@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import fields
 from typing import Any
 
@@ -24,6 +25,8 @@ from phiscan.review.tables import (
     sighting,
     unread_part,
 )
+
+STRETCH = 50_000  # file numbers whose rows are grouped by one statement
 
 
 def latest_scan(connection: sa.Connection) -> int:
@@ -94,19 +97,17 @@ def summary(connection: sa.Connection, scan_id: int) -> ScanSummary:
         .where(sighting.c.scan_id == scan_id)
     )
     new = sa.case((examination.c.scan_id == scan_id, 1), else_=0).label("new")
-    by_outcome = connection.execute(
-        of_scan.with_only_columns(
-            examination.c.outcome,
-            examination.c.reason,
-            new,
-            sa.func.count(),
-            sa.func.coalesce(sa.func.sum(examination.c.size), 0),
-        ).group_by(examination.c.outcome, examination.c.reason, new)
-    ).all()
+    by_outcome = of_scan.with_only_columns(
+        examination.c.outcome,
+        examination.c.reason,
+        new,
+        sa.func.count(),
+        sa.func.coalesce(sa.func.sum(examination.c.size), 0),
+    ).group_by(examination.c.outcome, examination.c.reason, new)
     counts: Counter[Outcome] = Counter()
     reasons: dict[Outcome, Counter[str]] = {Outcome.SKIPPED: Counter(), Outcome.FAILED: Counter()}
     n_bytes = 0
-    for stored, reason, is_new, n_files, size in by_outcome:
+    for stored, reason, is_new, n_files, size in _in_stretches(connection, scan_id, by_outcome):
         outcome = outcome_in_scan(stored, examined_in=is_new, sighted_in=1)
         counts[outcome] += n_files
         if outcome in reasons:
@@ -117,7 +118,7 @@ def summary(connection: sa.Connection, scan_id: int) -> ScanSummary:
     if crawled != counts.total():
         message = f"scan {scan_id}: {crawled} files crawled, but {counts.total()} outcomes recorded"
         raise StoreError(message)
-    referrals, histories = _screened(connection, of_scan)
+    referrals, histories = _screened(connection, scan_id, of_scan)
     return ScanSummary(
         scan=scan_id,
         roots=_roots(connection, scan_id),
@@ -184,7 +185,7 @@ def require_rows(connection: sa.Connection, scan_id: int) -> int:
 
 
 def _screened(
-    connection: sa.Connection, of_scan: sa.Select[Any]
+    connection: sa.Connection, scan_id: int, of_scan: sa.Select[Any]
 ) -> tuple[Counter[Referral], dict[Detectors, int]]:
     """Count the screened files by referral, and by what each detector said."""
     referrals: Counter[Referral] = Counter()
@@ -193,12 +194,22 @@ def _screened(
         of_scan.where(examination.c.referral.is_not(None))
         .with_only_columns(examination.c.referral, examination.c.detectors, sa.func.count())
         .group_by(examination.c.referral, examination.c.detectors)
-        .order_by(examination.c.referral, examination.c.detectors)
     )
-    for referral, stored, n_files in connection.execute(query):
+    for referral, stored, n_files in _in_stretches(connection, scan_id, query):
         referrals[Referral(referral)] += n_files
         histories[detectors_of(stored)] += n_files
-    return referrals, dict(histories)
+    return referrals, dict(sorted(histories.items()))
+
+
+def _in_stretches(connection: sa.Connection, scan_id: int, query: sa.Select[Any]) -> Iterator[Any]:
+    """Yield the rows of a query over a scan's sightings that groups, for one stretch of files after another.
+
+    A database sorts before it groups: over a million files at once, that takes as much memory as they have.
+    """
+    here = sa.select(sa.func.min(sighting.c.file_id), sa.func.max(sighting.c.file_id))
+    first, last = connection.execute(here.where(sighting.c.scan_id == scan_id)).one()
+    for low in range(first or 0, (last or -1) + 1, STRETCH):
+        yield from connection.execute(query.where(sighting.c.file_id.between(low, low + STRETCH - 1)))
 
 
 def _people(connection: sa.Connection, of_scan: sa.Select[Any]) -> int:
