@@ -19,6 +19,9 @@ VOLATILE = {
     "details",  # of the audit log, whose digest is over a row with its time
 }
 
+# What the next scan may pass over: an interrupted one has looked at some files twice, and noted folders.
+DERIVED = {"folder"}
+
 
 def database_rows(path: Path) -> dict[str, list[dict[str, object]]]:
     with sqlite3.connect(f"file:{path}?mode=ro", uri=True) as connection:
@@ -33,6 +36,7 @@ def database_rows(path: Path) -> dict[str, list[dict[str, object]]]:
                 for row in connection.execute(f'SELECT * FROM "{table}" ORDER BY rowid')  # noqa: S608
             ]
             for table in tables
+            if table not in DERIVED
         }
 
 

@@ -1,4 +1,4 @@
-"""Detector C's lesson: a reviewed file is read again only if it is still what was decided upon."""
+"""Detector C's lesson: a reviewed file is read again, and only numbers come back from it."""
 
 from pathlib import Path
 
@@ -9,6 +9,7 @@ from blake3 import blake3
 from phiscan.config import Config
 from phiscan.model import SourceFile
 from phiscan.pipeline import learn
+from phiscan.pipeline.again import present
 from phiscan.pipeline.engine import build_engine
 from phiscan.review.identity import create_key
 from tests.pipeline.harness import LETTER
@@ -24,12 +25,13 @@ def ready(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_only_numbers_come_back_from_a_file_that_is_as_it_was(ready: Path) -> None:
     text = LETTER.format(first="Zantho", last="Prathewin", born="3 May 1961", card="1234 567 897", year=2009)
     (ready / "letter.txt").write_text(text)
-    source = SourceFile(bytes(ready), b"letter.txt", 1, 0, 0, 0, 0)  # the file's times do not matter
-    pieces = learn._read((source, blake3(text.encode()).hexdigest()))
-    assert isinstance(pieces, list)
-    assert all(isinstance(part, np.ndarray) for piece in pieces for part in piece)
-    assert learn._read((source, "0" * 64)) == "changed"
+    source = present(SourceFile(bytes(ready), b"letter.txt", 1, 0, 0, 0, 0))  # its times do not matter
+    assert source is not None
+    found = learn._read(source)
+    assert found.content_hash == blake3(text.encode()).hexdigest()
+    assert found.pieces
+    assert all(isinstance(part, np.ndarray) for piece in found.pieces for part in piece)
     (ready / "letter.txt").unlink()
-    assert learn._read((source, "0" * 64)) == "gone"
+    assert present(source) is None
     (ready / "letter.txt").mkdir()
-    assert learn._read((source, "0" * 64)) == "gone"
+    assert present(source) is None

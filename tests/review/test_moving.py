@@ -23,7 +23,7 @@ from phiscan.review.migrations import migrate
 from phiscan.review.portable import TableSum, rows_there, sums_of
 from phiscan.review.retention_policy import Retention
 from phiscan.review.store import Store
-from phiscan.review.tables import metadata
+from phiscan.review.tables import SCHEMA_VERSION, metadata
 from tests.postgresql import Server
 from tests.review.results import NOW, SHARE, later, referred, scan, url_of
 from tests.review.test_purging import hold, scan_at, years
@@ -181,7 +181,11 @@ def _rewrite(path: Path, member: str, change: Callable[[bytes], bytes]) -> None:
         (lambda path: path.unlink(), "cannot be read: No such file"),
         (lambda path: _rewrite(path, "manifest.json", lambda _: b"[]"), "not a whole backup"),
         (
-            lambda path: _rewrite(path, "manifest.json", lambda m: m.replace(b'"0006"', b'"9999"')),
+            lambda path: _rewrite(
+                path,
+                "manifest.json",
+                lambda m: m.replace(SCHEMA_VERSION.encode(), b"9999"),
+            ),
             "schema 9999",
         ),
         (
@@ -372,6 +376,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from phiscan.errors import PhiscanError
 from phiscan.review import backup, moving
+from phiscan.review.tables import SCHEMA_VERSION
 import resource, signal
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))

@@ -41,11 +41,12 @@ def test_the_page_of_the_documentation_says_what_each_role_may_do(app: FastAPI) 
     }
     assert named == {
         "see the queue and masked items": {"reader", "reviewer", "lead"},
+        "see what was scanned, and what could not be read": {"reader", "reviewer", "lead", "auditor"},
         "decide, undo, correct spans, suppress narrowly": {"reviewer", "lead"},
         "reveal the text of an item": {"reviewer", "lead"},
         "export the queue": {"reviewer", "lead"},
         "assign, settle disagreements, approve broad suppressions": {"lead"},
-        "make and read reports": {"reviewer", "lead", "auditor"},
+        "make and read reports": {"lead", "auditor"},
         "read, verify and sign the audit log": {"auditor"},
         "accounts": {"admin"},
     }
