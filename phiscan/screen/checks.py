@@ -151,15 +151,6 @@ def ramq(value: str) -> Verdict:
     return _confirm((1 <= month <= 12 or 51 <= month <= 62) and 1 <= day <= 31)  # noqa: PLR2004 (a calendar)
 
 
-def mod11_health_card(value: str) -> Verdict:
-    """Confirm a nine-digit health number with weights 9 to 2 and a modulus of 11 (Saskatchewan).
-
-    Source: eHealth Saskatchewan, Health Services Number check digit.
-    """
-    digits = [int(c) for c in _digits(value)]
-    return _confirm(sum(d * w for d, w in zip(digits, range(9, 0, -1), strict=True)) % 11 == 0)
-
-
 def mbi(value: str) -> Verdict:
     """Confirm the alternating letters and digits of a Medicare Beneficiary Identifier (no S, L, O, I, B, Z).
 
@@ -398,7 +389,6 @@ CHECKS: Mapping[str, Check] = {
         iban,
         bc_phn,
         ramq,
-        mod11_health_card,
         mbi,
         npi,
         dea,
