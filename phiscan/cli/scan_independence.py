@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from itertools import combinations
 from typing import Any
 
-from phiscan.metrics.independence import verdict_dependence
 from phiscan.review.items import Detectors
 
 
@@ -35,6 +34,8 @@ def independence(histories: Mapping[Detectors, int]) -> list[dict[str, Any]]:
             reason = "no other detector holds a file for PHI"
             found.append({**pair, "nats": None, "p_value": None, "reason": reason})
             continue
+        from phiscan.metrics.independence import verdict_dependence  # noqa: PLC0415 (scipy takes a while)
+
         measured = verdict_dependence(*counts)
         found.append({**pair, "nats": measured.nats, "p_value": measured.p_value})
     return found
