@@ -156,8 +156,8 @@ def test_each_hostile_file_costs_itself_and_no_more_memory_than_allowed(tmp_path
     assert skipped == {"pipe": SkipReason.NOT_REGULAR, "loop": SkipReason.SYMLINK}
     sources = [entry.source for entry in found if not entry.skip]
     with Sandbox(1, LIMITS) as sandbox:
-        folder = sandbox._folder
         outcomes = {source.display: answer for source, answer in sandbox.run(measured, sources)}
+        folder = sandbox._folder
         assert folder is not None
         assert [path for path in folder.rglob("*") if path.is_file()] == []
     assert len(outcomes) == len(sources)
