@@ -173,11 +173,6 @@ def distances_of(told: Sequence[Window], classifier: Classifier) -> tuple[Any, A
 
 
 def _hits(reading: Reading, lexicon: Lexicon) -> tuple[TermHit, ...]:
-    terms = lexicon.health.terms_
     health = reading.health
-    return tuple(
-        TermHit(Span(start, end), terms[index].concept)
-        for start, end, index in zip(
-            health.starts.tolist(), health.ends.tolist(), health.terms.tolist(), strict=True
-        )
-    )
+    spans = map(Span, health.starts.tolist(), health.ends.tolist())
+    return tuple(map(TermHit, spans, [lexicon.marks[index][0] for index in health.terms.tolist()]))

@@ -36,6 +36,8 @@ HEALTH: Final = 0.5  # the learned threshold of the health score
 CLEAR_HEALTH: Final = 0.6  # well above the threshold: a record, not a doubtful text
 HINT: Final = 0.2  # below the threshold, but not without clinical traits
 
+SPECIALTY: Final = "spec:"
+_NO_FINDING: Final = (*BLOCKS, SPECIALTY)
 LIST_HINT: Final = 0.25  # a list of people has less of a record's traits per person
 
 
@@ -157,14 +159,13 @@ def weigh(document: Document, screening: Screening, health: HealthScore) -> Evid
     the person whom the leaflet is about.
     """
     bits = screening.vector.bits
-    types = {finding.entity_type for finding in screening.findings}
     return Evidence(
         hamming=screening.hamming,
         name=bool(bits & NAMES),
         full_name=bits >= NAMES,
         direct=bool(bits & DIRECT),
         record=bool(bits & RECORD),
-        birth_date=EntityType.DATE_OF_BIRTH in types,
+        birth_date=any(found.entity_type is EntityType.DATE_OF_BIRTH for found in screening.findings),
         contact=any(
             finding.bits & CONTACT and not document.locate(finding.span.start).endswith(MAIL_HEADER)
             for finding in screening.findings
@@ -181,7 +182,5 @@ def _terms_together(health: HealthScore) -> int:
     A specialty is no finding: a roster of cardiology and surgery lists no patients.
     """
     if health.window is None:
-        found = {hit.concept for hit in health.terms}
-    else:
-        found = {name for name, _ in health.window.counts if not name.startswith(BLOCKS)}
-    return sum(not concept.startswith("spec:") for concept in found)
+        return len({hit.concept for hit in health.terms if not hit.concept.startswith(SPECIALTY)})
+    return len([name for name, _ in health.window.counts if not name.startswith(_NO_FINDING)])

@@ -48,7 +48,7 @@ def detect(
 def by_patterns(document: Document, screening: Screening, health: HealthScore) -> bool:
     """A: an identifier that a pattern found, in a text where health terms are many and dense."""
     identified = any(
-        finding.entity_type not in _NAME_TYPES and finding.bits - _WEAK for finding in screening.findings
+        not finding.bits <= _WEAK and finding.entity_type not in _NAME_TYPES for finding in screening.findings
     )
     if not identified:
         return False

@@ -11,15 +11,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
 from phiscan.classify.lexicon import Lexicon
-from phiscan.classify.terms import Hits, Term, match_all
+from phiscan.classify.terms import Hits
 
 WINDOW_CHARS: Final = 2400
 STRIDE_CHARS: Final = 1200
@@ -27,6 +27,7 @@ NEGATION_CHARS: Final = 60  # how far "denies" reaches
 FAMILY_CHARS: Final = 120  # how far "family history" reaches
 NEAR_CHARS: Final = 80  # how far "she" reaches
 MARGIN_CHARS: Final = 300  # how far around its health terms a window reaches
+_REACHING: Final = {"cue:negated": NEGATION_CHARS, "cue:family": FAMILY_CHARS, "cue:third": NEAR_CHARS}
 _RECORD: Final = frozenset({"cue:record", "cue:code"})
 _SENTENCE_END: Final = frozenset(".;!?\n")
 _BLANK: Final = re.compile(r"_{3,}|\.{4,}")
@@ -58,7 +59,7 @@ class Window:
     @property
     def n_concepts(self) -> int:
         """The number of different health concepts in the window."""
-        return sum(1 for name in self.counts if not name.startswith(BLOCKS))
+        return len([name for name in self.counts if not name.startswith(BLOCKS)])
 
     def count(self, name: str) -> int:
         """How often a feature occurs."""
@@ -67,19 +68,26 @@ class Window:
 
 def read(text: str, lexicon: Lexicon) -> Reading:
     """Find the health terms and cues of a text; its words are found once for both."""
-    health, cues = match_all(text, (lexicon.health, lexicon.cues))
-    names = _names(cues, lexicon.cues.terms_)
-    for index, end in enumerate(cues.ends.tolist()):
-        # Folding makes "patients" a "patient"; who speaks of patients speaks of nobody.
-        if names[index] == "cue:person" and text[end - 1] in "sS":
+    health, cues = lexicon.both.match(text)
+    names = [lexicon.cue_names[index] for index in cues.terms.tolist()]
+    reaching: dict[str, list[int]] = {name: [] for name in _REACHING}
+    for index, name in enumerate(names):
+        if name in reaching:
+            reaching[name].append(index)
+        elif name == "cue:person" and text[int(cues.ends[index]) - 1] in "sS":
+            # Folding makes "patients" a "patient"; who speaks of patients speaks of nobody.
             names[index] = "cue:people"
+    negated, family, near_person = (
+        _reached(text, health, cues.ends[found], reach) if found else (False,) * len(health.starts)
+        for found, reach in zip(reaching.values(), _REACHING.values(), strict=True)
+    )
     return Reading(
         health,
         cues,
         tuple(names),
-        negated=_reached(text, health, cues, names=names, cue="cue:negated", reach=NEGATION_CHARS),
-        family=_reached(text, health, cues, names=names, cue="cue:family", reach=FAMILY_CHARS),
-        near_person=_reached(text, health, cues, names=names, cue="cue:third", reach=NEAR_CHARS),
+        negated,
+        family,
+        near_person,
         n_chars=len(text),
         blanks=tuple(match.start() for match in _BLANK.finditer(text))
         if "___" in text or "...." in text
@@ -92,8 +100,7 @@ def windows(reading: Reading, lexicon: Lexicon) -> list[Window]:
 
     Windows without any health term and without any cue of a record or a billing code are left out.
     """
-    health_names = _names(reading.health, lexicon.health.terms_)
-    cue_names = reading.cue_names
+    cue_names, marks = reading.cue_names, _marks(reading, lexicon)
     n_windows = max(1, -(-(reading.n_chars - WINDOW_CHARS) // STRIDE_CHARS) + 1)
     h_low, h_high = _bounds(reading.health.starts, n_windows)
     found: list[Window] = []
@@ -110,38 +117,31 @@ def windows(reading: Reading, lexicon: Lexicon) -> list[Window]:
         counts: Counter[str] = Counter(names)
         if reading.blanks and (n_blanks := sum(start <= at < end for at in reading.blanks)):
             counts["cue:blank"] = n_blanks
-        for hit in inside:
-            concept = health_names[hit]
-            kind = concept.partition(":")[0]
-            counts[concept] += 1
-            counts[f"kind:{'dx' if kind == 'icd' else kind}"] += 1
-            if reading.negated[hit]:
-                counts["neg:any"] += 1
-            if reading.family[hit]:
-                counts["fam:any"] += 1
-            if reading.near_person[hit]:
-                counts["near:third"] += 1
+        counts.update(chain.from_iterable(marks[h_low[index] : h_high[index]]))
         found.append(Window(start, end, dict(counts)))
     return found
 
 
-def _names(hits: Hits, terms: Sequence[Term]) -> list[str]:
-    return [terms[index].concept for index in hits.terms.tolist()]
+def _marks(reading: Reading, lexicon: Lexicon) -> list[tuple[str, ...]]:
+    """Return what each health term counts as: its concept, its kind, and how it is spoken of."""
+    marks: list[tuple[str, ...]] = [lexicon.marks[index] for index in reading.health.terms.tolist()]
+    for flags, name in (
+        (reading.negated, "neg:any"),
+        (reading.family, "fam:any"),
+        (reading.near_person, "near:third"),
+    ):
+        if True in flags:
+            marks = [(*mark, name) if flag else mark for mark, flag in zip(marks, flags, strict=True)]
+    return marks
 
 
 def _bounds(starts: npt.NDArray[np.int64], n_windows: int) -> tuple[list[int], list[int]]:
     lows = np.arange(n_windows) * STRIDE_CHARS
-    return np.searchsorted(starts, lows).tolist(), np.searchsorted(starts, lows + WINDOW_CHARS).tolist()
+    return starts.searchsorted(lows).tolist(), starts.searchsorted(lows + WINDOW_CHARS).tolist()
 
 
-def _reached(
-    text: str, health: Hits, cues: Hits, *, names: Sequence[str], cue: str, reach: int
-) -> tuple[bool, ...]:
-    """Tell for each health term whether ``cue`` ends before it in the same sentence, within ``reach``."""
-    wanted = [index for index, name in enumerate(names) if name == cue]
-    if not wanted or not len(health.starts):
-        return (False,) * len(health.starts)
-    ends = cues.ends[wanted]
+def _reached(text: str, health: Hits, ends: npt.NDArray[np.int64], reach: int) -> tuple[bool, ...]:
+    """Tell for each health term whether a cue ends before it in the same sentence, within ``reach``."""
     before = ends[np.maximum(ends.searchsorted(health.starts, side="right") - 1, 0)]
     distance = health.starts - before
     near = (distance >= 0) & (distance <= reach)

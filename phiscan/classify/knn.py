@@ -76,11 +76,11 @@ class ConceptTfidf:
             known: list[tuple[int, float]] = []
             squares = 0.0
             for name, count in bag.items():
-                column, weight = known_weights.get(name) or (-1, self._unknown(name))
-                value = weight * math.log1p(count)
+                pair = known_weights.get(name)
+                value = (pair[1] if pair else self._unknown(name)) * math.log1p(count)
                 squares += value * value
-                if column >= 0:
-                    known.append((column, value))
+                if pair:
+                    known.append((pair[0], value))
             length = math.sqrt(squares) or 1.0
             known.sort()
             found.append(([column for column, _ in known], [value / length for _, value in known]))

@@ -12,7 +12,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
-from phiscan.classify.terms import Term, TermMatcher
+from phiscan.classify.terms import JointMatcher, Term, TermMatcher
 from phiscan.config import data_dir
 from phiscan.dictionaries import load_dictionary
 from phiscan.errors import DictionaryError
@@ -43,6 +43,9 @@ class Lexicon:
 
     health: TermMatcher
     cues: TermMatcher
+    both: JointMatcher  # health terms and cues, in this order
+    marks: tuple[tuple[str, str], ...]  # of each health term: its concept and ``kind:`` of concept
+    cue_names: tuple[str, ...]  # of each cue word: its class
     icd: dict[str, str]  # concept -> ICD-10-CM code, where one exists
     labels: dict[str, str]  # concept -> the form shown to people
 
@@ -66,7 +69,26 @@ def load_lexicon(folder: Path | None = None) -> Lexicon:
                 icd.setdefault(term.concept, code)
     labels |= _labels(folder / f"{LABEL_FILE}.txt", labels)
     cues = [term for term, _ in _read(folder / f"{CUE_FILE}.txt")]
-    return Lexicon(TermMatcher().fit(terms), TermMatcher().fit(cues), icd, labels)
+    matchers = (TermMatcher().fit(terms), TermMatcher().fit(cues))
+    marks = {term.concept: (term.concept, _kind(term.concept)) for term in terms}
+    return Lexicon(
+        *matchers,
+        both=JointMatcher.of(matchers),
+        marks=tuple(marks[term.concept] for term in terms),
+        cue_names=tuple(term.concept for term in cues),
+        icd=icd,
+        labels=labels,
+    )
+
+
+def _kind(concept: str) -> str:
+    """Return the kind of a concept; an ICD-10-CM code is a diagnosis.
+
+    >>> _kind("rx:metformin"), _kind("icd:e11")
+    ('kind:rx', 'kind:dx')
+    """
+    kind = concept.partition(":")[0]
+    return f"kind:{'dx' if kind == 'icd' else kind}"
 
 
 def _labels(path: Path, known: Mapping[str, str]) -> dict[str, str]:

@@ -26,13 +26,24 @@ LAYOUT_VALUE: Final = 0.1  # of each layout word; the n-grams together have leng
 SIZES: Final = (3, 5)
 PIECE_CHARS: Final = 4000  # a long text is judged piece by piece
 MAX_PIECES: Final = 24  # and by this many pieces at most, evenly spread
-FEW_NGRAMS: Final = 1500  # fewer are sorted sooner than all buckets are looked through
 _CAP: Final = 0x250
 _MASK: Final = ord("#")
 _MULTIPLIER: Final = 0x9E3779B1
 _FINISH: Final = 0xBF58476D1CE4E5B9
 
 Weights = npt.NDArray[np.float32]
+
+
+def _plain_table() -> npt.NDArray[np.uint32]:
+    """Say what each code point is read as: digits as ``0``, ASCII letters in lower case."""
+    table = np.arange(_CAP + 1, dtype=np.uint32)
+    table[ord("0") : ord("9") + 1] = ord("0")
+    table[ord("A") : ord("Z") + 1] += 32
+    return table
+
+
+_PLAIN: Final = _plain_table()
+_LOG1P: Final = np.log1p(np.arange(len(SIZES) * PIECE_CHARS + 1)).astype(np.float32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,11 +92,8 @@ def masked(text: str, spans: Iterable[Span]) -> npt.NDArray[np.uint32]:
     >>> bytes(masked("Age 7: Mr Doe", [Span(10, 13)]).astype("u1")).decode()
     'age 0: mr ###'
     """
-    codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<u4").astype(np.uint32)
-    codes = np.minimum(codes, _CAP)
-    codes[(codes >= ord("0")) & (codes <= ord("9"))] = ord("0")
-    upper = (codes >= ord("A")) & (codes <= ord("Z"))
-    codes[upper] += 32
+    raw = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<u4")
+    codes: npt.NDArray[np.uint32] = _PLAIN[np.minimum(raw, _CAP)]
     for span in spans:
         codes[span.start : span.end] = _MASK
     return codes
@@ -93,10 +101,11 @@ def masked(text: str, spans: Iterable[Span]) -> npt.NDArray[np.uint32]:
 
 def pieces(codes: npt.NDArray[np.uint32]) -> list[npt.NDArray[np.uint32]]:
     """Cut into pieces of PIECE_CHARS, at most MAX_PIECES of them, evenly spread over the text."""
-    starts = np.arange(0, max(len(codes) - PIECE_CHARS // 4, 1), PIECE_CHARS)
+    starts = range(0, max(len(codes) - PIECE_CHARS // 4, 1), PIECE_CHARS)
     if len(starts) > MAX_PIECES:
-        starts = starts[np.linspace(0, len(starts) - 1, MAX_PIECES).astype(int)]
-    return [codes[start : start + PIECE_CHARS] for start in starts.tolist()]
+        chosen = np.linspace(0, len(starts) - 1, MAX_PIECES).astype(int).tolist()
+        return [codes[starts[index] : starts[index] + PIECE_CHARS] for index in chosen]
+    return [codes[start : start + PIECE_CHARS] for start in starts]
 
 
 def features(codes: npt.NDArray[np.uint32]) -> tuple[npt.NDArray[np.int64], Weights]:
@@ -115,32 +124,41 @@ def features(codes: npt.NDArray[np.uint32]) -> tuple[npt.NDArray[np.int64], Weig
 
 
 def _ngrams(codes: npt.NDArray[np.uint32]) -> tuple[npt.NDArray[np.int64], Weights]:
-    runs = codes[:-1] != codes[1:] if len(codes) else np.zeros(0, np.bool_)
-    kept = codes[np.concatenate(([True], runs | (codes[1:] != _MASK)))] if len(codes) else codes
+    kept = codes
+    if len(codes):
+        # A run of masks counts as one: how long a name is must not be seen.
+        drop = codes == _MASK
+        drop[1:] &= drop[:-1].copy()
+        drop[0] = False
+        kept = codes[~drop]
     wide = kept.astype(np.uint64)
     parts = [_hashes(wide, size) for size in SIZES if len(wide) >= size]
     if not parts:
         return np.zeros(0, np.int64), np.zeros(0, np.float32)
     hashes = np.concatenate(parts)
-    if len(hashes) < FEW_NGRAMS:
-        buckets, seen = np.unique(hashes, return_counts=True)
-    else:
-        counts = np.bincount(hashes, minlength=N_NGRAMS)
-        buckets = np.flatnonzero(counts)
-        seen = counts[buckets]
-    values = np.log1p(seen).astype(np.float32)
-    values /= np.float32(np.linalg.norm(values))
-    return buckets, values
+    hashes.sort(kind="stable")  # a radix sort for 16-bit numbers: sooner than counting into all buckets
+    first = np.empty(len(hashes), dtype=np.bool_)
+    first[0] = True
+    np.not_equal(hashes[1:], hashes[:-1], out=first[1:])
+    at = first.nonzero()[0]
+    seen = np.empty(len(at), dtype=np.int64)
+    np.subtract(at[1:], at[:-1], out=seen[:-1])
+    seen[-1] = len(hashes) - at[-1]
+    values = _LOG1P[seen] if len(hashes) < len(_LOG1P) else np.log1p(seen).astype(np.float32)
+    values /= np.sqrt(values.dot(values))
+    return hashes[at].astype(np.int64), values
 
 
-def _hashes(wide: npt.NDArray[np.uint64], size: int) -> npt.NDArray[np.int64]:
+def _hashes(wide: npt.NDArray[np.uint64], size: int) -> npt.NDArray[np.uint16]:
     """Return a 16-bit hash of every run of ``size`` characters."""
     n_grams = len(wide) - size + 1
-    key = np.full(n_grams, size, dtype=np.uint64)
-    for step in range(size):
-        key = (key * np.uint64(_MULTIPLIER)) ^ wide[step : step + n_grams]
+    key = wide[:n_grams] ^ np.uint64(size * _MULTIPLIER)
+    for step in range(1, size):
+        key *= np.uint64(_MULTIPLIER)
+        key ^= wide[step : step + n_grams]
     key *= np.uint64(_FINISH)
-    return (key >> np.uint64(48)).astype(np.int64)
+    key >>= np.uint64(48)
+    return key.astype(np.uint16)
 
 
 @cache

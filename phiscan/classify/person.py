@@ -26,9 +26,15 @@ class PersonModel:
 
     def score(self, window: Window) -> float:
         """Return the probability that the window tells of a person's health; 0.5 is the threshold."""
-        total = self.intercept + sum(
-            self.weights.get(name, 0.0) * value for name, value in person_features(window).items()
-        )
+        per_thousand = 1000 / max(window.end - window.start, SHORT_CHARS)
+        total, n_concepts = 0.0, 0
+        for name, count in window.counts.items():
+            if not name.startswith(BLOCKS):
+                n_concepts += 1
+            elif name in self.weights:
+                total += self.weights[name] * math.log1p(count * per_thousand)
+        total += self.weights.get("n_concepts", 0.0) * math.log1p(n_concepts * per_thousand)
+        total += self.intercept
         return 1.0 / (1.0 + math.exp(-max(min(total, 30.0), -30.0)))
 
 

@@ -19,7 +19,9 @@ MAX_WORDS: Final = 6  # longer terms are cut by the build scripts
 CONTEXT_CHARS: Final = 150  # how near a sure term must be to a term that needs context
 _MULTIPLIER: Final = np.uint64(0xD6E8FEB86659FD93)
 _FILTER_BITS: Final = 18
-_NONE: Final = np.zeros(0, dtype=np.int64)
+_ORDER: Final = CHUNK_CHARS * 2  # more than a chunk has words: first by the first word, then the longest
+_WHOLE: Final = np.uint8(1)
+_BEGINS: Final = np.uint8(2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +43,10 @@ class Hits:
     terms: npt.NDArray[np.int64]  # indices into TermMatcher.terms_
 
 
+Found = tuple[Offsets, Offsets, npt.NDArray[np.int64]]  # first word, last word, and what was found there
+_NO_HITS: Final = Hits(*(np.zeros(0, dtype=np.int64) for _ in range(3)))
+
+
 @dataclass(slots=True)
 class TermMatcher:
     """Match a list of terms. Constructor only stores; ``fit`` compiles; what it learns ends in ``_``."""
@@ -51,12 +57,9 @@ class TermMatcher:
     owners_: npt.NDArray[np.int64] = field(
         default_factory=lambda: np.zeros(0, np.int64), init=False, repr=False
     )
-    begins_: npt.NDArray[np.bool_] = field(
-        default_factory=lambda: np.zeros(0, np.bool_), init=False, repr=False
-    )
-    whole_: npt.NDArray[np.bool_] = field(
-        default_factory=lambda: np.zeros(0, np.bool_), init=False, repr=False
-    )
+    flags_: npt.NDArray[np.uint8] = field(
+        default_factory=lambda: np.zeros(0, np.uint8), init=False, repr=False
+    )  # by the first bits of a key: whether it may be a term, and whether it may begin one
     case_: npt.NDArray[np.bool_] = field(
         default_factory=lambda: np.zeros(0, np.bool_), init=False, repr=False
     )
@@ -70,65 +73,51 @@ class TermMatcher:
         self.case_ = np.array([term.case for term in terms], dtype=np.bool_)
         self.context_ = np.array([term.context for term in terms], dtype=np.bool_)
         words, lengths = _words_of([term.text for term in terms])
-        self.begins_ = np.zeros(1 << _FILTER_BITS, dtype=np.bool_)
-        self.whole_ = np.zeros(1 << _FILTER_BITS, dtype=np.bool_)
+        self.flags_ = np.zeros(1 << _FILTER_BITS, dtype=np.uint8)
         firsts = np.cumsum(lengths) - lengths
         keys = np.zeros(len(terms), dtype=np.uint64)
         for n_words in range(1, self.max_words + 1):
             reach = np.flatnonzero(lengths >= n_words)
             keys[reach] = keys[reach] * _MULTIPLIER + words[firsts[reach] + n_words - 1]
-            self.begins_[_slot(keys[lengths > n_words])] = True
+            self.flags_[_slot(keys[lengths > n_words])] |= _BEGINS
         usable = np.flatnonzero((lengths > 0) & (lengths <= self.max_words))
-        self.whole_[_slot(keys[usable])] = True
+        self.flags_[_slot(keys[usable])] |= _WHOLE
         self.keys_, first_index = np.unique(keys[usable], return_index=True)
         self.owners_ = usable[first_index]
         return self
 
     def match(self, text: str) -> Hits:
         """Return the terms of ``text``, longest at each place, none overlapping another."""
-        return match_all(text, (self,))[0]
+        return JointMatcher.of((self,)).match(text)[0]
+
+    def stand(self, tokens: Tokens, found: Found, text: str) -> Hits:
+        """Return which of the candidates of one chunk stand; ``text`` is the whole text."""
+        at, last, owner = found
+        if self.case_[owner].any():
+            sure = self._as_written(owner, tokens.starts[at], tokens.ends[last], text)
+            at, last, owner = at[sure], last[sure], owner[sure]
+        if not len(at):
+            return _NO_HITS
+        keep = _longest(at, last)
+        return Hits(tokens.starts[at[keep]], tokens.ends[last[keep]], owner[keep])
 
     def gather(self, parts: Sequence[Hits]) -> Hits:
         """Join the hits of all chunks, without the terms that lack the context they need."""
-        if not any(len(part.starts) for part in parts):
-            return Hits(_NONE, _NONE, _NONE)
-        starts = np.concatenate([_NONE, *(part.starts for part in parts)])
-        ends = np.concatenate([_NONE, *(part.ends for part in parts)])
-        owners = np.concatenate([_NONE, *(part.terms for part in parts)])
-        keep = self._in_context(starts, owners)
-        return Hits(starts[keep], ends[keep], owners[keep])
-
-    def match_chunk(self, tokens: Tokens, text: str) -> Hits:
-        """Return the terms of one chunk; ``text`` is the whole text that the tokens' positions mean."""
-        found_at: list[Offsets] = []
-        found_last: list[Offsets] = []
-        found_owner: list[npt.NDArray[np.int64]] = []
-        active = np.arange(len(tokens.hashes))
-        keys = tokens.hashes
-        for n_words in range(1, self.max_words + 1):
-            slots = _slot(keys)
-            maybe = self.whole_[slots].nonzero()[0]
-            if len(maybe):
-                wanted = keys[maybe]
-                place = np.minimum(self.keys_.searchsorted(wanted), len(self.keys_) - 1)
-                real = self.keys_[place] == wanted
-                owner = self.owners_[place[real]]
-                at = active[maybe[real]]
-                sure = self._as_written(owner, tokens.starts[at], tokens.ends[at + n_words - 1], text)
-                found_at.append(at[sure])
-                found_last.append(at[sure] + n_words - 1)
-                found_owner.append(owner[sure])
-            # The last word of a chunk is joined to none, so that no index runs over the end.
-            go_on = (self.begins_[slots] & tokens.joined[active + n_words - 1]).nonzero()[0]
-            if not len(go_on):
-                break
-            active = active[go_on]
-            keys = keys[go_on] * _MULTIPLIER + tokens.hashes[active + n_words]
-        if not found_at:
-            return Hits(_NONE, _NONE, _NONE)
-        at, last, owner = np.concatenate(found_at), np.concatenate(found_last), np.concatenate(found_owner)
-        keep = _longest(at, last)
-        return Hits(tokens.starts[at[keep]], tokens.ends[last[keep]], owner[keep])
+        filled = [part for part in parts if len(part.starts)]
+        if not filled:
+            return _NO_HITS
+        hits = filled[0]
+        if len(filled) > 1:
+            hits = Hits(
+                np.concatenate([part.starts for part in filled]),
+                np.concatenate([part.ends for part in filled]),
+                np.concatenate([part.terms for part in filled]),
+            )
+        needy = self.context_[hits.terms]
+        if not needy.any():
+            return hits
+        keep = _in_context(hits.starts, needy)
+        return Hits(hits.starts[keep], hits.ends[keep], hits.terms[keep])
 
     def _as_written(
         self, owners: npt.NDArray[np.int64], starts: Offsets, ends: Offsets, text: str
@@ -138,31 +127,87 @@ class TermMatcher:
             sure[index] = text[starts[index] : ends[index]] == self.terms_[owners[index]].text
         return sure
 
-    def _in_context(self, starts: Offsets, owners: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
-        needy = self.context_[owners]
-        if not needy.any():
-            return ~needy
-        sure = starts[~needy]
-        if not len(sure):
-            return ~needy
-        after = np.minimum(np.searchsorted(sure, starts), len(sure) - 1)
-        near = np.minimum(np.abs(sure[after] - starts), np.abs(starts - sure[np.maximum(after - 1, 0)]))
-        kept: npt.NDArray[np.bool_] = ~needy | (near <= CONTEXT_CHARS)
-        return kept
 
+@dataclass(frozen=True, slots=True)
+class JointMatcher:
+    """Several lists matched over one reading of a text; each list's terms overlap none of their own list."""
 
-def match_all(text: str, matchers: Sequence[TermMatcher]) -> tuple[Hits, ...]:
-    """Match several lists over one reading of the text's words."""
-    parts: list[list[Hits]] = [[] for _ in matchers]
-    for offset, part in chunks(text):
-        tokens = tokenize(part, offset)
-        for matcher, found in zip(matchers, parts, strict=True):
-            found.append(matcher.match_chunk(tokens, text))
-    return tuple(matcher.gather(found) for matcher, found in zip(matchers, parts, strict=True))
+    matchers: tuple[TermMatcher, ...]
+    keys: Hashes = field(repr=False)  # of all lists, sorted
+    owners: tuple[npt.NDArray[np.int64], ...] = field(repr=False)  # of each key, by list; -1 = not of it
+    flags: npt.NDArray[np.uint8] = field(repr=False)
+    max_words: int
+
+    @classmethod
+    def of(cls, matchers: Sequence[TermMatcher]) -> Self:
+        """Join fitted lists."""
+        keys = np.unique(np.concatenate([matcher.keys_ for matcher in matchers]))
+        owners = []
+        for matcher in matchers:
+            owner = np.full(len(keys), -1, dtype=np.int64)
+            owner[keys.searchsorted(matcher.keys_)] = matcher.owners_
+            owners.append(owner)
+        flags = np.bitwise_or.reduce([matcher.flags_ for matcher in matchers])
+        return cls(tuple(matchers), keys, tuple(owners), flags, max(each.max_words for each in matchers))
+
+    def match(self, text: str) -> tuple[Hits, ...]:
+        """Return each list's terms of ``text``: the longest at each place, none overlapping another."""
+        parts: list[list[Hits]] = [[] for _ in self.matchers]
+        for offset, part in chunks(text):
+            tokens = tokenize(part, offset)
+            found = self._candidates(tokens)
+            if found is None:
+                continue
+            at, last, key = found
+            for matcher, owners, hits in zip(self.matchers, self.owners, parts, strict=True):
+                owner = owners[key]
+                own = (owner >= 0).nonzero()[0]
+                if len(own):
+                    hits.append(matcher.stand(tokens, (at[own], last[own], owner[own]), text))
+        return tuple(matcher.gather(hits) for matcher, hits in zip(self.matchers, parts, strict=True))
+
+    def _candidates(self, tokens: Tokens) -> Found | None:
+        """Return every place where a key of any list stands: first word, last word, index of the key."""
+        if not len(self.keys):
+            return None
+        found: list[Found] = []
+        active: Offsets = np.arange(len(tokens.hashes))
+        keys = tokens.hashes
+        for n_words in range(1, self.max_words + 1):
+            flags = self.flags[_slot(keys)]
+            maybe = (flags & _WHOLE).nonzero()[0]
+            if len(maybe):
+                wanted = keys[maybe]
+                place = np.minimum(self.keys.searchsorted(wanted), len(self.keys) - 1)
+                real = (self.keys[place] == wanted).nonzero()[0]
+                if len(real):
+                    at = active[maybe[real]]
+                    found.append((at, at + (n_words - 1), place[real]))
+            # The last word of a chunk is joined to none, so that no index runs over the end.
+            go_on = ((flags >= _BEGINS) & tokens.joined[active + (n_words - 1)]).nonzero()[0]
+            if not len(go_on):
+                break
+            active = active[go_on]
+            keys = keys[go_on] * _MULTIPLIER + tokens.hashes[active + n_words]
+        if len(found) <= 1:
+            return found[0] if found else None
+        first, last, key = (np.concatenate(column) for column in zip(*found, strict=True))
+        return first, last, key
 
 
 def _slot(keys: Hashes) -> npt.NDArray[np.int64]:
-    return (keys >> np.uint64(64 - _FILTER_BITS)).astype(np.int64)
+    return (keys >> np.uint64(64 - _FILTER_BITS)).view(np.int64)
+
+
+def _in_context(starts: Offsets, needy: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    """Tell which hits need no other term near them, or have one."""
+    sure = starts[~needy]
+    if not len(sure):
+        return ~needy
+    after = np.minimum(sure.searchsorted(starts), len(sure) - 1)
+    near = np.minimum(np.abs(sure[after] - starts), np.abs(starts - sure[np.maximum(after - 1, 0)]))
+    kept: npt.NDArray[np.bool_] = ~needy | (near <= CONTEXT_CHARS)
+    return kept
 
 
 def _words_of(texts: Sequence[str]) -> tuple[Hashes, npt.NDArray[np.int64]]:
@@ -189,7 +234,7 @@ def _longest(at: Offsets, last: Offsets) -> npt.NDArray[np.int64]:
     """Return the indices of the hits that stand, leftmost first, the longest at each place."""
     if len(at) == 1:
         return np.zeros(1, dtype=np.int64)
-    order = np.lexsort((-last, at))
+    order = (at * _ORDER - last).argsort()
     at, last = at[order], last[order]
     reach = np.maximum.accumulate(last)
     clear = np.ones(len(at), dtype=np.bool_)

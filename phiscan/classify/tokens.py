@@ -69,15 +69,21 @@ _BREAK = _class_table(_BREAKS)
 _SPACE = _class_table(" \n\r\t")
 _POWERS = _powers(_BASE)
 _INVERSES = _powers(pow(_BASE, -1, 1 << 64))
+_ASCII_FOLD = _FOLD[:256].tobytes()
+_S, _STOP, _NEWLINE = ord("s"), ord("."), ord("\n")
+_BEFORE_PLURAL = ~_class_table("sui")[:256]  # of folded characters: after these an s is no plural's
+_DROPPED = _class_table("ey")[:256]
+
+Codes = npt.NDArray[np.uint8] | npt.NDArray[np.uint32]
 
 
-def fold_codes(text: str) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint8]]:
+def fold_codes(text: str) -> tuple[Codes, npt.NDArray[np.uint8]]:
     """Return the code points of a text, and each folded to lower-case ASCII; 0 = not part of a word."""
-    codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<u4").astype(
-        np.uint32, copy=False
-    )
-    codes = np.minimum(codes, _LIMIT)
-    return codes, _FOLD[codes]
+    if text.isascii():
+        raw = text.encode("ascii")
+        return np.frombuffer(raw, dtype=np.uint8), np.frombuffer(raw.translate(_ASCII_FOLD), dtype=np.uint8)
+    codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<u4")
+    return codes, _FOLD.take(codes, mode="clip")
 
 
 def chunks(text: str) -> Iterator[tuple[int, str]]:
@@ -105,60 +111,67 @@ def tokenize(text: str, offset: int = 0) -> Tokens:
     """
     codes, folded = fold_codes(text)
     inside = np.zeros(len(folded) + 2, dtype=np.bool_)
-    inside[1:-1] = folded != 0
+    np.not_equal(folded, 0, out=inside[1:-1])
     edges = (inside[1:] != inside[:-1]).nonzero()[0]
     starts, ends = edges[::2], edges[1::2]
-    possessive = _possessive(codes, folded, starts, ends)
-    if possessive.any():
-        starts, ends = starts[~possessive], ends[~possessive]
-    sums = np.zeros(len(codes) + 1, dtype=np.uint64)
-    np.cumsum(folded * _POWERS[: len(codes)], out=sums[1:])
-    cut = _folded_ends(folded, starts, ends)
-    hashes = (sums[cut] - sums[starts]) * _INVERSES[starts]
+    lengths = ends - starts
+    possessive = _possessives(codes, folded, starts, lengths)
+    if possessive:
+        starts, ends, lengths = (np.delete(part, possessive) for part in (starts, ends, lengths))
+    sums = np.zeros(len(folded) + 1, dtype=np.uint64)
+    np.cumsum(folded * _POWERS[: len(folded)], out=sums[1:])
+    hashes = sums[_folded_ends(folded, starts, ends, lengths)]
+    hashes -= sums[starts]
+    hashes *= _INVERSES[starts]
     hashes ^= hashes >> np.uint64(29)
     hashes *= np.uint64(0xBF58476D1CE4E5B9)
     hashes ^= hashes >> np.uint64(32)
-    return Tokens(starts + offset, ends + offset, hashes, _joined(codes, starts, ends))
+    joined = _joined(codes, starts, ends)
+    return Tokens(starts + offset, ends + offset, hashes, joined)
 
 
-def _possessive(
-    codes: npt.NDArray[np.uint32], folded: npt.NDArray[np.uint8], starts: Offsets, ends: Offsets
-) -> npt.NDArray[np.bool_]:
-    single = (ends - starts == 1) & (starts > 0)
+def _possessives(codes: Codes, folded: npt.NDArray[np.uint8], starts: Offsets, lengths: Offsets) -> list[int]:
+    """Return which words are the s after an apostrophe."""
+    single = (lengths == 1).nonzero()[0]
     at = starts[single]
-    before = codes[at - 1]
-    found: npt.NDArray[np.bool_] = single.copy()
-    found[single] = (folded[at] == ord("s")) & ((before == _APOSTROPHES[0]) | (before == _APOSTROPHES[1]))
-    return found
+    return [
+        index
+        for index, place in zip(single[folded[at] == _S].tolist(), at[folded[at] == _S].tolist(), strict=True)
+        if place and codes[place - 1] in _APOSTROPHES
+    ]
 
 
-def _folded_ends(folded: npt.NDArray[np.uint8], starts: Offsets, ends: Offsets) -> Offsets:
+def _folded_ends(folded: npt.NDArray[np.uint8], starts: Offsets, ends: Offsets, lengths: Offsets) -> Offsets:
     """Return where each word ends without its inflection: -s, -es, -ies and -y, -e in both languages."""
     cut = ends.copy()
-    long = (ends - starts >= _MIN_PLURAL).nonzero()[0]
+    long = (lengths >= _MIN_PLURAL).nonzero()[0]
     at = ends[long]
-    last, before = folded[at - 1], folded[at - 2]
-    plural = (last == ord("s")) & (before != ord("s")) & (before != ord("u")) & (before != ord("i"))
-    at = at - plural
-    longer = at - starts[long] > _MIN_PLURAL
+    at -= (folded[at - 1] == _S) & _BEFORE_PLURAL[folded[at - 2]]
     last = folded[at - 1]
-    at = at - (longer & ((last == ord("e")) | (last == ord("y"))))
-    ie = longer & (last == ord("e")) & (folded[at - 1] == ord("i"))
-    cut[long] = at - ie
+    dropped = _DROPPED[last] & (at - starts[long] > _MIN_PLURAL)
+    at -= dropped
+    at -= dropped & (last == ord("e")) & (folded[at - 1] == ord("i"))
+    cut[long] = at
     return cut
 
 
-def _joined(codes: npt.NDArray[np.uint32], starts: Offsets, ends: Offsets) -> npt.NDArray[np.bool_]:
+def _joined(codes: Codes, starts: Offsets, ends: Offsets) -> npt.NDArray[np.bool_]:
     joined = np.zeros(len(starts), dtype=np.bool_)
     if len(starts) <= 1:
         return joined
-    left, right = ends[:-1], starts[1:]
-    gap = right - left
-    first, second, third = (codes[np.minimum(left + step, len(codes) - 1)] for step in range(3))
+    left = ends[:-1]
+    gap = starts[1:] - left
     # One character between: any but a break. More: no break and no sentence end among the first ones.
-    ok = ~_BREAK[first]
-    stop = ((first == ord(".")) & _SPACE[second]) | ((second == ord(".")) & _SPACE[third])
-    blank_line = (first == ord("\n")) & (second == ord("\n"))
-    ok &= ~((gap > 1) & (stop | _BREAK[second] | blank_line))
-    joined[:-1] = ok & (gap <= _MAX_GAP)
+    ok = joined[:-1]
+    np.logical_not(_BREAK.take(codes[left], mode="clip"), out=ok)
+    ok &= gap <= _MAX_GAP
+    wide = ((gap > 1) & ok).nonzero()[0]
+    if len(wide):
+        at = left[wide]
+        first, second, third = (codes[at], codes[at + 1], codes[at + 2])
+        stop = (first == _STOP) & _SPACE.take(second, mode="clip")
+        stop |= (second == _STOP) & _SPACE.take(third, mode="clip")
+        stop |= (first == _NEWLINE) & (second == _NEWLINE)
+        stop |= _BREAK.take(second, mode="clip")
+        ok[wide] = ~stop
     return joined

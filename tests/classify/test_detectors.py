@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import re
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -104,6 +106,24 @@ def test_n_grams_of_any_text_have_length_one_and_layout_words_one_value(text: st
     n_grams = values[buckets < N_NGRAMS]
     assert not len(n_grams) or np.isclose(np.linalg.norm(n_grams), 1.0, atol=1e-4)
     assert np.allclose(values[buckets >= N_NGRAMS], LAYOUT_VALUE)
+
+
+@given(st.text(alphabet="aA0#: \n\u00e9\u2013", max_size=60))
+@settings(max_examples=60, deadline=None)
+def test_n_grams_are_counted_as_when_the_weights_were_learned(text: str) -> None:
+    # The same by plain integers, one run of characters at a time.
+    codes = [min(ord(letter), 0x250) for letter in re.sub("#+", "#", text.replace("A", "a"))]
+    seen: Counter[int] = Counter()
+    for size in (3, 5):
+        for start in range(len(codes) - size + 1):
+            key = size
+            for code in codes[start : start + size]:
+                key = (key * 0x9E3779B1 % 2**64) ^ code
+            seen[(key * 0xBF58476D1CE4E5B9 % 2**64) >> 48] += 1
+    buckets, values = features(masked(text, []))
+    assert buckets[buckets < N_NGRAMS].tolist() == sorted(seen)
+    expected = np.log1p([seen[bucket] for bucket in sorted(seen)])
+    assert np.allclose(values[buckets < N_NGRAMS] * np.linalg.norm(expected), expected, rtol=1e-5)
 
 
 def test_a_model_without_layout_words_judges_as_it_did(tmp_path: Path) -> None:

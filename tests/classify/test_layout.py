@@ -27,6 +27,13 @@ def test_each_layout_says_what_it_is(what: str, text: str) -> None:
     assert words(text)[what] > words(PROSE)[what] == 0
 
 
+def test_the_layout_words_are_those_that_the_weights_were_learned_with() -> None:
+    assert words(FORM) == {
+        "labels": 5, "rows": 0, "columns": 0, "bullets": 0, "numbered": 0, "indented": 0, "sentences": 0,
+        "headers": 0, "short": 5, "digits": 2, "marks": 0, "length": 0, "longest": 0, "lines": 2,
+    }  # fmt: skip
+
+
 def test_prose_ends_in_full_stops() -> None:
     assert words(PROSE)["sentences"] == 5 > words(FORM)["sentences"] == 0
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from phiscan.classify.terms import Term, TermMatcher
+from phiscan.classify.terms import Hits, JointMatcher, Term, TermMatcher
 from phiscan.classify.tokens import CHUNK_CHARS
 
 TERMS = (
@@ -92,3 +92,19 @@ def test_agrees_with_a_word_by_word_search(words: list[str]) -> None:
         expected.append(longest[1])
         at += len(longest[0])
     assert [concept for _, concept in found(text)] == expected
+
+
+@given(st.text(alphabet="abc AIDS.-\n", max_size=80))
+@settings(max_examples=100, deadline=None)
+def test_lists_matched_together_find_what_each_finds_alone(text: str) -> None:
+    lists = [
+        TermMatcher().fit([Term("a", "x:1"), Term("a b", "x:2"), Term("AIDS", "x:3", case=True)]),
+        TermMatcher().fit([Term("b", "y:1", context=True), Term("a", "y:2"), Term("b c a", "y:3")]),
+        TermMatcher().fit([]),
+    ]
+    together = JointMatcher.of(lists).match(text)
+
+    def rows(hits: Hits) -> list[list[int]]:
+        return [hits.starts.tolist(), hits.ends.tolist(), hits.terms.tolist()]
+
+    assert [rows(hits) for hits in together] == [rows(each.match(text)) for each in lists]
