@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections import OrderedDict
 from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 from phiscan.model import FileResult, Outcome, Referral, SourceFile
@@ -12,7 +13,7 @@ from phiscan.review.folders import FolderState
 from phiscan.review.store import Store
 
 BATCH = 200  # results recorded by one transaction
-BATCH_SEEN = 10_000  # files seen again: two statements note them all
+BATCH_SEEN = 10_000  # files seen again: two statements note them all, while the crawl goes on
 FLUSH_S = 5.0  # no result waits longer than this to be recorded
 
 
@@ -47,6 +48,8 @@ class Ledger:
         self._batch: list[FileResult] = []
         self._seen: list[int] = []
         self._folders: dict[bytes, list[FolderState]] = {}
+        self._writer = ThreadPoolExecutor(1, thread_name_prefix="ledger")  # a thread once it has work
+        self._writing: Future[None] | None = None
         self._flushed = time.monotonic()
 
     @property
@@ -86,6 +89,7 @@ class Ledger:
 
     def flush(self) -> None:
         """Record what is there; what the workers still have is left for the next run."""
+        self._wait()
         if self._batch or self._seen:
             self.store.record(
                 self.scan_id, self.key, self._batch, unchanged=self._seen, folders=self._folders
@@ -93,11 +97,27 @@ class Ledger:
         self._batch, self._seen, self._folders = [], [], {}
         self._flushed = time.monotonic()
 
+    def _flush_seen(self) -> None:
+        """Begin to record what was seen again. The database works outside Python, so the crawl goes on."""
+        self._wait()
+        seen, folders = self._seen, self._folders
+        self._writing = self._writer.submit(
+            lambda: self.store.record(self.scan_id, self.key, (), unchanged=seen, folders=folders)
+        )
+        self._seen, self._folders = [], {}
+
+    def _wait(self) -> None:
+        """Wait for what is being recorded, and raise what went wrong with it."""
+        if self._writing is not None:
+            self._writing.result()
+            self._writing = None
+
     def _settle(self) -> None:
         while self._line and (result := next(iter(self._line.values()))) is not None:
             self._batch.append(result)
             self._line.popitem(last=False)
-        full = len(self._batch) >= BATCH or len(self._seen) >= BATCH_SEEN
-        if full or time.monotonic() - self._flushed > FLUSH_S:
+        if len(self._batch) >= BATCH or time.monotonic() - self._flushed > FLUSH_S:
             self.flush()
+        elif len(self._seen) >= BATCH_SEEN:
+            self._flush_seen()
         self._on_progress(self.progress)

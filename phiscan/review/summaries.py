@@ -26,7 +26,7 @@ from phiscan.review.tables import (
     unread_part,
 )
 
-STRETCH = 50_000  # file numbers whose rows are grouped by one statement
+STRETCH = 10_000  # file numbers whose rows are grouped by one statement
 
 
 def latest_scan(connection: sa.Connection) -> int:
@@ -97,28 +97,35 @@ def summary(connection: sa.Connection, scan_id: int) -> ScanSummary:
         .where(sighting.c.scan_id == scan_id)
     )
     new = sa.case((examination.c.scan_id == scan_id, 1), else_=0).label("new")
-    by_outcome = of_scan.with_only_columns(
+    kinds = (
         examination.c.outcome,
         examination.c.reason,
         new,
-        sa.func.count(),
-        sa.func.coalesce(sa.func.sum(examination.c.size), 0),
-    ).group_by(examination.c.outcome, examination.c.reason, new)
+        examination.c.referral,
+        examination.c.detectors,
+    )
+    sizes = sa.func.coalesce(sa.func.sum(examination.c.size), 0)
+    counted = of_scan.with_only_columns(*kinds, sa.func.count(), sizes).group_by(*kinds)
     counts: Counter[Outcome] = Counter()
     reasons: dict[Outcome, Counter[str]] = {Outcome.SKIPPED: Counter(), Outcome.FAILED: Counter()}
+    referrals: Counter[Referral] = Counter()
+    histories: Counter[Detectors] = Counter()
     n_bytes = 0
-    for stored, reason, is_new, n_files, size in _in_stretches(connection, scan_id, by_outcome):
+    rows = _in_stretches(connection, scan_id, counted)
+    for stored, reason, is_new, referral, detectors, n_files, size in rows:
         outcome = outcome_in_scan(stored, examined_in=is_new, sighted_in=1)
         counts[outcome] += n_files
         if outcome in reasons:
             reasons[outcome][reason] += n_files
         if outcome is Outcome.SCREENED:
             n_bytes += int(size)
+        if referral is not None:
+            referrals[Referral(referral)] += n_files
+            histories[detectors_of(detectors)] += n_files
     crawled = _count(connection, sa.select(sighting).where(sighting.c.scan_id == scan_id))
     if crawled != counts.total():
         message = f"scan {scan_id}: {crawled} files crawled, but {counts.total()} outcomes recorded"
         raise StoreError(message)
-    referrals, histories = _screened(connection, scan_id, of_scan)
     return ScanSummary(
         scan=scan_id,
         roots=_roots(connection, scan_id),
@@ -135,18 +142,10 @@ def summary(connection: sa.Connection, scan_id: int) -> ScanSummary:
         screened_positive=referrals[Referral.REFERRED] + referrals[Referral.PII_ONLY],
         referred=referrals[Referral.REFERRED],
         people_at_risk=_people(connection, of_scan),
-        histories=histories,
+        histories=dict(sorted(histories.items())),
         versions=head.versions,
-        n_unread_parts=_count(
-            connection,
-            of_scan.join(unread_part, unread_part.c.examination_id == examination.c.id),
-        ),
-        n_copies=_count(
-            connection,
-            of_scan.join(reuse, reuse.c.examination_id == examination.c.id).where(
-                examination.c.scan_id == scan_id
-            ),
-        ),
+        n_unread_parts=_count(connection, _of(unread_part, scan_id)),
+        n_copies=_count(connection, _of(reuse, scan_id).where(examination.c.scan_id == scan_id)),
         n_deleted=_count(connection, _gone(scan_id).where(departure.c.moved_to.is_(None))),
         n_moved=_count(connection, _gone(scan_id).where(departure.c.moved_to.is_not(None))),
     )
@@ -184,31 +183,17 @@ def require_rows(connection: sa.Connection, scan_id: int) -> int:
     return scan_id
 
 
-def _screened(
-    connection: sa.Connection, scan_id: int, of_scan: sa.Select[Any]
-) -> tuple[Counter[Referral], dict[Detectors, int]]:
-    """Count the screened files by referral, and by what each detector said."""
-    referrals: Counter[Referral] = Counter()
-    histories: Counter[Detectors] = Counter()
-    query = (
-        of_scan.where(examination.c.referral.is_not(None))
-        .with_only_columns(examination.c.referral, examination.c.detectors, sa.func.count())
-        .group_by(examination.c.referral, examination.c.detectors)
-    )
-    for referral, stored, n_files in _in_stretches(connection, scan_id, query):
-        referrals[Referral(referral)] += n_files
-        histories[detectors_of(stored)] += n_files
-    return referrals, dict(sorted(histories.items()))
-
-
 def _in_stretches(connection: sa.Connection, scan_id: int, query: sa.Select[Any]) -> Iterator[Any]:
     """Yield the rows of a query over a scan's sightings that groups, for one stretch of files after another.
 
     A database sorts before it groups: over a million files at once, that takes as much memory as they have.
     """
-    here = sa.select(sa.func.min(sighting.c.file_id), sa.func.max(sighting.c.file_id))
-    first, last = connection.execute(here.where(sighting.c.scan_id == scan_id)).one()
-    for low in range(first or 0, (last or -1) + 1, STRETCH):
+    here = sa.select(sighting.c.file_id).where(sighting.c.scan_id == scan_id).limit(1)
+    first = connection.execute(here.order_by(sighting.c.file_id)).scalar()
+    last = connection.execute(here.order_by(sighting.c.file_id.desc())).scalar()
+    if first is None or last is None:
+        return
+    for low in range(first, last + 1, STRETCH):
         yield from connection.execute(query.where(sighting.c.file_id.between(low, low + STRETCH - 1)))
 
 
@@ -221,6 +206,20 @@ def _people(connection: sa.Connection, of_scan: sa.Select[Any]) -> int:
         .subquery()
     )
     return int(connection.execute(sa.select(sa.func.coalesce(sa.func.sum(per_content.c.n), 0))).scalar_one())
+
+
+def _of(child: sa.Table, scan_id: int) -> sa.Select[Any]:
+    """Select the rows of a child of examination whose examination stood in a scan.
+
+    Few files have such rows: the condition keeps a database from asking every file of the scan for them.
+    """
+    stood = sa.exists().where(
+        sighting.c.scan_id == scan_id,
+        sighting.c.file_id == examination.c.file_id,
+        sighting.c.examination_id == examination.c.id,
+    )
+    joined = child.join(examination, examination.c.id == child.c.examination_id)
+    return sa.select(child.c.examination_id).select_from(joined).where(stood)
 
 
 def _gone(scan_id: int) -> sa.Select[Any]:

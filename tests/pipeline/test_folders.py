@@ -6,10 +6,11 @@ import random
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pathspec
 import pytest
@@ -18,6 +19,7 @@ from blake3 import blake3
 
 from phiscan.config import Config
 from phiscan.crawl import IgnoreRules
+from phiscan.errors import StoreError
 from phiscan.model import FailReason, FileResult, Outcome, PiiVector, Referral, SourceFile
 from phiscan.pipeline import Processed, ScanOptions, scan
 from phiscan.pipeline.folders import KnownFolders
@@ -25,6 +27,7 @@ from phiscan.review.identity import create_key
 from phiscan.review.store import Store
 from phiscan.review.tables import examination, file, sighting
 
+FEW = 4
 Row = tuple[str, str, str, int, int]
 
 
@@ -186,6 +189,28 @@ def test_a_root_passed_over_is_not_taken_for_an_empty_one(tmp_path: Path, passed
     assert passed == [b""]
 
 
+def test_what_cannot_be_recorded_beside_the_crawl_stops_the_scan(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scans = Scans(tmp_path / "home", _share(tmp_path / "share"))
+    first, _ = scans.run()
+    record = Store.record
+
+    def fails(store: Store, *arguments: Any, unchanged: Sequence[int] = (), **rest: Any) -> None:
+        if len(unchanged) == FEW:
+            message = "the disk is full"
+            raise StoreError(message)
+        record(store, *arguments, unchanged=unchanged, **rest)
+
+    with monkeypatch.context() as patch:
+        patch.setattr("phiscan.pipeline.ledger.BATCH_SEEN", FEW)
+        patch.setattr("phiscan.pipeline.plan.LOOK_AHEAD", FEW)
+        patch.setattr(Store, "record", fails)
+        with pytest.raises(StoreError, match="the disk is full"):
+            scans.run()
+    assert scans.run() == (first, 0)
+
+
 def _change(share: Path, choose: random.Random) -> None:
     """Do to a share what people do."""
     files = sorted(path for path in share.rglob("*") if path.is_file() and not path.is_symlink())
@@ -215,8 +240,9 @@ def _change(share: Path, choose: random.Random) -> None:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_whatever_changes_the_rows_are_those_of_a_first_scan(
-    tmp_path: Path, passed: list[bytes], seed: int
+    tmp_path: Path, passed: list[bytes], seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("phiscan.pipeline.ledger.BATCH_SEEN", FEW)  # recorded beside the crawl, many times
     choose = random.Random(seed)
     share = _share(tmp_path / "share")
     scans = Scans(tmp_path / "home", share, "*.bak")
