@@ -22,3 +22,4 @@ class Desk(ListDesk, VerdictDesk, CorrectionDesk, SecondReviewDesk, SuppressionD
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._floors = {}

@@ -22,6 +22,7 @@ class ListDesk:
     """The review list, as the one who looks may see it."""
 
     _database: Database
+    _floors: dict[str, tuple[datetime, int]]  # see ``history.progress``
 
     def items(
         self,
@@ -119,7 +120,7 @@ class ListDesk:
     def progress(self, *, since: datetime) -> Progress:
         """Count what was decided since a moment, by whom; blind second verdicts are among them."""
         with self._database.read() as connection:
-            return history.progress(connection, since=since)
+            return history.progress(connection, since=since, floors=self._floors)
 
     def choices(self) -> Choices:
         """Return the values that filters can be set to."""

@@ -46,16 +46,26 @@ def history(connection: sa.Connection, file_id: int, *, viewer: str) -> tuple[Hi
     return tuple(sorted(entries, key=lambda one: (one.at, _WHEN.get(one.what, 1))))
 
 
-def progress(connection: sa.Connection, *, since: datetime) -> Progress:
-    """Count the verdicts given since a moment and not taken back, and what there is to do."""
+def progress(
+    connection: sa.Connection, *, since: datetime, floors: dict[str, tuple[datetime, int]]
+) -> Progress:
+    """Count the verdicts given since a moment and not taken back, and what there is to do.
+
+    ``floors``: by table, the last moment asked for and the number from which its rows count; kept by the
+    caller, because it holds for as long as rows are only added.
+    """
     by_reviewer: Counter[str] = Counter()
     for table, undone in (
         (decision, decision_undo.c.decision_id),
         (second_verdict, decision_undo.c.second_verdict_id),
     ):
+        moment, floor = floors.get(table.name, (None, 0))
+        if moment != since:
+            floor = _first_since(connection, table, since)
+            floors[table.name] = since, floor
         query = (
             sa.select(table.c.reviewer, sa.func.count())
-            .where(table.c.id >= _first_since(connection, table, since), table.c.decided >= since)
+            .where(table.c.id >= floor, table.c.decided >= since)
             .where(~sa.exists().where(undone == table.c.id))
             .group_by(table.c.reviewer)
         )
