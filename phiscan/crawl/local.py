@@ -18,6 +18,7 @@ from phiscan.long_paths import open_path
 from phiscan.model import FailReason, SkipReason, SourceFile
 
 _NUMBERS = struct.Struct("<LQqqQ")
+_KIND = stat.S_IFMT(0xFFFFFFFF)  # the bits of a mode that tell a file from a folder and a link
 
 
 class LocalShare:
@@ -139,11 +140,11 @@ def _facts(listed: _Listed) -> _Facts | None:
     """
     parts: list[bytes] = []
     subfolders: list[bytes] = []
-    pack, kind_of = _NUMBERS.pack, stat.S_IFMT
+    pack = _NUMBERS.pack
     for name, info in listed:
         if isinstance(info, OSError):
             return None
-        kind = kind_of(info.st_mode)
+        kind = info.st_mode & _KIND
         parts.append(name)
         if kind == stat.S_IFDIR:
             subfolders.append(name)  # its own entries are looked at in their turn

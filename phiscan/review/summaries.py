@@ -141,7 +141,7 @@ def summary(connection: sa.Connection, scan_id: int) -> ScanSummary:
         seconds=head.seconds,
         screened_positive=referrals[Referral.REFERRED] + referrals[Referral.PII_ONLY],
         referred=referrals[Referral.REFERRED],
-        people_at_risk=_people(connection, of_scan),
+        people_at_risk=_people(connection, scan_id),
         histories=dict(sorted(histories.items())),
         versions=head.versions,
         n_unread_parts=_count(connection, _of(unread_part, scan_id)),
@@ -197,11 +197,12 @@ def _in_stretches(connection: sa.Connection, scan_id: int, query: sa.Select[Any]
         yield from connection.execute(query.where(sighting.c.file_id.between(low, low + STRETCH - 1)))
 
 
-def _people(connection: sa.Connection, of_scan: sa.Select[Any]) -> int:
+def _people(connection: sa.Connection, scan_id: int) -> int:
     """Sum the people at risk in referred files; copies of one content put the same people at risk."""
+    referred = examination.c.referral == Referral.REFERRED.value
     per_content = (
-        of_scan.where(examination.c.referral == Referral.REFERRED.value)
-        .with_only_columns(sa.func.max(examination.c.n_people).label("n"))
+        sa.select(sa.func.max(examination.c.n_people).label("n"))
+        .where(referred, _stood_in(scan_id))
         .group_by(examination.c.content_hash)
         .subquery()
     )
@@ -209,17 +210,21 @@ def _people(connection: sa.Connection, of_scan: sa.Select[Any]) -> int:
 
 
 def _of(child: sa.Table, scan_id: int) -> sa.Select[Any]:
-    """Select the rows of a child of examination whose examination stood in a scan.
+    """Select the rows of a child of examination whose examination stood in a scan."""
+    joined = child.join(examination, examination.c.id == child.c.examination_id)
+    return sa.select(child.c.examination_id).select_from(joined).where(_stood_in(scan_id))
 
-    Few files have such rows: the condition keeps a database from asking every file of the scan for them.
+
+def _stood_in(scan_id: int) -> sa.ColumnElement[bool]:
+    """Tell of an examination whether it stood in a scan.
+
+    For what few files have: the condition keeps a database from asking every file of the scan for it.
     """
-    stood = sa.exists().where(
+    return sa.exists().where(
         sighting.c.scan_id == scan_id,
         sighting.c.file_id == examination.c.file_id,
         sighting.c.examination_id == examination.c.id,
     )
-    joined = child.join(examination, examination.c.id == child.c.examination_id)
-    return sa.select(child.c.examination_id).select_from(joined).where(stood)
 
 
 def _gone(scan_id: int) -> sa.Select[Any]:
