@@ -17,32 +17,69 @@ from phiscan.errors import PhiscanError, origin
 EXIT_USAGE = 2
 EXIT_STOPPED = 4
 
-# The explicit list of commands and where each one lives.
-COMMANDS: dict[str, str] = {
-    "init": "phiscan.cli.init:init",
-    "scan": "phiscan.cli.scan:scan",
-    "cluster": "phiscan.cli.cluster:cluster",
-    "schedule": "phiscan.cli.schedule:schedule",
-    "extract": "phiscan.cli.extract:extract",
-    "screen": "phiscan.cli.screen:screen",
-    "rules": "phiscan.cli.rules:rules",
-    "queue": "phiscan.cli.queue:queue",
-    "audit": "phiscan.cli.audit:audit",
-    "db": "phiscan.cli.db:db",
-    "serve": "phiscan.cli.serve:serve",
-    "users": "phiscan.cli.users:users",
-    "report": "phiscan.cli.report:report",
-    "learn": "phiscan.cli.learn:learn",
-    "estimate": "phiscan.cli.estimate:estimate",
-    "score": "phiscan.cli.score:score",
-    "train": "phiscan.cli.train:train",
-    "doctor": "phiscan.cli.doctor:doctor",
-    "completion": "phiscan.cli.completion:completion",
+# The explicit list of commands: where each one lives, and what it is for. That is said here too because
+# `phiscan --help` would otherwise import every command, with all libraries, for one line of each.
+COMMANDS: dict[str, tuple[str, str]] = {
+    "init": (
+        "phiscan.cli.init:init",
+        "Write phiscan.toml, the secret key and an empty database into DIR (default: here).",
+    ),
+    "scan": (
+        "phiscan.cli.scan:scan",
+        "Scan the folders ROOTS and put what looks like leaked PHI into the review queue.",
+    ),
+    "cluster": (
+        "phiscan.cli.cluster:cluster",
+        "Read a share with many machines: one scheduler, workers on each machine, `phiscan scan --cluster`.",
+    ),
+    "schedule": (
+        "phiscan.cli.schedule:schedule",
+        "Scan by the clock: named scans with cron times and windows, in the foreground or by systemd.",
+    ),
+    "extract": ("phiscan.cli.extract:extract", "Print the text of FILES, read in confined worker processes."),
+    "screen": ("phiscan.cli.screen:screen", "Screen texts given as JSON lines."),
+    "rules": ("phiscan.cli.rules:rules", "List the patterns and prove that they work."),
+    "queue": (
+        "phiscan.cli.queue:queue",
+        "Review what was referred: list it, see why, decide, assign, export.",
+    ),
+    "audit": ("phiscan.cli.audit:audit", "Check the log of every decision and assignment."),
+    "db": (
+        "phiscan.cli.db:db",
+        "Look after the review database: migrate, back up, restore, move, purge, rotate its key.",
+    ),
+    "serve": (
+        "phiscan.cli.serve:serve",
+        "Serve the review pages and the REST API, until stopped with Ctrl-C.",
+    ),
+    "users": ("phiscan.cli.users:users", "Make and change the accounts of the people who review."),
+    "report": (
+        "phiscan.cli.report:report",
+        "Write the audit pack of a scan: report.html, the same as PDF, report.json, CSV tables, plots.",
+    ),
+    "learn": ("phiscan.cli.learn:learn", "Learn a new version from reviewed decisions."),
+    "estimate": (
+        "phiscan.cli.estimate:estimate",
+        "Estimate how good the screen is and how much PHI it missed.",
+    ),
+    "score": ("phiscan.cli.score:score", "Score spans, rankings and hierarchies against a gold standard."),
+    "train": (
+        "phiscan.cli.train:train",
+        "Make the shipped models anew; for those who change phiscan, never needed to scan.",
+    ),
+    "doctor": (
+        "phiscan.cli.doctor:doctor",
+        "Try every reader on a small sample made on the fly, and say what is lost without the missing ones.",
+    ),
+    "completion": (
+        "phiscan.cli.completion:completion",
+        "Print the script that lets SHELL complete phiscan's commands and options.",
+    ),
 }
 
 
 class LazyGroup(click.Group):
-    """A group whose commands are imported only when they are run or described."""
+    """A group whose commands are imported only when they are run or described in full."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 (click's signature)
         """Return the command names in the order of the pipeline."""
@@ -52,9 +89,14 @@ class LazyGroup(click.Group):
         """Import and return one command."""
         if cmd_name not in COMMANDS:
             return None
-        module, _, attribute = COMMANDS[cmd_name].partition(":")
+        module, _, attribute = COMMANDS[cmd_name][0].partition(":")
         command: click.Command = getattr(importlib.import_module(module), attribute)
         return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        """Write one line for each command."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, summary) for name, (_, summary) in COMMANDS.items()])
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
