@@ -39,6 +39,8 @@ NEGATIVE_SOURCES = (
     "presidio_generated_large",
 )
 OURS = ("claims", "forms", "letters", "lists", "mails", "results", "visits")
+# The second file of each side holds the kinds that health-2 judged badly; detector C does not learn from it.
+WRITTEN = {"phi": ("phi", "requests_lists_claims"), "other": ("other", "prices_minutes_rosters")}
 # What fills a share (mail, posts, speeches) and speaks of health now and then must not be mistaken.
 FAMILY_WEIGHT = {
     "papers_health": 3.0,
@@ -74,12 +76,21 @@ def told_windows(text: str) -> list[Window]:
 
 def written(side: str) -> list[tuple[int, str, Window]]:
     """Return (number, family, window) of the short texts of written/, one side of them."""
-    parts = (HERE / "written" / f"{side}.txt").read_text(encoding="utf-8").split("===== ")[1:]
     return [
-        (number, part.split("\n", 1)[0], window)
-        for number, part in enumerate(parts, start=1)
-        for window in told_windows(part.split("\n", 1)[1].strip())
+        (number, kind, window)
+        for number, (kind, text) in enumerate(short_texts(side), start=1)
+        for window in told_windows(text)
     ]
+
+
+def short_texts(side: str) -> list[tuple[str, str]]:
+    """Return (kind, text) of the short texts of one side."""
+    found = []
+    for name in WRITTEN[side]:
+        for part in (HERE / "written" / f"{name}.txt").read_text(encoding="utf-8").split("===== ")[1:]:
+            kind, text = part.split("\n", 1)
+            found.append((kind, text.strip()))
+    return found
 
 
 def collect() -> list[tuple[str, Window]]:
@@ -140,39 +151,42 @@ def fit_person(positive: list[tuple[str, Window]], negative: list[tuple[str, Win
     }
 
 
+def vocabulary(bags: list[dict[str, int]], others: list[dict[str, int]]) -> ConceptTfidf:
+    """Return the features of the prototypes and all cues and kinds, weighed over both sides."""
+    both = ConceptTfidf(weights=WEIGHTS).fit([*bags, *others])
+    ours = sorted(
+        {name for bag in bags for name in bag}
+        | {name for name in both.vocabulary_ if ":" in name and block_of(name) != "concept"}
+    )
+    kept = ConceptTfidf(weights=WEIGHTS)
+    kept.vocabulary_ = {name: index for index, name in enumerate(ours)}
+    kept.idf_ = np.array([round(float(both.idf_[both.vocabulary_[name]]), 4) for name in ours])
+    kept.unseen_ = round(both.unseen_, 4)
+    return kept
+
+
 def main() -> None:
     """Collect, weigh, learn the thresholds for every k, and write the file."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, default=MODEL_FILE)
     options = parser.parse_args()
-    positive = collect()
+    positive, negative = collect(), negatives()
     bags = [window.counts for _, window in positive]
-    negative = negatives()
-    tfidf = ConceptTfidf(weights=WEIGHTS).fit([*bags, *(window.counts for _, window in negative)])
-    ours = sorted(
-        {name for bag in bags for name in bag}
-        | {name for name in tfidf.vocabulary_ if ":" in name and block_of(name) != "concept"}
-    )
-    idf = {name: round(float(tfidf.idf_[tfidf.vocabulary_[name]]), 4) for name in ours}
-    unseen = round(tfidf.unseen_, 4)
-    loaded = ConceptTfidf(weights=WEIGHTS)
-    loaded.vocabulary_ = {name: index for index, name in enumerate(idf)}
-    loaded.idf_ = np.array(list(idf.values()))
-    loaded.unseen_ = unseen
-    rows = loaded.transform(bags)
+    tfidf = vocabulary(bags, [window.counts for _, window in negative])
+    rows = tfidf.transform(bags)
     thresholds = {}
     for k in range(1, 10):
         knn = OneClassKnn(k=k, quantile=QUANTILE).fit(rows)
         thresholds[str(k)] = [round(knn.threshold_, 5), round(knn.scale_, 5)]
     model = {
         "format": FORMAT_VERSION,
-        "version": "health-2",
+        "version": "health-3",
         "weights": WEIGHTS,
         "quantile": QUANTILE,
         "thresholds": thresholds,
         "person": fit_person(positive, negative),
-        "unseen_idf": unseen,
-        "idf": idf,
+        "unseen_idf": tfidf.unseen_,
+        "idf": dict(zip(tfidf.vocabulary_, tfidf.idf_.tolist(), strict=True)),
         "prototypes": [{"name": name, "counts": dict(sorted(w.counts.items()))} for name, w in positive],
     }
     options.out.write_text(

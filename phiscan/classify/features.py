@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import chain
 from typing import Final
@@ -27,10 +28,22 @@ NEGATION_CHARS: Final = 60  # how far "denies" reaches
 FAMILY_CHARS: Final = 120  # how far "family history" reaches
 NEAR_CHARS: Final = 80  # how far "she" reaches
 MARGIN_CHARS: Final = 300  # how far around its health terms a window reaches
-_REACHING: Final = {"cue:negated": NEGATION_CHARS, "cue:family": FAMILY_CHARS, "cue:third": NEAR_CHARS}
+# Cues that say something of the health terms after them: what such a term counts as, and how far they reach.
+_REACHING: Final = {
+    "cue:negated": ("neg:any", NEGATION_CHARS),
+    "cue:family": ("fam:any", FAMILY_CHARS),
+    "cue:third": ("near:third", NEAR_CHARS),
+    "cue:my": ("near:first", NEAR_CHARS),
+    "cue:first": ("near:first", NEAR_CHARS),
+    "cue:your": ("near:your", NEAR_CHARS),
+    "cue:title": ("near:title", NEAR_CHARS),
+}
 _RECORD: Final = frozenset({"cue:record", "cue:code"})
+_TITLES: Final = frozenset({"mr", "mrs", "ms"})
 _SENTENCE_END: Final = frozenset(".;!?\n")
 _BLANK: Final = re.compile(r"_{3,}|\.{4,}")
+_AMOUNT: Final = re.compile(r"\$\s?\d|\d\s?\$")
+_REACH: Final = dict(_REACHING.values())
 BLOCKS: Final = ("cue:", "kind:", "neg:", "fam:", "near:")  # features that are no health concepts
 
 
@@ -41,11 +54,12 @@ class Reading:
     health: Hits
     cues: Hits
     cue_names: tuple[str, ...]  # the class of each cue
-    negated: tuple[bool, ...]  # for each health term: denied or ruled out
-    family: tuple[bool, ...]  # a relative's
-    near_person: tuple[bool, ...]  # close to "she", "he"
+    spoken_of: Mapping[
+        str, tuple[bool, ...]
+    ]  # for each health term: denied, a relative's, close to "she", "my"
     n_chars: int
     blanks: tuple[int, ...] = ()  # where a form leaves a place to fill in
+    amounts: tuple[int, ...] = ()  # where an amount of money stands
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,28 +84,21 @@ def read(text: str, lexicon: Lexicon) -> Reading:
     """Find the health terms and cues of a text; its words are found once for both."""
     health, cues = lexicon.both.match(text)
     names = [lexicon.cue_names[index] for index in cues.terms.tolist()]
-    reaching: dict[str, list[int]] = {name: [] for name in _REACHING}
+    reaching: dict[str, list[int]] = {}
     for index, name in enumerate(names):
-        if name in reaching:
-            reaching[name].append(index)
+        if name in _REACHING:
+            reaching.setdefault(_REACHING[name][0], []).append(index)
         elif name == "cue:person" and text[int(cues.ends[index]) - 1] in "sS":
             # Folding makes "patients" a "patient"; who speaks of patients speaks of nobody.
             names[index] = "cue:people"
-    negated, family, near_person = (
-        _reached(text, health, cues.ends[found], reach) if found else (False,) * len(health.starts)
-        for found, reach in zip(reaching.values(), _REACHING.values(), strict=True)
-    )
     return Reading(
         health,
         cues,
         tuple(names),
-        negated,
-        family,
-        near_person,
+        {mark: _reached(text, health, cues.ends[found], _REACH[mark]) for mark, found in reaching.items()},
         n_chars=len(text),
-        blanks=tuple(match.start() for match in _BLANK.finditer(text))
-        if "___" in text or "...." in text
-        else (),
+        blanks=_places(_BLANK, text) if "___" in text or "...." in text else (),
+        amounts=_places(_AMOUNT, text) if "$" in text else (),
     )
 
 
@@ -115,21 +122,22 @@ def windows(reading: Reading, lexicon: Lexicon) -> list[Window]:
         if not inside and _RECORD.isdisjoint(names):
             continue
         counts: Counter[str] = Counter(names)
-        if reading.blanks and (n_blanks := sum(start <= at < end for at in reading.blanks)):
-            counts["cue:blank"] = n_blanks
+        for name, places in (("cue:blank", reading.blanks), ("cue:money", reading.amounts)):
+            if places and (n_places := sum(start <= at < end for at in places)):
+                counts[name] = n_places
         counts.update(chain.from_iterable(marks[h_low[index] : h_high[index]]))
         found.append(Window(start, end, dict(counts)))
     return found
 
 
+def _places(pattern: re.Pattern[str], text: str) -> tuple[int, ...]:
+    return tuple(match.start() for match in pattern.finditer(text))
+
+
 def _marks(reading: Reading, lexicon: Lexicon) -> list[tuple[str, ...]]:
     """Return what each health term counts as: its concept, its kind, and how it is spoken of."""
     marks: list[tuple[str, ...]] = [lexicon.marks[index] for index in reading.health.terms.tolist()]
-    for flags, name in (
-        (reading.negated, "neg:any"),
-        (reading.family, "fam:any"),
-        (reading.near_person, "near:third"),
-    ):
+    for name, flags in reading.spoken_of.items():
         if True in flags:
             marks = [(*mark, name) if flag else mark for mark, flag in zip(marks, flags, strict=True)]
     return marks
@@ -142,9 +150,14 @@ def _bounds(starts: npt.NDArray[np.int64], n_windows: int) -> tuple[list[int], l
 
 def _reached(text: str, health: Hits, ends: npt.NDArray[np.int64], reach: int) -> tuple[bool, ...]:
     """Tell for each health term whether a cue ends before it in the same sentence, within ``reach``."""
+    if not len(health.starts):
+        return ()
     before = ends[np.maximum(ends.searchsorted(health.starts, side="right") - 1, 0)]
     distance = health.starts - before
     near = (distance >= 0) & (distance <= reach)
     for index in near.nonzero()[0].tolist():
-        near[index] = _SENTENCE_END.isdisjoint(text[before[index] : health.starts[index]])
+        at = int(before[index])
+        # The full stop of "Mrs." ends no sentence.
+        at += text.startswith(".", at) and text[max(at - 3, 0) : at].strip().lower() in _TITLES
+        near[index] = _SENTENCE_END.isdisjoint(text[at : health.starts[index]])
     return tuple(near.tolist())

@@ -20,6 +20,16 @@ def test_notes_negation_and_relatives_beside_the_plain_count() -> None:
     assert counts["dx:asthma"] == 1
 
 
+def test_notes_whose_health_is_spoken_of_in_the_same_sentence() -> None:
+    counts = only_window("My asthma. A cough. Your rash is gone. Mrs. Doe has eczema. I was away; fever.")
+    assert (counts["near:first"], counts["near:your"], counts["near:title"]) == (1, 1, 1)
+
+
+def test_counts_amounts_of_money_but_not_every_number() -> None:
+    assert only_window("Asthma test $12, physiotherapy 40 $, asthma visit 2")["cue:money"] == 2
+    assert "cue:money" not in only_window("asthma, physiotherapy, peak flow 400, 40")
+
+
 def test_tells_one_patient_from_patients() -> None:
     assert "cue:person" in only_window("This patient took metformin.")
     counts = only_window("These patients took metformin.")
