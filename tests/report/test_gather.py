@@ -278,6 +278,8 @@ def test_warns_of_detectors_that_depend_on_each_other(filled: Fill) -> None:
     assert found["patterns", "names"].dependence == pytest.approx(math.log(2))
     assert found["patterns", "names"].p_value < 1e-20  # exact: all 80 verdicts agree
     assert [w for w in capture.warnings if "patterns and names are not independent" in w]
+    # Where they depend, simulations showed that the intervals do not hold the truth: the report says so.
+    assert any("held the truth far less often than 95%" in warning for warning in capture.warnings)
 
 
 def test_warns_when_marked_files_are_not_verified(filled: Fill) -> None:
