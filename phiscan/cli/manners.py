@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from phiscan.config import Config, take_table
 from phiscan.errors import ConfigError, InputError
-from phiscan.pipeline import Pace
+from phiscan.pipeline.pace import Pace
 
 MB = 1e6
 MAX_NICE = 19

@@ -13,7 +13,7 @@ from rich.live import Live
 from rich.text import Text
 
 from phiscan.cli.output import say
-from phiscan.pipeline import Progress
+from phiscan.pipeline.ledger import Progress
 
 PLAIN_EVERY_S = 15.0
 LIVE_EVERY_S = 0.2

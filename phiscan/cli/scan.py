@@ -20,9 +20,12 @@ from phiscan.cli.scan_output import FORMATS
 from phiscan.config import MAX_WORKERS, Config, load_config
 from phiscan.crawl import IgnoreRules, check_roots, is_remote, load_ignore
 from phiscan.errors import ClusterError, ConfigError, InputError, StoreError
-from phiscan.pipeline import Pace, ScanOptions, ScanRun, Workers, count_share, learned_version
-from phiscan.pipeline import scan as run_scan
-from phiscan.pipeline.plan import only_rules
+from phiscan.pipeline.pace import Pace
+from phiscan.pipeline.plan import ScanOptions, only_rules
+from phiscan.pipeline.scan import ScanRun, count_share
+from phiscan.pipeline.scan import scan as run_scan
+from phiscan.pipeline.versions import learned_version
+from phiscan.pipeline.workers import Workers
 from phiscan.review.identity import create_key
 from phiscan.review.store import ScanSummary, Store
 from phiscan.watch.notices import Notices, counts_of, read_notices

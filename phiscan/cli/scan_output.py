@@ -15,7 +15,7 @@ from phiscan import __version__
 from phiscan.cli.output import print_json, say
 from phiscan.cli.scan_independence import independence, independence_lines
 from phiscan.model import Outcome, Referral
-from phiscan.pipeline import ScanRun
+from phiscan.pipeline.scan import ScanRun
 from phiscan.review.store import FileRow, Store
 from phiscan.visible import safe_cell, visible
 from phiscan.watch import cef, ocsf

@@ -21,7 +21,7 @@ from phiscan.config import LearnedVersion
 from phiscan.errors import ClusterError, origin
 from phiscan.extract.sandbox import Fault
 from phiscan.model import FailReason, SourceFile
-from phiscan.pipeline import Processed
+from phiscan.pipeline.engine import Processed
 
 FIRST_BATCH = 20  # files; small, so that a small share is shared out too
 LARGEST_BATCH = 200  # files

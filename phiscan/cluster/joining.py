@@ -21,7 +21,7 @@ from phiscan.cluster.parcel import Standing, unseal
 from phiscan.cluster.reading import stand
 from phiscan.config import Config, take_table
 from phiscan.errors import ClusterError, ConfigError, InputError, origin
-from phiscan.pipeline import versions, versions_key
+from phiscan.pipeline.versions import versions, versions_key
 from phiscan.visible import visible
 
 CONNECT_S = 20

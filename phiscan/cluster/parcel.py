@@ -13,7 +13,7 @@ from typing import Any
 from phiscan.config import LearnedVersion
 from phiscan.extract.sandbox import Fault
 from phiscan.model import SourceFile
-from phiscan.pipeline import Processed
+from phiscan.pipeline.engine import Processed
 
 
 @dataclass(frozen=True, slots=True)

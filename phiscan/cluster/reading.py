@@ -18,7 +18,8 @@ from phiscan.cluster.parcel import Batch, Parcel, Refusal, Reply, Standing, seal
 from phiscan.config import LearnedVersion, load_config
 from phiscan.errors import PhiscanError, origin
 from phiscan.model import SourceFile
-from phiscan.pipeline import Workers, local_workers, versions, versions_key
+from phiscan.pipeline.versions import versions, versions_key
+from phiscan.pipeline.workers import Workers, local_workers
 
 CLOSE_S = 3.0  # so long the end of a Dask worker waits for the file that is being read
 

@@ -11,15 +11,15 @@ from contextlib import contextmanager
 from typing import Protocol
 
 from phiscan.config import Config
-from phiscan.extract.delivered import ask_at
 from phiscan.extract.sandbox import Fault, Sandbox
 from phiscan.model import SourceFile
 from phiscan.pipeline.delivery import Delivery
-from phiscan.pipeline.engine import Engine, Processed, build_engine, process
+from phiscan.pipeline.engine import Processed
 from phiscan.pipeline.hatch import Hatch
+from phiscan.pipeline.worker import start, work
 
 # Imported once by the server that workers are forked from, so that a new worker is there at once.
-_PRELOAD = ("phiscan.pipeline.workers", "datasketch")
+_PRELOAD = ("phiscan.pipeline.warm",)
 
 
 class Workers(Protocol):
@@ -39,7 +39,7 @@ class SandboxWorkers:
 
     def run(self, sources: Iterable[SourceFile]) -> Iterator[tuple[SourceFile, Processed | Fault]]:
         """Yield each file, with its owner and readers, and its answer, in the order of the files."""
-        return self._delivery.run(self._sandbox, _work, sources)
+        return self._delivery.run(self._sandbox, work, sources)
 
 
 @contextmanager
@@ -52,7 +52,7 @@ def local_workers(config: Config, *, largest_batch: int | None = None) -> Iterat
         sandbox = Sandbox(
             config.n_workers,
             config.limits,
-            _start_worker,
+            start,
             (config.for_workers(), hatch.address),
             preload=_PRELOAD,
         )
@@ -60,21 +60,3 @@ def local_workers(config: Config, *, largest_batch: int | None = None) -> Iterat
             sandbox.largest_batch = largest_batch
         with sandbox:
             yield SandboxWorkers(sandbox, delivery)
-
-
-class _Worker:
-    """The engine of a worker process; empty in the parent."""
-
-    engine: Engine | None = None
-
-
-def _start_worker(config: Config, hatch: str) -> None:
-    ask_at(hatch)
-    _Worker.engine = build_engine(config)
-
-
-def _work(source: SourceFile) -> Processed:
-    if _Worker.engine is None:
-        message = "the worker was not started with _start_worker"
-        raise RuntimeError(message)
-    return process(source, _Worker.engine)

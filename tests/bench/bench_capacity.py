@@ -37,7 +37,8 @@ from phiscan.model import (
     Span,
     StoredFinding,
 )
-from phiscan.pipeline import Processed, build_engine, process, scan
+from phiscan.pipeline.engine import Processed, build_engine, process
+from phiscan.pipeline.scan import scan
 from phiscan.review.identity import create_key
 from phiscan.review.store import Store
 from tests.corpus.bench_share import make_share

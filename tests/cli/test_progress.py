@@ -8,7 +8,7 @@ import threading
 from pathlib import Path
 
 from phiscan.cli.progress import describe
-from phiscan.pipeline import Progress
+from phiscan.pipeline.ledger import Progress
 from tests.pipeline.harness import write_share
 
 

@@ -12,7 +12,7 @@ from phiscan.cluster.reading import _as_seen_here, stand
 from phiscan.errors import InputError
 from phiscan.extract.sandbox import Fault
 from phiscan.model import FailReason, FileResult, Outcome, SourceFile
-from phiscan.pipeline import Processed
+from phiscan.pipeline.engine import Processed
 
 
 def _source(number: int, size: int = 100, root: bytes = b"/share", device: int = 7) -> SourceFile:

@@ -21,8 +21,10 @@ from phiscan.config import Config
 from phiscan.crawl import IgnoreRules
 from phiscan.errors import StoreError
 from phiscan.model import FailReason, FileResult, Outcome, PiiVector, Referral, SourceFile
-from phiscan.pipeline import Processed, ScanOptions, scan
+from phiscan.pipeline.engine import Processed
 from phiscan.pipeline.folders import KnownFolders
+from phiscan.pipeline.plan import ScanOptions
+from phiscan.pipeline.scan import scan
 from phiscan.review.identity import create_key
 from phiscan.review.store import Store
 from phiscan.review.tables import examination, file, sighting

@@ -9,8 +9,7 @@ from phiscan.cli.manners import manners_of
 from phiscan.config import Config, load_config
 from phiscan.errors import ConfigError
 from phiscan.model import SourceFile
-from phiscan.pipeline import Pace
-from phiscan.pipeline.pace import paced
+from phiscan.pipeline.pace import Pace, paced
 from tests.pipeline.harness import Tool, write_share
 
 

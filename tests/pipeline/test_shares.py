@@ -24,8 +24,9 @@ from phiscan.errors import ExtractError
 from phiscan.extract import delivered
 from phiscan.extract.sandbox import PAUSE, Fault, Sandbox
 from phiscan.model import FailReason, Outcome, SourceFile
-from phiscan.pipeline import delivery, local_workers
+from phiscan.pipeline import delivery
 from phiscan.pipeline.hatch import Hatch, MemoryFile
+from phiscan.pipeline.workers import local_workers
 from phiscan.review.identity import create_key
 from tests.pipeline.harness import Tool, processes_of, write_share
 from tests.samba import PASSWORD, Samba, running_samba

@@ -9,7 +9,7 @@ import pytest
 
 from phiscan.config import Config
 from phiscan.crawl import check_roots, load_ignore, local
-from phiscan.pipeline import scan as run_scan
+from phiscan.pipeline.scan import scan as run_scan
 from phiscan.review.store import Store
 from tests.pipeline.harness import Tool
 

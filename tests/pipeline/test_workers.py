@@ -8,7 +8,8 @@ from typing import Any, NoReturn
 import pytest
 
 from phiscan.config import Config
-from phiscan.pipeline import learn, local_workers, workers
+from phiscan.pipeline import learn, workers
+from phiscan.pipeline.workers import local_workers
 
 PASSWORD = "Zebra-canary-417"
 

@@ -1,0 +1,32 @@
+"""One worker process of a scan: it builds its engine, then examines one file after another."""
+
+from __future__ import annotations
+
+from phiscan.config import Config
+from phiscan.extract.delivered import ask_at
+from phiscan.model import SourceFile
+from phiscan.pipeline.engine import Engine, Processed, build_engine, process
+
+
+class _Worker:
+    """The engine of this process; empty in the one that scans."""
+
+    engine: Engine | None = None
+
+
+def start(config: Config, hatch: str) -> None:
+    """Build the engine; ``hatch`` is where files of shares that are not mounted are asked for.
+
+    Raises:
+        ConfigError, RuleError, DictionaryError, ModelError: the installation or configuration is unusable.
+    """
+    ask_at(hatch)
+    _Worker.engine = build_engine(config)
+
+
+def work(source: SourceFile) -> Processed:
+    """Examine one file."""
+    if _Worker.engine is None:
+        message = "the worker was not started with start()"
+        raise RuntimeError(message)
+    return process(source, _Worker.engine)
