@@ -27,8 +27,8 @@ def test_no_identifier_outlives_the_scan(tool: Tool) -> None:
     report = tool.home.parent / "report"
     truth = CHECKOUT / "sample_corpus/truth.jsonl"
     for arguments in (
+        ["scan", CHECKOUT / "sample_corpus", "--format", "csv"],
         ["scan", CHECKOUT / "sample_corpus"],
-        ["scan", CHECKOUT / "sample_corpus", "--full", "--format", "csv"],
         ["scan", CHECKOUT / "sample_corpus", "--format", "sarif"],
         ["queue", "list"],
         ["queue", "show", "1", "--json"],
