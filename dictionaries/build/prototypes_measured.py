@@ -58,12 +58,13 @@ class Fitted:
     knn: OneClassKnn
     person: PersonModel
 
-    def score(self, windows: list[Window]) -> float:
-        """Return the score of the best window; 0 where none says anything."""
+    def scores(self, windows: list[Window]) -> tuple[float, float, float]:
+        """Return the best window's score by both halves, by the distance and by the person model alone."""
         if not windows:
-            return 0.0
+            return 0.0, 0.0, 0.0
         near = self.knn.score(self.knn.nearest(self.tfidf.rows(window.counts for window in windows))[0])
-        return float(np.minimum(near, [self.person.score(window) for window in windows]).max())
+        told = np.array([self.person.score(window) for window in windows])
+        return float(np.minimum(near, told).max()), float(near.max()), float(told.max())
 
 
 def own_texts() -> Iterator[Own]:
@@ -135,8 +136,19 @@ def print_left_out(texts: list[Own], scores: list[np.ndarray]) -> None:
     )
 
 
+def print_halves(texts: list[Own], scores: np.ndarray) -> None:
+    """Print what each half of the score does alone, single texts left out."""
+    is_phi = np.array([text.is_phi for text in texts])
+    print("| score | PHI at 0.5 or more | others | area under the ROC curve |")
+    print("| --- | --- | --- | --- |")
+    for title, found in zip(("the smaller of both", "near alone", "told alone"), scores.T, strict=True):
+        yes = found >= HEALTH
+        area = roc_auc_score(is_phi, found)
+        print(f"| {title} | {yes[is_phi].mean():.2f} | {yes[~is_phi].mean():.2f} | {area:.3f} |")
+
+
 def main() -> None:
-    """Print both tables."""
+    """Print the three tables."""
     positive, negative = collect(), negatives()
     print_choice_of_k(positive, negative)
     sources = {name.split("_")[0] for name in SOURCES}
@@ -149,13 +161,14 @@ def main() -> None:
     _, kind = np.unique([text.kind for text in texts], return_inverse=True)
     scores = []
     for groups in (single, kind):
-        found = np.zeros(len(texts))
+        found = np.zeros((len(texts), 3))
         for group in np.unique(groups).tolist():
             model = fit([t for t, of in zip(texts, groups, strict=True) if of != group], foreign)
             for index in np.flatnonzero(groups == group).tolist():
-                found[index] = model.score(texts[index].windows)
+                found[index] = model.scores(texts[index].windows)
         scores.append(found)
-    print_left_out(texts, scores)
+    print_left_out(texts, [found[:, 0] for found in scores])
+    print_halves(texts, scores[0])
 
 
 if __name__ == "__main__":
