@@ -40,7 +40,7 @@ def train() -> None:
     "--documents", "n_documents", type=click.IntRange(min=50), help="Documents to make. Default: 7500."
 )
 @click.option(
-    "--iterations", type=click.IntRange(min=1), help="Iterations of the training at most. Default: 110."
+    "--iterations", type=click.IntRange(min=1), help="Iterations of the training at most. Default: 70."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object with the figures.")
 def names(
@@ -54,9 +54,10 @@ def names(
 ) -> int:
     """Train the name tagger and write its weights and its model card.
 
-    Makes the documents, trains once without each half of the sets and once on everything, measures each
-    set with a model that never saw its like, and compares with the last card. A figure that falls by
-    more than its margin refuses the weights: exit status 1, one line, and the files go to OUT/refused.
+    Makes the documents, trains once without each of two parts of the sets and once on everything,
+    measures each set with a model that never saw its like, and compares with the last card. A figure that
+    falls by more than its margin refuses the weights: exit status 1, one line, and the files go to
+    OUT/refused.
     The same seed, texts and packages give the same bytes on the same kind of machine. Needs the extra
     "train".
     """

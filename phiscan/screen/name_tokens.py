@@ -29,16 +29,17 @@ _AHEAD = re.compile(r"(?:['’]s?)?[ -]{1,2}(?:\([^()\n]{1,12}\) )?([^\W\d_]+)")
 TERM_WORDS = Word.EPONYM | Word.NOT_PERSON
 
 
-def is_term(text: str, end: int, gazetteer: Gazetteer, n_words: int = 1) -> bool:
+def is_term(text: str, end: int, gazetteer: Gazetteer, n_words: int = 1, *, kinds: int = TERM_WORDS) -> bool:
     """Tell whether one of the next words makes a term or an organization of the name that ends at ``end``.
 
     "Huntington disease", "Ullrich congenital muscular dystrophy" (three words ahead), "Miller Hospital".
+    ``kinds``: the flags of the words that do.
     """
     for _ in range(n_words):
         match = _AHEAD.match(text, end)
         if match is None:
             return False
-        if gazetteer.of(match[1]) & TERM_WORDS:
+        if gazetteer.of(match[1]) & kinds:
             return True
         end = match.end()
     return False

@@ -21,24 +21,25 @@ from phiscan.errors import DictionaryError
 from phiscan.model import Document, EntityType, Finding, PiiBit, Reason, Span
 from phiscan.screen.gazetteer import Gazetteer, Word, load_gazetteer, terms
 from phiscan.screen.hl7 import is_message
-from phiscan.screen.name_tokens import CREDENTIALS, FIRST_ONLY, FULL_NAME, LAST_ONLY
+from phiscan.screen.name_tokens import CREDENTIALS, FIRST_ONLY, FULL_NAME, LAST_ONLY, is_term
 from phiscan.screen.patterns import bits_of
 from phiscan.screen.tagger_features import Stream
 from phiscan.screen.tagger_model import TaggerModel
-from phiscan.screen.tagger_tokens import HEALTH, Ints, Kinds
+from phiscan.screen.tagger_tokens import HEALTH, NATION, Ints, Kinds
 from phiscan.screen.viterbi import Floats
 
 SOURCE = "names.tagger"
 PERSON = "PER"
 FAVOUR = {PERSON: 2.0}  # added to the scores of these labels on the best path
-# A person below three in ten is shown as doubtful: it is found, and neither counts nor identifies anybody.
-MIN_SCORE = {PERSON: 0.3, "ORG": 0.7, "LOC": 0.5, "ADR": 0.5}
+# A person below two in ten is shown as doubtful: it is found, and neither counts nor identifies anybody.
+MIN_SCORE = {PERSON: 0.2, "ORG": 0.7, "LOC": 0.5, "ADR": 0.5}
 MIN_DOUBTFUL, MIN_DOUBTFUL_UNKNOWN = 0.05, 0.25
 # A name that is also an ordinary word or a term of medicine, or stands in capitals, needs more.
 MIN_WORDLY, MIN_CAPITALS, NEVER = 0.75, 0.75, 2.0
 # So does a word alone: a capital at the start of a sentence in another language is no name.
-MIN_ALONE, MIN_ALONE_UNKNOWN = 0.5, 0.9
-MAX_DOUBTFUL = 0.29  # whatever else is found at a place stands before a doubtful name
+MIN_ALONE, MIN_ALONE_UNKNOWN = 0.3, 0.6
+MIN_TITLED = 0.75  # behind the title of a doctor or nurse, as a rule has it that finds the title
+MAX_DOUBTFUL = 0.19  # whatever else is found at a place stands before a doubtful name
 DOUBT = "too unsure for a name that counts"
 MAX_SCORE = 0.84  # a rule, a label or a title says more than the model: its finding outranks one of the model
 CHUNK_CHARS = 200_000  # bounds the memory; a text is cut at a line end
@@ -52,6 +53,7 @@ _HEALTH_BEFORE = re.compile(
     r"\b(?:drs?|dre|doctor|docteure?|nurse|infirmi[eè]re?)\b\.?[ ]{0,2}$", re.IGNORECASE
 )
 _HEALTH_REACH = 14
+_MAX_CODE = 5  # letters of an abbreviation of a province, a plan or a degree
 _NUMERAL = re.compile(r"[IVXL]+")
 # The ends of words that Greek and Latin medicine and the naming of drugs make, and families do not.
 _MEDICAL = re.compile(
@@ -81,7 +83,8 @@ def load_kinds(gazetteer: Gazetteer, folder: Path | None = None) -> Kinds:
         message = f"{folder}: expected the dictionaries health_*.txt: {type(error).__name__}"
         raise DictionaryError(message) from None
     words = " ".join(first for text in texts for first in _FIRST_COLUMN.findall(text)).lower().split()
-    return Kinds(gazetteer, places, frozenset(word for word in words if len(word) >= _MIN_HEALTH_CHARS))
+    health = frozenset(word for word in words if len(word) >= _MIN_HEALTH_CHARS)
+    return Kinds(gazetteer, places=places, health=health, nations=terms(folder / "nations.txt"))
 
 
 class TaggerRecognizer:
@@ -168,6 +171,8 @@ class TaggerRecognizer:
             if trimmed is None:
                 return None
             span = trimmed
+            if is_term(text, span.end, self._gazetteer, kinds=Word.EPONYM):
+                return None  # "Joubert syndrome": named after somebody
             words = [word for word in _WORDS.findall(span.of(text)) if len(word) > 1]
             if not words:
                 return None
@@ -175,7 +180,10 @@ class TaggerRecognizer:
             if score < possible:
                 return None
             low = max(0, span.start - _HEALTH_REACH)
-            if _HEALTH_BEFORE.search(text[low : span.start]) or CREDENTIALS.match(text, span.end):
+            titled = _HEALTH_BEFORE.search(text[low : span.start]) is not None
+            if titled and score >= firm:
+                score = max(score, MIN_TITLED)
+            if titled or CREDENTIALS.match(text, span.end):
                 kind, bits = EntityType.HEALTH_PROFESSIONAL, bits_of(EntityType.HEALTH_PROFESSIONAL)
             else:
                 bits = self._parts(words, span.of(text))
@@ -186,11 +194,18 @@ class TaggerRecognizer:
         return Finding(span, kind, SOURCE, score, bits, (Reason("model", SOURCE, score),))
 
     def _trimmed(self, text: str, span: Span) -> Span | None:
-        """Return the span from its first word on, without ordinary words in lower case at its end."""
+        """Return the span without what is no name at its ends.
+
+        In front: signs, and the title of a doctor or nurse. Behind: ordinary words in lower case, and codes
+        behind a comma.
+        """
+        look_up = self._gazetteer.of
         places = [match.span() for match in _WORDS.finditer(text, span.start, span.end)]
-        cut = len(places)
+        while len(places) > 1 and look_up(text[slice(*places[0])]) & Word.TITLE_HEALTH:
+            del places[0]
+        cut = len(places) - _n_codes(text, places)
         while cut and text[places[cut - 1][0]].islower():
-            flags = self._gazetteer.of(text[slice(*places[cut - 1])])
+            flags = look_up(text[slice(*places[cut - 1])])
             if flags & Word.PARTICLE or not flags & Word.ORDINARY:
                 break
             cut -= 1
@@ -202,6 +217,8 @@ class TaggerRecognizer:
         """Return the probability from which a name of these words is possible, and from which it counts."""
         flags = [self._model.lexicon.flags(word) for word in words]
         alone = len(words) == 1
+        if alone and flags[0] & NATION:
+            return MIN_WORDLY, MIN_WORDLY  # a country first of all, also where it is a name: France, Jordan
         if any(f & _NAMES and not f & _WORDLY for f in flags):
             return MIN_DOUBTFUL, MIN_ALONE if alone else MIN_SCORE[PERSON]
         if all(word.isupper() for word in words):
@@ -219,6 +236,20 @@ class TaggerRecognizer:
             return FULL_NAME
         flags = self._gazetteer.of(words[0])
         return FIRST_ONLY if flags & Word.FIRST else LAST_ONLY
+
+
+def _n_codes(text: str, places: list[tuple[int, int]]) -> int:
+    """Return how many words behind a comma are short capitals: "Ann Roy, NB", "Ann Roy, AB PHN".
+
+    ``places``: of the words of a name. A name in capitals has none: "ROY, ANN".
+    """
+    words = [text[start:end] for start, end in places]
+    for number in range(1, len(words)):
+        if "," in text[places[number - 1][1] : places[number][0]]:
+            tail = words[number:]
+            short = all(word.isupper() and 1 < len(word) <= _MAX_CODE for word in tail)
+            return len(tail) if short and not any(word.isupper() for word in words[:number]) else 0
+    return 0
 
 
 def _chunks(text: str) -> Iterator[tuple[int, str]]:

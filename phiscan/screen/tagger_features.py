@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from phiscan.screen.gazetteer import Word
 from phiscan.screen.tagger_tokens import (
     LINE,
     N_MODES,
@@ -30,6 +31,7 @@ REACH = 3  # how many tokens to each side are seen
 OFFSETS = tuple(range(-REACH, REACH + 1))
 TEMPLATES = ("pair-", "pair+", "left", "middle", "right", "previous", "next", "line")
 _MIN_AFFIX = 3
+_ABBREVIATED = Word.TITLE | Word.TITLE_HEALTH | Word.CREDENTIAL | Word.MONTH_OR_DAY
 _LONG = 8
 _MAX_KINDS = 150_000  # words remembered; a new start beyond bounds the memory
 
@@ -50,7 +52,7 @@ def own_names(kind: Kind, mode: int, words: frozenset[str]) -> tuple[tuple[str, 
     far = (*word, f"k={coarse}")
     near = (*word, f"c={fine}", f"k={coarse}")
     here = ["b", *near, f"s={kind.shape}"]
-    if coarse[-1:] in "bogdflukh" and kind.shape in {"x", "Xx", "XX", "X"} and kind.size >= _MIN_AFFIX:
+    if coarse[-1:] in "bogdflukhw" and kind.shape in {"x", "Xx", "XX", "X"} and kind.size >= _MIN_AFFIX:
         case = fine[0]
         text = kind.folded
         here += (
@@ -80,12 +82,14 @@ class Stream:
 class Lexicon:
     """The words seen so far with their codes, by which a text becomes a ``Stream``."""
 
-    def __init__(self, kinds: Kinds, inventory: Inventory) -> None:
+    def __init__(self, kinds: Kinds, inventory: Inventory, hidden: frozenset[str] = frozenset()) -> None:
+        """Number the words and classes; words of ``hidden`` keep their numbers, and no text has them."""
         self._kinds = kinds
-        self._words = {word: i for i, word in enumerate(inventory.words, start=1)}
+        self._words = {word: i for i, word in enumerate(inventory.words, start=1) if word not in hidden}
+        self._n_words = len(inventory.words)
         self._fine = {name: i for i, name in enumerate(inventory.fine, start=1)}
         self._coarse = {name: i for i, name in enumerate(inventory.coarse, start=1)}
-        self.vocabulary = frozenset(inventory.words)
+        self.vocabulary = frozenset(inventory.words) - hidden
         self.generation = 0
         self._start()
 
@@ -93,7 +97,7 @@ class Lexicon:
         self.generation += 1
         self.kinds: list[Kind] = []
         self._index: dict[str, int] = {}
-        self._table = np.zeros((1024, 7 + 2 * N_MODES), dtype=np.int64)
+        self._table = np.zeros((1024, 8 + 2 * N_MODES), dtype=np.int64)
         self._add("\n\n")
 
     def _add(self, token: str) -> int:
@@ -112,6 +116,7 @@ class Lexicon:
             kind.shape in {LINE, PARAGRAPH},
             kind.size if token.strip() == token or kind.breaks else len(token.strip()),
             0 if not letters else {"x": 1, "XX": 2}.get(kind.shape, 3 if kind.size > 1 else 0),
+            _closes(kind),
         ]
         for mode in range(N_MODES):
             fine, coarse = classes(kind, mode)
@@ -135,15 +140,13 @@ class Lexicon:
         places = np.zeros(len(tokens) + 1, dtype=np.int64)
         np.cumsum(np.fromiter(map(len, tokens), dtype=np.int64, count=len(tokens)), out=places[1:])
         table = self._table[number]
-        word, letters, breaks, ends, newline, sizes, case = table[:, :7].T
+        word, letters, breaks, ends, newline, sizes, case, closes = table[:, :8].T
         line = np.cumsum(newline) - newline
         mode = line_modes(line, case == 1, case == 2, case == 3)  # noqa: PLR2004 (codes of _add)
-        # A sentence ends behind a word in lower case, a number, or whatever closes a bracket.
-        closes = (case == 1) & (sizes > 2) | (letters == 0) & (breaks == 0)  # noqa: PLR2004 (three letters)
-        grouped = units(breaks, ends, closes.astype(np.int64))
+        grouped = units(breaks, ends, closes)
         every = np.arange(len(tokens))
-        fine = table[every, 7 + 2 * mode]
-        coarse = table[every, 8 + 2 * mode]
+        fine = table[every, 8 + 2 * mode]
+        coarse = table[every, 9 + 2 * mode]
         codes = self._codes(word, letters, line, fine, coarse)
         rows = np.zeros(len(tokens) + 2 * REACH, dtype=np.int64)
         rows[REACH : REACH + len(tokens)] = number * N_MODES + mode
@@ -171,9 +174,32 @@ class Lexicon:
 
     def sizes(self) -> tuple[int, ...]:
         """Return how many codes each template has."""
-        n_word, n_fine, n_coarse = len(self._words) + 1, len(self._fine) + 1, len(self._coarse) + 1
+        n_word, n_fine, n_coarse = self._n_words + 1, len(self._fine) + 1, len(self._coarse) + 1
         pair, triple, worded = n_fine**2, n_coarse**3, n_word * n_coarse
         return (pair, pair, triple, triple, triple, worded, worded, n_word)
+
+
+# Abbreviations of four letters and more that a full stop follows in the middle of a name or an address.
+_SHORTENED = frozenset(
+    "prof capt corp blvd dept univ hosp assn bros messrs prov terr apto bldg hwy pkwy revd mgmt attn".split()  # noqa: SIM905 (a list of words reads best as a text)
+)
+_SHORT = 2  # a word in small letters of no more letters may be an abbreviation
+_SHORT_CAPITALISED = 3
+
+
+def _closes(kind: Kind) -> bool:
+    """Tell whether a full stop behind a word ends a sentence.
+
+    It does behind a number, whatever closes a bracket, and a word long enough to be no abbreviation.
+    """
+    if kind.breaks:
+        return False
+    if kind.shape == "x":
+        return kind.size > _SHORT
+    if kind.shape in {"Xx", "XX"}:
+        short = kind.flags & _ABBREVIATED or kind.folded in _SHORTENED
+        return kind.size > _SHORT_CAPITALISED and not short
+    return kind.shape != "X"
 
 
 _FAR = 8  # how far the next or previous word may stand, in tokens

@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from phiscan.screen.gazetteer import Gazetteer, Word
+from phiscan.screen.gazetteer import Gazetteer, Word, fold
 
 Ints = npt.NDArray[np.int64]
-# Beside the flags of ``Word``: a word of the name of a place; of a term of medicine.
-PLACE, HEALTH = 1 << 12, 1 << 13
+# Beside the flags of ``Word``: a word of the name of a place; of a term of medicine; of a country or people.
+PLACE, HEALTH, NATION = 1 << 12, 1 << 13, 1 << 14
 MIXED, CAPS, LOWER = 0, 1, 2  # the case of a line: as usual, all capitals, no capital in the whole document
 N_MODES = 3
 PARAGRAPH, LINE, GAP = "¶¶", "¶", "␣"  # the shapes of white space
@@ -32,6 +32,7 @@ _TOKEN = re.compile(
     rf"|{_LETTER}++(?:(?:-|['\u2019](?![sS](?!{_LETTER}))){_LETTER}++)*+(?![^\W_])"
     r"|[^\W_]++|['\u2019][sS](?![^\W_])|[^\S\n]|\S) ?"
 )
+_ENDS = {".": 1, "!": 2, "?": 2, ";": 2}
 _SIGNS = frozenset((*".,:;()-/'\"&@|0", LINE, GAP))
 
 
@@ -52,39 +53,49 @@ class Kind:
     shape: str  # "Xx", "XX", "x", "X" (initial), "0", "x0", "@", white space, or a sign
     flags: int
     breaks: bool  # ends a unit and belongs to none
-    ends: bool  # may end a sentence
+    ends: int  # 1 where it may end a sentence, 2 where it does
     size: int
 
 
 class Kinds:
     """The kinds of words, looked up once per word."""
 
-    def __init__(self, gazetteer: Gazetteer, places: frozenset[str], health: frozenset[str]) -> None:
+    def __init__(
+        self,
+        gazetteer: Gazetteer,
+        *,
+        places: frozenset[str],
+        health: frozenset[str],
+        nations: frozenset[str],
+    ) -> None:
         self._gazetteer = gazetteer
         self.places = places
         self.health = health
+        self.nations = nations
 
     def of(self, token: str) -> Kind:
         """Return the kind of a token of ``split``."""
         word = token.strip()
         if not word:
             sign = PARAGRAPH if token.count("\n") > 1 else LINE if "\n" in token else GAP
-            return Kind(sign, sign, 0, breaks=True, ends=False, size=0)
+            return Kind(sign, sign, 0, breaks=True, ends=0, size=0)
         shape = _shape(word)
         if shape == "@":
-            return Kind("@", "@", 0, breaks=False, ends=False, size=0)
+            return Kind("@", "@", 0, breaks=False, ends=0, size=0)
         folded = word.lower().replace("\u2019", "'")
         if shape in {"0", "x0"}:
             folded = re.sub(r"\d", "0", folded)
-            return Kind(folded, shape, 0, breaks=False, ends=False, size=len(word))
+            return Kind(folded, shape, 0, breaks=False, ends=0, size=len(word))
         if not word[0].isalpha():
-            return Kind(folded, word[0], 0, breaks=False, ends=word in {".", "!", "?", ";"}, size=len(word))
+            return Kind(folded, word[0], 0, breaks=False, ends=_ENDS.get(word, 0), size=len(word))
         flags = self._gazetteer.of(word)
         if folded in self.places:
             flags |= PLACE
         if folded in self.health:
             flags |= HEALTH
-        return Kind(folded, shape, flags, breaks=False, ends=False, size=len(word))
+        if fold(folded) in self.nations:
+            flags |= NATION
+        return Kind(folded, shape, flags, breaks=False, ends=0, size=len(word))
 
 
 def _shape(word: str) -> str:
@@ -119,6 +130,8 @@ _LEXICAL = (
     ("t", (Word.TITLE | Word.TITLE_HEALTH,)),
     ("m", (Word.MONTH_OR_DAY,)),
     ("n", (Word.NOT_PERSON | Word.EPONYM,)),
+    ("w", (NATION, Word.FIRST | Word.LAST)),
+    ("v", (NATION,)),
     ("p", (Word.PARTICLE,)),
     ("b", (Word.ORDINARY, Word.FIRST | Word.LAST)),
     ("o", (Word.ORDINARY,)),
@@ -162,18 +175,19 @@ def line_modes(line: Ints, lower: Ints, upper: Ints, mixed: Ints) -> Ints:
     return np.where(capital & ~other, CAPS, MIXED)[line]
 
 
-def units(breaks: Ints, ends: Ints, is_lower: Ints) -> Units:
+def units(breaks: Ints, ends: Ints, closes: Ints) -> Units:
     """Group tokens into units: one ends at a break, or behind a sign that ends a sentence.
 
-    A full stop ends a sentence only behind a word in lower case or a number, for ``Dr. J. Roy`` is one name;
-    ``is_lower``: (n,) 1 where the token is such a word of three letters and more.
+    ``ends``: (n,) 1 where a sign may end a sentence, 2 where it does; ``closes``: (n,) 1 where a full stop
+    behind the token is the end of a sentence, for ``Dr. J. Roy`` is one name.
     """
     kept = np.flatnonzero(breaks == 0)
     if not len(kept):
         empty = np.zeros(0, dtype=np.int64)
         return Units(empty, empty, empty)
     stop = breaks == 1
-    stop[1:] |= (ends[1:] == 1) & (is_lower[:-1] == 1)
+    stop |= ends == 2  # noqa: PLR2004 (as above)
+    stop[1:] |= (ends[1:] == 1) & (closes[:-1] == 1)
     group = (np.cumsum(stop) - stop)[kept]  # how many breaks and ends stand before the token
     starts = np.flatnonzero(np.concatenate(([True], group[1:] != group[:-1])))
     lengths = np.diff(np.concatenate((starts, [len(kept)])))

@@ -9,13 +9,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from phiscan.train.people import PEOPLE, Pieces, written
-from phiscan.train.world import EPONYMS, World
+from phiscan.train.world import World
 
 ORGANIZATION, LOCATION, ADDRESS = "ORG", "LOC", "ADR"
 HERE = Path(__file__).parent
 _CHOICE = re.compile(r"\[([^\[\]{}]*(?:\{[^{}\[\]]*\}[^\[\]{}]*)*)\]")
 _SLOT = re.compile(r"\{([a-z]+)(\d?)\}")
 _MONTHS = "January February March April May June July August September October November December".split()
+# Letters about the number of an account or a vehicle; what stands in a field without a value.
+_CODES, _CODE_ENDS = ("GB", "CA", "FR", "W", "1H", "X", ""), ("", "A", "7K")
+_NOTHING = "nan null NULL N/A None none - unknown NaN ? s.o.".split()
 _CONFUSED = {
     "l": "1",
     "O": "0",
@@ -120,6 +123,7 @@ class Writer:
             "street": lambda: (world.street(locale), ADDRESS),
             "zip": lambda: (world.postcode(), ADDRESS),
             "addr": lambda: (self._address(), ADDRESS),
+            "mail": lambda: (world.mail(locale), ADDRESS),
         }
         if base in simple:
             return [simple[base]()]
@@ -177,7 +181,13 @@ class Writer:
             "year": lambda: str(number(1850, 2024)),
             "age": lambda: str(number(1, 99)),
             "num": lambda: str(number(1, 10 ** number(1, 9))),
-            "time": lambda: f"{number(1, 12)}:{number(0, 59):02}",
+            "time": self._time,
+            "nation": world.nation,
+            "coined": world.brand,
+            "handle": self._handle,
+            "code": lambda: f"{pick(_CODES)}{number(10**6, 10**12)}{pick(_CODE_ENDS)}",
+            "title": lambda: " ".join(world.word().capitalize() for _ in range(number(2, 4))),
+            "none": lambda: pick(_NOTHING),
             "phone": lambda: world.fake("phone_number", pick(["en_US", "en_CA", ""])),
             "email": lambda: world.fake("email", "en_US"),
             "url": lambda: world.fake("url", "en_US"),
@@ -191,9 +201,29 @@ class Writer:
             "cap": lambda: pick("ABCDEFGHJKLMNPRSTW"),
             "month": lambda: pick(_MONTHS),
             "dept": lambda: pick(["Medicine", "Surgery", "Pediatrics", "Oncology", "Neurology", "Finance"]),
-            "eponym": lambda: pick(EPONYMS),
+            "eponym": world.eponym,
+            "newterm": world.new_term,
+            "gene": world.gene,
+            "compound": world.compound,
         }
         return drawn[base]()
+
+    def _time(self) -> str:
+        """Return a time of day as English and French write it."""
+        number, pick = self.random.randint, self.random.choice
+        hour, minute = number(0, 23), pick([0, 0, 15, 30, 45, number(0, 59)])
+        return pick(
+            [f"{hour % 12 or 12}:{minute:02}", f"{hour:02}:{minute:02}", f"{hour:02}{minute:02}",
+             f"{hour} h {minute:02}", f"{hour}h{minute:02}", f"{hour} h", f"{hour % 12 or 12}:{minute:02} am"]
+        )  # fmt: skip
+
+    def _handle(self) -> str:
+        """Return what stands behind @ and # in messages: names and words written together."""
+        world, pick = self.world, self.random.choice
+        kinds = (world.first, world.last, world.word, world.brand)
+        parts = [pick(kinds)() for _ in range(pick([1, 1, 2, 2, 3]))]
+        words = [part.replace(" ", "") for part in parts]
+        return pick(["", "", "_"]).join(words) + pick(["", "", "", str(self.random.randint(1, 99)), "_"])
 
     def _disturbed(self, document: Labelled) -> Labelled:
         draw = self.random.random()

@@ -15,9 +15,11 @@ from phiscan.train.documents import Labelled
 from phiscan.train.foreign import doubtful
 
 HIDDEN = 0.3  # part of the name lists that a training document does not know
+HIDDEN_WORDS = 0.25  # part of the words that are features: what surrounds a name is often new, too
 MIN_WORD_DOCUMENTS = 6
 MAX_WORDS = 4000
 MIN_CLASS_TOKENS = 25
+_ALWAYS_KNOWN = 3
 _MAX_NAMED = 0.6  # a word that stands in names more often than this is no feature
 
 
@@ -41,6 +43,15 @@ class HiddenNames(Gazetteer):
 def seen_in_part(words: frozenset[str], variant: int) -> frozenset[str]:
     """Return the words without a hidden part, so that the generator's terms are not all known."""
     return frozenset(w for w in words if zlib.crc32(f"{variant}{w}".encode()) / 2**32 >= HIDDEN)
+
+
+def hidden_words(words: Sequence[str], variant: int) -> frozenset[str]:
+    """Return the words that a variant does not know, signs and short words (of, at, the) aside."""
+    return frozenset(
+        w
+        for w in words
+        if len(w) > _ALWAYS_KNOWN and zlib.crc32(f"word{variant}{w}".encode()) / 2**32 < HIDDEN_WORDS
+    )
 
 
 def inventory(documents: Sequence[Labelled], kinds: Kinds, *, min_documents: int) -> Inventory:

@@ -79,11 +79,13 @@ def measure(  # noqa: C901 (one count after the other reads best in one place)
 ) -> tuple[Figures, list[str]]:
     """Return the figures of one set, in percent, and where the tagger erred with persons.
 
-    ``unknown_recall``: of the tokens of persons of which no word is on a list of names. Without
-    ``fully_marked`` precision is null with a reason. Units: tokens are runs without white space.
+    ``unknown_recall``: of the tokens of persons of which no word is on a list of names. ``counted_*``: of the
+    persons without the doubtful ones. Without ``fully_marked`` precision is null with a reason. Units: tokens
+    are runs without white space.
     """
     counts = {group: Count() for group in ("person", "organization", "place")}
-    n_words = n_beyond = n_unknown = n_unknown_found = 0
+    counted = Count()
+    n_words = n_beyond = n_counted_beyond = n_unknown = n_unknown_found = 0
     errors: list[str] = []
     for document in documents:
         text = document.text
@@ -108,12 +110,21 @@ def measure(  # noqa: C901 (one count after the other reads best in one place)
                 n_unknown += len(unknown)
                 n_unknown_found += len(unknown & found[group])
                 errors += [_shown("MISSED", text, *cells[i]) for i in sorted(gold - found[group])]
+                sure = (
+                    (f.span.start, f.span.end)
+                    for f in findings
+                    if GROUPS[f.entity_type] == group and not f.is_doubtful
+                )
+                sure_cells = _cells(sure, cells) - skipped
+                counted.found += len(sure_cells)
+                counted.right += len(gold & sure_cells)
         people = [(a, b) for a, b, group in document.spans if group == "person"]
         for f in findings:
             if GROUPS[f.entity_type] == "person" and not any(
                 a < f.span.end and f.span.start < b for a, b in people
             ):
                 n_beyond += 1
+                n_counted_beyond += not f.is_doubtful
                 errors.append(_shown("FALSE", text, f.span.start, f.span.end))
     figures: Figures = {"n_words": n_words, "n_person_tokens": counts["person"].gold}
     for group, count in counts.items():
@@ -123,12 +134,18 @@ def measure(  # noqa: C901 (one count after the other reads best in one place)
             figures[f"{group}_precision"] = (
                 100 * count.right / count.found if count.found and fully_marked else None
             )
+    if counts["person"].gold:
+        figures["counted_recall"] = 100 * counted.right / counts["person"].gold
+        figures["counted_precision"] = (
+            100 * counted.right / counted.found if counted.found and fully_marked else None
+        )
     if counts["person"].gold and not fully_marked:
         figures["reason"] = "no precision: the source does not mark every name"
     if n_unknown:
         figures["unknown_recall"] = 100 * n_unknown_found / n_unknown
     figures["n_unknown_tokens"] = n_unknown
     figures["persons_beyond_gold_per_1000_words"] = 1000 * n_beyond / max(n_words, 1)
+    figures["counted_beyond_gold_per_1000_words"] = 1000 * n_counted_beyond / max(n_words, 1)
     return figures, errors
 
 

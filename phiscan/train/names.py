@@ -21,8 +21,10 @@ from phiscan.train.card import render
 from phiscan.train.documents import Labelled, Writer
 from phiscan.train.examples import (
     HIDDEN,
+    HIDDEN_WORDS,
     MIN_WORD_DOCUMENTS,
     HiddenNames,
+    hidden_words,
     inventory,
     seen_in_part,
     sequences,
@@ -44,9 +46,10 @@ N_HELD_OUT = 600  # documents of templates that no fold has seen
 TEMPLATES_FOLD = "templates"  # the fold that leaves out templates alone, when there is no foreign text
 HELD_OUT = "held-out templates"
 CARD = "model-card-names.md"
-DICTIONARIES = ("first_names", "last_names", "ordinary_words", "name_cues", "places")
+DICTIONARIES = ("first_names", "last_names", "ordinary_words", "name_cues", "places", "nations")
 _RECIPE = (
-    "train/documents.py", "train/people.py", "train/world.py", "train/foreign.py", "train/examples.py",
+    "train/documents.py", "train/people.py", "train/world.py", "train/words.py", "train/foreign.py",
+    "train/examples.py",
     "train/weights.py",
     "train/forms.txt", "train/plain.txt", "train/sentences.txt",
     "screen/tagger_features.py", "screen/tagger_tokens.py", "screen/gazetteer.py",
@@ -61,7 +64,7 @@ class Settings:
 
     seed: int = SEED
     n_documents: int = N_DOCUMENTS
-    max_iterations: int = 110
+    max_iterations: int = 70  # more fit the templates better and unseen text worse
     min_word_documents: int = MIN_WORD_DOCUMENTS
     c1: float = 0.04
     c2: float = 0.02
@@ -129,7 +132,8 @@ def train_names(settings: Settings, *, data: Path | None, out: Path, last: Path,
     for set_name in (HELD_OUT, *own_texts()):
         tell(_line(set_name, figures[set_name]))
     card = json.loads((whole / LABELS).read_text(encoding="utf-8"))
-    card |= {"figures": figures, "hashes": hashes, "hidden": HIDDEN, "settings": asdict(settings)}
+    card |= {"figures": figures, "hashes": hashes, "settings": asdict(settings)}
+    card |= {"hidden": HIDDEN, "hidden_words": HIDDEN_WORDS}
     card |= {"megabytes": (whole / WEIGHTS).stat().st_size / 1e6}
     refused = tuple(falls(before, card))
     target = out / "refused" if refused else out
@@ -147,7 +151,16 @@ def train(settings: Settings, fold: Fold, *, data: Path | None, out: Path) -> di
     kinds = load_kinds(gazetteer)
     used = inventory([d for _, d in documents], kinds, min_documents=settings.min_word_documents)
     variants = [
-        Lexicon(Kinds(HiddenNames(gazetteer, v), kinds.places, seen_in_part(kinds.health, v)), used)
+        Lexicon(
+            Kinds(
+                HiddenNames(gazetteer, v),
+                places=kinds.places,
+                health=seen_in_part(kinds.health, v),
+                nations=seen_in_part(kinds.nations, v),
+            ),
+            used,
+            hidden_words(used.words, v),
+        )
         for v in range(N_VARIANTS)
     ]
     trainer = needed("pycrfsuite").Trainer(verbose=False)

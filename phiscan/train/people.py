@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable
 
 PERSON = "PER"
-PEOPLE = frozenset({"first", "last", "full", "name", "lastfirst", "docname", "per", "titled"})
+PEOPLE = frozenset({"first", "last", "full", "name", "lastfirst", "surfirst", "docname", "per", "titled"})
 Pieces = list[tuple[str, str]]  # text and label; an empty label is no name
 _INITIALS = "ABCDEFGHJKLMNPRSTW"
 _TITLES = ["Mr. ", "Ms. ", "Mrs. ", "Dr. ", "Mr ", "Ms ", "Mrs ", "Dr ", "Miss ", "Prof. ", "Mx. ", "Sr. "]
@@ -27,8 +27,9 @@ def written(form: str, first: str, last: str, draw: random.Random, another: Call
         return [(last, PERSON)]
     if form == "titled":
         return [(pick(_TITLES), ""), (last, PERSON)]
-    if form == "lastfirst":
-        return [(_last_first(first, last, draw), PERSON)]
+    if form in {"surfirst", "lastfirst"}:
+        turned = _surname_first if form == "surfirst" else _last_first
+        return [(turned(first, last, draw), PERSON)]
     if form == "docname":
         lead, tail = pick(
             [("Dr. ", ""), ("Dr ", ""), ("", ", MD"), ("", ", M.D."), ("", " MD"), ("", ", RN"), ("", ", NP")]
@@ -37,6 +38,14 @@ def written(form: str, first: str, last: str, draw: random.Random, another: Call
         name = pick([whole, whole, f"{first[0]}. {last}", f"{first} {pick(_INITIALS)}. {last}"])
         return [(lead, ""), (name, PERSON), (tail, "")]
     return [(_full(first, last, draw, another), PERSON)]
+
+
+def _surname_first(first: str, last: str, draw: random.Random) -> str:
+    """Return "Last First" as day sheets print it, without a comma."""
+    share = draw.random()
+    if share < 0.25:  # noqa: PLR2004 (shares of the mix)
+        return f"{last.upper()} {first.upper()}"
+    return f"{last.upper()} {first}" if share < 0.5 else f"{last} {first}"  # noqa: PLR2004
 
 
 def _last_first(first: str, last: str, draw: random.Random) -> str:

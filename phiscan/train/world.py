@@ -8,6 +8,20 @@ import re
 
 from phiscan.config import data_dir
 from phiscan.train.needs import needed
+from phiscan.train.words import (
+    BRAND_ENDS,
+    BRANDS,
+    COMPOUND_ENDS,
+    COMPOUND_HEADS,
+    DRUG_STEMS,
+    EPONYMS,
+    JOBS,
+    TERM_ENDS,
+    TERM_HEADS,
+    TERM_ROOTS,
+    WORDLY_FIRST,
+    WORDLY_LAST,
+)
 
 LOCALES = (
     "en_US en_CA en_GB en_AU en_IE en_IN fr_CA fr_FR fr_CH de_DE"
@@ -16,41 +30,6 @@ LOCALES = (
 ).split()
 WEIGHTS = [14, 8, 4, 2, 1, 2, 6, 3, *[1] * (len(LOCALES) - 8)]
 _VOWELS = "aeiouy"
-# Names that are also words of medicine or of every day.
-WORDLY_FIRST = (
-    "May June April Rose Grace Faith Hope Will Mark Bill Art Pat Drew Dawn Joy Ray Sue Rob Frank Guy".split()
-)
-WORDLY_LAST = (
-    "Young Long Brown Green White Black Bell Head Hand Foot"
-    " Graves Down Hodgkin Crohn Parkinson Burns Pain Cook"
-    " Baker Price Rice Fields Woods Stone Rivers Day Knight King"
-    " Bishop Pope Case Love Strong Wise Gray Small Moon"
-    " Savage Bone Payne Akers Pace Lung Hart Kidney Coughlin Fever Wells Homan Murphy Babinski Romberg"
-).split()
-EPONYMS = (
-    "Parkinson Crohn Hodgkin Alzheimer Down Graves Hashimoto"
-    " Cushing Addison Babinski Murphy Romberg Homan Foley"
-    " Glasgow Apgar Wilson Huntington Marfan Turner Klinefelter Raynaud Sjogren Barrett Meniere Bell Tourette"
-    " Wegener Kawasaki Epstein Barr Guillain Barre Ehlers Danlos Charcot Marie Tooth Colles Bartholin Paget"
-    " Dupuytren Baker Mallory Weiss Wernicke Korsakoff Lou"
-    " Gehrig Gaucher Fabry Pompe Tay Sachs Gilbert Kaposi"
-    " Ewing Wilms Burkitt Peyronie Stevens Johnson Reye Trendelenburg McBurney Rovsing Phalen Tinel Lachman"
-    " Whipple Billroth Hartmann Nissen Heller Roux Swan Ganz Hickman Tenckhoff Kirschner Bankart Prader Willi"
-).split()
-_BRANDS = (
-    "soft tek data link net med care gen nova bio max web corp labs works cloud logic media trade bank"
-).split()
-# Endings of generic names (WHO, stem book) and of brands.
-DRUG_STEMS = (
-    "mab nib pril sartan olol statin azole cillin mycin floxacin vir caine gliptin gliflozin tidine prazole"
-    " setron triptan dipine zepam zolam barbital oxetine pramine tiapine peridone done fentanil parin xaban"
-    " grel parib ciclib lisib tinib zumab ximab limumab cept glutide lukast terol asone onide thiazide semide"
-).split()
-_BRAND_ENDS = "ra ia ex ix va or iva yx ium axa ena ibra opa eza uvo".split()
-_JOBS = (
-    "teacher engineer plumber nurse lawyer accountant farmer driver manager director analyst pilot carpenter"
-    " journalist electrician baker clerk architect designer cashier mechanic consultant reporter chef actor"
-).split()
 
 
 class World:
@@ -62,6 +41,9 @@ class World:
         self._fakers = {locale: make(locale) for locale in LOCALES}
         for number, faker in enumerate(self._fakers.values()):
             faker.seed_instance(seed + number)
+            for provider in faker.get_providers():
+                if isinstance(getattr(provider, "cities", None), list):
+                    provider.cities = sorted(provider.cities)  # it_IT has them in the order of a set
         self._first = _terms("first_names")
         self._last = _terms("last_names")
         self._lines = {
@@ -71,6 +53,8 @@ class World:
         words = needed("faker.providers.lorem.fr_FR").Provider.word_list
         known = frozenset(self._first) | frozenset(self._last)
         self._french: list[str] = sorted({w for w in words if w.isalpha() and w.lower() not in known})
+        places = set(_terms("places"))
+        self._nations = [_titled(w) for w in _terms("nations") if w not in places]
         self._words = [w for w in _terms("ordinary_words") if len(w) > 3 and w.isalpha()]  # noqa: PLR2004
 
     def fake(self, what: str, locale: str = "") -> str:
@@ -117,7 +101,7 @@ class World:
         """Return a coined name of a company."""
         stem = self.random.choice(self._words)[: self.random.randint(3, 6)].capitalize()
         return stem + self.random.choice(
-            [*_BRANDS, *[b.capitalize() for b in _BRANDS], "", "ia", "ex", "on", "ix"]
+            [*BRANDS, *[b.capitalize() for b in BRANDS], "", "ia", "ex", "on", "ix"]
         )
 
     def organization(self) -> str:
@@ -158,8 +142,32 @@ class World:
         )  # fmt: skip
 
     def city(self, locale: str = "") -> str:
-        """Return a city."""
-        return self.fake("city", locale)
+        """Return a city, in capitals at times."""
+        city = self.fake("city", locale)
+        return city.upper() if self.random.random() < 0.06 else city  # noqa: PLR2004
+
+    def nation(self) -> str:
+        """Return a word for a country, a people or a language."""
+        return self.random.choice(self._nations)
+
+    def mail(self, locale: str = "") -> str:
+        """Return a whole address in several lines, of the post of a country or of armed forces."""
+        if self.random.random() < 0.12:  # noqa: PLR2004
+            return self._field_post()
+        lines = self.fake("address", locale)
+        if self.random.random() < 0.3:  # noqa: PLR2004
+            lines += "\n" + self.country()
+        return lines.replace("\n", self.random.choice(["\n", "\n", "\n", ", ", " "]))
+
+    def _field_post(self) -> str:
+        """Return an address of the field post of the United States or of Canada."""
+        pick, number = self.random.choice, self.random.randint
+        ship = pick(["USS", "USNS", "USNV", "USCGC", "HMCS"])
+        where = pick(
+            [f"{ship} {self.last()}", f"Unit {number(1000, 9999)}, Box {number(1, 9999)}",
+             f"PSC {number(1, 9999)}, Box {number(1, 9999)}", f"CFPO {number(1000, 9999)} Stn Forces"]
+        )  # fmt: skip
+        return f"{where}\n{pick(['APO', 'FPO', 'DPO'])} {pick(['AA', 'AE', 'AP'])} {number(10000, 99999)}"
 
     def country(self) -> str:
         """Return a country, in English mostly."""
@@ -188,6 +196,30 @@ class World:
         """Return a postal code."""
         return self.fake("postcode", self.random.choice(["en_US", "en_CA", "en_GB", ""]))
 
+    def eponym(self) -> str:
+        """Return who a disease or a sign is named after: a known one, or anybody."""
+        return self.random.choice(EPONYMS) if self.random.random() < 0.4 else self.last()  # noqa: PLR2004
+
+    def new_term(self) -> str:
+        """Return a term of Greek and Latin pieces."""
+        pick = self.random.choice
+        root = pick(TERM_ROOTS) if self.random.random() < 0.6 else ""  # noqa: PLR2004 (shares of the mix)
+        term = pick(TERM_HEADS) + root + pick(TERM_ENDS)
+        return term if self.random.random() < 0.7 else term.capitalize()  # noqa: PLR2004
+
+    def gene(self) -> str:
+        """Return what the name of a gene, a protein or a trial looks like."""
+        pick, number = self.random.choice, self.random.randint
+        letters = "".join(pick("ABCDEFGHIKLMNOPRSTXY") for _ in range(number(2, 6)))
+        head = pick(["", "", "", "mi", "Glu", "Sy", "Na", "Hb", "Ad", "pro", "anti-"])
+        return head + letters + pick(["", "", str(number(1, 40)), "s", f"-{number(1, 9)}"])
+
+    def compound(self) -> str:
+        """Return two ordinary words joined by a hyphen, as adjectives are."""
+        one = self.random.choice(COMPOUND_HEADS) if self.random.random() < 0.5 else self.word()  # noqa: PLR2004
+        two = self.random.choice(COMPOUND_ENDS) if self.random.random() < 0.5 else self.word()  # noqa: PLR2004
+        return f"{one}-{two}".capitalize() if self.random.random() < 0.6 else f"{one}-{two}"  # noqa: PLR2004
+
     def new_drug(self) -> str:
         """Return a drug that no list has: syllables of two, the stem of a class, or a coined brand."""
         draw = self.random.random()
@@ -198,7 +230,7 @@ class World:
         head = one[: vowels[-1]]
         if draw < 0.8:  # noqa: PLR2004
             return (head + self.random.choice(DRUG_STEMS)).capitalize()
-        return (head + self.random.choice(_BRAND_ENDS)).capitalize()
+        return (head + self.random.choice(BRAND_ENDS)).capitalize()
 
     def french(self) -> str:
         """Return a French word of every day."""
@@ -214,7 +246,7 @@ class World:
 
     def job(self) -> str:
         """Return an occupation."""
-        return self.random.choice(_JOBS)
+        return self.random.choice(JOBS)
 
 
 @functools.cache

@@ -107,10 +107,12 @@ def test_reads_the_fields_of_an_hl7_message(found: Found) -> None:
     assert any(kind == "STREET_ADDRESS" and value.startswith("401 Smyth Rd") for kind, value in got)
 
 
-@pytest.mark.parametrize("name", ["first_names", "last_names", "ordinary_words", "places", "name_cues"])
+@pytest.mark.parametrize(
+    "name", ["first_names", "last_names", "ordinary_words", "places", "name_cues", "nations"]
+)
 def test_every_name_dictionary_has_its_header(name: str) -> None:
     dictionary = load_dictionary(data_dir("dictionaries") / f"{name}.txt")
-    assert len(dictionary.rows) > 900
+    assert len(dictionary.rows) > (500 if name == "nations" else 900)
     if name != "name_cues":
         assert frozenset(dictionary.terms) == terms(data_dir("dictionaries") / f"{name}.txt")
 

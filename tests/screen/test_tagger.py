@@ -9,8 +9,9 @@ from phiscan.errors import ModelError
 from phiscan.model import Document, EntityType, PiiBit
 from phiscan.screen.gazetteer import load_gazetteer
 from phiscan.screen.tagger import MAX_DOUBTFUL, MIN_SCORE, TaggerRecognizer, load_kinds
+from phiscan.screen.tagger_features import Inventory, Lexicon
 from phiscan.screen.tagger_model import TaggerModel
-from phiscan.screen.tagger_tokens import CAPS, LOWER, MIXED, line_modes, split, units
+from phiscan.screen.tagger_tokens import CAPS, LOWER, MIXED, classes, line_modes, split, units
 
 
 @pytest.fixture(scope="module")
@@ -52,13 +53,49 @@ def test_a_line_in_capitals_is_told_from_a_document_in_lower_case() -> None:
 
 
 def test_a_unit_ends_at_a_break_and_behind_a_sentence_but_not_behind_a_title() -> None:
-    tokens = ["Dr", ".", "Roy", "slept", ".", "He", "\n", "left"]
+    tokens = ["Dr", ".", "Roy", "slept", ".", "Who", "?", "He", "\n", "left"]
     breaks = np.array([t == "\n" for t in tokens], dtype=np.int64)
-    ends = np.array([t == "." for t in tokens], dtype=np.int64)
-    lower = np.array([t.islower() for t in tokens], dtype=np.int64)
-    grouped = units(breaks, ends, lower)
-    assert grouped.lengths.tolist() == [5, 1, 1]
-    assert grouped.index.tolist() == [0, 1, 2, 3, 4, 5, 7]
+    ends = np.array([{".": 1, "?": 2}.get(t, 0) for t in tokens], dtype=np.int64)
+    closes = np.array([t.islower() for t in tokens], dtype=np.int64)
+    grouped = units(breaks, ends, closes)
+    assert grouped.lengths.tolist() == [5, 2, 1, 1]
+    assert grouped.index.tolist() == [0, 1, 2, 3, 4, 5, 6, 7, 9]
+
+
+@pytest.mark.parametrize(
+    ("text", "n_units"),
+    [
+        ("Seen by Lindgren. Overdoses were rare.", 2),
+        ("Seen by Dr. J. Lindgren today.", 1),
+        ("Signed Prof. Roy, Capt. Lee.", 1),
+        ("Wait, Ann! Who?", 2),
+        ("In Sept. Roy left.", 1),
+    ],
+)
+def test_a_name_may_end_a_sentence_and_an_abbreviation_does_not(text: str, n_units: int) -> None:
+    lexicon = Lexicon(load_kinds(load_gazetteer()), Inventory((), (), ()))
+    assert len(lexicon.read(text).units.starts) == n_units
+
+
+def test_a_country_and_a_name_of_a_country_are_told_apart() -> None:
+    kinds = load_kinds(load_gazetteer())
+    assert [classes(kinds.of(word), MIXED)[1] for word in ("Sweden", "Québécoise", "Jordan")] == [
+        "Xv",
+        "Xv",
+        "Xw",
+    ]
+
+
+def test_a_hidden_word_keeps_its_number_and_stands_in_no_text() -> None:
+    kinds = load_kinds(load_gazetteer())
+    inventory = Inventory(("called", "today"), (), ())
+    every, part = Lexicon(kinds, inventory), Lexicon(kinds, inventory, frozenset({"called"}))
+    assert part.vocabulary == {"today"}
+    assert part.sizes() == every.sizes()
+    a, b = every.read("called today").codes, part.read("called today").codes
+    assert a[-1].tolist() == [0, 1]
+    assert b[-1].tolist() == [0, 0]
+    assert (a[6] == b[6]).all()  # the next word is known to both
 
 
 @pytest.mark.parametrize(
@@ -82,6 +119,9 @@ def test_names_are_found_without_a_label(
         "Negative Murphy sign. Parkinson disease and COPD are stable.",
         "Start Metoprolol 25 mg PO BID.\nPlan: Colonoscopy.",
         "Symptoms of Graves disease include tremor and heat intolerance.",
+        "People with Joubert syndrome and Danon disease need care.",
+        "France was lovely and Greek food is good.",
+        "Rec'd by fax. Salut tout le monde. Dev team meeting.",
     ],
 )
 def test_medical_terms_are_nobody(tagger: TaggerRecognizer, text: str) -> None:
@@ -121,11 +161,31 @@ def test_a_sign_that_takes_no_room_is_no_name(tagger: TaggerRecognizer) -> None:
 
 
 def test_a_doubtful_name_is_shown_and_decides_nothing(tagger: TaggerRecognizer) -> None:
-    text = "Marguerite takes apixaban. Her daughter, Folake, comes to all visits."
-    found = {f.span.of(text): f for f in tagger.recognize(Document(text, (), "text/plain"))}
-    doubtful = found["Folake"]
-    assert doubtful.is_doubtful
-    assert not doubtful.bits
-    assert doubtful.score == doubtful.reasons[-1].score <= MAX_DOUBTFUL < MIN_SCORE["PER"]
-    assert doubtful.reasons[-1].kind == "doubt"
-    assert not found["Marguerite"].is_doubtful
+    # Which of these words are doubtful changes with the weights; some always are.
+    text = (
+        "We use Arvenda daily and Sorrel twice. Tivolin opens late. Ask about Corvane. The Marrowby has three"
+        " floors. Belmora was closed. He likes Tolvik. Quendal and Straithe are near. May called."
+    )
+    findings = list(tagger.recognize(Document(text, (), "text/plain")))
+    doubtful = [f for f in findings if f.is_doubtful]
+    assert doubtful
+    for finding in doubtful:
+        assert not finding.bits
+        assert finding.score == finding.reasons[-1].score <= MAX_DOUBTFUL < MIN_SCORE["PER"]
+        assert finding.reasons[-1].kind == "doubt"
+    text = "Marguerite takes apixaban."
+    assert not next(iter(tagger.recognize(Document(text, (), "text/plain")))).is_doubtful
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("Rooms: Abigail Thorne, NB and Walter Kowalchuk, AB PHN", "Abigail Thorne"),
+        ("referred by dr. chowdhury.", "chowdhury"),
+        ("8 h 30 Lamontagne Yves", "Lamontagne Yves"),
+        ("Lamontagne slept well. Afebrile.", "Lamontagne"),
+        ("Reviewed with Lindgren. Overdoses were rare.", "Lindgren"),
+    ],
+)
+def test_a_name_ends_where_it_ends(tagger: TaggerRecognizer, text: str, value: str) -> None:
+    assert value in {name for name, _ in found(tagger, text)}
