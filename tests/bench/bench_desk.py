@@ -2,9 +2,9 @@
 
 Prints p50 and p99 of the wall clock, and the mean CPU time where one process does the work: of a page of the
 list in its orders and filters, of a decision, and of what a page needs besides; then of the same decisions by
-five processes and through the server, and that none was lost or doubled. In the same run the count of the
-undecided is made from the other tables, as it was before there was a list, and recording is timed with and
-without keeping the list.
+five processes and through the server, without a pause and with a reviewer's, and that none was lost or
+doubled. In the same run the count of the undecided is made from the other tables, as it was before there was
+a list, and recording is timed with and without keeping the list.
 """
 
 import multiprocessing
@@ -43,6 +43,7 @@ N_REVIEWERS = 5
 N_DECISIONS = int(os.environ.get("PHISCAN_BENCH_DECISIONS", "100"))  # by each of them
 N_RUNS = int(os.environ.get("PHISCAN_BENCH_RUNS", "100"))
 N_RECORDED = 500
+THOUGHT_S = 1.0  # quick reviewers: a decision every two seconds
 PASSWORD = "correct horse battery"
 NOW = datetime(2026, 11, 20, 8, 30, tzinfo=UTC)
 TYPES = ("application/pdf", "text/plain", "message/rfc822", "application/vnd.ms-excel")
@@ -291,9 +292,15 @@ def cpu_of(process: int) -> float:
     return (int(after_name[11]) + int(after_name[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def browse(url: str, name: str, todo: Sequence[WorkItem]) -> tuple[list[float], list[float]]:
-    """Sign in, then look at the list and decide, as a browser does; return the seconds of each."""
+def browse(
+    url: str, name: str, todo: Sequence[WorkItem], thought_s: float
+) -> tuple[list[float], list[float]]:
+    """Sign in, then look at the list and decide, as a browser does; return the seconds of each.
+
+    ``thought_s``: seconds, on average, between a page and the decision, and before the next page.
+    """
     pages, decisions = [], []
+    lot = random.Random(name)
     own = {"sec-fetch-site": "same-origin"}
     with httpx.Client(base_url=url, headers=own, timeout=60) as browser:
         assert browser.post("/sign-in", data={"name": name, "password": PASSWORD}).status_code == 303
@@ -301,6 +308,7 @@ def browse(url: str, name: str, todo: Sequence[WorkItem]) -> tuple[list[float], 
             started = time.perf_counter()
             assert browser.get("/queue").status_code == 200
             pages.append(time.perf_counter() - started)
+            time.sleep(lot.uniform(0, 2 * thought_s))
             form = {
                 "verdict": "phi",
                 "token": f"{name} {item.file_id}",
@@ -314,6 +322,7 @@ def browse(url: str, name: str, todo: Sequence[WorkItem]) -> tuple[list[float], 
                 assert "conflict" not in answer.headers["location"]
                 if not sent:
                     decisions.append(time.perf_counter() - started)
+            time.sleep(lot.uniform(0, 2 * thought_s))
     return pages, decisions
 
 
@@ -338,16 +347,21 @@ def test_bench_server(database: Path, tmp_path: Path) -> None:
             for name in names:
                 store.users.add(name=name, role=Role.REVIEWER, password=PASSWORD, by="bench", now=NOW)
             top = store.desk.items(viewer="nobody yet", now=NOW, limit=500).items
-            for many, n_each in ((1, N_DECISIONS // 2), (N_REVIEWERS, N_DECISIONS // 4)):
+            todo = (
+                (1, N_DECISIONS // 2, 0.0),
+                (N_REVIEWERS, N_DECISIONS // 4, 0.0),
+                (N_REVIEWERS, N_DECISIONS // 4, THOUGHT_S),
+            )
+            for many, n_each, thought_s in todo:
                 before = cpu_of(server.pid or 0)
                 with ThreadPoolExecutor(many) as pool:
                     asked = [
-                        pool.submit(browse, f"http://127.0.0.1:{port}", name, top[:n_each])
+                        pool.submit(browse, f"http://127.0.0.1:{port}", name, top[:n_each], thought_s)
                         for name in names[:many]
                     ]
                     made = [one.result() for one in asked]
                 used = cpu_of(server.pid or 0) - before
-                heading(f"through the server, {many} at once")
+                heading(f"through the server, {many} at once, {thought_s:.0f} s of thought")
                 said("GET /queue", [one for pages, _ in made for one in pages])
                 said("POST the decision", [one for _, decisions in made for one in decisions])
                 print(f"server CPU per page and two posts {used / many / n_each * 1000:.1f} ms")
@@ -359,7 +373,7 @@ def test_bench_server(database: Path, tmp_path: Path) -> None:
                     ).scalar_one()
                     for table in (decision, second_verdict)
                 )
-            sent = N_DECISIONS // 2 + N_REVIEWERS * (N_DECISIONS // 4)
+            sent = sum(many * n_each for many, n_each, _ in todo)
             print(f"{n} verdicts, {sent} sent, each twice; log: {store.verify_audit().ok}")
             assert n == sent
     finally:
