@@ -19,7 +19,7 @@ import numpy as np
 from phiscan.config import data_dir
 from phiscan.errors import DictionaryError
 from phiscan.model import Document, EntityType, Finding, PiiBit, Reason, Span
-from phiscan.screen.gazetteer import Gazetteer, Word, load_gazetteer, terms
+from phiscan.screen.gazetteer import Gazetteer, Word, fold, load_gazetteer, terms
 from phiscan.screen.hl7 import is_message
 from phiscan.screen.name_tokens import CREDENTIALS, FIRST_ONLY, FULL_NAME, LAST_ONLY, is_term
 from phiscan.screen.patterns import bits_of
@@ -39,6 +39,7 @@ MIN_WORDLY, MIN_CAPITALS, NEVER = 0.75, 0.75, 2.0
 # So does a word alone: a capital at the start of a sentence in another language is no name.
 MIN_ALONE, MIN_ALONE_UNKNOWN = 0.3, 0.6
 MIN_TITLED = 0.75  # behind the title of a doctor or nurse, as a rule has it that finds the title
+MIN_CITY = 0.9  # a field of a table or list that holds a city and nothing else: Boston, Windsor
 MAX_DOUBTFUL = 0.19  # whatever else is found at a place stands before a doubtful name
 DOUBT = "too unsure for a name that counts"
 MAX_SCORE = 0.84  # a rule, a label or a title says more than the model: its finding outranks one of the model
@@ -53,6 +54,7 @@ _HEALTH_BEFORE = re.compile(
     r"\b(?:drs?|dre|doctor|docteure?|nurse|infirmi[eè]re?)\b\.?[ ]{0,2}$", re.IGNORECASE
 )
 _HEALTH_REACH = 14
+_SEPARATORS, _CELL_REACH = ",;|\t\n\r", 4
 _MAX_CODE = 5  # letters of an abbreviation of a province, a plan or a degree
 _NUMERAL = re.compile(r"[IVXL]+")
 # The ends of words that Greek and Latin medicine and the naming of drugs make, and families do not.
@@ -177,6 +179,8 @@ class TaggerRecognizer:
             if not words:
                 return None
             possible, firm = self._least(words)
+            if len(words) == 1 and fold(words[0]) in self._gazetteer.places and _is_cell(text, span):
+                firm = max(firm, MIN_CITY)
             if score < possible:
                 return None
             low = max(0, span.start - _HEALTH_REACH)
@@ -236,6 +240,13 @@ class TaggerRecognizer:
             return FULL_NAME
         flags = self._gazetteer.of(words[0])
         return FIRST_ONLY if flags & Word.FIRST else LAST_ONLY
+
+
+def _is_cell(text: str, span: Span) -> bool:
+    """Tell whether a name fills a field between separators or ends of lines."""
+    before = text[max(0, span.start - _CELL_REACH) : span.start].rstrip(' "')
+    after = text[span.end : span.end + _CELL_REACH].lstrip(' "')
+    return (not before or before[-1] in _SEPARATORS) and (not after or after[0] in _SEPARATORS)
 
 
 def _n_codes(text: str, places: list[tuple[int, int]]) -> int:

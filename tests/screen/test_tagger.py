@@ -189,3 +189,14 @@ def test_a_doubtful_name_is_shown_and_decides_nothing(tagger: TaggerRecognizer) 
 )
 def test_a_name_ends_where_it_ends(tagger: TaggerRecognizer, text: str, value: str) -> None:
     assert value in {name for name, _ in found(tagger, text)}
+
+
+def test_a_city_in_a_column_counts_as_nobody(tagger: TaggerRecognizer) -> None:
+    rows = (
+        "name,dob,city,amount\nAnn Roy,1950-01-12,Boston,17\nGuy Marchand,1961-03-11,Windsor,4\n"
+        "Yves Lee,1970-02-10,Ottawa,8\n"
+    )
+    people = [
+        f for f in tagger.recognize(Document(rows, (), "text/csv")) if f.entity_type is EntityType.PERSON
+    ]
+    assert {f.span.of(rows) for f in people if not f.is_doubtful} == {"Ann Roy", "Guy Marchand", "Yves Lee"}
