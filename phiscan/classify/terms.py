@@ -87,7 +87,10 @@ class TermMatcher:
         return self
 
     def match(self, text: str) -> Hits:
-        """Return the terms of ``text``, longest at each place, none overlapping another."""
+        """Return the terms of ``text``, longest at each place, none overlapping another.
+
+        For a single text: a ``JointMatcher`` of this list alone is made each time.
+        """
         return JointMatcher.of((self,)).match(text)[0]
 
     def stand(self, tokens: Tokens, found: Found, text: str) -> Hits:

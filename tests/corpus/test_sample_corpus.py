@@ -256,6 +256,7 @@ def test_most_surrogate_names_are_out_of_vocabulary() -> None:
     assert len(names & known) <= len(names) * 0.45
 
 
+@pytest.mark.slow
 def test_making_it_twice_gives_the_same_bytes(tmp_path: Path) -> None:
     for name in ("one", "two"):
         make_corpus(tmp_path / name)

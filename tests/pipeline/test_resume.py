@@ -52,6 +52,7 @@ def _same_key(undisturbed: Tool, disturbed: Tool) -> None:
     shutil.copy2(undisturbed.home / "key", disturbed.home / "key")
 
 
+@pytest.mark.slow
 def test_killed_scan_gives_the_same_rows_as_an_undisturbed_one(tmp_path: Path) -> None:
     share = write_share(tmp_path / "share", 1_500, distinct=True)
     undisturbed, disturbed = Tool(tmp_path / "home"), Tool(tmp_path / "home2")

@@ -167,6 +167,7 @@ def test_reproduces_the_hepatitis_sample_coverage() -> None:
     assert round(found.one_step_total) == 508
 
 
+@pytest.mark.slow
 def test_holds_the_published_number_of_trafficking_victims() -> None:
     assert UK_FIVE.n_found == 2744
     pairs = estimate_missed(UK_FIVE)
