@@ -69,6 +69,8 @@ _MIN_HEALTH_CHARS = 4
 _FIRST_COLUMN = re.compile(r"^[^#\t\n]+", re.MULTILINE)
 _NAMES, _WORDLY = int(Word.FIRST | Word.LAST), int(Word.ORDINARY | HEALTH)
 _WORDS = re.compile(r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*")
+# What a street address has at least: one word alone ("Téléc.") is the label of something else.
+_NUMBER_OR_WORDS = re.compile(r"\d|[^\W\d_]\W+[^\W\d_]")
 
 
 def load_kinds(gazetteer: Gazetteer, folder: Path | None = None) -> Kinds:
@@ -194,6 +196,8 @@ class TaggerRecognizer:
             if score < firm:
                 reasons = (Reason("model", SOURCE, score), Reason("doubt", DOUBT, min(score, MAX_DOUBTFUL)))
                 return Finding(span, kind, SOURCE, reasons[-1].score, frozenset(), reasons)
+        if kind is EntityType.STREET_ADDRESS and not _NUMBER_OR_WORDS.search(span.of(text)):
+            return None
         score = min(score, MAX_SCORE)
         return Finding(span, kind, SOURCE, score, bits, (Reason("model", SOURCE, score),))
 
