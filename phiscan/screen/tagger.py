@@ -30,9 +30,10 @@ from phiscan.screen.viterbi import Floats
 
 SOURCE = "names.tagger"
 PERSON = "PER"
+_ADDRESS = "ADR"
 FAVOUR = {PERSON: 2.0}  # added to the scores of these labels on the best path
 # A person below two in ten is shown as doubtful: it is found, and neither counts nor identifies anybody.
-MIN_SCORE = {PERSON: 0.2, "ORG": 0.7, "LOC": 0.5, "ADR": 0.5}
+MIN_SCORE = {PERSON: 0.2, "ORG": 0.7, "LOC": 0.5, _ADDRESS: 0.5}
 MIN_DOUBTFUL, MIN_DOUBTFUL_UNKNOWN = 0.05, 0.25
 # A name that is also an ordinary word or a term of medicine, or stands in capitals, needs more.
 MIN_WORDLY, MIN_CAPITALS, NEVER = 0.75, 0.75, 2.0
@@ -48,7 +49,7 @@ _TYPES = {
     PERSON: EntityType.PERSON,
     "ORG": EntityType.ORGANIZATION,
     "LOC": EntityType.LOCATION,
-    "ADR": EntityType.STREET_ADDRESS,
+    _ADDRESS: EntityType.STREET_ADDRESS,
 }
 _HEALTH_BEFORE = re.compile(
     r"\b(?:drs?|dre|doctor|docteure?|nurse|infirmi[eè]re?)\b\.?[ ]{0,2}$", re.IGNORECASE
@@ -124,6 +125,8 @@ class TaggerRecognizer:
             for start, end, kind, score in self.spans(chunk):
                 if start == end:
                     continue  # a sign that takes no room
+                if kind == _ADDRESS and not _NUMBER_OR_WORDS.search(chunk, start, end):
+                    continue
                 if score >= (MIN_DOUBTFUL if kind == PERSON else MIN_SCORE[kind]):
                     finding = self._finding(text, Span(base + start, base + end), kind, score)
                     if finding is not None:
@@ -196,8 +199,6 @@ class TaggerRecognizer:
             if score < firm:
                 reasons = (Reason("model", SOURCE, score), Reason("doubt", DOUBT, min(score, MAX_DOUBTFUL)))
                 return Finding(span, kind, SOURCE, reasons[-1].score, frozenset(), reasons)
-        if kind is EntityType.STREET_ADDRESS and not _NUMBER_OR_WORDS.search(span.of(text)):
-            return None
         score = min(score, MAX_SCORE)
         return Finding(span, kind, SOURCE, score, bits, (Reason("model", SOURCE, score),))
 
