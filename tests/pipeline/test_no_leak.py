@@ -3,6 +3,8 @@
 import json
 from pathlib import Path
 
+import pytest
+
 from tests.pipeline.harness import Tool
 
 CHECKOUT = Path(__file__).parents[2]
@@ -19,6 +21,7 @@ def _found_in(data: bytes, values: set[str]) -> set[str]:
     return {value for value in values if value.casefold() in folded or value.casefold() in wide}
 
 
+@pytest.mark.slow
 def test_no_identifier_outlives_the_scan(tool: Tool) -> None:
     values = _planted()
     assert len(values) > 200

@@ -80,6 +80,7 @@ def test_refuses_a_pace_that_is_none(tmp_path: Path, line: str, complaint: str) 
         manners_of(load_config(path, environ={}), None, None, None, None)
 
 
+@pytest.mark.slow
 def test_scan_takes_on_its_priorities_and_its_pace(tmp_path: Path) -> None:
     tool = Tool(tmp_path / "home")
     share = write_share(tmp_path / "share", 12)

@@ -86,6 +86,7 @@ def test_stops_cleanly_at_a_signal_and_goes_on(tmp_path: Path) -> None:
     assert _recorded(tool) == 1_500  # nothing twice, nothing lost
 
 
+@pytest.mark.slow
 def test_leaves_no_process_and_no_temporary_file_after_a_kill(tmp_path: Path) -> None:
     share = write_share(tmp_path / "share", 1_500)
     tool = Tool(tmp_path / "home")

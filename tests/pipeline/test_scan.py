@@ -146,6 +146,7 @@ def test_says_in_one_line_what_is_wrong(tool: Tool, arguments: list[str], messag
     assert done.stdout == ""
 
 
+@pytest.mark.slow
 def test_writes_a_row_per_file_as_csv_and_sarif(tool: Tool, share: Path) -> None:
     (share / "=cmd.txt").write_text("nothing to see")
     done = tool.run("scan", share, "--format", "csv", "--exit-zero")
@@ -165,6 +166,7 @@ def test_exit_status_tells_what_happened(tool: Tool, share: Path) -> None:
     assert tool.run("scan", clean).returncode == 0
 
 
+@pytest.mark.slow
 def test_refuses_a_second_scan_of_the_same_share_at_the_same_time(tool: Tool, share: Path) -> None:
     with lock_roots(tool.home, check_roots([share])):
         done = tool.run("scan", share)

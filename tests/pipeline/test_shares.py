@@ -56,6 +56,7 @@ def _scan(tool: Tool, *arguments: str) -> dict[str, Any]:
     return summary
 
 
+@pytest.mark.slow
 def test_a_share_is_scanned_as_a_folder_is(tool: Tool, samba: Samba) -> None:
     write_share(samba.share, 30)
     local = Tool(tool.home.parent / "local")

@@ -59,6 +59,7 @@ def test_makes_no_new_key_for_an_old_database(tool: Tool, share: Path) -> None:
     assert '"unchanged": 60' in tool.run("scan", share, "--json").stdout
 
 
+@pytest.mark.slow
 def test_does_not_take_an_unmounted_share_for_a_clean_one(tool: Tool, share: Path) -> None:
     tool.run("scan", share)
     share.rename(share.with_name("elsewhere"))
@@ -75,6 +76,7 @@ def test_does_not_take_an_unmounted_share_for_a_clean_one(tool: Tool, share: Pat
     assert json.loads(tool.run("scan", share, "--json").stdout)["crawled"] == 60
 
 
+@pytest.mark.slow
 def test_keeps_the_results_of_a_folder_that_cannot_be_listed(
     tool: Tool, share: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -95,6 +97,7 @@ def test_keeps_the_results_of_a_folder_that_cannot_be_listed(
     assert summary.crawled == 61
 
 
+@pytest.mark.slow
 def test_refuses_another_key_before_it_opens_a_file(tool: Tool, share: Path) -> None:
     tool.run("scan", share)
     key = tool.home / "key"

@@ -133,6 +133,7 @@ def test_matches_closed_forms(cells: list[int]) -> None:
         assert table.n_found <= fit.ci95[0] <= fit.ci95[1]
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(st.lists(st.integers(0, 6), min_size=15, max_size=15), st.permutations(range(4)))
 def test_does_not_depend_on_the_order_of_lists(cells: list[int], order: list[int]) -> None:

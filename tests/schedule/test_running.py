@@ -98,6 +98,7 @@ def test_serves_until_it_is_told_to_stop(tmp_path: Path) -> None:
     assert said[0] == "schedule nightly: complete"
 
 
+@pytest.mark.slow
 def test_real_scan_by_a_schedule(tmp_path: Path) -> None:
     write_share(tmp_path / "share", 3)
     tool = Tool(tmp_path / "home")
