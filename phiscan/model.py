@@ -9,9 +9,13 @@ prints one of these objects must not become a leak.
 
 from __future__ import annotations
 
+import stat
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Self
+from typing import TYPE_CHECKING, Self
+
+if TYPE_CHECKING:
+    import os
 
 
 class Outcome(StrEnum):
@@ -198,6 +202,21 @@ class SourceFile:
     readers: tuple[str, ...] = ()  # who may read it: "everyone", "group NAME", "user NAME"
     # Contents of this size that were screened, each "HASH MEDIA_TYPE": the result of an equal one is taken.
     twins: tuple[str, ...] = field(default=(), compare=False, repr=False)
+
+    @classmethod
+    def of(cls, root: bytes, path: bytes, info: os.stat_result) -> Self:
+        """Return a file of this machine by its place and what ``lstat`` said of it."""
+        return cls(
+            root=root,
+            path=path,
+            size=info.st_size,
+            mtime_ns=info.st_mtime_ns,
+            ctime_ns=info.st_ctime_ns,
+            inode=info.st_ino,
+            device=info.st_dev,
+            mode=stat.S_IMODE(info.st_mode),
+            uid=info.st_uid,
+        )
 
     @property
     def absolute(self) -> bytes:

@@ -9,7 +9,7 @@ cue classes and of the kinds of health concept in a window, never which concept 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from phiscan.classify.features import BLOCKS, Window
@@ -26,15 +26,8 @@ class PersonModel:
 
     def score(self, window: Window) -> float:
         """Return the probability that the window tells of a person's health; 0.5 is the threshold."""
-        per_thousand = 1000 / max(window.end - window.start, SHORT_CHARS)
-        total, n_concepts = 0.0, 0
-        for name, count in window.counts.items():
-            if not name.startswith(BLOCKS):
-                n_concepts += 1
-            elif name in self.weights:
-                total += self.weights[name] * math.log1p(count * per_thousand)
-        total += self.weights.get("n_concepts", 0.0) * math.log1p(n_concepts * per_thousand)
-        total += self.intercept
+        weight_of = self.weights.get
+        total = self.intercept + sum(weight_of(name, 0.0) * value for name, value in _densities(window))
         return 1.0 / (1.0 + math.exp(-max(min(total, 30.0), -30.0)))
 
 
@@ -44,13 +37,15 @@ def person_features(window: Window) -> dict[str, float]:
     >>> person_features(Window(0, 1000, {"cue:dose": 1, "dx:asthma": 2}))["cue:dose"] == math.log(2)
     True
     """
+    return dict(_densities(window))
+
+
+def _densities(window: Window) -> Iterator[tuple[str, float]]:
     per_thousand = 1000 / max(window.end - window.start, SHORT_CHARS)
-    found: dict[str, float] = {}
     n_concepts = 0
     for name, count in window.counts.items():
         if name.startswith(BLOCKS):
-            found[name] = math.log1p(count * per_thousand)
+            yield name, math.log1p(count * per_thousand)
         else:
             n_concepts += 1
-    found["n_concepts"] = math.log1p(n_concepts * per_thousand)
-    return found
+    yield "n_concepts", math.log1p(n_concepts * per_thousand)

@@ -86,13 +86,6 @@ class TermMatcher:
         self.owners_ = usable[first_index]
         return self
 
-    def match(self, text: str) -> Hits:
-        """Return the terms of ``text``, longest at each place, none overlapping another.
-
-        For a single text: a ``JointMatcher`` of this list alone is made each time.
-        """
-        return JointMatcher.of((self,)).match(text)[0]
-
     def stand(self, tokens: Tokens, found: Found, text: str) -> Hits:
         """Return which of the candidates of one chunk stand; ``text`` is the whole text."""
         at, last, owner = found

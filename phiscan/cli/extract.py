@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -69,17 +70,8 @@ def source_file(name: str) -> SourceFile:
         message = f"{name}: expected a file: {error.strerror}"
         raise InputError(message) from None
     folder, _, base = raw.rpartition(b"/")
-    return SourceFile(
-        root=folder or b"/",
-        path=base,
-        size=status.st_size,
-        mtime_ns=status.st_mtime_ns,
-        ctime_ns=status.st_ctime_ns,
-        inode=status.st_ino,
-        device=status.st_dev,
-        mode=status.st_mode,
-        uid=status.st_uid,
-    )
+    # With its kind, which a crawl has looked at by then.
+    return replace(SourceFile.of(folder or b"/", base, status), mode=status.st_mode)
 
 
 def _start_worker(limits: Limits, passwords: tuple[str, ...]) -> None:

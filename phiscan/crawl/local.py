@@ -87,12 +87,12 @@ class LocalShare:
             is_folder = stat.S_ISDIR(info.st_mode)
             if ignore.matches(path, inside + name, is_folder=is_folder):
                 n_entries += 1
-                yield Crawled(_source(root, path, info), skip=SkipReason.IGNORED)
+                yield Crawled(SourceFile.of(root, path, info), skip=SkipReason.IGNORED)
             elif is_folder:
                 yield path
             else:
                 n_entries += 1
-                yield _judge(_source(root, path, info), info, seen_inodes)
+                yield _judge(SourceFile.of(root, path, info), info, seen_inodes)
         if self.folders is not None and facts is not None:
             self.folders.listed(root, folder, n_entries)
 
@@ -183,17 +183,3 @@ def _unlisted(root: bytes, path: bytes, error: OSError) -> Crawled:
     else:
         reason = FailReason.IO_ERROR
     return unlisted(root, path, reason, error.strerror or type(error).__name__)
-
-
-def _source(root: bytes, path: bytes, info: os.stat_result) -> SourceFile:
-    return SourceFile(
-        root=root,
-        path=path,
-        size=info.st_size,
-        mtime_ns=info.st_mtime_ns,
-        ctime_ns=info.st_ctime_ns,
-        inode=info.st_ino,
-        device=info.st_dev,
-        mode=stat.S_IMODE(info.st_mode),
-        uid=info.st_uid,
-    )

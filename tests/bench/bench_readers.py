@@ -55,18 +55,7 @@ def source_of(path: Path) -> SourceFile:
     """Return the file as a crawl would."""
     from phiscan.model import SourceFile  # noqa: PLC0415 (its import is measured)
 
-    info = path.lstat()
-    return SourceFile(
-        root=os.fsencode(path.parent),
-        path=os.fsencode(path.name),
-        size=info.st_size,
-        mtime_ns=info.st_mtime_ns,
-        ctime_ns=info.st_ctime_ns,
-        inode=info.st_ino,
-        device=info.st_dev,
-        mode=info.st_mode,
-        uid=info.st_uid,
-    )
+    return SourceFile.of(os.fsencode(path.parent), os.fsencode(path.name), path.lstat())
 
 
 def by_phiscan() -> Callable[[Path], str]:

@@ -12,17 +12,7 @@ from phiscan.model import Document, SourceFile
 
 
 def source_of(path: Path) -> SourceFile:
-    status = os.lstat(path)
-    return SourceFile(
-        root=os.fsencode(path.parent),
-        path=os.fsencode(path.name),
-        size=status.st_size,
-        mtime_ns=status.st_mtime_ns,
-        ctime_ns=status.st_ctime_ns,
-        inode=status.st_ino,
-        device=status.st_dev,
-        mode=status.st_mode,
-    )
+    return SourceFile.of(os.fsencode(path.parent), os.fsencode(path.name), path.lstat())
 
 
 @pytest.fixture

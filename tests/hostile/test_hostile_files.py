@@ -24,17 +24,7 @@ SMALL = Limits(member_bytes=32 * 1024**2, member_count=200, depth=4, ratio=100, 
 
 
 def crawled(path: Path) -> SourceFile:
-    status = os.lstat(path)
-    return SourceFile(
-        os.fsencode(path.parent),
-        os.fsencode(path.name),
-        status.st_size,
-        status.st_mtime_ns,
-        status.st_ctime_ns,
-        status.st_ino,
-        status.st_dev,
-        status.st_mode,
-    )
+    return SourceFile.of(os.fsencode(path.parent), os.fsencode(path.name), path.lstat())
 
 
 def zipped(members: dict[str, bytes]) -> bytes:
@@ -340,16 +330,7 @@ def test_names_that_are_not_utf8_and_long_names_are_read(tmp_path: Path) -> None
         descriptor = os.open(raw, os.O_CREAT | os.O_WRONLY, stat.S_IRUSR | stat.S_IWUSR)
         os.write(descriptor, b"Ann Roy")
         os.close(descriptor)
-        status = os.lstat(raw)
-        source = SourceFile(
-            os.fsencode(tmp_path),
-            name,
-            status.st_size,
-            status.st_mtime_ns,
-            status.st_ctime_ns,
-            status.st_ino,
-            status.st_dev,
-        )
+        source = SourceFile.of(os.fsencode(tmp_path), name, os.lstat(raw))
         assert extract(source, SMALL).text == "Ann Roy\n"
 
 

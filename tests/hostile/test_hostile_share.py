@@ -227,16 +227,7 @@ def test_a_full_disk_stops_the_scan_and_says_so(tmp_path: Path) -> None:
 def test_no_error_of_a_new_reader_quotes_the_document(make: Callable[[], bytes], tmp_path: Path) -> None:
     path = tmp_path / "a"
     path.write_bytes(make().replace(b"cut here", b"CANARY42"))
-    status = path.stat()
-    source = SourceFile(
-        os.fsencode(tmp_path),
-        b"a",
-        status.st_size,
-        status.st_mtime_ns,
-        status.st_ctime_ns,
-        status.st_ino,
-        status.st_dev,
-    )
+    source = SourceFile.of(os.fsencode(tmp_path), b"a", path.lstat())
     try:
         document = extract(source, LIMITS)
     except ExtractError as error:
