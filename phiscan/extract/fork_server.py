@@ -47,15 +47,24 @@ def start(folder: Path, preload: Sequence[str]) -> bool:
     # a server that is killed is started anew by itself.
     _Entry.descriptor = os.open(folder, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
     _settings()["tempdir"] = f"/proc/self/fd/{_Entry.descriptor}"
-    with _silent(), _without_secrets():
-        server.ensure_running()
+    server.ensure_running = _ensure_running  # also called for every worker that the pool replaces
+    _ensure_running()
     return True
 
 
 def is_reachable() -> bool:
-    """Tell whether a fork server was started and its socket is still there."""
-    server = _server()
-    return server._forkserver_pid is not None and Path(server._forkserver_address or "").is_socket()  # noqa: SLF001 (multiprocessing has no other way)
+    """Tell whether a fork server runs and its socket is still there."""
+    return running() is not None and Path(_server()._forkserver_address or "").is_socket()  # noqa: SLF001 (multiprocessing has no other way)
+
+
+def running() -> int | None:
+    """Return the process id of the fork server; None if there is none, or it has ended."""
+    pid: int | None = _server()._forkserver_pid  # noqa: SLF001 (multiprocessing has no other way)
+    try:
+        ended = pid is None or os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+    except ChildProcessError:
+        ended = True
+    return None if ended else pid
 
 
 def stop() -> None:
@@ -71,6 +80,13 @@ def stop() -> None:
     if _Entry.descriptor is not None:
         os.close(_Entry.descriptor)
         _Entry.descriptor = None
+
+
+def _ensure_running() -> None:
+    """Start the server as ours if it does not run, or no longer does."""
+    if running() is None:
+        with _silent(), _without_secrets():
+            forkserver.ForkServer.ensure_running(_server())
 
 
 def _server() -> Any:

@@ -120,6 +120,7 @@ class Sandbox:
         self._pool: Any = None
         self._folder: Path | None = None
         self._owns_server = False
+        self._server: int | None = None  # the process that forked the workers of this pool
         self._pending: set[Future[Any]] = set()
         self._doubted: set[Future[Any]] = set()  # answers of a pool that broke, not looked at before it did
 
@@ -220,6 +221,8 @@ class Sandbox:
         except FutureTimeoutError:
             return Fault(FailReason.TIMED_OUT, f"more than {self.limits.time_s} s")
         except pebble.ProcessExpired as error:
+            if not self._is_alive():
+                self._restart()
             return _Death(_death(error.exitcode))
         except (BrokenProcessPool, CancelledError):
             # Every promise of a broken pool fails: only the first of them may start the next pool.
@@ -247,15 +250,21 @@ class Sandbox:
         self._pending.discard(future)
 
     def _is_alive(self) -> bool:
-        """Tell whether the pool works and nobody has emptied the folder for temporary files."""
-        has_folder = self._folder is not None and self._folder.is_dir() and fork_server.is_reachable()
-        return has_folder and bool(self._pool.active)
+        """Tell whether the pool works and nobody has emptied the folder for temporary files.
+
+        A pool whose fork server died does not work, even if its workers were replaced: they died with it,
+        and one of them may have held the lock for which the new ones wait.
+        """
+        has_folder = self._folder is not None and self._folder.is_dir()
+        has_server = fork_server.is_reachable() and fork_server.running() == self._server
+        return has_folder and has_server and bool(self._pool.active)
 
     def _start(self) -> None:
         try:
             if self._folder is None or not self._folder.is_dir():
                 self._folder = make_folder()
             self._owns_server |= fork_server.start(self._folder, [*_PRELOAD, *self.preload])
+            self._server = fork_server.running()
         except OSError as error:
             message = f"{tempfile.gettempdir()}: the worker processes cannot be started: {error.strerror}"
             raise PhiscanError(message) from None

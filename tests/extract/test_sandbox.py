@@ -13,6 +13,7 @@ import pytest
 
 from phiscan.config import Limits
 from phiscan.errors import ConfigError, ExtractError, PhiscanError
+from phiscan.extract import fork_server
 from phiscan.extract.sandbox import Fault, Sandbox
 from phiscan.extract.workspace import make_folder, remove_folder, remove_stale_folders
 from phiscan.model import FailReason
@@ -101,6 +102,24 @@ def test_a_worker_killed_from_outside_costs_no_item(tmp_path: Path, whose: int, 
     with Sandbox(2, LIMITS) as sandbox:
         items = [(number, tmp_path / "killed", whose) for number in range(n_items)]
         assert [answer for _, answer in sandbox.run(die_once, items)] == list(range(n_items))
+
+
+def count_secrets(_: int) -> int:
+    return sum(name in os.environ for name in fork_server.SECRET_VARIABLES)
+
+
+def test_a_fork_server_that_was_killed_comes_back_without_secrets_and_silent(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    for name in fork_server.SECRET_VARIABLES:
+        monkeypatch.setenv(name, "canary")
+    with Sandbox(2, LIMITS) as sandbox:
+        for _ in range(4):
+            assert {answer for _, answer in sandbox.run(count_secrets, range(50))} == {0}
+            server = fork_server.running()
+            assert server is not None
+            os.kill(server, signal.SIGKILL)
+    assert capfd.readouterr() == ("", "")
 
 
 @pytest.fixture(params=["short", "long" * 40])
