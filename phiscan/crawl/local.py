@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import stat
 import struct
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from operator import itemgetter
@@ -62,13 +61,13 @@ class LocalShare:
         root = self.root
         absolute = root if not folder else root.rstrip(b"/") + b"/" + folder
         try:
-            listed = _stat_entries(absolute)
+            states = _states(absolute)
         except OSError as error:
             yield _unlisted(root, folder, error)
             return
         inside = absolute.rstrip(b"/") + b"/"
         below = folder + b"/" if folder else b""
-        facts = _facts(listed) if self.folders is not None else None
+        facts = _facts(states) if self.folders is not None else None
         if (
             self.folders is not None
             and facts is not None
@@ -79,7 +78,7 @@ class LocalShare:
                     yield below + name
             return
         n_entries = 0
-        for name, info in listed:
+        for name, info in _by_raw_name(states):
             path = below + name
             if isinstance(info, OSError):
                 yield _unlisted(root, path, info)
@@ -98,30 +97,32 @@ class LocalShare:
 
 
 _Listed = list[tuple[bytes, os.stat_result | OSError]]
+_States = dict[str, os.stat_result | OSError]
 
 
-def _stat_entries(folder: bytes) -> _Listed:
-    """Return name and state of each entry, by raw name.
+def _states(folder: bytes) -> _States:
+    """Return the state of each entry by its name, as the system gives it.
 
     The folder is opened without following a link and listed through the descriptor: whoever swaps it for a
     link between two looks cannot lead a scan that runs with more rights out of the share.
     """
     descriptor = open_path(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
-    listed: _Listed = []
-    note, coding = listed.append, sys.getfilesystemencoding()
+    states: _States = {}
     try:
         with os.scandir(descriptor) as entries:
             for entry in entries:
-                # os.fsencode, without its call: it would cost a tenth of the time of a rescan.
-                name = entry.name.encode(coding, "surrogateescape")
                 try:
-                    note((name, entry.stat(follow_symlinks=False)))
+                    states[entry.name] = entry.stat(follow_symlinks=False)
                 except OSError as error:
-                    note((name, error))
+                    states[entry.name] = error
     finally:
         os.close(descriptor)
-    listed.sort(key=itemgetter(0))
-    return listed
+    return states
+
+
+def _by_raw_name(states: _States) -> _Listed:
+    """Return name and state of each entry, by raw name."""
+    return sorted(((os.fsencode(name), state) for name, state in states.items()), key=itemgetter(0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,30 +133,33 @@ class _Facts:
     subfolders: tuple[bytes, ...]
 
 
-def _facts(listed: _Listed) -> _Facts | None:
+def _facts(states: _States) -> _Facts | None:
     """Return the facts of a folder; None when what becomes of its entries does not depend on them alone.
 
     These are the numbers that ``is_same_file`` compares. Which of several hard links is read depends on
     folders that were listed before.
     """
-    parts: list[bytes] = []
+    names = sorted(states)
+    numbers: list[bytes] = []
     subfolders: list[bytes] = []
     pack = _NUMBERS.pack
-    for name, info in listed:
+    for place, name in enumerate(names):
+        info = states[name]
         if isinstance(info, OSError):
             return None
         kind = info.st_mode & _KIND
-        parts.append(name)
         if kind == stat.S_IFDIR:
-            subfolders.append(name)  # its own entries are looked at in their turn
+            subfolders.append(os.fsencode(name))  # its own entries are looked at in their turn
+            names[place] = name + "/"
             continue
         if info.st_nlink > 1:
             return None
         try:
-            parts.append(pack(kind, info.st_size, info.st_mtime_ns, info.st_ctime_ns, info.st_ino))
+            numbers.append(pack(kind, info.st_size, info.st_mtime_ns, info.st_ctime_ns, info.st_ino))
         except struct.error:  # a time beyond the year 2262
             return None
-    return _Facts(b"/".join(parts), tuple(subfolders))
+    # A name holds neither a slash nor a NUL, with which the numbers begin.
+    return _Facts(b"".join([os.fsencode("/".join(names)), b"/", *numbers]), tuple(sorted(subfolders)))
 
 
 def _judge(source: SourceFile, info: os.stat_result, seen_inodes: set[tuple[int, int]]) -> Crawled:

@@ -48,11 +48,10 @@ class KnownFolders:
         if before is None or before.digest != digest:
             self._listings[root, folder] = _Listing(digest)
             return False
-        file_ids = before.file_ids
-        self.last_id = max(self.last_id, file_ids[-1])
+        self.last_id = max(self.last_id, before.runs[-1][1])
         self.roots.add(root)
-        self._ledger.progress.n_crawled += len(file_ids)
-        self._ledger.stand(*file_ids)
+        self._ledger.progress.n_crawled += before.n_files
+        self._ledger.stand_all(before.runs, before.n_files)
         return True
 
     def listed(self, root: bytes, folder: bytes, n_entries: int) -> None:

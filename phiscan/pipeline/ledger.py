@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 from phiscan.model import FileResult, Outcome, Referral, SourceFile
 from phiscan.review.folders import FolderState
+from phiscan.review.statements import Run
 from phiscan.review.store import Store
 
 BATCH = 200  # results recorded by one transaction
@@ -47,6 +48,8 @@ class Ledger:
         self._line: OrderedDict[tuple[bytes, bytes], FileResult | None] = OrderedDict()
         self._batch: list[FileResult] = []
         self._seen: list[int] = []
+        self._runs: list[Run] = []
+        self._n_seen = 0  # in both
         self._folders: dict[bytes, list[FolderState]] = {}
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="ledger")  # a thread once it has work
         self._writing: Future[None] | None = None
@@ -79,9 +82,13 @@ class Ledger:
 
     def stand(self, *file_ids: int) -> None:
         """Note that the earlier results of these files stand."""
-        self.progress.n_unchanged += len(file_ids)
         self._seen.extend(file_ids)
-        self._settle()
+        self._stood(len(file_ids))
+
+    def stand_all(self, runs: Sequence[Run], n_files: int) -> None:
+        """Note that the earlier results of so many files stand, given as runs of their numbers."""
+        self._runs.extend(runs)
+        self._stood(n_files)
 
     def note_folder(self, root: bytes, state: FolderState) -> None:
         """Note a folder in which all results stand; recorded with them."""
@@ -90,21 +97,29 @@ class Ledger:
     def flush(self) -> None:
         """Record what is there; what the workers still have is left for the next run."""
         self._wait()
-        if self._batch or self._seen:
-            self.store.record(
-                self.scan_id, self.key, self._batch, unchanged=self._seen, folders=self._folders
-            )
-        self._batch, self._seen, self._folders = [], [], {}
+        if self._batch or self._n_seen:
+            self._record(self._batch, self._seen, self._runs, self._folders)
+        self._batch = []
+        self._forget_seen()
         self._flushed = time.monotonic()
 
     def _flush_seen(self) -> None:
         """Begin to record what was seen again. The database works outside Python, so the crawl goes on."""
         self._wait()
-        seen, folders = self._seen, self._folders
-        self._writing = self._writer.submit(
-            lambda: self.store.record(self.scan_id, self.key, (), unchanged=seen, folders=folders)
-        )
-        self._seen, self._folders = [], {}
+        self._writing = self._writer.submit(self._record, (), self._seen, self._runs, self._folders)
+        self._forget_seen()
+
+    def _record(
+        self,
+        results: Sequence[FileResult],
+        seen: Sequence[int],
+        runs: Sequence[Run],
+        folders: Mapping[bytes, Sequence[FolderState]],
+    ) -> None:
+        self.store.record(self.scan_id, self.key, results, unchanged=seen, runs=runs, folders=folders)
+
+    def _forget_seen(self) -> None:
+        self._seen, self._runs, self._folders, self._n_seen = [], [], {}, 0
 
     def _wait(self) -> None:
         """Wait for what is being recorded, and raise what went wrong with it."""
@@ -112,12 +127,17 @@ class Ledger:
             self._writing.result()
             self._writing = None
 
+    def _stood(self, n_files: int) -> None:
+        self._n_seen += n_files
+        self.progress.n_unchanged += n_files
+        self._settle()
+
     def _settle(self) -> None:
         while self._line and (result := next(iter(self._line.values()))) is not None:
             self._batch.append(result)
             self._line.popitem(last=False)
         if len(self._batch) >= BATCH or time.monotonic() - self._flushed > FLUSH_S:
             self.flush()
-        elif len(self._seen) >= BATCH_SEEN:
+        elif self._n_seen >= BATCH_SEEN:
             self._flush_seen()
         self._on_progress(self.progress)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import sqlalchemy as sa
 
-from phiscan.review.statements import chunks
+from phiscan.review.statements import Run, chunks, merged
 from phiscan.review.tables import folder, root
 
 
@@ -22,23 +22,18 @@ class FolderState:
 
     place: bytes
     digest: bytes
-    runs: tuple[tuple[int, int], ...]
+    runs: tuple[Run, ...]
 
     @classmethod
     def of(cls, path: bytes, digest: bytes, file_ids: Sequence[int]) -> FolderState:
         """Return the state of a folder (its path relative to the root) and of its files."""
-        runs: list[tuple[int, int]] = []
-        for number in sorted(file_ids):
-            if runs and number == runs[-1][1] + 1:
-                runs[-1] = (runs[-1][0], number)
-            else:
-                runs.append((number, number))
+        runs = merged((number, number) for number in file_ids)
         return cls(place_of(path), digest, tuple(runs))
 
     @property
-    def file_ids(self) -> list[int]:
-        """The numbers of its files."""
-        return [number for first, last in self.runs for number in range(first, last + 1)]
+    def n_files(self) -> int:
+        """How many files lie in it."""
+        return sum(last - first + 1 for first, last in self.runs)
 
 
 def following(connection: sa.Connection, root_path: bytes, place: bytes, *, limit: int) -> list[FolderState]:

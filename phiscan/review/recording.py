@@ -16,7 +16,7 @@ from phiscan.review.identity import is_shape
 from phiscan.review.reuse import copy_children, originals
 from phiscan.review.risk import Exposure, exposure_of, risk_of
 from phiscan.review.sightings import see_examined, see_unchanged
-from phiscan.review.statements import chunks
+from phiscan.review.statements import Run, chunks, merged
 from phiscan.review.tables import (
     access,
     examination,
@@ -55,9 +55,12 @@ def record(
     results: Sequence[FileResult],
     unchanged: Sequence[int],
     *,
+    runs: Sequence[Run],
     states: Mapping[bytes, Sequence[FolderState]],
 ) -> None:
     """Write results and sightings; a result for a file that this scan recorded before replaces it.
+
+    ``unchanged``, ``runs``: the files seen again, by number and by runs of numbers.
 
     Raises:
         ValueError: a result's outcome is unchanged, which is said by its file's number instead.
@@ -77,9 +80,9 @@ def record(
             connection.execute(table.insert(), rows)
     copies = [(file_ids[place], result) for place, result in by_file.items() if result.is_copy]
     examination_ids |= _write_copies(connection, scan_id, versions_key, copies)
-    back = work_rows.absent(connection, unchanged)
     see_examined(connection, scan_id, examination_ids)
-    see_unchanged(connection, scan_id, set(unchanged) - examination_ids.keys())
+    stood = merged([*runs, *((number, number) for number in unchanged)], but=examination_ids)
+    back = see_unchanged(connection, scan_id, stood)
     work_rows.take_in(connection, {file_ids[place]: result for place, result in by_file.items()}, back)
     for root_path, some in states.items():
         folders.note(connection, root_id_of(connection, root_path), some)

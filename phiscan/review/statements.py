@@ -1,13 +1,17 @@
-"""Lists of values cut to what one SQL statement takes."""
+"""Lists of values, and runs of numbers, cut to what one SQL statement takes."""
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
+from operator import itemgetter
 from typing import Any, TypeVar
 
 import sqlalchemy as sa
 
 T = TypeVar("T")
+Run = tuple[int, int]
+"""First and last of some consecutive numbers."""
 
 N_PER_STATEMENT = 500  # values of one IN list
 N_RUNS = 100  # ranges of numbers in one statement
@@ -28,16 +32,34 @@ def chunks(values: Iterable[T]) -> Iterator[list[T]]:
         yield every[start : start + N_PER_STATEMENT]
 
 
-def some_runs(numbers: Sequence[int]) -> Iterator[list[tuple[int, int]]]:
-    """Yield lists of first and last of the runs of consecutive numbers among these, which are sorted."""
-    runs: list[tuple[int, int]] = []
-    for number in numbers:
-        if runs and number == runs[-1][1] + 1:
-            runs[-1] = (runs[-1][0], number)
+def merged(runs: Iterable[Run], *, but: Iterable[int] = ()) -> list[Run]:
+    """Return runs in order, joined where they touch or overlap, without some of their numbers.
+
+    >>> merged([(5, 6), (1, 4), (9, 9)], but=[3])
+    [(1, 2), (4, 6), (9, 9)]
+    """
+    joined: list[Run] = []
+    for first, last in sorted(runs):
+        if joined and first <= joined[-1][1] + 1:
+            joined[-1] = (joined[-1][0], max(joined[-1][1], last))
+        else:
+            joined.append((first, last))
+    for number in but:
+        place = bisect_right(joined, number, key=itemgetter(0)) - 1
+        if place < 0 or number > joined[place][1]:
             continue
-        if len(runs) == N_RUNS:
-            yield runs
-            runs = []
-        runs.append((number, number))
-    if runs:
-        yield runs
+        first, last = joined[place]
+        rest = [(first, number - 1), (number + 1, last)]
+        joined[place : place + 1] = [run for run in rest if run[0] <= run[1]]
+    return joined
+
+
+def some_runs(runs: Sequence[Run]) -> Iterator[Sequence[Run]]:
+    """Cut runs into lists that fit into one statement."""
+    for start in range(0, len(runs), N_RUNS):
+        yield runs[start : start + N_RUNS]
+
+
+def within(column: sa.ColumnElement[Any], runs: Sequence[Run]) -> sa.ColumnElement[bool]:
+    """Tell whether a column lies in one of these runs."""
+    return sa.or_(*(column.between(first, last) for first, last in runs))

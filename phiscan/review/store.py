@@ -28,6 +28,7 @@ from phiscan.review.items import (
     ScanState,
     ScanSummary,
 )
+from phiscan.review.statements import Run
 from phiscan.review.users import Users
 from phiscan.review.work import WorkFilter
 
@@ -150,15 +151,16 @@ class Store:
         results: Sequence[FileResult],
         *,
         unchanged: Sequence[int] = (),
+        runs: Sequence[Run] = (),
         folders: Mapping[bytes, Sequence[FolderState]] | None = None,
     ) -> None:
-        """Record results, files seen again by their number, and folders by root, all or nothing.
+        """Record results, files seen again by number and by runs, and folders by root, all or nothing.
 
         Recording the same file in the same scan twice replaces the first.
         """
         self._database.write(
             lambda connection: recording.record(
-                connection, scan_id, versions_key, results, unchanged, states=folders or {}
+                connection, scan_id, versions_key, results, unchanged, runs=runs, states=folders or {}
             ),
             turn="beside",
         )

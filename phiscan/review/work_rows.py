@@ -18,11 +18,10 @@ from phiscan.review.database import lock_chain
 from phiscan.review.hiding import Place, hidden_until, hiders
 from phiscan.review.second_verdicts import FIRST, SECOND, awaited
 from phiscan.review.standing import present
-from phiscan.review.statements import chunks, listed, some_runs
+from phiscan.review.statements import chunks, listed
 from phiscan.review.tables import (
     examination,
     file,
-    root,
     sample_member,
     scan_root,
     sighting,
@@ -124,20 +123,6 @@ def take_in(connection: sa.Connection, results: Mapping[int, FileResult], back: 
     refresh(connection, list(concerned), types=types)
 
 
-def absent(connection: sa.Connection, file_ids: Sequence[int]) -> list[int]:
-    """Return which of these files were gone after the last complete scan; being seen brings them back."""
-    found: list[int] = []
-    for runs in some_runs(sorted(set(file_ids))):  # what did not change is few runs of numbers
-        among = sa.or_(*(file.c.id.between(first, last) for first, last in runs))
-        query = (
-            sa.select(file.c.id)
-            .join(root, root.c.id == file.c.root_id)
-            .where(among, file.c.seen_scan_id < root.c.complete_scan_id)
-        )
-        found += connection.execute(query).scalars()
-    return found
-
-
 def in_list(connection: sa.Connection, file_ids: Sequence[int]) -> set[int]:
     """Return which of these files have a row."""
     found: set[int] = set()
@@ -149,9 +134,10 @@ def in_list(connection: sa.Connection, file_ids: Sequence[int]) -> set[int]:
 def drop_departed(connection: sa.Connection, scan_id: int) -> None:
     """Remove the files that a scan, now complete, did not see on its roots."""
     of_scan = sa.select(scan_root.c.root_id).where(scan_root.c.scan_id == scan_id)
-    gone = sa.select(file.c.id).where(file.c.root_id.in_(of_scan), file.c.seen_scan_id < scan_id)
+    # Asked of each file in the list, which is short beside the share.
+    gone = sa.exists().where(file.c.id == work_item.c.file_id, file.c.seen_scan_id < scan_id)
     lock_chain(connection)
-    here = work_item.c.root_id.in_(of_scan) & work_item.c.file_id.in_(gone)
+    here = work_item.c.root_id.in_(of_scan) & gone
     work_tallies.note(connection, work_tallies.rows_where(connection, here), ())
     connection.execute(work_item.delete().where(here))
 

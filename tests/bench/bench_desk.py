@@ -383,12 +383,12 @@ def test_bench_server(database: Path, tmp_path: Path) -> None:
 
 @contextmanager
 def without_list() -> Iterator[None]:
-    kept = work_rows.take_in, work_rows.absent
-    work_rows.take_in, work_rows.absent = lambda *_: None, lambda *_: []  # type: ignore[assignment]
+    kept = work_rows.take_in
+    work_rows.take_in = lambda *_: None  # type: ignore[assignment]
     try:
         yield
     finally:
-        work_rows.take_in, work_rows.absent = kept
+        work_rows.take_in = kept
 
 
 @pytest.mark.bench
