@@ -8,10 +8,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from rich.console import Console
-from rich.live import Live
-from rich.text import Text
-
 from phiscan.cli.output import say
 from phiscan.pipeline.ledger import Progress
 
@@ -64,6 +60,10 @@ def _plain() -> Callable[[Progress], None]:
 
 @contextmanager
 def _live(count: Callable[[], Iterator[tuple[int, int]]]) -> Iterator[Callable[[Progress], None]]:
+    from rich.console import Console  # noqa: PLC0415 (a scan by the clock has no terminal)
+    from rich.live import Live  # noqa: PLC0415
+    from rich.text import Text  # noqa: PLC0415
+
     total = _Total(count)
     counter = threading.Thread(target=total.run, daemon=True)
     counter.start()

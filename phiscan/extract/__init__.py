@@ -1,6 +1,23 @@
 """Files to text: every format, safely, with the way through every container."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from phiscan.extract.readers import available_readers
-from phiscan.extract.reading import VERSION, extract, extract_bytes, identify
+from phiscan.extract.version import VERSION
+
+if TYPE_CHECKING:
+    from phiscan.extract.reading import extract, extract_bytes, identify
 
 __all__ = ["VERSION", "available_readers", "extract", "extract_bytes", "identify"]
+
+
+def __getattr__(name: str) -> Any:
+    """Load the readers when the first file is read: a rescan of what did not change needs none of them."""
+    if name not in __all__:
+        message = f"module {__name__!r} has no attribute {name!r}"
+        raise AttributeError(message)
+    from phiscan.extract import reading  # noqa: PLC0415 (see above)
+
+    return getattr(reading, name)

@@ -16,8 +16,6 @@ from phiscan.extract.opening import open_source, read_source
 from phiscan.extract.sniff import declared_type, sniff
 from phiscan.model import Document, FailReason, SourceFile
 
-# Part of what decides whether a file is read again: raise it whenever the text of some format changes.
-VERSION = "7"
 # Places that say something about a file and are not its content: a scan of which only the producer's
 # name could be read has not been read.
 _ABOUT = ("#properties", "#metadata")

@@ -23,9 +23,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Generic, Self, TypeVar
 
-import pebble
-from pebble.common.types import CONSTS
-
 from phiscan.config import Limits
 from phiscan.errors import ExtractError, PhiscanError
 from phiscan.extract import fork_server
@@ -43,7 +40,7 @@ LOOK_S = 1.0  # how often a wait looks whether the workers are still there
 STALL_S = 120.0  # beyond what all items in flight may take: nobody works on them any more
 HASTY_S = 5.0  # a batch of quick items that takes this long is run again item by item
 TASKS_PER_WORKER = 5_000  # batches until a worker is replaced: libraries leak
-_PRELOAD = ("phiscan.extract.sandbox", "phiscan.extract", "lxml.etree", "selectolax.lexbor")
+_PRELOAD = ("phiscan.extract.sandbox", "phiscan.extract.reading", "pebble", "lxml.etree", "selectolax.lexbor")
 _OUT_OF_MEMORY = "out of memory"
 
 
@@ -126,8 +123,6 @@ class Sandbox:
 
     def __enter__(self) -> Self:
         """Be ready: the workers are started when the first item comes."""
-        CONSTS.term_timeout = 0.1  # a hang that holds the GIL never answers SIGTERM
-        CONSTS.sleep_unit = 0.02
         return self
 
     def __exit__(
@@ -213,6 +208,8 @@ class Sandbox:
 
     def _wait(self, future: Future[Any]) -> Any:
         """Return ``(seconds, results)``, or what the whole chunk met: a fault or the death of its worker."""
+        import pebble  # noqa: PLC0415 (see _start)
+
         self._await(future)
         is_doubted = future in self._doubted
         self._doubted.discard(future)
@@ -268,6 +265,12 @@ class Sandbox:
         except OSError as error:
             message = f"{tempfile.gettempdir()}: the worker processes cannot be started: {error.strerror}"
             raise PhiscanError(message) from None
+        # A run without items needs no pool, and a scan in which nothing changed is one.
+        import pebble  # noqa: PLC0415
+        from pebble.common.types import CONSTS  # noqa: PLC0415
+
+        CONSTS.term_timeout = 0.1  # a hang that holds the GIL never answers SIGTERM
+        CONSTS.sleep_unit = 0.02
         self._pool = pebble.ProcessPool(
             max_workers=self.n_workers,
             max_tasks=TASKS_PER_WORKER,

@@ -20,7 +20,6 @@ from phiscan.crawl import Crawled, IgnoreRules, crawl
 from phiscan.errors import StoreError
 from phiscan.extract.sandbox import Fault
 from phiscan.model import FileResult, Outcome
-from phiscan.pipeline.engine import build_engine
 from phiscan.pipeline.folders import KnownFolders
 from phiscan.pipeline.ledger import Ledger, Progress
 from phiscan.pipeline.pace import Pace, paced
@@ -77,6 +76,8 @@ def scan(
     config = config.with_learned(learned_version(store))
     parts = versions(config)
     if not store.has_scanned_with(parts):
+        from phiscan.pipeline.engine import build_engine  # noqa: PLC0415 (a rescan needs no engine here)
+
         build_engine(config)  # an unusable rule or model is said here, once, not by every worker
     key = versions_key(parts)
     state = store.begin_scan(roots, versions=parts, options=options.as_dict(), now=_now())

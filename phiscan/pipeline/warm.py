@@ -14,7 +14,7 @@ import datasketch  # noqa: F401 (the signatures of near-duplicates; the workers 
 
 from phiscan.classify.lexicon import load_lexicon
 from phiscan.errors import PhiscanError
-from phiscan.pipeline import worker  # noqa: F401 (what the workers run)
+from phiscan.pipeline import engine, worker  # noqa: F401 (what the workers run)
 from phiscan.screen.gazetteer import load_gazetteer
 
 with suppress(PhiscanError):

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from phiscan.config import Config
 from phiscan.extract.delivered import ask_at
 from phiscan.model import SourceFile
-from phiscan.pipeline.engine import Engine, Processed, build_engine, process
+
+if TYPE_CHECKING:
+    from phiscan.pipeline.engine import Engine, Processed
 
 
 class _Worker:
@@ -20,12 +24,16 @@ def start(config: Config, hatch: str) -> None:
     Raises:
         ConfigError, RuleError, DictionaryError, ModelError: the installation or configuration is unusable.
     """
+    from phiscan.pipeline.engine import build_engine  # noqa: PLC0415 (the scanning process never calls this)
+
     ask_at(hatch)
     _Worker.engine = build_engine(config)
 
 
 def work(source: SourceFile) -> Processed:
     """Examine one file."""
+    from phiscan.pipeline.engine import process  # noqa: PLC0415 (as in start)
+
     if _Worker.engine is None:
         message = "the worker was not started with start()"
         raise RuntimeError(message)

@@ -8,15 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from phiscan.config import Config
 from phiscan.extract.sandbox import Fault, Sandbox
 from phiscan.model import SourceFile
 from phiscan.pipeline.delivery import Delivery
-from phiscan.pipeline.engine import Processed
 from phiscan.pipeline.hatch import Hatch
 from phiscan.pipeline.worker import start, work
+
+if TYPE_CHECKING:
+    from phiscan.pipeline.engine import Processed
 
 # Imported once by the server that workers are forked from, so that a new worker is there at once.
 _PRELOAD = ("phiscan.pipeline.warm",)

@@ -86,6 +86,4 @@ class SampleDesk:
 
     def group_near_duplicates(self) -> int:
         """Find the groups of near-duplicates anew, and return how many there are (also after each scan)."""
-        with self._database.read() as connection:
-            groups = near_duplicates.find_groups(connection)
-        return self._database.write(lambda connection: near_duplicates.regroup(connection, groups))
+        return near_duplicates.group_anew(self._database)

@@ -13,17 +13,20 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import sqlalchemy as sa
-from numpy.typing import NDArray
 
 from phiscan.review import twins, work_rows
+from phiscan.review.database import Database
 from phiscan.review.second_verdicts import SECOND
 from phiscan.review.statements import chunks
 from phiscan.review.tables import file, near_group, near_signature, root, work_item
 from phiscan.review.work import GroupMember, WorkState
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 N_VALUES = 64
 N_BANDS = 16
@@ -44,6 +47,13 @@ class Grouped:
     group_id: int
     content_hash: str
     similarity: float
+
+
+def group_anew(database: Database) -> int:
+    """Find the groups anew, write them, and return how many there are."""
+    with database.read() as connection:  # all signatures are compared: nobody waits for that
+        groups = find_groups(connection)
+    return database.write(lambda connection: regroup(connection, groups))
 
 
 def find_groups(connection: sa.Connection) -> tuple[Grouped, ...]:
@@ -139,6 +149,8 @@ def _near(rows: Sequence[sa.Row[Any]]) -> dict[int, tuple[int, float]]:
     """Return for each file the first file that it is near to, and how near; for others, themselves."""
     if not rows:
         return {}
+    import numpy as np  # noqa: PLC0415 (most scans have nothing to compare, and its import takes 0.1 s)
+
     signatures = np.frombuffer(b"".join(row.signature for row in rows), dtype="<u4").reshape(-1, N_VALUES)
     bands = _bands(signatures)
     beside: list[dict[int, list[int]]] = [{} for _ in range(N_BANDS)]
@@ -161,6 +173,8 @@ def _near(rows: Sequence[sa.Row[Any]]) -> dict[int, tuple[int, float]]:
 
 def _bands(signatures: NDArray[np.uint32]) -> list[list[int]]:
     """Return the key of each band of each signature: 64 bits mixed of its four values."""
+    import numpy as np  # noqa: PLC0415 (see above)
+
     wide = signatures.astype(np.uint64).reshape(len(signatures), N_BANDS, N_ROWS)
     keys = np.zeros((len(signatures), N_BANDS), dtype=np.uint64)
     for row in range(N_ROWS):

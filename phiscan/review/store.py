@@ -8,13 +8,24 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import cached_property
 from types import TracebackType
-from typing import Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from phiscan.model import FileResult, Verdict
-from phiscan.review import audit, deciding, folders, queue, recording, reuse, scanning, summaries, work_list
+from phiscan.review import (
+    audit,
+    deciding,
+    folders,
+    near_duplicates,
+    queue,
+    recording,
+    reuse,
+    scanning,
+    summaries,
+    work_list,
+)
 from phiscan.review.database import Database, open_database
-from phiscan.review.desk import Desk
 from phiscan.review.folders import FolderState
 from phiscan.review.items import (
     AuditCheck,
@@ -29,8 +40,11 @@ from phiscan.review.items import (
     ScanSummary,
 )
 from phiscan.review.statements import Run
-from phiscan.review.users import Users
 from phiscan.review.work import WorkFilter
+
+if TYPE_CHECKING:  # a scan asks for neither
+    from phiscan.review.desk import Desk
+    from phiscan.review.users import Users
 
 __all__ = [
     "AuditCheck",
@@ -52,7 +66,6 @@ class Store:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self.users = Users(database)
 
     @classmethod
     def open(cls, url: str, *, create: bool = False) -> Self:
@@ -89,7 +102,16 @@ class Store:
     @property
     def desk(self) -> Desk:
         """The officer's desk over this database."""
+        from phiscan.review.desk import Desk  # noqa: PLC0415 (a scan need not load it)
+
         return Desk(self._database)
+
+    @cached_property
+    def users(self) -> Users:
+        """The people who review."""
+        from phiscan.review.users import Users  # noqa: PLC0415 (a scan need not load it)
+
+        return Users(self._database)
 
     @property
     def is_new(self) -> bool:
@@ -184,7 +206,7 @@ class Store:
             )
         )
         if status == "complete":
-            self.desk.group_near_duplicates()
+            near_duplicates.group_anew(self._database)
 
     # Reading
 

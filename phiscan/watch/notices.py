@@ -9,14 +9,15 @@ import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from phiscan.config import Config, take_table
 from phiscan.errors import ConfigError, origin
 from phiscan.review.store import ScanSummary, Store
-from phiscan.watch.mail import Mail, send_mail
-from phiscan.watch.metrics import write_textfile
-from phiscan.watch.webhook import Webhook, post
+
+if TYPE_CHECKING:  # each way is loaded when it is used
+    from phiscan.watch.mail import Mail
+    from phiscan.watch.webhook import Webhook
 
 WHEN = ("always", "attention")
 SMTP_PASSWORD = "PHISCAN_SMTP_PASSWORD"  # noqa: S105 (the name of a variable)
@@ -56,13 +57,19 @@ class Notices:
         """Send them all; yield a line for each that could not be sent."""
         ways: list[tuple[str, Callable[[], None]]] = []
         if self.metrics_file is not None:
+            from phiscan.watch.metrics import write_textfile  # noqa: PLC0415 (see above)
+
             place = self.metrics_file
             ways.append((f"{place}: metrics", lambda: write_textfile(place, store, summary)))
         counts = counts_of(summary, self.link)
         if self.when == "always" or needs_attention(summary):
             if (mail := self.mail) is not None:
+                from phiscan.watch.mail import send_mail  # noqa: PLC0415 (see above)
+
                 ways.append(("e-mail", lambda: send_mail(mail, counts)))
             if (webhook := self.webhook) is not None:
+                from phiscan.watch.webhook import post  # noqa: PLC0415 (see above)
+
                 ways.append(("webhook", lambda: post(webhook, counts)))
         for name, way in ways:
             try:
@@ -114,6 +121,8 @@ def read_notices(config: Config) -> Notices:
 
 
 def _mail(table: NotifyTable, where: str) -> Mail:
+    from phiscan.watch.mail import Mail  # noqa: PLC0415 (see above)
+
     password = os.environ.get(SMTP_PASSWORD, "")
     if table.smtp_password_file:
         password = _secret(table.smtp_password_file, f"{where}.smtp_password_file")
@@ -130,6 +139,8 @@ def _mail(table: NotifyTable, where: str) -> Mail:
 
 
 def _webhook(table: NotifyTable, where: str) -> Webhook:
+    from phiscan.watch.webhook import Webhook  # noqa: PLC0415 (see above)
+
     if not table.webhook_secret_file:
         message = "webhook_secret_file: expected a file with the secret that signs what is sent"
         raise ValueError(message)
