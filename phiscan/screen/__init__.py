@@ -18,6 +18,7 @@ from phiscan.screen.overlap import resolve
 from phiscan.screen.patterns import PatternRecognizer
 from phiscan.screen.people import count_people
 from phiscan.screen.prototypes import Prototype, lacking, load_prototypes, nearest
+from phiscan.screen.roles import has_role, mark_roles
 from phiscan.screen.rule_files import load_sound_rules
 
 
@@ -60,7 +61,7 @@ def screen(document: Document, screener: Screener) -> Screening:
     found = chain.from_iterable(recognizer.recognize(document) for recognizer in screener.recognizers)
     standing = resolve(found)
     whole = resolve([*standing, *address_tails(document.text, standing, load_gazetteer())])
-    findings = tuple(mark_about_file(document, whole))
+    findings = mark_roles(document, mark_about_file(document, whole))
     vector = PiiVector(frozenset(bit for finding in findings for bit in finding.bits))
     missing = lacking(vector)
     name, distance = nearest(vector, screener.prototypes)
@@ -72,6 +73,7 @@ def screen(document: Document, screener: Screener) -> Screening:
         nearest_prototype=name,
         prototype_distance=distance,
         n_people=count_people(
-            document, [one for one in findings if not is_marked(one) and not one.is_doubtful]
+            document,
+            [one for one in findings if not (is_marked(one) or has_role(one) or one.is_doubtful)],
         ),
     )

@@ -44,6 +44,15 @@ _MONTHS_DAYS = frozenset(
     " oct nov"
     " dec mon tue wed thu fri sat sun".split()
 )
+# How French words end, and how the form ends that the dictionary has: plurals, feminines, verbs.
+_FRENCH_ENDINGS = (
+    ("s", ""), ("x", ""), ("e", ""), ("es", ""), ("e", "er"), ("es", "er"), ("ent", "er"), ("ons", "er"),
+    ("ez", "er"), ("ez", "re"), ("ez", "ir"), ("issez", "ir"), ("issent", "ir"), ("it", "ir"), ("ie", "ir"),
+    ("ies", "ir"), ("is", "ir"), ("ee", "er"), ("ees", "er"), ("ant", "er"), ("ait", "er"), ("aient", "er"),
+    ("era", "er"), ("eront", "er"),
+)  # fmt: skip
+_IMPERATIVES = (("ez", "er"), ("ez", "re"), ("ez", "ir"), ("issez", "ir"))
+_MIN_STEM = 3
 _CUE_FLAGS = {
     "title": Word.TITLE,
     "title_health": Word.TITLE_HEALTH,
@@ -76,6 +85,7 @@ class Gazetteer:
         self._first = terms(folder / "first_names.txt")
         self._last = terms(folder / "last_names.txt")
         self._ordinary = terms(folder / "ordinary_words.txt")
+        self._french = terms(folder / "ordinary_words_fr.txt")  # in its first forms; none is a name
         self.places = terms(folder / "places.txt")
         cues = load_dictionary(folder / "name_cues.txt")
         self.cues: dict[str, tuple[str, ...]] = {}
@@ -95,7 +105,11 @@ class Gazetteer:
         if flags is None:
             if len(self._memory) > _CACHE_SIZE:
                 self._memory.clear()
-            flags = self._memory[word] = self._look_up(fold(word))
+            key = fold(word)
+            flags = self._look_up(key)
+            if not flags and self._is_french(key, lower=word[:1].islower()):
+                flags = Word.ORDINARY
+            self._memory[word] = flags
         return flags
 
     def _look_up(self, key: str) -> int:
@@ -108,11 +122,7 @@ class Gazetteer:
         if (
             key in self._ordinary
             or key.removesuffix("'s") in self._ordinary
-            or (
-                len(parts) > 1
-                and any(p in self._ordinary for p in parts)
-                and not flags & (Word.FIRST | Word.LAST)
-            )
+            or (len(parts) > 1 and self._is_compound(parts, named=flags & (Word.FIRST | Word.LAST)))
         ):
             flags |= Word.ORDINARY
         if key in PARTICLES:
@@ -120,6 +130,28 @@ class Gazetteer:
         if key in _MONTHS_DAYS:
             flags |= Word.MONTH_OR_DAY | Word.ORDINARY
         return flags
+
+    def _is_compound(self, parts: list[str], *, named: int) -> bool:
+        """Tell whether words joined by hyphens make a word: one of them is enough if they make no name."""
+        return (all if named else any)(part in self._ordinary for part in parts)
+
+    def _is_french(self, key: str, *, lower: bool) -> bool:
+        """Tell whether a word that is on no other list is French, in whatever form.
+
+        With a capital only what is a verb by its ending: families are named after trades, plants and places.
+        """
+        if not lower:
+            verbs = [
+                key.removesuffix(ending) + first for ending, first in _IMPERATIVES if key.endswith(ending)
+            ]
+            is_infinitive = key.endswith(("er", "ir")) and not key.endswith("ier")
+            return any(verb in self._french for verb in verbs) or (is_infinitive and key in self._french)
+        return key in self._french or any(
+            key.endswith(ending)
+            and len(key) >= _MIN_STEM + len(ending)
+            and key[: -len(ending)] + first in self._french
+            for ending, first in _FRENCH_ENDINGS
+        )
 
 
 def terms(path: Path) -> frozenset[str]:

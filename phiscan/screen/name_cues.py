@@ -42,6 +42,7 @@ _TITLE = re.compile(
 _WORD = re.compile(WORD)
 _JOIN = re.compile(r"\.? \"(?=\w)|\.?\" |\.? \((?=\w)|\.?\) |[ \u00a0]|\.[ ]?|, ?|\^")
 _UPPER = re.compile(f"[{UPPER}]")
+_DAY_OR_YEAR = re.compile(r"[.,]?[ ]{1,2}\d")
 _STOP_WORDS = frozenset(
     "dob date birth mrn age sex gender phone tel address email id no number male female m.d md unknown"  # noqa: SIM905 (a list of words reads best as a text)
     " none nil"
@@ -178,6 +179,8 @@ class CueRecognizer:
                 break
             if flags & Word.CREDENTIAL and words and word.isupper() and len(word) > 1:
                 break
+            if flags & Word.MONTH_OR_DAY and words and _DAY_OR_YEAR.match(text, match.end()):
+                break  # "Ann Roy, March 2024": a date behind the name
             if lower is None:
                 lower = is_lower
             elif is_lower != lower and is_lower and not particle:

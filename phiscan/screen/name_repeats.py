@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import sys
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 
 from phiscan.model import EntityType, Finding, PiiBit
 from phiscan.screen.gazetteer import Gazetteer, Word
-from phiscan.screen.name_tokens import FIRST_ONLY, LAST_ONLY, Token, is_term, name_finding
+from phiscan.screen.name_tokens import FIRST_ONLY, FULL_NAME, LAST_ONLY, Token, is_term, name_finding
 
 TRUSTED_SCORE = 0.6
 _MIN_LENGTH = 3
@@ -18,7 +20,8 @@ def repeats(
     """Yield the bare mentions of names already found: same word, same person, same type.
 
     A word that stands before "syndrome" or "Street" is a term or a place there, whoever else bears it; an
-    ordinary word ("May", "Can") is a name again only where it is not the first word of its sentence.
+    ordinary word ("May", "Can") is a name again only where it is not the first word of its sentence. A word
+    of a whole name that was found is no mention of its own.
     """
     known: dict[str, tuple[bool, frozenset[PiiBit]]] = {}
     for finding in found:
@@ -35,15 +38,22 @@ def repeats(
                 known[key] = (health, LAST_ONLY if PiiBit.HEALTH_PROFESSIONAL in bits else bits)
     if not known:
         return
+    whole = sorted((f.span.start, f.span.end) for f in found if f.bits == FULL_NAME)
     for index, token in enumerate(tokens):
         entry = known.get(token.word.casefold())
-        if entry is None or _is_term(text, tokens, index, gazetteer):
+        if entry is None or _is_within(token, whole) or _is_term(text, tokens, index, gazetteer):
             continue
         health, bits = entry
         yield name_finding(
             token.start, token.end, health=health, bits=bits, source="names.repeat", score=0.65,
             reason=("label", "repeats a name of this document"),
         )  # fmt: skip
+
+
+def _is_within(token: Token, spans: Sequence[tuple[int, int]]) -> bool:
+    """Tell whether one of the sorted ``spans`` holds a token."""
+    place = bisect_right(spans, (token.start, sys.maxsize)) - 1
+    return place >= 0 and token.end <= spans[place][1]
 
 
 def _words(name: str) -> list[str]:

@@ -65,14 +65,17 @@ class RuleNameRecognizer:
 def _beyond(found: Sequence[Finding], tagged: Iterator[Finding]) -> list[Finding]:
     """Return what the tagger finds beyond the rules: a label knows better which part of a name it gives.
 
-    ``found`` lies in text order without overlaps.
+    ``found`` lies in text order without overlaps. The same name found by both stays: two are surer than one.
     """
     starts = [finding.span.start for finding in found]
     kept = []
     for finding in tagged:
         before = bisect_right(starts, finding.span.start) - 1
-        if before < 0 or not found[before].span.contains(finding.span):
-            kept.append(finding)
+        if before >= 0 and found[before].span.contains(finding.span):
+            is_same = found[before].span == finding.span and found[before].bits == finding.bits
+            if not is_same:
+                continue
+        kept.append(finding)
     return kept
 
 

@@ -21,24 +21,20 @@ from phiscan.errors import DictionaryError
 from phiscan.model import Document, EntityType, Finding, PiiBit, Reason, Span
 from phiscan.screen.gazetteer import Gazetteer, Word, fold, load_gazetteer, terms
 from phiscan.screen.hl7 import is_message
+from phiscan.screen.name_sureness import SHOWN, is_only_a_name, least
 from phiscan.screen.name_tokens import CREDENTIALS, FIRST_ONLY, FULL_NAME, LAST_ONLY, is_term
 from phiscan.screen.patterns import bits_of
 from phiscan.screen.tagger_features import Stream
 from phiscan.screen.tagger_model import TaggerModel
-from phiscan.screen.tagger_tokens import HEALTH, NATION, Ints, Kinds
+from phiscan.screen.tagger_tokens import Ints, Kinds
 from phiscan.screen.viterbi import Floats
 
 SOURCE = "names.tagger"
 PERSON = "PER"
 _ADDRESS = "ADR"
 FAVOUR = {PERSON: 2.0}  # added to the scores of these labels on the best path
-# A person below two in ten is shown as doubtful: it is found, and neither counts nor identifies anybody.
-MIN_SCORE = {PERSON: 0.2, "ORG": 0.7, "LOC": 0.5, _ADDRESS: 0.5}
-MIN_DOUBTFUL, MIN_DOUBTFUL_UNKNOWN = 0.05, 0.25
-# A name that is also an ordinary word or a term of medicine, or stands in capitals, needs more.
-MIN_WORDLY, MIN_CAPITALS, NEVER = 0.75, 0.75, 2.0
-# So does a word alone: a capital at the start of a sentence in another language is no name.
-MIN_ALONE, MIN_ALONE_UNKNOWN = 0.3, 0.6
+# Persons are kept from SHOWN, and then judged by their words.
+MIN_SCORE = {PERSON: SHOWN, "ORG": 0.7, "LOC": 0.5, _ADDRESS: 0.5}
 MIN_TITLED = 0.75  # behind the title of a doctor or nurse, as a rule has it that finds the title
 MIN_CITY = 0.9  # a field of a table or list that holds a city and nothing else: Boston, Windsor
 MAX_DOUBTFUL = 0.19  # whatever else is found at a place stands before a doubtful name
@@ -55,20 +51,12 @@ _HEALTH_BEFORE = re.compile(
     r"\b(?:drs?|dre|doctor|docteure?|nurse|infirmi[eè]re?)\b\.?[ ]{0,2}$", re.IGNORECASE
 )
 _HEALTH_REACH = 14
+_ARTICLES = frozenset({"le", "la", "les", "un", "une", "des"})  # before a word in lower case: "le sel"
 _SEPARATORS, _CELL_REACH = ",;|\t\n\r", 4
 _MAX_CODE = 5  # letters of an abbreviation of a province, a plan or a degree
-_NUMERAL = re.compile(r"[IVXL]+")
-# The ends of words that Greek and Latin medicine and the naming of drugs make, and families do not.
-_MEDICAL = re.compile(
-    r"(?:omas?|itis|os[ei]s|opath(?:y|ies)|[aeiou]emias?|ectom(?:y|ies)|therap(?:y|ies)|algia|uria|plast(?:y|ies)"
-    r"|scop(?:y|ies)|gra(?:ms?|phy)|trophy|plasia|penia|cytes?|mab|nib|pril|statin|azole|cillin|mycin|sartan|olol"
-    r"|oxacin|vir|caine|related|induced|like|positive|negative|free|dose|based|term|risk)s?$",
-    re.IGNORECASE,
-)
 _HEALTH = ("body", "conditions", "drugs", "icd10cm", "labs", "mental", "procedures", "symptoms")
 _MIN_HEALTH_CHARS = 4
 _FIRST_COLUMN = re.compile(r"^[^#\t\n]+", re.MULTILINE)
-_NAMES, _WORDLY = int(Word.FIRST | Word.LAST), int(Word.ORDINARY | HEALTH)
 _WORDS = re.compile(r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*")
 # What a street address has at least: one word alone ("Téléc.") is the label of something else.
 _NUMBER_OR_WORDS = re.compile(r"\d|[^\W\d_]\W+[^\W\d_]")
@@ -88,7 +76,7 @@ def load_kinds(gazetteer: Gazetteer, folder: Path | None = None) -> Kinds:
         message = f"{folder}: expected the dictionaries health_*.txt: {type(error).__name__}"
         raise DictionaryError(message) from None
     words = " ".join(first for text in texts for first in _FIRST_COLUMN.findall(text)).lower().split()
-    health = frozenset(word for word in words if len(word) >= _MIN_HEALTH_CHARS)
+    health = frozenset(fold(word) for word in set(words) if len(word) >= _MIN_HEALTH_CHARS)
     return Kinds(gazetteer, places=places, health=health, nations=terms(folder / "nations.txt"))
 
 
@@ -127,7 +115,7 @@ class TaggerRecognizer:
                     continue  # a sign that takes no room
                 if kind == _ADDRESS and not _NUMBER_OR_WORDS.search(chunk, start, end):
                     continue
-                if score >= (MIN_DOUBTFUL if kind == PERSON else MIN_SCORE[kind]):
+                if score >= MIN_SCORE[kind]:
                     finding = self._finding(text, Span(base + start, base + end), kind, score)
                     if finding is not None:
                         yield finding
@@ -183,7 +171,7 @@ class TaggerRecognizer:
             words = [word for word in _WORDS.findall(span.of(text)) if len(word) > 1]
             if not words:
                 return None
-            possible, firm = self._least(words)
+            possible, firm = least(words, self._model.lexicon.flags)
             if len(words) == 1 and fold(words[0]) in self._gazetteer.places and _is_cell(text, span):
                 firm = max(firm, MIN_CITY)
             if score < possible:
@@ -205,39 +193,29 @@ class TaggerRecognizer:
     def _trimmed(self, text: str, span: Span) -> Span | None:
         """Return the span without what is no name at its ends.
 
-        In front: signs, and the title of a doctor or nurse. Behind: ordinary words in lower case, and codes
-        behind a comma.
+        In front: signs, the title of a doctor or nurse, a French article. Behind: words in lower case that
+        end no name, and codes behind a comma.
         """
         look_up = self._gazetteer.of
         places = [match.span() for match in _WORDS.finditer(text, span.start, span.end)]
-        while len(places) > 1 and look_up(text[slice(*places[0])]) & Word.TITLE_HEALTH:
+        while len(places) > 1 and (
+            look_up(text[slice(*places[0])]) & Word.TITLE_HEALTH
+            or (text[slice(*places[0])] in _ARTICLES and text[places[1][0]].islower())
+        ):
             del places[0]
         cut = len(places) - _n_codes(text, places)
+        is_capital = bool(places) and text[places[0][0]].isupper()
         while cut and text[places[cut - 1][0]].islower():
             flags = look_up(text[slice(*places[cut - 1])])
-            if flags & Word.PARTICLE or not flags & Word.ORDINARY:
+            # Of a name that begins with a capital no particle is the last word, nor a word that no list has.
+            if not is_capital and (flags & Word.PARTICLE or not flags & Word.ORDINARY):
+                break
+            if is_capital and is_only_a_name(flags):
                 break
             cut -= 1
         if not cut:
             return None
         return Span(places[0][0], span.end if cut == len(places) else places[cut - 1][1])
-
-    def _least(self, words: list[str]) -> tuple[float, float]:
-        """Return the probability from which a name of these words is possible, and from which it counts."""
-        flags = [self._model.lexicon.flags(word) for word in words]
-        alone = len(words) == 1
-        if alone and flags[0] & NATION:
-            return MIN_WORDLY, MIN_WORDLY  # a country first of all, also where it is a name: France, Jordan
-        if any(f & _NAMES and not f & _WORDLY for f in flags):
-            return MIN_DOUBTFUL, MIN_ALONE if alone else MIN_SCORE[PERSON]
-        if all(word.isupper() for word in words):
-            return MIN_CAPITALS, MIN_CAPITALS
-        telling = [(w, f) for w, f in zip(words, flags, strict=True) if not _NUMERAL.fullmatch(w)]
-        if all(f & _WORDLY or _MEDICAL.search(w) for w, f in telling):
-            named = any(f & _NAMES for _, f in telling) and len(telling) == len(words)  # no "Stage II"
-            least = MIN_WORDLY if named else NEVER
-            return least, least
-        return MIN_DOUBTFUL_UNKNOWN, MIN_ALONE_UNKNOWN if alone else MIN_SCORE[PERSON]
 
     def _parts(self, words: list[str], name: str) -> frozenset[PiiBit]:
         """Return which parts of a name are there: J. Roy and Jean Roy are both, a word alone is one."""

@@ -19,6 +19,7 @@ Ints = npt.NDArray[np.int64]
 PLACE, HEALTH, NATION = 1 << 12, 1 << 13, 1 << 14
 MIXED, CAPS, LOWER = 0, 1, 2  # the case of a line: as usual, all capitals, no capital in the whole document
 N_MODES = 3
+_MIN_DRUG_CHARS = 6  # of an English name that French writes with an e at its end: "metformine"
 PARAGRAPH, LINE, GAP = "¶¶", "¶", "␣"  # the shapes of white space
 MAX_UNIT = 120  # tokens; a longer unit is cut
 _LOWER_SHARE = 0.02  # a document with fewer capitalised words than this is written in lower case
@@ -91,11 +92,22 @@ class Kinds:
         flags = self._gazetteer.of(word)
         if folded in self.places:
             flags |= PLACE
-        if folded in self.health:
+        plain = fold(folded)
+        if self._is_medical(plain):
             flags |= HEALTH
-        if fold(folded) in self.nations:
+        if plain in self.nations:
             flags |= NATION
         return Kind(folded, shape, flags, breaks=False, ends=0, size=len(word))
+
+    def _is_medical(self, plain: str) -> bool:
+        """Tell whether a folded word is of medicine, or the plural or the French form of one that is."""
+        stem = plain.removesuffix("s")
+        drug = stem.removesuffix("e")
+        return (
+            plain in self.health
+            or stem in self.health
+            or (len(drug) >= _MIN_DRUG_CHARS and drug in self.health)
+        )
 
 
 def _shape(word: str) -> str:

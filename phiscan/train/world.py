@@ -53,6 +53,8 @@ class World:
         words = needed("faker.providers.lorem.fr_FR").Provider.word_list
         known = frozenset(self._first) | frozenset(self._last)
         self._french: list[str] = sorted({w for w in words if w.isalpha() and w.lower() not in known})
+        self._plain_french = _terms("ordinary_words_fr")
+        self._french_verbs = [w for w in self._plain_french if w.endswith("er") and not w.endswith("ier")]
         places = set(_terms("places"))
         self._nations = [_titled(w) for w in _terms("nations") if w not in places]
         self._words = [w for w in _terms("ordinary_words") if len(w) > 3 and w.isalpha()]  # noqa: PLR2004
@@ -233,8 +235,17 @@ class World:
         return (head + self.random.choice(BRAND_ENDS)).capitalize()
 
     def french(self) -> str:
-        """Return a French word of every day."""
-        return self.random.choice(self._french)
+        """Return a French word: of every day, or any other."""
+        return self.random.choice(self._french if self.random.random() < 0.5 else self._plain_french)  # noqa: PLR2004 (shares of the mix)
+
+    def imperative(self) -> str:
+        """Return what a French leaflet tells its readers to do."""
+        return self.random.choice(self._french_verbs)[:-1] + "z"
+
+    def identifier(self) -> str:
+        """Return a name as programs and forms write them: words joined by capitals or an underscore."""
+        words = [self.word() for _ in range(self.random.randint(2, 3))]
+        return self.random.choice(["", "", "_"]).join(map(str.capitalize, words))
 
     def term(self, kind: str) -> str:
         """Return a health term of one dictionary."""

@@ -99,6 +99,7 @@ _STEPS: Final[dict[str, str]] = {
     "model": "the tagger {} reads it so, by how it is written and what stands around it",
     "overlap": "it outweighed another reading of the same place, {}",
     "place": "it {}",
+    "role": "the person is {}, not as the one whom the file is about",
     "veto": "no such value was ever issued ({})",
     "doubt": "it is {}",
     "cap": "one of many alike, so that only a share was examined: {}",

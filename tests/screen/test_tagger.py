@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from phiscan.errors import ModelError
 from phiscan.model import Document, EntityType, PiiBit
 from phiscan.screen.gazetteer import load_gazetteer
-from phiscan.screen.tagger import MAX_DOUBTFUL, MIN_SCORE, TaggerRecognizer, load_kinds
+from phiscan.screen.name_sureness import COUNTS
+from phiscan.screen.tagger import MAX_DOUBTFUL, TaggerRecognizer, load_kinds
 from phiscan.screen.tagger_features import Inventory, Lexicon
 from phiscan.screen.tagger_model import TaggerModel
 from phiscan.screen.tagger_tokens import CAPS, LOWER, MIXED, classes, line_modes, split, units
@@ -171,7 +172,7 @@ def test_a_doubtful_name_is_shown_and_decides_nothing(tagger: TaggerRecognizer) 
     assert doubtful
     for finding in doubtful:
         assert not finding.bits
-        assert finding.score == finding.reasons[-1].score <= MAX_DOUBTFUL < MIN_SCORE["PER"]
+        assert finding.score == finding.reasons[-1].score <= MAX_DOUBTFUL < COUNTS
         assert finding.reasons[-1].kind == "doubt"
     text = "Marguerite takes apixaban."
     assert not next(iter(tagger.recognize(Document(text, (), "text/plain")))).is_doubtful

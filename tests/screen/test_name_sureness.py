@@ -1,0 +1,64 @@
+"""How sure the tagger must be, by the words of a name."""
+
+import pytest
+
+from phiscan.screen.gazetteer import Word, load_gazetteer
+from phiscan.screen.name_sureness import ABBREVIATION, ALONE, ALONE_UNKNOWN, COUNTS, NEVER, SHOWN, least
+from phiscan.screen.tagger import load_kinds
+
+KINDS = load_kinds(load_gazetteer())
+
+
+def _least(words: str) -> tuple[float, float]:
+    return least(words.split(), lambda word: KINDS.of(word).flags)
+
+
+@pytest.mark.parametrize("word", ["ScaleCrop", "LinksUpToDate", "SharedDoc", "PowerPoint", "DrugLibrary"])
+def test_words_joined_as_programs_do_are_never_shown(word: str) -> None:
+    assert _least(word) == (NEVER, NEVER)
+
+
+@pytest.mark.parametrize(
+    "word",
+    [
+        "McDonald",
+        "MacLeod",
+        "LeBlanc",
+        "DeVries",
+        "VanDyke",
+        "FitzGerald",
+        "JaneDoe",
+        "ÉlodieRoy",
+        "Slepička",
+        "O'Neill",
+    ],
+)
+def test_names_of_several_capitals_are_names(word: str) -> None:
+    shown, counts = _least(word)
+    assert shown < NEVER
+    assert counts < NEVER
+
+
+@pytest.mark.parametrize(
+    "words", ["lorazépam", "metformine", "exacerbations", "Prenez", "Surveiller sel", "Remplissez"]
+)
+def test_french_and_medical_words_are_no_names(words: str) -> None:
+    assert _least(words) == (NEVER, NEVER)
+
+
+def test_a_word_alone_needs_more_than_a_whole_name() -> None:
+    assert _least("Margaret Kowalski") == (SHOWN, COUNTS)
+    assert _least("Kowalski") == (SHOWN, ALONE)
+    assert _least("Quxby")[1] == ALONE_UNKNOWN
+    assert _least("quxby")[1] == NEVER
+    assert _least("ASA")[1] == ABBREVIATION
+
+
+@pytest.mark.parametrize("word", ["Prenez", "Mesurez", "attendez", "comprimés", "Évaluer", "marchent"])
+def test_french_words_are_known_in_their_forms(word: str) -> None:
+    assert load_gazetteer().of(word) & Word.ORDINARY
+
+
+@pytest.mark.parametrize("word", ["Poissonnier", "Cendrillon", "Lapalme", "Gomez", "Okonkwo", "Draskovin"])
+def test_families_may_be_named_after_french_things(word: str) -> None:
+    assert not load_gazetteer().of(word) & Word.ORDINARY

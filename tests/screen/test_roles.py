@@ -1,0 +1,73 @@
+"""Who wrote a text, answers the telephone or gives the treatment is not the one whom it is about."""
+
+import pytest
+
+from phiscan.config import Config
+from phiscan.model import Document, EntityType, Finding, PiiBit, Screening
+from phiscan.screen import build_screener, screen
+from phiscan.screen.roles import REASON, has_role
+
+SCREENER = build_screener(Config())
+ABSTRACT = "Asthma in Cree children: a cohort\n{}\nMethods: we enrolled 412 children with asthma.\n"
+
+
+def _screened(text: str) -> Screening:
+    return screen(Document(text, (), "text/plain"), SCREENER)
+
+
+def _people(screening: Screening) -> list[Finding]:
+    return [one for one in screening.findings if one.entity_type is EntityType.PERSON]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Falls policy. Prepared by: Margaret Thompson, March 2024. Assess dizziness and stroke risk.\n",
+        "Révisé par : Margaret Thompson. Prévention des chutes et des plaies de pression.\n",
+        "Knee and shoulder pain, $90. Therapists: Margaret Thompson PT, Daniel Kowalski RMT.\n",
+        "Diabetes class, Tuesdays. Speakers: Margaret Thompson, Daniel Kowalski and Emily Tremblay.\n",
+        "Infusion pump manual. For service ask for Margaret Thompson; 613-555-0142.\n",
+        "Guide du dossier. Soutien : 1 877 555-0148, demandez Margaret Thompson ou Daniel Kowalski.\n",
+        "Restraint policy. Questions: Margaret Thompson, ext. 4417.\n",
+        "Politique sur la contention (Mme Margaret Thompson, poste 3312).\n",
+        ABSTRACT.format("Thompson M, Kowalski D, Tremblay E."),
+        ABSTRACT.format("1. Thompson MJ, Kowalski D, et al. Croup. CMAJ 2019;191:E10."),
+    ],
+)
+def test_people_named_for_a_role_are_found_and_set_no_characteristic(text: str) -> None:
+    screening = _screened(text)
+    people = [one for one in _people(screening) if not one.is_doubtful]
+    assert people
+    for one in people:
+        assert one.reasons[-1].detail == REASON, one
+        assert has_role(one)
+    assert not screening.vector.bits & {PiiBit.FIRST_NAME, PiiBit.LAST_NAME}
+    assert screening.n_people == 0
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Call Margaret Thompson about her biopsy; 613-555-0142.\n",
+        "Contact: Margaret Thompson, 613-555-0142, sister.\n",
+        "Referred by Dr. Kowalski. Margaret Thompson has asthma.\n",
+        "The pharmacist will ask for Margaret Thompson at the desk; she takes warfarin.\n",
+        "Staff found Margaret Thompson on the floor.\n",
+        "Written by Margaret Thompson: I have had diabetes for ten years.\n",
+        "Seen today:\nThompson M, Kowalski D, Tremblay E\nAll stable on insulin.\n",
+        "Margaret Thompson OD, found unresponsive.\n",
+    ],
+)
+def test_patients_are_not_taken_for_it(text: str) -> None:
+    assert PiiBit.LAST_NAME in _screened(text).vector.bits
+
+
+def test_the_last_name_alone_further_down_is_the_same_person() -> None:
+    people = _people(_screened("Prepared by: Margaret Kowalski\nAsk Kowalski before you change the dose.\n"))
+    assert [has_role(one) for one in people] == [True, True]
+
+
+def test_a_patient_beside_the_reviewer_counts() -> None:
+    screening = _screened("Prepared by: Margaret Kowalski\nPatient: Daniel Tremblay, asthma.\n")
+    assert [has_role(one) for one in _people(screening)] == [True, False]
+    assert screening.n_people == 1
