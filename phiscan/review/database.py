@@ -33,6 +33,7 @@ server); alone (what removes rows). An SQLite file takes one writer at a time wh
 
 _TURN = "phiscan_turn"
 _DURABLE = "phiscan_durable"
+_DERIVED = "phiscan_derived"
 # What the server's administrator set must not change what a transaction sees.
 _READ_COMMITTED = {"isolation_level": "READ COMMITTED"}
 
@@ -70,11 +71,20 @@ class Database:
         except sa.exc.SQLAlchemyError as error:
             raise self._store_error(error) from None
 
-    def write(self, action: Callable[[sa.Connection], T], *, durable: bool = False, turn: Turn = "one") -> T:
+    def write(
+        self,
+        action: Callable[[sa.Connection], T],
+        *,
+        durable: bool = False,
+        derived: bool = False,
+        turn: Turn = "one",
+    ) -> T:
         """Run ``action`` in one writing transaction; again from its start when the database was locked.
 
         ``durable``: survives a power cut once this returns (reviewers' decisions); otherwise it survives
-        the death of the process (results of a scan, which a next scan would find again).
+        the death of the process (results of a scan, which a next scan would find again). ``derived``: all
+        that it writes refers to rows that it read before in the same transaction, so that an SQLite file
+        need not look each of them up once more.
 
         Raises:
             StoreError: the database cannot be written.
@@ -84,7 +94,8 @@ class Database:
             message = f"{self.name}: was deleted or replaced while it was in use"
             raise StoreError(message)
         engine = self._engine.execution_options(
-            **{_TURN: turn, _DURABLE: durable}, **({} if is_sqlite(self.url) else _READ_COMMITTED)
+            **{_TURN: turn, _DURABLE: durable, _DERIVED: derived},
+            **({} if is_sqlite(self.url) else _READ_COMMITTED),
         )
         for attempt in range(N_TRIES):
             try:
@@ -201,6 +212,7 @@ def _sqlite_begin(connection: sa.Connection) -> None:
         connection,
         writes=_TURN in options,
         durable=bool(options.get(_DURABLE)),
+        derived=bool(options.get(_DERIVED)),
         patience_s=BUSY_TIMEOUT_S,
     )
 

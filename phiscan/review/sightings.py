@@ -9,7 +9,7 @@ import sqlalchemy as sa
 
 from phiscan.errors import StoreError
 from phiscan.review.statements import Run, chunks, some_runs, within
-from phiscan.review.tables import file, root, sighting
+from phiscan.review.tables import file, root, scan, sighting
 
 
 def see_examined(connection: sa.Connection, scan_id: int, examined: Mapping[int, int]) -> None:
@@ -40,10 +40,15 @@ def see_unchanged(connection: sa.Connection, scan_id: int, runs: Sequence[Run]) 
     ``runs`` are in order and apart. The files of a share are numbered in the order of the crawl, so that
     what did not change is few runs. Returns which of them were gone after the last complete scan.
 
+    All rows that it writes refer to rows that it has read, so that the keys need not be checked again.
+
     Raises:
-        StoreError: a file was never examined.
+        StoreError: a file was never examined, or there is no such scan.
     """
     back: list[int] = []
+    if runs and connection.execute(sa.select(scan.c.id).where(scan.c.id == scan_id)).first() is None:
+        message = f"scan {scan_id}: there is no such scan"
+        raise StoreError(message)
     for some in some_runs(runs):
         among = within(file.c.id, some)
         before = connection.execute(_seen_before(among)).one()

@@ -31,13 +31,19 @@ def connected(connection: Any, _record: Any) -> None:
     cursor.close()
 
 
-def begin(connection: sa.Connection, *, writes: bool, durable: bool, patience_s: float) -> None:
-    """Begin a transaction; a writing one takes the lock now, and waits so long for it."""
+def begin(
+    connection: sa.Connection, *, writes: bool, durable: bool, derived: bool, patience_s: float
+) -> None:
+    """Begin a transaction; a writing one takes the lock now, and waits so long for it.
+
+    ``derived``: foreign keys are not checked in it.
+    """
     if not writes:
         connection.exec_driver_sql("BEGIN")
         return
     level = "FULL" if durable else "NORMAL"
     connection.exec_driver_sql(f"PRAGMA synchronous = {level}")
+    connection.exec_driver_sql(f"PRAGMA foreign_keys = {'OFF' if derived else 'ON'}")
     raw: Any = connection.connection.dbapi_connection
     try:
         raw.execute("PRAGMA busy_timeout = 0")

@@ -184,6 +184,7 @@ class Store:
             lambda connection: recording.record(
                 connection, scan_id, versions_key, results, unchanged, runs=runs, states=folders or {}
             ),
+            derived=not (results or folders),
             turn="beside",
         )
 

@@ -4,7 +4,6 @@ import atexit
 import os
 import random
 import shutil
-import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext
@@ -110,13 +109,15 @@ class Scans:
             )
             with store.database.read() as connection:
                 rows = {tuple(row) for row in connection.execute(query)}
+                # Sightings are noted without this check.
+                assert connection.exec_driver_sql("PRAGMA foreign_key_check").first() is None
             assert len(rows) == done.summary.crawled
         return rows, workers.n_read
 
 
 @pytest.fixture(autouse=True)
 def _no_engine(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys.modules["phiscan.pipeline.scan"], "build_engine", lambda _config: None)
+    monkeypatch.setattr("phiscan.pipeline.engine.build_engine", lambda _config: None)
 
 
 @pytest.fixture

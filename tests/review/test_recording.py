@@ -183,6 +183,9 @@ def test_refuses_a_scan_that_does_not_exist(store: Store) -> None:
         store.finish_scan(7, status="complete", seconds=0.0, now=NOW)
     with pytest.raises(StoreError, match="scan 7: there is no such scan"):
         store.summary(7)
+    scan(store)
+    with pytest.raises(StoreError, match="scan 7: there is no such scan"):
+        store.record(7, "v1", [], unchanged=[1])
 
 
 @pytest.mark.bench
