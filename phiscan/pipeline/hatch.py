@@ -69,13 +69,9 @@ class Hatch:
         self._server: _Server | None = None
 
     def __enter__(self) -> Self:
-        """Open the hatch."""
+        """Make its folder; it opens when the first file is there to be handed out."""
         self._folder = make_folder()
-        # Through /proc, because the path of a socket may not be longer than 107 bytes.
         self._entry = os.open(self._folder, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
-        self._server = _Server(f"/proc/self/fd/{self._entry}/hatch", self)
-        serve = partial(self._server.serve_forever, poll_interval=LOOK_S)
-        threading.Thread(target=serve, name="hatch", daemon=True).start()
         return self
 
     def __exit__(
@@ -101,7 +97,16 @@ class Hatch:
     def put(self, source: SourceFile, held: MemoryFile | ExtractError) -> None:
         """Hold a fetched file, or the reason why there is none, for whoever asks."""
         with self._lock:
+            if self._server is None:
+                self._server = self._opened()
             self._held[key_of(source)] = held
+
+    def _opened(self) -> _Server:
+        # Through /proc, because the path of a socket may not be longer than 107 bytes.
+        server = _Server(f"/proc/self/fd/{self._entry}/hatch", self)
+        serve = partial(server.serve_forever, poll_interval=LOOK_S)
+        threading.Thread(target=serve, name="hatch", daemon=True).start()
+        return server
 
     def take_back(self, source: SourceFile) -> None:
         """Drop what is held for a file."""
