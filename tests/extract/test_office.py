@@ -171,3 +171,29 @@ def test_reads_rtf_with_code_pages_notes_and_unicode(read: Read) -> None:
         assert words in document.text, words
     assert "hidden generator" not in document.text
     assert "?" not in document.text
+
+
+def test_what_a_program_counts_and_switches_is_no_text(read: Read) -> None:
+    document = docx.Document()
+    document.core_properties.author = "Dr Author"
+    packed = io.BytesIO()
+    document.save(packed)
+    switches = (
+        b'<Properties xmlns="http://schemas.openxmlformats.org/officeDocument/2006/extended-properties">'
+        b"<Company>Riverbend Clinic</Company><Words>12</Words><ScaleCrop>false</ScaleCrop>"
+        b"<SharedDoc>true</SharedDoc><AppVersion>14.0000</AppVersion></Properties>"
+    )
+    custom = (
+        b'<Properties xmlns="http://schemas.openxmlformats.org/officeDocument/2006/custom-properties">'
+        b'<property name="Chart"><v>0048812</v></property></Properties>'
+    )
+    made = io.BytesIO()
+    with zipfile.ZipFile(packed) as old, zipfile.ZipFile(made, "w") as new:
+        for name in old.namelist():
+            new.writestr(name, switches if name == "docProps/app.xml" else old.read(name))
+        new.writestr("docProps/custom.xml", custom)
+    text = read(made.getvalue(), "a.docx").text
+    assert "Dr Author" in text
+    assert "Company: Riverbend Clinic" in text
+    assert "Chart: 0048812" in text
+    assert not any(word in text for word in ("ScaleCrop", "SharedDoc", "AppVersion", "Words"))
