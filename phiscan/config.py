@@ -64,6 +64,7 @@ class Config:
     passwords_file: str = ""  # one password per line, tried on encrypted files
     k: int = 3  # neighbours in the health classifier
     audit_share: float = 1.0  # share of files on which all is computed, also what cannot change the referral
+    second_names_share: float = 0.1  # share of files whose names a second family looks for too, to estimate
     limits: Limits = field(default_factory=Limits)
     tables: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # ROOM_TABLES as they were written
     source: str = "defaults"  # which file this came from, for messages
@@ -280,8 +281,9 @@ def _checked(config: Config) -> Config:
             _refuse(f"{config.source}: limits.{item.name}", "a number above 0 and below 2^60")
     if not 0 <= config.workers <= MAX_WORKERS:
         _refuse(f"{config.source}: workers", f"0 (one per core) to {MAX_WORKERS}")
-    if not 0 <= config.audit_share <= 1:  # refuses NaN too
-        _refuse(f"{config.source}: audit_share", "a number from 0 to 1")
+    for name in ("audit_share", "second_names_share"):
+        if not 0 <= getattr(config, name) <= 1:  # refuses NaN too
+            _refuse(f"{config.source}: {name}", "a number from 0 to 1")
     if not 1 <= config.k <= MAX_K:
         _refuse(f"{config.source}: k", f"a positive number up to {MAX_K}")
     return config

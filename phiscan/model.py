@@ -282,7 +282,7 @@ class Reason:
     ``detail`` never holds document text, only names from our own rules and dictionaries.
     """
 
-    kind: str  # "rule", "context", "check", "header", "gazetteer", "label", "title", "place", "doubt", ...
+    kind: str  # "rule", "context", "check", "gazetteer", "label", "title", "place", "role", "doubt", ...
     detail: str
     score: float  # the score after this step
 
@@ -372,6 +372,12 @@ class HealthScore:
     nearest_prototype: str  # name of the nearest prototype, "" without terms
     terms: tuple[TermHit, ...]
     window: WindowBag | None = None  # None where no window says anything
+
+
+# The verdict of the second family of name recognizers, stored behind those of the three detectors: under the
+# first name where the file was drawn at random, under the other where a name alone would have referred it.
+SECOND_NAMES, SECOND_NAMES_NEAR = "second_names", "second_names_near"
+SECOND_LISTS = frozenset({SECOND_NAMES, SECOND_NAMES_NEAR})
 
 
 @dataclass(frozen=True, slots=True)

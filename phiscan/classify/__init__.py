@@ -1,12 +1,13 @@
 """Tell clinical information about a person from everything else, and join it with the identifiers found."""
 
 from phiscan.classify.classifier import HINT, Classifier, build_classifier, classify
-from phiscan.classify.decision import decide, weigh
+from phiscan.classify.decision import HEALTH, decide, lacks_only_a_name, weigh
 from phiscan.classify.detectors import DETECTORS, detect
 from phiscan.classify.topics import label_of, topic_of, topics
 
 __all__ = [
     "DETECTORS",
+    "HEALTH",
     "HINT",
     "Classifier",
     "build_classifier",
@@ -14,6 +15,7 @@ __all__ = [
     "decide",
     "detect",
     "label_of",
+    "lacks_only_a_name",
     "topic_of",
     "topics",
     "weigh",

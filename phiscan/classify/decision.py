@@ -7,7 +7,7 @@ case that every referral carries. docs/reference/decision-table.md explains each
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, Final
 
 from phiscan.classify.features import BLOCKS
@@ -150,6 +150,11 @@ def row_of(evidence: Evidence) -> Row:
 def refers(evidence: Evidence) -> bool:
     """Tell whether a file with this evidence is referred."""
     return row_of(evidence).referral is Referral.REFERRED
+
+
+def lacks_only_a_name(evidence: Evidence) -> bool:
+    """Tell whether a file is a near miss of the name finders: not referred, but it would be by any name."""
+    return not refers(evidence) and refers(replace(evidence, name=True))
 
 
 def weigh(document: Document, screening: Screening, health: HealthScore) -> Evidence:

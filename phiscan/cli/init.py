@@ -47,6 +47,9 @@ home = ".phiscan"
 # Share of the files on which everything is computed, also what cannot change whether they are referred.
 # audit_share = 1.0
 
+# Share of the files in which a second family of name recognizers looks too, to estimate what was missed.
+# second_names_share = 0.1
+
 # What one file may cost; what is beyond is recorded as not read.
 [limits]
 # time_s = 60.0

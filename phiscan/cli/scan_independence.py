@@ -7,10 +7,12 @@ detector holds for PHI stand for them.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from itertools import combinations
 from typing import Any
 
+from phiscan.model import SECOND_LISTS
 from phiscan.review.items import Detectors
 
 
@@ -18,10 +20,14 @@ def independence(histories: Mapping[Detectors, int]) -> list[dict[str, Any]]:
     """Return for every pair its mutual information in nats and the exact permutation p-value.
 
     ``files`` is the number compared: those that a detector outside the pair holds for PHI. Files on which the
-    cascade left a detector out are not compared.
+    cascade left a detector out are not compared. The second family of name recognizers, which saw a sample
+    only, is the report's business.
     """
-    names = max(([name for name, _ in history] for history in histories), key=len, default=[])
-    whole = {history: n_files for history, n_files in histories.items() if len(history) == len(names)}
+    of_all: Counter[Detectors] = Counter()
+    for history, n_files in histories.items():
+        of_all[tuple(said for said in history if said[0] not in SECOND_LISTS)] += n_files
+    names = max(([name for name, _ in history] for history in of_all), key=len, default=[])
+    whole = {history: n_files for history, n_files in of_all.items() if len(history) == len(names)}
     found = []
     for first, second in combinations(names, 2):
         counts = [0, 0, 0, 0]

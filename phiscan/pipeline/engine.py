@@ -29,9 +29,11 @@ from phiscan.model import (
     StoredFinding,
     StoredTerm,
 )
+from phiscan.pipeline.second_list import place_in_order, second_verdict
 from phiscan.pipeline.signature import signature
 from phiscan.review.identity import keyed_hash, load_key, shape
 from phiscan.screen.prototypes import Prototype
+from phiscan.screen.second_names import SecondNames
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +46,8 @@ class Engine:
     key: bytes = field(repr=False)
     passwords: tuple[str, ...] = field(default=(), repr=False)
     audit_share: float = 1.0  # of the files; on the others the cascade leaves out what decides nothing
+    second: SecondNames | None = None  # the second family of name recognizers; None = it is not asked
+    second_share: float = 0.0  # of the files, drawn at random; near misses are asked about besides
 
     @property
     def cheap_screener(self) -> screen.Screener:
@@ -77,6 +81,8 @@ def build_engine(config: Config) -> Engine:
         key=load_key(config.key_file),
         passwords=read_passwords(config),
         audit_share=config.audit_share,
+        second=SecondNames.load() if config.second_names_share else None,
+        second_share=config.second_names_share,
     )
 
 
@@ -116,6 +122,15 @@ def examine(
         detectors = classify.detect(document, screening, health, None)
     else:
         detectors = classify.detect(document, screening, health, engine.classifier)
+        detectors += second_verdict(
+            document,
+            screening,
+            health,
+            second=engine.second,
+            # Within the audit sample, so that all lists are known of what is drawn.
+            share=min(engine.second_share, engine.audit_share),
+            key=engine.key,
+        )
     lap("classify")
     return Examination(screening, health, referral, case, detectors)
 
@@ -127,8 +142,7 @@ def in_audit_sample(document: Document, engine: Engine) -> bool:
     """
     if engine.audit_share >= 1.0 or not document.content_hash:
         return True
-    place = int(keyed_hash(engine.key, "audit sample", document.content_hash)[:16], 16)
-    return place < engine.audit_share * 2**64
+    return place_in_order(document, engine.key) < engine.audit_share
 
 
 def process(source: SourceFile, engine: Engine) -> Processed:

@@ -30,6 +30,7 @@ def versions(config: Config) -> dict[str, str]:
         "k": config.k,
         "name_pipeline": config.name_pipeline,
         "audit_share": config.audit_share,
+        "second_names_share": config.second_names_share,
     }
     package = Path(str(resources.files("phiscan")))
     models = [package / room / "data" for room in ("classify", "screen")]

@@ -245,6 +245,30 @@ class Capture:
 
 
 @dataclass(frozen=True, slots=True)
+class SecondFamily:
+    """What a second family of name recognizers adds: a fourth list on a random sample, and near misses.
+
+    ``capture`` and ``histories`` are over the ``sampled`` of the ``read`` files alone; ``missed_of_all`` is
+    its averaged estimate scaled up to all files that were read, and ``reason`` says why there is none. A near
+    miss would be referred if any name had been found in it; those outside the sample are counted in
+    ``near_misses``. In ``near_misses_named`` the second family finds a full name, and of these
+    ``near_misses_named_open`` have no verdict; ``near_misses_phi`` were confirmed.
+    """
+
+    read: int
+    sampled: int
+    capture: Capture
+    histories: tuple[History, ...]
+    missed_of_all: float | None
+    reason: str | None
+    near_misses: int
+    near_misses_named: int
+    near_misses_named_open: int
+    near_misses_phi: int
+    assumption: str
+
+
+@dataclass(frozen=True, slots=True)
 class TypeCount:
     """Findings of one identifier type in the referred files."""
 
@@ -357,6 +381,8 @@ class FileEntry:
     people: int
     findings: int
     detectors: dict[str, bool]
+    second_drawn: bool | None  # the second family's verdict on a file of its random sample
+    second_near: bool | None  # and on a near miss that was not drawn
     unread_parts: int
     verdict: Verdict | None
     reviewer: str
@@ -396,6 +422,7 @@ class ReportData:
     verification: Verification
     stopping: Stopping
     capture: Capture
+    second_family: SecondFamily
     findings_by_type: tuple[TypeCount, ...]
     type_levels: TypeLevels
     formats: tuple[Group, ...]

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from phiscan import __version__
 from phiscan.metrics.intervals import proportion
-from phiscan.model import Outcome, Referral, Verdict
+from phiscan.model import SECOND_LISTS, SECOND_NAMES, SECOND_NAMES_NEAR, Outcome, Referral, Verdict
 from phiscan.report import elusion, missed, screened
 from phiscan.report.blind_review import blind_review
 from phiscan.report.change import change
@@ -40,6 +40,7 @@ from phiscan.report.oversight import oversight
 from phiscan.report.owners import owners, readers
 from phiscan.report.ranking import rankings
 from phiscan.report.reading import StoredScan, read_scan
+from phiscan.report.second_names import second_family
 from phiscan.report.type_levels import type_levels
 from phiscan.report.verification import corrected, stopping
 from phiscan.report.words import CHARACTERISTICS
@@ -140,6 +141,7 @@ def gather(
         verification=corrected(overall, sample),
         stopping=stopping(overall, sample),
         capture=capture,
+        second_family=second_family(read),
         findings_by_type=by_type(stored.findings, stored.distinct, _confirmed(read)),
         type_levels=type_levels(stored.findings, stored.distinct, _confirmed(read)),
         formats=by_format(files),
@@ -207,7 +209,9 @@ def _file_entry(row: FileRow, names: Names) -> FileEntry:
         health_score=row.health_score,
         people=row.n_people,
         findings=row.n_findings,
-        detectors=dict(row.detectors),
+        detectors={name: said for name, said in row.detectors if name not in SECOND_LISTS},
+        second_drawn=dict(row.detectors).get(SECOND_NAMES),
+        second_near=dict(row.detectors).get(SECOND_NAMES_NEAR),
         unread_parts=len(row.unread),
         verdict=row.verdict,
         reviewer=visible(row.reviewer),

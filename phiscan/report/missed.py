@@ -58,8 +58,10 @@ def histories(files: Sequence[FileEntry]) -> tuple[History, ...]:
     )
 
 
-def capture_recapture(files: Sequence[FileEntry]) -> Capture:
+def capture_recapture(files: Sequence[FileEntry], *, every_total: bool = True) -> Capture:
     """Estimate the PHI files that no detector found, by every pair and by all log-linear models.
+
+    ``every_total``: latent classes and formats too, which take long with few files on four lists.
 
     Source: Mane et al. (2004), section 2; Goldberg & Wittes (1978); Fienberg (1972).
     """
@@ -77,7 +79,8 @@ def capture_recapture(files: Sequence[FileEntry]) -> Capture:
     table = capture_table(list(counts), list(counts.values())) if reason is None else None
     pairs = () if table is None else pair_estimates(table, names)
     models = missed.estimate_missed(table) if table and len(names) >= MODEL_DETECTORS else None
-    formats, summed = by_format(_confirmed_histories(files)) if table else ((), None)
+    formats, summed = by_format(_confirmed_histories(files)) if table and every_total else ((), None)
+    every = totals(table, names, models) if table and models and every_total else ()
     return Capture(
         detectors=names,
         n_found=n_found,
@@ -86,7 +89,7 @@ def capture_recapture(files: Sequence[FileEntry]) -> Capture:
         counts={"".join(map(str, history)): count for history, count in counts.items()},
         pairs=pairs,
         models=models,
-        totals=(*(totals(table, names, models) if table and models else ()), *([summed] if summed else [])),
+        totals=(*every, *([summed] if summed else [])),
         formats=formats,
         reason=reason,
         warnings=() if reason else (*_warnings(n_found, n_open, outside, models), *coverage_warnings(pairs)),

@@ -29,6 +29,8 @@ def tables(data: ReportData) -> dict[str, Table]:
         tables_estimated.pairs(data),
         tables_estimated.models(data),
         tables_estimated.formats(data),
+        tables_estimated.second_histories(data),
+        tables_estimated.second_pairs(data),
         _types(data),
         _type_levels(data),
         _groups("formats", "By format, as found in the content", "Format", data.formats, FORMATS),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from phiscan.report.data import Characteristic, ReportData
+from phiscan.report.data import Capture, Characteristic, History, ReportData
 from phiscan.report.data_estimated import Estimate
 from phiscan.report.missed import meaning
 from phiscan.report.table import Cell, Column, Table
@@ -64,9 +64,20 @@ def relative(data: ReportData) -> Table:
 
 def histories(data: ReportData) -> Table:
     """Return the capture histories of the detectors."""
-    names = data.capture.detectors
+    caption = "Which detectors said PHI, and what people said"
+    return _histories("histories", caption, data.capture.detectors, data.histories)
+
+
+def second_histories(data: ReportData) -> Table:
+    """Return the capture histories of the random sample, the second family among them."""
+    family = data.second_family
+    caption = "The random sample: which detectors and the second family said PHI, and what people said"
+    return _histories("second_histories", caption, family.capture.detectors, family.histories)
+
+
+def _histories(name: str, caption: str, names: Sequence[str], found: Sequence[History]) -> Table:
     columns = (
-        *(Column(name, name.capitalize(), "flag") for name in names),
+        *(Column(said, said.replace("_", " ").capitalize(), "flag") for said in names),
         Column("files", "Files", "count"),
         Column("referred", "Referred", "count"),
         Column("phi", "PHI", "count"),
@@ -75,16 +86,16 @@ def histories(data: ReportData) -> Table:
     )
     rows = [
         (
-            *("yes" if h.detectors[name] else "no" for name in names),
+            *("yes" if h.detectors[said] else "no" for said in names),
             h.files,
             h.referred,
             h.phi,
             h.not_phi,
             h.unverified,
         )
-        for h in data.histories
+        for h in found
     ]
-    return Table("histories", "Which detectors said PHI, and what people said", columns, tuple(rows))
+    return Table(name, caption, columns, tuple(rows))
 
 
 def sample(data: ReportData) -> Table:
@@ -102,6 +113,15 @@ def sample(data: ReportData) -> Table:
 
 def pairs(data: ReportData) -> Table:
     """Return the estimates of two detectors at a time."""
+    return _pairs("pairs", "Two detectors at a time", data.capture)
+
+
+def second_pairs(data: ReportData) -> Table:
+    """Return the same on the random sample, the second family among them."""
+    return _pairs("second_pairs", "Two lists at a time, on the random sample", data.second_family.capture)
+
+
+def _pairs(name: str, caption: str, capture: Capture) -> Table:
     columns = (
         Column("first", "First"),
         Column("second", "Second"),
@@ -129,9 +149,9 @@ def pairs(data: ReportData) -> Table:
             p.dependence,
             p.p_value,
         )
-        for p in data.capture.pairs
+        for p in capture.pairs
     ]
-    return Table("pairs", "Two detectors at a time", columns, tuple(rows))
+    return Table(name, caption, columns, tuple(rows))
 
 
 def models(data: ReportData) -> Table:

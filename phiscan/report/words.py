@@ -71,6 +71,8 @@ DETECTORS: dict[str, str] = {
     "patterns": "identifiers that rules find, and how many and how dense the health terms are",
     "names": "person names, and how near the health prototypes are",
     "text": "how the text is written, with all of that masked",
+    "second_names": "person names by a second family, on a random sample, and the health score",
+    "second_names_near": "the same, asked because a name alone would have referred the file",
 }
 
 # The rows of the decision table (docs/reference/decision-table.md) in words.

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from phiscan.model import (
+    SECOND_LISTS,
     Outcome,
     PiiBit,
     PiiVector,
@@ -94,10 +95,10 @@ class ScanSummary:
 
     @property
     def by_detector(self) -> dict[str, int]:
-        """Count the files that each detector holds for PHI."""
+        """Count the files that each detector holds for PHI; the second family saw a sample only."""
         found: dict[str, int] = {}
         for history, n_files in self.histories.items():
-            for name, is_phi in history:
+            for name, is_phi in (said for said in history if said[0] not in SECOND_LISTS):
                 found[name] = found.get(name, 0) + n_files * is_phi
         return found
 

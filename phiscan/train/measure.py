@@ -10,7 +10,7 @@ from pathlib import Path
 
 from phiscan.model import Document, EntityType
 from phiscan.screen.gazetteer import Word, load_gazetteer
-from phiscan.screen.tagger import TaggerRecognizer
+from phiscan.screen.names import NameRecognizer
 from phiscan.train.documents import Labelled
 from phiscan.train.foreign import LABELS
 
@@ -75,7 +75,7 @@ def made(documents: Iterable[Labelled]) -> Iterator[Marked]:
 
 
 def measure(  # noqa: C901 (one count after the other reads best in one place)
-    recognizer: TaggerRecognizer, documents: Iterable[Marked], *, fully_marked: bool
+    recognizer: NameRecognizer, documents: Iterable[Marked], *, fully_marked: bool
 ) -> tuple[Figures, list[str]]:
     """Return the figures of one set, in percent, and where the tagger erred with persons.
 

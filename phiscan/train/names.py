@@ -46,7 +46,15 @@ N_HELD_OUT = 600  # documents of templates that no fold has seen
 TEMPLATES_FOLD = "templates"  # the fold that leaves out templates alone, when there is no foreign text
 HELD_OUT = "held-out templates"
 CARD = "model-card-names.md"
-DICTIONARIES = ("first_names", "last_names", "ordinary_words", "name_cues", "places", "nations")
+DICTIONARIES = (
+    "first_names",
+    "last_names",
+    "ordinary_words",
+    "ordinary_words_fr",
+    "name_cues",
+    "places",
+    "nations",
+)
 _RECIPE = (
     "train/documents.py", "train/people.py", "train/world.py", "train/words.py", "train/foreign.py",
     "train/examples.py",
@@ -108,7 +116,7 @@ def train_names(settings: Settings, *, data: Path | None, out: Path, last: Path,
     for module in PACKAGES:
         needed(module)
     before = last_card(last)
-    hashes = _hashes(data)
+    hashes = hashes_of(data)
     recipe = _recipe(settings, hashes)
     hashes |= dict.fromkeys(own_texts(), _sha256([OWN])) | {HELD_OUT: recipe}
     folds = {name: Fold(some, held_out=True) for name, some in FOLDS.items()} if data else {}
@@ -146,7 +154,7 @@ def train_names(settings: Settings, *, data: Path | None, out: Path, last: Path,
 
 def train(settings: Settings, fold: Fold, *, data: Path | None, out: Path) -> dict[str, Any]:
     """Train on everything but what ``fold`` leaves out, write the weights, return what was done."""
-    documents = list(_corpora(settings, fold, data))
+    documents = list(corpora(settings.seed, settings.n_documents, fold, data))
     gazetteer = load_gazetteer()
     kinds = load_kinds(gazetteer)
     used = inventory([d for _, d in documents], kinds, min_documents=settings.min_word_documents)
@@ -200,13 +208,13 @@ def _made_by(recipe: str, out: Path) -> bool:
         return False
 
 
-def _corpora(settings: Settings, fold: Fold, data: Path | None) -> Iterator[tuple[str, Labelled]]:
+def corpora(seed: int, n_documents: int, fold: Fold, data: Path | None) -> Iterator[tuple[str, Labelled]]:
     """Yield all training documents with the name of their source."""
-    for document in Writer(settings.seed, without_held_out=fold.held_out).documents(settings.n_documents):
+    for document in Writer(seed, without_held_out=fold.held_out).documents(n_documents):
         yield "generator", document
     if data is None:
         return
-    world = World(settings.seed + 1)
+    world = World(seed + 1)
     for family, names in FAMILIES.items():
         if family not in fold.families:
             for name in names:
@@ -214,7 +222,7 @@ def _corpora(settings: Settings, fold: Fold, data: Path | None) -> Iterator[tupl
                     yield name, document
 
 
-def _hashes(data: Path | None) -> dict[str, str]:
+def hashes_of(data: Path | None) -> dict[str, str]:
     """Return the SHA-256 of every set, dictionary and template file.
 
     Raises:
