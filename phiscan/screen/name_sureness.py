@@ -64,7 +64,7 @@ def _least_alone(word: str, flags: int, look_up: Callable[[str], int]) -> tuple[
         return WORDLY, WORDLY  # a country first of all, also where it is a name: France, Jordan
     if is_only_a_name(flags):
         return SHOWN, ABBREVIATION if word.isupper() and len(word) <= _ABBREVIATION_CHARS else ALONE
-    if _is_made_up(word, look_up):
+    if is_made_up(word, look_up):
         return NEVER, NEVER
     if word.isupper():
         return CAPITALS, CAPITALS
@@ -84,7 +84,7 @@ def _worldly(words: Sequence[str], flags: Sequence[int]) -> float:
     return WORDLY if any(f & _NAMES for f in flags) and not has_numeral else NEVER  # no "Stage II"
 
 
-def _is_made_up(word: str, look_up: Callable[[str], int]) -> bool:
+def is_made_up(word: str, look_up: Callable[[str], int]) -> bool:
     """Tell whether a word joins words as programs name things: ScaleCrop, not McDonald or JaneDoe."""
     humps = _HUMPS.findall(word)
     if len(humps) < 2 or not word.isalpha() or word.isupper():  # noqa: PLR2004 (two words are joined)

@@ -9,7 +9,7 @@ probability, by which it can be kept or dropped afterwards.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Self
@@ -21,15 +21,16 @@ from phiscan.errors import DictionaryError
 from phiscan.model import Document, EntityType, Finding, PiiBit, Reason, Span
 from phiscan.screen.gazetteer import Gazetteer, Word, fold, load_gazetteer, terms
 from phiscan.screen.hl7 import is_message
-from phiscan.screen.name_sureness import SHOWN, is_only_a_name, least
+from phiscan.screen.name_sureness import SHOWN, is_made_up, is_only_a_name, least
 from phiscan.screen.name_tokens import CREDENTIALS, FIRST_ONLY, FULL_NAME, LAST_ONLY, is_term
 from phiscan.screen.patterns import bits_of
 from phiscan.screen.tagger_features import Stream
 from phiscan.screen.tagger_model import TaggerModel
-from phiscan.screen.tagger_tokens import Ints, Kinds
+from phiscan.screen.tagger_tokens import HEALTH, PLACE, Ints, Kinds
 from phiscan.screen.viterbi import Floats
 
 SOURCE = "names.tagger"
+_Tagged = tuple[int, int, str, float]  # start, end, kind, score
 PERSON = "PER"
 _ADDRESS = "ADR"
 FAVOUR = {PERSON: 2.0}  # added to the scores of these labels on the best path
@@ -58,6 +59,8 @@ _HEALTH = ("body", "conditions", "drugs", "icd10cm", "labs", "mental", "procedur
 _MIN_HEALTH_CHARS = 4
 _FIRST_COLUMN = re.compile(r"^[^#\t\n]+", re.MULTILINE)
 _WORDS = re.compile(r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*")
+_ABBREVIATION = re.compile(r"[A-Z]{1,3}")
+_KEY = re.compile(r"(?:[0-9A-F]{4}[ :-]?){2,}")  # of a cipher: "0A48 2D8B"
 # What a street address has at least: one word alone ("Téléc.") is the label of something else.
 _NUMBER_OR_WORDS = re.compile(r"\d|[^\W\d_]\W+[^\W\d_]")
 
@@ -110,17 +113,15 @@ class TaggerRecognizer:
         if is_message(text):
             return  # its fields say what they are
         for base, chunk in _chunks(text):
-            for start, end, kind, score in self.spans(chunk):
+            for start, end, kind, score in _joined(chunk, self.spans(chunk)):
                 if start == end:
                     continue  # a sign that takes no room
-                if kind == _ADDRESS and not _NUMBER_OR_WORDS.search(chunk, start, end):
-                    continue
                 if score >= MIN_SCORE[kind]:
                     finding = self._finding(text, Span(base + start, base + end), kind, score)
                     if finding is not None:
                         yield finding
 
-    def spans(self, text: str) -> Iterator[tuple[int, int, str, float]]:
+    def spans(self, text: str) -> Iterator[_Tagged]:
         """Yield ``(start, end, kind, score)`` of every name on the best path, in text order."""
         model = self._model
         stream = model.lexicon.read(text)
@@ -159,36 +160,57 @@ class TaggerRecognizer:
         return shares
 
     def _finding(self, text: str, span: Span, label: str, score: float) -> Finding | None:
-        kind = _TYPES[label]
-        bits = bits_of(kind)
-        if kind is EntityType.PERSON:
-            trimmed = self._trimmed(text, span)
-            if trimmed is None:
-                return None
-            span = trimmed
-            if is_term(text, span.end, self._gazetteer, kinds=Word.EPONYM):
-                return None  # "Joubert syndrome": named after somebody
-            words = [word for word in _WORDS.findall(span.of(text)) if len(word) > 1]
-            if not words:
-                return None
-            possible, firm = least(words, self._model.lexicon.flags)
-            if len(words) == 1 and fold(words[0]) in self._gazetteer.places and _is_cell(text, span):
-                firm = max(firm, MIN_CITY)
-            if score < possible:
-                return None
-            low = max(0, span.start - _HEALTH_REACH)
-            titled = _HEALTH_BEFORE.search(text[low : span.start]) is not None
-            if titled and score >= firm:
-                score = max(score, MIN_TITLED)
-            if titled or CREDENTIALS.match(text, span.end):
-                kind, bits = EntityType.HEALTH_PROFESSIONAL, bits_of(EntityType.HEALTH_PROFESSIONAL)
-            else:
-                bits = self._parts(words, span.of(text))
-            if score < firm:
-                reasons = (Reason("model", SOURCE, score), Reason("doubt", DOUBT, min(score, MAX_DOUBTFUL)))
-                return Finding(span, kind, SOURCE, reasons[-1].score, frozenset(), reasons)
+        if label == PERSON:
+            return self._person(text, span, score)
+        kind: EntityType | None = _TYPES[label]
+        if label == _ADDRESS:
+            kind = self._address(span.of(text))
+        elif kind is EntityType.LOCATION and _ABBREVIATION.fullmatch(span.of(text)):
+            kind = kind if fold(span.of(text)) in self._gazetteer.places else None  # "BP 120/80"
+        if kind is None:
+            return None
         score = min(score, MAX_SCORE)
+        return Finding(span, kind, SOURCE, score, bits_of(kind), (Reason("model", SOURCE, score),))
+
+    def _person(self, text: str, span: Span, score: float) -> Finding | None:
+        trimmed = self._trimmed(text, span)
+        if trimmed is None:
+            return None
+        span = trimmed
+        if is_term(text, span.end, self._gazetteer, kinds=Word.EPONYM):
+            return None  # "Joubert syndrome": named after somebody
+        words = [word for word in _WORDS.findall(span.of(text)) if len(word) > 1]
+        if not words:
+            return None
+        possible, firm = least(words, self._model.lexicon.flags)
+        if len(words) == 1 and fold(words[0]) in self._gazetteer.places and _is_cell(text, span):
+            firm = max(firm, MIN_CITY)
+        if score < possible:
+            return None
+        kind, bits = EntityType.PERSON, self._parts(words, span.of(text))
+        titled = _HEALTH_BEFORE.search(text[max(0, span.start - _HEALTH_REACH) : span.start]) is not None
+        if titled or CREDENTIALS.match(text, span.end):
+            kind, bits = EntityType.HEALTH_PROFESSIONAL, bits_of(EntityType.HEALTH_PROFESSIONAL)
+        if score < firm:
+            reasons = (Reason("model", SOURCE, score), Reason("doubt", DOUBT, min(score, MAX_DOUBTFUL)))
+            return Finding(span, kind, SOURCE, reasons[-1].score, frozenset(), reasons)
+        score = min(max(score, MIN_TITLED) if titled else score, MAX_SCORE)
         return Finding(span, kind, SOURCE, score, bits, (Reason("model", SOURCE, score),))
+
+    def _address(self, text: str) -> EntityType | None:
+        """Return what a street address of the model is: without number and street a place, or nothing."""
+        if not _NUMBER_OR_WORDS.search(text) or _KEY.fullmatch(text):
+            return None
+        words = _WORDS.findall(text)
+        look_up = self._model.lexicon.flags
+        flags = [look_up(word) for word in words]
+        if any(f & Word.NOT_PERSON for f in flags):
+            return EntityType.STREET_ADDRESS  # it says street, drive, building
+        if any(f & HEALTH for f in flags) and not any(f & PLACE for f in flags):
+            return None  # "120/80, sodium 140"
+        if words and all(is_made_up(word, look_up) for word in words):
+            return None  # "PageLimit 0"
+        return EntityType.STREET_ADDRESS if any(map(str.isdigit, text)) else EntityType.LOCATION
 
     def _trimmed(self, text: str, span: Span) -> Span | None:
         """Return the span without what is no name at its ends.
@@ -223,6 +245,21 @@ class TaggerRecognizer:
             return FULL_NAME
         flags = self._gazetteer.of(words[0])
         return FIRST_ONLY if flags & Word.FIRST else LAST_ONLY
+
+
+def _joined(text: str, spans: Iterable[_Tagged]) -> Iterator[_Tagged]:
+    """Yield spans as ``spans`` gives them, parts of one street address as one: "12", "elm street"."""
+    held: _Tagged | None = None
+    for span in spans:
+        start, end, kind, score = span
+        if held is not None and held[2] == kind == _ADDRESS and text[held[1] : start] in {" ", ", ", ","}:
+            held = (held[0], end, kind, max(held[3], score))
+            continue
+        if held is not None:
+            yield held
+        held = span
+    if held is not None:
+        yield held
 
 
 def _is_cell(text: str, span: Span) -> bool:

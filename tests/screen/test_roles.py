@@ -8,7 +8,7 @@ from phiscan.screen import build_screener, screen
 from phiscan.screen.roles import REASON, has_role
 
 SCREENER = build_screener(Config())
-ABSTRACT = "Asthma in Cree children: a cohort\n{}\nMethods: we enrolled 412 children with asthma.\n"
+ABSTRACT = "Asthma in school children: a cohort\n{}\nMethods: we enrolled 412 children with asthma.\n"
 
 
 def _screened(text: str) -> Screening:
