@@ -51,10 +51,20 @@ def test_prints_version() -> None:
     assert _run("--version").stdout.startswith("phiscan, version ")
 
 
-def test_starts_without_loading_what_a_command_does_not_need() -> None:
-    heavy = "('spacy', 'sklearn', 'matplotlib', 'sqlalchemy', 'numpy')"
+@pytest.mark.parametrize(
+    ("arguments", "heavy"),
+    [
+        (["--help"], ("spacy", "sklearn", "matplotlib", "sqlalchemy", "numpy")),
+        # A scan that finds nothing to read needs no readers, rules, workers or screens.
+        (["scan", "--help"], ("numpy", "pebble", "rich", "prometheus_client", "smtplib", "pwdlib")),
+        (["scan", "--help"], ("phiscan.pipeline.engine", "phiscan.extract.reading", "phiscan.review.desk")),
+    ],
+)
+def test_starts_without_loading_what_a_command_does_not_need(
+    arguments: list[str], heavy: tuple[str, ...]
+) -> None:
     code = (
-        "import sys, phiscan.cli; phiscan.cli.app.main(['--help'], standalone_mode=False);"
+        f"import sys, phiscan.cli; phiscan.cli.app.main({arguments}, standalone_mode=False);"
         f"print([m for m in {heavy} if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
