@@ -384,7 +384,7 @@ def test_bench_server(database: Path, tmp_path: Path) -> None:
 @contextmanager
 def without_list() -> Iterator[None]:
     kept = work_rows.take_in
-    work_rows.take_in = lambda *_: None  # type: ignore[assignment]
+    work_rows.take_in = lambda *_: None
     try:
         yield
     finally:
