@@ -14,4 +14,8 @@ settings.load_profile("ci" if os.environ.get("CI") else "here")
 # A shell lets what runs in its background ignore Ctrl-C, and so would every program that a test starts.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
+# spaCy takes seconds to load in each worker that draws a file for the second family of names: who tests it
+# asks for it.
+os.environ.setdefault("PHISCAN_SECOND_NAMES_SHARE", "0")
+
 pytest_plugins = ("tests.postgresql",)

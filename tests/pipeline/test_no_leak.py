@@ -22,7 +22,8 @@ def _found_in(data: bytes, values: set[str]) -> set[str]:
 
 
 @pytest.mark.slow
-def test_no_identifier_outlives_the_scan(tool: Tool) -> None:
+def test_no_identifier_outlives_the_scan(tool: Tool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PHISCAN_SECOND_NAMES_SHARE", "1")
     values = _planted()
     assert len(values) > 200
     assert min(map(len, values)) >= 6
@@ -44,6 +45,8 @@ def test_no_identifier_outlives_the_scan(tool: Tool) -> None:
         assert "internal error" not in done.stderr, (arguments, done.stderr)
         printed += [done.stdout, done.stderr]
     left = [p for folder in (tool.home, report, tool.temp) for p in folder.rglob("*") if p.is_file()]
+    family = json.loads((report / "report.json").read_text(encoding="utf-8"))["second_family"]
+    assert any(history["detectors"]["second_names"] for history in family["histories"])  # it read them, too
     assert {"phiscan.db", "report.html"} <= {p.name for p in left}
     for path in left:
         assert _found_in(path.read_bytes(), values) == set(), path.name
