@@ -33,7 +33,7 @@ MAIL_HEADER: Final = "#headers"  # how the locator of a mail's header segment en
 NAMES: Final = frozenset({PiiBit.FIRST_NAME, PiiBit.LAST_NAME})
 
 HEALTH: Final = 0.5  # the learned threshold of the health score
-CLEAR_HEALTH: Final = 0.6  # well above the threshold: a record, not a doubtful text
+CLEAR_HEALTH: Final = 0.7  # well above the threshold: a record, not a doubtful text
 HINT: Final = 0.2  # below the threshold, but not without clinical traits
 
 SPECIALTY: Final = "spec:"

@@ -14,23 +14,49 @@ from dataclasses import replace
 
 from phiscan.model import Document, EntityType, Finding, Reason
 from phiscan.screen.gazetteer import fold
+from phiscan.screen.staff_tables import staff_tables
 
 REASON = "named for a role"
 
-_BEFORE_CHARS, _AFTER_CHARS, _LINE_CHARS = 160, 40, 400
-_NEXT = re.compile(
-    r"\s{0,2}(?:,|;|and|&|or|et|ou)(?:\s{0,2}(?:and|or|et|ou))?\s{0,2}(?:M(?:me|lle|rs?|s)?\.?[ ])?"
+_BEFORE_CHARS, _AFTER_CHARS, _LINE_CHARS = 160, 60, 400
+_TITLE = r"(?:M(?:me|lle|rs?|s)?\.?[ ])?"
+_NEXT = re.compile(rf"[ ]|\s{{0,2}}(?:,|;|and|&|or|et|ou)(?:\s{{0,2}}(?:and|or|et|ou))?\s{{0,2}}{_TITLE}")
+# Who works, as a word before or behind the name. What patients are as well in their records (teacher, driver)
+# is not among them.
+_JOB = (
+    r"(?:secretary|clerk|manager|supervisor|director|co-?ordinator|administrator|(?:team|project|unit)[ ]lead"
+    r"|educator|instructor|professor|lecturer|examiner|librarian|curator|archivist|treasurer|chaplain|registrar"
+    r"|chair(?:man|woman|person)?|dietitian|nutritionist|technologist|physiotherapist|help[ ]?desk"
+    r"|reception(?:ist)?|editor|investigator"
+    r"|secrétaire|secrétariat|commis|gestionnaire|direct(?:eur|rice)|coordonnat(?:eur|rice)|chef(?:fe)?|enseignante?"
+    r"|chargée?[ ]de[ ]cours|examinat(?:eur|rice)|bibliothécaire|archiviste|présidente?|trésori(?:er|ère)"
+    r"|aumônier|nutritionniste|diététiste|technologue|inhalothérapeute|inh\.|adjointe?|responsable|réception"
+    r"|préposée?)"
+)
+_DONE = (
+    r"(?:prepared|reviewed|approved|revised|presented|compiled|edited|translated|taught|facilitated|chaired|moderated"
+    r"|designed|illustrated|recorded|counted|logged|entered|verified|checked|created|modified|updated|posted|issued"
+    r"|drafted|typed|moved|seconded)"
+)
+_FAIT = (
+    r"(?:préparé|révisé|approuvé|présenté|traduit|animé|présidé|illustré|consigné|compté|saisi|vérifié|créé|modifié"
+    r"|mis à jour|proposé|appuyé)e?s?"
 )
 # Directly before the name; those who follow in the same list are named for it, too.
 _MADE_BY = re.compile(
-    r"\b(?:(?:prepared|reviewed|approved|revised|presented|compiled|edited|translated|taught|facilitated|chaired"
-    r"|moderated|designed|illustrated)[ ]by[ ]{0,2}:?"
-    r"|(?:préparée?|révisée?|approuvée?|présentée?|traduite?|animée?|présidée?|illustrée?)s?[ ]par[ ]{0,2}:?"
-    r"|(?:speakers?|presenters?|instructors?|facilitators?|moderators?|editors?|chair(?:person)?"
-    r"|conférenci(?:er|ère)s?|format(?:eur|rice)s?|animat(?:eur|rice)s?|présidente?"
-    r"|(?:principal[ ]|co-?)?investigators?|chercheu(?:r|re|se)s?(?:[ ]principa(?:le?|ux))?"
-    r"|therapists?|thérapeutes?|staff|our[ ]team|notre[ ]équipe|votre[ ]équipe|personnel)[ ]{0,2}:)"
-    r"[ \t]{0,3}(?:M(?:me|lle|rs?|s)?\.?[ ])?$",
+    rf"\b(?:{_DONE}[ ]by[ ]{{0,2}}:?|(?:moved|seconded):?|{_FAIT}[ ]par[ ]{{0,2}}:?"
+    rf"|{_JOB}(?:[ ]{{0,2}}:|,)?"
+    r"|(?:speakers?|presenters?|facilitators?|moderators?|conférenci(?:er|ère)s?|format(?:eur|rice)s?"
+    r"|animat(?:eur|rice)s?|instructors?|editors?|investigators?"
+    r"|chercheu(?:r|re|se)s?(?:[ ]principa(?:le?|ux))?"
+    rf"|therapists?|thérapeutes?|staff|our[ ]team|notre[ ]équipe|votre[ ]équipe|personnel)[ ]{{0,2}}:)"
+    rf"[ \t]{{0,3}}{_TITLE}$",
+    re.IGNORECASE,
+)
+# At the start of a line: everybody on it was at a meeting.
+_MEETING = re.compile(
+    r"[ \t>*•-]{0,6}(?:present|in attendance|attendees?|attending|participants?|regrets|apologies|absent"
+    r"|guests?|(?:étaient )?présente?s|absente?s|excusée?s|invitée?s)[ ]?:",
     re.IGNORECASE,
 )
 # With a telephone number in the same line.
@@ -38,9 +64,20 @@ _ASK = re.compile(
     r"\b(?:ask(?:ing)?[ ]for|speak[ ](?:to|with)|demande[zr]|parle[zr][ ]à)[ ]{1,2}$", re.IGNORECASE
 )
 _NUMBER = re.compile(r"(?<!\d)\(?\d{3}\)?[ .-]{0,2}\d{3}[ .-]\d{4}(?!\d)")
-_EXTENSION = re.compile(r"[,;]?[ ]\(?(?:ext(?:ension|\.)?|poste|local)[ ]?\d{2,6}\b", re.IGNORECASE)
+_EXTENSION = re.compile(
+    r"[,;]?[ ]\(?(?:(?:ext(?:ension|\.)?|poste|local)[ ]?\d{2,6}|at[ ](?:x[ ]?)?\d-?\d{3,4})(?![\d-])",
+    re.IGNORECASE,
+)
+_JOB_BEHIND = re.compile(rf",?[ ](?:\([^()\n]{{0,24}}\b)?{_JOB}\b", re.IGNORECASE)
+_DEPARTMENT = re.compile(
+    r"[ ]\((?:chair|guest|recorder|finance|hr|it|ti|rh"
+    r"|[^()\n]{0,20}\b(?:office|support|services?|department|team|équipe))\)",
+    re.IGNORECASE,
+)
 # Professions that are also other words: only behind a whole name and before a sign or the end of a line.
 _PROFESSION = re.compile(r",?[ ](?:PT|RMT|OT|RD|RDH|RKin|pht|erg)\.?(?=[,.;)\n|]|$)")
+# A name that a rule found together with the degree behind it.
+_DEGREE_INSIDE = re.compile(r"[ ](?:PharmD|MD|RN|NP|PhD|BScN|MSc|MPH|RPh|LPN|DDS)$")
 # Authors as journals print them: the surname first, initials without dots.
 _CAPITAL = "A-ZÀ-ÖØ-Þ"
 _AUTHOR = rf"[{_CAPITAL}][^\W\d_]+(?:[-'’ ][^\W\d_]+){{0,2}}[ ][{_CAPITAL}]{{1,3}}"  # noqa: RUF001 (names are written with it)
@@ -55,22 +92,24 @@ _LEARNED = re.compile(
     r"|\bcorresponding author\b|\bpmid\b|\bwe (?:describe|report|studied|conducted|enrolled)\b",
     re.IGNORECASE,
 )
+_BARE = frozenset({"names.tagger", "names.repeat", "names.context", "names.form"})
 _WORDS = re.compile(r"[^\W\d_]{2,}")
 
 
 def mark_roles(document: Document, findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """Return the findings; people named for a role without their characteristics, and with the reason."""
     text = document.text
-    lists = _author_lists(text)
     found = list(findings)
+    places = [*_author_lists(text), *staff_tables(text)]
     before: Finding | None = None  # the last person, if named for a role: a list may go on
     for index, finding in enumerate(found):
         if finding.entity_type is EntityType.PERSON and finding.bits:
-            is_role = _is_role(text, finding, before, lists)
+            is_role = _is_role(text, finding, before, places)
             before = finding if is_role else None
             if is_role:
                 found[index] = _marked(finding)
-    known = {word for finding in found if has_role(finding) for word in _words(text, finding)}
+    working = (one for one in found if has_role(one) or one.entity_type is EntityType.HEALTH_PROFESSIONAL)
+    known = {word for finding in working for word in _words(text, finding)}
     return tuple(
         _marked(finding) if known and _is_bare_mention(text, finding, known) else finding for finding in found
     )
@@ -87,8 +126,11 @@ def _marked(finding: Finding) -> Finding:
 
 
 def _is_bare_mention(text: str, finding: Finding, known: set[str]) -> bool:
-    """Tell whether a person is one word of the name of somebody who has a role: "Szymanski" further down."""
-    if finding.entity_type is not EntityType.PERSON or not finding.bits:
+    """Tell whether a person is one word of the name of somebody who works there: "Szymanski" further down.
+
+    Behind a title or a label it may be somebody else of that name.
+    """
+    if finding.entity_type is not EntityType.PERSON or not finding.bits or finding.source not in _BARE:
         return False
     words = _words(text, finding)
     return len(words) == 1 and words[0] in known
@@ -98,22 +140,26 @@ def _words(text: str, finding: Finding) -> list[str]:
     return [fold(word) for word in _WORDS.findall(finding.span.of(text))]
 
 
-def _is_role(text: str, finding: Finding, before: Finding | None, lists: Sequence[tuple[int, int]]) -> bool:
+def _is_role(text: str, finding: Finding, before: Finding | None, places: Sequence[tuple[int, int]]) -> bool:
     start, end = finding.span.start, finding.span.end
-    if any(low <= start and end <= high for low, high in lists):
+    name = finding.span.of(text)
+    if any(low <= start and end <= high for low, high in places) or _DEGREE_INSIDE.search(name):
         return True
     after = text[end : end + _AFTER_CHARS]
-    if _EXTENSION.match(after) or (" " in finding.span.of(text) and _PROFESSION.match(after)):
+    if _EXTENSION.match(after) or _JOB_BEHIND.match(after) or _DEPARTMENT.match(after):
+        return True
+    if " " in name and _PROFESSION.match(after):
         return True
     if before is not None:
         between = text[before.span.end : start]
-        profession = _PROFESSION.match(between)
+        profession = _PROFESSION.match(between) or _JOB_BEHIND.match(between)
         if _NEXT.fullmatch(between, profession.end() if profession else 0):
             return True
     ahead = text[max(0, start - _BEFORE_CHARS) : start]
     if _MADE_BY.search(ahead):
         return True
-    return _ASK.search(ahead) is not None and _NUMBER.search(_line(text, start, end)) is not None
+    line = _line(text, start, end)
+    return bool(_MEETING.match(line) or (_ASK.search(ahead) and _NUMBER.search(line)))
 
 
 def _line(text: str, start: int, end: int) -> str:

@@ -30,6 +30,12 @@ def _people(screening: Screening) -> list[Finding]:
         "Guide du dossier. Soutien : 1 877 555-0148, demandez Margaret Thompson ou Daniel Kowalski.\n",
         "Restraint policy. Questions: Margaret Thompson, ext. 4417.\n",
         "Politique sur la contention (Mme Margaret Thompson, poste 3312).\n",
+        "Heparin shortage.\nPresent: Margaret Thompson (Finance), Daniel Kowalski PharmD\n",
+        "Heparin shortage.\nRecorded by E. Tremblay\n",
+        "Insulin pens, stock. Counted by: M. Thompson and D. Kowalski\n",
+        "Apnea masks. Team lead Margaret Thompson or Daniel Kowalski will help you.\n",
+        "Notre équipe : Margaret Thompson, inh., Daniel Kowalski, réception\n",
+        "last name;first name;title;department;shift\nThompson;Margaret;Nurse;Oncology;day\n",
         ABSTRACT.format("Thompson M, Kowalski D, Tremblay E."),
         ABSTRACT.format("1. Thompson MJ, Kowalski D, et al. Croup. CMAJ 2019;191:E10."),
     ],
@@ -56,6 +62,9 @@ def test_people_named_for_a_role_are_found_and_set_no_characteristic(text: str) 
         "Written by Margaret Thompson: I have had diabetes for ten years.\n",
         "Seen today:\nThompson M, Kowalski D, Tremblay E\nAll stable on insulin.\n",
         "Margaret Thompson OD, found unresponsive.\n",
+        "last name;first name;department;diagnosis\nThompson;Margaret;Oncology;asthma\n",
+        "last name;first name;position;department;absence\nThompson;Margaret;Clerk;Oncology;asthma\n",
+        "Dr. Thompson was called. Mrs. Thompson has asthma.\n",
     ],
 )
 def test_patients_are_not_taken_for_it(text: str) -> None:
