@@ -2,7 +2,7 @@
 
 from phiscan.classify.classifier import HINT, Classifier, build_classifier, classify
 from phiscan.classify.decision import HEALTH, decide, lacks_only_a_name, weigh
-from phiscan.classify.detectors import DETECTORS, detect
+from phiscan.classify.detectors import DETECTORS, detect, is_laid_out_as_a_record
 from phiscan.classify.topics import label_of, topic_of, topics
 
 __all__ = [
@@ -14,6 +14,7 @@ __all__ = [
     "classify",
     "decide",
     "detect",
+    "is_laid_out_as_a_record",
     "label_of",
     "lacks_only_a_name",
     "topic_of",

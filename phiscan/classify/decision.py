@@ -55,6 +55,7 @@ class Evidence:
     n_people: int
     health: float
     n_terms: int  # different health concepts close together, specialties left out
+    layout: bool  # detector C: written and laid out like a record
 
     def kept(self) -> tuple[tuple[str, int], ...]:
         """Return what is stored to decide again with another score: everything but the score, as numbers."""
@@ -91,6 +92,7 @@ class Row:
     contact: bool = False
     min_people: int = 0
     min_terms: int = 0
+    layout: bool = False
 
     def applies(self, evidence: Evidence) -> bool:
         """Tell whether the evidence has everything that this row asks for."""
@@ -105,6 +107,7 @@ class Row:
             and evidence.contact >= self.contact
             and evidence.n_people >= self.min_people
             and evidence.n_terms >= self.min_terms
+            and evidence.layout >= self.layout
         )
 
 
@@ -125,6 +128,7 @@ TABLE: Final[tuple[Row, ...]] = (
         min_terms=2,
     ),
     Row("people_list", Referral.REFERRED, min_health=LIST_HINT, full_name=True, min_people=3, min_terms=3),
+    Row("laid_out_as_a_record", Referral.REFERRED, min_health=HINT, name=True, layout=True, min_terms=2),
     Row("health_without_person", Referral.HEALTH_ONLY, min_health=HEALTH),
     Row("person_by_name", Referral.PII_ONLY, name=True),
     Row("person_by_identifier", Referral.PII_ONLY, direct=True),
@@ -132,13 +136,17 @@ TABLE: Final[tuple[Row, ...]] = (
 )
 
 
-def decide(document: Document, screening: Screening, health: HealthScore) -> tuple[Referral, str]:
+def decide(
+    document: Document, screening: Screening, health: HealthScore, *, layout: bool
+) -> tuple[Referral, str]:
     """Return the referral and the case: the first row of ``TABLE`` that applies.
+
+    ``layout``: the verdict of detector C, False where it did not run.
 
     Source: eq. 4 of Sokolova & El Emam (2008) for ``concept``; the other rows are ours, each with its reason
     in docs/reference/decision-table.md.
     """
-    row = row_of(weigh(document, screening, health))
+    row = row_of(weigh(document, screening, health, layout=layout))
     return row.referral, row.case
 
 
@@ -157,8 +165,8 @@ def lacks_only_a_name(evidence: Evidence) -> bool:
     return not refers(evidence) and refers(replace(evidence, name=True))
 
 
-def weigh(document: Document, screening: Screening, health: HealthScore) -> Evidence:
-    """Gather the evidence of both folds.
+def weigh(document: Document, screening: Screening, health: HealthScore, *, layout: bool) -> Evidence:
+    """Gather the evidence of both folds, and how the text is laid out.
 
     A mail's own header does not count as a contact: the address of whoever sent a leaflet is not that of
     the person whom the leaflet is about.
@@ -178,6 +186,7 @@ def weigh(document: Document, screening: Screening, health: HealthScore) -> Evid
         n_people=screening.n_people,
         health=health.score,
         n_terms=_terms_together(health),
+        layout=layout,
     )
 
 

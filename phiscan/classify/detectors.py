@@ -2,12 +2,13 @@
 
 A sees identifiers found by patterns and the health dictionaries' plain counts; B sees person names and the
 kNN over concepts; C sees only how the text is written, with everything that A and B rest on masked out.
-None of them sees another's verdict, and the decision table is no input to any.
+None of them sees another's verdict, and the decision table is no input to any; the table asks C in one row.
 """
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection
 from typing import Final
 
 from phiscan.classify.classifier import Classifier
@@ -43,6 +44,11 @@ def detect(
     if classifier is None:
         return found
     return (*found, (DETECTORS[2], by_text(document, screening, health, classifier)))
+
+
+def is_laid_out_as_a_record(verdicts: Collection[tuple[str, bool]]) -> bool:
+    """Tell what C said among the verdicts of ``detect``; False where it did not run."""
+    return (DETECTORS[2], True) in verdicts
 
 
 def by_patterns(document: Document, screening: Screening, health: HealthScore) -> bool:

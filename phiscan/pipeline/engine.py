@@ -115,17 +115,18 @@ def examine(
     cut = health.score < classify.HINT and not in_audit_sample(document, engine)
     screening = screen.screen(document, engine.cheap_screener if cut else engine.screener)
     lap("screen")
-    referral, case = classify.decide(document, screening, health)
+    # In what is cut A and B see all that they need: A no names, B no health, so its verdict is no.
+    detectors = classify.detect(document, screening, health, None if cut else engine.classifier)
+    layout = classify.is_laid_out_as_a_record(detectors)
+    referral, case = classify.decide(document, screening, health, layout=layout)
     if cut:
         case = "names_not_searched" if referral is Referral.CLEAR else case
-        # A and B see all that they need: A no names, B no health, so its verdict is no.
-        detectors = classify.detect(document, screening, health, None)
     else:
-        detectors = classify.detect(document, screening, health, engine.classifier)
         detectors += second_verdict(
             document,
             screening,
             health,
+            layout=layout,
             second=engine.second,
             # Within the audit sample, so that all lists are known of what is drawn.
             share=min(engine.second_share, engine.audit_share),
@@ -245,7 +246,9 @@ def _keep(source: SourceFile, document: Document, examination: Examination, key:
         findings=tuple(findings),
         terms=_count_terms(document, health),
         window=health.window,
-        evidence=classify.weigh(document, screening, health).kept(),
+        evidence=classify.weigh(
+            document, screening, health, layout=classify.is_laid_out_as_a_record(examination.detectors)
+        ).kept(),
         signature=signature(document.text, key) if examination.referral is Referral.REFERRED else b"",
     )
 

@@ -25,6 +25,7 @@ def second_verdict(
     screening: Screening,
     health: HealthScore,
     *,
+    layout: bool,
     second: SecondNames | None,
     share: float,
     key: bytes,
@@ -38,6 +39,7 @@ def second_verdict(
         document: its content hash decides whether it is in the sample; without one nothing is said.
         screening: what the first family and the rules found.
         health: the score of the text.
+        layout: the verdict of detector C.
         second: the recognizer; None says nothing.
         share: of the contents that are drawn, 0 to 1.
         key: decides the order in which they are drawn.
@@ -45,7 +47,9 @@ def second_verdict(
     if second is None or not document.content_hash:
         return ()
     sampled = place_in_order(document, key) < share
-    if not sampled and not classify.lacks_only_a_name(classify.weigh(document, screening, health)):
+    if not sampled and not classify.lacks_only_a_name(
+        classify.weigh(document, screening, health, layout=layout)
+    ):
         return ()
     says = health.score >= classify.HEALTH and second.finds_full_name(document.text)
     return ((SECOND_NAMES if sampled else SECOND_NAMES_NEAR, says),)

@@ -84,6 +84,7 @@ CASES: dict[str, str] = {
     "contact": "clear health information, and an address, telephone, fax or e-mail",
     "thin_record": "a hint of health information, a name, and a number that only patients have",
     "patient_list": "a hint of health information, and several people with dates of birth",
+    "laid_out_as_a_record": "a hint of health information with two terms, a name, and the layout of a record",
     "people_list": "a hint of health information with several terms, and a list of people by name",
     "health_without_person": "health information, but nobody whom it is about",
     "person_by_name": "a person's name, but no health information",

@@ -49,7 +49,20 @@ _STAFF = frozenset(
             "specialty",
             "specialite",
         ),
-        *("licence", "license", "credentials", "email", "e-mail", "courriel", "work phone"),
+        *("course", "cours", "formation", "preceptor", "precepteur", "preceptrice", "student", "trainee"),
+        *(
+            "etudiant",
+            "etudiante",
+            "stagiaire",
+            "declared on",
+            "licence",
+            "license",
+            "credentials",
+            "email",
+            "e-mail",
+            "courriel",
+            "work phone",
+        ),
     }
 )
 _PATIENT = re.compile(

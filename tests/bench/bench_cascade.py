@@ -107,7 +107,7 @@ def print_shares(title: str, parts: list[str], one: Engine) -> None:
         screening = screen.screen(made, one.screener)
         screened = time.perf_counter()
         health = classify.classify(made, one.classifier)
-        classify.decide(made, screening, health)
+        classify.decide(made, screening, health, layout=False)
         classified = time.perf_counter()
         classify.detect(made, screening, health, one.classifier)
         for place, (first, last) in enumerate(

@@ -49,14 +49,15 @@ class Read:
         health = classify.classify(self.document, classifier)
         if health.window is None:
             return None
-        kept = dict(classify.weigh(self.document, self.screening, health).kept())
+        kept = dict(classify.weigh(self.document, self.screening, health, layout=False).kept())
         return Example(
             name, dict(health.window.counts), health.window.n_chars, evidence_of(kept), self.is_phi
         )
 
     def referred(self, classifier: Classifier) -> bool:
         health = classify.classify(self.document, classifier)
-        return classify.decide(self.document, self.screening, health)[0] is Referral.REFERRED
+        # Without detector C: what is learned here is the health score.
+        return classify.decide(self.document, self.screening, health, layout=False)[0] is Referral.REFERRED
 
 
 def without(families: tuple[str, ...]) -> Classifier:

@@ -73,9 +73,10 @@ def examine_all() -> tuple[list[Seen], dict[str, float]]:
         screening = screen.screen(document, screener)
         times.append(time.perf_counter())
         health = classify.classify(document, classifier)
-        referral, case = classify.decide(document, screening, health)
         times.append(time.perf_counter())
         verdicts = classify.detect(document, screening, health, classifier)
+        layout = classify.is_laid_out_as_a_record(verdicts)
+        referral, case = classify.decide(document, screening, health, layout=layout)
         times.append(time.perf_counter())
         for stage, start, end in zip(("screen", "classify", "detect"), times, times[1:], strict=False):
             seconds[stage] += end - start

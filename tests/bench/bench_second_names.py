@@ -121,14 +121,15 @@ def test_print_how_document_verdicts_depend() -> None:
         screening = screen.screen(document, screener)
         health = classify.classify(document, classifier)
         said = dict(classify.detect(document, screening, health, classifier))
+        layout = classify.is_laid_out_as_a_record(said.items())
         person = second.finds_full_name(text)
         enough = health.score >= classify.HEALTH
         said |= {"tagger alone": names_person(tagger, document), "second alone": person}
         kinds = {hit.concept for hit in health.terms}
         dense = len(kinds) >= MIN_CONCEPTS and 1000 * len(health.terms) >= MIN_DENSITY * len(text)
         said |= {"second and score": person and enough, "second and terms": person and dense}
-        referral, _ = classify.decide(document, screening, health)
-        near = classify.lacks_only_a_name(classify.weigh(document, screening, health))
+        referral, _ = classify.decide(document, screening, health, layout=layout)
+        near = classify.lacks_only_a_name(classify.weigh(document, screening, health, layout=layout))
         rows.append(
             (family, label, said | {"referred": referral == "referred", "near": near, "score": enough})
         )
@@ -179,8 +180,9 @@ def test_print_what_a_file_of_the_sample_costs() -> None:
         begin = time.process_time()
         screening = screen.screen(document, screener)
         health = classify.classify(document, classifier)
-        classify.decide(document, screening, health)
-        classify.detect(document, screening, health, classifier)
+        verdicts = classify.detect(document, screening, health, classifier)
+        layout = classify.is_laid_out_as_a_record(verdicts)
+        classify.decide(document, screening, health, layout=layout)
         middle = time.process_time()
         n_texts += 1
         seconds["all"] += middle - begin

@@ -120,7 +120,9 @@ def examine_all() -> list[Seen]:
         document = Document(text, (Segment("", 0, len(text)),), "text/plain")
         screening = screen.screen(document, screener)
         health = classify.classify(document, classifier)
-        referral, _ = classify.decide(document, screening, health)
+        verdicts = classify.detect(document, screening, health, classifier)
+        layout = classify.is_laid_out_as_a_record(verdicts)
+        referral, _ = classify.decide(document, screening, health, layout=layout)
         bits = screening.vector.bits
         words = len({hit.concept for hit in health.terms}) >= 3
         full_name = {PiiBit.FIRST_NAME, PiiBit.LAST_NAME} <= bits

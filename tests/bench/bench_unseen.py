@@ -42,8 +42,10 @@ def test_print_what_is_referred_of_the_unseen_texts(folder: str) -> None:
             document = Document(text, (Segment("", 0, len(text)),), "text/plain")
             screening = screen.screen(document, screener)
             health = classify.classify(document, classifier)
-            referral, case = classify.decide(document, screening, health)
-            eyes = [verdict for _, verdict in classify.detect(document, screening, health, classifier)]
+            said = classify.detect(document, screening, health, classifier)
+            layout = classify.is_laid_out_as_a_record(said)
+            referral, case = classify.decide(document, screening, health, layout=layout)
+            eyes = [verdict for _, verdict in said]
             bits = screening.vector.bits
             full_name = {PiiBit.FIRST_NAME, PiiBit.LAST_NAME} <= bits
             naive = len({hit.concept for hit in health.terms}) >= 3 and (
@@ -54,9 +56,8 @@ def test_print_what_is_referred_of_the_unseen_texts(folder: str) -> None:
             shown = "".join("ABC"[place] if eye else "-" for place, eye in enumerate(eyes))
             mark = "REFERRED" if verdicts[0] else ""
             if each:
-                print(
-                    f"  {kind:30} {case:24} {health.score:.3f} {screening.hamming} {shown} {int(naive)} {mark}"
-                )
+                score = f"{health.score:.3f}"
+                print(f"  {kind:30} {case:24} {score} {screening.hamming} {shown} {int(naive)} {mark}")
         for rule, count in zip(("phiscan", "naive", "A", "B", "C"), counts, strict=True):
             low, high = clopper_pearson(count, len(found))
             print(f"  {rule}: {count} of {len(found)} [{low:.3f}, {high:.3f}]")

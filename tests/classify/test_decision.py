@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from phiscan.classify.decision import TABLE, decide
+from phiscan.classify import decision
+from phiscan.classify.decision import TABLE
 from phiscan.model import (
     Document,
     EntityType,
@@ -39,6 +40,12 @@ def document(locator: str = "") -> Document:
 def health(score: float, n_terms: int = 3) -> HealthScore:
     terms = tuple(TermHit(Span(i, i + 1), f"dx:term-{i}") for i in range(n_terms))
     return HealthScore(score, 1.0, "letters/1", terms)
+
+
+def decide(
+    made: Document, seen: Screening, measured: HealthScore, *, layout: bool = False
+) -> tuple[Referral, str]:
+    return decision.decide(made, seen, measured, layout=layout)
 
 
 @pytest.mark.parametrize(
@@ -83,13 +90,16 @@ def test_cases_are_unique_and_the_last_row_takes_everything() -> None:
     more=st.floats(0, 1),
     hamming=st.integers(0, 3),
     people=st.integers(0, 5),
+    layout=st.booleans(),
 )
 def test_more_evidence_never_withdraws_a_referral(
-    *, bits: set[PiiBit], extra: PiiBit, score: float, more: float, hamming: int, people: int
+    *, bits: set[PiiBit], extra: PiiBit, score: float, more: float, hamming: int, people: int, layout: bool
 ) -> None:
     low, high = sorted((score, more))
-    before, _ = decide(document(), screening(bits, hamming=hamming, people=people), health(low))
-    after, _ = decide(document(), screening(bits | {extra}, hamming=hamming, people=people + 1), health(high))
+    less = screening(bits, hamming=hamming, people=people)
+    before, _ = decide(document(), less, health(low), layout=layout)
+    greater = screening(bits | {extra}, hamming=hamming, people=people + 1)
+    after, _ = decide(document(), greater, health(high), layout=True)
     assert before is not Referral.REFERRED or after is Referral.REFERRED
 
 
@@ -97,6 +107,15 @@ def test_more_evidence_never_withdraws_a_referral(
 def test_nothing_is_referred_without_anything_identifying(score: float, people: int) -> None:
     seen = screening({PiiBit.ORGANIZATION, PiiBit.DATE, PiiBit.HEALTH_PROFESSIONAL}, people=people)
     assert decide(document(), seen, health(score))[0] in {Referral.HEALTH_ONLY, Referral.CLEAR}
+
+
+def test_a_layout_lifts_a_doubtful_record_and_nothing_else() -> None:
+    named, measured = screening({PiiBit.LAST_NAME}, people=1), health(0.3, 2)
+    assert decide(document(), named, measured)[1] == "person_by_name"
+    assert decide(document(), named, measured, layout=True) == (Referral.REFERRED, "laid_out_as_a_record")
+    assert decide(document(), named, health(0.3, 1), layout=True)[1] == "person_by_name"
+    assert decide(document(), named, health(0.1, 2), layout=True)[1] == "person_by_name"
+    assert decide(document(), screening({PiiBit.PHONE}), measured, layout=True)[1] == "neither"
 
 
 def test_a_list_needs_its_terms_close_together_and_specialties_are_none() -> None:

@@ -29,6 +29,7 @@ NAMED = evidence_of(
         "contact": 1,
         "n_people": 1,
         "n_terms": 4,
+        "layout": 0,
     }
 )
 

@@ -30,6 +30,7 @@ EVIDENCE = {
     "contact": 1,
     "n_people": 1,
     "n_terms": 4,
+    "layout": 0,
 }
 N_FILES = 24  # of each verdict
 
