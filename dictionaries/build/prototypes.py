@@ -39,8 +39,8 @@ NEGATIVE_SOURCES = (
     "presidio_generated_large",
 )
 OURS = ("claims", "forms", "letters", "lists", "mails", "results", "visits")
-# The second file of each side holds the kinds that health-2 judged badly, the third a set that judged health-3
-# once and was then given up to learning. Detector C does not learn from either.
+# The second file of each side holds the kinds that health-2 judged badly, the third a set that judged
+# health-3 once and was then given up to learning. Detector C does not learn from either.
 WRITTEN = {
     "phi": ("phi", "requests_lists_claims", "departments_phi"),
     "other": ("other", "prices_minutes_rosters", "departments_other"),
