@@ -18,7 +18,7 @@ from phiscan.screen.staff_tables import staff_tables
 
 REASON = "named for a role"
 
-_BEFORE_CHARS, _AFTER_CHARS, _LINE_CHARS = 160, 60, 400
+_BEFORE_CHARS, _AFTER_CHARS, _LINE_CHARS = 48, 60, 400
 _TITLE = r"(?:M(?:me|lle|rs?|s)?\.?[ ])?"
 _NEXT = re.compile(rf"[ ]|\s{{0,2}}(?:,|;|and|&|or|et|ou)(?:\s{{0,2}}(?:and|or|et|ou))?\s{{0,2}}{_TITLE}")
 # Who works, as a word before or behind the name. What patients are as well in their records (teacher, driver)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from phiscan.config import Config
+from phiscan.config import load_config
 from phiscan.crawl import check_roots, load_ignore, local
 from phiscan.pipeline.scan import scan as run_scan
 from phiscan.review.store import Store
@@ -88,7 +88,7 @@ def test_keeps_the_results_of_a_folder_that_cannot_be_listed(
             raise PermissionError(13, "Permission denied")
         return real(path, flags)
 
-    config = Config(home=tool.home)
+    config = load_config(None, {**os.environ, "PHISCAN_HOME": str(tool.home)})
     monkeypatch.setattr(local.os, "open", refuse)  # root may list everything, so the refusal is made here
     with Store.open(config.database_url) as store:
         summary = run_scan(config, check_roots([share]), store, ignore=load_ignore(config, [])).summary
