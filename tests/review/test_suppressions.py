@@ -181,6 +181,7 @@ def test_what_stays_hidden_is_what_no_row_of_the_decision_table_refers() -> None
                 n_people=9,
                 health=1.0,
                 n_terms=99,
+                layout=True,
             )
             row = next(row for row in TABLE if row.applies(evidence))
             assert row.referral is not Referral.REFERRED, some
