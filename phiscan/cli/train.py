@@ -12,6 +12,18 @@ from phiscan.errors import InputError
 
 EXIT_REFUSED = 1
 SHIPPED = Path(__file__).resolve().parents[1] / "screen" / "data" / "names.json"
+_data_option = click.option(
+    "--data",
+    type=click.Path(),
+    help="Folder of the openly licensed sets (SET.jsonl) to train on and measure with. Default: none.",
+)
+_seed_option = click.option(
+    "--seed", type=int, help="Seed of every draw. Default: the shipped weights' seed."
+)
+_documents_option = click.option(
+    "--documents", "n_documents", type=click.IntRange(min=50), help="Documents to make. Default: 7500."
+)
+_json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object with the figures.")
 
 
 @click.group()
@@ -26,24 +38,18 @@ def train() -> None:
     type=click.Path(),
     help="Folder for weights, labels, card and the models of the folds.",
 )
-@click.option(
-    "--data",
-    type=click.Path(),
-    help="Folder of the openly licensed sets (SET.jsonl) to train on and measure with. Default: none.",
-)
+@_data_option
 @click.option(
     "--last",
     type=click.Path(),
     help="names.json of the weights to compare with. Default: the shipped ones.",
 )
-@click.option("--seed", type=int, help="Seed of every draw. Default: the shipped weights' seed.")
-@click.option(
-    "--documents", "n_documents", type=click.IntRange(min=50), help="Documents to make. Default: 7500."
-)
+@_seed_option
+@_documents_option
 @click.option(
     "--iterations", type=click.IntRange(min=1), help="Iterations of the training at most. Default: 70."
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object with the figures.")
+@_json_option
 def names(
     out: str,
     data: str | None,
@@ -64,14 +70,12 @@ def names(
     """
     from phiscan.train.names import CARD, Settings, train_names  # noqa: PLC0415 (few commands pay for loading it)
 
-    if data is not None and not Path(data).is_dir():
-        message = f"--data: {data}: expected a folder"
-        raise InputError(message)
+    texts = _folder(data)
     given = {"seed": seed, "n_documents": n_documents, "max_iterations": iterations}
     settings = Settings(**{key: value for key, value in given.items() if value is not None})
     trained = train_names(
         settings,
-        data=Path(data) if data is not None else None,
+        data=texts,
         out=Path(out),
         last=Path(last) if last is not None else SHIPPED,
         tell=say,
@@ -96,17 +100,11 @@ def names(
     type=click.Path(),
     help="Folder for weights, labels, card and the networks of the folds.",
 )
-@click.option(
-    "--data",
-    type=click.Path(),
-    help="Folder of the openly licensed sets (SET.jsonl) to train on and measure with. Default: none.",
-)
-@click.option("--seed", type=int, help="Seed of every draw. Default: the shipped weights' seed.")
-@click.option(
-    "--documents", "n_documents", type=click.IntRange(min=50), help="Documents to make. Default: 7500."
-)
+@_data_option
+@_seed_option
+@_documents_option
 @click.option("--epochs", type=click.IntRange(min=1), help="Times that each text is seen. Default: 5.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object with the figures.")
+@_json_option
 def second_names(
     out: str,
     data: str | None,
@@ -128,9 +126,7 @@ def second_names(
         train_second_names,
     )
 
-    if data is not None and not Path(data).is_dir():
-        message = f"--data: {data}: expected a folder"
-        raise InputError(message)
+    texts = _folder(data)
     shipped = NetworkSettings()
     settings = replace(
         shipped,
@@ -138,10 +134,20 @@ def second_names(
         n_documents=n_documents or shipped.n_documents,
         n_epochs=epochs or shipped.n_epochs,
     )
-    card = train_second_names(
-        settings, data=Path(data) if data is not None else None, out=Path(out), tell=say
-    )
+    card = train_second_names(settings, data=texts, out=Path(out), tell=say)
     if as_json:
         print_json({"figures": card["figures"]})
     else:
         click.echo(f"{Path(out) / CARD}")
+
+
+def _folder(data: str | None) -> Path | None:
+    """Return the folder of ``--data``; None if it was not given.
+
+    Raises:
+        InputError: there is no such folder.
+    """
+    if data is None or Path(data).is_dir():
+        return None if data is None else Path(data)
+    message = f"--data: {data}: expected a folder"
+    raise InputError(message)

@@ -24,6 +24,7 @@ import numpy.typing as npt
 
 from phiscan.errors import ModelError
 from phiscan.model import Document, EntityType, Finding
+from phiscan.screen.chunks import chunks
 from phiscan.screen.spacy_names import findings_of
 
 FOLDER: Final = Path(__file__).parent / "data"
@@ -174,7 +175,7 @@ class SecondNames:
 
     def recognize(self, document: Document) -> Iterator[Finding]:
         """Yield the network's names of people, organizations and places; spans in code points."""
-        for base, chunk in chunks(document.text):
+        for base, chunk in chunks(document.text, CHUNK_CHARS):
             yield from findings_of(self._pipeline(chunk).ents, SOURCE, base)
 
     def finds_full_name(self, text: str) -> bool:
@@ -183,7 +184,7 @@ class SecondNames:
         A word alone says little here: without lists of names, a drug or a new term looks like a surname.
         Stops at the first full name, and reads a long text in part.
         """
-        pieces = list(chunks(text))
+        pieces = list(chunks(text, CHUNK_CHARS))
         step = max(1, -(-len(pieces) // MAX_CHUNKS))
         return any(
             finding.entity_type in _PEOPLE and is_full(finding.span.of(piece))
@@ -200,16 +201,3 @@ def is_full(name: str) -> bool:
     """
     words = [word for word in _WORD.findall(name) if word[0].isupper() and len(word) > 1]
     return len(words) >= _N_WORDS_OF_FULL_NAME
-
-
-def chunks(text: str) -> Iterator[tuple[int, str]]:
-    """Cut a text at line ends, or else at spaces, into pieces with the place where each begins."""
-    start = 0
-    while start < len(text):
-        end = min(len(text), start + CHUNK_CHARS)
-        if end < len(text):
-            middle = start + CHUNK_CHARS // 2
-            cut = max(text.rfind("\n", middle, end), 0) or text.rfind(" ", middle, end)
-            end = cut + 1 if cut > 0 else end
-        yield start, text[start:end]
-        start = end

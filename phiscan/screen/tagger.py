@@ -19,6 +19,7 @@ import numpy as np
 from phiscan.config import data_dir
 from phiscan.errors import DictionaryError
 from phiscan.model import Document, EntityType, Finding, PiiBit, Reason, Span
+from phiscan.screen.chunks import chunks
 from phiscan.screen.gazetteer import Gazetteer, Word, fold, load_gazetteer, terms
 from phiscan.screen.hl7 import is_message
 from phiscan.screen.name_sureness import SHOWN, is_made_up, is_only_a_name, least
@@ -112,7 +113,7 @@ class TaggerRecognizer:
         text = document.text
         if is_message(text):
             return  # its fields say what they are
-        for base, chunk in _chunks(text):
+        for base, chunk in chunks(text, CHUNK_CHARS):
             for start, end, kind, score in _joined(chunk, self.spans(chunk)):
                 if start == end:
                     continue  # a sign that takes no room
@@ -281,16 +282,3 @@ def _n_codes(text: str, places: list[tuple[int, int]]) -> int:
             short = all(word.isupper() and 1 < len(word) <= _MAX_CODE for word in tail)
             return len(tail) if short and not any(word.isupper() for word in words[:number]) else 0
     return 0
-
-
-def _chunks(text: str) -> Iterator[tuple[int, str]]:
-    """Yield pieces of a text with where they begin; only a text beyond ``CHUNK_CHARS`` is cut."""
-    start = 0
-    while start < len(text):
-        end = start + CHUNK_CHARS
-        if end < len(text):
-            cut = text.rfind("\n", start + CHUNK_CHARS // 2, end)
-            cut = cut if cut > 0 else text.rfind(" ", start + CHUNK_CHARS // 2, end)
-            end = cut + 1 if cut > 0 else end
-        yield start, text[start:end]
-        start = end

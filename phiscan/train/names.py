@@ -6,7 +6,7 @@ import hashlib
 import json
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -29,9 +29,9 @@ from phiscan.train.examples import (
     seen_in_part,
     sequences,
 )
-from phiscan.train.foreign import FAMILIES, FOLDS, read
+from phiscan.train.folds import HELD_OUT, WHOLE, Fold, Tell, measured_by_folds
+from phiscan.train.foreign import FAMILIES, read
 from phiscan.train.gate import falls, last_card
-from phiscan.train.measure import FULLY_MARKED, Figures, foreign_set, made, measure
 from phiscan.train.needs import PACKAGES, needed
 from phiscan.train.own import PATH as OWN
 from phiscan.train.own import own_texts
@@ -42,9 +42,6 @@ SEED = 20261120
 N_DOCUMENTS = 7500
 N_VARIANTS = 4  # each hides another part of the name lists, so that unknown names are learned too
 N_COMPARED = 400  # documents on which the exported weights are compared with CRFsuite
-N_HELD_OUT = 600  # documents of templates that no fold has seen
-TEMPLATES_FOLD = "templates"  # the fold that leaves out templates alone, when there is no foreign text
-HELD_OUT = "held-out templates"
 CARD = "model-card-names.md"
 DICTIONARIES = (
     "first_names",
@@ -63,7 +60,6 @@ _RECIPE = (
     "screen/tagger_features.py", "screen/tagger_tokens.py", "screen/gazetteer.py",
 )  # fmt: skip
 _PACKAGE = Path(__file__).resolve().parents[1]
-Tell = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -96,14 +92,6 @@ class Trained:
     refused: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class Fold:
-    """What one training leaves out: families of sets, and a tenth of the templates."""
-
-    families: tuple[str, ...] = ()
-    held_out: bool = False
-
-
 def train_names(settings: Settings, *, data: Path | None, out: Path, last: Path, tell: Tell) -> Trained:
     """Train, measure, and write weights, labels and card to ``out``.
 
@@ -119,26 +107,15 @@ def train_names(settings: Settings, *, data: Path | None, out: Path, last: Path,
     hashes = hashes_of(data)
     recipe = _recipe(settings, hashes)
     hashes |= dict.fromkeys(own_texts(), _sha256([OWN])) | {HELD_OUT: recipe}
-    folds = {name: Fold(some, held_out=True) for name, some in FOLDS.items()} if data else {}
-    folds = folds or {TEMPLATES_FOLD: Fold(held_out=True)}
-    figures: dict[str, Figures] = {}
-    for name, fold in folds.items():
-        folder = out / "folds" / name
-        _trained(settings, fold, data=data, out=folder, recipe=recipe, tell=tell)
-        recognizer = TaggerRecognizer.load(folder)
-        for set_name in (s for family in fold.families for s in FAMILIES[family]):
-            texts = foreign_set(data / f"{set_name}.jsonl") if data else ()
-            figures[set_name], _ = measure(recognizer, texts, fully_marked=set_name in FULLY_MARKED)
-            tell(_line(set_name, figures[set_name]))
-    held_out = Writer(settings.seed + 2, only_held_out=True).documents(min(N_HELD_OUT, settings.n_documents))
-    figures[HELD_OUT], _ = measure(recognizer, made(held_out), fully_marked=True)
-    whole = out / "folds" / "none"
-    _trained(settings, Fold(), data=data, out=whole, recipe=recipe, tell=tell)
-    recognizer = TaggerRecognizer.load(whole)
-    for part, half in own_texts().items():
-        figures[part], _ = measure(recognizer, half, fully_marked=True)
-    for set_name in (HELD_OUT, *own_texts()):
-        tell(_line(set_name, figures[set_name]))
+    whole = out / "folds" / WHOLE
+    figures = measured_by_folds(
+        settings,
+        lambda fold, folder: _trained(settings, fold, data=data, out=folder, recipe=recipe, tell=tell),
+        TaggerRecognizer.load,
+        data=data,
+        out=out / "folds",
+        tell=tell,
+    )
     card = json.loads((whole / LABELS).read_text(encoding="utf-8"))
     card |= {"figures": figures, "hashes": hashes, "settings": asdict(settings)}
     card |= {"hidden": HIDDEN, "hidden_words": HIDDEN_WORDS}
@@ -190,14 +167,13 @@ def _trained(
     settings: Settings, fold: Fold, *, data: Path | None, out: Path, recipe: str, tell: Tell
 ) -> None:
     """Train into ``out`` unless weights of this recipe lie there."""
-    left = ", ".join([*fold.families, *([HELD_OUT] if fold.held_out else [])])
     if _made_by(recipe, out):
-        tell(f"without {left or 'nothing'}: there already")
+        tell(f"without {fold.left_out}: there already")
         return
     shutil.rmtree(out, ignore_errors=True)
     done = train(settings, fold, data=data, out=out)
     write_labels(out, {**done, "seed": settings.seed, "parameters": settings.parameters(), "recipe": recipe})
-    tell(f"without {left or 'nothing'}: {done['n_documents']} documents, {done['n_tokens']} tokens")
+    tell(f"without {fold.left_out}: {done['n_documents']} documents, {done['n_tokens']} tokens")
 
 
 def _made_by(recipe: str, out: Path) -> bool:
@@ -253,8 +229,3 @@ def _sha256(paths: Sequence[Path]) -> str:
             message = f"{path}: expected a set of the training data: {error.strerror}"
             raise InputError(message) from None
     return digest.hexdigest()
-
-
-def _line(name: str, figures: Figures) -> str:
-    kept = {k: f"{v:.1f}" for k, v in figures.items() if isinstance(v, float)}
-    return f"{name}: " + ", ".join(f"{key} {value}" for key, value in kept.items())

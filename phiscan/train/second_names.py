@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from importlib import import_module
 from importlib.metadata import version
@@ -17,19 +17,17 @@ import numpy as np
 
 from phiscan.model import Document
 from phiscan.screen.second_names import FORMAT, LABELS, WEIGHTS, SecondNames, arrays_of, blank, digest
-from phiscan.train.documents import ADDRESS, LOCATION, ORGANIZATION, Labelled, Writer
-from phiscan.train.foreign import FAMILIES, FOLDS, doubtful
-from phiscan.train.measure import FULLY_MARKED, Figures, foreign_set, made, measure
-from phiscan.train.names import HELD_OUT, N_HELD_OUT, TEMPLATES_FOLD, Fold, corpora, hashes_of
+from phiscan.train.documents import ADDRESS, LOCATION, ORGANIZATION, Labelled
+from phiscan.train.folds import WHOLE, Fold, Tell, measured_by_folds
+from phiscan.train.foreign import doubtful
+from phiscan.train.names import corpora, hashes_of
 from phiscan.train.needs import needed
-from phiscan.train.own import own_texts
 from phiscan.train.people import PERSON
 from phiscan.train.second_card import render
 
 CARD = "model-card-second-names.md"
 N_COMPARED = 300  # documents on which half precision is compared with single
 TYPES = {PERSON: "PERSON", ORGANIZATION: "ORG", LOCATION: "LOC", ADDRESS: "LOC"}
-Tell = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -66,26 +64,15 @@ def train_second_names(
     needed("faker")
     hashes = hashes_of(data)
     recipe = _recipe(settings, hashes)
-    folds = {name: Fold(some, held_out=True) for name, some in FOLDS.items()} if data else {}
-    folds = folds or {TEMPLATES_FOLD: Fold(held_out=True)}
-    figures: dict[str, Figures] = {}
-    for name, fold in folds.items():
-        folder = out / "folds" / name
-        _trained(settings, fold, data=data, out=folder, recipe=recipe, tell=tell)
-        recognizer = SecondNames.load(folder)
-        for set_name in (s for family in fold.families for s in FAMILIES[family]):
-            texts = foreign_set(data / f"{set_name}.jsonl") if data else ()
-            figures[set_name], _ = measure(recognizer, texts, fully_marked=set_name in FULLY_MARKED)
-            tell(_line(set_name, figures[set_name]))
-    held_out = Writer(settings.seed + 2, only_held_out=True).documents(min(N_HELD_OUT, settings.n_documents))
-    figures[HELD_OUT], _ = measure(recognizer, made(held_out), fully_marked=True)
-    whole = out / "folds" / "none"
-    _trained(settings, Fold(), data=data, out=whole, recipe=recipe, tell=tell)
-    recognizer = SecondNames.load(whole)
-    for part, half in own_texts().items():
-        figures[part], _ = measure(recognizer, half, fully_marked=True)
-    for set_name in (HELD_OUT, *own_texts()):
-        tell(_line(set_name, figures[set_name]))
+    whole = out / "folds" / WHOLE
+    figures = measured_by_folds(
+        settings,
+        lambda fold, folder: _trained(settings, fold, data=data, out=folder, recipe=recipe, tell=tell),
+        SecondNames.load,
+        data=data,
+        out=out / "folds",
+        tell=tell,
+    )
     card: dict[str, Any] = json.loads((whole / LABELS).read_text(encoding="utf-8"))
     card |= {"figures": figures, "hashes": hashes, "settings": asdict(settings)}
     card |= {"spacy": version("spacy"), "megabytes": (whole / WEIGHTS).stat().st_size / 1e6}
@@ -180,16 +167,15 @@ def _trained(
     settings: NetworkSettings, fold: Fold, *, data: Path | None, out: Path, recipe: str, tell: Tell
 ) -> None:
     """Train into ``out`` unless a network of this recipe lies there; its labels are completed last."""
-    left = ", ".join([*fold.families, *([HELD_OUT] if fold.held_out else [])])
     try:
         known = json.loads((out / LABELS).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         known = {}
     if known.get("recipe") == recipe:
-        tell(f"without {left or 'nothing'}: there already")
+        tell(f"without {fold.left_out}: there already")
         return
     shutil.rmtree(out, ignore_errors=True)
-    tell(f"without {left or 'nothing'}")
+    tell(f"without {fold.left_out}")
     train(settings, fold, data=data, out=out, tell=tell)
     card = json.loads((out / LABELS).read_text(encoding="utf-8"))
     _write(out, card | {"recipe": recipe})
@@ -205,8 +191,3 @@ def _recipe(settings: NetworkSettings, hashes: dict[str, str]) -> str:
     """Return one hash of the settings, the texts and this module: what decides the weights."""
     code = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()
     return hashlib.sha256(json.dumps([asdict(settings), hashes, code]).encode()).hexdigest()
-
-
-def _line(name: str, figures: Figures) -> str:
-    kept = {k: f"{v:.1f}" for k, v in figures.items() if isinstance(v, float)}
-    return f"{name}: " + ", ".join(f"{key} {value}" for key, value in kept.items())

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from phiscan.errors import ModelError
 from phiscan.model import Document, EntityType
 from phiscan.screen import second_names
-from phiscan.screen.second_names import CHUNK_CHARS, FOLDER, LABELS, MAX_CHUNKS, WEIGHTS, SecondNames, chunks
+from phiscan.screen.chunks import chunks
+from phiscan.screen.second_names import CHUNK_CHARS, FOLDER, LABELS, MAX_CHUNKS, WEIGHTS, SecondNames
 
 SECOND = SecondNames.load()
 
@@ -62,7 +63,7 @@ def test_spans_lie_within_any_text(text: str) -> None:
 @settings(max_examples=40, deadline=None)
 def test_chunks_join_to_the_text(n_times: int, piece: str) -> None:
     text = piece * n_times
-    cut = list(chunks(text))
+    cut = list(chunks(text, CHUNK_CHARS))
     assert "".join(part for _, part in cut) == text
     assert all(text.startswith(part, base) and len(part) <= CHUNK_CHARS for base, part in cut)
 

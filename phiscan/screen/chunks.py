@@ -1,0 +1,25 @@
+"""Pieces of a long text, for recognizers whose memory or time grows with what they read at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+
+def chunks(text: str, n_chars: int) -> Iterator[tuple[int, str]]:
+    r"""Yield pieces of at most ``n_chars`` with where they begin.
+
+    A text is cut behind a line end in the second half of a piece, or else behind a space, or else anywhere.
+
+    >>> list(chunks("Ann Roy\nwas seen", 12))
+    [(0, 'Ann Roy\n'), (8, 'was seen')]
+    """
+    start = 0
+    while start < len(text):
+        end = min(len(text), start + n_chars)
+        if end < len(text):
+            middle = start + n_chars // 2
+            cut = text.rfind("\n", middle, end)
+            cut = cut if cut > 0 else text.rfind(" ", middle, end)
+            end = cut + 1 if cut > 0 else end
+        yield start, text[start:end]
+        start = end

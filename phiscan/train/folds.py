@@ -1,0 +1,81 @@
+"""Measure a kind of recognizer on text that it never saw: families of sets are left out in turn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Protocol
+
+from phiscan.screen.names import NameRecognizer
+from phiscan.train.documents import Writer
+from phiscan.train.foreign import FAMILIES, FOLDS
+from phiscan.train.measure import FULLY_MARKED, Figures, foreign_set, made, measure
+from phiscan.train.own import own_texts
+
+N_HELD_OUT: Final = 600  # documents of templates that no fold has seen
+TEMPLATES_FOLD: Final = "templates"  # the fold that leaves out templates alone, when there is no foreign text
+WHOLE: Final = "none"  # the training that leaves out nothing
+HELD_OUT: Final = "held-out templates"
+Tell = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Fold:
+    """What one training leaves out: families of sets, and a tenth of the templates."""
+
+    families: tuple[str, ...] = ()
+    held_out: bool = False
+
+    @property
+    def left_out(self) -> str:
+        """What is left out, in words."""
+        return ", ".join([*self.families, *([HELD_OUT] if self.held_out else [])]) or "nothing"
+
+
+class Drawn(Protocol):
+    """Settings of a training whose documents are made from a seed."""
+
+    @property
+    def seed(self) -> int: ...  # noqa: D102 (the seed of every draw)
+    @property
+    def n_documents(self) -> int: ...  # noqa: D102 (documents to make)
+
+
+def measured_by_folds(
+    settings: Drawn,
+    train: Callable[[Fold, Path], None],
+    load: Callable[[Path], NameRecognizer],
+    *,
+    data: Path | None,
+    out: Path,
+    tell: Tell,
+) -> dict[str, Figures]:
+    """Train each fold into a folder of ``out``, then all; return the figures of each set.
+
+    A set is measured with a training that left its family out, the templates with the last fold's.
+    """
+    folds = {name: Fold(some, held_out=True) for name, some in FOLDS.items()} if data else {}
+    folds = folds or {TEMPLATES_FOLD: Fold(held_out=True)}
+    figures: dict[str, Figures] = {}
+    for name, fold in folds.items():
+        train(fold, out / name)
+        recognizer = load(out / name)
+        for set_name in (s for family in fold.families for s in FAMILIES[family]):
+            texts = foreign_set(data / f"{set_name}.jsonl") if data else ()
+            figures[set_name], _ = measure(recognizer, texts, fully_marked=set_name in FULLY_MARKED)
+            tell(_line(set_name, figures[set_name]))
+    held_out = Writer(settings.seed + 2, only_held_out=True).documents(min(N_HELD_OUT, settings.n_documents))
+    figures[HELD_OUT], _ = measure(recognizer, made(held_out), fully_marked=True)
+    train(Fold(), out / WHOLE)
+    recognizer = load(out / WHOLE)
+    for part, half in own_texts().items():
+        figures[part], _ = measure(recognizer, half, fully_marked=True)
+    for set_name in (HELD_OUT, *own_texts()):
+        tell(_line(set_name, figures[set_name]))
+    return figures
+
+
+def _line(name: str, figures: Figures) -> str:
+    kept = {k: f"{v:.1f}" for k, v in figures.items() if isinstance(v, float)}
+    return f"{name}: " + ", ".join(f"{key} {value}" for key, value in kept.items())
