@@ -10,7 +10,7 @@ prints one of these objects must not become a leak.
 from __future__ import annotations
 
 import stat
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Self
 
@@ -302,6 +302,14 @@ class Finding:
     def is_doubtful(self) -> bool:
         """Whether it is too unsure to count: it identifies nobody, and no decision rests on it."""
         return not self.bits and any(reason.kind == "doubt" for reason in self.reasons)
+
+    def set_aside(self, kind: str, detail: str) -> Finding:
+        """Return it as one that stays, with this last reason, and sets no characteristic."""
+        return replace(self, bits=frozenset(), reasons=(*self.reasons, Reason(kind, detail, self.score)))
+
+    def was_set_aside(self, detail: str) -> bool:
+        """Tell whether it was set aside for this reason."""
+        return any(reason.detail == detail for reason in self.reasons)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,9 +10,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 
-from phiscan.model import Document, Finding, Reason
+from phiscan.model import Document, Finding
 
 PLACES = ("#properties", "#metadata")
 """How the locators of a file's own properties end."""
@@ -65,15 +64,14 @@ def mark_about_file(document: Document, findings: Iterable[Finding]) -> Iterator
     """Yield the findings; those about the file itself without their characteristics, and with the reason."""
     for finding in findings:
         if _is_about_file(document, finding):
-            reason = Reason("place", REASON, finding.score)
-            yield replace(finding, bits=frozenset(), reasons=(*finding.reasons, reason))
+            yield finding.set_aside("place", REASON)
         else:
             yield finding
 
 
 def is_marked(finding: Finding) -> bool:
     """Tell whether a finding was found to be about the file."""
-    return any(reason.detail == REASON for reason in finding.reasons)
+    return finding.was_set_aside(REASON)
 
 
 def _is_about_file(document: Document, finding: Finding) -> bool:

@@ -10,9 +10,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
-from phiscan.model import Document, EntityType, Finding, Reason
+from phiscan.model import Document, EntityType, Finding
 from phiscan.screen.gazetteer import fold
 from phiscan.screen.staff_tables import staff_tables
 
@@ -107,22 +106,18 @@ def mark_roles(document: Document, findings: Iterable[Finding]) -> tuple[Finding
             is_role = _is_role(text, finding, before, places)
             before = finding if is_role else None
             if is_role:
-                found[index] = _marked(finding)
+                found[index] = finding.set_aside("role", REASON)
     working = (one for one in found if has_role(one) or one.entity_type is EntityType.HEALTH_PROFESSIONAL)
     known = {word for finding in working for word in _words(text, finding)}
     return tuple(
-        _marked(finding) if known and _is_bare_mention(text, finding, known) else finding for finding in found
+        finding.set_aside("role", REASON) if known and _is_bare_mention(text, finding, known) else finding
+        for finding in found
     )
 
 
 def has_role(finding: Finding) -> bool:
     """Tell whether a person was found to be named for a role."""
-    return any(reason.detail == REASON for reason in finding.reasons)
-
-
-def _marked(finding: Finding) -> Finding:
-    reason = Reason("role", REASON, finding.score)
-    return replace(finding, bits=frozenset(), reasons=(*finding.reasons, reason))
+    return finding.was_set_aside(REASON)
 
 
 def _is_bare_mention(text: str, finding: Finding, known: set[str]) -> bool:
