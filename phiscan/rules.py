@@ -16,6 +16,7 @@ from typing import Any
 from phiscan.errors import RuleError
 from phiscan.model import EntityType
 
+MAX_AHEAD = 96
 GUARDS = ("word", "number", "none")
 _RULE_FIELDS = {
     "id": str,
@@ -29,6 +30,7 @@ _RULE_FIELDS = {
     "trigger": str,
     "context": str,
     "check": str,
+    "ahead": int,
     "guard": str,
     "ignore_case": bool,
     "needs_evidence": bool,
@@ -66,6 +68,7 @@ class Rule:
     examples: tuple[str, ...]
     counterexamples: tuple[str, ...]
     trigger: str = ""  # what the scanner looks for; "" = the pattern itself
+    ahead: int = MAX_AHEAD  # how many characters of a match may stand before its trigger
     context: str = ""  # name of a ContextWords
     check: str = ""  # name of a function in screen/checks.py
     guard: str = "word"  # what may not stand at the ends of a match: one of GUARDS
@@ -183,6 +186,8 @@ def _rule(path: Path, number: int, table: Any) -> Rule:  # noqa: C901 (one decis
     values = dict(table)
     if not 0 <= values["score"] <= 1:
         _refuse(path, where, f"score: expected a number from 0 to 1, found {values['score']}")
+    if not 0 <= values.get("ahead", MAX_AHEAD) <= MAX_AHEAD:
+        _refuse(path, where, f"ahead: expected a number from 0 to {MAX_AHEAD}, found {values['ahead']}")
     if values.get("guard", "word") not in GUARDS:
         _refuse(path, where, f"guard: expected one of {', '.join(GUARDS)}")
     if values.get("needs_evidence") and not values.get("context"):

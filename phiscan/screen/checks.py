@@ -207,28 +207,32 @@ def vin(value: str) -> Verdict:
 
 
 @lru_cache(maxsize=_SAME_PLACE)
+def _phone_number(value: str) -> Any:
+    """Return a number as phonenumbers reads it, None where it reads none."""
+    phonenumbers = importlib.import_module("phonenumbers")
+    try:
+        return phonenumbers.parse(value, "CA")
+    except phonenumbers.NumberParseException:
+        return None
+
+
+@lru_cache(maxsize=_SAME_PLACE)
 def phone(value: str) -> Verdict:
     """Confirm a North American or international number that could be in service; never veto.
 
     Numbers such as 555-0199 are not in service but stand in texts as phone numbers all the same.
     """
-    phonenumbers = importlib.import_module("phonenumbers")
-    try:
-        parsed = phonenumbers.parse(value, "CA")
-    except phonenumbers.NumberParseException:
-        return Verdict.PLAUSIBLE
-    return Verdict.CONFIRM if phonenumbers.is_valid_number(parsed) else Verdict.PLAUSIBLE
+    number = _phone_number(value)
+    confirmed = number is not None and importlib.import_module("phonenumbers").is_valid_number(number)
+    return Verdict.CONFIRM if confirmed else Verdict.PLAUSIBLE
 
 
-@lru_cache(maxsize=_SAME_PLACE)
 def possible_phone(value: str) -> Verdict:
     """Veto an international number of impossible length for its country code."""
-    phonenumbers = importlib.import_module("phonenumbers")
-    try:
-        parsed = phonenumbers.parse(value, "CA")
-    except phonenumbers.NumberParseException:
-        return Verdict.VETO
-    return _plausible(phonenumbers.is_possible_number(parsed))
+    number = _phone_number(value)
+    return _plausible(
+        number is not None and importlib.import_module("phonenumbers").is_possible_number(number)
+    )
 
 
 def ip_address(value: str) -> Verdict:

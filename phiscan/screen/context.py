@@ -24,6 +24,8 @@ GAP = (
     r"(?:(?i:numbers?|numéro|numero|num|nos?|nbr|nr|n|id|identifier|is|was|are|code|est|date|value|patient)\b"
     r"(?:[^\w\n]|\n(?![^\S\n]{0,8}\n)){0,10}){0,3}\(??"
 )
+# What ends a cell behind the label that heads its column: last letters, a remark in brackets, a delimiter.
+CELL_END = r"[\w#]{0,6}(?: ?\([^()\n]{1,24}\))?[\"']?(?:[ ]{0,2}[\t|;,\n\r]|[ ]{2})"
 # In JSON the value may stand in a field of its own, further on: dear to look for, so only where it is.
 JSON_FIELD = '"value"'
 JSON_GAP = GAP + r"(?:[^\n]{0,120}?(?:\n[^\n]{0,40}?)?\"value\"\s{0,3}:\s{0,3}\")?"
@@ -255,7 +257,7 @@ def _behind_label(text: str, header: tuple[int, int], cells: Cells) -> Cells:
 
 _BAR = " | "  # between the cells of a table as it is laid out when it is extracted
 _VALUE = re.compile(r"[@:=]|\d(?:[^\d\n]{0,40}\d){2}")
-_CELL_END = re.compile(r"[\w#]{0,6}(?: ?\([^()\n]{1,24}\))?[\"']?(?:[ ]{0,2}[\t|;,\n\r]|[ ]{2})")
+_CELL_END = re.compile(CELL_END)
 _QUOTED_CELL = re.compile(r'\s*"(?:[^"\n]|"")*"\s*')
 _SPACED_CELL = re.compile(r"\S+(?: \S+)*")
 

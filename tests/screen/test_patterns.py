@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from phiscan.model import Document, EntityType, Screening
-from phiscan.screen import patterns
+from phiscan.screen import patterns, scanner
 from phiscan.screen.patterns import PatternRecognizer
 from phiscan.screen.rule_files import load_rules
 
@@ -91,7 +91,7 @@ def test_spans_are_code_points_after_emoji_and_accents(screened: Callable[[str],
 
 
 def test_finds_what_lies_across_a_window_edge(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(patterns, "WINDOW_CHARS", 1000)
+    monkeypatch.setattr(scanner, "WINDOW_CHARS", 1000)
     recognizer = PatternRecognizer(load_rules())
     for offset in range(985, 1001):
         text = " " * offset + "613-555-0199" + " " * 1200 + "a@b.example"

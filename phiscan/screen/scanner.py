@@ -1,0 +1,219 @@
+r"""Where to look: one linear automaton of all rules and all labels, which passes once over the text.
+
+It runs over UTF-8 bytes and stops at the shape of a value, or at a label behind which a value can stand.
+Every stop costs as much as thousands of bytes, so the automaton itself asks for what a label must have behind
+it: most words that are labels ("on", "clinic", "since") stand in prose without any value. A label counts when
+
+- it ends its cell, and so may head a column; or
+- behind the words and signs of ``GAP`` stands what its rules need: a digit at once, where a value can begin
+  with nothing else; a digit within three words; for organizations and places, a capital letter. Rules for
+  street addresses need a digit within 220 characters, which is looked for afterwards; or
+- the text has a JSON field "value", which may stand far behind its label: then every label counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+import numpy as np
+import re2
+import regex
+
+from phiscan.model import EntityType
+from phiscan.rules import Rule, RuleSet
+from phiscan.screen.context import CELL_END, GAP, JSON_FIELD, canonical, label_pattern, whole_word
+from phiscan.screen.offsets import code_points
+
+WINDOW_CHARS = 1 << 20
+OVERLAP_CHARS = 4096  # more than any match, so that what a window cuts off the next one has
+DFA_BYTES = 256 << 20  # the default of 8 MB makes re2 fall back to its slow engines
+REACH_CHARS = 96  # how far a match may extend around the place where its trigger stood
+_UNIT_CHARS = 2
+_TRIGGER_CHARS = 16  # how far behind a place a trigger may still stand in it
+# Values that may stand without a digit; every other labelled value has one.
+WITHOUT_DIGITS = frozenset({EntityType.ORGANIZATION, EntityType.LOCATION})
+
+# The automaton has no look-ahead and only ASCII words: what it takes for a gap or the end of a cell holds all
+# that the real ones take, and a little more.
+_GAP = GAP.replace(r"\n(?![^\S\n]{0,8}\n)", r"\n")
+_CELL_END = CELL_END.replace(r"\w", r"\w\x{80}-\x{10FFFF}")
+_DIGIT_NEAR = r"(?:[^\s\d]{1,40}[ \t]{1,2}){0,2}[^\s\d]{0,40}\d"
+_DIGIT_NEXT = r"[(+]{0,2}\d"
+_BEFORE_DIGIT = frozenset("(+")
+_CAPITAL = r"\p{Lu}"
+_NO_DIGITS = frozenset(map(chr, range(32, 127))) - frozenset("0123456789") | frozenset("éÉàÇßøж字—°’")  # noqa: RUF001 (any will do)
+_NOTHING = r"[^\x{0}-\x{10FFFF}]"
+_DIGITS = frozenset(b"0123456789")
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What a label stands for: values of this rule, then of this type; ``column_only`` for headers."""
+
+    rule: int
+    entity_type: EntityType
+    label: str
+    column_only: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where the scanner stopped: code points, the rules whose shape fits, what a label there stands for."""
+
+    start: int
+    end: int
+    rules: tuple[int, ...]
+    evidence: Sequence[Evidence] = ()
+
+
+class Scanner:
+    """Finds the places worth a closer look; built once per process."""
+
+    def __init__(self, ruleset: RuleSet) -> None:
+        options = re2.Options()
+        options.max_mem = DFA_BYTES
+        options.never_capture = True
+        options.log_errors = False
+        rules = ruleset.rules
+        shapes = [i for i, rule in enumerate(rules) if not rule.needs_evidence]
+        self._plain = _RuleFinder([i for i in shapes if not rules[i].trigger], ruleset, options)
+        self._triggered = _RuleFinder([i for i in shapes if rules[i].trigger], ruleset, options)
+        self._evidence, tails = _labels(ruleset)
+        triggers = [_trigger(rules[i]) for i in shapes]
+        tailed = [f"{_any_of(tails[tail])}{tail}" for tail in sorted(tails)]
+        labels = _any_of(chain.from_iterable(tails.values()))
+        self._scanner = _compiled([*tailed, *triggers], options)
+        self._json_scanner = _compiled([labels, *triggers], options)
+        self._label = _compiled([labels], options)
+
+    def places(self, text: str) -> Iterator[Place]:
+        """Yield where the scanner stopped, in text order; places do not overlap."""
+        scanner = self._json_scanner if JSON_FIELD in text else self._scanner
+        done = 0
+        for base in range(0, max(len(text), 1), WINDOW_CHARS):
+            window = text[base : base + WINDOW_CHARS + OVERLAP_CHARS]
+            raw = window.encode("utf-8", "surrogatepass")
+            spans = list(self._stops(scanner, raw))
+            if not spans:
+                continue
+            places = np.asarray(spans, dtype=np.int64)
+            chars = places if len(raw) == len(window) else code_points(raw, places)
+            for (a, b), (start, end) in zip(spans, chars.tolist(), strict=True):
+                if start >= WINDOW_CHARS or base + start < done:
+                    continue
+                done = base + end
+                # A shape may be a label, too: " ID" is Idaho behind a city, and an identifier.
+                evidence = self._evidence.get(canonical(window[start:end]), ())
+                if evidence and (not whole_word(window, start, end) or _is_unit(window, start, end)):
+                    evidence = ()
+                yield Place(base + start, base + end, self._which(raw, a, b), evidence)
+
+    def _stops(self, scanner: re2._Regexp, raw: bytes) -> Iterator[tuple[int, int]]:
+        """Yield start and end, in bytes, of shapes, and of labels without what was asked behind them."""
+        position: int | None = 0
+        while position is not None:
+            start_at, position = position, None
+            for found in scanner.finditer(raw, start_at):
+                start, end = found.span()
+                # No label begins with a digit, and a search anew is dear.
+                label = None if raw[start] in _DIGITS else self._label.match(raw, start)
+                if label is None:
+                    yield start, end
+                    continue
+                yield start, label.end()
+                if label.end() < end:  # what was asked behind the label is looked at by itself, too
+                    position = label.end()
+                    break
+
+    def _which(self, raw: bytes, start: int, end: int) -> tuple[int, ...]:
+        """Return the rules that fit where the scanner stopped; a trigger may begin inside what it took."""
+        plain = self._plain.of(raw[start : end + REACH_CHARS])
+        return (*plain, *self._triggered.of(raw[start : end + _TRIGGER_CHARS]))
+
+
+class _RuleFinder:
+    """Which rules match at a place: one automaton for all of them.
+
+    Plain patterns are anchored at the start of the place; triggers may stand anywhere in it.
+    """
+
+    def __init__(self, indexes: Sequence[int], ruleset: RuleSet, options: re2.Options) -> None:
+        self._indexes = indexes
+        triggered = bool(indexes) and bool(ruleset.rules[indexes[0]].trigger)
+        self._set = re2.Set.SearchSet(options) if triggered else re2.Set.MatchSet(options)
+        for index in indexes:
+            self._set.Add(_trigger(ruleset.rules[index]).encode())
+        if indexes:
+            self._set.Compile()
+
+    def of(self, raw: bytes) -> list[int]:
+        """Return the indexes of the rules that match in ``raw``."""
+        return [self._indexes[i] for i in self._set.Match(raw) or ()] if self._indexes else []
+
+
+def _is_unit(text: str, start: int, end: int) -> bool:
+    """Tell whether two letters stand behind a slash, as in mg/dL: no label, and a common one otherwise."""
+    return end - start == _UNIT_CHARS and text[start - 1 : start] == "/"
+
+
+def _compiled(alternatives: Sequence[str], options: re2.Options) -> re2._Regexp:
+    return re2.compile("|".join(alternatives).encode(), options)
+
+
+def _any_of(phrases: Iterable[str]) -> str:
+    """Return a pattern of any of these labels, the longest that fits; of nothing where there are none."""
+    ordered = sorted(set(phrases), key=lambda phrase: (-len(phrase), phrase))
+    return f"(?i:{'|'.join(label_pattern(phrase) for phrase in ordered)})" if ordered else _NOTHING
+
+
+def _trigger(rule: Rule) -> str:
+    """Return what the scanner looks for: the rule's trigger, else its pattern at the start of a word.
+
+    Without the word boundary every digit of a run would begin another match, and the automaton would need a
+    state for every set of digits seen: it falls back to its slow engine on tables of numbers.
+    """
+    head = "" if rule.trigger or rule.guard == "none" else r"\b"
+    pattern = f"{head}(?:{rule.trigger or rule.pattern})"
+    return f"(?i:{pattern})" if rule.ignore_case else pattern
+
+
+def _labels(ruleset: RuleSet) -> tuple[dict[str, list[Evidence]], dict[str, set[str]]]:
+    """Map canonical labels to what they are evidence for; and what must stand behind labels to these."""
+    table: dict[str, list[Evidence]] = {}
+    written: dict[str, set[str]] = {}  # the ways in which a label is written, by its canonical form
+    needs: dict[str, set[str]] = {}  # what may follow it
+    for index, rule in enumerate(ruleset.rules):
+        named = list(rule.labelled_as)
+        if rule.context and (rule.needs_evidence or ruleset.contexts[rule.context].labels):
+            named.append((rule.context, rule.entity_type))
+        for name, entity_type in named:
+            words = ruleset.contexts[name]
+            for column_only, phrases in ((False, words.labels), (True, words.headers)):
+                for phrase in phrases:
+                    key = canonical(phrase)
+                    written.setdefault(key, set()).add(phrase)
+                    needs.setdefault(key, {_CELL_END}).add(_CELL_END if column_only else _behind(rule))
+                    table.setdefault(key, []).append(Evidence(index, entity_type, phrase, column_only))
+    tails: dict[str, set[str]] = {}
+    for key, alternatives in needs.items():
+        tail = "" if "" in alternatives else f"(?:{'|'.join(sorted(alternatives))})"
+        tails.setdefault(tail, set()).update(written[key])
+    return table, tails
+
+
+def _behind(rule: Rule) -> str:
+    """Return what must stand behind a label of this rule, "" for whatever."""
+    if rule.entity_type is EntityType.STREET_ADDRESS:
+        return ""
+    first = _first_characters(rule)
+    if rule.entity_type in WITHOUT_DIGITS:
+        return _GAP + _CAPITAL if all(char.isupper() for char in first) else ""
+    return _GAP + (_DIGIT_NEXT if first <= _BEFORE_DIGIT else _DIGIT_NEAR)
+
+
+def _first_characters(rule: Rule) -> set[str]:
+    """Return with which of some characters, none of them a digit, a value of this rule can begin."""
+    pattern = regex.compile(rule.pattern, regex.IGNORECASE if rule.ignore_case else 0)
+    return {char for char in _NO_DIGITS if pattern.fullmatch(char, partial=True)}
