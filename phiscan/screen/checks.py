@@ -251,7 +251,7 @@ def numeric_date(value: str) -> Verdict:
     ('veto', 'plausible', 'plausible')
     """
     parts = [int(p) for p in re.findall(r"\d+", value)[:3]]
-    if len(parts) == 1:  # packed: 20240131, with or without a time of day
+    if len(parts) == 1 or re.match(r"\d{8}", value):  # packed: 20240131, with or without a time of day
         text = _digits(value)
         parts = [int(text[:4]), int(text[4:6]), int(text[6:8])]
     if len(parts) == 2:  # noqa: PLR2004 (month and day, or month and year)
@@ -259,6 +259,15 @@ def numeric_date(value: str) -> Verdict:
         return _plausible(1 <= min(first, second) <= 12 and _is_day_or_year(max(first, second)))  # noqa: PLR2004
     orders = ((0, 1, 2), (2, 0, 1), (2, 1, 0))
     return _plausible(any(_is_date(parts[y], parts[m], parts[d]) for y, m, d in orders))
+
+
+def separated_date(value: str) -> Verdict:
+    """Veto figures that are no date, or that nothing separates: a number of six or eight digits.
+
+    >>> separated_date("07 05 1932").value, separated_date("070532").value
+    ('plausible', 'veto')
+    """
+    return numeric_date(value) if len(re.findall(r"\d+", value)) == 3 else Verdict.VETO  # noqa: PLR2004
 
 
 def _is_day_or_year(number: int) -> bool:
@@ -278,10 +287,14 @@ def _is_date(year: int, month: int, day: int) -> bool:
 def written_date(value: str) -> Verdict:
     """Veto a written date whose day is beyond its month.
 
+    A "may" in small letters needs a year or an ordinal: it is a verb far more often.
+
     >>> written_date("February 30, 2019").value, written_date("3 août 2021").value
     ('veto', 'plausible')
     """
     words = re.findall(r"[^\W\d_]+", value.lower())
+    if "may" in value and not re.search(r"(?:18|19|20)\d{2}|\d(?:st|nd|rd|th)", value):
+        return Verdict.VETO  # "you may 5", "10 may have"
     month = next((_MONTHS[word] for word in words if word in _MONTHS), None)
     days = [int(n) for n in re.findall(r"(?<!\d)\d{1,2}(?!\d)", value)]
     longest = {2: 29, 4: 30, 6: 30, 9: 30, 11: 30}.get(month or 0, 31)
@@ -401,6 +414,7 @@ CHECKS: Mapping[str, Check] = {
         possible_phone,
         ip_address,
         numeric_date,
+        separated_date,
         written_date,
         over_89,
         mrz,

@@ -16,12 +16,13 @@ from itertools import chain
 
 from phiscan.rules import ContextWords
 
-# What may stand between a label and its value: punctuation (of forms, JSON, XML), one line break, a remark in
-# brackets such as "(yyyy-mm-dd)", and a few words that only say that a number follows. Bounded, so linear.
+# What may stand between a label and its value: a line to write on, punctuation (of forms, JSON, XML), one
+# line break, a remark in brackets such as "(yyyy-mm-dd)", and a few words that only say that a number follows.
+# Bounded, so linear.
 GAP = (
-    r"(?:[^\w\n(]|\n(?![^\S\n]{0,8}\n)){0,12}"
+    r"[._ ]{0,40}+(?:[^\w\n(]|_|\n(?![^\S\n]{0,8}\n)){0,12}"
     r"(?:\([^()\n]{0,30}\)(?:[^\w\n]|\n(?![^\S\n]{0,8}\n)){0,6})?"
-    r"(?:(?i:numbers?|numéro|numero|num|nos?|nbr|nr|n|id|identifier|is|was|are|code|est|date|value|patient)\b"
+    r"(?:(?i:numbers?|numéro|numero|num|nos?|nbr|nr|n|id|identifier|is|was|are|code|c['’]est|est|date|value|patient)\b"  # noqa: RUF001
     r"(?:[^\w\n]|\n(?![^\S\n]{0,8}\n)){0,10}){0,3}\(??"
 )
 # What ends a cell behind the label that heads its column: last letters, a remark in brackets, a delimiter.

@@ -37,7 +37,7 @@ WITHOUT_DIGITS = frozenset({EntityType.ORGANIZATION, EntityType.LOCATION})
 
 # The automaton has no look-ahead and only ASCII words: what it takes for a gap or the end of a cell holds all
 # that the real ones take, and a little more.
-_GAP = GAP.replace(r"\n(?![^\S\n]{0,8}\n)", r"\n")
+_GAP = GAP.replace(r"\n(?![^\S\n]{0,8}\n)", r"\n").replace("}+", "}")
 _CELL_END = CELL_END.replace(r"\w", r"\w\x{80}-\x{10FFFF}")
 _DIGIT_NEAR = r"(?:[^\s\d]{1,40}[ \t]{1,2}){0,2}[^\s\d]{0,40}\d"
 _DIGIT_NEXT = r"[(+]{0,2}\d"
