@@ -1,64 +1,39 @@
 """Raw HL7 v2 messages: the segment and the field say what a value is, so nothing has to be guessed.
 
-Only the fields of Safe Harbor identifiers are read, with the standard encoding characters ``|^~``.
-Source: HL7 v2.9, chapters 3 (PID, PD1, NK1, PV1), 4 (ORC, OBR), 6 (GT1, IN1) and 2A (data types XPN, XAD,
-XTN, CX).
+Only the fields of identifiers are read (``hl7_fields``), and every time stamp, with the standard encoding
+characters ``|^~&``. Source: HL7 v2.9, chapter 2A (data types CX, DTM, EI, HD, PL, XAD, XCN, XON, XPN, XTN).
 """
 
 from __future__ import annotations
 
+import datetime as dt
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 
 from phiscan.model import Document, EntityType, Finding, PiiBit, Reason, Span
+from phiscan.screen.checks import Verdict, npi, ssn
+from phiscan.screen.hl7_fields import AUTHORITIES, CODES, DATED, FIELDS, OBSERVED, STRAY, Kind, Part
 from phiscan.screen.name_tokens import name_finding
 from phiscan.screen.patterns import bits_of
 
 SCORE = 0.95
-_SEGMENT = re.compile(r"(?:^|(?<=[\n\r\x0b]))(PID|PD1|NK1|PV1|ORC|OBR|GT1|IN1|MRG|ROL|AIP)\|[^\n\r]{1,20000}")
-_NAME, _DOCTOR, _ADDRESS = "name", "doctor", "address"
-_FIELDS: Mapping[str, Mapping[int, str | EntityType]] = {
-    "PID": {
-        2: EntityType.MRN, 3: EntityType.MRN, 4: EntityType.MRN, 5: _NAME, 6: _NAME, 7:
-        EntityType.DATE_OF_BIRTH,
-        9: _NAME, 11: _ADDRESS, 13: EntityType.PHONE, 14: EntityType.PHONE, 18: EntityType.ACCOUNT,
-        19: EntityType.SSN, 20: EntityType.DRIVER_LICENSE, 21: EntityType.MRN, 29: EntityType.DATE,
-    },
-    "PD1": {4: _DOCTOR},
-    "NK1": {
-        2: _NAME, 4: _ADDRESS, 5: EntityType.PHONE, 6: EntityType.PHONE, 16: EntityType.DATE_OF_BIRTH, 30:
-        _NAME,
-        31: EntityType.PHONE, 32: _ADDRESS, 33: EntityType.OTHER_ID, 37: EntityType.SSN,
-    },
-    "PV1": {7: _DOCTOR, 8: _DOCTOR, 9: _DOCTOR, 17: _DOCTOR, 19: EntityType.ACCOUNT, 52: _DOCTOR},
-    "ORC": {10: _DOCTOR, 11: _DOCTOR, 12: _DOCTOR, 14: EntityType.PHONE, 22: _ADDRESS, 23: EntityType.PHONE,
-            24: _ADDRESS},
-    "OBR": {10: _DOCTOR, 16: _DOCTOR, 17: EntityType.PHONE, 28: _DOCTOR},
-    "GT1": {3: _NAME, 5: _ADDRESS, 6: EntityType.PHONE, 7: EntityType.PHONE, 8: EntityType.DATE_OF_BIRTH,
-            12: EntityType.SSN},
-    "IN1": {5: _ADDRESS, 7: EntityType.PHONE, 8: EntityType.HEALTH_PLAN, 16: _NAME,
-            18: EntityType.DATE_OF_BIRTH,
-            19: _ADDRESS, 36: EntityType.HEALTH_PLAN, 49: EntityType.HEALTH_PLAN},
-    "MRG": {1: EntityType.MRN, 7: _NAME},
-    "ROL": {4: _DOCTOR},
-    "AIP": {3: _DOCTOR},
-}  # fmt: skip
-# The type code of an identifier (table 0203) says more than its field.
-_CODES = {
-    "SS": EntityType.SSN,
-    "SIN": EntityType.SIN,
-    "DL": EntityType.DRIVER_LICENSE,
-    "PPN": EntityType.PASSPORT,
-    "JHN": EntityType.HEALTH_CARD,
-    "HC": EntityType.HEALTH_CARD,
-    "MC": EntityType.HEALTH_PLAN,
-    "MA": EntityType.HEALTH_PLAN,
-    "MI": EntityType.HEALTH_PLAN,
-    "AN": EntityType.ACCOUNT,
-    "VN": EntityType.ACCOUNT,
-    "NPI": EntityType.LICENSE,
-}
+_SEGMENT = re.compile(rf"(?:^|(?<=[\n\r\x0b]))({'|'.join((*FIELDS, *DATED))})\|[^\n\r]{{1,20000}}")
+_STAMP = re.compile(
+    r"(?<![^|^~&])((?:18|19|20)\d\d(?:0[1-9]|1[0-2])\d\d)"
+    r"(?:(?:[01]\d|2[0-3])[0-5]\d(?:[0-5]\d(?:\.\d{1,4})?)?)?(?:[+-]\d{4})?(?![^|^~&])"
+)
+_NUMBER = re.compile(r"(?=(?:[^\d|]{0,3}\d){6})[A-Za-z0-9][A-Za-z0-9-]{5,24}")
+_VERSION = re.compile(r"[A-Z]{1,2}")
+# Users that are no people: what else stands alone where a name is due.
+_MACHINES = frozenset(
+    "admin auto autoverify batch device default engine extern external fax hl7 host interface lab lis"  # noqa: SIM905 (a list of words reads best as a text)
+    " pharmacy none null other pacs portal self service system test unknown user web".split()
+)
 _MIN_ID = 2
+_MIN_NAME = 3
+_MIN_DATE = 6  # digits: a year alone is no date
+_CODE, _AUTHORITY, _VERSIONS = 4, 3, 9  # components of CX: its type, who assigned it, where versions begin
+_FACILITY = 3  # component of PL
 
 
 def is_message(text: str) -> bool:
@@ -74,20 +49,48 @@ class Hl7Recognizer:
     """Find the identifying fields of HL7 v2 segments."""
 
     def recognize(self, document: Document) -> Iterator[Finding]:
-        """Yield findings in text order; spans are half-open, in code points."""
+        """Yield findings; spans are half-open, in code points."""
         text = document.text
         if "PID|" not in text and not is_message(text):
             return
         for match in _SEGMENT.finditer(text):
-            fields = _FIELDS[match[1]]
-            position = match.start()
-            for number, field in enumerate(match[0].split("|")):
-                kind = fields.get(number)
-                if kind is not None and field.strip('" '):
-                    where = f"{match[1]}-{number}"
-                    for start, value in _repetitions(field, position):
-                        yield from _read(kind, value, start, where)
-                position += len(field) + 1
+            yield from _segment(match[1], match[0], match.start())
+
+
+def _segment(name: str, segment: str, position: int) -> Iterator[Finding]:
+    fields = segment.split("|")
+    kinds = FIELDS.get(name, {})
+    stray = STRAY.get(name)
+    first = 1 if name in ("MSH", "FHS", "BHS") else 0  # their first field is the bar itself
+    for number, field in enumerate(fields, start=first):
+        if number > first and field.strip('" '):
+            kind = kinds.get(number)
+            if name == "OBX" and number == 5:  # noqa: PLR2004 (the value; its type is the second field)
+                kind = OBSERVED.get(fields[2])
+            where = f"{name}-{number}"
+            if kind is not None:
+                for start, value in _repetitions(field, position):
+                    yield from _read(kind, value, start, where)
+            elif stray is not None and _NUMBER.fullmatch(field) and not _STAMP.fullmatch(field):
+                yield _found(_stray(name, field, stray), position, len(field), where)
+            if kind is not EntityType.DATE_OF_BIRTH and kind is not EntityType.DATE:
+                yield from _stamps(field, position, where)
+        position += len(field) + 1
+
+
+def _stray(name: str, number: str, kind: EntityType) -> EntityType:
+    """Return what a long number is that stands in a field of its segment where none is due."""
+    return EntityType.SSN if name != "IN1" and number.isdecimal() and _is_ssn(number) else kind
+
+
+def _stamps(field: str, position: int, where: str) -> Iterator[Finding]:
+    """Yield the components of a field that are a day, with or without its time and zone."""
+    for match in _STAMP.finditer(field):
+        try:
+            dt.datetime.strptime(match[1], "%Y%m%d")  # noqa: DTZ007 (a day on any calendar)
+        except ValueError:
+            continue
+        yield _found(EntityType.DATE, position + match.start(), len(match[0]), where)
 
 
 def _repetitions(field: str, position: int) -> Iterator[tuple[int, str]]:
@@ -97,34 +100,99 @@ def _repetitions(field: str, position: int) -> Iterator[tuple[int, str]]:
         position += len(value) + 1
 
 
-def _read(kind: str | EntityType, value: str, start: int, where: str) -> Iterator[Finding]:  # noqa: C901 (one decision after the other reads best in one place)
+def _read(kind: Kind, value: str, start: int, where: str) -> Iterator[Finding]:
+    if isinstance(kind, Part) and _STAMP.fullmatch(value):
+        return  # the moment of an order in the place of its number
     parts = value.split("^")
-    if kind == _NAME:
-        yield from _name(parts, start, where, health=False)
-    elif kind == _DOCTOR:
-        offset = len(parts[0]) + 1
-        if len(parts) > 1:
-            yield from _name(parts[1:], start + offset, where, health=True)
-        if len(parts[0]) > _MIN_ID and any(c.isdecimal() for c in parts[0]):
-            yield _found(EntityType.LICENSE, start, len(parts[0]), where)
-    elif kind == _ADDRESS:
-        yield from _address(parts, start, where)
-    elif kind is EntityType.PHONE:
-        if sum(c.isdecimal() for c in value) > 6:  # noqa: PLR2004 (the shortest phone number has seven)
-            yield _found(EntityType.PHONE, start, len(value.rstrip("^")), where)
-    elif isinstance(kind, EntityType):
-        code = parts[4] if len(parts) > 4 else ""  # noqa: PLR2004 (CX.5)
-        entity_type = _CODES.get(code, kind) if kind is not EntityType.DATE_OF_BIRTH else kind
-        first = parts[0].strip('"')
-        if entity_type is EntityType.MRN and len(first) >= _MIN_ID:
-            first = value.rstrip("^")  # a record number is one only together with who assigned it
-        if len(first) >= _MIN_ID and any(c.isalnum() for c in first):
-            yield _found(entity_type, start + value.index(first), len(first), where)
+    match kind:
+        case Part.NAME:
+            yield from _name(parts, start, where, health=False)
+        case Part.DOCTOR | Part.OPERATOR:
+            yield from _staff(parts, start, where, kind)
+        case Part.ADDRESS:
+            yield from _address(parts, start, where)
+        case Part.ORGANIZATION | Part.EMPLOYER | Part.PLACE:
+            index = _FACILITY if kind is Part.PLACE else 0
+            yield from _organization(parts, index, start, where)
+        case Part.NUMBER:
+            yield from _numbered(EntityType.OTHER_ID, parts[0].partition("&")[0], start, where)
+        case EntityType.PHONE:
+            if sum(c.isdecimal() for c in value) > 6:  # noqa: PLR2004 (the shortest phone number has seven)
+                line = EntityType.FAX if "FX" in parts else EntityType.PHONE
+                yield _found(line, start, len(value.rstrip("^")), where)
+        case EntityType.DATE | EntityType.DATE_OF_BIRTH if len(parts[0].strip('" ')) < _MIN_DATE:
+            return
+        case EntityType.DATE | EntityType.DATE_OF_BIRTH:
+            yield from _numbered(kind, parts[0], start, where)
+        case _:
+            yield from _identifier(kind, parts, start, where)
 
 
-def _name(parts: list[str], start: int, where: str, *, health: bool) -> Iterator[Finding]:
+def _identifier(kind: EntityType, parts: Sequence[str], start: int, where: str) -> Iterator[Finding]:
+    """Yield the number of a CX field, as what its type code or else who assigned it says."""
+    entity_type = CODES.get(parts[_CODE]) if len(parts) > _CODE else None
+    if entity_type is None and len(parts) > _AUTHORITY:
+        words = re.split(r"[^A-Z0-9]", parts[_AUTHORITY].upper())
+        entity_type = next((AUTHORITIES[word] for word in words if word in AUTHORITIES), None)
+    entity_type = entity_type or kind
+    if entity_type is EntityType.MRN and len(parts[0].strip('"')) >= _MIN_ID:
+        whole = "^".join(parts).rstrip("^")  # a record number is one only together with who assigned it
+        yield _found(entity_type, start, len(whole), where)
+        return
+    yield from _numbered(entity_type, parts[0], start, where)
+    if entity_type is EntityType.HEALTH_CARD:
+        offset = len("^".join(parts[:_VERSIONS])) + 1
+        for part in parts[_VERSIONS:]:
+            if _VERSION.fullmatch(part):  # the version code of a card is a part of its number
+                yield _found(entity_type, start + offset, len(part), where)
+            offset += len(part) + 1
+
+
+def _numbered(kind: EntityType, value: str, start: int, where: str) -> Iterator[Finding]:
+    number = value.strip('"')
+    if len(number) >= _MIN_ID and any(c.isdecimal() for c in number):
+        yield _found(kind, start + value.index(number), len(number), where)
+
+
+def _staff(parts: list[str], start: int, where: str, kind: Kind) -> Iterator[Finding]:
+    """Yield the number and the name of somebody who acts for the facility."""
+    if parts[0].count("&") > 1:  # name and number within one component (data type NDL)
+        parts = parts[0].split("&")
+    number, named = parts[0], parts[1:]
+    if not any(any(c.isalpha() for c in part) for part in named[:5]):
+        bare = number.lower().strip('" ')
+        if len(bare) >= _MIN_NAME and not any(c.isdecimal() for c in bare) and bare not in _MACHINES:
+            yield from _name([number], start, where, health=True)  # a name, or a user's, and no more
+            return
+    elif named:
+        yield from _name(named, start + len(number) + 1, where, health=True)
+    if len(number) > _MIN_ID and any(c.isdecimal() for c in number) and "@" not in number:
+        licensed = kind is Part.DOCTOR or "NPI" in parts or _is_npi(number)
+        yield _found(EntityType.LICENSE if licensed else EntityType.OTHER_ID, start, len(number), where)
+
+
+def _organization(parts: Sequence[str], index: int, start: int, where: str) -> Iterator[Finding]:
+    if len(parts) <= index:
+        return
+    offset = len("^".join(parts[:index])) + bool(index)
+    name = parts[index].partition("&")[0].strip('"')
+    if index == 0 and len(parts) > 1 and name[:1].isdecimal() and any(c.isalpha() for c in parts[1]):
+        offset, name = len(parts[0]) + 1, parts[1]  # a number, then the name that it stands for
+    if sum(c.isalpha() for c in name) >= _MIN_NAME:
+        yield _found(EntityType.ORGANIZATION, start + offset, len(name), where)
+
+
+def _is_ssn(number: str) -> bool:
+    return len(number) == 9 and ssn(number) is not Verdict.VETO  # noqa: PLR2004 (digits)
+
+
+def _is_npi(number: str) -> bool:
+    return len(number) == 10 and number.isdecimal() and npi(number) is Verdict.CONFIRM  # noqa: PLR2004 (digits)
+
+
+def _name(parts: Sequence[str], start: int, where: str, *, health: bool) -> Iterator[Finding]:
     """Yield the name in the components family, given, middle, suffix, prefix."""
-    kept = parts[:5]
+    kept = list(parts[:5])
     while kept and not kept[-1].strip('" '):
         kept.pop()
     if not any(any(c.isalpha() for c in part) for part in kept):
@@ -145,9 +213,9 @@ def _name(parts: list[str], start: int, where: str, *, health: bool) -> Iterator
     )  # fmt: skip
 
 
-def _address(parts: list[str], start: int, where: str) -> Iterator[Finding]:
+def _address(parts: Sequence[str], start: int, where: str) -> Iterator[Finding]:
     """Yield an address as one span, with the bits of its parts: street, city and state, postal code."""
-    kept = parts[:9]
+    kept = list(parts[:9])
     while kept and not kept[-1].strip('" '):
         kept.pop()
     lead = 0
