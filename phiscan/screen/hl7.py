@@ -29,6 +29,7 @@ _MACHINES = frozenset(
     "admin auto autoverify batch device default engine extern external fax hl7 host interface lab lis"  # noqa: SIM905 (a list of words reads best as a text)
     " pharmacy none null other pacs portal self service system test unknown user web".split()
 )
+_DATES = (EntityType.DATE, EntityType.DATE_OF_BIRTH)
 _MIN_ID = 2
 _MIN_NAME = 3
 _MIN_DATE = 6  # digits: a year alone is no date
@@ -73,7 +74,7 @@ def _segment(name: str, segment: str, position: int) -> Iterator[Finding]:
                     yield from _read(kind, value, start, where)
             elif stray is not None and _NUMBER.fullmatch(field) and not _STAMP.fullmatch(field):
                 yield _found(_stray(name, field, stray), position, len(field), where)
-            if kind is not EntityType.DATE_OF_BIRTH and kind is not EntityType.DATE:
+            if kind not in _DATES:
                 yield from _stamps(field, position, where)
         position += len(field) + 1
 
@@ -120,10 +121,6 @@ def _read(kind: Kind, value: str, start: int, where: str) -> Iterator[Finding]:
             if sum(c.isdecimal() for c in value) > 6:  # noqa: PLR2004 (the shortest phone number has seven)
                 line = EntityType.FAX if "FX" in parts else EntityType.PHONE
                 yield _found(line, start, len(value.rstrip("^")), where)
-        case EntityType.DATE | EntityType.DATE_OF_BIRTH if len(parts[0].strip('" ')) < _MIN_DATE:
-            return
-        case EntityType.DATE | EntityType.DATE_OF_BIRTH:
-            yield from _numbered(kind, parts[0], start, where)
         case _:
             yield from _identifier(kind, parts, start, where)
 
@@ -150,7 +147,8 @@ def _identifier(kind: EntityType, parts: Sequence[str], start: int, where: str) 
 
 def _numbered(kind: EntityType, value: str, start: int, where: str) -> Iterator[Finding]:
     number = value.strip('"')
-    if len(number) >= _MIN_ID and any(c.isdecimal() for c in number):
+    least = _MIN_DATE if kind in _DATES else _MIN_ID
+    if len(number) >= least and any(c.isdecimal() for c in number):
         yield _found(kind, start + value.index(number), len(number), where)
 
 
