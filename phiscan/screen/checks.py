@@ -351,6 +351,17 @@ def record_number(value: str) -> Verdict:
     return no_date(value)
 
 
+def record_code(value: str) -> Verdict:
+    """Veto what a word such as "file" or "claim" stands before in prose: dates, years, phone numbers.
+
+    >>> record_code("RC-23-55107-B").value, record_code("2019-2020").value, record_code("613-555-0199").value
+    ('plausible', 'veto', 'veto')
+    """
+    years = re.fullmatch(r"(?:19|20)\d{2}[-/](?:(?:19|20)?\d{2})", value)
+    dated = re.fullmatch(r"\d{1,2}[-/]\d{1,2}", value) or re.fullmatch(r"\d{3}-\d{3}-\d{4}", value)
+    return Verdict.VETO if years or dated else record_number(value)
+
+
 def driver_licence(value: str) -> Verdict:
     """Veto a date, and fewer than five letters and digits: no province or state issues shorter ones.
 
@@ -423,6 +434,7 @@ CHECKS: Mapping[str, Check] = {
         has_digit,
         no_date,
         record_number,
+        record_code,
         driver_licence,
         has_letter,
         address,

@@ -17,8 +17,8 @@ from itertools import chain
 from phiscan.rules import ContextWords
 
 # What may stand between a label and its value: a line to write on, punctuation (of forms, JSON, XML), one
-# line break, a remark in brackets such as "(yyyy-mm-dd)", and a few words that only say that a number follows.
-# Bounded, so linear.
+# line break, a remark in brackets such as "(yyyy-mm-dd)", and words that only say that a number follows. All
+# bounded, so linear.
 GAP = (
     r"[._ ]{0,40}+(?:[^\w\n(]|_|\n(?![^\S\n]{0,8}\n)){0,12}"
     r"(?:\([^()\n]{0,30}\)(?:[^\w\n]|\n(?![^\S\n]{0,8}\n)){0,6})?"
