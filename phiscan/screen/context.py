@@ -1,4 +1,4 @@
-"""Words around a value: labels before it, the head of its column, words near by that speak for or against it.
+"""Words around a value: labels before it, words near by that speak for or against it.
 
 A label is compared in one canonical form (``canonical``), so that ``Date of Birth``, ``date_of_birth``,
 ``DateOfBirth`` and ``DATE-OF-BIRTH`` are one label, and French labels match with or without their accents.
@@ -8,11 +8,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from array import array
-from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from functools import lru_cache
-from itertools import chain
 
 from phiscan.rules import ContextWords
 
@@ -34,15 +31,6 @@ JSON_REACH = 400  # more than JSON_GAP can take
 GAP_CHARS = 220  # more than GAP can take
 NEAR_CHARS = 60  # how far a word may stand from a value and still speak for or against it
 _SEPARATORS = str.maketrans("", "", " _-\t.'’/")  # noqa: RUF001 (names are written with it)
-MAX_COLUMN_CELLS = 20_000
-MAX_HEADER_CELLS = 400
-MAX_HEADER_CHARS = 8000  # how far from the start of its line a label may stand
-MAX_HEADER_LINE = 32_000
-MAX_LABELS_PER_COLUMN = 8  # a title, a group and a name of the column, in two languages
-MAX_LABEL_CHARS = 64
-_MIN_COLUMNS = 2
-Cells = list[tuple[int, int]]
-Splitter = Callable[[str, int, int], Cells]  # cuts the line [start, end) of a text into cells
 
 
 @lru_cache(maxsize=4096)
@@ -110,202 +98,3 @@ def _any_word(words: Iterable[str]) -> re.Pattern[str] | None:
     if not ordered:
         return None
     return re.compile(r"(?<![^\W_])(?:" + "|".join(map(re.escape, ordered)) + r")(?![^\W_])")
-
-
-class Tables:
-    """Finds the column under a header cell, in delimited rows and in columns set with spaces or bars.
-
-    Every row is cut once per way of cutting, and a column is given out once per label, so that the work is
-    linear in the text however many rows look like a header.
-    """
-
-    def __init__(self, text: str) -> None:
-        self._text = text
-        self._line = _Line(text, 0)
-        self._blocks = {split: _Block(text) for split in (_split_delimited, _split_spaced)}
-
-    def column(self, start: int, end: int) -> list[tuple[int, int]] | None:
-        """Return the cells ``[start, end)`` below a label, top down; None when it heads no column.
-
-        A label heads a column when it is (nearly) alone in its cell, no cell of its row holds a digit run,
-        and the next row has as many cells. Where the same label stands again further down in its own column,
-        the cells below were given out already and the list is empty. Labels are asked for in text order.
-        """
-        text = self._text
-        if not (_CELL_END.match(text, end) and (start == 0 or text[start - 1] in '\t|;,"\n\r ')):
-            return None
-        line = self._line_of(start, end)
-        if line is None or line.end >= len(text) or line.next_is_empty:
-            return None
-        for split, block in self._blocks.items():
-            header = line.header(split)
-            if header is None:
-                continue
-            index = bisect_right(header, (start, len(text))) - 1
-            if index < 0 or end > header[index][1]:
-                continue
-            n_columns = len(header)
-            if block.n_columns != n_columns or not block.start <= line.end + 1 < block.end:
-                block.read(split, line.end + 1, n_columns)
-            cells = block.below(line.end + 1, index, canonical(text[start:end]))
-            if cells is not None:
-                return _behind_label(text, header[index], cells)
-        return [] if line.rows_are_labelled() else None
-
-    def _line_of(self, start: int, end: int) -> _Line | None:
-        """Return the line that a label stands in; None where it begins too far ahead, or is too long."""
-        if not self._line.start <= start <= self._line.end:
-            low = max(0, start - MAX_HEADER_CHARS)
-            line_start = self._text.rfind("\n", low, start) + 1
-            if line_start == 0 and low > 0:
-                return None
-            self._line = _Line(self._text, line_start)
-        line = self._line
-        return None if line.is_long or end - line.start > MAX_HEADER_CHARS else line
-
-
-class _Line:
-    """One line of a text, cut into the cells of a header when first asked."""
-
-    def __init__(self, text: str, start: int) -> None:
-        self.start = start
-        limit = start + MAX_HEADER_LINE + 1
-        end = text.find("\n", start, limit)
-        self.is_long = end < 0 and len(text) >= limit
-        self.end = min(len(text), limit) if end < 0 else end
-        self.next_is_empty = text[self.end + 1 : self.end + 2] in {"", "\n"}
-        self._text = text
-        self._headers: dict[Splitter, Cells | None] = {}
-
-    def header(self, split: Splitter) -> Cells | None:
-        """Return the cells of the line if they can head a table."""
-        if split not in self._headers:
-            cells = split(self._text, self.start, self.end)
-            usable = _MIN_COLUMNS <= len(cells) <= MAX_HEADER_CELLS and not any(
-                _has_value(self._text[a:b]) for a, b in cells
-            )
-            self._headers[split] = cells if usable else None
-        return self._headers[split]
-
-    def rows_are_labelled(self) -> bool:
-        """Tell whether the next line repeats these headers in its cells, as extracted tables do."""
-        text = self._text
-        stop = text.find(": ", self.end + 1, self.end + 1 + MAX_LABEL_CHARS)
-        label = text[self.end + 1 : stop] if stop >= 0 else ""
-        return (
-            bool(label)
-            and _BAR in text[self.start : self.end]
-            and f"{_BAR}{label}{_BAR}" in (f"{_BAR}{text[self.start : self.end]}{_BAR}")
-        )
-
-
-class _Block:
-    """Rows of equally many cells that follow each other (ruled lines between them count for nothing)."""
-
-    def __init__(self, text: str) -> None:
-        self._text = text
-        self.start = self.end = self.n_columns = 0
-        self._rows: list[int] = []  # where each row starts
-        self._bounds = array("i")  # start and end of each cell, row after row
-        self._given: dict[int, dict[str, int]] = {}  # by column and label, where the last cell begins
-
-    def read(self, split: Splitter, position: int, n_columns: int) -> None:
-        """Read the rows from ``position`` on, until one has other than ``n_columns`` cells."""
-        text = self._text
-        self.start, self.n_columns = position, n_columns
-        self._rows, self._bounds, self._given = [], array("i"), {}
-        for _ in range(MAX_COLUMN_CELLS):
-            if position >= len(text):
-                break
-            line_end = _line_end(text, position)
-            row = split(text, position, line_end)
-            if len(row) == n_columns:
-                self._rows.append(position)
-                self._bounds.extend(chain.from_iterable(row))
-            elif not _is_rule_line(text[position:line_end]):
-                break
-            position = line_end + 1
-        # At least one position, so that the header above an empty block is not read again for each label.
-        self.end = max(position, self.start + 1)
-
-    def below(self, position: int, index: int, label: str) -> Cells | None:
-        """Return the cells of a column from ``position`` on.
-
-        Empty when this label had them before; None where there are none.
-        """
-        given = self._given.setdefault(index, {})
-        if label in given:
-            return [] if given[label] >= position else None
-        if len(given) >= MAX_LABELS_PER_COLUMN:
-            return None
-        width = 2 * self.n_columns
-        first = bisect_left(self._rows, position) * width + 2 * index
-        bounds = zip(self._bounds[first::width], self._bounds[first + 1 :: width], strict=True)
-        stripped = (_strip(self._text, start, end) for start, end in bounds)
-        cells = [(start, end) for start, end in stripped if start < end]
-        if not cells:
-            return None
-        given[label] = cells[-1][0]
-        return cells
-
-
-def _behind_label(text: str, header: tuple[int, int], cells: Cells) -> Cells:
-    """Leave out the header that each cell of an extracted table repeats before its value."""
-    start, end = _strip(text, *header)
-    label = f"{text[start:end]}: "
-    return [(a + len(label), b) if text.startswith(label, a) else (a, b) for a, b in cells]
-
-
-_BAR = " | "  # between the cells of a table as it is laid out when it is extracted
-_VALUE = re.compile(r"[@:=]|\d(?:[^\d\n]{0,40}\d){2}")
-_CELL_END = re.compile(CELL_END)
-_QUOTED_CELL = re.compile(r'\s*"(?:[^"\n]|"")*"\s*')
-_SPACED_CELL = re.compile(r"\S+(?: \S+)*")
-
-
-def _line_end(text: str, position: int) -> int:
-    end = text.find("\n", position)
-    return len(text) if end < 0 else end
-
-
-def _split_delimited(text: str, start: int, end: int) -> Cells:
-    """Cut a line at its most frequent delimiter, leaving quoted cells whole."""
-    line = text[start:end]
-    delimiter = max("\t|;,", key=line.count)
-    if delimiter not in line:
-        return [(start, end)]
-    cells: Cells = []
-    position = 0
-    while True:
-        quoted = _QUOTED_CELL.match(line, position) if '"' in line else None
-        if quoted and (quoted.end() == len(line) or line[quoted.end()] == delimiter):
-            stop = quoted.end()
-        else:
-            stop = line.find(delimiter, position)
-            stop = len(line) if stop < 0 else stop
-        cells.append((start + position, start + stop))
-        if stop >= len(line):
-            return cells
-        position = stop + 1
-
-
-def _split_spaced(text: str, start: int, end: int) -> Cells:
-    """Cut a line where two or more spaces stand."""
-    return [m.span() for m in _SPACED_CELL.finditer(text, start, end)]
-
-
-def _strip(text: str, start: int, end: int) -> tuple[int, int]:
-    while start < end and text[start] in ' \t"\r':
-        start += 1
-    while start < end and text[end - 1] in ' \t"\r':
-        end -= 1
-    return start, end
-
-
-def _has_value(cell: str) -> bool:
-    """Tell whether a cell holds a value rather than a heading: three digits or more, or an address sign."""
-    return _VALUE.search(cell) is not None
-
-
-def _is_rule_line(line: str) -> bool:
-    return bool(line) and not line.strip("-=+|: \t")

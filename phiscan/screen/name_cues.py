@@ -9,7 +9,7 @@ import numpy as np
 import re2
 
 from phiscan.model import Document, Finding, PiiBit
-from phiscan.screen.context import Tables, canonical, label_pattern, whole_word
+from phiscan.screen.context import canonical, label_pattern, whole_word
 from phiscan.screen.gazetteer import Gazetteer, Word
 from phiscan.screen.name_tokens import (
     CREDENTIALS,
@@ -22,6 +22,7 @@ from phiscan.screen.name_tokens import (
     name_finding,
 )
 from phiscan.screen.offsets import code_points
+from phiscan.screen.tables import Tables
 
 LABELS = ("label", "label_first", "label_last", "label_health")
 _KINDS = (*LABELS, "kin", "salutation", "closing")

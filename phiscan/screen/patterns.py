@@ -29,9 +29,9 @@ from phiscan.screen.context import (
     JSON_GAP,
     JSON_REACH,
     Surroundings,
-    Tables,
 )
 from phiscan.screen.scanner import REACH_CHARS, WITHOUT_DIGITS, Evidence, Place, Scanner
+from phiscan.screen.tables import Tables
 
 MAX_HITS = 20_000  # places of one kind examined in one file; beyond, every n-th is, and the findings say so
 TIMEOUT_S = 2.0  # of one match of one rule at one place
@@ -164,6 +164,7 @@ class PatternRecognizer:
             if rule.check and rule.check not in CHECKS:
                 message = f"{rule.path}: {rule.id}: check: expected one of {', '.join(sorted(CHECKS))}"
                 raise RuleError(message)
+        self.contexts = ruleset.contexts
         self.rules = tuple(CompiledRule(rule, near.get(rule.context)) for rule in ruleset.rules)
         self._scanner = Scanner(ruleset)
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from phiscan.screen.context import Tables
+from phiscan.screen.tables import Tables
 
 Found = Callable[[str], set[tuple[str, str]]]
 ROWS = (
