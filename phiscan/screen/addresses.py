@@ -33,7 +33,7 @@ def address_tails(text: str, found: Sequence[Finding], gazetteer: Gazetteer) -> 
     address which is no part of it stays out.
     """
     for finding in found:
-        if finding.entity_type is not EntityType.STREET_ADDRESS:
+        if finding.entity_type is not EntityType.STREET_ADDRESS or finding.is_doubtful:
             continue
         start, end = _tail(text, finding.span.end, gazetteer)
         if start < end:

@@ -16,7 +16,7 @@ from phiscan.screen.gazetteer import Word, fold
 from phiscan.screen.tagger_tokens import HEALTH, NATION
 
 # Probabilities from which a name is shown, and from which it counts; unknown: no word of it is on a list.
-SHOWN, SHOWN_UNKNOWN, COUNTS = 0.07, 0.25, 0.2
+SHOWN, SHOWN_UNKNOWN, COUNTS, COUNTS_UNKNOWN = 0.02, 0.1, 0.2, 0.25
 # A name that is also an ordinary word or a term of medicine, or stands in capitals, needs more.
 WORDLY, CAPITALS, NEVER = 0.75, 0.75, 2.0
 # So does a word alone: a capital at the start of a sentence in another language is no name.
@@ -56,7 +56,7 @@ def least(words: Sequence[str], look_up: Callable[[str], int]) -> tuple[float, f
     if _is_worldly(words, flags):
         possible = _worldly(words, flags)
         return possible, possible
-    return SHOWN_UNKNOWN, COUNTS
+    return SHOWN_UNKNOWN, COUNTS_UNKNOWN
 
 
 def _least_alone(word: str, flags: int, look_up: Callable[[str], int]) -> tuple[float, float]:

@@ -53,7 +53,7 @@ def _resolve_group(group: list[Finding]) -> list[Finding]:
         if not rivals:
             chosen.add(finding)
             continue
-        if finding.entity_type is EntityType.STREET_ADDRESS:
+        if finding.entity_type is EntityType.STREET_ADDRESS and not finding.is_doubtful:
             within = [chosen.findings[i] for i in rivals]
             mixed = len(within) > 1 or within[0].entity_type is not finding.entity_type
             if mixed and all(

@@ -9,7 +9,9 @@ probability, by which it can be kept or dropped afterwards.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import lru_cache
 from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Self
@@ -25,18 +27,19 @@ from phiscan.screen.hl7 import is_message
 from phiscan.screen.name_sureness import SHOWN, is_made_up, is_only_a_name, least
 from phiscan.screen.name_tokens import CREDENTIALS, FIRST_ONLY, FULL_NAME, LAST_ONLY, is_term
 from phiscan.screen.patterns import bits_of
-from phiscan.screen.tagger_features import Stream
 from phiscan.screen.tagger_model import TaggerModel
-from phiscan.screen.tagger_tokens import HEALTH, PLACE, Ints, Kinds
-from phiscan.screen.viterbi import Floats
+from phiscan.screen.tagger_spans import ADDRESS, LabelKinds, Tagged, is_cell, joined, n_codes, named
+from phiscan.screen.tagger_tokens import HEALTH, PLACE, Kinds
 
 SOURCE = "names.tagger"
-_Tagged = tuple[int, int, str, float]  # start, end, kind, score
 PERSON = "PER"
-_ADDRESS = "ADR"
 FAVOUR = {PERSON: 2.0}  # added to the scores of these labels on the best path
-# Persons are kept from SHOWN, and then judged by their words.
-MIN_SCORE = {PERSON: SHOWN, "ORG": 0.7, "LOC": 0.5, _ADDRESS: 0.5}
+# And on a second path, for what the first leaves out: all that it finds is doubtful. None may be less.
+SECOND_FAVOUR = {PERSON: 2.5, "ORG": 1.0, "LOC": 1.0, ADDRESS: 1.0}
+# Probabilities from which a name is shown, and from which it is more than doubtful; persons are then judged
+# by their words.
+MIN_SHOWN = {PERSON: SHOWN, "ORG": 0.1, "LOC": 0.1, ADDRESS: 0.1}
+MIN_SCORE = {PERSON: SHOWN, "ORG": 0.7, "LOC": 0.5, ADDRESS: 0.5}
 MIN_TITLED = 0.75  # behind the title of a doctor or nurse, as a rule has it that finds the title
 MIN_CITY = 0.9  # a field of a table or list that holds a city and nothing else: Boston, Windsor
 MAX_DOUBTFUL = 0.19  # whatever else is found at a place stands before a doubtful name
@@ -47,17 +50,16 @@ _TYPES = {
     PERSON: EntityType.PERSON,
     "ORG": EntityType.ORGANIZATION,
     "LOC": EntityType.LOCATION,
-    _ADDRESS: EntityType.STREET_ADDRESS,
+    ADDRESS: EntityType.STREET_ADDRESS,
 }
 _HEALTH_BEFORE = re.compile(
     r"\b(?:drs?|dre|doctor|docteure?|nurse|infirmi[eè]re?)\b\.?[ ]{0,2}$", re.IGNORECASE
 )
 _HEALTH_REACH = 14
 _ARTICLES = frozenset({"le", "la", "les", "un", "une", "des"})  # before a word in lower case: "le sel"
-_SEPARATORS, _CELL_REACH = ",;|\t\n\r", 4
-_MAX_CODE = 5  # letters of an abbreviation of a province, a plan or a degree
 _HEALTH = ("body", "conditions", "drugs", "icd10cm", "labs", "mental", "procedures", "symptoms")
 _MIN_HEALTH_CHARS = 4
+_N_FLAGS = 20_000  # words of names of which the flags are remembered
 _FIRST_COLUMN = re.compile(r"^[^#\t\n]+", re.MULTILINE)
 _WORDS = re.compile(r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*")
 _ABBREVIATION = re.compile(r"[A-Z]{1,3}")
@@ -90,12 +92,12 @@ class TaggerRecognizer:
     def __init__(self, model: TaggerModel, gazetteer: Gazetteer) -> None:
         self._model = model
         self._gazetteer = gazetteer
-        kinds = [label[2:] for label in model.labels]
-        self._kinds = sorted(set(kinds) - {""})
-        self._kind_of = np.array([self._kinds.index(k) if k else -1 for k in kinds], dtype=np.int64)
-        self._begins = np.array([label.startswith("B") for label in model.labels])
-        self._members = (self._kind_of[:, None] == np.arange(len(self._kinds))[None]).astype(np.float32)
-        self._favour = np.array([FAVOUR.get(k, 0.0) for k in kinds], dtype=np.float32)
+        self._kinds = LabelKinds.read(model.labels)
+        self._flags = lru_cache(_N_FLAGS)(model.lexicon.flags)
+        self._favour, self._second_favour = (
+            np.array([favour.get(label[2:], 0.0) for label in model.labels], dtype=np.float32)
+            for favour in (FAVOUR, SECOND_FAVOUR)
+        )
 
     @classmethod
     def load(cls, folder: Traversable | None = None) -> Self:
@@ -114,57 +116,45 @@ class TaggerRecognizer:
         if is_message(text):
             return  # its fields say what they are
         for base, chunk in chunks(text, CHUNK_CHARS):
-            for start, end, kind, score in _joined(chunk, self.spans(chunk)):
+            for tagged in joined(chunk, self.spans(chunk)):
+                start, end, kind, score, second = tagged
                 if start == end:
                     continue  # a sign that takes no room
-                if score >= MIN_SCORE[kind]:
+                if score >= MIN_SHOWN[kind]:
                     finding = self._finding(text, Span(base + start, base + end), kind, score)
                     if finding is not None:
-                        yield finding
+                        yield _doubted(finding) if second or score < MIN_SCORE[kind] else finding
 
-    def spans(self, text: str) -> Iterator[_Tagged]:
-        """Yield ``(start, end, kind, score)`` of every name on the best path, in text order."""
+    def spans(self, text: str) -> Iterator[Tagged]:
+        """Yield every name on the best path, and on a second one what that leaves out, in text order."""
         model = self._model
         stream = model.lexicon.read(text)
         if not len(stream.units.index):
             return
         emission = model.emission(stream)
-        best = model.best(stream, emission, self._favour)
-        named = np.flatnonzero(best)
-        if not len(named):
-            return
-        share = self._shares(stream, emission, best)[named]
-        kind = self._kind_of[best[named]]
-        first = np.zeros(len(best), dtype=bool)
-        first[stream.units.starts] = True
-        parted = (np.diff(named) > 1) | (kind[1:] != kind[:-1])
-        parted |= self._begins[best[named]][1:] | first[named][1:]
-        begins = np.concatenate(([0], np.flatnonzero(parted) + 1))
-        ends = np.concatenate((begins[1:], [len(named)]))
-        scores = np.add.reduceat(share[np.arange(len(named)), kind], begins) / (ends - begins)
-        tokens = stream.units.index[named]
-        lows = stream.places[tokens[begins]]
-        highs = stream.places[tokens[ends - 1]] + stream.sizes[tokens[ends - 1]]
-        rows = zip(lows.tolist(), highs.tolist(), kind[begins].tolist(), scores.tolist(), strict=True)
-        for low, high, number, score in rows:
-            yield low, high, self._kinds[number], score
-
-    def _shares(self, stream: Stream, emission: Floats, best: Ints) -> Floats:
-        """Return the probability of each kind at every token, (n, kinds); zero in units without a name."""
+        second = model.best(stream, emission, self._second_favour)
+        # Favours only rise: a unit without a name on the second path has none on the first.
         starts, lengths = stream.units.starts, stream.units.lengths
-        chosen = np.add.reduceat(best > 0, starts) > 0
+        chosen = np.add.reduceat(second > 0, starts) > 0
         inside = np.repeat(chosen, lengths)
         kept = lengths[chosen]
-        probability = self._model.probabilities(emission[inside], np.cumsum(kept) - kept, kept)
-        shares = np.zeros((len(best), len(self._kinds)), dtype=np.float32)
-        shares[inside] = probability @ self._members
-        return shares
+        starts = np.cumsum(kept) - kept
+        best = np.zeros_like(second)
+        best[inside] = model.path(emission[inside] + self._favour, starts, kept)
+        second[best > 0] = 0
+        share = np.zeros((len(best), len(self._kinds.names)), dtype=np.float32)
+        share[inside] = model.probabilities(emission[inside], starts, kept) @ self._kinds.members
+        found = [
+            *named(stream, best, share, self._kinds, second=False),
+            *named(stream, second, share, self._kinds, second=True),
+        ]
+        yield from sorted(found)
 
     def _finding(self, text: str, span: Span, label: str, score: float) -> Finding | None:
         if label == PERSON:
             return self._person(text, span, score)
         kind: EntityType | None = _TYPES[label]
-        if label == _ADDRESS:
+        if label == ADDRESS:
             kind = self._address(span.of(text))
         elif kind is EntityType.LOCATION and _ABBREVIATION.fullmatch(span.of(text)):
             kind = kind if fold(span.of(text)) in self._gazetteer.places else None  # "BP 120/80"
@@ -183,8 +173,12 @@ class TaggerRecognizer:
         words = [word for word in _WORDS.findall(span.of(text)) if len(word) > 1]
         if not words:
             return None
-        possible, firm = least(words, self._model.lexicon.flags)
-        if len(words) == 1 and fold(words[0]) in self._gazetteer.places and _is_cell(text, span):
+        possible, firm = least(words, self._flags)
+        if (
+            len(words) == 1
+            and fold(words[0]) in self._gazetteer.places
+            and is_cell(text, span.start, span.end)
+        ):
             firm = max(firm, MIN_CITY)
         if score < possible:
             return None
@@ -203,7 +197,7 @@ class TaggerRecognizer:
         if not _NUMBER_OR_WORDS.search(text) or _KEY.fullmatch(text):
             return None
         words = _WORDS.findall(text)
-        look_up = self._model.lexicon.flags
+        look_up = self._flags
         flags = [look_up(word) for word in words]
         if any(f & Word.NOT_PERSON for f in flags):
             return EntityType.STREET_ADDRESS  # it says street, drive, building
@@ -226,7 +220,7 @@ class TaggerRecognizer:
             or (text[slice(*places[0])] in _ARTICLES and text[places[1][0]].islower())
         ):
             del places[0]
-        cut = len(places) - _n_codes(text, places)
+        cut = len(places) - n_codes(text, places)
         is_capital = bool(places) and text[places[0][0]].isupper()
         while cut and text[places[cut - 1][0]].islower():
             flags = look_up(text[slice(*places[cut - 1])])
@@ -248,37 +242,10 @@ class TaggerRecognizer:
         return FIRST_ONLY if flags & Word.FIRST else LAST_ONLY
 
 
-def _joined(text: str, spans: Iterable[_Tagged]) -> Iterator[_Tagged]:
-    """Yield spans as ``spans`` gives them, parts of one street address as one: "12", "elm street"."""
-    held: _Tagged | None = None
-    for span in spans:
-        start, end, kind, score = span
-        if held is not None and held[2] == kind == _ADDRESS and text[held[1] : start] in {" ", ", ", ","}:
-            held = (held[0], end, kind, max(held[3], score))
-            continue
-        if held is not None:
-            yield held
-        held = span
-    if held is not None:
-        yield held
-
-
-def _is_cell(text: str, span: Span) -> bool:
-    """Tell whether a name fills a field between separators or ends of lines."""
-    before = text[max(0, span.start - _CELL_REACH) : span.start].rstrip(' "')
-    after = text[span.end : span.end + _CELL_REACH].lstrip(' "')
-    return (not before or before[-1] in _SEPARATORS) and (not after or after[0] in _SEPARATORS)
-
-
-def _n_codes(text: str, places: list[tuple[int, int]]) -> int:
-    """Return how many words behind a comma are short capitals: "Ann Roy, NB", "Ann Roy, AB PHN".
-
-    ``places``: of the words of a name. A name in capitals has none: "ROY, ANN".
-    """
-    words = [text[start:end] for start, end in places]
-    for number in range(1, len(words)):
-        if "," in text[places[number - 1][1] : places[number][0]]:
-            tail = words[number:]
-            short = all(word.isupper() and 1 < len(word) <= _MAX_CODE for word in tail)
-            return len(tail) if short and not any(word.isupper() for word in words[:number]) else 0
-    return 0
+def _doubted(finding: Finding) -> Finding:
+    """Return a finding as a doubtful one: lowest in score, without bits."""
+    if finding.is_doubtful:
+        return finding
+    score = min(finding.score, MAX_DOUBTFUL)
+    reasons = (*finding.reasons, Reason("doubt", DOUBT, score))
+    return replace(finding, score=score, bits=frozenset(), reasons=reasons)

@@ -129,7 +129,11 @@ class TaggerModel:
     def best(self, stream: Stream, emission: Floats, favour: Floats | None = None) -> Ints:
         """Return the best label of every token of the units; ``favour``, (L,), is added to all scores."""
         scores = emission if favour is None else emission + favour
-        return decode(scores, self.transition, stream.units.starts, stream.units.lengths)
+        return self.path(scores, stream.units.starts, stream.units.lengths)
+
+    def path(self, scores: Floats, starts: Ints, lengths: Ints) -> Ints:
+        """Return the best label of every token of units, (n,)."""
+        return decode(scores, self.transition, starts, lengths)
 
     def probabilities(self, emission: Floats, starts: Ints, lengths: Ints) -> Floats:
         """Return the probability of every label at every token of units, (n, L)."""

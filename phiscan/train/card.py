@@ -12,7 +12,7 @@ from phiscan.train.gate import BEYOND, POINTS, TOKENS
 _HEADER = (
     "| set | words | person recall / any label | person precision | unknown names, recall |"
     " persons beyond gold per 1,000 words | names that count: recall | precision | beyond gold |"
-    " organization recall | precision | place recall | precision |\n"
+    " organization recall / that counts | precision | place recall / that counts | precision |\n"
     "| --- " + "| ---: " * 12 + "|"
 )
 _CARD = """# Model card: the name tagger
@@ -27,7 +27,8 @@ Tokens are runs without white space, all figures in percent, at the thresholds o
 is missing where the source does not mark every name; persons beyond the gold are then right in part. The
 first columns are of all names that are shown. A **doubtful** one among them is a finding of `phiscan
 screen`, with the step `doubt` among its reasons, but it sets no characteristic, counts for no person at
-risk, and is not stored by a scan; the columns of names that count leave those out.
+risk, and is not stored by a scan; the columns of names that count leave those out, and so does what stands
+behind a stroke at organizations and places.
 
 {table}
 
@@ -52,7 +53,8 @@ together are in [the explanation of screening](../explanation/screening.md).
 
 `phiscan train names` compares these figures with the last card's and refuses weights when a recall or a
 precision of persons falls by more than {points} points (or {tokens} tokens, where that is more), or
-persons beyond the gold rise by more than {beyond} per 1,000 words, on a set of the same content.
+persons beyond the gold rise by more than {beyond} per 1,000 words, on a set of the same content. Weights
+of the last card's recipe pass: they are the same, and only the thresholds are others.
 
 ## Trained on
 
@@ -80,7 +82,7 @@ label {n_unlike_crfsuite} tokens of 400 documents otherwise than CRFsuite's own.
 
 ## Limits
 
-* Organizations are found far less surely than people; only those with a probability of 0.7 are reported.
+* Organizations are found far less surely than people; those with a probability below 0.7 are doubtful.
 * On social media (wnut17) most findings of people can be false: hashtags, brands and lower case.
 * A name that stands alone and is also a word ("Hope called", "Will") is often missed without context.
 * Trained on English and French in Latin letters. Names in other scripts are found by labels only.
@@ -138,5 +140,7 @@ def _row(name: str, figures: Mapping[str, Any]) -> str:
     cells += [shown("counted_recall"), shown("counted_precision")]
     cells.append(shown("counted_beyond_gold_per_1000_words", 2))
     for group in ("organization", "place"):
-        cells += [shown(f"{group}_recall"), shown(f"{group}_precision")]
+        for what in ("recall", "precision"):
+            every, sure = shown(f"{group}_{what}"), shown(f"{group}_counted_{what}")
+            cells.append(every if every == sure == "-" else f"{every} / {sure}")
     return "| " + " | ".join(cells) + " |"

@@ -37,12 +37,15 @@ def last_card(path: Path) -> dict[str, Any]:
 def falls(last: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
     """Return every figure that fell by more than its margin, worst first; both are cards.
 
-    Only sets of the same content count (their hashes are compared): another text has other figures.
+    Only sets of the same content count (their hashes are compared): another text has other figures. Weights
+    of the last card's recipe are the last weights: only what is shown of their findings has changed.
 
     >>> gone = falls({"figures": {"s": {"person_recall": 95.0}}}, {"figures": {"s": {"person_recall": 90.0}}})
     >>> gone
     ['s: person_recall 95.0 -> 90.0 (may fall by 1.5)']
     """
+    if last.get("recipe", "") == new.get("recipe"):
+        return []
     found: list[tuple[float, str]] = []
     for name, before in last.get("figures", {}).items():
         after = new["figures"].get(name)

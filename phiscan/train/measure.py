@@ -80,11 +80,11 @@ def measure(  # noqa: C901 (one count after the other reads best in one place)
     """Return the figures of one set, in percent, and where the tagger erred with persons.
 
     ``unknown_recall``: of the tokens of persons of which no word is on a list of names. ``counted_*``: of the
-    persons without the doubtful ones. Without ``fully_marked`` precision is null with a reason. Units: tokens
-    are runs without white space.
+    persons without the doubtful ones; ``*_counted_*``: the same of organizations and places. Without
+    ``fully_marked`` precision is null with a reason. Units: tokens are runs without white space.
     """
     counts = {group: Count() for group in ("person", "organization", "place")}
-    counted = Count()
+    sure_counts = {group: Count() for group in counts}
     n_words = n_beyond = n_counted_beyond = n_unknown = n_unknown_found = 0
     errors: list[str] = []
     for document in documents:
@@ -105,19 +105,19 @@ def measure(  # noqa: C901 (one count after the other reads best in one place)
             count.found += len(found[group])
             count.right += len(gold & found[group])
             count.any_label += len(gold & every)
+            sure_spans = (
+                (f.span.start, f.span.end)
+                for f in findings
+                if GROUPS[f.entity_type] == group and not f.is_doubtful
+            )
+            sure_cells = _cells(sure_spans, cells) - skipped
+            sure_counts[group].found += len(sure_cells)
+            sure_counts[group].right += len(gold & sure_cells)
             if group == "person":
                 unknown = {i for i in gold if _unknown(text[slice(*cells[i])])}
                 n_unknown += len(unknown)
                 n_unknown_found += len(unknown & found[group])
                 errors += [_shown("MISSED", text, *cells[i]) for i in sorted(gold - found[group])]
-                sure = (
-                    (f.span.start, f.span.end)
-                    for f in findings
-                    if GROUPS[f.entity_type] == group and not f.is_doubtful
-                )
-                sure_cells = _cells(sure, cells) - skipped
-                counted.found += len(sure_cells)
-                counted.right += len(gold & sure_cells)
         people = [(a, b) for a, b, group in document.spans if group == "person"]
         for f in findings:
             if GROUPS[f.entity_type] == "person" and not any(
@@ -134,11 +134,12 @@ def measure(  # noqa: C901 (one count after the other reads best in one place)
             figures[f"{group}_precision"] = (
                 100 * count.right / count.found if count.found and fully_marked else None
             )
-    if counts["person"].gold:
-        figures["counted_recall"] = 100 * counted.right / counts["person"].gold
-        figures["counted_precision"] = (
-            100 * counted.right / counted.found if counted.found and fully_marked else None
-        )
+            sure = sure_counts[group]
+            prefix = "counted" if group == "person" else f"{group}_counted"
+            figures[f"{prefix}_recall"] = 100 * sure.right / count.gold
+            figures[f"{prefix}_precision"] = (
+                100 * sure.right / sure.found if sure.found and fully_marked else None
+            )
     if counts["person"].gold and not fully_marked:
         figures["reason"] = "no precision: the source does not mark every name"
     if n_unknown:

@@ -3,7 +3,17 @@
 import pytest
 
 from phiscan.screen.gazetteer import Word, load_gazetteer
-from phiscan.screen.name_sureness import ABBREVIATION, ALONE, ALONE_UNKNOWN, COUNTS, NEVER, SHOWN, least
+from phiscan.screen.name_sureness import (
+    ABBREVIATION,
+    ALONE,
+    ALONE_UNKNOWN,
+    COUNTS,
+    COUNTS_UNKNOWN,
+    NEVER,
+    SHOWN,
+    SHOWN_UNKNOWN,
+    least,
+)
 from phiscan.screen.tagger import load_kinds
 
 KINDS = load_kinds(load_gazetteer())
@@ -48,6 +58,7 @@ def test_french_and_medical_words_are_no_names(words: str) -> None:
 
 def test_a_word_alone_needs_more_than_a_whole_name() -> None:
     assert _least("Margaret Kowalski") == (SHOWN, COUNTS)
+    assert _least("Quxby Zzorvat") == (SHOWN_UNKNOWN, COUNTS_UNKNOWN)
     assert _least("Kowalski") == (SHOWN, ALONE)
     assert _least("Quxby")[1] == ALONE_UNKNOWN
     assert _least("quxby")[1] == NEVER

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 from phiscan.model import EntityType, Finding, PiiBit, Reason, Span
+from phiscan.screen.addresses import address_tails
+from phiscan.screen.gazetteer import load_gazetteer
 from phiscan.screen.overlap import resolve
 from phiscan.screen.patterns import bits_of
 
@@ -42,3 +44,20 @@ def test_findings_that_only_touch_both_stand() -> None:
     left = finding(0, 5, EntityType.PHONE, 0.6, "a")
     right = finding(5, 9, EntityType.EMAIL, 0.6, "b")
     assert resolve([right, left]) == (left, right)
+
+
+def test_a_doubtful_address_takes_no_part_of_what_stands_and_gets_no_tail() -> None:
+    doubt = (Reason("doubt", "unsure", 0.19),)
+    whole = Finding(Span(0, 40), EntityType.STREET_ADDRESS, "model", 0.19, frozenset(), doubt)
+    parts = [
+        finding(0, 12, EntityType.LOCATION, 0.6, "a"),
+        finding(20, 27, EntityType.POSTAL_CODE, 0.9, "b"),
+    ]
+    kept = resolve([whole, *parts])
+    assert [one.span for one in kept] == [Span(0, 12), Span(20, 27)]
+    assert not any(one.is_doubtful for one in kept)
+    text = "9 Elm Street,\nOttawa,\nK1A 0B1\n"
+    whole = Finding(Span(0, 12), EntityType.STREET_ADDRESS, "model", 0.19, frozenset(), doubt)
+    assert not list(address_tails(text, [whole], load_gazetteer()))
+    sure = finding(0, 12, EntityType.STREET_ADDRESS, 0.9, "label")
+    assert list(address_tails(text, [sure], load_gazetteer()))

@@ -9,10 +9,12 @@ from phiscan.errors import ModelError
 from phiscan.model import Document, EntityType, PiiBit
 from phiscan.screen.gazetteer import load_gazetteer
 from phiscan.screen.name_sureness import COUNTS
-from phiscan.screen.tagger import MAX_DOUBTFUL, TaggerRecognizer, load_kinds
+from phiscan.screen.tagger import FAVOUR, MAX_DOUBTFUL, TaggerRecognizer, load_kinds
 from phiscan.screen.tagger_features import Inventory, Lexicon
 from phiscan.screen.tagger_model import TaggerModel
 from phiscan.screen.tagger_tokens import CAPS, LOWER, MIXED, classes, line_modes, split, units
+
+GOLDEN = Path(__file__).parent / "golden"
 
 
 @pytest.fixture(scope="module")
@@ -176,6 +178,25 @@ def test_a_doubtful_name_is_shown_and_decides_nothing(tagger: TaggerRecognizer) 
         assert finding.reasons[-1].kind == "doubt"
     text = "Marguerite takes apixaban."
     assert not next(iter(tagger.recognize(Document(text, (), "text/plain")))).is_doubtful
+
+
+def test_the_second_path_adds_doubtful_names_only(
+    tagger: TaggerRecognizer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("phiscan.screen.tagger.SECOND_FAVOUR", FAVOUR)
+    once = TaggerRecognizer.load()
+    twice, first, sure = set(), set(), set()
+    for path in sorted(GOLDEN.glob("*.txt")):
+        document = Document(path.read_text(encoding="utf-8"), (), "text/plain")
+        for one in tagger.recognize(document):
+            twice.add((path.name, one))
+        for one in once.recognize(document):
+            first.add((path.name, one))
+            if not one.is_doubtful:
+                sure.add((path.name, one))
+    assert {one for one in twice if not one[1].is_doubtful} == sure
+    assert first < twice
+    assert all(not one.bits and one.score <= MAX_DOUBTFUL for _, one in twice - first)
 
 
 @pytest.mark.parametrize(

@@ -131,6 +131,13 @@ def test_the_gate_refuses_what_falls_and_only_on_the_same_text() -> None:
     assert falls({**before, "hashes": {"a": "1"}}, {**worse, "hashes": {"a": "2"}}) == []
 
 
+def test_the_gate_lets_the_last_weights_pass_with_other_thresholds() -> None:
+    before = {"recipe": "a", "figures": {"s": {"person_precision": 95.0}}}
+    after = {"recipe": "a", "figures": {"s": {"person_precision": 90.0}}}
+    assert falls(before, after) == []
+    assert falls(before, {**after, "recipe": "b"})
+
+
 def test_the_gate_lets_two_tokens_of_a_small_set_go() -> None:
     before = {"figures": {"a": {"person_recall": 95.0, "n_person_tokens": 40}}}
     after = {"figures": {"a": {"person_recall": 91.0, "n_person_tokens": 40}}}
