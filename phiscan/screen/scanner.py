@@ -120,12 +120,22 @@ class Scanner:
                 # No label begins with a digit, and a search anew is dear.
                 label = None if raw[start] in _DIGITS else self._label.match(raw, start)
                 if label is None:
-                    yield start, end
+                    position = self._label_within(raw, start, end)
+                    yield start, position or end
+                    if position is not None:
+                        break
                     continue
                 yield start, label.end()
                 if label.end() < end:  # what was asked behind the label is looked at by itself, too
                     position = label.end()
                     break
+
+    def _label_within(self, raw: bytes, start: int, end: int) -> int | None:
+        """Return where the last word of a shape begins if it is a label: "29  C" of "29  CHART 1234"."""
+        word = raw.rfind(b" ", start, end) + 1
+        if start < word < end and self._label.match(raw, word) is not None:
+            return word
+        return None
 
     def _which(self, raw: bytes, start: int, end: int) -> tuple[int, ...]:
         """Return the rules that fit where the scanner stopped; a trigger may begin inside what it took."""
