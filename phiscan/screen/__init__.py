@@ -13,6 +13,7 @@ from phiscan.screen.about_file import is_marked, mark_about_file
 from phiscan.screen.addresses import address_tails
 from phiscan.screen.gazetteer import load_gazetteer
 from phiscan.screen.hl7 import Hl7Recognizer
+from phiscan.screen.misread import MisreadRecognizer
 from phiscan.screen.names import build_name_recognizers
 from phiscan.screen.overlap import resolve
 from phiscan.screen.patterns import PatternRecognizer
@@ -39,7 +40,8 @@ class Screener:
 
     def without_names(self) -> Screener:
         """Return a screener that does not search running text for names, the dear part of screening."""
-        cheap = tuple(one for one in self.recognizers if isinstance(one, PatternRecognizer | Hl7Recognizer))
+        kinds = PatternRecognizer | MisreadRecognizer | Hl7Recognizer
+        cheap = tuple(one for one in self.recognizers if isinstance(one, kinds))
         return replace(self, recognizers=cheap)
 
 
@@ -50,7 +52,8 @@ def build_screener(config: Config) -> Screener:
         RuleError, DictionaryError, ModelError, ConfigError: naming the file and what was expected in it.
     """
     patterns = PatternRecognizer(load_sound_rules(config))
-    return Screener((patterns, *build_name_recognizers(config)), load_prototypes())
+    misread = MisreadRecognizer(patterns)
+    return Screener((patterns, misread, *build_name_recognizers(config)), load_prototypes())
 
 
 def screen(document: Document, screener: Screener) -> Screening:

@@ -23,6 +23,7 @@ from phiscan.config import Config
 from phiscan.errors import ConfigError
 from phiscan.model import Document, Finding
 from phiscan.model import Span as Place
+from phiscan.screen.misread import MisreadRecognizer
 from phiscan.screen.names import build_name_recognizers
 from phiscan.screen.overlap import resolve
 from phiscan.screen.patterns import PatternRecognizer
@@ -108,7 +109,8 @@ def create(
     config = Config(extra_patterns=tuple(extra_patterns))
     recognizers: list[_Recognizer] = list(build_name_recognizers(config))
     if identifiers:
-        recognizers.insert(0, PatternRecognizer(load_sound_rules(config)))
+        patterns = PatternRecognizer(load_sound_rules(config))
+        recognizers[:0] = (patterns, MisreadRecognizer(patterns))
     return NamesComponent(recognizers, alignment)
 
 

@@ -102,6 +102,7 @@ _STEPS: Final[dict[str, str]] = {
     "role": "the person is {}, not as the one whom the file is about",
     "veto": "no such value was ever issued ({})",
     "doubt": "it is {}",
+    "misread": "a scanner seems to have misread it ({})",
     "cap": "one of many alike, so that only a share was examined: {}",
 }
 # What the name finder writes where no word of the document's form is meant.

@@ -1,0 +1,156 @@
+"""Words that a scanner misread: Te1, 0HIP, Ju|y, PATlENT, Adrnit.
+
+A word that looks like a label, a month or an ordinary word when 1, l, I and | are one character, 0 and o
+another, and rn is m, is read as that word. Nothing else of a word is ever changed, and a word that is
+already one stays.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping
+
+from phiscan.rules import ContextWords
+from phiscan.screen.gazetteer import Gazetteer, Word, load_gazetteer
+from phiscan.screen.misread_line import Edit, Line
+
+_MIN_WORD = 3
+_MIN_GUESS = 4  # letters of a word that no label and no month is
+_WORDS = (
+    "january february march april may june july august september october november december"  # noqa: SIM905 (a list of words reads best as a text)
+    " jan feb mar apr jun jul aug sep sept oct nov dec"
+    " janvier fevrier mars avril mai juin juillet aout septembre octobre novembre decembre janv fev avr juil"
+    " poste ext local age ans years old".split()
+)
+# Of two or three letters only these, and only in the form in which no other word is written.
+_SHORT = {
+    "1e": "le", "N0": "No", "n0": "no", "lD": "ID", "1D": "ID", "lL": "IL", "lN": "IN", "lA": "IA",
+    "Rl": "RI", "Ml": "MI", "Hl": "HI", "Wl": "WI", "0N": "ON", "0H": "OH", "0R": "OR", "0K": "OK",
+    "PEl": "PEI", "M0": "MO", "C0": "CO",
+}  # fmt: skip
+_ODD = "01|!"  # never letters
+_TOKEN = re.compile(r"[^\W_](?:[^\W_]|[|!](?=[^\W\d_]))*+")
+_DIGITS = re.compile(r"\d")
+_OTHER_DIGITS = re.compile(r"[2-9]")
+# What a misread word has in it: a sign that is no letter, rn, cl, vv, an l among capitals, an I inside.
+_ODDITY = re.compile(r"[01|!]|rn|RN|cl|vv|[A-Z]l|l[A-Z]|[a-zà-ÿ]I|^l[a-z]|^I[a-z]")
+_INNER_I = re.compile(r"[a-zà-ÿ]I")
+_LETTERS = str.maketrans({"i": "l", "1": "l", "|": "l", "!": "l", "0": "o"})
+
+
+def skeleton(word: str) -> str:
+    """Return a word in small letters without accents, and with all that scanners confuse made one.
+
+    >>> skeleton("PATlENT") == skeleton("patient"), skeleton("rnars") == skeleton("mars")
+    (True, True)
+    """
+    folded = _without_accents(word.lower()).translate(_LETTERS)
+    return folded.replace("rn", "m").replace("cl", "d").replace("vv", "w")
+
+
+class Vocabulary:
+    """The words of all labels, the months, and whatever the dictionaries know."""
+
+    def __init__(self, contexts: Mapping[str, ContextWords]) -> None:
+        words = [
+            word
+            for context in contexts.values()
+            for phrase in (*context.labels, *context.headers, *context.near)
+            for word in re.findall(r"[^\W\d_]+", phrase.lower())
+        ]
+        self._known = frozenset(words) | frozenset(_WORDS)
+        self._meant: dict[str, str] = {}
+        for word in (*words, *_WORDS):
+            if len(word) >= _MIN_WORD:
+                self._meant.setdefault(skeleton(word), word)
+        self._memory: dict[str, str] = {}
+
+    def read(self, line: Line, *, bars: bool) -> Line:
+        """Return a line with its misread words as they were meant; with ``bars``, | may be a letter."""
+        return line.edited(self._edits(line.text, bars=bars))
+
+    def _edits(self, text: str, *, bars: bool) -> Iterator[Edit]:
+        for match in _TOKEN.finditer(text):
+            token = match[0]
+            if token in _ELIDED and text[match.end() : match.end() + 1] in _APOSTROPHES:
+                if text[match.end() + 1 : match.end() + 2].isalpha():
+                    yield Edit(match.start(), match.end(), "l", counts=False)
+                continue
+            if not _ODDITY.search(token) or len(token) > _MAX_WORD:
+                continue
+            if not bars and "|" in token:
+                continue
+            if token not in self._memory:
+                if len(self._memory) >= _CACHE_SIZE:
+                    self._memory.clear()
+                self._memory[token] = self._word(token)
+            meant = self._memory[token]
+            if meant != token:
+                yield Edit(match.start(), match.end(), meant)
+
+    def _word(self, token: str) -> str:
+        """Return the word that was meant; the token itself where none is known to be."""
+        letters = sum(c.isalpha() for c in token)
+        odd = sum(c in _ODD for c in token)
+        if token in _SHORT:
+            return _SHORT[token]
+        if len(token) < _MIN_WORD or odd >= letters or _OTHER_DIGITS.search(token):
+            return token
+        gazetteer = load_gazetteer()
+        is_whole = not odd and not _INNER_I.search(token)
+        if is_whole and (token.lower() in self._known or _is_known(gazetteer, token)):
+            return token
+        meant = self._meant.get(skeleton(token))
+        if meant is not None:
+            return _in_case_of(token, meant)
+        if letters < _MIN_GUESS:
+            return token
+        guesses = list(_guesses(token))
+        # A stroke in a word is some letter; which one does not matter to a rule that only wants letters.
+        unknown = guesses[0] if odd and not _DIGITS.search(guesses[0]) else token
+        return next((guess for guess in guesses if _is_known(gazetteer, guess)), unknown)
+
+
+_ELIDED = frozenset("1I|")  # 1'épaule
+_APOSTROPHES = frozenset("'\N{RIGHT SINGLE QUOTATION MARK}")
+_MAX_WORD = 32
+_CACHE_SIZE = 50_000
+
+
+def _is_known(gazetteer: Gazetteer, word: str) -> bool:
+    flags = gazetteer.of(word)
+    return bool(flags & (Word.ORDINARY | Word.FIRST | Word.LAST)) or word.lower() in gazetteer.places
+
+
+def _guesses(token: str) -> Iterator[str]:
+    """Yield what a word may have been, the likeliest first."""
+    upper = sum(c.isupper() for c in token) > sum(c.islower() for c in token)
+    plain = token.replace("0", "O" if upper else "o")
+    for stroke in ("I", "L") if upper else ("l", "i"):
+        guess = re.sub(r"[1|!]", stroke, plain)
+        if upper:
+            yield guess.replace("l", stroke)
+        else:
+            yield guess
+            yield re.sub(r"(?<=[a-zà-ÿ])I", stroke, guess)
+            yield guess.replace("rn", "m")
+            yield guess.replace("rn", "m", 1)
+    if token.startswith(("l", "1")):
+        yield "I" + plain[1:]
+    if not upper:
+        yield token.replace("cl", "d")
+        yield token.replace("vv", "w")
+
+
+def _without_accents(word: str) -> str:
+    plain = unicodedata.normalize("NFD", word)
+    return "".join(c for c in plain if not unicodedata.combining(c))
+
+
+def _in_case_of(token: str, word: str) -> str:
+    if token.isascii():  # an English label where there is a French one, too: médical
+        word = _without_accents(word)
+    if sum(c.isupper() for c in token) > sum(c.islower() for c in token):
+        return word.upper()
+    return word.capitalize() if token[0].isupper() or token[0] == "0" else word

@@ -1,0 +1,187 @@
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from phiscan.model import Document, Finding
+from phiscan.screen import misread
+from phiscan.screen.misread import MisreadRecognizer
+from phiscan.screen.misread_line import Edit, Line
+from phiscan.screen.misread_words import Vocabulary, skeleton
+from phiscan.screen.patterns import PatternRecognizer
+from phiscan.screen.rule_files import load_rules
+
+Read = Callable[[str], list[Finding]]
+
+
+@pytest.fixture(scope="module")
+def recognizer() -> MisreadRecognizer:
+    return MisreadRecognizer(PatternRecognizer(load_rules()))
+
+
+@pytest.fixture(scope="module")
+def read(recognizer: MisreadRecognizer) -> Read:
+    return lambda text: list(recognizer.recognize(Document(text, (), "")))
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "value"),
+    [
+        ("Tel: 4l6-555-Ol26", "PHONE", "4l6-555-Ol26"),
+        ("home (8O7 ) 555-Ol26 today", "PHONE", "(8O7 ) 555-Ol26"),
+        ("cell 5 5 5 - 0 1 4 2", "PHONE", "5 5 5 - 0 1 4 2"),
+        ("cell 8 0 7 5 5 5 - O l 4 2", "PHONE", "8 0 7 5 5 5 - O l 4 2"),
+        ("Fax 4l8 5 55-Ol 44  poste  33l", "FAX", "4l8 5 55-Ol 44  poste  33l"),
+        ("seen O6/lO/24 in clinic", "DATE", "O6/lO/24"),
+        ("seen O4l12/2O24 in clinic", "DATE", "O4l12/2O24"),
+        ("DOB: l7 /O8/ l96l", "DATE_OF_BIRTH", "l7 /O8/ l96l"),
+        ("née le l4 mars l934", "DATE_OF_BIRTH", "l4 mars l934"),
+        ("on Ju|y l4, 2O23", "DATE", "Ju|y l4, 2O23"),
+        ("vu le 4 rnars 2O24", "DATE", "4 rnars 2O24"),
+        ("until Aug. lst, 2O22", "DATE", "Aug. lst, 2O22"),
+        ("OHIP # 4822 9l6 O35", "HEALTH_CARD", "4822 9l6 O35"),
+        ("NAM : TREM 85 5l l4 12", "HEALTH_CARD", "TREM 85 5l l4 12"),
+        ("1EG4 -TE5 -MK7l", "HEALTH_PLAN", "1EG4 -TE5 -MK7l"),
+        ("Halifax NS B3H 4Rl, 2O24", "POSTAL_CODE", "B3H 4Rl"),
+        ("chart no O O 4 l 7 8 8 2", "MRN", "O O 4 l 7 8 8 2"),
+        ("MRN V21-O992l3", "MRN", "V21-O992l3"),
+        ("SSN 123-4S-67B8", "SSN", "123-4S-67B8"),
+        ("Age 9l, l2O/8O", "AGE_OVER_89", "9l"),
+        ("lives at l42 Queen Street, 3rd f1oor", "STREET_ADDRESS", "l42 Queen Street"),
+        ("VIN 1HGCM82633AOO4352", "VEHICLE", "1HGCM82633AOO4352"),
+        ("D0B: 3 May l9S2", "DATE_OF_BIRTH", "3 May l9S2"),
+        ("RN    DEA  AB l2 34 5 63", "LICENSE", "AB l2 34 5 63"),
+    ],
+)
+def test_reads_what_was_meant_and_says_where_it_stands(read: Read, text: str, kind: str, value: str) -> None:
+    found = {(f.entity_type.value, f.span.of(text)) for f in read(text)}
+    assert (kind, value) in found
+
+
+def test_reads_the_value_behind_a_misread_label(read: Read) -> None:
+    text = "PATlENT REGISTRATI0N\nCl1ent\nV1sit no 4471290\n0HIP 1234567897\nDr. Roy\n"
+    found = {(f.entity_type.value, f.span.of(text)) for f in read(text)}
+    assert {("ACCOUNT", "4471290"), ("HEALTH_CARD", "1234567897")} <= found or (
+        ("MRN", "4471290") in found and ("HEALTH_CARD", "1234567897") in found
+    )
+
+
+def test_reads_a_column_whose_head_stands_far_above(read: Read) -> None:
+    rows = "".join(f"Bed {n} | 10023{n:02d} | stable\n" for n in range(30))
+    text = f"Ward list\n\nBed | MRN | State\n{rows}Bed 31 | 1OO23l8 | stable\n"
+    assert ("MRN", "1OO23l8") in {(f.entity_type.value, f.span.of(text)) for f in read(text)}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Give lO mg at O8OO, 2.5rng bid, l5O ml/h, 2l O2 by prongs; BP l2O/8O, pain 3/lO.",
+        "ICD I5O.33, I10, O80.1, B12 low, HbA1c 6.1, H1N1, CO2 4l, T1 image, L4-L5, S1 root, IL-6.",
+        "Call 416-555-0126 on March 3, 2018 about chart no 4471290.",
+        "All I did in 19 I did at 4 I. O, I see.",
+        "key 3fO1lI0o9SBZ and bG9sb2xPMTIzSWw0 or 65e9d5ba-f10e-428c-b8de-854da0l1",
+        "A | B\n1|2\n3|4\nname|1234567|x\n",
+        "",
+    ],
+)
+def test_finds_nothing_where_nothing_was_misread_or_nothing_identifies(read: Read, text: str) -> None:
+    assert read(text) == []
+
+
+def test_a_finding_is_less_sure_and_says_why(read: Read) -> None:
+    plain = PatternRecognizer(load_rules()).recognize(Document("seen 06/10/2024 in", (), ""))
+    (clean,) = (f for f in plain if f.source == "date.numeric.1")
+    (found,) = (f for f in read("seen O6/lO/2O24 in") if f.source == clean.source)
+    assert found.score < clean.score
+    assert (found.reasons[-1].kind, found.reasons[-1].detail) == ("misread", "characters")
+    assert "O6" not in repr(found)
+
+
+def test_long_lines_and_many_lines_are_read_in_parts(monkeypatch: pytest.MonkeyPatch, read: Read) -> None:
+    monkeypatch.setattr(misread, "BATCH_CHARS", 300)
+    monkeypatch.setattr(misread, "MAX_LINE_CHARS", 400)
+    for text in (
+        "Tel: 4l6-555-Ol26; " * 60,
+        "Tel: 4l6-555-Ol26\n" * 60,
+        "none\n" * 900 + "Tel: 4l6-555-Ol26",
+    ):
+        found = {f.span for f in read(text) if f.span.of(text) == "4l6-555-Ol26"}
+        assert len(found) == text.count("Tel"), text[:30]
+
+
+@pytest.mark.parametrize(
+    "unit",
+    ["1", "1 ", "l", "l ", "l0l ", "4l8 ", "5 5 5 - O l 4 2 ", "MRN 33O7 l82\n", "2O24/O1/l2\n", "Ju|y l4, ",
+     "1'a", "|", "rn", "l0 -", "B0V lA0 ", "3VG8 - QF4 -RN5l ", "\n", "A1", "Patient:", "1111111111@", "😀",
+     "Ol|O | "],
+)  # fmt: skip
+def test_time_grows_linearly_on_hostile_input(read: Read, unit: str) -> None:
+    def seconds(n_chars: int) -> float:
+        text = unit * (n_chars // len(unit))
+        best = float("inf")
+        for _ in range(2):
+            start = time.process_time()
+            read(text)
+            best = min(best, time.process_time() - start)
+        return best
+
+    seconds(1_000)
+    small, large = seconds(1_500), seconds(6_000)
+    assert large < 10 * small + 0.1  # four times the text; quadratic would be sixteen
+
+
+PIECES = st.sampled_from(
+    ["Te1: ", "4l6-555-Ol26", "O6/lO/24", " l4 rnars ", "5 5 5 - 0 1 4 2", "  ", "\n", "\n\n", "\r\n", "|",
+     " | ",
+     "MRN", "33 O7l82", "😀", "é", "𝒳", "lO mg", "1EG4 -TE5 -MK7l", "B0V lA0", "Wi1liam St", "\t", "lst",  # noqa: RUF001 (beyond the basic plane)
+     "(8O7 ) 555"]
+)  # fmt: skip
+
+
+@settings(max_examples=150, deadline=None)
+@given(pieces=st.lists(st.one_of(PIECES, st.text(max_size=4)), max_size=20))
+def test_every_span_lies_in_the_text_and_holds_what_was_read(
+    recognizer: MisreadRecognizer, pieces: list[str]
+) -> None:
+    text = "".join(pieces)
+    shifted = "😀 é\n\n" + text
+    spans = []
+    for document in (text, shifted):
+        found = list(recognizer.recognize(Document(document, (), "")))
+        spans.append({(f.source, f.span.of(document)) for f in found})
+        for finding in found:
+            assert 0 <= finding.span.start < finding.span.end <= len(document)
+            assert finding.span.of(document) == finding.span.of(document).strip()
+    assert spans[0] <= spans[1] or len(misread._places(text)) < misread.MIN_PLACES
+
+
+@given(text=st.text(max_size=30), data=st.data())
+def test_edits_keep_every_character_with_its_origin(text: str, data: st.DataObject) -> None:
+    line = Line.of("é😀" + text, 2, 2 + len(text))
+    for _ in range(3):
+        cuts = sorted(data.draw(st.sets(st.integers(0, len(line.text)), max_size=6)))
+        pairs = [(a, b) for a, b in zip(cuts[::2], cuts[1::2], strict=False) if a < b]
+        line = line.edited([Edit(a, b, data.draw(st.text(max_size=3))) for a, b in pairs])
+        assert len(line.text) == len(line.starts) == len(line.ends) == len(line.changed)
+        for char, start, end, changed in zip(line.text, line.starts, line.ends, line.changed, strict=True):
+            assert 2 <= start < end <= 2 + len(text)
+            assert changed or ("é😀" + text)[start:end] == char
+        assert list(line.starts) == sorted(line.starts)
+
+
+@pytest.mark.parametrize(
+    ("word", "meant"),
+    [("Te1", "Tel"), ("0HIP", "OHIP"), ("PATlENT", "PATIENT"), ("Adrnit", "Admit"), ("B1rth", "Birth"),
+     ("NPl", "NPI"), ("Farnily", "Family"), ("H0SPITAL", "HOSPITAL"), ("Ju|y", "July"),
+     ("fevrIer", "fevrier"), ("corner", "corner"), ("born", "born"), ("Bern", "Bern"), ("clinic", "clinic"),
+     ("H1N1", "H1N1"), ("Il", "Il"), ("B12", "B12"), ("morning", "morning"), ("Hawthorne", "Hawthorne"),
+     ("McIntyre", "McIntyre")],
+)  # fmt: skip
+def test_words_are_read_as_meant_and_words_stay_words(word: str, meant: str) -> None:
+    line = Vocabulary(load_rules().contexts).read(Line.of(word, 0, len(word)), bars=True)
+    assert line.text == meant
+    assert skeleton(word) == skeleton(meant)
