@@ -32,6 +32,10 @@ _MEDICAL = re.compile(
     r"|oxacin|vir|caine|related|induced|like|positive|negative|free|dose|based|term|risk)s?$",
     re.IGNORECASE,
 )
+_NUMBER = re.compile(r"\d{2}")
+_CAPITALISED = regex.compile(r"(?<!\p{L})\p{Lu}\p{Ll}")
+# French and Romance names of streets and houses begin with what they are.
+_LEADING = frozenset("hopital clinique rue boulevard avenue chemin rua via calle".split())  # noqa: SIM905 (a list of words reads best as a text)
 _HUMPS = regex.compile(r"\p{Lu}*\p{Ll}+|\p{L}+")  # "Scale", "Crop"; "Mc", "Donald"
 _FIRST_HUMPS = frozenset({"fitz", "mcc", "vander", "vanden", "ben", "ap"})
 
@@ -92,3 +96,19 @@ def is_made_up(word: str, look_up: Callable[[str], int]) -> bool:
     if fold(humps[0]) in _FIRST_HUMPS or look_up(humps[0]) & Word.PARTICLE:
         return False
     return not any(is_only_a_name(look_up(hump)) for hump in humps)
+
+
+def least_in_place(words: Sequence[str], name: str, line: str, look_up: Callable[[str], int]) -> float:
+    """Return the probability from which a name counts by its numbers, its ends and its line; 0.0: any.
+
+    ``words``: of ``name``; ``line``: what stands around it.
+    """
+    if _NUMBER.search(name):
+        return NEVER  # "Rua do Paseo 46"
+    if len(words) > 1:
+        is_place = fold(words[0]) in _LEADING
+        last = look_up(words[-1])
+        is_place |= bool(last & Word.NOT_PERSON) and not last & (_NAMES | Word.PARTICLE)
+        return NEVER if is_place else 0.0  # "Marlow Street", "Hôpital Davis"
+    # Where others have capitals, a word in small letters is hardly ever a name: "earnest", "brown".
+    return WORDLY if words[0].islower() and _CAPITALISED.search(line) else 0.0

@@ -24,11 +24,20 @@ from phiscan.model import Document, EntityType, Finding, PiiBit, Reason, Span
 from phiscan.screen.chunks import chunks
 from phiscan.screen.gazetteer import Gazetteer, Word, fold, load_gazetteer, terms
 from phiscan.screen.hl7 import is_message
-from phiscan.screen.name_sureness import SHOWN, is_made_up, is_only_a_name, least
+from phiscan.screen.name_sureness import SHOWN, is_made_up, is_only_a_name, least, least_in_place
 from phiscan.screen.name_tokens import CREDENTIALS, FIRST_ONLY, FULL_NAME, LAST_ONLY, is_term
 from phiscan.screen.patterns import bits_of
 from phiscan.screen.tagger_model import TaggerModel
-from phiscan.screen.tagger_spans import ADDRESS, LabelKinds, Tagged, is_cell, joined, n_codes, named
+from phiscan.screen.tagger_spans import (
+    ADDRESS,
+    LabelKinds,
+    Tagged,
+    is_cell,
+    joined,
+    line_around,
+    n_codes,
+    named,
+)
 from phiscan.screen.tagger_tokens import HEALTH, PLACE, Kinds
 
 SOURCE = "names.tagger"
@@ -182,6 +191,9 @@ class TaggerRecognizer:
             firm = max(firm, MIN_CITY)
         if score < possible:
             return None
+        firm = max(
+            firm, least_in_place(words, span.of(text), line_around(text, span.start, span.end), self._flags)
+        )
         kind, bits = EntityType.PERSON, self._parts(words, span.of(text))
         titled = _HEALTH_BEFORE.search(text[max(0, span.start - _HEALTH_REACH) : span.start]) is not None
         if titled or CREDENTIALS.match(text, span.end):

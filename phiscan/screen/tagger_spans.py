@@ -15,6 +15,7 @@ from phiscan.screen.viterbi import Floats
 
 ADDRESS: Final = "ADR"
 _SEPARATORS, _CELL_REACH = ",;|\t\n\r", 4
+_LINE_REACH = 300
 _MAX_CODE = 5  # letters of an abbreviation of a province, a plan or a degree
 
 
@@ -93,6 +94,13 @@ def is_cell(text: str, start: int, end: int) -> bool:
     before = text[max(0, start - _CELL_REACH) : start].rstrip(' "')
     after = text[end : end + _CELL_REACH].lstrip(' "')
     return (not before or before[-1] in _SEPARATORS) and (not after or after[0] in _SEPARATORS)
+
+
+def line_around(text: str, start: int, end: int) -> str:
+    """Return what stands around a span in its line, without the span."""
+    low = max(text.rfind("\n", 0, start) + 1, start - _LINE_REACH)
+    high = text.find("\n", end, end + _LINE_REACH)
+    return text[low:start] + " " + text[end : end + _LINE_REACH if high < 0 else high]
 
 
 def n_codes(text: str, places: list[tuple[int, int]]) -> int:

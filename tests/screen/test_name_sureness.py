@@ -12,7 +12,9 @@ from phiscan.screen.name_sureness import (
     NEVER,
     SHOWN,
     SHOWN_UNKNOWN,
+    WORDLY,
     least,
+    least_in_place,
 )
 from phiscan.screen.tagger import load_kinds
 
@@ -63,6 +65,24 @@ def test_a_word_alone_needs_more_than_a_whole_name() -> None:
     assert _least("Quxby")[1] == ALONE_UNKNOWN
     assert _least("quxby")[1] == NEVER
     assert _least("ASA")[1] == ABBREVIATION
+
+
+@pytest.mark.parametrize(
+    ("name", "line", "counts"),
+    [
+        ("Maren Kowalski", "Seen by  today.", 0.0),
+        ("Anna Hall", "Seen by  today.", 0.0),  # a street, and a family
+        ("Smith Ltd", "The address of  is new.", NEVER),
+        ("Hôpital Davis", "Transferred to ", NEVER),
+        ("Rua do Paseo 46", "Please return to ", NEVER),
+        ("kowalski", "seen  today", 0.0),
+        ("kowalski", "They were  in the Senate.", WORDLY),
+        ("Kowalski", "They were  in the Senate.", 0.0),
+    ],
+)
+def test_a_name_counts_by_its_numbers_its_ends_and_its_line(name: str, line: str, counts: float) -> None:
+    words = [word for word in name.split() if word.isalpha()]
+    assert least_in_place(words, name, line, lambda word: KINDS.of(word).flags) == counts
 
 
 @pytest.mark.parametrize("word", ["Prenez", "Mesurez", "attendez", "comprimés", "Évaluer", "marchent"])
