@@ -13,7 +13,7 @@ from phiscan.screen.about_file import is_marked, mark_about_file
 from phiscan.screen.addresses import address_tails
 from phiscan.screen.gazetteer import load_gazetteer
 from phiscan.screen.hl7 import Hl7Recognizer
-from phiscan.screen.misread import MisreadRecognizer
+from phiscan.screen.misread import MisreadRecognizer, without_parts
 from phiscan.screen.names import build_name_recognizers
 from phiscan.screen.overlap import resolve
 from phiscan.screen.patterns import PatternRecognizer
@@ -62,7 +62,7 @@ def screen(document: Document, screener: Screener) -> Screening:
     Findings are in text order and do not overlap; spans are half-open, in code points.
     """
     found = chain.from_iterable(recognizer.recognize(document) for recognizer in screener.recognizers)
-    standing = resolve(found)
+    standing = resolve(without_parts(found))
     whole = resolve([*standing, *address_tails(document.text, standing, load_gazetteer())])
     findings = mark_roles(document, mark_about_file(document, whole))
     vector = PiiVector(frozenset(bit for finding in findings for bit in finding.bits))

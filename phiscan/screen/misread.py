@@ -11,48 +11,23 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-
-import numpy as np
-import re2
+from itertools import accumulate
 
 from phiscan.model import Document, Finding, Reason, Span
 from phiscan.screen.misread_line import Line
 from phiscan.screen.misread_numbers import as_digits, run_together, without_loose_spaces
+from phiscan.screen.misread_places import heads_of, line_before, lines_with, places_of
 from phiscan.screen.misread_words import Vocabulary
-from phiscan.screen.offsets import code_points
 from phiscan.screen.patterns import MIN_SCORE, PatternRecognizer
 
 SCORE_FACTOR = 0.95  # what is read into a text is a little less sure than what stands in it
 BATCH_CHARS = 1 << 16  # of lines that are looked at in one go
-MAX_LINE_CHARS = 4000  # longer ones are cut at a space
-MIN_PLACES = 3
-PLACE_CHARS = 600  # a text with a misread place in so many characters was scanned: all its lines are read
 LABEL_CHARS = 80  # how far before a value its misread label may begin
 _READINGS = ("characters", "spaces", "spaces")
 
-# Where a scanner misread something, as far as that can be seen without looking closer. Whole tokens only: in
-# codes, keys and base64 everything stands beside everything.
-_SIGNS = (
-    r"\b(?:[0-9]{2,}[OolI]|[0-9][OolI][0-9OolI]|[OlI]{1,2}[0-9]{2}|[OlI][0-9][OolI])[0-9OolI]*\b",
-    r"\b[A-Z]{1,4}[0-9]+[Ol][0-9Ol]+\b",
-    r"\b[0-9]+[SBZ][0-9]{2,}\b|\b[0-9]{2,}[SBZ][0-9]+\b|\b[0-9]{2}S-[0-9]{4}\b",
-    r"\b[0-9OlI]{0,3}[0-9] ?[-/.)] ?(?:[0-9][OlI]|[OlI][0-9OlI])\b[^a-z%]",
-    r"\b[0-9OlI]{0,3}[0-9] ?[-/] ?[OlI]\b[^a-z%]",
-    r"\b(?:[0-9][OlI]|[OlI]{2})[-/][0-9OlI]",
-    r"\b[0-9OlI](?: (?:- )?[0-9OlI]){4,}\b",
-    r"\b[ABCEGHJ-NPRSTVXY][0-9OIl][A-Z] ?[OIl][A-Z][0-9]\b|\b[A-Z][0-9][A-Z] ?[0-9OIl][A-Z][OIl]\b",
-    r"[0-9] (?:[0-9][OlI]|[OlI][0-9])\b|\b(?:l[0-9]|[0-9][Ol]) [0-9OlI]",
-    r"\b[A-Z]{2}(?:[0-9]l|l[0-9])\b|\b[A-Z0-9]{2,15}[0-9][A-Z]?[OIl]{1,3}[0-9]{1,6}\b",
-    r"\b[0-9][A-Z][A-Z0-9][0-9]-?[A-Z][A-Z0-9][0-9]-?[A-Z]{2}(?:[0-9][OlI]|[OlI][0-9OlI])\b",
-    r"\b[A-Z]?[a-z]{0,8}[g-z][a-z]{0,8}[01]{1,2}[a-z]{1,12}\b",
-    r"\b[A-Z]?[a-z]{1,12}[01]{1,2}[a-z]{0,8}[g-z][a-z]{0,8}\b",
-    r"\bTe1\b|\b[A-Z]{2,12}[0l][A-Z]{1,12}\b|\bD0B\b|\b0[A-Z]{3,12}\b",
-    r"\b[A-Z]?[a-z]{1,6}\|[a-z]{1,6} [0-9OlI]",
-)
-_PLACES = re2.compile("|".join(_SIGNS).encode())
 _TABLE = re.compile(r"\|[^|\n]*\|")
 
 
@@ -69,7 +44,7 @@ class MisreadRecognizer:
     def recognize(self, document: Document) -> Iterator[Finding]:
         """Yield findings (they may overlap each other and those of the rules); spans are half-open."""
         text = document.text
-        places = _places(text)
+        places = places_of(text)
         if not places:
             return
         seen: set[tuple[str, str, int, int]] = set()
@@ -87,15 +62,15 @@ class MisreadRecognizer:
         before: tuple[tuple[int, int], tuple[Line, ...]] | None = None
         heads: tuple[tuple[int, int], ...] = ()
         heads_read: list[tuple[Line, ...]] = []
-        for block, start, end in _lines(text, places):
+        for block, start, end in lines_with(text, places):
             readings = self._read(text, start, end, bars=bars)
-            previous = _line_before(text, start, block)
+            previous = line_before(text, start, block)
             for index, batch in enumerate(batches):
                 line = readings[index]
                 if not line.is_changed or (index and line.text == readings[index - 1].text):
                     continue
                 if not batch.goes_on(start):
-                    found_heads = _heads(text, block, previous)
+                    found_heads = heads_of(text, block, previous)
                     if found_heads != heads:
                         heads = found_heads
                         heads_read = [self._read(text, *head, bars=bars) for head in heads]
@@ -125,6 +100,38 @@ class MisreadRecognizer:
             if span is not None and score >= MIN_SCORE:
                 reason = Reason("misread", batch.reading, score)
                 yield replace(finding, span=span, score=score, reasons=(*finding.reasons, reason))
+
+
+def without_parts(findings: Iterable[Finding]) -> list[Finding]:
+    """Leave out what is only the part of a misread value that the same rule could read as it stands.
+
+    "Dec 9" of "Dec 9 2O2O" is surer than the whole, but the whole is what stands there.
+    """
+    found = list(findings)
+    wholes: dict[str, list[Span]] = {}
+    for finding in found:
+        if _is_misread(finding):
+            wholes.setdefault(finding.source, []).append(finding.span)
+    if not wholes:
+        return found
+    starts = {}
+    reaches = {}  # how far those reach that begin there or before
+    for source, spans in wholes.items():
+        spans.sort()
+        starts[source] = [span.start for span in spans]
+        reaches[source] = list(accumulate((span.end for span in spans), max))
+
+    def is_part(finding: Finding) -> bool:
+        if finding.source not in wholes or _is_misread(finding):
+            return False
+        last = bisect_right(starts[finding.source], finding.span.start) - 1
+        return last >= 0 and reaches[finding.source][last] >= finding.span.end
+
+    return [finding for finding in found if not is_part(finding)]
+
+
+def _is_misread(finding: Finding) -> bool:
+    return any(reason.kind == "misread" for reason in finding.reasons)
 
 
 @dataclass(slots=True, repr=False)
@@ -205,75 +212,3 @@ class _Batch:
             if 1 in self._lines[number].changed[max(0, start - begin) : max(0, end - begin)]:
                 return True
         return False
-
-
-def _places(text: str) -> list[int]:
-    """Return where something seems to be misread, in code points."""
-    raw = text.encode("utf-8", "surrogatepass")
-    found = [match.start() for match in _PLACES.finditer(raw)]
-    if not found or len(raw) == len(text):
-        return found
-    places: list[int] = code_points(raw, np.asarray(found, dtype=np.int64)).tolist()
-    return places
-
-
-def _lines(text: str, places: Sequence[int]) -> Iterator[tuple[int, int, int]]:
-    """Yield the lines to be read: the start of their block, and their own start and end.
-
-    All lines where the text has many misread places, else those with one.
-    """
-    block = done = 0
-    if len(places) >= MIN_PLACES and len(places) * PLACE_CHARS >= len(text):
-        start = 0
-        while start < len(text):
-            end = _line_end(text, start)
-            if start < end:
-                yield block, start, end
-            else:
-                block = end + 1
-            start = end + (text[end : end + 1] == "\n")
-        return
-    for place in places:
-        if place < done:
-            continue
-        start = text.rfind("\n", done, place) + 1 or done
-        empty = text.rfind("\n\n", block, start)
-        block = block if empty < 0 else empty + 2
-        start = max(start, place - MAX_LINE_CHARS // 2)
-        end = _line_end(text, start)
-        yield block, start, max(end, place + 1)
-        done = max(end, place + 1)
-
-
-def _line_end(text: str, start: int) -> int:
-    end = text.find("\n", start, start + MAX_LINE_CHARS)
-    if end >= 0:
-        return end
-    end = min(len(text), start + MAX_LINE_CHARS)
-    return end if end == len(text) else max(text.rfind(" ", start + MAX_LINE_CHARS // 2, end), end - 100)
-
-
-def _line_before(text: str, start: int, block: int) -> tuple[int, int] | None:
-    """Return the line before one, within its block."""
-    if start <= block or text[start - 1] != "\n":
-        return None
-    low = max(block, start - 1 - MAX_LINE_CHARS)
-    begin = text.rfind("\n", low, start - 1) + 1 or low
-    return (begin, start - 1) if begin < start - 1 else None
-
-
-def _heads(text: str, block: int, previous: tuple[int, int] | None) -> tuple[tuple[int, int], ...]:
-    """Return the first two lines of a block before the line ``previous``: a title, the head of a table."""
-    heads: list[tuple[int, int]] = []
-    start = block
-    while previous is not None and len(heads) < _N_HEADS and start < previous[0]:
-        end = text.find("\n", start, start + MAX_LINE_CHARS)
-        if end < 0:
-            break
-        if end > start:
-            heads.append((start, end))
-        start = end + 1
-    return tuple(heads)
-
-
-_N_HEADS = 2

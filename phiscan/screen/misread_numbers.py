@@ -54,7 +54,9 @@ _POSTAL = re.compile(
 _VIN = re.compile(r"(?<![^\W_])(?=[A-Z]{0,16}\d)[A-Z0-9l|]{17}(?![^\W_])")
 _VIN_DIGITS = 5
 _SLASHED = re.compile(r"(?<![^\W_/])\d\d(?P<bar>1)\d\d(?=[/1]\d{2}(?:\d\d)?(?![^\W_]))")
-_WIDE = re.compile(r"(?<=\S) {2,3}(?=\S)|(?<=\w) (?=[.,](?: |$))")  # also before a stop or a comma
+_WIDE = re.compile(
+    r"(?<=\S)  (?=\S)|(?<= [A-Z]{2}) {3}(?=\d{5}\b)|(?<=\w) (?=[.,](?: |$))"
+)  # also before a stop or a comma
 _DEA = re.compile(r"(?<![^\W_])[A-Z]{2}(?P<gap> )\d{7}(?![^\W_])")
 
 

@@ -8,13 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from phiscan.model import Document, Finding
-from phiscan.screen import misread
+from phiscan.screen import misread, misread_places
 from phiscan.screen.misread import MisreadRecognizer
 from phiscan.screen.misread_line import Edit, Line
 from phiscan.screen.misread_words import Vocabulary, skeleton
 from phiscan.screen.patterns import PatternRecognizer
 from phiscan.screen.rule_files import load_rules
 
+Found = Callable[[str], set[tuple[str, str]]]
 Read = Callable[[str], list[Finding]]
 
 
@@ -92,6 +93,10 @@ def test_finds_nothing_where_nothing_was_misread_or_nothing_identifies(read: Rea
     assert read(text) == []
 
 
+def test_the_whole_stands_where_the_same_rule_reads_a_part(found: Found) -> None:
+    assert found("seen Dec 9  2O2O") == {("DATE", "Dec 9  2O2O")}
+
+
 def test_a_finding_is_less_sure_and_says_why(read: Read) -> None:
     plain = PatternRecognizer(load_rules()).recognize(Document("seen 06/10/2024 in", (), ""))
     (clean,) = (f for f in plain if f.source == "date.numeric.1")
@@ -103,7 +108,7 @@ def test_a_finding_is_less_sure_and_says_why(read: Read) -> None:
 
 def test_long_lines_and_many_lines_are_read_in_parts(monkeypatch: pytest.MonkeyPatch, read: Read) -> None:
     monkeypatch.setattr(misread, "BATCH_CHARS", 300)
-    monkeypatch.setattr(misread, "MAX_LINE_CHARS", 400)
+    monkeypatch.setattr(misread_places, "MAX_LINE_CHARS", 400)
     for text in (
         "Tel: 4l6-555-Ol26; " * 60,
         "Tel: 4l6-555-Ol26\n" * 60,
@@ -156,7 +161,7 @@ def test_every_span_lies_in_the_text_and_holds_what_was_read(
         for finding in found:
             assert 0 <= finding.span.start < finding.span.end <= len(document)
             assert finding.span.of(document) == finding.span.of(document).strip()
-    assert spans[0] <= spans[1] or len(misread._places(text)) < misread.MIN_PLACES
+    assert spans[0] <= spans[1] or len(misread_places.places_of(text)) < misread_places.MIN_PLACES
 
 
 @given(text=st.text(max_size=30), data=st.data())

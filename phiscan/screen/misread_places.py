@@ -1,0 +1,105 @@
+"""Where a scanner seems to have misread something, and which lines of a text are to be read anew for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import re2
+
+from phiscan.screen.offsets import code_points
+
+MAX_LINE_CHARS = 4000  # longer ones are cut at a space
+MIN_PLACES = 3
+PLACE_CHARS = 600  # a text with a misread place in so many characters was scanned: all its lines are read
+_N_HEADS = 2  # lines at the start of a block: a title, the head of a table
+
+# Where a scanner misread something, as far as that can be seen without looking closer. Whole tokens only: in
+# codes, keys and base64 everything stands beside everything.
+_SIGNS = (
+    r"\b(?:[0-9]{2,}[OolI]|[0-9][OolI][0-9OolI]|[OlI]{1,2}[0-9]{2}|[OlI][0-9][OolI])[0-9OolI]*\b",
+    r"\b[A-Z]{1,4}[0-9]+[Ol][0-9Ol]+\b",
+    r"\b[0-9]+[SBZ][0-9]{2,}\b|\b[0-9]{2,}[SBZ][0-9]+\b|\b[0-9]{2}S-[0-9]{4}\b",
+    r"\b[0-9OlI]{0,3}[0-9] ?[-/.)] ?(?:[0-9][OlI]|[OlI][0-9OlI])\b[^a-z%]",
+    r"\b[0-9OlI]{0,3}[0-9] ?[-/] ?[OlI]\b[^a-z%]",
+    r"\b(?:[0-9][OlI]|[OlI]{2})[-/][0-9OlI]",
+    r"\b[0-9OlI](?: (?:- )?[0-9OlI]){4,}\b",
+    r"\b[ABCEGHJ-NPRSTVXY][0-9OIl][A-Z] ?[OIl][A-Z][0-9]\b|\b[A-Z][0-9][A-Z] ?[0-9OIl][A-Z][OIl]\b",
+    r"[0-9] (?:[0-9][OlI]|[OlI][0-9])\b|\b(?:l[0-9]|[0-9][Ol]) [0-9OlI]",
+    r"\b[A-Z]{2}(?:[0-9]l|l[0-9])\b|\b[A-Z0-9]{2,15}[0-9][A-Z]?[OIl]{1,3}[0-9]{1,6}\b",
+    r"\b[0-9][A-Z][A-Z0-9][0-9]-?[A-Z][A-Z0-9][0-9]-?[A-Z]{2}(?:[0-9][OlI]|[OlI][0-9OlI])\b",
+    r"\b[A-Z]?[a-z]{0,8}[g-z][a-z]{0,8}[01]{1,2}[a-z]{1,12}\b",
+    r"\b[A-Z]?[a-z]{1,12}[01]{1,2}[a-z]{0,8}[g-z][a-z]{0,8}\b",
+    r"\bTe1\b|\b[A-Z]{2,12}[0l][A-Z]{1,12}\b|\bD0B\b|\b0[A-Z]{3,12}\b",
+    r"\b[A-Z]?[a-z]{1,6}\|[a-z]{1,6} [0-9OlI]",
+)
+_PLACES = re2.compile("|".join(_SIGNS).encode())
+
+
+def places_of(text: str) -> list[int]:
+    """Return where something seems to be misread, in code points."""
+    raw = text.encode("utf-8", "surrogatepass")
+    found = [match.start() for match in _PLACES.finditer(raw)]
+    if not found or len(raw) == len(text):
+        return found
+    places: list[int] = code_points(raw, np.asarray(found, dtype=np.int64)).tolist()
+    return places
+
+
+def lines_with(text: str, places: Sequence[int]) -> Iterator[tuple[int, int, int]]:
+    """Yield the lines to be read: the start of their block, and their own start and end.
+
+    All lines where the text has many misread places, else those with one.
+    """
+    block = done = 0
+    if len(places) >= MIN_PLACES and len(places) * PLACE_CHARS >= len(text):
+        start = 0
+        while start < len(text):
+            end = _line_end(text, start)
+            if start < end:
+                yield block, start, end
+            else:
+                block = end + 1
+            start = end + (text[end : end + 1] == "\n")
+        return
+    for place in places:
+        if place < done:
+            continue
+        start = text.rfind("\n", done, place) + 1 or done
+        empty = text.rfind("\n\n", block, start)
+        block = block if empty < 0 else empty + 2
+        start = max(start, place - MAX_LINE_CHARS // 2)
+        end = _line_end(text, start)
+        yield block, start, max(end, place + 1)
+        done = max(end, place + 1)
+
+
+def _line_end(text: str, start: int) -> int:
+    end = text.find("\n", start, start + MAX_LINE_CHARS)
+    if end >= 0:
+        return end
+    end = min(len(text), start + MAX_LINE_CHARS)
+    return end if end == len(text) else max(text.rfind(" ", start + MAX_LINE_CHARS // 2, end), end - 100)
+
+
+def line_before(text: str, start: int, block: int) -> tuple[int, int] | None:
+    """Return the line before one, within its block."""
+    if start <= block or text[start - 1] != "\n":
+        return None
+    low = max(block, start - 1 - MAX_LINE_CHARS)
+    begin = text.rfind("\n", low, start - 1) + 1 or low
+    return (begin, start - 1) if begin < start - 1 else None
+
+
+def heads_of(text: str, block: int, previous: tuple[int, int] | None) -> tuple[tuple[int, int], ...]:
+    """Return the first two lines of a block before the line ``previous``: a title, the head of a table."""
+    heads: list[tuple[int, int]] = []
+    start = block
+    while previous is not None and len(heads) < _N_HEADS and start < previous[0]:
+        end = text.find("\n", start, start + MAX_LINE_CHARS)
+        if end < 0:
+            break
+        if end > start:
+            heads.append((start, end))
+        start = end + 1
+    return tuple(heads)
