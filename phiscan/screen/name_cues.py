@@ -130,7 +130,6 @@ class CueRecognizer:
     ) -> Finding | None:
         """Read the name that stands as the value of a label, in whatever case."""
         title = _TITLE.match(text, start, limit)
-        begin = start
         if title is not None:
             start = title.end()
         words = self._words(text, start, limit)
@@ -155,7 +154,7 @@ class CueRecognizer:
         if is_term(text, words[-1][1], self._gazetteer):
             return None
         return name_finding(
-            begin if title is not None and title[0].lower().strip(" .,") != "the" else words[0][0],
+            words[0][0],
             words[-1][1],
             health=kind == "label_health" or titled or after,
             bits=bits,

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 
 from phiscan.model import Document, EntityType, Finding
 from phiscan.screen.gazetteer import fold
+from phiscan.screen.professionals import mark_professionals
 from phiscan.screen.staff_tables import staff_tables
 
 REASON = "named for a role"
@@ -109,10 +110,11 @@ def mark_roles(document: Document, findings: Iterable[Finding]) -> tuple[Finding
                 found[index] = finding.set_aside("role", REASON)
     working = (one for one in found if has_role(one) or one.entity_type is EntityType.HEALTH_PROFESSIONAL)
     known = {word for finding in working for word in _words(text, finding)}
-    return tuple(
+    aside = (
         finding.set_aside("role", REASON) if known and _is_bare_mention(text, finding, known) else finding
         for finding in found
     )
+    return tuple(mark_professionals(text, aside))
 
 
 def has_role(finding: Finding) -> bool:

@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+Found = Callable[[str], set[tuple[str, str]]]
+PERSON, DOCTOR = "PERSON", "HEALTH_PROFESSIONAL"
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("bed 3 getting IV Zofran now, RN is Joaquim Teixeira", "Joaquim Teixeira"),
+        ("eleven days after a CABG by Prakash Iyer", "Prakash Iyer"),
+        ("6/12  14:15  vu avec Marc-Olivier Sioui, podiatre. Culture envoyée.", "Marc-Olivier Sioui"),
+        ("Follow up with Kimo Ferreira, DPT on Monday", "Kimo Ferreira"),
+        ("Siobhan Kelly, OT Reg. (PEI)\nRehab", "Siobhan Kelly"),
+        ("Collected by J. Tran", "J. Tran"),
+        ("- Family MD Sunita Rao-Pelletier informed", "Sunita Rao-Pelletier"),
+        ("SURGEON: D. MACALLISTER     ANAES: KOWALCHUK", "KOWALCHUK"),
+        ('<prescripteur permis="12655">\n  <nom>Tremblay, Marie</nom>', "Tremblay, Marie"),
+        ("the surgeon was Gurleen Brar that day", "Gurleen Brar"),
+        ("Avisé Dre Pascale Ngo-Bouchard par télécopieur", "Pascale Ngo-Bouchard"),
+        ("ON-CALL\nTue 4/29\tSean Eriksen\tcell (406) 555-0134\n", "Sean Eriksen"),
+    ],
+)
+def test_a_role_or_a_degree_makes_a_name_that_of_a_professional(found: Found, text: str, name: str) -> None:
+    assert (DOCTOR, name) in found(text)
+
+
+def test_other_mentions_of_a_professional_are_the_same_person(found: Found) -> None:
+    text = "From: Siobhan Kelly\nTo: Ward\n\nSiobhan is off today.\n--\nSiobhan Kelly, RN\nRehab"
+    assert {name for kind, name in found(text) if kind == DOCTOR} == {"Siobhan Kelly", "Siobhan"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Patient: Siobhan Kelly\nReviewed by Paul Kelly, MD. Kelly went home.",  # one surname
+        "His wife Maria Lopez, nurse, called.",
+        "Mrs Maria Lopez, nurse, was admitted.",
+        "The doctor spoke to his daughter Maria Lopez.",
+        "Seen by his mother Maria Lopez.",
+        "HE LIVES WITH MARIA LOPEZ IN TORONTO. CALL PAUL ROY.",
+        "Pt: Maria Lopez",
+        "Maria Lopez, 54 y, seen by the nurse.",
+        "referred by the nurse. Maria Lopez was admitted.",
+    ],
+)
+def test_a_patient_or_a_relative_is_never_a_professional(found: Found, text: str) -> None:
+    found_there = found(text)
+    assert not {name for kind, name in found_there if kind == DOCTOR} & {
+        "Maria Lopez", "Siobhan Kelly", "Kelly"
+    }  # fmt: skip
+    assert any(kind == PERSON for kind, _ in found_there)
