@@ -21,8 +21,9 @@ from phiscan.screen.misread_line import Line
 from phiscan.screen.misread_numbers import as_digits, run_together, without_loose_spaces
 from phiscan.screen.misread_places import heads_of, line_before, lines_with, places_of
 from phiscan.screen.misread_words import Vocabulary
-from phiscan.screen.patterns import MIN_SCORE, PatternRecognizer
+from phiscan.screen.patterns import PatternRecognizer
 
+MIN_SCORE = 0.5  # a form that says little by itself says nothing when letters had to be digits for it
 SCORE_FACTOR = 0.95  # what is read into a text is a little less sure than what stands in it
 BATCH_CHARS = 1 << 16  # of lines that are looked at in one go
 LABEL_CHARS = 80  # how far before a value its misread label may begin

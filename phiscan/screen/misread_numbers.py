@@ -148,13 +148,23 @@ def _meant_as_digits(text: str, run: list[_Token]) -> Iterator[_Token]:
         return
     spaced = 2 * n_real >= n_chars >= _SHORT_RUN
     for index, token in enumerate(run):
-        if real[index]:
-            if not _RARE_FIRST.fullmatch(text, *token.digits) or (
-                n_chars >= _LONG_RUN and _is_signed(text, run[index:], 0)
-            ):
-                yield token
-        elif not token.is_bare or spaced or _is_signed(text, run, index):  # lst, Oth
+        value = text[slice(*token.digits)]
+        if not token.is_bare:  # lst, V21-O99
             yield token
+        elif not real[index]:
+            if spaced or _is_signed(text, run, index):
+                yield token
+        elif _PURE.fullmatch(value) or _is_rarely_digits(text, run, index):
+            yield token
+
+
+def _is_rarely_digits(text: str, run: list[_Token], index: int) -> bool:
+    """Tell whether S, B and Z are digits in a token: in a year, or in one group of several."""
+    value = text[slice(*run[index].digits)]
+    if _RARE_FIRST.fullmatch(value):
+        n_chars = sum(token.end - token.start for token in run)
+        return n_chars >= _LONG_RUN and _is_signed(text, run[index:], 0)
+    return len(run) > 1 or len(value) <= _SHORT_RUN
 
 
 def _is_signed(text: str, run: list[_Token], index: int) -> bool:

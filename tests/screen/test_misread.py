@@ -85,6 +85,7 @@ def test_reads_a_column_whose_head_stands_far_above(read: Read) -> None:
         "Call 416-555-0126 on March 3, 2018 about chart no 4471290.",
         "All I did in 19 I did at 4 I. O, I see.",
         "key 3fO1lI0o9SBZ and bG9sb2xPMTIzSWw0 or 65e9d5ba-f10e-428c-b8de-854da0l1",
+        "CAREEVOLUTION^00Z0000024^CLIA, lot 12B4567890, SpO2 95 GCS l5",
         "A | B\n1|2\n3|4\nname|1234567|x\n",
         "",
     ],
@@ -147,7 +148,7 @@ PIECES = st.sampled_from(
 )  # fmt: skip
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(pieces=st.lists(st.one_of(PIECES, st.text(max_size=4)), max_size=20))
 def test_every_span_lies_in_the_text_and_holds_what_was_read(
     recognizer: MisreadRecognizer, pieces: list[str]
