@@ -1,20 +1,23 @@
-r"""Where to look: one linear automaton of all rules and all labels, which passes once over the text.
+r"""Where to look: two linear automata, one of all labels and one of all shapes of values, pass over the text.
 
-It runs over UTF-8 bytes and stops at the shape of a value, or at a label behind which a value can stand.
+They run over UTF-8 bytes and stop at the shape of a value, or at a label behind which a value can stand.
 Every stop costs as much as thousands of bytes, so the automaton itself asks for what a label must have behind
 it: most words that are labels ("on", "clinic", "since") stand in prose without any value. A label counts when
 
 - it ends its cell, and so may head a column; or
 - behind the words and signs of ``GAP`` stands what its rules need: a digit at once, where a value can begin
-  with nothing else; a digit within three words; for organizations and places, a capital letter. Rules for
-  street addresses need a digit within 220 characters, which is looked for afterwards; or
+  with nothing else; a digit within one word, or within three where a value can hold more; a capital letter,
+  for organizations and places. Street addresses need a digit within 220 characters, looked for later; or
 - the text has a JSON field "value", which may stand far behind its label: then every label counts.
+
+One automaton of both would need a state for every pair of what each has seen so far, which no memory holds.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from enum import IntEnum
 from itertools import chain
 
 import numpy as np
@@ -37,15 +40,32 @@ WITHOUT_DIGITS = frozenset({EntityType.ORGANIZATION, EntityType.LOCATION})
 
 # The automaton has no look-ahead and only ASCII words: what it takes for a gap or the end of a cell holds all
 # that the real ones take, and a little more.
-_GAP = GAP.replace(r"\n(?![^\S\n]{0,8}\n)", r"\n").replace("}+", "}")
+_GAP_WORDS = GAP[GAP.index("(?:(?i:") : GAP.index(r")\b")] + r")\b[\W_]{0,10}){0,3}"
+_GAP = r"[\W_]{0,60}(?:\([^()\n]{0,30}\)[\W_]{0,6})?" + _GAP_WORDS
 _CELL_END = CELL_END.replace(r"\w", r"\w\x{80}-\x{10FFFF}")
-_DIGIT_NEAR = r"(?:[^\s\d]{1,40}[ \t]{1,2}){0,2}[^\s\d]{0,40}\d"
-_DIGIT_NEXT = r"[(+]{0,2}\d"
-_BEFORE_DIGIT = frozenset("(+")
-_CAPITAL = r"\p{Lu}"
-_NO_DIGITS = frozenset(map(chr, range(32, 127))) - frozenset("0123456789") | frozenset("éÉàÇßøж字—°’")  # noqa: RUF001 (any will do)
 _NOTHING = r"[^\x{0}-\x{10FFFF}]"
-_DIGITS = frozenset(b"0123456789")
+
+
+class _Need(IntEnum):
+    """What must stand behind a label; each holds those before it, but for the capital letter."""
+
+    HEAD = 0  # the end of its cell
+    DIGIT_NEXT = 1
+    DIGIT_IN_WORD = 2
+    DIGIT_NEAR = 3
+    CAPITAL = 4
+    ANYTHING = 5
+
+
+_PATTERN_OF = {
+    _Need.DIGIT_NEXT: r"\d",
+    _Need.DIGIT_IN_WORD: r"[^\s\d]{0,40}\d",
+    _Need.DIGIT_NEAR: r"(?:[^\s\d]{1,40}[ \t]{1,2}){0,2}[^\s\d]{0,40}\d",
+    _Need.CAPITAL: r"\p{Lu}",
+}
+_BEFORE_DIGIT = frozenset("(+")
+_NO_DIGITS = [*(chr(c) for c in range(32, 127) if not chr(c).isdecimal()), *"éÉàÇßøж字—°’"]  # noqa: RUF001 (any)
+_WORDS = [*(char * n for char in "AaMmSs*" for n in range(1, 9)), "Mon", "Jan", "Mon,", "janv.", "lundi"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +80,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where the scanner stopped: code points, the rules whose shape fits, what a label there stands for."""
+    """Where an automaton stopped: code points; the rules whose shape fits, or what the label stands for."""
 
     start: int
     end: int
@@ -80,62 +100,47 @@ class Scanner:
         shapes = [i for i, rule in enumerate(rules) if not rule.needs_evidence]
         self._plain = _RuleFinder([i for i in shapes if not rules[i].trigger], ruleset, options)
         self._triggered = _RuleFinder([i for i in shapes if rules[i].trigger], ruleset, options)
+        self._shapes = _compiled([_trigger(rules[i]) for i in shapes], options)
         self._evidence, tails = _labels(ruleset)
-        triggers = [_trigger(rules[i]) for i in shapes]
-        tailed = [f"{_any_of(tails[tail])}{tail}" for tail in sorted(tails)]
-        labels = _any_of(chain.from_iterable(tails.values()))
-        self._scanner = _compiled([*tailed, *triggers], options)
-        self._json_scanner = _compiled([labels, *triggers], options)
-        self._label = _compiled([labels], options)
+        self._labels = _compiled([f"{_any_of(tails[tail])}{tail}" for tail in sorted(tails)], options)
+        self._label = _compiled([_any_of(chain.from_iterable(tails.values()))], options)
 
     def places(self, text: str) -> Iterator[Place]:
-        """Yield where the scanner stopped, in text order; places do not overlap."""
-        scanner = self._json_scanner if JSON_FIELD in text else self._scanner
-        done = 0
+        """Yield where the automata stopped, in text order; a label may stand inside a shape."""
+        labels = self._label if JSON_FIELD in text else self._labels
+        done = [0, 0]
         for base in range(0, max(len(text), 1), WINDOW_CHARS):
             window = text[base : base + WINDOW_CHARS + OVERLAP_CHARS]
             raw = window.encode("utf-8", "surrogatepass")
-            spans = list(self._stops(scanner, raw))
-            if not spans:
+            stops = [(*match.span(), 0) for match in self._shapes.finditer(raw)]
+            stops += ((start, end, 1) for start, end in self._labels_of(labels, raw))
+            if not stops:
                 continue
-            places = np.asarray(spans, dtype=np.int64)
+            stops.sort()
+            places = np.asarray(stops, dtype=np.int64)[:, :2]
             chars = places if len(raw) == len(window) else code_points(raw, places)
-            for (a, b), (start, end) in zip(spans, chars.tolist(), strict=True):
-                if start >= WINDOW_CHARS or base + start < done:
+            for (a, b, is_label), (start, end) in zip(stops, chars.tolist(), strict=True):
+                if start >= WINDOW_CHARS or base + start < done[is_label]:
                     continue
-                done = base + end
-                # A shape may be a label, too: " ID" is Idaho behind a city, and an identifier.
-                evidence = self._evidence.get(canonical(window[start:end]), ())
-                if evidence and (not whole_word(window, start, end) or _is_unit(window, start, end)):
-                    evidence = ()
-                yield Place(base + start, base + end, self._which(raw, a, b), evidence)
+                done[is_label] = base + end
+                if not is_label:
+                    yield Place(base + start, base + end, self._which(raw, a, b))
+                elif whole_word(window, start, end) and not _is_unit(window, start, end):
+                    evidence = self._evidence.get(canonical(window[start:end]), ())
+                    yield Place(base + start, base + end, (), evidence)
 
-    def _stops(self, scanner: re2._Regexp, raw: bytes) -> Iterator[tuple[int, int]]:
-        """Yield start and end, in bytes, of shapes, and of labels without what was asked behind them."""
+    def _labels_of(self, labels: re2._Regexp, raw: bytes) -> Iterator[tuple[int, int]]:
+        """Yield start and end, in bytes, of each label, without what was asked behind it."""
         position: int | None = 0
         while position is not None:
             start_at, position = position, None
-            for found in scanner.finditer(raw, start_at):
+            for found in labels.finditer(raw, start_at):
                 start, end = found.span()
-                # No label begins with a digit, and a search anew is dear.
-                label = None if raw[start] in _DIGITS else self._label.match(raw, start)
-                if label is None:
-                    position = self._label_within(raw, start, end)
-                    yield start, position or end
-                    if position is not None:
-                        break
-                    continue
+                label = self._label.match(raw, start)
                 yield start, label.end()
                 if label.end() < end:  # what was asked behind the label is looked at by itself, too
                     position = label.end()
                     break
-
-    def _label_within(self, raw: bytes, start: int, end: int) -> int | None:
-        """Return where the last word of a shape begins if it is a label: "29  C" of "29  CHART 1234"."""
-        word = raw.rfind(b" ", start, end) + 1
-        if start < word < end and self._label.match(raw, word) is not None:
-            return word
-        return None
 
     def _which(self, raw: bytes, start: int, end: int) -> tuple[int, ...]:
         """Return the rules that fit where the scanner stopped; a trigger may begin inside what it took."""
@@ -169,13 +174,13 @@ def _is_unit(text: str, start: int, end: int) -> bool:
 
 
 def _compiled(alternatives: Sequence[str], options: re2.Options) -> re2._Regexp:
-    return re2.compile("|".join(alternatives).encode(), options)
+    return re2.compile("|".join(alternatives or [_NOTHING]).encode(), options)
 
 
 def _any_of(phrases: Iterable[str]) -> str:
     """Return a pattern of any of these labels, the longest that fits; of nothing where there are none."""
     ordered = sorted(set(phrases), key=lambda phrase: (-len(phrase), phrase))
-    return f"(?i:{'|'.join(label_pattern(phrase) for phrase in ordered)})" if ordered else _NOTHING
+    return f"(?i:{'|'.join(label_pattern(phrase) for phrase in ordered) or _NOTHING})"
 
 
 def _trigger(rule: Rule) -> str:
@@ -193,37 +198,44 @@ def _labels(ruleset: RuleSet) -> tuple[dict[str, list[Evidence]], dict[str, set[
     """Map canonical labels to what they are evidence for; and what must stand behind labels to these."""
     table: dict[str, list[Evidence]] = {}
     written: dict[str, set[str]] = {}  # the ways in which a label is written, by its canonical form
-    needs: dict[str, set[str]] = {}  # what may follow it
+    needs: dict[str, set[_Need]] = {}
     for index, rule in enumerate(ruleset.rules):
         named = list(rule.labelled_as)
         if rule.context and (rule.needs_evidence or ruleset.contexts[rule.context].labels):
             named.append((rule.context, rule.entity_type))
+        need = _need(rule) if named else _Need.HEAD
         for name, entity_type in named:
             words = ruleset.contexts[name]
             for column_only, phrases in ((False, words.labels), (True, words.headers)):
                 for phrase in phrases:
                     key = canonical(phrase)
                     written.setdefault(key, set()).add(phrase)
-                    needs.setdefault(key, {_CELL_END}).add(_CELL_END if column_only else _behind(rule))
+                    needs.setdefault(key, set()).add(_Need.HEAD if column_only else need)
                     table.setdefault(key, []).append(Evidence(index, entity_type, phrase, column_only))
     tails: dict[str, set[str]] = {}
-    for key, alternatives in needs.items():
-        tail = "" if "" in alternatives else f"(?:{'|'.join(sorted(alternatives))})"
-        tails.setdefault(tail, set()).update(written[key])
+    for key, kinds in needs.items():
+        tails.setdefault(_tail(kinds), set()).update(written[key])
     return table, tails
 
 
-def _behind(rule: Rule) -> str:
-    """Return what must stand behind a label of this rule, "" for whatever."""
-    if rule.entity_type is EntityType.STREET_ADDRESS:
+def _tail(needs: set[_Need]) -> str:
+    """Return the pattern of what must stand behind a label that several rules want."""
+    if _Need.ANYTHING in needs:
         return ""
-    first = _first_characters(rule)
-    if rule.entity_type in WITHOUT_DIGITS:
-        return _GAP + _CAPITAL if all(char.isupper() for char in first) else ""
-    return _GAP + (_DIGIT_NEXT if first <= _BEFORE_DIGIT else _DIGIT_NEAR)
+    wanted = {max(needs - {_Need.CAPITAL}, default=_Need.HEAD)} | (needs & {_Need.CAPITAL})
+    behind = "|".join(_PATTERN_OF[need] for need in sorted(wanted - {_Need.HEAD}))
+    return f"(?:{_GAP}(?:{behind})|{_CELL_END})" if behind else f"(?:{_CELL_END})"
 
 
-def _first_characters(rule: Rule) -> set[str]:
-    """Return with which of some characters, none of them a digit, a value of this rule can begin."""
+def _need(rule: Rule) -> _Need:
+    """Return what must stand behind a label of this rule."""
+    if rule.entity_type is EntityType.STREET_ADDRESS:
+        return _Need.ANYTHING
     pattern = regex.compile(rule.pattern, regex.IGNORECASE if rule.ignore_case else 0)
-    return {char for char in _NO_DIGITS if pattern.fullmatch(char, partial=True)}
+    first = {char for char in _NO_DIGITS if pattern.fullmatch(char, partial=True)}
+    if rule.entity_type in WITHOUT_DIGITS:
+        return _Need.CAPITAL if all(char.isupper() for char in first) else _Need.ANYTHING
+    if first <= _BEFORE_DIGIT:
+        return _Need.DIGIT_NEXT
+    more = any(pattern.fullmatch(f"{word} ", partial=True) for word in _WORDS)
+    return _Need.DIGIT_NEAR if more else _Need.DIGIT_IN_WORD
