@@ -22,6 +22,7 @@ from phiscan.screen.misread_numbers import as_digits, run_together, without_loos
 from phiscan.screen.misread_places import heads_of, line_before, lines_with, places_of
 from phiscan.screen.misread_words import Vocabulary
 from phiscan.screen.patterns import PatternRecognizer
+from phiscan.screen.scanner import WITHOUT_DIGITS
 
 MIN_SCORE = 0.5  # a form that says little by itself says nothing when letters had to be digits for it
 SCORE_FACTOR = 0.95  # what is read into a text is a little less sure than what stands in it
@@ -187,8 +188,13 @@ class _Batch:
         return Span(*span) if misread and span[0] < span[1] else None
 
     def _is_labelled(self, finding: Finding) -> bool:
-        """Tell whether a misread word stands before a finding that its label made, or heads its column."""
+        """Tell whether a misread word stands before a finding that its label made, or heads its column.
+
+        Values without digits are left out: behind a label that is only guessed they are any words.
+        """
         start = finding.span.start
+        if finding.entity_type in WITHOUT_DIGITS:
+            return False
         kinds = {reason.kind for reason in finding.reasons}
         if "label" in kinds and self._touches(max(0, start - LABEL_CHARS), start):
             return True

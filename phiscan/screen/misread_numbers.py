@@ -54,9 +54,11 @@ _POSTAL = re.compile(
 _VIN = re.compile(r"(?<![^\W_])(?=[A-Z]{0,16}\d)[A-Z0-9l|]{17}(?![^\W_])")
 _VIN_DIGITS = 5
 _SLASHED = re.compile(r"(?<![^\W_/])\d\d(?P<bar>1)\d\d(?=[/1]\d{2}(?:\d\d)?(?![^\W_]))")
+# Two spaces for one; three only in "Chicago   IL   60641", since columns have them; one before a stop.
 _WIDE = re.compile(
-    r"(?<=\S)  (?=\S)|(?<= [A-Z]{2}) {3}(?=\d{5}\b)|(?<=\w) (?=[.,](?: |$))"
-)  # also before a stop or a comma
+    r"(?<=\S)  (?=\S)|(?<= [A-Z]{2}) {3}(?=\d{5}\b|[A-Z]\d[A-Z])|(?<=[a-z]) {3}(?=[A-Z]{2} {1,3}[A-Z]?\d)"
+    r"|(?<=\w) (?=[.,](?: |$))"
+)
 _DEA = re.compile(r"(?<![^\W_])[A-Z]{2}(?P<gap> )\d{7}(?![^\W_])")
 
 

@@ -47,6 +47,7 @@ def read(recognizer: MisreadRecognizer) -> Read:
         ("OHIP # 4822 9l6 O35", "HEALTH_CARD", "4822 9l6 O35"),
         ("NAM : TREM 85 5l l4 12", "HEALTH_CARD", "TREM 85 5l l4 12"),
         ("1EG4 -TE5 -MK7l", "HEALTH_PLAN", "1EG4 -TE5 -MK7l"),
+        ("Chicag0   lL   6O64l", "LOCATION", "Chicag0   lL"),
         ("Halifax NS B3H 4Rl, 2O24", "POSTAL_CODE", "B3H 4Rl"),
         ("chart no O O 4 l 7 8 8 2", "MRN", "O O 4 l 7 8 8 2"),
         ("MRN V21-O992l3", "MRN", "V21-O992l3"),
