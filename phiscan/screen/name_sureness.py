@@ -104,11 +104,12 @@ def least_in_place(words: Sequence[str], name: str, line: str, look_up: Callable
     ``words``: of ``name``; ``line``: what stands around it.
     """
     if _NUMBER.search(name):
-        return NEVER  # "Rua do Paseo 46"
+        return NEVER  # an account
     if len(words) > 1:
         is_place = fold(words[0]) in _LEADING
         last = look_up(words[-1])
-        is_place |= bool(last & Word.NOT_PERSON) and not last & (_NAMES | Word.PARTICLE)
-        return NEVER if is_place else 0.0  # "Marlow Street", "Hôpital Davis"
+        ends = last & Word.NOT_PERSON and not last & (_NAMES | Word.PARTICLE)
+        # "Marlow Ltd", "Hôpital Davis", "Rua do Paseo"; not "ROY, ANN PAGE", which is a name and a label.
+        return NEVER if is_place or (ends and "," not in name) else 0.0
     # Where others have capitals, a word in small letters is hardly ever a name: "earnest", "brown".
     return WORDLY if words[0].islower() and _CAPITALISED.search(line) else 0.0

@@ -222,11 +222,16 @@ class TaggerRecognizer:
     def _trimmed(self, text: str, span: Span) -> Span | None:
         """Return the span without what is no name at its ends.
 
-        In front: signs, the title of a doctor or nurse, a French article. Behind: words in lower case that
-        end no name, and codes behind a comma.
+        In front: signs, times, the title of a doctor or nurse, a French article. Behind: words in lower case
+        that end no name, codes behind a comma, numbers.
         """
         look_up = self._gazetteer.of
         places = [match.span() for match in _WORDS.finditer(text, span.start, span.end)]
+        if any(not _touches_digit(text, place) for place in places):
+            while _touches_digit(text, places[0]):  # "8h15 Roy Ann"
+                del places[0]
+            while _touches_digit(text, places[-1]):
+                del places[-1]
         while len(places) > 1 and (
             look_up(text[slice(*places[0])]) & Word.TITLE_HEALTH
             or (text[slice(*places[0])] in _ARTICLES and text[places[1][0]].islower())
@@ -244,7 +249,9 @@ class TaggerRecognizer:
             cut -= 1
         if not cut:
             return None
-        return Span(places[0][0], span.end if cut == len(places) else places[cut - 1][1])
+        end = places[cut - 1][1]
+        is_whole = cut == len(places) and not any(map(str.isdigit, text[end : span.end]))
+        return Span(places[0][0], span.end if is_whole else end)
 
     def _parts(self, words: list[str], name: str) -> frozenset[PiiBit]:
         """Return which parts of a name are there: J. Roy and Jean Roy are both, a word alone is one."""
@@ -252,6 +259,10 @@ class TaggerRecognizer:
             return FULL_NAME
         flags = self._gazetteer.of(words[0])
         return FIRST_ONLY if flags & Word.FIRST else LAST_ONLY
+
+
+def _touches_digit(text: str, place: tuple[int, int]) -> bool:
+    return text[place[0] - 1 : place[0]].isdigit() or text[place[1] : place[1] + 1].isdigit()
 
 
 def _doubted(finding: Finding) -> Finding:

@@ -35,8 +35,8 @@ behind a stroke at organizations and places.
 * The foreign sets: each measured by a model trained **without the whole family of that set**, and without
   the held-out templates. Families: {families}. Left out together: {folds}. The shipped model was trained
   on all.
-* Held-out templates: documents made from the tenth of the templates that the model of the last fold had
-  not seen. A generator knows its own style: no promise, and it changes with the templates.
+* Held-out templates: documents made from the tenth of the templates that no fold has seen, read by a model
+  that left out nothing else. A generator knows its own style: no promise, and it changes with the templates.
 * The foreign sets are development sets: errors of the tagger on presidio_synth_v2, presidio_generated_large,
   wnut17_train, medquad_dev and fhir_synthea_dev were read, by kind, before the templates and thresholds of
   these weights were chosen. No model was trained on the set that it is measured on, but the figures flatter.

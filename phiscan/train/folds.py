@@ -14,7 +14,7 @@ from phiscan.train.measure import FULLY_MARKED, Figures, foreign_set, made, meas
 from phiscan.train.own import own_texts
 
 N_HELD_OUT: Final = 600  # documents of templates that no fold has seen
-TEMPLATES_FOLD: Final = "templates"  # the fold that leaves out templates alone, when there is no foreign text
+TEMPLATES_FOLD: Final = "templates"  # the fold that leaves out templates alone
 WHOLE: Final = "none"  # the training that leaves out nothing
 HELD_OUT: Final = "held-out templates"
 Tell = Callable[[str], None]
@@ -53,10 +53,11 @@ def measured_by_folds(
 ) -> dict[str, Figures]:
     """Train each fold into a folder of ``out``, then all; return the figures of each set.
 
-    A set is measured with a training that left its family out, the templates with the last fold's.
+    A set is measured with a training that left its family out, the held-out templates with one that left out
+    nothing else. No fold has seen them, so that all folds are trained alike.
     """
     folds = {name: Fold(some, held_out=True) for name, some in FOLDS.items()} if data else {}
-    folds = folds or {TEMPLATES_FOLD: Fold(held_out=True)}
+    folds[TEMPLATES_FOLD] = Fold(held_out=True)
     figures: dict[str, Figures] = {}
     for name, fold in folds.items():
         train(fold, out / name)

@@ -205,6 +205,7 @@ def test_the_second_path_adds_doubtful_names_only(
         ("Rooms: Abigail Thorne, NB and Walter Kowalchuk, AB PHN", "Abigail Thorne"),
         ("referred by dr. chowdhury.", "chowdhury"),
         ("8 h 30 Lamontagne Yves", "Lamontagne Yves"),
+        ("Horaire\n8h15 LAMONTAGNE Yves\n9h30 Holland Erin", "LAMONTAGNE Yves"),
         ("Lamontagne slept well. Afebrile.", "Lamontagne"),
         ("Reviewed with Lindgren. Overdoses were rare.", "Lindgren"),
     ],
