@@ -27,7 +27,7 @@ _WORDS = (
 _SHORT = {
     "1e": "le", "N0": "No", "n0": "no", "lD": "ID", "1D": "ID", "lL": "IL", "lN": "IN", "lA": "IA",
     "Rl": "RI", "Ml": "MI", "Hl": "HI", "Wl": "WI", "0N": "ON", "0H": "OH", "0R": "OR", "0K": "OK",
-    "PEl": "PEI", "M0": "MO", "C0": "CO",
+    "PEl": "PEI", "F4x": "Fax", "M0": "MO", "C0": "CO",
 }  # fmt: skip
 _ODD = "01|!"  # never letters
 _TOKEN = re.compile(r"[^\W_](?:[^\W_]|[|!](?=[^\W\d_]))*+")

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from phiscan.model import Document, Finding
-from phiscan.screen import misread, misread_places
+from phiscan.screen import Screener, misread, misread_places
 from phiscan.screen.misread import MisreadRecognizer
 from phiscan.screen.misread_line import Edit, Line
 from phiscan.screen.misread_words import Vocabulary, skeleton
@@ -37,6 +37,7 @@ def read(recognizer: MisreadRecognizer) -> Read:
         ("cell 5 5 5 - 0 1 4 2", "PHONE", "5 5 5 - 0 1 4 2"),
         ("cell 8 0 7 5 5 5 - O l 4 2", "PHONE", "8 0 7 5 5 5 - O l 4 2"),
         ("Fax 4l8 5 55-Ol 44  poste  33l", "FAX", "4l8 5 55-Ol 44  poste  33l"),
+        ("F4x: 416-555-0126", "FAX", "416-555-0126"),
         ("seen O6/lO/24 in clinic", "DATE", "O6/lO/24"),
         ("seen O4l12/2O24 in clinic", "DATE", "O4l12/2O24"),
         ("DOB: l7 /O8/ l96l", "DATE_OF_BIRTH", "l7 /O8/ l96l"),
@@ -93,6 +94,11 @@ def test_reads_a_column_whose_head_stands_far_above(read: Read) -> None:
 )
 def test_finds_nothing_where_nothing_was_misread_or_nothing_identifies(read: Read, text: str) -> None:
     assert read(text) == []
+
+
+def test_stays_where_names_are_not_looked_for(screener: Screener) -> None:
+    kinds = [type(one) for one in screener.without_names().recognizers]
+    assert MisreadRecognizer in kinds
 
 
 def test_the_whole_stands_where_the_same_rule_reads_a_part(found: Found) -> None:
