@@ -77,7 +77,7 @@ class Vocabulary:
                 if text[match.end() + 1 : match.end() + 2].isalpha():
                     yield Edit(match.start(), match.end(), "l", counts=False)
                 continue
-            if not _ODDITY.search(token) or len(token) > _MAX_WORD:
+            if len(token) > _MAX_WORD or not (token in _SHORT or _ODDITY.search(token)):
                 continue
             if not bars and "|" in token:
                 continue
