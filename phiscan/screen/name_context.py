@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from phiscan.model import Finding, PiiBit
 from phiscan.screen.gazetteer import Gazetteer, Word, fold
+from phiscan.screen.name_forms import special_names
 from phiscan.screen.name_tokens import FIRST_ONLY, FULL_NAME, LAST_ONLY, Token, is_term, name_finding
 
 SCORE = 0.5
@@ -28,7 +29,8 @@ _VERBS = (  # noqa: SIM905 (a list of words reads best as a text)
 ).split()
 _AFTER = re.compile(rf"[ ](?:{'|'.join(_VERBS)})(?!\w)|['’]s [a-zà-ÿ]|:[ \"“]")  # noqa: RUF001 (names are written with it)
 _BEFORE = re.compile(
-    r"(?:(?<!\w)(?:told|asked|met|saw|thanks|thank|named|called|contacted|by|to|said|says|kid|partner|name|under|including|producer|but|and|like|because|visited|married|meet|email|emailed|phoned"
+    r"(?:(?<!\w)(?:told|asked|met|saw|thanks|thank|named|called|contacted|by|to|said|says|kid|partner"
+    r"|name|under|including|producer|but|and|like|because|visited|married|meet|email|emailed|phoned"
     r"|texted|with|for|give|gave|show|tell|ask|remind|help|helped|invite|invited|est-ce que|avec|chez)[ ]"
     r"|[a-zà-ÿ],[ ])$"
 )
@@ -65,6 +67,7 @@ class ContextRecognizer:
         yield from self._lists(text, tokens)
         yield from self._lower(text)
         yield from self._lower_titles(text)
+        yield from special_names(text, self._gazetteer)
 
     def _is_first(self, token: Token) -> bool:
         if token.flags & (Word.FIRST | Word.ORDINARY | _BLOCK) != Word.FIRST or len(token.word) < 3:  # noqa: PLR2004

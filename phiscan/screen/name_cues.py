@@ -26,6 +26,7 @@ from phiscan.screen.tables import Tables
 
 LABELS = ("label", "label_first", "label_last", "label_health")
 _KINDS = (*LABELS, "kin", "salutation", "closing")
+_HEADS = {"head": "label", "head_health": "label_health"}  # what counts as the head of a column only
 _STRONG_GAP = re.compile(
     r"(?:s\b)?[ \t]{0,4}(?:\([^()\n]{1,24}\)[ \t]{0,3})?(?:[:=>|\t]|[\"']\s{0,2}:|&gt;|\.{2,40})"
     r"[ \t\"'\[{(>*_|#]{0,12}(?:\r?\n[ \t]{0,8})?[\"'\[ ]{0,4}"
@@ -37,10 +38,56 @@ _SALUTATION_GAP = re.compile(r",?[ ]{1,2}")
 _CLOSING_GAP = re.compile(
     r"[ \t]{0,3}[,.!:]?[ \t]{0,3}(?:\r?\n[ \t>]{0,8}){1,5}(?:[-–_*/s]{1,40}[ \t]{0,4}\n?)?"  # noqa: RUF001 (names are written with it)
 )
+_LOWER_TITLE = re.compile(r"(?:mr|mrs|ms|dr|dre|mme|mlle|prof)\.? {1,2}[a-z]")
 _TITLE = re.compile(
     r"(?:(?:mr|mrs|ms|miss|mx|dr|dre|prof|mme|mlle|rev|hon|the|m)\b\.?[ ,]{0,2}){1,2}", re.IGNORECASE
 )
 _WORD = re.compile(WORD)
+# What a value begins with that is no part of the name: the cross before a signature, a word of kinship.
+_LEADING = re.compile(
+    r"(?:[xX][ ]{1,3}|(?:wife|husband|spouse|son|daughter|mother|father|mom|mum|dad|brother|sister"
+    r"|partner|friend"
+    r"|aunt|uncle|niece|nephew|fille|fils|épouse|époux|conjointe?|mari|frère|s(?:oe|œ)ur|mère|père"
+    r"|voisine?|amie?)"
+    r"[ ]{1,2}(?=[^\W\d_a-zà-ÿ]))",
+)
+_REMARK = re.compile(r"[ ]\([^\W\d_]*$")  # a bracket that opens within a name and closes behind it
+_TELEPHONE = re.compile(r"[ ]{1,3}(?:cell|home|work)\b", re.IGNORECASE)
+_LABEL_AGAIN = re.compile(r"[ \t]{0,4}[:=](?!=)")
+# A name of a test, a drug or a place in a file of fields: <analyse nom="...">, "facility": {"name": ...
+_OF_A_THING = re.compile(
+    r"(?:<(?:analyses?|tests?|labs?|obs(?:ervation)?|items?|products?|produit|drugs?|med(?:ication"
+    r"|icament)?s?|codes?"
+    r"|panels?|results?|resultats?|etab\w*|facility|org\w*|clini\w+|hosp\w+|hopital|dep\w*|fields?"
+    r"|param\w*|files?"
+    r"|printers?|devices?|pharm\w*|services?|examens?|unite?s?|payers?|payeur|employ(?:er|eur)"
+    r"|specimens?)\b[^<>]{0,120}"
+    r"|\"(?:tests?|analytes?|labs?|products?|drugs?|medications?|codes?|panels?|facility|organi[sz]ation"
+    r"|clinic|hospital"
+    r"|department|pharmacy|service|payer|insurer|employer|field|file|printer|device"
+    r"|specimen)\"\s{0,3}:\s{0,3}[\[{][^{}]{0,120})$",
+    re.IGNORECASE,
+)
+_BARE_PARTS = frozenset({"first", "last", "given", "family", "middle"})
+_OTHER_PART = re.compile(r"\b(?:first|last|given|family|surname|dob|birth)", re.IGNORECASE)
+_NEAR_KEYS = 80
+# Kin before a name with a colon, a bracket or nothing, in any case.
+_RELATIONS = frozenset(
+    "wife husband spouse son daughter mother father mom mum dad brother sister partner fiance"  # noqa: SIM905 (a list of words)
+    " fiancee girlfriend boyfriend fille fils epouse epoux mari conjoint conjointe frere soeur mere pere"
+    " grandmother grandfather grandson granddaughter nephew niece aunt uncle cousin caregiver stepfather"
+    " stepmother stepson stepdaughter tante oncle roommate grandma grandpa neighbour neighbor friend".split()
+)
+_KIN_GAP = re.compile(r",?[ ]{1,2}|[ ]?\((?=\w)|[ ]?[:=][ ]{0,3}")
+_BEHIND_KIN = re.compile(
+    r"[ ](?:is|was|at|au|cell|tel|ph|est|aged|\(?\+?\d)|[ ]?[,;)/](?!\w)"
+    r"|['’]s[ ]|[.]?(?:\s{0,2}\n|\s*\Z)"  # noqa: RUF001 (names are written with it)
+)
+_NUMBER_NEXT = re.compile(r"[ ,(]{1,4}\+?\d{3}")
+_VERBS_TOO = frozenset(
+    "will may can grant mark chase drew rob sue bill pat wade skip guy van man said hope trust an in so art"  # noqa: SIM905 (a list of words reads best as a text)
+    " stays sees frank young old long more early".split()
+)
 _JOIN = re.compile(r"\.? \"(?=\w)|\.?\" |\.? \((?=\w)|\.?\) |[ \u00a0]|\.[ ]?|, ?|\^")
 _UPPER = re.compile(f"[{UPPER}]")
 _DAY_OR_YEAR = re.compile(r"[.,]?[ ]{1,2}\d")
@@ -51,7 +98,8 @@ _STOP_WORDS = frozenset(
     " of in on"
     " is was has had et ou le la les un une au aux pour sur est patient name nom signature title titre type"
     " city state zip street ssn fax home work cell relationship relation reason room bed unit ward hospital"
-    " clinic department dept facility date/time time from to re cc subject sent of".split()
+    " clinic department dept facility date/time time from to re cc subject sent of phn nam ddn hcn phin mhsc"
+    " ohip ramq cell tel ext poste unknown inconnu aucun aucune none".split()
 )
 # After these even an unknown word is a name.
 _INTRODUCTIONS = frozenset(
@@ -71,16 +119,22 @@ class CueRecognizer:
         for kind in _KINDS:
             for phrase in gazetteer.cues.get(kind, ()):
                 self._kinds.setdefault(canonical(phrase), kind)
-        phrases = {phrase for kind in _KINDS for phrase in gazetteer.cues.get(kind, ())}
+        self._relations = {canonical(phrase) for phrase in gazetteer.cues.get("kin", ())} & _RELATIONS
+        self._heads = {
+            canonical(phrase): label
+            for kind, label in _HEADS.items()
+            for phrase in gazetteer.cues.get(kind, ())
+        }
+        phrases = {phrase for kind in (*_KINDS, *_HEADS) for phrase in gazetteer.cues.get(kind, ())}
         ordered = sorted(phrases, key=lambda p: (-len(p), p))
         options = re2.Options()
         options.max_mem = 64 << 20
         options.never_capture = True
-        titles = r"\b(?:mr|mrs|ms|dr|dre|mme|mlle|prof)\b\.? [a-z]"
+        titles = r"\b(?:mr|mrs|ms|dr|dre|mme|mlle|prof)\b\.? {1,2}[a-z]"
         pattern = f"(?i:{'|'.join(label_pattern(p) for p in ordered)})|{titles}"
         self._scanner = re2.compile(pattern.encode(), options)
 
-    def recognize(self, document: Document) -> Iterator[Finding]:
+    def recognize(self, document: Document) -> Iterator[Finding]:  # noqa: C901 (one kind of cue after the other)
         """Yield findings in the order of their cues; spans are half-open, in code points."""
         text = document.text
         raw = text.encode("utf-8", "surrogatepass")
@@ -92,48 +146,96 @@ class CueRecognizer:
             places = code_points(raw, places)
         tables = Tables(text)
         for start, end in places.tolist():
+            title = _LOWER_TITLE.match(text, start)
+            if title is not None:
+                yield from self._lower_title(text, start, title.end())
             if not whole_word(text, start, end):
                 continue
             key = canonical(text[start:end])
             kind = self._kinds.get(key)
-            if kind is None:
-                yield from self._lower_title(text, start, end)
-            elif kind in LABELS:
-                yield from self._labelled(text, tables, start, end, kind)
+            head = self._heads.get(key)
+            if head is not None and kind not in LABELS:
+                cells = tables.column(start, end)
+                if cells is not None:
+                    yield from self._cells(text, cells, head, key)
+                    continue
+            if kind in LABELS:
+                found = list(self._labelled(text, tables, start, end, kind))
+                yield from found
+                if not found and key in self._relations:
+                    yield from self._kin(text, start, end, sure=False)
             elif kind == "kin":
-                yield from self._kin(text, end, sure=key in _INTRODUCTIONS)
+                yield from self._kin(text, start, end, sure=key in _INTRODUCTIONS)
             elif kind == "salutation":
                 yield from self._salutation(text, start, end)
             else:
                 yield from self._closing(text, start, end)
 
     def _labelled(self, text: str, tables: Tables, start: int, end: int, kind: str) -> Iterator[Finding]:
+        key = canonical(text[start:end])
         cells = tables.column(start, end)
         if cells is not None:
-            for low, high in cells:
-                found = self._value(text, low, high, kind, "header", 0.85)
-                if found is not None:
-                    yield found
+            near = text[max(0, start - _NEAR_KEYS) : start] + text[end : end + _NEAR_KEYS]
+            if key not in _BARE_PARTS or _OTHER_PART.search(near):
+                key = ""
+            yield from self._cells(text, cells, kind, key)
             return
         gap = _STRONG_GAP.match(text, end)
+        if gap is not None and "|" in gap[0] and not _begins_cell(text, start):
+            return  # "ID'd by mother | GCS 11": the next cell is not what a word before a bar names
+        if gap is not None and _OF_A_THING.search(text, max(0, start - 160), start):
+            return
         if gap is None and _alone_on_line(text, start):
             gap = _LINE_GAP.match(text, end) or _WIDE_GAP.match(text, end)
         if gap is not None:
-            found = self._value(text, gap.end(), min(len(text), gap.end() + 120), kind, "label", 0.9)
+            around = text[max(0, start - _NEAR_KEYS) : start] + text[end : end + _NEAR_KEYS]
+            is_part = kind in {"label_first", "label_last"} and (
+                key not in _BARE_PARTS or _OTHER_PART.search(around) is not None
+            )
+            limit = min(len(text), gap.end() + 120)
+            score = 0.92 if kind == "label_health" else 0.9
+            found = self._value(text, gap.end(), limit, kind, "label", score, any_word=is_part)
         else:
             found = self._weak(text, end, kind)
         if found is not None:
             yield found
 
+    def _cells(self, text: str, cells: list[tuple[int, int]], kind: str, key: str) -> Iterator[Finding]:
+        """Read the cells of a column; ``key``: its head, if it may also head something else than names."""
+        score = 0.87 if kind == "label_health" else 0.85
+        any_word = kind in {"label_first", "label_last"} and key not in _BARE_PARTS
+        for low, high in cells:
+            if self._kinds.get(canonical(text[low:high])) in LABELS and low + 2 < high:
+                continue  # a head below a head
+            found = self._value(text, low, high, kind, "header", score, any_word=any_word)
+            if found is not None:
+                yield found
+
     def _value(  # noqa: PLR0917 (a place and what stands there)
-        self, text: str, start: int, limit: int, kind: str, reason: str, score: float
+        self,
+        text: str,
+        start: int,
+        limit: int,
+        kind: str,
+        reason: str,
+        score: float,
+        *,
+        any_word: bool = False,
     ) -> Finding | None:
-        """Read the name that stands as the value of a label, in whatever case."""
+        """Read the name that stands as the value of a label, in whatever case.
+
+        ``any_word``: whether what stands there is a name even if it is an ordinary word.
+        """
+        leading = _LEADING.match(text, start, limit)
+        if leading is not None:
+            start = leading.end()
         title = _TITLE.match(text, start, limit)
         if title is not None:
             start = title.end()
         words = self._words(text, start, limit)
-        if not words:
+        while len(words) > 1 and _REMARK.search(text, words[0][0], words[-1][1]):
+            words.pop()
+        if not words or _LABEL_AGAIN.match(text, words[-1][1]):
             return None
         flags = [self._gazetteer.of(text[a:b]) for a, b in words]
         named = [bool(f & (Word.FIRST | Word.LAST)) for f in flags]
@@ -143,7 +245,12 @@ class CueRecognizer:
         believed = any(p and n and w for p, n, w in zip(plain, long, capitals, strict=True)) or any(
             p and n for p, n in zip(plain, named, strict=True)
         )
-        if not believed and not (all(n or not w for n, w in zip(named, long, strict=True)) and any(capitals)):
+        fills = any_word and len(words) <= 3 and words[-1][1] - words[0][0] > 1  # noqa: PLR2004 (Mary Jo Ann)
+        if (
+            not believed
+            and not fills
+            and not (all(n or not w for n, w in zip(named, long, strict=True)) and any(capitals))
+        ):
             return None
         if any(f & Word.NOT_PERSON and not n for f, n in zip(flags, named, strict=True)):
             return None
@@ -151,7 +258,7 @@ class CueRecognizer:
         bits = _bits(kind, full=full, first=bool(flags[0] & Word.FIRST) and not flags[0] & Word.LAST)
         titled = title is not None and title[0].lower().startswith(_TITLE_HEALTH_WORDS)
         after = CREDENTIALS.match(text, words[-1][1]) is not None
-        if is_term(text, words[-1][1], self._gazetteer):
+        if is_term(text, words[-1][1], self._gazetteer) and not _TELEPHONE.match(text, words[-1][1]):
             return None
         return name_finding(
             words[0][0],
@@ -223,10 +330,18 @@ class CueRecognizer:
             source="names.cue", score=0.8, reason=("label", kind),
         )  # fmt: skip
 
-    def _kin(self, text: str, end: int, *, sure: bool) -> Iterator[Finding]:
+    def _kin(self, text: str, start: int, end: int, *, sure: bool) -> Iterator[Finding]:
         """Read "his wife Mary", "my name is Ann Roy": a first name that is no ordinary word, or both."""
-        gap = _SALUTATION_GAP.match(text, end)
-        if gap is None or not _UPPER.match(text, gap.end()):
+        is_relation = canonical(text[start:end]) in self._relations
+        gap = (_KIN_GAP if is_relation else _SALUTATION_GAP).match(text, end)
+        if gap is None:
+            return
+        if is_relation:
+            relative = self._relative(text, start, end, gap)
+            if relative is not None:
+                yield relative
+                return
+        if not _UPPER.match(text, gap.end()):
             return
         words = self._words(text, gap.end(), min(len(text), gap.end() + 60))
         words = [w for w in words if text[w[0]].isupper()]
@@ -246,6 +361,42 @@ class CueRecognizer:
             words[0][0], words[-1][1], health=CREDENTIALS.match(text, words[-1][1]) is not None,
             bits=FULL_NAME if len(words) > 1 else FIRST_ONLY, source="names.cue", score=0.7,
             reason=("label", "kin"),
+        )  # fmt: skip
+
+    def _relative(self, text: str, start: int, end: int, gap: re.Match[str]) -> Finding | None:
+        """Read "wife joy is", "SISTER LIGAYA 403", "husband Prince Thorne", "fille : Widelene"."""
+        match = _WORD.match(text, gap.end())
+        if match is None or len(match[0]) <= 2:  # noqa: PLR2004 (MD, RN)
+            return None
+        word, flags = match[0], self._gazetteer.of(match[0])
+        if flags & (Word.NOT_PERSON | Word.EPONYM | Word.MONTH_OR_DAY | Word.CREDENTIAL):
+            return None
+        if is_term(text, match.end(), self._gazetteer) or word.lower() in _STOP_WORDS:
+            return None
+        cue, has_sign = text[start:end], any(c in gap[0] for c in ":=(")
+        is_plain = not flags & Word.ORDINARY
+        named = bool(flags & (Word.FIRST | Word.LAST))
+        if word.islower():
+            closed = _BEHIND_KIN.match(text, match.end()) is not None and word not in _VERBS_TOO
+            good = bool(flags & Word.FIRST) and (is_plain or closed)
+        elif word.isupper() and cue.isupper():
+            number = _NUMBER_NEXT.match(text, match.end()) is not None
+            good = (bool(flags & Word.FIRST) and is_plain) or (is_plain and (has_sign or number))
+            good = good or (named and number)
+        else:
+            good = (cue.islower() and named) or (is_plain and (named or has_sign))
+        if not good:
+            return None
+        stop = match.end()
+        following = _WORD.match(text, stop + 1) if text[stop : stop + 1] == " " else None
+        if following is not None and following[0][0].isupper() == word[0].isupper():
+            last = self._gazetteer.of(following[0])
+            known = last & (Word.LAST | Word.ORDINARY) == Word.LAST
+            if known or not (last or word.islower() or word.isupper()):
+                stop = following.end()
+        return name_finding(
+            match.start(), stop, health=False, bits=FIRST_ONLY if stop == match.end() else FULL_NAME,
+            source="names.cue", score=0.7, reason=("label", "kin"),
         )  # fmt: skip
 
     def _salutation(self, text: str, start: int, end: int) -> Iterator[Finding]:
@@ -299,12 +450,18 @@ class CueRecognizer:
         if match is None or text[start].isupper():
             return
         words = [match.span()]
-        if self._gazetteer.of(match[0]) & Word.ORDINARY and not self._gazetteer.of(match[0]) & Word.LAST:
+        flags = self._gazetteer.of(match[0])
+        is_doctor = text[start:end].startswith(("dr", "prof"))
+        if flags & (Word.FIRST | Word.LAST) == 0 and (flags or not is_doctor or len(match[0]) < 4):  # noqa: PLR2004 (a name)
+            return  # "ms contin", "mr angiography", "dr appointment"
+        if flags & (Word.NOT_PERSON | Word.EPONYM | Word.MONTH_OR_DAY) or is_term(
+            text, match.end(), self._gazetteer
+        ):
             return
         following = _WORD.match(text, match.end() + 1) if text[match.end() : match.end() + 1] == " " else None
         if following and self._gazetteer.of(following[0]) & (Word.LAST | Word.ORDINARY) == Word.LAST:
             words.append(following.span())
-        health = text[start:end].startswith(("dr", "prof"))
+        health = is_doctor
         yield name_finding(
             words[0][0], words[-1][1], health=health, bits=FULL_NAME if len(words) > 1 else LAST_ONLY,
             source="names.title", score=0.8, reason=("title", "title"),
@@ -319,6 +476,12 @@ def _bits(kind: str, *, full: bool, first: bool) -> frozenset[PiiBit]:
     if full:
         return FULL_NAME
     return FIRST_ONLY if first else LAST_ONLY
+
+
+def _begins_cell(text: str, start: int) -> bool:
+    """Tell whether a cue is the first word of its cell or line."""
+    before = text[max(0, start - 4) : start].rstrip(" \"'*_")
+    return not before or before[-1] in "\n|\t;,"
 
 
 def _alone_on_line(text: str, start: int) -> bool:

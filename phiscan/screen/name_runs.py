@@ -72,14 +72,18 @@ class FormRecognizer:
         for token in tokens[index + 1 : index + MAX_NAME_WORDS]:
             if not joined(text, run[-1], token) or (token.flags & _TITLES and token.flags & Word.ORDINARY):
                 break
+            if token.word.lower() in STRONG_TITLES and not token.is_initial:
+                break  # "Avisé Dre Roy"
             run.append(token)
         return run
 
     def _titled(self, text: str, title: Token, run: list[Token]) -> Finding | None:  # noqa: C901 (one decision after the other reads best in one place)
         """Judge the words behind a title."""
-        if not run or run[0].flags & _TITLES and run[0].flags & Word.ORDINARY:  # noqa: RUF021 (x)
-            return None
         strong = title.word.rstrip(".").lower() in STRONG_TITLES
+        if not run or (
+            run[0].flags & _TITLES and run[0].flags & Word.ORDINARY and not _is_prince(title, run[0])
+        ):
+            return None
         first = run[0]
         if first.flags & (_BLOCK | Word.CREDENTIAL) and not first.flags & _NAMES:
             return None
@@ -91,8 +95,11 @@ class FormRecognizer:
         for token in run[1:]:
             if token.flags & _BLOCK or (token.flags & Word.CREDENTIAL and token.is_caps):
                 break
-            if token.flags & Word.ORDINARY and not token.flags & Word.LAST and not token.is_initial:
+            is_plain = not token.flags & Word.ORDINARY or token.flags & Word.LAST or "-" in token.word
+            if not is_plain and not token.is_initial:
                 break
+            if first.is_caps and token.word in _CAPITAL_WORDS:
+                break  # "LE DR PETIT EN MAI", "MME ROY A L'ACCUEIL"
             kept.append(token)
         while len(kept) > 1 and kept[-1].is_initial:
             kept.pop()
@@ -166,7 +173,17 @@ class FormRecognizer:
 
 
 MIN_FORM_SCORE = 0.5
+_CIVIL = frozenset({"mr", "mrs", "ms", "mme", "mlle", "dr", "dre"})
+# Short words of French and English that are names or initials only in other places: in a text of capitals.
+_CAPITAL_WORDS = frozenset(
+    {"A", "EN", "AU", "AUX", "ET", "EST", "LE", "LA", "LES", "SUR", "PAR", "DANS", "IS", "AT"}
+)
 _MIN_UNKNOWN_LAST = 5  # letters: shorter words in capitals are abbreviations
+
+
+def _is_prince(title: Token, name: Token) -> bool:
+    """Tell whether what is also a title is a name behind Mr. or Dr.: "MR. PRINCE", not "Mrs. President"."""
+    return title.word.rstrip(".").lower() in _CIVIL and bool(name.flags & _NAMES) and not title.is_initial
 
 
 def _after_title(text: str, tokens: list[Token], index: int) -> bool:

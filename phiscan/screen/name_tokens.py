@@ -16,12 +16,17 @@ _CAPITALISED = re.compile(rf"(?<![\w@#/])[{UPPER}](?:{LETTER}|['’\-](?={LETTER
 _PARTICLE = "|".join(sorted(PARTICLES, key=len, reverse=True))
 # What may stand between two words of one name: a space, a dot after an initial, particles.
 _NAME_GAP = re.compile(rf"[ \u00a0](?:(?:{_PARTICLE})[ \u00a0'’]){{0,3}}")  # noqa: RUF001 (names are written with it)
-_QUOTED_NICKNAME = re.compile(r"[ ](?:\"[^\W\d_]{2,12}\"|\([^\W\d_]{2,12}\))[ ]")
+_QUOTED_NICKNAME = re.compile(
+    r"[ ](?:[\"“”][^\W\d_]{2,12}[\"“”]|['‘][^\W\d_]{2,12}['’]"  # noqa: RUF001 (names are written with it)
+    r"|«[ \u00a0]?[^\W\d_]{2,12}[ \u00a0]?»|\([^\W\d_]{2,12}\))[ ]"
+)
 CREDENTIALS = re.compile(
     r",?[ ]?\(?(?:M\.?D\.?|D\.?O\.?|R\.?N\.?|N\.?P\.?|P\.?A\.?(?:-C)?|Ph\.?D\.?|PharmD|D\.?D\.?S\.?"
     r"|D\.?M\.?D\.?"
-    r"|R\.?Ph\.?|F\.?R\.?C\.?[PS]\.?\(?C?\)?|FACS|FACP|FACC|CCFP|CRNA|LPN|RPN|APRN|ARNP|DNP|FNP(?:-[CB]C?)?|BScN"
-    r"|MScN|MSN|MBBS|MBChB|MSW|LCSW|RSW|PsyD|C\.Psych|DPT|OTR(?:/L)?|SLP|DPM|MPH|m\.d\.|inf\.|CMQ|BSN)(?![\w])"
+    r"|R\.?Ph\.?|F\.?R\.?C\.?[PS]\.?\(?C?\)?|FACS|FACP|FACC|CCFP|CRNA|LPN|RPN|APRN|ARNP|DNP"
+    r"|FNP(?:-[CB]C?)?|BScN"
+    r"|MScN|MSN|MBBS|MBChB|MSW|LCSW|RSW|PsyD|C\.Psych|DPT|OTR(?:/L)?|SLP|DPM|MPH|m\.d\.|inf\.|CMQ"
+    r"|BSN)(?![\w])"
 )
 
 

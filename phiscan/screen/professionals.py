@@ -51,7 +51,8 @@ _SHORT = (
 )
 _DONE_BY = (
     r"(?:(?:collected|drawn|obtained|dictated|transcribed|assessed|re-?assessed|administered|given|prescribed"
-    r"|ordered|referred|reviewed|interpreted|performed|cosigned|co-signed|authenticated|seen|examined|delivered"
+    r"|ordered|referred|reviewed|interpreted|performed|cosigned|co-signed|authenticated|seen|examined"
+    r"|delivered"
     r"|charted|dispensed|vaccinated|injected|intubated|followed|operated|evaluated|treated|accepted|consulted"
     r"|triaged|verified|waste[d]?|(?:assessment|evaluation|eval|exam(?:ination)?|consult(?:ation)?|surgery"
     r"|repair|operation|biopsy|replacement))(?:[ ]\d[\d/.:-]{2,11}(?:[ ]at[ ][\d:]{4,5})?)?"
@@ -95,6 +96,7 @@ _CREDENTIAL = (
     r"|i\.a\.|pht\.?|erg\.?|ped\.|p[ée]d\.|t\.s\.|inh\.|m\.d\.|md|rn|np|rph|pa-c|d\.o\.)"
 )
 _AFTER: Final = re.compile(
+    r"[\"']?[ ,;]{1,2}role=[\"']?(?:RN|MD|DO|NP|PA|LPN|RPN|RPH|RT|PHYSICIAN|NURSE|PHARMACIST)\b|"
     rf"(?:[ ]?,[ ]?|[ ]{{1,3}}|[ ]?\(|[ ][-–][ ])(?-i:{_CREDENTIAL})(?![\w-])"  # noqa: RUF001 (texts are written with it)
     r"|(?:,[ ]?|[ ]?\(|[ ][-–/][ ])(?:(?:le|la|the|your|our|votre|notre)[ ])?"  # noqa: RUF001 (texts are written with it)
     rf"{_ROLE}(?=[ ]?(?:[,.;:)\n|]|$|at\b|de\b|du\b|of\b))",
@@ -144,7 +146,9 @@ _TITLE_CHARS = 300
 _NAMED: Final = frozenset({EntityType.PERSON, EntityType.HEALTH_PROFESSIONAL})
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")  # noqa: RUF001 (names are written with it)
 # A remark behind a comma or a figure that the name took along: "agbaje, gi", "Mahajan 0215", "Hoang, sera".
-_TAIL: Final = re.compile(r"(?:,[ ][a-zà-ÿ]{2,6}|[ ]\d{3,4})$")
+_TAIL: Final = re.compile(
+    rf"(?:,[ ][a-zà-ÿ]{{2,6}}|[ ]\d{{3,4}}|[ ](?:EN|A|AU|ET|EST|LE|LA|SUR|AND|IS)|,[ ](?i:{_ROLE}))$"
+)
 _HEAD: Final = re.compile(r"^(?:(?:[^\W\d_]{2,12}[ ])?(?:Dre?|DRE?|Docteure?|DOCTEURE?)\.?|P\.A\.)[ ]+(?=\w)")
 _DEGREE: Final = re.compile(rf"(?<=\w)\.?,?[ ](?-i:{_CREDENTIAL})$")
 _MIN_SURNAME = 3
