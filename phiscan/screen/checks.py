@@ -366,6 +366,48 @@ def record_code(value: str) -> Verdict:
     return Verdict.VETO if years or dated else record_number(value)
 
 
+_PUBLIC = (
+    "NCT",
+    "PMC",
+    "PMID",
+    "DOI",
+    "ISBN",
+    "ISSN",
+    "ISO",
+    "RFC",
+    "ISRCTN",
+    "ENSG",
+    "RS",
+    "GO",
+    "OMIM",
+    "CVE",
+    "ICD",
+    "CPT",
+    "CAS",
+)
+
+
+def no_public_number(value: str) -> Verdict:
+    """Veto what numbers a trial, an article, a standard or a gene, and zeros only: no person's.
+
+    >>> no_public_number("NCT01234567").value, no_public_number("U0418827").value
+    ('veto', 'plausible')
+    """
+    letters = re.match(r"[A-Z]*", value)
+    return _plausible((letters is None or letters[0] not in _PUBLIC) and len(set(_digits(value))) > 1)
+
+
+def no_fraction(value: str) -> Verdict:
+    """Veto a fraction of sixteenths and the like, and "24/7".
+
+    >>> no_fraction("1/16").value, no_fraction("8/16").value, no_fraction("3/24").value
+    ('veto', 'plausible', 'plausible')
+    """
+    first, second = map(int, value.split("/"))
+    inches = second in {16, 32} and first % 2 == 1
+    return _plausible(not inches and (first, second) not in {(24, 7), (20, 20), (1, 20), (12, 24)})
+
+
 def driver_licence(value: str) -> Verdict:
     """Veto a date, and fewer than five letters and digits: no province or state issues shorter ones.
 
@@ -467,6 +509,23 @@ def unusual_organization(value: str) -> Verdict:
     )
 
 
+_NO_EMPLOYER = frozenset(
+    "retired unemployed self self-employed none unknown n/a na same other homemaker student disabled disability"  # noqa: SIM905 (a list of words reads best as a text)
+    " full part full-time part-time yes no not patient retraité retraitée retraite aucun aucune inconnu"
+    " invalide étudiant étudiante chômage medicare medicaid home self-pay private cash".split()
+)
+
+
+def employer(value: str) -> Verdict:
+    """Veto what stands in the place of an employer or payer and is none: "Retired", "Self-pay".
+
+    >>> employer("Retired").value, employer("Self Pay").value, employer("Acme Widgets").value
+    ('veto', 'veto', 'plausible')
+    """
+    first = value.split(maxsplit=1)[0].strip(".,").lower()
+    return Verdict.VETO if first in _NO_EMPLOYER else organization(value)
+
+
 CHECKS: Mapping[str, Check] = {
     check.__name__: check
     for check in (
@@ -496,11 +555,14 @@ CHECKS: Mapping[str, Check] = {
         no_date,
         record_number,
         record_code,
+        no_public_number,
+        no_fraction,
         driver_licence,
         has_letter,
         address,
         organization,
         organization_name,
+        employer,
         unusual_organization,
     )
 }

@@ -19,7 +19,7 @@ from phiscan.rules import ContextWords
 GAP = (
     r"[._ ]{0,40}+(?:[^\w\n(]|_|\n(?![^\S\n]{0,8}\n)){0,12}"
     r"(?:\([^()\n]{0,30}\)(?:[^\w\n]|\n(?![^\S\n]{0,8}\n)){0,6})?"
-    r"(?:(?i:numbers?|numéro|numero|num|nos?|nbr|nr|n|id|identifier|is|was|are|code|c['’]est|est|date|value|patient)\b"  # noqa: RUF001
+    r"(?:(?i:numbers?|numéro|numero|num|nos?|nbr|nr|n|id|identifier|is|was|are|code|c['’]est|est|date|value|patient|of|for|them|the|my|his|her|their|du|de|pour)\b"  # noqa: RUF001
     r"(?:[^\w\n]|\n(?![^\S\n]{0,8}\n)){0,10}){0,3}\(??"
 )
 # What ends a cell behind the label that heads its column: last letters, a remark in brackets, a delimiter.

@@ -69,9 +69,9 @@ BITS = {
     EntityType.OTHER_ID: PiiBit.OTHER_ID,
 }
 _GUARDS = {
-    "word": (r"(?<!\w)", r"(?!\w)"),
+    "word": (r"(?<![^\W_])", r"(?![^\W_])"),
     # A number is not a part of a longer one: no digit behind a separator on either side.
-    "number": (r"(?<![\w.])(?<!\d[-/.:+])(?<!\w-)", r"(?!\w)(?![-/.:+]\d)"),
+    "number": (r"(?<![^\W_])(?<!\.)(?<!\d[-/.:+])(?<!\w-)", r"(?![^\W_])(?![-/.:+]\d)"),
     "none": ("", ""),
 }
 
@@ -134,7 +134,7 @@ class CompiledRule:
 
     def _behind(self, gap: str) -> regex.Pattern[str]:
         tail = _GUARDS[self.rule.guard][1]
-        return self._compile(f"{gap}(?:(?<!\\w)|(?=\\W))(?P<value_>{self.rule.pattern}){tail}")
+        return self._compile(f"{gap}(?:(?<![^\\W_])|(?=\\W))(?P<value_>{self.rule.pattern}){tail}")
 
     @cached_property
     def in_cell(self) -> regex.Pattern[str]:

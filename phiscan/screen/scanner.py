@@ -111,7 +111,8 @@ class Scanner:
         done = [0, 0]
         for base in range(0, max(len(text), 1), WINDOW_CHARS):
             window = text[base : base + WINDOW_CHARS + OVERLAP_CHARS]
-            raw = window.encode("utf-8", "surrogatepass")
+            # A line to write on is no part of a word: the value that stands on it begins one.
+            raw = window.encode("utf-8", "surrogatepass").replace(b"_", b" ")
             stops = [(*match.span(), 0) for match in self._shapes.finditer(raw)]
             stops += ((start, end, 1) for start, end in self._labels_of(labels, raw))
             if not stops:
