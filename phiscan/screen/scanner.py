@@ -40,8 +40,9 @@ WITHOUT_DIGITS = frozenset({EntityType.ORGANIZATION, EntityType.LOCATION})
 
 # The automaton has no look-ahead and only ASCII words: what it takes for a gap or the end of a cell holds all
 # that the real ones take, and a little more.
-_GAP_WORDS = GAP[GAP.index("(?:(?i:") : GAP.index(r")\b")] + r")\b[\W_]{0,10}){0,3}"
-_GAP = r"[\W_]{0,60}(?:\([^()\n]{0,30}\)[\W_]{0,6})?" + _GAP_WORDS
+_GAP_WORDS = GAP[GAP.index("(?:(?i:") : GAP.index(r")\b")] + r")\b[\W_]*){0,3}"
+# Without bounds, and yet linear: a run of signs is passed once for the label before it.
+_GAP = r"[\W_]*(?:\([^()\n]{0,30}\)[\W_]*)?" + _GAP_WORDS
 _CELL_END = CELL_END.replace(r"\w", r"\w\x{80}-\x{10FFFF}")
 _NOTHING = r"[^\x{0}-\x{10FFFF}]"
 
