@@ -74,7 +74,8 @@ _BEFORE: Final = re.compile(
     rf"|requ[ée]rante?))?{_GAP}"
     rf"|{_SHORT}{_GAP}|(?<=\n){_ROLE}[ ]?:?[ ]{{0,3}}\n[ ]{{0,8}}"
     # running text
-    rf"|{_ROLE}[ ]|(?-i:RN|LPN|RPN|NP|RPh|w/[ ]fellow|backup)[ ]"
+    rf"|(?<!retired )(?<!former )(?<!ancienne )(?<!a )(?<!an ){_ROLE}[ ]"
+    r"|(?-i:RN|LPN|RPN|NP|RPh|w/[ ]fellow|backup)[ ]"
     rf"|(?:{_ROLE}|(?-i:RN|LPN|RPN|NP|RT|OT|PT|PCP|MRP|GP))(?:,?[ ][^\W\d]{{1,8}}){{0,6}}[ ]"
     r"(?:is|was|est|named|called|nomm[ée]e?|as|being)[ ]"
     rf"|{_DONE_BY}{_GAP}|{_DONE_BY}[ ]|par=[\"']?"
@@ -143,6 +144,18 @@ _DAY: Final = re.compile(
     re.IGNORECASE,
 )
 _TITLE_CHARS = 300
+# A chat of those who work together, by its title; and what stands before the name of who writes.
+_STAFF_CHAT: Final = re.compile(
+    r"\b(?:ward|unit|huddle|nursing|nurses|team|coordinators|staff|handoff|handover|rounds|étage|unité|équipe"
+    r"|infirmières|coordonnatrices|caucus)\b",
+    re.IGNORECASE,
+)
+_WRITES: Final = re.compile(
+    r"^(?:(?=[^\W\d_]{2,15}(?:[ ]\([^()\n]{1,12}\))?,?[ ]\d{1,2}:\d\d(?:[ ]?[ap]m)?[ ]?[—–-])"  # noqa: RUF001 (texts are written with it)
+    r"|\[(?:\d{1,4}[-/]\d{1,2}(?:[-/]\d{1,4})?,?[ ])?\d{1,2}:\d\d(?::\d\d)?(?:[ ]?[ap]m)?\][ ])",
+    re.IGNORECASE | re.MULTILINE,
+)
+_MIN_LINES = 3
 _NAMED: Final = frozenset({EntityType.PERSON, EntityType.HEALTH_PROFESSIONAL})
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")  # noqa: RUF001 (names are written with it)
 # A remark behind a comma or a figure that the name took along: "agbaje, gi", "Mahajan 0215", "Hoang, sera".
@@ -158,14 +171,18 @@ def mark_professionals(text: str, findings: Iterable[Finding]) -> list[Finding]:
     """Return the findings; names that the text gives to somebody who treats as health professionals'."""
     found = list(findings)
     people = [index for index, finding in enumerate(found) if finding.entity_type in _NAMED]
+    treated = {
+        frozenset(_words(text, found[index])) for index in people if _is_surely_lay(text, found[index])
+    }
+    staffed = _StaffPlaces(text)
     sure: list[tuple[str, ...]] = []
     lay: list[frozenset[str]] = []
     others: list[int] = []
-    is_roster = _ON_CALL.search(text, 0, _TITLE_CHARS) is not None
     for index in people:
         finding = found[index]
-        is_sure = finding.entity_type is EntityType.HEALTH_PROFESSIONAL or _is_marked(text, finding)
-        if is_sure or (is_roster and _is_in_roster(text, finding)):
+        if finding.entity_type is EntityType.HEALTH_PROFESSIONAL or _is_marked(
+            text, finding, treated, staffed
+        ):
             found[index] = _professional(_trimmed(text, finding), ("title", "health title"))
             sure.append(_words(text, found[index]))
         else:
@@ -179,6 +196,28 @@ def mark_professionals(text: str, findings: Iterable[Finding]) -> list[Finding]:
         if not _is_lay(text, found[index]) and known.holds(_words(text, found[index])):
             found[index] = _professional(found[index], ("label", "repeats a name of this document"))
     return found
+
+
+class _StaffPlaces:
+    """Where a whole text is one of staff: a roster of who is on call, a chat of a ward."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._is_roster = _ON_CALL.search(text, 0, _TITLE_CHARS) is not None
+        lines = list(_WRITES.finditer(text))
+        title = min(lines[0].start(), _TITLE_CHARS) if len(lines) >= _MIN_LINES else 0
+        of_staff = title > 0 and _STAFF_CHAT.search(text, 0, title) is not None
+        self._writers = {match.end() for match in lines} if of_staff else set()
+
+    def hold(self, finding: Finding) -> bool:
+        """Tell whether a name stands in a row that begins with a day, or writes in the chat."""
+        start = finding.span.start
+        if start in self._writers:
+            return True
+        if not self._is_roster:
+            return False
+        line = self._text.rfind("\n", max(0, start - _AHEAD), start) + 1
+        return bool(_DAY.match(self._text, line)) and not _is_lay(self._text, finding)
 
 
 class _Known:
@@ -229,30 +268,37 @@ def _words(text: str, finding: Finding) -> tuple[str, ...]:
     return tuple(word for word in words if word not in PARTICLES)
 
 
-def _is_marked(text: str, finding: Finding) -> bool:
-    """Tell whether a role stands before a name, or a degree or a role behind it."""
+def _is_marked(text: str, finding: Finding, treated: set[frozenset[str]], staffed: _StaffPlaces) -> bool:
+    """Tell whether a role stands before a name, or a degree or a role behind it.
+
+    ``treated``: the names that the text gives to patients and relatives: a patient may be a nurse, too.
+    """
     start, end = finding.span.start, finding.span.end
     name = finding.span.of(text)
     if _HEAD.match(name) or _DEGREE.search(name):
         return True
-    ahead = text[max(0, start - _AHEAD) : start]
     behind = text[end : end + _BEHIND]
     if _is_lay(text, finding):
         # Behind "Name:" and "Re:" a degree says what somebody is; a patient may have one, too.
-        return bool(_CREDENTIAL_END.match(behind)) and not _LAY_SURE.search(ahead)
-    if _AFTER.match(behind):
+        return bool(_CREDENTIAL_END.match(behind)) and not _is_surely_lay(text, finding)
+    if _CREDENTIAL_END.match(behind):
         return True
-    return _BEFORE.search(ahead) is not None
+    if frozenset(_words(text, finding)) in treated:
+        return False
+    if _AFTER.match(behind) or staffed.hold(finding):
+        return True
+    return _BEFORE.search(text[max(0, start - _AHEAD) : start]) is not None
 
 
 _CREDENTIAL_END: Final = re.compile(rf"(?:,[ ]?|[ ])(?-i:{_CREDENTIAL})(?![\w-])")
 
 
-def _is_in_roster(text: str, finding: Finding) -> bool:
-    """Tell whether a name stands in a row that begins with a day."""
-    start = finding.span.start
-    line = text.rfind("\n", max(0, start - _AHEAD), start) + 1
-    return bool(_DAY.match(text, line)) and not _is_lay(text, finding)
+def _is_surely_lay(text: str, finding: Finding) -> bool:
+    """Tell whether a word of kinship, "Mr." or "patient" stands before a name, or an age behind it."""
+    start, end = finding.span.start, finding.span.end
+    return bool(
+        _LAY_SURE.search(text[max(0, start - _AHEAD) : start]) or _TREATED.match(text[end : end + _BEHIND])
+    )
 
 
 def _is_lay(text: str, finding: Finding) -> bool:

@@ -22,6 +22,7 @@ PERSON, DOCTOR = "PERSON", "HEALTH_PROFESSIONAL"
         ('<prescripteur permis="12655">\n  <nom>Tremblay, Marie</nom>', "Tremblay, Marie"),
         ("the surgeon was Gurleen Brar that day", "Gurleen Brar"),
         ("Avisé Dre Pascale Ngo-Bouchard par télécopieur", "Pascale Ngo-Bouchard"),
+        ("[ward 7c huddle]\nraj 07:02 — hi\nmel 07:03 — hello\nraj 07:05 — bye", "mel"),
         ("ON-CALL\nTue 4/29\tSean Eriksen\tcell (406) 555-0134\n", "Sean Eriksen"),
     ],
 )
@@ -44,6 +45,8 @@ def test_other_mentions_of_a_professional_are_the_same_person(found: Found) -> N
         "Seen by his mother Maria Lopez.",
         "HE LIVES WITH MARIA LOPEZ IN TORONTO. CALL PAUL ROY.",
         "Pt: Maria Lopez",
+        "Patient: Maria Lopez\nEmployer: none\nMaria Lopez, nurse, fell at work.",
+        "a retired nurse Maria Lopez came in",
         "Maria Lopez, 54 y, seen by the nurse.",
         "referred by the nurse. Maria Lopez was admitted.",
     ],
