@@ -72,6 +72,7 @@ _N_FLAGS = 20_000  # words of names of which the flags are remembered
 _FIRST_COLUMN = re.compile(r"^[^#\t\n]+", re.MULTILINE)
 _WORDS = re.compile(r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*")
 _ABBREVIATION = re.compile(r"[A-Z]{1,3}")
+_DIGIT = re.compile(r"\d")
 _KEY = re.compile(r"(?:[0-9A-F]{4}[ :-]?){2,}")  # of a cipher: "0A48 2D8B"
 # What a street address has at least: one word alone ("Téléc.") is the label of something else.
 _NUMBER_OR_WORDS = re.compile(r"\d|[^\W\d_]\W+[^\W\d_]")
@@ -191,9 +192,10 @@ class TaggerRecognizer:
             firm = max(firm, MIN_CITY)
         if score < possible:
             return None
-        firm = max(
-            firm, least_in_place(words, span.of(text), line_around(text, span.start, span.end), self._flags)
-        )
+        line = (
+            line_around(text, span.start, span.end) if words[0].islower() else ""
+        )  # asked for by these alone
+        firm = max(firm, least_in_place(words, span.of(text), line, self._flags))
         kind, bits = EntityType.PERSON, self._parts(words, span.of(text))
         titled = _HEALTH_BEFORE.search(text[max(0, span.start - _HEALTH_REACH) : span.start]) is not None
         if titled or CREDENTIALS.match(text, span.end):
@@ -227,7 +229,8 @@ class TaggerRecognizer:
         """
         look_up = self._gazetteer.of
         places = [match.span() for match in _WORDS.finditer(text, span.start, span.end)]
-        if any(not _touches_digit(text, place) for place in places):
+        has_digit = _DIGIT.search(text, max(0, span.start - 1), span.end + 1) is not None
+        if has_digit and any(not _touches_digit(text, place) for place in places):
             while _touches_digit(text, places[0]):  # "8h15 Roy Ann"
                 del places[0]
             while _touches_digit(text, places[-1]):
@@ -250,7 +253,7 @@ class TaggerRecognizer:
         if not cut:
             return None
         end = places[cut - 1][1]
-        is_whole = cut == len(places) and not any(map(str.isdigit, text[end : span.end]))
+        is_whole = cut == len(places) and not (has_digit and _DIGIT.search(text, end, span.end))
         return Span(places[0][0], span.end if is_whole else end)
 
     def _parts(self, words: list[str], name: str) -> frozenset[PiiBit]:
