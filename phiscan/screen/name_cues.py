@@ -11,6 +11,7 @@ import re2
 from phiscan.model import Document, Finding, PiiBit
 from phiscan.screen.context import canonical, label_pattern, whole_word
 from phiscan.screen.gazetteer import Gazetteer, Word
+from phiscan.screen.name_kin import KinReader
 from phiscan.screen.name_tokens import (
     CREDENTIALS,
     FIRST_ONLY,
@@ -21,6 +22,7 @@ from phiscan.screen.name_tokens import (
     is_term,
     name_finding,
 )
+from phiscan.screen.name_words import read_words
 from phiscan.screen.offsets import code_points
 from phiscan.screen.tables import Tables
 
@@ -71,41 +73,7 @@ _OF_A_THING = re.compile(
 _BARE_PARTS = frozenset({"first", "last", "given", "family", "middle"})
 _OTHER_PART = re.compile(r"\b(?:first|last|given|family|surname|dob|birth)", re.IGNORECASE)
 _NEAR_KEYS = 80
-# Kin before a name with a colon, a bracket or nothing, in any case.
-_RELATIONS = frozenset(
-    "wife husband spouse son daughter mother father mom mum dad brother sister partner fiance"  # noqa: SIM905 (a list of words)
-    " fiancee girlfriend boyfriend fille fils epouse epoux mari conjoint conjointe frere soeur mere pere"
-    " grandmother grandfather grandson granddaughter nephew niece aunt uncle cousin caregiver stepfather"
-    " stepmother stepson stepdaughter tante oncle roommate grandma grandpa neighbour neighbor friend".split()
-)
-_KIN_GAP = re.compile(r",?[ ]{1,2}|[ ]?\((?=\w)|[ ]?[:=][ ]{0,3}")
-_BEHIND_KIN = re.compile(
-    r"[ ](?:is|was|at|au|cell|tel|ph|est|aged|\(?\+?\d)|[ ]?[,;)/](?!\w)"
-    r"|['’]s[ ]|[.]?(?:\s{0,2}\n|\s*\Z)"  # noqa: RUF001 (names are written with it)
-)
-_NUMBER_NEXT = re.compile(r"[ ,(]{1,4}\+?\d{3}")
-_VERBS_TOO = frozenset(
-    "will may can grant mark chase drew rob sue bill pat wade skip guy van man said hope trust an in so art"  # noqa: SIM905 (a list of words reads best as a text)
-    " stays sees frank young old long more early".split()
-)
-_JOIN = re.compile(r"\.? \"(?=\w)|\.?\" |\.? \((?=\w)|\.?\) |[ \u00a0]|\.[ ]?|, ?|\^")
 _UPPER = re.compile(f"[{UPPER}]")
-_DAY_OR_YEAR = re.compile(r"[.,]?[ ]{1,2}\d")
-_STOP_WORDS = frozenset(
-    "dob date birth mrn age sex gender phone tel address email id no number male female m.d md unknown"  # noqa: SIM905 (a list of words reads best as a text)
-    " none nil"
-    " na n/a null true false yes no not see as per same self other various pending test the and or with"
-    " of in on"
-    " is was has had et ou le la les un une au aux pour sur est patient name nom signature title titre type"
-    " city state zip street ssn fax home work cell relationship relation reason room bed unit ward hospital"
-    " clinic department dept facility date/time time from to re cc subject sent of phn nam ddn hcn phin mhsc"
-    " ohip ramq cell tel ext poste unknown inconnu aucun aucune none".split()
-)
-# After these even an unknown word is a name.
-_INTRODUCTIONS = frozenset(
-    "mynameis nameis named jemappelle monnomest sappelle nomme nommee appelee lastnameis firstnameis".split()  # noqa: SIM905 (a list of words reads best as a text)
-)
-_MAX_WORDS = 5
 _LIST_MARKS = " \t>*-•\"'#|"
 _TITLE_HEALTH_WORDS = ("dr", "dre", "prof", "docteur", "doctor")
 
@@ -119,7 +87,7 @@ class CueRecognizer:
         for kind in _KINDS:
             for phrase in gazetteer.cues.get(kind, ()):
                 self._kinds.setdefault(canonical(phrase), kind)
-        self._relations = {canonical(phrase) for phrase in gazetteer.cues.get("kin", ())} & _RELATIONS
+        self._kin = KinReader(gazetteer)
         self._heads = {
             canonical(phrase): label
             for kind, label in _HEADS.items()
@@ -162,10 +130,10 @@ class CueRecognizer:
             if kind in LABELS:
                 found = list(self._labelled(text, tables, start, end, kind))
                 yield from found
-                if not found and key in self._relations:
-                    yield from self._kin(text, start, end, sure=False)
+                if not found and self._kin.knows(key):
+                    yield from self._kin.read(text, start, end, key)
             elif kind == "kin":
-                yield from self._kin(text, start, end, sure=key in _INTRODUCTIONS)
+                yield from self._kin.read(text, start, end, key)
             elif kind == "salutation":
                 yield from self._salutation(text, start, end)
             else:
@@ -232,7 +200,7 @@ class CueRecognizer:
         title = _TITLE.match(text, start, limit)
         if title is not None:
             start = title.end()
-        words = self._words(text, start, limit)
+        words = read_words(self._gazetteer, text, start, limit)
         while len(words) > 1 and _REMARK.search(text, words[0][0], words[-1][1]):
             words.pop()
         if not words or _LABEL_AGAIN.match(text, words[-1][1]):
@@ -270,53 +238,12 @@ class CueRecognizer:
             reason=(reason, kind),
         )
 
-    def _words(self, text: str, start: int, limit: int) -> list[tuple[int, int]]:  # noqa: C901, PLR0912 (one decision after the other reads best in one place)
-        """Return the words of the name that begins at ``start``, up to other punctuation or a label."""
-        words: list[tuple[int, int]] = []
-        position, commas, lower = start, 0, None
-        while len(words) < _MAX_WORDS:
-            match = _WORD.match(text, position, limit)
-            if match is None:
-                break
-            word = match[0]
-            flags = self._gazetteer.of(word)
-            is_lower = word[0].islower()
-            particle = bool(flags & Word.PARTICLE)
-            if word.lower() in _STOP_WORDS and not (particle and words and is_lower):
-                break
-            if flags & Word.CREDENTIAL and words and word.isupper() and len(word) > 1:
-                break
-            if flags & Word.MONTH_OR_DAY and words and _DAY_OR_YEAR.match(text, match.end()):
-                break  # "Ann Roy, March 2024": a date behind the name
-            if lower is None:
-                lower = is_lower
-            elif is_lower != lower and is_lower and not particle:
-                break
-            if is_lower and flags & Word.ORDINARY and not flags & (Word.FIRST | Word.LAST) and not particle:
-                break
-            words.append(match.span())
-            join = _JOIN.match(text, match.end(), limit)
-            if join is None:
-                break
-            if "," in join[0]:
-                commas += 1
-                if commas > 1 or len(words) > 3:  # noqa: PLR2004 (Last Last Last, First)
-                    break
-            if "." in join[0] and len(word) > 1 and not particle and word.lower() not in {"jr", "sr"}:
-                break
-            position = join.end()
-        while words and self._gazetteer.of(text[slice(*words[-1])]) & Word.PARTICLE and len(words) > 1:
-            if not text[words[-1][0]].islower():
-                break
-            words.pop()
-        return words
-
     def _weak(self, text: str, end: int, kind: str) -> Finding | None:
         """Read "Patient John Smith" or "seen by Dr. X": no punctuation, so the lists must agree."""
         gap = _SPACE.match(text, end)
         if gap is None or not _UPPER.match(text, gap.end()):
             return None
-        words = self._words(text, gap.end(), min(len(text), gap.end() + 80))
+        words = read_words(self._gazetteer, text, gap.end(), min(len(text), gap.end() + 80))
         words = [
             w for w in words if text[w[0]].isupper() or self._gazetteer.of(text[slice(*w)]) & Word.PARTICLE
         ]
@@ -330,75 +257,6 @@ class CueRecognizer:
             source="names.cue", score=0.8, reason=("label", kind),
         )  # fmt: skip
 
-    def _kin(self, text: str, start: int, end: int, *, sure: bool) -> Iterator[Finding]:
-        """Read "his wife Mary", "my name is Ann Roy": a first name that is no ordinary word, or both."""
-        is_relation = canonical(text[start:end]) in self._relations
-        gap = (_KIN_GAP if is_relation else _SALUTATION_GAP).match(text, end)
-        if gap is None:
-            return
-        if is_relation:
-            relative = self._relative(text, start, end, gap)
-            if relative is not None:
-                yield relative
-                return
-        if not _UPPER.match(text, gap.end()):
-            return
-        words = self._words(text, gap.end(), min(len(text), gap.end() + 60))
-        words = [w for w in words if text[w[0]].isupper()]
-        if not words or "," in text[words[0][0] : words[-1][1]]:
-            words = words[:1]
-        flags = [self._gazetteer.of(text[a:b]) for a, b in words]
-        while flags and flags[-1] & Word.ORDINARY:
-            flags.pop()
-            words.pop()
-        if not words or flags[0] & (Word.ORDINARY | Word.NOT_PERSON) or not (sure or flags[0] & Word.FIRST):
-            return
-        if any(f & (Word.NOT_PERSON | Word.EPONYM | Word.MONTH_OR_DAY) for f in flags):
-            return
-        if is_term(text, words[-1][1], self._gazetteer):
-            return
-        yield name_finding(
-            words[0][0], words[-1][1], health=CREDENTIALS.match(text, words[-1][1]) is not None,
-            bits=FULL_NAME if len(words) > 1 else FIRST_ONLY, source="names.cue", score=0.7,
-            reason=("label", "kin"),
-        )  # fmt: skip
-
-    def _relative(self, text: str, start: int, end: int, gap: re.Match[str]) -> Finding | None:
-        """Read "wife joy is", "SISTER LIGAYA 403", "husband Prince Thorne", "fille : Widelene"."""
-        match = _WORD.match(text, gap.end())
-        if match is None or len(match[0]) <= 2:  # noqa: PLR2004 (MD, RN)
-            return None
-        word, flags = match[0], self._gazetteer.of(match[0])
-        if flags & (Word.NOT_PERSON | Word.EPONYM | Word.MONTH_OR_DAY | Word.CREDENTIAL):
-            return None
-        if is_term(text, match.end(), self._gazetteer) or word.lower() in _STOP_WORDS:
-            return None
-        cue, has_sign = text[start:end], any(c in gap[0] for c in ":=(")
-        is_plain = not flags & Word.ORDINARY
-        named = bool(flags & (Word.FIRST | Word.LAST))
-        if word.islower():
-            closed = _BEHIND_KIN.match(text, match.end()) is not None and word not in _VERBS_TOO
-            good = bool(flags & Word.FIRST) and (is_plain or closed)
-        elif word.isupper() and cue.isupper():
-            number = _NUMBER_NEXT.match(text, match.end()) is not None
-            good = (bool(flags & Word.FIRST) and is_plain) or (is_plain and (has_sign or number))
-            good = good or (named and number)
-        else:
-            good = (cue.islower() and named) or (is_plain and (named or has_sign))
-        if not good:
-            return None
-        stop = match.end()
-        following = _WORD.match(text, stop + 1) if text[stop : stop + 1] == " " else None
-        if following is not None and following[0][0].isupper() == word[0].isupper():
-            last = self._gazetteer.of(following[0])
-            known = last & (Word.LAST | Word.ORDINARY) == Word.LAST
-            if known or not (last or word.islower() or word.isupper()):
-                stop = following.end()
-        return name_finding(
-            match.start(), stop, health=False, bits=FIRST_ONLY if stop == match.end() else FULL_NAME,
-            source="names.cue", score=0.7, reason=("label", "kin"),
-        )  # fmt: skip
-
     def _salutation(self, text: str, start: int, end: int) -> Iterator[Finding]:
         """Read "Dear Mary," at the start of a line or sentence."""
         before = text[max(0, start - 2) : start].strip(" >\t\"'*")
@@ -407,7 +265,7 @@ class CueRecognizer:
         gap = _SALUTATION_GAP.match(text, end)
         if gap is None or not _UPPER.match(text, gap.end()):
             return
-        words = self._words(text, gap.end(), min(len(text), gap.end() + 60))[:3]
+        words = read_words(self._gazetteer, text, gap.end(), min(len(text), gap.end() + 60))[:3]
         words = [w for w in words if text[w[0]].isupper()]
         if not words:
             return

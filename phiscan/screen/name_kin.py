@@ -1,0 +1,127 @@
+"""Names behind a word of kinship or of introduction: "his wife Mary", "my name is Ann Roy"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from phiscan.model import Finding
+from phiscan.screen.context import canonical
+from phiscan.screen.gazetteer import Gazetteer, Word
+from phiscan.screen.name_tokens import (
+    CREDENTIALS,
+    FIRST_ONLY,
+    FULL_NAME,
+    UPPER,
+    WORD,
+    is_term,
+    name_finding,
+)
+from phiscan.screen.name_words import STOP_WORDS, read_words
+
+_WORD = re.compile(WORD)
+_UPPER = re.compile(f"[{UPPER}]")
+_GAP = re.compile(r",?[ ]{1,2}")
+# Kin before a name with a colon, a bracket or nothing, in any case.
+_RELATIONS = frozenset(
+    "wife husband spouse son daughter mother father mom mum dad brother sister partner fiance"  # noqa: SIM905 (a list of words)
+    " fiancee girlfriend boyfriend fille fils epouse epoux mari conjoint conjointe frere soeur mere pere"
+    " grandmother grandfather grandson granddaughter nephew niece aunt uncle cousin caregiver stepfather"
+    " stepmother stepson stepdaughter tante oncle roommate grandma grandpa neighbour neighbor friend".split()
+)
+_KIN_GAP = re.compile(r",?[ ]{1,2}|[ ]?\((?=\w)|[ ]?[:=][ ]{0,3}")
+_BEHIND_KIN = re.compile(
+    r"[ ](?:is|was|at|au|cell|tel|ph|est|aged|\(?\+?\d)|[ ]?[,;)/](?!\w)"
+    r"|['’]s[ ]|[.]?(?:\s{0,2}\n|\s*\Z)"  # noqa: RUF001 (names are written with it)
+)
+_NUMBER_NEXT = re.compile(r"[ ,(]{1,4}\+?\d{3}")
+_VERBS_TOO = frozenset(
+    "will may can grant mark chase drew rob sue bill pat wade skip guy van man said hope trust an in so art"  # noqa: SIM905 (a list of words reads best as a text)
+    " stays sees frank young old long more early".split()
+)
+# After these even an unknown word is a name.
+_INTRODUCTIONS = frozenset(
+    "mynameis nameis named jemappelle monnomest sappelle nomme nommee appelee lastnameis firstnameis".split()  # noqa: SIM905 (a list of words reads best as a text)
+)
+
+
+class KinReader:
+    """Reads the name that stands behind a word of kinship, in any case."""
+
+    def __init__(self, gazetteer: Gazetteer) -> None:
+        self._gazetteer = gazetteer
+        self._relations = {canonical(phrase) for phrase in gazetteer.cues.get("kin", ())} & _RELATIONS
+
+    def knows(self, key: str) -> bool:
+        """Tell whether a cue, in its canonical form, is a word of kinship."""
+        return key in self._relations
+
+    def read(self, text: str, start: int, end: int, key: str) -> Iterator[Finding]:
+        """Read "his wife Mary", "my name is Ann Roy": a first name that is no ordinary word, or both."""
+        sure = key in _INTRODUCTIONS
+        is_relation = key in self._relations
+        gap = (_KIN_GAP if is_relation else _GAP).match(text, end)
+        if gap is None:
+            return
+        if is_relation:
+            relative = self._relative(text, start, end, gap)
+            if relative is not None:
+                yield relative
+                return
+        if not _UPPER.match(text, gap.end()):
+            return
+        words = read_words(self._gazetteer, text, gap.end(), min(len(text), gap.end() + 60))
+        words = [w for w in words if text[w[0]].isupper()]
+        if not words or "," in text[words[0][0] : words[-1][1]]:
+            words = words[:1]
+        flags = [self._gazetteer.of(text[a:b]) for a, b in words]
+        while flags and flags[-1] & Word.ORDINARY:
+            flags.pop()
+            words.pop()
+        if not words or flags[0] & (Word.ORDINARY | Word.NOT_PERSON) or not (sure or flags[0] & Word.FIRST):
+            return
+        if any(f & (Word.NOT_PERSON | Word.EPONYM | Word.MONTH_OR_DAY) for f in flags):
+            return
+        if is_term(text, words[-1][1], self._gazetteer):
+            return
+        yield name_finding(
+            words[0][0], words[-1][1], health=CREDENTIALS.match(text, words[-1][1]) is not None,
+            bits=FULL_NAME if len(words) > 1 else FIRST_ONLY, source="names.cue", score=0.7,
+            reason=("label", "kin"),
+        )  # fmt: skip
+
+    def _relative(self, text: str, start: int, end: int, gap: re.Match[str]) -> Finding | None:
+        """Read "wife joy is", "SISTER LIGAYA 403", "husband Prince Thorne", "fille : Widelene"."""
+        match = _WORD.match(text, gap.end())
+        if match is None or len(match[0]) <= 2:  # noqa: PLR2004 (MD, RN)
+            return None
+        word, flags = match[0], self._gazetteer.of(match[0])
+        if flags & (Word.NOT_PERSON | Word.EPONYM | Word.MONTH_OR_DAY | Word.CREDENTIAL):
+            return None
+        if is_term(text, match.end(), self._gazetteer) or word.lower() in STOP_WORDS:
+            return None
+        cue, has_sign = text[start:end], any(c in gap[0] for c in ":=(")
+        is_plain = not flags & Word.ORDINARY
+        named = bool(flags & (Word.FIRST | Word.LAST))
+        if word.islower():
+            closed = _BEHIND_KIN.match(text, match.end()) is not None and word not in _VERBS_TOO
+            good = bool(flags & Word.FIRST) and (is_plain or closed)
+        elif word.isupper() and cue.isupper():
+            number = _NUMBER_NEXT.match(text, match.end()) is not None
+            good = (bool(flags & Word.FIRST) and is_plain) or (is_plain and (has_sign or number))
+            good = good or (named and number)
+        else:
+            good = (cue.islower() and named) or (is_plain and (named or has_sign))
+        if not good:
+            return None
+        stop = match.end()
+        following = _WORD.match(text, stop + 1) if text[stop : stop + 1] == " " else None
+        if following is not None and following[0][0].isupper() == word[0].isupper():
+            last = self._gazetteer.of(following[0])
+            known = last & (Word.LAST | Word.ORDINARY) == Word.LAST
+            if known or not (last or word.islower() or word.isupper()):
+                stop = following.end()
+        return name_finding(
+            match.start(), stop, health=False, bits=FIRST_ONLY if stop == match.end() else FULL_NAME,
+            source="names.cue", score=0.7, reason=("label", "kin"),
+        )  # fmt: skip

@@ -1,0 +1,65 @@
+"""The words of a name that begins behind a cue: up to other punctuation, a label, a word that ends it."""
+
+from __future__ import annotations
+
+import re
+
+from phiscan.screen.gazetteer import Gazetteer, Word
+from phiscan.screen.name_tokens import WORD
+
+_WORD = re.compile(WORD)
+_JOIN = re.compile(r"\.? \"(?=\w)|\.?\" |\.? \((?=\w)|\.?\) |[ \u00a0]|\.[ ]?|, ?|\^")
+_DAY_OR_YEAR = re.compile(r"[.,]?[ ]{1,2}\d")
+STOP_WORDS = frozenset(
+    "dob date birth mrn age sex gender phone tel address email id no number male female m.d md unknown"  # noqa: SIM905 (a list of words reads best as a text)
+    " none nil"
+    " na n/a null true false yes no not see as per same self other various pending test the and or with"
+    " of in on"
+    " is was has had et ou le la les un une au aux pour sur est patient name nom signature title titre type"
+    " city state zip street ssn fax home work cell relationship relation reason room bed unit ward hospital"
+    " clinic department dept facility date/time time from to re cc subject sent of phn nam ddn hcn phin mhsc"
+    " ohip ramq cell tel ext poste unknown inconnu aucun aucune none".split()
+)
+_MAX_WORDS = 5
+
+
+def read_words(gazetteer: Gazetteer, text: str, start: int, limit: int) -> list[tuple[int, int]]:  # noqa: C901, PLR0912 (one decision after the other reads best in one place)
+    """Return the words of the name that begins at ``start``, up to other punctuation or a label."""
+    words: list[tuple[int, int]] = []
+    position, commas, lower = start, 0, None
+    while len(words) < _MAX_WORDS:
+        match = _WORD.match(text, position, limit)
+        if match is None:
+            break
+        word = match[0]
+        flags = gazetteer.of(word)
+        is_lower = word[0].islower()
+        particle = bool(flags & Word.PARTICLE)
+        if word.lower() in STOP_WORDS and not (particle and words and is_lower):
+            break
+        if flags & Word.CREDENTIAL and words and word.isupper() and len(word) > 1:
+            break
+        if flags & Word.MONTH_OR_DAY and words and _DAY_OR_YEAR.match(text, match.end()):
+            break  # "Ann Roy, March 2024": a date behind the name
+        if lower is None:
+            lower = is_lower
+        elif is_lower != lower and is_lower and not particle:
+            break
+        if is_lower and flags & Word.ORDINARY and not flags & (Word.FIRST | Word.LAST) and not particle:
+            break
+        words.append(match.span())
+        join = _JOIN.match(text, match.end(), limit)
+        if join is None:
+            break
+        if "," in join[0]:
+            commas += 1
+            if commas > 1 or len(words) > 3:  # noqa: PLR2004 (Last Last Last, First)
+                break
+        if "." in join[0] and len(word) > 1 and not particle and word.lower() not in {"jr", "sr"}:
+            break
+        position = join.end()
+    while words and gazetteer.of(text[slice(*words[-1])]) & Word.PARTICLE and len(words) > 1:
+        if not text[words[-1][0]].islower():
+            break
+        words.pop()
+    return words
