@@ -19,6 +19,9 @@ from typing import Any
 
 from phiscan.screen.gazetteer import Word, fold, load_gazetteer
 
+_NANP = re.compile(
+    r"\(?([2-9]\d{2})\)?[-. ]{0,2}([2-9]\d{2})[-. ]?\d{4}"
+)  # a plain one: dear to read each anew
 _SAME_PLACE = 16  # values: several rules check the same number, and the plans of a continent are dear
 CONFIRM_RATE = 0.6  # the share of the remaining doubt that a confirmed check digit takes away
 _MONTHS = {
@@ -226,9 +229,21 @@ def phone(value: str) -> Verdict:
 
     Numbers such as 555-0199 are not in service but stand in texts as phone numbers all the same.
     """
-    number = _phone_number(value)
-    confirmed = number is not None and importlib.import_module("phonenumbers").is_valid_number(number)
+    nanp = _NANP.fullmatch(value)
+    if nanp:
+        confirmed = _exchange_in_service(nanp[1] + nanp[2])
+    else:
+        number = _phone_number(value)
+        confirmed = number is not None and importlib.import_module("phonenumbers").is_valid_number(number)
     return Verdict.CONFIRM if confirmed else Verdict.PLAUSIBLE
+
+
+@lru_cache(maxsize=4096)
+def _exchange_in_service(exchange: str) -> bool:
+    """Tell whether an area code and exchange could be in service: the last four digits never decide it."""
+    phonenumbers = importlib.import_module("phonenumbers")
+    number = phonenumbers.PhoneNumber(country_code=1, national_number=int(f"{exchange}2345"))
+    return bool(phonenumbers.is_valid_number(number))
 
 
 def possible_phone(value: str) -> Verdict:

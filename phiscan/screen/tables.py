@@ -34,7 +34,7 @@ class Tables:
         self._text = text
         self._line = _Line(text, 0)
         self._blocks = {split: _Block(text) for split in (_split_delimited, _split_spaced)}
-        self._aligned = _Aligned("", 0, 0)
+        self._aligned = _Aligned("", -1, 0)
 
     def column(self, start: int, end: int) -> list[tuple[int, int]] | None:
         """Return the cells ``[start, end)`` below a label, top down; None when it heads no column.
@@ -60,11 +60,9 @@ class Tables:
             if block.n_columns != n_columns or not block.start <= line.end + 1 < block.end:
                 block.read(split, line.end + 1, n_columns)
             cells = block.below(line.end + 1, index, canonical(text[start:end]))
-            if (
-                split is _split_spaced
-            ):  # rows that leave a column empty end a block, but are aligned all the same
-                aligned = self._aligned_below(line, header[index][0])
-                cells = aligned if len(aligned) > len(cells or ()) else cells
+            # Rows that leave a column empty end a block, but are aligned all the same.
+            aligned = self._aligned_below(line, header[index][0]) if split is _split_spaced else []
+            cells = aligned if len(aligned) > len(cells or ()) else cells
             if cells is not None:
                 return _behind_label(text, header[index], cells)
         return [] if line.rows_are_labelled() else None
@@ -194,6 +192,8 @@ class _Aligned:
         """Return the cells that begin within a few characters of a column's head; none from too few rows."""
         cells = []
         for start, row in self._rows:
+            if len(row) < _MIN_COLUMNS:
+                continue  # a line of prose begins below the first head, too
             place = start + offset
             low, high = min(row, key=lambda cell: abs(cell[0] - place))
             if abs(low - place) <= ALIGNED_CHARS:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import random
+
+import phonenumbers
 import pytest
 
 from phiscan.screen.checks import CHECKS, Verdict
@@ -69,3 +72,34 @@ def test_tells_plausible_from_impossible(check: str, good: str, bad: str) -> Non
 def test_luhn_alone_passes_one_random_number_in_ten() -> None:
     passed = sum(CHECKS["luhn"](f"{n:09d}") is Verdict.CONFIRM for n in range(123_456_000, 123_457_000))
     assert passed == 100
+
+
+def test_a_plain_number_is_in_service_as_phonenumbers_says_of_the_whole() -> None:
+    draw = random.Random(7)
+    for _ in range(300):
+        area, exchange, line = draw.randrange(200, 1000), draw.randrange(200, 1000), draw.randrange(10_000)
+        value = f"({area}) {exchange}-{line:04d}"
+        expected = phonenumbers.is_valid_number(phonenumbers.parse(value, "CA"))
+        assert (CHECKS["phone"](value) is Verdict.CONFIRM) is expected, value
+
+
+def test_a_small_may_needs_something_that_makes_it_the_month() -> None:
+    for value in ("may 5 2024", "the 5th of may", "fri may 17"):
+        assert CHECKS["written_date"](value) is Verdict.PLAUSIBLE, value
+    for value in ("may 5", "10 may"):
+        assert CHECKS["written_date"](value) is Verdict.VETO, value
+
+
+@pytest.mark.parametrize(
+    ("check", "good", "bad"),
+    [
+        ("no_fraction", "11/28", "3/16"),
+        ("no_public_number", "RX23-44190", "NCT01234567"),
+        ("separated_date", "03 / 19 / 2004", "031904"),
+        ("numeric_date", "20230714151822-0400", "20231314151822-0400"),
+        ("record_code", "LTD-7716203", "2019-2020"),
+    ],
+)
+def test_tells_codes_and_dates_from_what_looks_like_them(check: str, good: str, bad: str) -> None:
+    assert CHECKS[check](good) is Verdict.PLAUSIBLE
+    assert CHECKS[check](bad) is Verdict.VETO

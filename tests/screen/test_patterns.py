@@ -53,6 +53,11 @@ Found = Callable[[str], set[tuple[str, str]]]
         ("FAX(613)555-0100", ("FAX", "(613)555-0100")),
         ("beeper 12345", ("PHONE", "12345")),
         ("vit au 1234, rue Saint-Denis", ("STREET_ADDRESS", "1234, rue Saint-Denis")),
+        ("Age_____________: 97", ("AGE_OVER_89", "97")),
+        ("Cell: __780-555-0138__", ("PHONE", "780-555-0138")),
+        ("M 29  CHART FE 220917  ORIF", ("MRN", "FE 220917")),  # a street may begin with "29  C"
+        ("EMS run sheet LC-24-90177: HR 34", ("OTHER_ID", "LC-24-90177")),
+        ("see http://example.org/" + "a" * 150, ("URL", "http://example.org/" + "a" * 150)),
     ],
 )
 def test_finds_identifiers_in_their_odd_forms(found: Found, text: str, expected: tuple[str, str]) -> None:

@@ -24,3 +24,21 @@ def test_cells_below_a_header_are_the_values_behind_its_label() -> None:
     cells = Tables(ROWS).column(0, len("Last name"))
     assert cells is not None
     assert [ROWS[low:high] for low, high in cells] == ["Quill"]
+
+
+def test_reads_a_list_that_is_merely_aligned_below_its_heads() -> None:
+    rows = (
+        "tel              who                   card\n"
+        "506 555-0102     Alcide R.             102 884 317   yes\n"
+        "506-555-0138     Harpreet S., no card\n"
+        "506 555 0151     Rose H.   96 y.       100 043 771\n"
+    )
+    start = rows.index("card")
+    cells = Tables(rows).column(start, start + len("card"))
+    assert cells is not None
+    assert [rows[low:high] for low, high in cells] == ["102 884 317", "100 043 771"]
+
+
+def test_two_spaces_in_prose_make_no_column() -> None:
+    text = "seen by  her\nin clinic on a day  of rain\nand no more than that was said about it\n"
+    assert not Tables(text).column(0, len("seen by"))
