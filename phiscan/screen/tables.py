@@ -189,7 +189,7 @@ class _Aligned:
         self.end = position
 
     def below(self, offset: int) -> Cells:
-        """Return the cells that begin within a few characters of a column's head; none from too few rows."""
+        """Return the cells that begin within a few characters of a column's head; none when half of the lines have none."""
         cells = []
         for start, row in self._rows:
             if len(row) < _MIN_COLUMNS:
@@ -198,7 +198,7 @@ class _Aligned:
             low, high = min(row, key=lambda cell: abs(cell[0] - place))
             if abs(low - place) <= ALIGNED_CHARS:
                 cells.append((low, high))
-        return cells if 2 * len(cells) >= len(self._rows) else []
+        return cells if 2 * len(cells) > len(self._rows) else []
 
 
 def _behind_label(text: str, header: tuple[int, int], cells: Cells) -> Cells:
