@@ -40,5 +40,5 @@ def test_reads_a_list_that_is_merely_aligned_below_its_heads() -> None:
 
 
 def test_two_spaces_in_prose_make_no_column() -> None:
-    text = "seen by  her\nin clinic on a day  of rain\nand no more than that was said about it\n"
+    text = "seen by  her\nin clinic on a day of rain\nand no more than that was said  about it\n"
     assert not Tables(text).column(0, len("seen by"))
