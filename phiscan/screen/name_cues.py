@@ -47,7 +47,8 @@ _TITLE = re.compile(
 _WORD = re.compile(WORD)
 # What a value begins with that is no part of the name: the cross before a signature, a word of kinship.
 _LEADING = re.compile(
-    r"(?:[xX][ ]{1,3}|(?:wife|husband|spouse|son|daughter|mother|father|mom|mum|dad|brother|sister"
+    r"(?:[xX][ ]{1,3}|(?:Suivi|Dossier|Rapport|Demande|Visite|Consultation|Congé|Résultats?)[ ](?:de|pour)[ ]"
+    r"|(?:wife|husband|spouse|son|daughter|mother|father|mom|mum|dad|brother|sister"
     r"|partner|friend"
     r"|aunt|uncle|niece|nephew|fille|fils|épouse|époux|conjointe?|mari|frère|s(?:oe|œ)ur|mère|père"
     r"|voisine?|amie?)"

@@ -111,7 +111,7 @@ class KinReader:
             good = (bool(flags & Word.FIRST) and is_plain) or (is_plain and (has_sign or number))
             good = good or (named and number)
         else:
-            good = (cue.islower() and named) or (is_plain and (named or has_sign))
+            good = (named and (has_sign or cue.islower())) or (is_plain and (named or has_sign))
         if not good:
             return None
         stop = match.end()

@@ -82,7 +82,7 @@ _BEFORE: Final = re.compile(
     # <prescripteur permis="1"> <nom>, "prescriber": {"name": "
     rf"|{_ROLE}(?:[ ]\w{{1,20}}=\"[^\"\n]{{0,40}}\")?[\"' >:={{\[\n]{{1,24}}<?"
     rf"{_NAME_KEY}[\">:=' \[{{]{{1,8}}))"
-    r"(?:M(?:me|lle|r|rs|s)?\.?[ ])?\"?$",
+    r"(?:(?-i:RN|NP|MD|OT|RT|SLP|LPN|RPN|PA|RPh)[ ])?(?:M(?:me|lle|r|rs|s)?\.?[ ])?\"?$",
     re.IGNORECASE,
 )
 _CREDENTIAL = (
@@ -162,7 +162,11 @@ _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")  # noqa: RUF001 (names are
 _TAIL: Final = re.compile(
     rf"(?:,[ ][a-zà-ÿ]{{2,6}}|[ ]\d{{3,4}}|[ ](?:EN|A|AU|ET|EST|LE|LA|SUR|AND|IS)|,[ ](?i:{_ROLE}))$"
 )
-_HEAD: Final = re.compile(r"^(?:(?:[^\W\d_]{2,12}[ ])?(?:Dre?|DRE?|Docteure?|DOCTEURE?)\.?|P\.A\.)[ ]+(?=\w)")
+_HEAD: Final = re.compile(
+    r"^(?:(?:[^\W\d_]{2,12}[ ])?(?:Dre?|DRE?|Docteure?|DOCTEURE?)\.?|P\.A\.|OT|RN|NP|RT|SLP|LPN|RPN)[ ]+(?=\w)"
+)
+    r"^(?:(?:[^\W\d_]{2,12}[ ])?(?:Dre?|DRE?|Docteure?|DOCTEURE?)\.?|P\.A\.|OT|RN|NP|RT|SLP|LPN|RPN)[ ]+(?=\w)"
+)
 _DEGREE: Final = re.compile(rf"(?<=\w)\.?,?[ ](?-i:{_CREDENTIAL})$")
 _MIN_SURNAME = 3
 

@@ -110,6 +110,10 @@ def mark_roles(document: Document, findings: Iterable[Finding]) -> tuple[Finding
                 found[index] = finding.set_aside("role", REASON)
     working = (one for one in found if has_role(one) or one.entity_type is EntityType.HEALTH_PROFESSIONAL)
     known = {word for finding in working for word in _words(text, finding)}
+    for finding in found:  # a surname that somebody else bears as well is not theirs alone
+        names = _words(text, finding)
+        if finding.entity_type is EntityType.PERSON and len(names) > 1 and not has_role(finding):
+            known.difference_update(names)
     aside = (
         finding.set_aside("role", REASON) if known and _is_bare_mention(text, finding, known) else finding
         for finding in found

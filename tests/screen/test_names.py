@@ -42,6 +42,8 @@ PERSON, DOCTOR = "PERSON", "HEALTH_PROFESSIONAL"
         ('9   Sept 11    "Buck" Charlie      867', (PERSON, '"Buck" Charlie')),
         ('58830;XIONG^MAI SEE^"SUE";F', (PERSON, 'XIONG^MAI SEE^"SUE"')),
         ("GOES BY:\tROSE", (PERSON, "ROSE")),
+        ("Objet : Suivi de Lise Gagnon", (PERSON, "Lise Gagnon")),
+        ("Grandmother: HOPE YOUNG", (PERSON, "HOPE")),
         ("wife joy is at home", (PERSON, "joy")),
         ("NEEDS INTERP, SISTER LIGAYA 403 555 0117", (PERSON, "LIGAYA")),
         ("FILLE: WIDELENE 514-555-0181", (PERSON, "WIDELENE")),

@@ -17,6 +17,7 @@ PERSON, DOCTOR = "PERSON", "HEALTH_PROFESSIONAL"
         ("Follow up with Kimo Ferreira, DPT on Monday", "Kimo Ferreira"),
         ("Siobhan Kelly, OT Reg. (PEI)\nRehab", "Siobhan Kelly"),
         ("Collected by J. Tran", "J. Tran"),
+        ("Assessed by OT Jean Roy.", "Jean Roy"),
         ("- Family MD Sunita Rao-Pelletier informed", "Sunita Rao-Pelletier"),
         ("SURGEON: D. MACALLISTER     ANAES: KOWALCHUK", "KOWALCHUK"),
         ('<prescripteur permis="12655">\n  <nom>Tremblay, Marie</nom>', "Tremblay, Marie"),

@@ -68,6 +68,7 @@ def test_people_named_for_a_role_are_found_and_set_no_characteristic(text: str) 
         "last name;first name;department;diagnosis\nThompson;Margaret;Oncology;asthma\n",
         "last name;first name;position;department;absence\nThompson;Margaret;Clerk;Oncology;asthma\n",
         "Dr. Thompson was called. Mrs. Thompson has asthma.\n",
+        "Patient: Daniel Thompson\nPhysician: Dr. Margaret Thompson\nThompson has asthma.\n",
     ],
 )
 def test_patients_are_not_taken_for_it(text: str) -> None:
@@ -83,3 +84,8 @@ def test_a_patient_beside_the_reviewer_counts() -> None:
     screening = _screened("Prepared by: Margaret Kowalski\nPatient: Daniel Tremblay, asthma.\n")
     assert [has_role(one) for one in _people(screening)] == [True, False]
     assert screening.n_people == 1
+
+
+def test_a_surname_that_the_patient_bears_too_counts() -> None:
+    text = "Patient: Luc Kowalski\nPhysician: Dr. Ann Kowalski\nKowalski went home.\n"
+    assert all(one.bits for one in _people(_screened(text)) if one.entity_type is EntityType.PERSON)
