@@ -189,7 +189,7 @@ class _Aligned:
         self.end = position
 
     def below(self, offset: int) -> Cells:
-        """Return the cells that begin within a few characters of a head; none if half of the lines lack one."""
+        """Return the cells that begin near a head; none if half of the lines lack one."""
         cells = []
         for start, row in self._rows:
             if len(row) < _MIN_COLUMNS:
