@@ -163,9 +163,8 @@ _TAIL: Final = re.compile(
     rf"(?:,[ ][a-zà-ÿ]{{2,6}}|[ ]\d{{3,4}}|[ ](?:EN|A|AU|ET|EST|LE|LA|SUR|AND|IS)|,[ ](?i:{_ROLE}))$"
 )
 _HEAD: Final = re.compile(
-    r"^(?:(?:[^\W\d_]{2,12}[ ])?(?:Dre?|DRE?|Docteure?|DOCTEURE?)\.?|P\.A\.|OT|RN|NP|RT|SLP|LPN|RPN)[ ]+(?=\w)"
-)
-    r"^(?:(?:[^\W\d_]{2,12}[ ])?(?:Dre?|DRE?|Docteure?|DOCTEURE?)\.?|P\.A\.|OT|RN|NP|RT|SLP|LPN|RPN)[ ]+(?=\w)"
+    r"^(?:(?:[^\W\d_]{2,12}[ ])?(?:Dre?|DRE?|Docteure?|DOCTEURE?)\.?|P\.A\.|OT|RN|NP|RT|SLP|LPN|RPN)"
+    r"[ ]+(?=\w)"
 )
 _DEGREE: Final = re.compile(rf"(?<=\w)\.?,?[ ](?-i:{_CREDENTIAL})$")
 _MIN_SURNAME = 3
