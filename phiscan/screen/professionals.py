@@ -162,6 +162,9 @@ _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")  # noqa: RUF001 (names are
 _TAIL: Final = re.compile(
     rf"(?:,[ ][a-zà-ÿ]{{2,6}}|[ ]\d{{3,4}}|[ ](?:EN|A|AU|ET|EST|LE|LA|SUR|AND|IS)|,[ ](?i:{_ROLE}))$"
 )
+_REMARK: Final = re.compile(
+    rf"(?:[ ]\((?i:{_KIN})\)?|[ ](?:phn|dob|ddn|mrn|hcn|PHN|DOB|DDN|MRN|HCN)|[ ]A[ ]L['’]\w+)$"  # noqa: RUF001 (names are written with it)
+)
 _HEAD: Final = re.compile(
     r"^(?:(?:[^\W\d_]{2,12}[ ])?(?:Dre?|DRE?|Docteure?|DOCTEURE?)\.?|P\.A\.|OT|RN|NP|RT|SLP|LPN|RPN)"
     r"[ ]+(?=\w)"
@@ -186,10 +189,11 @@ def mark_professionals(text: str, findings: Iterable[Finding]) -> list[Finding]:
         if finding.entity_type is EntityType.HEALTH_PROFESSIONAL or _is_marked(
             text, finding, treated, staffed
         ):
-            found[index] = _professional(_trimmed(text, finding), ("title", "health title"))
+            found[index] = _professional(_trimmed(text, finding), ("label", "label_health"))
             sure.append(_words(text, found[index]))
         else:
             others.append(index)
+            found[index] = finding = _without_remark(text, finding)
             if _is_lay(text, finding):
                 lay.append(frozenset(_words(text, finding)))
     if not sure:
@@ -319,6 +323,14 @@ def _trimmed(text: str, finding: Finding) -> Finding:
     start = finding.span.start + (head.end() if head else 0)
     end = finding.span.end - (len(tail[0]) if tail else 0)
     return replace(finding, span=Span(start, end)) if start < end else finding
+
+
+def _without_remark(text: str, finding: Finding) -> Finding:
+    """Leave out what the name of a patient took along: who a relative is, the label of the next value."""
+    remark = _REMARK.search(finding.span.of(text))
+    if remark is None or not remark.start():
+        return finding
+    return replace(finding, span=Span(finding.span.start, finding.span.start + remark.start()))
 
 
 def _professional(finding: Finding, reason: tuple[str, str]) -> Finding:

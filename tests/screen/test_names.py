@@ -42,6 +42,8 @@ PERSON, DOCTOR = "PERSON", "HEALTH_PROFESSIONAL"
         ('9   Sept 11    "Buck" Charlie      867', (PERSON, '"Buck" Charlie')),
         ('58830;XIONG^MAI SEE^"SUE";F', (PERSON, 'XIONG^MAI SEE^"SUE"')),
         ("GOES BY:\tROSE", (PERSON, "ROSE")),
+        ("pt: mark leung phn 9055 671 329", (PERSON, "mark leung")),
+        ("Témoin :   Pham Quoc Bao (frère)      8", (PERSON, "Pham Quoc Bao")),
         ("Objet : Suivi de Lise Gagnon", (PERSON, "Lise Gagnon")),
         ("Grandmother: HOPE YOUNG", (PERSON, "HOPE")),
         ("wife joy is at home", (PERSON, "joy")),
