@@ -74,6 +74,8 @@ _WORDS = re.compile(r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*")
 _ABBREVIATION = re.compile(r"[A-Z]{1,3}")
 _DIGIT = re.compile(r"\d")
 _KEY = re.compile(r"(?:[0-9A-F]{4}[ :-]?){2,}")  # of a cipher: "0A48 2D8B"
+_FRACTION = re.compile(r"\d/\d")
+_MIN_STREET_CHARS = 3  # of its longest word
 # What a street address has at least: one word alone ("Téléc.") is the label of something else.
 _NUMBER_OR_WORDS = re.compile(r"\d|[^\W\d_]\W+[^\W\d_]")
 
@@ -192,9 +194,8 @@ class TaggerRecognizer:
             firm = max(firm, MIN_CITY)
         if score < possible:
             return None
-        line = (
-            line_around(text, span.start, span.end) if words[0].islower() else ""
-        )  # asked for by these alone
+        # The line around is asked for by words in small letters alone.
+        line = line_around(text, span.start, span.end) if words[0].islower() else ""
         firm = max(firm, least_in_place(words, span.of(text), line, self._flags))
         kind, bits = EntityType.PERSON, self._parts(words, span.of(text))
         titled = _HEALTH_BEFORE.search(text[max(0, span.start - _HEALTH_REACH) : span.start]) is not None
@@ -211,6 +212,8 @@ class TaggerRecognizer:
         if not _NUMBER_OR_WORDS.search(text) or _KEY.fullmatch(text):
             return None
         words = _WORDS.findall(text)
+        if _FRACTION.search(text) or max(map(len, words), default=0) < _MIN_STREET_CHARS:
+            return None  # "9/10 and strength 5/5", "FO20,50", "HB 121"
         look_up = self._flags
         flags = [look_up(word) for word in words]
         if any(f & Word.NOT_PERSON for f in flags):
