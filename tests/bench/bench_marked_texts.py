@@ -1,0 +1,127 @@
+"""Recall by type on marked texts as hospitals have them, beside the rules alone, Presidio's patterns and scrubadub.
+
+    .venv/bin/python -m tests.bench.bench_marked_texts [--set first|second|kept] [--misses TYPE]
+
+Tokens are runs without white space that hold a letter or digit. "found": some span covers a part of the token, of whatever
+type; "family": one of the same family (a person and a health professional are one, parts of an address are, dates are).
+Precision: tokens of a system's spans that some mark covers. ``--misses`` prints what was missed of a type; never use it with
+the kept set. Presidio and scrubadub look for no bare names without a model that has to be downloaded. Needs the extra ``compare``.
+"""  # noqa: E501 (a table of options)
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from phiscan.config import Config
+from phiscan.model import Document
+from phiscan.screen import Screener, build_screener, screen
+from tests.bench.bench_names_compare import presidio, scrubadub
+
+FOLDER = Path(__file__).resolve().parents[1] / "screen" / "marked"
+SETS = ("first", "second", "kept")
+FAMILIES = {
+    "HEALTH_PROFESSIONAL": "PERSON", "DATE_OF_BIRTH": "DATE", "FAX": "PHONE", "CREDIT_CARD": "ACCOUNT",
+    "POSTAL_CODE": "ADDRESS", "STREET_ADDRESS": "ADDRESS", "LOCATION": "ADDRESS",
+}  # fmt: skip
+_TOKEN = re.compile(r"\S*\w\S*")
+Spans = list[tuple[int, int, str]]
+System = Callable[[str], Spans]
+
+
+def phiscan(screener: Screener) -> System:
+    def finds(text: str) -> Spans:
+        findings = screen(Document(text, (), "text/plain"), screener).findings
+        return [(f.span.start, f.span.end, f.entity_type.value) for f in findings]
+
+    return finds
+
+
+def without_types(finds: Callable[[str], list[tuple[int, int, bool]]]) -> System:
+    """Return another tool's spans; it names its types otherwise."""
+    return lambda text: [(start, end, "") for start, end, _ in finds(text)]
+
+
+def tokens(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    for match in _TOKEN.finditer(text, start, end):
+        yield match.span()
+
+
+def family(name: str) -> str:
+    return FAMILIES.get(name, name)
+
+
+class Tally:
+    """Tokens of one system on one set, by type of the mark."""
+
+    def __init__(self, documents: list[dict[str, Any]], system: System) -> None:
+        self.marked: Counter[str] = Counter()
+        self.found: Counter[str] = Counter()
+        self.same: Counter[str] = Counter()
+        self.misses: list[tuple[str, str]] = []
+        self.n_system = self.n_right = 0
+        for document in documents:
+            self._add(document["text"], document["spans"], system(document["text"]))
+
+    def _add(self, text: str, marks: list[tuple[int, int, str]], spans: Spans) -> None:
+        for start, end, name in marks:
+            for low, high in tokens(text, start, end):
+                over = {family(kind) for a, b, kind in spans if a < high and b > low}
+                self.marked[name] += 1
+                self.found[name] += bool(over)
+                self.same[name] += family(name) in over
+                if not over:
+                    self.misses.append((name, text[max(0, start - 30) : end + 15]))
+        for start, end, _ in spans:
+            for low, high in tokens(text, start, end):
+                self.n_system += 1
+                self.n_right += any(a < high and b > low for a, b, _ in marks)
+
+    def recall(self, counts: Counter[str]) -> float:
+        return 100 * counts.total() / self.marked.total()
+
+    @property
+    def precision(self) -> float:
+        return 100 * self.n_right / self.n_system if self.n_system else float("nan")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--set", choices=SETS)
+    parser.add_argument("--misses")
+    given = parser.parse_args()
+    screener = build_screener(Config())
+    systems = {
+        "phiscan": phiscan(screener),
+        "phiscan, rules alone": phiscan(screener.without_names()),
+        "Presidio's patterns": without_types(presidio()),
+        "scrubadub": without_types(scrubadub()),
+    }
+    for name in [given.set] if given.set else SETS:
+        lines = (FOLDER / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
+        documents = [json.loads(line) for line in lines]
+        tallies = {label: Tally(documents, system) for label, system in systems.items()}
+        ours = tallies["phiscan"]
+        print(
+            f"\n{name}: {len(documents)} texts\n\n| system | found | family | precision |\n"
+            "| --- | ---: | ---: | ---: |"
+        )
+        for label, tally in tallies.items():
+            found, same = tally.recall(tally.found), tally.recall(tally.same)
+            shown = f"{same:.1f}" if label.startswith("phiscan") else "-"  # others name their types otherwise
+            print(f"| {label} | {found:.1f} | {shown} | {tally.precision:.1f} |")
+        print("\n| type | tokens | found | family |\n| --- | ---: | ---: | ---: |")
+        for kind, n in ours.marked.most_common():
+            print(f"| {kind} | {n} | {100 * ours.found[kind] / n:.1f} | {100 * ours.same[kind] / n:.1f} |")
+        for kind, around in dict.fromkeys(ours.misses):
+            if kind == given.misses:
+                print(repr(around))
+
+
+if __name__ == "__main__":
+    main()
