@@ -449,6 +449,24 @@ def address(value: str) -> Verdict:
     return Verdict.PLAUSIBLE
 
 
+# A year and whose doing, a day and a time of day, or a day and a month, and then a doctor's title.
+_TITLE_AFTER_DATE = re.compile(
+    r"(?:(?:18|19|20)\d{2} (?:under|by|with|per|via|from|to|and|par|avec|du|et)|\d{1,2} \d{4}|\d{1,2} (?:"
+    + "|".join(sorted(_MONTHS, key=len, reverse=True))
+    + r"))\b.{0,40}\bdr\b\.?",
+    re.IGNORECASE,
+)
+
+
+def street(value: str) -> Verdict:
+    """Veto a number and words, of which the last is a doctor's title, not Drive.
+
+    >>> street("2022 UNDER DR.").value, street("16 Oct. Dr").value, street("2022 Ocean Dr").value
+    ('veto', 'veto', 'plausible')
+    """
+    return _plausible(_TITLE_AFTER_DATE.fullmatch(value) is None)
+
+
 _BARE_ORGANIZATION = frozenset(
     "the a an this that our your his her their my any each every some no which what local general"  # noqa: SIM905 (a list of words reads best as a text)
     " public private"
@@ -525,9 +543,9 @@ def unusual_organization(value: str) -> Verdict:
 
 
 _NO_EMPLOYER = frozenset(
-    "retired unemployed self self-employed none unknown n/a na same other homemaker student disabled disability"  # noqa: SIM905 (a list of words reads best as a text)
-    " full part full-time part-time yes no not patient retraité retraitée retraite aucun aucune inconnu"
-    " invalide étudiant étudiante chômage medicare medicaid home self-pay private cash".split()
+    "retired unemployed self self-employed none unknown n/a na same other homemaker student disabled"  # noqa: SIM905 (a list of words reads best as a text)
+    " disability full part full-time part-time yes no not patient retraité retraitée retraite aucun"
+    " aucune inconnu invalide étudiant étudiante chômage medicare medicaid home self-pay private cash".split()
 )
 
 
@@ -575,6 +593,7 @@ CHECKS: Mapping[str, Check] = {
         driver_licence,
         has_letter,
         address,
+        street,
         organization,
         organization_name,
         employer,

@@ -34,6 +34,7 @@ OVERLAP_CHARS = 4096  # more than any match, so that what a window cuts off the 
 DFA_BYTES = 256 << 20  # the default of 8 MB makes re2 fall back to its slow engines
 REACH_CHARS = 96  # how far a match may extend around the place where its trigger stood
 _UNIT_CHARS = 2
+_BEHIND_BYTES = 400  # more than stands between a label and its value
 _TRIGGER_CHARS = 16  # how far behind a place a trigger may still stand in it
 # Values that may stand without a digit; every other labelled value has one.
 WITHOUT_DIGITS = frozenset({EntityType.ORGANIZATION, EntityType.LOCATION})
@@ -41,7 +42,7 @@ WITHOUT_DIGITS = frozenset({EntityType.ORGANIZATION, EntityType.LOCATION})
 # The automaton has no look-ahead and only ASCII words: what it takes for a gap or the end of a cell holds all
 # that the real ones take, and a little more.
 _GAP_WORDS = GAP[GAP.index("(?:(?i:") : GAP.index(r")\b")] + r")\b[\W_]*){0,3}"
-# Without bounds, and yet linear: a run of signs is passed once for the label before it.
+# Without bounds, which would cost states, and yet linear: a run of signs is passed once for its label.
 _GAP = r"[\W_]*(?:\([^()\n]{0,30}\)[\W_]*)?" + _GAP_WORDS
 _CELL_END = CELL_END.replace(r"\w", r"\w\x{80}-\x{10FFFF}")
 _NOTHING = r"[^\x{0}-\x{10FFFF}]"
@@ -60,8 +61,8 @@ class _Need(IntEnum):
 
 _PATTERN_OF = {
     _Need.DIGIT_NEXT: r"\d",
-    _Need.DIGIT_IN_WORD: r"[^\s\d]{0,40}\d",
-    _Need.DIGIT_NEAR: r"(?:[^\s\d]{1,40}[ \t]{1,2}){0,2}[^\s\d]{0,40}\d",
+    _Need.DIGIT_IN_WORD: r"[^\s\d]*\d",
+    _Need.DIGIT_NEAR: r"(?:[^\s\d]+[ \t]{1,2}){0,2}[^\s\d]*\d",
     _Need.CAPITAL: r"\p{Lu}",
 }
 _BEFORE_DIGIT = frozenset("(+")
@@ -140,7 +141,8 @@ class Scanner:
                 start, end = found.span()
                 label = self._label.match(raw, start)
                 yield start, label.end()
-                if label.end() < end:  # what was asked behind the label is looked at by itself, too
+                # What was asked behind the label is looked at by itself, too; but not in a word without end.
+                if 0 < end - label.end() <= _BEHIND_BYTES:
                     position = label.end()
                     break
 

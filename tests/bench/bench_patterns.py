@@ -74,7 +74,8 @@ def main() -> None:
         theirs = seconds(lambda p=part: other(p))  # type: ignore[misc]
         print(
             f"{label:18} {megabytes:6.2f} {megabytes / first:11.2f} {megabytes / again:9.1f} "
-            f"{size / single:11.2f} {size / theirs:9.3f} {(megabytes / again) / (size / theirs):15.0f} {n_findings:9d}"
+            f"{size / single:11.2f} {size / theirs:9.3f} {megabytes / again / (size / theirs):15.0f} "
+            f"{n_findings:9d}"
         )
 
 
