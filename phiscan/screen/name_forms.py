@@ -13,7 +13,8 @@ from phiscan.screen.name_tokens import FIRST_ONLY, FULL_NAME, LAST_ONLY, UPPER, 
 _NAMES = Word.FIRST | Word.LAST
 _TITLES = Word.TITLE | Word.TITLE_HEALTH
 _BLOCK = Word.EPONYM | Word.NOT_PERSON | Word.MONTH_OR_DAY | Word.CREDENTIAL
-_CAP = rf"[{UPPER}][^\W\d_]*(?:[-'’][^\W\d_]+)*"  # noqa: RUF001 (names are written with it)
+# Bounded: a line of "O'O'O'..." would be read again from each of its letters.
+_CAP = rf"[{UPPER}][^\W\d_]{{0,24}}(?:[-'’][^\W\d_]{{1,24}}){{0,3}}"  # noqa: RUF001 (names are written with it)
 _QUOTED = (
     r"(?:[\"“][^\W\d_]{2,12}[\"”]|«[ \u00a0]?[^\W\d_]{2,12}[ \u00a0]?»|‘[^\W\d_]{2,12}’"  # noqa: RUF001 (names are written with it)
     r"|(?<=[ ])'[^\W\d_]{2,12}'(?=[ ]))"
@@ -29,7 +30,7 @@ _AHEAD = re.compile(
 )
 _NICKNAME = re.compile(r"[^\W\d_]{2,12}")
 _WORD = re.compile(r"[^\W\d_]{2,}(?:[-'’][^\W\d_]+)*")  # noqa: RUF001 (names are written with it)
-_PART = r"(?!F[SDOX]\b|X[AZ]\b)[^\W\d_]+(?:[ '’-][^\W\d_]+){0,3}"  # noqa: RUF001 (names are written with it)
+_PART = r"(?!F[SDOX]\b|X[AZ]\b)[^\W\d_]{1,24}(?:[ '’-][^\W\d_]{1,24}){0,3}"  # noqa: RUF001 (names are written with it)
 # LAST^FIRST^MIDDLE outside of a message: the first two are enough.
 _CARETS = re.compile(
     rf"(?<![\w^&])(?P<last>{_PART})\^(?P<first>{_PART})(?:\^+[\"'“]?{_PART}\.?[\"'”]?){{0,3}}(?![\w^&])"

@@ -8,9 +8,11 @@ a surname that both bear.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Final
+
+import re2
 
 from phiscan.model import EntityType, Finding, PiiBit, Reason, Span
 from phiscan.screen.gazetteer import PARTICLES, fold
@@ -173,6 +175,26 @@ _DEGREE: Final = re.compile(rf"(?<=\w)\.?,?[ ](?-i:{_CREDENTIAL})$")
 _MIN_SURNAME = 3
 
 
+def _possible(pattern: re.Pattern[str]) -> Callable[[bytes], object]:
+    """Return a quick search that finds whatever a pattern finds, and a little more.
+
+    A pattern that must end where a name begins is tried from each of a hundred places before it; an
+    automaton, which has no look-behind and knows ASCII words alone, tells at once that it is of no use.
+    """
+    options = re2.Options()
+    options.max_mem = 64 << 20
+    options.never_capture = True
+    options.case_sensitive = False
+    loose = re.sub(r"\(\?<[!=](?:[^()\[\]]|\[[^\]]*\])*\)", "", pattern.pattern)
+    loose = loose.replace(r"\b", "").replace(r"[^\W\d_]", r"[^\s\d]").replace(r"[^\W\d]", r"[^\s\d]")
+    return re2.compile(loose.replace(r"\w", r"\S").encode(), options).search
+
+
+_MAY_BE_LAY: Final = _possible(_LAY)
+_MAY_BE_SURELY_LAY: Final = _possible(_LAY_SURE)
+_MAY_BE_MARKED: Final = _possible(_BEFORE)
+
+
 def mark_professionals(text: str, findings: Iterable[Finding]) -> list[Finding]:
     """Return the findings; names that the text gives to somebody who treats as health professionals'."""
     found = list(findings)
@@ -294,7 +316,15 @@ def _is_marked(text: str, finding: Finding, treated: set[frozenset[str]], staffe
         return False
     if _AFTER.match(behind) or staffed.hold(finding):
         return True
-    return _BEFORE.search(text[max(0, start - _AHEAD) : start]) is not None
+    return _ends(_BEFORE, _MAY_BE_MARKED, text, start)
+
+
+def _ends(pattern: re.Pattern[str], possible: Callable[[bytes], object], text: str, place: int) -> bool:
+    """Tell whether what a pattern describes ends at a place."""
+    before = text[max(0, place - _AHEAD) : place]
+    return bool(before) and (
+        possible(before.encode("utf-8", "surrogatepass")) is not None and pattern.search(before) is not None
+    )
 
 
 _CREDENTIAL_END: Final = re.compile(rf"(?:,[ ]?|[ ])(?-i:{_CREDENTIAL})(?![\w-])")
@@ -304,16 +334,14 @@ def _is_surely_lay(text: str, finding: Finding) -> bool:
     """Tell whether a word of kinship, "Mr." or "patient" stands before a name, or an age behind it."""
     start, end = finding.span.start, finding.span.end
     return bool(
-        _LAY_SURE.search(text[max(0, start - _AHEAD) : start]) or _TREATED.match(text[end : end + _BEHIND])
+        _ends(_LAY_SURE, _MAY_BE_SURELY_LAY, text, start) or _TREATED.match(text[end : end + _BEHIND])
     )
 
 
 def _is_lay(text: str, finding: Finding) -> bool:
     """Tell whether a text says of a name that it is a patient's or a relative's."""
     start, end = finding.span.start, finding.span.end
-    return bool(
-        _LAY.search(text[max(0, start - _AHEAD) : start]) or _TREATED.match(text[end : end + _BEHIND])
-    )
+    return bool(_ends(_LAY, _MAY_BE_LAY, text, start) or _TREATED.match(text[end : end + _BEHIND]))
 
 
 def _trimmed(text: str, finding: Finding) -> Finding:
