@@ -187,7 +187,8 @@ def _possible(pattern: re.Pattern[str]) -> Callable[[bytes], object]:
     options.case_sensitive = False
     loose = re.sub(r"\(\?<[!=](?:[^()\[\]]|\[[^\]]*\])*\)", "", pattern.pattern)
     loose = loose.replace(r"\b", "").replace(r"[^\W\d_]", r"[^\s\d]").replace(r"[^\W\d]", r"[^\s\d]")
-    return re2.compile(loose.replace(r"\w", r"\S").encode(), options).search
+    search: Callable[[bytes], object] = re2.compile(loose.replace(r"\w", r"\S").encode(), options).search
+    return search
 
 
 _MAY_BE_LAY: Final = _possible(_LAY)
