@@ -14,7 +14,6 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import chain
 
 import regex
 
@@ -183,18 +182,16 @@ class PatternRecognizer:
         in_json = JSON_FIELD in text
         seen: set[tuple[bool, int, int, int]] = set()
         for place in places:
-            kind, stride = place.rules, 1
-            if not place.evidence:
+            kind, stride, by_label = place.rules, 1, bool(place.evidence)
+            if by_label:
+                found = self._labelled(text, tables, place, in_json=in_json)
+            else:
                 stride = -(-kinds[kind] // MAX_HITS)
                 reached[kind] += 1
                 if (reached[kind] - 1) % stride:
                     continue
-            shaped = ((False, *item) for item in self._shaped(text, place))
-            found: Iterator[tuple[bool, int, Finding | Refused]] = shaped
-            if place.evidence:
-                labelled = ((True, *item) for item in self._labelled(text, tables, place, in_json=in_json))
-                found = chain(labelled, shaped)
-            for by_label, index, finding in found:
+                found = self._shaped(text, place)
+            for index, finding in found:
                 if isinstance(finding, Refused):
                     yield finding
                     continue

@@ -8,7 +8,7 @@ a surname that both bear.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Final
 
@@ -205,8 +205,8 @@ def mark_professionals(text: str, findings: Iterable[Finding]) -> list[Finding]:
     }
     staffed = _StaffPlaces(text)
     sure: list[tuple[str, ...]] = []
-    lay: list[frozenset[str]] = []
-    others: list[int] = []
+    lay: dict[int, frozenset[str]] = {}
+    others: dict[int, frozenset[str]] = {}
     for index in people:
         finding = found[index]
         if finding.entity_type is EntityType.HEALTH_PROFESSIONAL or _is_marked(
@@ -215,15 +215,15 @@ def mark_professionals(text: str, findings: Iterable[Finding]) -> list[Finding]:
             found[index] = _professional(_trimmed(text, finding), ("label", "label_health"))
             sure.append(_words(text, found[index]))
         else:
-            others.append(index)
             found[index] = finding = _without_remark(text, finding)
+            others[index] = frozenset(_words(text, finding))
             if _is_lay(text, finding):
-                lay.append(frozenset(_words(text, finding)))
+                lay[index] = others[index]
     if not sure:
         return found
-    known = _Known(sure, lay, [frozenset(_words(text, found[index])) for index in others])
-    for index in others:
-        if not _is_lay(text, found[index]) and known.holds(_words(text, found[index])):
+    known = _Known(sure, lay.values(), others.values())
+    for index, names in others.items():
+        if index not in lay and known.holds(names):
             found[index] = _professional(found[index], ("label", "repeats a name of this document"))
     return found
 
@@ -254,7 +254,7 @@ class _Known:
     """The names of professionals in a document, and what may be taken for them further on."""
 
     def __init__(
-        self, sure: Iterable[tuple[str, ...]], lay: Iterable[frozenset[str]], others: Sequence[frozenset[str]]
+        self, sure: Iterable[tuple[str, ...]], lay: Iterable[frozenset[str]], others: Iterable[frozenset[str]]
     ) -> None:
         self._sure = {names for names in map(frozenset, sure) if names}
         self._lay = set(lay)
@@ -267,9 +267,8 @@ class _Known:
             for word in names:
                 self._by_word.setdefault(word, []).append(names)
 
-    def holds(self, words: tuple[str, ...]) -> bool:
-        """Tell whether a mention is one of the professionals and can be nobody else."""
-        names = frozenset(words)
+    def holds(self, names: frozenset[str]) -> bool:
+        """Tell whether a mention, by its words, is one of the professionals and can be nobody else."""
         full = [word for word in names if len(word) >= _MIN_SURNAME]
         if not full:
             return False
