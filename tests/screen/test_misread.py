@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 
 import pytest
@@ -15,6 +14,7 @@ from phiscan.screen.misread_words import Vocabulary, skeleton
 from phiscan.screen.patterns import PatternRecognizer
 from phiscan.screen.rule_files import load_rules
 
+Seconds = Callable[[Callable[[str], object], str, int], float]
 Found = Callable[[str], set[tuple[str, str]]]
 Read = Callable[[str], list[Finding]]
 
@@ -132,18 +132,9 @@ def test_long_lines_and_many_lines_are_read_in_parts(monkeypatch: pytest.MonkeyP
      "1'a", "|", "rn", "l0 -", "B0V lA0 ", "3VG8 - QF4 -RN5l ", "\n", "A1", "Patient:", "1111111111@", "😀",
      "Ol|O | "],
 )  # fmt: skip
-def test_time_grows_linearly_on_hostile_input(read: Read, unit: str) -> None:
-    def seconds(n_chars: int) -> float:
-        text = unit * (n_chars // len(unit))
-        best = float("inf")
-        for _ in range(2):
-            start = time.process_time()
-            read(text)
-            best = min(best, time.process_time() - start)
-        return best
-
-    seconds(1_000)
-    small, large = seconds(1_500), seconds(6_000)
+def test_time_grows_linearly_on_hostile_input(read: Read, seconds: Seconds, unit: str) -> None:
+    seconds(read, unit, 1_000)
+    small, large = seconds(read, unit, 1_500), seconds(read, unit, 6_000)
     assert large < 10 * small + 0.1  # four times the text; quadratic would be sixteen
 
 
