@@ -47,6 +47,8 @@ _MONTHS = {
 }
 # What makes a "may" in small letters the month: a year, an ordinal, a day of the week before it.
 _SURELY_MAY = re.compile(r"(?:18|19|20)\d{2}|\d(?:st|nd|rd|th)|^(?!may)[a-z]")
+_DIGIT = re.compile(r"\d")
+_FULL_DATE = re.compile(r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}")
 
 
 class Verdict(Enum):
@@ -61,11 +63,11 @@ Check = Callable[[str], Verdict]
 
 
 def _digits(value: str) -> str:
-    return "".join(c for c in value if c.isdecimal())
+    return value if value.isdecimal() else "".join(c for c in value if c.isdecimal())
 
 
 def _alnum(value: str) -> str:
-    return "".join(c for c in value if c.isalnum()).upper()
+    return (value if value.isalnum() else "".join(c for c in value if c.isalnum())).upper()
 
 
 def _stdnum(module: str, value: str, **options: Any) -> bool:
@@ -349,12 +351,12 @@ def imei(value: str) -> Verdict:
 
 def has_digit(value: str) -> Verdict:
     """Veto a value without a digit: words in a place where a number was expected."""
-    return _plausible(any(c.isdecimal() for c in value))
+    return _plausible(_DIGIT.search(value) is not None)
 
 
 def no_date(value: str) -> Verdict:
     """Veto a value that is a date: what follows a label such as ID may be the next field."""
-    if re.fullmatch(r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}", value):
+    if _FULL_DATE.fullmatch(value):
         return Verdict.VETO if numeric_date(value) is not Verdict.VETO else Verdict.PLAUSIBLE
     return has_digit(value)
 

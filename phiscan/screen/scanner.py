@@ -70,9 +70,12 @@ _NO_DIGITS = [*(chr(c) for c in range(32, 127) if not chr(c).isdecimal()), *"Ã©Ã
 _WORDS = [*(char * n for char in "AaMmSs*" for n in range(1, 9)), "Mon", "Jan", "Mon,", "janv.", "lundi"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Evidence:
-    """What a label stands for: values of this rule, then of this type; ``column_only`` for headers."""
+    """What a label stands for: values of this rule, then of this type; ``column_only`` for headers.
+
+    Made once per label and process, and so compared by identity, which is quick.
+    """
 
     rule: int
     entity_type: EntityType
@@ -87,7 +90,7 @@ class Place:
     start: int
     end: int
     rules: tuple[int, ...]
-    evidence: Sequence[Evidence] = ()
+    evidence: tuple[Evidence, ...] = ()
 
 
 class Scanner:
@@ -103,7 +106,8 @@ class Scanner:
         self._plain = _RuleFinder([i for i in shapes if not rules[i].trigger], ruleset, options)
         self._triggered = _RuleFinder([i for i in shapes if rules[i].trigger], ruleset, options)
         self._shapes = _compiled([_trigger(rules[i]) for i in shapes], options)
-        self._evidence, tails = _labels(ruleset)
+        table, tails = _labels(ruleset)
+        self._evidence = {label: tuple(evidence) for label, evidence in table.items()}
         self._labels = _compiled([f"{_any_of(tails[tail])}{tail}" for tail in sorted(tails)], options)
         self._label = _compiled([_any_of(chain.from_iterable(tails.values()))], options)
 

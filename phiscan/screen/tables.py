@@ -6,6 +6,7 @@ import re
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable
+from functools import partial
 from itertools import chain
 
 from phiscan.screen.context import CELL_END, canonical
@@ -58,7 +59,7 @@ class Tables:
                 continue
             n_columns = len(header)
             if block.n_columns != n_columns or not block.start <= line.end + 1 < block.end:
-                block.read(split, line.end + 1, n_columns)
+                block.read(line.splitter(split), line.end + 1, n_columns)
             cells = block.below(line.end + 1, index, canonical(text[start:end]))
             # Rows that leave a column empty end a block, but are aligned all the same.
             aligned = self._aligned_below(line, header[index][0]) if split is _split_spaced else []
@@ -109,6 +110,12 @@ class _Line:
             )
             self._headers[split] = cells if usable else None
         return self._headers[split]
+
+    def splitter(self, split: Splitter) -> Splitter:
+        """Return what cuts the rows below: at the delimiter of this line, whatever their cells hold."""
+        if split is _split_delimited:
+            return partial(_split_at, _delimiter(self._text[self.start : self.end]))
+        return split
 
     def rows_are_labelled(self) -> bool:
         """Tell whether the next line repeats these headers in its cells, as extracted tables do."""
@@ -221,15 +228,27 @@ def _line_end(text: str, position: int) -> int:
 
 
 def _split_delimited(text: str, start: int, end: int) -> Cells:
-    """Cut a line at its most frequent delimiter, leaving quoted cells whole."""
+    """Cut a line at its most frequent delimiter."""
+    return _split_at(_delimiter(text[start:end]), text, start, end)
+
+
+def _delimiter(line: str) -> str:
+    return max("\t|;,", key=line.count)
+
+
+def _split_at(delimiter: str, text: str, start: int, end: int) -> Cells:
+    """Cut a line at a delimiter, leaving quoted cells whole."""
     line = text[start:end]
-    delimiter = max("\t|;,", key=line.count)
-    if delimiter not in line:
-        return [(start, end)]
     cells: Cells = []
+    if '"' not in line:
+        for cell in line.split(delimiter):
+            stop = start + len(cell)
+            cells.append((start, stop))
+            start = stop + 1
+        return cells
     position = 0
     while True:
-        quoted = _QUOTED_CELL.match(line, position) if '"' in line else None
+        quoted = _QUOTED_CELL.match(line, position)
         if quoted and (quoted.end() == len(line) or line[quoted.end()] == delimiter):
             stop = quoted.end()
         else:

@@ -39,6 +39,13 @@ def test_reads_a_list_that_is_merely_aligned_below_its_heads() -> None:
     assert [rows[low:high] for low, high in cells] == ["102 884 317", "100 043 771"]
 
 
+def test_other_delimiters_in_a_cell_end_no_table() -> None:
+    rows = 'file no,remarks,ward\n4471,,4B\n5082,seen; called; sent home; back,4B\n6113,"a, b",5C\n'
+    cells = Tables(rows).column(0, len("file no"))
+    assert cells is not None
+    assert [rows[low:high] for low, high in cells] == ["4471", "5082", "6113"]
+
+
 def test_two_spaces_in_prose_make_no_column() -> None:
     text = "seen by  her\nin clinic on a day of rain\nand no more than that was said  about it\n"
     assert not Tables(text).column(0, len("seen by"))
