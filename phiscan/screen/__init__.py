@@ -11,6 +11,7 @@ from phiscan.config import Config
 from phiscan.model import Document, Finding, PiiVector, Screening
 from phiscan.screen.about_file import is_marked, mark_about_file
 from phiscan.screen.addresses import address_tails
+from phiscan.screen.free_text import in_label_data, without_codes
 from phiscan.screen.gazetteer import load_gazetteer
 from phiscan.screen.hl7 import Hl7Recognizer
 from phiscan.screen.misread import MisreadRecognizer, without_parts
@@ -21,6 +22,7 @@ from phiscan.screen.people import count_people
 from phiscan.screen.prototypes import Prototype, lacking, load_prototypes, nearest
 from phiscan.screen.roles import has_role, mark_roles
 from phiscan.screen.rule_files import load_sound_rules
+from phiscan.screen.x12 import X12Recognizer
 
 
 class Recognizer(Protocol):
@@ -40,7 +42,7 @@ class Screener:
 
     def without_names(self) -> Screener:
         """Return a screener that does not search running text for names, the dear part of screening."""
-        kinds = PatternRecognizer | MisreadRecognizer | Hl7Recognizer
+        kinds = PatternRecognizer | MisreadRecognizer | Hl7Recognizer | X12Recognizer
         cheap = tuple(one for one in self.recognizers if isinstance(one, kinds))
         return replace(self, recognizers=cheap)
 
@@ -61,8 +63,8 @@ def screen(document: Document, screener: Screener) -> Screening:
 
     Findings are in text order and do not overlap; spans are half-open, in code points.
     """
-    found = chain.from_iterable(recognizer.recognize(document) for recognizer in screener.recognizers)
-    standing = resolve(without_parts(found))
+    found = chain.from_iterable(in_label_data(document, one.recognize) for one in screener.recognizers)
+    standing = resolve(without_parts(without_codes(document, found)))
     whole = resolve([*standing, *address_tails(document.text, standing, load_gazetteer())])
     findings = mark_roles(document, mark_about_file(document, whole))
     vector = PiiVector(frozenset(bit for finding in findings for bit in finding.bits))

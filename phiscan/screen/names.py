@@ -12,8 +12,9 @@ from typing import Protocol
 
 from phiscan.config import Config
 from phiscan.model import Document, Finding
+from phiscan.screen.free_text import in_free_text
 from phiscan.screen.gazetteer import Gazetteer, load_gazetteer
-from phiscan.screen.hl7 import Hl7Recognizer, is_message
+from phiscan.screen.hl7 import Hl7Recognizer
 from phiscan.screen.name_context import ContextRecognizer
 from phiscan.screen.name_cues import CueRecognizer
 from phiscan.screen.name_repeats import repeats
@@ -23,6 +24,7 @@ from phiscan.screen.overlap import resolve
 from phiscan.screen.places import find_places
 from phiscan.screen.spacy_names import SpacyRecognizer
 from phiscan.screen.tagger import TaggerRecognizer
+from phiscan.screen.x12 import X12Recognizer
 
 
 class NameRecognizer(Protocol):
@@ -45,9 +47,10 @@ class RuleNameRecognizer:
 
     def recognize(self, document: Document) -> Iterator[Finding]:
         """Yield findings that do not overlap each other; spans are half-open, in code points."""
+        yield from in_free_text(document, self._read)
+
+    def _read(self, document: Document) -> Iterator[Finding]:
         text = document.text
-        if is_message(text):
-            return  # its fields say what they are; guessing at codes and vendors would only add noise
         tokens = tokenize(text, self._gazetteer)
         found = list(self._cues.recognize(document))
         found.extend(self._forms.in_tokens(text, tokens))
@@ -90,6 +93,7 @@ def build_name_recognizers(config: Config) -> tuple[NameRecognizer, ...]:
     gazetteer = load_gazetteer()
     ours: tuple[NameRecognizer, ...] = (
         Hl7Recognizer(),
+        X12Recognizer(),
         RuleNameRecognizer(gazetteer, TaggerRecognizer.load()),
     )
     return (*ours, SpacyRecognizer.load(config.name_pipeline)) if config.name_pipeline else ours

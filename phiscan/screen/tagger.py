@@ -22,8 +22,8 @@ from phiscan.config import data_dir
 from phiscan.errors import DictionaryError
 from phiscan.model import Document, EntityType, Finding, PiiBit, Reason, Span
 from phiscan.screen.chunks import chunks
+from phiscan.screen.free_text import in_free_text
 from phiscan.screen.gazetteer import Gazetteer, Word, fold, load_gazetteer, terms
-from phiscan.screen.hl7 import is_message
 from phiscan.screen.name_sureness import SHOWN, is_made_up, is_only_a_name, least, least_in_place
 from phiscan.screen.name_tokens import CREDENTIALS, FIRST_ONLY, FULL_NAME, LAST_ONLY, is_term
 from phiscan.screen.patterns import bits_of
@@ -124,9 +124,10 @@ class TaggerRecognizer:
 
     def recognize(self, document: Document) -> Iterator[Finding]:
         """Yield findings that do not overlap, in text order; spans are half-open, in code points."""
+        yield from in_free_text(document, self._read)
+
+    def _read(self, document: Document) -> Iterator[Finding]:
         text = document.text
-        if is_message(text):
-            return  # its fields say what they are
         for base, chunk in chunks(text, CHUNK_CHARS):
             for tagged in joined(chunk, self.spans(chunk)):
                 start, end, kind, score, second = tagged

@@ -1,0 +1,130 @@
+"""What a machine format says in plain words: the passages of it that recognizers read.
+
+Fields say what their codes and numbers are; guessing at them would only add noise. Between them stand
+remarks, reports and labels as people wrote them. These are read as one text, a passage a line, and what is
+found there is put back to where it stands in the document. What stands beside such a message, as a document
+that it carries or another file of one archive, is read whole.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+
+from phiscan.model import Document, EntityType, Finding, Segment
+from phiscan.screen.hl7 import is_message
+from phiscan.screen.hl7_text import passages as hl7_passages
+from phiscan.screen.passages import Joined, Passage, Piece
+from phiscan.screen.x12 import is_interchange
+from phiscan.screen.x12 import passages as x12_passages
+from phiscan.screen.zpl import is_label
+from phiscan.screen.zpl import passages as zpl_passages
+
+_Read = Callable[[Document], Iterator[Finding]]
+_Passages = Callable[[str], Iterable[Passage]]
+# What tells a format by the head of a segment, what cuts it into passages, and what no segment of it lacks:
+# one of these marks, in this form.
+_Formats = tuple[tuple[Callable[[str], bool], _Passages, tuple[str, ...], re.Pattern[str]], ...]
+_MESSAGES: _Formats = (
+    (is_message, hl7_passages, ("MSH|", "FHS|", "BHS|"), re.compile(r"[MFB][SH][HS]\|")),
+    (
+        is_interchange,
+        x12_passages,
+        ("ISA", "ST*", "GS*"),
+        re.compile(r"ISA(?: \| |[^\w\s])\d\d|ST\*\d{3}\*|GS\*[A-Z]{2}\*"),
+    ),
+)
+_LABELS: _Formats = ((is_label, zpl_passages, ("^XA",), re.compile(r"\^XA")),)
+_HEAD_CHARS = 600  # a format is told by its head
+_FIELDS = "#fields"  # where an extractor repeats the fields of a message behind their names
+_SOURCES = frozenset({"hl7", "names.hl7", "x12", "names.x12"})  # what reads the fields themselves
+_CODED = frozenset({EntityType.LOCATION, EntityType.ORGANIZATION})
+_CODE_CHARS = 2
+_OBSERVED = re.compile(
+    r"OBX\|\d{0,6}\|(?:[A-Z]{2,3}\|)?$"
+)  # before the type of a value, or before its question
+_AHEAD = 14  # more than that
+
+
+def in_free_text(document: Document, read: _Read) -> Iterator[Finding]:
+    """Yield what ``read`` finds in a document; of machine formats only in what people wrote there."""
+    return _in_passages(document, read, _MESSAGES + _LABELS)
+
+
+def in_label_data(document: Document, read: _Read) -> Iterator[Finding]:
+    """Yield what ``read`` finds in a document; of a printer's labels only in what they print."""
+    return _in_passages(document, read, _LABELS)
+
+
+def without_codes(document: Document, findings: Iterable[Finding]) -> Iterator[Finding]:
+    """Yield findings without what is a code of a message.
+
+    That is what HL7 says of a value before it, and places and organizations of one or two characters.
+    """
+    text = document.text
+    messages = [segment for segment, passages in _formats(document, _MESSAGES) if passages is not None]
+    starts = [segment.start for segment in messages]
+    for finding in findings:
+        start = finding.span.start
+        index = bisect_right(starts, start) - 1
+        inside = index >= 0 and start < messages[index].end and finding.source not in _SOURCES
+        if inside and (
+            (finding.entity_type in _CODED and finding.span.n_chars <= _CODE_CHARS)
+            or _OBSERVED.search(text, max(0, start - _AHEAD), start)
+        ):
+            continue
+        yield finding
+
+
+def _in_passages(document: Document, read: _Read, formats: _Formats) -> Iterator[Finding]:
+    parts = list(_formats(document, formats))
+    if not any(passages for _, passages in parts):
+        yield from read(document)
+        return
+    passages: list[Passage] = []
+    ends = []  # of each part, counted in passages
+    for segment, cut in parts:
+        passages += _cut(document, segment, cut)
+        ends.append(len(passages))
+    joined = Joined.of(passages)
+    starts = [*joined.passage_starts, len(joined.text)]
+    segments = tuple(
+        Segment(segment.locator, starts[first], starts[last])
+        for (segment, _), first, last in zip(parts, [0, *ends], ends, strict=False)
+    )
+    for finding in read(replace(document, text=joined.text, segments=segments)):
+        for span in joined.places(finding.span):
+            yield replace(finding, span=span)
+
+
+def _cut(document: Document, segment: Segment, cut: _Passages | None) -> Iterator[Passage]:
+    """Yield the passages of a segment by their places in the document; the whole where nothing is cut."""
+    part, start = document.text[segment.start : segment.end], segment.start
+    for passage in [[Piece(0, len(part), part)]] if cut is None else cut(part):
+        yield [Piece(start + piece.start, start + piece.end, piece.text) for piece in passage]
+
+
+def _formats(document: Document, formats: _Formats) -> Iterator[tuple[Segment, _Passages | None]]:
+    """Yield the segments of a document, each with what cuts it into passages if it is of one of the formats.
+
+    None where the document has nothing of any of them.
+
+    The fields that an extractor repeats behind a message are left out: the message has them.
+    """
+    text = document.text
+    possible = [
+        (is_it, passages)
+        for is_it, passages, marks, form in formats
+        if any(mark in text for mark in marks) and form.search(text)
+    ]
+    if not possible:
+        return  # a table may have a million rows, each a segment
+    previous = None
+    for segment in document.segments or (Segment("", 0, len(text)),):
+        if previous is not None and segment.locator.endswith(_FIELDS):
+            continue
+        head = text[segment.start : min(segment.end, segment.start + _HEAD_CHARS)]
+        previous = next((passages for is_it, passages in possible if is_it(head)), None)
+        yield segment, previous

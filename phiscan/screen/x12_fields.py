@@ -1,0 +1,78 @@
+"""What the elements of X12 segments hold, by segment and number; only those of identifiers are named.
+
+Source: X12 005010 implementation guides 837 (X222, X223), 835 (X221), 834 (X220), 270/271 (X279), 278 (X217);
+code lists 98 (parties), 66 (types of identification code), 128 (types of reference), 365 (channels).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from phiscan.model import EntityType
+
+_ID, _PLAN, _LICENSE = EntityType.OTHER_ID, EntityType.HEALTH_PLAN, EntityType.LICENSE
+
+# Parties who act for a facility or a payer (NM101); any other person is a patient, a subscriber, a relative.
+STAFF = frozenset(
+    "1P 1T 3D 40 41 45 71 72 73 77 82 85 87 DD DK DN DQ FA G3 H5 HH LI OB P3 P4 PE PR PRP PW QB QV SEP"  # noqa: SIM905 (a list of codes reads best as a text)
+    " SJ TL TT TU VN X3 Y2 ZZ".split()
+)
+# What an identification code is by its type (NM108, N103). Numbers of payers and senders are nobody's.
+CODES: Mapping[str, EntityType] = MappingProxyType({
+    "MI": _PLAN, "HN": _PLAN, "MR": _PLAN, "II": _PLAN, "N": _PLAN, "C": _PLAN, "C1": _PLAN,
+    "34": EntityType.SSN, "SY": EntityType.SSN,
+    "XX": _LICENSE, "SV": _LICENSE, "UP": _LICENSE, "BD": _LICENSE, "BS": _LICENSE,
+    "MC": _LICENSE, "PC": _LICENSE,
+    "EI": _ID, "FI": _ID, "24": _ID, "EQ": _ID, "ZZ": _ID,
+})  # fmt: skip
+# What a reference is by its qualifier (REF01).
+REFERENCES: Mapping[str, EntityType] = MappingProxyType({
+    "EA": EntityType.MRN,
+    "SY": EntityType.SSN,
+    "EJ": EntityType.ACCOUNT,
+    **dict.fromkeys(("0F", "1L", "1W", "38", "3L", "49", "6P", "F6", "HJ", "IG", "NQ"), _PLAN),
+    **dict.fromkeys(
+        ("0B", "1A", "1B", "1C", "1D", "1E", "1G", "1H", "1J", "D3", "G2", "HPI", "N5"), _LICENSE
+    ),
+    **dict.fromkeys(
+        ("23", "3H", "4A", "60", "6R", "9A", "9C", "9F", "ABB", "BB", "BT", "D9", "EI", "EL", "EO", "F4",
+         "F8", "FJ", "G1", "G3", "G4", "GH", "LX", "NT", "PQ", "Q4", "TJ", "X4", "XP", "XZ", "Y4", "ZH"),
+        _ID,
+    ),
+})  # fmt: skip
+# Numbers that a qualifier explains: its element, the number's, and what it says.
+QUALIFIED: Mapping[str, tuple[int, int, Mapping[str, EntityType]]] = MappingProxyType({
+    "NM1": (8, 9, CODES),
+    "N1": (3, 4, CODES),
+    "REF": (1, 2, REFERENCES),
+    "PRV": (2, 3, MappingProxyType({"HPI": _LICENSE, "XX": _LICENSE})),
+})  # fmt: skip
+# Numbers by segment and element, whatever stands around them.
+NUMBERS: Mapping[str, Mapping[int, EntityType]] = MappingProxyType({
+    "BPR": {9: EntityType.ACCOUNT, 15: EntityType.ACCOUNT},
+    "CLM": {1: EntityType.ACCOUNT},
+    "CLP": {1: EntityType.ACCOUNT, 7: _ID},
+    "COB": {2: _PLAN},
+    "PWK": {6: _ID},
+    "SBR": {3: _PLAN},
+    "TRN": {2: _ID},
+})  # fmt: skip
+# Days by segment and element; DMG holds the date of birth.
+DAYS: Mapping[str, tuple[int, ...]] = MappingProxyType({
+    "BGN": (3,), "BHT": (4,), "BPR": (16,), "DTM": (2, 6), "DTP": (3,), "GS": (4,), "INS": (12,), "ISA": (9,),
+    "PAT": (6,), "HI": tuple(range(1, 13)),
+})  # fmt: skip
+# How somebody is reached (PER03, 05 and 07, each before its number).
+CHANNELS: Mapping[str, EntityType] = MappingProxyType({
+    **dict.fromkeys(("TE", "HP", "WP", "CP", "AP", "NP", "BN", "VM"), EntityType.PHONE),
+    "FX": EntityType.FAX, "EM": EntityType.EMAIL, "UR": EntityType.URL,
+})  # fmt: skip
+# A contact (PER02) of these words is a desk and nobody.
+DESKS = frozenset(
+    "accounts admin administration appeals benefit benefits billing business care center centre claim claims"  # noqa: SIM905 (a list of words reads best as a text)
+    " client clinic contact customer department dept desk edi eligibility enrollment enrolment finance group"
+    " health help helpdesk hospital hr information inquiries inquiry insurance line medical member office"
+    " operations partner payer payment plan provider relations sales security service services solutions"
+    " support system systems team tech technical unit web website".split()
+)
