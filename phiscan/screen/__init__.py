@@ -23,6 +23,7 @@ from phiscan.screen.prototypes import Prototype, lacking, load_prototypes, neare
 from phiscan.screen.roles import has_role, mark_roles
 from phiscan.screen.rule_files import load_sound_rules
 from phiscan.screen.x12 import X12Recognizer
+from phiscan.screen.zpl import bar_codes
 
 
 class Recognizer(Protocol):
@@ -64,7 +65,7 @@ def screen(document: Document, screener: Screener) -> Screening:
     Findings are in text order and do not overlap; spans are half-open, in code points.
     """
     found = chain.from_iterable(in_label_data(document, one.recognize) for one in screener.recognizers)
-    standing = resolve(without_parts(without_codes(document, found)))
+    standing = resolve(without_parts(without_codes(document, chain(found, bar_codes(document)))))
     whole = resolve([*standing, *address_tails(document.text, standing, load_gazetteer())])
     findings = mark_roles(document, mark_about_file(document, whole))
     vector = PiiVector(frozenset(bit for finding in findings for bit in finding.bits))

@@ -164,14 +164,27 @@ def _staff(parts: list[str], start: int, where: str, kind: Kind) -> Iterator[Fin
             return
     elif named:
         yield from _name(named, start + len(number) + 1, where, health=True)
-    if len(number) > _MIN_ID and any(c.isdecimal() for c in number) and "@" not in number:
+    if _is_account(number, named):
+        yield _found(EntityType.OTHER_ID, start, len(number), where)
+    elif len(number) > _MIN_ID and any(c.isdecimal() for c in number) and "@" not in number:
         licensed = kind is Part.DOCTOR or "NPI" in parts or _is_npi(number)
         yield _found(EntityType.LICENSE if licensed else EntityType.OTHER_ID, start, len(number), where)
+
+
+def _is_account(name: str, named: Sequence[str]) -> bool:
+    """Tell whether somebody's account has a part of their name in it: PBUCHANAN, klassen.t."""
+    account = name.casefold()
+    return any(len(part) > _MIN_NAME and part.casefold() in account for part in named[:2])
 
 
 def _organization(parts: Sequence[str], index: int, start: int, where: str) -> Iterator[Finding]:
     if len(parts) <= index:
         return
+    position = start
+    for part in parts:
+        if _is_npi(part):
+            yield _found(EntityType.LICENSE, position, len(part), where)
+        position += len(part) + 1
     offset = len("^".join(parts[:index])) + bool(index)
     name = parts[index].partition("&")[0].strip('"')
     if index == 0 and len(parts) > 1 and name[:1].isdecimal() and any(c.isalpha() for c in parts[1]):

@@ -1,6 +1,7 @@
 """Labels in ZPL: only the data of fields is text; places, fonts and bars are commands.
 
-Source: Zebra, ZPL II programming guide (^XA, ^FD, ^FV, ^FX, ^FS).
+What a bar code holds leads to somebody, whatever it counts: a wristband's patient, a tube's specimen. Bar
+codes of products (EAN, UPC) do not. Source: Zebra, ZPL II programming guide (^XA, ^B, ^FD, ^FV, ^FX, ^FS).
 """
 
 from __future__ import annotations
@@ -8,11 +9,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from phiscan.model import Document, EntityType, Finding, Reason, Span
 from phiscan.screen.passages import Passage, Piece
+from phiscan.screen.patterns import bits_of
+
+SCORE = 0.7  # the data may also name a ward or a form
 
 # What sets a printer up may stand before the first label: "CT~~CD,~CC^~CT~".
 _HEAD = re.compile(r"\s*(?:CT~~CD,|[~^])")
 _DATA = re.compile(r"\^F[DVX]([^^]+)")
+_BARS = re.compile(r"\^B[A-DF-RTV-XZ0-7][^^]{0,80}(?:\^(?:F[OTHN]|BY)[^^]{0,40}){0,4}\^FD([^^]{1,200})")
+# What tells the printer how to write a code of 128 or QR, and then a number of some length.
+_NUMBER = re.compile(r"(?:[HQML][AM],|>[:;9])?((?=(?:[^\d]{0,6}\d){4})[A-Za-z0-9](?:-?[A-Za-z0-9]){5,23})\s*")
 
 
 def is_label(text: str) -> bool:
@@ -28,3 +36,14 @@ def passages(text: str) -> Iterator[Passage]:
     """Yield the data of each field as it stands, its hexadecimal escapes too."""
     for match in _DATA.finditer(text):
         yield [Piece(*match.span(1), match[1])]
+
+
+def bar_codes(document: Document) -> Iterator[Finding]:
+    """Yield the numbers that the bar codes of labels hold; spans are half-open, in code points."""
+    text = document.text
+    for match in _BARS.finditer(text) if "^XA" in text else ():
+        number = _NUMBER.fullmatch(match[1])
+        if number is not None:
+            span = Span(match.start(1) + number.start(1), match.start(1) + number.end(1))
+            kind = EntityType.OTHER_ID
+            yield Finding(span, kind, "zpl", SCORE, bits_of(kind), (Reason("label", "bar code", SCORE),))

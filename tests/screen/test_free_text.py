@@ -124,7 +124,8 @@ def test_the_fields_behind_a_message_are_not_read_twice() -> None:
 LABEL = (
     "^XA^PW812^FO50,100^A0N,28,28^FDTREMBLAY, MARIE^FS^FO50,140^ADN,36,20^FDMRN: 0123456^FS\n"
     "^FO10,20,30^GB100,50,2^FS^BY2,3,60^FT50,380^BCN,,Y,N^FD>:77^FS\n"
-    "^FT40,300^A0N,20,20^FD12 Rue Principale, Laval QC H7V 1A1^FS^FO20,50^FDROOM 12^FS^FO50,90^FDTube^FS^XZ"
+    "^FT40,300^A0N,20,20^FD12 Rue Principale, Laval QC H7V 1A1^FS^FO20,50^FDROOM 12^FS^FO50,90^FDTube^FS\n"
+    "^FO500,30^BQN,2,4^FDQA,50091472^FS^BCN,60,Y^FO1,2^FDH2509-02^FS^BEN^FD012345678905^FS^BCN^FDTUBE^FS^XZ"
 )
 
 
@@ -133,4 +134,6 @@ def test_only_what_a_label_prints_is_read(found: Found) -> None:
         ("PERSON", "TREMBLAY, MARIE"),
         ("MRN", "0123456"),
         ("STREET_ADDRESS", "12 Rue Principale, Laval QC H7V 1A1"),
+        ("OTHER_ID", "50091472"),
+        ("OTHER_ID", "H2509-02"),
     }

@@ -21,6 +21,8 @@ def found(segment: str) -> list[tuple[str, str]]:
     [
         ("EVN|A04|202402110742|||K4471^Ouellet^Anh", [
             ("DATE", "202402110742"), ("HEALTH_PROFESSIONAL", "Ouellet^Anh"), ("OTHER_ID", "K4471")]),
+        ("EVN|A04||||EWOLAK^Wolak^Ewa", [("HEALTH_PROFESSIONAL", "Wolak^Ewa"), ("OTHER_ID", "EWOLAK")]),
+        ("PD1|||West Practice^^1208476642", [("LICENSE", "1208476642"), ("ORGANIZATION", "West Practice")]),
         ("PID|1||5550001112^^^ON^^^^^^RT~88-1204^^^NSG^MR~123456782^^^SSA", [
             ("HEALTH_CARD", "5550001112"), ("HEALTH_CARD", "RT"), ("MRN", "88-1204^^^NSG^MR"),
             ("SSN", "123456782")]),
