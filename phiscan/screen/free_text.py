@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
 from phiscan.model import Document, EntityType, Finding, Segment
+from phiscan.screen.dicom_dump import is_listing, is_tag
+from phiscan.screen.dicom_dump import passages as dicom_passages
 from phiscan.screen.hl7 import is_message
 from phiscan.screen.hl7_text import passages as hl7_passages
 from phiscan.screen.passages import Joined, Passage, Piece
@@ -35,11 +37,19 @@ _MESSAGES: _Formats = (
         ("ISA", "ST*", "GS*"),
         re.compile(r"ISA(?: \| |[^\w\s])\d\d|ST\*\d{3}\*|GS\*[A-Z]{2}\*"),
     ),
+    (
+        is_listing,
+        dicom_passages,
+        ("(0008,", "(0010,", "(0x0008,", "(0x0010,"),
+        re.compile(r"\((?:0x)?00(?:08|10), ?(?:0x)?[0-9A-Fa-f]{4}\)"),
+    ),
 )
 _LABELS: _Formats = ((is_label, zpl_passages, ("^XA",), re.compile(r"\^XA")),)
 _HEAD_CHARS = 600  # a format is told by its head
 _FIELDS = "#fields"  # where an extractor repeats the fields of a message behind their names
-_SOURCES = frozenset({"hl7", "names.hl7", "x12", "names.x12"})  # what reads the fields themselves
+_SOURCES = frozenset(
+    {"hl7", "names.hl7", "x12", "names.x12", "dicom", "names.dicom"}
+)  # what reads the fields themselves
 _CODED = frozenset({EntityType.LOCATION, EntityType.ORGANIZATION})
 _CODE_CHARS = 2
 _OBSERVED = re.compile(
@@ -61,21 +71,25 @@ def in_label_data(document: Document, read: _Read) -> Iterator[Finding]:
 def without_codes(document: Document, findings: Iterable[Finding]) -> Iterator[Finding]:
     """Yield findings without what is a code of a message.
 
-    That is what HL7 says of a value before it, and places and organizations of one or two characters.
+    That is what HL7 says of a value before it, places and organizations of one or two characters, and in the
+    listing of a DICOM header what reaches out of a value.
     """
     text = document.text
-    messages = [segment for segment, passages in _formats(document, _MESSAGES) if passages is not None]
-    starts = [segment.start for segment in messages]
+    messages = [(segment, passages) for segment, passages in _formats(document, _MESSAGES) if passages]
+    starts = [segment.start for segment, _ in messages]
     for finding in findings:
         start = finding.span.start
         index = bisect_right(starts, start) - 1
-        inside = index >= 0 and start < messages[index].end and finding.source not in _SOURCES
-        if inside and (
+        if index < 0 or start >= messages[index][0].end or finding.source in _SOURCES:
+            yield finding
+        elif messages[index][1] is dicom_passages:
+            if not is_tag(text, finding.span):
+                yield finding
+        elif not (
             (finding.entity_type in _CODED and finding.span.n_chars <= _CODE_CHARS)
             or _OBSERVED.search(text, max(0, start - _AHEAD), start)
         ):
-            continue
-        yield finding
+            yield finding
 
 
 def _in_passages(document: Document, read: _Read, formats: _Formats) -> Iterator[Finding]:

@@ -1,0 +1,76 @@
+"""Listings of DICOM headers: what each tag holds, in the forms of several programs; tags are nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from phiscan.model import Document
+from phiscan.screen.dicom_dump import ListingRecognizer
+
+Found = Callable[[str], set[tuple[str, str]]]
+
+DCMDUMP = """\
+# Dicom-File-Format
+# Used TransferSyntax: Little Endian Explicit
+(0002,0002) UI =CTImageStorage                          #  26, 1 MediaStorageSOPClassUID
+(0008,0020) DA [20240212]                               #   8, 1 StudyDate
+(0008,0050) SH [RVH2400817]                             #  10, 1 AccessionNumber
+(0008,0060) CS [CT]                                     #   2, 1 Modality
+(0008,0070) LO [GE MEDICAL SYSTEMS]                     #  18, 1 Manufacturer
+(0008,0090) PN [CHEN^WEI^^DR]                           #  12, 1 ReferringPhysicianName
+(0008,1050) PN (no value available)                     #   0, 0 PerformingPhysicianName
+(0008,1060) PN [Marsh, Helen\\OKAFOR^PETER]              #  24, 2 NameOfPhysiciansReadingStudy
+(0010,0010) PN [TREMBLAY^MARIE ]                        #  16, 1 PatientName
+(0010,0020) LO [0123456]                                #   8, 1 PatientID
+(0010,0030) DA [19300214]                               #   8, 1 PatientBirthDate
+(0010,1010) AS [093Y]                                   #   4, 1 PatientAge
+(0010,1040) LO [Box 77, Nekaneet, SK]                   #  22, 1 PatientAddress
+(0010,4000) LT [Came with her son Luc Tremblay]         #  30, 1 PatientComments
+(0018,1000) SH [404322CT02]                             #  10, 1 DeviceSerialNumber
+(0020,0010) SH [8821]                                   #   4, 1 StudyID
+(0028,0010) US 512                                      #   2, 1 Rows
+(7fe0,0010) OW 0000\\0000                                # 524288, 1 PixelData
+"""
+
+
+def test_a_listing_holds_what_its_tags_say(found: Found) -> None:
+    assert found(DCMDUMP) == {
+        ("DATE", "20240212"), ("OTHER_ID", "RVH2400817"), ("HEALTH_PROFESSIONAL", "CHEN^WEI^^DR"),
+        ("HEALTH_PROFESSIONAL", "Marsh, Helen"), ("HEALTH_PROFESSIONAL", "OKAFOR^PETER"),
+        ("PERSON", "TREMBLAY^MARIE"), ("MRN", "0123456"), ("DATE_OF_BIRTH", "19300214"),
+        ("AGE_OVER_89", "093Y"), ("STREET_ADDRESS", "Box 77, Nekaneet, SK"), ("PERSON", "Luc Tremblay"),
+        ("DEVICE", "404322CT02"), ("OTHER_ID", "8821"),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "(0010,0010) PN [ROY^ANN]  # 8,1 Patient's Name",
+        "(0010, 0010) Patient's Name                      PN: 'ROY^ANN'",
+        "   >(0010,0010) PN [ROY^ANN ]",
+        "(0x0010,0x0010) PN Patient's Name \t VR=<PN>   VL=<0x0008>  <ROY^ANN >",
+    ],
+)
+def test_reads_the_lines_of_several_programs(line: str) -> None:
+    text = f"(0008,0060) CS [CT]\n{line}\n"
+    (name,) = ListingRecognizer().recognize(Document(text, (), "text/plain"))
+    assert (name.entity_type.value, name.span.of(text)) == ("PERSON", "ROY^ANN")
+    assert [reason.detail for reason in name.reasons] == ["(0010,0010)"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["(0010,0010) PN [ANONYMOUS]", "(0010,0010) PN []", "(0010,0010) PN [^^^]", "(0010,1010) AS [074Y]",
+     "(0010,0030) DA [19301345]", "(0010,0030) DA []", "(0010,0020) LO [NONE]", "see (0010,0010) PN ROY",
+     "(0010,0010) PN: ''"],
+)  # fmt: skip
+def test_leaves_what_names_nobody(line: str) -> None:
+    assert not list(ListingRecognizer().recognize(Document(f"(0008,0060) CS [CT]\n{line}\n", (), "")))
+
+
+def test_what_stands_around_a_listing_is_read(found: Found) -> None:
+    text = f"Dear Mrs. Jeanne Gagnon,\nyour scan:\n{DCMDUMP}"
+    assert ("PERSON", "Jeanne Gagnon") in found(text)
