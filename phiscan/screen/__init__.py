@@ -11,11 +11,13 @@ from phiscan.config import Config
 from phiscan.model import Document, Finding, PiiVector, Screening
 from phiscan.screen.about_file import is_marked, mark_about_file
 from phiscan.screen.addresses import address_tails
+from phiscan.screen.dicom_dump import ListingRecognizer
 from phiscan.screen.free_text import in_label_data, without_codes
 from phiscan.screen.gazetteer import load_gazetteer
 from phiscan.screen.hl7 import Hl7Recognizer
 from phiscan.screen.misread import MisreadRecognizer, without_parts
 from phiscan.screen.names import build_name_recognizers
+from phiscan.screen.organizations import OrganizationRecognizer
 from phiscan.screen.overlap import resolve
 from phiscan.screen.patterns import PatternRecognizer
 from phiscan.screen.people import count_people
@@ -43,7 +45,14 @@ class Screener:
 
     def without_names(self) -> Screener:
         """Return a screener that does not search running text for names, the dear part of screening."""
-        kinds = PatternRecognizer | MisreadRecognizer | Hl7Recognizer | X12Recognizer
+        kinds = (
+            PatternRecognizer
+            | OrganizationRecognizer
+            | MisreadRecognizer
+            | Hl7Recognizer
+            | X12Recognizer
+            | ListingRecognizer
+        )
         cheap = tuple(one for one in self.recognizers if isinstance(one, kinds))
         return replace(self, recognizers=cheap)
 
@@ -55,8 +64,9 @@ def build_screener(config: Config) -> Screener:
         RuleError, DictionaryError, ModelError, ConfigError: naming the file and what was expected in it.
     """
     patterns = PatternRecognizer(load_sound_rules(config))
-    misread = MisreadRecognizer(patterns)
-    return Screener((patterns, misread, *build_name_recognizers(config)), load_prototypes())
+    organizations = OrganizationRecognizer(load_gazetteer())
+    misread = MisreadRecognizer(patterns, organizations)
+    return Screener((patterns, organizations, misread, *build_name_recognizers(config)), load_prototypes())
 
 
 def screen(document: Document, screener: Screener) -> Screening:

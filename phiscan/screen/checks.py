@@ -17,8 +17,6 @@ from enum import Enum
 from functools import lru_cache
 from typing import Any
 
-from phiscan.screen.gazetteer import Word, fold, load_gazetteer
-
 _NANP = re.compile(
     r"\(?([2-9]\d{2})\)?[-. ]{0,2}([2-9]\d{2})[-. ]?\d{4}"
 )  # a plain one: dear to read each anew
@@ -487,63 +485,6 @@ def organization(value: str) -> Verdict:
     return _plausible(bool(named) or (len(words) == 1 and words[0] not in _BARE_ORGANIZATION))
 
 
-# What any hospital, clinic or school may be called: words that name none by themselves.
-_GENERIC_ORGANIZATION = frozenset(
-    "hospital hospitals hospice clinic clinics infirmary medical med center centre ctr centers"  # noqa: SIM905 (a list of words reads best as a text)
-    " centres health healthcare system systems network services service authority unit group"
-    " associates assoc practice family pharmacy lab labs laboratory laboratories nursing retirement"
-    " home homes care long term rehabilitation rehab surgery surgical imaging radiology diagnostics"
-    " diagnostic dental school schools elementary secondary high district division board insurance"
-    " assurance plan plans program programs benefit benefits community regional general memorial"
-    " national provincial state county city municipal local central main own other public private"
-    " primary acute critical intensive urgent emergency walk-in walk after hours internal women's"
-    " men's children's child adult maternal mental behavioral behavioural physical occupational oral"
-    " eye vision heart vascular cardiac cancer renal pain sleep wound travel vaccine flu covid"
-    " teaching tertiary academic inpatient outpatient ambulatory day same new old past present current"
-    " previous patient patients medicine cardiology oncology neurology urology pediatric pediatrics"
-    " paediatric dermatology orthopedic orthopedics orthopaedic endoscopy physiotherapy physio"
-    " chiropractic therapy counselling counseling treatment department dept office team life trust"
-    " mutual company corporation hosp no number name address phone tel fax to from at by with via"
-    " through and or for on in of the a an dr see seen per his her my our your their this that these"
-    " which any each not is was were be been if when then than as it he she they we you i north south"
-    " east west hopital clinique polyclinique hospitalier sante medicale generale regionale"
-    " universitaire communautaire pharmacie ecole residence institut universite externe jour d'urgence"
-    " urgence de la le les des du l d et au aux son sa ses mon ma notre votre leur une un cette ce"
-    " familiale familial primaire secondaire prive privee chsld clsc cisss ciusss gmf".split()
-)
-_MIN_UNUSUAL = 4  # letters: shorter words that are on no list are mostly abbreviations
-
-
-def _organization_words(value: str) -> list[str]:
-    return re.findall(r"[^\W\d_]+(?:['’-][^\W\d_]+)*", fold(value))  # noqa: RUF001 (names are written with it)
-
-
-def organization_name(value: str) -> Verdict:
-    """Veto a name of words that any organization may have: "Regional Medical Center".
-
-    >>> organization_name("Regional Medical Center").value, organization_name("Big Sky Clinic").value
-    ('veto', 'plausible')
-    """
-    return _plausible(any(word not in _GENERIC_ORGANIZATION for word in _organization_words(value)))
-
-
-def unusual_organization(value: str) -> Verdict:
-    """Veto a name of ordinary words: where capitals say nothing, only a word that is no other names.
-
-    >>> unusual_organization("a new family clinic").value, unusual_organization("walgrove clinic").value
-    ('veto', 'plausible')
-    """
-    gazetteer = load_gazetteer()
-    return _plausible(
-        any(
-            len(word) >= _MIN_UNUSUAL
-            and word not in _GENERIC_ORGANIZATION
-            and not gazetteer.of(word) & (Word.ORDINARY | Word.NOT_PERSON | Word.EPONYM)
-            for word in _organization_words(value)
-        )
-    )
-
-
 _NO_EMPLOYER = frozenset(
     "retired unemployed self self-employed none unknown n/a na same other homemaker student disabled"  # noqa: SIM905 (a list of words reads best as a text)
     " disability full part full-time part-time yes no not patient retraité retraitée retraite aucun"
@@ -597,8 +538,6 @@ CHECKS: Mapping[str, Check] = {
         address,
         street,
         organization,
-        organization_name,
         employer,
-        unusual_organization,
     )
 }

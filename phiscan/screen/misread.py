@@ -2,9 +2,9 @@
 
 One automaton asks whether a text has such places at all; most have none, and cost no more than that. Lines
 that have some are read as they were meant (``misread_words``, ``misread_numbers``), every character knowing
-where it stands in the document, and the same rules go over these lines alone, each with the line before it
-and the head of its table. What they find there is a finding where it covers something misread, or stands
-behind a label that was.
+where it stands in the document, and the same recognizers go over these lines alone, each with the line
+before it and the head of its table. What they find there is a finding where it covers something misread,
+or stands behind a label that was.
 """
 
 from __future__ import annotations
@@ -14,13 +14,14 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, chain
 
 from phiscan.model import Document, Finding, Reason, Span
 from phiscan.screen.misread_line import Line
 from phiscan.screen.misread_numbers import as_digits, run_together, without_loose_spaces
 from phiscan.screen.misread_places import heads_of, line_before, lines_with, places_of
 from phiscan.screen.misread_words import Vocabulary
+from phiscan.screen.organizations import OrganizationRecognizer
 from phiscan.screen.patterns import PatternRecognizer
 from phiscan.screen.scanner import WITHOUT_DIGITS
 
@@ -36,8 +37,9 @@ _TABLE = re.compile(r"\|[^|\n]*\|")
 class MisreadRecognizer:
     """Find the identifiers of the rules where a scanner misread them; built once per process."""
 
-    def __init__(self, patterns: PatternRecognizer) -> None:
+    def __init__(self, patterns: PatternRecognizer, organizations: OrganizationRecognizer) -> None:
         self._patterns = patterns
+        self._organizations = organizations
 
     @cached_property
     def _vocabulary(self) -> Vocabulary:
@@ -96,7 +98,8 @@ class MisreadRecognizer:
         return digits, without_loose_spaces(digits), run_together(digits)
 
     def _found(self, batch: _Batch) -> Iterator[Finding]:
-        for finding in self._patterns.recognize(Document(batch.text(), (), "")):
+        document = Document(batch.text(), (), "")
+        for finding in chain(self._patterns.recognize(document), self._organizations.recognize(document)):
             span = batch.origin(finding)
             score = finding.score * SCORE_FACTOR
             if span is not None and score >= MIN_SCORE:

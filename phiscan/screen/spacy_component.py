@@ -23,8 +23,10 @@ from phiscan.config import Config
 from phiscan.errors import ConfigError
 from phiscan.model import Document, Finding
 from phiscan.model import Span as Place
+from phiscan.screen.gazetteer import load_gazetteer
 from phiscan.screen.misread import MisreadRecognizer
 from phiscan.screen.names import build_name_recognizers
+from phiscan.screen.organizations import OrganizationRecognizer
 from phiscan.screen.overlap import resolve
 from phiscan.screen.patterns import PatternRecognizer
 from phiscan.screen.rule_files import load_sound_rules
@@ -110,7 +112,8 @@ def create(
     recognizers: list[_Recognizer] = list(build_name_recognizers(config))
     if identifiers:
         patterns = PatternRecognizer(load_sound_rules(config))
-        recognizers[:0] = (patterns, MisreadRecognizer(patterns))
+        organizations = OrganizationRecognizer(load_gazetteer())
+        recognizers[:0] = (patterns, organizations, MisreadRecognizer(patterns, organizations))
     return NamesComponent(recognizers, alignment)
 
 

@@ -8,9 +8,11 @@ from hypothesis import strategies as st
 
 from phiscan.model import Document, Finding
 from phiscan.screen import Screener, misread, misread_places
+from phiscan.screen.gazetteer import load_gazetteer
 from phiscan.screen.misread import MisreadRecognizer
 from phiscan.screen.misread_line import Edit, Line
 from phiscan.screen.misread_words import Vocabulary, skeleton
+from phiscan.screen.organizations import OrganizationRecognizer
 from phiscan.screen.patterns import PatternRecognizer
 from phiscan.screen.rule_files import load_rules
 
@@ -21,7 +23,7 @@ Read = Callable[[str], list[Finding]]
 
 @pytest.fixture(scope="module")
 def recognizer() -> MisreadRecognizer:
-    return MisreadRecognizer(PatternRecognizer(load_rules()))
+    return MisreadRecognizer(PatternRecognizer(load_rules()), OrganizationRecognizer(load_gazetteer()))
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,242 @@
+r"""Organizations by the words that say what they are: names before "Hospital", behind "Clinique".
+
+Where such a word stands (``dictionaries/organization_heads.txt``), the words beside it are read up to what
+cannot be a part of a name. With capitals in the usual places a capital is evidence enough. Where everything
+is written in capitals, or nothing, one of the words must be on no list of ordinary words, or a name in
+capitals must fill its line or cell. Source of the kinds of words: Uzuner et al. (2007), section 4.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import numpy as np
+import re2
+
+from phiscan.config import data_dir
+from phiscan.dictionaries import load_dictionary
+from phiscan.model import Document, EntityType, Finding, Reason, Span
+from phiscan.screen.context import whole_word
+from phiscan.screen.gazetteer import Gazetteer, fold
+from phiscan.screen.offsets import code_points
+from phiscan.screen.organization_words import BARRIER, JOINS, is_generic, is_unusual, words_before
+from phiscan.screen.patterns import MAX_HITS, bits_of
+
+SOURCE = "organizations"
+_SURE, _UNSURE = 0.85, 0.6
+_DFA_BYTES = 64 << 20
+_BITS = bits_of(EntityType.ORGANIZATION)
+_Name = tuple[int, int, float]  # where it begins and ends, and its score
+
+_CAPITAL = r"[^\W\d_a-zà-öø-ÿ]"
+_WORD = rf"(?:{_CAPITAL}|\d{{1,3}}(?:st|nd|rd|th)\b)[\w.'’&-]{{0,24}}"  # noqa: RUF001 (names are written with it)
+_NUMBER = r"(?:[ ](?:No\.?[ ]?|Number[ ]|#[ ]?)\d{1,5})"
+_LAST = _WORD.replace(".", "")  # with a dot it may end a sentence
+_TAIL = re.compile(rf"{_NUMBER}|[ ](?:of|at|du|de)[ ](?:the[ ]|St\.[ ])?{_LAST}(?:[ ]{_LAST})?")
+_TAIL_IN_CAPITALS = re.compile(rf"{_NUMBER}|[ ]OF[ ](?:THE[ ])?{_CAPITAL}[\w'’&-]{{2,24}}")  # noqa: RUF001 (names are written with it)
+_OF = re.compile(
+    rf"[ ](?:of|for)[ ](?:the[ ]|St\.[ ])?{_LAST}(?:[ ](?:(?:of|and|at|for|the)[ ])?{_LAST}){{0,4}}"
+)
+_IS_LABEL = re.compile(
+    r"[ ]?[:#=]"
+    r"|[ ](?:(?:no\.|no(?!\.)|number)(?![ ]?\d)|name|id|phone|fax|tel|address|card|record|course|day)\b",
+    re.IGNORECASE,
+)
+_GOES_ON = re.compile(r"['’]s\b|[ ][^\W\d_a-z][a-z]|[ ]of\b")  # noqa: RUF001 (names are written with it)
+# Where a name in capitals fills its line or cell.
+_ENDS = re.compile(rf"[ ]?(?:{BARRIER}|,|$)")
+_BEGINS = re.compile(rf"(?:^|{BARRIER}|,)[ ]{{0,2}}$")
+# Where a place is due: behind these words.
+_DUE = re.compile(
+    r"(?:(?<!\w)(?:at|to|from|by|with|via|through|thru|w|w/|in|@|ins\.?|insurer|carrier|chez|à|au|vers|par|the"
+    r"|and)[ ]|[→>][ ])$",
+    re.IGNORECASE,
+)
+_DUE_SMALL = re.compile(r"(?<!\w)(?:at|to|from|@|chez)[ ]$")
+_SMALL_SUFFIXES = frozenset(("inc", "llc", "llp", "ltd", "ltée", "ltee", "enr", "s.e.n.c", "s.e.n.c.r.l"))
+_DUE_CHARS = 12
+# Between the French word for an organization and its name.
+_ARTICLE = r"(?:de[ ]la|de[ ]l['’]|d['’]|l['’]|des|du|de|les?|la|à[ ]la|à[ ]l['’]|aux?|à|en|et|pour)"  # noqa: RUF001 (names are written with it)
+_ADJECTIVE = (
+    r"(?:intégrée?|universitaires?|hospitali[eè]re?s?|m[ée]dicale?|familiale?|sociaux|g[ée]n[ée]rale?"
+    r"|r[ée]gionale?|communautaires?|primaires?|secondaires?|privée?s?|dentaires?|vétérinaires?|populaire"
+    r"|palliatifs|âgées|spécialisée?s?)"
+)
+_NEXT = r"(?:[ ]|(?<=['’]))"  # noqa: RUF001 (names are written with it)
+_PROPER = rf"(?:{_CAPITAL}\.|(?i:Ste?)\.|{_CAPITAL}(?:[\w'’-]|\.(?=-)){{0,32}})"  # noqa: RUF001 (names are written with it)
+_BEHIND = re.compile(
+    rf"(?:[ ]{_ADJECTIVE}\b)?"
+    rf"(?:{_NEXT}{_ARTICLE}(?:{_NEXT}[a-zà-ÿ-]{{4,16}}(?=[ ])(?:[ ]{_ADJECTIVE}\b)?)?){{0,4}}"
+    rf"{_NEXT}(?!(?:No|Nom|T[eé]l|Fax|Dre?)\b(?!-))"
+    rf"(?P<name>{_PROPER}(?:[ -](?:{_ARTICLE}{_NEXT})?{_PROPER}){{0,5}})"
+)
+_BEHIND_IN_CAPITALS = re.compile(
+    rf"(?:{_NEXT}(?i:{_ARTICLE})){{0,2}}{_NEXT}(?!(?:NO|NOM|T[EÉ]L|FAX|DRE?)\b(?!-))"
+    rf"(?P<name>{_PROPER}(?:[ -](?:(?i:{_ARTICLE}){_NEXT})?{_PROPER}){{0,4}})"
+)
+_BEHIND_SMALL = re.compile(
+    r"(?:[ ](?:de[ ]la|de[ ]l['’]|des|du|de|le|la|les))?[ ](?P<name>[^\W\d_][\w-]{3,20})"  # noqa: RUF001 (names are written with it)
+)
+_SMALL_FRONTS = frozenset(
+    ("pharmacie", "clinique", "hopital", "residence", "chsld", "clsc", "garderie", "ecole", "manoir", "rpa")
+)
+_IS_PART = re.compile(r"[-_@.+]\w")  # of another word: "clinic@", "INC-2025"
+_ACRONYMS = frozenset(  # written in capitals in any text
+    "clsc ciusss cisss chsld crdp crdi crdited chu chum cusm gmf gmf-u umf rpa cpe".split()  # noqa: SIM905 (a list of words reads best as a text)
+)
+# Where a place is due, one word before these names a hospital; before others it may be a first name.
+_SAY_ENOUGH = frozenset(
+    ("regional", "memorial", "general", "gen", "territorial", "provincial", "health", "medical")
+)
+_KINDS = ("any", "name", "suffix", "firm", "place")  # of heads that stand behind a name
+
+
+class OrganizationRecognizer:
+    """Find the names of organizations; built once per process."""
+
+    def __init__(self, gazetteer: Gazetteer) -> None:
+        self._gazetteer = gazetteer
+        self._kinds = _kinds()
+        options = re2.Options()
+        options.max_mem = _DFA_BYTES
+        options.never_capture = True
+        options.log_errors = False
+        self._heads = re2.compile(_any_head(self._kinds).encode(), options)
+
+    def recognize(self, document: Document) -> Iterator[Finding]:
+        """Yield findings; they may overlap. Spans are half-open, in code points."""
+        text = document.text
+        places = self._places(text)
+        stride = -(-len(places) // MAX_HITS)
+        for start, end in places[::stride] if stride else ():
+            if not whole_word(text, start, end):
+                continue
+            head = _plain(text[start:end])
+            name = self._name(text, start, end, self._kinds.get(head, frozenset()))
+            if name is not None:
+                low, high, score = name
+                reasons: tuple[Reason, ...] = (Reason("head", head, score),)
+                if stride > 1:
+                    reasons += (Reason("cap", f"1 of {stride} of {len(places)} places examined", score),)
+                yield Finding(Span(low, high), EntityType.ORGANIZATION, SOURCE, score, _BITS, reasons)
+
+    def _places(self, text: str) -> list[tuple[int, int]]:
+        """Return where heads stand; the last word of one may begin another ("Behavioral Health Center")."""
+        raw = text.encode("utf-8", "surrogatepass")
+        places: list[tuple[int, int]] = []
+        position: int | None = 0
+        while position is not None:
+            begin, position = position, None
+            for found in self._heads.finditer(raw, begin):
+                start, end = found.span()
+                places.append((start, end))
+                last = raw.rfind(b" ", start, end)
+                if last > 0:
+                    position = last + 1
+                    break
+        if len(raw) == len(text) or not places:
+            return places
+        return [(start, end) for start, end in code_points(raw, np.asarray(places, dtype=np.int64)).tolist()]
+
+    def _name(self, text: str, start: int, end: int, kinds: frozenset[str]) -> _Name | None:
+        """Return the name that a head of these kinds is a part of."""
+        head = text[start:end]
+        name = self._behind(text, start, end) if "front" in kinds else None
+        kind = next((kind for kind in _KINDS if kind in kinds), None)
+        if name is None and kind is not None and not _IS_PART.match(text, end):
+            is_firm = kind == "suffix"
+            words = words_before(text, start, firm=is_firm) if is_firm or head[0].isupper() else []
+            if words:
+                in_capitals = head.isupper() and all(word.isupper() or word in JOINS for _, word in words)
+                name = (self._in_capitals if in_capitals else self._capitalised)(text, words, end, kind)
+            elif head.islower():
+                name = self._in_small_letters(text, start, end, kind)
+        if name is None and "of" in kinds and head[0].isupper() and not head.isupper():
+            found = _OF.match(text, end)
+            name = None if found is None else (start, found.end(), _UNSURE)
+        return name
+
+    def _capitalised(self, text: str, words: list[tuple[int, str]], end: int, kind: str) -> _Name | None:
+        low, names = words[0][0], [word for _, word in words]
+        unusual = is_unusual(self._gazetteer, names)
+        if not unusual and (is_generic(names) or _IS_LABEL.match(text, end)):
+            return None
+        if kind in {"firm", "place"} and _GOES_ON.match(text, end):
+            return None
+        if kind == "place":
+            before = text[max(0, low - _DUE_CHARS) : low]
+            is_due = (_DUE.search(before) or _BEGINS.search(before)) is not None
+            is_short = len(names) == 1 and text[:end].rpartition(" ")[2].lower() not in _SAY_ENOUGH
+            if not is_due or is_short:
+                return None
+        tail = _TAIL.match(text, end)
+        return low, tail.end() if tail else end, _UNSURE if kind == "firm" else _SURE
+
+    def _in_capitals(self, text: str, words: list[tuple[int, str]], end: int, kind: str) -> _Name | None:
+        low, names = words[0][0], [word for _, word in words]
+        before = text[max(0, low - _DUE_CHARS) : low]
+        begins = _BEGINS.search(before) is not None
+        if is_unusual(self._gazetteer, names):
+            is_sure = kind not in {"firm", "place"} or begins or _DUE.search(before) is not None
+        else:
+            fills = begins and _ENDS.match(text, end) is not None
+            is_sure = kind not in {"firm", "place"} and fills and not is_generic(names)
+        if not is_sure:
+            return None
+        tail = _TAIL_IN_CAPITALS.match(text, end)
+        return low, tail.end() if tail else end, _UNSURE if kind == "firm" else _SURE
+
+    def _in_small_letters(self, text: str, start: int, end: int, kind: str) -> _Name | None:
+        """Return a name before a head in small letters: with a capital ("Walgrove pharmacy"), or without."""
+        if kind == "firm" or (kind == "suffix" and text[start:end] not in _SMALL_SUFFIXES):
+            return None
+        words = words_before(text, start) if kind == "any" else []
+        if not words or words[-1][1].lower() in JOINS:
+            words = words_before(text, start, small=True)[-2:]
+            while words and words[0][1] in JOINS:
+                del words[0]
+        if not words or not is_unusual(self._gazetteer, [word for _, word in words]):
+            return None
+        low = words[0][0]
+        before = text[max(0, low - _DUE_CHARS) : low]
+        begins = kind == "name" and " " in text[start:end] and _BEGINS.search(before)
+        if kind in {"name", "place"} and not (begins or _DUE_SMALL.search(before)):
+            return None
+        return low, end, _SURE
+
+    def _behind(self, text: str, start: int, end: int) -> _Name | None:
+        """Return the name behind a French word for an organization."""
+        head = text[start:end]
+        if head.islower():
+            found = _BEHIND_SMALL.match(text, end) if fold(head) in _SMALL_FRONTS else None
+            needs_unusual = True
+        else:
+            needs_unusual = head.isupper() and fold(head) not in _ACRONYMS
+            found = (_BEHIND_IN_CAPITALS if needs_unusual else _BEHIND).match(text, end)
+        if found is None:
+            return None
+        names = re.findall(r"[^\W_][\w'’]*", found["name"])  # noqa: RUF001 (names are written with it)
+        if is_generic(names) or (needs_unusual and not is_unusual(self._gazetteer, names)):
+            return None
+        return start, found.end(), _SURE
+
+
+def _plain(head: str) -> str:
+    return " ".join(fold(head).split())
+
+
+def _kinds() -> dict[str, frozenset[str]]:
+    """Return what each head says, by the head in small letters without accents."""
+    table: dict[str, set[str]] = {}
+    for word, kind in load_dictionary(data_dir("dictionaries") / "organization_heads.txt").rows:
+        table.setdefault(_plain(word), set()).add(kind)
+    return {word: frozenset(kinds) for word, kinds in table.items()}
+
+
+def _any_head(heads: dict[str, frozenset[str]]) -> str:
+    """Return the re2 pattern of all heads, the longest that fits; accents may stand or be missing."""
+    written = {"e": "[eéèê]", "o": "[oô]", "a": "[aàâ]", "'": "['’]"}  # noqa: RUF001 (names are written with it)
+    phrases = sorted(heads, key=lambda head: (-len(head), head))
+    patterns = ("".join(written.get(c, re.escape(c)) for c in phrase) for phrase in phrases)
+    return rf"(?i:{'|'.join(patterns)})"
