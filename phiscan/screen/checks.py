@@ -371,14 +371,15 @@ def record_number(value: str) -> Verdict:
 
 
 def record_code(value: str) -> Verdict:
-    """Veto what a word such as "file" or "claim" stands before in prose: dates, years, phone numbers.
+    """Veto what a word such as "file" or "claim" stands before in prose: dates, years, phones, standards.
 
     >>> record_code("RC-23-55107-B").value, record_code("2019-2020").value, record_code("613-555-0199").value
     ('plausible', 'veto', 'veto')
     """
     years = re.fullmatch(r"(?:19|20)\d{2}[-/](?:(?:19|20)?\d{2})", value)
     dated = re.fullmatch(r"\d{1,2}[-/]\d{1,2}", value) or re.fullmatch(r"\d{3}-\d{3}-\d{4}", value)
-    return Verdict.VETO if years or dated else record_number(value)
+    standard = re.match(r"(?:GS1|EAN|UPC|ISO|ICD|COVID|SARS|CPT|NDC|DIN)[- ]?\d", value, re.IGNORECASE)
+    return Verdict.VETO if years or dated or standard else record_number(value)
 
 
 _PUBLIC = (
