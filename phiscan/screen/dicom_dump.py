@@ -30,7 +30,7 @@ _LINE = re.compile(
 _REMARK = re.compile(
     r"[ \t]*(?:#[ \t]*(?:dicom-|used transfersyntax|$)|dataset\.file_meta|-{5})", re.IGNORECASE
 )
-_MIN_LINES = 2
+_MIN_LINES, _HEAD_CHARS = 2, 600
 _TEXT = frozenset({"LT", "ST", "UC", "UT"})
 _WORDS = _TEXT | {"LO", "SH", "PN", "UN", "UR", "DA", "DT", "AS"}  # what may identify, by its representation
 _DAY = re.compile(r"((?:18|19|20)\d{6})(?:\d{2,6}(?:\.\d{1,6})?)?")
@@ -66,7 +66,7 @@ class _Element(NamedTuple):
 def is_listing(text: str) -> bool:
     r"""Tell whether the head of a text is the listing of a DICOM header.
 
-    >>> is_listing("(0008,0060) CS [CT]\\n(0010,0010) PN [ROY^ANN]"), is_listing("(0010,0010) is a tag")
+    >>> is_listing("(0008,0060) CS [CT]\n(0010,0010) PN [ROY^ANN]"), is_listing("(0010,0010) is a tag")
     (True, False)
     """
     return (

@@ -16,7 +16,7 @@ from dataclasses import replace
 from phiscan.model import Document, EntityType, Finding, Segment
 from phiscan.screen.dicom_dump import is_listing, is_tag
 from phiscan.screen.dicom_dump import passages as dicom_passages
-from phiscan.screen.hl7 import is_message
+from phiscan.screen.hl7_text import holds_messages, is_in_message
 from phiscan.screen.hl7_text import passages as hl7_passages
 from phiscan.screen.passages import Joined, Passage, Piece
 from phiscan.screen.x12 import is_interchange
@@ -26,11 +26,11 @@ from phiscan.screen.zpl import passages as zpl_passages
 
 _Read = Callable[[Document], Iterator[Finding]]
 _Passages = Callable[[str], Iterable[Passage]]
-# What tells a format by the head of a segment, what cuts it into passages, and what no segment of it lacks:
+# What tells a format in a segment, what cuts it into passages, and what no segment of it lacks:
 # one of these marks, in this form.
 _Formats = tuple[tuple[Callable[[str], bool], _Passages, tuple[str, ...], re.Pattern[str]], ...]
 _MESSAGES: _Formats = (
-    (is_message, hl7_passages, ("MSH|", "FHS|", "BHS|"), re.compile(r"[MFB][SH][HS]\|")),
+    (holds_messages, hl7_passages, ("MSH|", "PID|", "FHS|", "BHS|"), re.compile(r"(?:[MFB][SH][HS]|PID)\|")),
     (
         is_interchange,
         x12_passages,
@@ -45,7 +45,6 @@ _MESSAGES: _Formats = (
     ),
 )
 _LABELS: _Formats = ((is_label, zpl_passages, ("^XA",), re.compile(r"\^XA")),)
-_HEAD_CHARS = 600  # a format is told by its head
 _FIELDS = "#fields"  # where an extractor repeats the fields of a message behind their names
 _SOURCES = frozenset(
     {"hl7", "names.hl7", "x12", "names.x12", "dicom", "names.dicom"}
@@ -86,8 +85,15 @@ def without_codes(document: Document, findings: Iterable[Finding]) -> Iterator[F
             if not is_tag(text, finding.span):
                 yield finding
         elif not (
-            (finding.entity_type in _CODED and finding.span.n_chars <= _CODE_CHARS)
-            or _OBSERVED.search(text, max(0, start - _AHEAD), start)
+            _OBSERVED.search(text, max(0, start - _AHEAD), start)
+            or (
+                finding.entity_type in _CODED
+                and finding.span.n_chars <= _CODE_CHARS
+                and (
+                    messages[index][1] is not hl7_passages
+                    or is_in_message(text, messages[index][0].start, start)
+                )
+            )
         ):
             yield finding
 
@@ -139,6 +145,6 @@ def _formats(document: Document, formats: _Formats) -> Iterator[tuple[Segment, _
     for segment in document.segments or (Segment("", 0, len(text)),):
         if previous is not None and segment.locator.endswith(_FIELDS):
             continue
-        head = text[segment.start : min(segment.end, segment.start + _HEAD_CHARS)]
-        previous = next((passages for is_it, passages in possible if is_it(head)), None)
+        part = text[segment.start : segment.end]
+        previous = next((passages for is_it, passages in possible if is_it(part)), None)
         yield segment, previous

@@ -29,6 +29,7 @@ _MACHINES = frozenset(
     "admin auto autoverify batch device default engine extern external fax hl7 host interface lab lis"  # noqa: SIM905 (a list of words reads best as a text)
     " pharmacy none null other pacs portal self service system test unknown user web".split()
 )
+_ESCAPED_END = re.compile(r"\\[rn](?=[A-Z][A-Z0-9]{2}\|)")
 _DATES = (EntityType.DATE, EntityType.DATE_OF_BIRTH)
 _MIN_ID = 2
 _MIN_NAME = 3
@@ -46,12 +47,21 @@ def is_message(text: str) -> bool:
     return text[:200].lstrip("\ufeff\x0b\r\n ").startswith(("MSH|", "FHS|", "BHS|"))
 
 
+def in_lines(text: str) -> str:
+    r"""Return a text of the same length with line ends where a log wrote those of segments as two signs.
+
+    >>> in_lines(r"MSH|A\rPID|1")
+    'MSH|A\r\nPID|1'
+    """
+    return _ESCAPED_END.sub("\r\n", text) if r"\rPID|" in text or r"\nPID|" in text else text
+
+
 class Hl7Recognizer:
     """Find the identifying fields of HL7 v2 segments."""
 
     def recognize(self, document: Document) -> Iterator[Finding]:
         """Yield findings; spans are half-open, in code points."""
-        text = document.text
+        text = in_lines(document.text)
         if "PID|" not in text and not is_message(text):
             return
         for match in _SEGMENT.finditer(text):

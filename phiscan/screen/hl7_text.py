@@ -11,9 +11,22 @@ import re
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
+from phiscan.screen.hl7 import in_lines, is_message
+from phiscan.screen.hl7_fields import DATED, FIELDS
 from phiscan.screen.passages import Passage, Piece
 
-_BEGIN = re.compile(r"(?:^|(?<=[\n\r\x0b]))[A-Z][A-Z0-9]{2}(?=\|)")
+_AT_START = r"(?:^|(?<=[\n\r\x0b]))"
+_BEGIN = re.compile(_AT_START + r"[A-Z][A-Z0-9]{2}(?=\|)")
+# Among other text only what is a segment for sure: a table of bars has names of three letters, too.
+_OTHERS = (
+    "ABS|ADD|AUT|BLG|BTS|CSS|CSR|DSC|DSP|ERR|FTS|IN3|IPC|MFE|MFI|MSA|NPU|ODS|OM1|ORG|PDC|QAK|QPD|RCP|RDF|RGS"
+    "|RXC|RXG|SFT|SPR|STF|TQ2|UAC"
+)
+_KNOWN = re.compile(rf"{_AT_START}(?:{'|'.join((*FIELDS, *DATED, _OTHERS))})(?=\|)")
+_HOLDS = re.compile(_AT_START + r"(?:MSH|PID|FHS|BHS)\|")
+_LINE_END = re.compile(r"[\r\n]+")
+_HEAD_CHARS, _LINE_CHARS = 400, 4_000
+_GOES_ON = re.compile(r"NTE\||OBX\|[^|\n]{0,20}\|(?:FT|TX)\|")  # a text that may have lines
 _TEXT_TYPES = frozenset({"TX", "FT", "ST"})
 _MAX_RESULT_WORDS = 3
 _OF_A_NAME = re.compile(r"\b(?:drs?|dre|mrs?|ms|miss|mme|mlle)\b|[,^]", re.IGNORECASE)
@@ -29,8 +42,9 @@ _PLAIN: Mapping[str, int] = MappingProxyType({"NTE": 3, "OBX": 5})
 _CODED: Mapping[str, tuple[int, ...]] = MappingProxyType(
     {"OBR": (13, 31), "PV2": (3,), "SCH": (7,), "RXE": (7,), "RXO": (6,)}
 )
-_ESCAPE = re.compile(
-    r"\\(?:[EFHNRST]|\.(?:br|sp|ce|fi|nf|in|ti|sk)[+-]?\d{0,4}|X(?:[0-9A-Fa-f]{2}){1,40}|[CMZ][0-9A-Za-z]{1,12})\\"
+_ESCAPE = re.compile(  # a log may have written each backslash twice
+    r"\\{1,2}(?:[EFHNRST]|\.(?:br|sp|ce|fi|nf|in|ti|sk)[+-]?\d{0,4}|X(?:[0-9A-Fa-f]{2}){1,40}"
+    r"|[CMZ][0-9A-Za-z]{1,12})\\{1,2}"
 )
 _SIGNS: Mapping[str, str] = MappingProxyType(
     {"E": "\\", "F": "|", "R": "~", "S": "^", "T": "&", "H": "", "N": ""}
@@ -39,17 +53,39 @@ _LINE_ENDS = frozenset({".br", ".sp", ".ce"})
 _CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
 
 
+def holds_messages(text: str) -> bool:
+    """Tell whether messages stand in a text, at its head or further down, as in the log of an interface."""
+    return _HOLDS.search(in_lines(text)) is not None
+
+
+def is_in_message(text: str, head: int, place: int) -> bool:
+    """Tell whether a place is in a message: anywhere behind the head of one, else in a segment."""
+    if is_message(text[head : head + _HEAD_CHARS]):
+        return True
+    start = max(text.rfind(end, max(0, place - _LINE_CHARS), place) for end in "\n\r\x0b") + 1
+    return _KNOWN.match(text, start) is not None
+
+
 def passages(text: str) -> Iterator[Passage]:
-    r"""Yield the free text of a message, a passage for each field, component or repetition.
+    r"""Yield the free text of messages, a passage a field, component or repetition; and what is no message.
 
     >>> [p.text for passage in passages("MSH|^~\\&|LAB\rNTE|1||Roy \\T\\ Fils") for p in passage]
     ['Roy ', '&', ' Fils']
     """
-    starts = [(match.start(), match[0]) for match in _BEGIN.finditer(text)]
+    text = in_lines(text)
+    begin = _BEGIN if is_message(text) else _KNOWN
+    starts = [(match.start(), match[0]) for match in begin.finditer(text)]
     ends = [start for start, _ in starts[1:]] + [len(text)]
+    if begin is _KNOWN and starts and starts[0][0]:
+        yield [Piece(0, starts[0][0], text[: starts[0][0]])]
     for (start, name), end in zip(starts, ends, strict=True):
+        line = _LINE_END.search(text, start, end)
+        goes_on = begin is _BEGIN and _GOES_ON.match(text, start) is not None
+        stop = end if line is None or goes_on else line.start()
         if name in _PLAIN or name in _CODED:
-            yield from _of_segment(text[start:end], start, name)
+            yield from _of_segment(text[start:stop], start, name)
+        if begin is _KNOWN and stop < end:
+            yield [Piece(stop, end, text[stop:end])]
 
 
 def _of_segment(segment: str, position: int, name: str) -> Iterator[Passage]:
@@ -96,7 +132,7 @@ def _read(value: str, position: int) -> Passage:
     for match in _ESCAPE.finditer(value):
         if match.start() > done:
             pieces.append(Piece(position + done, position + match.start(), value[done : match.start()]))
-        pieces.append(Piece(position + match.start(), position + match.end(), _meaning(match[0][1:-1])))
+        pieces.append(Piece(position + match.start(), position + match.end(), _meaning(match[0].strip("\\"))))
         done = match.end()
     if done < len(value):
         pieces.append(Piece(position + done, position + len(value), value[done:]))

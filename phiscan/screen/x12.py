@@ -60,7 +60,7 @@ def is_interchange(text: str) -> bool:
     >>> is_interchange("ISA*00*          *00*"), is_interchange("ST*837*0001~"), is_interchange("ISA means")
     (True, True, False)
     """
-    head = text.lstrip("\ufeff \r\n")
+    head = text[:_ENVELOPE_CHARS].lstrip("\ufeff \r\n")
     return bool(_ISA.match(head) or _BARE.match(head))
 
 

@@ -58,6 +58,28 @@ def test_codes_and_results_are_nobody(found: Found, segment: str) -> None:
     assert found(HEAD + segment) == found(HEAD)
 
 
+LOG = (
+    "2024-03-01 12:00:01 INFO from 10.1.2.3, operator Janice Whitfield\n{}\n"
+    "2024-03-01 12:00:02 WARN could not match patient Luc Gagnon, Barrie, ON\n"
+)
+SENT = (
+    "MSH|^~\\&|LAB|NSG\rPID|1||77-12^^^NSG^MR||WOLAK^EWA\r"
+    "OBX|1|TX|X||Seen by Dr. Helen Marsh\\.br\\Copy\rOBX|2|ST|X||Amber"
+)
+
+
+@pytest.mark.parametrize(
+    "sent", [SENT, SENT.replace("\r", "\n"), f'payload="{SENT}"'.replace("\\", "\\\\").replace("\r", "\\r")]
+)
+def test_messages_in_the_log_of_an_interface(found: Found, sent: str) -> None:
+    text = LOG.format(sent)
+    assert people(found, text) == {
+        (PERSON, "Janice Whitfield"), (PERSON, "WOLAK^EWA"), (DOCTOR, "Helen Marsh"), (PERSON, "Luc Gagnon"),
+    }  # fmt: skip
+    assert {("MRN", "77-12^^^NSG^MR"), ("LOCATION", "Barrie, ON")} <= found(text)
+    assert "TX" not in {value for _, value in found(text)}
+
+
 def test_what_is_found_stands_where_it_stood() -> None:
     text = HEAD + "NTE|1||\\H\\Roy\\N\\ \\T\\ O\\X27\\Brien~Ann\r\nNTE|2||Lee"
     joined = Joined.of(hl7_passages(text))
