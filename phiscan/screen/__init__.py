@@ -11,6 +11,7 @@ from phiscan.config import Config
 from phiscan.model import Document, Finding, PiiVector, Screening
 from phiscan.screen.about_file import is_marked, mark_about_file
 from phiscan.screen.addresses import address_tails
+from phiscan.screen.cards import CardRecognizer
 from phiscan.screen.dicom_dump import ListingRecognizer
 from phiscan.screen.free_text import in_label_data, without_codes
 from phiscan.screen.gazetteer import load_gazetteer
@@ -52,6 +53,7 @@ class Screener:
             | Hl7Recognizer
             | X12Recognizer
             | ListingRecognizer
+            | CardRecognizer
         )
         cheap = tuple(one for one in self.recognizers if isinstance(one, kinds))
         return replace(self, recognizers=cheap)

@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
 from phiscan.model import Document, EntityType, Finding, Segment
+from phiscan.screen.cards import holds_cards
+from phiscan.screen.cards import passages as card_passages
 from phiscan.screen.dicom_dump import is_listing, is_tag
 from phiscan.screen.dicom_dump import passages as dicom_passages
 from phiscan.screen.hl7_text import holds_messages, is_in_message
@@ -44,6 +46,7 @@ _MESSAGES: _Formats = (
         re.compile(r"\((?:0x)?00(?:08|10), ?(?:0x)?[0-9A-Fa-f]{4}\)"),
     ),
 )
+_CARDS: _Formats = ((holds_cards, card_passages, ("BEGIN:V",), re.compile(r"BEGIN:V(?:CARD|CALENDAR)")),)
 _LABELS: _Formats = ((is_label, zpl_passages, ("^XA",), re.compile(r"\^XA")),)
 _FIELDS = "#fields"  # where an extractor repeats the fields of a message behind their names
 _SOURCES = frozenset(
@@ -59,7 +62,7 @@ _AHEAD = 14  # more than that
 
 def in_free_text(document: Document, read: _Read) -> Iterator[Finding]:
     """Yield what ``read`` finds in a document; of machine formats only in what people wrote there."""
-    return _in_passages(document, read, _MESSAGES + _LABELS)
+    return _in_passages(document, read, _MESSAGES + _CARDS + _LABELS)
 
 
 def in_label_data(document: Document, read: _Read) -> Iterator[Finding]:

@@ -12,6 +12,7 @@ from typing import Protocol
 
 from phiscan.config import Config
 from phiscan.model import Document, Finding
+from phiscan.screen.cards import CardRecognizer
 from phiscan.screen.dicom_dump import ListingRecognizer
 from phiscan.screen.free_text import in_free_text
 from phiscan.screen.gazetteer import Gazetteer, load_gazetteer
@@ -96,6 +97,7 @@ def build_name_recognizers(config: Config) -> tuple[NameRecognizer, ...]:
         Hl7Recognizer(),
         X12Recognizer(),
         ListingRecognizer(),
+        CardRecognizer(),
         RuleNameRecognizer(gazetteer, TaggerRecognizer.load()),
     )
     return (*ours, SpacyRecognizer.load(config.name_pipeline)) if config.name_pipeline else ours
