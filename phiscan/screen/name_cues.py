@@ -22,6 +22,7 @@ from phiscan.screen.name_tokens import (
     is_term,
     name_finding,
 )
+from phiscan.screen.name_vetoes import load_vetoes
 from phiscan.screen.name_words import read_words
 from phiscan.screen.offsets import code_points
 from phiscan.screen.tables import Tables
@@ -89,6 +90,7 @@ class CueRecognizer:
             for phrase in gazetteer.cues.get(kind, ()):
                 self._kinds.setdefault(canonical(phrase), kind)
         self._kin = KinReader(gazetteer)
+        self._vetoes = load_vetoes(gazetteer)
         self._heads = {
             canonical(phrase): label
             for kind, label in _HEADS.items()
@@ -205,6 +207,8 @@ class CueRecognizer:
         while len(words) > 1 and _REMARK.search(text, words[0][0], words[-1][1]):
             words.pop()
         if not words or _LABEL_AGAIN.match(text, words[-1][1]):
+            return None
+        if self._vetoes.is_label(text, words[0][0], words[-1][1]):
             return None
         flags = [self._gazetteer.of(text[a:b]) for a, b in words]
         named = [bool(f & (Word.FIRST | Word.LAST)) for f in flags]

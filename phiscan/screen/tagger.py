@@ -26,6 +26,7 @@ from phiscan.screen.free_text import in_free_text
 from phiscan.screen.gazetteer import Gazetteer, Word, fold, load_gazetteer, terms
 from phiscan.screen.name_sureness import SHOWN, is_made_up, is_only_a_name, least, least_in_place
 from phiscan.screen.name_tokens import CREDENTIALS, FIRST_ONLY, FULL_NAME, LAST_ONLY, is_term
+from phiscan.screen.name_vetoes import load_vetoes
 from phiscan.screen.patterns import bits_of
 from phiscan.screen.tagger_model import TaggerModel
 from phiscan.screen.tagger_spans import (
@@ -104,6 +105,7 @@ class TaggerRecognizer:
     def __init__(self, model: TaggerModel, gazetteer: Gazetteer) -> None:
         self._model = model
         self._gazetteer = gazetteer
+        self._vetoes = load_vetoes(gazetteer)
         self._kinds = LabelKinds.read(model.labels)
         self._flags = lru_cache(_N_FLAGS)(model.lexicon.flags)
         self._favour, self._second_favour = (
@@ -181,8 +183,8 @@ class TaggerRecognizer:
         if trimmed is None:
             return None
         span = trimmed
-        if is_term(text, span.end, self._gazetteer, kinds=Word.EPONYM):
-            return None  # "Joubert syndrome": named after somebody
+        if self._is_no_name(text, span):
+            return None
         words = [word for word in _WORDS.findall(span.of(text)) if len(word) > 1]
         if not words:
             return None
@@ -207,6 +209,14 @@ class TaggerRecognizer:
             return Finding(span, kind, SOURCE, reasons[-1].score, frozenset(), reasons)
         score = min(max(score, MIN_TITLED) if titled else score, MAX_SCORE)
         return Finding(span, kind, SOURCE, score, bits, (Reason("model", SOURCE, score),))
+
+    def _is_no_name(self, text: str, span: Span) -> bool:
+        """Tell whether a name is one of a thing: "Joubert syndrome", "Babinski neg", "NAM"."""
+        return (
+            is_term(text, span.end, self._gazetteer, kinds=Word.EPONYM)
+            or self._vetoes.is_label(text, span.start, span.end)
+            or self._vetoes.is_sign(text, span.start, span.end)
+        )
 
     def _address(self, text: str) -> EntityType | None:
         """Return what a street address of the model is: without number and street a place, or nothing."""

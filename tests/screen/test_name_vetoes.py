@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from phiscan.screen.gazetteer import load_gazetteer
+from phiscan.screen.name_vetoes import Vetoes, load_vetoes
+
+PEOPLE = {"PERSON", "HEALTH_PROFESSIONAL"}
+
+
+@pytest.fixture(scope="module")
+def vetoes() -> Vetoes:
+    return load_vetoes(load_gazetteer())
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("DDN : 14 juin 1986      NAM : DESW 8606 1417", "NAM"),
+        ("NPI 1811627599  DEA FS6462953", "DEA"),
+        ("Plan;DDN;NAM;Adresse", "NAM"),
+        ('"ddn": "2021-04-17", "nam": "BOIA21541719"', "nam"),
+        ("Chart at the NICU desk", "NICU"),
+        ("No réclamation,Matricule,NAS,Service", "Matricule,NAS"),
+        ("MBI 6M33-HY9-VT63", "MBI"),
+    ],
+)
+def test_a_label_or_an_abbreviation_is_no_name(vetoes: Vetoes, text: str, word: str) -> None:
+    start = text.index(word)
+    assert vetoes.is_label(text, start, start + len(word))
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("His wife Dea called at noon.", "Dea"),
+        ("NAM\tSOO-JIN\t2104471", "NAM"),
+        ("fille Line 418 555-0139", "Line"),
+        ("Nam Soo-jin", "Nam Soo-jin"),
+        ("LONG HOPE", "LONG HOPE"),
+    ],
+)
+def test_a_name_that_is_a_label_elsewhere_stays_a_name(vetoes: Vetoes, text: str, word: str) -> None:
+    start = text.index(word)
+    assert not vetoes.is_label(text, start, start + len(word))
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("Chest clear. No Koplik, no rash.", "Koplik"),
+        ("Pedal pulses present, Babinski neg.", "Babinski"),
+        ("Signe de Homans nég.", "Homans"),
+        ("Manoeuvres de Neer, de Hawkins et de Jobe faites", "Jobe"),
+    ],
+)
+def test_a_sign_named_after_somebody_is_no_name(vetoes: Vetoes, text: str, word: str) -> None:
+    start = text.index(word)
+    assert vetoes.is_sign(text, start, start + len(word))
+
+
+@pytest.mark.parametrize("text", ["Told Lynch today", "Roy 14 is in bed", "the test. Lynch came back"])
+def test_a_surname_alone_is_no_sign(vetoes: Vetoes, text: str) -> None:
+    word = "Roy" if "Roy" in text else "Lynch"
+    start = text.index(word)
+    assert not vetoes.is_sign(text, start, start + len(word))
+
+
+def test_no_label_is_found_as_a_person(found: Callable[[str], set[tuple[str, str]]]) -> None:
+    text = "Nom : Désir, Wilner\nDDN : 14 juin 1986      NAM : DESW 8606 1417\nReflexes: Babinski negative."
+    assert {name for kind, name in found(text) if kind in PEOPLE} == {"Désir, Wilner"}
