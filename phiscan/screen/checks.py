@@ -367,6 +367,8 @@ def record_number(value: str) -> Verdict:
     """
     if len(_alnum(value)) < 3 or len(_digits(value)) < 2:  # noqa: PLR2004 (stated above)
         return Verdict.VETO
+    if re.fullmatch(r"\d{1,2}/\d{1,2}", value):  # "visit 4/10": the fourth of ten, or a day
+        return Verdict.VETO
     return no_date(value)
 
 
@@ -400,17 +402,25 @@ _PUBLIC = (
     "ICD",
     "CPT",
     "CAS",
+    "COVID",
+    "HLA",
+    "NDC",
+    "EAN",
+    "UPC",
+    "DRG",
+    "HCPCS",
 )
 
 
 def no_public_number(value: str) -> Verdict:
-    """Veto what numbers a trial, an article, a standard or a gene, and zeros only: no person's.
+    """Veto what numbers a trial, an article, a standard or a gene, a date, and zeros only: no person's.
 
     >>> no_public_number("NCT01234567").value, no_public_number("U0418827").value
     ('veto', 'plausible')
     """
-    letters = re.match(r"[A-Z]*", value)
-    return _plausible((letters is None or letters[0] not in _PUBLIC) and len(set(_digits(value))) > 1)
+    letters = re.match(r"[A-Za-z]*", value)
+    word = letters[0] if letters else ""
+    return _plausible(word not in _PUBLIC and word.lower() not in _MONTHS and len(set(_digits(value))) > 1)
 
 
 def no_fraction(value: str) -> Verdict:

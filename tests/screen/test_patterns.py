@@ -33,7 +33,7 @@ Found = Callable[[str], set[tuple[str, str]]]
         ('{"type": {"text": "MRN"}, "value": "A-77120"}', ("MRN", "A-77120")),
         ("Date of birth: 03/14/1962  Admitted: 2020-01-05", ("DATE", "2020-01-05")),
         ("SIN: 046 454 286", ("SIN", "046 454 286")),
-        ("She is 94 years old", ("AGE_OVER_89", "94 years old")),
+        ("She is 94 years old", ("AGE_OVER_89", "94")),
         ("NPI 1234567893", ("LICENSE", "1234567893")),
         ("Medicare 1EG4-TE5-MK73", ("HEALTH_PLAN", "1EG4-TE5-MK73")),
         ("Plaque : A12 BCD", ("VEHICLE", "A12 BCD")),
