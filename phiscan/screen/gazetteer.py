@@ -87,6 +87,7 @@ class Gazetteer:
         self._ordinary = terms(folder / "ordinary_words.txt")
         self._french = terms(folder / "ordinary_words_fr.txt")  # in its first forms; none is a name
         self.places = terms(folder / "places.txt")
+        self.towns = terms(folder / "towns.txt")  # smaller ones, of which many are called as families are
         cues = load_dictionary(folder / "name_cues.txt")
         self.cues: dict[str, tuple[str, ...]] = {}
         self._flags: dict[str, int] = {}

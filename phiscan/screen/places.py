@@ -7,10 +7,11 @@ from collections.abc import Iterator, Sequence
 
 from phiscan.model import EntityType, Finding, Reason, Span
 from phiscan.screen.gazetteer import Gazetteer, Word, fold
-from phiscan.screen.name_tokens import Token
+from phiscan.screen.name_tokens import Token, is_term
 from phiscan.screen.patterns import bits_of
 
 SCORE = 0.5
+SURE = 0.86  # more than the tagger's, which takes many a town for a person
 MAX_WORDS = 3
 _BEFORE = re.compile(
     r"(?<!\w)(?:in|from|near|to|at|of|via|visiting|toward|towards|around|across|outside|leaving"
@@ -20,6 +21,15 @@ _BEFORE = re.compile(
 )
 
 
+# Behind these words stands a place, where the gazetteer knows one by that name.
+_IN = re.compile(
+    r"(?<!\w)(?:in|from|near|to|visiting|outside|around|leaving|à|vers|depuis)[ ]$", re.IGNORECASE
+)
+_NAME_OR_WORD = Word.FIRST | Word.LAST | Word.ORDINARY
+_BEGINS = re.compile(r"(?:^|[\n>(|\t;]|,)[ ]{0,2}$")
+_ENDS = re.compile(r"[ ]?(?:$|[\n\r,;|\t)])")
+
+
 def find_places(text: str, tokens: Sequence[Token], gazetteer: Gazetteer) -> Iterator[Finding]:
     """Yield places of one to three capitalised words behind a preposition, alone on a line or after another.
 
@@ -27,27 +37,56 @@ def find_places(text: str, tokens: Sequence[Token], gazetteer: Gazetteer) -> Ite
     """
     index = 0
     while index < len(tokens):
-        length = _place_length(text, tokens, index, gazetteer)
+        length, is_town = _place(text, tokens, index, gazetteer)
         if not length:
             index += 1
             continue
-        first, last = tokens[index], tokens[index + length - 1]
+        words = tokens[index : index + length]
         index += length
-        if _stands_as_place(text, first, last):
-            reason = Reason("gazetteer", "place", SCORE)
-            kind = EntityType.LOCATION
-            yield Finding(Span(first.start, last.end), kind, "places", SCORE, bits_of(kind), (reason,))
+        first, last = words[0], words[-1]
+        if not (_stands_as_town(text, words, gazetteer) if is_town else _stands_as_place(text, first, last)):
+            continue
+        score = SURE if _is_sure(text, words) else SCORE
+        reason = Reason("gazetteer", "town" if is_town else "place", score)
+        kind = EntityType.LOCATION
+        yield Finding(Span(first.start, last.end), kind, "places", score, bits_of(kind), (reason,))
 
 
-def _place_length(text: str, tokens: Sequence[Token], index: int, gazetteer: Gazetteer) -> int:
+def _place(text: str, tokens: Sequence[Token], index: int, gazetteer: Gazetteer) -> tuple[int, bool]:
+    """Return of how many words a place is that begins here, and whether it is a town of the longer list."""
     for length in range(min(MAX_WORDS, len(tokens) - index), 0, -1):
         last = tokens[index + length - 1]
         name = text[tokens[index].start : last.end]
         if len(name) > 40 or "\n" in name:  # noqa: PLR2004 (no place of the list is longer)
             continue
-        if fold(name) in gazetteer.places:
-            return length
-    return 0
+        folded = fold(name)
+        if folded in gazetteer.places or folded in gazetteer.towns:
+            return length, folded not in gazetteer.places
+    return 0, False
+
+
+def _stands_as_town(text: str, words: Sequence[Token], gazetteer: Gazetteer) -> bool:
+    """Tell whether a town of the longer list is meant: behind "in", or in a cell or brackets of its own."""
+    first, last = words[0], words[-1]
+    if len(words) == 1 and first.flags & (Word.FIRST | Word.ORDINARY | Word.TITLE):
+        return False
+    if is_term(text, last.end, gazetteer, n_words=2, kinds=Word.EPONYM):
+        return False  # "in Carpenter syndrome"
+    before = text[max(0, first.start - 12) : first.start]
+    ends = _ENDS.match(text, last.end) is not None
+    if _IN.search(before):
+        return ends or not text[last.end : last.end + 2].strip().isupper()
+    return ends and _BEGINS.search(before) is not None and not first.flags & (Word.FIRST | Word.LAST)
+
+
+def _is_sure(text: str, words: Sequence[Token]) -> bool:
+    """Tell whether a name can only be a place: no name or word of the lists, behind "in" or "from"."""
+    first, last = words[0], words[-1]
+    if len(words) == 1 and first.flags & _NAME_OR_WORD:
+        return False
+    if first.flags & Word.FIRST and last.flags & Word.LAST:
+        return False
+    return _IN.search(text[max(0, first.start - 12) : first.start]) is not None
 
 
 def _stands_as_place(text: str, first: Token, last: Token) -> bool:
@@ -59,6 +98,8 @@ def _stands_as_place(text: str, first: Token, last: Token) -> bool:
     before = text[max(0, first.start - 12) : first.start]
     if _BEFORE.search(before):
         return not first.flags & Word.ORDINARY or first is not last
+    if _BEGINS.search(before) and _ENDS.match(text, last.end) and not first.flags & _NAME_OR_WORD:
+        return True
     line_start = not before or before[-1] in "\n>"
     line_end = after in ("\n", "\r", "", ",") or text[last.end : last.end + 2] in (", ", " (")
     return line_start and line_end and not first.flags & (Word.FIRST | Word.ORDINARY)
