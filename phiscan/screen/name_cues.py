@@ -31,7 +31,7 @@ LABELS = ("label", "label_first", "label_last", "label_health")
 _KINDS = (*LABELS, "kin", "salutation", "closing")
 _HEADS = {"head": "label", "head_health": "label_health"}  # what counts as the head of a column only
 _STRONG_GAP = re.compile(
-    r"(?:s\b)?[ \t]{0,4}(?:\([^()\n]{1,24}\)[ \t]{0,3})?(?:[:=>|\t]|[\"']\s{0,2}:|&gt;|\.{2,40})"
+    r"(?:s\b)?[ \t]{0,4}(?:\([^()\n]{1,24}\)[ \t]{0,3})?(?:[:=>|\t]|[\"']\s{0,2}:|&gt;|\.{2,40}|_{2,40})"
     r"[ \t\"'\[{(>*_|#]{0,12}(?:\r?\n[ \t]{0,8})?[\"'\[ ]{0,4}"
 )
 _LINE_GAP = re.compile(r"[ \t]{0,4}\r?\n[ \t]{0,8}")

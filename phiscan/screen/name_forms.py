@@ -28,6 +28,30 @@ _AHEAD = re.compile(
     rf"(?:(?<=[|\t:])|(?<=[|:\t ][ ])|(?<=\n)"
     rf"|\A)(?P<before>){_QUOTED}[ ](?P<after>{_CAP}(?:[ ]{_CAP})?)(?=[ ]{{2}}|[\t|,;\n]|[ ]?$)"
 )
+# "(dit « Ti-Rol »)", "under alias "SUMMER BAY"": whatever is quoted there is a name.
+_CALLED = re.compile(
+    r"(?<!\w)(?:dite?|alias|aka|a\.k\.a\.|(?:also[ ])?known[ ]as|goes[ ]by|prefers|pr[ée]f[èe]re"
+    r"|surnomm[ée]e?|nicknamed?"
+    r"|usuel|(?:auntie?|uncle|granny|grandma|grandpa|nana|papa|tante|oncle|mononcle"
+    r"|matante)(?=[ ]))[ ]?:?[ ]{0,2}"
+    r"(?:[\"“](?P<a>[^\W\d_][^\W\d_ '’.-]{1,15}(?:[ -][^\W\d_]{1,15}){0,2})[\"”]"  # noqa: RUF001 (texts are written with it)
+    r"|«[ \u00a0]?(?P<b>[^\W\d_]{2,15}(?:[ '’-][^\W\d_]{1,15}){0,2})[ \u00a0]?»)",  # noqa: RUF001 (names are written with it)
+    re.IGNORECASE,
+)
+_KIN = (
+    r"(?:(?:pt'?s|his|her|the|step|great-?|son|sa|le|la)[ -]?)?(?:wife|husband|spouse|partner|son|daughter"
+    r"|mother|father|mom"
+    r"|mum|dad|brother|sister|aunt|uncle|cousin|niece|nephew|grand(?:mother|father|son|daughter)|friend"
+    r"|neighbou?r|roommate"
+    r"|guardian|fianc[ée]e?|[ée]pouse|[ée]poux|conjointe?|mari|fils|fille|m[èe]re|p[èe]re|fr[èe]re|s(?:oe"
+    r"|œ)ur|tante|oncle"
+    r"|voisine?|amie?)"
+)
+# With the relation behind it: "Prince Abernathy (grandson)".
+_RELATED = re.compile(
+    rf"(?<![\w'’-])(?P<name>{_CAP}(?:[ ](?:{_CAP}|[{UPPER}]\.)){{1,2}})(?=[ ]?\((?i:{_KIN})[),/ ]"  # noqa: RUF001 (names are written with it)
+    rf"|,[ ](?i:{_KIN})(?:[,;.)\n]|[ ][(\d]|$))"
+)
 _NICKNAME = re.compile(r"[^\W\d_]{2,12}")
 _WORD = re.compile(r"[^\W\d_]{2,}(?:[-'’][^\W\d_]+)*")  # noqa: RUF001 (names are written with it)
 _PART = r"(?!F[SDOX]\b|X[AZ]\b)[^\W\d_]{1,24}(?:[ '’-][^\W\d_]{1,24}){0,3}"  # noqa: RUF001 (names are written with it)
@@ -51,7 +75,8 @@ _WRITER = re.compile(
 _MIN_LINES = 3
 # "user=rvaldivia": an initial and a surname, as an account is named.
 _ACCOUNT = re.compile(
-    r"(?<!\w)(?:user(?:name|_?id)?|login|operator|usager_?id|utilisateur)=[\"']?(?P<name>[a-z](?P<last>[a-z]{4,15}))(?![\w.@-])"
+    r"(?<!\w)(?:user(?:name|_?id)?|login|operator|usager_?id"
+    r"|utilisateur)=[\"']?(?P<name>[a-z](?P<last>[a-z]{4,15}))(?![\w.@-])"
 )
 
 
@@ -71,6 +96,16 @@ def special_names(text: str, gazetteer: Gazetteer) -> Iterator[Finding]:
     if "^" in text:
         yield from _carets(text, gazetteer)
     yield from _babies(text, gazetteer)
+    for match in _CALLED.finditer(text):
+        start, end = match.span("a") if match["a"] else match.span("b")
+        if not any(gazetteer.of(word) & _TITLES for word in text[start:end].split()):
+            yield name_finding(
+                start, end, health=False, bits=FIRST_ONLY, source="names.special", score=0.7,
+                reason=("label", "what somebody is called"),
+            )  # fmt: skip
+    for match in _RELATED.finditer(text):
+        if _is_name(match["name"].replace(".", "").split(), gazetteer, alone=True):
+            yield _finding(match.start("name"), match.end("name"), "of a relative", 0.75)
     yield from _writers(text, gazetteer)
     for match in _ACCOUNT.finditer(text) if "=" in text else ():
         if gazetteer.of(match["last"]) & (Word.LAST | Word.ORDINARY) == Word.LAST:

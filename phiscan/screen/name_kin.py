@@ -29,11 +29,15 @@ _RELATIONS = frozenset(
     " grandmother grandfather grandson granddaughter nephew niece aunt uncle cousin caregiver stepfather"
     " stepmother stepson stepdaughter tante oncle roommate grandma grandpa neighbour neighbor friend".split()
 )
-_KIN_GAP = re.compile(r",?[ ]{1,2}|[ ]?\((?=\w)|[ ]?[:=][ ]{0,3}")
+_KIN_GAP = re.compile(r"[ ]?\((?=\w)|[ ]?[:=][ ]{0,3}|[ ]?_{2,40}[ ]?|,?[ ]{1,2}")
 _BEHIND_KIN = re.compile(
     r"[ ](?:is|was|at|au|cell|tel|ph|est|aged|\(?\+?\d)|[ ]?[,;)/](?!\w)"
     r"|['’]s[ ]|[.]?(?:\s{0,2}\n|\s*\Z)"  # noqa: RUF001 (names are written with it)
 )
+# Given names that are verbs: names behind a word of kinship where a surname or the end of a sentence follows.
+_GIVEN_VERBS = frozenset("will mark grant chase drew rob sue bill pat wade guy frank hope art".split())  # noqa: SIM905 (a list of words reads best as a text)
+_ENDS_IN_CAPITALS = re.compile(r"[ ]?[,.;)](?!\w)|\s{0,2}(?:\n|\Z)")
+_SURNAMES = frozenset({"long", "young", "frank", "early"})
 _NUMBER_NEXT = re.compile(r"[ ,(]{1,4}\+?\d{3}")
 _VERBS_TOO = frozenset(
     "will may can grant mark chase drew rob sue bill pat wade skip guy van man said hope trust an in so art"  # noqa: SIM905 (a list of words reads best as a text)
@@ -96,25 +100,17 @@ class KinReader:
         if match is None or len(match[0]) <= 2:  # noqa: PLR2004 (MD, RN)
             return None
         word, flags = match[0], self._gazetteer.of(match[0])
-        if flags & (Word.NOT_PERSON | Word.EPONYM | Word.MONTH_OR_DAY | Word.CREDENTIAL):
+        blocked = Word.NOT_PERSON | Word.MONTH_OR_DAY | Word.CREDENTIAL
+        if flags & blocked or flags & (Word.EPONYM | Word.FIRST) == Word.EPONYM:
             return None
         if is_term(text, match.end(), self._gazetteer) or word.lower() in STOP_WORDS:
             return None
-        cue, has_sign = text[start:end], any(c in gap[0] for c in ":=(")
-        is_plain = not flags & Word.ORDINARY
-        named = bool(flags & (Word.FIRST | Word.LAST))
-        if word.islower():
-            closed = _BEHIND_KIN.match(text, match.end()) is not None and word not in _VERBS_TOO
-            good = bool(flags & Word.FIRST) and (is_plain or closed)
-        elif word.isupper() and cue.isupper():
-            number = _NUMBER_NEXT.match(text, match.end()) is not None
-            good = (bool(flags & Word.FIRST) and is_plain) or (is_plain and (has_sign or number))
-            good = good or (named and number)
-        else:
-            good = (named and (has_sign or cue.islower())) or (is_plain and (named or has_sign))
-        if not good:
+        if not self._is_believed(text, match, text[start:end], gap[0]):
             return None
-        stop = match.end()
+        surname = (
+            self._surname_ends(text, match.end(), is_verb=word in _GIVEN_VERBS) if word.islower() else None
+        )
+        stop = surname or match.end()
         following = _WORD.match(text, stop + 1) if text[stop : stop + 1] == " " else None
         if following is not None and following[0][0].isupper() == word[0].isupper():
             last = self._gazetteer.of(following[0])
@@ -125,3 +121,38 @@ class KinReader:
             match.start(), stop, health=False, bits=FIRST_ONLY if stop == match.end() else FULL_NAME,
             source="names.cue", score=0.7, reason=("label", "kin"),
         )  # fmt: skip
+
+    def _surname_ends(self, text: str, end: int, *, is_verb: bool) -> int | None:
+        """Return where a surname in small letters ends that stands behind a given name: "will stephens".
+
+        ``is_verb``: whether the given name is one, too: "will call" is none.
+        """
+        match = _WORD.match(text, end + 1) if text[end : end + 1] == " " else None
+        if match is None or not match[0].islower() or match[0] in _VERBS_TOO - _SURNAMES:
+            return None
+        flags = self._gazetteer.of(match[0])
+        plain = flags & (Word.LAST | Word.ORDINARY) == Word.LAST
+        closed = not is_verb and flags & Word.LAST and _BEHIND_KIN.match(text, match.end()) is not None
+        return match.end() if plain or closed else None
+
+    def _is_believed(self, text: str, match: re.Match[str], cue: str, gap: str) -> bool:
+        """Tell whether the word behind a word of kinship, in its case and by what follows it, is a name."""
+        word, flags = match[0], self._gazetteer.of(match[0])
+        has_sign = any(c in gap for c in ":=(_")
+        is_plain = not flags & Word.ORDINARY
+        named = bool(flags & (Word.FIRST | Word.LAST))
+        if word.islower():
+            closed = _BEHIND_KIN.match(text, match.end()) is not None and word not in _VERBS_TOO
+            return (bool(flags & Word.FIRST) and (is_plain or closed)) or (
+                word in _GIVEN_VERBS and self._surname_ends(text, match.end(), is_verb=True) is not None
+            )
+        if word.isupper() and cue.isupper():
+            number = _NUMBER_NEXT.match(text, match.end()) is not None
+            good = (bool(flags & Word.FIRST) and is_plain) or (is_plain and (has_sign or number))
+            good = good or (named and number)
+            ends = _ENDS_IN_CAPITALS.match(text, match.end()) is not None
+            return good or (ends and (bool(flags & Word.FIRST) or word.lower() in _GIVEN_VERBS))
+        if (named and (has_sign or cue.islower())) or (is_plain and (named or has_sign)):
+            return True
+        unknown = not flags and word[1:].islower() and cue.islower()
+        return unknown and _BEHIND_KIN.match(text, match.end()) is not None

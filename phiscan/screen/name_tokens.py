@@ -12,7 +12,9 @@ from phiscan.screen.gazetteer import PARTICLES, Gazetteer, Word
 UPPER = "".join(chr(c) for c in range(0x41, 0x530) if chr(c).isupper())
 LETTER = r"[^\W\d_]"
 WORD = rf"{LETTER}(?:{LETTER}|['’\-](?={LETTER}))*"  # noqa: RUF001 (names are written with it)
-_CAPITALISED = re.compile(rf"(?<![\w@#/])[{UPPER}](?:{LETTER}|['’\-](?={LETTER}))*(?!\w)")  # noqa: RUF001 (names are written with it)
+_CAPITALISED = re.compile(
+    rf"(?:(?<![\w@#/])|(?<=__))[{UPPER}](?:{LETTER}|['’\-](?={LETTER}))*(?:(?!\w)|(?=__))"  # noqa: RUF001 (names are written with it)
+)
 _PARTICLE = "|".join(sorted(PARTICLES, key=len, reverse=True))
 # What may stand between two words of one name: a space, a dot after an initial, particles.
 _NAME_GAP = re.compile(rf"[ \u00a0](?:(?:{_PARTICLE})[ \u00a0'’]){{0,3}}")  # noqa: RUF001 (names are written with it)

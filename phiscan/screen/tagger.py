@@ -66,6 +66,7 @@ _HEALTH_BEFORE = re.compile(
     r"\b(?:drs?|dre|doctor|docteure?|nurse|infirmi[eè]re?)\b\.?[ ]{0,2}$", re.IGNORECASE
 )
 _HEALTH_REACH = 14
+_TO_WRITE_ON = re.compile(r"_{2,}")
 _ARTICLES = frozenset({"le", "la", "les", "un", "une", "des"})  # before a word in lower case: "le sel"
 _HEALTH = ("body", "conditions", "drugs", "icd10cm", "labs", "mental", "procedures", "symptoms")
 _MIN_HEALTH_CHARS = 4
@@ -131,7 +132,7 @@ class TaggerRecognizer:
     def _read(self, document: Document) -> Iterator[Finding]:
         text = document.text
         for base, chunk in chunks(text, CHUNK_CHARS):
-            for tagged in joined(chunk, self.spans(chunk)):
+            for tagged in joined(chunk, self.spans(_without_lines(chunk))):
                 start, end, kind, score, second = tagged
                 if start == end:
                     continue  # a sign that takes no room
@@ -276,6 +277,11 @@ class TaggerRecognizer:
             return FULL_NAME
         flags = self._gazetteer.of(words[0])
         return FIRST_ONLY if flags & Word.FIRST else LAST_ONLY
+
+
+def _without_lines(text: str) -> str:
+    """Return a text of the same length with spaces for the lines of a form to write on."""
+    return _TO_WRITE_ON.sub(lambda line: " " * len(line[0]), text)
 
 
 def _touches_digit(text: str, place: tuple[int, int]) -> bool:
