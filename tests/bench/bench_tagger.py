@@ -8,6 +8,9 @@ from __future__ import annotations
 
 import json
 import random
+import resource
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -62,6 +65,14 @@ def least_seconds(tagger: TaggerRecognizer, texts: list[str]) -> float:
     return min(seconds)
 
 
+def read_all() -> None:
+    """Read the prose and the table once, and print the most memory that this process ever held, in MB."""
+    tagger = TaggerRecognizer.load()
+    for text in (*prose("medquad_dev", 800_000), *table()):
+        list(tagger.recognize(Document(text, (), "text/plain")))
+    print(f"{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3:.0f}")
+
+
 @pytest.mark.bench
 @pytest.mark.timeout(900)
 @pytest.mark.skipif(not DATA.is_dir(), reason="needs the development texts in ../shared/data")
@@ -84,3 +95,6 @@ def test_print_the_speed_of_the_tagger(monkeypatch: pytest.MonkeyPatch) -> None:
             f"| {title} | {n_bytes / 1e6 / quick:.2f} | {n_bytes / 1e6 / whole:.2f} | {whole / quick:.2f} |"
         )
         assert quick > 0
+    command = [sys.executable, "-c", "from tests.bench.bench_tagger import read_all; read_all()"]
+    peak = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    print(f"\nmost memory of a process that loads it and reads the prose and the table: {peak.strip()} MB")
