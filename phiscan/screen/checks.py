@@ -270,6 +270,8 @@ def numeric_date(value: str) -> Verdict:
     ('veto', 'plausible', 'plausible')
     """
     parts = [int(p) for p in re.findall(r"\d+", value)[:3]]
+    if re.match(r"\d{1,2}[-/]\d{1,2}[ ,@à]", value):  # a time of day behind a month and a day
+        parts = parts[:2]
     if len(parts) == 1 or re.match(r"\d{8}", value):  # packed: 20240131, with or without a time of day
         text = _digits(value)
         parts = [int(text[:4]), int(text[4:6]), int(text[6:8])]
