@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from phiscan.model import Finding, PiiBit
 from phiscan.screen.gazetteer import Gazetteer, Word, fold
 from phiscan.screen.name_forms import special_names
+from phiscan.screen.name_rows import row_names
 from phiscan.screen.name_tokens import FIRST_ONLY, FULL_NAME, LAST_ONLY, Token, is_term, name_finding
 
 SCORE = 0.5
@@ -68,6 +69,7 @@ class ContextRecognizer:
         yield from self._lower(text)
         yield from self._lower_titles(text)
         yield from special_names(text, self._gazetteer)
+        yield from row_names(text, self._gazetteer)
 
     def _is_first(self, token: Token) -> bool:
         if token.flags & (Word.FIRST | Word.ORDINARY | _BLOCK) != Word.FIRST or len(token.word) < 3:  # noqa: PLR2004

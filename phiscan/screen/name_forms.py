@@ -52,6 +52,11 @@ _RELATED = re.compile(
     rf"(?<![\w'’-])(?P<name>{_CAP}(?:[ ](?:{_CAP}|[{UPPER}]\.)){{1,2}})(?=[ ]?\((?i:{_KIN})[),/ ]"  # noqa: RUF001 (names are written with it)
     rf"|,[ ](?i:{_KIN})(?:[,;.)\n]|[ ][(\d]|$))"
 )
+# What is done on a ward, before a whole name in capitals or not: "MSW TERESA SOUND", "Crew 1 Naveed Qureshi".
+_STAFF = re.compile(
+    rf"(?<![\w-])(?:RN|LPN|RPN|NP|MSW|RRT|PSW|HCA|CNA|[Cc]rew[ ]?\d|[Nn]urse|NURSE|INF\."
+    rf"|inf\.)[ ](?P<name>{_CAP}[ ]{_CAP})(?!\w)"
+)
 _NICKNAME = re.compile(r"[^\W\d_]{2,12}")
 _WORD = re.compile(r"[^\W\d_]{2,}(?:[-'’][^\W\d_]+)*")  # noqa: RUF001 (names are written with it)
 _PART = r"(?!F[SDOX]\b|X[AZ]\b)[^\W\d_]{1,24}(?:[ '’-][^\W\d_]{1,24}){0,3}"  # noqa: RUF001 (names are written with it)
@@ -69,10 +74,12 @@ _BABY = re.compile(
 _WRITER = re.compile(
     r"^(?P<name>[^\W\d_]{2,15}(?:[ ][^\W\d_]{1,15})?)(?:[ ]\([^()\n]{1,12}\))?,?[ ]"
     r"\d{1,2}:\d\d(?::\d\d)?(?:[ ]?[ap]m)?[ ]?(?:[—–:-]|$)"  # noqa: RUF001 (texts are written with it)
-    r"|^\[\d{1,2}:\d\d(?::\d\d)?(?:[ ]?[ap]m)?\][ ](?P<name2>[^\W\d_]{2,15}):[ ]",
+    r"|^\[\d{1,2}:\d\d(?::\d\d)?(?:[ ]?[ap]m)?\][ ](?P<name2>[^\W\d_]{2,15}(?:[ ][^\W\d_]{1,15})?):[ ]"
+    r"|^\d{1,2}[:h]\d\d[ ](?P<name3>[^\W\d_]{2,15}(?:[ -][^\W\d_]{1,15}\.?)?)[ ]?:[ ]"
+    r"|^(?P<name4>[^\W\d_]{3,15}(?:[ ][^\W\d_])?):[ ]",
     re.IGNORECASE | re.MULTILINE,
 )
-_MIN_LINES = 3
+_MIN_LINES, _WITHOUT_TIME = 3, "name4"
 # "user=rvaldivia": an initial and a surname, as an account is named.
 _ACCOUNT = re.compile(
     r"(?<!\w)(?:user(?:name|_?id)?|login|operator|usager_?id"
@@ -96,16 +103,7 @@ def special_names(text: str, gazetteer: Gazetteer) -> Iterator[Finding]:
     if "^" in text:
         yield from _carets(text, gazetteer)
     yield from _babies(text, gazetteer)
-    for match in _CALLED.finditer(text):
-        start, end = match.span("a") if match["a"] else match.span("b")
-        if not any(gazetteer.of(word) & _TITLES for word in text[start:end].split()):
-            yield name_finding(
-                start, end, health=False, bits=FIRST_ONLY, source="names.special", score=0.7,
-                reason=("label", "what somebody is called"),
-            )  # fmt: skip
-    for match in _RELATED.finditer(text):
-        if _is_name(match["name"].replace(".", "").split(), gazetteer, alone=True):
-            yield _finding(match.start("name"), match.end("name"), "of a relative", 0.75)
+    yield from _told(text, gazetteer)
     yield from _writers(text, gazetteer)
     for match in _ACCOUNT.finditer(text) if "=" in text else ():
         if gazetteer.of(match["last"]) & (Word.LAST | Word.ORDINARY) == Word.LAST:
@@ -113,6 +111,27 @@ def special_names(text: str, gazetteer: Gazetteer) -> Iterator[Finding]:
                 match.start("name"), match.end("name"), health=False, bits=LAST_ONLY, source="names.account",
                 score=0.6, reason=("label", "name of an account"),
             )  # fmt: skip
+
+
+def _told(text: str, gazetteer: Gazetteer) -> Iterator[Finding]:
+    """Yield names that a word beside them tells: what somebody is called, does, or is to another."""
+    for match in _CALLED.finditer(text):
+        start, end = match.span("a") if match["a"] else match.span("b")
+        if not any(gazetteer.of(word) & _TITLES for word in text[start:end].split()):
+            yield name_finding(
+                start, end, health=False, bits=FIRST_ONLY, source="names.special", score=0.7,
+                reason=("label", "what somebody is called"),
+            )  # fmt: skip
+    for match in _STAFF.finditer(text):
+        first = match["name"].split()[0]
+        if _is_given(first, gazetteer) and _is_name(match["name"].split(), gazetteer, alone=True):
+            yield name_finding(
+                match.start("name"), match.end("name"), health=True, bits=FULL_NAME, source="names.special",
+                score=0.75, reason=("label", "label_health"),
+            )  # fmt: skip
+    for match in _RELATED.finditer(text):
+        if _is_name(match["name"].replace(".", "").split(), gazetteer, alone=True):
+            yield _finding(match.start("name"), match.end("name"), "of a relative", 0.75)
 
 
 def _nicknamed(text: str, match: re.Match[str], gazetteer: Gazetteer) -> Iterator[Finding]:
@@ -166,12 +185,15 @@ def _is_name(words: list[str], gazetteer: Gazetteer, *, alone: bool) -> bool:
 
 def _writers(text: str, gazetteer: Gazetteer) -> Iterator[Finding]:
     """Yield who writes in a chat, by the lines that begin with a name and a time."""
+    found = [(match.lastgroup or "", match[match.lastgroup or 0], match) for match in _WRITER.finditer(text)]
+    counts = Counter(name for _, name, _ in found)
     lines = [
-        (match.span("name") if match["name"] else match.span("name2")) for match in _WRITER.finditer(text)
+        match.span(group)
+        for group, name, match in found
+        if group != _WITHOUT_TIME or (counts[name] > 1 and _is_given(name.split()[0], gazetteer))
     ]
     if len(lines) < _MIN_LINES:
         return
-    counts = Counter(text[start:end] for start, end in lines)
     for start, end in lines:
         words = text[start:end].split()
         flags = [gazetteer.of(word) for word in words]
@@ -183,6 +205,10 @@ def _writers(text: str, gazetteer: Gazetteer) -> Iterator[Finding]:
             start, end, health=False, bits=FIRST_ONLY if len(words) == 1 else FULL_NAME, source="names.chat",
             score=0.6, reason=("label", "writes in a chat"),
         )  # fmt: skip
+
+
+def _is_given(word: str, gazetteer: Gazetteer) -> bool:
+    return gazetteer.of(word) & (Word.FIRST | Word.ORDINARY) == Word.FIRST
 
 
 def _finding(start: int, end: int, detail: str, score: float) -> Finding:

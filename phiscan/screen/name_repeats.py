@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
@@ -12,6 +13,8 @@ from phiscan.screen.name_tokens import FIRST_ONLY, FULL_NAME, LAST_ONLY, Token, 
 
 TRUSTED_SCORE = 0.6
 _MIN_LENGTH = 3
+_LETTERS = re.compile(r"[^\W\d_]+(?:[-'’][^\W\d_]+)*")  # noqa: RUF001 (names are written with it)
+_WHOLE, _MIN_WHOLE, _MAX_WHOLE = (2, 3), 5, 60  # words of a name; letters; letters with what joins them
 
 
 def repeats(
@@ -36,6 +39,8 @@ def repeats(
             key = part.casefold()
             if key not in known or (known[key][0] and not health):
                 known[key] = (health, LAST_ONLY if PiiBit.HEALTH_PROFESSIONAL in bits else bits)
+    spans = sorted((f.span.start, f.span.end) for f in found)
+    yield from _whole(text, found, spans)
     if not known:
         return
     whole = sorted((f.span.start, f.span.end) for f in found if f.bits == FULL_NAME)
@@ -48,6 +53,37 @@ def repeats(
             token.start, token.end, health=health, bits=bits, source="names.repeat", score=0.65,
             reason=("label", "repeats a name of this document"),
         )  # fmt: skip
+
+
+def _whole(text: str, found: Sequence[Finding], taken: Sequence[tuple[int, int]]) -> Iterator[Finding]:
+    """Yield the mentions of whole names found elsewhere: two or three words, in the same letters."""
+    known: dict[tuple[str, ...], Finding] = {}
+    for finding in found:
+        words = tuple(_LETTERS.findall(finding.span.of(text)))
+        if finding.bits and len(words) in _WHOLE and sum(map(len, words)) > _MIN_WHOLE:
+            known.setdefault(words, finding)
+    if not known:
+        return
+    places = [match.span() for match in _LETTERS.finditer(text)]
+    for number in range(len(places)):
+        for size in _WHOLE:
+            last = number + size - 1
+            if last >= len(places) or places[last][1] - places[number][0] > _MAX_WHOLE:
+                break
+            like = known.get(tuple(text[a:b] for a, b in places[number : last + 1]))
+            start, end = places[number][0], places[last][1]
+            if like is None or "\n" in text[start:end] or _overlaps(start, end, taken):
+                continue
+            yield name_finding(
+                start, end, health=like.entity_type is EntityType.HEALTH_PROFESSIONAL, bits=like.bits,
+                source="names.repeat", score=0.65, reason=("label", "repeats a name of this document"),
+            )  # fmt: skip
+
+
+def _overlaps(start: int, end: int, spans: Sequence[tuple[int, int]]) -> bool:
+    """Tell whether one of the sorted ``spans``, which do not overlap, has a part of ``[start, end)``."""
+    place = bisect_right(spans, (end - 1, sys.maxsize)) - 1
+    return place >= 0 and spans[place][1] > start
 
 
 def _is_within(token: Token, spans: Sequence[tuple[int, int]]) -> bool:
