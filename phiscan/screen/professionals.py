@@ -31,10 +31,17 @@ _BEFORE: Final = re.compile(
     rf"|(?<!retired )(?<!former )(?<!ancienne )(?<!a )(?<!an ){ROLE}[ ]"
     r"|(?-i:RN|LPN|RPN|NP|RPh|MD|RRT|CRNA|MSW|SW|LCSW|PSW|CNA|HCA|MLT|OD|SF|PI|IPS|TS|MRP|w/[ ]fellow|backup"
     r"|[Cc]rew[ ]\d|reviewer)[ ]|(?:psw|hca|lpn|rpn|cna|msw|rrt|lcsw|ipspl|inf\.|hyg\.)[ ]"
+    # in brackets behind what is done, as in with OT (Thaddeus)
+    rf"|(?:{ROLE}|(?-i:RN|OT|SLP|RT|NP|SW|MSW|RD|MA)|(?:slp|ot|pt|psych|wound|diet"
+    rf"|cardio)[ ]referral)[ ]\("
+    # where somebody has to sign, as in charge nurse of ED to countersign
+    rf"|{ROLE}(?:[ ][^\W\d]{{1,12}}){{0,5}}[ ](?:countersign|sign|signature"
+    rf"|initials?)[ ]?:[ ]{{0,2}}_{{0,20}}[ ]?"
     # "my nurse, Hope"
     rf"|(?:my|our|your|notre|votre|mon|ma)[ ](?:[^\W\d]{{1,14}}[ ]){{0,2}}(?:{ROLE}|(?-i:RN|NP|OT|PT|SLP"
     rf"|SW|RD|GP)),[ ]"
-    rf"|(?:{ROLE}|(?-i:RN|LPN|RPN|NP|RT|OT|PT|PCP|MRP|GP))(?:,?[ ][^\W\d]{{1,8}}){{0,6}}[ ]"
+    rf"|(?:{ROLE}|(?-i:RN|LPN|RPN|NP|RT|OT|PT|PCP|MRP|GP|CHR|CHW|SW|MSW|PSW|HCA|CNA|RRT"
+    rf"|PI))(?:,?[ ][^\W\d]{{1,8}}){{0,6}}[ ]"
     r"(?:is|was|est|named|called|nomm[ée]e?|as|being)[ ]"
     rf"|{DONE_BY}{GAP}|{DONE_BY}[ ]|par=[\"']?"
     # <prescripteur permis="1"> <nom>, "prescriber": {"name": "
@@ -93,7 +100,7 @@ _REMARK: Final = re.compile(
 _HEAD: Final = re.compile(
     r"^(?:(?:[^\W\d_]{2,12}[ ])?(?:Dre?|DRE?|Docteure?|DOCTEURE?)\.?|P\.A\.|OT|RN|NP|RT|SLP|LPN|RPN|MRP|SW"
     r"|MSW|PSW"
-    r"|CNA|HCA|RRT|MLT|IPS|TS|(?:de la|du|la|le)[ ](?:TS|Dre?)|inf\.|INF\."
+    r"|CNA|HCA|RRT|MLT|IPS|TS|PI|SC|(?:[A-Z]{4,9}[ ])?PAR|(?:de la|du|la|le)[ ](?:TS|Dre?)|inf\.|INF\."
     rf"|(?i:(?:(?:l['’]|(?:la|le|the|our|notre)[ ])?{ROLE})))"  # noqa: RUF001 (texts are written with it)
     r"[ ]+(?=\w)"
 )
@@ -108,6 +115,9 @@ _ADDRESS: Final = re.compile(
     r"|(?:Me|M\.(?=[ ][^\W\d_]{2}))[ ]+(?=\w)"
 )
 _DEGREE: Final = re.compile(rf"(?<=\w)\.?,?[ ](?-i:{CREDENTIAL})$")
+_SHARED: Final = frozenset({"/", " / ", " & ", "/ "})
+_MIDWIFE: Final = re.compile(r",[ ]rm$")  # a room where no comma is
+_ROLE_END: Final = re.compile(rf",[ ](?i:{ROLE})$")
 _MIN_SURNAME = 3
 _TITLED: Final = "names.title"
 
@@ -148,13 +158,18 @@ def mark_professionals(text: str, findings: Iterable[Finding]) -> list[Finding]:
     }
     staffed = StaffPlaces(text, _is_lay)
     sure: list[tuple[str, ...]] = []
+    shared = -1  # where the name of a professional ends: "Mugabe / Roy"
     lay: dict[int, frozenset[str]] = {}
     others: dict[int, frozenset[str]] = {}
     for index in people:
         finding = found[index]
-        if finding.entity_type is EntityType.HEALTH_PROFESSIONAL or _is_marked(
-            text, finding, treated, staffed
+        is_shared = shared >= 0 and text[shared : finding.span.start] in _SHARED
+        if (
+            finding.entity_type is EntityType.HEALTH_PROFESSIONAL
+            or (is_shared and not _is_lay(text, finding))
+            or _is_marked(text, finding, treated, staffed)
         ):
+            shared = finding.span.end
             found[index] = _professional(_trimmed(text, finding), ("label", "label_health"))
             sure.append(_words(text, found[index]))
         else:
@@ -225,7 +240,12 @@ def _is_marked(text: str, finding: Finding, treated: set[frozenset[str]], staffe
     """
     start, end = finding.span.start, finding.span.end
     name = finding.span.of(text)
-    if _HEAD.match(name) or _DEGREE.search(name) or _ends(_DID, _MAY_HAVE_DONE, text, start):
+    if (
+        _HEAD.match(name)
+        or _DEGREE.search(name)
+        or _MIDWIFE.search(name)
+        or _ends(_DID, _MAY_HAVE_DONE, text, start)
+    ):
         return True
     behind = text[end : end + _BEHIND]
     if _is_lay(text, finding):
@@ -235,7 +255,7 @@ def _is_marked(text: str, finding: Finding, treated: set[frozenset[str]], staffe
         return True
     if frozenset(_words(text, finding)) in treated:
         return False
-    if _AFTER.match(behind) or staffed.hold(finding):
+    if _ROLE_END.search(name) or _AFTER.match(behind) or staffed.hold(finding):
         return True
     return _ends(_BEFORE, _MAY_BE_MARKED, text, start)
 

@@ -59,7 +59,8 @@ SHORT = (
     r"|th[ée]rapeute|backup|reported[ ]by)"
 )
 DONE_BY = (
-    r"(?:(?:collected|drawn|obtained|dictated|transcribed|assessed|re-?assessed|administered|given|prescribed"
+    r"(?:(?:pr[ée]l\.|read[ ]back,?|collected|drawn|obtained|dictated|transcribed|assessed|re-?assessed"
+    r"|administered|given|prescribed"
     r"|ordered|referred|reviewed|interpreted|performed|cosigned|co-signed|authenticated|seen|examined"
     r"|delivered"
     r"|charted|dispensed|vaccinated|injected|intubated|followed|operated|evaluated|treated|accepted|consulted"
@@ -72,7 +73,7 @@ DONE_BY = (
     r"|repair|operation|biopsy|replacement))(?:[ ]{1,3}(?:on|at|after|le|the"
     r"|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}\.?|[\d/.:h-]{1,11}"
     r"|\d{4}-\d\d-\d\d)){0,4}"
-    r"[ ]{1,3}(?:by|per|w/|with(?<=n[ ]with))|(?-i:[A-Z]{2,6}[ ]by|(?:XM|RX|TX|DX|HX|CXM)[ ]BY)"
+    r"[ ]{1,3}(?:by|par|per|w/|with(?<=n[ ]with))|(?-i:[A-Z]{2,6}[ ]by|(?:XM|RX|TX|DX|HX|CXM)[ ]BY)"
     r"|(?:orders?|vitals|protocol|verbal|v\.?o\.?|t\.?o\.?)[ ](?:per|from)"
     r"|taking[ ]over[ ]from|(?:handed|hand)[ -]?(?:over|off)[ ]to|sign(?:ed)?[ -]?out[ ]to|endorsed[ ]to"
     r"|report[ ](?:given|called)[ ](?:to|by)|(?:appt|appointment|f/u|follow-?up|rdv|rendez-vous"
@@ -88,7 +89,7 @@ DONE_BY = (
     r"|waste[ ]\S{1,8}[ ]w/|accepted|next[ ]\d[\d/.-]{2,9}[ ]w/)"
 )
 GAP = r"(?:[\"'_ .]{0,12}(?:\([^()\n]{1,16}\)[ ]{0,2})?[:=>|\t][ \t\"'\[]{0,12}|[ ]{2,12})"
-TITLE = r"(?:dr|dre|docteure?|doctor|prof)[ .]{1,5}"
+TITLE = r"(?:dr|dre|docteure?|doctor|prof)[ .]{1,5}_{0,20}[ ]?"
 NAME_KEY = r"(?:full_?)?(?:name|nom|display|text|family|last|first|given|prenom|lastName|firstName)"
 CREDENTIAL = (
     r"(?:M\.?D\.?|D\.O\.|R\.?N\.?|N\.?P\.?|P\.?A\.?-C\.?|PharmD|D\.?D\.?S\.?|D\.?M\.?D\.?|R\.?Ph\.?"
@@ -101,7 +102,7 @@ CREDENTIAL = (
     r"|RDMS|PAB"
     r"|BSc[ .]?Pharm|B\.?Pharm|B\.?N\.?(?=[ ,]{1,2}RN)|(?:RM|SF|SW|TM|ACP|PCP|CHW|CHR)(?=[ ]?(?:[.,;)|\n]"
     r"|[ ]{2}|[ ]\(|$))"
-    r"|R?(?:OT|PT|RD|RT|SLP|RDN)(?=[ ]?(?:\(|Reg|[,.;)|\n]|$))|(?:OT|PT)[ ]Reg\b|inf\.?(?:[ ](?:aux|clin"
+    r"|R?(?:OT|PT|RD|RT|SLP|RDN)(?=[ ]{0,2}(?:\(|Reg|[,.;)|\n]|$))|(?:OT|PT)[ ]Reg\b|inf\.?(?:[ ](?:aux|clin"
     r"|prat)\.?)?"
     r"|i\.a\.|pht\.?|erg\.?|ped\.|p[ée]d\.|t\.s\.|inh\.|m\.d\.|md|rn|np|rph|pa-c|d\.o\.|(?:lpn|lvn|pmhnp"
     r"|fnp|aprn|rpn|psw|slp"
