@@ -12,6 +12,7 @@ from phiscan.model import Document, Finding, PiiVector, Screening
 from phiscan.screen.about_file import is_marked, mark_about_file
 from phiscan.screen.addresses import address_tails
 from phiscan.screen.cards import CardRecognizer
+from phiscan.screen.checked_columns import CheckedColumnRecognizer
 from phiscan.screen.dicom_dump import ListingRecognizer
 from phiscan.screen.free_text import in_label_data, without_codes
 from phiscan.screen.gazetteer import load_gazetteer
@@ -54,6 +55,7 @@ class Screener:
             | X12Recognizer
             | ListingRecognizer
             | CardRecognizer
+            | CheckedColumnRecognizer
         )
         cheap = tuple(one for one in self.recognizers if isinstance(one, kinds))
         return replace(self, recognizers=cheap)
@@ -68,7 +70,9 @@ def build_screener(config: Config) -> Screener:
     patterns = PatternRecognizer(load_sound_rules(config))
     organizations = OrganizationRecognizer(load_gazetteer())
     misread = MisreadRecognizer(patterns, organizations)
-    return Screener((patterns, organizations, misread, *build_name_recognizers(config)), load_prototypes())
+    columns = CheckedColumnRecognizer()
+    recognizers = (patterns, organizations, misread, columns, *build_name_recognizers(config))
+    return Screener(recognizers, load_prototypes())
 
 
 def screen(document: Document, screener: Screener) -> Screening:
