@@ -98,6 +98,13 @@ def test_check_finds_rules_that_do_not_work(tmp_path: Path, change: tuple[str, s
     assert expected in next(iter(check_rules(read(tmp_path, GOOD.replace(*change)))))
 
 
+def test_check_refuses_a_label_of_one_letter(tmp_path: Path) -> None:
+    text = '[context.span]\nlabels = ["à"]\n\n' + GOOD
+    assert "context.span: labels: expected two letters or more, got à" in list(
+        check_rules(read(tmp_path, text))
+    )
+
+
 def test_check_finds_a_shadowed_rule(tmp_path: Path) -> None:
     rule = GOOD[GOOD.index("[[rule]]") :]
     stronger = (

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -20,6 +20,7 @@ import regex
 from phiscan.errors import RuleError
 from phiscan.model import Document, EntityType, Finding, PiiBit, Reason, Span
 from phiscan.rules import Rule, RuleSet
+from phiscan.screen.cells import AMONG_WORDS, numbers
 from phiscan.screen.checks import CHECKS, CONFIRM_RATE, Verdict
 from phiscan.screen.context import (
     GAP,
@@ -180,7 +181,8 @@ class PatternRecognizer:
         reached: Counter[tuple[int, ...]] = Counter()
         tables = Tables(text)
         in_json = JSON_FIELD in text
-        seen: set[tuple[bool, int, int, int]] = set()
+        labelled: set[tuple[int, int, int]] = set()
+        shaped: set[tuple[int, int, int]] = set()
         for place in places:
             kind, stride, by_label = place.rules, 1, bool(place.evidence)
             if by_label:
@@ -197,8 +199,8 @@ class PatternRecognizer:
                     continue
                 key = (index, finding.span.start, finding.span.end)
                 # A match reaches ahead of its place: a value may be met before its label, which still counts.
-                if (by_label, *key) not in seen and (True, *key) not in seen:
-                    seen.add((by_label, *key))
+                if key not in labelled and (by_label or key not in shaped):
+                    (labelled if by_label else shaped).add(key)
                     if stride > 1:
                         note = Reason("cap", f"1 of {stride} of {kinds[kind]} places examined", finding.score)
                         finding = replace(finding, reasons=(*finding.reasons, note))  # noqa: PLW2901 (a note on it)
@@ -234,16 +236,34 @@ class PatternRecognizer:
             if not numbered and compiled.rule.entity_type not in WITHOUT_DIGITS:
                 continue
             if cells is not None:
-                step = max(1, -(-len(cells) // MAX_HITS))
-                for low, high in cells[::step]:
-                    if compiled.in_cell.fullmatch(text, low, high, timeout=TIMEOUT_S):
-                        yield item.rule, _judge(compiled, text, low, high, item, "header")
+                yield from _in_cells(compiled, text, cells[:: max(1, -(-len(cells) // MAX_HITS))], item)
             elif not item.column_only:
                 behind = compiled.in_json if in_json else compiled.after_label
                 match = behind.match(text, end, timeout=TIMEOUT_S)
                 if match:
                     low, high = match.span("value_")
                     yield item.rule, _judge(compiled, text, low, high, item, "label")
+
+
+def _in_cells(
+    compiled: CompiledRule, text: str, cells: Sequence[tuple[int, int]], item: Evidence
+) -> Iterator[tuple[int, Finding | Refused]]:
+    """Weigh the cells below a header; what is seen of one is mostly what was seen of the one before."""
+    matches, check = compiled.in_cell.fullmatch, compiled.check
+    verdict: Verdict | None = None
+    judged: _Judged | None = None
+
+    def fits(start: int, end: int) -> bool:
+        return matches(text, start, end, timeout=TIMEOUT_S) is not None
+
+    among_words = compiled.rule.entity_type in AMONG_WORDS
+    for cell in cells:
+        places = [cell] if fits(*cell) else numbers(text, *cell, fits) if among_words else ()
+        for low, high in places:
+            seen = None if check is None else check(text[low:high])
+            if judged is None or seen is not verdict:
+                verdict, judged = seen, compiled.judged((item, "header", seen, 0))
+            yield item.rule, _result(compiled, judged, low, high)
 
 
 def _judge(  # noqa: PLR0917 (a place and what stands there)
@@ -259,11 +279,14 @@ def _judge(  # noqa: PLR0917 (a place and what stands there)
     weight = 0
     if evidence is None and compiled.surroundings is not None and verdict is not Verdict.VETO:
         weight = compiled.surroundings.weigh(text, start, end)
-    judged = compiled.judged((evidence, kind, verdict, weight))
-    rule = compiled.rule
+    return _result(compiled, compiled.judged((evidence, kind, verdict, weight)), start, end)
+
+
+def _result(compiled: CompiledRule, judged: _Judged, start: int, end: int) -> Finding | Refused:
+    span, source = Span(start, end), compiled.rule.id
     if judged.refused:
-        return Refused(Span(start, end), judged.entity_type, rule.id, judged.reasons)
-    return Finding(Span(start, end), judged.entity_type, rule.id, judged.score, judged.bits, judged.reasons)
+        return Refused(span, judged.entity_type, source, judged.reasons)
+    return Finding(span, judged.entity_type, source, judged.score, judged.bits, judged.reasons)
 
 
 def _weighed(compiled: CompiledRule, seen: _Seen) -> _Judged:

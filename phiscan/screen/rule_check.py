@@ -10,9 +10,11 @@ import regex
 
 from phiscan.model import Document, Finding
 from phiscan.rules import Rule, RuleSet
+from phiscan.screen.context import canonical
 from phiscan.screen.overlap import resolve
 from phiscan.screen.patterns import PatternRecognizer
 
+_MIN_LABEL = 2  # letters without accents: the label "à" would stop the scanner at every "a"
 _ID = re.compile(r"[a-z][a-z0-9_]*(\.[a-z0-9_]+)*\.\d+")
 
 
@@ -31,6 +33,10 @@ def check_rules(ruleset: RuleSet) -> Iterator[str]:
             yield f"{rule.path}: {rule.id}: {defect}"
     if not sound:
         return  # the scanner cannot be built from patterns that do not compile
+    for name, words in ruleset.contexts.items():
+        for phrase in words.labels + words.headers:
+            if len(canonical(phrase)) < _MIN_LABEL:
+                yield f"context.{name}: labels: expected two letters or more, got {phrase}"
     recognizer = PatternRecognizer(ruleset)
     for rule in ruleset.rules:
         for defect in _behaviour(rule, recognizer):

@@ -9,6 +9,8 @@ from collections.abc import Callable
 from functools import partial
 from itertools import chain
 
+import numpy as np
+
 from phiscan.screen.context import CELL_END, canonical
 
 MAX_COLUMN_CELLS = 20_000
@@ -21,6 +23,7 @@ _MIN_COLUMNS = 2
 Cells = list[tuple[int, int]]
 Splitter = Callable[[str, int, int], Cells]  # cuts the line [start, end) of a text into cells
 MAX_ALIGNED_ROWS = 400
+_CHUNK_CHARS = 2048  # of rows that are read in one go; doubled as long as they are rows of the table
 ALIGNED_CHARS = 2  # how far from its head a cell may begin where rows do not fill every column
 
 
@@ -59,7 +62,7 @@ class Tables:
                 continue
             n_columns = len(header)
             if block.n_columns != n_columns or not block.start <= line.end + 1 < block.end:
-                block.read(line.splitter(split), line.end + 1, n_columns)
+                block.read(line.delimiter(split), line.end + 1, n_columns)
             cells = block.below(line.end + 1, index, canonical(text[start:end]))
             # Rows that leave a column empty end a block, but are aligned all the same.
             aligned = self._aligned_below(line, header[index][0]) if split is _split_spaced else []
@@ -111,11 +114,12 @@ class _Line:
             self._headers[split] = cells if usable else None
         return self._headers[split]
 
-    def splitter(self, split: Splitter) -> Splitter:
-        """Return what cuts the rows below: at the delimiter of this line, whatever their cells hold."""
-        if split is _split_delimited:
-            return partial(_split_at, _delimiter(self._text[self.start : self.end]))
-        return split
+    def delimiter(self, split: Splitter) -> str:
+        """Return where the rows below are cut: at the delimiter of this line, whatever their cells hold.
+
+        Empty for rows that are cut at spaces.
+        """
+        return _delimiter(self._text[self.start : self.end]) if split is _split_delimited else ""
 
     def rows_are_labelled(self) -> bool:
         """Tell whether the next line repeats these headers in its cells, as extracted tables do."""
@@ -139,13 +143,19 @@ class _Block:
         self._bounds = array("i")  # start and end of each cell, row after row
         self._given: dict[int, dict[str, int]] = {}  # by column and label, where the last cell begins
 
-    def read(self, split: Splitter, position: int, n_columns: int) -> None:
+    def read(self, delimiter: str, position: int, n_columns: int) -> None:
         """Read the rows from ``position`` on, until one has other than ``n_columns`` cells."""
         text = self._text
+        split = partial(_split_at, delimiter) if delimiter else _split_spaced
         self.start, self.n_columns = position, n_columns
         self._rows, self._bounds, self._given = [], array("i"), {}
+        n_chars = _CHUNK_CHARS if delimiter else 0
         for _ in range(MAX_COLUMN_CELLS):
-            if position >= len(text):
+            if n_chars:
+                begun = position
+                position = self._read_plain_rows(delimiter, position, n_chars)
+                n_chars = 2 * n_chars if position > begun + n_chars // 2 else 0
+            if position >= len(text) or len(self._rows) >= MAX_COLUMN_CELLS:
                 break
             line_end = _line_end(text, position)
             row = split(text, position, line_end)
@@ -157,6 +167,29 @@ class _Block:
             position = line_end + 1
         # At least one position, so that the header above an empty block is not read again for each label.
         self.end = max(position, self.start + 1)
+
+    def _read_plain_rows(self, delimiter: str, position: int, n_chars: int) -> int:
+        """Read rows that hold no quotes, many in one go; return where the first stands that is not read."""
+        chunk = self._text[position : position + n_chars]
+        chunk = chunk[: min(chunk.rfind("\n") + 1, chunk.find('"') % (n_chars + 1))]
+        codes = np.frombuffer(chunk.encode("utf-32-le", "surrogatepass"), dtype="<u4")
+        ends = np.flatnonzero(codes == ord("\n"))
+        cuts = np.flatnonzero(codes == ord(delimiter))
+        n_cuts = np.diff(np.searchsorted(cuts, ends), prepend=0)
+        n_rows = min(
+            int(np.argmin(np.append(n_cuts == self.n_columns - 1, False))), MAX_COLUMN_CELLS - len(self._rows)
+        )
+        if not n_rows:
+            return position
+        ends = ends[:n_rows]
+        starts = np.concatenate(([0], ends[:-1] + 1))
+        inner = cuts[: n_rows * (self.n_columns - 1)].reshape(n_rows, -1)
+        bounds = np.empty((n_rows, self.n_columns, 2), dtype=np.intc)
+        bounds[:, 0, 0], bounds[:, 1:, 0] = starts, inner + 1
+        bounds[:, -1, 1], bounds[:, :-1, 1] = ends, inner
+        self._rows.extend((starts + position).tolist())
+        self._bounds.frombytes((bounds + np.intc(position)).tobytes())
+        return position + int(ends[-1]) + 1
 
     def below(self, position: int, index: int, label: str) -> Cells | None:
         """Return the cells of a column from ``position`` on.
