@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from itertools import islice
 from typing import Final
 
 from phiscan.screen.role_words import ROLE
@@ -47,6 +48,8 @@ _HEAD: Final = re.compile(
     r"(?=[ ]?[|\t,;\n\"\r]|[ ]{2}|\Z)",
     re.IGNORECASE,
 )
+# A line that may head a table: several cells, and no value among them.
+_LINE = re.compile(r"^(?=[^\n]{0,400}?(?:[|\t,;]|[ ]{2}))[^\n\d]*(?:\d[^\n\d]*){0,2}$", re.MULTILINE)
 _MAX_HEADS = 400
 
 
@@ -56,9 +59,8 @@ class StaffColumns:
     def __init__(self, text: str) -> None:
         tables = Tables(text)
         cells: set[tuple[int, int]] = set()
-        for number, match in enumerate(_HEAD.finditer(text)):
-            if number >= _MAX_HEADS:
-                break
+        heads = (head for line in _LINE.finditer(text) for head in _HEAD.finditer(text, *line.span()))
+        for match in islice(heads, _MAX_HEADS):
             cells.update(tables.column(*match.span("head")) or ())
         self._cells = sorted(cells)
 
