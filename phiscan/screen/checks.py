@@ -377,13 +377,25 @@ def record_number(value: str) -> Verdict:
 def record_code(value: str) -> Verdict:
     """Veto what a word such as "file" or "claim" stands before in prose: dates, years, phones, standards.
 
+    And below "Ref" of a table of results a range from a number to a greater one.
+
     >>> record_code("RC-23-55107-B").value, record_code("2019-2020").value, record_code("613-555-0199").value
     ('plausible', 'veto', 'veto')
+    >>> record_code("120-160").value, record_code("80-100").value, record_code("24-118").value
+    ('veto', 'veto', 'plausible')
     """
     years = re.fullmatch(r"(?:19|20)\d{2}[-/](?:(?:19|20)?\d{2})", value)
     dated = re.fullmatch(r"\d{1,2}[-/]\d{1,2}", value) or re.fullmatch(r"\d{3}-\d{3}-\d{4}", value)
     standard = re.match(r"(?:GS1|EAN|UPC|ISO|ICD|COVID|SARS|CPT|NDC|DIN)[- ]?\d", value, re.IGNORECASE)
-    return Verdict.VETO if years or dated or standard else record_number(value)
+    return Verdict.VETO if years or dated or standard or _is_range(value) else record_number(value)
+
+
+def _is_range(value: str) -> bool:
+    """Tell whether two numbers are limits: of one length, or the second round and a digit longer."""
+    low, dash, high = value.partition("-")
+    if not (dash and low.isdecimal() and high.isdecimal() and len(high) <= 4 and int(low) < int(high)):  # noqa: PLR2004 (longer numbers are none)
+        return False
+    return len(low) == len(high) or (len(high) == len(low) + 1 and high.endswith("0"))
 
 
 _PUBLIC = (
