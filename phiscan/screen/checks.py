@@ -391,11 +391,11 @@ def record_code(value: str) -> Verdict:
 
 
 def _is_range(value: str) -> bool:
-    """Tell whether two numbers are limits: of one length, or the second round and a digit longer."""
+    """Tell whether two numbers are limits: of one length, or the second round and little greater."""
     low, dash, high = value.partition("-")
     if not (dash and low.isdecimal() and high.isdecimal() and len(high) <= 4 and int(low) < int(high)):  # noqa: PLR2004 (longer numbers are none)
         return False
-    return len(low) == len(high) or (len(high) == len(low) + 1 and high.endswith("0"))
+    return len(low) == len(high) or (high.endswith("0") and int(high) <= 2 * int(low))
 
 
 _PUBLIC = (
