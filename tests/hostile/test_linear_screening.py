@@ -26,6 +26,7 @@ UNITS = (
     "2020-01-01 ", "January ", "12 Main Street ", "12 Main ", "12 Main St., Boston, MA 02115, ",
     "Boston, ", "in Boston ", "http://", "http://a.b/c?d=e ", "www.", "a.b@c.org ", "1.2.3.4.", "a:",
     "fe80::1 ", "PID|", "1^2~", "PID|1||2^^^H^MR||Roy^Ann\n", "diabetes ", "rue de la Montagne ",
+    "General Hospital ", "Clinique de la ", "Roy & Lee, LLC ", "zorblat pharmacy ", "in Matane, ",
 )  # fmt: skip
 
 
