@@ -15,6 +15,7 @@ One automaton of both would need a state for every pair of what each has seen so
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
@@ -36,6 +37,8 @@ REACH_CHARS = 96  # how far a match may extend around the place where its trigge
 _UNIT_CHARS = 2
 _BEHIND_BYTES = 400  # more than stands between a label and its value
 _TRIGGER_CHARS = 16  # how far behind a place a trigger may still stand in it
+_WORD_BYTE = re.compile(rb"[0-9A-Za-z\x80-\xff]")
+_LAST_WORD = re.compile(rb"[0-9A-Za-z\x80-\xff]+\Z")
 # Values that may stand without a digit; every other labelled value has one.
 WITHOUT_DIGITS = frozenset({EntityType.ORGANIZATION, EntityType.LOCATION})
 
@@ -119,7 +122,7 @@ class Scanner:
             window = text[base : base + WINDOW_CHARS + OVERLAP_CHARS]
             # A line to write on is no part of a word: the value that stands on it begins one.
             raw = window.encode("utf-8", "surrogatepass").replace(b"_", b" ")
-            stops = [(*match.span(), 0) for match in self._shapes.finditer(raw)]
+            stops = [(start, end, 0) for start, end in self._shapes_of(raw)]
             stops += ((start, end, 1) for start, end in self._labels_of(labels, raw))
             if not stops:
                 continue
@@ -129,7 +132,7 @@ class Scanner:
             for (a, b, is_label), (start, end) in zip(stops, chars.tolist(), strict=True):
                 if start >= WINDOW_CHARS or base + start < done[is_label]:
                     continue
-                done[is_label] = base + end
+                done[is_label] = base + (end if is_label else start + 1)
                 if not is_label:
                     yield Place(base + start, base + end, self._which(raw, a, b))
                 elif whole_word(window, start, end) and not _is_unit(window, start, end):
@@ -149,6 +152,24 @@ class Scanner:
                 if 0 < end - label.end() <= _BEHIND_BYTES:
                     position = label.end()
                     break
+
+    def _shapes_of(self, raw: bytes) -> Iterator[tuple[int, int]]:
+        """Yield start and end, in bytes, of each shape; what ends in a word hides no shape that begins it."""
+        position: int | None = 0
+        while position is not None:
+            start_at, position = position, None
+            for found in self._shapes.finditer(raw, start_at):
+                start, end = found.span()
+                yield start, end
+                if _WORD_BYTE.match(raw, end):
+                    word = _LAST_WORD.search(raw, max(start + 1, end - _TRIGGER_CHARS), end)
+                    if (
+                        word is not None
+                        and word.start() > start
+                        and not _WORD_BYTE.match(raw, word.start() - 1)
+                    ):
+                        position = word.start()
+                        break
 
     def _which(self, raw: bytes, start: int, end: int) -> tuple[int, ...]:
         """Return the rules that fit where the scanner stopped; a trigger may begin inside what it took."""

@@ -34,6 +34,9 @@ Found = Callable[[str], set[tuple[str, str]]]
         ("Date of birth: 03/14/1962  Admitted: 2020-01-05", ("DATE", "2020-01-05")),
         ("SIN: 046 454 286", ("SIN", "046 454 286")),
         ("She is 94 years old", ("AGE_OVER_89", "94")),
+        # What may begin an address ("58  U") hides no number that begins there.
+        ("van Tassel, Petra  F 58  U0417305", ("OTHER_ID", "U0417305")),
+        ("Googoo, Rose 93F  RB004418  hip", ("OTHER_ID", "RB004418")),
         ("NPI 1234567893", ("LICENSE", "1234567893")),
         ("Medicare 1EG4-TE5-MK73", ("HEALTH_PLAN", "1EG4-TE5-MK73")),
         ("Plaque : A12 BCD", ("VEHICLE", "A12 BCD")),
