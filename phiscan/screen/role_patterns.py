@@ -80,7 +80,8 @@ TAIL: Final = re.compile(
     rf"(?:,[ ][a-zà-ÿ]{{2,6}}|[ ]\d{{3,4}}|[ ](?:EN|A|AU|ET|EST|LE|LA|SUR|AND|IS)|,[ ](?i:{ROLE}))$"
 )
 REMARK: Final = re.compile(
-    rf"(?:[ ]\((?i:{KIN})\)?|[ ](?:phn|dob|ddn|mrn|hcn|PHN|DOB|DDN|MRN|HCN)|[ ]A[ ]L['’]\w+)$"  # noqa: RUF001 (names are written with it)
+    rf"(?:[ ]\((?i:{KIN})\)?|[ ](?:phn|dob|ddn|mrn|hcn|PHN|DOB|DDN|MRN|HCN)"
+    rf"|,[ ](?:NPI|DEA|NAM|MBI|SSN|SIN|PHN)|,[ ]{KIN}|[ ]A[ ]L['’]\w+)$"  # noqa: RUF001 (names are written with it)
 )
 HEAD: Final = re.compile(
     r"^(?:(?:[^\W\d_]{2,12}[ ])?(?:Dre?|DRE?|Docteure?|DOCTEURE?)\.?|P\.A\.|OT|RN|NP|RT|SLP|LPN|RPN|MRP|SW"
