@@ -71,8 +71,8 @@ def build_screener(config: Config) -> Screener:
     organizations = OrganizationRecognizer(load_gazetteer())
     misread = MisreadRecognizer(patterns, organizations)
     columns = CheckedColumnRecognizer()
-    recognizers = (patterns, organizations, misread, columns, *build_name_recognizers(config))
-    return Screener(recognizers, load_prototypes())
+    names = build_name_recognizers(config)
+    return Screener((patterns, organizations, misread, columns, *names), load_prototypes())
 
 
 def screen(document: Document, screener: Screener) -> Screening:
