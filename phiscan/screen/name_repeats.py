@@ -6,6 +6,7 @@ import re
 import sys
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from itertools import islice
 
 from phiscan.model import EntityType, Finding, PiiBit
 from phiscan.screen.gazetteer import Gazetteer, Word
@@ -64,14 +65,19 @@ def _whole(text: str, found: Sequence[Finding], taken: Sequence[tuple[int, int]]
             known.setdefault(words, finding)
     if not known:
         return
-    places = [match.span() for match in _LETTERS.finditer(text)]
-    for number in range(len(places)):
+    firsts = {words[0] for words in known}
+    for first in _LETTERS.finditer(text):
+        if first[0] not in firsts:
+            continue
+        begin = first.start()
+        places = [
+            m.span() for m in islice(_LETTERS.finditer(text, begin, begin + _MAX_WHOLE + 1), max(_WHOLE))
+        ]
         for size in _WHOLE:
-            last = number + size - 1
-            if last >= len(places) or places[last][1] - places[number][0] > _MAX_WHOLE:
+            if len(places) < size or places[size - 1][1] - begin > _MAX_WHOLE:
                 break
-            like = known.get(tuple(text[a:b] for a, b in places[number : last + 1]))
-            start, end = places[number][0], places[last][1]
+            like = known.get(tuple(text[a:b] for a, b in places[:size]))
+            start, end = begin, places[size - 1][1]
             if like is None or "\n" in text[start:end] or _overlaps(start, end, taken):
                 continue
             yield name_finding(

@@ -167,7 +167,7 @@ class OrganizationRecognizer:
         if kind == "place":
             before = text[max(0, low - _DUE_CHARS) : low]
             is_due = (_DUE.search(before) or _BEGINS.search(before)) is not None
-            is_short = len(names) == 1 and text[:end].rpartition(" ")[2].lower() not in _SAY_ENOUGH
+            is_short = len(names) == 1 and text[low:end].rpartition(" ")[2].lower() not in _SAY_ENOUGH
             if not is_due or is_short:
                 return None
         tail = _TAIL.match(text, end)

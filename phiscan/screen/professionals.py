@@ -53,6 +53,8 @@ def _possible(pattern: re.Pattern[str]) -> Callable[[bytes], object]:
     options.never_capture = True
     options.case_sensitive = False
     loose = re.sub(r"\(\?<[!=](?:[^()\[\]]|\[[^\]]*\])*\)", "", pattern.pattern)
+    if loose.endswith("$"):  # of `re` it also matches before a last line end
+        loose = rf"{loose[:-1]}\n?$"
     loose = loose.replace(r"\b", "").replace(r"[^\W\d_]", r"[^\s\d]").replace(r"[^\W\d]", r"[^\s\d]")
     search: Callable[[bytes], object] = re2.compile(loose.replace(r"\w", r"\S").encode(), options).search
     return search
@@ -68,6 +70,8 @@ def mark_professionals(text: str, findings: Iterable[Finding]) -> list[Finding]:
     """Return the findings; names that the text gives to somebody who treats as health professionals'."""
     found = list(findings)
     people = [index for index, finding in enumerate(found) if finding.entity_type in _NAMED]
+    if not people:
+        return found
     treated = {
         frozenset(_words(text, found[index])) for index in people if _is_surely_lay(text, found[index])
     }

@@ -39,7 +39,7 @@ _BEHIND = (
     r"|[ ]?/[ ]?[a-z.]{2,12}){0,2}"
 )
 _HEAD: Final = re.compile(
-    rf"(?:(?<=[|\t,;\n\"])|(?<=[ ][ ])|\A)[ ]?(?P<head>{_BEFORE}{_WHO}{_BEHIND}"
+    rf"(?:(?<=[|\t,;\n\"])|(?<=[ ][ ])|\A)[ ]?(?=\w)(?P<head>{_BEFORE}{_WHO}{_BEHIND}"
     r"|(?:collected|drawn|assessed|given|prescribed|ordered|referred|reviewed|seen|done|checked|verified"
     r"|vaccinated|injected"
     r"|performed|triaged|screened|dispensed|reported|rx|dx|tx|charted|dictated|interpreted)[ _]by"

@@ -23,6 +23,7 @@ from phiscan.config import Config
 from phiscan.errors import ConfigError
 from phiscan.model import Document, Finding
 from phiscan.model import Span as Place
+from phiscan.screen.checked_columns import CheckedColumnRecognizer
 from phiscan.screen.gazetteer import load_gazetteer
 from phiscan.screen.misread import MisreadRecognizer
 from phiscan.screen.names import build_name_recognizers
@@ -113,7 +114,8 @@ def create(
     if identifiers:
         patterns = PatternRecognizer(load_sound_rules(config))
         organizations = OrganizationRecognizer(load_gazetteer())
-        recognizers[:0] = (patterns, organizations, MisreadRecognizer(patterns, organizations))
+        misread = MisreadRecognizer(patterns, organizations)
+        recognizers[:0] = (patterns, organizations, CheckedColumnRecognizer(), misread)
     return NamesComponent(recognizers, alignment)
 
 

@@ -23,6 +23,7 @@ _MIN_COLUMNS = 2
 Cells = list[tuple[int, int]]
 Splitter = Callable[[str, int, int], Cells]  # cuts the line [start, end) of a text into cells
 MAX_ALIGNED_ROWS = 400
+_FIRST_ROWS = 4  # that are read one by one: most headers have few below them
 _CHUNK_CHARS = 2048  # of rows that are read in one go; doubled as long as they are rows of the table
 ALIGNED_CHARS = 2  # how far from its head a cell may begin where rows do not fill every column
 
@@ -149,8 +150,10 @@ class _Block:
         split = partial(_split_at, delimiter) if delimiter else _split_spaced
         self.start, self.n_columns = position, n_columns
         self._rows, self._bounds, self._given = [], array("i"), {}
-        n_chars = _CHUNK_CHARS if delimiter else 0
-        for _ in range(MAX_COLUMN_CELLS):
+        n_chars = 0
+        for number in range(MAX_COLUMN_CELLS):
+            if number == _FIRST_ROWS and delimiter:
+                n_chars = _CHUNK_CHARS
             if n_chars:
                 begun = position
                 position = self._read_plain_rows(delimiter, position, n_chars)

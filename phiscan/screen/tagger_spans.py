@@ -98,7 +98,8 @@ def is_cell(text: str, start: int, end: int) -> bool:
 
 def line_around(text: str, start: int, end: int) -> str:
     """Return what stands around a span in its line, without the span."""
-    low = max(text.rfind("\n", 0, start) + 1, start - _LINE_REACH)
+    reach = max(0, start - _LINE_REACH)
+    low = max(text.rfind("\n", reach, start) + 1, reach)
     high = text.find("\n", end, end + _LINE_REACH)
     return text[low:start] + " " + text[end : end + _LINE_REACH if high < 0 else high]
 
