@@ -15,7 +15,7 @@ from phiscan.model import Document, EntityType, Finding, PiiBit, Reason, Span
 from phiscan.screen.name_tokens import name_finding
 from phiscan.screen.passages import Passage, Piece
 from phiscan.screen.patterns import bits_of
-from phiscan.screen.x12_fields import CHANNELS, DAYS, DESKS, NUMBERS, QUALIFIED, STAFF
+from phiscan.screen.x12_fields import CHANNELS, DAYS, DESKS, NUMBERS, QUALIFIED, SHOWN, STAFF
 
 SCORE = 0.95
 SOURCE = "x12"
@@ -130,7 +130,7 @@ def _read(segment: _Segment, *, is_staff: bool) -> Iterator[Finding]:
         case "NM1":
             yield from _party(segment, health=is_staff)
         case "N1":
-            yield from _organization(segment, 2, segment.get(1))
+            yield from _organization(segment, 2, _role(segment))
         case "SBR":
             yield from _organization(segment, 4)
         case "DMG":
@@ -148,7 +148,7 @@ def _read(segment: _Segment, *, is_staff: bool) -> Iterator[Finding]:
 
 def _party(segment: _Segment, *, health: bool) -> Iterator[Finding]:
     """Yield the name of a person (last, first, middle, prefix, suffix) or of an organization."""
-    code = segment.get(1)
+    code = _role(segment)
     if segment.get(2) == "2" or (segment.get(2) != "1" and not segment.get(4)):
         yield from _organization(segment, 3, code)
         return
@@ -173,7 +173,7 @@ def _contact(segment: _Segment, *, health: bool) -> Iterator[Finding]:
         bits = frozenset({PiiBit.FIRST_NAME, PiiBit.LAST_NAME} if len(words) > 1 else {PiiBit.LAST_NAME})
         yield name_finding(
             span.start, span.end, health=health, bits=bits, source=f"names.{SOURCE}", score=SCORE,
-            reason=("label", _where(segment, 2, segment.get(1))),
+            reason=("label", _where(segment, 2, _role(segment))),
         )  # fmt: skip
     for number in (3, 5, 7):
         kind = CHANNELS.get(segment.get(number))
@@ -232,13 +232,14 @@ def _is_day(digits: str) -> bool:
     return True
 
 
+def _role(segment: _Segment) -> str:
+    """Return whose name it is if that is a code of the guides: no text gets into reasons."""
+    return segment.get(1) if segment.get(1) in SHOWN else ""
+
+
 def _where(segment: _Segment, number: int, qualifier: str = "") -> str:
-    """Return a place as the guides write it: NM109 MI."""
-    return (
-        f"{segment.name}{number:02d} {qualifier}".rstrip()
-        if qualifier.isalnum()
-        else f"{segment.name}{number:02d}"
-    )
+    """Return a place as the guides write it (NM109 MI); the qualifier is one of a list."""
+    return f"{segment.name}{number:02d} {qualifier}".rstrip()
 
 
 def _found(kind: EntityType, segment: _Segment, number: int, qualifier: str = "") -> Finding:

@@ -72,6 +72,16 @@ def test_says_which_element_and_which_qualifier() -> None:
 
 
 @pytest.mark.parametrize(
+    "segments",
+    ["NM1*SMITHSON*1*Roy*Ann~", "NM1*SMITHSON*2*West Clinic~", "N1*SMITHSON*West Clinic~",
+     "PER*ANNROY4165550199*Ann Roy~"],
+)  # fmt: skip
+def test_no_text_of_the_document_is_a_reason(segments: str) -> None:
+    (finding,) = X12Recognizer().recognize(Document(START + segments, (), "text/plain"))
+    assert [reason.detail for reason in finding.reasons] in (["NM103"], ["N102"], ["PER02"])
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "",
