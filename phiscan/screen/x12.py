@@ -28,6 +28,7 @@ _SHORT_DAY = re.compile(r"\d{6}")
 _NAME = re.compile(r"[A-Z][A-Z0-9]{1,2}")
 _MIN_LETTERS = 3  # of an organization's name
 _MIN_ID = 2
+_LETTERS = re.compile(r"[^\W\d_]{2}")  # of text: what one letter says names nobody
 _MIN_PHONE = 7  # digits
 _TEXT = {"NTE": 2, "MSG": 1, "K3": 1}
 
@@ -65,8 +66,11 @@ def is_interchange(text: str) -> bool:
 
 
 def passages(text: str) -> Iterator[Passage]:
-    """Yield the notes and messages of an interchange."""
-    for segment in _segments(text):
+    """Yield the notes and messages of an interchange, and the text that is no segment of it."""
+    for segment in _parts(text):
+        if isinstance(segment, Span):
+            yield [Piece(segment.start, segment.end, segment.of(text))]
+            continue
         number = _TEXT.get(segment.name, 0)
         if number and any(char.isalpha() for char in segment.get(number)):
             span = segment.span(number, number)
@@ -88,7 +92,14 @@ class X12Recognizer:
 
 
 def _segments(text: str) -> Iterator[_Segment]:
-    """Yield the segments of all interchanges; without an envelope, those between ``~`` or line ends."""
+    return (part for part in _parts(text) if isinstance(part, _Segment))
+
+
+def _parts(text: str) -> Iterator[_Segment | Span]:
+    """Yield the segments of all interchanges, and the stretches of text between and behind them.
+
+    Without an envelope, segments are what stands between ``~`` or line ends.
+    """
     heads = list(_ISA.finditer(text)) if "ISA" in text else []
     first = heads[0].start() if heads else len(text)
     if text.find("NM1*", 0, first) >= 0 or _BARE.match(text, 0, first):
@@ -106,18 +117,35 @@ def _segments(text: str) -> Iterator[_Segment]:
 
 def _split(  # noqa: PLR0917 (a stretch and its separators)
     text: str, start: int, stop: int, element: str, ends: tuple[str, ...], component: str
-) -> Iterator[_Segment]:
+) -> Iterator[_Segment | Span]:
+    beside = None  # where text that is no segment begins
     for match in re.finditer(f"[^{re.escape(''.join(ends))}]+", text[start:stop]):
         segment = match[0]
         lead = len(segment) - len(segment.lstrip("\ufeff\r\n\t "))
         elements = segment[lead:].split(element)
         if len(elements) < 2 or not _NAME.fullmatch(elements[0]):  # noqa: PLR2004 (a name and a value)
+            beside = start + match.start() if beside is None else beside
             continue
+        if beside is not None:
+            yield from _beside(text, beside, start + match.start())
+            beside = None
+        if start + match.end() == stop:  # nothing ends this one: a line end does, and text may follow
+            kept = segment[lead:].partition("\n")[0]
+            elements = kept.split(element)
+            if lead + len(kept) < len(segment):
+                beside = start + match.start() + lead + len(kept)
         starts, position = [], start + match.start() + lead
         for value in elements:
             starts.append(position)
             position += len(value) + len(element)
         yield _Segment(tuple(elements), tuple(starts), component)
+    if beside is not None:
+        yield from _beside(text, beside, stop)
+
+
+def _beside(text: str, start: int, end: int) -> Iterator[Span]:
+    if _LETTERS.search(text, start, end):
+        yield Span(start, end)
 
 
 def _read(segment: _Segment, *, is_staff: bool) -> Iterator[Finding]:

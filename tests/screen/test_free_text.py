@@ -159,3 +159,24 @@ def test_only_what_a_label_prints_is_read(found: Found) -> None:
         ("OTHER_ID", "50091472"),
         ("OTHER_ID", "H2509-02"),
     }
+
+
+NOTE = "Dear Mrs. Jeanne Gagnon,\nyou were seen with your son Luc Tremblay.\n"
+ENVELOPE = (
+    "ISA*00*          *00*          *ZZ*SENDER         *ZZ*RECEIVER       *240115*1253*^*00501"
+    "*000000905*1*P*:~"
+)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"ST*837*0001~\n{NOTE}",
+        f"ST*837*0001\n{NOTE}SE*1*0001\n",
+        f"{ENVELOPE}\n{NOTE}",
+        f"{ENVELOPE}\r\nIEA*1*000000905\r\n\r\n{NOTE}",
+        f"{ENVELOPE}{NOTE}~IEA*1*000000905~",
+    ],
+)
+def test_a_note_beside_an_interchange_is_read_whole(found: Found, text: str) -> None:
+    assert people(found, text) == {(PERSON, "Jeanne Gagnon"), (PERSON, "Luc Tremblay")}
