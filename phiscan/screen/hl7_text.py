@@ -27,6 +27,8 @@ _HOLDS = re.compile(_AT_START + r"(?:MSH|PID|FHS|BHS)\|")
 _LINE_END = re.compile(r"[\r\n]+")
 _HEAD_CHARS, _LINE_CHARS = 400, 4_000
 _GOES_ON = re.compile(r"NTE\||OBX\|[^|\n]{0,20}\|(?:FT|TX)\|")  # a text that may have lines
+# A file that a message carries, broken into lines.
+_ENCODED = re.compile(r"(?:[\r\n]+[A-Za-z0-9+/]{40,}+={0,2}(?=[\r\n]|\Z))*+")
 _TEXT_TYPES = frozenset({"TX", "FT", "ST"})
 _MAX_RESULT_WORDS = 3
 _OF_A_NAME = re.compile(r"\b(?:drs?|dre|mrs?|ms|miss|mme|mlle)\b|[,^]", re.IGNORECASE)
@@ -69,23 +71,41 @@ def is_in_message(text: str, head: int, place: int) -> bool:
 def passages(text: str) -> Iterator[Passage]:
     r"""Yield the free text of messages, a passage a field, component or repetition; and what is no message.
 
+    Lines behind a segment that are none of it are no message, too; those of a report are the report's.
+
     >>> [p.text for passage in passages("MSH|^~\\&|LAB\rNTE|1||Roy \\T\\ Fils") for p in passage]
     ['Roy ', '&', ' Fils']
     """
     text = in_lines(text)
     begin = _BEGIN if is_message(text) else _KNOWN
     starts = [(match.start(), match[0]) for match in begin.finditer(text)]
+    if not starts:
+        yield [Piece(0, len(text), text)]
+        return
     ends = [start for start, _ in starts[1:]] + [len(text)]
     if begin is _KNOWN and starts and starts[0][0]:
         yield [Piece(0, starts[0][0], text[: starts[0][0]])]
     for (start, name), end in zip(starts, ends, strict=True):
         line = _LINE_END.search(text, start, end)
         goes_on = begin is _BEGIN and _GOES_ON.match(text, start) is not None
-        stop = end if line is None or goes_on else line.start()
+        if goes_on:
+            line = _LINE_END.search(text, _value_end(text, start, end, name), end)
+        stop = end if line is None else line.start()
         if name in _PLAIN or name in _CODED:
             yield from _of_segment(text[start:stop], start, name)
-        if begin is _KNOWN and stop < end:
+        stop = _ENCODED.match(text, stop, end).end()  # type: ignore[union-attr] # it matches nothing, too
+        if stop < end and (begin is _KNOWN or not text[stop:end].isspace()):
             yield [Piece(stop, end, text[stop:end])]
+
+
+def _value_end(text: str, start: int, end: int, name: str) -> int:
+    """Return where the text of a report or remark ends: at the bar behind it, if there is one."""
+    for _ in range(_PLAIN[name] + 1):
+        bar = text.find("|", start, end)
+        if bar < 0:
+            return end
+        start = bar + 1
+    return start
 
 
 def _of_segment(segment: str, position: int, name: str) -> Iterator[Passage]:

@@ -180,3 +180,22 @@ ENVELOPE = (
 )
 def test_a_note_beside_an_interchange_is_read_whole(found: Found, text: str) -> None:
     assert people(found, text) == {(PERSON, "Jeanne Gagnon"), (PERSON, "Luc Tremblay")}
+
+
+@pytest.mark.parametrize(
+    "segments",
+    [
+        "PID|1\r",
+        "PID|1\r\n\r\n",
+        "OBX|1|TX|X||Stable||||||F\r",
+        "OBX|1|ED|X||^PDF^^Base64^JVBERi0x\n" + "QUJD" * 19 + "\n",
+    ],
+)
+def test_a_note_behind_the_segments_of_a_message_is_read_whole(found: Found, segments: str) -> None:
+    text = HEAD + segments
+    assert people(found, text) == set()
+    assert people(found, text + NOTE) == {(PERSON, "Jeanne Gagnon"), (PERSON, "Luc Tremblay")}
+
+
+def test_a_text_without_segments_is_one_passage() -> None:
+    assert [list(passage) for passage in hl7_passages("Ann Roy")] == [[Piece(0, 7, "Ann Roy")]]
