@@ -17,7 +17,13 @@ SCORE = 0.7  # the data may also name a ward or a form
 
 # What sets a printer up may stand before the first label: "CT~~CD,~CC^~CT~".
 _HEAD = re.compile(r"\s*(?:CT~~CD,|[~^])")
-_DATA = re.compile(r"\^F[DVX]([^^]+)")
+# The data of fields; and what stands behind a command without values, or before the first, is no part of a
+# label. A command for the printer itself ends at the first space, one with a picture behind the picture.
+_TEXT = r"(?:[^~^]++|\^(?![A-Z][A-Z0-9@])|~(?![A-Z]{2}))*+"
+_READ = re.compile(
+    rf"\^F[DVX](?P<data>[^^]+)|(?:\A(?!\s*CT~)|\^(?:FS|XA|XZ))(?P<beside>{_TEXT})"
+    rf"|~[A-Z]{{2}}[^\s~^]*+(?:\s+[0-9A-F,:]{{16,}}+(?!\S))*+(?P<behind>{_TEXT})"
+)
 _BARS = re.compile(r"\^B[A-DF-RTV-XZ0-7][^^]{0,80}(?:\^(?:F[OTHN]|BY)[^^]{0,40}){0,4}\^FD([^^]{1,200})")
 # What tells the printer how to write a code of 128 or QR, and then a number of some length.
 _NUMBER = re.compile(r"(?:[HQML][AM],|>[:;9])?((?=(?:[^\d]{0,6}\d){4})[A-Za-z0-9](?:-?[A-Za-z0-9]){5,23})\s*")
@@ -33,9 +39,11 @@ def is_label(text: str) -> bool:
 
 
 def passages(text: str) -> Iterator[Passage]:
-    """Yield the data of each field as it stands, its hexadecimal escapes too."""
-    for match in _DATA.finditer(text):
-        yield [Piece(*match.span(1), match[1])]
+    """Yield the data of each field as it stands, escapes too, and what is no part of a label."""
+    for match in _READ.finditer(text):
+        kind = match.lastgroup or "data"
+        if any(map(str.isalnum, match[kind])):
+            yield [Piece(*match.span(kind), match[kind])]
 
 
 def bar_codes(document: Document) -> Iterator[Finding]:

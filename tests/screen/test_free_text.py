@@ -199,3 +199,21 @@ def test_a_note_behind_the_segments_of_a_message_is_read_whole(found: Found, seg
 
 def test_a_text_without_segments_is_one_passage() -> None:
     assert [list(passage) for passage in hl7_passages("Ann Roy")] == [[Piece(0, 7, "Ann Roy")]]
+
+
+PRINTED = "^XA^FO50,50^FDROOM 12^FS^FO9,9^GB100,50,2^FS^XZ"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{PRINTED}\n{NOTE}",
+        f"{PRINTED}\n{NOTE}{PRINTED}",
+        f"{PRINTED}~DGR:A.GRF,64,8,\n00FF00FF00FF00FF00FF\n00FF00FF00FF00FF\n{NOTE}{PRINTED}",
+        f"CT~~CD,~CC^~CT~\n{PRINTED}\nabout ~50 or 10^9\n{NOTE}",
+        f"{PRINTED.removesuffix('^XZ')}\n{NOTE}",
+    ],
+)
+def test_a_note_beside_a_label_is_read_whole(found: Found, text: str) -> None:
+    findings = found(f"{text}MRN: 0123456\n")
+    assert findings == {(PERSON, "Jeanne Gagnon"), (PERSON, "Luc Tremblay"), ("MRN", "0123456")}
