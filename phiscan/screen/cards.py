@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import zip_longest
 
 from phiscan.model import Document, EntityType, Finding, PiiBit, Reason, Span
 from phiscan.screen.name_tokens import name_finding
@@ -17,7 +18,20 @@ from phiscan.screen.x12_fields import DESKS
 
 SCORE = 0.9
 SOURCE = "card"
-_BEGIN = re.compile(r"^BEGIN:V(CARD|CALENDAR)[ \t]*\r?$", re.MULTILINE)
+_BEGIN = re.compile(r"^BEGIN:V(CARD|CALENDAR)[ \t]*\r?$", re.MULTILINE | re.IGNORECASE)
+_END = {kind: re.compile(f"END:V{kind}", re.IGNORECASE) for kind in ("CARD", "CALENDAR")}
+# The lines of a card that nothing ends: properties and what is folded below them. A note may have "Patient:".
+_LINES = re.compile(
+    r"(?:\r?\n(?:[ \t]+[^\s][^\r\n]*|(?:[\w-]{1,40}\.)?(?:X-[\w-]+|ACTION|ADR|AGENT"
+    r"|ANNIVERSARY|ATTACH|ATTENDEE|BDAY"
+    r"|BEGIN|CALADRURI|CALSCALE|CALURI|CATEGORIES|CLASS|CLIENTPIDMAP|COMMENT|COMPLETED|CONTACT|CREATED|DEATHDATE"
+    r"|DESCRIPTION|DTEND|DTSTAMP|DTSTART|DUE|DURATION|EMAIL|END|EXDATE|FBURL|FN|FREEBUSY|GENDER|GEO|IMPP|KEY|KIND"
+    r"|LABEL|LANG|LAST-MODIFIED|LOCATION|LOGO|MAILER|MEMBER|METHOD|N|NICKNAME|NOTE|ORG|ORGANIZER|PERCENT-COMPLETE"
+    r"|PHOTO|PRIORITY|PRODID|RDATE|RECURRENCE-ID|RELATED(?:-TO)?|REPEAT|REV|ROLE|RRULE|SEQUENCE|SORT-STRING|SOUND"
+    r"|SOURCE|STATUS|SUMMARY|TEL|TITLE|TRANSP|TRIGGER|TZ(?:ID|NAME|OFFSETFROM|OFFSETTO|URL)?|UID|URL|VERSION|XML)"
+    r"[;:][^\r\n]*))*+",
+    re.IGNORECASE,
+)
 # A property, its parameters (what stands in quotes may hold a colon) and its value, over folded lines.
 _PROPERTY = re.compile(
     r"^(?:[\w-]{1,40}\.)?(?P<name>[A-Za-z-]{1,40})"
@@ -66,19 +80,18 @@ class CardRecognizer:
     def recognize(self, document: Document) -> Iterator[Finding]:
         """Yield findings; spans are half-open, in code points."""
         text = document.text
-        for start, end in _blocks(text) if "BEGIN:V" in text else ():
+        for start, end in _blocks(text) if ":V" in text or ":v" in text else ():
             for match in _PROPERTY.finditer(text, start, end):
                 yield from _read(match)
 
 
 def _blocks(text: str) -> Iterator[tuple[int, int]]:
-    begin = _BEGIN.search(text)
-    while begin is not None:
-        mark = f"END:V{begin[1]}"
-        end = text.find(mark, begin.end())
-        end = len(text) if end < 0 else end + len(mark)
-        yield begin.start(), end
-        begin = _BEGIN.search(text, end)
+    """Yield where each card begins and ends; one without an end is over where its lines are."""
+    begins = list(_BEGIN.finditer(text))
+    for begin, following in zip_longest(begins, begins[1:]):
+        stop = len(text) if following is None else following.start()
+        end = _END[begin[1].upper()].search(text, begin.end(), stop) or _LINES.match(text, begin.end(), stop)
+        yield begin.start(), begin.end() if end is None else end.end()
 
 
 def _as_meant(text: str, start: int, end: int) -> Passage:

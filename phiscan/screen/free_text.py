@@ -46,7 +46,14 @@ _MESSAGES: _Formats = (
         re.compile(r"\((?:0x)?00(?:08|10), ?(?:0x)?[0-9A-Fa-f]{4}\)"),
     ),
 )
-_CARDS: _Formats = ((holds_cards, card_passages, ("BEGIN:V",), re.compile(r"BEGIN:V(?:CARD|CALENDAR)")),)
+_CARDS: _Formats = (
+    (
+        holds_cards,
+        card_passages,
+        (":V", ":v"),
+        re.compile(r"^BEGIN:V(?:CARD|CALENDAR)", re.MULTILINE | re.IGNORECASE),
+    ),
+)
 _LABELS: _Formats = ((is_label, zpl_passages, ("^XA",), re.compile(r"\^XA")),)
 _FIELDS = "#fields"  # where an extractor repeats the fields of a message behind their names
 _SOURCES = frozenset(

@@ -63,3 +63,16 @@ def test_a_calendar_within_other_text(found: Found) -> None:
         ("PERSON", "Jeanne Gagnon"), ("HEALTH_PROFESSIONAL", "Wei Chen"), ("PERSON", "Tremblay, Marie: new"),
         ("PERSON", "Luc\n  Gagnon"), ("PERSON", "Sylvie Ro\n y"), ("PERSON", "Helen Marsh"),
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "card",
+    ["BEGIN:VCARD\nFN:Peter Okafor\n\n",
+     "BEGIN:VCARD\r\nVERSION:3.0\r\nNOTE:he\r\n  called\r\nFN:Peter Okafor\r\n",
+     "begin:vcard\nfn:Peter Okafor\nend:vcard\n", "BEGIN:VCARD\nFN:Peter Okafor\nPatient: came in\n"],
+)  # fmt: skip
+@pytest.mark.parametrize("behind", ["", CARD.format("FN:Sylvie Roy")])
+def test_a_note_behind_a_card_without_an_end_is_read(found: Found, card: str, behind: str) -> None:
+    text = f"{card}Dear Mrs. Jeanne Gagnon,\nyou were seen with your son Luc Tremblay.\n{behind}"
+    people = {value for kind, value in found(text) if kind == "PERSON"}
+    assert people == {"Peter Okafor", "Jeanne Gagnon", "Luc Tremblay"} | ({"Sylvie Roy"} if behind else set())
