@@ -21,18 +21,23 @@ SOURCE = "dicom"
 # (0010,0010) PN [ROY^ANN]  |  (0010, 0010) Patient's Name    PN: 'ROY^ANN'  |  ... VR=<PN> VL=<8> <ROY^ANN >
 _LINE = re.compile(
     r"^[ \t>]{0,40}\((?:0x)?(?P<group>[0-9A-Fa-f]{4}), ?(?:0x)?(?P<element>[0-9A-Fa-f]{4})\)"
-    r"(?:[ \t]{1,4}(?P<vr>[A-Z]{2})[ \t]\[(?P<value>[^\n\]]{0,2000})"
-    r"|[ \t][^\n]{0,90}?[ \t](?P<vr2>[A-Z]{2}): (?P<value2>[^\n]{0,2000})"
-    r"|[^\n<]{0,90}VR=<(?P<vr3>[A-Z]{2})>[^\n<]{0,20}VL=<[^\n<>]{0,20}>[ \t]{0,8}<(?P<value3>[^\n<>]{0,2000})"
+    r"(?:[ \t]{1,4}(?P<vr>[A-Z]{2})[ \t]\[(?P<value>[^\n]*(?=\])|[^\n]*)"
+    r"|[ \t][^\n]{0,90}?[ \t](?P<vr2>[A-Z]{2}): (?P<value2>[^\n]*)"
+    r"|[^\n<]{0,90}VR=<(?P<vr3>[A-Z]{2})>[^\n<]{0,20}VL=<[^\n<>]{0,20}>[ \t]{0,8}"
+    r"<(?P<value3>[^\n]*(?=>)|[^\n]*)"
     r"|)[^\n]*",
     re.MULTILINE,
 )
 _REMARK = re.compile(
     r"[ \t]*(?:#[ \t]*(?:dicom-|used transfersyntax|$)|dataset\.file_meta|-{5})", re.IGNORECASE
 )
-_MIN_LINES, _HEAD_CHARS = 2, 600
+_MIN_LINES = 2
+_REACH = 2_200  # how far from what is found its line may begin and end
 _TEXT = frozenset({"LT", "ST", "UC", "UT"})
 _WORDS = _TEXT | {"LO", "SH", "PN", "UN", "UR", "DA", "DT", "AS"}  # what may identify, by its representation
+_DESCRIPTIONS = frozenset({"0008,1030", "0032,1060", "0040,0254"})  # of a study or procedure, by people
+_BEHIND = re.compile(r"[\]>]?\s*(?:#|\Z)")  # what programs write behind a value
+_BLANK = " \t\r\0"
 _DAY = re.compile(r"((?:18|19|20)\d{6})(?:\d{2,6}(?:\.\d{1,6})?)?")
 _AGE = re.compile(r"(\d{3})Y")
 _OLD = 90
@@ -81,21 +86,28 @@ def passages(text: str) -> Iterator[Passage]:
         yield from _between(text, done, match.start())
         done = match.end()
         element = _element(match)
-        if element is not None and element.representation in _TEXT and element.tag not in _KINDS:
+        if element is not None and (
+            element.tag in _DESCRIPTIONS or (element.representation in _TEXT and element.tag not in _KINDS)
+        ):
             yield [Piece(element.start, element.start + len(element.value), element.value)]
     yield from _between(text, done, len(text))
 
 
 def is_tag(text: str, span: Span) -> bool:
     """Tell whether what was found reaches out of the value of its line, or is in one that holds no words."""
-    start = text.rfind("\n", max(0, span.start - 2_200), span.start) + 1
-    match = _LINE.match(text, start)
+    first = max(0, span.start - _REACH)
+    start = text.rfind("\n", first, span.start) + 1
+    if not start and first:
+        return False  # in a line that long it is no tag
+    stop = text.find("\n", span.end, span.end + _REACH)
+    is_cut = stop < 0 and span.end + _REACH < len(text)  # and what is read of the value, too
+    match = _LINE.match(text, start, span.end + _REACH if stop < 0 else stop)
     element = _element(match) if match is not None else None
     return match is not None and not (
         element is not None
         and element.representation in _WORDS
         and element.start <= span.start
-        and span.end <= element.start + len(element.value)
+        and (is_cut or span.end <= element.start + len(element.value))
     )
 
 
@@ -122,12 +134,17 @@ def _between(text: str, start: int, end: int) -> Iterator[Passage]:
 def _element(match: re.Match[str]) -> _Element | None:
     for kind, name in (("vr", "value"), ("vr2", "value2"), ("vr3", "value3")):
         if match[kind] is not None:
-            value = match[name].strip(" \t\0")
-            start = match.start(name) + len(match[name]) - len(match[name].lstrip(" \t\0"))
+            raw, tag = match[name], f"{match['group']},{match['element']}".upper()
+            if (match[kind] in _TEXT or tag in _DESCRIPTIONS) and not _BEHIND.match(
+                match.string, match.end(name), match.end()
+            ):
+                raw = match.string[match.start(name) : match.end()]  # that bracket was of the text
+            value = raw.strip(_BLANK)
+            start = match.start(name) + len(raw) - len(raw.lstrip(_BLANK))
             if value[:1] in {"'", '"', "["}:
                 inner = value.strip("'\"[] ")
                 start, value = start + value.index(inner) if inner else start, inner
-            return _Element(f"{match['group']},{match['element']}".upper(), match[kind], start, value)
+            return _Element(tag, match[kind], start, value)
     return None
 
 

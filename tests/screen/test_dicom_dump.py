@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from phiscan.model import Document
-from phiscan.screen.dicom_dump import ListingRecognizer
+from phiscan.model import Document, Span
+from phiscan.screen.dicom_dump import ListingRecognizer, is_tag, passages
 
 Found = Callable[[str], set[tuple[str, str]]]
 
@@ -74,3 +74,38 @@ def test_leaves_what_names_nobody(line: str) -> None:
 def test_what_stands_around_a_listing_is_read(found: Found) -> None:
     text = f"Dear Mrs. Jeanne Gagnon,\nyour scan:\n{DCMDUMP}"
     assert ("PERSON", "Jeanne Gagnon") in found(text)
+
+
+@pytest.mark.parametrize("tag", ["0008,1030) LO", "0032,1060) LO", "0040,0254) SH"])
+def test_descriptions_are_read_for_names(found: Found, tag: str) -> None:
+    text = f"(0008,0060) CS [CT]\n({tag} [Came with her son Luc Tremblay]  # 30, 1 Description\n"
+    assert found(text) == {("PERSON", "Luc Tremblay")}
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["Seen [in clinic] with her son Luc Tremblay",
+     "was seen and went home, " * 100 + "with her son Luc Tremblay",
+     "with her son Luc Tremblay, " + "was seen and went home, " * 200],
+)  # fmt: skip
+@pytest.mark.parametrize(
+    "line",
+    [
+        "(0010,4000) LT [{}]  # 30, 1 PatientComments",
+        "(0010, 4000) Comments   LT: '{}'",
+        "(0010,4000) LT [{}",
+    ],
+)
+def test_a_value_runs_to_its_last_bracket(found: Found, value: str, line: str) -> None:
+    text = f"(0008,0060) CS [CT]\n{line.format(value)}\n(0008,0060) CS [CT]\n"
+    ((piece,),) = passages(text)
+    assert piece.text == text[piece.start : piece.end]
+    assert piece.text.startswith(value.strip())
+    assert found(text) == {("PERSON", "Luc Tremblay")}
+
+
+def test_what_stands_far_from_the_start_of_its_line_is_no_tag() -> None:
+    text = "(0008,0060) CS [CT]\n" + "a " * 3_000 + "Ann\n"
+    start = text.index("Ann")
+    assert not is_tag(text, Span(start, start + 3))
+    assert is_tag(text, Span(1, 5))
