@@ -64,7 +64,7 @@ _CODE_CHARS = 2
 _OBSERVED = re.compile(
     r"OBX\|\d{0,6}\|(?:[A-Z]{2,3}\|)?$"
 )  # before the type of a value, or before its question
-_AHEAD = 14  # more than that
+_AHEAD = 16  # as many characters as that has
 
 
 def in_free_text(document: Document, read: _Read) -> Iterator[Finding]:

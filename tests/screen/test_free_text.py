@@ -197,6 +197,11 @@ def test_a_note_behind_the_segments_of_a_message_is_read_whole(found: Found, seg
     assert people(found, text + NOTE) == {(PERSON, "Jeanne Gagnon"), (PERSON, "Luc Tremblay")}
 
 
+def test_the_question_of_a_value_is_a_code(screener: Screener) -> None:
+    text = f"{HEAD}OBX|123456|ABC|046 454 286||5\r"
+    assert not [f for f in screen(Document(text, (), ""), screener).findings if "046" in f.span.of(text)]
+
+
 def test_a_text_without_segments_is_one_passage() -> None:
     assert [list(passage) for passage in hl7_passages("Ann Roy")] == [[Piece(0, 7, "Ann Roy")]]
 
