@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from phiscan.model import EntityType, Finding, Reason, Span
-from phiscan.screen.gazetteer import Gazetteer, fold
+from phiscan.screen.gazetteer import Gazetteer
 from phiscan.screen.name_tokens import UPPER
 from phiscan.screen.patterns import bits_of
 
@@ -50,12 +50,7 @@ def _tail(text: str, position: int, gazetteer: Gazetteer) -> tuple[int, int]:
         if part is None or not _STOP.match(text, part.end()):
             break
         first = part.start() if first < 0 else first
-        if _POSTAL.search(part[0]) or _is_place(gazetteer, part[0]):
+        if _POSTAL.search(part[0]) or gazetteer.is_place(part[0]):
             certain = part.end()
         position = part.end()
     return first, certain
-
-
-def _is_place(gazetteer: Gazetteer, name: str) -> bool:
-    folded = fold(name)
-    return folded in gazetteer.places or folded in gazetteer.towns

@@ -305,6 +305,19 @@ def _is_date(year: int, month: int, day: int) -> bool:
     return 1850 <= year <= 2100  # noqa: PLR2004 (stated in numeric_date)
 
 
+def is_day(digits: str) -> bool:
+    """Tell whether eight digits are a day, year first, as the fields of messages write it.
+
+    >>> is_day("20240229"), is_day("20230229")
+    (True, False)
+    """
+    try:
+        dt.datetime.strptime(digits, "%Y%m%d")  # noqa: DTZ007 (a day on any calendar)
+    except ValueError:
+        return False
+    return True
+
+
 def written_date(value: str) -> Verdict:
     """Veto a written date whose day is beyond its month.
 

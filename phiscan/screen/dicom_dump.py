@@ -5,13 +5,13 @@ Source: DICOM PS3.6 (data elements), PS3.5 (value representations), PS3.15 annex
 
 from __future__ import annotations
 
-import datetime as dt
 import re
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
 from phiscan.model import Document, EntityType, Finding, PiiBit, Reason, Span
+from phiscan.screen.checks import is_day
 from phiscan.screen.name_tokens import name_finding
 from phiscan.screen.passages import Passage, Piece
 from phiscan.screen.patterns import bits_of
@@ -155,7 +155,7 @@ def _read(element: _Element) -> Iterator[Finding]:
     if element.representation == "PN":
         yield from _names(element)
     elif day is not None:
-        if _is_day(day[1]):
+        if is_day(day[1]):
             is_birth = element.tag == "0010,0030"
             yield _found(EntityType.DATE_OF_BIRTH if is_birth else EntityType.DATE, element)
     elif age is not None and int(age[1]) >= _OLD:
@@ -178,14 +178,6 @@ def _names(element: _Element) -> Iterator[Finding]:
                 source=f"names.{SOURCE}", score=SCORE, reason=("label", f"({element.tag})"),
             )  # fmt: skip
         position += len(value) + 1
-
-
-def _is_day(digits: str) -> bool:
-    try:
-        dt.datetime.strptime(digits, "%Y%m%d")  # noqa: DTZ007 (a day on any calendar)
-    except ValueError:
-        return False
-    return True
 
 
 def _found(kind: EntityType, element: _Element) -> Finding:

@@ -113,6 +113,11 @@ class Gazetteer:
             self._memory[word] = flags
         return flags
 
+    def is_place(self, name: str) -> bool:
+        """Tell whether a name is that of a place or town of the lists."""
+        key = fold(name)
+        return key in self.places or key in self.towns
+
     def _look_up(self, key: str) -> int:
         flags = self._flags.get(key, 0)
         parts = key.split("-") if "-" in key else [key]

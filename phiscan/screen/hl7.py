@@ -6,12 +6,11 @@ characters ``|^~&``. Source: HL7 v2.9, chapter 2A (data types CX, DTM, EI, HD, P
 
 from __future__ import annotations
 
-import datetime as dt
 import re
 from collections.abc import Iterator, Sequence
 
 from phiscan.model import Document, EntityType, Finding, PiiBit, Reason, Span
-from phiscan.screen.checks import Verdict, npi, ssn
+from phiscan.screen.checks import Verdict, is_day, npi, ssn
 from phiscan.screen.hl7_fields import AUTHORITIES, CODES, DATED, FIELDS, OBSERVED, STRAY, Kind, Part
 from phiscan.screen.name_tokens import name_finding
 from phiscan.screen.patterns import bits_of
@@ -97,11 +96,8 @@ def _stray(name: str, number: str, kind: EntityType) -> EntityType:
 def _stamps(field: str, position: int, where: str) -> Iterator[Finding]:
     """Yield the components of a field that are a day, with or without its time and zone."""
     for match in _STAMP.finditer(field):
-        try:
-            dt.datetime.strptime(match[1], "%Y%m%d")  # noqa: DTZ007 (a day on any calendar)
-        except ValueError:
-            continue
-        yield _found(EntityType.DATE, position + match.start(), len(match[0]), where)
+        if is_day(match[1]):
+            yield _found(EntityType.DATE, position + match.start(), len(match[0]), where)
 
 
 def _repetitions(field: str, position: int) -> Iterator[tuple[int, str]]:

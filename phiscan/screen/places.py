@@ -59,9 +59,8 @@ def _place(text: str, tokens: Sequence[Token], index: int, gazetteer: Gazetteer)
         name = text[tokens[index].start : last.end]
         if len(name) > 40 or "\n" in name:  # noqa: PLR2004 (no place of the list is longer)
             continue
-        folded = fold(name)
-        if folded in gazetteer.places or folded in gazetteer.towns:
-            return length, folded not in gazetteer.places
+        if gazetteer.is_place(name):
+            return length, fold(name) not in gazetteer.places
     return 0, False
 
 

@@ -6,12 +6,12 @@ Source: X12 005010 implementation guides 837, 835, 834, 270/271 and 278; X12.5 (
 
 from __future__ import annotations
 
-import datetime as dt
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from phiscan.model import Document, EntityType, Finding, PiiBit, Reason, Span
+from phiscan.screen.checks import is_day
 from phiscan.screen.name_tokens import name_finding
 from phiscan.screen.passages import Passage, Piece
 from phiscan.screen.patterns import bits_of
@@ -242,7 +242,7 @@ def _days(segment: _Segment, number: int, kind: EntityType = EntityType.DATE) ->
         match = _DAY.fullmatch(value)
         if match:
             for group in (1, 2):
-                if match[group] and _is_day(match[group]):
+                if match[group] and is_day(match[group]):
                     end = match.end(2) if group == 2 else match.start(2) - 1 if match[2] else match.end()  # noqa: PLR2004 (the end of a range)
                     yield _finding(
                         kind, Span(position + match.start(group), position + end), _where(segment, number)
@@ -250,14 +250,6 @@ def _days(segment: _Segment, number: int, kind: EntityType = EntityType.DATE) ->
         elif segment.name == "ISA" and _SHORT_DAY.fullmatch(value):
             yield _found(kind, segment, number)
         position += len(value) + len(segment.component)
-
-
-def _is_day(digits: str) -> bool:
-    try:
-        dt.datetime.strptime(digits, "%Y%m%d")  # noqa: DTZ007 (a day on any calendar)
-    except ValueError:
-        return False
-    return True
 
 
 def _role(segment: _Segment) -> str:
