@@ -44,26 +44,6 @@ def canonical(label: str) -> str:
     return "".join(c for c in plain if not unicodedata.combining(c))
 
 
-def label_pattern(label: str) -> str:
-    r"""Return the re2 pattern that finds a label in any of its written forms.
-
-    >>> label_pattern("dob")
-    '(?:\\b|_)dob(?:\\b|_)'
-    """
-    parts = []
-    for char in label:
-        plain = unicodedata.normalize("NFD", char)[0]
-        if char in " -'’/":  # noqa: RUF001 (names are written with it)
-            parts.append("[ _'’/.\\t-]{0,2}")  # noqa: RUF001 (names are written with it)
-        elif plain != char:
-            parts.append(f"[{char}{plain}]")
-        else:
-            parts.append(re.escape(char))
-    head = r"(?:\b|_)" if label[0].isascii() and label[0].isalnum() else ""
-    tail = r"(?:\b|_)" if label[-1].isascii() and label[-1].isalnum() else ""
-    return head + "".join(parts) + tail
-
-
 def whole_word(text: str, start: int, end: int) -> bool:
     """Tell whether no letter or digit touches ``[start, end)`` on either side.
 

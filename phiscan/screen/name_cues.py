@@ -9,7 +9,7 @@ import numpy as np
 import re2
 
 from phiscan.model import Document, Finding, PiiBit
-from phiscan.screen.context import canonical, label_pattern, whole_word
+from phiscan.screen.context import canonical, whole_word
 from phiscan.screen.gazetteer import Gazetteer, Word
 from phiscan.screen.name_kin import KinReader
 from phiscan.screen.name_tokens import (
@@ -25,6 +25,7 @@ from phiscan.screen.name_tokens import (
 from phiscan.screen.name_vetoes import load_vetoes
 from phiscan.screen.name_words import read_words
 from phiscan.screen.offsets import code_points
+from phiscan.screen.phrases import any_label
 from phiscan.screen.tables import Tables
 
 LABELS = ("label", "label_first", "label_last", "label_health")
@@ -98,13 +99,11 @@ class CueRecognizer:
             for phrase in gazetteer.cues.get(kind, ())
         }
         phrases = {phrase for kind in (*_KINDS, *_HEADS) for phrase in gazetteer.cues.get(kind, ())}
-        ordered = sorted(phrases, key=lambda p: (-len(p), p))
         options = re2.Options()
         options.max_mem = 64 << 20
         options.never_capture = True
         titles = r"\b(?:mr|mrs|ms|dr|dre|mme|mlle|prof)\b\.? {1,2}[a-z]"
-        pattern = f"(?i:{'|'.join(label_pattern(p) for p in ordered)})|{titles}"
-        self._scanner = re2.compile(pattern.encode(), options)
+        self._scanner = re2.compile(f"{any_label(phrases)}|{titles}".encode(), options)
 
     def recognize(self, document: Document) -> Iterator[Finding]:  # noqa: C901 (one kind of cue after the other)
         """Yield findings in the order of their cues; spans are half-open, in code points."""

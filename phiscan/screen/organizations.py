@@ -9,7 +9,7 @@ capitals must fill its line or cell. Source of the kinds of words: Uzuner et al.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import re2
@@ -22,6 +22,7 @@ from phiscan.screen.gazetteer import Gazetteer, fold
 from phiscan.screen.offsets import code_points
 from phiscan.screen.organization_words import BARRIER, JOINS, is_generic, is_unusual, words_before
 from phiscan.screen.patterns import MAX_HITS, bits_of
+from phiscan.screen.phrases import any_of
 
 SOURCE = "organizations"
 _SURE, _UNSURE = 0.85, 0.6
@@ -89,6 +90,7 @@ _ACRONYMS = frozenset(  # written in capitals in any text
 _SAY_ENOUGH = frozenset(
     ("regional", "memorial", "general", "gen", "territorial", "provincial", "health", "medical")
 )
+_WRITTEN = {"e": "[eéèê]", "o": "[oô]", "a": "[aàâ]", "'": "['’]"}  # noqa: RUF001 (names are written with it)
 _KINDS = ("any", "name", "suffix", "firm", "place")  # of heads that stand behind a name
 
 
@@ -102,7 +104,7 @@ class OrganizationRecognizer:
         options.max_mem = _DFA_BYTES
         options.never_capture = True
         options.log_errors = False
-        self._heads = re2.compile(_any_head(self._kinds).encode(), options)
+        self._heads = re2.compile(any_of(map(_head, self._kinds)).encode(), options)
 
     def recognize(self, document: Document) -> Iterator[Finding]:
         """Yield findings; they may overlap. Spans are half-open, in code points."""
@@ -234,9 +236,6 @@ def _kinds() -> dict[str, frozenset[str]]:
     return {word: frozenset(kinds) for word, kinds in table.items()}
 
 
-def _any_head(heads: dict[str, frozenset[str]]) -> str:
-    """Return the re2 pattern of all heads, the longest that fits; accents may stand or be missing."""
-    written = {"e": "[eéèê]", "o": "[oô]", "a": "[aàâ]", "'": "['’]"}  # noqa: RUF001 (names are written with it)
-    phrases = sorted(heads, key=lambda head: (-len(head), head))
-    patterns = ("".join(written.get(c, re.escape(c)) for c in phrase) for phrase in phrases)
-    return rf"(?i:{'|'.join(patterns)})"
+def _head(head: str) -> Sequence[str]:
+    """Return the parts of a head; accents may stand or be missing."""
+    return [_WRITTEN.get(char, re.escape(char)) for char in head]

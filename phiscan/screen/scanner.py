@@ -16,7 +16,7 @@ One automaton of both would need a state for every pair of what each has seen so
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from itertools import chain
@@ -27,8 +27,9 @@ import regex
 
 from phiscan.model import EntityType
 from phiscan.rules import Rule, RuleSet
-from phiscan.screen.context import CELL_END, GAP, JSON_FIELD, canonical, label_pattern, whole_word
+from phiscan.screen.context import CELL_END, GAP, JSON_FIELD, canonical, whole_word
 from phiscan.screen.offsets import code_points
+from phiscan.screen.phrases import NOTHING, any_label
 
 WINDOW_CHARS = 1 << 20
 OVERLAP_CHARS = 4096  # more than any match, so that what a window cuts off the next one has
@@ -48,7 +49,6 @@ _GAP_WORDS = GAP[GAP.index("(?:(?i:") : GAP.index(r")\b")] + r")\b[\W_]*){0,3}"
 # Without bounds, which would cost states, and yet linear: a run of signs is passed once for its label.
 _GAP = r"[\W_]*(?:\([^()\n]{0,30}\)[\W_]*)?" + _GAP_WORDS
 _CELL_END = CELL_END.replace(r"\w", r"\w\x{80}-\x{10FFFF}")
-_NOTHING = r"[^\x{0}-\x{10FFFF}]"
 
 
 class _Need(IntEnum):
@@ -111,8 +111,8 @@ class Scanner:
         self._shapes = _compiled([_trigger(rules[i]) for i in shapes], options)
         table, tails = _labels(ruleset)
         self._evidence = {label: tuple(evidence) for label, evidence in table.items()}
-        self._labels = _compiled([f"{_any_of(tails[tail])}{tail}" for tail in sorted(tails)], options)
-        self._label = _compiled([_any_of(chain.from_iterable(tails.values()))], options)
+        self._labels = _compiled([f"{any_label(tails[tail])}{tail}" for tail in sorted(tails)], options)
+        self._label = _compiled([any_label(chain.from_iterable(tails.values()))], options)
 
     def places(self, text: str) -> Iterator[Place]:
         """Yield where the automata stopped, in text order; a label may stand inside a shape."""
@@ -203,13 +203,7 @@ def _is_unit(text: str, start: int, end: int) -> bool:
 
 
 def _compiled(alternatives: Sequence[str], options: re2.Options) -> re2._Regexp:
-    return re2.compile("|".join(alternatives or [_NOTHING]).encode(), options)
-
-
-def _any_of(phrases: Iterable[str]) -> str:
-    """Return a pattern of any of these labels, the longest that fits; of nothing where there are none."""
-    ordered = sorted(set(phrases), key=lambda phrase: (-len(phrase), phrase))
-    return f"(?i:{'|'.join(label_pattern(phrase) for phrase in ordered) or _NOTHING})"
+    return re2.compile("|".join(alternatives or [NOTHING]).encode(), options)
 
 
 def _trigger(rule: Rule) -> str:
