@@ -47,8 +47,11 @@ WITHOUT_DIGITS = frozenset({EntityType.ORGANIZATION, EntityType.LOCATION})
 # that the real ones take, and a little more.
 _GAP_WORDS = GAP[GAP.index("(?:(?i:") : GAP.index(r")\b")] + r")\b[\W_]*){0,3}"
 # Without bounds, which would cost states, and yet linear: a run of signs is passed once for its label.
-_GAP = r"[\W_]*(?:\([^()\n]{0,30}\)[\W_]*)?" + _GAP_WORDS
-_CELL_END = CELL_END.replace(r"\w", r"\w\x{80}-\x{10FFFF}")
+_GAP = r"[\W_]*(?:\([^()\n]*\)[\W_]*)?" + _GAP_WORDS
+_CELL_END = CELL_END.replace(r"\w", r"\w\x{80}-\x{10FFFF}").replace("{1,24}", "+")
+# Letters of a word that are counted up to twenty or more: a state for every count, of which words need none.
+_COUNTED = re.compile(r"(\[(?:a-z|A-Z|\\p\{L\}[.'’-]*)\]\{[12],)[1-9][0-9]\}")  # noqa: RUF001 (names are written with it)
+_UNCOUNTED = r"\1}"
 
 
 class _Need(IntEnum):
@@ -213,7 +216,7 @@ def _trigger(rule: Rule) -> str:
     state for every set of digits seen: it falls back to its slow engine on tables of numbers.
     """
     head = "" if rule.trigger or rule.guard == "none" else r"\b"
-    pattern = f"{head}(?:{rule.trigger or rule.pattern})"
+    pattern = f"{head}(?:{_COUNTED.sub(_UNCOUNTED, rule.trigger or rule.pattern)})"
     return f"(?i:{pattern})" if rule.ignore_case else pattern
 
 
