@@ -27,7 +27,7 @@ import regex
 
 from phiscan.model import EntityType
 from phiscan.rules import Rule, RuleSet
-from phiscan.screen.context import CELL_END, GAP, JSON_FIELD, canonical, whole_word
+from phiscan.screen.context import GAP, JSON_FIELD, canonical, whole_word
 from phiscan.screen.offsets import code_points
 from phiscan.screen.phrases import NOTHING, any_label
 
@@ -48,7 +48,12 @@ WITHOUT_DIGITS = frozenset({EntityType.ORGANIZATION, EntityType.LOCATION})
 _GAP_WORDS = GAP[GAP.index("(?:(?i:") : GAP.index(r")\b")] + r")\b[\W_]*){0,3}"
 # Without bounds, which would cost states, and yet linear: a run of signs is passed once for its label.
 _GAP = r"[\W_]*(?:\([^()\n]*\)[\W_]*)?" + _GAP_WORDS
-_CELL_END = CELL_END.replace(r"\w", r"\w\x{80}-\x{10FFFF}").replace("{1,24}", "+")
+# A comma in a sentence ends no cell: the next cell of a header is short and ends, too.
+_NEXT_CELL = r"(?:[^ ]|[ ](?:[^\s,;]+[ ]){0,4}[^\s,;]*[,;\n\r])"
+_CELL_END = (
+    r"[\w\x{80}-\x{10FFFF}#]{0,6}(?: ?\([^()\n]+\))?[\"']?"
+    rf"(?:[ ]{{0,2}}(?:[\t|\n\r]|[,;]{_NEXT_CELL})|[ ]{{2}})"
+)
 # Letters of a word that are counted up to twenty or more: a state for every count, of which words need none.
 _COUNTED = re.compile(r"(\[(?:a-z|A-Z|\\p\{L\}[.'’-]*)\]\{[12],)[1-9][0-9]\}")  # noqa: RUF001 (names are written with it)
 _UNCOUNTED = r"\1}"
