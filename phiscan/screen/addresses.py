@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator, Sequence
 
 from phiscan.model import EntityType, Finding, Reason, Span
+from phiscan.screen.bits import bits_of
 from phiscan.screen.gazetteer import Gazetteer
 from phiscan.screen.name_tokens import UPPER
-from phiscan.screen.patterns import bits_of
 
 SCORE = 0.5
 MAX_PARTS = 5

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from itertools import zip_longest
 
 from phiscan.model import Document, EntityType, Finding, PiiBit, Reason, Span
+from phiscan.screen.bits import bits_of
 from phiscan.screen.name_tokens import name_finding
 from phiscan.screen.passages import Passage, Piece
-from phiscan.screen.patterns import bits_of
 from phiscan.screen.x12_fields import DESKS
 
 SCORE = 0.9

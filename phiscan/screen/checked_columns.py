@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from phiscan.model import Document, EntityType, Finding, Reason, Span
+from phiscan.screen.bits import bits_of
 from phiscan.screen.checks import Verdict, bc_phn, luhn, npi, sin
-from phiscan.screen.patterns import bits_of
 
 SCORE = 0.8
 SOURCE = "checked_column"

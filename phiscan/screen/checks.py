@@ -13,7 +13,7 @@ import importlib
 import ipaddress
 import re
 from collections.abc import Callable, Mapping
-from enum import Enum
+from enum import StrEnum
 from functools import lru_cache
 from typing import Any
 
@@ -49,7 +49,7 @@ _DIGIT = re.compile(r"\d")
 _FULL_DATE = re.compile(r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}")
 
 
-class Verdict(Enum):
+class Verdict(StrEnum):
     """What a check says of a value."""
 
     CONFIRM = "confirm"
@@ -380,6 +380,8 @@ def record_number(value: str) -> Verdict:
     >>> record_number("A12345").value, record_number("2019-01-02").value, record_number("of").value
     ('plausible', 'veto', 'veto')
     """
+    if value.isdecimal():  # as most cells of a column
+        return _plausible(len(value) >= 3)  # noqa: PLR2004 (stated above)
     if len(_alnum(value)) < 3 or len(_digits(value)) < 2:  # noqa: PLR2004 (stated above)
         return Verdict.VETO
     if re.fullmatch(r"\d{1,2}/\d{1,2}", value):  # "visit 4/10": the fourth of ten, or a day

@@ -11,10 +11,10 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from phiscan.model import Document, EntityType, Finding, PiiBit, Reason, Span
+from phiscan.screen.bits import bits_of
 from phiscan.screen.checks import is_day
 from phiscan.screen.name_tokens import name_finding
 from phiscan.screen.passages import Passage, Piece
-from phiscan.screen.patterns import bits_of
 
 SCORE = 0.95
 SOURCE = "dicom"

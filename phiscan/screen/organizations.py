@@ -17,11 +17,12 @@ import re2
 from phiscan.config import data_dir
 from phiscan.dictionaries import load_dictionary
 from phiscan.model import Document, EntityType, Finding, Reason, Span
+from phiscan.screen.bits import bits_of
 from phiscan.screen.context import whole_word
 from phiscan.screen.gazetteer import Gazetteer, fold
 from phiscan.screen.offsets import code_points
 from phiscan.screen.organization_words import BARRIER, JOINS, is_generic, is_unusual, words_before
-from phiscan.screen.patterns import MAX_HITS, bits_of
+from phiscan.screen.patterns import MAX_HITS
 from phiscan.screen.phrases import any_of
 
 SOURCE = "organizations"

@@ -13,136 +13,22 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
-
-import regex
+from functools import partial
+from itertools import chain
 
 from phiscan.errors import RuleError
-from phiscan.model import Document, EntityType, Finding, PiiBit, Reason, Span
-from phiscan.rules import Rule, RuleSet
+from phiscan.model import Document, EntityType, Finding, Reason, Span
+from phiscan.rules import RuleSet
 from phiscan.screen.cells import AMONG_WORDS, numbers
-from phiscan.screen.checks import CHECKS, CONFIRM_RATE, Verdict
-from phiscan.screen.context import (
-    GAP,
-    GAP_CHARS,
-    JSON_FIELD,
-    JSON_GAP,
-    JSON_REACH,
-    Surroundings,
-)
+from phiscan.screen.checks import CHECKS, Verdict
+from phiscan.screen.compiled_rule import TIMEOUT_S, CompiledRule, Judged
+from phiscan.screen.context import GAP_CHARS, JSON_FIELD, JSON_REACH, Surroundings
 from phiscan.screen.scanner import REACH_CHARS, WITHOUT_DIGITS, Evidence, Place, Scanner
 from phiscan.screen.tables import Tables
 
 MAX_HITS = 20_000  # places of one kind examined in one file; beyond, every n-th is, and the findings say so
-TIMEOUT_S = 2.0  # of one match of one rule at one place
-MIN_SCORE = 0.4
-NEAR_GAIN = 0.5  # share of the remaining doubt that a near word takes away
-NEGATIVE_FACTOR = 0.4
-
-BITS = {
-    EntityType.HEALTH_PROFESSIONAL: PiiBit.HEALTH_PROFESSIONAL,
-    EntityType.ORGANIZATION: PiiBit.ORGANIZATION,
-    EntityType.STREET_ADDRESS: PiiBit.STREET_ADDRESS,
-    EntityType.LOCATION: PiiBit.LOCATION,
-    EntityType.POSTAL_CODE: PiiBit.LOCATION,
-    EntityType.DATE: PiiBit.DATE,
-    EntityType.DATE_OF_BIRTH: PiiBit.DATE,
-    EntityType.AGE_OVER_89: PiiBit.AGE_OVER_89,
-    EntityType.PHONE: PiiBit.PHONE,
-    EntityType.FAX: PiiBit.FAX,
-    EntityType.EMAIL: PiiBit.EMAIL,
-    EntityType.SIN: PiiBit.SIN,
-    EntityType.SSN: PiiBit.SSN,
-    EntityType.HEALTH_CARD: PiiBit.HEALTH_CARD,
-    EntityType.PASSPORT: PiiBit.PASSPORT,
-    EntityType.DRIVER_LICENSE: PiiBit.DRIVER_LICENSE,
-    EntityType.MRN: PiiBit.MRN,
-    EntityType.HEALTH_PLAN: PiiBit.HEALTH_PLAN,
-    EntityType.ACCOUNT: PiiBit.ACCOUNT,
-    EntityType.CREDIT_CARD: PiiBit.ACCOUNT,
-    EntityType.LICENSE: PiiBit.LICENSE,
-    EntityType.VEHICLE: PiiBit.VEHICLE,
-    EntityType.DEVICE: PiiBit.DEVICE,
-    EntityType.URL: PiiBit.URL,
-    EntityType.IP: PiiBit.IP,
-    EntityType.BIOMETRIC: PiiBit.BIOMETRIC,
-    EntityType.OTHER_ID: PiiBit.OTHER_ID,
-}
-_GUARDS = {
-    "word": (r"(?<![^\W_])", r"(?![^\W_])"),
-    # A number is not a part of a longer one: no digit behind a separator on either side.
-    "number": (r"(?<![^\W_])(?<!\.)(?<!\d[-/.:+])(?<!\w-)", r"(?![^\W_])(?![-/.:+]\d)"),
-    "none": ("", ""),
-}
-
-
+_CELLS_AT_ONCE = 512
 _DIGIT = re.compile(r"\d")
-
-
-def bits_of(entity_type: EntityType) -> frozenset[PiiBit]:
-    """Return the PII characteristics that a finding of this type shows (a person's depend on its parts)."""
-    bit = BITS.get(entity_type)
-    return frozenset() if bit is None else frozenset({bit})
-
-
-_Seen = tuple[Evidence | None, str, Verdict | None, int]  # label, where it stood, the check, words near by
-
-
-@dataclass(frozen=True, slots=True)
-class _Judged:
-    """What becomes of every match of one rule of which the same was seen."""
-
-    refused: bool
-    entity_type: EntityType
-    score: float
-    bits: frozenset[PiiBit]
-    reasons: tuple[Reason, ...]
-
-
-class CompiledRule:
-    """A rule with its expressions, compiled when first needed (compiling all would slow every start)."""
-
-    def __init__(self, rule: Rule, surroundings: Surroundings | None) -> None:
-        self.rule = rule
-        self.bits = bits_of(rule.entity_type)
-        self.check = CHECKS[rule.check] if rule.check else None
-        self.surroundings = surroundings
-        self.reach = REACH_CHARS if rule.trigger else 0
-        self._judged: dict[_Seen, _Judged] = {}
-
-    def judged(self, seen: _Seen) -> _Judged:
-        """Return what becomes of a match; in a dense table thousands of matches share it."""
-        if seen not in self._judged:
-            self._judged[seen] = _weighed(self, seen)
-        return self._judged[seen]
-
-    @cached_property
-    def at_hit(self) -> regex.Pattern[str]:
-        """Match the value anywhere, with the guards at its ends."""
-        head, tail = _GUARDS[self.rule.guard]
-        return self._compile(f"{head}(?:{self.rule.pattern}){tail}")
-
-    @cached_property
-    def after_label(self) -> regex.Pattern[str]:
-        """Match the value right behind a label."""
-        return self._behind(GAP)
-
-    @cached_property
-    def in_json(self) -> regex.Pattern[str]:
-        """Match the value behind a label, or in the JSON field "value" that follows it."""
-        return self._behind(JSON_GAP)
-
-    def _behind(self, gap: str) -> regex.Pattern[str]:
-        tail = _GUARDS[self.rule.guard][1]
-        return self._compile(f"{gap}(?:(?<![^\\W_])|(?=\\W))(?P<value_>{self.rule.pattern}){tail}")
-
-    @cached_property
-    def in_cell(self) -> regex.Pattern[str]:
-        """Match a whole cell of a table."""
-        return self._compile(self.rule.pattern)
-
-    def _compile(self, pattern: str) -> regex.Pattern[str]:
-        return regex.compile(pattern, regex.IGNORECASE if self.rule.ignore_case else 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,12 +61,12 @@ class PatternRecognizer:
     def weigh(self, document: Document) -> Iterator[Finding | Refused]:
         """Yield findings, and what was vetoed among them."""
         text = document.text
-        places = list(self._scanner.places(text))
+        in_json = JSON_FIELD in text
+        places = list(self._scanner.places(text, in_json=in_json))
         # Dense kinds are sampled each by itself: a million dates must not hide the one number among them.
         kinds = Counter(place.rules for place in places if not place.evidence)
         reached: Counter[tuple[int, ...]] = Counter()
         tables = Tables(text)
-        in_json = JSON_FIELD in text
         labelled: set[tuple[int, int, int]] = set()
         shaped: set[tuple[int, int, int]] = set()
         for place in places:
@@ -249,16 +135,15 @@ def _in_cells(
     compiled: CompiledRule, text: str, cells: Sequence[tuple[int, int]], item: Evidence
 ) -> Iterator[tuple[int, Finding | Refused]]:
     """Weigh the cells below a header; what is seen of one is mostly what was seen of the one before."""
-    matches, check = compiled.in_cell.fullmatch, compiled.check
+    check = compiled.check
     verdict: Verdict | None = None
-    judged: _Judged | None = None
-
-    def fits(start: int, end: int) -> bool:
-        return matches(text, start, end, timeout=TIMEOUT_S) is not None
-
+    judged: Judged | None = None
+    fits = partial(compiled.fills, text)
     among_words = compiled.rule.entity_type in AMONG_WORDS
-    for cell in cells:
-        places = [cell] if fits(*cell) else numbers(text, *cell, fits) if among_words else ()
+    parts = (cells[low : low + _CELLS_AT_ONCE] for low in range(0, len(cells), _CELLS_AT_ONCE))
+    filled = chain.from_iterable(compiled.filled(text, part) for part in parts)
+    for cell, is_filled in zip(cells, filled, strict=True):
+        places = (cell,) if is_filled else numbers(text, *cell, fits) if among_words else ()
         for low, high in places:
             seen = None if check is None else check(text[low:high])
             if judged is None or seen is not verdict:
@@ -282,33 +167,8 @@ def _judge(  # noqa: PLR0917 (a place and what stands there)
     return _result(compiled, compiled.judged((evidence, kind, verdict, weight)), start, end)
 
 
-def _result(compiled: CompiledRule, judged: _Judged, start: int, end: int) -> Finding | Refused:
+def _result(compiled: CompiledRule, judged: Judged, start: int, end: int) -> Finding | Refused:
     span, source = Span(start, end), compiled.rule.id
     if judged.refused:
         return Refused(span, judged.entity_type, source, judged.reasons)
     return Finding(span, judged.entity_type, source, judged.score, judged.bits, judged.reasons)
-
-
-def _weighed(compiled: CompiledRule, seen: _Seen) -> _Judged:
-    """Weigh what was seen at a place."""
-    evidence, kind, verdict, weight = seen
-    rule = compiled.rule
-    score = rule.score
-    reasons = [Reason("rule", rule.id, score)]
-    entity_type = rule.entity_type
-    if evidence is not None:
-        entity_type = evidence.entity_type
-        if not rule.needs_evidence:
-            score += (1 - score) * CONFIRM_RATE
-        reasons.append(Reason(kind, evidence.label, score))
-    if verdict is Verdict.VETO:
-        reasons.append(Reason("veto", rule.check, 0.0))
-        return _Judged(True, entity_type, 0.0, frozenset(), tuple(reasons))
-    if verdict is Verdict.CONFIRM:
-        score += (1 - score) * CONFIRM_RATE
-        reasons.append(Reason("check", rule.check, score))
-    if weight:
-        score = score + (1 - score) * NEAR_GAIN if weight > 0 else score * NEGATIVE_FACTOR
-        reasons.append(Reason("context", rule.context if weight > 0 else f"not {rule.context}", score))
-    bits = compiled.bits if entity_type is rule.entity_type else bits_of(entity_type)
-    return _Judged(score < MIN_SCORE, entity_type, min(score, 1.0), bits, tuple(reasons))

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator, Sequence
 
 from phiscan.model import EntityType, Finding, Reason, Span
+from phiscan.screen.bits import bits_of
 from phiscan.screen.gazetteer import Gazetteer, Word, fold
 from phiscan.screen.name_tokens import Token, is_term
-from phiscan.screen.patterns import bits_of
 
 SCORE = 0.5
 SURE = 0.86  # more than the tagger's, which takes many a town for a person

@@ -27,7 +27,7 @@ import regex
 
 from phiscan.model import EntityType
 from phiscan.rules import Rule, RuleSet
-from phiscan.screen.context import GAP, JSON_FIELD, canonical, whole_word
+from phiscan.screen.context import GAP, canonical, whole_word
 from phiscan.screen.offsets import code_points
 from phiscan.screen.phrases import NOTHING, any_label
 
@@ -122,9 +122,12 @@ class Scanner:
         self._labels = _compiled([f"{any_label(tails[tail])}{tail}" for tail in sorted(tails)], options)
         self._label = _compiled([any_label(chain.from_iterable(tails.values()))], options)
 
-    def places(self, text: str) -> Iterator[Place]:
-        """Yield where the automata stopped, in text order; a label may stand inside a shape."""
-        labels = self._label if JSON_FIELD in text else self._labels
+    def places(self, text: str, *, in_json: bool) -> Iterator[Place]:
+        """Yield where the automata stopped, in text order; a label may stand inside a shape.
+
+        ``in_json`` says that the text has a JSON field "value" (``JSON_FIELD``).
+        """
+        labels = self._label if in_json else self._labels
         done = [0, 0]
         for base in range(0, max(len(text), 1), WINDOW_CHARS):
             window = text[base : base + WINDOW_CHARS + OVERLAP_CHARS]

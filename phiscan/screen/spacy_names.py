@@ -8,7 +8,7 @@ from typing import Any, Self
 
 from phiscan.errors import ConfigError
 from phiscan.model import Document, EntityType, Finding, PiiBit, Reason, Span
-from phiscan.screen.patterns import bits_of
+from phiscan.screen.bits import bits_of
 
 CHUNK_CHARS = 50_000  # spaCy's memory grows with the text; it is cut at line ends
 SCORE = 0.7

@@ -21,13 +21,13 @@ import numpy as np
 from phiscan.config import data_dir
 from phiscan.errors import DictionaryError
 from phiscan.model import Document, EntityType, Finding, PiiBit, Reason, Span
+from phiscan.screen.bits import bits_of
 from phiscan.screen.chunks import chunks
 from phiscan.screen.free_text import in_free_text
 from phiscan.screen.gazetteer import Gazetteer, Word, fold, load_gazetteer, terms
 from phiscan.screen.name_sureness import SHOWN, is_made_up, is_only_a_name, least, least_in_place
 from phiscan.screen.name_tokens import CREDENTIALS, FIRST_ONLY, FULL_NAME, LAST_ONLY, is_term
 from phiscan.screen.name_vetoes import load_vetoes
-from phiscan.screen.patterns import bits_of
 from phiscan.screen.tagger_model import TaggerModel
 from phiscan.screen.tagger_spans import (
     ADDRESS,

@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from phiscan.model import Document, EntityType, Finding, PiiBit, Reason, Span
+from phiscan.screen.bits import bits_of
 from phiscan.screen.checks import is_day
 from phiscan.screen.name_tokens import name_finding
 from phiscan.screen.passages import Passage, Piece
-from phiscan.screen.patterns import bits_of
 from phiscan.screen.x12_fields import CHANNELS, DAYS, DESKS, NUMBERS, QUALIFIED, SHOWN, STAFF
 
 SCORE = 0.95

@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterator
 
 from phiscan.model import Document, EntityType, Finding, Reason, Span
+from phiscan.screen.bits import bits_of
 from phiscan.screen.passages import Passage, Piece
-from phiscan.screen.patterns import bits_of
 
 SCORE = 0.7  # the data may also name a ward or a form
 

@@ -12,7 +12,7 @@ from phiscan.review.hiding import NOT_BY_THEMSELVES
 from phiscan.review.store import Store
 from phiscan.review.suppressions import SuppressionKind, SuppressionScope
 from phiscan.review.work import WorkFilter, WorkState
-from phiscan.screen.patterns import BITS
+from phiscan.screen.bits import BITS
 from tests.review.desk import ANY, agrees_with_the_truth, listed
 from tests.review.results import NOW, finding, later, referred, scan
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from phiscan.model import Document
 from phiscan.screen.cells import MAX_CELL_CHARS, numbers
@@ -34,3 +36,18 @@ def test_takes_them_from_the_column_of_an_identifier_only() -> None:
 
     assert {"APD 6120", "CHTR 482"} <= found
     assert not any("tabs" in value or value in {"4400", "3100"} for value in found)
+
+
+_RECOGNIZER = PatternRecognizer(load_rules())
+
+
+@given(st.lists(st.text(alphabet="019A- /\0x", min_size=1, max_size=12), min_size=8, max_size=20))
+def test_many_cells_in_one_match_are_what_each_is_by_itself(cells: list[str]) -> None:
+    text, places = "", []
+    for cell in cells:
+        places.append((len(text), len(text) + len(cell)))
+        text += f"{cell}\t"
+    for compiled in _RECOGNIZER.rules:
+        if compiled.rule.id in {"record.mrn.1", "date.iso.1", "ca.sin.1", "license.labelled.1"}:
+            expected = [compiled.fills(text, *place) for place in places]
+            assert compiled.filled(text, places) == expected

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 from phiscan.model import EntityType, Finding, PiiBit, Reason, Span
 from phiscan.screen.addresses import address_tails
+from phiscan.screen.bits import bits_of
 from phiscan.screen.gazetteer import load_gazetteer
 from phiscan.screen.overlap import resolve
-from phiscan.screen.patterns import bits_of
 
 
 def finding(start: int, end: int, kind: EntityType, score: float, source: str) -> Finding:
