@@ -401,7 +401,9 @@ def record_code(value: str) -> Verdict:
     """
     years = re.fullmatch(r"(?:19|20)\d{2}[-/](?:(?:19|20)?\d{2})", value)
     dated = re.fullmatch(r"\d{1,2}[-/]\d{1,2}", value) or re.fullmatch(r"\d{3}-\d{3}-\d{4}", value)
-    standard = re.match(r"(?:GS1|EAN|UPC|ISO|ICD|COVID|SARS|CPT|NDC|DIN)[- ]?\d", value, re.IGNORECASE)
+    standard = re.match(
+        r"(?:GS1|EAN|UPC|ISO|ICD|COVID|SARS|CPT|NDC|DIN)[- ]?\d|AH-\d{2,3}$", value, re.IGNORECASE
+    )  # AH-223: a form of Quebec's health network
     return Verdict.VETO if years or dated or standard or _is_range(value) else record_number(value)
 
 
@@ -461,6 +463,16 @@ def no_fraction(value: str) -> Verdict:
     first, second = map(int, value.split("/"))
     inches = second in {16, 32} and first % 2 == 1
     return _plausible(not inches and (first, second) not in {(24, 7), (20, 20), (1, 20), (12, 24)})
+
+
+def year_and_month(value: str) -> Verdict:
+    """Veto two years of which the second follows the first, as seasons and budgets are written.
+
+    >>> year_and_month("2008-02").value, year_and_month("2008-09").value
+    ('plausible', 'veto')
+    """
+    year, month = map(int, re.split(r"[-/]", value))
+    return _plausible((year + 1) % 100 != month)
 
 
 def driver_licence(value: str) -> Verdict:
@@ -573,6 +585,7 @@ CHECKS: Mapping[str, Check] = {
         record_code,
         no_public_number,
         no_fraction,
+        year_and_month,
         driver_licence,
         has_letter,
         address,
