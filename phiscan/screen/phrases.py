@@ -52,13 +52,13 @@ def _label(label: str) -> Sequence[str]:
     """Return the parts of a label: accents may be missing, words may be joined or apart."""
     parts = []
     for char in label:
-        plain = unicodedata.normalize("NFD", char)[0]
         if char in _SEPARATORS:
             parts.append(_SEPARATOR)
-        elif plain != char:
-            parts.append(f"[{char}{plain}]")
+        elif _is_plain(char):
+            parts.append(char)
         else:
-            parts.append(re.escape(char))
+            plain = unicodedata.normalize("NFD", char)[0]
+            parts.append(re.escape(char) if plain == char else f"[{char}{plain}]")
     head = [_WORD_END] if _is_plain(label[0]) else []
     tail = [_WORD_END] if _is_plain(label[-1]) else []
     return [*head, *parts, *tail]
@@ -75,5 +75,10 @@ def _late(part: str) -> tuple[bool, bool, bool, str]:
 
 def _written(tree: _Tree) -> str:
     """Return the pattern of a tree; what goes on is tried before what ends here."""
-    ways = [part + _written(tree[part]) for part in sorted(tree, key=_late)]
-    return "".join(ways) if len(ways) <= 1 else f"(?:{'|'.join(ways)})"
+    stem = ""
+    while len(tree) == 1:
+        ((part, tree),) = tree.items()
+        stem += part
+    if not tree:
+        return stem
+    return f"{stem}(?:{'|'.join(part + _written(tree[part]) for part in sorted(tree, key=_late))})"
