@@ -14,6 +14,7 @@ import numpy.typing as npt
 Floats = npt.NDArray[np.float32]
 Ints = npt.NDArray[np.int64]
 BATCH_CELLS = 200_000  # padded tokens in one batch: bounds the memory
+FEW_CHAINS = 64  # so many go together whatever their lengths: a step of numpy costs more than padding them
 _MARGIN = 1e-3  # more than sums of single precision differ by their order
 
 
@@ -104,13 +105,20 @@ def marginals(emission: Floats, transition: Floats, starts: Ints, lengths: Ints)
 
 
 def _batches(starts: Ints, lengths: Ints) -> Iterator[tuple[Ints, npt.NDArray[np.bool_]]]:
-    """Yield the token numbers of chains of like length, (b, longest), and which of them are no padding."""
+    """Yield the token numbers of chains of like length, (b, longest), and which of them are no padding.
+
+    Few chains go together whatever their lengths.
+    """
     order = np.argsort(lengths, kind="stable")
     position = 0
     while position < len(order):
         shortest = int(lengths[order[position]])
         limit = shortest + max(2, shortest // 4)
         end = int(np.searchsorted(lengths[order], limit, side="right"))
+        few = min(position + FEW_CHAINS, len(order))
+        if (few - position) * int(lengths[order[few - 1]]) < BATCH_CELLS:
+            end = max(end, few)
+            limit = int(lengths[order[end - 1]])
         end = max(position + 1, min(end, position + max(1, BATCH_CELLS // limit)))
         chosen = np.sort(order[position:end])
         longest = int(lengths[chosen].max())
