@@ -16,6 +16,7 @@ JOINS = frozenset(("of", "the", "and", "&", "de", "la", "du", "des", "le", "les"
 BARRIER = r"[\n\r\t|;:\"“”()<>\[\]{}=*•→@^/\\_!?]|[ ]{2}|[ ][—–-][ ]"  # noqa: RUF001 (texts are written with it)
 _BARRIER = re.compile(rf"{BARRIER}|,")
 _BARRIER_OF_FIRM = re.compile(BARRIER)  # "Pruitt, Oyelaran & Stack, LLP"
+_ELIDED = re.compile(r"^[dl]['’](?=.{3})")  # noqa: RUF001 (names are written with it)
 # Words in front of a name, never of it; in capitals they look like one.
 STOPS = frozenset(
     "the to at from by in on with was is are for or and not no patient pt dr mr mrs ms miss md rn np"  # noqa: SIM905 (a list of words reads best as a text)
@@ -30,7 +31,7 @@ STOPS = frozenset(
     " du de et ou à dans sans son sa ses notre votre leur ce cette site hôpital clinique under after"
     " before during since until upon into onto over through thru within without about against federal"
     " constitution attorney surgeon secretary postmaster governor inspector auditor consul major brigadier"
-    " lieutenant".split()
+    " lieutenant ins ins1 ins2 pri sec prim payer payor supp mfr vendor rep".split()
 )
 # What any hospital, clinic or school may be called: words that name none by themselves.
 GENERIC = frozenset(
@@ -55,6 +56,12 @@ GENERIC = frozenset(
     " fracture cast pre-op preoperative post-op follow-up specialty specialties special laboratory lab"
     " labs in-house mobile hospitalier sante medicale generale regionale universitaire communautaire"
     " externe jour urgence urgences familiale familial primaire secondaire prive privee publique"
+    " device devices implant implants pacemaker infusion infused injectable prescription oral controlled"
+    " remote failure anticoagulation foot hand allergy memory movement feeding swallowing lactation"
+    " pre-admission admission admissions discharge triage minor injury sexual hepatitis spine hip knee"
+    " rapport examen certificat formulaire dossier sommaire demande bilan avis suivi soins traitement"
+    " conge questionnaire requete ordonnance consultation evaluation expertise transport"
+    " brulure brulures main pied genou hanche coeur poumon rein reins yeux peau plaies plaie"
     " rendez-vous douleur anglais francais prelevements prelevement pneumologie memoire".split()
 )
 
@@ -106,7 +113,12 @@ def is_generic(words: Iterable[str]) -> bool:
     >>> is_generic(["Regional", "Medical"]), is_generic(["Big", "Sky"])
     (True, False)
     """
-    return all(fold(word.strip(".,'’&-")) in GENERIC or word.lower() in JOINS for word in words)  # noqa: RUF001 (names are written with it)
+    return all(_stem(word) in GENERIC or word.lower() in JOINS for word in words)
+
+
+def _stem(word: str) -> str:
+    """Return a word as the lists have it: without what is elided before it ("d'examen")."""
+    return _ELIDED.sub("", fold(word.strip(".,'’&-")))  # noqa: RUF001 (names are written with it)
 
 
 def is_unusual(gazetteer: Gazetteer, words: Iterable[str]) -> bool:

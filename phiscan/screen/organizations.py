@@ -35,7 +35,9 @@ _CAPITAL = r"[^\W\d_a-zà-öø-ÿ]"
 _WORD = rf"(?:{_CAPITAL}|\d{{1,3}}(?:st|nd|rd|th)\b)[\w.'’&-]{{0,24}}"  # noqa: RUF001 (names are written with it)
 _NUMBER = r"(?:[ ](?:No\.?[ ]?|Number[ ]|#[ ]?)\d{1,5})"
 _LAST = _WORD.replace(".", "")  # with a dot it may end a sentence
-_TAIL = re.compile(rf"{_NUMBER}|[ ](?:of|at|du|de)[ ](?:the[ ]|St\.[ ])?{_LAST}(?:[ ]{_LAST})?")
+_TAIL = re.compile(
+    rf"{_NUMBER}|[ ]&[ ]{_LAST}|[ ](?:of|at|du|de)[ ](?:the[ ]|St\.[ ])?{_LAST}(?:[ ]{_LAST})?"
+)
 _TAIL_IN_CAPITALS = re.compile(rf"{_NUMBER}|[ ]OF[ ](?:THE[ ])?{_CAPITAL}[\w'’&-]{{2,24}}")  # noqa: RUF001 (names are written with it)
 _OF = re.compile(
     rf"[ ](?:of|for)[ ](?:the[ ]|St\.[ ])?{_LAST}(?:[ ](?:(?:of|and|at|for|the)[ ])?{_LAST}){{0,4}}"
@@ -58,31 +60,51 @@ _DUE = re.compile(
 _DUE_SMALL = re.compile(r"(?<!\w)(?:at|to|from|@|chez)[ ]$")
 _SMALL_SUFFIXES = frozenset(("inc", "llc", "llp", "ltd", "ltée", "ltee", "enr", "s.e.n.c", "s.e.n.c.r.l"))
 _DUE_CHARS = 12
+_MAX_INITIAL = 3  # with its dot
 # Between the French word for an organization and its name.
 _ARTICLE = r"(?:de[ ]la|de[ ]l['’]|d['’]|l['’]|des|du|de|les?|la|à[ ]la|à[ ]l['’]|aux?|à|en|et|pour)"  # noqa: RUF001 (names are written with it)
 _ADJECTIVE = (
     r"(?:intégrée?|universitaires?|hospitali[eè]re?s?|m[ée]dicale?|familiale?|sociaux|g[ée]n[ée]rale?"
     r"|r[ée]gionale?|communautaires?|primaires?|secondaires?|privée?s?|dentaires?|vétérinaires?|populaire"
-    r"|palliatifs|âgées|spécialisée?s?)"
+    r"|palliatifs|âgées|spécialisée?s?"
+    r"|[a-zà-ÿ-]{3,16}(?:aires?|iques?|ales?|iennes?|iens?|ives?|ifs?|tri(?:ques?|e)|logiques?))"
 )
 _NEXT = r"(?:[ ]|(?<=['’]))"  # noqa: RUF001 (names are written with it)
 _PROPER = rf"(?:{_CAPITAL}\.|(?i:Ste?)\.|{_CAPITAL}(?:[\w'’-]|\.(?=-)){{0,32}})"  # noqa: RUF001 (names are written with it)
 _BEHIND = re.compile(
-    rf"(?:[ ]{_ADJECTIVE}\b)?"
-    rf"(?:{_NEXT}{_ARTICLE}(?:{_NEXT}[a-zà-ÿ-]{{4,16}}(?=[ ])(?:[ ]{_ADJECTIVE}\b)?)?){{0,4}}"
+    rf"(?:[ ]{_ADJECTIVE}\b){{0,2}}"
+    rf"(?:{_NEXT}{_ARTICLE}(?:{_NEXT}[a-zà-ÿ-]{{2,16}}(?=[ ])(?:[ ]{_ADJECTIVE}\b)?)?){{0,4}}"
     rf"{_NEXT}(?!(?:No|Nom|T[eé]l|Fax|Dre?)\b(?!-))"
     rf"(?P<name>{_PROPER}(?:[ -](?:{_ARTICLE}{_NEXT})?{_PROPER}){{0,5}})"
 )
+# What goes on behind a name in capitals.
+_VERB = (
+    r"(?:APR[EÈ]S|AVANT|POUR|PAR|SUR|AVEC|SANS|DEPUIS|SELON|POSTE|CHAMBRE|SE|EST|SONT|A|AVAIT|SERA|FERA|VERS"
+    r"|(?:CONFIRM|DEMAND|AVIS|REFUS|FERM|APPEL|ENVOY|ANNUL|RETOURN|TRANSF[EÉ]R|CONTACT)[EÉ]E?S?|PR[EÉ]VUE?)\b"
+)
 _BEHIND_IN_CAPITALS = re.compile(
     rf"(?:{_NEXT}(?i:{_ARTICLE})){{0,2}}{_NEXT}(?!(?:NO|NOM|T[EÉ]L|FAX|DRE?)\b(?!-))"
-    rf"(?P<name>{_PROPER}(?:[ -](?:(?i:{_ARTICLE}){_NEXT})?{_PROPER}){{0,4}})"
+    rf"(?P<name>{_PROPER}(?:[ -](?:(?i:{_ARTICLE}){_NEXT})?(?!{_VERB}){_PROPER}){{0,4}})"
+)
+# A word in small letters before a name that has its capitals: "l'hôpital de La Pocatière".
+_BEHIND_OF = re.compile(
+    rf"(?:[ ]{_ADJECTIVE}\b)?(?:{_NEXT}{_ARTICLE})?{_NEXT}(?!(?:No|Nom|T[eé]l|Fax|Dre?)\b(?!-))"
+    rf"(?P<name>{_PROPER}(?:[ -](?:{_ARTICLE}{_NEXT})?{_PROPER}){{0,4}})"
 )
 _BEHIND_SMALL = re.compile(
     r"(?:[ ](?:de[ ]la|de[ ]l['’]|des|du|de|le|la|les))?[ ](?P<name>[^\W\d_][\w-]{3,20})"  # noqa: RUF001 (names are written with it)
 )
 _SMALL_FRONTS = frozenset(
-    ("pharmacie", "clinique", "hopital", "residence", "chsld", "clsc", "garderie", "ecole", "manoir", "rpa")
+    "pharmacie clinique hopital residence chsld clsc garderie ecole manoir rpa poissonnerie boulangerie"  # noqa: SIM905 (a list of words reads best as a text)
+    " boucherie quincaillerie epicerie depanneur garage ferme scierie polyvalente polyclinique cegep"
+    " maison villa foyer gite auberge coop cooperative caisse".split()
 )
+# Words that name an organization only with an article or an adjective behind: "Centre de la main Ouest".
+_OF_WORDS = frozenset(
+    ("centre", "club", "fondation", "association", "societe", "cercle", "agence", "salon", "cafe", "hotel")
+)
+_ABBREVIATED = frozenset(("hop", "clin", "pharm", "resid"))  # with a dot or without
+_BEGINS_OF = re.compile(rf"[ ](?:{_ARTICLE}{_NEXT}|{_ADJECTIVE}[ ])")
 _IS_PART = re.compile(r"[-_@.+]\w")  # of another word: "clinic@", "INC-2025"
 _ACRONYMS = frozenset(  # written in capitals in any text
     "clsc ciusss cisss chsld crdp crdi crdited chu chum cusm gmf gmf-u umf rpa cpe".split()  # noqa: SIM905 (a list of words reads best as a text)
@@ -165,7 +187,7 @@ class OrganizationRecognizer:
         unusual = is_unusual(self._gazetteer, names)
         if not unusual and (is_generic(names) or _IS_LABEL.match(text, end)):
             return None
-        if kind in {"firm", "place"} and _GOES_ON.match(text, end):
+        if kind in {"firm", "place"} and (_GOES_ON.match(text, end) or all(map(_is_initial, names))):
             return None
         if kind == "place":
             before = text[max(0, low - _DUE_CHARS) : low]
@@ -211,8 +233,14 @@ class OrganizationRecognizer:
     def _behind(self, text: str, start: int, end: int) -> _Name | None:
         """Return the name behind a French word for an organization."""
         head = text[start:end]
+        plain = _plain(head)
+        if plain in _ABBREVIATED and text.startswith(".", end):
+            end += 1
+        if plain in _OF_WORDS and not _BEGINS_OF.match(text, end):
+            return None
         if head.islower():
-            found = _BEHIND_SMALL.match(text, end) if fold(head) in _SMALL_FRONTS else None
+            is_front = plain in _SMALL_FRONTS
+            found = (_BEHIND_OF.match(text, end) or _BEHIND_SMALL.match(text, end)) if is_front else None
             needs_unusual = True
         else:
             needs_unusual = head.isupper() and fold(head) not in _ACRONYMS
@@ -223,6 +251,11 @@ class OrganizationRecognizer:
         if is_generic(names) or (needs_unusual and not is_unusual(self._gazetteer, names)):
             return None
         return start, found.end(), _SURE
+
+
+def _is_initial(word: str) -> bool:
+    """Tell whether a word is no more than an initial or the code of a state: "G.", "MN."."""
+    return len(word) <= _MAX_INITIAL and word.endswith(".")
 
 
 def _plain(head: str) -> str:
