@@ -17,6 +17,9 @@ from phiscan.screen.tagger_tokens import HEALTH, NATION
 
 # Probabilities from which a name is shown, and from which it counts; unknown: no word of it is on a list.
 SHOWN, SHOWN_UNKNOWN, COUNTS, COUNTS_UNKNOWN = 0.02, 0.1, 0.2, 0.25
+# In a short line, which is a field of a form or list rather than a sentence, a name that is also a word is
+# shown from less; it counts from no less.
+SHOWN_IN_FIELD, _FIELD_WORDS = 0.3, 7
 # A name that is also an ordinary word or a term of medicine, or stands in capitals, needs more.
 WORDLY, CAPITALS, NEVER = 0.75, 0.75, 2.0
 # So does a word alone: a capital at the start of a sentence in another language is no name.
@@ -33,11 +36,30 @@ _MEDICAL = re.compile(
     re.IGNORECASE,
 )
 _NUMBER = re.compile(r"\d{2}")
+_LINE_WORD = re.compile(r"[^\W\d_]+")
 _CAPITALISED = regex.compile(r"(?<!\p{L})\p{Lu}\p{Ll}")
 # French and Romance names of streets and houses begin with what they are.
 _LEADING = frozenset("hopital clinique rue boulevard avenue chemin rua via calle".split())  # noqa: SIM905 (a list of words reads best as a text)
+_ELIDED = re.compile(r"(?:[cdjlmnst]|qu)['’](\w{2,})$", re.IGNORECASE)  # noqa: RUF001 (texts are written with it)
 _HUMPS = regex.compile(r"\p{Lu}*\p{Ll}+|\p{L}+")  # "Scale", "Crop"; "Mc", "Donald"
 _FIRST_HUMPS = frozenset({"fitz", "mcc", "vander", "vanden", "ben", "ap"})
+
+
+def without_elision(look_up: Callable[[str], int]) -> Callable[[str], int]:
+    """Return a look-up that takes a French elision for what stands behind it: "L'examen", "qu'état".
+
+    What is itself on a list of names stays one: D'Amico.
+    """
+
+    def flags(word: str) -> int:
+        own = look_up(word)
+        elided = _ELIDED.match(word)
+        if own & _NAMES or elided is None:
+            return own
+        rest = look_up(elided[1])
+        return rest if rest & _WORDLY and not rest & _NAMES else own
+
+    return flags
 
 
 def is_only_a_name(flags: int) -> bool:
@@ -76,6 +98,16 @@ def _least_alone(word: str, flags: int, look_up: Callable[[str], int]) -> tuple[
     if _is_worldly([word], [flags]):
         possible = counts = _worldly([word], [flags])
     return possible, NEVER if word.islower() else counts
+
+
+def is_field(words: Sequence[str], line: str, look_up: Callable[[str], int]) -> bool:
+    """Tell whether a name of these words stands in a short line and is no heading in capitals, no country.
+
+    ``line``: what stands around it.
+    """
+    if all(map(str.isupper, words)) or any(look_up(word) & NATION for word in words):
+        return False
+    return len(_LINE_WORD.findall(line)) <= _FIELD_WORDS
 
 
 def _is_worldly(words: Sequence[str], flags: Sequence[int]) -> bool:

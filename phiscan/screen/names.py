@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Protocol
 
 from phiscan.config import Config
-from phiscan.model import Document, Finding
+from phiscan.model import Document, EntityType, Finding
 from phiscan.screen.cards import CardRecognizer
 from phiscan.screen.dicom_dump import ListingRecognizer
 from phiscan.screen.free_text import in_free_text
@@ -19,6 +19,7 @@ from phiscan.screen.gazetteer import Gazetteer, load_gazetteer
 from phiscan.screen.hl7 import Hl7Recognizer
 from phiscan.screen.name_context import ContextRecognizer
 from phiscan.screen.name_cues import CueRecognizer
+from phiscan.screen.name_places import PlaceFields, placed
 from phiscan.screen.name_repeats import repeats
 from phiscan.screen.name_runs import FormRecognizer
 from phiscan.screen.name_tokens import FULL_NAME, tokenize
@@ -27,6 +28,8 @@ from phiscan.screen.places import find_places
 from phiscan.screen.spacy_names import SpacyRecognizer
 from phiscan.screen.tagger import TaggerRecognizer
 from phiscan.screen.x12 import X12Recognizer
+
+_BY_FORM = frozenset({"names.form", "names.last_first", "names.context"})  # no label, no title
 
 
 class NameRecognizer(Protocol):
@@ -57,8 +60,9 @@ class RuleNameRecognizer:
         found = list(self._cues.recognize(document))
         found.extend(self._forms.in_tokens(text, tokens))
         found.extend(self._context.in_tokens(text, tokens))
-        found = list(resolve(found))
+        found = _placed(text, resolve(found))
         tagged = _beyond(found, self._tagger.recognize(document)) if self._tagger is not None else []
+        found = _outside_streets(found, tagged)
         people = found + [finding for finding in tagged if finding.bits == FULL_NAME]
         found = found + tagged
         if people:
@@ -82,6 +86,38 @@ def _beyond(found: Sequence[Finding], tagged: Iterator[Finding]) -> list[Finding
                 continue
         kept.append(finding)
     return kept
+
+
+def _placed(text: str, found: Sequence[Finding]) -> list[Finding]:
+    """Return what the rules found; what only looks like a name is a place in the column or field of one."""
+    fields = PlaceFields(text)
+    kinds = [fields.kind(f.span) if _is_by_form(f) else None for f in found]
+    return [f if kind is None else placed(f, kind) for f, kind in zip(found, kinds, strict=True)]
+
+
+def _outside_streets(found: Sequence[Finding], tagged: Sequence[Finding]) -> list[Finding]:
+    """Return what the rules found less names by their form within a street address of the tagger.
+
+    "12 Jessica Towers" is called after somebody. Both lie in text order without overlaps.
+    """
+    streets = [f for f in tagged if f.entity_type is EntityType.STREET_ADDRESS and not f.is_doubtful]
+    starts = [street.span.start for street in streets]
+    kept = []
+    for finding in found:
+        before = bisect_right(starts, finding.span.start) - 1
+        if (
+            _is_by_form(finding)
+            and before >= 0
+            and streets[before].span.contains(finding.span)
+            and streets[before].span != finding.span
+        ):
+            continue
+        kept.append(finding)
+    return kept
+
+
+def _is_by_form(finding: Finding) -> bool:
+    return finding.source in _BY_FORM and finding.entity_type is EntityType.PERSON
 
 
 def build_name_recognizers(config: Config) -> tuple[NameRecognizer, ...]:

@@ -25,7 +25,17 @@ from phiscan.screen.bits import bits_of
 from phiscan.screen.chunks import chunks
 from phiscan.screen.free_text import in_free_text
 from phiscan.screen.gazetteer import Gazetteer, Word, fold, load_gazetteer, terms
-from phiscan.screen.name_sureness import SHOWN, is_made_up, is_only_a_name, least, least_in_place
+from phiscan.screen.name_ends import NameEnds, parted
+from phiscan.screen.name_places import PlaceFields, in_block, placed
+from phiscan.screen.name_sureness import (
+    SHOWN,
+    SHOWN_IN_FIELD,
+    is_field,
+    is_made_up,
+    least,
+    least_in_place,
+    without_elision,
+)
 from phiscan.screen.name_tokens import CREDENTIALS, FIRST_ONLY, FULL_NAME, LAST_ONLY, is_term
 from phiscan.screen.name_vetoes import load_vetoes
 from phiscan.screen.tagger_model import TaggerModel
@@ -36,7 +46,6 @@ from phiscan.screen.tagger_spans import (
     is_cell,
     joined,
     line_around,
-    n_codes,
     named,
 )
 from phiscan.screen.tagger_tokens import HEALTH, PLACE, Kinds
@@ -67,14 +76,12 @@ _HEALTH_BEFORE = re.compile(
 )
 _HEALTH_REACH = 14
 _TO_WRITE_ON = re.compile(r"_{2,}")
-_ARTICLES = frozenset({"le", "la", "les", "un", "une", "des"})  # before a word in lower case: "le sel"
 _HEALTH = ("body", "conditions", "drugs", "icd10cm", "labs", "mental", "procedures", "symptoms")
 _MIN_HEALTH_CHARS = 4
 _N_FLAGS = 20_000  # words of names of which the flags are remembered
 _FIRST_COLUMN = re.compile(r"^[^#\t\n]+", re.MULTILINE)
 _WORDS = re.compile(r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*")
 _ABBREVIATION = re.compile(r"[A-Z]{1,3}")
-_DIGIT = re.compile(r"\d")
 _KEY = re.compile(r"(?:[0-9A-F]{4}[ :-]?){2,}")  # of a cipher: "0A48 2D8B"
 _FRACTION = re.compile(r"\d/\d")
 _MIN_STREET_CHARS = 3  # of its longest word
@@ -108,7 +115,8 @@ class TaggerRecognizer:
         self._gazetteer = gazetteer
         self._vetoes = load_vetoes(gazetteer)
         self._kinds = LabelKinds.read(model.labels)
-        self._flags = lru_cache(_N_FLAGS)(model.lexicon.flags)
+        self._ends = NameEnds(gazetteer)
+        self._flags = lru_cache(_N_FLAGS)(without_elision(model.lexicon.flags))
         self._favour, self._second_favour = (
             np.array([favour.get(label[2:], 0.0) for label in model.labels], dtype=np.float32)
             for favour in (FAVOUR, SECOND_FAVOUR)
@@ -131,15 +139,20 @@ class TaggerRecognizer:
 
     def _read(self, document: Document) -> Iterator[Finding]:
         text = document.text
+        fields = PlaceFields(text)
         for base, chunk in chunks(text, CHUNK_CHARS):
-            for tagged in joined(chunk, self.spans(_without_lines(chunk))):
-                start, end, kind, score, second = tagged
-                if start == end:
-                    continue  # a sign that takes no room
-                if score >= MIN_SHOWN[kind]:
-                    finding = self._finding(text, Span(base + start, base + end), kind, score)
-                    if finding is not None:
-                        yield _doubted(finding) if second or score < MIN_SCORE[kind] else finding
+            spans = joined(chunk, self.spans(_without_lines(chunk)))
+            found = list(parted(chunk, spans, PERSON))
+            for index, (start, end, kind, score, second) in enumerate(found):
+                if start == end or score < MIN_SHOWN[kind]:
+                    continue  # a sign that takes no room, or too unsure
+                finding = self._finding(text, Span(base + start, base + end), kind, score)
+                if finding is not None and finding.entity_type is EntityType.PERSON:
+                    city = in_block(chunk, found, index)
+                    place = EntityType.LOCATION if city else fields.kind(finding.span)
+                    finding = placed(finding, place) if place is not None else finding
+                if finding is not None:
+                    yield _doubted(finding) if second or score < MIN_SCORE[kind] else finding
 
     def spans(self, text: str) -> Iterator[Tagged]:
         """Yield every name on the best path, and on a second one what that leaves out, in text order."""
@@ -180,7 +193,7 @@ class TaggerRecognizer:
         return Finding(span, kind, SOURCE, score, bits_of(kind), (Reason("model", SOURCE, score),))
 
     def _person(self, text: str, span: Span, score: float) -> Finding | None:
-        trimmed = self._trimmed(text, span)
+        trimmed = self._ends.trimmed(text, span)
         if trimmed is None:
             return None
         span = trimmed
@@ -196,7 +209,10 @@ class TaggerRecognizer:
             and is_cell(text, span.start, span.end)
         ):
             firm = max(firm, MIN_CITY)
-        if score < possible:
+        if score < possible and not (
+            possible <= 1 and score >= SHOWN_IN_FIELD
+            and is_field(words, line_around(text, span.start, span.end), self._flags)
+        ):  # fmt: skip
             return None
         # The line around is asked for by words in small letters alone.
         line = line_around(text, span.start, span.end) if words[0].islower() else ""
@@ -236,41 +252,6 @@ class TaggerRecognizer:
             return None  # "PageLimit 0"
         return EntityType.STREET_ADDRESS if any(map(str.isdigit, text)) else EntityType.LOCATION
 
-    def _trimmed(self, text: str, span: Span) -> Span | None:
-        """Return the span without what is no name at its ends.
-
-        In front: signs, times, the title of a doctor or nurse, a French article. Behind: words in lower case
-        that end no name, codes behind a comma, numbers.
-        """
-        look_up = self._gazetteer.of
-        places = [match.span() for match in _WORDS.finditer(text, span.start, span.end)]
-        has_digit = _DIGIT.search(text, max(0, span.start - 1), span.end + 1) is not None
-        if has_digit and any(not _touches_digit(text, place) for place in places):
-            while _touches_digit(text, places[0]):  # "8h15 Roy Ann"
-                del places[0]
-            while _touches_digit(text, places[-1]):
-                del places[-1]
-        while len(places) > 1 and (
-            look_up(text[slice(*places[0])]) & Word.TITLE_HEALTH
-            or (text[slice(*places[0])] in _ARTICLES and text[places[1][0]].islower())
-        ):
-            del places[0]
-        cut = len(places) - n_codes(text, places)
-        is_capital = bool(places) and text[places[0][0]].isupper()
-        while cut and text[places[cut - 1][0]].islower():
-            flags = look_up(text[slice(*places[cut - 1])])
-            # Of a name that begins with a capital no particle is the last word, nor a word that no list has.
-            if not is_capital and (flags & Word.PARTICLE or not flags & Word.ORDINARY):
-                break
-            if is_capital and is_only_a_name(flags):
-                break
-            cut -= 1
-        if not cut:
-            return None
-        end = places[cut - 1][1]
-        is_whole = cut == len(places) and not (has_digit and _DIGIT.search(text, end, span.end))
-        return Span(places[0][0], span.end if is_whole else end)
-
     def _parts(self, words: list[str], name: str) -> frozenset[PiiBit]:
         """Return which parts of a name are there: J. Roy and Jean Roy are both, a word alone is one."""
         if len(words) > 1 or len(name.replace(".", ". ").split()) > 1:
@@ -282,10 +263,6 @@ class TaggerRecognizer:
 def _without_lines(text: str) -> str:
     """Return a text of the same length with spaces for the lines of a form to write on."""
     return _TO_WRITE_ON.sub(lambda line: " " * len(line[0]), text)
-
-
-def _touches_digit(text: str, place: tuple[int, int]) -> bool:
-    return text[place[0] - 1 : place[0]].isdigit() or text[place[1] : place[1] + 1].isdigit()
 
 
 def _doubted(finding: Finding) -> Finding:
