@@ -19,6 +19,7 @@ from phiscan.screen.gazetteer import load_gazetteer
 from phiscan.screen.hl7 import Hl7Recognizer
 from phiscan.screen.misread import MisreadRecognizer, without_parts
 from phiscan.screen.names import build_name_recognizers
+from phiscan.screen.numbers_beside import numbers_beside
 from phiscan.screen.organizations import OrganizationRecognizer
 from phiscan.screen.overlap import resolve
 from phiscan.screen.patterns import PatternRecognizer
@@ -82,7 +83,8 @@ def screen(document: Document, screener: Screener) -> Screening:
     """
     found = chain.from_iterable(in_label_data(document, one.recognize) for one in screener.recognizers)
     standing = resolve(without_parts(without_codes(document, chain(found, bar_codes(document)))))
-    whole = resolve([*standing, *address_tails(document.text, standing, load_gazetteer())])
+    tails = address_tails(document.text, standing, load_gazetteer())
+    whole = resolve([*standing, *tails, *numbers_beside(document.text, standing)])
     findings = mark_roles(document, mark_about_file(document, whole))
     vector = PiiVector(frozenset(bit for finding in findings for bit in finding.bits))
     missing = lacking(vector)

@@ -489,12 +489,40 @@ def has_letter(value: str) -> Verdict:
     return _plausible(any(c.isalpha() for c in value))
 
 
+# Words between the label of an address and its number.
+_TO_ADDRESS = frozenset(
+    (
+        "on",
+        "file",
+        "is",
+        "was",
+        "at",
+        "now",
+        "new",
+        "old",
+        "rue",
+        "apt",
+        "unit",
+        "box",
+        "lot",
+        "the",
+        "au",
+        "est",
+    )
+)
+
+
 def address(value: str) -> Verdict:
     """Veto the rest of a line that cannot be an address: without a digit, or without a word.
+
+    What is told in small letters before its first number is none either: "try side door code 4471".
 
     >>> address("44 the old mill").value, address("the issue").value, address("2019-01-02").value
     ('plausible', 'veto', 'veto')
     """
+    before = re.findall(r"[^\W\d_]{2,}", re.split(r"\d", value, maxsplit=1)[0])
+    if len(before) > 1 and all(word.islower() and word not in _TO_ADDRESS for word in before):
+        return Verdict.VETO
     words = re.findall(r"[^\W\d_]{2,}", value)
     if not words or not any(c.isdecimal() for c in value[:25]):
         return Verdict.VETO

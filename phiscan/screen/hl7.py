@@ -22,6 +22,12 @@ _STAMP = re.compile(
     r"(?:(?:[01]\d|2[0-3])[0-5]\d(?:[0-5]\d(?:\.\d{1,4})?)?)?(?:[+-]\d{4})?(?![^|^~&])"
 )
 _NUMBER = re.compile(r"(?=(?:[^\d|]{0,3}\d){6})[A-Za-z0-9][A-Za-z0-9-]{5,24}")
+_LICENSED = re.compile(r"[12]\d{9}\^[^\W\d_]{2}")
+# Relations (table 0063, and French) in the place of a name.
+_RELATIONS = frozenset(
+    "sel spo chd dep par fth mth bro sib gch grd emc emr exf nch oth own sci trn unk oad ext fnd asc cgv dom"  # noqa: SIM905 (a list of words reads best as a text)
+    " self soi conj enf mere pere parent tuteur mandataire autre".split()
+)
 _VERSION = re.compile(r"[A-Z]{1,2}")
 # Users that are no people: what else stands alone where a name is due.
 _MACHINES = frozenset(
@@ -81,6 +87,11 @@ def _segment(name: str, segment: str, position: int) -> Iterator[Finding]:
             if kind is not None:
                 for start, value in _repetitions(field, position):
                     yield from _read(kind, value, start, where)
+            elif _LICENSED.match(field) and npi(field[:10]) is Verdict.CONFIRM:
+                for start, value in _repetitions(field, position):
+                    yield from _read(
+                        Part.DOCTOR, value, start, where
+                    )  # wherever a sender has put a clinician
             elif stray is not None and _NUMBER.fullmatch(field) and not _STAMP.fullmatch(field):
                 yield _found(_stray(name, field, stray), position, len(field), where)
             if kind not in _DATES:
@@ -213,6 +224,8 @@ def _name(parts: Sequence[str], start: int, where: str, *, health: bool) -> Iter
     while kept and not kept[-1].strip('" '):
         kept.pop()
     if not any(any(c.isalpha() for c in part) for part in kept):
+        return
+    if len(kept) == 1 and kept[0].strip('" ').lower() in _RELATIONS:
         return
     lead = 0
     while not kept[0]:

@@ -341,7 +341,9 @@ class CueRecognizer:
         words = [match.span()]
         flags = self._gazetteer.of(match[0])
         is_doctor = text[start:end].startswith(("dr", "prof"))
-        if flags & (Word.FIRST | Word.LAST) == 0 and (flags or not is_doctor or len(match[0]) < 4):  # noqa: PLR2004 (a name)
+        is_lady = text[start:end].startswith(("mme", "mlle", "mrs"))  # these stand before nothing but names
+        is_titled = is_doctor or is_lady
+        if flags & (Word.FIRST | Word.LAST) == 0 and (flags or not is_titled or len(match[0]) < 4):  # noqa: PLR2004 (a name)
             return  # "ms contin", "mr angiography", "dr appointment"
         if flags & (Word.NOT_PERSON | Word.EPONYM | Word.MONTH_OR_DAY) or is_term(
             text, match.end(), self._gazetteer

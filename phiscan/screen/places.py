@@ -16,14 +16,35 @@ MAX_WORDS = 3
 _BEFORE = re.compile(
     r"(?<!\w)(?:in|from|near|to|at|of|via|visiting|toward|towards|around|across|outside|leaving"
     r"|reaching|moved to|à"
-    r"|de|du|au|aux|en|vers|depuis|chez|and|or|et|the|,)[ ]$",
+    r"|de|du|au|aux|en|vers|depuis|chez|and|or|et|the|,)[ ]$|(?<!\w)d['’]$",  # noqa: RUF001 (texts are written with it)
     re.IGNORECASE,
 )
 
 
 # Behind these words stands a place, where the gazetteer knows one by that name.
 _IN = re.compile(
-    r"(?<!\w)(?:in|from|near|to|visiting|outside|around|leaving|à|vers|depuis)[ ]$", re.IGNORECASE
+    r"(?<!\w)(?:in|from|near|to|visiting|outside|around|leaving|à|vers|depuis)[ ]$"
+    r"|(?<!\w)(?:arrive|native?|originaire|vient|viennent|venue?|près|proche) (?:de[ ]|d['’])$",  # noqa: RUF001 (texts are written with it)
+    re.IGNORECASE,
+)
+# Cities of the shorter list that are everyday words, too. The other cities among the ordinary words stand
+# there because they are written often ("Saskatoon", "Sherbrooke").
+_WORDS = frozenset(
+    "airport alabaster alliance aloha anchorage annex antelope anthem apex arcadia archway badger barking"  # noqa: SIM905 (a list of words reads best as a text)
+    " bath bear beaver bell bend billings boulder bountiful briarwood brick bush butte canton centennial"
+    " central centralia centurion ceres champaign china chinatown chino clay cocoa columbine commonwealth"
+    " concord confederation converse cork corona crystal cutler cypress defiance delta derby dover draper"
+    " eagle enterprise eureka evergreen fishers flagstaff flint fountain fords garland golden grapevine"
+    " green greenbelt greenfield greenwood harrow hermitage hickory highland hillside hitachi holiday"
+    " homestead hoover humble hurricane imperial independence jasper keystone lander largo laurel liberal"
+    " liberty linden lira lisle mage male man mandan mango manta marina mascara mastic medea mentor"
+    " meridian merrimack mesquite metro midland midway minot mission mobile mustang naga nice normal"
+    " opportunity orange orchards overland pace palatine pali pampa paradise paramount pare parma parole"
+    " pearl pine pisa plantation plum portage praia prosper providence reading republic revere rouge ruse"
+    " saga saki sandy savage seaside shaping shoreline simmering slough sparta split spring springs sterling"
+    " stow sucre sulphur summit sunrise sunset superior surprise sycamore temple terrace tete tiffin turkey"
+    " union university upland vestal vineyard vista waldorf walnut warren westerly wheeling wildwood winder"
+    " woodland woodlands".split()
 )
 _NAME_OR_WORD = Word.FIRST | Word.LAST | Word.ORDINARY
 _BEGINS = re.compile(r"(?:^|[\n>(|\t;]|,)[ ]{0,2}$")
@@ -67,7 +88,8 @@ def _place(text: str, tokens: Sequence[Token], index: int, gazetteer: Gazetteer)
 def _stands_as_town(text: str, words: Sequence[Token], gazetteer: Gazetteer) -> bool:
     """Tell whether a town of the longer list is meant: behind "in", or in a cell or brackets of its own."""
     first, last = words[0], words[-1]
-    if len(words) == 1 and first.flags & (Word.FIRST | Word.ORDINARY | Word.TITLE):
+    is_compound = "-" in text[first.start : first.end]  # "Trois-Pistoles"
+    if len(words) == 1 and not is_compound and first.flags & (Word.FIRST | Word.ORDINARY | Word.TITLE):
         return False
     if is_term(text, last.end, gazetteer, n_words=2, kinds=Word.EPONYM):
         return False  # "in Carpenter syndrome"
@@ -88,6 +110,11 @@ def _is_sure(text: str, words: Sequence[Token]) -> bool:
     return _IN.search(text[max(0, first.start - 12) : first.start]) is not None
 
 
+def _is_word(text: str, token: Token) -> bool:
+    """Tell whether a name of one word is an ordinary word before it is a city."""
+    return bool(token.flags & Word.ORDINARY) and fold(text[token.start : token.end]) in _WORDS
+
+
 def _stands_as_place(text: str, first: Token, last: Token) -> bool:
     after = text[last.end : last.end + 1]
     if after in ("-", "@", "_") or (after == " " and text[last.end + 1 : last.end + 2].isupper()):
@@ -96,8 +123,11 @@ def _stands_as_place(text: str, first: Token, last: Token) -> bool:
             return False
     before = text[max(0, first.start - 12) : first.start]
     if _BEFORE.search(before):
-        return not first.flags & Word.ORDINARY or first is not last
-    if _BEGINS.search(before) and _ENDS.match(text, last.end) and not first.flags & _NAME_OR_WORD:
+        return not _is_word(text, first) or first is not last
+    is_name_or_word = first.flags & (Word.FIRST | Word.LAST) or (
+        first.flags & Word.ORDINARY and (first is not last or _is_word(text, first))
+    )
+    if _BEGINS.search(before) and _ENDS.match(text, last.end) and not is_name_or_word:
         return True
     line_start = not before or before[-1] in "\n>"
     line_end = after in ("\n", "\r", "", ",") or text[last.end : last.end + 2] in (", ", " (")

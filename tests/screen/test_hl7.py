@@ -45,6 +45,8 @@ def found(segment: str) -> list[tuple[str, str]]:
         ("GT1|1||Wolak^Ewa|||||19810917||||123456782||||Mill Co", [
             ("PERSON", "Wolak^Ewa"), ("DATE_OF_BIRTH", "19810917"), ("SSN", "123456782"),
             ("ORGANIZATION", "Mill Co")]),
+        ("FT1|1||||||CG|96413|||||||||||C50|1744029111^Ali^Ngozi", [
+            ("HEALTH_PROFESSIONAL", "Ali^Ngozi"), ("LICENSE", "1744029111")]),
         ("NK1|1|Wolak^Jan|||||||||||Mill Co|||19501231", [
             ("PERSON", "Wolak^Jan"), ("ORGANIZATION", "Mill Co"), ("DATE_OF_BIRTH", "19501231")]),
     ],
@@ -62,6 +64,8 @@ def test_reads_the_fields_of_a_segment(segment: str, expected: list[tuple[str, s
         "EVN|A04||||SYSTEM",
         "OBX|1|ST|600-7^Culture||Staphylococcus aureus",
         "IN1|1|HMO|||||||||||||||||||||||||||||||||||2500.00",
+        "IN1|1|HMO||||||||||||||SEL",
+        "FT1|1||||||CG|1744029119^INJECTION^CPT",  # no check digit
     ],
 )
 def test_leaves_results_and_codes(segment: str) -> None:

@@ -62,6 +62,7 @@ PERSON, DOCTOR = "PERSON", "HEALTH_PROFESSIONAL"
         ('{"last":"Popoff-Smith","first":"Will"}', (PERSON, "Will")),
         ("when dr grant came in the morning", (DOCTOR, "grant")),
         ("the lady there is ms hope at school", (PERSON, "hope")),
+        ("en passant mme zorblière, au 412", (PERSON, "zorblière")),
         ("MR. PRINCE IS A 58-YEAR-OLD", (PERSON, "PRINCE")),
         ("LE NODULE DECRIT PAR LE DR PETIT EN MAI 2023", (DOCTOR, "PETIT")),
         ("EMERGENCY CONTACT:\tYAZZIE, LORETTA (AUNT)", (PERSON, "YAZZIE, LORETTA")),

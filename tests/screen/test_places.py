@@ -23,6 +23,15 @@ def places(text: str) -> list[tuple[str, float]]:
         ("transfer from Swift Current", "Swift Current", SURE),
         ("Fredy Zorb (Iqaluit; 867 555-0100)", "Iqaluit", SCORE),
         ("Zorb,Fredy,Edmundston,NB", "Edmundston", SCORE),
+        ("inf. EMP d'Edmundston, et moi", "Edmundston", SCORE),
+        (
+            "that lady from Yuma w/ the PFO",
+            "Yuma",
+            SCORE,
+        ),  # a city that is written so often that it is a word
+        ("CALLS FROM TALLAHASSEE, 850", "TALLAHASSEE", SCORE),
+        ("TSDM 2 Naomi, Lethbridge\nMOST", "Lethbridge", SCORE),
+        ("le fils vient de Trois-Pistoles en auto", "Trois-Pistoles", SCORE),
         ("Zorb,Fredy,Caraquet,NB", "Caraquet", SCORE),
     ],
 )
@@ -37,6 +46,7 @@ def test_finds_places_and_towns_where_a_place_is_meant(text: str, place: str, sc
         "seen by Lumsden today",
         "the Marathon was long",
         "in March we met",
+        "in Orange and in Reading",
     ],
 )
 def test_takes_no_name_or_word_for_a_town(text: str) -> None:

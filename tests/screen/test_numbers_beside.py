@@ -1,0 +1,72 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from phiscan.model import EntityType, Finding, Screening, Span
+from phiscan.screen.bits import bits_of
+from phiscan.screen.numbers_beside import numbers_beside
+
+
+def found(text: str, name: str, kind: EntityType = EntityType.PERSON) -> list[tuple[str, EntityType]]:
+    start = text.index(name)
+    person = Finding(Span(start, start + len(name)), kind, "test", 0.8, bits_of(kind), ())
+    return [(finding.span.of(text), finding.entity_type) for finding in numbers_beside(text, [person])]
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "number"),
+    [
+        ("and Duc Pham 5517718", "Duc Pham", "5517718"),
+        ("fille | Le Van Binh, 338117 | attente", "Le Van Binh", "338117"),
+        ("10-02   Lizotte M.  88-2017  PTG D", "Lizotte M.", "88-2017"),
+        ("Roy-Diallo C 66-8120 bil.", "Roy-Diallo C", "66-8120"),
+        ("Ann Roy (R0448210)", "Ann Roy", "R0448210"),
+    ],
+)
+def test_takes_a_number_behind_a_person_for_a_chart(text: str, name: str, number: str) -> None:
+    assert found(text, name) == [(number, EntityType.MRN)]
+
+
+def test_takes_nine_digits_in_the_next_cell_for_a_card() -> None:
+    assert found("Stelmaschuk Orest\t448119027\t1934", "Stelmaschuk Orest") == [
+        ("448119027", EntityType.HEALTH_CARD)
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Ann Roy 12",
+        "Ann Roy, 4150550199",
+        "Ann Roy 555-0171",
+        "Ann Roy, 20240312",
+        "Ann Roy\t125000\t",
+        "Ann Roy 500000 mg",
+        "Ann Roy 2019-2020",
+        "Ann Roy has 338117",
+        "Ann Roy 338117.50",
+    ],
+)
+def test_leaves_years_days_money_and_phones(text: str) -> None:
+    assert found(text, "Ann Roy") == []
+
+
+def test_asks_for_a_full_name_of_a_person() -> None:
+    assert found("Roy 338117", "Roy") == []
+    assert found("Ann Roy 338117", "Ann Roy", EntityType.HEALTH_PROFESSIONAL) == []
+
+
+def test_leaves_what_another_finding_has() -> None:
+    text = "Ann Roy 338117"
+    findings = [
+        Finding(Span(*span), kind, "test", 0.8, bits_of(kind), ())
+        for span, kind in (((0, 7), EntityType.PERSON), ((8, 14), EntityType.PHONE))
+    ]
+    assert list(numbers_beside(text, findings)) == []
+
+
+def test_stands_in_the_screening_of_a_document(screened: Callable[[str], Screening]) -> None:
+    text = "Patient: Duc Pham 5517718, stable"
+    assert ("5517718", EntityType.MRN) in [(f.span.of(text), f.entity_type) for f in screened(text).findings]
