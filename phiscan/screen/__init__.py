@@ -18,7 +18,8 @@ from phiscan.screen.free_text import in_label_data, without_codes
 from phiscan.screen.gazetteer import load_gazetteer
 from phiscan.screen.hl7 import Hl7Recognizer
 from phiscan.screen.misread import MisreadRecognizer, without_parts
-from phiscan.screen.names import build_name_recognizers
+from phiscan.screen.misread_names import MisreadNameRecognizer
+from phiscan.screen.names import RuleNameRecognizer, build_name_recognizers
 from phiscan.screen.numbers_beside import numbers_beside
 from phiscan.screen.organizations import OrganizationRecognizer
 from phiscan.screen.overlap import resolve
@@ -73,7 +74,9 @@ def build_screener(config: Config) -> Screener:
     misread = MisreadRecognizer(patterns, organizations)
     columns = CheckedColumnRecognizer()
     names = build_name_recognizers(config)
-    return Screener((patterns, organizations, misread, columns, *names), load_prototypes())
+    ours = next(one for one in names if isinstance(one, RuleNameRecognizer))
+    scanned = MisreadNameRecognizer(ours, misread)
+    return Screener((patterns, organizations, misread, columns, *names, scanned), load_prototypes())
 
 
 def screen(document: Document, screener: Screener) -> Screening:

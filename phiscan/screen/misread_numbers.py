@@ -100,10 +100,15 @@ def run_together(line: Line) -> Line:
     """Return a line in which the groups of a misread number are one: "33 O7182", "5 5 5 - 0 1 4 2"."""
     line = line.edited(_closed(line, all_spaces=True))
     line = line.edited(_medicare(line.text))
-    line = line.edited(Edit(*m.span(), " " * (m[0] != " "), counts=False) for m in _WIDE.finditer(line.text))
+    line = narrowed(line)
     return line.edited(
         Edit(*m.span("gap"), "") for m in _DEA.finditer(line.text) if 1 in line.changed[m.start() : m.end()]
     )
+
+
+def narrowed(line: Line) -> Line:
+    """Return a line with one space where a scanner saw two, and none before a stop or a comma."""
+    return line.edited(Edit(*m.span(), " " * (m[0] != " "), counts=False) for m in _WIDE.finditer(line.text))
 
 
 def _runs(text: str, *, bars: bool) -> Iterator[list[_Token]]:

@@ -30,6 +30,11 @@ _SHORT = {
     "PEl": "PEI", "F4x": "Fax", "M0": "MO", "C0": "CO",
 }  # fmt: skip
 _ODD = "01|!"  # never letters
+_NO_HALVES = frozenset(("i", "a", "o", "y", "à", "the", "and", "was", "his", "her", "of", "in", "to", "on"))
+_HALVES = re.compile(
+    r"(?<![^\W_])(?<![-'.\N{RIGHT SINGLE QUOTATION MARK}])(?P<first>[^\W\d_]{1,12}) "
+    r"(?=(?P<rest>[^\W\d_]{2,12})(?![^\W_]))"
+)
 _TOKEN = re.compile(r"[^\W_](?:[^\W_]|[|!](?=[^\W\d_]))*+")
 _DIGITS = re.compile(r"\d")
 _OTHER_DIGITS = re.compile(r"[2-9]")
@@ -68,7 +73,35 @@ class Vocabulary:
 
     def read(self, line: Line, *, bars: bool) -> Line:
         """Return a line with its misread words as they were meant; with ``bars``, | may be a letter."""
-        return line.edited(self._edits(line.text, bars=bars))
+        line = line.edited(self._edits(line.text, bars=bars))
+        joined = line.edited(self._joins(line.text))
+        return line if joined is line else joined.edited(self._edits(joined.text, bars=bars))
+
+    def _joins(self, text: str) -> Iterator[Edit]:
+        """Yield the spaces within words: "Ga gnon" and "Pat ient", words as a whole alone."""
+        end = 0
+        for match in _HALVES.finditer(text):
+            first, rest = match["first"], match["rest"]
+            if match.start() < end or not (rest.islower() or (first.isupper() and rest.isupper())):
+                continue
+            if self._are_halves(first, rest):
+                end = match.end("rest")
+                yield Edit(match.end("first"), match.end("first") + 1, "")
+
+    def _are_halves(self, first: str, rest: str) -> bool:
+        """Tell whether two words are one that a space fell into."""
+        whole = first + rest
+        if len(whole) < _MIN_GUESS or first.lower() in _NO_HALVES:
+            return False
+        n_words = (len(first) > 1 and self._is_word(first)) + self._is_word(rest)
+        if n_words == 2:  # noqa: PLR2004 (both)
+            return False
+        if self._is_word(whole) or (_ODDITY.search(whole) and self._word(whole) != whole):
+            return True
+        return not n_words and first[0].isupper() and len(first) > 1 and len(rest) > _MIN_WORD
+
+    def _is_word(self, word: str) -> bool:
+        return word.lower() in self._known or _is_known(load_gazetteer(), word)
 
     def _edits(self, text: str, *, bars: bool) -> Iterator[Edit]:
         for match in _TOKEN.finditer(text):
@@ -127,6 +160,8 @@ def _guesses(token: str) -> Iterator[str]:
     """Yield what a word may have been, the likeliest first."""
     upper = sum(c.isupper() for c in token) > sum(c.islower() for c in token)
     plain = token.replace("0", "O" if upper else "o")
+    if token.startswith("0"):
+        plain = f"O{plain[1:]}"
     for stroke in ("I", "L") if upper else ("l", "i"):
         guess = re.sub(r"[1|!]", stroke, plain)
         if upper:

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from phiscan.model import Document, Finding
-from phiscan.screen import Screener, misread, misread_places
+from phiscan.screen import Screener, misread_batch, misread_places
 from phiscan.screen.gazetteer import load_gazetteer
 from phiscan.screen.misread import MisreadRecognizer
 from phiscan.screen.misread_line import Edit, Line
@@ -117,7 +117,7 @@ def test_a_finding_is_less_sure_and_says_why(read: Read) -> None:
 
 
 def test_long_lines_and_many_lines_are_read_in_parts(monkeypatch: pytest.MonkeyPatch, read: Read) -> None:
-    monkeypatch.setattr(misread, "BATCH_CHARS", 300)
+    monkeypatch.setattr(misread_batch, "BATCH_CHARS", 300)
     monkeypatch.setattr(misread_places, "MAX_LINE_CHARS", 400)
     for text in (
         "Tel: 4l6-555-Ol26; " * 60,
