@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from phiscan.model import Finding
 from phiscan.screen.gazetteer import Gazetteer, Word
+from phiscan.screen.name_files import filed_names
 from phiscan.screen.name_tokens import FIRST_ONLY, FULL_NAME, LAST_ONLY, UPPER, name_finding
 
 _NAMES = Word.FIRST | Word.LAST
@@ -105,6 +106,7 @@ def special_names(text: str, gazetteer: Gazetteer) -> Iterator[Finding]:
     yield from _babies(text, gazetteer)
     yield from _told(text, gazetteer)
     yield from _writers(text, gazetteer)
+    yield from filed_names(text, gazetteer)
     for match in _ACCOUNT.finditer(text) if "=" in text else ():
         if gazetteer.of(match["last"]) & (Word.LAST | Word.ORDINARY) == Word.LAST:
             yield name_finding(
