@@ -17,6 +17,7 @@ from phiscan.screen.dicom_dump import ListingRecognizer
 from phiscan.screen.free_text import in_label_data, without_codes
 from phiscan.screen.gazetteer import load_gazetteer
 from phiscan.screen.hl7 import Hl7Recognizer
+from phiscan.screen.line_codes import LineCodeRecognizer
 from phiscan.screen.misread import MisreadRecognizer, without_parts
 from phiscan.screen.misread_names import MisreadNameRecognizer
 from phiscan.screen.names import RuleNameRecognizer, build_name_recognizers
@@ -58,6 +59,7 @@ class Screener:
             | ListingRecognizer
             | CardRecognizer
             | CheckedColumnRecognizer
+            | LineCodeRecognizer
         )
         cheap = tuple(one for one in self.recognizers if isinstance(one, kinds))
         return replace(self, recognizers=cheap)
@@ -73,10 +75,11 @@ def build_screener(config: Config) -> Screener:
     organizations = OrganizationRecognizer(load_gazetteer())
     misread = MisreadRecognizer(patterns, organizations)
     columns = CheckedColumnRecognizer()
+    lines = LineCodeRecognizer()
     names = build_name_recognizers(config)
     ours = next(one for one in names if isinstance(one, RuleNameRecognizer))
     scanned = MisreadNameRecognizer(ours, misread)
-    return Screener((patterns, organizations, misread, columns, *names, scanned), load_prototypes())
+    return Screener((patterns, organizations, misread, columns, lines, *names, scanned), load_prototypes())
 
 
 def screen(document: Document, screener: Screener) -> Screening:
