@@ -350,7 +350,12 @@ class CueRecognizer:
         ):
             return
         following = _WORD.match(text, match.end() + 1) if text[match.end() : match.end() + 1] == " " else None
-        if following and self._gazetteer.of(following[0]) & (Word.LAST | Word.ORDINARY) == Word.LAST:
+        is_long = following is not None and len(following[0]) > 2  # noqa: PLR2004 ("au" is a name, and French)
+        if (
+            is_long
+            and following
+            and self._gazetteer.of(following[0]) & (Word.LAST | Word.ORDINARY) == Word.LAST
+        ):
             words.append(following.span())
         health = is_doctor
         yield name_finding(
