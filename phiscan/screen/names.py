@@ -19,6 +19,7 @@ from phiscan.screen.gazetteer import Gazetteer, load_gazetteer
 from phiscan.screen.hl7 import Hl7Recognizer
 from phiscan.screen.name_context import ContextRecognizer
 from phiscan.screen.name_cues import CueRecognizer
+from phiscan.screen.name_eponyms import doubted
 from phiscan.screen.name_places import PlaceFields, placed
 from phiscan.screen.name_repeats import repeats
 from phiscan.screen.name_runs import FormRecognizer
@@ -62,6 +63,7 @@ class RuleNameRecognizer:
         found.extend(self._context.in_tokens(text, tokens))
         found = _placed(text, resolve(found))
         tagged = _beyond(found, self._tagger.recognize(document)) if self._tagger is not None else []
+        tagged = doubted(text, tagged)
         found = _outside_streets(found, tagged)
         people = found + [finding for finding in tagged if finding.bits == FULL_NAME]
         found = found + tagged

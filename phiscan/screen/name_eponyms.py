@@ -1,0 +1,83 @@
+"""Words that are as often a disease, a scale, an instrument or a language as they are somebody's name.
+
+"? Wilms f/u", "Braden 16", "a Kocher was used", "speaks Dari": the tagger alone, without a title, a label or
+a first name beside the word, does not make these people. They stay in sight as doubtful names.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import lru_cache
+from typing import Final
+
+from phiscan.config import data_dir
+from phiscan.dictionaries import load_dictionary
+from phiscan.model import EntityType, Finding, Reason
+from phiscan.screen.gazetteer import Word, fold, load_gazetteer
+
+_TAGGER: Final = "names.tagger"
+_DOUBT: Final = "as often a term of medicine or a language"
+_MAX_SCORE = 0.19
+_REACH = 40
+_WORD = re.compile(r"[^\W\d_]+")
+_JOINS: Final = frozenset(("et", "and", "de", "d", "s"))
+# What stands before a thing and not before somebody: an article, a question, "history of".
+_BEFORE = re.compile(
+    r"(?:\b(?:an?|the|no|neg|r/o|ruled?[ ]out|dx|[fp]?m?hx?|(?:hx|history)[ ]of|poss|possible|probable|known"
+    r"|early|late|severe|mild|underlying|une?|le|la|les|atcd|pas[ ]de|sans)[ ]?:?[ ]|\?[ ]?"
+    r"|\bl['\N{RIGHT SINGLE QUOTATION MARK}])$",
+    re.IGNORECASE,
+)
+_BEHIND = re.compile(
+    r"(?:['\N{RIGHT SINGLE QUOTATION MARK}]s)?[ ](?:placed|inserted|removed|lift|sling|cath\w*|clamps?"
+    r"|forceps|retractors?|drain|tube|bag|balloon|in[ ]situ|d/c|scale|score|test|sign|criteria|type|grade"
+    r"|class|stage|f/u)\b",
+    re.IGNORECASE,
+)
+_SPEAKS = re.compile(
+    r"\b(?:speaks?|spoken|speaking|languages?|langues?|parl(?:e|ent|ant)|interpr[eè]te?r?s?)\b[^.\n]{0,30}$",
+    re.IGNORECASE,
+)
+
+
+@lru_cache(maxsize=1)
+def load_eponyms() -> dict[str, str]:
+    """Return what each word mostly is where it stands alone: a thing, or as often a name.
+
+    Raises:
+        DictionaryError: the list cannot be read.
+    """
+    rows = load_dictionary(data_dir("dictionaries") / "eponyms.txt").rows
+    return {fold(word): kind for word, kind in rows}
+
+
+def doubted(text: str, findings: Sequence[Finding]) -> list[Finding]:
+    """Return the findings; names of the tagger alone that are things by their place as doubtful ones."""
+    return [_weighed(text, finding) for finding in findings]
+
+
+def _weighed(text: str, finding: Finding) -> Finding:
+    is_bare = finding.source == _TAGGER and finding.entity_type is EntityType.PERSON
+    if not is_bare or finding.is_doubtful or not _is_thing(text, finding):
+        return finding
+    score = min(finding.score, _MAX_SCORE)
+    reasons = (*finding.reasons, Reason("doubt", _DOUBT, score))
+    return replace(finding, score=score, bits=frozenset(), reasons=reasons)
+
+
+def _is_thing(text: str, finding: Finding) -> bool:
+    start, end = finding.span.start, finding.span.end
+    words = [word for word in map(fold, _WORD.findall(text, start, end)) if word not in _JOINS]
+    before = text[max(0, start - _REACH) : start]
+    if len(words) == 1 and _SPEAKS.search(before):
+        return True
+    kinds = [load_eponyms().get(word) for word in words]
+    if not words or None in kinds:
+        return False
+    if len(words) == 1:
+        return kinds == ["thing"] or bool(_BEFORE.search(before) or _BEHIND.match(text, end))
+    # "Graves, Hashimoto", "Cheyne-Stokes" are none; "Parkinson, Scott" and "Marie Wilms" are.
+    flags = load_gazetteer().of
+    return "thing" in kinds and not any(flags(word) & Word.FIRST for word in words)

@@ -1,0 +1,50 @@
+"""Diseases, instruments and languages are doubtful names where the tagger alone takes them for people."""
+
+from __future__ import annotations
+
+import pytest
+
+from phiscan.config import Config
+from phiscan.model import Document, EntityType
+from phiscan.screen import Screener, build_screener, screen
+from phiscan.screen.name_eponyms import load_eponyms
+
+
+@pytest.fixture(scope="module")
+def screener() -> Screener:
+    return build_screener(Config())
+
+
+def _counted(text: str, screener: Screener) -> set[str]:
+    findings = screen(Document(text, (), ""), screener).findings
+    return {f.span.of(text) for f in findings if f.entity_type is EntityType.PERSON and not f.is_doubtful}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "? Wilms f/u renal US", "PMH: Parkinson, Crohn, Graves, Hashimoto, Hodgkin 2010.",
+        "Used a Kocher and a Babcock; Foley placed, Hoyer lift.", "speaks Dari, Kaska and Karen at home",
+        "Cheyne-Stokes, Kussmaul noted", "Braden 16, Epworth 12",
+    ],
+)  # fmt: skip
+def test_a_thing_counts_for_nobody(text: str, screener: Screener) -> None:
+    assert not _counted(text, screener)
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("Seen today: Scott Parkinson, with his wife.", "Scott Parkinson"),
+        ("Parkinson, Scott  12/03/1950", "Parkinson, Scott"),
+        ("I saw Mr. Parkinson today.", "Parkinson"),
+        ("Murphy called back about her pills.", "Murphy"),
+    ],
+)
+def test_a_name_stays_one(text: str, name: str, screener: Screener) -> None:
+    assert name in _counted(text, screener)
+
+
+def test_every_word_is_a_thing_or_as_often_a_name() -> None:
+    assert set(load_eponyms().values()) == {"thing", "name"}
+    assert {"wilms", "kocher", "barre"} <= set(load_eponyms())
