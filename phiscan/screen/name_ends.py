@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 
 from phiscan.model import Span
 from phiscan.screen.gazetteer import Gazetteer, Word, fold
@@ -22,6 +23,15 @@ _PARTS = re.compile(r"[\t;|\\•]|(?<=[ ])/(?=[ ])")
 _LETTER = re.compile(r"[^\W\d_]")
 # Words that begin what is said to somebody: "Well, Vincent".
 _INTERJECTIONS = frozenset("well yes no ok okay sorry please bye oui non pardon voilà".split())  # noqa: SIM905 (a list of words reads best as a text)
+_HOUR, _INTERJECTION, _GREETING, _CLOSING, _RELATION = (
+    "hour",
+    "interjection",
+    "greeting",
+    "closing",
+    "relation",
+)
+_KINDS = {_GREETING: ("salutation",), _CLOSING: ("closing",), _RELATION: ("kin", "label")}
+_N_WORDS = 20_000  # of which it is remembered what they may be
 _HOURS = frozenset({"h", "hrs", "am", "pm"})
 _BEHIND_NUMBER = re.compile(r"\d[ ]?$")
 _SEXES = frozenset("fm")
@@ -41,10 +51,11 @@ class NameEnds:
 
     def __init__(self, gazetteer: Gazetteer) -> None:
         self._gazetteer = gazetteer
-        self._greetings, self._closings, self._relations = (
-            frozenset(fold(w) for kind in kinds for w in gazetteer.cues.get(kind, ()) if " " not in w)
-            for kinds in (("salutation",), ("closing",), ("kin", "label"))
-        )
+        self._cues = {
+            cue: frozenset(fold(w) for kind in kinds for w in gazetteer.cues.get(kind, ()) if " " not in w)
+            for cue, kinds in _KINDS.items()
+        }
+        self._cue = lru_cache(_N_WORDS)(self._cue_of)
 
     def trimmed(self, text: str, span: Span) -> Span | None:
         """Return the span without what is no name at its ends.
@@ -94,22 +105,32 @@ class NameEnds:
 
     def _is_lead(self, text: str, place: tuple[int, int], following: tuple[int, int]) -> bool:
         word = text[slice(*place)]
-        key = fold(word)
-        if key in _HOURS:
+        cue = self._cue(word)
+        if not cue:
+            return False
+        if cue == _HOUR:
             return _BEHIND_NUMBER.search(text, max(0, place[0] - 2), place[0]) is not None
-        flags = self._gazetteer.of(word)
         gap = text[place[1] : following[0]]
+        if cue == _INTERJECTION:
+            return "," in gap
+        flags = self._gazetteer.of(word)
         if flags & Word.PARTICLE or "." in gap:
             return False
-        if "," in gap and word[0].isupper() and key in _INTERJECTIONS:
-            return True
         if not flags & _NAMES:
-            is_greeting = key in self._greetings or key in self._closings
-            return is_greeting or (key in self._relations and "," not in gap)
+            return cue != _RELATION or "," not in gap
         # What is a family's name, too, needs a first name behind it: not "Son Nguyen".
-        is_cue = key in self._greetings or bool(key in self._relations and flags & Word.ORDINARY)
+        may_be_cue = cue == _GREETING or bool(cue == _RELATION and flags & Word.ORDINARY)
         is_name = self._gazetteer.of(text[slice(*following)]) & Word.FIRST
-        return bool(is_cue and is_name and not gap.strip())
+        return bool(may_be_cue and is_name and not gap.strip())
+
+    def _cue_of(self, word: str) -> str:
+        """Return what a word in front of a name may be besides a name; empty for most."""
+        key = fold(word)
+        if key in _HOURS:
+            return _HOUR
+        if key in _INTERJECTIONS and word[0].isupper():
+            return _INTERJECTION
+        return next((cue for cue, words in self._cues.items() if key in words), "")
 
 
 def _n_behind(text: str, places: Places) -> int:
@@ -146,6 +167,9 @@ def parted(text: str, spans: Iterable[Tagged], kind: str) -> Iterator[Tagged]:
             yield span
             continue
         turned = _TURNED.fullmatch(text, span.start, span.end)
+        if turned is None and _PARTS.search(text, span.start, span.end) is None:
+            yield span
+            continue
         if turned is not None:
             yield span._replace(end=turned.start(1))
             yield span._replace(start=turned.end(1))

@@ -48,6 +48,7 @@ _LABEL_WORDS = 3
 _LABEL_REACH = 80
 _STREET_REACH = 24
 _MIN_ROWS = 2
+_CELL_REACH, _CELL_STARTS = 4, "\n\t;|,"
 _WORD = re.compile(r"[^\W\d_]{3}")
 _MARKS = "\n \t>*•?-\"'.,;"  # around what stands alone in a line: of quotations, lists, the end of a sentence
 # Before the name of whom a street is called after.
@@ -87,7 +88,8 @@ class PlaceFields:
     def kind(self, span: Span) -> EntityType | None:
         """Return what a name in a text is by its label, its column or the word before it; None for a name."""
         text, start, end = self._text, span.start, span.end
-        if _STREET_BEFORE.search(text, max(0, start - _STREET_REACH), start):
+        is_spaced = text[start - 1 : start] == " "
+        if is_spaced and _STREET_BEFORE.search(text, max(0, start - _STREET_REACH), start):
             return EntityType.STREET_ADDRESS
         kind = self._labelled(start)
         if kind is not None:
@@ -102,7 +104,8 @@ class PlaceFields:
     def _labelled(self, start: int) -> EntityType | None:
         """Return what the label before a name says; an address may begin with who lives there."""
         line = self._text.rfind("\n", max(0, start - _LABEL_REACH), start) + 1
-        found = _LABEL_BEFORE.search(self._text, max(line, start - _LABEL_REACH), start)
+        before = self._text[max(line, start - _LABEL_REACH) : start]
+        found = _LABEL_BEFORE.search(before) if ":" in before or "=" in before else None
         if found is None:
             return None
         kinds, _ = _heads()
@@ -128,8 +131,9 @@ def _columns(text: str) -> Iterator[tuple[int, int, EntityType]]:
     tables = Tables(text)
     for start, end in places.tolist():
         kind = kinds.get(canonical(text[start:end]))
-        if kind is None:
-            continue
+        before = text[max(0, start - _CELL_REACH) : start].rstrip(' "')
+        if kind is None or (before and before[-1] not in _CELL_STARTS):
+            continue  # "12 Elm Street" is no head of its column
         cells = tables.column(start, end)
         if cells is not None and len(cells) >= _MIN_ROWS:
             yield from ((low, high, kind) for low, high in cells)
