@@ -26,8 +26,10 @@ Indexes = NDArray[np.intp]
 
 _MAX_STEPS = 200
 _TOLERANCE = 1e-10
-# At the top l is flat, and rounding moves the slope's root: its square is what this costs l. An end whose
-# steps rounding keeps above the tolerance is as good as this too.
+# At the top l is flat, and rounding moves the slope's root, the more the more files there are: its square is
+# what this costs l.
+_FLAT = 1e-5
+# An end whose steps rounding keeps above the tolerance is as good as this too.
 _ROUNDED = 1e-7
 _SETTLED = 1e-9  # its square is what it costs l
 _LONGEST = 2.0  # in log n0, and in the log of any fitted count
@@ -112,7 +114,7 @@ def _walk(
         below = peak[0].copy()
     elif peak is not None:
         above = peak[0].copy()
-    tolerance = _ROUNDED if peak is None else _TOLERANCE
+    tolerance, enough = (_FLAT, _FLAT) if peak is None else (_TOLERANCE, _ROUNDED)
     length = np.full(len(place), np.inf)
     active = np.arange(len(place))
     for _ in range(_MAX_STEPS):
@@ -138,7 +140,7 @@ def _walk(
         active = active[(length[active] > tolerance) | (seen.change > _SETTLED)]
         if len(active) == 0:
             break
-    place[(length > _ROUNDED) | (last.change > _ROUNDED)] = np.nan
+    place[(length > enough) | (last.change > _ROUNDED)] = np.nan
     return place, last
 
 

@@ -6,7 +6,7 @@ from fractions import Fraction
 import krippendorff
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from phiscan.metrics.agreement import agreement, krippendorff_alpha
@@ -115,6 +115,7 @@ def test_reads_back_the_names_it_writes(text: str) -> None:
 
 @settings(max_examples=40)
 @given(st.lists(st.integers(1, 10**8), min_size=7, max_size=7))
+@example([213445, 213446, 168, 907, 168, 169, 169])  # rounding moves the top by more than a ten-millionth
 def test_matches_closed_forms(cells: list[int]) -> None:
     counts = (0, *cells)
     table = CaptureTable(3, counts)
