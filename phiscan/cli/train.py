@@ -49,6 +49,11 @@ def train() -> None:
 @click.option(
     "--iterations", type=click.IntRange(min=1), help="Iterations of the training at most. Default: 70."
 )
+@click.option(
+    "--measure-only",
+    is_flag=True,
+    help="Train nothing: measure the models of the last weights in OUT again, by the program of today.",
+)
 @_json_option
 def names(
     out: str,
@@ -57,6 +62,7 @@ def names(
     seed: int | None,
     n_documents: int | None,
     iterations: int | None,
+    measure_only: bool,
     as_json: bool,
 ) -> int:
     """Train the name tagger and write its weights and its model card.
@@ -79,6 +85,7 @@ def names(
         out=Path(out),
         last=Path(last) if last is not None else SHIPPED,
         tell=say,
+        measure_only=measure_only,
     )
     if as_json:
         print_json({"figures": trained.card["figures"], "refused": list(trained.refused)})

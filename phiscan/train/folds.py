@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Protocol
@@ -10,7 +10,7 @@ from typing import Final, Protocol
 from phiscan.screen.names import NameRecognizer
 from phiscan.train.documents import Writer
 from phiscan.train.foreign import FAMILIES, FOLDS
-from phiscan.train.measure import FULLY_MARKED, Figures, foreign_set, made, measure
+from phiscan.train.measure import FULLY_MARKED, Figures, Marked, foreign_set, made, measure
 from phiscan.train.own import own_texts
 
 N_HELD_OUT: Final = 600  # documents of templates that no fold has seen
@@ -66,8 +66,7 @@ def measured_by_folds(
             texts = foreign_set(data / f"{set_name}.jsonl") if data else ()
             figures[set_name], _ = measure(recognizer, texts, fully_marked=set_name in FULLY_MARKED)
             tell(_line(set_name, figures[set_name]))
-    held_out = Writer(settings.seed + 2, only_held_out=True).documents(min(N_HELD_OUT, settings.n_documents))
-    figures[HELD_OUT], _ = measure(recognizer, made(held_out), fully_marked=True)
+    figures[HELD_OUT], _ = measure(recognizer, held_out_texts(settings), fully_marked=True)
     train(Fold(), out / WHOLE)
     recognizer = load(out / WHOLE)
     for part, half in own_texts().items():
@@ -75,6 +74,12 @@ def measured_by_folds(
     for set_name in (HELD_OUT, *own_texts()):
         tell(_line(set_name, figures[set_name]))
     return figures
+
+
+def held_out_texts(settings: Drawn) -> Iterator[Marked]:
+    """Yield documents of the templates that no fold has seen."""
+    n_documents = min(N_HELD_OUT, settings.n_documents)
+    return made(Writer(settings.seed + 2, only_held_out=True).documents(n_documents))
 
 
 def _line(name: str, figures: Figures) -> str:

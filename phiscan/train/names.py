@@ -14,6 +14,7 @@ from typing import Any
 from phiscan.config import data_dir
 from phiscan.errors import InputError
 from phiscan.screen.gazetteer import load_gazetteer
+from phiscan.screen.names import RuleNameRecognizer
 from phiscan.screen.tagger import TaggerRecognizer, load_kinds
 from phiscan.screen.tagger_features import Lexicon
 from phiscan.screen.tagger_tokens import Kinds
@@ -29,9 +30,18 @@ from phiscan.train.examples import (
     seen_in_part,
     sequences,
 )
-from phiscan.train.folds import HELD_OUT, WHOLE, Fold, Tell, measured_by_folds
+from phiscan.train.folds import (
+    HELD_OUT,
+    TEMPLATES_FOLD,
+    WHOLE,
+    Fold,
+    Tell,
+    held_out_texts,
+    measured_by_folds,
+)
 from phiscan.train.foreign import FAMILIES, read
 from phiscan.train.gate import falls, last_card
+from phiscan.train.measure import measure
 from phiscan.train.needs import PACKAGES, needed
 from phiscan.train.own import PATH as OWN
 from phiscan.train.own import own_texts
@@ -42,6 +52,7 @@ SEED = 20261120
 N_DOCUMENTS = 7500
 N_VARIANTS = 4  # each hides another part of the name lists, so that unknown names are learned too
 N_COMPARED = 400  # documents on which the exported weights are compared with CRFsuite
+WITH_RULES = f"{HELD_OUT}, with the rules"
 CARD = "model-card-names.md"
 DICTIONARIES = (
     "first_names",
@@ -92,33 +103,51 @@ class Trained:
     refused: tuple[str, ...]
 
 
-def train_names(settings: Settings, *, data: Path | None, out: Path, last: Path, tell: Tell) -> Trained:
+def train_names(
+    settings: Settings,
+    *,
+    data: Path | None,
+    out: Path,
+    last: Path,
+    tell: Tell,
+    measure_only: bool = False,
+) -> Trained:
     """Train, measure, and write weights, labels and card to ``out``.
 
     Refused weights go to ``out/refused``. Models lie in ``out/folds``; one of the same
-    recipe is not trained again.
+    recipe is not trained again. ``measure_only``: nothing is trained; the models must be those of the last
+    card's recipe, and are measured by the program of today.
 
     Raises:
-        InputError: a package or a set is missing, or the last card cannot be read.
+        InputError: a package, a set or a model is missing, or the last card cannot be read.
     """
     for module in PACKAGES:
         needed(module)
     before = last_card(last)
     hashes = hashes_of(data)
     recipe = _recipe(settings, hashes)
-    hashes |= dict.fromkeys(own_texts(), _sha256([OWN])) | {HELD_OUT: recipe}
+    if measure_only:
+        recipe, hashes = str(before.get("recipe", "")), _hashes_of_last(before, hashes)
+    hashes |= dict.fromkeys(own_texts(), _sha256([OWN])) | dict.fromkeys((HELD_OUT, WITH_RULES), recipe)
     whole = out / "folds" / WHOLE
     figures = measured_by_folds(
         settings,
-        lambda fold, folder: _trained(settings, fold, data=data, out=folder, recipe=recipe, tell=tell),
+        lambda fold, folder: _trained(
+            settings, fold, data=data, out=folder, recipe=recipe, tell=tell, measure_only=measure_only
+        ),
         TaggerRecognizer.load,
         data=data,
         out=out / "folds",
         tell=tell,
     )
+    without_templates = TaggerRecognizer.load(out / "folds" / TEMPLATES_FOLD)
+    figures[WITH_RULES], _ = measure(
+        RuleNameRecognizer(load_gazetteer(), without_templates), held_out_texts(settings), fully_marked=True
+    )
     card = json.loads((whole / LABELS).read_text(encoding="utf-8"))
     card |= {"figures": figures, "hashes": hashes, "settings": asdict(settings)}
     card |= {"hidden": HIDDEN, "hidden_words": HIDDEN_WORDS}
+    card |= {"measured_anew": measure_only}
     card |= {"megabytes": (whole / WEIGHTS).stat().st_size / 1e6}
     refused = tuple(falls(before, card))
     target = out / "refused" if refused else out
@@ -163,13 +192,41 @@ def train(settings: Settings, fold: Fold, *, data: Path | None, out: Path) -> di
     return {"n_documents": len(documents), "n_tokens": n_tokens, "n_unlike_crfsuite": n_unlike}
 
 
+def _hashes_of_last(before: dict[str, Any], hashes: dict[str, str]) -> dict[str, str]:
+    """Return the hashes of the last card; its sets must be those of today.
+
+    Raises:
+        InputError: a set is another, so that the figures would be of other texts.
+    """
+    last: dict[str, str] = before.get("hashes", {})
+    for name, digest in hashes.items():
+        if "/" not in name and last.get(name) != digest:
+            message = f"{name}: expected the set that the last weights were trained on"
+            raise InputError(message)
+    return dict(last)
+
+
 def _trained(
-    settings: Settings, fold: Fold, *, data: Path | None, out: Path, recipe: str, tell: Tell
+    settings: Settings,
+    fold: Fold,
+    *,
+    data: Path | None,
+    out: Path,
+    recipe: str,
+    tell: Tell,
+    measure_only: bool,
 ) -> None:
-    """Train into ``out`` unless weights of this recipe lie there."""
+    """Train into ``out`` unless weights of this recipe lie there.
+
+    Raises:
+        InputError: nothing may be trained, and they do not lie there.
+    """
     if _made_by(recipe, out):
         tell(f"without {fold.left_out}: there already")
         return
+    if measure_only:
+        message = f"{out}: expected a model of the last weights' recipe, for nothing is trained"
+        raise InputError(message)
     shutil.rmtree(out, ignore_errors=True)
     done = train(settings, fold, data=data, out=out)
     write_labels(out, {**done, "seed": settings.seed, "parameters": settings.parameters(), "recipe": recipe})

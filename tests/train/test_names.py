@@ -1,12 +1,14 @@
 import json
 import re
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from phiscan.errors import InputError
+from phiscan.model import Document, EntityType, Finding, Span
 from phiscan.screen.gazetteer import load_gazetteer
 from phiscan.screen.tagger import TaggerRecognizer, load_kinds
 from phiscan.screen.tagger_features import Lexicon
@@ -14,7 +16,7 @@ from phiscan.screen.tagger_model import TaggerModel
 from phiscan.train import needs
 from phiscan.train.documents import Labelled, Writer
 from phiscan.train.examples import inventory, sequences
-from phiscan.train.foreign import surrogate
+from phiscan.train.foreign import FAMILIES, surrogate
 from phiscan.train.gate import falls, last_card
 from phiscan.train.measure import Marked, measure
 from phiscan.train.names import Fold, Settings, Trained, train, train_names
@@ -79,6 +81,12 @@ def test_the_same_seed_gives_the_same_bytes_a_second_call_trains_nothing_and_a_f
     for name in ("names.npz", "names.json", "model-card-names.md"):
         assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
     assert json.loads((tmp_path / "one" / "names.json").read_text(encoding="utf-8"))["hashes"]
+    measured = train_names(
+        settings, data=None, out=tmp_path / "two", last=tmp_path / "two" / "names.json", tell=told.append,
+        measure_only=True,
+    )  # fmt: skip
+    assert measured.card == two.card | {"measured_anew": True}
+    assert "measured again" in (tmp_path / "two" / "model-card-names.md").read_text(encoding="utf-8")
     card = json.loads(json.dumps(one.card))
     card["figures"]["held-out templates"]["person_recall"] = 100.0
     card["recipe"] = "of others"  # weights of the same recipe are not refused
@@ -92,6 +100,23 @@ def test_the_same_seed_gives_the_same_bytes_a_second_call_trains_nothing_and_a_f
     other = tmp_path / "other"
     train(Settings(seed=4, n_documents=60, max_iterations=5), Fold(), data=None, out=other)
     assert (other / "names.npz").read_bytes() != (tmp_path / "two" / "names.npz").read_bytes()
+
+
+def test_measuring_alone_needs_the_models_and_the_sets_of_the_last_weights(tmp_path: Path) -> None:
+    pytest.importorskip("pycrfsuite")
+    last, sets = tmp_path / "last.json", tmp_path / "sets"
+    last.write_text('{"recipe": "r", "hashes": {}}', encoding="utf-8")
+    sets.mkdir()
+    for name in (name for names in FAMILIES.values() for name in names):
+        (sets / f"{name}.jsonl").write_text("", encoding="utf-8")
+
+    def run(data: Path | None) -> None:
+        train_names(Settings(), data=data, out=tmp_path, last=last, tell=print, measure_only=True)
+
+    with pytest.raises(InputError, match=r"templates: expected a model of the last weights' recipe"):
+        run(None)
+    with pytest.raises(InputError, match="presidio_synth_v2: expected the set that the last weights"):
+        run(sets)
 
 
 def test_held_out_templates_are_not_among_the_others() -> None:
@@ -194,6 +219,23 @@ def test_measuring_counts_tokens_and_gives_no_precision_where_not_every_name_is_
     assert figures["person_precision"] is None
     assert "every name" in str(figures["reason"])
     assert errors == []
+
+
+def test_measuring_tells_kinds_of_names_and_what_is_marked_as_something_else() -> None:
+    class Reader:
+        def recognize(self, document: Document) -> Iterator[Finding]:
+            for word in ("Ann", "Qexo", "Cyr", "noon"):
+                span = Span(document.text.index(word), document.text.index(word) + len(word))
+                yield Finding(span, EntityType.PERSON, "s", 0.9, frozenset())
+
+    text = "Ann met King Qexo in rue Cyr at noon"
+    words = (("Ann", "person"), ("King", "person"), ("Qexo", "person"), ("rue Cyr", "place"))
+    spans = tuple((text.index(word), text.index(word) + len(word), kind) for word, kind in words)
+    figures, _ = measure(Reader(), [Marked(text, spans)], fully_marked=True)
+    assert [figures[f"n_{kind}_tokens"] for kind in ("listed", "worded", "unknown")] == [1, 1, 1]
+    assert [figures[f"{kind}_recall"] for kind in ("listed", "worded", "unknown")] == [100.0, 0.0, 100.0]
+    assert figures["person_precision"] == pytest.approx(100 * 2 / 4)
+    assert figures["person_precision_any_label"] == pytest.approx(100 * 3 / 4)
 
 
 def test_the_extra_names_what_training_imports() -> None:
