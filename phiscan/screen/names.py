@@ -17,6 +17,7 @@ from phiscan.screen.dicom_dump import ListingRecognizer
 from phiscan.screen.free_text import in_free_text
 from phiscan.screen.gazetteer import Gazetteer, load_gazetteer
 from phiscan.screen.hl7 import Hl7Recognizer
+from phiscan.screen.name_ages import aged_names
 from phiscan.screen.name_context import ContextRecognizer
 from phiscan.screen.name_cues import CueRecognizer
 from phiscan.screen.name_eponyms import doubted
@@ -61,6 +62,7 @@ class RuleNameRecognizer:
         found = list(self._cues.recognize(document))
         found.extend(self._forms.in_tokens(text, tokens))
         found.extend(self._context.in_tokens(text, tokens))
+        found.extend(aged_names(text, self._gazetteer))
         found = _placed(text, resolve(found))
         tagged = _beyond(found, self._tagger.recognize(document)) if self._tagger is not None else []
         tagged = doubted(text, tagged)

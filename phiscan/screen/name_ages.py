@@ -1,0 +1,75 @@
+"""Names before an age and a sex, as censuses and boards have them: "SMITH, JOHN 78M", "okafor n 33f"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from phiscan.model import Finding
+from phiscan.screen.gazetteer import Gazetteer, Word
+from phiscan.screen.name_tokens import FIRST_ONLY, FULL_NAME, LAST_ONLY, name_finding
+
+_SCORE = 0.75
+_MAX_AGE = 115
+_REACH = 60
+_MAX_WORDS = 4
+_AGE_SEX = re.compile(
+    r"(?<=[^\W\d_]|\.),?[ \t]{1,4}(?P<age>\d{1,3})[ -]?(?:(?:y/?o|y\.o\.|yrs?|ans|a)[ -]?)?(?:[MF]|[mf]|H)\b"
+    r"(?![^\W\d_'/]|['\N{RIGHT SINGLE QUOTATION MARK}%]|/[A-Z])"
+)
+_WORD = re.compile(
+    r"(?<![^\W_])(?P<word>[^\W\d_]+(?:['\N{RIGHT SINGLE QUOTATION MARK}-][^\W\d_]+)*\.?)(?P<gap>,?[ ]{0,2})\Z"
+)
+_NAMES = Word.FIRST | Word.LAST
+_BLOCK = Word.NOT_PERSON | Word.MONTH_OR_DAY | Word.CREDENTIAL | Word.TITLE | Word.TITLE_HEALTH
+
+
+def aged_names(text: str, gazetteer: Gazetteer) -> Iterator[Finding]:
+    """Yield the name before each age with a sex; spans are half-open, in code points."""
+    for match in _AGE_SEX.finditer(text):
+        if int(match["age"]) > _MAX_AGE:
+            continue
+        words = _words_before(text, match.start(), gazetteer)
+        flags = [gazetteer.of(text[start:end].rstrip(".")) for start, end in words]
+        sure = [flag for flag in flags if flag & _NAMES and not flag & Word.ORDINARY]
+        if not sure:
+            continue
+        alone = LAST_ONLY if flags[0] & Word.LAST else FIRST_ONLY
+        yield name_finding(
+            words[0][0], words[-1][1], health=False, bits=FULL_NAME if len(words) > 1 else alone,
+            source="names.age", score=_SCORE, reason=("label", "an age and a sex"),
+        )  # fmt: skip
+
+
+def _words_before(text: str, end: int, gazetteer: Gazetteer) -> list[tuple[int, int]]:
+    """Return the words of a name that ends at ``end``, in text order: names, initials, unknown words."""
+    low = max(text.rfind("\n", max(0, end - _REACH), end) + 1, end - _REACH, 0)
+    in_capitals: bool | None = None
+    words: list[tuple[int, int]] = []
+    position, n_commas = end, 0
+    while len(words) < _MAX_WORDS and (match := _WORD.search(text, low, position)) is not None:
+        word = match["word"].rstrip(".")
+        n_commas += bool(words) and match["gap"].startswith(",")
+        if n_commas > 1 or (words and not match["gap"]):
+            break
+        if len(word) > 1:
+            if not _is_part(word, gazetteer.of(word)) or in_capitals not in {None, word.isupper()}:
+                break
+            in_capitals = word.isupper()
+        words.insert(0, match.span("word"))
+        position = match.start()
+    if len(words) == 1 or (words and not text[words[0][0]].isupper()):
+        while (
+            words and words[0][1] - words[0][0] == 1
+        ):  # a letter alone, or one before a name in small letters
+            del words[0]
+    return words
+
+
+def _is_part(word: str, flags: int) -> bool:
+    """Tell whether a word may be a part of a name: a name, or with a capital one that no list has."""
+    if flags & _BLOCK:
+        return False
+    if word[0].isupper():
+        return bool(flags & _NAMES) or not flags
+    return flags & (_NAMES | Word.ORDINARY) in {Word.FIRST, Word.LAST, _NAMES}
