@@ -45,11 +45,14 @@ def row_codes(text: str, findings: Sequence[Finding]) -> Iterator[Finding]:
         start = finding.span.start
         if finding.entity_type is not EntityType.PERSON or start <= done:
             continue
-        line_start = text.rfind("\n", max(0, start - MAX_LINE_CHARS), start) + 1
-        line_end = text.find("\n", start, start + MAX_LINE_CHARS)
-        done = line_end = len(text) if line_end < 0 else line_end
-        cells, delimiter = _cells(text, line_start, line_end)
-        if len(cells) > 2 and line_end - line_start <= MAX_LINE_CHARS:  # noqa: PLR2004 (a name and two more)
+        before = text.rfind("\n", max(0, start - MAX_LINE_CHARS), start)
+        behind = text.find("\n", start, start + MAX_LINE_CHARS)
+        if (before < 0 and start > MAX_LINE_CHARS) or (behind < 0 and len(text) > start + MAX_LINE_CHARS):
+            done = start + MAX_LINE_CHARS if behind < 0 else behind  # a line too long for a row
+            continue
+        done = len(text) if behind < 0 else behind
+        cells, delimiter = _cells(text, before + 1, done)
+        if len(cells) > 2:  # noqa: PLR2004 (a name and two more)
             rows[delimiter, len(cells)].append(cells)
     starts = [finding.span.start for finding in findings]
     for (delimiter, n_cells), table in rows.items():

@@ -82,3 +82,9 @@ def test_keeps_quoted_cells_whole_and_leaves_other_findings() -> None:
     ]
     both = sorted([*people, other], key=lambda finding: finding.span.start)
     assert "105118" not in [finding.span.of(text) for finding in row_codes(text, both)]
+
+
+def test_passes_over_lines_that_are_too_long_for_a_row() -> None:
+    values = ("1049927", "1051180", "0988123", "1062294")
+    text = f"Roy {'x' * 9000}\n{rows(values)}\n{'x' * 9000} Roy"
+    assert [value for _, value in found(text)] == list(values)
