@@ -27,8 +27,8 @@ def test_finds_the_name(text: str, names: list[str]) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "CHEST PAIN 45F, awaiting trop", "HIP FX 91F to OR", "temp 38 F", "a 45F with chest pain", "Room 12 M",
-        "45F", "Smith 450M loan", "Smith 12 F's", "unit B 45F", "Tylenol 500 m",
+        "CHEST PAIN 45F, awaiting trop", "HIP FX 91F to OR", "temp 38 F", "a 45F with chest pain",
+        "Room 12 M", "45F", "Smith 450M loan", "Smith 12 F's", "unit B 45F", "Tylenol 500 m",
     ],
 )  # fmt: skip
 def test_finds_none_where_no_name_stands(text: str) -> None:
