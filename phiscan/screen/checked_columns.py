@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 
 from phiscan.model import Document, EntityType, Finding, Reason, Span
 from phiscan.screen.bits import bits_of
-from phiscan.screen.checks import Verdict, bc_phn, luhn, npi, sin
+from phiscan.screen.check_digits import bc_phn, luhn, npi, sin
+from phiscan.screen.verdicts import Verdict
 
 SCORE = 0.8
 SOURCE = "checked_column"

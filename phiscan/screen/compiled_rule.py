@@ -11,9 +11,10 @@ import regex
 from phiscan.model import EntityType, PiiBit, Reason
 from phiscan.rules import Rule
 from phiscan.screen.bits import bits_of
-from phiscan.screen.checks import CHECKS, CONFIRM_RATE, Verdict
+from phiscan.screen.checks import CHECKS
 from phiscan.screen.context import GAP, JSON_GAP, Surroundings
 from phiscan.screen.scanner import REACH_CHARS, Evidence
+from phiscan.screen.verdicts import CONFIRM_RATE, Verdict
 
 TIMEOUT_S = 2.0  # of one match of one rule at one place
 MIN_SCORE = 0.4

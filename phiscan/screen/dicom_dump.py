@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from phiscan.model import Document, EntityType, Finding, PiiBit, Reason, Span
 from phiscan.screen.bits import bits_of
-from phiscan.screen.checks import is_day
+from phiscan.screen.check_dates import is_day
 from phiscan.screen.name_tokens import name_finding
 from phiscan.screen.passages import Passage, Piece
 

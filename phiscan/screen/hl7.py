@@ -11,9 +11,11 @@ from collections.abc import Iterator, Sequence
 
 from phiscan.model import Document, EntityType, Finding, PiiBit, Reason, Span
 from phiscan.screen.bits import bits_of
-from phiscan.screen.checks import Verdict, is_day, npi, ssn
+from phiscan.screen.check_dates import is_day
+from phiscan.screen.check_digits import npi, ssn
 from phiscan.screen.hl7_fields import AUTHORITIES, CODES, DATED, FIELDS, OBSERVED, STRAY, Kind, Part
 from phiscan.screen.name_tokens import name_finding
+from phiscan.screen.verdicts import Verdict
 
 SCORE = 0.95
 _SEGMENT = re.compile(rf"(?:^|(?<=[\n\r\x0b]))({'|'.join((*FIELDS, *DATED))})\|[^\n\r]{{1,20000}}")

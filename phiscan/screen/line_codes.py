@@ -18,11 +18,13 @@ from phiscan.config import data_dir
 from phiscan.dictionaries import load_dictionary
 from phiscan.model import Document, EntityType, Finding, Reason, Span
 from phiscan.screen.bits import bits_of
-from phiscan.screen.checks import Verdict, is_day, record_code
+from phiscan.screen.check_codes import record_code
+from phiscan.screen.check_dates import is_day
 from phiscan.screen.context import whole_word
 from phiscan.screen.gazetteer import fold
 from phiscan.screen.offsets import code_points
 from phiscan.screen.phrases import any_label
+from phiscan.screen.verdicts import Verdict
 
 SOURCE = "line_codes"
 SCORE = 0.45  # less than any label's

@@ -13,7 +13,9 @@ from collections.abc import Iterator, Sequence
 
 from phiscan.model import EntityType, Finding, Reason, Span
 from phiscan.screen.bits import bits_of
-from phiscan.screen.checks import Verdict, numeric_date, record_code
+from phiscan.screen.check_codes import record_code
+from phiscan.screen.check_dates import numeric_date
+from phiscan.screen.verdicts import Verdict
 
 SCORE = 0.45
 SOURCE = "numbers_beside"

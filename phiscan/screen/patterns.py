@@ -20,11 +20,12 @@ from phiscan.errors import RuleError
 from phiscan.model import Document, EntityType, Finding, Reason, Span
 from phiscan.rules import RuleSet
 from phiscan.screen.cells import AMONG_WORDS, numbers
-from phiscan.screen.checks import CHECKS, Verdict
+from phiscan.screen.checks import CHECKS
 from phiscan.screen.compiled_rule import TIMEOUT_S, CompiledRule, Judged
 from phiscan.screen.context import GAP_CHARS, JSON_FIELD, JSON_REACH, Surroundings
 from phiscan.screen.scanner import REACH_CHARS, WITHOUT_DIGITS, Evidence, Place, Scanner
 from phiscan.screen.tables import Tables
+from phiscan.screen.verdicts import Verdict
 
 MAX_HITS = 20_000  # places of one kind examined in one file; beyond, every n-th is, and the findings say so
 _CELLS_AT_ONCE = 512

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 
 from phiscan.model import EntityType, Finding, Reason, Span
 from phiscan.screen.bits import bits_of
-from phiscan.screen.checks import is_day
+from phiscan.screen.check_dates import is_day
 
 SCORE = 0.4
 SOURCE = "row_codes"

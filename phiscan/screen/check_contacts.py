@@ -1,0 +1,160 @@
+"""Checks of phones, addresses of the internet and of streets, organizations and employers."""
+
+from __future__ import annotations
+
+import importlib
+import ipaddress
+import re
+from functools import lru_cache
+from typing import Any
+
+from phiscan.screen.check_dates import MONTHS
+from phiscan.screen.verdicts import Verdict, plausible
+
+_NANP = re.compile(
+    r"\(?([2-9]\d{2})\)?[-. ]{0,2}([2-9]\d{2})[-. ]?\d{4}"
+)  # a plain one: dear to read each anew
+_SAME_PLACE = 16  # values: several rules check the same number, and the plans of a continent are dear
+
+
+@lru_cache(maxsize=_SAME_PLACE)
+def _phone_number(value: str) -> Any:
+    """Return a number as phonenumbers reads it, None where it reads none."""
+    phonenumbers = importlib.import_module("phonenumbers")
+    try:
+        return phonenumbers.parse(value, "CA")
+    except phonenumbers.NumberParseException:
+        return None
+
+
+@lru_cache(maxsize=_SAME_PLACE)
+def phone(value: str) -> Verdict:
+    """Confirm a North American or international number that could be in service; never veto.
+
+    Numbers such as 555-0199 are not in service but stand in texts as phone numbers all the same.
+    """
+    nanp = _NANP.fullmatch(value)
+    if nanp:
+        confirmed = _exchange_in_service(nanp[1] + nanp[2])
+    else:
+        number = _phone_number(value)
+        confirmed = number is not None and importlib.import_module("phonenumbers").is_valid_number(number)
+    return Verdict.CONFIRM if confirmed else Verdict.PLAUSIBLE
+
+
+@lru_cache(maxsize=4096)
+def _exchange_in_service(exchange: str) -> bool:
+    """Tell whether an area code and exchange could be in service: the last four digits never decide it."""
+    phonenumbers = importlib.import_module("phonenumbers")
+    number = phonenumbers.PhoneNumber(country_code=1, national_number=int(f"{exchange}2345"))
+    return bool(phonenumbers.is_valid_number(number))
+
+
+def possible_phone(value: str) -> Verdict:
+    """Veto an international number of impossible length for its country code."""
+    number = _phone_number(value)
+    return plausible(
+        number is not None and importlib.import_module("phonenumbers").is_possible_number(number)
+    )
+
+
+def ip_address(value: str) -> Verdict:
+    """Veto what is no address of internet protocol 4 or 6, and the loopback and unspecified ones."""
+    try:
+        address = ipaddress.ip_address(value.strip("[]").partition("%")[0])
+    except ValueError:
+        return Verdict.VETO
+    return plausible(not (address.is_loopback or address.is_unspecified))
+
+
+# Words between the label of an address and its number.
+_TO_ADDRESS = frozenset(
+    (
+        "on",
+        "file",
+        "is",
+        "was",
+        "at",
+        "now",
+        "new",
+        "old",
+        "rue",
+        "apt",
+        "unit",
+        "box",
+        "lot",
+        "the",
+        "au",
+        "est",
+    )
+)
+
+
+def address(value: str) -> Verdict:
+    """Veto the rest of a line that cannot be an address: without a digit, or without a word.
+
+    What is told in small letters before its first number is none either: "try side door code 4471".
+
+    >>> address("44 the old mill").value, address("the issue").value, address("2019-01-02").value
+    ('plausible', 'veto', 'veto')
+    """
+    before = re.findall(r"[^\W\d_]{2,}", re.split(r"\d", value, maxsplit=1)[0])
+    if len(before) > 1 and all(word.islower() and word not in _TO_ADDRESS for word in before):
+        return Verdict.VETO
+    words = re.findall(r"[^\W\d_]{2,}", value)
+    if not words or not any(c.isdecimal() for c in value[:25]):
+        return Verdict.VETO
+    return Verdict.PLAUSIBLE
+
+
+# A year and whose doing, a day and a time of day, or a day and a month, and then a doctor's title.
+_TITLE_AFTER_DATE = re.compile(
+    r"(?:(?:18|19|20)\d{2} (?:under|by|with|per|via|from|to|and|par|avec|du|et)|\d{1,2} \d{4}|\d{1,2} (?:"
+    + "|".join(sorted(MONTHS, key=len, reverse=True))
+    + r"))\b.{0,40}\bdr\b\.?",
+    re.IGNORECASE,
+)
+
+
+def street(value: str) -> Verdict:
+    """Veto a number and words, of which the last is a doctor's title, not Drive.
+
+    >>> street("2022 UNDER DR.").value, street("16 Oct. Dr").value, street("2022 Ocean Dr").value
+    ('veto', 'veto', 'plausible')
+    """
+    return plausible(_TITLE_AFTER_DATE.fullmatch(value) is None)
+
+
+_BARE_ORGANIZATION = frozenset(
+    "the a an this that our your his her their my any each every some no which what local general"  # noqa: SIM905 (a list of words reads best as a text)
+    " public private"
+    " one united state national federal if in at for and all to as of by when whether with is".split()
+)
+
+
+def organization(value: str) -> Verdict:
+    """Veto a name that is nothing but articles and the word for an organization: "The Company".
+
+    >>> organization("The Company").value, organization("Acme Widgets Inc.").value
+    ('veto', 'plausible')
+    """
+    words = [word.strip(".,").lower() for word in value.split()]
+    named = [word for word in words[:-1] if word not in _BARE_ORGANIZATION]
+    return plausible(bool(named) or (len(words) == 1 and words[0] not in _BARE_ORGANIZATION))
+
+
+_NO_EMPLOYER = frozenset(
+    "retired unemployed self self-employed none unknown n/a na same other homemaker student disabled"  # noqa: SIM905 (a list of words reads best as a text)
+    " disability full part full-time part-time yes no not patient retraité retraitée retraite aucun"
+    " aucune inconnu invalide étudiant étudiante chômage medicare medicaid home self-pay private cash".split()
+)
+
+
+def employer(value: str) -> Verdict:
+    """Veto what stands in the place of an employer or payer and is none: "Retired", "Self-pay".
+
+    >>> employer("Retired").value, employer("Self Pay").value, employer("Acme Widgets").value
+    ('veto', 'veto', 'plausible')
+    """
+    first = value.split(maxsplit=1)[0].strip(".,").lower()
+    return Verdict.VETO if first in _NO_EMPLOYER else organization(value)
