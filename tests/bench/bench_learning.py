@@ -4,9 +4,9 @@ Run: ``.venv/bin/python -m pytest -m bench -s tests/bench/bench_learning.py``. N
 beside the checkout. The shipped model refers almost none of these texts falsely, because it has learned from
 the other half of the same sources. So the model here is taught without two whole families (health questions
 and answers, and our papers): a share whose kind of text it has never seen. And since most of those texts name
-nobody and would not be referred anyway, each gets the name and office of somebody of a public directory, as
-leaflets have. Reviewed files are drawn at random from what is referred; all numbers are of the files that
-nobody reviewed. Draws the figure of the docs.
+nobody and would not be referred anyway, each gets the name and office of somebody of a public directory,
+without the role that would say that it is nobody's record. Reviewed files are drawn at random from what is
+referred; all numbers are of the files that nobody reviewed. Draws the figure of the docs.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def read_all(classifier: Classifier) -> list[Read]:
             if path.stem == "medquad_dev":
                 record = json.loads(draw.choice(directory))["text"].splitlines()
                 lines = [line.partition(": ")[2] for line in record if not line.startswith("Born")]
-                text += "\n\nPrepared by " + "\n".join(lines)
+                text += "\n\n" + "\n".join(lines)
             document = Document(text, (Segment("", 0, len(text)),), "text/plain")
             if classify.classify(document, classifier).window is not None:
                 found.append(Read(document, screen.screen(document, screener), item["doc_label"] == "PHI"))
