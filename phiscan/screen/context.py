@@ -40,8 +40,10 @@ def canonical(label: str) -> str:
     >>> canonical("Date_of-Birth"), canonical("Numéro d'assurance")
     ('dateofbirth', 'numerodassurance')
     """
-    plain = unicodedata.normalize("NFD", label.lower().translate(_SEPARATORS))
-    return "".join(c for c in plain if not unicodedata.combining(c))
+    plain = label.lower().translate(_SEPARATORS)
+    if plain.isascii():
+        return plain
+    return "".join(c for c in unicodedata.normalize("NFD", plain) if not unicodedata.combining(c))
 
 
 def whole_word(text: str, start: int, end: int) -> bool:
