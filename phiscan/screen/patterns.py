@@ -144,8 +144,9 @@ def _in_cells(
     parts = (cells[low : low + _CELLS_AT_ONCE] for low in range(0, len(cells), _CELLS_AT_ONCE))
     filled = chain.from_iterable(compiled.filled(text, part) for part in parts)
     for cell, is_filled in zip(cells, filled, strict=True):
-        places = (cell,) if is_filled else numbers(text, *cell, fits) if among_words else ()
-        for low, high in places:
+        if not (is_filled or among_words):
+            continue
+        for low, high in (cell,) if is_filled else numbers(text, *cell, fits):
             seen = None if check is None else check(text[low:high])
             if judged is None or seen is not verdict:
                 verdict, judged = seen, compiled.judged((item, "header", seen, 0))
