@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -21,7 +22,7 @@ MIN_SCORE = 0.4
 NEAR_GAIN = 0.5  # share of the remaining doubt that a near word takes away
 NEGATIVE_FACTOR = 0.4
 _MANY_CELLS = 8
-_LOOK_BEHIND = "(?<"
+_LOOKS_BEYOND = re.compile(r"\(\?<|(?<!\\)\$")  # behind itself, or for the end of its cell
 _GUARDS = {
     "word": (r"(?<![^\W_])", r"(?![^\W_])"),
     # A number is not a part of a longer one: no digit behind a separator on either side.
@@ -92,7 +93,7 @@ class CompiledRule:
 
     def filled(self, text: str, cells: Sequence[tuple[int, int]]) -> list[bool]:
         """Tell of each cell whether a value fills it."""
-        if len(cells) >= _MANY_CELLS and _LOOK_BEHIND not in self.rule.pattern:
+        if len(cells) >= _MANY_CELLS and not _LOOKS_BEYOND.search(self.rule.pattern):
             # One match of many cells: a call costs as much as a cell.
             joined = "\0".join(("", *(text[start:end] for start, end in cells), ""))
             found = self.in_column.findall(joined, timeout=TIMEOUT_S)
