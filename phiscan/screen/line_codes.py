@@ -31,6 +31,7 @@ SCORE = 0.45  # less than any label's
 _DFA_BYTES = 32 << 20
 _REACH = {"device": 72, "plan": 40}  # characters behind the word
 _DAY_DIGITS = 8
+_CODE_CHARS = 32  # more than any code and what must not follow it
 _MAX_WORDS = 2000  # of one document
 _KINDS = {"device": EntityType.DEVICE, "plan": EntityType.HEALTH_PLAN}
 _CODES = {
@@ -88,7 +89,7 @@ def _codes(text: str, start: int, limit: int, kind: str) -> Iterator[tuple[int, 
     """Yield the numbers between ``start`` and ``limit``, of which the last may go on beyond."""
     stop = _END.search(text, start, limit)
     limit = stop.start() if stop else limit
-    for match in _CODES[kind].finditer(text, start, min(len(text), limit + 16)):
+    for match in _CODES[kind].finditer(text, start, min(len(text), limit + _CODE_CHARS)):
         low, high = match.span("code")
         code = match["code"]
         if low >= limit or _UNIT.match(text, high) or record_code(code) is Verdict.VETO:

@@ -61,3 +61,8 @@ def test_leaves_days_phones_amounts_and_other_lines(recognizer: LineCodeRecogniz
 def test_reads_no_line_again_for_each_word_in_it(recognizer: LineCodeRecognizer) -> None:
     text = "CPAP BiPAP CADD 1044718"
     assert len(list(recognizer.recognize(Document(text, (), "")))) == 1
+
+
+def test_cuts_off_no_code_that_begins_where_its_reach_ends(recognizer: LineCodeRecognizer) -> None:
+    code = "ABCDEF-ABCD-123456789X"
+    assert found(recognizer, f"CPAP {'x' * 69} {code}") == [(DEVICE, code)]
