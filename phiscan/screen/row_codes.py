@@ -118,9 +118,12 @@ def _cells(text: str, start: int, end: int) -> tuple[list[_Cell], str]:
 def _heads(text: str, first: int, delimiter: str, n_cells: int) -> list[str]:
     """Return the heads in the line above the first row, if it has as many cells and none holds a number."""
     line_start = text.rfind("\n", max(0, first - MAX_LINE_CHARS), first) + 1
-    above = text.rfind("\n", max(0, line_start - MAX_LINE_CHARS), max(0, line_start - 1)) + 1
     if line_start == 0:
         return []
+    low = max(0, line_start - MAX_LINE_CHARS)
+    above = text.rfind("\n", low, line_start - 1) + 1
+    if above == 0 and low > 0:
+        return []  # a line too long for heads
     cells, cut = _cells(text, above, line_start - 1)
     heads = [text[low:high] for low, high in cells]
     is_head = (

@@ -88,3 +88,9 @@ def test_passes_over_lines_that_are_too_long_for_a_row() -> None:
     values = ("1049927", "1051180", "0988123", "1062294")
     text = f"Roy {'x' * 9000}\n{rows(values)}\n{'x' * 9000} Roy"
     assert [value for _, value in found(text)] == list(values)
+
+
+def test_takes_no_line_that_is_too_long_for_heads() -> None:
+    values = ("1049927", "1051180", "0988123", "1062294")
+    text = f"{'x' * 9000};DIN;Note\n{rows(values)}"
+    assert [value for _, value in found(text)] == list(values)
