@@ -156,6 +156,7 @@ def _touches_digit(text: str, place: tuple[int, int]) -> bool:
     return text[place[0] - 1 : place[0]].isdigit() or text[place[1] : place[1] + 1].isdigit()
 
 
+_MAX_TURNED = 200  # characters of two names; the time that telling them apart takes grows with the square
 # Two names with the last name first: "SINGH, MAKADRA & CEVALLOS, ANN".
 _TURNED = re.compile(r"[^,&;\n]+,[^,&;\n]+?([ ]*(?:[,&;]|[ ](?:and|et)[ ])[ ]*)[^,&;\n]+,[^,&;\n]+")
 
@@ -166,7 +167,8 @@ def parted(text: str, spans: Iterable[Tagged], kind: str) -> Iterator[Tagged]:
         if span.kind != kind:
             yield span
             continue
-        turned = _TURNED.fullmatch(text, span.start, span.end)
+        is_short = span.end - span.start <= _MAX_TURNED
+        turned = _TURNED.fullmatch(text, span.start, span.end) if is_short else None
         if turned is None and _PARTS.search(text, span.start, span.end) is None:
             yield span
             continue

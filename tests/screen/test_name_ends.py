@@ -68,3 +68,9 @@ def test_two_names_are_parted(text: str, expected: list[str]) -> None:
     assert [text[span.start : span.end] for span in parted(text, whole, "PER")] == expected
     other = [whole[0]._replace(kind="ADR")]
     assert list(parted(text, other, "PER")) == other
+
+
+def test_what_is_too_long_for_two_names_is_not_taken_apart() -> None:
+    text = "SINGH, MAKADRA" + " AND MARY" * 5000 + " & CEVALLOS, ANN"
+    span = Tagged(0, len(text), "PER", 0.9, second=False)
+    assert list(parted(text, [span], "PER")) == [span]
