@@ -51,7 +51,7 @@ def lines_with(text: str, places: Sequence[int]) -> Iterator[tuple[int, int, int
 
     All lines where the text has many misread places, else those with one.
     """
-    block = done = 0
+    block = done = searched = 0
     if len(places) >= MIN_PLACES and len(places) * PLACE_CHARS >= len(text):
         start = 0
         while start < len(text):
@@ -66,8 +66,9 @@ def lines_with(text: str, places: Sequence[int]) -> Iterator[tuple[int, int, int
         if place < done:
             continue
         start = text.rfind("\n", done, place) + 1 or done
-        empty = text.rfind("\n\n", block, start)
+        empty = text.rfind("\n\n", max(block, searched - 1), start)  # what stands before was searched already
         block = block if empty < 0 else empty + 2
+        searched = start
         start = max(start, place - MAX_LINE_CHARS // 2)
         end = _line_end(text, start)
         yield block, start, max(end, place + 1)

@@ -191,3 +191,12 @@ def test_words_are_read_as_meant_and_words_stay_words(word: str, meant: str) -> 
     line = Vocabulary(load_rules().contexts).read(Line.of(word, 0, len(word)), bars=True)
     assert line.text == meant
     assert skeleton(word) == skeleton(meant)
+
+
+@given(st.lists(st.sampled_from(["a", "\n", "\n\n", "lO "]), max_size=40), st.data())
+def test_a_line_lies_in_the_block_behind_the_last_empty_line(parts: list[str], data: st.DataObject) -> None:
+    text = "".join(parts)
+    letters = [place for place, char in enumerate(text) if char != "\n"]
+    places = sorted(data.draw(st.sets(st.sampled_from(letters), max_size=2)) if letters else [])
+    for block, start, _ in misread_places.lines_with(text, places):
+        assert block == (text.rfind("\n\n", 0, start) + 2 if "\n\n" in text[:start] else 0)
