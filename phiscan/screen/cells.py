@@ -42,8 +42,8 @@ def numbers(text: str, start: int, end: int, fits: Callable[[int, int], bool]) -
     >>> [text[a:b] for a, b in numbers(text, 0, len(text), lambda a, b: True)]
     ['CKLM 903']
     """
-    if end - start > MAX_CELL_CHARS or text[start:end].isalnum():
-        return  # a remark; one word, which was looked at whole
+    if end - start > MAX_CELL_CHARS:
+        return
     for piece in _PIECE.finditer(text, start, end):
         for number in _NUMBER.finditer(text, *piece.span()):
             if len(_DIGIT.findall(number["bare"])) < _MIN_DIGITS:

@@ -57,10 +57,14 @@ class PatternRecognizer:
 
     def recognize(self, document: Document) -> Iterator[Finding]:
         """Yield findings (they may overlap); spans are half-open, in code points."""
-        return (found for found in self.weigh(document) if isinstance(found, Finding))
+        return (found for found in self._weigh(document, refused=False) if isinstance(found, Finding))
 
     def weigh(self, document: Document) -> Iterator[Finding | Refused]:
         """Yield findings, and what was vetoed among them."""
+        return self._weigh(document, refused=True)
+
+    def _weigh(self, document: Document, *, refused: bool) -> Iterator[Finding | Refused]:
+        """Yield findings; with ``refused`` also what was vetoed in the cells of columns."""
         text = document.text
         in_json = JSON_FIELD in text
         places = list(self._scanner.places(text, in_json=in_json))
@@ -73,7 +77,7 @@ class PatternRecognizer:
         for place in places:
             kind, stride, by_label = place.rules, 1, bool(place.evidence)
             if by_label:
-                found = self._labelled(text, tables, place, in_json=in_json)
+                found = self._labelled(text, tables, place, in_json=in_json, refused=refused)
             else:
                 stride = -(-kinds[kind] // MAX_HITS)
                 reached[kind] += 1
@@ -112,7 +116,7 @@ class PatternRecognizer:
                     yield index, _judge(compiled, text, match.start(), match.end())
 
     def _labelled(
-        self, text: str, tables: Tables, place: Place, *, in_json: bool
+        self, text: str, tables: Tables, place: Place, *, in_json: bool, refused: bool
     ) -> Iterator[tuple[int, Finding | Refused]]:
         end = place.end
         cells = tables.column(place.start, end)
@@ -123,7 +127,8 @@ class PatternRecognizer:
             if not numbered and compiled.rule.entity_type not in WITHOUT_DIGITS:
                 continue
             if cells is not None:
-                yield from _in_cells(compiled, text, cells[:: max(1, -(-len(cells) // MAX_HITS))], item)
+                part = cells[:: max(1, -(-len(cells) // MAX_HITS))]
+                yield from _in_cells(compiled, text, part, item, refused=refused)
             elif not item.column_only:
                 behind = compiled.in_json if in_json else compiled.after_label
                 match = behind.match(text, end, timeout=TIMEOUT_S)
@@ -133,7 +138,7 @@ class PatternRecognizer:
 
 
 def _in_cells(
-    compiled: CompiledRule, text: str, cells: Sequence[tuple[int, int]], item: Evidence
+    compiled: CompiledRule, text: str, cells: Sequence[tuple[int, int]], item: Evidence, *, refused: bool
 ) -> Iterator[tuple[int, Finding | Refused]]:
     """Weigh the cells below a header; what is seen of one is mostly what was seen of the one before."""
     check = compiled.check
@@ -144,13 +149,15 @@ def _in_cells(
     parts = (cells[low : low + _CELLS_AT_ONCE] for low in range(0, len(cells), _CELLS_AT_ONCE))
     filled = chain.from_iterable(compiled.filled(text, part) for part in parts)
     for cell, is_filled in zip(cells, filled, strict=True):
-        if not (is_filled or among_words):
+        # One word was looked at whole; more of them may hold a number.
+        if not is_filled and (not among_words or text[cell[0] : cell[1]].isalnum()):
             continue
         for low, high in (cell,) if is_filled else numbers(text, *cell, fits):
             seen = None if check is None else check(text[low:high])
             if judged is None or seen is not verdict:
                 verdict, judged = seen, compiled.judged((item, "header", seen, 0))
-            yield item.rule, _result(compiled, judged, low, high)
+            if refused or not judged.refused:
+                yield item.rule, _result(compiled, judged, low, high)
 
 
 def _judge(  # noqa: PLR0917 (a place and what stands there)
