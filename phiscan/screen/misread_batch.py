@@ -14,6 +14,7 @@ from phiscan.screen.misread_places import heads_of, line_before, lines_with
 from phiscan.screen.scanner import WITHOUT_DIGITS
 
 BATCH_CHARS = 1 << 16  # of lines that are looked at in one go
+MAX_CONTEXT = 8  # times a text, of lines that are repeated ahead of others; beyond, others stand without
 LABEL_CHARS = 80  # how far before a value its misread label may begin
 _TABLE = re.compile(r"\|[^|\n]*\|")
 
@@ -29,8 +30,10 @@ class Read(Protocol):
 def batches(text: str, places: Sequence[int], read: Read, readings: Sequence[str]) -> Iterator[Batch]:
     """Yield the lines that are read otherwise than they stand, in each of their readings.
 
-    Each stretch of them has the line before it and the first lines of its block ahead of it.
+    Each stretch of them has the line before it and the first lines of its block ahead of it, as long as these
+    are not far more than the text itself.
     """
+    room = MAX_CONTEXT * len(text) * len(readings)
     bars = _TABLE.search(text) is None  # between cells, a bar is no letter
     open_ = [Batch(reading) for reading in readings]
     before: tuple[tuple[int, int], tuple[Line, ...]] | None = None
@@ -44,6 +47,8 @@ def batches(text: str, places: Sequence[int], read: Read, readings: Sequence[str
             if not line.is_changed or (index and line.text == lines[index - 1].text):
                 continue
             if not batch.goes_on(start):
+                begun = batch.n_chars
+                previous = previous if room > 0 else None  # without it there are no heads either
                 found_heads = heads_of(text, block, previous)
                 if found_heads != heads:
                     heads = found_heads
@@ -53,6 +58,7 @@ def batches(text: str, places: Sequence[int], read: Read, readings: Sequence[str
                     if before is None or before[0] != previous:
                         before = (previous, read(Line.of(text, *previous), bars=bars))
                     batch.add(before[1][index], is_context=True)
+                room -= batch.n_chars - begun
             batch.add(line, is_context=False)
         before = ((start, end), lines)
         for index, batch in enumerate(open_):
@@ -71,6 +77,7 @@ class Batch:
     _lines: list[Line] = field(default_factory=list)
     _begins: list[int] = field(default_factory=list)
     _is_context: list[bool] = field(default_factory=list)
+    _context: list[int] = field(default_factory=list)  # of each line, the last line up to it that is context
     _parts: list[str] = field(default_factory=list)
 
     def goes_on(self, start: int) -> bool:
@@ -91,6 +98,8 @@ class Batch:
         self._lines.append(line)
         self._begins.append(self.n_chars)
         self._is_context.append(is_context)
+        last = self._context[-1] if self._context else -1
+        self._context.append(len(self._lines) - 1 if is_context else last)
         self._parts += (line.text, "\n")
         self.n_chars += len(line.text) + 1
 
@@ -126,9 +135,7 @@ class Batch:
             return True
         if "header" not in kinds:
             return False
-        number = self._at(start)[0]
-        while number and not self._is_context[number]:
-            number -= 1
+        number = self._context[self._at(start)[0]]
         while number >= 0 and self._is_context[number]:
             if self._lines[number].is_changed:
                 return True

@@ -193,6 +193,19 @@ def test_words_are_read_as_meant_and_words_stay_words(word: str, meant: str) -> 
     assert skeleton(word) == skeleton(meant)
 
 
+def test_repeats_no_long_heads_for_each_of_many_short_lines() -> None:
+    def shouted(line: Line, *, bars: bool) -> tuple[Line, ...]:
+        assert bars  # a text without tables
+        return (line.edited([Edit(0, 1, "X")] if line.text.startswith("0") else []),)
+
+    text = f"{'head ' * 700}\n" * 2 + "plain\n0afor\n" * 300
+    places = [place for place, char in enumerate(text) if char == "0"]
+    read = [batch.text() for batch in misread_batch.batches(text, places, shouted, ("test",))]
+    assert sum(map(len, read)) < (misread_batch.MAX_CONTEXT + 2) * len(text)
+    assert sum(batch.count("Xafor") for batch in read) == len(places)
+    assert read[0].count("head head") > 1
+
+
 @given(st.lists(st.sampled_from(["a", "\n", "\n\n", "lO "]), max_size=40), st.data())
 def test_a_line_lies_in_the_block_behind_the_last_empty_line(parts: list[str], data: st.DataObject) -> None:
     text = "".join(parts)
