@@ -71,6 +71,7 @@ def test_killed_scan_gives_the_same_rows_as_an_undisturbed_one(tmp_path: Path) -
     assert database_rows(disturbed.database) == database_rows(undisturbed.database)
 
 
+@pytest.mark.slow
 def test_stops_cleanly_at_a_signal_and_goes_on(tmp_path: Path) -> None:
     share = write_share(tmp_path / "share", 1_500)
     tool = Tool(tmp_path / "home")

@@ -85,6 +85,7 @@ def test_a_dry_run_opens_nothing(tool: Tool, samba: Samba) -> None:
     assert not tool.database.exists()
 
 
+@pytest.mark.slow
 def test_a_server_that_goes_away_costs_the_files_not_yet_read(samba: Samba, tmp_path: Path) -> None:
     write_share(samba.share, 60)
     roots = check_roots([samba.url])
@@ -111,6 +112,7 @@ def test_a_server_that_goes_away_costs_the_files_not_yet_read(samba: Samba, tmp_
     ] * len(failed)
 
 
+@pytest.mark.slow
 def test_a_killed_scan_goes_on_and_leaves_nothing(tool: Tool, samba: Samba) -> None:
     write_share(samba.share, 60)
     process = subprocess.Popen(

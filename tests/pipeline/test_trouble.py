@@ -48,6 +48,7 @@ def test_refuses_a_bad_rule_of_the_site_before_any_file_is_opened(
     assert _one_line(done, 2, str(rules), "site.mrn.1"), done.stderr
 
 
+@pytest.mark.slow
 def test_makes_no_new_key_for_an_old_database(tool: Tool, share: Path) -> None:
     tool.run("scan", share)
     key = tool.home / "key"
@@ -146,6 +147,7 @@ def test_says_when_its_output_cannot_be_written(tool: Tool, share: Path) -> None
     assert _one_line(done, 4, "standard output", "No space left"), done.stderr
 
 
+@pytest.mark.slow
 def test_prints_any_name_under_any_locale(tool: Tool, share: Path) -> None:
     (Path(os.fsdecode(bytes(share) + b"/caf\xc3\xa9\x1b[31m\xe2\x80\xae\n.txt"))).write_text("x")
     environment = {**tool.environment(), "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
