@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-import numpy as np
 import re2
 
 from phiscan.config import data_dir
@@ -22,7 +21,7 @@ from phiscan.screen.check_codes import record_code
 from phiscan.screen.check_dates import is_day
 from phiscan.screen.context import whole_word
 from phiscan.screen.gazetteer import fold
-from phiscan.screen.offsets import code_points
+from phiscan.screen.offsets import spans_of
 from phiscan.screen.phrases import any_label
 from phiscan.screen.verdicts import Verdict
 
@@ -65,16 +64,12 @@ class LineCodeRecognizer:
     def recognize(self, document: Document) -> Iterator[Finding]:
         """Yield findings; they may overlap. Spans are half-open, in code points."""
         text = document.text
-        raw = text.encode("utf-8", "surrogatepass")
-        spans = [match.span() for match in self._words.finditer(raw)]
-        if not spans:
+        places = spans_of(self._words, text)
+        if not places:
             return
-        places = np.asarray(spans, dtype=np.int64)
-        if len(raw) != len(text):
-            places = code_points(raw, places)
         stride = -(-len(places) // _MAX_WORDS)
         done = 0
-        for start, end in places[::stride].tolist():
+        for start, end in places[::stride]:
             kind = self._kinds.get(fold(" ".join(text[start:end].split())))
             if kind is None or not whole_word(text, start, end):
                 continue

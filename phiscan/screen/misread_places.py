@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-import numpy as np
 import re2
 
-from phiscan.screen.offsets import code_points
+from phiscan.screen.offsets import spans_of
 
 MAX_LINE_CHARS = 4000  # longer ones are cut at a space
 MIN_PLACES = 3
@@ -38,12 +37,7 @@ _PLACES = re2.compile("|".join(_SIGNS).encode())
 
 def places_of(text: str) -> list[int]:
     """Return where something seems to be misread, in code points."""
-    raw = text.encode("utf-8", "surrogatepass")
-    found = [match.start() for match in _PLACES.finditer(raw)]
-    if not found or len(raw) == len(text):
-        return found
-    places: list[int] = code_points(raw, np.asarray(found, dtype=np.int64)).tolist()
-    return places
+    return [start for start, _ in spans_of(_PLACES, text)]
 
 
 def lines_with(text: str, places: Sequence[int]) -> Iterator[tuple[int, int, int]]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-import numpy as np
 import re2
 
 from phiscan.model import Document, Finding, PiiBit
@@ -24,7 +23,7 @@ from phiscan.screen.name_tokens import (
 )
 from phiscan.screen.name_vetoes import load_vetoes
 from phiscan.screen.name_words import read_words
-from phiscan.screen.offsets import code_points
+from phiscan.screen.offsets import spans_of
 from phiscan.screen.phrases import any_label
 from phiscan.screen.tables import Tables
 
@@ -108,15 +107,11 @@ class CueRecognizer:
     def recognize(self, document: Document) -> Iterator[Finding]:  # noqa: C901 (one kind of cue after the other)
         """Yield findings in the order of their cues; spans are half-open, in code points."""
         text = document.text
-        raw = text.encode("utf-8", "surrogatepass")
-        spans = [match.span() for match in self._scanner.finditer(raw)]
-        if not spans:
+        places = spans_of(self._scanner, text)
+        if not places:
             return
-        places = np.asarray(spans, dtype=np.int64)
-        if len(raw) != len(text):
-            places = code_points(raw, places)
         tables = Tables(text)
-        for start, end in places.tolist():
+        for start, end in places:
             title = _LOWER_TITLE.match(text, start)
             if title is not None:
                 yield from self._lower_title(text, start, title.end())

@@ -8,18 +8,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import lru_cache
 from typing import Final
 
 from phiscan.config import data_dir
 from phiscan.dictionaries import load_dictionary
-from phiscan.model import EntityType, Finding, Reason
+from phiscan.model import EntityType, Finding
 from phiscan.screen.gazetteer import Word, fold, load_gazetteer
+from phiscan.screen.name_sureness import as_doubtful
+from phiscan.screen.tagger import SOURCE
 
-_TAGGER: Final = "names.tagger"
 _DOUBT: Final = "as often a term of medicine or a language"
-_MAX_SCORE = 0.19
 _REACH = 40
 _WORD = re.compile(r"[^\W\d_]+")
 _JOINS: Final = frozenset(("et", "and", "de", "d", "s"))
@@ -59,12 +58,8 @@ def doubted(text: str, findings: Sequence[Finding]) -> list[Finding]:
 
 
 def _weighed(text: str, finding: Finding) -> Finding:
-    is_bare = finding.source == _TAGGER and finding.entity_type is EntityType.PERSON
-    if not is_bare or finding.is_doubtful or not _is_thing(text, finding):
-        return finding
-    score = min(finding.score, _MAX_SCORE)
-    reasons = (*finding.reasons, Reason("doubt", _DOUBT, score))
-    return replace(finding, score=score, bits=frozenset(), reasons=reasons)
+    is_bare = finding.source == SOURCE and finding.entity_type is EntityType.PERSON
+    return as_doubtful(finding, _DOUBT) if is_bare and _is_thing(text, finding) else finding
 
 
 def _is_thing(text: str, finding: Finding) -> bool:

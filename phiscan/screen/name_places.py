@@ -13,13 +13,12 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Final
 
-import numpy as np
 import re2
 
 from phiscan.model import EntityType, Finding, Reason, Span
 from phiscan.screen.bits import bits_of
 from phiscan.screen.context import canonical
-from phiscan.screen.offsets import code_points
+from phiscan.screen.offsets import spans_of
 from phiscan.screen.phrases import any_label
 from phiscan.screen.rule_files import load_rules
 from phiscan.screen.tables import Tables
@@ -121,15 +120,11 @@ class PlaceFields:
 def _columns(text: str) -> Iterator[tuple[int, int, EntityType]]:
     """Yield the cells below heads of places and organizations."""
     kinds, scanner = _heads()
-    raw = text.encode("utf-8", "surrogatepass")
-    spans = [match.span() for match in scanner.finditer(raw)]
-    if not spans:
+    places = spans_of(scanner, text)
+    if not places:
         return
-    places = np.asarray(spans, dtype=np.int64)
-    if len(raw) != len(text):
-        places = code_points(raw, places)
     tables = Tables(text)
-    for start, end in places.tolist():
+    for start, end in places:
         kind = kinds.get(canonical(text[start:end]))
         before = text[max(0, start - _CELL_REACH) : start].rstrip(' "')
         if kind is None or (before and before[-1] not in _CELL_STARTS):

@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Final
 
 import regex
 
+from phiscan.model import Finding, Reason
 from phiscan.screen.gazetteer import Word, fold
 from phiscan.screen.tagger_tokens import HEALTH, NATION
 
+MAX_DOUBTFUL = 0.19  # whatever else is found at a place stands before a doubtful name
 # Probabilities from which a name is shown, and from which it counts; unknown: no word of it is on a list.
 SHOWN, SHOWN_UNKNOWN, COUNTS, COUNTS_UNKNOWN = 0.02, 0.1, 0.2, 0.25
 # In a short line, which is a field of a form or list rather than a sentence, a name that is also a word is
@@ -43,6 +46,15 @@ _LEADING = frozenset("hopital clinique rue boulevard avenue chemin rua via calle
 _ELIDED = re.compile(r"(?:[cdjlmnst]|qu)['’](\w{2,})$", re.IGNORECASE)  # noqa: RUF001 (texts are written with it)
 _HUMPS = regex.compile(r"\p{Lu}*\p{Ll}+|\p{L}+")  # "Scale", "Crop"; "Mc", "Donald"
 _FIRST_HUMPS = frozenset({"fitz", "mcc", "vander", "vanden", "ben", "ap"})
+
+
+def as_doubtful(finding: Finding, why: str) -> Finding:
+    """Return a finding as a doubtful one: lowest in score, without bits."""
+    if finding.is_doubtful:
+        return finding
+    score = min(finding.score, MAX_DOUBTFUL)
+    reasons = (*finding.reasons, Reason("doubt", why, score))
+    return replace(finding, score=score, bits=frozenset(), reasons=reasons)
 
 
 def without_elision(look_up: Callable[[str], int]) -> Callable[[str], int]:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-import numpy as np
 import re2
 
 from phiscan.config import data_dir
@@ -20,7 +19,7 @@ from phiscan.model import Document, EntityType, Finding, Reason, Span
 from phiscan.screen.bits import bits_of
 from phiscan.screen.context import whole_word
 from phiscan.screen.gazetteer import Gazetteer, fold
-from phiscan.screen.offsets import code_points
+from phiscan.screen.offsets import in_text
 from phiscan.screen.organization_words import BARRIER, JOINS, is_generic, is_unusual, words_before
 from phiscan.screen.patterns import MAX_HITS
 from phiscan.screen.phrases import any_of
@@ -160,9 +159,7 @@ class OrganizationRecognizer:
                 if last > 0:
                     position = last + 1
                     break
-        if len(raw) == len(text) or not places:
-            return places
-        return [(start, end) for start, end in code_points(raw, np.asarray(places, dtype=np.int64)).tolist()]
+        return in_text(text, raw, places)
 
     def _name(self, text: str, start: int, end: int, kinds: frozenset[str]) -> _Name | None:
         """Return the name that a head of these kinds is a part of."""

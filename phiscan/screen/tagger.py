@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import lru_cache
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -28,8 +27,10 @@ from phiscan.screen.gazetteer import Gazetteer, Word, fold, load_gazetteer, term
 from phiscan.screen.name_ends import NameEnds, parted
 from phiscan.screen.name_places import PlaceFields, in_block, placed
 from phiscan.screen.name_sureness import (
+    MAX_DOUBTFUL,
     SHOWN,
     SHOWN_IN_FIELD,
+    as_doubtful,
     is_field,
     is_made_up,
     least,
@@ -61,7 +62,6 @@ MIN_SHOWN = {PERSON: SHOWN, "ORG": 0.1, "LOC": 0.1, ADDRESS: 0.1}
 MIN_SCORE = {PERSON: SHOWN, "ORG": 0.7, "LOC": 0.5, ADDRESS: 0.5}
 MIN_TITLED = 0.75  # behind the title of a doctor or nurse, as a rule has it that finds the title
 MIN_CITY = 0.9  # a field of a table or list that holds a city and nothing else: Boston, Windsor
-MAX_DOUBTFUL = 0.19  # whatever else is found at a place stands before a doubtful name
 DOUBT = "too unsure for a name that counts"
 MAX_SCORE = 0.84  # a rule, a label or a title says more than the model: its finding outranks one of the model
 CHUNK_CHARS = 200_000  # bounds the memory; a text is cut at a line end
@@ -152,7 +152,7 @@ class TaggerRecognizer:
                     place = EntityType.LOCATION if city else fields.kind(finding.span)
                     finding = placed(finding, place) if place is not None else finding
                 if finding is not None:
-                    yield _doubted(finding) if second or score < MIN_SCORE[kind] else finding
+                    yield as_doubtful(finding, DOUBT) if second or score < MIN_SCORE[kind] else finding
 
     def spans(self, text: str) -> Iterator[Tagged]:
         """Yield every name on the best path, and on a second one what that leaves out, in text order."""
@@ -263,12 +263,3 @@ class TaggerRecognizer:
 def _without_lines(text: str) -> str:
     """Return a text of the same length with spaces for the lines of a form to write on."""
     return _TO_WRITE_ON.sub(lambda line: " " * len(line[0]), text)
-
-
-def _doubted(finding: Finding) -> Finding:
-    """Return a finding as a doubtful one: lowest in score, without bits."""
-    if finding.is_doubtful:
-        return finding
-    score = min(finding.score, MAX_DOUBTFUL)
-    reasons = (*finding.reasons, Reason("doubt", DOUBT, score))
-    return replace(finding, score=score, bits=frozenset(), reasons=reasons)

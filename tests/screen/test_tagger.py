@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from phiscan.errors import ModelError
 from phiscan.model import Document, EntityType, PiiBit
 from phiscan.screen.gazetteer import load_gazetteer
-from phiscan.screen.name_sureness import COUNTS
-from phiscan.screen.tagger import FAVOUR, MAX_DOUBTFUL, TaggerRecognizer, load_kinds
+from phiscan.screen.name_sureness import COUNTS, MAX_DOUBTFUL
+from phiscan.screen.tagger import FAVOUR, TaggerRecognizer, load_kinds
 from phiscan.screen.tagger_features import Inventory, Lexicon
 from phiscan.screen.tagger_model import TaggerModel
 from phiscan.screen.tagger_tokens import CAPS, LOWER, MIXED, classes, line_modes, split, units
