@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from phiscan.model import EntityType, Finding, Reason, Span
 from phiscan.screen.bits import bits_of
 from phiscan.screen.check_dates import is_day
+from phiscan.screen.verdicts import digits_of
 
 SCORE = 0.4
 SOURCE = "row_codes"
@@ -90,12 +91,11 @@ def _are_days(values: Sequence[str]) -> bool:
 
 
 def _kind(value: str) -> EntityType:
-    digits = "".join(c for c in value if c.isdecimal())
     if any(c.isalpha() for c in value):
         return EntityType.OTHER_ID
     if _PHONE.fullmatch(value):
         return EntityType.PHONE
-    return EntityType.HEALTH_CARD if len(digits) == _CARD_DIGITS else EntityType.MRN
+    return EntityType.HEALTH_CARD if len(digits_of(value)) == _CARD_DIGITS else EntityType.MRN
 
 
 def _cells(text: str, start: int, end: int) -> tuple[list[_Cell], str]:
