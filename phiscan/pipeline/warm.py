@@ -1,7 +1,7 @@
 """What every worker needs whatever the configuration says, loaded once by the server that forks them.
 
 A new worker, and one that takes the place of one that was stopped, shares this memory instead of reading the
-dictionaries again. Imported by that server alone, which cannot say anything: what is wrong with an
+dictionaries and compiling the rules again. Imported by that server alone, which cannot say anything: what is wrong with an
 installation is said by the process that scans (``build_engine``), so it is passed over here.
 """
 
@@ -13,11 +13,12 @@ from contextlib import suppress
 import datasketch  # noqa: F401 (the signatures of near-duplicates; the workers import it when they need it)
 
 from phiscan.classify.lexicon import load_lexicon
+from phiscan.config import Config
 from phiscan.errors import PhiscanError
 from phiscan.pipeline import engine, worker  # noqa: F401 (what the workers run)
-from phiscan.screen.gazetteer import load_gazetteer
+from phiscan.screen import build_screener
 
 with suppress(PhiscanError):
     load_lexicon()
-    load_gazetteer()
+    build_screener(Config())
 gc.freeze()  # the collector of a worker need not look at what is shared, nor copy it by looking

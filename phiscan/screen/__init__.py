@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import chain
 from typing import Protocol
 
@@ -72,6 +73,17 @@ def build_screener(config: Config) -> Screener:
     Raises:
         RuleError, DictionaryError, ModelError, ConfigError: naming the file and what was expected in it.
     """
+    is_shipped = not config.extra_patterns and not config.name_pipeline
+    return Screener(_shipped() if is_shipped else _recognizers(config), load_prototypes())
+
+
+@cache
+def _shipped() -> tuple[Recognizer, ...]:
+    """Return the recognizers of an installation to which a site added nothing; forked processes share them."""
+    return _recognizers(Config())
+
+
+def _recognizers(config: Config) -> tuple[Recognizer, ...]:
     patterns = PatternRecognizer(load_sound_rules(config))
     organizations = OrganizationRecognizer(load_gazetteer())
     misread = MisreadRecognizer(patterns, organizations)
@@ -80,7 +92,7 @@ def build_screener(config: Config) -> Screener:
     names = build_name_recognizers(config)
     ours = next(one for one in names if isinstance(one, RuleNameRecognizer))
     scanned = MisreadNameRecognizer(ours, misread)
-    return Screener((patterns, organizations, misread, columns, lines, *names, scanned), load_prototypes())
+    return (patterns, organizations, misread, columns, lines, *names, scanned)
 
 
 def screen(document: Document, screener: Screener) -> Screening:
