@@ -1,8 +1,8 @@
 """What every worker needs whatever the configuration says, loaded once by the server that forks them.
 
 A new worker, and one that takes the place of one that was stopped, shares this memory instead of reading the
-dictionaries and compiling the rules again. Imported by that server alone, which cannot say anything: what is wrong with an
-installation is said by the process that scans (``build_engine``), so it is passed over here.
+dictionaries and compiling the rules again. Imported by that server alone, which cannot say anything: what is
+wrong with an installation is said by the process that scans (``build_engine``), so it is passed over here.
 """
 
 from __future__ import annotations

@@ -79,7 +79,7 @@ def build_screener(config: Config) -> Screener:
 
 @cache
 def _shipped() -> tuple[Recognizer, ...]:
-    """Return the recognizers of an installation to which a site added nothing; forked processes share them."""
+    """Return the recognizers where a site added nothing of its own; forked processes share them."""
     return _recognizers(Config())
 
 
