@@ -82,8 +82,8 @@ class Gazetteer:
     """The name dictionaries, with a memory of the words already looked up."""
 
     def __init__(self, folder: Path) -> None:
-        self._first = terms(folder / "first_names.txt")
-        self._last = terms(folder / "last_names.txt")
+        self._first = terms(folder / "first_names.txt") | terms(folder / "first_names_world.txt")
+        self._last = terms(folder / "last_names.txt") | terms(folder / "last_names_world.txt")
         self._ordinary = terms(folder / "ordinary_words.txt")
         self._french = terms(folder / "ordinary_words_fr.txt")  # in its first forms; none is a name
         self.places = terms(folder / "places.txt")

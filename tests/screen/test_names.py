@@ -148,8 +148,11 @@ def test_reads_the_fields_of_an_hl7_message(found: Found) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["first_names", "last_names", "ordinary_words", "ordinary_words_fr", "places", "name_cues", "nations"],
-)
+    [
+        "first_names", "last_names", "first_names_world", "last_names_world", "ordinary_words",
+        "ordinary_words_fr", "places", "name_cues", "nations",
+    ],
+)  # fmt: skip
 def test_every_name_dictionary_has_its_header(name: str) -> None:
     dictionary = load_dictionary(data_dir("dictionaries") / f"{name}.txt")
     assert len(dictionary.rows) > (500 if name == "nations" else 900)
