@@ -64,6 +64,26 @@ def _is_range(value: str) -> bool:
     return len(low) == len(high) or (high.endswith("0") and int(high) <= 2 * int(low))
 
 
+_MIN_GROUPED = 4  # digits, or three and letters
+_PHONE = re.compile(r"[2-9]\d{2}[ .-]\d{3}[ .-]\d{4}")
+_WITH_MONTH = re.compile(r"(\d{0,2})[ -]?([^\W\d_]{3,9})[ -]?\d{1,4}(?:[ -]\d{1,4})?")
+
+
+def grouped_code(value: str) -> Verdict:
+    """Veto of codes in groups what has too few digits, or is a day, a phone, years or a standard.
+
+    >>> grouped_code("C 118 402 7").value, grouped_code("MAR 12 2024").value, grouped_code("AB 12").value
+    ('plausible', 'veto', 'veto')
+    """
+    n_digits = len(digits_of(value))
+    if n_digits < _MIN_GROUPED and (n_digits < _MIN_GROUPED - 1 or value.isdecimal()):
+        return Verdict.VETO
+    dated = _WITH_MONTH.fullmatch(value)
+    if _PHONE.fullmatch(value) or (dated and dated[2].lower() in MONTHS):
+        return Verdict.VETO
+    return record_code(value.replace(" ", "-"))
+
+
 _PUBLIC = (
     "NCT",
     "PMC",

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 
 from phiscan.screen.check_codes import (
     driver_licence,
+    grouped_code,
     has_digit,
     has_letter,
     no_date,
@@ -76,6 +77,7 @@ CHECKS: Mapping[str, Check] = {
         no_date,
         record_number,
         record_code,
+        grouped_code,
         no_public_number,
         no_fraction,
         year_and_month,
