@@ -243,6 +243,12 @@ class Segment:
     end: int
 
 
+# Locators of what a crawled file itself is called, and of folders that say whom it is about. They are no
+# content: files of equal content and other names have other results.
+FILE_NAME, FOLDER_NAME = "#filename", "#folder"
+OWN_NAMES = (FILE_NAME, FOLDER_NAME)
+
+
 @dataclass(frozen=True, slots=True)
 class UnreadPart:
     """A part of a file that could not be read (a member of an archive, an attachment, a page)."""
@@ -457,3 +463,8 @@ class FileResult:
     terms: tuple[StoredTerm, ...] = ()
     window: WindowBag | None = None
     evidence: tuple[tuple[str, int], ...] = ()  # what the decision table looked at besides the health score
+
+    @property
+    def is_of_content(self) -> bool:
+        """Whether a file of equal content has the same result: none of the findings is in this one's name."""
+        return not any(finding.locator in OWN_NAMES for finding in self.findings)

@@ -73,7 +73,7 @@ class Copies:
             self._running[size] = left
         else:
             self._running.pop(size, None)
-        if result.outcome is Outcome.SCREENED and not result.is_copy:
+        if result.outcome is Outcome.SCREENED and not result.is_copy and result.is_of_content:
             before = self._recent.get(size, ())
             _remember(self._recent, size, (*before, (place, f"{result.content_hash} {result.media_type}")))
             if before:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -29,11 +29,14 @@ from phiscan.model import (
     StoredFinding,
     StoredTerm,
 )
+from phiscan.pipeline.file_names import Named, name_somebody, names_of, with_names
 from phiscan.pipeline.second_list import place_in_order, second_verdict
 from phiscan.pipeline.signature import signature
 from phiscan.review.identity import keyed_hash, load_key, shape
 from phiscan.screen.prototypes import Prototype
 from phiscan.screen.second_names import SecondNames
+
+_NOTHING = Document("", (), "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,14 +112,25 @@ def examine(
 
     ``lap`` is called with the name of each stage when the stage is done.
     """
+    return _examine(document, (), engine, lap)[1]
+
+
+def _examine(
+    document: Document, names: Sequence[Named], engine: Engine, lap: Callable[[str], None]
+) -> tuple[Document, Examination]:
+    """Examine a document that lies under these names; return it with them if they say who somebody is."""
     health = classify.classify(document, engine.classifier)
     lap("classify")
     # The cascade: below HINT no row of the decision table refers, whatever names are in the text.
     cut = health.score < classify.HINT and not in_audit_sample(document, engine)
+    read = document
+    if names and not cut and name_somebody(document, names, engine.screener):
+        document = with_names(document, names)
     screening = screen.screen(document, engine.cheap_screener if cut else engine.screener)
     lap("screen")
     # In what is cut A and B see all that they need: A no names, B no health, so its verdict is no.
-    detectors = classify.detect(document, screening, health, None if cut else engine.classifier)
+    # C judges how the content is written, never what it is called.
+    detectors = classify.detect(read, screening, health, None if cut else engine.classifier)
     layout = classify.is_laid_out_as_a_record(detectors)
     referral, case = classify.decide(document, screening, health, layout=layout)
     if cut:
@@ -133,7 +147,7 @@ def examine(
             key=engine.key,
         )
     lap("classify")
-    return Examination(screening, health, referral, case, detectors)
+    return document, Examination(screening, health, referral, case, detectors)
 
 
 def in_audit_sample(document: Document, engine: Engine) -> bool:
@@ -154,12 +168,13 @@ def process(source: SourceFile, engine: Engine) -> Processed:
     """
     clock = _Clock()
     try:
-        if source.twins and (copy := _as_copy(source, engine.limits)) is not None:
+        names = names_of(source)
+        if source.twins and (copy := _as_copy(source, names, engine)) is not None:
             clock.lap("extract")
             return Processed(copy, clock.laps())
         document = extract.extract(source, engine.limits, engine.passwords)
         clock.lap("extract")
-        result = _keep(source, document, examine(document, engine, lap=clock.lap), engine.key)
+        result = _keep(source, *_examine(document, names, engine, clock.lap), engine.key)
         clock.lap("keep")
     except ExtractError as error:
         result = FileResult(source, Outcome.FAILED, reason=error.reason, detail=error.detail)
@@ -171,13 +186,15 @@ def process(source: SourceFile, engine: Engine) -> Processed:
     return Processed(result, clock.laps())
 
 
-def _as_copy(source: SourceFile, limits: Limits) -> FileResult | None:
+def _as_copy(source: SourceFile, names: Sequence[Named], engine: Engine) -> FileResult | None:
     """Return the result of a file that is one of its twins; None when it must be screened."""
     try:
-        content_hash, media_type, declared_type = extract.identify(source, limits)
+        content_hash, media_type, declared_type = extract.identify(source, engine.limits)
     except ExtractError:
         return None  # reading it says why
     if f"{content_hash} {media_type}" not in source.twins:
+        return None
+    if name_somebody(_NOTHING, names, engine.screener):
         return None
     return FileResult(
         source,

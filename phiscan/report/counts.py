@@ -105,7 +105,7 @@ def topics(terms: Mapping[int, Counter[str]], confirmed: frozenset[int]) -> tupl
 
 
 def people(stored: StoredScan) -> People:
-    """Estimate the people at risk; copies of one content put the same people at risk.
+    """Estimate the people at risk; copies of one content put the same people at risk, if named alike.
 
     The people of different contents are added up: one person in two files counts twice, so both sums are
     upper estimates of the number of distinct people.
@@ -116,7 +116,7 @@ def people(stored: StoredScan) -> People:
     for row in stored.rows:
         if row.referral is not Referral.REFERRED:
             continue
-        content = stored.content_hashes[row.file_id]
+        content = stored.same_people[row.file_id]
         per_content[content] = max(per_content.get(content, 0), row.n_people)
         if row.verdict is Verdict.PHI:
             confirmed[content] = max(confirmed.get(content, 0), row.n_people)

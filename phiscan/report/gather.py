@@ -146,7 +146,7 @@ def gather(
         type_levels=type_levels(stored.findings, stored.distinct, _confirmed(read)),
         formats=by_format(files),
         folders=by_folder(files),
-        owners=owners(stored.rows, desk.places, stored.findings),
+        owners=owners(stored.rows, desk.places, stored.findings, stored.same_people),
         readers=readers(stored.rows, desk.places),
         top_files=tuple(_top_files(stored, names)),
         reviewers=reviewers(stored),

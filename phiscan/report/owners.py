@@ -28,7 +28,10 @@ def owner_of(place: Place) -> str:
 
 
 def owners(
-    rows: Sequence[FileRow], places: Mapping[int, Place], findings: Mapping[int, Counter[str]]
+    rows: Sequence[FileRow],
+    places: Mapping[int, Place],
+    findings: Mapping[int, Counter[str]],
+    same_people: Mapping[int, str],
 ) -> tuple[Owner, ...]:
     """Count files, findings and people by owner; those with most confirmed files first.
 
@@ -36,11 +39,12 @@ def owners(
         rows: the files of the scan.
         places: where each stood.
         findings: of referred files, number by type.
+        same_people: of referred files, equal where they put the same people at risk.
     """
     by_owner: dict[str, list[FileRow]] = defaultdict(list)
     for row in rows:
         by_owner[owner_of(places[row.file_id])].append(row)
-    made = [_owner(name, theirs, places, findings) for name, theirs in by_owner.items()]
+    made = [_owner(name, theirs, places, findings, same_people) for name, theirs in by_owner.items()]
     return tuple(sorted(made, key=lambda one: (-one.phi, -one.referred, -one.crawled, one.owner)))
 
 
@@ -49,6 +53,7 @@ def _owner(
     rows: Sequence[FileRow],
     places: Mapping[int, Place],
     findings: Mapping[int, Counter[str]],
+    same_people: Mapping[int, str],
 ) -> Owner:
     referred = [row for row in rows if row.referral is Referral.REFERRED]
     exposures = Counter(
@@ -58,7 +63,7 @@ def _owner(
     people: dict[str, int] = {}
     for row in referred:
         types.update(findings.get(row.file_id, {}))
-        content = places[row.file_id].content_hash
+        content = same_people[row.file_id]
         people[content] = max(people.get(content, 0), row.n_people)
     top = sorted(types.items(), key=lambda item: (-item[1], item[0]))[:N_TOP_TYPES]
     return Owner(

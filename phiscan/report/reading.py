@@ -17,6 +17,7 @@ from phiscan.report.reading_desk import StoredDesk, read_desk
 from phiscan.review import audit, queue, second_review, summaries
 from phiscan.review.database import Database
 from phiscan.review.items import AuditCheck, Decision, FileRow, QueueItem, ScanSummary
+from phiscan.review.reuse import same_people
 from phiscan.review.tables import decision, examination, finding, health_term, root, scan_root, sighting
 
 
@@ -29,6 +30,7 @@ class StoredScan:
     rows: tuple[FileRow, ...]
     top: tuple[QueueItem, ...]
     content_hashes: dict[int, str]
+    same_people: dict[int, str]  # of referred files: equal where they put the same people at risk
     findings: dict[int, Counter[str]]  # of referred files: number by entity type
     distinct: dict[str, int]  # distinct keyed hashes in referred files, by entity type
     terms: dict[int, Counter[str]]  # of referred files: occurrences by health concept
@@ -59,6 +61,7 @@ def read_scan(
             rows=rows,
             top=tuple(queue.queue(connection, number, verdicts=None, limit=n_top, offset=0, conceal=conceal)),
             content_hashes=_content_hashes(connection, number),
+            same_people=_same_people(connection, number),
             findings=_findings(connection, number),
             distinct=_distinct(connection, number),
             terms=_terms(connection, number),
@@ -101,6 +104,15 @@ def _content_hashes(connection: sa.Connection, scan_id: int) -> dict[int, str]:
         .where(sighting.c.scan_id == scan_id)
     )
     return {row.file_id: row.content_hash for row in connection.execute(query)}
+
+
+def _same_people(connection: sa.Connection, scan_id: int) -> dict[int, str]:
+    query = (
+        sa.select(sighting.c.file_id, same_people().label("people"))
+        .join(examination, examination.c.id == sighting.c.examination_id)
+        .where(sighting.c.scan_id == scan_id, examination.c.referral == Referral.REFERRED.value)
+    )
+    return {row.file_id: row.people for row in connection.execute(query)}
 
 
 def _referred(scan_id: int, table: sa.Table) -> sa.Select[tuple[int]]:

@@ -13,10 +13,13 @@ from typing import Any
 import sqlalchemy as sa
 
 from phiscan.errors import StoreError
-from phiscan.model import Outcome
+from phiscan.model import OWN_NAMES, EntityType, Outcome
 from phiscan.review.statements import chunks
-from phiscan.review.tables import departure, examination, file, reuse, root, scan_root, sighting
+from phiscan.review.tables import departure, examination, file, finding, reuse, root, scan_root, sighting
 
+_IN_OWN_NAME = (finding.c.examination_id == examination.c.id, finding.c.locator.in_(OWN_NAMES))
+# What a file's own name says of a patient, it does not say of an equal content elsewhere.
+_IS_OF_CONTENT = ~sa.exists().where(*_IN_OWN_NAME)
 MAX_TWINS = 200  # contents of one size that a file is compared with; sizes with more are not worth it
 
 
@@ -42,6 +45,7 @@ def twins(
                 examination.c.size.in_(some),
                 examination.c.outcome == Outcome.SCREENED.value,
                 examination.c.versions_key == versions_key,
+                _IS_OF_CONTENT,
                 *([] if scan_id is None else [examination.c.scan_id == scan_id]),
             )
             .group_by(examination.c.size, examination.c.content_hash, examination.c.media_type)
@@ -70,6 +74,7 @@ def originals(
                 examination.c.content_hash.in_(some),
                 examination.c.outcome == Outcome.SCREENED.value,
                 examination.c.versions_key == versions_key,
+                _IS_OF_CONTENT,
             )
             .group_by(examination.c.content_hash, examination.c.media_type)
         )
@@ -80,6 +85,20 @@ def originals(
         message = "a file was said to be a copy of a content that was never screened; nothing was recorded"
         raise StoreError(message)
     return found
+
+
+def same_people() -> sa.ColumnElement[str]:
+    """Return an expression over examinations: equal where two files put the same people at risk.
+
+    Copies of one content do, unless their own names say that they are about different people.
+    """
+    named = (
+        sa.select(sa.func.min(finding.c.identity))
+        .where(*_IN_OWN_NAME, finding.c.entity_type == EntityType.PERSON.value)
+        .correlate(examination)
+        .scalar_subquery()
+    )
+    return examination.c.content_hash + sa.func.coalesce(named, "")
 
 
 def copy_children(
@@ -95,8 +114,11 @@ def copy_children(
         names = ["examination_id", *(column.name for column in others)]
         for original in filled:
             for some in chunks(by_original[original]):
-                rows = sa.select(examination.c.id, *others).where(
-                    table.c.examination_id == original, examination.c.id.in_(some)
+                every = sa.join(table, examination, sa.true())  # each row of the one for each of the others
+                rows = (
+                    sa.select(examination.c.id, *others)
+                    .select_from(every)
+                    .where(table.c.examination_id == original, examination.c.id.in_(some))
                 )
                 connection.execute(table.insert().from_select(names, rows))
     if pairs:

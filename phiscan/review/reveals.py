@@ -26,6 +26,7 @@ class Examined:
 
     source: SourceFile  # where it lies, and what the share said of it when it was examined
     content_hash: str  # what the file must still be
+    n_chars: int  # of the text that the findings' positions belong to
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,6 +73,7 @@ def reveal(connection: sa.Connection, file_id: int, *, purpose: str, by: str, no
         file_id=file_id,
         source=_source(connection, row),
         content_hash=row.content_hash,
+        n_chars=row.n_chars,
         spans=tuple((span.span_start, span.span_end, span.entity_type) for span in spans),
         purpose=purpose,
         revealed_by=by,
@@ -86,7 +88,7 @@ def examined(connection: sa.Connection, file_id: int) -> Examined:
         InputError: unknown or never read file.
     """
     row = _read_once(connection, file_id)
-    return Examined(source=_source(connection, row), content_hash=row.content_hash)
+    return Examined(source=_source(connection, row), content_hash=row.content_hash, n_chars=row.n_chars)
 
 
 def _read_once(connection: sa.Connection, file_id: int) -> sa.Row[Any]:

@@ -13,6 +13,7 @@ from phiscan.errors import StoreError
 from phiscan.model import Outcome, Referral
 from phiscan.review.column_types import iso
 from phiscan.review.items import Detectors, ScanHead, ScanSummary
+from phiscan.review.reuse import same_people
 from phiscan.review.standing import detectors_of, outcome_in_scan
 from phiscan.review.tables import (
     departure,
@@ -203,7 +204,7 @@ def _people(connection: sa.Connection, scan_id: int) -> int:
     per_content = (
         sa.select(sa.func.max(examination.c.n_people).label("n"))
         .where(referred, _stood_in(scan_id))
-        .group_by(examination.c.content_hash)
+        .group_by(same_people())
         .subquery()
     )
     return int(connection.execute(sa.select(sa.func.coalesce(sa.func.sum(per_content.c.n), 0))).scalar_one())

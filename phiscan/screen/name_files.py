@@ -1,15 +1,24 @@
-"""Names in the names of files: "Tremblay_Marie_results.pdf", "Okoro_C_facesheet.docx", "JohnSmith-labs"."""
+"""Names in the names of files: "Tremblay_Marie_results.pdf", "Okoro_C_facesheet.docx", "JohnSmith-labs".
+
+Within a text a file's name has to look like one. What the crawled file itself is called is a segment of its
+own (``FILE_NAME``): there blanks may part it, its ending may be any, and a surname alone counts beside the
+kind of a document ("consult Okafor 2023-02-11.docx").
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import pairwise
 
-from phiscan.model import Finding
-from phiscan.screen.gazetteer import Gazetteer, Word
-from phiscan.screen.name_tokens import FULL_NAME, name_finding
+from phiscan.config import data_dir
+from phiscan.model import OWN_NAMES, Document, Finding, PiiBit
+from phiscan.screen.gazetteer import Gazetteer, Word, fold, terms
+from phiscan.screen.name_eponyms import load_eponyms
+from phiscan.screen.name_tokens import FULL_NAME, LAST_ONLY, name_finding
 
+REASON = "the name of a file"
 _SCORE = 0.6
 _MIN_UNKNOWN = 4  # letters of a word that no list has and that may be a surname
 _MIN_SMALL = 3  # letters of each where nothing is written with a capital
@@ -25,6 +34,77 @@ _PART = re.compile(
 )
 
 
+_ENDING = re.compile(r"\.[A-Za-z0-9]{1,5}\Z")
+_GAPS = frozenset(("", " ", "_", "-", ".", ",", ", ", ",_", "__"))
+
+
+@lru_cache(maxsize=1)
+def load_file_words() -> frozenset[str]:
+    """Return what files about one patient are called besides the patient's name, folded.
+
+    Raises:
+        DictionaryError: the list cannot be read.
+    """
+    return terms(data_dir("dictionaries") / "file_words.txt")
+
+
+class OwnNameRecognizer:
+    """What the crawled file, its members and its folders are called, where these are their own segments."""
+
+    def __init__(self, gazetteer: Gazetteer) -> None:
+        self._gazetteer = gazetteer
+
+    def recognize(self, document: Document) -> Iterator[Finding]:
+        """Yield names of people; spans are half-open, in code points."""
+        for segment in reversed(document.segments):
+            if not segment.locator.endswith(OWN_NAMES):
+                return  # they stand last
+            name = document.text[segment.start : segment.end]
+            ending = _ENDING.search(name)
+            stop = segment.start + ending.start() if ending else segment.end
+            parts = list(_PART.finditer(document.text, segment.start, stop))
+            yield from self._named(document.text, parts)
+
+    def _named(self, text: str, parts: list[re.Match[str]]) -> Iterator[Finding]:
+        for first, second in pairwise(parts):
+            gap = text[first.end() : second.start()]
+            if gap not in _GAPS or not (gap or second[0][0].isupper()):
+                continue
+            if _are_a_name(first[0], second[0], self._gazetteer):
+                yield _found(first.start(), second.end(), FULL_NAME)
+                return
+        others = [part for part in parts if fold(part[0]) not in load_file_words()]
+        match others:
+            case [only] if self._is_surname(only[0]):
+                yield _found(only.start(), only.end(), LAST_ONLY)
+            case [first, second] if self._are_unknown(text, first, second):
+                yield _found(first.start(), second.end(), FULL_NAME)
+
+    def _are_unknown(self, text: str, first: re.Match[str], second: re.Match[str]) -> bool:
+        """Tell whether two neighbours are a surname and a word that no list has, written alike."""
+        flags = [self._gazetteer.of(part[0]) for part in (first, second)]
+        return (
+            text[first.end() : second.start()] in _GAPS
+            and _style(first[0]) == _style(second[0])
+            and 0 in flags
+            and any(self._is_surname(part[0]) for part in (first, second))
+        )
+
+    def _is_surname(self, word: str) -> bool:
+        """Tell whether a word is foremost a surname: neither a thing, nor a town, nor a disease."""
+        return (
+            len(word) >= _MIN_UNKNOWN
+            and self._gazetteer.of(word) & (Word.LAST | Word.ORDINARY) == Word.LAST
+            and not self._gazetteer.is_place(word)
+            and load_eponyms().get(fold(word)) != "thing"
+        )
+
+
+def _found(start: int, end: int, bits: frozenset[PiiBit]) -> Finding:
+    reason = ("label", REASON)
+    return name_finding(start, end, health=False, bits=bits, source="names.file", score=_SCORE, reason=reason)
+
+
 def filed_names(text: str, gazetteer: Gazetteer) -> Iterator[Finding]:
     """Yield names that files are named for; spans are half-open, in code points."""
     for start, end in _stems(text):
@@ -34,11 +114,7 @@ def filed_names(text: str, gazetteer: Gazetteer) -> Iterator[Finding]:
             if gap not in {"", "_", "-", "__"} or not (gap or second[0][0].isupper()):
                 continue
             if _are_a_name(first[0], second[0], gazetteer):
-                reason = ("label", "the name of a file")
-                yield name_finding(
-                    first.start(), second.end(),
-                    health=False, bits=FULL_NAME, source="names.file", score=_SCORE, reason=reason,
-                )  # fmt: skip
+                yield _found(first.start(), second.end(), FULL_NAME)
                 break
 
 

@@ -21,6 +21,7 @@ from phiscan.screen.name_ages import aged_names
 from phiscan.screen.name_context import ContextRecognizer
 from phiscan.screen.name_cues import CueRecognizer
 from phiscan.screen.name_eponyms import doubted
+from phiscan.screen.name_files import OwnNameRecognizer
 from phiscan.screen.name_places import PlaceFields, placed
 from phiscan.screen.name_repeats import repeats
 from phiscan.screen.name_runs import FormRecognizer
@@ -138,6 +139,7 @@ def build_name_recognizers(config: Config) -> tuple[NameRecognizer, ...]:
         X12Recognizer(),
         ListingRecognizer(),
         CardRecognizer(),
+        OwnNameRecognizer(gazetteer),
         RuleNameRecognizer(gazetteer, TaggerRecognizer.load()),
     )
     return (*ours, SpacyRecognizer.load(config.name_pipeline)) if config.name_pipeline else ours

@@ -124,6 +124,7 @@ _PLACES: Final = {
     "header": "page header",
     "footer": "page footer",
 }
+_WHOLE_PLACES: Final = {"filename": "name of the file", "folder": "name of a folder"}
 
 
 def colour(kind: EntityType) -> str:
@@ -183,8 +184,8 @@ def readers_by_mode(mode: int) -> str:
 def locator_words(locator: str) -> str:
     """Return the way through containers and the place in the document as words.
 
-    >>> locator_words("#p1/form"), locator_words("")
-    ('page 1, form', 'text')
+    >>> locator_words("#p1/form"), locator_words(""), locator_words("#filename")
+    ('page 1, form', 'text', 'name of the file')
     >>> locator_words("older.zip!/op note.rtf#line4").split(INTO)
     ['older.zip', 'op note.rtf, line 4']
     """
@@ -199,4 +200,6 @@ def locator_words(locator: str) -> str:
 def _place(part: str) -> str:
     head = part.rstrip("0123456789")
     number = part[len(head) :]
-    return f"{_PLACES[head]} {number}" if number and head in _PLACES else visible(part)
+    if number and head in _PLACES:
+        return f"{_PLACES[head]} {number}"
+    return _WHOLE_PLACES.get(part) or visible(part)
