@@ -39,6 +39,7 @@ from phiscan.screen.name_sureness import (
 )
 from phiscan.screen.name_tokens import CREDENTIALS, FIRST_ONLY, FULL_NAME, LAST_ONLY, is_term
 from phiscan.screen.name_vetoes import load_vetoes
+from phiscan.screen.tagged_addresses import number_in, reads_as_address
 from phiscan.screen.tagger_model import TaggerModel
 from phiscan.screen.tagger_spans import (
     ADDRESS,
@@ -64,6 +65,7 @@ MIN_TITLED = 0.75  # behind the title of a doctor or nurse, as a rule has it tha
 MIN_CITY = 0.9  # a field of a table or list that holds a city and nothing else: Boston, Windsor
 DOUBT = "too unsure for a name that counts"
 MAX_SCORE = 0.84  # a rule, a label or a title says more than the model: its finding outranks one of the model
+MAX_NUMBER = 0.45  # of a number in what is no address: less than any label's
 CHUNK_CHARS = 200_000  # bounds the memory; a text is cut at a line end
 _TYPES = {
     PERSON: EntityType.PERSON,
@@ -184,7 +186,10 @@ class TaggerRecognizer:
             return self._person(text, span, score)
         kind: EntityType | None = _TYPES[label]
         if label == ADDRESS:
-            kind = self._address(span.of(text))
+            name = span.of(text)
+            if any(map(str.isdigit, name)) and not reads_as_address(name):
+                return _number(span, name, score)
+            kind = self._address(name)
         elif kind is EntityType.LOCATION and _ABBREVIATION.fullmatch(span.of(text)):
             kind = kind if fold(span.of(text)) in self._gazetteer.places else None  # "BP 120/80"
         if kind is None:
@@ -258,6 +263,19 @@ class TaggerRecognizer:
             return FULL_NAME
         flags = self._gazetteer.of(words[0])
         return FIRST_ONLY if flags & Word.FIRST else LAST_ONLY
+
+
+def _number(span: Span, name: str, score: float) -> Finding | None:
+    """Return the number in what is no address, if it has one."""
+    place = number_in(name)
+    if place is None or score < MIN_SCORE[ADDRESS]:
+        return None
+    kind = EntityType.OTHER_ID
+    score = min(score, MAX_NUMBER)
+    return Finding(
+        Span(span.start + place[0], span.start + place[1]),
+        kind, SOURCE, score, bits_of(kind), (Reason("model", SOURCE, score),),
+    )  # fmt: skip
 
 
 def _without_lines(text: str) -> str:
