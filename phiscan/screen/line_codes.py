@@ -37,13 +37,25 @@ _CODES = {
     "device": re.compile(
         r"(?<![\w./$+-])#?(?P<code>[A-Z]{1,4}\d{5,9}[A-Z]{0,2}|\d{7,12}(?:[ .]\d{3}|-\d{3,5})?"
         r"|\d{1,4}[A-Z]{1,3}\d{4,9}[A-Z]?|[A-Z\d]{1,6}-(?:[A-Z\d]{1,4}-)?\d{5,9}[A-Z]?"
-        r"|\d{4}[A-Z]\d{2}[A-Z]\d|\d{4,7}-[A-Z]{1,2}\b)(?![\w%+]|[.,/]\d|-\d)"
+        r"|(?=(?:[A-Z]{0,6}\d){5})(?=[\dA-Z]{0,11}[A-Z])[A-Z\d]{8,13}|\d{2}-\d{4}-\d{4}"
+        r"|\d{4}[A-Z]\d{2}[A-Z]\d|\d{4,7}-[A-Z]{1,2}\b|[A-Z]{2,4} \d{6,8}|[A-Z]{1,3} \d{3} \d{3}(?: \d{3})?"
+        r"|[A-Z]{2} \d{2}-\d{3}|\d{2} \d{3} \d{3})(?![\w%+]|[.,/]\d|-\d| \d)",
+        re.IGNORECASE,
     ),
     "plan": re.compile(
         r"(?<![\w./$+-])#?(?P<code>(?:[A-Z]{1,4} ?)?\d{6,12}(?:[ -]\d{2,3}|[A-Z])?|[A-Z]\d{4} \d{5}"
+        r"|[A-Z]\d{4}-\d{3}|\d{2} \d{4} \d{3}|[A-Z] \d{3} \d{4}|\d{7}-\d{2}(?: [A-Z]\b)?"
         r"|[A-Z]{3}\d{3}[A-Z]\d{5}|\d{5} ?/ ?\d{4,8}|\d{6} ?/ ?\d{4,8})(?![\w%+]|[.,/]\d|-\d)"
     ),
 }
+# What numbers the kind of a thing, not the thing.
+_OF_A_KIND = re.compile(
+    r"(?:model|modèle|mod|ref|réf|cat|catalog(?:ue)?|part|pn|p/n|item|article|sku|gtin|upc|ean|pièce|bulletin|manual|manuel"
+    r"|form|formulaire|din|ndc|npn|hcpcs|cpt|icd|pmid|doi|rev|version|firmware|iso"
+    r"|iec|page|po)\.?[ ]?(?:no|#|number|numéro)?[.: ]{0,3}$",
+    re.IGNORECASE,
+)
+_KIND_CHARS = 24
 _UNIT = re.compile(r"[ ]?(?:mg|mcg|ml|mL|kg|units?|unités?|IU|UI|USD|CAD|\$|members|membres|patients)\b")
 _PHONE = re.compile(r"(?:1[-. ]?)?\(?[2-9]\d{2}\)?[-. ]?[2-9]\d{2}[-. ]?\d{4}")
 _END = re.compile(r"\n|[.!?] (?=[A-ZÀ-Ý])")  # of a line or sentence
@@ -89,8 +101,10 @@ def _codes(text: str, start: int, limit: int, kind: str) -> Iterator[tuple[int, 
         code = match["code"]
         if low >= limit or _UNIT.match(text, high) or record_code(code) is Verdict.VETO:
             continue
+        if _OF_A_KIND.search(text, max(start, low - _KIND_CHARS), low):
+            continue
         if len(code) == _DAY_DIGITS and code.isdecimal() and is_day(code):
             continue
-        if kind == "plan" and _PHONE.fullmatch(code):
+        if _PHONE.fullmatch(code):
             continue
         yield low, high
