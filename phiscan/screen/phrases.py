@@ -17,6 +17,7 @@ NOTHING = r"[^\x{0}-\x{10FFFF}]"
 _SEPARATOR = r"[ _'’/.\t-]{0,2}"  # noqa: RUF001 (names are written with it)
 _SEPARATORS = frozenset(" -'’/")  # noqa: RUF001 (names are written with it)
 _WORD_END = r"(?:\b|_)"
+_AT_AN_END = "(?:"  # how a letter with accent begins that is the first or last of its label
 _ENDS = frozenset(("", _WORD_END))
 
 _Tree: TypeAlias = dict[str, "_Tree"]
@@ -50,27 +51,39 @@ def any_of(phrases: Iterable[Sequence[str]]) -> str:
 
 def _label(label: str) -> Sequence[str]:
     """Return the parts of a label: accents may be missing, words may be joined or apart."""
-    parts = []
-    for char in label:
-        if char in _SEPARATORS:
-            parts.append(_SEPARATOR)
-        elif _is_plain(char):
-            parts.append(char)
-        else:
-            plain = unicodedata.normalize("NFD", char)[0]
-            parts.append(re.escape(char) if plain == char else f"[{char}{plain}]")
+    last = len(label) - 1
+    parts = [_written_as(char, first=not place, last=place == last) for place, char in enumerate(label)]
     head = [_WORD_END] if _is_plain(label[0]) else []
     tail = [_WORD_END] if _is_plain(label[-1]) else []
     return [*head, *parts, *tail]
+
+
+def _written_as(char: str, *, first: bool, last: bool) -> str:
+    """Return the pattern of one character of a label.
+
+    Without its accent a letter at either end of the label begins or ends a word: else "à" would stop at every
+    "a". With it nothing can be asked: boundaries know ASCII letters only.
+    """
+    if char in _SEPARATORS:
+        return _SEPARATOR
+    if _is_plain(char):
+        return char
+    plain = unicodedata.normalize("NFD", char)[0]
+    if plain == char:
+        return re.escape(char)
+    if not (first or last):
+        return f"[{char}{plain}]"
+    return f"{_AT_AN_END}{char}|{_WORD_END if first else ''}{plain}{_WORD_END if last else ''})"
 
 
 def _is_plain(char: str) -> bool:
     return char.isascii() and char.isalnum()
 
 
-def _late(part: str) -> tuple[bool, bool, bool, str]:
+def _late(part: str) -> tuple[bool, bool, bool, bool, str]:
     """Put behind the others what may stand for one of them, or for nothing."""
-    return part in _ENDS, part == _SEPARATOR, part.startswith("["), part
+    is_end = part in _ENDS
+    return is_end, part.startswith(_AT_AN_END) and not is_end, part == _SEPARATOR, part.startswith("["), part
 
 
 def _written(tree: _Tree) -> str:

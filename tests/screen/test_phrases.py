@@ -37,6 +37,15 @@ def test_a_short_label_is_taken_where_the_longer_one_does_not_end() -> None:
     assert {text: match and match.end() for text, match in found.items()} == ends
 
 
+def test_a_letter_with_accent_at_an_end_is_a_word_of_its_own_without_it() -> None:
+    pattern = re2.compile(any_label(["à", "né", "né le", "état", "santé", "santé publique"]))
+    found = [
+        match.group()
+        for match in pattern.finditer("A la banane: etat, pétat, ne, none; né le; sante publique à")
+    ]
+    assert found == ["A", "etat", "ne", "né le", "sante publique", "à"]
+
+
 def test_no_phrases_are_found_nowhere() -> None:
     assert any_of([]) == f"(?i:{NOTHING})"
     assert re2.compile(any_of([])).search("anything") is None
