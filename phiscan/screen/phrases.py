@@ -80,10 +80,11 @@ def _is_plain(char: str) -> bool:
     return char.isascii() and char.isalnum()
 
 
-def _late(part: str) -> tuple[bool, bool, bool, bool, str]:
+def _late(part: str) -> tuple[bool, int, bool, bool, str]:
     """Put behind the others what may stand for one of them, or for nothing."""
     is_end = part in _ENDS
-    return is_end, part.startswith(_AT_AN_END) and not is_end, part == _SEPARATOR, part.startswith("["), part
+    at_ends = 0 if is_end else part.startswith(_AT_AN_END) + part.endswith(f"{_WORD_END})")
+    return is_end, at_ends, part == _SEPARATOR, part.startswith("["), part
 
 
 def _written(tree: _Tree) -> str:
