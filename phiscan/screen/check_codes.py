@@ -81,6 +81,8 @@ def grouped_code(value: str) -> Verdict:
     dated = _WITH_MONTH.fullmatch(value)
     if _PHONE.fullmatch(value) or (dated and dated[2].lower() in MONTHS):
         return Verdict.VETO
+    if no_public_number(value) is Verdict.VETO:
+        return Verdict.VETO
     return record_code(value.replace(" ", "-"))
 
 

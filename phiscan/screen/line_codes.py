@@ -38,8 +38,8 @@ _CODES = {
         r"(?<![\w./$+-])#?(?P<code>[A-Z]{1,4}\d{5,9}[A-Z]{0,2}|\d{7,12}(?:[ .]\d{3}|-\d{3,5})?"
         r"|\d{1,4}[A-Z]{1,3}\d{4,9}[A-Z]?|[A-Z\d]{1,6}-(?:[A-Z\d]{1,4}-)?\d{5,9}[A-Z]?"
         r"|(?=(?:[A-Z]{0,6}\d){5})(?=[\dA-Z]{0,11}[A-Z])[A-Z\d]{8,13}|\d{2}-\d{4}-\d{4}"
-        r"|\d{4}[A-Z]\d{2}[A-Z]\d|\d{4,7}-[A-Z]{1,2}\b|[A-Z]{2,4} \d{6,8}|[A-Z]{1,3} \d{3} \d{3}(?: \d{3})?"
-        r"|[A-Z]{2} \d{2}-\d{3}|\d{2} \d{3} \d{3})(?![\w%+]|[.,/]\d|-\d| \d)",
+        r"|\d{4}[A-Z]\d{2}[A-Z]\d|\d{4,7}-[A-Z]{1,2}\b|(?-i:[A-Z]{2,4} \d{6,8}"
+        r"|[A-Z]{1,3} \d{3} \d{3}(?: \d{3})?|[A-Z]{2} \d{2}-\d{3})|\d{2} \d{3} \d{3})(?![\w%+]|[.,/]\d|-\d| \d)",
         re.IGNORECASE,
     ),
     "plan": re.compile(
@@ -52,7 +52,7 @@ _CODES = {
 _OF_A_KIND = re.compile(
     r"(?:model|modèle|mod|ref|réf|cat|catalog(?:ue)?|part|pn|p/n|item|article|sku|gtin|upc|ean|pièce|bulletin|manual|manuel"
     r"|form|formulaire|din|ndc|npn|hcpcs|cpt|icd|pmid|doi|rev|version|firmware|iso"
-    r"|iec|page|po)\.?[ ]?(?:no|#|number|numéro)?[.: ]{0,3}$",
+    r"|iec|page|po|snomed|loinc|rxnorm|umdns|gmdn|cas|atc)\.?[ ]?(?:no|#|number|numéro)?[.: ]{0,3}$",
     re.IGNORECASE,
 )
 _KIND_CHARS = 24

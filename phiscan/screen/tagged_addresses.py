@@ -9,6 +9,9 @@ from __future__ import annotations
 
 import re
 
+from phiscan.screen.check_codes import no_public_number
+from phiscan.screen.verdicts import Verdict
+
 _STREET_WORDS = (
     r"street|st|str|avenue|ave?|boul|boulevard|blvd|bd|road|rd|drive|dr|lane|ln|court|ct|cres(?:cent)?"
     r"|circle|cir|place|pl|square|sq|terrace|terr?|trail|trl|tr|way|parkway|pkwy|highway|hwy|freeway"
@@ -30,8 +33,9 @@ _POSTAL = re.compile(
 )
 _NUMBERED = re.compile(r"\W{0,2}\d{1,5}[A-Za-z]?(?:-\d{1,4})?,? \w{0,2}\.? ?[A-ZÀ-Ý][a-zà-ÿ’'-]{2,}")  # noqa: RUF001 (names are written with it)
 _NUMBER = re.compile(
-    r"(?<![^\W_])(?<![\d./-])(?:[A-Z]{1,4}-?)?(?=(?:[A-Z .-]?\d){5})\d[\dA-Z]*(?:[-. ]\d[\dA-Z]*)*(?![^\W_])"
-    r"|(?<![^\W_])(?<![\d./-])\d{2}-\d{2,4}(?![^\W_])(?![-/.]\d)"
+    r"(?<=[^\W\d_][ .:#-])(?<![\d./-])"
+    r"(?P<number>(?:[A-Z]{1,4}-?)?(?=(?:[A-Z .-]?\d){5})\d[\dA-Z]*(?:[-. ]\d[\dA-Z]*)*"
+    r"|\d{2}-\d{2,4})(?![^\W_])(?![-/.]\d)"
 )
 _MAX_CHARS = 200
 
@@ -52,4 +56,4 @@ def number_in(name: str) -> tuple[int, int] | None:
     ((4, 9), None)
     """
     match = _NUMBER.search(name[:_MAX_CHARS])
-    return match.span() if match else None
+    return None if match is None or no_public_number(match["number"]) is Verdict.VETO else match.span()
