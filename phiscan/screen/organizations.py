@@ -20,6 +20,9 @@ from phiscan.screen.bits import bits_of
 from phiscan.screen.context import whole_word
 from phiscan.screen.gazetteer import Gazetteer, fold
 from phiscan.screen.offsets import in_text
+from phiscan.screen.organization_columns import column_organizations
+from phiscan.screen.organization_due import DueRecognizer
+from phiscan.screen.organization_names import KnownRecognizer
 from phiscan.screen.organization_words import BARRIER, JOINS, is_generic, is_unusual, words_before
 from phiscan.screen.patterns import MAX_HITS
 from phiscan.screen.phrases import any_of
@@ -127,10 +130,15 @@ class OrganizationRecognizer:
         options.never_capture = True
         options.log_errors = False
         self._heads = re2.compile(any_of(map(_head, self._kinds)).encode(), options)
+        self._known = KnownRecognizer(gazetteer)
+        self._due = DueRecognizer(gazetteer)
 
     def recognize(self, document: Document) -> Iterator[Finding]:
         """Yield findings; they may overlap. Spans are half-open, in code points."""
         text = document.text
+        yield from self._known.recognize(text)
+        yield from self._due.recognize(text)
+        yield from column_organizations(text)
         places = self._places(text)
         stride = -(-len(places) // MAX_HITS)
         for start, end in places[::stride] if stride else ():
