@@ -31,6 +31,7 @@ from phiscan.screen.prototypes import Prototype, lacking, load_prototypes, neare
 from phiscan.screen.roles import has_role, mark_roles
 from phiscan.screen.row_codes import row_codes
 from phiscan.screen.rule_files import load_sound_rules
+from phiscan.screen.series import series
 from phiscan.screen.x12 import X12Recognizer
 from phiscan.screen.zpl import bar_codes
 
@@ -103,7 +104,11 @@ def screen(document: Document, screener: Screener) -> Screening:
     found = chain.from_iterable(in_label_data(document, one.recognize) for one in screener.recognizers)
     standing = resolve(without_parts(without_codes(document, chain(found, bar_codes(document)))))
     tails = address_tails(document.text, standing, load_gazetteer())
-    beside = (*numbers_beside(document.text, standing), *row_codes(document.text, standing))
+    beside = (
+        *numbers_beside(document.text, standing),
+        *row_codes(document.text, standing),
+        *series(document.text, standing),
+    )
     whole = resolve([*standing, *tails, *beside])
     findings = mark_roles(document, mark_about_file(document, whole))
     vector = PiiVector(frozenset(bit for finding in findings for bit in finding.bits))

@@ -51,7 +51,7 @@ def record_code(value: str) -> Verdict:
     years = re.fullmatch(r"(?:19|20)\d{2}[-/](?:(?:19|20)?\d{2})", value)
     dated = re.fullmatch(r"\d{1,2}[-/]\d{1,2}", value) or re.fullmatch(r"\d{3}-\d{3}-\d{4}", value)
     standard = re.match(
-        r"(?:GS1|EAN|UPC|ISO|ICD|COVID|SARS|CPT|NDC|DIN)[- ]?\d|AH-\d{2,3}$", value, re.IGNORECASE
+        r"(?:GS1[- ]|(?:EAN|UPC|ISO|ICD|COVID|SARS|CPT|NDC|DIN)[- ]?)\d|AH-\d{2,3}$", value, re.IGNORECASE
     )  # AH-223: a form of Quebec's health network
     return Verdict.VETO if years or dated or standard or _is_range(value) else record_number(value)
 
