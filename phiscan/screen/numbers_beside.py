@@ -1,8 +1,9 @@
-"""Numbers right behind a person's name: charts and cards as lists and messages write them, without a label.
+"""Numbers right behind a person's name: charts, cards and licences in lists and signatures.
 
 "Duc Pham 5517718", "Le Van Binh, 338117", a cell of nine digits beside a cell with a name. Only numbers of
-six to nine digits, or in groups, count: shorter ones are rooms, doses and ages. What another finding has is
-left to it.
+six to nine digits, or in groups, count: shorter ones are rooms, doses and ages. Behind a health professional,
+"N. Belzile inf. clin. (2114407)", a number in brackets or behind the letters of the profession is a licence.
+What another finding has is left to it.
 """
 
 from __future__ import annotations
@@ -20,10 +21,21 @@ from phiscan.screen.verdicts import Verdict
 SCORE = 0.45
 SOURCE = "numbers_beside"
 _BEHIND = re.compile(
-    r"(?:[ ]{0,3}[\t|;][ ]{0,3}|, ?|[ ]{1,6}\(?|[ ]{2,8})#?"
+    r"(?:[ ]{0,3}[\t|;][ ]{0,3}|, ?| / |[ ]{1,6}\(?|[ ]{2,8})(?:(?<=\()\d{1,3} ?[MFHy]?, ?)?#?"
     r"(?P<number>\d{6,9}|\d{2}-\d{3,5}(?:-\d{2,3})?|\d{3}-(?:\d{3}|\d{5})|\d{2}(?:-\d{2}){2}"
-    r"|\d{3}[ ]\d{3}|[A-Z]{1,3}-?\d{5,8})"
+    r"|\d{3}[ ]\d{3}|[A-Z]{1,3}-?\d{5,8}|[A-Z]{1,3}(?:[ ]\d{2}){3}|(?<=\(#)\d{4,5})"
     r"(?![\w-]|[ ]\d|[.,/:]\d|[ ]?(?:\$|%|mg|ml|mL|kg|km|USD|CAD|views|votes|shares|people)\b)"
+)
+_PROFESSION = (
+    r"(?:[,;]? ?(?:M\.?D\.?|D\.?O\.?|N\.?P\.?|R\.?N\.?|R\.?P\.?N\.?|L\.?P\.?N\.?|PA(?:-C)?"
+    r"|CRNA|CNM|PharmD|R\.?Ph\.?|PT|OT|RD|RT|RRT|RSW|MSW|LCSW|MLT|MRT|ML[ST]|EMT(?:-P)?|ACP|PCP|DC|DDS|DMD|DPM|OD"
+    r"|FRCPC|CCFP|BScN|MN|PhD|t\.m\.|t\.i\.m\.|t\.r\.d\.|inf\.?(?: clin\.?| aux\.?| prat\.?)?|IPS(?:PL)?"
+    r"|pht\.?|erg\.?|m\.d\.|pharm\.?|dt\.p\.?|sage-femme|aud\.?|orth\.?|psy\.?|t\.s\.|inh\.?|III?|physio|m[ée]decin)(?![^\W_])){0,3}"
+)
+_LICENCE = r"\d{5,8}|\d-\d{5}(?:-\d)?|\d{2}-\d{3,4}|\d{2,3} \d{3,4}|[A-Z]{1,3}-?\d{4,6}|\d{4,5}-?[A-Z]{1,2}"
+_SIGNED = re.compile(
+    rf"(?P<profession>{_PROFESSION})(?:[ ,:]{{0,3}}\((?P<enclosed>{_LICENCE})\)"
+    rf"|,? {{1,4}}#?(?P<bare>{_LICENCE})(?![\w-]|[ ]\d|[.,/:]\d|[ ]?(?:\$|%|mg|ml|h\b)))"
 )
 _IS_MONEY = re.compile(r"000$")
 _CARD_DIGITS = 9  # most provinces
@@ -33,6 +45,9 @@ def numbers_beside(text: str, findings: Sequence[Finding]) -> Iterator[Finding]:
     """Yield the numbers that stand right behind a person; ``findings`` in text order, without overlaps."""
     starts = [finding.span.start for finding in findings]
     for finding in findings:
+        if finding.entity_type is EntityType.HEALTH_PROFESSIONAL:
+            yield from _licence(text, finding, starts)
+            continue
         if finding.entity_type is not EntityType.PERSON or not _is_name(finding.span.of(text)):
             continue
         match = _BEHIND.match(text, finding.span.end)
@@ -49,6 +64,23 @@ def numbers_beside(text: str, findings: Sequence[Finding]) -> Iterator[Finding]:
         kind = EntityType.HEALTH_CARD if is_card else EntityType.MRN
         reasons = (Reason("beside", "behind a person", SCORE),)
         yield Finding(Span(start, end), kind, SOURCE, SCORE, bits_of(kind), reasons)
+
+
+def _licence(text: str, finding: Finding, starts: Sequence[int]) -> Iterator[Finding]:
+    """Yield the number in brackets, or behind the letters of the profession, that follows a professional."""
+    match = _SIGNED.match(text, finding.span.end)
+    if match is None or not (match["enclosed"] or match["profession"]):
+        return
+    start, end = match.span("enclosed" if match["enclosed"] else "bare")
+    following = bisect_left(starts, finding.span.end)
+    number = text[start:end]
+    if (following < len(starts) and starts[following] < end) or record_code(number) is Verdict.VETO:
+        return
+    if _IS_MONEY.search(number) or _is_day(number):
+        return
+    kind = EntityType.LICENSE
+    reasons = (Reason("beside", "behind a professional", SCORE),)
+    yield Finding(Span(start, end), kind, SOURCE, SCORE, bits_of(kind), reasons)
 
 
 def _is_name(name: str) -> bool:

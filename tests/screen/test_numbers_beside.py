@@ -70,3 +70,45 @@ def test_leaves_what_another_finding_has() -> None:
 def test_stands_in_the_screening_of_a_document(screened: Callable[[str], Screening]) -> None:
     text = "Patient: Duc Pham 5517718, stable"
     assert ("5517718", EntityType.MRN) in [(f.span.of(text), f.entity_type) for f in screened(text).findings]
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "number"),
+    [
+        ("F. Tremblay-Savard inf. clin. (2114407)", "F. Tremblay-Savard", "2114407"),
+        ("Champoux, Élise (1-14207)   Tél", "Champoux, Élise", "1-14207"),
+        ("par S. Ilunga, t.m. 12 884, le 12", "S. Ilunga", "12 884"),
+        ("Vérifié par K. Bisson t.i.m. (4471-R) avec", "K. Bisson", "4471-R"),
+        ("A. Dufresne MLT 28817", "A. Dufresne", "28817"),
+        ("Becky Stoltz, RN (584417)", "Becky Stoltz", "584417"),
+    ],
+)
+def test_takes_a_number_behind_a_professional_for_a_licence(text: str, name: str, number: str) -> None:
+    assert found(text, name, EntityType.HEALTH_PROFESSIONAL) == [(number, EntityType.LICENSE)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Dufresne 28817",
+        "Dufresne (2024)",
+        "Dufresne MD 4165550199",
+        "Dufresne MD (416 555-0199)",
+        "Dufresne RN 12/03/2024",
+        "Dufresne MD 20240312",
+    ],
+)
+def test_takes_no_phone_day_or_bare_number_for_a_licence(text: str) -> None:
+    assert not found(text, "Dufresne", EntityType.HEALTH_PROFESSIONAL)
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("Castellanos Ruby / EC 55 09 13 / acct", "EC 55 09 13"),
+        ("Castellanos Ruby (#4418), née", "4418"),
+        ("Castellanos Ruby (93 M, 1988710), lots", "1988710"),
+    ],
+)
+def test_takes_charts_in_pairs_and_behind_an_age(text: str, number: str) -> None:
+    assert found(text, "Castellanos Ruby") == [(number, EntityType.MRN)]
