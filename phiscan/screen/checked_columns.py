@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from phiscan.model import Document, EntityType, Finding, Reason, Span
 from phiscan.screen.bits import bits_of
 from phiscan.screen.check_digits import bc_phn, luhn, npi, sin
+from phiscan.screen.rare import Rare
 from phiscan.screen.verdicts import Verdict
 
 SCORE = 0.8
@@ -22,10 +23,13 @@ MIN_DIFFERENT = 4
 MIN_SHARE = 0.9  # of the numbers of a long column: some are mistyped
 MAX_CELLS = 20_000  # of one column
 MAX_LINE_CHARS = 8000
-_CELL = re.compile(
-    r"(?:^|(?<=[\t|;,\"])) ?(?P<number>\d{9,10}|\d{4} \d{3} \d{3}|\d{3} \d{3} \d{3})"
-    r"(?= ?(?:[\t|;,\"\r\n]|\Z))",
-    re.MULTILINE,
+_CELL = Rare(
+    re.compile(
+        r"(?:^|(?<=[\t|;,\"])) ?(?P<number>\d{9,10}|\d{4} \d{3} \d{3}|\d{3} \d{3} \d{3})"
+        r"(?= ?(?:[\t|;,\"\r\n]|\Z))",
+        re.MULTILINE,
+    ),
+    r"\p{Nd}{9}|\p{Nd}{3} \p{Nd}{3} \p{Nd}{3}",
 )
 _QUOTED = re.compile(r"\"[^\"\n]{0,200}\"")
 _KINDS: tuple[tuple[int, str, Callable[[str], Verdict], EntityType], ...] = (
@@ -79,7 +83,7 @@ def _columns(text: str) -> dict[tuple[str, int, int], _Column]:
 
 def _read_row(text: str, row_start: int, row_end: int, columns: dict[tuple[str, int, int], _Column]) -> None:
     row, delimiter, place, done = "", "", 0, 0
-    for match in _CELL.finditer(text, row_start, row_end):
+    for match in _CELL.pattern.finditer(text, row_start, row_end):
         start, end = match.span("number")
         if not row:
             row = _QUOTED.sub(lambda quoted: "x" * len(quoted[0]), text[row_start:row_end])

@@ -8,14 +8,19 @@ from collections.abc import Iterator
 from phiscan.model import Finding
 from phiscan.screen.gazetteer import Gazetteer, Word
 from phiscan.screen.name_tokens import FIRST_ONLY, FULL_NAME, LAST_ONLY, name_finding
+from phiscan.screen.rare import Rare
 
 _SCORE = 0.75
 _MAX_AGE = 115
 _REACH = 60
 _MAX_WORDS = 4
-_AGE_SEX = re.compile(
-    r"(?<=[^\W\d_]|\.),?[ \t]{1,4}(?P<age>\d{1,3})[ -]?(?:(?:y/?o|y\.o\.|yrs?|ans|a)[ -]?)?(?:[MF]|[mf]|H)\b"
-    r"(?![^\W\d_'/]|['\N{RIGHT SINGLE QUOTATION MARK}%]|/[A-Z])"
+_AGE_SEX = Rare(
+    re.compile(
+        r"(?<=[^\W\d_]|\.),?[ \t]{1,4}(?P<age>\d{1,3})[ -]?"
+        r"(?:(?:y/?o|y\.o\.|yrs?|ans|a)[ -]?)?(?:[MF]|[mf]|H)\b"
+        r"(?![^\W\d_'/]|['\N{RIGHT SINGLE QUOTATION MARK}%]|/[A-Z])"
+    ),
+    r"\p{Nd}[ -]?(?:(?:y/?o|y\.o\.|yrs?|ans|a)[ -]?)?[MFmfH]\b",
 )
 _WORD = re.compile(
     r"(?<![^\W_])(?P<word>[^\W\d_]+(?:['\N{RIGHT SINGLE QUOTATION MARK}-][^\W\d_]+)*\.?)(?P<gap>,?[ ]{0,2})\Z"

@@ -14,6 +14,7 @@ from phiscan.screen.gazetteer import Gazetteer, Word, fold
 from phiscan.screen.name_forms import special_names
 from phiscan.screen.name_rows import row_names
 from phiscan.screen.name_tokens import FIRST_ONLY, FULL_NAME, LAST_ONLY, Token, is_term, name_finding
+from phiscan.screen.rare import Rare
 
 SCORE = 0.5
 _BLOCK = Word.EPONYM | Word.NOT_PERSON | Word.MONTH_OR_DAY | Word.TITLE | Word.TITLE_HEALTH | Word.CREDENTIAL
@@ -44,10 +45,13 @@ _MIN_LIST = 3
 _LOWER_PAIR = re.compile(r"(?<![\w.@/-])([a-zà-ÿ]{3,}) ([a-zà-ÿ]{3,}(?:-[a-zà-ÿ]{3,})?)(?![\w@/-])")
 _NAMES = Word.FIRST | Word.LAST
 # A title in small letters within a sentence: "rappeler monsieur Haddad".
-_LOWER_TITLE = re.compile(
-    r"(?<![\w.])(?P<title>monsieur|madame|mademoiselle|docteure?|doctor|nurse|dre?|mr|mrs|ms|mme|mlle|miss)"
-    r"\.?[ ]"
-    r"(?P<name>[^\W\d_a-zà-ÿ][^\W\d_]*[a-zà-ÿ][^\W\d_]*(?:[-'\u2019][^\W\d_]+)*)"
+_LOWER_TITLE = Rare(
+    re.compile(
+        r"(?<![\w.])(?P<title>monsieur|madame|mademoiselle|docteure?|doctor|nurse|dre?|mr|mrs|ms|mme|mlle|miss)"
+        r"\.?[ ]"
+        r"(?P<name>[^\W\d_a-zà-ÿ][^\W\d_]*[a-zà-ÿ][^\W\d_]*(?:[-'\u2019][^\W\d_]+)*)"
+    ),
+    r"(?:monsieur|madame|mademoiselle|docteure?|doctor|nurse|dre?|mr|mrs|ms|mme|mlle|miss)\.? \p{L}",
 )
 _HEALTH_TITLES = frozenset({"docteur", "docteure", "doctor", "nurse", "dr", "dre"})
 

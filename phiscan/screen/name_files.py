@@ -17,15 +17,18 @@ from phiscan.model import OWN_NAMES, Document, Finding, PiiBit
 from phiscan.screen.gazetteer import Gazetteer, Word, fold, terms
 from phiscan.screen.name_eponyms import load_eponyms
 from phiscan.screen.name_tokens import FULL_NAME, LAST_ONLY, name_finding
+from phiscan.screen.rare import Rare
 
 REASON = "the name of a file"
 _SCORE = 0.6
 _MIN_UNKNOWN = 4  # letters of a word that no list has and that may be a surname
 _MIN_SMALL = 3  # letters of each where nothing is written with a capital
 _BLOCK = Word.NOT_PERSON | Word.MONTH_OR_DAY | Word.CREDENTIAL
-_EXTENSION = re.compile(
-    r"(?<=[^\W_])\.(?i:pdf|docx?|xlsx?|csv|txt|rtf|odt|pptx?|jpe?g|png|tiff?|dcm|msg|eml|zip|html?|xml|mp[34]|m4a|wav|mov)\b"
+_KNOWN_ENDING = (
+    r"\.(?i:pdf|docx?|xlsx?|csv|txt|rtf|odt|pptx?|jpe?g|png|tiff?|dcm|msg|eml|zip|html?|xml"
+    r"|mp[34]|m4a|wav|mov)"
 )
+_EXTENSION = Rare(re.compile(rf"(?<=[^\W_]){_KNOWN_ENDING}\b"), _KNOWN_ENDING)
 _LAST_WORD = re.compile(r"(?<![^\W_])[^\W\d_][\w'-]{3,80}\Z")
 _STEM_CHARS = 80
 _FOLDER = re.compile(r"[/\\](?P<stem>[^\W\d_][\w'-]{3,80})(?=[/\\])")

@@ -10,6 +10,7 @@ from phiscan.model import Finding
 from phiscan.screen.gazetteer import Gazetteer, Word
 from phiscan.screen.name_files import filed_names
 from phiscan.screen.name_tokens import FIRST_ONLY, FULL_NAME, LAST_ONLY, UPPER, name_finding
+from phiscan.screen.rare import Rare
 
 _NAMES = Word.FIRST | Word.LAST
 _TITLES = Word.TITLE | Word.TITLE_HEALTH
@@ -30,14 +31,17 @@ _AHEAD = re.compile(
     rf"|\A)(?P<before>){_QUOTED}[ ](?P<after>{_CAP}(?:[ ]{_CAP})?)(?=[ ]{{2}}|[\t|,;\n]|[ ]?$)"
 )
 # "(dit « Ti-Rol »)", "under alias "SUMMER BAY"": whatever is quoted there is a name.
-_CALLED = re.compile(
-    r"(?<!\w)(?:dite?|alias|aka|a\.k\.a\.|(?:also[ ])?known[ ]as|goes[ ]by|prefers|pr[ée]f[èe]re"
-    r"|surnomm[ée]e?|nicknamed?"
-    r"|usuel|(?:auntie?|uncle|granny|grandma|grandpa|nana|papa|tante|oncle|mononcle"
-    r"|matante)(?=[ ]))[ ]?:?[ ]{0,2}"
-    r"(?:[\"“](?P<a>[^\W\d_][^\W\d_ '’.-]{1,15}(?:[ -][^\W\d_]{1,15}){0,2})[\"”]"  # noqa: RUF001 (texts are written with it)
-    r"|«[ \u00a0]?(?P<b>[^\W\d_]{2,15}(?:[ '’-][^\W\d_]{1,15}){0,2})[ \u00a0]?»)",  # noqa: RUF001 (names are written with it)
-    re.IGNORECASE,
+_CALLED = Rare(
+    re.compile(
+        r"(?<!\w)(?:dite?|alias|aka|a\.k\.a\.|(?:also[ ])?known[ ]as|goes[ ]by|prefers|pr[ée]f[èe]re"
+        r"|surnomm[ée]e?|nicknamed?"
+        r"|usuel|(?:auntie?|uncle|granny|grandma|grandpa|nana|papa|tante|oncle|mononcle"
+        r"|matante)(?=[ ]))[ ]?:?[ ]{0,2}"
+        r"(?:[\"“](?P<a>[^\W\d_][^\W\d_ '’.-]{1,15}(?:[ -][^\W\d_]{1,15}){0,2})[\"”]"  # noqa: RUF001 (texts are written with it)
+        r"|«[ \u00a0]?(?P<b>[^\W\d_]{2,15}(?:[ '’-][^\W\d_]{1,15}){0,2})[ \u00a0]?»)",  # noqa: RUF001 (names are written with it)
+        re.IGNORECASE,
+    ),
+    r"[\"“«]",
 )
 _KIN = (
     r"(?:(?:pt'?s|his|her|the|step|great-?|son|sa|le|la)[ -]?)?(?:wife|husband|spouse|partner|son|daughter"
@@ -49,14 +53,20 @@ _KIN = (
     r"|voisine?|amie?)"
 )
 # With the relation behind it: "Prince Abernathy (grandson)".
-_RELATED = re.compile(
-    rf"(?<![\w'’-])(?P<name>{_CAP}(?:[ ](?:{_CAP}|[{UPPER}]\.)){{1,2}})(?=[ ]?\((?i:{_KIN})[),/ ]"  # noqa: RUF001 (names are written with it)
-    rf"|,[ ](?i:{_KIN})(?:[,;.)\n]|[ ][(\d]|$))"
+_RELATED = Rare(
+    re.compile(
+        rf"(?<![\w'’-])(?P<name>{_CAP}(?:[ ](?:{_CAP}|[{UPPER}]\.)){{1,2}})(?=[ ]?\((?i:{_KIN})[),/ ]"  # noqa: RUF001 (names are written with it)
+        rf"|,[ ](?i:{_KIN})(?:[,;.)\n]|[ ][(\d]|$))"
+    ),
+    rf"[(,] ?(?i:{_KIN})",
 )
 # What is done on a ward, before a whole name in capitals or not: "MSW TERESA SOUND", "Crew 1 Naveed Qureshi".
-_STAFF = re.compile(
-    rf"(?<![\w-])(?:RN|LPN|RPN|NP|MSW|RRT|PSW|HCA|CNA|[Cc]rew[ ]?\d|[Nn]urse|NURSE|INF\."
-    rf"|inf\.)[ ](?P<name>{_CAP}[ ]{_CAP})(?!\w)"
+_STAFF = Rare(
+    re.compile(
+        rf"(?<![\w-])(?:RN|LPN|RPN|NP|MSW|RRT|PSW|HCA|CNA|[Cc]rew[ ]?\d|[Nn]urse|NURSE|INF\."
+        rf"|inf\.)[ ](?P<name>{_CAP}[ ]{_CAP})(?!\w)"
+    ),
+    r"(?:RN|LPN|RPN|NP|MSW|RRT|PSW|HCA|CNA|[Cc]rew ?\p{Nd}|[Nn]urse|NURSE|INF\.|inf\.) \p{L}",
 )
 _NICKNAME = re.compile(r"[^\W\d_]{2,12}")
 _WORD = re.compile(r"[^\W\d_]{2,}(?:[-'’][^\W\d_]+)*")  # noqa: RUF001 (names are written with it)
@@ -65,11 +75,14 @@ _PART = r"(?!F[SDOX]\b|X[AZ]\b)[^\W\d_]{1,24}(?:[ '’-][^\W\d_]{1,24}){0,3}"  #
 _CARETS = re.compile(
     rf"(?<![\w^&])(?P<last>{_PART})\^(?P<first>{_PART})(?:\^+[\"'“]?{_PART}\.?[\"'”]?){{0,3}}(?![\w^&])"
 )
-_BABY = re.compile(
-    rf"(?<!\w)(?:(?:Baby|BABY|Infant|INFANT|Newborn|Bébé|BÉBÉ|BEBE)[ ](?:Girl|Boy|GIRL|BOY|fille|garçon"
-    rf"|FILLE|GARÇON|GARCON)"
-    rf"(?:[ ][AB12])?[ ]{_CAP}|{_CAP},[ ](?:Baby|BABY|Bébé|BÉBÉ|BEBE)[ ](?:Girl|Boy|GIRL|BOY|[Ff]ille"
-    rf"|[Gg]arçon)(?:[ ][AB12])?)"
+_BABY = Rare(
+    re.compile(
+        rf"(?<!\w)(?:(?:Baby|BABY|Infant|INFANT|Newborn|Bébé|BÉBÉ|BEBE)[ ](?:Girl|Boy|GIRL|BOY|fille|garçon"
+        rf"|FILLE|GARÇON|GARCON)"
+        rf"(?:[ ][AB12])?[ ]{_CAP}|{_CAP},[ ](?:Baby|BABY|Bébé|BÉBÉ|BEBE)[ ](?:Girl|Boy|GIRL|BOY|[Ff]ille"
+        rf"|[Gg]arçon)(?:[ ][AB12])?)"
+    ),
+    r"(?i:baby|infant|newborn|b[ée]b[ée]) (?i:girl|boy|fille|gar[çc]on)",
 )
 # "raj 07:02 — morning", "sunny (rt) 07:31 — bipap": who writes in a chat.
 _WRITER = re.compile(

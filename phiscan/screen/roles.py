@@ -14,6 +14,7 @@ from collections.abc import Iterable, Sequence
 from phiscan.model import Document, EntityType, Finding
 from phiscan.screen.gazetteer import fold
 from phiscan.screen.professionals import mark_professionals
+from phiscan.screen.rare import Rare
 from phiscan.screen.staff_tables import staff_tables
 
 REASON = "named for a role"
@@ -86,11 +87,16 @@ _AUTHORS = re.compile(
     r"(?=[.,:(\n \t]|\Z)",
     re.MULTILINE,
 )
-_LEARNED = re.compile(
-    r"\bet al\b|\bdoi\b|\b(?:19|20)\d\d[ ]?;[ ]?\d{1,4}|\babstract\b|\brésumé\b|\bmethods\b|\bméthodes?\b"
-    r"|\breferences\b|\bréférences\b|\bconflicts? of interest\b|\bconflits? d'intérêts?\b|\breprints\b"
-    r"|\bcorresponding author\b|\bpmid\b|\bwe (?:describe|report|studied|conducted|enrolled)\b",
-    re.IGNORECASE,
+_LEARNED = Rare(
+    re.compile(
+        r"\bet al\b|\bdoi\b|\b(?:19|20)\d\d[ ]?;[ ]?\d{1,4}|\babstract\b|\brésumé\b|\bmethods\b|\bméthodes?\b"
+        r"|\breferences\b|\bréférences\b|\bconflicts? of interest\b|\bconflits? d'intérêts?\b|\breprints\b"
+        r"|\bcorresponding author\b|\bpmid\b|\bwe (?:describe|report|studied|conducted|enrolled)\b",
+        re.IGNORECASE,
+    ),
+    r"(?i:\bet al\b|\bdoi\b|\p{Nd}{4} ?; ?\p{Nd}|\babstract\b|r[ée]sum[ée]|\bm[ée]thod|r[ée]f[ée]rences\b"
+    r"|\bconfli[ct]+s? (?:of|d')|\breprints\b|\bcorresponding author\b|\bpmid\b"
+    r"|\bwe (?:describe|report|studied|conducted|enrolled)\b)",
 )
 _BARE = frozenset({"names.tagger", "names.repeat", "names.context", "names.form"})
 _WORDS = re.compile(r"[^\W\d_]{2,}")

@@ -1,0 +1,54 @@
+"""The hint of a rare pattern lets everything pass that the pattern matches."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import pkgutil
+from pathlib import Path
+
+import pytest
+
+import phiscan.screen
+from phiscan.screen.rare import Rare
+
+MARKED = Path(__file__).parent / "marked"
+TEXTS = [
+    json.loads(line)["text"]
+    for name in ("first", "second", "third", "fourth")
+    for line in (MARKED / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
+]
+# At least one of each, beside accents, digits of other scripts, ends of lines and capitals.
+EXAMPLES = [
+    'likes dogs, goes by "Bunny"', "dit « Ti-Rol »", "ALIAS: “Summer Bay”",
+    "Prince Abernathy (grandson)", "Marie Côté, épouse\n", "Ann Roy (NEIGHBOUR), Élise Roy, sœur.",
+    "MSW TERESA SOUND", "Crew 1 Naveed Qureshi", "crew ٣ Naveed Qureshi", "inf. Élise Côté",
+    "Baby Girl Okafor", "BÉBÉ FILLE TREMBLAY", "Roy, Bébé garçon A",
+    "SMITH, JOHN 78M", "okafor n 33 y/o f", "ROY ANN ٣٣F", "Roy Ann 41 ans H",
+    "mme Tremblay", "dr Okafor", "mr. Élie",
+    "see JohnSmith_labs.PDF", "a.docx", "é.jpeg",
+    "\n123456789\n", '"1234 567 890",', "|123 456 789|", "٣٣٣٣٣٣٣٣٣",
+    "Smith et al", "DOI 10.1", "2019;12", "Résumé", "résumé : ", "Conflits d'intérêts",
+    "conflict of interest", "We report",
+]  # fmt: skip
+
+
+def rare_patterns() -> list[tuple[str, Rare]]:
+    found = []
+    for module in pkgutil.iter_modules(phiscan.screen.__path__):
+        names = vars(importlib.import_module(f"phiscan.screen.{module.name}"))
+        found += [(f"{module.name}.{name}", one) for name, one in names.items() if isinstance(one, Rare)]
+    return found
+
+
+@pytest.mark.parametrize(("name", "rare"), rare_patterns())
+def test_a_hint_hides_no_match(name: str, rare: Rare) -> None:
+    n = 0
+    for text in (*TEXTS, *EXAMPLES, "\n".join(EXAMPLES)):
+        expected = [match.span() for match in rare.pattern.finditer(text)]
+        assert [match.span() for match in rare.finditer(text)] == expected, name
+        first = rare.search(text)
+        assert (first and first.span()) == (expected[0] if expected else None)
+        n += len(expected)
+    assert n
+    assert not list(rare.finditer("Nothing of this kind stands here."))
