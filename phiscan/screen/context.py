@@ -26,7 +26,7 @@ GAP = (
 CELL_END = r"[\w#]{0,6}(?: ?\([^()\n]{1,24}\))?[\"']?(?:[ ]{0,2}[\t|;,\n\r]|[ ]{2})"
 # In JSON the value may stand in a field of its own, further on: dear to look for, so only where it is.
 JSON_FIELD = '"value"'
-JSON_GAP = GAP + r"(?:[^\n]{0,120}?(?:\n[^\n]{0,40}?)?\"value\"\s{0,3}:\s{0,3}\")?"
+JSON_GAP = GAP + r"(?:[^\n]{0,120}?(?:\n[^\n]{0,40}?)?\"value\"\s{0,3}:\s{0,3}\")??"
 JSON_REACH = 400  # more than JSON_GAP can take
 GAP_CHARS = 220  # more than GAP can take
 NEAR_CHARS = 60  # how far a word may stand from a value and still speak for or against it
