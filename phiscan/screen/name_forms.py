@@ -21,14 +21,21 @@ _QUOTED = (
     r"(?:[\"“][^\W\d_]{2,12}[\"”]|«[ \u00a0]?[^\W\d_]{2,12}[ \u00a0]?»|‘[^\W\d_]{2,12}’"  # noqa: RUF001 (names are written with it)
     r"|(?<=[ ])'[^\W\d_]{2,12}'(?=[ ]))"
 )
+_QUOTE = r"[\"“«‘]| '\p{L}{2,12}' "  # noqa: RUF001 (names are written with it)
 # "Marcus "Duke" Washington-Bell", "Nickerson, Wade "Buster"", ""Buck" Charlie"
-_INSIDE = re.compile(
-    rf"(?<![\w'-])(?P<before>{_CAP}(?:,?[ ]{_CAP}\.?){{0,2}})[ ]{_QUOTED}"
-    rf"(?:[ ](?P<after>{_CAP}(?:[ ]{_CAP})?))?"
+_INSIDE = Rare(
+    re.compile(
+        rf"(?<![\w'-])(?P<before>{_CAP}(?:,?[ ]{_CAP}\.?){{0,2}})[ ]{_QUOTED}"
+        rf"(?:[ ](?P<after>{_CAP}(?:[ ]{_CAP})?))?"
+    ),
+    _QUOTE,
 )
-_AHEAD = re.compile(
-    rf"(?:(?<=[|\t:])|(?<=[|:\t ][ ])|(?<=\n)"
-    rf"|\A)(?P<before>){_QUOTED}[ ](?P<after>{_CAP}(?:[ ]{_CAP})?)(?=[ ]{{2}}|[\t|,;\n]|[ ]?$)"
+_AHEAD = Rare(
+    re.compile(
+        rf"(?:(?<=[|\t:])|(?<=[|:\t ][ ])|(?<=\n)"
+        rf"|\A)(?P<before>){_QUOTED}[ ](?P<after>{_CAP}(?:[ ]{_CAP})?)(?=[ ]{{2}}|[\t|,;\n]|[ ]?$)"
+    ),
+    _QUOTE,
 )
 # "(dit « Ti-Rol »)", "under alias "SUMMER BAY"": whatever is quoted there is a name.
 _CALLED = Rare(
@@ -161,7 +168,7 @@ def _nicknamed(text: str, match: re.Match[str], gazetteer: Gazetteer) -> Iterato
     names = before + _WORD.findall(match["after"] or "")
     nickname = _NICKNAME.search(text, match.end("before"), match.end())
     if nickname is None or not _is_name(
-        names, gazetteer, alone=match.re is _AHEAD or (bool(before) and match["after"] is not None)
+        names, gazetteer, alone=match.re is _AHEAD.pattern or (bool(before) and match["after"] is not None)
     ):
         return
     is_word = gazetteer.of(nickname[0]) & (Word.ORDINARY | _BLOCK)

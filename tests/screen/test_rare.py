@@ -28,6 +28,8 @@ EXAMPLES = [
     "mme Tremblay", "dr Okafor", "mr. Élie",
     "see JohnSmith_labs.PDF", "a.docx", "é.jpeg",
     "\n123456789\n", '"1234 567 890",', "|123 456 789|", "٣٣٣٣٣٣٣٣٣",
+    'Marcus "Duke" Washington-Bell', "Buck 'Élie' Roy met", "\n“Buck” Charlie Roy\n",
+    "Ann «\u00a0Nan\u00a0» Roy",
     "Smith et al", "DOI 10.1", "2019;12", "Résumé", "résumé : ", "Conflits d'intérêts",
     "conflict of interest", "We report",
 ]  # fmt: skip
