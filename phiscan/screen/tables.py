@@ -61,6 +61,8 @@ class Tables:
             index = bisect_right(header, (start, len(text))) - 1
             if index < 0 or end > header[index][1]:
                 continue
+            if _numbers_goods(text, header, index, start, end):
+                return []
             n_columns = len(header)
             if block.n_columns != n_columns or not block.start <= line.end + 1 < block.end:
                 block.read(line.delimiter(split), line.end + 1, n_columns)
@@ -244,6 +246,16 @@ class _Aligned:
         return cells if 2 * len(cells) > len(self._rows) else []
 
 
+def _numbers_goods(text: str, header: Cells, index: int, start: int, end: int) -> bool:
+    """Tell whether a label heads the numbers of goods: "Part no.", or lots beside prices, without people."""
+    if _OF_GOODS.search(text, header[index][0], start):
+        return True
+    if canonical(text[start:end]) not in _STOCK_LABELS:
+        return False
+    heads = {canonical(text[low:high].strip(' "')) for low, high in header}
+    return not heads.isdisjoint(_STOCK_HEADS) and heads.isdisjoint(_PEOPLE_HEADS)
+
+
 def _behind_label(text: str, header: tuple[int, int], cells: Cells) -> Cells:
     """Leave out the header that each cell of an extracted table repeats before its value."""
     start, end = _strip(text, *header)
@@ -251,6 +263,24 @@ def _behind_label(text: str, header: tuple[int, int], cells: Cells) -> Cells:
     return [(a + len(label), b) if text.startswith(label, a) else (a, b) for a, b in cells]
 
 
+# What numbers a kind of goods, not one of them, before "no." in its cell.
+_OF_GOODS = re.compile(
+    r"\b(?:part|item|article|cat|catalog(?:ue)?|stock|product|model|sku|drawing|material|bin|pièce|produit|modèle"
+    r"|step|line|page|form|table)s?\.?[ ]?\Z",
+    re.IGNORECASE,
+)
+_STOCK_LABELS = frozenset(
+    "lot lots lotno lot# lotnumber no number ref refno account accountno acct compte order orderno".split()  # noqa: SIM905 (a list of words reads best as a text)
+)
+_STOCK_HEADS = frozenset(
+    "qty quantity qte quantite price listprice unitprice prix prixunitaire onhand reorder min max peremption"  # noqa: SIM905 (a list of words reads best as a text)
+    " torque budget actual variance var ecart uom unitcost coutunitaire stock minimum maximum enmain".split()
+)
+_PEOPLE_HEADS = frozenset(
+    "name nom patient patientname client clientname resident residentname usager member membername mrn chart"  # noqa: SIM905 (a list of words reads best as a text)
+    " dossier dob ddn nam hcn phn lastname last firstname first prenom subject beneficiaire beneficiary"
+    " employee employe owner assignedto insured assure donor recipient rx claim room chambre bed lit".split()
+)
 _BAR = " | "  # between the cells of a table as it is laid out when it is extracted
 _VALUE = re.compile(r"[@:=]|\d(?:[^\d\n]{0,40}\d){2}")
 _CELL_END = re.compile(CELL_END)

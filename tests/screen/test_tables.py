@@ -49,3 +49,23 @@ def test_other_delimiters_in_a_cell_end_no_table() -> None:
 def test_two_spaces_in_prose_make_no_column() -> None:
     text = "seen by  her\nin clinic on a day of rain\nand no more than that was said  about it\n"
     assert not Tables(text).column(0, len("seen by"))
+
+
+@pytest.mark.parametrize(
+    ("header", "label"),
+    [
+        ("Part no.  Description  Bin", "no."),
+        ("Code  Lot  Péremption  Qté", "Lot"),
+        ("Account  Description  Budget  Actual", "Account"),
+    ],
+)
+def test_numbers_of_goods_are_nobodys(header: str, label: str) -> None:
+    text = f"{header}\n" + "  ".join(["8015-44"] * len(header.split("  "))) + "\n"
+    start = text.index(label)
+    assert Tables(text).column(start, start + len(label)) == []
+
+
+def test_lots_beside_patients_are_read() -> None:
+    text = "Patient  Lot  Qty\nRoy A  44718  1\n"
+    start = text.index("Lot")
+    assert Tables(text).column(start, start + 3) == [(text.index("44718"), text.index("44718") + 5)]
