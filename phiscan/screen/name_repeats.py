@@ -15,6 +15,8 @@ from phiscan.screen.name_tokens import FIRST_ONLY, FULL_NAME, LAST_ONLY, Token, 
 TRUSTED_SCORE = 0.6
 _MIN_LENGTH = 3
 _LETTERS = re.compile(r"[^\W\d_]+(?:[-'’][^\W\d_]+)*")  # noqa: RUF001 (names are written with it)
+_POSSESSIVE = re.compile(r"['’]s$")  # noqa: RUF001 (texts are written with it)
+_NO_NAME = Word.ORDINARY | Word.PARTICLE | Word.NOT_PERSON | Word.EPONYM | Word.MONTH_OR_DAY | Word.CREDENTIAL
 _WHOLE, _MIN_WHOLE, _MAX_WHOLE = (2, 3), 5, 60  # words of a name; letters; letters with what joins them
 
 
@@ -45,14 +47,44 @@ def repeats(
     if not known:
         return
     whole = sorted((f.span.start, f.span.end) for f in found if f.bits == FULL_NAME)
+    yield from _small(text, found, spans, gazetteer)
     for index, token in enumerate(tokens):
-        entry = known.get(token.word.casefold())
+        key = token.word.casefold()
+        owned = _POSSESSIVE.search(key) if key not in known else None
+        entry = known.get(key[: owned.start()] if owned else key)
         if entry is None or _is_within(token, whole) or _is_term(text, tokens, index, gazetteer):
             continue
         health, bits = entry
         yield name_finding(
-            token.start, token.end, health=health, bits=bits, source="names.repeat", score=0.65,
-            reason=("label", "repeats a name of this document"),
+            token.start, token.end - (2 if owned else 0), health=health, bits=bits, source="names.repeat",
+            score=0.65, reason=("label", "repeats a name of this document"),
+        )  # fmt: skip
+
+
+def _small(
+    text: str, found: Sequence[Finding], taken: Sequence[tuple[int, int]], gazetteer: Gazetteer
+) -> Iterator[Finding]:
+    """Yield the mentions in small letters of names that are written so, and are no words: "gord's ecg"."""
+    known: dict[str, Finding] = {}
+    for finding in found:
+        name = finding.span.of(text)
+        if finding.score < TRUSTED_SCORE or not finding.bits or not name.islower():
+            continue
+        for word in _LETTERS.findall(name):
+            if len(word) >= _MIN_LENGTH and not gazetteer.of(word) & _NO_NAME:
+                known.setdefault(word, finding)
+    if not known:
+        return
+    for match in _LETTERS.finditer(text):
+        word = _POSSESSIVE.sub("", match[0])
+        like = known.get(word)
+        end = match.start() + len(word)
+        if like is None or _overlaps(match.start(), end, taken) or is_term(text, end, gazetteer):
+            continue
+        yield name_finding(
+            match.start(), end, health=like.entity_type is EntityType.HEALTH_PROFESSIONAL,
+            bits=FIRST_ONLY if gazetteer.of(word) & Word.FIRST else LAST_ONLY, source="names.repeat",
+            score=0.65, reason=("label", "repeats a name of this document"),
         )  # fmt: skip
 
 

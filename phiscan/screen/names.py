@@ -22,6 +22,8 @@ from phiscan.screen.name_context import ContextRecognizer
 from phiscan.screen.name_cues import CueRecognizer
 from phiscan.screen.name_eponyms import doubted
 from phiscan.screen.name_files import OwnNameRecognizer
+from phiscan.screen.name_initials import initials
+from phiscan.screen.name_lists import listed_names
 from phiscan.screen.name_places import PlaceFields, placed
 from phiscan.screen.name_repeats import repeats
 from phiscan.screen.name_runs import FormRecognizer
@@ -64,12 +66,14 @@ class RuleNameRecognizer:
         found.extend(self._forms.in_tokens(text, tokens))
         found.extend(self._context.in_tokens(text, tokens))
         found.extend(aged_names(text, self._gazetteer))
+        found.extend(initials(text))
         found = _placed(text, resolve(found))
         tagged = _beyond(found, self._tagger.recognize(document)) if self._tagger is not None else []
         tagged = doubted(text, tagged)
         found = _outside_streets(found, tagged)
-        people = found + [finding for finding in tagged if finding.bits == FULL_NAME]
-        found = found + tagged
+        listed = list(listed_names(text, resolve([*found, *tagged]), self._gazetteer))
+        people = found + listed + [finding for finding in tagged if finding.bits == FULL_NAME]
+        found = found + tagged + listed
         if people:
             found.extend(repeats(text, tokens, people, self._gazetteer))
         found.extend(find_places(text, tokens, self._gazetteer))
