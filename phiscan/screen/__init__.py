@@ -14,6 +14,7 @@ from phiscan.screen.about_file import is_marked, mark_about_file
 from phiscan.screen.addresses import address_tails
 from phiscan.screen.cards import CardRecognizer
 from phiscan.screen.checked_columns import CheckedColumnRecognizer
+from phiscan.screen.day_lines import day_lines
 from phiscan.screen.dicom_dump import ListingRecognizer
 from phiscan.screen.free_text import in_label_data, without_codes
 from phiscan.screen.gazetteer import load_gazetteer
@@ -108,6 +109,7 @@ def screen(document: Document, screener: Screener) -> Screening:
         *numbers_beside(document.text, standing),
         *row_codes(document.text, standing),
         *series(document.text, standing),
+        *day_lines(document.text, standing),
     )
     whole = resolve([*standing, *tails, *beside])
     findings = mark_roles(document, mark_about_file(document, whole))

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import pytest
+
 from phiscan.screen.tables import Tables
 
 Found = Callable[[str], set[tuple[str, str]]]
