@@ -29,7 +29,7 @@ _TITLED = re.compile(
 _CALLED = re.compile(
     r"(?<![\w.-])(?:[Pp]t\.?|PT\.?|[Pp]atiente?|[Cc]liente?|[Uu]sag[eè]re?|[Ss]ubject(?!:)"
     r"|[Ss]ujet|[Pp]articipante?"
-    r"|[Rr]esident|[Rr][ée]sidente?|[Cc]oordinator|[Ii]nitials?|[Ii]nitiales)[ ]?:?[ ]{0,2}"
+    r"|[Rr]esident|[Rr][ée]sidente?|[Cc]oordinator|[Ii]nitials?|[Ii]nitiales)(?:[ ]?:[ ]{0,2}|[ ])"
     rf"(?P<all>{_CAPITAL}{{2}})(?=[ ]?(?:[,.;:)(]|$|[ ]-|[ ]\d{{1,3}}[ ]?(?:[MF]\b|y|ans))"
     r"|[ ](?:is|was|had|has|called|says|said|a|est|dit|veut)\b)",
     re.MULTILINE,

@@ -13,7 +13,7 @@ from typing import Final
 from phiscan.config import data_dir
 from phiscan.dictionaries import load_dictionary
 from phiscan.screen.context import canonical
-from phiscan.screen.gazetteer import Gazetteer, Word
+from phiscan.screen.gazetteer import Gazetteer, Word, fold, terms
 from phiscan.screen.rule_files import load_rules
 from phiscan.screen.tagger_spans import line_around
 
@@ -49,8 +49,15 @@ _REACH = 60
 class Vetoes:
     """Tells what is nobody's name."""
 
-    def __init__(self, gazetteer: Gazetteer, labels: frozenset[str], abbreviations: frozenset[str]) -> None:
+    def __init__(
+        self,
+        gazetteer: Gazetteer,
+        labels: frozenset[str],
+        abbreviations: frozenset[str],
+        shorthand: frozenset[str] = frozenset(),
+    ) -> None:
         self._gazetteer = gazetteer
+        self._shorthand = shorthand
         self._labels = labels
         self._abbreviations = abbreviations
 
@@ -79,7 +86,9 @@ class Vetoes:
         )
 
     def _is_term(self, word: str) -> bool:
-        return canonical(word) in self._labels or (word.isupper() and word in self._abbreviations)
+        if canonical(word) in self._labels or (word.isupper() and word in self._abbreviations):
+            return True
+        return fold(word) in self._shorthand and (word.islower() or word.isupper())
 
     def _has_name(self, words: list[str]) -> bool:
         return any(self._gazetteer.of(word) & _NAMES for word in words)
@@ -114,4 +123,5 @@ def load_vetoes(gazetteer: Gazetteer) -> Vetoes:
         gazetteer,
         frozenset(label for label in labels if len(label) >= _MIN_LABEL),
         frozenset(abbreviations),
+        terms(folder / "clinical_shorthand.txt"),
     )

@@ -28,6 +28,7 @@ from phiscan.screen.name_places import PlaceFields, placed
 from phiscan.screen.name_repeats import repeats
 from phiscan.screen.name_runs import FormRecognizer
 from phiscan.screen.name_tokens import FULL_NAME, tokenize
+from phiscan.screen.name_trims import trimmed
 from phiscan.screen.overlap import resolve
 from phiscan.screen.places import find_places
 from phiscan.screen.spacy_names import SpacyRecognizer
@@ -77,7 +78,8 @@ class RuleNameRecognizer:
         if people:
             found.extend(repeats(text, tokens, people, self._gazetteer))
         found.extend(find_places(text, tokens, self._gazetteer))
-        yield from resolve(found)
+        for finding in resolve(found):
+            yield from trimmed(text, finding, self._gazetteer)
 
 
 def _beyond(found: Sequence[Finding], tagged: Iterator[Finding]) -> list[Finding]:

@@ -1,0 +1,89 @@
+"""What a name took along that is no part of it: who somebody is before it, the sentence behind it.
+
+"fils Réjean", "Pastor Whitlock", "notes de Mylène", "Tunde well, two kids": a recognizer that goes by the
+words around a name takes one too many now and then, in small letters above all.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+from phiscan.model import EntityType, Finding, Span
+from phiscan.screen.gazetteer import Gazetteer, Word, fold
+from phiscan.screen.name_tokens import LETTER
+
+_TRIMMED = frozenset(
+    {"names.tagger", "names.cue", "names.form", "names.context", "names.title", "names.repeat"}
+)
+_PEOPLE = frozenset({EntityType.PERSON, EntityType.HEALTH_PROFESSIONAL})
+_KIN = frozenset(
+    "mom mum mommy dad daddy son daughter wife husband fils fille mari frere soeur mere pere maman papa"  # noqa: SIM905 (a list of words reads best as a text)
+    " tante oncle niece nephew neveu cousin cousine conjoint conjointe epouse epoux ami amie voisin"
+    " voisine kokum mooshum kookum auntie uncle haji hajji hj puan encik tuan cik mevrouw meneer frau"
+    " herr senor senora signora sor elder pastor chaplain deacon imam ustad sheikh coach thx thanks"
+    " merci hi hello hey bonjour salut allo jeune kid".split()
+)
+# Words in small letters that join a name to its sentence.
+_JOINING = frozenset(
+    "et ou and or with for from re the to by w chez voir pi pis cest c quon que qui pour par avec mon"  # noqa: SIM905 (a list of words reads best as a text)
+    " ma ta sa ses un une at is was mais petite bebe appeler aviser rappeler".split()
+)
+# Words in small letters that a sentence goes on with, although some are names.
+_GOING_ON = frozenset(
+    "en la le les il elle on est a au aux pas ne se y un une du des dit va veut well now today again"  # noqa: SIM905 (a list of words reads best as a text)
+    " early late here home back ok who needs wants called has is was says not but and or et ou mais came"
+    " comes going also at in to for".split()
+)
+_PARTICLES = frozenset({"de", "du", "des", "d"})
+_TITLE = re.compile(
+    r"(?:\b(?:mme|mlle|mrs?|ms|m|dre?|madame|monsieur|docteur)\.?|[\n\t|,;:(])[ ]?$", re.IGNORECASE
+)
+_HEAD = re.compile(rf"({LETTER}+)(?:[ ]{{1,2}}|['’])(?={LETTER})")  # noqa: RUF001 (names are written with it)
+_TAIL = re.compile(r"[ ,]+([^\W\d_]+)['’]?$")  # noqa: RUF001 (names are written with it)
+_BETWEEN = re.compile(r"[ ](?:ou|OU|de[ ]chez|chez)[ ]")
+_REACH = 14
+
+
+def trimmed(text: str, finding: Finding, gazetteer: Gazetteer) -> Iterator[Finding]:
+    """Yield a name without what it took along; two where it holds two."""
+    if finding.entity_type not in _PEOPLE or finding.source not in _TRIMMED:
+        yield finding
+        return
+    start, end = finding.span.start, finding.span.end
+    between = _BETWEEN.search(text, start, end)
+    parts = [(start, end)] if between is None else [(start, between.start()), (between.end(), end)]
+    for low, high in parts:
+        span = _cut(text, low, high, gazetteer)
+        yield finding if span == (start, end) else replace(finding, span=Span(*span))
+
+
+def _cut(text: str, start: int, end: int, gazetteer: Gazetteer) -> tuple[int, int]:
+    while (head := _HEAD.match(text, start, end)) is not None and _is_before(text, start, head, gazetteer):
+        start = head.end()
+    while (tail := _TAIL.search(text, start, end)) is not None and _is_behind(tail[1], gazetteer):
+        end = tail.start()
+    return start, end
+
+
+def _is_before(text: str, start: int, head: re.Match[str], gazetteer: Gazetteer) -> bool:
+    """Tell whether the first word of a name is none of it."""
+    word = fold(head[1])
+    if word in _KIN:
+        return head[0][-1] == " " and (head[1].islower() or text[head.end()].isupper())
+    if not head[1].islower():
+        return False
+    if word in _PARTICLES:
+        return text[head.end()].isupper() and _TITLE.search(text, max(0, start - _REACH), start) is None
+    return word in _JOINING and not gazetteer.of(head[1]) & Word.FIRST
+
+
+def _is_behind(word: str, gazetteer: Gazetteer) -> bool:
+    """Tell whether the last word of a name is one of the sentence: in small letters, and nobody's name."""
+    if not word.islower():
+        return False
+    if word in _GOING_ON:
+        return True
+    flags = gazetteer.of(word)
+    return bool(flags & (Word.ORDINARY | Word.PARTICLE)) and not flags & (Word.FIRST | Word.LAST)
