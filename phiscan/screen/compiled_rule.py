@@ -91,11 +91,10 @@ class CompiledRule:
         """Match cells behind a NUL each, one after the other; the group holds a cell that the value fills."""
         return self._compile(rf"\x00((?:{self.rule.pattern})(?=\x00))?+")
 
-    def filled(self, text: str, cells: Sequence[tuple[int, int]]) -> list[bool]:
-        """Tell of each cell whether a value fills it."""
+    def filled(self, text: str, cells: Sequence[tuple[int, int]], joined: str) -> list[bool]:
+        """Tell of each cell whether a value fills it; ``joined``: the cells as ``joined_cells`` has them."""
         if len(cells) >= _MANY_CELLS and not _LOOKS_BEYOND.search(self.rule.pattern):
             # One match of many cells: a call costs as much as a cell.
-            joined = "\0".join(("", *(text[start:end] for start, end in cells), ""))
             found = self.in_column.findall(joined, timeout=TIMEOUT_S)
             if len(found) == joined.count("\0") == len(cells) + 1:
                 return [bool(value if isinstance(value, str) else value[0]) for value in found[:-1]]
@@ -107,6 +106,11 @@ class CompiledRule:
 
     def _compile(self, pattern: str) -> regex.Pattern[str]:
         return regex.compile(pattern, regex.IGNORECASE if self.rule.ignore_case else 0)
+
+
+def joined_cells(text: str, cells: Sequence[tuple[int, int]]) -> str:
+    """Return the cells with a NUL before each and behind the last."""
+    return "\0".join(("", *(text[start:end] for start, end in cells), ""))
 
 
 def _weighed(compiled: CompiledRule, seen: _Seen) -> Judged:

@@ -21,7 +21,7 @@ from phiscan.model import Document, EntityType, Finding, Reason, Span
 from phiscan.rules import RuleSet
 from phiscan.screen.cells import AMONG_WORDS, numbers
 from phiscan.screen.checks import CHECKS
-from phiscan.screen.compiled_rule import TIMEOUT_S, CompiledRule, Judged
+from phiscan.screen.compiled_rule import TIMEOUT_S, CompiledRule, Judged, joined_cells
 from phiscan.screen.context import GAP_CHARS, JSON_FIELD, JSON_REACH, Surroundings
 from phiscan.screen.scanner import REACH_CHARS, WITHOUT_DIGITS, Evidence, Place, Scanner
 from phiscan.screen.tables import Tables
@@ -30,6 +30,7 @@ from phiscan.screen.verdicts import Verdict
 MAX_HITS = 20_000  # places of one kind examined in one file; beyond, every n-th is, and the findings say so
 _CELLS_AT_ONCE = 512
 _DIGIT = re.compile(r"\d")
+_Part = tuple[Sequence[tuple[int, int]], str]  # cells, and as ``joined_cells`` has them
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,13 +123,21 @@ class PatternRecognizer:
         cells = tables.column(place.start, end)
         in_json = in_json and cells is None and text.find(JSON_FIELD, end, end + JSON_REACH) >= 0
         numbered = cells is not None or _DIGIT.search(text, end, end + GAP_CHARS) is not None
+        filled: set[EntityType] = set()  # a column that one rule fills says nothing new to the next
+        parts = None if cells is None else _parts(text, cells[:: max(1, -(-len(cells) // MAX_HITS))])
         for item in place.evidence:
             compiled = self.rules[item.rule]
             if not numbered and compiled.rule.entity_type not in WITHOUT_DIGITS:
                 continue
-            if cells is not None:
-                part = cells[:: max(1, -(-len(cells) // MAX_HITS))]
-                yield from _in_cells(compiled, text, part, item, refused=refused)
+            if parts is not None:
+                if item.entity_type in filled:
+                    continue
+                n_found = 0
+                for found in _in_cells(compiled, text, parts, item, refused=refused):
+                    n_found += isinstance(found[1], Finding)
+                    yield found
+                if n_found == sum(len(part) for part, _ in parts):
+                    filled.add(item.entity_type)
             elif not item.column_only:
                 behind = compiled.in_json if in_json else compiled.after_label
                 match = behind.match(text, end, timeout=TIMEOUT_S)
@@ -137,8 +146,14 @@ class PatternRecognizer:
                     yield item.rule, _judge(compiled, text, low, high, item, "label")
 
 
+def _parts(text: str, cells: Sequence[tuple[int, int]]) -> list[_Part]:
+    """Cut the cells of a column into parts that are matched in one go; every rule of its label reads them."""
+    parts = (cells[low : low + _CELLS_AT_ONCE] for low in range(0, len(cells), _CELLS_AT_ONCE))
+    return [(part, joined_cells(text, part)) for part in parts]
+
+
 def _in_cells(
-    compiled: CompiledRule, text: str, cells: Sequence[tuple[int, int]], item: Evidence, *, refused: bool
+    compiled: CompiledRule, text: str, parts: Sequence[_Part], item: Evidence, *, refused: bool
 ) -> Iterator[tuple[int, Finding | Refused]]:
     """Weigh the cells below a header; what is seen of one is mostly what was seen of the one before."""
     check = compiled.check
@@ -146,8 +161,8 @@ def _in_cells(
     judged: Judged | None = None
     fits = partial(compiled.fills, text)
     among_words = compiled.rule.entity_type in AMONG_WORDS
-    parts = (cells[low : low + _CELLS_AT_ONCE] for low in range(0, len(cells), _CELLS_AT_ONCE))
-    filled = chain.from_iterable(compiled.filled(text, part) for part in parts)
+    filled = chain.from_iterable(compiled.filled(text, cells, joined) for cells, joined in parts)
+    cells = chain.from_iterable(cells for cells, _ in parts)
     for cell, is_filled in zip(cells, filled, strict=True):
         # One word was looked at whole; more of them may hold a number.
         if not is_filled and (not among_words or text[cell[0] : cell[1]].isalnum()):

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from phiscan.model import Document
 from phiscan.screen.cells import MAX_CELL_CHARS, numbers
+from phiscan.screen.compiled_rule import joined_cells
 from phiscan.screen.patterns import PatternRecognizer
 from phiscan.screen.rule_files import load_rules
 
@@ -50,11 +51,11 @@ def test_many_cells_in_one_match_are_what_each_is_by_itself(cells: list[str]) ->
     for compiled in _RECOGNIZER.rules:
         if compiled.rule.id in {"record.mrn.1", "date.iso.1", "ca.sin.1", "license.labelled.1"}:
             expected = [compiled.fills(text, *place) for place in places]
-            assert compiled.filled(text, places) == expected
+            assert compiled.filled(text, places, joined_cells(text, places)) == expected
 
 
 def test_many_cells_may_hold_what_is_a_value_only_at_its_end() -> None:
     text = "3 mai 23\t" * 8
     places = [(start, start + 8) for start in range(0, len(text), 9)]
     short = next(one for one in _RECOGNIZER.rules if one.rule.id == "date.written_fr.2")
-    assert short.filled(text, places) == [True] * 8
+    assert short.filled(text, places, joined_cells(text, places)) == [True] * 8
