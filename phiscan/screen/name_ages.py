@@ -29,8 +29,19 @@ _NAMES = Word.FIRST | Word.LAST
 _BLOCK = Word.NOT_PERSON | Word.MONTH_OR_DAY | Word.CREDENTIAL | Word.TITLE | Word.TITLE_HEALTH
 
 
+# "rm 18 rose 90f": in a row of a board what stands before the age is a name, even where it is a word, too.
+_ROW = re.compile(
+    r"^[ \t]{0,4}(?:[-*•][ ]|(?:rm|room|bed|ch\.?|lit|ch)[ ]?[\w-]{1,5}[ :,-]{1,3}"
+    r"|\d{1,4}[a-z]?[.):]?[ ]{1,3})"
+    r"(?P<name>[a-zà-ÿ'\N{RIGHT SINGLE QUOTATION MARK}-]{2,20}(?:[ ][a-zà-ÿ'-]{2,20}){0,2}),?[ ]{1,2}"
+    r"(?P<age>\d{1,3})[ ]?(?:yo[ ]?|y/o[ ]?)?[mfh]\b",
+    re.MULTILINE,
+)
+
+
 def aged_names(text: str, gazetteer: Gazetteer) -> Iterator[Finding]:
     """Yield the name before each age with a sex; spans are half-open, in code points."""
+    yield from _row_names(text, gazetteer)
     for match in _AGE_SEX.finditer(text):
         if int(match["age"]) > _MAX_AGE:
             continue
@@ -44,6 +55,19 @@ def aged_names(text: str, gazetteer: Gazetteer) -> Iterator[Finding]:
             words[0][0], words[-1][1], health=False, bits=FULL_NAME if len(words) > 1 else alone,
             source="names.age", score=_SCORE, reason=("label", "an age and a sex"),
         )  # fmt: skip
+
+
+def _row_names(text: str, gazetteer: Gazetteer) -> Iterator[Finding]:
+    """Yield names in small letters between the room and the age of a row."""
+    for match in _ROW.finditer(text):
+        flags = [gazetteer.of(word) for word in match["name"].split()]
+        named = all(flag & (_NAMES | Word.PARTICLE) and not flag & Word.MONTH_OR_DAY for flag in flags)
+        if named and int(match["age"]) <= _MAX_AGE:
+            yield name_finding(
+                match.start("name"), match.end("name"), health=False,
+                bits=FULL_NAME if len(flags) > 1 else LAST_ONLY, source="names.age", score=_SCORE,
+                reason=("label", "an age and a sex"),
+            )  # fmt: skip
 
 
 def _words_before(text: str, end: int, gazetteer: Gazetteer) -> list[tuple[int, int]]:

@@ -11,6 +11,7 @@ from phiscan.model import Document, Finding, PiiBit
 from phiscan.screen.context import canonical, whole_word
 from phiscan.screen.gazetteer import Gazetteer, Word
 from phiscan.screen.name_kin import KinReader
+from phiscan.screen.name_lower_titles import LOWER_TITLES, lower_titled
 from phiscan.screen.name_tokens import (
     CREDENTIALS,
     FIRST_ONLY,
@@ -41,7 +42,6 @@ _SALUTATION_GAP = re.compile(r",?[ ]{1,2}")
 _CLOSING_GAP = re.compile(
     r"[ \t]{0,3}[,.!:]?[ \t]{0,3}(?:\r?\n[ \t>]{0,8}){1,5}(?:[-–_*/s]{1,40}[ \t]{0,4}\n?)?"  # noqa: RUF001 (names are written with it)
 )
-_LOWER_TITLE = re.compile(r"(?:mr|mrs|ms|dr|dre|mme|mlle|prof)\.? {1,2}[a-z]")
 _TITLE = re.compile(
     r"(?:(?:mr|mrs|ms|miss|mx|dr|dre|prof|mme|mlle|rev|hon|the|m)\b\.?[ ,]{0,2}){1,2}", re.IGNORECASE
 )
@@ -101,10 +101,9 @@ class CueRecognizer:
         options = re2.Options()
         options.max_mem = 64 << 20
         options.never_capture = True
-        titles = r"\b(?:mr|mrs|ms|dr|dre|mme|mlle|prof)\b\.? {1,2}[a-z]"
-        self._scanner = re2.compile(f"{any_label(phrases)}|{titles}".encode(), options)
+        self._scanner = re2.compile(f"{any_label(phrases)}|{LOWER_TITLES}".encode(), options)
 
-    def recognize(self, document: Document) -> Iterator[Finding]:  # noqa: C901 (one kind of cue after the other)
+    def recognize(self, document: Document) -> Iterator[Finding]:
         """Yield findings in the order of their cues; spans are half-open, in code points."""
         text = document.text
         places = spans_of(self._scanner, text)
@@ -112,9 +111,7 @@ class CueRecognizer:
             return
         tables = Tables(text)
         for start, end in places:
-            title = _LOWER_TITLE.match(text, start)
-            if title is not None:
-                yield from self._lower_title(text, start, title.end())
+            yield from lower_titled(self._gazetteer, text, start)
             if not whole_word(text, start, end):
                 continue
             key = canonical(text[start:end])
@@ -327,36 +324,6 @@ class CueRecognizer:
         rest = text[found.span.end : stop] if found else ""
         if found is not None and (not rest.strip(" .\r\t") or CREDENTIALS.match(rest) or rest[:1] == ","):
             yield found
-
-    def _lower_title(self, text: str, start: int, end: int) -> Iterator[Finding]:
-        """Read "dr. smith" in lower case."""
-        match = _WORD.match(text, end - 1)
-        if match is None or text[start].isupper():
-            return
-        words = [match.span()]
-        flags = self._gazetteer.of(match[0])
-        is_doctor = text[start:end].startswith(("dr", "prof"))
-        is_lady = text[start:end].startswith(("mme", "mlle", "mrs"))  # these stand before nothing but names
-        is_titled = is_doctor or is_lady
-        if flags & (Word.FIRST | Word.LAST) == 0 and (flags or not is_titled or len(match[0]) < 4):  # noqa: PLR2004 (a name)
-            return  # "ms contin", "mr angiography", "dr appointment"
-        if flags & (Word.NOT_PERSON | Word.EPONYM | Word.MONTH_OR_DAY) or is_term(
-            text, match.end(), self._gazetteer
-        ):
-            return
-        following = _WORD.match(text, match.end() + 1) if text[match.end() : match.end() + 1] == " " else None
-        is_long = following is not None and len(following[0]) > 2  # noqa: PLR2004 ("au" is a name, and French)
-        if (
-            is_long
-            and following
-            and self._gazetteer.of(following[0]) & (Word.LAST | Word.ORDINARY) == Word.LAST
-        ):
-            words.append(following.span())
-        health = is_doctor
-        yield name_finding(
-            words[0][0], words[-1][1], health=health, bits=FULL_NAME if len(words) > 1 else LAST_ONLY,
-            source="names.title", score=0.8, reason=("title", "title"),
-        )  # fmt: skip
 
 
 def _bits(kind: str, *, full: bool, first: bool) -> frozenset[PiiBit]:

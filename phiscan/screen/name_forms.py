@@ -104,7 +104,8 @@ _MIN_LINES, _WITHOUT_TIME = 3, "name4"
 # "user=rvaldivia": an initial and a surname, as an account is named.
 _ACCOUNT = re.compile(
     r"(?<!\w)(?:user(?:name|_?id)?|login|operator|usager_?id"
-    r"|utilisateur)=[\"']?(?P<name>[a-z](?P<last>[a-z]{4,15}))(?![\w.@-])"
+    r"|utilisateur|author|sender|from)(?:=[\"']?|[\"']:[ ]?[\"'])"
+    r"(?P<name>[a-z](?P<last>[a-z]{4,15}))(?![\w.@-])"
 )
 
 
@@ -127,7 +128,7 @@ def special_names(text: str, gazetteer: Gazetteer) -> Iterator[Finding]:
     yield from _told(text, gazetteer)
     yield from _writers(text, gazetteer)
     yield from filed_names(text, gazetteer)
-    for match in _ACCOUNT.finditer(text) if "=" in text else ():
+    for match in _ACCOUNT.finditer(text) if "=" in text or '": ' in text or '":"' in text else ():
         if gazetteer.of(match["last"]) & (Word.LAST | Word.ORDINARY) == Word.LAST:
             yield name_finding(
                 match.start("name"), match.end("name"), health=False, bits=LAST_ONLY, source="names.account",

@@ -90,7 +90,11 @@ def initials(text: str) -> Iterator[Finding]:
             rows.append((start, end, _fills(text, end)))
     alone = {(start, end) for start, end, fills in rows if fills}
     for start, end, _ in rows:
-        if len(rows) >= _MIN_ROWS or (start, end) in alone or text.startswith((" :", " from", ":"), end):
+        if (
+            len(rows) >= _MIN_ROWS
+            or (start, end) in alone
+            or text.startswith((" :", " from", ":", " ("), end)
+        ):
             yield _found(start, end)
     for pattern in (_TITLED, _CALLED, _AGED):
         for match in pattern.finditer(text):

@@ -38,6 +38,7 @@ _BEHIND_KIN = re.compile(
 _GIVEN_VERBS = frozenset("will mark grant chase drew rob sue bill pat wade guy frank hope art".split())  # noqa: SIM905 (a list of words reads best as a text)
 _ENDS_IN_CAPITALS = re.compile(r"[ ]?[,.;)](?!\w)|\s{0,2}(?:\n|\Z)")
 _SURNAMES = frozenset({"long", "young", "frank", "early"})
+_SMALL_NEXT = re.compile(r"[ ](?:to|is|was|has|at|will|with|and|says|called|in|on)[ ]|[ ]?[,.;(]")
 _NUMBER_NEXT = re.compile(r"[ ,(]{1,4}\+?\d{3}")
 _VERBS_TOO = frozenset(
     "will may can grant mark chase drew rob sue bill pat wade skip guy van man said hope trust an in so art"  # noqa: SIM905 (a list of words reads best as a text)
@@ -154,5 +155,7 @@ class KinReader:
             return good or (ends and (bool(flags & Word.FIRST) or word.lower() in _GIVEN_VERBS))
         if (named and (has_sign or cue.islower())) or (is_plain and (named or has_sign)):
             return True
+        if cue.istitle() and word.istitle() and flags & Word.FIRST and _SMALL_NEXT.match(text, match.end()):
+            return True  # "Daughter Raven to go as escort"
         unknown = not flags and word[1:].islower() and cue.islower()
         return unknown and _BEHIND_KIN.match(text, match.end()) is not None

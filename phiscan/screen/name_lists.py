@@ -19,7 +19,7 @@ _SCORE = 0.55
 _PEOPLE = frozenset({EntityType.PERSON, EntityType.HEALTH_PROFESSIONAL})
 _NAMES = Word.FIRST | Word.LAST
 _BLOCK = Word.MONTH_OR_DAY | Word.CREDENTIAL | Word.TITLE_HEALTH | Word.EPONYM | Word.NOT_PERSON
-_MIN_ROWS, _MIN_SHARE, _MIN_LETTERS = 4, 0.6, 3
+_MIN_ROWS, _MIN_SHARE, _MIN_LETTERS = 4, 0.5, 3
 # What stands before the name in a row: a mark, a number, a time, a bed.
 _ROW = re.compile(
     r"^[ \t]{0,8}(?:[-*•–>][ \t]{0,3}|\[[ xX]?\][ ]{0,2}|\d{1,4}[.):]?[ \t]{1,4}|\d{1,2}[:hH]\d\d[ \t]{1,4}"  # noqa: RUF001 (texts are written with it)

@@ -19,7 +19,8 @@ _BARRIER_OF_FIRM = re.compile(BARRIER)  # "Pruitt, Oyelaran & Stack, LLP"
 _ELIDED = re.compile(r"^[dl]['’](?=.{3})")  # noqa: RUF001 (names are written with it)
 # Words in front of a name, never of it; in capitals they look like one.
 STOPS = frozenset(
-    "the to at from by in on with was is are for or and not no patient pt calling asked asks dr mr mrs ms miss md rn np"  # noqa: SIM905 (a list of words reads best as a text)
+    "the to at from by in on with was is are for or and not no patient pt dr mr mrs ms miss md rn np"  # noqa: SIM905 (a list of words reads best as a text)
+    " calling asked asks"
     " seen admitted transferred discharged referred sent has had have his her their my our your went a"
     " an as of via if au aux en pour par sur est avec chez employer phone fax address tel re cc subject"
     " date name insurance facility attn attention dear call called calls contact see per c/o w/ this"

@@ -1,0 +1,96 @@
+"""Single names in talk: "hi its Blessing from", "madame bellefleur", "Big Mike", "her boss (Curt)".
+
+In chats and notes people are told by one name, which is often a word, too ("told Grace"). What stands before
+it and behind it says that it is somebody.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from phiscan.model import Finding, PiiBit
+from phiscan.screen.gazetteer import Gazetteer, Word
+from phiscan.screen.name_tokens import FIRST_ONLY, FULL_NAME, LAST_ONLY, is_term, name_finding
+
+_SCORE = 0.55
+_NAMES = Word.FIRST | Word.LAST
+_BLOCK = Word.MONTH_OR_DAY | Word.CREDENTIAL | Word.NOT_PERSON | Word.EPONYM
+_CAP = r"[^\W\d_a-zà-öø-ÿ][^\W\d_]*[a-zà-ÿ](?:[-'’][^\W\d_]+)*"  # noqa: RUF001 (names are written with it)
+# Who writes or calls says so.
+_INTRODUCED = re.compile(
+    r"(?<!\w)(?:(?:[Hh]i|[Hh]ello|[Hh]ey|[Mm]orning|[Bb]onjour|[Ss]alut|[Aa]ll[oô]|[Mm]om|[Dd]ad)[ ,!.]{1,3}"
+    r"(?:it['’]?s|this is|c['’]?est|ici|i['’]?m|I am|I['’]?m|je suis)"  # noqa: RUF001 (texts are written with it)
+    r"|(?:[Mm]y name is|[Jj]e m['’]appelle|[Pp]refers|[Gg]oes by|[Cc]alls (?:him|her)self))[ ]"  # noqa: RUF001 (texts are written with it)
+    rf"(?P<name>{_CAP})(?![ ]{_CAP})"
+)
+# A title in small letters before a surname in small letters.
+_TITLED = re.compile(
+    r"(?<!\w)(?:madame|monsieur|mademoiselle|docteure?|pastor|auntie|chaplain|infirmi[eè]re)[ ]"
+    r"(?P<name>(?:(?:de|la|le|van|bin|el|al|abu|st|ste|da"
+    r"|du)[ ]){0,2}(?P<last>[a-zà-ÿ]{3,20}(?:-[a-zà-ÿ]{2,20})?))(?![\w-])"
+)
+_NICKNAMED = re.compile(
+    rf"(?<![\w-])(?P<name>(?:Big|Little|Lil|Old|Tiny|Crazy|Baby|Grand|Gros|Petit|P['’]tit"  # noqa: RUF001 (texts are written with it)
+    rf"|Ti)[ -](?P<first>{_CAP}))(?![\w-])"
+)
+_THINGS = frozenset({"apple", "ben", "mac", "rock", "league", "island"})  # "Big Ben"
+_WHO = (
+    r"(?:boss|lead|manager|supervisor|roommate|room-mate|ex|boy|girl|kid|guy|teacher|coach"
+    r"|landlord|neighbou?r|friend"
+    r"|buddy|sponsor|worker|aide|copain|copine|chum|blonde?|patron|patronne|coloc|enseignante?"
+    r"|voisine?|jumeaux|jumelles"
+    r"|twins|siblings|fratrie|team)"
+)
+_BRACKETED = re.compile(
+    rf"(?<!\w)(?i:{_WHO}),?[ ](?:[(«\"“][ \u00a0]?)(?P<name>{_CAP})(?=[ \u00a0]?[)»\"”]|[ ](?:et"
+    rf"|and|&)[ ]{_CAP}[,)])"
+)
+# A nickname in quotation marks or brackets behind a name.
+_QUOTED = re.compile(rf"(?<=[a-zà-ÿ.])[ ]\((?:[\"“«][ \u00a0]?(?P<name>{_CAP})[ \u00a0]?[\"”»])\)")
+# A first name that is a word, too, with a capital within a sentence, where somebody is due.
+_WORDLY = re.compile(
+    r"(?<!\w)(?:told|tell|tells|asked|ask|asks|saw|called|thank|thanks|met"
+    r"|want|wants|let|help|helped"
+    r"|bring|brought|give|gave|with|for|like|love|loves|miss|misses|visit|visited|and|remind|text"
+    r"|texted|phone|phoned)"
+    rf"[ ](?P<name>{_CAP})(?P<behind>[ ]?[.,;!?)](?:\s|$)|[ ](?:has|is|was|said|says|will|came"
+    rf"|wants|to|about|that|what|how"
+    r"|copied|give|gave|know|knows|in|at|again|today)(?!\w))"
+)  # fmt: skip
+
+
+def said_names(text: str, gazetteer: Gazetteer) -> Iterator[Finding]:
+    """Yield single names by what stands around them; spans are half-open, in code points."""
+    for pattern in (_INTRODUCED, _BRACKETED, _QUOTED):
+        for match in pattern.finditer(text):
+            if _may_name(match["name"], gazetteer) and not is_term(text, match.end("name"), gazetteer):
+                yield _found(match.span("name"), FIRST_ONLY)
+    for match in _TITLED.finditer(text):
+        flags = gazetteer.of(match["last"])
+        if flags & (_NAMES | Word.ORDINARY) in {Word.FIRST, Word.LAST, _NAMES} and not flags & _BLOCK:
+            health = match[0].startswith(("docteur", "infirmi"))
+            yield _found(match.span("name"), LAST_ONLY, health=health)
+    for match in _NICKNAMED.finditer(text):
+        flags = gazetteer.of(match["first"])
+        plain = flags & Word.LAST or not flags & Word.ORDINARY
+        is_thing = match["first"].lower() in _THINGS or gazetteer.is_place(match["first"])
+        if flags & (Word.FIRST | _BLOCK) == Word.FIRST and plain and not is_thing:
+            yield _found(match.span("name"), FULL_NAME)
+    for match in _WORDLY.finditer(text):
+        flags = gazetteer.of(match["name"])
+        if flags & (Word.FIRST | Word.ORDINARY | _BLOCK) == Word.FIRST | Word.ORDINARY:
+            yield _found(match.span("name"), FIRST_ONLY)
+
+
+def _may_name(word: str, gazetteer: Gazetteer) -> bool:
+    """Tell whether a word with a capital may be a name: it is one, or on no list."""
+    flags = gazetteer.of(word)
+    return not flags & _BLOCK and (not flags or bool(flags & _NAMES))
+
+
+def _found(span: tuple[int, int], bits: frozenset[PiiBit], *, health: bool = False) -> Finding:
+    return name_finding(
+        *span, health=health, bits=bits, source="names.said", score=_SCORE,
+        reason=("context", "a single name in talk"),
+    )  # fmt: skip

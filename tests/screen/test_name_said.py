@@ -1,0 +1,67 @@
+"""Single names in talk: who writes, nicknames, names that are words, names in rows before an age."""
+
+from __future__ import annotations
+
+import pytest
+
+from phiscan.screen.gazetteer import load_gazetteer
+from phiscan.screen.name_ages import aged_names
+from phiscan.screen.name_kin import KinReader
+from phiscan.screen.name_lower_titles import lower_titled
+from phiscan.screen.name_said import said_names
+from phiscan.screen.overlap import resolve
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("Hi its Blessing from Bayshore", "Blessing"),
+        ("Hello, this is Precious calling", "Precious"),
+        ("Bonjour, c'est Noëlla du CLSC", "Noëlla"),
+        ("d'une amie madame bellefleur point", "bellefleur"),
+        ("monsieur de repentigny veut", "de repentigny"),
+        ("with Big Mike today", "Big Mike"),
+        ("her boss (Curt) called", "Curt"),
+        ("Son copain, « Jay », 22 ans", "Jay"),
+        ('Ayodele Ogunbanjo ("Ayo")', "Ayo"),
+        ("she does not want Curt copied", "Curt"),
+        ("Please tell Curt that it", "Curt"),
+        ("jumelles (Rose et Blanche, 96 ans)", "Rose"),
+    ],
+)
+def test_somebody_is_told_by_one_name(text: str, name: str) -> None:
+    assert [finding.span.of(text) for finding in said_names(text, load_gazetteer())] == [name]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "madame est fatiguée, monsieur dit non",
+        "Little Rock, Big Data, Old Faithful",
+        "give Tylenol at noon",
+        "with March, and April",
+        "with hope and grace",
+        "the manager (Monday)",
+        "it is Window from here",
+    ],
+)
+def test_a_word_in_talk_is_nobody(text: str) -> None:
+    assert not list(said_names(text, load_gazetteer()))
+
+
+def test_a_row_names_somebody_before_an_age() -> None:
+    text = "rm 18 rose 90f, aspiration\nrm 19 van buren 52f dka\nrm 20 empty 0\nrm 21 may 3 f/u\n"
+    found = resolve(aged_names(text, load_gazetteer()))
+    assert [finding.span.of(text) for finding in found] == ["rose", "van buren"]
+
+
+@pytest.mark.parametrize(("text", "names"), [("dr. park, then", ["park"]), ("dr office called", [])])
+def test_a_title_in_small_letters(text: str, names: list[str]) -> None:
+    assert [finding.span.of(text) for finding in lower_titled(load_gazetteer(), text, 0)] == names
+
+
+@pytest.mark.parametrize(("text", "names"), [("Daughter Raven to go", ["Raven"]), ("Mother Will Attend", [])])
+def test_kin_at_the_start_of_a_sentence(text: str, names: list[str]) -> None:
+    end = text.index(" ")
+    found = KinReader(load_gazetteer()).read(text, 0, end, text[:end].lower())
+    assert [finding.span.of(text) for finding in found] == names
