@@ -22,6 +22,7 @@ from phiscan.screen.gazetteer import Gazetteer, fold
 from phiscan.screen.offsets import in_text
 from phiscan.screen.organization_columns import column_organizations
 from phiscan.screen.organization_due import DueRecognizer
+from phiscan.screen.organization_letterheads import letterhead
 from phiscan.screen.organization_names import KnownRecognizer
 from phiscan.screen.organization_words import BARRIER, JOINS, is_generic, is_unusual, words_before
 from phiscan.screen.patterns import MAX_HITS
@@ -139,6 +140,7 @@ class OrganizationRecognizer:
         yield from self._known.recognize(text)
         yield from self._due.recognize(text)
         yield from column_organizations(text)
+        yield from letterhead(text, self._gazetteer)
         places = self._places(text)
         stride = -(-len(places) // MAX_HITS)
         for start, end in places[::stride] if stride else ():
