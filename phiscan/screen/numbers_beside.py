@@ -16,14 +16,14 @@ from phiscan.model import EntityType, Finding, Reason, Span
 from phiscan.screen.bits import bits_of
 from phiscan.screen.check_codes import record_code
 from phiscan.screen.check_dates import numeric_date
-from phiscan.screen.verdicts import Verdict
+from phiscan.screen.verdicts import Verdict, digits_of
 
 SCORE = 0.45
 SOURCE = "numbers_beside"
 _BEHIND = re.compile(
-    r"(?:[ ]{0,3}[\t|;][ ]{0,3}|, ?| / |[ ]{1,6}\(?|[ ]{2,8})(?:(?<=\()\d{1,3} ?[MFHy]?, ?)?#?"
+    r"(?:[ ]{0,3}[\t|;][ ]{0,3}|, ?| / |[ ]{1,6}\(?|[ ]{2,24})(?:(?<=\()\d{1,3} ?[MFHy]?, ?)?#?"
     r"(?P<number>\d{6,9}|\d{2}-\d{3,5}(?:-\d{2,3})?|\d{3}-(?:\d{3}|\d{5})|\d{2}(?:-\d{2}){2}"
-    r"|\d{3}[ ]\d{3}|[A-Z]{1,3}-?\d{5,8}|[A-Z]{1,3}(?:[ ]\d{2}){3}|(?<=\(#)\d{4,5})"
+    r"|\d{3}[ ]\d{3}(?:[ ]\d{3})?|[A-Z]{1,3}-?\d{5,8}|[A-Z]{1,3}(?:[ ]\d{2}){3}|(?<=\(#)\d{4,5})"
     r"(?![\w-]|[ ]\d|[.,/:]\d|[ ]?(?:\$|%|mg|ml|mL|kg|km|USD|CAD|views|votes|shares|people)\b)"
 )
 _PROFESSION = (
@@ -60,7 +60,7 @@ def numbers_beside(text: str, findings: Sequence[Finding]) -> Iterator[Finding]:
         number = match["number"]
         if _IS_MONEY.search(number) or record_code(number) is Verdict.VETO or _is_day(number):
             continue
-        is_card = len(number) == _CARD_DIGITS and number.isdecimal()
+        is_card = len(digits_of(number)) == _CARD_DIGITS and not any(map(str.isalpha, number))
         kind = EntityType.HEALTH_CARD if is_card else EntityType.MRN
         reasons = (Reason("beside", "behind a person", SCORE),)
         yield Finding(Span(start, end), kind, SOURCE, SCORE, bits_of(kind), reasons)

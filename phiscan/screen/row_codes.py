@@ -21,6 +21,9 @@ SOURCE = "row_codes"
 MIN_ROWS, MIN_DIFFERENT = 4, 3
 MIN_SHARE = 0.9  # of the filled cells of a column that have one form
 MAX_LINE_CHARS = 4000
+_MIN_DELIMITERS = 2
+_SPACES = "  "
+_SPACED = re.compile(r"\S+(?: \S+)*")
 _QUOTED = re.compile(r"\"[^\"\n]{0,200}\"")
 # A cell as its digits are written 9 and its capitals A.
 _FORM = re.compile(
@@ -99,9 +102,14 @@ def _kind(value: str) -> EntityType:
 
 
 def _cells(text: str, start: int, end: int) -> tuple[list[_Cell], str]:
-    """Cut a line at its most frequent delimiter, leaving quoted cells whole; without spaces around cells."""
+    """Cut a line at its most frequent delimiter, leaving quoted cells whole; without spaces around cells.
+
+    A line with hardly any is set with spaces.
+    """
     line = _QUOTED.sub(lambda quoted: "x" * len(quoted[0]), text[start:end])
     delimiter = max("\t|;,", key=line.count)
+    if line.count(delimiter) < _MIN_DELIMITERS:
+        return [match.span() for match in _SPACED.finditer(text, start, end)], _SPACES
     cells = []
     position = start
     for part in line.split(delimiter):

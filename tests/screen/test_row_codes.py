@@ -94,3 +94,16 @@ def test_takes_no_line_that_is_too_long_for_heads() -> None:
     values = ("1049927", "1051180", "0988123", "1062294")
     text = f"{'x' * 9000};DIN;Note\n{rows(values)}"
     assert [value for _, value in found(text)] == list(values)
+
+
+def test_rows_set_with_spaces_have_columns() -> None:
+    rows = [f"Roy, Ann{letter}    {204418 + 7 * number}    seen" for number, letter in enumerate("abcde")]
+    text = "\n".join(rows)
+    people = []
+    start = 0
+    for row in rows:
+        span = Span(start, start + 9)
+        people.append(Finding(span, EntityType.PERSON, "test", 0.8, bits_of(EntityType.PERSON), ()))
+        start += len(row) + 1
+    found = [finding.span.of(text) for finding in row_codes(text, people)]
+    assert found == [str(204418 + 7 * number) for number in range(5)]
