@@ -43,7 +43,7 @@ _TITLE = re.compile(
 _HEAD = re.compile(rf"({LETTER}+)(?:[ ]{{1,2}}|['’])(?={LETTER})")  # noqa: RUF001 (names are written with it)
 _TAIL = re.compile(r"[ ,]+([^\W\d_]+)['’]?$")  # noqa: RUF001 (names are written with it)
 _BETWEEN = re.compile(r"[ ](?:ou|OU|de[ ]chez|chez)[ ]")
-_REACH = 14
+_REACH, _WORD_CHARS = 14, 48
 
 
 def trimmed(text: str, finding: Finding, gazetteer: Gazetteer) -> Iterator[Finding]:
@@ -62,7 +62,9 @@ def trimmed(text: str, finding: Finding, gazetteer: Gazetteer) -> Iterator[Findi
 def _cut(text: str, start: int, end: int, gazetteer: Gazetteer) -> tuple[int, int]:
     while (head := _HEAD.match(text, start, end)) is not None and _is_before(text, start, head, gazetteer):
         start = head.end()
-    while (tail := _TAIL.search(text, start, end)) is not None and _is_behind(tail[1], gazetteer):
+    while (tail := _TAIL.search(text, max(start, end - _WORD_CHARS), end)) is not None and _is_behind(
+        tail[1], gazetteer
+    ):
         end = tail.start()
     return start, end
 

@@ -27,7 +27,8 @@ UNITS = (
     "Boston, ", "in Boston ", "http://", "http://a.b/c?d=e ", "www.", "a.b@c.org ", "1.2.3.4.", "a:",
     "fe80::1 ", "PID|", "1^2~", "PID|1||2^^^H^MR||Roy^Ann\n", "diabetes ", "rue de la Montagne ",
     "General Hospital ", "Clinique de la ", "Roy & Lee, LLC ", "zorblat pharmacy ", "in Matane, ",
-    "at Zorgon Care\n", ",,,,", "MRN,x\nfoo\n",
+    "at Zorgon Care\n", ",,,,", "MRN,x\nfoo\n", "pt J.R. ", "zara and ", "jean ou ", "- ann - x\n",
+    "told Grace ", "transferred to Zorgon ", "at Mayo ", "pharmacy,x\nfoo,y\n",
 )  # fmt: skip
 
 
