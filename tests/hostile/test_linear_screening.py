@@ -28,7 +28,8 @@ UNITS = (
     "fe80::1 ", "PID|", "1^2~", "PID|1||2^^^H^MR||Roy^Ann\n", "diabetes ", "rue de la Montagne ",
     "General Hospital ", "Clinique de la ", "Roy & Lee, LLC ", "zorblat pharmacy ", "in Matane, ",
     "at Zorgon Care\n", ",,,,", "MRN,x\nfoo\n", "pt J.R. ", "zara and ", "jean ou ", "- ann - x\n",
-    "told Grace ", "transferred to Zorgon ", "at Mayo ", "pharmacy,x\nfoo,y\n",
+    "9/4 x\n", "lots B1190 and ", "C 24 771 ", "claim C 24 ", "Dr. Roy RN ", "Roy, Ann    204418    x\n",
+    "acct ending ", "told Grace ", "transferred to Zorgon ", "at Mayo ", "pharmacy,x\nfoo,y\n",
 )  # fmt: skip
 
 
