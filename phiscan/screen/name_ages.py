@@ -30,12 +30,15 @@ _BLOCK = Word.NOT_PERSON | Word.MONTH_OR_DAY | Word.CREDENTIAL | Word.TITLE | Wo
 
 
 # "rm 18 rose 90f": in a row of a board what stands before the age is a name, even where it is a word, too.
-_ROW = re.compile(
-    r"^[ \t]{0,4}(?:[-*•][ ]|(?:rm|room|bed|ch\.?|lit|ch)[ ]?[\w-]{1,5}[ :,-]{1,3}"
-    r"|\d{1,4}[a-z]?[.):]?[ ]{1,3})"
-    r"(?P<name>[a-zà-ÿ'\N{RIGHT SINGLE QUOTATION MARK}-]{2,20}(?:[ ][a-zà-ÿ'-]{2,20}){0,2}),?[ ]{1,2}"
-    r"(?P<age>\d{1,3})[ ]?(?:yo[ ]?|y/o[ ]?)?[mfh]\b",
-    re.MULTILINE,
+_ROW = Rare(
+    re.compile(
+        r"^[ \t]{0,4}(?:[-*•][ ]|(?:rm|room|bed|ch\.?|lit|ch)[ ]?[\w-]{1,5}[ :,-]{1,3}"
+        r"|\d{1,4}[a-z]?[.):]?[ ]{1,3})"
+        r"(?P<name>[a-zà-ÿ'\N{RIGHT SINGLE QUOTATION MARK}-]{2,20}(?:[ ][a-zà-ÿ'-]{2,20}){0,2}),?[ ]{1,2}"
+        r"(?P<age>\d{1,3})[ ]?(?:yo[ ]?|y/o[ ]?)?[mfh]\b",
+        re.MULTILINE,
+    ),
+    r"\p{L},? {1,2}\p{Nd}{1,3} ?(?:yo ?|y/o ?)?[mfh]",
 )
 
 

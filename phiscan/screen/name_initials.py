@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from phiscan.model import Finding
 from phiscan.screen.name_tokens import FIRST_ONLY, name_finding
+from phiscan.screen.rare import Rare
 
 _SCORE = 0.6
 _CAPITAL = r"[A-ZÀ-ÖØ-Þ]"
@@ -18,25 +19,39 @@ _APOSTROPHE = r"['’]"  # noqa: RUF001 (names are written with it)
 _ONE = rf"(?:(?:O|D|Mac|Mc){_APOSTROPHE}?)?{_CAPITAL}[a-z]?"
 _PARTICLE = r"(?:(?:de[ ]la|de|du|van[ ]der|van|von|al|el|bin|St)[ -])?"
 # "J.R.", "J. R.", "M.K.-S.", "É.-M. T.", "R. de V."
-_INITIALS = re.compile(
-    rf"(?<![\w.&@/'’-])(?P<all>{_ONE}\.(?:[ ]?-?{_PARTICLE}{_ONE}\.){{1,3}})(?![\w&@]|[ ]?{_CAPITAL}[a-zà-ÿ])"  # noqa: RUF001 (names are written with it)
+_INITIALS = Rare(
+    re.compile(
+        rf"(?<![\w.&@/'’-])(?P<all>{_ONE}\.(?:[ ]?-?{_PARTICLE}{_ONE}\.){{1,3}})(?![\w&@]"  # noqa: RUF001 (texts are written with it)
+        rf"|[ ]?{_CAPITAL}[a-zà-ÿ])"
+    ),
+    r"\p{L}\..{0,14}\p{L}\.",
 )
 # Without dots, or one alone: behind a title or a word for a person.
-_TITLED = re.compile(
-    r"(?<![\w.-])(?:[Dd]rs?|[Dd]re|[Mm]rs?|[Mm]s|[Mm]me|[Mm]lle|DR|DRE|MR|MRS|MS|MME)\.?[ ]"
-    rf"(?P<all>{_CAPITAL}\.?)(?![\w'’&/+.-]|[ ]?{_CAPITAL}(?:[\w.]|\b))"  # noqa: RUF001 (names are written with it)
+_TITLED = Rare(
+    re.compile(
+        r"(?<![\w.-])(?:[Dd]rs?|[Dd]re|[Mm]rs?|[Mm]s|[Mm]me|[Mm]lle|DR|DRE|MR|MRS|MS|MME)\.?[ ]"
+        rf"(?P<all>{_CAPITAL}\.?)(?![\w'’&/+.-]|[ ]?{_CAPITAL}(?:[\w.]|\b))"  # noqa: RUF001 (names are written with it)
+    ),
+    r"(?i:drs?|dre|mrs?|ms|mme|mlle)\.? \p{L}(?:[^\p{L}]|$)",
 )
-_CALLED = re.compile(
-    r"(?<![\w.-])(?:[Pp]t\.?|PT\.?|[Pp]atiente?|[Cc]liente?|[Uu]sag[eè]re?|[Ss]ubject(?!:)"
-    r"|[Ss]ujet|[Pp]articipante?"
-    r"|[Rr]esident|[Rr][ée]sidente?|[Cc]oordinator|[Ii]nitials?|[Ii]nitiales)(?:[ ]?:[ ]{0,2}|[ ])"
-    rf"(?P<all>{_CAPITAL}{{2}})(?=[ ]?(?:[,.;:)(]|$|[ ]-|[ ]\d{{1,3}}[ ]?(?:[MF]\b|y|ans))"
-    r"|[ ](?:is|was|had|has|called|says|said|a|est|dit|veut)\b)",
-    re.MULTILINE,
+_CALLED = Rare(
+    re.compile(
+        r"(?<![\w.-])(?:[Pp]t\.?|PT\.?|[Pp]atiente?|[Cc]liente?|[Uu]sag[eè]re?|[Ss]ubject(?!:)"
+        r"|[Ss]ujet|[Pp]articipante?"
+        r"|[Rr]esident|[Rr][ée]sidente?|[Cc]oordinator|[Ii]nitials?|[Ii]nitiales)(?:[ ]?:[ ]{0,2}|[ ])"
+        rf"(?P<all>{_CAPITAL}{{2}})(?=[ ]?(?:[,.;:)(]|$|[ ]-|[ ]\d{{1,3}}[ ]?(?:[MF]\b|y|ans))"
+        r"|[ ](?:is|was|had|has|called|says|said|a|est|dit|veut)\b)",
+        re.MULTILINE,
+    ),
+    r"(?i:pt\.?|patiente?|cliente?|usag[eè]re?|subject|sujet|participante?|r[ée]sidente?|coordinator"
+    r"|initials?|initiales)[ :]{1,4}\p{L}{2}",
 )
-_AGED = re.compile(
-    rf"(?<![\w.-])(?P<all>{_CAPITAL}{{2}}"
-    rf"|{_CAPITAL}[a-z]{{1,2}}{_CAPITAL}),?[ ]\d{{1,3}}[ ]?(?:yo[ ]?)?[MF]\b"
+_AGED = Rare(
+    re.compile(
+        rf"(?<![\w.-])(?P<all>{_CAPITAL}{{2}}"
+        rf"|{_CAPITAL}[a-z]{{1,2}}{_CAPITAL}),?[ ]\d{{1,3}}[ ]?(?:yo[ ]?)?[MF]\b"
+    ),
+    r"\p{L}{2},? \p{Nd}",
 )
 # Behind these they are a person's; behind those of ``_MAYBE`` unless they are short for something else.
 _SURE = re.compile(

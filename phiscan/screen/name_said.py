@@ -12,27 +12,38 @@ from collections.abc import Iterator
 from phiscan.model import Finding, PiiBit
 from phiscan.screen.gazetteer import Gazetteer, Word
 from phiscan.screen.name_tokens import FIRST_ONLY, FULL_NAME, LAST_ONLY, is_term, name_finding
+from phiscan.screen.rare import Rare
 
 _SCORE = 0.55
 _NAMES = Word.FIRST | Word.LAST
 _BLOCK = Word.MONTH_OR_DAY | Word.CREDENTIAL | Word.NOT_PERSON | Word.EPONYM
 _CAP = r"[^\W\d_a-zà-öø-ÿ][^\W\d_]*[a-zà-ÿ](?:[-'’][^\W\d_]+)*"  # noqa: RUF001 (names are written with it)
 # Who writes or calls says so.
-_INTRODUCED = re.compile(
-    r"(?<!\w)(?:(?:[Hh]i|[Hh]ello|[Hh]ey|[Mm]orning|[Bb]onjour|[Ss]alut|[Aa]ll[oô]|[Mm]om|[Dd]ad)[ ,!.]{1,3}"
-    r"(?:it['’]?s|this is|c['’]?est|ici|i['’]?m|I am|I['’]?m|je suis)"  # noqa: RUF001 (texts are written with it)
-    r"|(?:[Mm]y name is|[Jj]e m['’]appelle|[Pp]refers|[Gg]oes by|[Cc]alls (?:him|her)self))[ ]"  # noqa: RUF001 (texts are written with it)
-    rf"(?P<name>{_CAP})(?![ ]{_CAP})"
+_INTRODUCED = Rare(
+    re.compile(
+        r"(?<!\w)(?:(?:[Hh]i|[Hh]ello|[Hh]ey|[Mm]orning|[Bb]onjour|[Ss]alut|[Aa]ll[oô]|[Mm]om"
+        r"|[Dd]ad)[ ,!.]{1,3}"
+        r"(?:it['’]?s|this is|c['’]?est|ici|i['’]?m|I am|I['’]?m|je suis)"  # noqa: RUF001 (texts are written with it)
+        r"|(?:[Mm]y name is|[Jj]e m['’]appelle|[Pp]refers|[Gg]oes by|[Cc]alls (?:him|her)self))[ ]"  # noqa: RUF001 (texts are written with it)
+        rf"(?P<name>{_CAP})(?![ ]{_CAP})"
+    ),
+    r"(?i:it['’]?s|this is|c['’]?est|ici|i['’]?m|i am|je suis|name is|appelle|prefers|goes by|self) \p{L}",  # noqa: RUF001 (texts are written with it)
 )
 # A title in small letters before a surname in small letters.
-_TITLED = re.compile(
-    r"(?<!\w)(?:madame|monsieur|mademoiselle|docteure?|pastor|auntie|chaplain|infirmi[eè]re)[ ]"
-    r"(?P<name>(?:(?:de|la|le|van|bin|el|al|abu|st|ste|da"
-    r"|du)[ ]){0,2}(?P<last>[a-zà-ÿ]{3,20}(?:-[a-zà-ÿ]{2,20})?))(?![\w-])"
+_TITLED = Rare(
+    re.compile(
+        r"(?<!\w)(?:madame|monsieur|mademoiselle|docteure?|pastor|auntie|chaplain|infirmi[eè]re)[ ]"
+        r"(?P<name>(?:(?:de|la|le|van|bin|el|al|abu|st|ste|da"
+        r"|du)[ ]){0,2}(?P<last>[a-zà-ÿ]{3,20}(?:-[a-zà-ÿ]{2,20})?))(?![\w-])"
+    ),
+    r"(?:madame|monsieur|mademoiselle|docteure?|pastor|auntie|chaplain|infirmi[eè]re) \p{L}",
 )
-_NICKNAMED = re.compile(
-    rf"(?<![\w-])(?P<name>(?:Big|Little|Lil|Old|Tiny|Crazy|Baby|Grand|Gros|Petit|P['’]tit"  # noqa: RUF001 (texts are written with it)
-    rf"|Ti)[ -](?P<first>{_CAP}))(?![\w-])"
+_NICKNAMED = Rare(
+    re.compile(
+        rf"(?<![\w-])(?P<name>(?:Big|Little|Lil|Old|Tiny|Crazy|Baby|Grand|Gros|Petit|P['’]tit"  # noqa: RUF001 (texts are written with it)
+        rf"|Ti)[ -](?P<first>{_CAP}))(?![\w-])"
+    ),
+    r"(?:Big|Little|Lil|Old|Tiny|Crazy|Baby|Grand|Gros|Petit|tit|Ti)[ -]\p{L}",
 )
 _THINGS = frozenset({"apple", "ben", "mac", "rock", "league", "island"})  # "Big Ben"
 _WHO = (
@@ -42,12 +53,18 @@ _WHO = (
     r"|voisine?|jumeaux|jumelles"
     r"|twins|siblings|fratrie|team)"
 )
-_BRACKETED = re.compile(
-    rf"(?<!\w)(?i:{_WHO}),?[ ](?:[(«\"“][ \u00a0]?)(?P<name>{_CAP})(?=[ \u00a0]?[)»\"”]|[ ](?:et"
-    rf"|and|&)[ ]{_CAP}[,)])"
+_BRACKETED = Rare(
+    re.compile(
+        rf"(?<!\w)(?i:{_WHO}),?[ ](?:[(«\"“][ \u00a0]?)(?P<name>{_CAP})(?=[ \u00a0]?[)»\"”]|[ ](?:et"
+        rf"|and|&)[ ]{_CAP}[,)])"
+    ),
+    rf"(?i:{_WHO}),? [(«\"“]",
 )
 # A nickname in quotation marks or brackets behind a name.
-_QUOTED = re.compile(rf"(?<=[a-zà-ÿ.])[ ]\((?:[\"“«][ \u00a0]?(?P<name>{_CAP})[ \u00a0]?[\"”»])\)")
+_QUOTED = Rare(
+    re.compile(rf"(?<=[a-zà-ÿ.])[ ]\((?:[\"“«][ \u00a0]?(?P<name>{_CAP})[ \u00a0]?[\"”»])\)"),
+    r"\([\"“«]",
+)
 # A first name that is a word, too, with a capital within a sentence, where somebody is due.
 _WORDLY = re.compile(
     r"(?<!\w)(?:told|tell|tells|asked|ask|asks|saw|called|thank|thanks|met"

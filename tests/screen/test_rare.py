@@ -32,6 +32,9 @@ EXAMPLES = [
     "Ann «\u00a0Nan\u00a0» Roy",
     "Smith et al", "DOI 10.1", "2019;12", "Résumé", "résumé : ", "Conflits d'intérêts",
     "conflict of interest", "We report",
+    "Hi its Élise from", "je m'appelle Zoé", "madame bellefleur", "infirmière côté", "Big Élie", "P'tit Jean",
+    "her boss (Curt)", "copain, « Éli »", 'Roy ("Élo")', "pt J.R. came", "R. de la V.", "Dr É.", "mme C",
+    "patient XY: is",    "RÉSIDENT AB is", "ÉL 38F", "TvdB ٣9M", "rm 18 rose 90f", "- côté élise, ٣٣ y/o f",
 ]  # fmt: skip
 
 
