@@ -18,6 +18,7 @@ from phiscan.model import FileResult, Outcome, SourceFile
 
 MIN_BYTES = 64  # anything shorter is screened as fast as it is hashed
 MAX_WAITING = 100  # files of one size that wait; with more of them, the workers would stand idle
+MAX_NAMED = 3  # results for a file's own name that others of its size wait for in vain; then none waits
 MAX_REMEMBERED = 10_000  # sizes and results remembered
 
 T = TypeVar("T")
@@ -39,6 +40,7 @@ class Copies:
         # size -> contents of this run, each with the place in the crawl of the file that has it
         self._recent: OrderedDict[int, tuple[tuple[int, str], ...]] = OrderedDict()
         self._various: OrderedDict[int, None] = OrderedDict()  # sizes that several contents share
+        self._named: OrderedDict[int, int] = OrderedDict()  # size -> results that stand for no other file
         self._places: dict[tuple[bytes, bytes], int] = {}  # of the files that were admitted and not settled
         self._n_admitted = 0
 
@@ -73,7 +75,12 @@ class Copies:
             self._running[size] = left
         else:
             self._running.pop(size, None)
-        if result.outcome is Outcome.SCREENED and not result.is_copy and result.is_of_content:
+        if result.outcome is Outcome.SCREENED and not result.is_of_content:
+            named = self._named.get(size, 0) + 1
+            _remember(self._named, size, named)
+            if named > MAX_NAMED:
+                _remember(self._various, size, None)
+        elif result.outcome is Outcome.SCREENED and not result.is_copy:
             before = self._recent.get(size, ())
             _remember(self._recent, size, (*before, (place, f"{result.content_hash} {result.media_type}")))
             if before:

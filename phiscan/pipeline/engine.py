@@ -17,6 +17,7 @@ from phiscan.classify.learned import with_learned
 from phiscan.config import Config, Limits
 from phiscan.errors import ConfigError, ExtractError, origin
 from phiscan.model import (
+    OWN_NAMES,
     Document,
     Examination,
     FailReason,
@@ -25,18 +26,17 @@ from phiscan.model import (
     Outcome,
     PiiVector,
     Referral,
+    Screening,
     SourceFile,
     StoredFinding,
     StoredTerm,
 )
-from phiscan.pipeline.file_names import Named, name_somebody, names_of, with_names
+from phiscan.pipeline.file_names import Named, members_of, name_somebody, names_of, with_names
 from phiscan.pipeline.second_list import place_in_order, second_verdict
 from phiscan.pipeline.signature import signature
 from phiscan.review.identity import keyed_hash, load_key, shape
 from phiscan.screen.prototypes import Prototype
 from phiscan.screen.second_names import SecondNames
-
-_NOTHING = Document("", (), "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,9 +124,10 @@ def _examine(
     # The cascade: below HINT no row of the decision table refers, whatever names are in the text.
     cut = health.score < classify.HINT and not in_audit_sample(document, engine)
     read = document
-    if names and not cut and name_somebody(document, names, engine.screener):
-        document = with_names(document, names)
-    screening = screen.screen(document, engine.cheap_screener if cut else engine.screener)
+    if cut:
+        screening = screen.screen(document, engine.cheap_screener)
+    else:
+        document, screening = _screened(document, names, engine.screener)
     lap("screen")
     # In what is cut A and B see all that they need: A no names, B no health, so its verdict is no.
     # C judges how the content is written, never what it is called.
@@ -148,6 +149,22 @@ def _examine(
         )
     lap("classify")
     return document, Examination(screening, health, referral, case, detectors)
+
+
+def _screened(
+    document: Document, names: Sequence[Named], screener: screen.Screener
+) -> tuple[Document, Screening]:
+    """Screen a document with those names behind it that say who somebody is; return it as it was screened."""
+    members = members_of(document)
+    if name_somebody(members, screener):
+        document = with_names(document, members)
+    if name_somebody(names, screener):
+        named = with_names(document, names)
+        screening = screen.screen(named, screener)
+        # Otherwise the text says that it is nobody; and a result without them stands for equal contents.
+        if any(named.locate(finding.span.start) in OWN_NAMES for finding in screening.counted):
+            return named, screening
+    return document, screen.screen(document, screener)
 
 
 def in_audit_sample(document: Document, engine: Engine) -> bool:
@@ -194,7 +211,7 @@ def _as_copy(source: SourceFile, names: Sequence[Named], engine: Engine) -> File
         return None  # reading it says why
     if f"{content_hash} {media_type}" not in source.twins:
         return None
-    if name_somebody(_NOTHING, names, engine.screener):
+    if name_somebody(names, engine.screener):
         return None
     return FileResult(
         source,

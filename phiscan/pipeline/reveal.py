@@ -23,7 +23,7 @@ from phiscan.model import Document, SourceFile
 from phiscan.pipeline.again import present
 from phiscan.pipeline.delivery import Delivery
 from phiscan.pipeline.engine import read_passwords
-from phiscan.pipeline.file_names import names_of, with_names
+from phiscan.pipeline.file_names import as_examined, names_of
 from phiscan.pipeline.hatch import Hatch
 from phiscan.pipeline.vetoes import Vetoes, build_finder
 from phiscan.review.reveals import Examined
@@ -69,11 +69,7 @@ class Rereader:
             ConflictError: the file has changed since it was examined, or is not there any more.
             InputError: it cannot be read now; says why.
         """
-        document = self._ask(_work, examined)
-        # What was examined was longer: the file's name, which says who somebody is, stood behind its text.
-        if examined.n_chars > len(document.text):
-            document = with_names(document, names_of(examined.source))
-        return document
+        return as_examined(self._ask(_work, examined), names_of(examined.source), examined.n_chars)
 
     def vetoes(self, examined: Examined) -> Vetoes:
         """Return what the rules match in a file and refuse, without its text.

@@ -51,7 +51,7 @@ _LOWER_TITLE = Rare(
         r"\.?[ ]"
         r"(?P<name>[^\W\d_a-zà-ÿ][^\W\d_]*[a-zà-ÿ][^\W\d_]*(?:[-'\u2019][^\W\d_]+)*)"
     ),
-    r"(?:monsieur|madame|mademoiselle|docteure?|doctor|nurse|dre?|mr|mrs|ms|mme|mlle|miss)\.? \p{L}",
+    r"(?:monsieur|madame|mademoiselle|docteure?|doctor|nurse|dre?|mr|mrs|ms|mme|mlle|miss)\.? [\p{L}\p{N}]",
 )
 _HEALTH_TITLES = frozenset({"docteur", "docteure", "doctor", "nurse", "dr", "dre"})
 

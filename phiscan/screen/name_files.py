@@ -38,7 +38,7 @@ _PART = re.compile(
 
 
 _ENDING = re.compile(r"\.[A-Za-z0-9]{1,5}\Z")
-_GAPS = frozenset(("", " ", "_", "-", ".", ",", ", ", ",_", "__"))
+_GAP = re.compile(r"[ _+,.-]{0,3}")  # between the parts of a name
 
 
 @lru_cache(maxsize=1)
@@ -71,7 +71,7 @@ class OwnNameRecognizer:
     def _named(self, text: str, parts: list[re.Match[str]]) -> Iterator[Finding]:
         for first, second in pairwise(parts):
             gap = text[first.end() : second.start()]
-            if gap not in _GAPS or not (gap or second[0][0].isupper()):
+            if not _GAP.fullmatch(gap) or not (gap or second[0][0].isupper()):
                 continue
             if _are_a_name(first[0], second[0], self._gazetteer):
                 yield _found(first.start(), second.end(), FULL_NAME)
@@ -87,7 +87,7 @@ class OwnNameRecognizer:
         """Tell whether two neighbours are a surname and a word that no list has, written alike."""
         flags = [self._gazetteer.of(part[0]) for part in (first, second)]
         return (
-            text[first.end() : second.start()] in _GAPS
+            _GAP.fullmatch(text, first.end(), second.start()) is not None
             and _style(first[0]) == _style(second[0])
             and 0 in flags
             and any(self._is_surname(part[0]) for part in (first, second))

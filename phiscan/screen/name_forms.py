@@ -21,7 +21,7 @@ _QUOTED = (
     r"(?:[\"“][^\W\d_]{2,12}[\"”]|«[ \u00a0]?[^\W\d_]{2,12}[ \u00a0]?»|‘[^\W\d_]{2,12}’"  # noqa: RUF001 (names are written with it)
     r"|(?<=[ ])'[^\W\d_]{2,12}'(?=[ ]))"
 )
-_QUOTE = r"[\"“«‘]| '\p{L}{2,12}' "  # noqa: RUF001 (names are written with it)
+_QUOTE = r"[\"“«‘]| '[\p{L}\p{N}]{2,12}' "  # noqa: RUF001 (names are written with it)
 # "Marcus "Duke" Washington-Bell", "Nickerson, Wade "Buster"", ""Buck" Charlie"
 _INSIDE = Rare(
     re.compile(
@@ -73,7 +73,7 @@ _STAFF = Rare(
         rf"(?<![\w-])(?:RN|LPN|RPN|NP|MSW|RRT|PSW|HCA|CNA|[Cc]rew[ ]?\d|[Nn]urse|NURSE|INF\."
         rf"|inf\.)[ ](?P<name>{_CAP}[ ]{_CAP})(?!\w)"
     ),
-    r"(?:RN|LPN|RPN|NP|MSW|RRT|PSW|HCA|CNA|[Cc]rew ?\p{Nd}|[Nn]urse|NURSE|INF\.|inf\.) \p{L}",
+    r"(?:RN|LPN|RPN|NP|MSW|RRT|PSW|HCA|CNA|[Cc]rew ?\p{Nd}|[Nn]urse|NURSE|INF\.|inf\.) [\p{L}\p{N}]",
 )
 _NICKNAME = re.compile(r"[^\W\d_]{2,12}")
 _WORD = re.compile(r"[^\W\d_]{2,}(?:[-'’][^\W\d_]+)*")  # noqa: RUF001 (names are written with it)

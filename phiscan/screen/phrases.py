@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, product
 from typing import TypeAlias
 
 NOTHING = r"[^\x{0}-\x{10FFFF}]"
 _SEPARATOR = r"[ _'’/.\t-]{0,2}"  # noqa: RUF001 (names are written with it)
 _SEPARATORS = frozenset(" -'’/")  # noqa: RUF001 (names are written with it)
 _WORD_END = r"(?:\b|_)"
-_AT_AN_END = "(?:"  # how a letter with accent begins that is the first or last of its label
 _ENDS = frozenset(("", _WORD_END))
 
 _Tree: TypeAlias = dict[str, "_Tree"]
@@ -31,7 +31,7 @@ def any_label(labels: Iterable[str]) -> str:
     >>> any_label(["dob", "do"])
     '(?i:(?:\\b|_)do(?:b(?:\\b|_)|(?:\\b|_)))'
     """
-    return any_of(map(_label, labels))
+    return any_of(chain.from_iterable(map(_label, labels)))
 
 
 def any_of(phrases: Iterable[Sequence[str]]) -> str:
@@ -49,42 +49,33 @@ def any_of(phrases: Iterable[Sequence[str]]) -> str:
     return f"(?i:{_written(tree) if tree else NOTHING})"
 
 
-def _label(label: str) -> Sequence[str]:
-    """Return the parts of a label: accents may be missing, words may be joined or apart."""
-    last = len(label) - 1
-    parts = [_written_as(char, first=not place, last=place == last) for place, char in enumerate(label)]
-    head = [_WORD_END] if _is_plain(label[0]) else []
-    tail = [_WORD_END] if _is_plain(label[-1]) else []
-    return [*head, *parts, *tail]
+def _label(label: str) -> Iterator[Sequence[str]]:
+    """Yield the written forms of a label as parts: accents may be missing, words may be joined or apart.
 
-
-def _written_as(char: str, *, first: bool, last: bool) -> str:
-    """Return the pattern of one character of a label.
-
-    Without its accent a letter at either end of the label begins or ends a word: else "à" would stop at every
-    "a". With it nothing can be asked: boundaries know ASCII letters only.
+    A letter with accent and one without are two forms, for boundaries know ASCII letters only: behind "a" a
+    word ends or does not, behind "à" nothing can be asked.
     """
+    for chars in product(*map(_written_as, label)):
+        head = [_WORD_END] if _is_plain(chars[0]) else []
+        tail = [_WORD_END] if _is_plain(chars[-1]) else []
+        yield [*head, *chars, *tail]
+
+
+def _written_as(char: str) -> tuple[str, ...]:
+    """Return the patterns of one character of a label."""
     if char in _SEPARATORS:
-        return _SEPARATOR
-    if _is_plain(char):
-        return char
+        return (_SEPARATOR,)
     plain = unicodedata.normalize("NFD", char)[0]
-    if plain == char:
-        return re.escape(char)
-    if not (first or last):
-        return f"[{char}{plain}]"
-    return f"{_AT_AN_END}{char}|{_WORD_END if first else ''}{plain}{_WORD_END if last else ''})"
+    return (re.escape(char),) if plain == char else (char, plain)
 
 
 def _is_plain(char: str) -> bool:
     return char.isascii() and char.isalnum()
 
 
-def _late(part: str) -> tuple[bool, int, bool, bool, str]:
-    """Put behind the others what may stand for one of them, or for nothing."""
-    is_end = part in _ENDS
-    at_ends = 0 if is_end else part.startswith(_AT_AN_END) + part.endswith(f"{_WORD_END})")
-    return is_end, at_ends, part == _SEPARATOR, part.startswith("["), part
+def _late(part: str) -> tuple[bool, bool, str]:
+    """Put behind the others what may stand for nothing."""
+    return part in _ENDS, part == _SEPARATOR, part
 
 
 def _written(tree: _Tree) -> str:

@@ -17,7 +17,8 @@ class Rare:
     """A pattern with a hint: what every text holds in which it matches, as a pattern of re2.
 
     The hint may know less than the pattern (re2 has no look-around, and its boundaries and digits are those
-    of ASCII), so it must be the wider one.
+    of ASCII), so it must be the wider one. One thing it does not know: ``re`` takes the dotless and the
+    dotted capital i of Turkish for an i.
     """
 
     def __init__(self, pattern: re.Pattern[str], hint: str) -> None:

@@ -3,11 +3,12 @@
 import json
 import shutil
 import sqlite3
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from phiscan.model import FileResult, Outcome, SourceFile
-from phiscan.pipeline.copies import MAX_WAITING, Copies
+from phiscan.model import FILE_NAME, EntityType, FileResult, Outcome, SourceFile, Span, StoredFinding
+from phiscan.pipeline.copies import MAX_NAMED, MAX_WAITING, Copies
 from tests.pipeline.harness import Tool
 
 _CHILDREN = ("finding", "health_term", "unread_part")
@@ -107,6 +108,9 @@ def test_only_refuses_what_is_no_pattern(tool: Tool, share: Path) -> None:
     assert "--only !: expected a pattern" in done.stderr
 
 
+_IN_ITS_NAME = StoredFinding(Span(0, 1), FILE_NAME, EntityType.PERSON, "names.file", 0.6, (), "X", "0" * 64)
+
+
 def _source(name: str, size: int = 100) -> SourceFile:
     return SourceFile(b"/share", name.encode(), size, 0, 0, 0, 0)
 
@@ -151,6 +155,20 @@ def test_a_file_is_never_the_copy_of_one_after_it_in_the_crawl() -> None:
     later = copies.admit(_source("later"))
     assert later is not None
     assert later.twins == ("one t", "two t")
+
+
+def test_files_that_are_named_for_people_do_not_wait_for_each_other_for_long() -> None:
+    copies = Copies(lambda _sizes: {})
+    sources = [_source(f"{number:03}") for number in range(MAX_WAITING)]
+    running = [source for source in sources if copies.admit(source)]
+    assert running == sources[:1]
+    rounds = 0
+    while running:
+        rounds += 1
+        for source in running:
+            copies.settle(replace(_screened(source, source.display), findings=(_IN_ITS_NAME,)))
+        running = list(copies.freed())
+    assert rounds == MAX_NAMED + 2  # one by one at first, then all that wait
 
 
 def test_a_failed_file_lets_the_next_one_go() -> None:
