@@ -11,11 +11,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-import re2
-
 from phiscan.config import data_dir
 from phiscan.dictionaries import load_dictionary
 from phiscan.model import Document, EntityType, Finding, Reason, Span
+from phiscan.screen.automata import automaton
 from phiscan.screen.bits import bits_of
 from phiscan.screen.check_codes import record_code
 from phiscan.screen.check_dates import is_day
@@ -27,7 +26,6 @@ from phiscan.screen.verdicts import Verdict
 
 SOURCE = "line_codes"
 SCORE = 0.45  # less than any label's
-_DFA_BYTES = 32 << 20
 _REACH = {"device": 72, "plan": 40}  # characters behind the word
 _DAY_DIGITS = 8
 _CODE_CHARS = 32  # more than any code and what must not follow it
@@ -68,11 +66,7 @@ class LineCodeRecognizer:
     def __init__(self) -> None:
         rows = load_dictionary(data_dir("dictionaries") / "code_words.txt").rows
         self._kinds = {fold(word): kind for word, kind in rows}
-        options = re2.Options()
-        options.max_mem = _DFA_BYTES
-        options.never_capture = True
-        options.log_errors = False
-        self._words = re2.compile(any_label(word for word, _ in rows).encode(), options)
+        self._words = automaton(any_label(word for word, _ in rows))
 
     def recognize(self, document: Document) -> Iterator[Finding]:
         """Yield findings; they may overlap. Spans are half-open, in code points."""

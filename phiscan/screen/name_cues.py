@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-import re2
-
 from phiscan.model import Document, Finding, PiiBit
+from phiscan.screen.automata import automaton
 from phiscan.screen.context import canonical, whole_word
 from phiscan.screen.gazetteer import Gazetteer, Word
 from phiscan.screen.name_kin import KinReader
@@ -98,10 +97,7 @@ class CueRecognizer:
             for phrase in gazetteer.cues.get(kind, ())
         }
         phrases = {phrase for kind in (*_KINDS, *_HEADS) for phrase in gazetteer.cues.get(kind, ())}
-        options = re2.Options()
-        options.max_mem = 64 << 20
-        options.never_capture = True
-        self._scanner = re2.compile(f"{any_label(phrases)}|{LOWER_TITLES}".encode(), options)
+        self._scanner = automaton(f"{any_label(phrases)}|{LOWER_TITLES}")
 
     def recognize(self, document: Document) -> Iterator[Finding]:
         """Yield findings in the order of their cues; spans are half-open, in code points."""

@@ -16,6 +16,7 @@ from typing import Final
 import re2
 
 from phiscan.model import EntityType, Finding, Reason, Span
+from phiscan.screen.automata import automaton
 from phiscan.screen.bits import bits_of
 from phiscan.screen.context import canonical
 from phiscan.screen.offsets import spans_of
@@ -71,10 +72,8 @@ def _heads() -> tuple[dict[str, EntityType], re2._Regexp]:
         if phrase not in _NO_HEADS
     }
     phrases |= dict.fromkeys(_COUNTRIES, EntityType.LOCATION)
-    options = re2.Options()
-    options.never_capture = True
     kinds = {canonical(phrase): kind for phrase, kind in phrases.items()}
-    return kinds, re2.compile(any_label(phrases).encode(), options)
+    return kinds, automaton(any_label(phrases))
 
 
 class PlaceFields:

@@ -10,9 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-import re2
-
 from phiscan.model import EntityType, Finding, Reason, Span
+from phiscan.screen.automata import automaton
 from phiscan.screen.bits import bits_of
 from phiscan.screen.gazetteer import Gazetteer, Word, fold
 from phiscan.screen.offsets import spans_of
@@ -96,11 +95,7 @@ class DueRecognizer:
 
     def __init__(self, gazetteer: Gazetteer) -> None:
         self._gazetteer = gazetteer
-        options = re2.Options()
-        options.max_mem = 64 << 20
-        options.never_capture = True
-        options.log_errors = False
-        self._cues = re2.compile(rf"(?:\b(?i:{_CUES}){_CAPITAL})".encode(), options)
+        self._cues = automaton(rf"(?:\b(?i:{_CUES}){_CAPITAL})")
 
     def recognize(self, text: str) -> Iterator[Finding]:
         """Yield findings in text order; spans are half-open, in code points."""

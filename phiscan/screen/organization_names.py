@@ -9,11 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-import re2
-
 from phiscan.config import data_dir
 from phiscan.dictionaries import load_dictionary
 from phiscan.model import EntityType, Finding, Reason, Span
+from phiscan.screen.automata import automaton
 from phiscan.screen.bits import bits_of
 from phiscan.screen.context import whole_word
 from phiscan.screen.gazetteer import Gazetteer, Word, fold
@@ -78,12 +77,8 @@ class KnownRecognizer:
         self._gazetteer = gazetteer
         rows = load_dictionary(data_dir("dictionaries") / "organization_names.txt").rows
         self._is_sure = {_plain(name): kind == "sure" for name, kind in rows}
-        options = re2.Options()
-        options.max_mem = 64 << 20
-        options.never_capture = True
-        options.log_errors = False
         names = [[_WRITTEN.get(char, re.escape(char)) for char in fold(name)] for name, _ in rows]
-        self._names = re2.compile(any_of(names).encode(), options)
+        self._names = automaton(any_of(names))
 
     def recognize(self, text: str) -> Iterator[Finding]:
         """Yield findings in text order; spans are half-open, in code points."""

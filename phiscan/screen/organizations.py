@@ -11,11 +11,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-import re2
-
 from phiscan.config import data_dir
 from phiscan.dictionaries import load_dictionary
 from phiscan.model import Document, EntityType, Finding, Reason, Span
+from phiscan.screen.automata import automaton
 from phiscan.screen.bits import bits_of
 from phiscan.screen.context import whole_word
 from phiscan.screen.gazetteer import Gazetteer, fold
@@ -30,7 +29,6 @@ from phiscan.screen.phrases import any_of
 
 SOURCE = "organizations"
 _SURE, _UNSURE = 0.85, 0.6
-_DFA_BYTES = 64 << 20
 _BITS = bits_of(EntityType.ORGANIZATION)
 _Name = tuple[int, int, float]  # where it begins and ends, and its score
 
@@ -126,11 +124,7 @@ class OrganizationRecognizer:
     def __init__(self, gazetteer: Gazetteer) -> None:
         self._gazetteer = gazetteer
         self._kinds = _kinds()
-        options = re2.Options()
-        options.max_mem = _DFA_BYTES
-        options.never_capture = True
-        options.log_errors = False
-        self._heads = re2.compile(any_of(map(_head, self._kinds)).encode(), options)
+        self._heads = automaton(any_of(map(_head, self._kinds)))
         self._known = KnownRecognizer(gazetteer)
         self._due = DueRecognizer(gazetteer)
 

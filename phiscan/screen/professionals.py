@@ -12,9 +12,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Final
 
-import re2
-
 from phiscan.model import EntityType, Finding, PiiBit, Reason, Span
+from phiscan.screen.automata import automaton
 from phiscan.screen.gazetteer import PARTICLES, fold
 from phiscan.screen.role_patterns import (
     ADDRESS,
@@ -48,15 +47,11 @@ def _possible(pattern: re.Pattern[str]) -> Callable[[bytes], object]:
     A pattern that must end where a name begins is tried from each of a hundred places before it; an
     automaton, which has no look-behind and knows ASCII words alone, tells at once that it is of no use.
     """
-    options = re2.Options()
-    options.max_mem = 64 << 20
-    options.never_capture = True
-    options.case_sensitive = False
     loose = re.sub(r"\(\?<[!=](?:[^()\[\]]|\[[^\]]*\])*\)", "", pattern.pattern)
     if loose.endswith("$"):  # of `re` it also matches before a last line end
         loose = rf"{loose[:-1]}\n?$"
     loose = loose.replace(r"\b", "").replace(r"[^\W\d_]", r"[^\s\d]").replace(r"[^\W\d]", r"[^\s\d]")
-    search: Callable[[bytes], object] = re2.compile(loose.replace(r"\w", r"\S").encode(), options).search
+    search: Callable[[bytes], object] = automaton(loose.replace(r"\w", r"\S"), any_case=True).search
     return search
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-import re2
+from phiscan.screen.automata import automaton
 
 
 class Rare:
@@ -22,11 +22,8 @@ class Rare:
     """
 
     def __init__(self, pattern: re.Pattern[str], hint: str) -> None:
-        options = re2.Options()
-        options.never_capture = True
-        options.log_errors = False
         self.pattern = pattern
-        self._hint = re2.compile(hint.encode(), options)
+        self._hint = automaton(hint)
 
     def finditer(self, text: str) -> Iterator[re.Match[str]]:
         """Yield the matches of the pattern, as ``re.finditer`` does."""
