@@ -7,12 +7,12 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from phiscan.model import EntityType, Finding, Reason, Span
 from phiscan.screen.bits import bits_of
+from phiscan.screen.overlap import is_taken
 
 SCORE = 0.5
 SOURCE = "day_lines"
@@ -39,14 +39,13 @@ def day_lines(text: str, findings: Sequence[Finding]) -> Iterator[Finding]:
             continue
         start, end = match.span("day")
         found.setdefault(match["sign"], []).append((start, end, max(first, second) > _MONTHS))
-    starts = [finding.span.start for finding in findings]
+    taken = [(finding.span.start, finding.span.end) for finding in findings]
     for lines in found.values():
         n_sure = sum(is_sure for _, _, is_sure in lines)
         if len(lines) < (MIN_SURE_LINES if n_sure else MIN_LINES) or _is_counted(text, lines):
             continue
         for start, end, _ in lines:
-            following = bisect_left(starts, end)
-            if following and findings[following - 1].span.end > start:
+            if is_taken(start, end, taken):
                 continue
             kind = EntityType.DATE
             reasons = (Reason("line", "lines begin with days", SCORE),)

@@ -7,13 +7,13 @@ whatever else it is: "Prince - sickle trait" among "Lupita - type 1". So is "Obi
 from __future__ import annotations
 
 import re
-import sys
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 
 from phiscan.model import EntityType, Finding
 from phiscan.screen.gazetteer import Gazetteer, Word
 from phiscan.screen.name_tokens import FIRST_ONLY, FULL_NAME, WORD, name_finding
+from phiscan.screen.overlap import is_taken
 
 _SCORE = 0.55
 _PEOPLE = frozenset({EntityType.PERSON, EntityType.HEALTH_PROFESSIONAL})
@@ -79,7 +79,7 @@ def _of_block(
     is_small = sum(match["name"][0].islower() for match, is_named in block if is_named) > n_named / 2
     for match, is_named in block:
         start, end = match.span("name")
-        if is_named or not _ENDS.match(text, end) or _overlaps(start, end, taken):
+        if is_named or not _ENDS.match(text, end) or is_taken(start, end, taken):
             continue
         words = _WORD.findall(match["name"])
         if _may_name(words, gazetteer, is_small=is_small):
@@ -98,7 +98,7 @@ def _members(
             item = _ITEM.match(text, join.end())
             if item is not None:
                 item = _shortened(text, item, is_small=is_small)
-            if item is not None and not _overlaps(*item.span(), taken):
+            if item is not None and not is_taken(*item.span(), taken):
                 after = _JOINS.match(text, item.end())
                 between = after is not None and after.end() in starts
                 sure = join[0] in _SURE_JOINS and _CLOSED.match(text, item.end()) is not None
@@ -114,7 +114,7 @@ def _members(
             high = low + len(left["item"])
             flags = gazetteer.of(left["item"])
             plain = not (is_small and flags & Word.ORDINARY)
-            if flags & Word.FIRST and plain and not _overlaps(low, high, taken):
+            if flags & Word.FIRST and plain and not is_taken(low, high, taken):
                 words = [left["item"]]
                 if _may_name(words, gazetteer, is_small=is_small) and text[low].isupper() != is_small:
                     yield _named(low, high, words)
@@ -158,9 +158,3 @@ def _named(start: int, end: int, words: Sequence[str]) -> Finding:
         start, end, health=False, bits=FULL_NAME if len(words) > 1 else FIRST_ONLY, source="names.list",
         score=_SCORE, reason=("context", "among names"),
     )  # fmt: skip
-
-
-def _overlaps(start: int, end: int, spans: Sequence[tuple[int, int]]) -> bool:
-    """Tell whether one of the sorted ``spans``, which do not overlap, has a part of ``[start, end)``."""
-    place = bisect_right(spans, (end - 1, sys.maxsize)) - 1
-    return place >= 0 and spans[place][1] > start

@@ -11,6 +11,7 @@ from itertools import islice
 from phiscan.model import EntityType, Finding, PiiBit
 from phiscan.screen.gazetteer import Gazetteer, Word
 from phiscan.screen.name_tokens import FIRST_ONLY, FULL_NAME, LAST_ONLY, Token, is_term, name_finding
+from phiscan.screen.overlap import is_taken
 
 TRUSTED_SCORE = 0.6
 _MIN_LENGTH = 3
@@ -79,7 +80,7 @@ def _small(
         word = _POSSESSIVE.sub("", match[0])
         like = known.get(word)
         end = match.start() + len(word)
-        if like is None or _overlaps(match.start(), end, taken) or is_term(text, end, gazetteer):
+        if like is None or is_taken(match.start(), end, taken) or is_term(text, end, gazetteer):
             continue
         yield name_finding(
             match.start(), end, health=like.entity_type is EntityType.HEALTH_PROFESSIONAL,
@@ -110,18 +111,12 @@ def _whole(text: str, found: Sequence[Finding], taken: Sequence[tuple[int, int]]
                 break
             like = known.get(tuple(text[a:b] for a, b in places[:size]))
             start, end = begin, places[size - 1][1]
-            if like is None or "\n" in text[start:end] or _overlaps(start, end, taken):
+            if like is None or "\n" in text[start:end] or is_taken(start, end, taken):
                 continue
             yield name_finding(
                 start, end, health=like.entity_type is EntityType.HEALTH_PROFESSIONAL, bits=like.bits,
                 source="names.repeat", score=0.65, reason=("label", "repeats a name of this document"),
             )  # fmt: skip
-
-
-def _overlaps(start: int, end: int, spans: Sequence[tuple[int, int]]) -> bool:
-    """Tell whether one of the sorted ``spans``, which do not overlap, has a part of ``[start, end)``."""
-    place = bisect_right(spans, (end - 1, sys.maxsize)) - 1
-    return place >= 0 and spans[place][1] > start
 
 
 def _is_within(token: Token, spans: Sequence[tuple[int, int]]) -> bool:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import sys
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from phiscan.model import EntityType, Finding, Reason, Span
@@ -19,6 +21,12 @@ _PLACES = frozenset({EntityType.STREET_ADDRESS, EntityType.LOCATION, EntityType.
 _UNITED = {EntityType.PERSON, EntityType.HEALTH_PROFESSIONAL, EntityType.STREET_ADDRESS}
 
 _PLACE_CHARS = 64  # findings are looked for by stretches of so many characters
+
+
+def is_taken(start: int, end: int, spans: Sequence[tuple[int, int]]) -> bool:
+    """Tell whether one of the sorted ``spans``, which do not overlap, has a part of ``[start, end)``."""
+    place = bisect_right(spans, (end - 1, sys.maxsize)) - 1
+    return place >= 0 and spans[place][1] > start
 
 
 def resolve(findings: Iterable[Finding]) -> tuple[Finding, ...]:

@@ -7,13 +7,13 @@ a letter, a hyphen and five digits) and differ numbers those people, with a head
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 
 from phiscan.model import EntityType, Finding, Reason, Span
 from phiscan.screen.bits import bits_of
 from phiscan.screen.check_dates import is_day
+from phiscan.screen.overlap import is_taken
 from phiscan.screen.verdicts import digits_of
 
 SCORE = 0.4
@@ -58,18 +58,16 @@ def row_codes(text: str, findings: Sequence[Finding]) -> Iterator[Finding]:
         cells, delimiter = _cells(text, before + 1, done)
         if len(cells) > 2:  # noqa: PLR2004 (a name and two more)
             rows[delimiter, len(cells)].append(cells)
-    starts = [finding.span.start for finding in findings]
+    taken = [(finding.span.start, finding.span.end) for finding in findings]
     for (delimiter, n_cells), table in rows.items():
         if len(table) >= MIN_ROWS:
             heads = _heads(text, table[0][0][0], delimiter, n_cells)
             for number, column in enumerate(zip(*table, strict=True)):
                 if not _OF_THINGS.search(heads[number] if heads else ""):
-                    yield from _column(text, column, findings, starts)
+                    yield from _column(text, column, taken)
 
 
-def _column(
-    text: str, cells: Sequence[_Cell], findings: Sequence[Finding], starts: Sequence[int]
-) -> Iterator[Finding]:
+def _column(text: str, cells: Sequence[_Cell], taken: Sequence[tuple[int, int]]) -> Iterator[Finding]:
     filled = [cell for cell in cells if cell[0] < cell[1]]
     values = [text[low:high] for low, high in filled]
     if len(set(values)) < MIN_DIFFERENT or len(filled) < MIN_ROWS:
@@ -80,8 +78,7 @@ def _column(
     if all(value.endswith("000") for value in values) or _are_days(values):
         return
     for (low, high), value in zip(filled, values, strict=True):
-        following = bisect_left(starts, high)
-        if following and findings[following - 1].span.end > low:
+        if is_taken(low, high, taken):
             continue  # another finding has it
         kind = _kind(value)
         yield Finding(

@@ -16,6 +16,7 @@ from phiscan.model import EntityType, Finding, Reason, Span
 from phiscan.screen.bits import bits_of
 from phiscan.screen.check_codes import record_code
 from phiscan.screen.check_dates import is_day
+from phiscan.screen.overlap import is_taken
 from phiscan.screen.verdicts import Verdict
 
 SCORE = 0.42
@@ -50,11 +51,10 @@ def series(text: str, findings: Sequence[Finding]) -> Iterator[Finding]:
         return
     for values in known.values():
         values.sort()
-    starts = [finding.span.start for finding in findings]
+    taken = [(finding.span.start, finding.span.end) for finding in findings]
     for low, high in _codes(text):
         values = known.get(high - low, [])
-        following = bisect_left(starts, high)
-        if not values or (following and findings[following - 1].span.end > low):
+        if not values or is_taken(low, high, taken):
             continue
         kind = _kind(text[low:high], values)
         if kind is not None:
