@@ -39,6 +39,7 @@ _PART = re.compile(
 
 _ENDING = re.compile(r"\.[A-Za-z0-9]{1,5}\Z")
 _GAP = re.compile(r"[ _+,.-]{0,3}")  # between the parts of a name
+_JOINED = re.compile(r"_{0,2}|-")  # the same within a text
 
 
 @lru_cache(maxsize=1)
@@ -69,13 +70,10 @@ class OwnNameRecognizer:
             yield from self._named(document.text, parts)
 
     def _named(self, text: str, parts: list[re.Match[str]]) -> Iterator[Finding]:
-        for first, second in pairwise(parts):
-            gap = text[first.end() : second.start()]
-            if not _GAP.fullmatch(gap) or not (gap or second[0][0].isupper()):
-                continue
-            if _are_a_name(first[0], second[0], self._gazetteer):
-                yield _found(first.start(), second.end(), FULL_NAME)
-                return
+        pair = _pair(text, parts, _GAP, self._gazetteer)
+        if pair is not None:
+            yield pair
+            return
         others = [part for part in parts if fold(part[0]) not in load_file_words()]
         match others:
             case [only] if self._is_surname(only[0]):
@@ -111,14 +109,21 @@ def _found(start: int, end: int, bits: frozenset[PiiBit]) -> Finding:
 def filed_names(text: str, gazetteer: Gazetteer) -> Iterator[Finding]:
     """Yield names that files are named for; spans are half-open, in code points."""
     for start, end in _stems(text):
-        parts = list(_PART.finditer(text, start, end))
-        for first, second in pairwise(parts):
-            gap = text[first.end() : second.start()]
-            if gap not in {"", "_", "-", "__"} or not (gap or second[0][0].isupper()):
-                continue
-            if _are_a_name(first[0], second[0], gazetteer):
-                yield _found(first.start(), second.end(), FULL_NAME)
-                break
+        pair = _pair(text, list(_PART.finditer(text, start, end)), _JOINED, gazetteer)
+        if pair is not None:
+            yield pair
+
+
+def _pair(
+    text: str, parts: list[re.Match[str]], gap: re.Pattern[str], gazetteer: Gazetteer
+) -> Finding | None:
+    """Return the first two neighbours that are somebody's name; without a gap the second has a capital."""
+    for first, second in pairwise(parts):
+        low, high = first.end(), second.start()
+        is_beside = gap.fullmatch(text, low, high) is not None and (low < high or second[0][0].isupper())
+        if is_beside and _are_a_name(first[0], second[0], gazetteer):
+            return _found(first.start(), second.end(), FULL_NAME)
+    return None
 
 
 def _stems(text: str) -> Iterator[tuple[int, int]]:
