@@ -54,7 +54,7 @@ class Vetoes:
         gazetteer: Gazetteer,
         labels: frozenset[str],
         abbreviations: frozenset[str],
-        shorthand: frozenset[str] = frozenset(),
+        shorthand: frozenset[str],
     ) -> None:
         self._gazetteer = gazetteer
         self._shorthand = shorthand

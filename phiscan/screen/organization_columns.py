@@ -11,24 +11,31 @@ from collections.abc import Iterator
 from phiscan.model import EntityType, Finding, Reason, Span
 from phiscan.screen.bits import bits_of
 from phiscan.screen.check_contacts import employer
+from phiscan.screen.rare import Rare
 from phiscan.screen.tables import Tables
 from phiscan.screen.verdicts import Verdict
 
 SOURCE = "organizations.column"
 _SCORE = 0.845  # above the tagger's
 _BITS = bits_of(EntityType.ORGANIZATION)
-_HEAD = re.compile(
-    r"(?:^|(?<=[\t|,;\"])|(?<=[ ]{2}))[ ]?(?P<head>(?:preferred[ _]|home[ _]|local[ _]"
-    r"|referring[ _]|sending[ _]"
-    r"|receiving[ _]|primary[ _]|secondary[ _]|nom[ ]de[ ]l['’])?"  # noqa: RUF001 (texts are written with it)
+_KIND = (
     r"(?:pharmac(?:y|ie)|employ(?:er|eur)|insur(?:er|ance)|assur(?:eur|ance)|payer|payor|carrier"
     r"|facility|hospital"
     r"|h[ôo]pital|school|[ée]cole|daycare|garderie|clinic|clinique|laborator(?:y|ies)|laboratoire"
     r"|vendor|fournisseur"
     r"|supplier|agency|agence|company|compagnie|organi[sz]ation|[ée]tablissement|sponsor"
     r"|ambulance|funeral[ ]home)"
-    r"(?:[ _]name)?)(?=[ ]?[\t|,;\"\r\n]|[ ]{2})",
-    re.IGNORECASE | re.MULTILINE,
+    r"(?:[ _]name)?"
+)
+_HEAD = Rare(
+    re.compile(
+        r"(?:^|(?<=[\t|,;\"])|(?<=[ ]{2}))[ ]?(?P<head>(?:preferred[ _]|home[ _]|local[ _]"
+        r"|referring[ _]|sending[ _]"
+        r"|receiving[ _]|primary[ _]|secondary[ _]|nom[ ]de[ ]l['’])?"  # noqa: RUF001 (texts are written with it)
+        rf"{_KIND})(?=[ ]?[\t|,;\"\r\n]|[ ]{{2}})",
+        re.IGNORECASE | re.MULTILINE,
+    ),
+    rf"(?i:{_KIND})(?: ?[\t|,;\"\r\n]|  )",
 )
 _CELL = re.compile(r"(?=[^\W_]*[^\W\d_]{2})[^\W_][\w.'’&/#-]*(?:[ ][\w.'’&/#()-]+){0,6}")  # noqa: RUF001 (names are written with it)
 _NONE = re.compile(

@@ -27,7 +27,7 @@ import regex
 
 from phiscan.model import EntityType
 from phiscan.rules import Rule, RuleSet
-from phiscan.screen.automata import options
+from phiscan.screen.automata import automaton, options
 from phiscan.screen.context import GAP, canonical, whole_word
 from phiscan.screen.offsets import code_points
 from phiscan.screen.phrases import NOTHING, any_label
@@ -109,16 +109,15 @@ class Scanner:
     """Finds the places worth a closer look; built once per process."""
 
     def __init__(self, ruleset: RuleSet) -> None:
-        how = options(max_mem=DFA_BYTES)
         rules = ruleset.rules
         shapes = [i for i, rule in enumerate(rules) if not rule.needs_evidence]
-        self._plain = _RuleFinder([i for i in shapes if not rules[i].trigger], ruleset, how)
-        self._triggered = _RuleFinder([i for i in shapes if rules[i].trigger], ruleset, how)
-        self._shapes = _compiled([_trigger(rules[i]) for i in shapes], how)
+        self._plain = _RuleFinder([i for i in shapes if not rules[i].trigger], ruleset)
+        self._triggered = _RuleFinder([i for i in shapes if rules[i].trigger], ruleset)
+        self._shapes = _compiled([_trigger(rules[i]) for i in shapes])
         table, tails = _labels(ruleset)
         self._evidence = {label: tuple(evidence) for label, evidence in table.items()}
-        self._labels = _compiled([f"{any_label(tails[tail])}{tail}" for tail in sorted(tails)], how)
-        self._label = _compiled([any_label(chain.from_iterable(tails.values()))], how)
+        self._labels = _compiled([f"{any_label(tails[tail])}{tail}" for tail in sorted(tails)])
+        self._label = _compiled([any_label(chain.from_iterable(tails.values()))])
 
     def places(self, text: str, *, in_json: bool) -> Iterator[Place]:
         """Yield where the automata stopped, in text order; a label may stand inside a shape.
@@ -192,7 +191,8 @@ class _RuleFinder:
     Plain patterns are anchored at the start of the place; triggers may stand anywhere in it.
     """
 
-    def __init__(self, indexes: Sequence[int], ruleset: RuleSet, how: re2.Options) -> None:
+    def __init__(self, indexes: Sequence[int], ruleset: RuleSet) -> None:
+        how = options(max_mem=DFA_BYTES)
         self._indexes = indexes
         triggered = bool(indexes) and bool(ruleset.rules[indexes[0]].trigger)
         self._set = re2.Set.SearchSet(how) if triggered else re2.Set.MatchSet(how)
@@ -211,8 +211,8 @@ def _is_unit(text: str, start: int, end: int) -> bool:
     return end - start == _UNIT_CHARS and text[start - 1 : start] == "/"
 
 
-def _compiled(alternatives: Sequence[str], how: re2.Options) -> re2._Regexp:
-    return re2.compile("|".join(alternatives or [NOTHING]).encode(), how)
+def _compiled(alternatives: Sequence[str]) -> re2._Regexp:
+    return automaton("|".join(alternatives or [NOTHING]), max_mem=DFA_BYTES)
 
 
 def _trigger(rule: Rule) -> str:
