@@ -8,6 +8,9 @@ import pytest
 from phiscan.config import Config
 from phiscan.model import Document, Screening, Segment
 from phiscan.screen import Screener, build_screener, screen
+from phiscan.screen.gazetteer import load_gazetteer
+from phiscan.screen.organizations import OrganizationRecognizer
+from phiscan.screen.overlap import resolve
 
 
 def document(text: str) -> Document:
@@ -48,3 +51,16 @@ def seconds() -> Callable[[Callable[[str], object], str, int], float]:
         return best
 
     return least
+
+
+@pytest.fixture(scope="session")
+def organizations() -> OrganizationRecognizer:
+    return OrganizationRecognizer(load_gazetteer())
+
+
+@pytest.fixture(scope="session")
+def organization_names(organizations: OrganizationRecognizer) -> Callable[[str], list[str]]:
+    """Look for organizations in a text; give the text of each."""
+    return lambda text: [
+        finding.span.of(text) for finding in resolve(organizations.recognize(Document(text, (), "")))
+    ]

@@ -2,23 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from phiscan.config import data_dir
 from phiscan.dictionaries import load_dictionary
-from phiscan.model import Document
-from phiscan.screen.gazetteer import load_gazetteer
-from phiscan.screen.organizations import OrganizationRecognizer
-from phiscan.screen.overlap import resolve
-
-
-@pytest.fixture(scope="module")
-def recognizer() -> OrganizationRecognizer:
-    return OrganizationRecognizer(load_gazetteer())
-
-
-def names(recognizer: OrganizationRecognizer, text: str) -> list[str]:
-    return [finding.span.of(text) for finding in resolve(recognizer.recognize(Document(text, (), "")))]
 
 
 @pytest.mark.parametrize(
@@ -43,8 +32,10 @@ def names(recognizer: OrganizationRecognizer, text: str) -> list[str]:
         ("prothèse reçue de chez Orthèses Zigby, le", "Orthèses Zigby"),
     ],
 )
-def test_a_name_that_says_nothing_is_found(recognizer: OrganizationRecognizer, text: str, name: str) -> None:
-    assert names(recognizer, text) == [name]
+def test_a_name_that_says_nothing_is_found(
+    organization_names: Callable[[str], list[str]], text: str, name: str
+) -> None:
+    assert organization_names(text) == [name]
 
 
 @pytest.mark.parametrize(
@@ -70,13 +61,15 @@ def test_a_name_that_says_nothing_is_found(recognizer: OrganizationRecognizer, t
         "operated at L4",
     ],
 )
-def test_a_word_a_place_and_a_person_are_none(recognizer: OrganizationRecognizer, text: str) -> None:
-    assert names(recognizer, text) == []
+def test_a_word_a_place_and_a_person_are_none(
+    organization_names: Callable[[str], list[str]], text: str
+) -> None:
+    assert organization_names(text) == []
 
 
-def test_a_column_of_organizations_needs_no_capitals(recognizer: OrganizationRecognizer) -> None:
+def test_a_column_of_organizations_needs_no_capitals(organization_names: Callable[[str], list[str]]) -> None:
     text = "name\tpharmacy\tnote\nann roy\tcedar row\tx\nbob singh\tshoppers\ty\nlee wu\tn/a\tz\n"
-    assert names(recognizer, text) == ["cedar row", "shoppers"]
+    assert organization_names(text) == ["cedar row", "shoppers"]
 
 
 @pytest.mark.parametrize(
@@ -93,8 +86,10 @@ def test_a_column_of_organizations_needs_no_capitals(recognizer: OrganizationRec
         ("Name and number\nPhone: 604 555 0101\n", []),
     ],
 )
-def test_the_head_of_a_letter(recognizer: OrganizationRecognizer, text: str, found: list[str]) -> None:
-    assert names(recognizer, text) == found
+def test_the_head_of_a_letter(
+    organization_names: Callable[[str], list[str]], text: str, found: list[str]
+) -> None:
+    assert organization_names(text) == found
 
 
 def test_every_name_is_told_one_way_or_the_other() -> None:

@@ -1,21 +1,12 @@
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from phiscan.model import Document, EntityType
-from phiscan.screen.gazetteer import load_gazetteer
 from phiscan.screen.organizations import OrganizationRecognizer
-from phiscan.screen.overlap import resolve
 from phiscan.screen.patterns import MAX_HITS
-
-
-@pytest.fixture(scope="module")
-def recognizer() -> OrganizationRecognizer:
-    return OrganizationRecognizer(load_gazetteer())
-
-
-def names(recognizer: OrganizationRecognizer, text: str) -> list[str]:
-    return [finding.span.of(text) for finding in resolve(recognizer.recognize(Document(text, (), "")))]
 
 
 @pytest.mark.parametrize(
@@ -70,8 +61,10 @@ def names(recognizer: OrganizationRecognizer, text: str) -> list[str]:
         ("😀 éé: Lakeview Clinic", "Lakeview Clinic"),
     ],
 )
-def test_finds_the_name_of_an_organization(recognizer: OrganizationRecognizer, text: str, name: str) -> None:
-    assert name in names(recognizer, text)
+def test_finds_the_name_of_an_organization(
+    organization_names: Callable[[str], list[str]], text: str, name: str
+) -> None:
+    assert name in organization_names(text)
 
 
 @pytest.mark.parametrize(
@@ -108,17 +101,17 @@ def test_finds_the_name_of_an_organization(recognizer: OrganizationRecognizer, t
         "seen by Dr. Amy Roy at the clinic",
     ],
 )
-def test_takes_no_general_words_for_a_name(recognizer: OrganizationRecognizer, text: str) -> None:
-    assert names(recognizer, text) == []
+def test_takes_no_general_words_for_a_name(organization_names: Callable[[str], list[str]], text: str) -> None:
+    assert organization_names(text) == []
 
 
-def test_says_which_word_it_went_by(recognizer: OrganizationRecognizer) -> None:
-    (finding,) = recognizer.recognize(Document("at Lakeview Clinic", (), ""))
+def test_says_which_word_it_went_by(organizations: OrganizationRecognizer) -> None:
+    (finding,) = organizations.recognize(Document("at Lakeview Clinic", (), ""))
     assert finding.entity_type is EntityType.ORGANIZATION
     assert [(reason.kind, reason.detail) for reason in finding.reasons] == [("head", "clinic")]
 
 
-def test_samples_a_dense_table_and_says_so(recognizer: OrganizationRecognizer) -> None:
-    found = list(recognizer.recognize(Document("Zorblat Clinic\n" * (MAX_HITS + 1), (), "")))
+def test_samples_a_dense_table_and_says_so(organizations: OrganizationRecognizer) -> None:
+    found = list(organizations.recognize(Document("Zorblat Clinic\n" * (MAX_HITS + 1), (), "")))
     assert len(found) == MAX_HITS // 2 + 1
     assert found[0].reasons[-1].detail == f"1 of 2 of {MAX_HITS + 1} places examined"
