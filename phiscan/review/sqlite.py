@@ -100,9 +100,9 @@ def prepare_file(url: URL, *, create: bool) -> None:
         return
     path = Path(name)
     try:
-        if path.is_file():
-            return
-        if path.exists():
+        if path.exists():  # asked first: another process may make the file at this moment
+            if path.is_file():
+                return
             message = f"{name_shown}: expected a file"
             raise StoreError(message)
         if not create:
