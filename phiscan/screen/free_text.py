@@ -32,7 +32,12 @@ _Passages = Callable[[str], Iterable[Passage]]
 # one of these marks, in this form.
 _Formats = tuple[tuple[Callable[[str], bool], _Passages, tuple[str, ...], re.Pattern[str]], ...]
 _MESSAGES: _Formats = (
-    (holds_messages, hl7_passages, ("MSH|", "PID|", "FHS|", "BHS|"), re.compile(r"(?:[MFB][SH][HS]|PID)\|")),
+    (
+        holds_messages,
+        hl7_passages,
+        ("MSH", "PID|", "FHS|", "BHS|"),
+        re.compile(r"(?:[MFB][SH][HS]|PID)\||MSH[^\w\s]{5}"),
+    ),
     (
         is_interchange,
         x12_passages,

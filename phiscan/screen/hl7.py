@@ -1,7 +1,7 @@
 """Raw HL7 v2 messages: the segment and the field say what a value is, so nothing has to be guessed.
 
-Only the fields of identifiers are read (``hl7_fields``), and every time stamp, with the standard encoding
-characters ``|^~&``. Source: HL7 v2.9, chapter 2A (data types CX, DTM, EI, HD, PL, XAD, XCN, XON, XPN, XTN).
+Only the fields of identifiers are read (``hl7_fields``), and every time stamp, whatever separates them
+(``hl7_written``). Source: HL7 v2.9, chapter 2A (data types CX, DTM, EI, HD, PL, XAD, XCN, XON, XPN, XTN).
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from phiscan.screen.bits import bits_of
 from phiscan.screen.check_dates import is_day
 from phiscan.screen.check_digits import npi, ssn
 from phiscan.screen.hl7_fields import AUTHORITIES, CODES, DATED, FIELDS, OBSERVED, STRAY, Kind, Part
+from phiscan.screen.hl7_written import as_standard, is_message
 from phiscan.screen.name_tokens import name_finding
 from phiscan.screen.verdicts import Verdict
 
@@ -24,6 +25,7 @@ _STAMP = re.compile(
     r"(?:(?:[01]\d|2[0-3])[0-5]\d(?:[0-5]\d(?:\.\d{1,4})?)?)?(?:[+-]\d{4})?(?![^|^~&])"
 )
 _NUMBER = re.compile(r"(?=(?:[^\d|]{0,3}\d){6})[A-Za-z0-9][A-Za-z0-9-]{5,24}")
+_PHONE = re.compile(r"1?[2-9]\d{2}-?[2-9]\d{2}-?\d{4}")
 _LICENSED = re.compile(r"[12]\d{9}\^[^\W\d_]{2}")
 # Relations (table 0063, and French) in the place of a name.
 _RELATIONS = frozenset(
@@ -36,8 +38,9 @@ _MACHINES = frozenset(
     "admin auto autoverify batch device default engine extern external fax hl7 host interface lab lis"  # noqa: SIM905 (a list of words reads best as a text)
     " pharmacy none null other pacs portal self service system test unknown user web".split()
 )
-_ESCAPED_END = re.compile(r"\\[rn](?=[A-Z][A-Z0-9]{2}\|)")
 _DATES = (EntityType.DATE, EntityType.DATE_OF_BIRTH)
+_OF_MESSAGES = frozenset({"MSH-10", "MSA-2"})
+_MIN_MESSAGE = 6  # characters of the number of a message: a shorter one counts those of a day
 _MIN_ID = 2
 _MIN_NAME = 3
 _MIN_DATE = 6  # digits: a year alone is no date
@@ -45,30 +48,12 @@ _CODE, _AUTHORITY, _VERSIONS = 4, 3, 9  # components of CX: its type, who assign
 _FACILITY = 3  # component of PL
 
 
-def is_message(text: str) -> bool:
-    r"""Tell whether a text is a raw HL7 v2 message (or a batch of them).
-
-    >>> is_message("MSH|^~\\&|LAB|"), is_message("MSH is short for")
-    (True, False)
-    """
-    return text[:200].lstrip("\ufeff\x0b\r\n ").startswith(("MSH|", "FHS|", "BHS|"))
-
-
-def in_lines(text: str) -> str:
-    r"""Return a text of the same length with line ends where a log wrote those of segments as two signs.
-
-    >>> in_lines(r"MSH|A\rPID|1")
-    'MSH|A\r\nPID|1'
-    """
-    return _ESCAPED_END.sub("\r\n", text) if r"\rPID|" in text or r"\nPID|" in text else text
-
-
 class Hl7Recognizer:
     """Find the identifying fields of HL7 v2 segments."""
 
     def recognize(self, document: Document) -> Iterator[Finding]:
         """Yield findings; spans are half-open, in code points."""
-        text = in_lines(document.text)
+        text = as_standard(document.text)
         if "PID|" not in text and not is_message(text):
             return
         for match in _SEGMENT.finditer(text):
@@ -78,7 +63,7 @@ class Hl7Recognizer:
 def _segment(name: str, segment: str, position: int) -> Iterator[Finding]:
     fields = segment.split("|")
     kinds = FIELDS.get(name, {})
-    stray = STRAY.get(name)
+    stray = EntityType.OTHER_ID if name[0] == "Z" else STRAY.get(name)
     first = 1 if name in ("MSH", "FHS", "BHS") else 0  # their first field is the bar itself
     for number, field in enumerate(fields, start=first):
         if number > first and field.strip('" '):
@@ -103,6 +88,8 @@ def _segment(name: str, segment: str, position: int) -> Iterator[Finding]:
 
 def _stray(name: str, number: str, kind: EntityType) -> EntityType:
     """Return what a long number is that stands in a field of its segment where none is due."""
+    if name[0] == "Z":
+        return EntityType.PHONE if _PHONE.fullmatch(number) else kind
     return EntityType.SSN if name != "IN1" and number.isdecimal() and _is_ssn(number) else kind
 
 
@@ -134,13 +121,13 @@ def _read(kind: Kind, value: str, start: int, where: str) -> Iterator[Finding]:
         case Part.ORGANIZATION | Part.EMPLOYER | Part.PLACE:
             index = _FACILITY if kind is Part.PLACE else 0
             yield from _organization(parts, index, start, where)
-        case Part.NUMBER:
+        case Part.NUMBER if where not in _OF_MESSAGES or len(parts[0]) >= _MIN_MESSAGE:
             yield from _numbered(EntityType.OTHER_ID, parts[0].partition("&")[0], start, where)
         case EntityType.PHONE:
             if sum(c.isdecimal() for c in value) > 6:  # noqa: PLR2004 (the shortest phone number has seven)
                 line = EntityType.FAX if "FX" in parts else EntityType.PHONE
                 yield _found(line, start, len(value.rstrip("^")), where)
-        case _:
+        case EntityType():
             yield from _identifier(kind, parts, start, where)
 
 
@@ -181,9 +168,12 @@ def _staff(parts: list[str], start: int, where: str, kind: Kind) -> Iterator[Fin
         if len(bare) >= _MIN_NAME and not any(c.isdecimal() for c in bare) and bare not in _MACHINES:
             yield from _name([number], start, where, health=True)  # a name, or a user's, and no more
             return
+    elif number.isalpha() and sum(any(map(str.isalpha, part)) for part in named) == 1:
+        yield from _name(parts, start, where, health=True)  # a family name where its number is due
+        return
     elif named:
         yield from _name(named, start + len(number) + 1, where, health=True)
-    if _is_account(number, named):
+    if _is_account(number, named) or (named and len(number) >= _MIN_NAME and number.isalpha()):
         yield _found(EntityType.OTHER_ID, start, len(number), where)
     elif len(number) > _MIN_ID and any(c.isdecimal() for c in number) and "@" not in number:
         licensed = kind is Part.DOCTOR or "NPI" in parts or _is_npi(number)

@@ -24,7 +24,7 @@ class Part(Enum):
     ORGANIZATION = "XON, HD"
     EMPLOYER = "XON, XPN"
     PLACE = "PL"  # a bed: its fourth component is the facility
-    NUMBER = "EI, CX"  # the number of an order or a specimen: only the first component
+    NUMBER = "EI, CX"  # the number of an order, a specimen or a message: only the first component
 
 
 _ID, _PHONE, _PLAN = EntityType.OTHER_ID, EntityType.PHONE, EntityType.HEALTH_PLAN
@@ -32,7 +32,9 @@ _MRN, _BIRTH = EntityType.MRN, EntityType.DATE_OF_BIRTH
 Kind = Part | EntityType
 
 FIELDS: Mapping[str, Mapping[int, Kind]] = MappingProxyType({
-    "MSH": {4: Part.ORGANIZATION, 6: Part.ORGANIZATION, 22: Part.ORGANIZATION, 23: Part.ORGANIZATION},
+    "MSH": {4: Part.ORGANIZATION, 6: Part.ORGANIZATION, 10: Part.NUMBER, 22: Part.ORGANIZATION,
+            23: Part.ORGANIZATION},
+    "MSA": {2: Part.NUMBER},
     "EVN": {5: Part.OPERATOR, 7: Part.ORGANIZATION},
     "PID": {
         2: _MRN, 3: _MRN, 4: _MRN, 5: Part.NAME, 6: Part.NAME, 7: _BIRTH, 9: Part.NAME, 11: Part.ADDRESS,
@@ -92,6 +94,7 @@ FIELDS: Mapping[str, Mapping[int, Kind]] = MappingProxyType({
 DATED = ("FHS", "BHS", "NTE", "AL1", "IAM", "ACC", "UB1", "UB2", "PDA", "DB1", "RXD", "RXO", "RXR", "SAC",
          "AIS", "AIL", "AIG", "TQ1", "PRT", "PRB", "GOL", "CTI", "CON", "ARV", "Z[A-Z0-9]{2}")  # fmt: skip
 # What a long number in these segments is, wherever a sender has put it: all of them lead to one person.
+# Those that a site made up (Z) count among them.
 STRAY: Mapping[str, EntityType] = MappingProxyType({"GT1": _ID, "IN1": _PLAN, "IN2": _PLAN})
 # The value of an observation (OBX-5) by the type that OBX-2 gives.
 OBSERVED: Mapping[str, Kind] = MappingProxyType({

@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
-from phiscan.screen.hl7 import in_lines, is_message
 from phiscan.screen.hl7_fields import DATED, FIELDS
+from phiscan.screen.hl7_written import as_standard, is_message
 from phiscan.screen.passages import Passage, Piece
 
 _AT_START = r"(?:^|(?<=[\n\r\x0b]))"
@@ -52,12 +52,13 @@ _SIGNS: Mapping[str, str] = MappingProxyType(
     {"E": "\\", "F": "|", "R": "~", "S": "^", "T": "&", "H": "", "N": ""}
 )
 _LINE_ENDS = frozenset({".br", ".sp", ".ce"})
+_WORDS = re.compile(r"[^\W\d_]{2,}[ ,.]{1,2}[^\W\d_]{2}")
 _CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
 
 
 def holds_messages(text: str) -> bool:
     """Tell whether messages stand in a text, at its head or further down, as in the log of an interface."""
-    return _HOLDS.search(in_lines(text)) is not None
+    return _HOLDS.search(as_standard(text)) is not None
 
 
 def is_in_message(text: str, head: int, place: int) -> bool:
@@ -76,7 +77,7 @@ def passages(text: str) -> Iterator[Passage]:
     >>> [p.text for passage in passages("MSH|^~\\&|LAB\rNTE|1||Roy \\T\\ Fils") for p in passage]
     ['Roy ', '&', ' Fils']
     """
-    text = in_lines(text)
+    text = as_standard(text)
     begin = _BEGIN if is_message(text) else _KNOWN
     starts = [(match.start(), match[0]) for match in begin.finditer(text)]
     if not starts:
@@ -93,6 +94,8 @@ def passages(text: str) -> Iterator[Passage]:
         stop = end if line is None else line.start()
         if name in _PLAIN or name in _CODED:
             yield from _of_segment(text[start:stop], start, name)
+        elif name[0] == "Z":
+            yield from _of_site(text[start:stop], start)
         stop = _ENCODED.match(text, stop, end).end()  # type: ignore[union-attr] # it matches nothing, too
         if stop < end and (begin is _KNOWN or not text[stop:end].isspace()):
             yield [Piece(stop, end, text[stop:end])]
@@ -120,6 +123,13 @@ def _of_segment(segment: str, position: int, name: str) -> Iterator[Passage]:
                     if name in _PLAIN or " " in part.strip():  # one word alone is a code
                         yield _read(part, inner)
         position += len(field) + 1
+
+
+def _of_site(segment: str, position: int) -> Iterator[Passage]:
+    """Yield the fields of a segment that a site made up, where more than one word stands."""
+    for start, field in _split(segment, position, "|"):
+        if _WORDS.search(field) and "^" not in field:
+            yield _read(field, start)
 
 
 def _is_text(fields: list[str]) -> bool:
