@@ -16,6 +16,8 @@ from phiscan.screen.cards import CardRecognizer
 from phiscan.screen.checked_columns import CheckedColumnRecognizer
 from phiscan.screen.day_lines import day_lines
 from phiscan.screen.dicom_dump import ListingRecognizer
+from phiscan.screen.dicom_json import ModelRecognizer
+from phiscan.screen.edifact import EdifactRecognizer
 from phiscan.screen.free_text import in_label_data, without_codes
 from phiscan.screen.gazetteer import load_gazetteer
 from phiscan.screen.hl7 import Hl7Recognizer
@@ -60,7 +62,9 @@ class Screener:
             | MisreadRecognizer
             | Hl7Recognizer
             | X12Recognizer
+            | EdifactRecognizer
             | ListingRecognizer
+            | ModelRecognizer
             | CardRecognizer
             | CheckedColumnRecognizer
             | LineCodeRecognizer

@@ -33,9 +33,9 @@ _REMARK = re.compile(
 )
 _MIN_LINES = 2
 _REACH = 2_200  # how far from what is found its line may begin and end
-_TEXT = frozenset({"LT", "ST", "UC", "UT"})
-_WORDS = _TEXT | {"LO", "SH", "PN", "UN", "UR", "DA", "DT", "AS"}  # what may identify, by its representation
-_DESCRIPTIONS = frozenset({"0008,1030", "0032,1060", "0040,0254"})  # of a study or procedure, by people
+TEXT = frozenset({"LT", "ST", "UC", "UT"})
+_WORDS = TEXT | {"LO", "SH", "PN", "UN", "UR", "DA", "DT", "AS"}  # what may identify, by its representation
+DESCRIPTIONS = frozenset({"0008,1030", "0032,1060", "0040,0254"})  # of a study or procedure, by people
 _BEHIND = re.compile(r"[\]>]?\s*(?:#|\Z)")  # what programs write behind a value
 _BLANK = " \t\r\0"
 _DAY = re.compile(r"((?:18|19|20)\d{6})(?:\d{2,6}(?:\.\d{1,6})?)?")
@@ -45,7 +45,7 @@ _NOBODY = frozenset(
     "anon anonym anonymized anonymised anonymous anonyme none nobody removed test unknown inconnu".split()  # noqa: SIM905 (a list of words reads best as a text)
 )
 _ID, _MRN, _DEVICE = EntityType.OTHER_ID, EntityType.MRN, EntityType.DEVICE
-_KINDS: Mapping[str, EntityType] = MappingProxyType({
+KINDS: Mapping[str, EntityType] = MappingProxyType({
     "0002,0003": _ID, "0008,0018": _ID, "0020,000D": _ID, "0020,000E": _ID,  # identifiers of one examination
     "0008,0050": _ID, "0020,0010": _ID, "0040,0009": _ID, "0040,0253": _ID, "0040,1001": _ID,
     "0040,2016": _ID, "0040,2017": _ID, "0012,0040": _ID,
@@ -61,7 +61,9 @@ _PATIENT = "0010"
 _MIN_LETTERS = 2
 
 
-class _Element(NamedTuple):
+class Element(NamedTuple):
+    """A value of a header: its tag (0010,0010), its representation, where it stands, what it is."""
+
     tag: str
     representation: str
     start: int
@@ -87,7 +89,7 @@ def passages(text: str) -> Iterator[Passage]:
         done = match.end()
         element = _element(match)
         if element is not None and (
-            element.tag in _DESCRIPTIONS or (element.representation in _TEXT and element.tag not in _KINDS)
+            element.tag in DESCRIPTIONS or (element.representation in TEXT and element.tag not in KINDS)
         ):
             yield [Piece(element.start, element.start + len(element.value), element.value)]
     yield from _between(text, done, len(text))
@@ -122,7 +124,7 @@ class ListingRecognizer:
         for match in _LINE.finditer(text):
             element = _element(match)
             if element is not None and element.value:
-                yield from _read(element)
+                yield from read_element(element)
 
 
 def _between(text: str, start: int, end: int) -> Iterator[Passage]:
@@ -131,11 +133,11 @@ def _between(text: str, start: int, end: int) -> Iterator[Passage]:
             yield [Piece(start + line.start(), start + line.end(), line[0])]
 
 
-def _element(match: re.Match[str]) -> _Element | None:
+def _element(match: re.Match[str]) -> Element | None:
     for kind, name in (("vr", "value"), ("vr2", "value2"), ("vr3", "value3")):
         if match[kind] is not None:
             raw, tag = match[name], f"{match['group']},{match['element']}".upper()
-            if (match[kind] in _TEXT or tag in _DESCRIPTIONS) and not _BEHIND.match(
+            if (match[kind] in TEXT or tag in DESCRIPTIONS) and not _BEHIND.match(
                 match.string, match.end(name), match.end()
             ):
                 raw = match.string[match.start(name) : match.end()]  # that bracket was of the text
@@ -144,12 +146,13 @@ def _element(match: re.Match[str]) -> _Element | None:
             if value[:1] in {"'", '"', "["}:
                 inner = value.strip("'\"[] ")
                 start, value = start + value.index(inner) if inner else start, inner
-            return _Element(tag, match[kind], start, value)
+            return Element(tag, match[kind], start, value)
     return None
 
 
-def _read(element: _Element) -> Iterator[Finding]:
-    kind = _KINDS.get(element.tag)
+def read_element(element: Element) -> Iterator[Finding]:
+    """Yield what a value identifies, by its tag."""
+    kind = KINDS.get(element.tag)
     day = _DAY.fullmatch(element.value) if element.representation in {"DA", "DT"} else None
     age = _AGE.fullmatch(element.value) if element.representation == "AS" else None
     if element.representation == "PN":
@@ -164,7 +167,7 @@ def _read(element: _Element) -> Iterator[Finding]:
         yield _found(kind, element)
 
 
-def _names(element: _Element) -> Iterator[Finding]:
+def _names(element: Element) -> Iterator[Finding]:
     """Yield the names of an element: family^given^middle^prefix^suffix, a backslash between two."""
     position = element.start
     for value in element.value.split("\\"):
@@ -180,6 +183,6 @@ def _names(element: _Element) -> Iterator[Finding]:
         position += len(value) + 1
 
 
-def _found(kind: EntityType, element: _Element) -> Finding:
+def _found(kind: EntityType, element: Element) -> Finding:
     span = Span(element.start, element.start + len(element.value))
     return Finding(span, kind, SOURCE, SCORE, bits_of(kind), (Reason("label", f"({element.tag})", SCORE),))

@@ -18,6 +18,10 @@ from phiscan.screen.cards import holds_cards
 from phiscan.screen.cards import passages as card_passages
 from phiscan.screen.dicom_dump import is_listing, is_tag
 from phiscan.screen.dicom_dump import passages as dicom_passages
+from phiscan.screen.dicom_json import is_key, is_model
+from phiscan.screen.dicom_json import passages as model_passages
+from phiscan.screen.edifact_segments import holds_interchange
+from phiscan.screen.edifact_segments import passages as edifact_passages
 from phiscan.screen.hl7_text import holds_messages, is_in_message
 from phiscan.screen.hl7_text import passages as hl7_passages
 from phiscan.screen.passages import Joined, Passage, Piece
@@ -44,12 +48,14 @@ _MESSAGES: _Formats = (
         ("ISA", "ST*", "GS*"),
         re.compile(r"ISA(?: \| |[^\w\s])\d\d|ST\*\d{3}\*|GS\*[A-Z]{2}\*"),
     ),
+    (holds_interchange, edifact_passages, ("UNB",), re.compile(r"UNB[^\w\s]UNO[A-Z]")),
     (
         is_listing,
         dicom_passages,
         ("(0008,", "(0010,", "(0x0008,", "(0x0010,"),
         re.compile(r"\((?:0x)?00(?:08|10), ?(?:0x)?[0-9A-Fa-f]{4}\)"),
     ),
+    (is_model, model_passages, ('"vr"',), re.compile(r'"00(?:08|10)[0-9A-Fa-f]{4}"\s*:')),
 )
 _CARDS: _Formats = (
     (
@@ -62,7 +68,7 @@ _CARDS: _Formats = (
 _LABELS: _Formats = ((is_label, zpl_passages, ("^XA",), re.compile(r"\^XA")),)
 _FIELDS = "#fields"  # where an extractor repeats the fields of a message behind their names
 _SOURCES = frozenset(
-    {"hl7", "names.hl7", "x12", "names.x12", "dicom", "names.dicom"}
+    {"hl7", "names.hl7", "x12", "names.x12", "edifact", "names.edifact", "dicom", "names.dicom"}
 )  # what reads the fields themselves
 _CODED = frozenset({EntityType.LOCATION, EntityType.ORGANIZATION})
 _CODE_CHARS = 2
@@ -98,6 +104,9 @@ def without_codes(document: Document, findings: Iterable[Finding]) -> Iterator[F
             yield finding
         elif messages[index][1] is dicom_passages:
             if not is_tag(text, finding.span):
+                yield finding
+        elif messages[index][1] is model_passages:
+            if not is_key(text, finding.span):
                 yield finding
         elif not (
             _OBSERVED.search(text, max(0, start - _AHEAD), start)

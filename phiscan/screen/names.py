@@ -14,6 +14,8 @@ from phiscan.config import Config
 from phiscan.model import Document, EntityType, Finding
 from phiscan.screen.cards import CardRecognizer
 from phiscan.screen.dicom_dump import ListingRecognizer
+from phiscan.screen.dicom_json import ModelRecognizer
+from phiscan.screen.edifact import EdifactRecognizer
 from phiscan.screen.free_text import in_free_text
 from phiscan.screen.gazetteer import Gazetteer, load_gazetteer
 from phiscan.screen.hl7 import Hl7Recognizer
@@ -145,7 +147,9 @@ def build_name_recognizers(config: Config) -> tuple[NameRecognizer, ...]:
     ours: tuple[NameRecognizer, ...] = (
         Hl7Recognizer(),
         X12Recognizer(),
+        EdifactRecognizer(),
         ListingRecognizer(),
+        ModelRecognizer(),
         CardRecognizer(),
         OwnNameRecognizer(gazetteer),
         RuleNameRecognizer(gazetteer, TaggerRecognizer.load()),
