@@ -31,7 +31,8 @@ _TREATED = (
     r"|dialysis|day program"
     r"|bed|appointment|appt|follow[- ]?up|consult|visit|admission|stay|records?|placement|er|ed|emerg|icu"
     r"|mammogram|colonoscopy|ward|residency|fellowship|looked|still|awaiting|accepted|refused"
-    r"|stent|cath|psych)"
+    r"|stent|cath|psych|transfer|txf|xfer|repat|moved|exam|imaging"
+    r"|lives|living|lived|resides|stays|stayed|volunteers?|volunteering|volunteered)"
 )
 _AT = r"(?:at|@|to|from|via|through|thru|out of)"
 _WORKED = (
@@ -42,6 +43,13 @@ _WORKED = (
     r"|contract|internship|co-?op|pension|disability|leave|supervisor)"
 )
 _FOR = r"(?:at|@|for|from)"
+# Whom somebody belongs to, and whom money is given.
+_MEMBER = (
+    r"(?:members?|parishioners?|volunteers?|captain|goalie|coach|plays?|played|playing|sings|sang|choir"
+    r"|season|team|skates|hockey|ball|soccer|rugby)"
+)
+_OF = r"(?:with|for|of|at|in)[ ](?:the[ ])"
+_GIVEN = r"(?:donations?|memorials?|gifts?|contributions?|bequest|donated)"
 _INSURED = (
     r"(?:insur(?:ed|ance|er)|covered|coverage|claim|policy|benefits|plan|extended health|account"
     r"|file[ds]?|switched"
@@ -73,6 +81,7 @@ _CHEZ = r"(?:chez[ ]|pour[ ]|par[ ]|à[ ]la[ ]|à[ ]l['’]|à[ ]|au[ ]|de[ ]la[
 _CAPITAL = r"\p{Lu}"
 _CUES = (
     rf"(?:{_TREATED}{_WORDS}[ ]{_AT}[ ](?:the[ ])?|{_WORKED}{_WORDS}[ ]{_FOR}[ ](?:the[ ])?"
+    rf"|{_MEMBER}{_WORDS}[ ]{_OF}|{_GIVEN}{_WORDS}[ ](?:to|for)[ ](?:the[ ])?"
     rf"|{_INSURED}{_WORDS}[ ]{_WITH}[ ](?:the[ ])?|(?:employed|insured|covered)[ ]by[ ](?:the[ ])?"
     rf"|{_SOIGNE}{_WORDS}[ ]{_A}|{_PARTI}{_WORDS}[ ]{_DE}"
     rf"|{_TRAVAILLE}{_WORDS}[ ]{_CHEZ}|(?:re[çc]ue?s?|lou[ée]e?|achet[ée]e?|appareillage"

@@ -23,6 +23,7 @@ from phiscan.screen.organization_columns import column_organizations
 from phiscan.screen.organization_due import DueRecognizer
 from phiscan.screen.organization_letterheads import letterhead
 from phiscan.screen.organization_names import KnownRecognizer
+from phiscan.screen.organization_rooms import homes_by_room
 from phiscan.screen.organization_words import BARRIER, JOINS, is_generic, is_unusual, words_before
 from phiscan.screen.patterns import MAX_HITS
 from phiscan.screen.phrases import any_of
@@ -114,6 +115,13 @@ _ACRONYMS = frozenset(  # written in capitals in any text
 _SAY_ENOUGH = frozenset(
     ("regional", "memorial", "general", "gen", "territorial", "provincial", "health", "medical")
 )
+# The same where the one word is on no list of ordinary words: "at Akron Children's", "the Miller Centre".
+_SAY_MORE = frozenset(
+    "children's childrens methodist lutheran presbyterian baptist mennonite adventist deaconess midwives"  # noqa: SIM905 (a list of words reads best as a text)
+    " midwifery pediatrics paediatrics orthopedics orthopaedics dermatology cardiology oncology urology"
+    " ophthalmology optometry eyecare vision audiology villa village haven centre center gardens"
+    " residence pines".split()
+)
 _WRITTEN = {"e": "[eéèê]", "o": "[oô]", "a": "[aàâ]", "'": "['’]"}  # noqa: RUF001 (names are written with it)
 _KINDS = ("any", "name", "suffix", "firm", "place")  # of heads that stand behind a name
 
@@ -135,6 +143,7 @@ class OrganizationRecognizer:
         yield from self._due.recognize(text)
         yield from column_organizations(text)
         yield from letterhead(text, self._gazetteer)
+        yield from homes_by_room(text)
         places = self._places(text)
         stride = -(-len(places) // MAX_HITS)
         for start, end in places[::stride] if stride else ():
@@ -193,7 +202,8 @@ class OrganizationRecognizer:
         if kind == "place":
             before = text[max(0, low - _DUE_CHARS) : low]
             is_due = (_DUE.search(before) or _BEGINS.search(before)) is not None
-            is_short = len(names) == 1 and text[low:end].rpartition(" ")[2].lower() not in _SAY_ENOUGH
+            head = text[low:end].rpartition(" ")[2].lower()
+            is_short = len(names) == 1 and head not in _SAY_ENOUGH and not (unusual and head in _SAY_MORE)
             if not is_due or is_short:
                 return None
         tail = _TAIL.match(text, end)

@@ -30,6 +30,11 @@ from phiscan.screen.patterns import MAX_HITS
         ("presented to Ocmulgee Regional on Monday", "Ocmulgee Regional"),
         ("the pacer clinic at Rideau Valley Heart on Monday", "Rideau Valley Heart"),
         ('"display": "Cumberland Gap Rural Health"', "Cumberland Gap Rural Health"),
+        ("She was admitted to Akron Children's in June", "Akron Children's"),
+        ("died at the Thorsby Centre at 96", "Thorsby Centre"),
+        ("Practice: _Bluewater Midwives_", "Bluewater Midwives"),
+        ("   Lund, DO (Chesapeake Bone & Joint)", "Chesapeake Bone & Joint"),
+        ("knew her from Our Lady of the Light parish", "Our Lady of the Light"),
         # all in capitals: a word that is no ordinary one, or a line or cell that it fills
         ("TO: BED COORDINATION, WHITEHORSE GENERAL HOSPITAL   E-MAIL", "WHITEHORSE GENERAL HOSPITAL"),
         ("*** ST. CASIMIR HOSPITAL *** BED BOARD", "ST. CASIMIR HOSPITAL"),
