@@ -1,4 +1,4 @@
-"""Screen four sets of texts written apart from the program: false referrals of others, recall of PHI.
+"""Screen five sets of texts written apart from the program: false referrals of others, recall of PHI.
 
 Run: ``.venv/bin/python -m pytest -m bench -s tests/bench/bench_unseen.py``. The naive rule reads them in the
 same run. What became of each text is printed of the first set alone.
@@ -28,7 +28,9 @@ def texts(name: str, folder: str = "unseen") -> Iterator[tuple[str, str]]:
 
 @pytest.mark.bench
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize("folder", ["unseen", "unseen_second", "unseen_third", "unseen_fourth"])
+@pytest.mark.parametrize(
+    "folder", ["unseen", "unseen_second", "unseen_third", "unseen_fourth", "unseen_fifth"]
+)
 def test_print_what_is_referred_of_the_unseen_texts(folder: str) -> None:
     each = folder == "unseen"
     screener, classifier = screen.build_screener(Config()), classify.build_classifier(Config())
