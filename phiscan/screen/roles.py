@@ -9,12 +9,15 @@ no characteristic and counts for nobody at risk. Only forms in which patients ar
 from __future__ import annotations
 
 import re
+import sys
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 
 from phiscan.model import Document, EntityType, Finding
+from phiscan.screen.bylines import authors
+from phiscan.screen.citations import cited
 from phiscan.screen.gazetteer import fold
 from phiscan.screen.professionals import mark_professionals
-from phiscan.screen.rare import Rare
 from phiscan.screen.staff_tables import staff_tables
 
 REASON = "named for a role"
@@ -47,7 +50,7 @@ _FAIT = (
 _MADE_BY = re.compile(
     rf"\b(?:{_DONE}[ ]by[ ]{{0,2}}:?|(?:moved|seconded):?|{_FAIT}[ ]par[ ]{{0,2}}:?"
     rf"|{_JOB}(?:[ ]{{0,2}}:|,)?"
-    r"|(?:speakers?|presenters?|facilitators?|moderators?|conférenci(?:er|ère)s?|format(?:eur|rice)s?"
+    r"|(?:speakers?|presenters?|facilitators?|moderators?|panell?ists?|hosts?|guests?|invitée?s?|conférenci(?:er|ère)s?|format(?:eur|rice)s?"
     r"|animat(?:eur|rice)s?|instructors?|editors?|investigators?"
     r"|chercheu(?:r|re|se)s?(?:[ ]principa(?:le?|ux))?"
     rf"|therapists?|thérapeutes?|staff|our[ ]team|notre[ ]équipe|votre[ ]équipe|personnel)[ ]{{0,2}}:)"
@@ -79,24 +82,15 @@ _DEPARTMENT = re.compile(
 _PROFESSION = re.compile(r",?[ ](?:PT|RMT|OT|RD|RDH|RKin|pht|erg)\.?(?=[,.;)\n|]|$)")
 # A name that a rule found together with the degree behind it.
 _DEGREE_INSIDE = re.compile(r"[ ](?:PharmD|MD|RN|NP|PhD|BScN|MSc|MPH|RPh|LPN|DDS)$")
-# Authors as journals print them: the surname first, initials without dots.
-_CAPITAL = "A-ZÀ-ÖØ-Þ"
-_AUTHOR = rf"[{_CAPITAL}][^\W\d_]+(?:[-'’ ][^\W\d_]+){{0,2}}[ ][{_CAPITAL}]{{1,3}}"  # noqa: RUF001 (names are written with it)
-_AUTHORS = re.compile(
-    rf"^(?:\[?\d{{1,3}}[.)\]]{{0,2}}[ \t]+|[-*•][ ])?{_AUTHOR}(?:,[ ](?:and[ ]|&[ ])?{_AUTHOR}|,?[ ]et al)+"
-    r"(?=[.,:(\n \t]|\Z)",
-    re.MULTILINE,
-)
-_LEARNED = Rare(
-    re.compile(
-        r"\bet al\b|\bdoi\b|\b(?:19|20)\d\d[ ]?;[ ]?\d{1,4}|\babstract\b|\brésumé\b|\bmethods\b|\bméthodes?\b"
-        r"|\breferences\b|\bréférences\b|\bconflicts? of interest\b|\bconflits? d'intérêts?\b|\breprints\b"
-        r"|\bcorresponding author\b|\bpmid\b|\bwe (?:describe|report|studied|conducted|enrolled)\b",
-        re.IGNORECASE,
-    ),
-    r"(?i:\bet al\b|\bdoi\b|\p{Nd}{4} ?; ?\p{Nd}|\babstract\b|r[ée]sum[ée]|\bm[ée]thod|r[ée]f[ée]rences\b"
-    r"|\bconfli[ct]+s? (?:of|d')|\breprints\b|\bcorresponding author\b|\bpmid\b"
-    r"|\bwe (?:describe|report|studied|conducted|enrolled)\b)",
+# How to reach whoever wrote an article.
+_CONTACT = frozenset(
+    {
+        EntityType.PHONE,
+        EntityType.FAX,
+        EntityType.EMAIL,
+        EntityType.STREET_ADDRESS,
+        EntityType.POSTAL_CODE,
+    }
 )
 _BARE = frozenset({"names.tagger", "names.repeat", "names.context", "names.form"})
 _WORDS = re.compile(r"[^\W\d_]{2,}")
@@ -106,7 +100,8 @@ def mark_roles(document: Document, findings: Iterable[Finding]) -> tuple[Finding
     """Return the findings; people named for a role without their characteristics, and with the reason."""
     text = document.text
     found = list(findings)
-    places = [*_author_lists(text), *staff_tables(text)]
+    writers = _merged(authors(text))
+    places = _merged([*writers, *cited(text), *staff_tables(text)])
     before: Finding | None = None  # the last person, if named for a role: a list may go on
     for index, finding in enumerate(found):
         if finding.entity_type is EntityType.PERSON and finding.bits:
@@ -114,6 +109,8 @@ def mark_roles(document: Document, findings: Iterable[Finding]) -> tuple[Finding
             before = finding if is_role else None
             if is_role:
                 found[index] = finding.set_aside("role", REASON)
+        elif finding.entity_type in _CONTACT and _lies_in(finding, writers):
+            found[index] = finding.set_aside("role", REASON)
     working = (one for one in found if has_role(one) or one.entity_type is EntityType.HEALTH_PROFESSIONAL)
     known = {word for finding in working for word in _words(text, finding)}
     for finding in found:  # a surname that somebody else bears as well is not theirs alone
@@ -150,7 +147,7 @@ def _words(text: str, finding: Finding) -> list[str]:
 def _is_role(text: str, finding: Finding, before: Finding | None, places: Sequence[tuple[int, int]]) -> bool:
     start, end = finding.span.start, finding.span.end
     name = finding.span.of(text)
-    if any(low <= start and end <= high for low, high in places) or _DEGREE_INSIDE.search(name):
+    if _lies_in(finding, places) or _DEGREE_INSIDE.search(name):
         return True
     after = text[end : end + _AFTER_CHARS]
     if _EXTENSION.match(after) or _JOB_BEHIND.match(after) or _DEPARTMENT.match(after):
@@ -169,15 +166,25 @@ def _is_role(text: str, finding: Finding, before: Finding | None, places: Sequen
     return bool(_MEETING.match(line) or (_ASK.search(ahead) and _NUMBER.search(line)))
 
 
+def _merged(places: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return places in text order, those that overlap as one."""
+    merged: list[tuple[int, int]] = []
+    for start, end in sorted(places):
+        if merged and start <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
+        else:
+            merged.append((start, end))
+    return merged
+
+
+def _lies_in(finding: Finding, places: Sequence[tuple[int, int]]) -> bool:
+    """Tell whether a finding lies within one of the sorted places, which do not overlap."""
+    index = bisect_right(places, (finding.span.start, sys.maxsize)) - 1
+    return index >= 0 and finding.span.end <= places[index][1]
+
+
 def _line(text: str, start: int, end: int) -> str:
     """Return the line of a place, at most ``_LINE_CHARS`` to both sides."""
     low = max(0, start - _LINE_CHARS)
     high = text.find("\n", end, end + _LINE_CHARS)
     return text[max(low, text.rfind("\n", low, start) + 1) : high if high >= 0 else end + _LINE_CHARS]
-
-
-def _author_lists(text: str) -> list[tuple[int, int]]:
-    """Return where lists of authors stand, in a text that has other signs of a learned one."""
-    if not _LEARNED.search(text):
-        return []
-    return [(match.start(), match.end() + 1) for match in _AUTHORS.finditer(text)]
