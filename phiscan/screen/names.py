@@ -20,6 +20,7 @@ from phiscan.screen.free_text import in_free_text
 from phiscan.screen.gazetteer import Gazetteer, load_gazetteer
 from phiscan.screen.hl7 import Hl7Recognizer
 from phiscan.screen.name_ages import aged_names
+from phiscan.screen.name_codes import without_codes_of_machines
 from phiscan.screen.name_context import ContextRecognizer
 from phiscan.screen.name_cues import CueRecognizer
 from phiscan.screen.name_eponyms import doubted
@@ -82,7 +83,7 @@ class RuleNameRecognizer:
         if people:
             found.extend(repeats(text, tokens, people, self._gazetteer))
         found.extend(find_places(text, tokens, self._gazetteer))
-        for finding in resolve(found):
+        for finding in without_codes_of_machines(text, resolve(found)):
             yield from trimmed(text, finding, self._gazetteer)
 
 

@@ -30,6 +30,13 @@ from phiscan.screen.verdicts import Verdict
 MAX_HITS = 20_000  # places of one kind examined in one file; beyond, every n-th is, and the findings say so
 _CELLS_AT_ONCE = 512
 _DIGIT = re.compile(r"\d")
+# Behind a number: how many there are, and no number of any of them ("the charts of 412 patients").
+_COUNTED = re.compile(
+    r"(?<=\d)[ ](?:(?:consecutive|adult|eligible|new|other|nouveaux|nouvelles)[ ])?"
+    r"(?:patient(?:e?s)|cases|cas|women|men|femmes|hommes|adultes?|adults|children|enfants|participante?s|subjects"
+    r"|people|persons|personnes|individuals|individus|residents|résidente?s|clients|infants|newborns)\b(?![/=:])",
+    re.IGNORECASE,
+)
 _Part = tuple[Sequence[tuple[int, int]], str]  # cells, and as ``joined_cells`` has them
 
 
@@ -141,7 +148,7 @@ class PatternRecognizer:
             elif not item.column_only:
                 behind = compiled.in_json if in_json else compiled.after_label
                 match = behind.match(text, end, timeout=TIMEOUT_S)
-                if match:
+                if match and not _COUNTED.match(text, match.end("value_")):
                     low, high = match.span("value_")
                     yield item.rule, _judge(compiled, text, low, high, item, "label")
 

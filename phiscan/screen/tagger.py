@@ -62,6 +62,7 @@ SECOND_FAVOUR = {PERSON: 2.5, "ORG": 1.0, "LOC": 1.0, ADDRESS: 1.0}
 MIN_SHOWN = {PERSON: SHOWN, "ORG": 0.1, "LOC": 0.1, ADDRESS: 0.1}
 MIN_SCORE = {PERSON: SHOWN, "ORG": 0.7, "LOC": 0.5, ADDRESS: 0.5}
 MIN_TITLED = 0.75  # behind the title of a doctor or nurse, as a rule has it that finds the title
+UNREAD = 1.1  # of names in scripts of which the model has read next to nothing: doubtful however sure it is
 MIN_CITY = 0.9  # a field of a table or list that holds a city and nothing else: Boston, Windsor
 DOUBT = "too unsure for a name that counts"
 MAX_SCORE = 0.84  # a rule, a label or a title says more than the model: its finding outranks one of the model
@@ -87,6 +88,7 @@ _ABBREVIATION = re.compile(r"[A-Z]{1,3}")
 _KEY = re.compile(r"(?:[0-9A-F]{4}[ :-]?){2,}")  # of a cipher: "0A48 2D8B"
 _FRACTION = re.compile(r"\d/\d")
 _MIN_STREET_CHARS = 3  # of its longest word
+_LATIN = re.compile(r"[A-Za-zÀ-ɏ]")
 # What a street address has at least: one word alone ("Téléc.") is the label of something else.
 _NUMBER_OR_WORDS = re.compile(r"\d|[^\W\d_]\W+[^\W\d_]")
 
@@ -219,6 +221,8 @@ class TaggerRecognizer:
             and is_field(words, line_around(text, span.start, span.end), self._flags)
         ):  # fmt: skip
             return None
+        if not _LATIN.search(text, span.start, span.end):
+            firm = UNREAD
         # The line around is asked for by words in small letters alone.
         line = line_around(text, span.start, span.end) if words[0].islower() else ""
         firm = max(firm, least_in_place(words, span.of(text), line, self._flags))

@@ -74,6 +74,7 @@ def test_finds_identifiers_in_their_odd_forms(found: Found, text: str, expected:
         "In 1987 the fund had 123456789 dollars and 987654321 units.",
         "Version 1.2.3 of part 4455667 on page 100-200.",
         "The dose is 12 Tablets of 325 mg, 2 times in 24 hours.",
+        "We reviewed the charts of 412 patients, records of 1388 women, les dossiers de 512 personnes.",
         "Total cholesterol 222 mg/dL, HDL 44 mg/dL, LDL 153 mg/dL, HGB (M 13-18 g/dl; F 12-16 g/dl)",
     ],
 )

@@ -1,0 +1,67 @@
+"""What a machine wrote or blackened: no name stands in it, though a part of it may read as one.
+
+"VI1PR04MB3438" of a mail server, "AMtx7mhL" of a signature, "XXXXX XXX" of a redacted letter, and the lines
+of a mail's header that say which way it went. Its senders, recipients, subject and files' names are read.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
+
+from phiscan.model import Finding
+from phiscan.screen.rare import Rare
+
+# Digits behind a name that letters follow; with a figure or two alone somebody is numbered or has a footnote.
+_GOES_ON = re.compile(r"\d+[^\W\d_]")
+_DIGIT = re.compile(r"\d")
+_SHORT = 2  # letters that are a prefix of a number rather than a name: "LO455"
+_BLACKENED = re.compile(r"(?:[xX]+|[•█■*_]+)(?:[ ,.'-]+(?:[xX]+|[•█■*_]+))*[ ,.]*")
+# One letter among letters: the columns of a table, the rows of a list, a word set apart.
+_LETTER_BEFORE = re.compile(r"(?<![^\W_])[^\W\d_][ \t|;,\n]{1,3}\Z")
+_LETTER_BEHIND = re.compile(r"[ \t|;,\n]{1,3}[^\W\d_](?![^\W_])")
+_LETTER_REACH = 4
+# The lines of a mail's header that say which way it went, with what is folded into the next lines.
+_WAY = Rare(
+    re.compile(
+        r"^(?:Received:[ ]{1,4}(?:from|by)\s{1,9}\S*[.:]\w|(?:ARC|DKIM|DomainKey|List)-[\w-]{1,40}:"
+        r"|Authentication-Results[\w-]{0,20}:|Received-SPF:|Return-Path:|Message-ID:"
+        r"|(?:In-Reply-To|References):[ ]?<|MIME-Version:|Accept-Language:"
+        r"|Content-(?!Type|Disposition|Description)[\w-]{1,40}:"
+        r"|X-(?!rays?:)[A-Z][\w-]{1,60}(?<!From)(?<!To)(?<!Sender)(?<!Name)(?<!Subject)(?<!User):)"
+        r"[^\n]*(?:\n[ \t]+\S[^\n]*)*",
+        re.MULTILINE | re.IGNORECASE,
+    ),
+    r"(?i:(?m:^)(?:Received(?:-SPF)?:|(?:ARC|DKIM|DomainKey|List|X)-|Authentication-|Return-Path:|Message-ID:"
+    r"|In-Reply|References: ?<|MIME-|Accept-Lang|Content-))",
+)
+
+
+def without_codes_of_machines(text: str, findings: Iterable[Finding]) -> Iterator[Finding]:
+    """Yield the names among ``findings`` that a machine did not write."""
+    ways = [match.span() for match in _WAY.finditer(text)]
+    starts = [start for start, _ in ways]
+    for finding in findings:
+        start, end = finding.span.start, finding.span.end
+        way = bisect_right(starts, start) - 1
+        if way >= 0 and start < ways[way][1]:
+            continue
+        if not is_of_code(text, start, end):
+            yield finding
+
+
+def is_of_code(text: str, start: int, end: int) -> bool:
+    """Tell whether ``[start, end)`` is the beginning of a code, was blackened, or is a letter among letters.
+
+    >>> is_of_code("VI1PR04MB", 0, 2), is_of_code("Marie Roy1, Jean", 0, 9)
+    (True, False)
+    >>> is_of_code("Dear Mr. XXXX", 9, 13), is_of_code("A | B | C", 4, 5)
+    (True, True)
+    """
+    if _GOES_ON.match(text, end) or (end - start <= _SHORT and _DIGIT.match(text, end)):
+        return True
+    if end - start == 1:
+        before = text[max(0, start - _LETTER_REACH) : start]
+        return bool(_LETTER_BEFORE.search(before) or _LETTER_BEHIND.match(text, end))
+    return _BLACKENED.fullmatch(text, start, end) is not None
