@@ -12,6 +12,7 @@ from phiscan.config import Config
 from phiscan.model import Document, Finding, PiiVector, Screening
 from phiscan.screen.about_file import is_marked, mark_about_file
 from phiscan.screen.addresses import address_tails
+from phiscan.screen.as_meant import as_meant
 from phiscan.screen.cards import CardRecognizer
 from phiscan.screen.checked_columns import CheckedColumnRecognizer
 from phiscan.screen.day_lines import day_lines
@@ -106,6 +107,14 @@ def screen(document: Document, screener: Screener) -> Screening:
 
     Findings are in text order and do not overlap; spans are half-open, in code points.
     """
+    meant = as_meant(document)
+    if meant is None:
+        return _screen(document, screener)
+    screening = _screen(meant.document, screener)
+    return replace(screening, findings=tuple(meant.back(screening.findings)))
+
+
+def _screen(document: Document, screener: Screener) -> Screening:
     found = chain.from_iterable(in_label_data(document, one.recognize) for one in screener.recognizers)
     standing = resolve(without_parts(without_codes(document, chain(found, bar_codes(document)))))
     tails = address_tails(document.text, standing, load_gazetteer())

@@ -30,6 +30,11 @@ UNITS = (
     "at Zorgon Care\n", ",,,,", "MRN,x\nfoo\n", "pt J.R. ", "zara and ", "jean ou ", "- ann - x\n",
     "9/4 x\n", "lots B1190 and ", "C 24 771 ", "claim C 24 ", "Dr. Roy RN ", "Roy, Ann    204418    x\n",
     "acct ending ", "told Grace ", "transferred to Zorgon ", "at Mayo ", "pharmacy,x\nfoo,y\n",
+    "MSH#*~\\&#", "MSH|^~\\&|A MSH#*~\\&#\n", "UNB+UNOA:1+", "UNB+UNOA:1+A+B'PNA+PAT+1'",
+    '"00100010":{"vr":"PN"', '"00100010":{"Value":[', '{"00100010":{"vr":"PN","Value":["', "&eacute;", "&",
+    "&#", "\\u00e9", '{"a":\\"', "\\n", "%20a", "?a=b+", "&a=%41", "=?UTF-8?Q?a?=", "=?UTF-8?B?", "=C3=A9",
+    "=E9a=\n", "INSERT INTO a VALUES (", "INSERT INTO a VALUES ('", "INSERT INTO a (b) VALUES (1,'b');\n",
+    "CREATE TABLE a (", "CREATE TABLE a (b int);\n", "COPY a (b) FROM stdin;\n",
 )  # fmt: skip
 
 

@@ -1,0 +1,78 @@
+"""A document read as it was meant: escapes as what they stand for, rows of SQL dumps as tables.
+
+Recognizers see such a text; what they find is put back to where it stands in the document. Most documents
+hold nothing of the kind and are read as they are.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from phiscan.model import Document, Finding
+from phiscan.screen.automata import automaton
+from phiscan.screen.escapes import Edit, escapes
+from phiscan.screen.passages import Joined, Piece
+from phiscan.screen.sql_rows import holds_rows, sql_rows
+
+# What every edit holds.
+_HINT = (
+    r"&(?:#[0-9xX]|[A-Za-z]{2})|\\u[0-9A-Fa-f]{2}|\\[\"nrt]|%[0-9A-Fa-f]{2}|=[?\r\n]|=[0-9A-F]{2}"
+    r"|[?&]\w+=[^\s&]*\+|(?i:(?:insert|ignore|replace|abort|fail|rollback)\s+into\s|from stdin)"
+)
+_SOME = automaton(_HINT)
+
+
+@dataclass(frozen=True, slots=True)
+class Meant:
+    """A document as it is meant, and the way back."""
+
+    document: Document
+    joined: Joined
+
+    def back(self, findings: Iterable[Finding]) -> Iterator[Finding]:
+        """Yield findings where they stand in the document as it is written."""
+        for finding in findings:
+            for span in self.joined.places(finding.span):
+                if span.start < span.end:
+                    yield replace(finding, span=span)
+
+
+def as_meant(document: Document) -> Meant | None:
+    """Return a document as it is meant; None where that is how it stands."""
+    text = document.text
+    if _SOME.search(text.encode("utf-8", "surrogatepass")) is None:
+        return None
+    edits = [*(sql_rows(text) if holds_rows(text) else ()), *escapes(text)]
+    if not edits:
+        return None
+    joined = Joined.of([list(_pieces(text, edits))])
+    starts = [piece.start for piece in joined.pieces]
+    segments = tuple(
+        replace(segment, start=_there(joined, starts, segment.start), end=_there(joined, starts, segment.end))
+        for segment in document.segments
+    )
+    return Meant(replace(document, text=joined.text, segments=segments), joined)
+
+
+def _pieces(text: str, edits: Iterable[Edit]) -> Iterator[Piece]:
+    done = 0
+    for start, end, meant in sorted(edits, key=lambda edit: edit[:2]):
+        if start < done:
+            continue  # within another, as an entity in a query
+        if start > done:
+            yield Piece(done, start, text[done:start])
+        yield Piece(start, end, meant)
+        done = end
+    if done < len(text):
+        yield Piece(done, len(text), text[done:])
+
+
+def _there(joined: Joined, starts: list[int], place: int) -> int:
+    """Return where a place of the document is in the text as it is meant."""
+    number = bisect_right(starts, place) - 1
+    if number < 0:
+        return 0
+    piece = joined.pieces[number]
+    return joined.piece_starts[number] + min(place - piece.start, len(piece.text))

@@ -1,0 +1,114 @@
+r"""Signs that stand for others, where a format was left as it was: entities, escapes of JSON, URLs and mail.
+
+Extractors read them in files of these formats; in logs, traces, dumps and notes they stand raw. Source: HTML
+(character references), RFC 8259 (JSON strings), RFC 3986 (percent encoding), RFC 2045 and 2047 (mail).
+"""
+
+from __future__ import annotations
+
+import re
+from binascii import Error, a2b_base64
+from collections.abc import Iterator
+from html import unescape
+
+Edit = tuple[int, int, str]  # what stands at [start, end) and what it stands for
+_ENTITY = re.compile(r"&(?:#\d{2,7}|#[xX][0-9A-Fa-f]{2,6}|[A-Za-z]{2,8}\d{0,2});")
+_UNICODE = re.compile(
+    r"\\{1,2}u[dD][89abAB][0-9A-Fa-f]{2}\\{1,2}u[dD][c-fC-F][0-9A-Fa-f]{2}|\\{1,2}u[0-9A-Fa-f]{4}"
+)
+_IN_STRING = re.compile(r'(?<!\\)(?:\\{1,3}"|(?<!:)\\[nrt])')
+_JSON = re.compile(r'[{,\[]\s{0,9}\\{0,3}"[\w@.$ -]{1,60}\\{0,3}"\s{0,9}:')
+_QUERY = re.compile(r"[?&][\w.\[\]-]{1,40}=[^&\s\"'<>]{1,2000}")
+_PERCENT = re.compile(r"(?:%[0-9A-Fa-f]{2})+|\+")
+_URL_CHARS, _URL_END = 2000, re.compile(r"[\s\"'<>]")
+_BETWEEN = re.compile(r"(?<=\w)(?:%20|%C3%[89ABab][0-9A-Fa-f]|%2C%20)(?=[\w%(])")
+_PRINTABLE = re.compile(r"=\r?\n|(?:=[0-9A-F]{2})+")
+_IS_PRINTABLE = re.compile(
+    r"quoted-printable|=C3=[89AB][0-9A-F]|=E[0-9A-F][a-z][^\n]{0,60}=\r?\n", re.IGNORECASE
+)
+_WORD = re.compile(
+    r"=\?[\w-]{3,20}\?(?:[Qq]\?(?P<quoted>[^?\s]{1,200})|[Bb]\?(?P<coded>[A-Za-z0-9+/]{2,200}={0,2}))\?="
+    r"(?:\r?\n?[ \t](?==\?))?"
+)
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\xa0]")
+
+
+def escapes(text: str) -> Iterator[Edit]:
+    r"""Yield what stands for other signs; kinds one after the other, each in text order.
+
+    >>> list(escapes("Ren&eacute; L\\u00e9a"))
+    [(3, 11, 'é'), (13, 19, 'é')]
+    """
+    if "&" in text:
+        for match in _ENTITY.finditer(text):
+            meant = unescape(match[0])
+            if meant != match[0]:
+                yield match.start(), match.end(), _plain(meant)
+    if "\\" in text:
+        yield from _of_strings(text)
+    if "%" in text or "+" in text:
+        yield from _of_queries(text)
+    if "=" in text and (_IS_PRINTABLE.search(text) or "=?" in text):
+        yield from _of_mail(text)
+
+
+def _of_strings(text: str) -> Iterator[Edit]:
+    for match in _UNICODE.finditer(text):
+        units = [int(unit[:4], 16) for unit in match[0].split("u")[1:]]
+        raw = b"".join(unit.to_bytes(2, "big") for unit in units)
+        yield match.start(), match.end(), _plain(raw.decode("utf-16-be", "replace"))
+    if _JSON.search(text):
+        for match in _IN_STRING.finditer(text):
+            sign = match[0][-1]
+            yield match.start(), match.end(), '"' if sign == '"' else " " if sign == "t" else "\n"
+
+
+def _of_queries(text: str) -> Iterator[Edit]:
+    """Yield the escapes in queries and between words; an address that says where it leads stays whole."""
+    for match in _QUERY.finditer(text) if "=" in text else ():
+        if not _is_in_url(text, match.start()):
+            for part in _PERCENT.finditer(text, match.start(), match.end()):
+                yield part.start(), part.end(), " " if part[0] == "+" else _of_codes(part[0], "%")
+    for match in _BETWEEN.finditer(text) if "%" in text else ():
+        if not _is_in_url(text, match.start()):
+            yield match.start(), match.end(), _of_codes(match[0], "%")
+
+
+def _is_in_url(text: str, place: int) -> bool:
+    scheme = text.rfind("://", max(0, place - _URL_CHARS), place)
+    return scheme >= 0 and not _URL_END.search(text, scheme, place)
+
+
+def _of_mail(text: str) -> Iterator[Edit]:
+    for match in _WORD.finditer(text):
+        yield match.start(), match.end(), _of_word(match)
+    if _IS_PRINTABLE.search(text):
+        for match in _PRINTABLE.finditer(text):
+            yield match.start(), match.end(), _of_codes(match[0].strip(), "=")
+
+
+def _of_word(match: re.Match[str]) -> str:
+    """Return what an encoded word of a mail's head says; of one that is damaged, the word itself."""
+    if match["quoted"]:
+        spaced = match["quoted"].replace("_", " ")
+        return _PRINTABLE.sub(lambda part: _of_codes(part[0], "="), spaced)
+    try:
+        return _plain(_read(a2b_base64(match["coded"])))
+    except Error:
+        return match[0]
+
+
+def _of_codes(codes: str, sign: str) -> str:
+    """Return what codes of bytes stand for, each behind a sign."""
+    return _plain(_read(bytes.fromhex(codes.replace(sign, ""))))
+
+
+def _read(raw: bytes) -> str:
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError:
+        return raw.decode("cp1252", "replace")
+
+
+def _plain(text: str) -> str:
+    return _CONTROL.sub(" ", text)

@@ -1,0 +1,103 @@
+r"""Texts as they are meant: entities, escapes of JSON, URLs and mail, rows of SQL dumps; and the way back."""
+
+from __future__ import annotations
+
+import pytest
+
+from phiscan.config import Config
+from phiscan.model import Document, Segment
+from phiscan.screen import build_screener, screen
+from phiscan.screen.as_meant import as_meant
+
+TABLE = "CREATE TABLE pt (id int NOT NULL, nom varchar(60) DEFAULT '', PRIMARY KEY (id));\n"
+
+
+def meant(text: str) -> str:
+    read = as_meant(Document(text, (), "text/plain"))
+    return text if read is None else read.document.text.removesuffix("\n")
+
+
+def found(text: str) -> set[tuple[str, str]]:
+    findings = screen(Document(text, (), "text/plain"), build_screener(Config())).findings
+    assert list(findings) == sorted(findings, key=lambda finding: finding.span.start)
+    return {(f.entity_type.value, f.span.of(text)) for f in findings}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("<nom>B&eacute;dard</nom>", "<nom>Bédard</nom>"),
+        ("O&#39;Shea &#x26; L&#233;a&nbsp;Roy", "O'Shea & Léa Roy"),
+        ('{"nom":"G\\u00e9linas"}', '{"nom":"Gélinas"}'),
+        ('{"w":"\\ud83d\\ude00 ok"}', '{"w":"\U0001f600 ok"}'),
+        ('send {\\"to\\":\\"Ann\\",\\"t\\":\\"a\\nb\\"}', 'send {"to":"Ann","t":"a\nb"}'),
+        ("GET /x?pt=Googoo%2C+No%C3%ABl&n=1 HTTP", "GET /x?pt=Googoo, Noël&n=1 HTTP"),
+        ("scan/Ann%20Roy%20(2).pdf", "scan/Ann Roy (2).pdf"),
+        ("Subject: =?UTF-8?Q?L=C3=A9onie_Roy?=", "Subject: Léonie Roy"),
+        ("From: =?utf-8?B?TMOpb25pZSBSb3k=?= <a@b.example>", "From: Léonie Roy <a@b.example>"),
+        ("quoted-printable\n\nn=C3=A9e le 8 mars 19=\n47", "quoted-printable\n\nnée le 8 mars 1947"),
+    ],
+)  # fmt: skip
+def test_reads_escapes(text: str, expected: str) -> None:
+    assert meant(text) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "R&D; AT&T", "C:\\new\\table\\u", "50%20 of 7", "a = b", "x=20", "see https://a.example/?u=http%3A%2F%2Fb+c",
+        "insert into the vein", "replace into: none", "LIKE '%AB%'", "&unknownsign;", "a\\b", "1+1=2", "km%2",
+        'path "C:\\notes\\roy.txt"',
+    ],
+)  # fmt: skip
+def test_leaves_other_text(text: str) -> None:
+    assert meant(text) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("INSERT INTO `p` (`id`, `nom`) VALUES (1,'D\\'Amours'),(2,NULL);", "\nid\tnom\n1\tD'Amours\n2\t\n;"),
+        ("insert into dbo.pt ([id],[nom]) values (1, N'L''Heureux')", "\nid\tnom\n1\tL'Heureux\n"),
+        ("INSERT INTO pt VALUES (1,'a,b (c)');", "\n\n1\ta,b (c)\n;"),
+        ("INSERT OR IGNORE INTO pt(id,d) VALUES(1,to_date('x'))", "\nid\td\n1\tto_date('x')\n"),
+        ("REPLACE INTO pt (a) VALUES ('x\ny');", "\na\nx y\n;"),
+        ("INSERT INTO \"pt\" VALUES(X'00',-1.5);", "\n\nX'00',-1.5);"),
+        (
+            'COPY public.pt (id, "nom", tel) FROM stdin;\n1\tRoy\t\\N\n2\t\\N\t7\n\\.\n',
+            "\nid\tnom\ttel\n1\tRoy\t\n2\t\t7\n\\.\n",
+        ),
+        ("INSERT INTO pt (a) VALUES ('cut off", "\na\n'cut off"),
+        ("INSERT INTO pt (a) SELECT 1", "INSERT INTO pt (a) SELECT 1"),
+    ],
+)  # fmt: skip
+def test_reads_rows_of_dumps(text: str, expected: str) -> None:
+    assert meant(text) == expected
+
+
+def test_names_columns_as_the_table_was_created() -> None:
+    row = "INSERT INTO pt VALUES (7,'Roy');"
+    assert meant(TABLE + row) == f"{TABLE}\nid\tnom\n7\tRoy\n;"
+
+
+def test_puts_findings_back() -> None:
+    text = (
+        "-- dump\nINSERT INTO `usager` (`nom`,`prenom`,`ddn`,`tel`) VALUES "
+        "('D\\'Amours','Ren\\u00e9e','1938-06-17','4185550122'),\n('Okafor','Chidi','1995-10-03',NULL);\n"
+    )
+    assert found(text) >= {
+        ("PERSON", "D\\'Amours"), ("PERSON", "Ren\\u00e9e"), ("DATE_OF_BIRTH", "1938-06-17"),
+        ("PHONE", "4185550122"), ("PERSON", "Okafor"), ("PERSON", "Chidi"), ("DATE_OF_BIRTH", "1995-10-03"),
+    }  # fmt: skip
+
+
+def test_moves_segments_along() -> None:
+    text = "Dr L&eacute;vesque\nMRN 0044188\n"
+    segments = (Segment("line1", 0, 18), Segment("line2", 19, 30))
+    read = as_meant(Document(text, segments, "text/plain"))
+    assert read is not None
+    assert [read.document.text[s.start : s.end] for s in read.document.segments] == [
+        "Dr Lévesque",
+        "MRN 0044188",
+    ]
+    assert [s.locator for s in read.document.segments] == ["line1", "line2"]
