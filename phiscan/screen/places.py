@@ -23,9 +23,16 @@ _BEFORE = re.compile(
 
 # Behind these words stands a place, where the gazetteer knows one by that name.
 _IN = re.compile(
-    r"(?<!\w)(?:in|from|near|to|visiting|outside|around|leaving|à|vers|depuis)[ ]$"
+    r"(?<!\w)(?:in|from|near|to|visiting|outside|around|leaving|past|beyond|(?:late|formerly)[ ]of|buried[ ]at|à"
+    r"|vers|depuis)[ ]$|(?:\d[MFmf]?|[MF]),?[ ]of[ ]$"
     r"|(?<!\w)(?:arrive|native?|originaire|vient|viennent|venue?|près|proche) (?:de[ ]|d['’])$",  # noqa: RUF001 (texts are written with it)
     re.IGNORECASE,
+)
+_PROVINCE = re.compile(r",?[ ](?:AB|BC|MB|SK|QC|NB|NS|NL|PE|YT|NT|NU|Qc|Sask|Man|Alta)\b\.?")
+# What goes on behind a place in a text in capitals.
+_GOES_ON = re.compile(
+    r"[ ](?:AND|AT|AS|BY|BUT|FOR|FROM|IN|IS|LAST|NEXT|ON|OR|SINCE|THAT|THE|THIS|TO|UNTIL|WAS|WHERE|WHEN"
+    r"|WHO|WITH|WITHOUT|AVEC|CHEZ|DANS|DEPUIS|EN|ET|LE|LA|OU|PAR|POUR|QUI|SUR)\b"
 )
 # Cities of the shorter list that are everyday words, too. The other cities among the ordinary words stand
 # there because they are written often ("Saskatoon", "Sherbrooke").
@@ -88,6 +95,8 @@ def _place(text: str, tokens: Sequence[Token], index: int, gazetteer: Gazetteer)
 def _stands_as_town(text: str, words: Sequence[Token], gazetteer: Gazetteer) -> bool:
     """Tell whether a town of the longer list is meant: behind "in", or in a cell or brackets of its own."""
     first, last = words[0], words[-1]
+    if _PROVINCE.match(text, last.end):
+        return True
     is_compound = "-" in text[first.start : first.end]  # "Trois-Pistoles"
     if len(words) == 1 and not is_compound and first.flags & (Word.FIRST | Word.ORDINARY | Word.TITLE):
         return False
@@ -96,6 +105,8 @@ def _stands_as_town(text: str, words: Sequence[Token], gazetteer: Gazetteer) -> 
     before = text[max(0, first.start - 12) : first.start]
     ends = _ENDS.match(text, last.end) is not None
     if _IN.search(before):
+        if text[first.start : last.end].isupper() and _GOES_ON.match(text, last.end):
+            return True
         return ends or not text[last.end : last.end + 2].strip().isupper()
     return ends and _BEGINS.search(before) is not None and not first.flags & (Word.FIRST | Word.LAST)
 

@@ -33,6 +33,10 @@ def places(text: str) -> list[tuple[str, float]]:
         ("TSDM 2 Naomi, Lethbridge\nMOST", "Lethbridge", SCORE),
         ("le fils vient de Trois-Pistoles en auto", "Trois-Pistoles", SCORE),
         ("Zorb,Fredy,Caraquet,NB", "Caraquet", SCORE),
+        ("an estate, late of Pouch Cove / MCP", "Pouch Cove", SURE),
+        ("H.B., 92M, of Fruitvale. Admitted", "Fruitvale", SURE),
+        ("THE STORE IN FRUITVALE WITH HER SON", "FRUITVALE", SURE),
+        ("11 Main, Wotton QC J0A", "Wotton", SCORE),
     ],
 )
 def test_finds_places_and_towns_where_a_place_is_meant(text: str, place: str, score: float) -> None:
