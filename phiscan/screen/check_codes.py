@@ -39,20 +39,25 @@ def record_number(value: str) -> Verdict:
 
 
 def record_code(value: str) -> Verdict:
-    """Veto what a word such as "file" or "claim" stands before in prose: dates, years, phones, standards.
+    """Veto what a word such as "file" stands before as well: dates, years, phones, standards, studies.
 
     And below "Ref" of a table of results a range from a number to a greater one.
 
     >>> record_code("RC-23-55107-B").value, record_code("2019-2020").value, record_code("613-555-0199").value
     ('plausible', 'veto', 'veto')
+    >>> record_code("CER-22-118").value, record_code("NCT04412345").value
+    ('veto', 'veto')
     >>> record_code("120-160").value, record_code("80-100").value, record_code("24-118").value
     ('veto', 'veto', 'plausible')
     """
     years = re.fullmatch(r"(?:19|20)\d{2}[-/](?:(?:19|20)?\d{2})", value)
     dated = re.fullmatch(r"\d{1,2}[-/]\d{1,2}", value) or re.fullmatch(r"\d{3}-\d{3}-\d{4}", value)
     standard = re.match(
-        r"(?:GS1[- ]|(?:EAN|UPC|ISO|ICD|COVID|SARS|CPT|NDC|DIN)[- ]?)\d|AH-\d{2,3}$", value, re.IGNORECASE
-    )  # AH-223: a form of Quebec's health network
+        r"(?:GS1[- ]|(?:EAN|UPC|ISO|ICD|COVID|SARS|CPT|NDC|DIN|C[EÉ]R|H?REB|IRB|NCT|ISRCTN)[- ]?)\d"
+        r"|AH-\d{2,3}$",
+        value,
+        re.IGNORECASE,
+    )  # AH-223: a form of Quebec's health network; CER, REB, IRB, NCT and ISRCTN number studies
     return Verdict.VETO if years or dated or standard or _is_range(value) else record_number(value)
 
 

@@ -8,9 +8,7 @@ with its number, or with an author and initials. So a year and a page in a lette
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
-from collections.abc import Iterator, Sequence
-from itertools import islice, pairwise
+from collections.abc import Iterator
 
 from phiscan.screen.automata import automaton
 from phiscan.screen.offsets import spans_of
@@ -23,7 +21,7 @@ _SURNAME = rf"[{_CAPITAL}][^\W\d_]+(?:[-'’ ](?:[{_CAPITAL}]|de |d['’])?[^\W\
 _INITIALS = rf"(?:[{_CAPITAL}]\.?[- ]?){{1,4}}"
 # How references end: Vancouver, the APA, Chicago and the MLA, the IEEE, books, and French ways. For re2.
 _ENDS = automaton(
-    rf"\b{_YEAR}(?: [A-ZÀ-Þ]?[a-zà-ÿ]{{2,9}}\.?(?:[- ]\d{{1,2}})?)? ?; ?\d{{1,4}} ?"
+    rf"[ .(]{_YEAR}(?: [A-ZÀ-Þ]?[a-zà-ÿ]{{2,9}}\.?(?:[- ]\d{{1,2}})?)? ?; ?\d{{1,4}} ?"
     rf"(?:\([^()\n]{{1,20}}\) ?)?[:,]\s?{_PAGES}"
     rf"|(?:[{_CAPITAL}]\.|\bal\.?|\b[Ee]ds?\.\)?|\(dir\.\)),?\s"
     rf"\({_YEAR}(?:, \pL{{3,9}}(?: \d{{1,2}})?)?\)\.\s"
@@ -43,28 +41,42 @@ _BEGIN = re.compile(
     re.MULTILINE,
 )
 _MAX_CHARS, _MAX_LINES = 700, 9  # of one reference
-_TITLE_WORD = re.compile(r"\b[a-zà-ÿ]{3}")
-_MIN_TITLE_WORDS = 3  # rows of a table have a year and a time, and no title of a work
+_WORD = re.compile(r"[^\W\d_]{2,}")
+_TITLE_WORD = re.compile(r"(?<![^\W_])[a-zà-ÿ]{3}")
+_MIN_WORDS = 4  # rows of a table have a year and a time, and no author, title and journal
 _BEHIND = 24  # characters behind an end in which its year may stand
 _HEADING = re.compile(
     r"^[ \t#*]{0,6}(?:\d{1,2}\.?[ ]{1,3})?(?:references?(?:[ ](?:list|cited))?|bibliography|works cited"
     r"|literature cited|(?:further|suggested|recommended|required) readings?|reading list"
     r"|(?:selected |recent )?publications"
     r"|références(?: bibliographiques)?|bibliographie|médiagraphie|ouvrages (?:cités|de référence)"
-    r"|lectures (?:suggérées|complémentaires|obligatoires)|sources)[ ]?:?[*]{0,2}[ \t]{0,4}$",
+    r"|lectures (?:suggérées|complémentaires|obligatoires)|notes)[ ]?:?[*]{0,2}[ \t]{0,4}$",
     re.IGNORECASE | re.MULTILINE,
 )
 _SECTIONS = Rare(
     _HEADING,
     r"(?i:r[ée]f[ée]rence|graph(?:y|ie)|works cited|literature cited|reading|publications|ouvrages|lectures"
-    r"|sources)",
+    r"|\bnotes)",
 )
 _HAS_YEAR = re.compile(rf"(?<!\d){_YEAR}(?!\d)")
-_MIN_IN_SECTION = 2  # references by their ends, for a heading to be one of references
+_MIN_IN_SECTION = 2  # references, for a heading to be one of them
+_LINE = re.compile(r"[^\n]+")
+# What may follow a list of references, and is none.
+_OTHER_HEADING = re.compile(
+    r"[ \t#*]{0,6}(?:(?:appendix|annexe?|tables?|tableaux?|figures?|cc|c\. ?c\.|sincerely|signed|dictated"
+    r"|patient|re|objet|about|à propos|acknowledg|remerciements|author|auteur)\b"
+    r"|(?-i:[A-ZÀ-Þ])[^\W\d_]{2,20}(?: [^\W\d_]{2,20}){0,2}:?[ \t]*$)",
+    re.IGNORECASE | re.MULTILINE,
+)
 _ET_AL = automaton(r"\bet\s(?:al|coll)\b|\band colleagues\b|\bet collaborateurs\b")
 _NAMES_CHARS = 160  # of the names before "et al."
 _NAMES_BEFORE = re.compile(
     rf"{_SURNAME}(?:[ ]{_INITIALS})?(?:,[ ]{_SURNAME}(?:[ ]{_INITIALS})?){{0,6}},?\s\Z",
+)
+# "Marchessault (2009)", "Oligny (2012, p. 33)", "Boutin and Kasongo [2]"; only in a text that has references.
+_IN_TEXT = re.compile(
+    rf"{_SURNAME}(?:,?[ ](?:and|et|&)[ ]{_SURNAME})?[ ](?:\({_YEAR}[,;)]|\[\d{{1,3}}[],–-])"  # noqa: RUF001
+    rf"|\((?:(?:see|cf\.|e\.g\.,?|voir)[ ])?{_SURNAME}(?:,?[ ](?:and|et|&)[ ]{_SURNAME})?,?[ ]{_YEAR}\b"
 )
 # Authors as journals print them above an abstract: the surname first, initials without dots.
 _AUTHOR = rf"[{_CAPITAL}][^\W\d_]+(?:[-'’ ][^\W\d_]+){{0,2}}[ ][{_CAPITAL}]{{1,3}}"  # noqa: RUF001 (names are written with it)
@@ -98,9 +110,10 @@ def references(text: str) -> list[tuple[int, int]]:
 
 def cited(text: str) -> Iterator[tuple[int, int]]:
     """Yield where people stand whom a text cites, in any order; places may overlap."""
-    found = references(text)
+    found = [*references(text), *_sections(text)]
     yield from found
-    yield from _sections(text, found)
+    if found:
+        yield from (match.span() for match in _IN_TEXT.finditer(text))
     for start, end in spans_of(_ET_AL, text):
         names = _NAMES_BEFORE.search(text, max(0, start - _NAMES_CHARS), start)
         if names is not None:
@@ -131,22 +144,28 @@ def _begin(text: str, low: int, end: int) -> int | None:
 
 def _is_reference(text: str, begin: int, end: int) -> bool:
     """Tell whether there are the title of a work and a year."""
-    titled = len(_TITLE_WORD.findall(text, begin, end)) >= _MIN_TITLE_WORDS
-    return titled and _HAS_YEAR.search(text, begin, end + _BEHIND) is not None
+    titled = _TITLE_WORD.search(text, begin, end) and len(_WORD.findall(text, begin, end)) >= _MIN_WORDS
+    return bool(titled) and _HAS_YEAR.search(text, begin, end + _BEHIND) is not None
 
 
-def _sections(text: str, found: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """Yield what stands between the references below their heading: some that end in no known way."""
-    if len(found) < _MIN_IN_SECTION:
-        return
+def _sections(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the references below their heading, whatever their ends: two lines of them, with years."""
+    done = 0
     for heading in _SECTIONS.finditer(text):
-        inside = [(0, heading.end())]
-        for start, end in islice(found, bisect_left(found, (heading.end(), 0)), None):
-            if start - inside[-1][1] > _MAX_CHARS:
-                break
-            inside.append((start, end))
-        if len(inside) <= _MIN_IN_SECTION:
+        if heading.start() < done:
             continue
-        for (_, before), (start, _) in pairwise(inside):
-            if _HAS_YEAR.search(text, before, start):
-                yield before, start
+        begun: list[int] = []
+        reach = position = heading.end()
+        n_years = 0
+        for line in _LINE.finditer(text, position):
+            start, end = line.span()
+            if start - reach > _MAX_CHARS or _OTHER_HEADING.match(text, start):
+                break
+            if _BEGIN.match(text, start):
+                begun.append(start)
+            if begun and _HAS_YEAR.search(text, start, end):
+                n_years += 1
+                reach = end
+        if min(len(begun), n_years) >= _MIN_IN_SECTION:
+            yield begun[0], reach
+            done = reach
