@@ -58,10 +58,29 @@ def possible_phone(value: str) -> Verdict:
     )
 
 
+# What names a standard, a system of codes or a schema and leads to nobody.
+_OF_STANDARDS = re.compile(
+    r"(?:https?://)?(?:[\w-]{1,60}\.){0,4}(?:hl7\.org|w3\.org|loinc\.org|snomed\.info|unitsofmeasure\.org|nucc\.org"
+    r"|dicom\.nema\.org|ihe\.net|xmlsoap\.org|openxmlformats\.org|schemas\.microsoft\.com|json-schema\.org|purl\.org"
+    r"|rxnorm|nlm\.nih\.gov/research/umls/rxnorm|ama-assn\.org/go/cpt|simplifier\.net|springframework\.org"
+    r"|maven\.apache\.org|xmlns\.jcp\.org)(?![\w.-])|(?:https?://)?(?:localhost|127\.0\.0\.1|\[::1\])(?![\w.])",
+    re.IGNORECASE,
+)
+_NAMES_SYSTEM = re.compile(
+    r"/(?:NamingSystem|StructureDefinition|CodeSystem|ValueSet|ConceptMap|SearchParameter|CapabilityStatement)(?:/|$)"
+)
+_PORT = re.compile(r"(?P<end>\.\d{1,3}):\d{2,5}$")
+
+
+def web_address(value: str) -> Verdict:
+    """Veto what names a standard, a system of codes, a schema or the machine itself."""
+    return plausible(not (_OF_STANDARDS.match(value) or _NAMES_SYSTEM.search(value)))
+
+
 def ip_address(value: str) -> Verdict:
     """Veto what is no address of internet protocol 4 or 6, and the loopback and unspecified ones."""
     try:
-        address = ipaddress.ip_address(value.strip("[]").partition("%")[0])
+        address = ipaddress.ip_address(_PORT.sub(r"\g<end>", value.strip("[]").partition("%")[0]))
     except ValueError:
         return Verdict.VETO
     return plausible(not (address.is_loopback or address.is_unspecified))

@@ -27,6 +27,7 @@ from phiscan.screen.check_contacts import (
     phone,
     possible_phone,
     street,
+    web_address,
 )
 from phiscan.screen.check_dates import numeric_date, over_89, separated_date, written_date, year_and_month
 from phiscan.screen.check_digits import (
@@ -66,6 +67,7 @@ CHECKS: Mapping[str, Check] = {
         phone,
         possible_phone,
         ip_address,
+        web_address,
         numeric_date,
         separated_date,
         written_date,
