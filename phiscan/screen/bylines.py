@@ -84,8 +84,10 @@ _MARKED = re.compile(
     re.MULTILINE,
 )
 _PLAIN = re.compile(
-    rf"^[ \t*]{{0,6}}(?:(?:[Bb]y|[Pp]ar)[ ])?{_NAME}{_DEGREES}(?:[ ]?[,;·•|][ ]?{_NAME}{_DEGREES}){{0,12}}"
-    rf"(?:,?[ ](?:and|et|&)[ ]{_NAME}{_DEGREES})?[ ]{{0,3}}$",
+    # Each name is read in one way only: of a line that is none there would be a million ways.
+    rf"^[ \t*]{{0,6}}(?:(?:[Bb]y|[Pp]ar)[ ])?(?>{_NAME}{_DEGREES})"
+    rf"(?:[ ]?[,;·•|][ ]?(?>{_NAME}{_DEGREES})){{0,12}}+"
+    rf"(?:,?[ ](?:and|et|&)[ ](?>{_NAME}{_DEGREES}))?[ ]{{0,3}}$",
     re.MULTILINE,
 )
 _WORKPLACE_CHARS = 200  # behind a line of names, in which it is said where they work

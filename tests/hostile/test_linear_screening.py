@@ -35,6 +35,10 @@ UNITS = (
     "&#", "\\u00e9", '{"a":\\"', "\\n", "%20a", "?a=b+", "&a=%41", "=?UTF-8?Q?a?=", "=?UTF-8?B?", "=C3=A9",
     "=E9a=\n", "INSERT INTO a VALUES (", "INSERT INTO a VALUES ('", "INSERT INTO a (b) VALUES (1,'b');\n",
     "CREATE TABLE a (", "CREATE TABLE a (b int);\n", "COPY a (b) FROM stdin;\n",
+    "1. Roy J, Lee K, et al. A b of cde. X 2019;1(2):2-3.\n", "References\nRoy J. a 1999\n",
+    "Roy, J. (2006). ", "Abstract\nMethods\nResults\net al\nAnn Roy1, Jo Lee2, Acknowledgements\n",
+    "Ann Roy et al. ", "XXX ", "A\tB\t",
+    "Received: from a.b\n ", "X-A: Ann Roy\n b\n", "Roy (2009) ", "charts of 412 patients ",
 )  # fmt: skip
 
 
