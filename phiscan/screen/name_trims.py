@@ -37,6 +37,10 @@ _GOING_ON = frozenset(
     " comes going also at in to for".split()
 )
 _PARTICLES = frozenset({"de", "du", "des", "d"})
+# Who somebody is, without a name: a mother, not whose.
+_ALONE = frozenset(
+    "maman papa mom mum mommy dad daddy mamie papi granny grandma grandpa kokum mooshum auntie".split()  # noqa: SIM905 (a list of words reads best as a text)
+)
 _TITLE = re.compile(
     r"(?:\b(?:mme|mlle|mrs?|ms|m|dre?|madame|monsieur|docteur)\.?|[\n\t|,;:(])[ ]?$", re.IGNORECASE
 )
@@ -47,7 +51,9 @@ _REACH, _WORD_CHARS = 14, 48
 
 
 def trimmed(text: str, finding: Finding, gazetteer: Gazetteer) -> Iterator[Finding]:
-    """Yield a name without what it took along; two where it holds two."""
+    """Yield a name without what it took along; two where it holds two, none where nothing is left of it."""
+    if finding.source == "names.tagger" and not any(map(str.isalnum, finding.span.of(text))):
+        return  # a bracket
     if finding.entity_type not in _PEOPLE or finding.source not in _TRIMMED:
         yield finding
         return
@@ -55,6 +61,8 @@ def trimmed(text: str, finding: Finding, gazetteer: Gazetteer) -> Iterator[Findi
     between = _BETWEEN.search(text, start, end)
     parts = [(start, end)] if between is None else [(start, between.start()), (between.end(), end)]
     for low, high in parts:
+        if fold(text[low:high]) in _ALONE and text[low].islower():
+            continue
         span = _cut(text, low, high, gazetteer)
         yield finding if span == (start, end) else replace(finding, span=Span(*span))
 

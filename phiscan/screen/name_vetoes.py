@@ -36,7 +36,9 @@ _RESULT = re.compile(
 )
 _SIGN_OF = re.compile(
     r"\b(?:signes?|signs?|tests?|man(?:oe|œ)uvres?|maladie|[ée]preuve|[ée]chelle|grille|paralysie|fracture|syndrome"
-    r"|score|r[ée]flexe|triade|indice|luxation|contractions?)[ ](?:(?:of|de)[ ]|d['’])?"  # noqa: RUF001 (texts are written with it)
+    r"|score|r[ée]flexe|triade|indice|luxation|contractions?|attelle|clou|sonde|broches?|pince"
+    r"|drain|trocart|corset|fixateur|incision|position|classification"
+    r"|crit[eè]res|aiguille|[ée]carteur)[ ](?:(?:of|de)[ ]|d['’])?"  # noqa: RUF001 (texts are written with it)
     r"(?:[^\W\d_]{3,15}(?:,[ ]|[ ]et[ ]|/)(?:de[ ]|d['’])?){0,3}$",  # noqa: RUF001 (texts are written with it)
     re.IGNORECASE,
 )

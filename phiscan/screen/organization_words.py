@@ -63,6 +63,9 @@ GENERIC = frozenset(
     " rapport examen certificat formulaire dossier sommaire demande bilan avis suivi soins traitement"
     " conge questionnaire requete ordonnance consultation evaluation expertise transport"
     " brulure brulures main pied genou hanche coeur poumon rein reins yeux peau plaies plaie"
+    " complex continuing pelvic anticoag transitional restorative grievance grievances appeals appeal"
+    " experience relations privacy release records record enrolment enrollment eligibility barristers"
+    " solicitors notaries attorneys"
     " rendez-vous douleur anglais francais prelevements prelevement pneumologie memoire".split()
 )
 

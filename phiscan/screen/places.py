@@ -23,8 +23,8 @@ _BEFORE = re.compile(
 
 # Behind these words stands a place, where the gazetteer knows one by that name.
 _IN = re.compile(
-    r"(?<!\w)(?:in|from|near|to|visiting|outside|around|leaving|past|beyond|(?:late|formerly)[ ]of|buried[ ]at|à"
-    r"|vers|depuis)[ ]$|(?:\d[MFmf]?|[MF]),?[ ]of[ ]$"
+    r"(?<!\w)(?:in|from|near|to|visiting|outside|around|leaving|past|beyond|(?:late|formerly)[ ]of"
+    r"|buried[ ]at|à|vers|depuis)[ ]$|(?:\d[MFmf]?|[MF]),?[ ]of[ ]$"
     r"|(?<!\w)(?:arrive|native?|originaire|vient|viennent|venue?|près|proche) (?:de[ ]|d['’])$",  # noqa: RUF001 (texts are written with it)
     re.IGNORECASE,
 )

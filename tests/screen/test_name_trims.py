@@ -22,6 +22,7 @@ def cut(text: str, name: str, source: str = "names.tagger") -> list[str]:
 @pytest.mark.parametrize(
     ("text", "name", "left"),
     [
+        ("oui, maman suit sur son tél", "maman", []),
         ("par son fils Réjean qui", "fils Réjean", ["Réjean"]),
         ("Ask Pastor Whitlock can he", "Pastor Whitlock", ["Whitlock"]),
         ("with Puan Zaleha and", "Puan Zaleha", ["Zaleha"]),

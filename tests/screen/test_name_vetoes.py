@@ -54,6 +54,7 @@ def test_a_name_that_is_a_label_elsewhere_stays_a_name(vetoes: Vetoes, text: str
         ("Pedal pulses present, Babinski neg.", "Babinski"),
         ("Signe de Homans nég.", "Homans"),
         ("Manoeuvres de Neer, de Hawkins et de Jobe faites", "Jobe"),
+        ("Code 8872 attelle de Thomas : 90 $", "Thomas"),
     ],
 )
 def test_a_sign_named_after_somebody_is_no_name(vetoes: Vetoes, text: str, word: str) -> None:
