@@ -61,7 +61,7 @@ def possible_phone(value: str) -> Verdict:
 # What names a standard, a system of codes or a schema and leads to nobody.
 _OF_STANDARDS = re.compile(
     r"(?:https?://)?(?:[\w-]{1,60}\.){0,4}(?:hl7\.org|w3\.org|loinc\.org|snomed\.info|unitsofmeasure\.org|nucc\.org"
-    r"|dicom\.nema\.org|ihe\.net|xmlsoap\.org|openxmlformats\.org|schemas\.microsoft\.com|json-schema\.org|purl\.org"
+    r"|dicom\.nema\.org|ihe\.net|xmlsoap\.org|openxmlformats\.org|schemas\.microsoft\.com|json-schema\.org"
     r"|rxnorm|nlm\.nih\.gov/research/umls/rxnorm|ama-assn\.org/go/cpt|simplifier\.net|springframework\.org"
     r"|maven\.apache\.org|xmlns\.jcp\.org)(?![\w.-])|(?:https?://)?(?:localhost|127\.0\.0\.1|\[::1\])(?![\w.])",
     re.IGNORECASE,

@@ -12,6 +12,7 @@ from typing import Protocol
 
 from phiscan.config import Config
 from phiscan.model import Document, EntityType, Finding
+from phiscan.screen.account_names import AccountRecognizer
 from phiscan.screen.cards import CardRecognizer
 from phiscan.screen.dicom_dump import ListingRecognizer
 from phiscan.screen.dicom_json import ModelRecognizer
@@ -152,6 +153,7 @@ def build_name_recognizers(config: Config) -> tuple[NameRecognizer, ...]:
         ListingRecognizer(),
         ModelRecognizer(),
         CardRecognizer(),
+        AccountRecognizer(),
         OwnNameRecognizer(gazetteer),
         RuleNameRecognizer(gazetteer, TaggerRecognizer.load()),
     )

@@ -61,8 +61,8 @@ def _names(text: str, findings: Sequence[Finding]) -> Iterator[str]:
 
 
 def _is_bare_guess(finding: Finding) -> bool:
-    """Tell whether only the tagger found it, one word: too little to say that there is one more person."""
-    return finding.source == SOURCE and len(finding.bits) == 1
+    """Tell whether it says too little of one more person: one word of the tagger's, somebody's account."""
+    return not finding.bits or (finding.source == SOURCE and len(finding.bits) == 1)
 
 
 def _key(name: str) -> tuple[str, ...]:
