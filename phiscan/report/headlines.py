@@ -69,11 +69,11 @@ def _ppv(overall: Characteristic) -> Headline:
 def _missed(coverage: Coverage, overall: Characteristic, elusion: Elusion, capture: Capture) -> Headline:
     """The design-based bound where there is one; without it the number is unknown, whatever a model says."""
     name = "Missed PHI files, at most"
-    caution = (
-        f"The {count(coverage.not_read)} files that could not be read are not in this number."
-        if coverage.not_read
-        else ""
-    )
+    caution = ""
+    if coverage.not_read == 1:
+        caution = "The one file that could not be read is not in this number."
+    elif coverage.not_read:
+        caution = f"The {count(coverage.not_read)} files that could not be read are not in this number."
     if elusion.upper_sequential is not None and elusion.missed is not None:
         sentence = (
             f"With 95% confidence at most {count(elusion.upper_sequential)} of the"
