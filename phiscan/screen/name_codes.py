@@ -22,6 +22,14 @@ _BLACKENED = re.compile(r"(?:[xX]+|[•█■*_]+)(?:[ ,.'-]+(?:[xX]+|[•█■
 _LETTER_BEFORE = re.compile(r"(?<![^\W_])[^\W\d_][ \t|;,\n]{1,3}\Z")
 _LETTER_BEHIND = re.compile(r"[ \t|;,\n]{1,3}[^\W\d_](?![^\W_])")
 _LETTER_REACH = 4
+# "over 50 yr": what is counted.
+_COUNTED = re.compile(r"\d[ ]\Z")
+_MAX_UNIT = 4  # letters
+# One of the answers of a question: "A. Doppler  B. none  C. 5 mg", of which one begins as no name does.
+_ANSWER = re.compile(r"([A-H])[.)][ ]")
+_ANSWERS = re.compile(r"(?:^|[ \t|]{2}|[ \t]{1,2}\n[ \t]*)([A-H])[.)][ ]{1,3}(\S)", re.MULTILINE)
+_ANSWERS_REACH = 300
+_MIN_ANSWERS = 3
 # The lines of a mail's header that say which way it went, with what is folded into the next lines.
 _WAY = Rare(
     re.compile(
@@ -52,7 +60,7 @@ def without_codes_of_machines(text: str, findings: Iterable[Finding]) -> Iterato
 
 
 def is_of_code(text: str, start: int, end: int) -> bool:
-    """Tell whether ``[start, end)`` is the beginning of a code, was blackened, or is a letter among letters.
+    """Tell whether ``[start, end)`` begins a code, was blackened, or is a letter, a unit or an answer.
 
     >>> is_of_code("VI1PR04MB", 0, 2), is_of_code("Marie Roy1, Jean", 0, 9)
     (True, False)
@@ -64,4 +72,19 @@ def is_of_code(text: str, start: int, end: int) -> bool:
     if end - start == 1:
         before = text[max(0, start - _LETTER_REACH) : start]
         return bool(_LETTER_BEFORE.search(before) or _LETTER_BEHIND.match(text, end))
-    return _BLACKENED.fullmatch(text, start, end) is not None
+    if (
+        end - start <= _MAX_UNIT
+        and text[start:end].islower()
+        and _COUNTED.search(text, max(0, start - 2), start)
+    ):
+        return True
+    return _BLACKENED.fullmatch(text, start, end) is not None or _is_answer(text, start, end)
+
+
+def _is_answer(text: str, start: int, end: int) -> bool:
+    """Tell whether a "name" is the letter of an answer and its first word: "B. Doppler"."""
+    if not _ANSWER.match(text, start, end):
+        return False
+    around = _ANSWERS.findall(text, max(0, start - _ANSWERS_REACH), end + _ANSWERS_REACH)
+    letters = {letter for letter, _ in around}
+    return len(letters) >= _MIN_ANSWERS and "B" in letters and not all(first.isupper() for _, first in around)

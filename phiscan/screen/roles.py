@@ -22,6 +22,7 @@ from phiscan.screen.professionals import mark_professionals
 from phiscan.screen.staff_tables import staff_tables
 
 REASON = "named for a role"
+MADE_UP = "said to be made up"
 
 _BEFORE_CHARS, _AFTER_CHARS, _LINE_CHARS = 48, 60, 400
 _TITLE = r"(?:M(?:me|lle|rs?|s)?\.?[ ])?"
@@ -49,19 +50,32 @@ _FAIT = (
 )
 # Directly before the name; those who follow in the same list are named for it, too.
 _MADE_BY = re.compile(
-    rf"\b(?:{_DONE}[ ]by[ ]{{0,2}}:?|(?:moved|seconded):?|{_FAIT}[ ]par[ ]{{0,2}}:?"
+    rf"\b(?:{_DONE}(?:[ ](?:on[ ])?[\d/.-]{{4,10}})?[ ]by[ ]{{0,2}}:?|(?:moved|seconded):?"
+    rf"|assigned(?:[ ]to)?:|{_FAIT}(?:[ ](?:le[ ])?[\d/.-]{{4,10}})?[ ]par[ ]{{0,2}}:?"
+    r"|(?:team|équipe|support|help[ ]?desk)[ ](?:\(|/[ ])"
     rf"|{_JOB}(?:[ ]{{0,2}}:|,)?"
-    r"|(?:speakers?|presenters?|facilitators?|moderators?|panell?ists?|hosts?|guests?|invitée?s?|conférenci(?:er|ère)s?|format(?:eur|rice)s?"
+    r"|(?:speakers?|presenters?|facilitators?|moderators?|panell?ists?|hosts?|guests?|invitée?s?"
+    r"|conférenci(?:er|ère)s?|format(?:eur|rice)s?"
     r"|animat(?:eur|rice)s?|instructors?|editors?|investigators?"
     r"|chercheu(?:r|re|se)s?(?:[ ]principa(?:le?|ux))?"
     rf"|therapists?|thérapeutes?|staff|our[ ]team|notre[ ]équipe|votre[ ]équipe|personnel)[ ]{{0,2}}:)"
     rf"[ \t]{{0,3}}{_TITLE}$",
     re.IGNORECASE,
 )
-# At the start of a line: everybody on it was at a meeting.
+# At the start of a line: everybody on it was at a meeting, or changed a version of the text.
 _MEETING = re.compile(
     r"[ \t>*•-]{0,6}(?:present|in attendance|attendees?|attending|participants?|regrets|apologies|absent"
-    r"|guests?|(?:étaient )?présente?s|absente?s|excusée?s|invitée?s)[ ]?:",
+    r"|guests?|(?:étaient )?présente?s|absente?s|excusée?s|invitée?s)[ ]?:"
+    r"|[ \t|*•-]{0,6}(?:rev(?:ision)?|révision|v(?:er(?:sion)?)?)\.?[ ]?\d[\d.]{0,5}[ \t|,:(-]{1,8}"
+    r"[^\n]{0,20}\b(?:19|20)\d\d\b",
+    re.IGNORECASE,
+)
+# Right behind the name, or behind the others of its brackets.
+_MADE_UP = re.compile(
+    r"[\"”»]?[ ]?(?:\([ ]?|,[ ]|(?:(?:,|[ ]et|[ ]and)[ ][^\W\d_]{2,20}){1,6},[ ])"
+    r"(?:(?:not|pas)[ ](?:(?:his|her|their|the|son|leur)[ ])?(?:real|vrai|true)[ ](?:name|nom)"
+    r"|(?:a[ ])?pseudonyme?s?\b|(?:pré)?noms?[ ](?:fictifs?|changés?|modifiés?|d['’]emprunt)"  # noqa: RUF001
+    r"|(?:a[ ])?(?:fictitious|fictional|made-up|invented)\b|names?[ ](?:has been[ ]|have been[ ]|was[ ])?changed)",
     re.IGNORECASE,
 )
 # With a telephone number in the same line.
@@ -110,6 +124,8 @@ def mark_roles(document: Document, findings: Iterable[Finding]) -> tuple[Finding
             before = finding if is_role else None
             if is_role:
                 found[index] = finding.set_aside("role", REASON)
+            elif _MADE_UP.match(text, finding.span.end):
+                found[index] = finding.set_aside("role", MADE_UP)
         elif finding.entity_type in _CONTACT and _lies_in(finding, writers):
             found[index] = finding.set_aside("role", REASON)
     _set_writers_aside(text, found)
@@ -150,8 +166,8 @@ def _set_writers_aside(text: str, found: list[Finding]) -> None:
 
 
 def has_role(finding: Finding) -> bool:
-    """Tell whether a person was found to be named for a role."""
-    return finding.was_set_aside(REASON)
+    """Tell whether a person was found to be named for a role, or to be nobody."""
+    return finding.was_set_aside(REASON) or finding.was_set_aside(MADE_UP)
 
 
 def _is_bare_mention(text: str, finding: Finding, known: set[str]) -> bool:

@@ -74,3 +74,20 @@ def test_what_is_no_code(text: str, start: int, end: int) -> None:
 def test_a_name_in_a_script_that_the_tagger_never_learned_is_doubtful_without_a_label() -> None:
     text = "Россия, Республика Карелия. Сегодня пришла Мария Иванова из города.\n"
     assert _people(text) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "4. The best test:\n  A. oral cephalexin\n  B. Doppler ultrasound\n  C. urgent surgery\n",
+        "Repletion fails because of:  A. ROMK  B. non-adherence  C. ENaC\n",
+        "Men     Women\nunder 50 yr      0-15    0-20\nover 50 yr       0-20    0-30\n",
+    ],
+)
+def test_answers_and_units_are_nobody(text: str) -> None:
+    assert _people(text) == []
+
+
+def test_people_with_initials_in_rows_are_no_answers() -> None:
+    text = "Waiting list, asthma clinic\nA. Tremblay\nB. Gagnon\nC. Okafor\n"
+    assert len(_people(text)) >= 2

@@ -5,7 +5,7 @@ import pytest
 from phiscan.config import Config
 from phiscan.model import Document, EntityType, Finding, PiiBit, Screening
 from phiscan.screen import build_screener, screen
-from phiscan.screen.roles import REASON, has_role
+from phiscan.screen.roles import MADE_UP, REASON, has_role
 
 SCREENER = build_screener(Config())
 ABSTRACT = "Asthma in school children: a cohort\n{}\nMethods: we enrolled 412 children with asthma.\n"
@@ -39,6 +39,10 @@ def _people(screening: Screening) -> list[Finding]:
         "Apnea masks. Team lead Margaret Thompson or Daniel Kowalski will help you.\n",
         "Notre équipe : Margaret Thompson, inh., Daniel Kowalski, réception\n",
         "last name;first name;title;department;shift\nThompson;Margaret;Nurse;Oncology;day\n",
+        "Heparin pump, manual. Updated 2024-01 by Margaret Thompson\n",
+        "Label printer jams, oncology.\nAssigned: Desktop Support / Margaret Thompson\n",
+        "Heparin assay.\nrev 3  2019  tube maker changed (Margaret Thompson)\nv2 Jun 2014 D. Kowalski\n",
+        "Cours sur la dépression. Semaine 2, deuil - invitée : Margaret Thompson\n",
         ABSTRACT.format("Thompson M, Kowalski D, Tremblay E."),
         ABSTRACT.format("1. Thompson MJ, Kowalski D, et al. Croup. CMAJ 2019;191:E10."),
     ],
@@ -89,3 +93,18 @@ def test_a_patient_beside_the_reviewer_counts() -> None:
 def test_a_surname_that_the_patient_bears_too_counts() -> None:
     text = "Patient: Luc Kowalski\nPhysician: Dr. Ann Kowalski\nKowalski went home.\n"
     assert all(one.bits for one in _people(_screened(text)) if one.entity_type is EntityType.PERSON)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "6. M. Tremblay (nom fictif) refuse son insuline.\n",
+        "Margaret Thompson (not her real name) has diabetes.\n",
+        "Asthma: Margaret Thompson, a pseudonym, told us.\n",
+    ],
+)
+def test_names_said_to_be_made_up_set_no_characteristic(text: str) -> None:
+    screening = _screened(text)
+    assert any(one.reasons[-1].detail == MADE_UP for one in _people(screening))
+    assert not screening.vector.bits & {PiiBit.FIRST_NAME, PiiBit.LAST_NAME}
+    assert screening.n_people == 0
