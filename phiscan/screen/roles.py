@@ -72,10 +72,11 @@ _MEETING = re.compile(
 )
 # Right behind the name, or behind the others of its brackets.
 _MADE_UP = re.compile(
-    r"[\"”»]?[ ]?(?:\([ ]?|,[ ]|(?:(?:,|[ ]et|[ ]and)[ ][^\W\d_]{2,20}){1,6},[ ])"
+    r"[\"”»]?[ ]?(?:\([ ]?|(?:(?:,|[ ]et|[ ]and)[ ][^\W\d_]{2,20}){0,6},[ ])"
     r"(?:(?:not|pas)[ ](?:(?:his|her|their|the|son|leur)[ ])?(?:real|vrai|true)[ ](?:name|nom)"
     r"|(?:a[ ])?pseudonyme?s?\b|(?:pré)?noms?[ ](?:fictifs?|changés?|modifiés?|d['’]emprunt)"  # noqa: RUF001
-    r"|(?:a[ ])?(?:fictitious|fictional|made-up|invented)\b|names?[ ](?:has been[ ]|have been[ ]|was[ ])?changed)",
+    r"|(?:a[ ])?(?:fictitious|fictional|made-up|invented)\b"
+    r"|names?[ ](?:has been[ ]|have been[ ]|was[ ])?changed)",
     re.IGNORECASE,
 )
 # With a telephone number in the same line.
