@@ -1,4 +1,4 @@
-"""A document read as it was meant: escapes as what they stand for, rows of SQL dumps as tables.
+"""A document read as it was meant: escapes as what they stand for, SQL dumps and ruled listings as tables.
 
 Recognizers see such a text; what they find is put back to where it stands in the document. Most documents
 hold nothing of the kind and are read as they are.
@@ -14,12 +14,14 @@ from phiscan.model import Document, Finding
 from phiscan.screen.automata import automaton
 from phiscan.screen.escapes import Edit, escapes
 from phiscan.screen.passages import Joined, Piece
+from phiscan.screen.ruled_tables import ruled_tables
 from phiscan.screen.sql_rows import holds_rows, sql_rows
 
 # What every edit holds.
 _HINT = (
     r"&(?:#[0-9xX]|[A-Za-z]{2})|\\u[0-9A-Fa-f]{2}|\\[\"nrt]|%[0-9A-Fa-f]{2}|=[?\r\n]|=[0-9A-F]{2}"
     r"|[?&]\w+=[^\s&]*\+|(?i:(?:insert|ignore|replace|abort|fail|rollback)\s+into\s|from stdin)"
+    r"|(?:-{2,}|={2,}) {1,3}[-=]{2}"
 )
 _SOME = automaton(_HINT)
 
@@ -44,7 +46,7 @@ def as_meant(document: Document) -> Meant | None:
     text = document.text
     if _SOME.search(text.encode("utf-8", "surrogatepass")) is None:
         return None
-    edits = [*(sql_rows(text) if holds_rows(text) else ()), *escapes(text)]
+    edits = [*(sql_rows(text) if holds_rows(text) else ()), *ruled_tables(text), *escapes(text)]
     if not edits:
         return None
     joined = Joined.of([list(_pieces(text, edits))])

@@ -10,6 +10,9 @@ import re
 from binascii import Error, a2b_base64
 from collections.abc import Iterator
 from html import unescape
+from typing import Any
+
+from phiscan.screen.automata import automaton
 
 Edit = tuple[int, int, str]  # what stands at [start, end) and what it stands for
 _ENTITY = re.compile(r"&(?:#\d{2,7}|#[xX][0-9A-Fa-f]{2,6}|[A-Za-z]{2,8}\d{0,2});")
@@ -23,9 +26,9 @@ _PERCENT = re.compile(r"(?:%[0-9A-Fa-f]{2})+|\+")
 _URL_CHARS, _URL_END = 2000, re.compile(r"[\s\"'<>]")
 _BETWEEN = re.compile(r"(?<=\w)(?:%20|%C3%[89ABab][0-9A-Fa-f]|%2C%20)(?=[\w%(])")
 _PRINTABLE = re.compile(r"=\r?\n|(?:=[0-9A-F]{2})+")
-_IS_PRINTABLE = re.compile(
-    r"quoted-printable|=C3=[89AB][0-9A-F]|=E[0-9A-F][a-z][^\n]{0,60}=\r?\n", re.IGNORECASE
-)
+_IS_PRINTABLE = automaton(r"(?i)quoted-printable|=C3=[89AB][0-9A-F]|=E[0-9A-F][a-z][^\n]{0,60}=\r?\n")
+_IN_QUERY = automaton(r"[?&][\w.\[\]-]+=[^\s&\"'<>]*(?:%[0-9A-Fa-f]{2}|\+)|\w%(?:20|C3|2C)")
+_SIGNS = ('\\"', "\\n", "\\r", "\\t")
 _WORD = re.compile(
     r"=\?[\w-]{3,20}\?(?:[Qq]\?(?P<quoted>[^?\s]{1,200})|[Bb]\?(?P<coded>[A-Za-z0-9+/]{2,200}={0,2}))\?="
     r"(?:\r?\n?[ \t](?==\?))?"
@@ -46,18 +49,23 @@ def escapes(text: str) -> Iterator[Edit]:
                 yield match.start(), match.end(), _plain(meant)
     if "\\" in text:
         yield from _of_strings(text)
-    if "%" in text or "+" in text:
+    if _holds(_IN_QUERY, text):
         yield from _of_queries(text)
-    if "=" in text and (_IS_PRINTABLE.search(text) or "=?" in text):
-        yield from _of_mail(text)
+    is_printable = _holds(_IS_PRINTABLE, text)
+    if is_printable or "=?" in text:
+        yield from _of_mail(text, is_printable=is_printable)
+
+
+def _holds(any_of: Any, text: str) -> bool:
+    return any_of.search(text.encode("utf-8", "surrogatepass")) is not None
 
 
 def _of_strings(text: str) -> Iterator[Edit]:
-    for match in _UNICODE.finditer(text):
+    for match in _UNICODE.finditer(text) if "\\u" in text else ():
         units = [int(unit[:4], 16) for unit in match[0].split("u")[1:]]
         raw = b"".join(unit.to_bytes(2, "big") for unit in units)
         yield match.start(), match.end(), _plain(raw.decode("utf-16-be", "replace"))
-    if _JSON.search(text):
+    if any(sign in text for sign in _SIGNS) and _JSON.search(text):
         for match in _IN_STRING.finditer(text):
             sign = match[0][-1]
             yield match.start(), match.end(), '"' if sign == '"' else " " if sign == "t" else "\n"
@@ -79,10 +87,10 @@ def _is_in_url(text: str, place: int) -> bool:
     return scheme >= 0 and not _URL_END.search(text, scheme, place)
 
 
-def _of_mail(text: str) -> Iterator[Edit]:
+def _of_mail(text: str, *, is_printable: bool) -> Iterator[Edit]:
     for match in _WORD.finditer(text):
         yield match.start(), match.end(), _of_word(match)
-    if _IS_PRINTABLE.search(text):
+    if is_printable:
         for match in _PRINTABLE.finditer(text):
             yield match.start(), match.end(), _of_codes(match[0].strip(), "=")
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Generator, Iterator
 
+from phiscan.screen.automata import automaton
 from phiscan.screen.escapes import Edit
 
 _NAME = r"[`\"\[]?[\w$]{1,64}[`\"\]]?"
@@ -42,11 +43,14 @@ _COPY = re.compile(
 )
 _COPY_END = re.compile(r"^\\\.", re.MULTILINE)
 _NOTHING = re.compile(r"(?:^|(?<=\t))\\N(?=[\t\r\n])", re.MULTILINE)
+_STATEMENT = automaton(r"(?i)(?:insert|ignore|replace|abort|fail|rollback)\s+into\s|from stdin")
 _QUOTES = '`"[]'
 
 
 def holds_rows(text: str) -> bool:
     """Tell whether a text may hold statements that fill tables."""
+    if _STATEMENT.search(text.encode("utf-8", "surrogatepass")) is None:
+        return False
     return _INSERT.search(text) is not None or _COPY.search(text) is not None
 
 

@@ -35,6 +35,7 @@ UNITS = (
     "&#", "\\u00e9", '{"a":\\"', "\\n", "%20a", "?a=b+", "&a=%41", "=?UTF-8?Q?a?=", "=?UTF-8?B?", "=C3=A9",
     "=E9a=\n", "INSERT INTO a VALUES (", "INSERT INTO a VALUES ('", "INSERT INTO a (b) VALUES (1,'b');\n",
     "CREATE TABLE a (", "CREATE TABLE a (b int);\n", "COPY a (b) FROM stdin;\n",
+    "A  B  C\n-- -- --\n", "-- ", "a b c\n- - -\n1 2 3\n", "C:\\Users\\roy\\", "user=A\\b", "uid=ann,ou=",
     "1. Roy J, Lee K, et al. A b of cde. X 2019;1(2):2-3.\n", "References\nRoy J. a 1999\n",
     "Roy, J. (2006). ", "Abstract\nMethods\nResults\net al\nAnn Roy1, Jo Lee2, Acknowledgements\n",
     "Ann Roy et al. ", "XXX ", "A\tB\t",
