@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Generator, Iterator
+from itertools import zip_longest
 
 from phiscan.screen.automata import automaton
 from phiscan.screen.escapes import Edit
@@ -64,8 +65,9 @@ def sql_rows(text: str) -> Iterator[Edit]:
     for match in _INSERT.finditer(text):
         if match.start() >= done:
             done = yield from _of_insert(text, match, created)
-    for match in _COPY.finditer(text):
-        yield from _of_copy(text, match)
+    copies = list(_COPY.finditer(text))
+    for match, following in zip_longest(copies, copies[1:]):
+        yield from _of_copy(text, match, len(text) if following is None else following.start())
 
 
 def _of_insert(text: str, match: re.Match[str], created: dict[str, str]) -> Generator[Edit, None, int]:
@@ -100,12 +102,12 @@ def _of_insert(text: str, match: re.Match[str], created: dict[str, str]) -> Gene
     return place
 
 
-def _of_copy(text: str, match: re.Match[str]) -> Iterator[Edit]:
+def _of_copy(text: str, match: re.Match[str], stop: int) -> Iterator[Edit]:
     yield match.start(), match.start("heads"), "\n"
     yield from _heads(text, *match.span("heads"))
     yield match.end("heads"), match.end(), "\n"
-    end = _COPY_END.search(text, match.end())
-    for cell in _NOTHING.finditer(text, match.end(), len(text) if end is None else end.start()):
+    end = _COPY_END.search(text, match.end(), stop)
+    for cell in _NOTHING.finditer(text, match.end(), stop if end is None else end.start()):
         yield cell.start(), cell.end(), ""
 
 
