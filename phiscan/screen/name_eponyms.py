@@ -35,6 +35,12 @@ _BEHIND = re.compile(
     r"|class|stage|f/u)\b",
     re.IGNORECASE,
 )
+# A list of signs or diseases: "McBurney, Rovsing, Murphy", "Osler, Janeway et Roth".
+_LIST = re.compile(
+    r"(?:[^\W\d_][\w'\N{RIGHT SINGLE QUOTATION MARK}-]{2,20}(?:,[ ]|[ ](?:and|or|et|ou)[ ]|/)){1,8}"
+)
+_LIST_CHARS = 90
+_MIN_THINGS = 2  # beside the name, that are seldom anybody's
 _SPEAKS = re.compile(
     r"\b(?:speaks?|spoken|speaking|languages?|langues?|parl(?:e|ent|ant)|interpr[eè]te?r?s?)\b[^.\n]{0,30}$",
     re.IGNORECASE,
@@ -68,6 +74,8 @@ def _is_thing(text: str, finding: Finding) -> bool:
     before = text[max(0, start - _REACH) : start]
     if len(words) == 1 and _SPEAKS.search(before):
         return True
+    if _is_among_things(text, start, end):
+        return True
     kinds = [load_eponyms().get(word) for word in words]
     if not words or None in kinds:
         return False
@@ -76,3 +84,17 @@ def _is_thing(text: str, finding: Finding) -> bool:
     # "Graves, Hashimoto", "Cheyne-Stokes" are none; "Parkinson, Scott" and "Marie Wilms" are.
     flags = load_gazetteer().of
     return "thing" in kinds and not any(flags(word) & Word.FIRST for word in words)
+
+
+def _is_among_things(text: str, start: int, end: int) -> bool:
+    """Tell whether a name stands in a list of things that are called after somebody."""
+    line = text.rfind("\n", max(0, start - _LIST_CHARS), start) + 1
+    low = max(line, start - _LIST_CHARS)
+    high = end + _LIST_CHARS
+    around = text[low:high].partition("\n")[0]
+    for match in _LIST.finditer(around):
+        # The last of a list stands behind the last comma.
+        if match.start() <= end - low and match.end() >= start - low:
+            words = [fold(word) for word in _WORD.findall(around, match.start(), match.end())]
+            return sum(load_eponyms().get(word) == "thing" for word in words) >= _MIN_THINGS
+    return False

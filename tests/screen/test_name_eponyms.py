@@ -48,3 +48,17 @@ def test_a_name_stays_one(text: str, name: str, screener: Screener) -> None:
 def test_every_word_is_a_thing_or_as_often_a_name() -> None:
     assert set(load_eponyms().values()) == {"thing", "name"}
     assert {"wilms", "kocher", "barre"} <= set(load_eponyms())
+
+
+@pytest.mark.parametrize(
+    ("text", "counts"),
+    [
+        ("- Name the signs: McBurney, Rovsing, Murphy, Psoas, Cullen\n", False),
+        ("6. Match: Osler, Janeway, Roth, Virchow, Trousseau\n", False),
+        ("Admitted: Tremblay, Gagnon, Roth, Murphy, Adams\n", True),
+    ],
+)
+def test_a_list_of_things_called_after_somebody_lists_nobody(
+    text: str, counts: bool, screener: Screener
+) -> None:
+    assert bool(_counted(text, screener)) is counts
