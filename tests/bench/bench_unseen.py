@@ -1,4 +1,4 @@
-"""Screen five sets of texts written apart from the program: false referrals of others, recall of PHI.
+"""Screen six sets of texts written apart from the program: false referrals of others, recall of PHI.
 
 Run: ``.venv/bin/python -m pytest -m bench -s tests/bench/bench_unseen.py``. The naive rule reads them in the
 same run. What became of each text is printed of the first set alone.
@@ -29,7 +29,7 @@ def texts(name: str, folder: str = "unseen") -> Iterator[tuple[str, str]]:
 @pytest.mark.bench
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize(
-    "folder", ["unseen", "unseen_second", "unseen_third", "unseen_fourth", "unseen_fifth"]
+    "folder", ["unseen", "unseen_second", "unseen_third", "unseen_fourth", "unseen_fifth", "unseen_sixth"]
 )
 def test_print_what_is_referred_of_the_unseen_texts(folder: str) -> None:
     each = folder == "unseen"
