@@ -32,6 +32,7 @@ from phiscan.screen.overlap import resolve
 from phiscan.screen.patterns import PatternRecognizer
 from phiscan.screen.people import count_people
 from phiscan.screen.prototypes import Prototype, lacking, load_prototypes, nearest
+from phiscan.screen.resource_ids import ResourceRecognizer
 from phiscan.screen.roles import has_role, mark_roles
 from phiscan.screen.row_codes import row_codes
 from phiscan.screen.rule_files import load_sound_rules
@@ -66,6 +67,7 @@ class Screener:
             | EdifactRecognizer
             | ListingRecognizer
             | ModelRecognizer
+            | ResourceRecognizer
             | CardRecognizer
             | CheckedColumnRecognizer
             | LineCodeRecognizer

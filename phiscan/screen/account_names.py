@@ -29,11 +29,14 @@ _PLACES = Rare(
         rf"|^\d{{1,3}}(?:\.\d{{1,3}}){{3}} \S{{1,40}} (?P<log>{_USER}) \[\d\d?/"
         rf"|(?<![\w-])uid=(?P<uid>{_USER}),\s?(?:ou|dc|cn|o)="
         rf"|{_LABELS}(?P<domain>[A-Za-z][\w.-]{{1,30}})\\{{1,2}}(?P<member>{_USER})"
+        rf"|\"(?:from|author|sender|created_?by|modified_?by|utilisateur|auteur|exp[ée]diteur)\"\s?:"
+        rf"\s?\"(?P<sender>{_USER})\""
         rf"|(?:{_DONE}|{_DONE_FR})[: ]{{1,2}}(?P<by>[a-z][a-z.]{{3,24}}\d?)"
         r"(?=[ ,;]{1,2}(?:on |at |le |à )?\d)",
         re.IGNORECASE | re.MULTILINE,
     ),
     r"(?i)(?:users|utilisateurs|settings|home)[\\/]|\d \S+ \S+ \[\d|uid=|[:=][ \t]*[a-z][\w.-]*\\"
+    r"|\"(?:from|author|sender|created|modified|utilisateur|auteur|exp.{1,2}diteur)"
     r"|ed by[: ]|[iée] par[: ]|ée par[: ]|ie par[: ]",
 )
 # Accounts that nobody is called by.
@@ -47,7 +50,7 @@ _MACHINES = frozenset(
     " systeme système temp test tester the them tomcat ubuntu unknown user username users"
     " utilisateur vagrant virtual web webmaster workstation www www-data your".split()
 )
-_PREFIXES = ("svc", "srv", "app-", "admin", "test", "default", "system", "service")
+_PREFIXES = ("bot", "svc", "srv", "app-", "admin", "test", "default", "system", "service")
 
 
 class AccountRecognizer:

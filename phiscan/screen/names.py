@@ -36,6 +36,7 @@ from phiscan.screen.name_tokens import FULL_NAME, tokenize
 from phiscan.screen.name_trims import trimmed
 from phiscan.screen.overlap import resolve
 from phiscan.screen.places import find_places
+from phiscan.screen.resource_ids import ResourceRecognizer
 from phiscan.screen.spacy_names import SpacyRecognizer
 from phiscan.screen.tagger import TaggerRecognizer
 from phiscan.screen.x12 import X12Recognizer
@@ -154,6 +155,7 @@ def build_name_recognizers(config: Config) -> tuple[NameRecognizer, ...]:
         ModelRecognizer(),
         CardRecognizer(),
         AccountRecognizer(),
+        ResourceRecognizer(),
         OwnNameRecognizer(gazetteer),
         RuleNameRecognizer(gazetteer, TaggerRecognizer.load()),
     )

@@ -30,6 +30,7 @@ _MIN_LETTERS = 3  # of an organization's name
 _MIN_ID = 2
 _LETTERS = re.compile(r"[^\W\d_]{2}")  # of text: what one letter says names nobody
 _MIN_PHONE = 7  # digits
+_PLANS = frozenset({"18", "1L", "6P"})  # references whose third element is the name of a group or plan
 _TEXT = {"NTE": 2, "MSG": 1, "K3": 1}
 
 
@@ -159,8 +160,8 @@ def _read(segment: _Segment, *, is_staff: bool) -> Iterator[Finding]:
             yield from _party(segment, health=is_staff)
         case "N1":
             yield from _organization(segment, 2, _role(segment))
-        case "SBR":
-            yield from _organization(segment, 4)
+        case "SBR" | "REF" if name == "SBR" or segment.get(1) in _PLANS:
+            yield from _organization(segment, 4 if name == "SBR" else 3)
         case "DMG":
             yield from _days(segment, 2, EntityType.DATE_OF_BIRTH)
         case "N3" | "N4":

@@ -36,7 +36,7 @@ REFERENCES: Mapping[str, EntityType] = MappingProxyType({
     "EA": EntityType.MRN,
     "SY": EntityType.SSN,
     "EJ": EntityType.ACCOUNT,
-    **dict.fromkeys(("0F", "1L", "1W", "38", "3L", "49", "6P", "F6", "HJ", "IG", "NQ"), _PLAN),
+    **dict.fromkeys(("0F", "18", "1L", "1W", "38", "3L", "49", "6P", "F6", "HJ", "IG", "NQ"), _PLAN),
     **dict.fromkeys(
         ("0B", "1A", "1B", "1C", "1D", "1E", "1G", "1H", "1J", "D3", "G2", "HPI", "N5"), _LICENSE
     ),
@@ -55,10 +55,12 @@ QUALIFIED: Mapping[str, tuple[int, int, Mapping[str, EntityType]]] = MappingProx
 })  # fmt: skip
 # Numbers by segment and element, whatever stands around them.
 NUMBERS: Mapping[str, Mapping[int, EntityType]] = MappingProxyType({
+    "BHT": {3: _ID},
     "BPR": {9: EntityType.ACCOUNT, 15: EntityType.ACCOUNT},
     "CLM": {1: EntityType.ACCOUNT},
     "CLP": {1: EntityType.ACCOUNT, 7: _ID},
     "COB": {2: _PLAN},
+    "PLB": {1: _LICENSE},
     "PWK": {6: _ID},
     "SBR": {3: _PLAN},
     "TRN": {2: _ID},

@@ -36,6 +36,8 @@ UNITS = (
     "=E9a=\n", "INSERT INTO a VALUES (", "INSERT INTO a VALUES ('", "INSERT INTO a (b) VALUES (1,'b');\n",
     "CREATE TABLE a (", "CREATE TABLE a (b int);\n", "COPY a (b) FROM stdin;\n",
     "A  B  C\n-- -- --\n", "-- ", "a b c\n- - -\n1 2 3\n", "C:\\Users\\roy\\", "user=A\\b", "uid=ann,ou=",
+    '<id root="1.2.3" ', '<patientRole><id root="1.2" extension="a1"/>', '"resourceType":"Patient","id":"',
+    '"reference":"a/', '"from":"ann_b"', "1.2.3.4 a b [1/",
     "1. Roy J, Lee K, et al. A b of cde. X 2019;1(2):2-3.\n", "References\nRoy J. a 1999\n",
     "Roy, J. (2006). ", "Abstract\nMethods\nResults\net al\nAnn Roy1, Jo Lee2, Acknowledgements\n",
     "Ann Roy et al. ", "XXX ", "A\tB\t",
