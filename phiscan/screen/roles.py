@@ -17,7 +17,6 @@ from phiscan.model import Document, EntityType, Finding
 from phiscan.screen.bylines import authors
 from phiscan.screen.citations import cited
 from phiscan.screen.gazetteer import fold
-from phiscan.screen.learned_texts import has_patient_number, is_learned, is_numbered, is_told_of
 from phiscan.screen.professionals import mark_professionals
 from phiscan.screen.staff_tables import staff_tables
 
@@ -129,7 +128,6 @@ def mark_roles(document: Document, findings: Iterable[Finding]) -> tuple[Finding
                 found[index] = finding.set_aside("role", MADE_UP)
         elif finding.entity_type in _CONTACT and _lies_in(finding, writers):
             found[index] = finding.set_aside("role", REASON)
-    _set_writers_aside(text, found)
     working = (one for one in found if has_role(one) or one.entity_type is EntityType.HEALTH_PROFESSIONAL)
     known = {word for finding in working for word in _words(text, finding)}
     for finding in found:  # a surname that somebody else bears as well is not theirs alone
@@ -141,29 +139,6 @@ def mark_roles(document: Document, findings: Iterable[Finding]) -> tuple[Finding
         for finding in found
     )
     return tuple(mark_professionals(text, aside))
-
-
-def _set_writers_aside(text: str, found: list[Finding]) -> None:
-    """Set aside whom a learned text names and does not tell of as a patient; by each mention of the name.
-
-    Where it tells of nobody, its addresses and telephones are of those who wrote it, too.
-    """
-    people = [
-        index
-        for index, finding in enumerate(found)
-        if finding.entity_type is EntityType.PERSON and finding.bits
-    ]
-    if not people or has_patient_number(found) or not is_learned(text):
-        return
-    told: set[str] = set()
-    for index in people:
-        span = found[index].span
-        if is_told_of(text, span.start, span.end) or is_numbered(text, found, index):
-            told.update(_words(text, found[index]))
-    for index, finding in enumerate(found):
-        is_writer = finding.entity_type is EntityType.PERSON and told.isdisjoint(_words(text, finding))
-        if finding.bits and (is_writer or (not told and finding.entity_type in _CONTACT)):
-            found[index] = finding.set_aside("role", REASON)
 
 
 def has_role(finding: Finding) -> bool:
