@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import chain
 
 from phiscan.model import Document, EntityType, Finding, Reason, Span
+from phiscan.screen.automata import automaton
 from phiscan.screen.bits import bits_of
 from phiscan.screen.name_tokens import name_finding
 from phiscan.screen.rare import Rare
@@ -17,28 +19,52 @@ from phiscan.screen.rare import Rare
 SCORE = 0.7
 SOURCE = "names.account"
 _USER = r"(?:[^\W_]|[._-](?=[^\W_])){3,40}"
-_FOLDERS = r"(?:\\{1,2}|/)(?:Users|Utilisateurs|Documents and Settings)(?:\\{1,2}|/)"
-_LABELS = (
-    r"(?:user|account(?: name)?|login|owner|logon|utilisateur|compte)(?: ?name)?[ \t]{0,3}[:=][ \t]{0,14}"
+_VERB = r"(?:[Pp]rint|[Ee]xport|[Gg]enerat|[Cc]reat|[Mm]odifi|[Uu]pdat|[Ee]nter|[Ss]cann)"
+_VERB_FR = r"(?:[Ii]mprim|[Ee]xport|[Gg]énér|[Cc]ré|[Mm]odifi|[Ss]aisi|[Nn]uméris)"
+_LABEL = re.compile(
+    r"(?:user|account|login|owner|logon|utilisateur|compte)(?: ?name)?[ \t]{0,3}\Z", re.IGNORECASE
 )
-_DONE = r"(?:print|export|generat|creat|modifi|updat|enter|scann)ed by"
-_DONE_FR = r"(?:imprim|export|génér|cré|modifi|saisi|numéris)é?e? par"
-_PLACES = Rare(
-    re.compile(
-        rf"(?:[A-Za-z]:{_FOLDERS}|(?<![\w.])/(?:home|Users|export/home)/)(?P<folder>{_USER})(?=[\\/>\"'\s]|$)"
-        rf"|^\d{{1,3}}(?:\.\d{{1,3}}){{3}} \S{{1,40}} (?P<log>{_USER}) \[\d\d?/"
-        rf"|(?<![\w-])uid=(?P<uid>{_USER}),\s?(?:ou|dc|cn|o)="
-        rf"|{_LABELS}(?P<domain>[A-Za-z][\w.-]{{1,30}})\\{{1,2}}(?P<member>{_USER})"
-        rf"|\"(?:from|author|sender|created_?by|modified_?by|utilisateur|auteur|exp[ée]diteur)\"\s?:"
-        rf"\s?\"(?P<sender>{_USER})\""
-        rf"|(?:{_DONE}|{_DONE_FR})[: ]{{1,2}}(?P<by>[a-z][a-z.]{{3,24}}\d?)"
-        r"(?=[ ,;]{1,2}(?:on |at |le |à )?\d)",
-        re.IGNORECASE | re.MULTILINE,
+_LABEL_CHARS = 20
+# Each by its place; one automaton for each, of the same without what re2 lacks, and without counts.
+_FORMS = (
+    (
+        re.compile(
+            r"(?:[\\/]{1,2}(?:[Uu]sers|Utilisateurs|Documents and Settings)[\\/]{1,2}"
+            r"|(?<![\w.])/(?:export/)?home/)"
+            rf"(?P<folder>{_USER})(?=[\\/>\"'\s]|$)"
+        ),
+        r"[\\/](?:[Uu]sers|Utilisateurs|Documents and Settings|home)[\\/]",
     ),
-    r"(?i)(?:users|utilisateurs|settings|home)[\\/]|\d \S+ \S+ \[\d|uid=|[:=][ \t]*[a-z][\w.-]*\\"
-    r"|\"(?:from|author|sender|created|modified|utilisateur|auteur|exp.{1,2}diteur)"
-    r"|ed by[: ]|[iée] par[: ]|ée par[: ]|ie par[: ]",
+    (
+        re.compile(rf"^\d{{1,3}}(?:\.\d{{1,3}}){{3}} \S{{1,40}} (?P<log>{_USER}) \[\d\d?/", re.MULTILINE),
+        r"\d\.\d+\.\d+ \S+ [^\s\[]+ \[\d",
+    ),
+    (
+        re.compile(rf"(?<![\w-])uid=(?P<uid>{_USER}),\s?(?:ou|dc|cn|o)=", re.IGNORECASE),
+        r"(?i)uid=[\w.-]+,\s?(?:ou|dc|cn|o)=",
+    ),
+    (
+        re.compile(rf"[:=][ \t]{{0,14}}[A-Za-z][\w.-]{{1,30}}\\{{1,2}}(?P<member>{_USER})"),
+        r"[:=][ \t]*[A-Za-z][\w.-]*\\\\?[\w.-]",
+    ),
+    (
+        re.compile(
+            r"\"(?:from|author|sender|created_?by|modified_?by|utilisateur|auteur|exp[ée]diteur)\"\s?:"
+            rf"\s?\"(?P<sender>{_USER})\"",
+            re.IGNORECASE,
+        ),
+        r"(?i)\"(?:from|author|sender|created_?by|modified_?by|utilisateur|auteur|exp.{1,2}diteur)\"\s?:\s?\"[\w.-]+\"",
+    ),
+    (
+        re.compile(
+            rf"(?:{_VERB}ed by|{_VERB_FR}é?e? par)[: ]{{1,2}}(?P<by>[a-z][a-z.]{{3,24}}\d?)"
+            r"(?=[ ,;]{1,2}(?:on |at |le |à )?\d)"
+        ),
+        rf"(?:{_VERB}ed by|{_VERB_FR}(?:é|ée|e|) par)[: ]+[a-z][a-z.]+\d?[ ,;]+(?:on |at |le |à )?\d",
+    ),
 )
+_ANY = automaton("|".join(f"(?:{hint})" for _, hint in _FORMS))
+_PLACES = tuple(Rare(pattern, hint) for pattern, hint in _FORMS)
 # Accounts that nobody is called by.
 _MACHINES = frozenset(
     "admin administrateur administrator all anonymous apache app appdata apps auto backup batch"  # noqa: SIM905 (a list of words reads best as a text)
@@ -59,10 +85,16 @@ class AccountRecognizer:
     def recognize(self, document: Document) -> Iterator[Finding]:
         """Yield findings; spans are half-open, in code points."""
         text = document.text
-        for match in _PLACES.finditer(text):
+        if _ANY.search(text.encode("utf-8", "surrogatepass")) is None:
+            return
+        for match in chain.from_iterable(place.finditer(text) for place in _PLACES):
             where = match.lastgroup or "folder"
             account = match[where].casefold()
             if account in _MACHINES or account.startswith(_PREFIXES) or account.endswith("$"):
+                continue
+            if where == "member" and not _LABEL.search(
+                text[max(0, match.start() - _LABEL_CHARS) : match.start()]
+            ):
                 continue
             start, end = match.span(where)
             letters = sum(map(str.isalpha, account))
