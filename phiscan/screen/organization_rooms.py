@@ -18,11 +18,11 @@ _SCORE = 0.846  # above what is due by its place
 _REACH = 60
 _ROOM = Rare(
     re.compile(
-        r"(?:,|[ ]?[-–/])?[ ]{1,2}\(?(?P<room>(?:room|rm\.?|wing|chambre|ch\.|appt?\.?|lit|#)[ ]?#?[ ]?"  # noqa: RUF001 (texts are written with it)
+        r"(?:(?<=\w)|[,–/-])[ ]{1,2}\(?(?P<room>(?:room|rm\.?|wing|chambre|ch\.|appt?\.?|lit|#)[ ]?#?[ ]?"  # noqa: RUF001 (texts are written with it)
         r"(?:\d{1,4}(?:[ ]?-?[A-Z\d])?|[A-F])(?!\w))",
         re.IGNORECASE,
     ),
-    r"(?i)(?:room|rm|wing|chambre|ch\.|appt?|lit|#)\.? ?#? ?(?:[0-9]|[a-f]\b)",
+    r"(?i)[ (](?:room|rm|wing|chambre|ch\.|appt?|lit|#)\.? ?#? ?(?:[0-9]|[a-f]\b)",
 )
 _HOME = (
     r"villas?|haven|manor|lodge|homes?|house|court|gardens?|terrace|residence|r[ée]sidences?|maison|manoir"
@@ -44,7 +44,8 @@ def homes_by_room(text: str) -> Iterator[Finding]:
     """Yield each home that has a room behind it, and the room; spans are half-open, in code points."""
     for match in _ROOM.finditer(text):
         low = max(0, match.start() - _REACH)
-        name = _NAME.search(text, low, match.start())
+        end = len(text[low : match.start()].rstrip(" ,–/-")) + low  # noqa: RUF001 (texts are written with it)
+        name = _NAME.search(text, low, end)
         if name is None or not _IS_HOME.search(name["name"]) or _ONLY_HOME.fullmatch(name["name"]):
             continue
         if _NUMBERED.search(text, low, name.start("name")):
