@@ -24,7 +24,7 @@ _LETTER_BEHIND = re.compile(r"[ \t|;,\n]{1,3}[^\W\d_](?![^\W_])")
 _LETTER_REACH = 4
 # "over 50 yr": what is counted.
 _COUNTED = re.compile(r"\d[ ]\Z")
-_MAX_UNIT = 4  # letters
+_UNIT = re.compile(r"(?:yrs?|hrs?|mins?|wks?|mos?|mg|mcg|ml|kgs?|lbs?|cm|mm|tabs?|caps?|ans|sem)\.?")
 # One of the answers of a question: "A. Doppler  B. none  C. 5 mg", of which one begins as no name does.
 _ANSWER = re.compile(r"([A-H])[.)][ ]")
 _ANSWERS = re.compile(r"(?:^|[ \t|]{2}|[ \t]{1,2}\n[ \t]*)([A-H])[.)][ ]{1,3}(\S)", re.MULTILINE)
@@ -72,11 +72,7 @@ def is_of_code(text: str, start: int, end: int) -> bool:
     if end - start == 1:
         before = text[max(0, start - _LETTER_REACH) : start]
         return bool(_LETTER_BEFORE.search(before) or _LETTER_BEHIND.match(text, end))
-    if (
-        end - start <= _MAX_UNIT
-        and text[start:end].islower()
-        and _COUNTED.search(text, max(0, start - 2), start)
-    ):
+    if _UNIT.fullmatch(text, start, end) and _COUNTED.search(text, max(0, start - 2), start):
         return True
     return _BLACKENED.fullmatch(text, start, end) is not None or _is_answer(text, start, end)
 

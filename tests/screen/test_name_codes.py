@@ -58,7 +58,10 @@ def test_codes_letters_and_what_was_blackened_are_nobody(text: str) -> None:
     assert _people(text) == []
 
 
-@pytest.mark.parametrize("text", ["Patient: Marie Roy2, Jean Roy3", "Mr. T came.", "Name: Marie Xu"])
+@pytest.mark.parametrize(
+    "text",
+    ["Patient: Marie Roy2, Jean Roy3", "Mr. T came.", "Name: Marie Xu", "bed 3 mr gray, bed 4 ms phan"],
+)
 def test_a_name_with_a_figure_and_a_short_one_stay(text: str) -> None:
     assert _people(text)
 
