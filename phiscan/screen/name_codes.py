@@ -33,7 +33,7 @@ _MIN_ANSWERS = 3
 # The lines of a mail's header that say which way it went, with what is folded into the next lines.
 _WAY = Rare(
     re.compile(
-        r"^(?:Received:[ ]{1,4}(?:from|by)\s{1,9}\S*[.:]\w|(?:ARC|DKIM|DomainKey|List)-[\w-]{1,40}:"
+        r"^(?:Received:[ ]{1,4}(?:from|by)\s{1,9}\S*[.:]\w|(?:ARC|DKIM|DomainKey|List(?!-Id))-[\w-]{1,40}:"
         r"|Authentication-Results[\w-]{0,20}:|Received-SPF:|Return-Path:|Message-ID:"
         r"|(?:In-Reply-To|References):[ ]?<|MIME-Version:|Accept-Language:"
         r"|Content-(?!Type|Disposition|Description)[\w-]{1,40}:"

@@ -37,6 +37,7 @@ def test_the_way_of_a_mail_names_nobody_and_its_people_are_found() -> None:
         "Received: from Dr. Roy, for Marie Tremblay\n",
         "References: Marie Tremblay (friend), 613-555-0142\n",
         "Content reviewed with Marie Tremblay.\n",
+        "List-Id: Friends of Marie Tremblay <marie.example.org>\n",
     ],
 )
 def test_a_note_that_begins_like_a_header_is_read(text: str) -> None:
