@@ -71,11 +71,13 @@ _OTHER_HEADING = re.compile(
 _ET_AL = automaton(r"\bet\s(?:al|coll)\b|\band colleagues\b|\bet collaborateurs\b")
 _NAMES_CHARS = 160  # of the names before "et al."
 _NAMES_BEFORE = re.compile(
-    rf"{_SURNAME}(?:[ ]{_INITIALS})?(?:,[ ]{_SURNAME}(?:[ ]{_INITIALS})?){{0,6}},?\s\Z",
+    # Each name is read in one way only, up to what ends it.
+    rf"(?<!\w)(?>{_SURNAME}(?:[ ]{_INITIALS})?(?=,|\s\Z))"
+    rf"(?:,[ ](?>{_SURNAME}(?:[ ]{_INITIALS})?(?=,|\s\Z))){{0,6}}+,?\s\Z",
 )
 # "Marchessault (2009)", "Oligny (2012, p. 33)", "Boutin and Kasongo [2]"; only in a text that has references.
 _IN_TEXT = re.compile(
-    rf"{_SURNAME}(?:,?[ ](?:and|et|&)[ ]{_SURNAME})?[ ](?:\({_YEAR}[,;)]|\[\d{{1,3}}[],–-])"  # noqa: RUF001
+    rf"(?<!\w){_SURNAME}(?:,?[ ](?:and|et|&)[ ]{_SURNAME})?[ ](?:\({_YEAR}[,;)]|\[\d{{1,3}}[],–-])"  # noqa: RUF001
     rf"|\((?:(?:see|cf\.|e\.g\.,?|voir)[ ])?{_SURNAME}(?:,?[ ](?:and|et|&)[ ]{_SURNAME})?,?[ ]{_YEAR}\b"
 )
 # Authors as journals print them above an abstract: the surname first, initials without dots.
@@ -103,7 +105,7 @@ def references(text: str) -> list[tuple[int, int]]:
         # Of the APA, where a space is the end, the title follows; its year in brackets stands nowhere else.
         if begin is not None and (text[end - 1].isspace() or _is_reference(text, begin, end)):
             found.append((begin, end))
-        elif found and "\n" not in text[low:start]:
+        elif found and text.find("\n", low, start) < 0:
             found[-1] = (found[-1][0], end)  # the DOI behind the pages
     return found
 

@@ -70,3 +70,10 @@ def test_what_stands_between_references_below_their_heading_is_one_as_well() -> 
     without = text.replace("References\n", "")
     start = without.index(odd)
     assert not any(low <= start and start + len(odd) <= high for low, high in cited(without))
+
+
+def test_names_of_many_readings_are_read_in_one() -> None:
+    text = "so " + ("Ab A B C, " * 14 + "x et al. ") * 40
+    assert list(cited(text)) == []
+    text = "as Roy A.B., Le Blanc J et al. say"
+    assert [text[start:end] for start, end in cited(text)] == ["Roy A.B., Le Blanc J et al."]
