@@ -22,7 +22,7 @@ _POSTAL = re.compile(r"(?=[A-Z0-9 -]{0,9}\d)[A-Z0-9]{2,6}(?:[ -][A-Z0-9]{3,4})?"
 _STAMP = re.compile(r"((?:18|19|20)\d{6})(?:\d{4}(?:\d\d)?)?(?:-?((?:18|19|20)\d{6})(?:\d{4}(?:\d\d)?)?)?")
 _SHORT_DAY = re.compile(r"\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])")
 _INITIALS = re.compile(
-    r"(?:^(?:dre?|mrs?|ms|mme|docteure?|prof)\b|[^\W\d_]{2,} (?:[A-Z]\.?){1,2}$|,)", re.IGNORECASE
+    r"(?:^(?:dre?|mrs?|ms|mme|docteure?|prof)\b|[^\W\d_]{2} (?:[A-Z]\.?){1,2}$|,)", re.IGNORECASE
 )
 _BIRTH = "329"
 _PATIENT = frozenset({"PAT", "BBY", "CCW"})

@@ -90,7 +90,7 @@ def parts(text: str) -> Iterator[Segment | Span]:
 def _segments(
     text: str, start: int, stop: int, signs: tuple[str, str, str, str]
 ) -> Generator[Segment, None, int]:
-    """Yield the segments of one interchange; return where it ends."""
+    """Yield the segments of one interchange; return where the last whole one ends."""
     component, element, release, end = signs
     escaped = "" if release == " " else f"{re.escape(release)}.|"
     cut = re.compile(f"{escaped}[{re.escape(component + element + end)}]", re.DOTALL)
@@ -114,6 +114,8 @@ def _segments(
             elements = []
             if tag == "UNZ":
                 return start
+    if elements or values:
+        return (elements[0] if elements else values)[0][0]  # cut off within a segment: read as text
     return start
 
 

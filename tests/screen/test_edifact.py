@@ -78,3 +78,9 @@ def test_gives_the_free_text_as_it_is_meant() -> None:
 @pytest.mark.parametrize("text", ["UNB is short", "the UNB+ segment", "UNB+UNOC", HEAD[:30]])
 def test_bears_what_is_none_or_cut_off(text: str) -> None:
     assert len(found(text, "")) <= 1
+
+
+def test_reads_as_text_what_was_cut_off_within_a_segment() -> None:
+    assert found("PNA+NOK++++SU:GAGNON+FO:LUC") == []
+    text = f"{HEAD}UNH+1'PNA+NOK++++SU:GAGNON+FO:LUC"
+    assert [piece.text for passage in passages(text) for piece in passage] == ["PNA+NOK++++SU:GAGNON+FO:LUC"]
