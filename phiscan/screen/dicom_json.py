@@ -14,7 +14,11 @@ from phiscan.screen.dicom_dump import DESCRIPTIONS, KINDS, TEXT, Element, read_e
 from phiscan.screen.passages import Passage, Piece
 
 _VR = r'"vr"\s{{0,80}}:\s{{0,80}}"(?P<{}>[A-Z]{{2}})"'
-_VALUE = r'"Value"\s{{0,80}}:\s{{0,80}}\[(?P<{}>[^\]]{{0,20000}})\]'
+# A bracket may stand in a string; the value of a sequence holds elements, which are read one by one.
+_VALUE = (
+    r'"Value"\s{{0,80}}:\s{{0,80}}\[(?P<{}>(?>[^\]"]{{1,20000}}'
+    r'|(?!"[0-9A-Fa-f]{{8}}"\s{{0,80}}:)"(?:[^"\\]|\\.){{0,20000}}+"){{0,500}}+)\]'
+)
 _ELEMENT = re.compile(
     r'"(?P<tag>[0-9A-Fa-f]{8})"\s{0,80}:\s{0,80}\{\s{0,80}'
     rf"(?:{_VR.format('vr')}(?:\s{{0,80}},\s{{0,80}}{_VALUE.format('value')})?|{_VALUE.format('value2')}\s{{0,80}},\s{{0,80}}{_VR.format('vr2')})"

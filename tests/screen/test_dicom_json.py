@@ -70,3 +70,21 @@ def test_finds_nothing_in_tags() -> None:
 def test_leaves_other_json(text: str) -> None:
     assert not is_model(text)
     assert not list(ModelRecognizer().recognize(Document(text, (), "text/plain")))
+
+
+@pytest.mark.parametrize(
+    ("element", "expected"),
+    [
+        ({"00100020": {"vr": "LO", "Value": ["A]778123"]}}, ("MRN", "A]778123")),
+        ({"00101002": {"vr": "SQ", "Value": [{"00100020": {"vr": "LO", "Value": ["77-8123"]}}]}},
+         ("MRN", "77-8123")),
+        ({"00101002": {"Value": [{"00100020": {"Value": ["77-8123"], "vr": "LO"}}], "vr": "SQ"}},
+         ("MRN", "77-8123")),
+    ],
+)  # fmt: skip
+def test_reads_brackets_in_values_and_elements_in_sequences(
+    element: dict[str, object], expected: tuple[str, str]
+) -> None:
+    text = json.dumps({"00080060": HEADER["00080060"], **element, "00080005": {"vr": "CS"}})
+    findings = ModelRecognizer().recognize(Document(text, (), "text/plain"))
+    assert [(f.entity_type.value, f.span.of(text)) for f in findings] == [expected]
