@@ -10,7 +10,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from phiscan.model import Document, Finding
+from phiscan.model import Document, Finding, Span
 from phiscan.screen.automata import automaton
 from phiscan.screen.escapes import Edit, escapes
 from phiscan.screen.passages import Joined, Piece
@@ -34,11 +34,14 @@ class Meant:
     joined: Joined
 
     def back(self, findings: Iterable[Finding]) -> Iterator[Finding]:
-        """Yield findings where they stand in the document as it is written."""
+        """Yield findings, in text order, where they stand in the document; there, too, none over another."""
+        done = 0
         for finding in findings:
             for span in self.joined.places(finding.span):
-                if span.start < span.end:
-                    yield replace(finding, span=span)
+                start = max(done, span.start)  # two may stand in what one edit stands for
+                if start < span.end:
+                    yield replace(finding, span=Span(start, span.end))
+                    done = span.end
 
 
 def as_meant(document: Document) -> Meant | None:

@@ -33,6 +33,7 @@ _WORD = re.compile(
     r"=\?[\w-]{3,20}\?(?:[Qq]\?(?P<quoted>[^?\s]{1,200})|[Bb]\?(?P<coded>[A-Za-z0-9+/]{2,200}={0,2}))\?="
     r"(?:\r?\n?[ \t](?==\?))?"
 )
+_SPACED = re.compile(r"_|(?:=[0-9A-F]{2})+")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\xa0]")
 
 
@@ -89,21 +90,39 @@ def _is_in_url(text: str, place: int) -> bool:
 
 def _of_mail(text: str, *, is_printable: bool) -> Iterator[Edit]:
     for match in _WORD.finditer(text):
-        yield match.start(), match.end(), _of_word(match)
+        yield from _of_word(match)
     if is_printable:
         for match in _PRINTABLE.finditer(text):
             yield match.start(), match.end(), _of_codes(match[0].strip(), "=")
 
 
-def _of_word(match: re.Match[str]) -> str:
-    """Return what an encoded word of a mail's head says; of one that is damaged, the word itself."""
+def _of_word(match: re.Match[str]) -> Iterator[Edit]:
+    """Yield what an encoded word says, each character in its place; nothing of a damaged one."""
+    start, end = match.span("quoted" if match["quoted"] else "coded")
+    edits: list[Edit] = []
     if match["quoted"]:
-        spaced = match["quoted"].replace("_", " ")
-        return _PRINTABLE.sub(lambda part: _of_codes(part[0], "="), spaced)
-    try:
-        return _plain(_read(a2b_base64(match["coded"])))
-    except Error:
-        return match[0]
+        edits.extend(
+            (part.start(), part.end(), " " if part[0] == "_" else _of_codes(part[0], "="))
+            for part in _SPACED.finditer(match.string, start, end)
+        )
+    else:
+        try:
+            raw = a2b_base64(match["coded"])
+        except Error:
+            return
+        meant, place = _read(raw), start
+        is_utf8 = len(meant) != len(raw)  # else each character is a byte
+        n_bytes = 0
+        for sign in meant:
+            n_bytes += len(sign.encode()) if is_utf8 else 1
+            following = start + n_bytes * 4 // 3  # four signs for three bytes
+            edits.append((place, following, _plain(sign)))
+            place = following
+        if edits:
+            edits[-1] = (edits[-1][0], end, edits[-1][2])
+    yield match.start(), start, ""
+    yield from edits
+    yield end, match.end(), ""
 
 
 def _of_codes(codes: str, sign: str) -> str:

@@ -60,8 +60,8 @@ def _cuts(text: str, start: int, end: int, columns: list[int]) -> list[Edit]:
     for column in columns[1:]:
         place = start + column
         if place > end:
-            cuts.append((end, end, "\t"))
-            continue
+            missing = sum(start + one > end for one in columns)
+            return [*cuts, (end, end, "\t" * missing)]
         blank = place
         while blank > low and text[blank - 1] in " \t":
             blank -= 1

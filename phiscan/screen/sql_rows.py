@@ -38,6 +38,9 @@ _NO_COLUMNS = frozenset({
     "primary", "unique", "key", "index", "constraint", "check", "foreign", "fulltext", "exclude",
 })  # fmt: skip
 _MAX_CREATE = 12_000
+_MAX_GROWTH = (
+    4  # times as many characters as a text has: a dump may be a statement a row, with heads for each
+)
 _COPY = re.compile(
     rf"^COPY {_TABLE} \((?P<heads>[^()]{{1,6000}})\) FROM stdin[^\n;]{{0,80}};\r?\n",
     re.MULTILINE | re.IGNORECASE,
@@ -57,27 +60,29 @@ def holds_rows(text: str) -> bool:
 
 def sql_rows(text: str) -> Iterator[Edit]:
     """Yield what to put in the place of what separates the cells of dumps, in text order."""
+    tables = list(_CREATE.finditer(text))
     created = {
-        _bare(match["table"]): "\t".join(_columns(text[match.end() : match.end() + _MAX_CREATE]))
-        for match in _CREATE.finditer(text)
+        _bare(match["table"]): "\t".join(_columns(text[match.end() : min(stop, match.end() + _MAX_CREATE)]))
+        for match, stop in zip(tables, [*(one.start() for one in tables[1:]), len(text)], strict=False)
     }
-    done = 0
+    done, room = 0, _MAX_GROWTH * len(text)
     for match in _INSERT.finditer(text):
         if match.start() >= done:
-            done = yield from _of_insert(text, match, created)
+            heads = created.get(_bare(match["table"]), "")
+            room -= len(heads)
+            done = yield from _of_insert(text, match, heads if room >= 0 else "")
     copies = list(_COPY.finditer(text))
     for match, following in zip_longest(copies, copies[1:]):
         yield from _of_copy(text, match, len(text) if following is None else following.start())
 
 
-def _of_insert(text: str, match: re.Match[str], created: dict[str, str]) -> Generator[Edit, None, int]:
+def _of_insert(text: str, match: re.Match[str], heads: str) -> Generator[Edit, None, int]:
     """Yield the edits of one statement; return where it ends."""
     if match["heads"]:
         yield match.start(), match.start("heads"), "\n"
         yield from _heads(text, *match.span("heads"))
         yield match.end("heads"), match.end() + 1, "\n"
     else:
-        heads = created.get(_bare(match["table"]), "")
         yield match.start(), match.end() + 1, f"\n{heads}\n"
     place = match.end() + 1
     while value := _VALUE.match(text, place):

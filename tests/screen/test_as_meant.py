@@ -101,3 +101,23 @@ def test_moves_segments_along() -> None:
         "MRN 0044188",
     ]
     assert [s.locator for s in read.document.segments] == ["line1", "line2"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Subject: =?utf-8?Q?Patient_Jean_Tremblay_tel_613-555-0199?=\n",
+        "Subject: =?utf-8?B?UGF0aWVudCBKZWFuIFRyZW1ibGF5IHRlbCA2MTMtNTU1LTAxOTk=?=\n",
+    ],
+)
+def test_finds_in_one_word_what_stands_side_by_side(text: str) -> None:
+    findings = screen(Document(text, (), "text/plain"), build_screener(Config())).findings
+    assert [finding.entity_type.value for finding in findings] == ["PERSON", "PHONE"]
+    assert findings[0].span.end <= findings[1].span.start
+    assert all(finding.span.end - finding.span.start < 22 for finding in findings)
+
+
+def test_heads_of_a_table_make_no_text_of_them() -> None:
+    columns = ",".join(f"{'c' * 50}{number} int" for number in range(100))
+    text = f"CREATE TABLE a ({columns});\n" + "INSERT INTO a VALUES (1);\n" * 500
+    assert len(meant(text)) < 6 * len(text)
