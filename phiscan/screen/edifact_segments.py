@@ -28,6 +28,7 @@ class Segment:
     tag: str
     elements: tuple[tuple[Value, ...], ...]
     text: str = field(repr=False)
+    release: str  # the character before one that separates nothing
 
     def get(self, element: int, component: int = 0) -> str:
         """Return a component without the spaces around it; the empty string where there is none."""
@@ -65,7 +66,7 @@ def passages(text: str) -> Iterator[Passage]:
         if isinstance(part, Span):
             yield [Piece(part.start, part.end, part.of(text))]
         elif part.tag == "FTX" and len(part.elements) > 4:  # noqa: PLR2004 (C108, the text)
-            yield _as_meant(text, part.elements[4])
+            yield _as_meant(text, part.elements[4], part.release)
 
 
 def parts(text: str) -> Iterator[Segment | Span]:
@@ -110,7 +111,7 @@ def _segments(
             tag = text[low:high].strip()
             if not _TAG.fullmatch(tag):
                 return low  # no segment: the interchange was cut off before
-            yield Segment(tag, tuple(elements), text)
+            yield Segment(tag, tuple(elements), text, release)
             elements = []
             if tag == "UNZ":
                 return start
@@ -119,14 +120,16 @@ def _segments(
     return start
 
 
-def _as_meant(text: str, values: tuple[Value, ...]) -> Passage:
+def _as_meant(text: str, values: tuple[Value, ...], release: str) -> Passage:
     """Return lines of text one below the other, without their release characters."""
+    sign = re.escape(release)
+    cut = re.compile(".+" if release == " " else rf"{sign}(?P<meant>.)|[^{sign}]+", re.DOTALL)
     pieces: list[Piece] = []
     for number, (start, end) in enumerate(values):
         if number:
             pieces.append(Piece(start - 1, start, "\n"))
         pieces.extend(
-            Piece(start + match.start(), start + match.end(), match[1] or match[0])
-            for match in re.finditer(r"\?(.)|[^?]+", text[start:end])
+            Piece(start + match.start(), start + match.end(), match.groupdict().get("meant") or match[0])
+            for match in cut.finditer(text[start:end])
         )
     return pieces

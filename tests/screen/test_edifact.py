@@ -84,3 +84,9 @@ def test_reads_as_text_what_was_cut_off_within_a_segment() -> None:
     assert found("PNA+NOK++++SU:GAGNON+FO:LUC") == []
     text = f"{HEAD}UNH+1'PNA+NOK++++SU:GAGNON+FO:LUC"
     assert [piece.text for passage in passages(text) for piece in passage] == ["PNA+NOK++++SU:GAGNON+FO:LUC"]
+
+
+@pytest.mark.parametrize(("release", "expected"), [("!", "why? D^Amours"), (" ", "why? D!"), ("?", "why D!")])
+def test_reads_free_text_by_its_own_release_character(release: str, expected: str) -> None:
+    text = f"UNA*^.{release} ~UNB^UNOC*3^LAB^GP^240719*1544^77182~FTX^A^^^why? D!^Amours~UNZ^1^77182~"
+    assert ["".join(piece.text for piece in passage) for passage in passages(text)] == [expected]
