@@ -25,7 +25,10 @@ _QUERY = re.compile(r"[?&][\w.\[\]-]{1,40}=[^&\s\"'<>]{1,2000}")
 _PERCENT = re.compile(r"(?:%[0-9A-Fa-f]{2})+|\+")
 _URL_CHARS, _URL_END = 2000, re.compile(r"[\s\"'<>]")
 _BETWEEN = re.compile(r"(?<=\w)(?:%20|%C3%[89ABab][0-9A-Fa-f]|%2C%20)(?=[\w%(])")
-_PRINTABLE = re.compile(r"=\r?\n|(?:=[0-9A-F]{2})+")
+# No letters and figures, which nobody escapes: "MRN=1234567" stands in such a mail, too.
+_PRINTABLE = re.compile(
+    r"=\r?\n|(?:=(?:0[9AD]|2[0-9](?!\d)|2[A-F]|3[A-F]|40|5[B-F]|60|7[B-E]|[89A-F][0-9A-F]))+"
+)
 _IS_PRINTABLE = automaton(r"(?i)quoted-printable|=C3=[89AB][0-9A-F]|=E[0-9A-F][a-z][^\n]{0,60}=\r?\n")
 _IN_QUERY = automaton(r"[?&][\w.\[\]-]+=[^\s&\"'<>]*(?:%[0-9A-Fa-f]{2}|\+)|\w%(?:20|C3|2C)")
 _SIGNS = ('\\"', "\\n", "\\r", "\\t")

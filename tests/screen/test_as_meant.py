@@ -35,6 +35,7 @@ def found(text: str) -> set[tuple[str, str]]:
         ("scan/Ann%20Roy%20(2).pdf", "scan/Ann Roy (2).pdf"),
         ("Subject: =?UTF-8?Q?L=C3=A9onie_Roy?=", "Subject: Léonie Roy"),
         ("From: =?utf-8?B?TMOpb25pZSBSb3k=?= <a@b.example>", "From: Léonie Roy <a@b.example>"),
+        ("quoted-printable\n\nL=C3=A9a=20\nID=1234567=3D", "quoted-printable\n\nLéa \nID=1234567="),
         ("quoted-printable\n\nn=C3=A9e le 8 mars 19=\n47", "quoted-printable\n\nnée le 8 mars 1947"),
     ],
 )  # fmt: skip
