@@ -67,7 +67,7 @@ _ANY = automaton("|".join(f"(?:{hint})" for _, hint in _FORMS))
 _PLACES = tuple(Rare(pattern, hint) for pattern, hint in _FORMS)
 # Accounts that nobody is called by.
 _MACHINES = frozenset(
-    "admin administrateur administrator all anonymous apache app appdata apps auto backup batch"  # noqa: SIM905 (a list of words reads best as a text)
+    "admin administrateur administrator all anonymous apache app appdata apps auto backup batch bot"  # noqa: SIM905 (a list of words reads best as a text)
     " bin build common conda daemon data default deploy dev docker ec2-user email fax ftp git"
     " gitlab-runner guest hand hl7 hudson interface invite invité jenkins lab local localservice"
     " mail mysql network networkservice nobody node none operator oracle our pacs phone post"
@@ -76,7 +76,7 @@ _MACHINES = frozenset(
     " systeme système temp test tester the them tomcat ubuntu unknown user username users"
     " utilisateur vagrant virtual web webmaster workstation www www-data your".split()
 )
-_PREFIXES = ("bot", "svc", "srv", "app-", "admin", "test", "default", "system", "service")
+_PREFIXES = ("bot-", "bot_", "bot.", "svc", "srv", "app-", "admin", "test", "default", "system", "service")
 
 
 class AccountRecognizer:

@@ -37,7 +37,7 @@ _WAY = Rare(
         r"|Authentication-Results[\w-]{0,20}:|Received-SPF:|Return-Path:|Message-ID:"
         r"|(?:In-Reply-To|References):[ ]?<|MIME-Version:|Accept-Language:"
         r"|Content-(?!Type|Disposition|Description)[\w-]{1,40}:"
-        r"|X-(?!rays?:)[A-Z][\w-]{1,60}(?<!From)(?<!To)(?<!Sender)(?<!Name)(?<!Subject)(?<!User):)"
+        r"|X-(?!rays?:)[A-Z][\w-]{1,60}(?<!From)(?<!To)(?<!Sender)(?<!Name)(?<!Subject)(?<!User)(?<!Patient):)"
         r"[^\n]*(?:\n[ \t]+\S[^\n]*)*",
         re.MULTILINE | re.IGNORECASE,
     ),

@@ -21,6 +21,7 @@ def found(text: str) -> list[tuple[str, str]]:
         (r"D:\Documents and Settings\Kwame\Local", "Kwame"),
         ("/home/jsmith/data", "jsmith"),
         ("see /Users/annroy/", "annroy"),
+        ("/home/botelho/x", "botelho"),
         ("172.20.7.118 - jhenshaw [14/Aug/2024:09:12", "jhenshaw"),
         ("dn: uid=rpellegrino,ou=Physicians", "rpellegrino"),
         ("User:          NORTHGATE\\aolawale", "aolawale"),
@@ -42,7 +43,7 @@ def test_takes_a_number_of_staff_for_one() -> None:
     "text",
     [
         "/home/ubuntu/x", r"C:\Users\Public\x", r"C:\Windows\System32", "1.2.3.4 - - [14/Aug/2024",
-        "/home/svc_hl7/",
+        "/home/svc_hl7/", "/home/bot-lab/",
         r"Account Name: NT AUTHORITY\SYSTEM", "printed by hand 3 times", "printed by the lab",
         "signed by Ann Roy 3 May",
         "users/guide", "a home/office visit", "uid=0(root) gid=0", "created by default 3",

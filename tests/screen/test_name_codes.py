@@ -34,6 +34,7 @@ def test_the_way_of_a_mail_names_nobody_and_its_people_are_found() -> None:
     "text",
     [
         "X-ray: Marie Tremblay, no fracture.\n",
+        "X-Patient: Marie Tremblay, no fracture.\n",
         "Received: from Dr. Roy, for Marie Tremblay\n",
         "References: Marie Tremblay (friend), 613-555-0142\n",
         "Content reviewed with Marie Tremblay.\n",
