@@ -161,7 +161,8 @@ def _sections(text: str) -> Iterator[tuple[int, int]]:
         n_years = 0
         for line in _LINE.finditer(text, position):
             start, end = line.span()
-            if start - reach > _MAX_CHARS or _OTHER_HEADING.match(text, start):
+            ends = _OTHER_HEADING.match(text, start) or _HEADING.match(text, start)
+            if ends or start - reach > _MAX_CHARS:
                 break
             if _BEGIN.match(text, start):
                 begun.append(start)

@@ -38,7 +38,7 @@ UNITS = (
     "A  B  C\n-- -- --\n", "-- ", "a b c\n- - -\n1 2 3\n", "C:\\Users\\roy\\", "user=A\\b", "uid=ann,ou=",
     '<id root="1.2.3" ', '<patientRole><id root="1.2" extension="a1"/>', '"resourceType":"Patient","id":"',
     '"reference":"a/', '"from":"ann_b"', "1.2.3.4 a b [1/",
-    "1. Roy J, Lee K, et al. A b of cde. X 2019;1(2):2-3.\n", "References\nRoy J. a 1999\n",
+    "1. Roy J, Lee K, et al. A b of cde. X 2019;1(2):2-3.\n", "References\nRoy J. a 1999\n", "notes\n",
     "Roy, J. (2006). ", "Abstract\nMethods\nResults\net al\nAnn Roy1, Jo Lee2, Acknowledgements\n",
     "Ann Roy et al. ", "XXX ", "A\tB\t",
     "Received: from a.b\n ", "X-A: Ann Roy\n b\n", "Roy (2009) ", "charts of 412 patients ",
