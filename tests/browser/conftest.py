@@ -84,9 +84,9 @@ class Seat:
         return self.page.url.removeprefix(self.url)
 
     def said(self) -> str:
-        """Return what the page says was just done."""
+        """Return what the page says was just done; its script writes the words anew, to be spoken."""
         self.page.wait_for_function(
-            "() => [...document.querySelectorAll('.flash p')].some(p => p.textContent)"
+            "() => document.querySelector('.flash p')?.textContent"
         ) if self.scripted else None
         return self.page.inner_text(".flash p")
 

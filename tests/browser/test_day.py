@@ -351,7 +351,7 @@ def test_near_duplicates_are_decided_once(server: Server, sit: Sit) -> None:
     boxes.nth(0).uncheck()
     excepted = int(boxes.nth(0).get_attribute("value") or 0)
     ann.press("n")
-    assert f"{n_files - 1} files are recorded as not PHI." in page.inner_text(".flash")
+    assert f"{n_files - 1} files are recorded as not PHI." in ann.said()
     decided = standing(server)
     assert excepted not in decided
     assert len(decided) == n_files - 1
