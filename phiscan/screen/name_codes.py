@@ -14,7 +14,7 @@ from phiscan.model import Finding
 from phiscan.screen.rare import Rare
 
 # Digits behind a name that letters follow; with a figure or two alone somebody is numbered or has a footnote.
-_GOES_ON = re.compile(r"\d+[^\W\d_]")
+_GOES_ON = re.compile(r"\d{2,}[^\W\d_]|\d[A-ZÀ-Þ]")  # "J0sé" is misread
 _DIGIT = re.compile(r"\d")
 _SHORT = 2  # letters that are a prefix of a number rather than a name: "LO455"
 _BLACKENED = re.compile(r"(?:[xX]+|[•█■*_]+)(?:[ ,.'-]+(?:[xX]+|[•█■*_]+))*[ ,.]*")
