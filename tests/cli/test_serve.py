@@ -1,5 +1,6 @@
 """``phiscan serve``: where it will listen, and that it then does."""
 
+import contextlib
 import os
 import re
 import signal
@@ -79,11 +80,18 @@ def test_the_command_refuses_before_it_listens(scanned: Path) -> None:
     assert "no such file" in run("serve", "--tls-cert", "none.pem", "--tls-key", "none.key", status=2)
 
 
+def _free_port() -> int:
+    """Return a free port below those that the system hands out: another test may be given one of these."""
+    for port in range(20_000 + os.getpid() % 5_000, 30_000):
+        with socket.socket() as tried, contextlib.suppress(OSError):
+            tried.bind(("127.0.0.1", port))
+            return port
+    raise AssertionError
+
+
 def test_serves_until_it_is_stopped(scanned: Path) -> None:
     """A real server in a process of its own: it says its address, answers, logs no page, and ends."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = _free_port()
     process = subprocess.Popen(
         [sys.executable, "-m", "phiscan", "serve", "--port", str(port)],
         stdout=subprocess.PIPE,
