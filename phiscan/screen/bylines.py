@@ -12,8 +12,8 @@ from collections.abc import Iterator
 import re2
 
 from phiscan.screen.automata import options
+from phiscan.screen.citations import CAPITAL
 
-_CAPITAL = "A-ZÀ-ÖØ-Þ"
 _LINE = r"(?m:^)[ \t#*]{0,6}(?:(?:\d{1,2}|[IVX]{1,4})[.)]?[ \t]{1,4})?"
 _HEADING_END = r"[ \t]{0,4}(?:[:.—–-]|\*\*|\r?\n|\z)"  # noqa: RUF001 (headings end with it)
 # What only articles and their like have. For re2, which tells in one pass how many kinds a text has.
@@ -73,8 +73,8 @@ _ABSTRACT = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _NAME = (
-    rf"(?:[{_CAPITAL}][^\W\d_]*\.?(?:[-'’][{_CAPITAL}]?[^\W\d_]+)?[ ]{{1,2}}){{1,3}}"  # noqa: RUF001 (names are written with it)
-    rf"(?:(?:de|van|von|der|la|le|du)[ ]){{0,2}}[{_CAPITAL}][^\W\d_]+(?:[-'’][{_CAPITAL}]?[^\W\d_]+)*"  # noqa: RUF001
+    rf"(?:[{CAPITAL}][^\W\d_]*\.?(?:[-'’][{CAPITAL}]?[^\W\d_]+)?[ ]{{1,2}}){{1,3}}"  # noqa: RUF001 (names are written with it)
+    rf"(?:(?:de|van|von|der|la|le|du)[ ]){{0,2}}[{CAPITAL}][^\W\d_]+(?:[-'’][{CAPITAL}]?[^\W\d_]+)*"  # noqa: RUF001
 )
 _DEGREES = r"(?:,?[ ](?:[A-Z][A-Za-z]{1,4}|[A-Z]\.(?:[A-Z]\.)+)){0,4}"
 _FIGURE = r"(?:\d{1,2}|[*†‡§¶∗]|[a-f](?![^\W\d_]))"  # noqa: RUF001 (PDF has it for the asterisk)

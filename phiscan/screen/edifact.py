@@ -88,7 +88,7 @@ def _moment(segment: Segment) -> Iterator[Finding]:
 
 def _sender(segment: Segment, number: int) -> Iterator[Finding]:
     name = segment.get(number)
-    if any(map(str.isdecimal, name)):
+    if _holds_digit(name):
         yield from _number(EntityType.OTHER_ID, segment, number, least=_MIN_CONTROL)
     elif sum(map(str.isalpha, name)) > _MIN_LETTERS:
         yield from _found(EntityType.ORGANIZATION, segment, number)
@@ -152,7 +152,7 @@ def _place(segment: Segment, number: int) -> Iterator[Finding]:
     value = segment.get(number)
     if _POSTAL.fullmatch(value):
         yield from _found(EntityType.POSTAL_CODE, segment, number)
-    elif sum(map(str.isalpha, value)) >= _MIN_LETTERS and not any(map(str.isdecimal, value)):
+    elif sum(map(str.isalpha, value)) >= _MIN_LETTERS and not _holds_digit(value):
         yield from _found(EntityType.LOCATION, segment, number)
 
 

@@ -7,10 +7,10 @@ of a mail's header that say which way it went. Its senders, recipients, subject 
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 
 from phiscan.model import Finding
+from phiscan.screen.overlap import is_taken
 from phiscan.screen.rare import Rare
 
 # Digits behind a name that letters follow; with a figure or two alone somebody is numbered or has a footnote.
@@ -26,7 +26,7 @@ _LETTER_REACH = 4
 _COUNTED = re.compile(r"\d[ ]\Z")
 _UNIT = re.compile(r"(?:yrs?|hrs?|mins?|wks?|mos?|mg|mcg|ml|kgs?|lbs?|cm|mm|tabs?|caps?|ans|sem)\.?")
 # One of the answers of a question: "A. Doppler  B. none  C. 5 mg", of which one begins as no name does.
-_ANSWER = re.compile(r"([A-H])[.)][ ]")
+_ANSWER = re.compile(r"[A-H][.)][ ]")
 _ANSWERS = re.compile(r"(?:^|[ \t|]{2}|[ \t]{1,2}\n[ \t]*)([A-H])[.)][ ]{1,3}(\S)", re.MULTILINE)
 _ANSWERS_REACH = 300
 _MIN_ANSWERS = 3
@@ -49,13 +49,9 @@ _WAY = Rare(
 def without_codes_of_machines(text: str, findings: Iterable[Finding]) -> Iterator[Finding]:
     """Yield the names among ``findings`` that a machine did not write."""
     ways = [match.span() for match in _WAY.finditer(text)]
-    starts = [start for start, _ in ways]
     for finding in findings:
         start, end = finding.span.start, finding.span.end
-        way = bisect_right(starts, start) - 1
-        if way >= 0 and start < ways[way][1]:
-            continue
-        if not is_of_code(text, start, end):
+        if not (is_taken(start, start + 1, ways) or is_of_code(text, start, end)):
             yield finding
 
 

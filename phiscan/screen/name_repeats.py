@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import re
-import sys
-from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from phiscan.model import EntityType, Finding, PiiBit
 from phiscan.screen.gazetteer import Gazetteer, Word
 from phiscan.screen.name_tokens import FIRST_ONLY, FULL_NAME, LAST_ONLY, Token, is_term, name_finding
-from phiscan.screen.overlap import is_taken
+from phiscan.screen.overlap import is_taken, is_within
 
 TRUSTED_SCORE = 0.6
 _MIN_LENGTH = 3
@@ -53,7 +51,11 @@ def repeats(
         key = token.word.casefold()
         owned = _POSSESSIVE.search(key) if key not in known else None
         entry = known.get(key[: owned.start()] if owned else key)
-        if entry is None or _is_within(token, whole) or _is_term(text, tokens, index, gazetteer):
+        if (
+            entry is None
+            or is_within(token.start, token.end, whole)
+            or _is_term(text, tokens, index, gazetteer)
+        ):
             continue
         health, bits = entry
         yield name_finding(
@@ -117,12 +119,6 @@ def _whole(text: str, found: Sequence[Finding], taken: Sequence[tuple[int, int]]
                 start, end, health=like.entity_type is EntityType.HEALTH_PROFESSIONAL, bits=like.bits,
                 source="names.repeat", score=0.65, reason=("label", "repeats a name of this document"),
             )  # fmt: skip
-
-
-def _is_within(token: Token, spans: Sequence[tuple[int, int]]) -> bool:
-    """Tell whether one of the sorted ``spans`` holds a token."""
-    place = bisect_right(spans, (token.start, sys.maxsize)) - 1
-    return place >= 0 and token.end <= spans[place][1]
 
 
 def _words(name: str) -> list[str]:

@@ -29,6 +29,12 @@ def is_taken(start: int, end: int, spans: Sequence[tuple[int, int]]) -> bool:
     return place >= 0 and spans[place][1] > start
 
 
+def is_within(start: int, end: int, spans: Sequence[tuple[int, int]]) -> bool:
+    """Tell whether one of the sorted ``spans``, which do not overlap, has all of ``[start, end)``."""
+    place = bisect_right(spans, (start, sys.maxsize)) - 1
+    return place >= 0 and end <= spans[place][1]
+
+
 def resolve(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """Return findings that do not overlap, in text order.
 

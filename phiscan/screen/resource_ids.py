@@ -23,15 +23,16 @@ _PATIENT = re.compile(
     r"<(?:\w{1,20}:)?patientRole\b[^<>]{0,200}>(?:\s{0,40}<(?:\w{1,20}:)?id\b[^<>]{0,400}>){0,12}\s{0,40}\Z"
 )
 _BEFORE = 4_000  # characters from the patient's role to the last of its numbers
+_TYPES = (
+    "Patient|Practitioner|RelatedPerson|Encounter|Person|Appointment|Coverage|Observation|Condition|DiagnosticReport"
+    "|ServiceRequest|MedicationRequest|Specimen|Device|DocumentReference|Claim|EpisodeOfCare|Procedure|Immunization"
+    "|AllergyIntolerance|CarePlan"
+)
 _REFERENCE = re.compile(
-    r"\"(?:reference|fullUrl)\"\s?:\s?\"[^\"\s]{0,200}?(?:Patient|Practitioner(?:Role)?|RelatedPerson|Encounter|Person"
-    r"|Appointment|Coverage|Observation|Condition|DiagnosticReport|ServiceRequest|MedicationRequest|Specimen|Device"
-    r"|DocumentReference|Claim|EpisodeOfCare|Procedure|Immunization|AllergyIntolerance|CarePlan)/(?P<number>[\w.-]{1,64})\""
+    rf"\"(?:reference|fullUrl)\"\s?:\s?\"[^\"\s]{{0,200}}?(?:{_TYPES}|PractitionerRole)/(?P<number>[\w.-]{{1,64}})\""
 )
 _RESOURCE = re.compile(
-    r"\"resourceType\"\s?:\s?\"(?:Patient|Practitioner|RelatedPerson|Encounter|Person|Appointment|Coverage|Observation"
-    r"|Condition|DiagnosticReport|ServiceRequest|MedicationRequest|Specimen|Device|DocumentReference|Claim|Bundle"
-    r"|EpisodeOfCare|Procedure|Immunization|AllergyIntolerance|CarePlan)\"\s{0,3},\s{0,40}\"id\"\s?:\s?\"(?P<number>[\w.-]{1,64})\""
+    rf"\"resourceType\"\s?:\s?\"(?:{_TYPES}|Bundle)\"\s{{0,3}},\s{{0,40}}\"id\"\s?:\s?\"(?P<number>[\w.-]{{1,64}})\""
 )
 _MIN_CHARS = 3
 _OIDS: Mapping[str, EntityType] = MappingProxyType({

@@ -9,14 +9,13 @@ no characteristic and counts for nobody at risk. Only forms in which patients ar
 from __future__ import annotations
 
 import re
-import sys
-from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 
 from phiscan.model import Document, EntityType, Finding
 from phiscan.screen.bylines import authors
 from phiscan.screen.citations import cited
 from phiscan.screen.gazetteer import fold
+from phiscan.screen.overlap import is_within
 from phiscan.screen.professionals import mark_professionals
 from phiscan.screen.staff_tables import staff_tables
 
@@ -126,7 +125,7 @@ def mark_roles(document: Document, findings: Iterable[Finding]) -> tuple[Finding
                 found[index] = finding.set_aside("role", REASON)
             elif _MADE_UP.match(text, finding.span.end):
                 found[index] = finding.set_aside("role", MADE_UP)
-        elif finding.entity_type in _CONTACT and _lies_in(finding, writers):
+        elif finding.entity_type in _CONTACT and is_within(finding.span.start, finding.span.end, writers):
             found[index] = finding.set_aside("role", REASON)
     working = (one for one in found if has_role(one) or one.entity_type is EntityType.HEALTH_PROFESSIONAL)
     known = {word for finding in working for word in _words(text, finding)}
@@ -164,7 +163,7 @@ def _words(text: str, finding: Finding) -> list[str]:
 def _is_role(text: str, finding: Finding, before: Finding | None, places: Sequence[tuple[int, int]]) -> bool:
     start, end = finding.span.start, finding.span.end
     name = finding.span.of(text)
-    if _lies_in(finding, places) or _DEGREE_INSIDE.search(name):
+    if is_within(start, end, places) or _DEGREE_INSIDE.search(name):
         return True
     after = text[end : end + _AFTER_CHARS]
     if _EXTENSION.match(after) or _JOB_BEHIND.match(after) or _DEPARTMENT.match(after):
@@ -192,12 +191,6 @@ def _merged(places: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
         else:
             merged.append((start, end))
     return merged
-
-
-def _lies_in(finding: Finding, places: Sequence[tuple[int, int]]) -> bool:
-    """Tell whether a finding lies within one of the sorted places, which do not overlap."""
-    index = bisect_right(places, (finding.span.start, sys.maxsize)) - 1
-    return index >= 0 and finding.span.end <= places[index][1]
 
 
 def _line(text: str, start: int, end: int) -> str:

@@ -38,9 +38,8 @@ _NO_COLUMNS = frozenset({
     "primary", "unique", "key", "index", "constraint", "check", "foreign", "fulltext", "exclude",
 })  # fmt: skip
 _MAX_CREATE = 12_000
-_MAX_GROWTH = (
-    4  # times as many characters as a text has: a dump may be a statement a row, with heads for each
-)
+# Times as many characters of heads as a text has: a dump may be a statement a row, with heads for each.
+_MAX_GROWTH = 4
 _COPY = re.compile(
     rf"^COPY {_TABLE} \((?P<heads>[^()]{{1,6000}})\) FROM stdin[^\n;]{{0,80}};\r?\n",
     re.MULTILINE | re.IGNORECASE,
