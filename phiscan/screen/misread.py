@@ -19,7 +19,7 @@ from phiscan.model import Document, Finding, Reason, Span
 from phiscan.screen.misread_batch import Batch, batches
 from phiscan.screen.misread_line import Line
 from phiscan.screen.misread_numbers import as_digits, run_together, without_loose_spaces
-from phiscan.screen.misread_places import places_of
+from phiscan.screen.misread_places import Places
 from phiscan.screen.misread_words import Vocabulary
 from phiscan.screen.organizations import OrganizationRecognizer
 from phiscan.screen.patterns import PatternRecognizer
@@ -41,10 +41,15 @@ class MisreadRecognizer:
         """The words that a scanner may have misread."""
         return Vocabulary(self._patterns.contexts)
 
+    @cached_property
+    def places(self) -> Places:
+        """What tells where a text seems to be misread."""
+        return Places(self.vocabulary.misread_labels(), self.vocabulary.misread_short())
+
     def recognize(self, document: Document) -> Iterator[Finding]:
         """Yield findings (they may overlap each other and those of the rules); spans are half-open."""
         text = document.text
-        places = places_of(text)
+        places = self.places.of(text)
         if not places:
             return
         seen: set[tuple[str, str, int, int]] = set()

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Protocol
 
-from phiscan.model import Finding, Span
+from phiscan.model import EntityType, Finding, Span
 from phiscan.screen.misread_line import Line
-from phiscan.screen.misread_places import heads_of, line_before, lines_with
+from phiscan.screen.misread_places import heads_of, is_head, line_before, lines_with
 from phiscan.screen.scanner import WITHOUT_DIGITS
 
 BATCH_CHARS = 1 << 16  # of lines that are looked at in one go
 MAX_CONTEXT = 8  # times a text, of lines that are repeated ahead of others; beyond, others stand without
+UNIT_CHARS = 10  # how far behind an age its misread unit may stand
 LABEL_CHARS = 80  # how far before a value its misread label may begin
 _TABLE = re.compile(r"\|[^|\n]*\|")
 
@@ -30,8 +32,8 @@ class Read(Protocol):
 def batches(text: str, places: Sequence[int], read: Read, readings: Sequence[str]) -> Iterator[Batch]:
     """Yield the lines that are read otherwise than they stand, in each of their readings.
 
-    Each stretch of them has the line before it and the first lines of its block ahead of it, as long as these
-    are not far more than the text itself.
+    So are the rows below the head of a table that was misread. Each stretch of them has the line before it
+    and the first lines of its block ahead of it, as long as these are not far more than the text itself.
     """
     room = MAX_CONTEXT * len(text) * len(readings)
     bars = _TABLE.search(text) is None  # between cells, a bar is no letter
@@ -39,12 +41,11 @@ def batches(text: str, places: Sequence[int], read: Read, readings: Sequence[str
     before: tuple[tuple[int, int], tuple[Line, ...]] | None = None
     heads: tuple[tuple[int, int], ...] = ()
     heads_read: list[tuple[Line, ...]] = []
-    for block, start, end in lines_with(text, places):
-        lines = read(Line.of(text, start, end), bars=bars)
+    for block, start, end, lines, is_headed in _lines_read(text, places, partial(read, bars=bars)):
         previous = line_before(text, start, block)
         for index, batch in enumerate(open_):
             line = lines[index]
-            if not line.is_changed or (index and line.text == lines[index - 1].text):
+            if not (line.is_changed or is_headed) or (index and line.text == lines[index - 1].text):
                 continue
             if not batch.goes_on(start):
                 begun = batch.n_chars
@@ -59,13 +60,25 @@ def batches(text: str, places: Sequence[int], read: Read, readings: Sequence[str
                         before = (previous, read(Line.of(text, *previous), bars=bars))
                     batch.add(before[1][index], is_context=True)
                 room -= batch.n_chars - begun
-            batch.add(line, is_context=False)
+            batch.add(line, is_context=False, is_headed=is_headed)
         before = ((start, end), lines)
         for index, batch in enumerate(open_):
             if batch.n_chars > BATCH_CHARS:
                 yield batch
                 open_[index] = Batch(batch.reading)
     yield from (batch for batch in open_ if batch.n_chars)
+
+
+def _lines_read(
+    text: str, places: Sequence[int], read: Callable[[Line], tuple[Line, ...]]
+) -> Iterator[tuple[int, int, int, tuple[Line, ...], bool]]:
+    """Yield the lines to be looked at, read, and whether they stand below a misread head or are one."""
+    headed = -1  # the block whose columns have such a head
+    for block, start, end in lines_with(text, places):
+        lines = read(Line.of(text, start, end))
+        if lines[0].is_changed and is_head(text, start, end):
+            headed = block
+        yield block, start, end, lines, headed == block
 
 
 @dataclass(slots=True, repr=False)
@@ -77,6 +90,7 @@ class Batch:
     _lines: list[Line] = field(default_factory=list)
     _begins: list[int] = field(default_factory=list)
     _is_context: list[bool] = field(default_factory=list)
+    _is_headed: list[bool] = field(default_factory=list)
     _context: list[int] = field(default_factory=list)  # of each line, the last line up to it that is context
     _parts: list[str] = field(default_factory=list)
 
@@ -91,13 +105,14 @@ class Batch:
         for head in heads:
             self.add(head, is_context=True)
 
-    def add(self, line: Line, *, is_context: bool) -> None:
-        """Add a line; in one of context alone nothing is found."""
+    def add(self, line: Line, *, is_context: bool, is_headed: bool = False) -> None:
+        """Add a line; in one of context alone nothing is found. ``is_headed``: below a misread head."""
         if not line.text:
             return
         self._lines.append(line)
         self._begins.append(self.n_chars)
         self._is_context.append(is_context)
+        self._is_headed.append(is_headed)
         last = self._context[-1] if self._context else -1
         self._context.append(len(self._lines) - 1 if is_context else last)
         self._parts += (line.text, "\n")
@@ -119,7 +134,8 @@ class Batch:
         if end and tail.text[end] in ".," and tail.starts[end] > tail.ends[end - 1]:
             end -= 1  # a stop that stood apart ends the sentence
         span = (self._lines[first].starts[start], tail.ends[end])
-        misread = self._touches(finding.span.start, finding.span.end) or self._is_labelled(finding)
+        around = UNIT_CHARS if finding.entity_type is EntityType.AGE_OVER_89 else 0  # 97 ons, 9l-year-o1d
+        misread = self._touches(finding.span.start, finding.span.end + around) or self._is_labelled(finding)
         return Span(*span) if misread and span[0] < span[1] else None
 
     def _is_labelled(self, finding: Finding) -> bool:
@@ -135,7 +151,10 @@ class Batch:
             return True
         if "header" not in kinds:
             return False
-        number = self._context[self._at(start)[0]]
+        number = self._at(start)[0]
+        if self._is_headed[number]:
+            return True
+        number = self._context[number]
         while number >= 0 and self._is_context[number]:
             if self._lines[number].is_changed:
                 return True

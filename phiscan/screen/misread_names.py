@@ -15,7 +15,6 @@ from phiscan.screen.misread import SCORE_FACTOR, MisreadRecognizer
 from phiscan.screen.misread_batch import batches
 from phiscan.screen.misread_line import Line
 from phiscan.screen.misread_numbers import narrowed
-from phiscan.screen.misread_places import places_of
 from phiscan.screen.names import NameRecognizer
 
 _NAMES: Final = frozenset({EntityType.PERSON, EntityType.HEALTH_PROFESSIONAL})
@@ -30,7 +29,7 @@ class MisreadNameRecognizer:
 
     def recognize(self, document: Document) -> Iterator[Finding]:
         """Yield findings of people (they may overlap those of the text as it stands); spans are half-open."""
-        places = places_of(document.text)
+        places = self._misread.places.of(document.text)
         for batch in batches(document.text, places, self._read, ("names",)) if places else ():
             for finding in self._names.recognize(Document(batch.text(), (), "")):
                 span = batch.origin(finding) if finding.entity_type in _NAMES else None

@@ -12,9 +12,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
+from phiscan.screen.misread_figures import figures_meant
 from phiscan.screen.misread_line import Edit, Line
 
-_AS_DIGIT = str.maketrans("OQolI|!iSBZ", "00011111582")
+_AS_DIGIT = str.maketrans("OQolI|!iSBZbgq", "00011111582699")
 _DIGIT_OR = r"[0-9OQolI|]"
 _MONTH = r"(?:jan|f[eé]v|feb|mar|a[pv]r|ma[iy]|jui?n|jui?l|a[uo][gûu]|sep|oct|nov|d[eé]c)"
 _TOKEN = re.compile(r"(?:[^\W_]|(?<=[^\W_])[|!](?=[^\W_]))++")
@@ -51,7 +52,7 @@ _POSTAL = re.compile(
     r"(?<![^\W_])[ABCEGHJ-NPRSTVXY](?P<a>[0-9OQIl|SBZ])[ABCEGHJ-NPRSTV-Z][ -]?"
     r"(?P<b>[0-9OQIl|SBZ])[ABCEGHJ-NPRSTV-Z](?P<c>[0-9OQIl|SBZ])(?![^\W_])"
 )
-_VIN = re.compile(r"(?<![^\W_])(?=[A-Z]{0,16}\d)[A-Z0-9l|]{17}(?![^\W_])")
+_VIN = re.compile(r"(?<![^\W_])(?=[A-Z]{0,16}\d)[A-Z0-9l|bgq]{17}(?![^\W_])")
 _VIN_DIGITS = 5
 _SLASHED = re.compile(r"(?<![^\W_/])\d\d(?P<bar>1)\d\d(?=[/1]\d{2}(?:\d\d)?(?![^\W_]))")
 # Two spaces for one; three only in "Chicago   IL   60641", since columns have them; one before a stop.
@@ -77,6 +78,7 @@ class _Token:
 
 def as_digits(line: Line, *, bars: bool) -> Line:
     """Return a line in which letters that stand for digits are digits; no character is added or lost."""
+    line = line.edited(figures_meant(line.text))
     text = line.text
     edits: dict[int, Edit] = {}
     for run in _runs(text, bars=bars):
@@ -190,7 +192,7 @@ def _in_codes(text: str) -> Iterator[Edit]:
             found += _digits_at(text, places)
     for match in _VIN.finditer(text):
         if sum(c.isdecimal() for c in match[0]) >= _VIN_DIGITS:
-            found += _digits_at(text, [place for place in range(*match.span()) if text[place] in "OIQl|"])
+            found += _digits_at(text, [place for place in range(*match.span()) if text[place] in "OIQl|bgq"])
     return iter(sorted(found, key=lambda edit: edit.start))
 
 

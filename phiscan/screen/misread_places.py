@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 
-import re2
-
+from phiscan.screen.automata import automaton
+from phiscan.screen.misread_figures import SIGNS
+from phiscan.screen.misread_letters import WORD_SIGNS
 from phiscan.screen.offsets import spans_of
+from phiscan.screen.phrases import any_of
 
 MAX_LINE_CHARS = 4000  # longer ones are cut at a space
 MIN_PLACES = 3
 PLACE_CHARS = 600  # a text with a misread place in so many characters was scanned: all its lines are read
+_DELIMITERS = ",;|\t"
+_MIN_DELIMITERS = 2  # of the head of a table
+_NUMBER = re.compile(r"\d{3}")
 _N_HEADS = 2  # lines at the start of a block: a title, the head of a table
 
 # Where a scanner misread something, as far as that can be seen without looking closer. Whole tokens only: in
@@ -31,19 +37,34 @@ _SIGNS = (
     r"\b[A-Z]?[a-z]{1,12}[01]{1,2}[a-z]{0,8}[g-z][a-z]{0,8}\b",
     r"\bTe1\b|\bF4x\b|\b[A-Z]{2,12}[0l][A-Z]{1,12}\b|\bD0B\b|\b0[A-Z]{3,12}\b",
     r"\b[A-Z]?[a-z]{1,6}\|[a-z]{1,6} [0-9OlI]",
+    r"\b[A-Y][SBZ][A-Z] ?[0-9][A-Z][0-9]\b|\b[A-Y][0-9][A-Z] ?(?:[SBZ][A-Z][0-9]|[0-9][A-Z][SBZ])\b",
+    r"\b[A-Z]{1,2}[0-9]{2,}[SBZ][0-9]{2,}\b",
+    r"[0-9]{2}T(?:[OolIZSBb][0-9OlIZSB]|[0-9][OolIZSBb])[:0-9]",
+    r"\b[A-Z]{2}[ ,|;]{1,2}[85][0-9][A-Z] ?[0-9][A-Z][0-9]\b",
+    r"\b[A-Z]{2}[ ,|;]{1,2}[A-Y][0-9](?:[0258] ?[0-9][A-Z]|[A-Z] ?[0-9][258])[0-9]\b",
 )
-_PLACES = re2.compile("|".join(_SIGNS).encode())
 
 
-def places_of(text: str) -> list[int]:
-    """Return where something seems to be misread, in code points."""
-    return [start for start, _ in spans_of(_PLACES, text)]
+class Places:
+    """Where a text seems to be misread: by its signs, or by labels that are no words; built once."""
+
+    def __init__(self, misread_labels: Iterable[str], misread_short: Iterable[str]) -> None:
+        """Take labels with one letter misread; those of two or three letters count before a number alone."""
+        short = any_of(misread_short)
+        number = rf"\b{short}[.:# ]{{1,4}}(?:no|#)?[.: ]{{0,2}}[A-Z]{{0,4}}[ -]?[0-9OlI][0-9]"
+        head = rf"[,;|\t_]{short}[,;|\t_]"
+        labels = rf"(?:\b|_){any_of(misread_labels)}(?:\b|_)"
+        self._signs = automaton("|".join((*_SIGNS, *SIGNS, *WORD_SIGNS, number, head, labels)))
+
+    def of(self, text: str) -> list[int]:
+        """Return where something seems to be misread, in code points and in order."""
+        return [start for start, _ in spans_of(self._signs, text)]
 
 
 def lines_with(text: str, places: Sequence[int]) -> Iterator[tuple[int, int, int]]:
     """Yield the lines to be read: the start of their block, and their own start and end.
 
-    All lines where the text has many misread places, else those with one.
+    All lines where the text has many misread places, else those with one and the rows below a head with one.
     """
     block = done = searched = 0
     if len(places) >= MIN_PLACES and len(places) * PLACE_CHARS >= len(text):
@@ -67,6 +88,17 @@ def lines_with(text: str, places: Sequence[int]) -> Iterator[tuple[int, int, int
         end = _line_end(text, start)
         yield block, start, max(end, place + 1)
         done = max(end, place + 1)
+        if is_head(text, start, end):
+            while done < len(text) and text[done] == "\n" and text[done + 1 : done + 2] not in {"", "\n"}:
+                start, done = done + 1, _line_end(text, done + 1)
+                yield block, start, done
+
+
+def is_head(text: str, start: int, end: int) -> bool:
+    """Tell whether a line may be the head of a table: some cells, and no number in them."""
+    if max(text.count(delimiter, start, end) for delimiter in _DELIMITERS) < _MIN_DELIMITERS:
+        return False
+    return _NUMBER.search(text, start, end) is None
 
 
 def _line_end(text: str, start: int) -> int:

@@ -30,6 +30,7 @@ _FORM = re.compile(
     r"9{6,12}|9{3}[ -]?9{3}(?:[ -]?9{3,4})?|A{1,4}[- ]?9{5,10}|9{2,6}-9{4,7}|A{1,3}-99-9{3,6}|99-99-99"
 )
 _SHAPES = str.maketrans("0123456789", "9" * 10) | dict.fromkeys(range(ord("A"), ord("Z") + 1), "A")
+_MISREAD = {"9": "OQDolI|SZBGbgq", "A": "0158"}
 _PHONE = re.compile(r"[2-9]\d{2}[2-9]\d{6}")
 # Columns of goods, of places and of sums.
 _OF_THINGS = re.compile(
@@ -72,26 +73,37 @@ def _column(text: str, cells: Sequence[_Cell], taken: Sequence[tuple[int, int]])
     values = [text[low:high] for low, high in filled]
     if len(set(values)) < MIN_DIFFERENT or len(filled) < MIN_ROWS:
         return
-    form, n_alike = Counter(value.translate(_SHAPES) for value in values).most_common(1)[0]
-    if n_alike < MIN_SHARE * len(filled) or not _FORM.fullmatch(form):
+    form, n_same = Counter(value.translate(_SHAPES) for value in values).most_common(1)[0]
+    if 2 * n_same < len(filled) or not _FORM.fullmatch(form):
+        return
+    n_alike = n_same if n_same == len(filled) else sum(_is_of(form, value) for value in values)
+    if n_alike < MIN_SHARE * len(filled):
         return
     if all(value.endswith("000") for value in values) or _are_days(values):
         return
     for (low, high), value in zip(filled, values, strict=True):
         if is_taken(low, high, taken):
             continue  # another finding has it
-        kind = _kind(value)
+        kind = _kind(value, form)
         yield Finding(
             Span(low, high), kind, SOURCE, SCORE, bits_of(kind), (Reason("column", "beside people", SCORE),)
         )
+
+
+def _is_of(form: str, value: str) -> bool:
+    """Tell whether a cell has a form, with figures that a scanner took for letters or letters for figures."""
+    return len(value) == len(form) and all(
+        sign == shape or char in _MISREAD.get(shape, "")
+        for char, sign, shape in zip(value, value.translate(_SHAPES), form, strict=True)
+    )
 
 
 def _are_days(values: Sequence[str]) -> bool:
     return all(len(value) == _DAY_DIGITS and value.isdecimal() and is_day(value) for value in values)
 
 
-def _kind(value: str) -> EntityType:
-    if any(c.isalpha() for c in value):
+def _kind(value: str, form: str) -> EntityType:
+    if any(c.isalpha() for c in value) and "A" in form:
         return EntityType.OTHER_ID
     if _PHONE.fullmatch(value):
         return EntityType.PHONE
