@@ -10,12 +10,12 @@ or stands behind a label that was.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import accumulate, chain
 
-from phiscan.model import Document, Finding, Reason, Span
+from phiscan.model import Document, EntityType, Finding, Reason, Span
 from phiscan.screen.misread_batch import Batch, batches
 from phiscan.screen.misread_line import Line
 from phiscan.screen.misread_numbers import as_digits, run_together, without_loose_spaces
@@ -35,21 +35,31 @@ class MisreadRecognizer:
     def __init__(self, patterns: PatternRecognizer, organizations: OrganizationRecognizer) -> None:
         self._patterns = patterns
         self._organizations = organizations
+        self._asked: tuple[tuple[int, int], Sequence[int]] = (
+            (0, 0),
+            (),
+        )  # the text last asked about, by its hash
 
     @cached_property
     def vocabulary(self) -> Vocabulary:
         """The words that a scanner may have misread."""
         return Vocabulary(self._patterns.contexts)
 
+    def places_of(self, text: str) -> Sequence[int]:
+        """Return where a text seems to be misread, in code points; names are looked for in the same ones."""
+        key = (len(text), hash(text))
+        if self._asked[0] != key:
+            self._asked = (key, self._places.of(text))
+        return self._asked[1]
+
     @cached_property
-    def places(self) -> Places:
-        """What tells where a text seems to be misread."""
+    def _places(self) -> Places:
         return Places(self.vocabulary.misread_labels(), self.vocabulary.misread_short())
 
     def recognize(self, document: Document) -> Iterator[Finding]:
         """Yield findings (they may overlap each other and those of the rules); spans are half-open."""
         text = document.text
-        places = self.places.of(text)
+        places = self.places_of(text)
         if not places:
             return
         seen: set[tuple[str, str, int, int]] = set()
@@ -77,15 +87,18 @@ class MisreadRecognizer:
 
 
 def without_parts(findings: Iterable[Finding]) -> list[Finding]:
-    """Leave out what is only the part of a misread value that the same rule could read as it stands.
+    """Leave out what is only the part of a misread value, and addresses that are misread days.
 
-    "Dec 9" of "Dec 9 2O2O" is surer than the whole, but the whole is what stands there.
+    "Dec 9" of "Dec 9 2O2O" is surer than the whole to the same rule, but the whole is what stands there. A
+    number before a word with a capital looks like an address: "14 Novembcr 2023".
     """
     found = list(findings)
     wholes: dict[str, list[Span]] = {}
     for finding in found:
         if _is_misread(finding):
             wholes.setdefault(finding.source, []).append(finding.span)
+            if finding.entity_type in _DAYS:
+                wholes.setdefault(_OF_DAYS, []).append(finding.span)
     if not wholes:
         return found
     starts = {}
@@ -95,13 +108,23 @@ def without_parts(findings: Iterable[Finding]) -> list[Finding]:
         starts[source] = [span.start for span in spans]
         reaches[source] = list(accumulate((span.end for span in spans), max))
 
-    def is_part(finding: Finding) -> bool:
-        if finding.source not in wholes or _is_misread(finding):
+    def lies_in(key: str, span: Span) -> bool:
+        if key not in wholes:
             return False
-        last = bisect_right(starts[finding.source], finding.span.start) - 1
-        return last >= 0 and reaches[finding.source][last] >= finding.span.end
+        last = bisect_right(starts[key], span.start) - 1
+        return last >= 0 and reaches[key][last] >= span.end
+
+    def is_part(finding: Finding) -> bool:
+        if _is_misread(finding):
+            return False
+        is_address = finding.entity_type is EntityType.STREET_ADDRESS
+        return lies_in(finding.source, finding.span) or (is_address and lies_in(_OF_DAYS, finding.span))
 
     return [finding for finding in found if not is_part(finding)]
+
+
+_DAYS = frozenset({EntityType.DATE, EntityType.DATE_OF_BIRTH})
+_OF_DAYS = "days"
 
 
 def _is_misread(finding: Finding) -> bool:

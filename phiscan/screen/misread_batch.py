@@ -11,13 +11,12 @@ from typing import Protocol
 
 from phiscan.model import EntityType, Finding, Span
 from phiscan.screen.misread_line import Line
-from phiscan.screen.misread_places import heads_of, is_head, line_before, lines_with
+from phiscan.screen.misread_places import LABEL_CHARS, heads_of, is_head, line_before, lines_with
 from phiscan.screen.scanner import WITHOUT_DIGITS
 
 BATCH_CHARS = 1 << 16  # of lines that are looked at in one go
 MAX_CONTEXT = 8  # times a text, of lines that are repeated ahead of others; beyond, others stand without
 UNIT_CHARS = 10  # how far behind an age its misread unit may stand
-LABEL_CHARS = 80  # how far before a value its misread label may begin
 _TABLE = re.compile(r"\|[^|\n]*\|")
 
 
@@ -41,11 +40,11 @@ def batches(text: str, places: Sequence[int], read: Read, readings: Sequence[str
     before: tuple[tuple[int, int], tuple[Line, ...]] | None = None
     heads: tuple[tuple[int, int], ...] = ()
     heads_read: list[tuple[Line, ...]] = []
-    for block, start, end, lines, is_headed in _lines_read(text, places, partial(read, bars=bars)):
+    for block, start, end, lines, is_below in _lines_read(text, places, partial(read, bars=bars)):
         previous = line_before(text, start, block)
         for index, batch in enumerate(open_):
             line = lines[index]
-            if not (line.is_changed or is_headed) or (index and line.text == lines[index - 1].text):
+            if not (line.is_changed or is_below) or (index and line.text == lines[index - 1].text):
                 continue
             if not batch.goes_on(start):
                 begun = batch.n_chars
@@ -60,7 +59,7 @@ def batches(text: str, places: Sequence[int], read: Read, readings: Sequence[str
                         before = (previous, read(Line.of(text, *previous), bars=bars))
                     batch.add(before[1][index], is_context=True)
                 room -= batch.n_chars - begun
-            batch.add(line, is_context=False, is_headed=is_headed)
+            batch.add(line, is_context=False, is_below=is_below)
         before = ((start, end), lines)
         for index, batch in enumerate(open_):
             if batch.n_chars > BATCH_CHARS:
@@ -72,13 +71,15 @@ def batches(text: str, places: Sequence[int], read: Read, readings: Sequence[str
 def _lines_read(
     text: str, places: Sequence[int], read: Callable[[Line], tuple[Line, ...]]
 ) -> Iterator[tuple[int, int, int, tuple[Line, ...], bool]]:
-    """Yield the lines to be looked at, read, and whether they stand below a misread head or are one."""
+    """Yield the lines to be looked at, read, and whether they stand below a misread head or label."""
     headed = -1  # the block whose columns have such a head
+    labelled = -1  # where the line below a misread label begins
     for block, start, end in lines_with(text, places):
         lines = read(Line.of(text, start, end))
         if lines[0].is_changed and is_head(text, start, end):
             headed = block
-        yield block, start, end, lines, headed == block
+        yield block, start, end, lines, headed == block or labelled == start
+        labelled = end + 1 if 1 in lines[0].changed[-LABEL_CHARS:] else -1
 
 
 @dataclass(slots=True, repr=False)
@@ -90,7 +91,7 @@ class Batch:
     _lines: list[Line] = field(default_factory=list)
     _begins: list[int] = field(default_factory=list)
     _is_context: list[bool] = field(default_factory=list)
-    _is_headed: list[bool] = field(default_factory=list)
+    _is_below: list[bool] = field(default_factory=list)
     _context: list[int] = field(default_factory=list)  # of each line, the last line up to it that is context
     _parts: list[str] = field(default_factory=list)
 
@@ -105,14 +106,14 @@ class Batch:
         for head in heads:
             self.add(head, is_context=True)
 
-    def add(self, line: Line, *, is_context: bool, is_headed: bool = False) -> None:
-        """Add a line; in one of context alone nothing is found. ``is_headed``: below a misread head."""
+    def add(self, line: Line, *, is_context: bool, is_below: bool = False) -> None:
+        """Add a line; in one of context alone nothing is found. ``is_below``: below a misread head."""
         if not line.text:
             return
         self._lines.append(line)
         self._begins.append(self.n_chars)
         self._is_context.append(is_context)
-        self._is_headed.append(is_headed)
+        self._is_below.append(is_below)
         last = self._context[-1] if self._context else -1
         self._context.append(len(self._lines) - 1 if is_context else last)
         self._parts += (line.text, "\n")
@@ -152,7 +153,7 @@ class Batch:
         if "header" not in kinds:
             return False
         number = self._at(start)[0]
-        if self._is_headed[number]:
+        if self._is_below[number]:
             return True
         number = self._context[number]
         while number >= 0 and self._is_context[number]:

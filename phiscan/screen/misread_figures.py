@@ -12,9 +12,9 @@ from itertools import pairwise
 
 from phiscan.screen.misread_line import Edit
 
-_AS_FIGURE = str.maketrans("OQDoUlI|!iZzSsGbBgq", "0000011111225566899")
-_F = "[0-9OQDolI|!iZSGbBgq]"
-_COMMON = frozenset("OQolI|!i")  # which other readers take for figures
+_AS_FIGURE = str.maketrans("OQDoUlIiZzSsGbBgq", "00000111225566899")
+_F = "[0-9OQDolIiZSGbBgq]"
+_COMMON = frozenset("OQolIi")  # which other readers take for figures
 _MONTH = (
     r"(?i:jan(?:uary|v(?:ier)?)?|f[eé]v(?:rier|r)?|feb(?:ruary)?|mar(?:ch|s)?|apr(?:il)?|avr(?:il)?|may|mai|june?|juin|"
     r"july?|juil(?:let)?|aug(?:ust)?|ao[uû]t|sep(?:t(?:embre|ember)?)?|o[ck]t(?:ober|obre)?|nov(?:ember|embre)?|"
@@ -22,7 +22,7 @@ _MONTH = (
 )
 _GROUPED = re.compile(rf"{_F}++")
 _JOINT = re.compile(r" ?[-/.] ?| ?\)[ ]?[-.]? ?| ?\([ ]?| ")
-_TOKEN = re.compile(r"(?:[^\W_]|(?<=[^\W_])[|!](?=[^\W_]))++")
+_TOKEN = re.compile(r"[^\W_]++")
 _SINGLE = re.compile(r"(?<![^\W_])[0-9OolISBZ](?: (?:[-.] )?[0-9OolISBZ]){6,40}(?![^\W_])")
 _GROUPS_CHARS = 7  # figures of a number in groups
 _MIN_GROUP = 3  # signs of a group that only a space joins
@@ -46,8 +46,10 @@ _TIME = re.compile(
 )
 _NO_YEAR = re.compile(r"(?<![^\W_])(?<![-/.])[0-9OolISBZbgq]{1,2}/[0-9OolISBZbgq]{1,2}(?![^\W_])(?![-/.]\w)")
 _PREFIXED = re.compile(r"(?<![^\W_-])[A-Z]{1,2}(?P<rest>[0-9][0-9OolISBZbgq]{5,10}[0-9])(?![^\W_])(?!-\w)")
-_ENDING = re.compile(r"(?<![^\W_])[0-9OlI]{1,2}(?P<ending>tb|fh|fb|sf|ud)(?![^\W_])")
-_ENDINGS = {"tb": "th", "fh": "th", "fb": "th", "sf": "st", "ud": "nd"}
+_ENDING = re.compile(
+    r"(?<![^\W_])[0-9OlI]{1,2}(?P<ending>tb|fh|sf|ud|c(?= (?:[Rr]ang|[ée]tage|[Aa]venue|[Rr]ue)\b))(?![^\W_])"
+)
+_ENDINGS = {"c": "e", "tb": "th", "fh": "th", "sf": "st", "ud": "nd"}
 _YEAR = rf"(?P<y>[12ZlI]{_F}{{3}}"
 _TAIL = r"(?![^\W_])"
 _SHORT_MONTH = "(?:(?i:jan|feb|mar|apr|may|jun|jul|aug|sep|nov|dec)|(?P<o>[Oo0])(?i:ct))"
@@ -67,13 +69,14 @@ _AGES = re.compile(
     r"(?<![^\W_])(?<!\d[-/.])(?P<a>[9gq][0-9OolISBZbgq])(?=[ -]?(?:years?|yrs?|y\.?o\b|y/o|ans\b|[MFH]\b))"
     r"|(?<![^\W_])(?:be|is|was|turns|turned|aged?|now|nearly|almost|âgée? de|agée? de|[MFH])"
     r" (?P<b>9[OolISBZb])(?![^\W_])(?![-/.]\w)"
-    r"|\((?P<c>9[OolISBZb])(?=[),; ])"
+    r"|\((?P<c>9[OolISBZb])(?=[),;!? ])"
 )
 _HEALTH_NUMBER = re.compile(
     r"(?<![^\W_])(?P<l>[A-Z8502]{4})[ -]?(?P<a>[0-9OIlSBZb]{4})[ -]?(?P<b>[0-9OIlSBZb]{4})(?![^\W_])"
 )
 _AS_LETTER = str.maketrans("8502", "BSOZ")
 _MAX_DAY, _MAX_MONTH = 31, 12
+_OF_WOMEN = 50  # more, in the month of birth on a card of Quebec
 
 
 def _one_misread(n_figures: int, first: str = "[0-9]") -> str:
@@ -87,12 +90,15 @@ def _one_misread(n_figures: int, first: str = "[0-9]") -> str:
 
 _SIGN = "[0-9OolISBZGbgq]"
 _RARE = "[OolISBZGbgq]"
-_GROUP = "(?:[SBZGbgq][0-9OlI]{2,3}|[0-9][SBZGbgq][0-9OlI]{1,2}|[0-9]{2}[SBZGbgq][0-9OlI]?|[0-9]{3}[SBZGbgq])"
+_GROUP = (
+    "(?:[SBZGbgq][0-9OlI]{2,3}|[0-9OolI][SBZGbgq][0-9OlI]{1,2}|[0-9OolI]{2}[SBZGbgq][0-9OlISBZ]?"
+    "|[0-9OolI]{3}[SBZGbgq])"
+)
 _MONTHS = "(?i:jan|f[eé]v|feb|mar|a[pv]r|ma[iy]|ju[nil]|a[uo][gû]|sep|oct|nov|d[eé]c)"
 _MISREAD_DAY = "(?:[0-3][SBZbgqG]|[ZSOlI][0-9OlIZSB]|[ZSB])"
 # Where letters seem to stand for figures, for the automaton that asks whether a text was misread at all.
 SIGNS = (
-    rf"\b[0-9]{{3}}\)?[ .-]{{1,2}}{_GROUP}\b",
+    rf"\b(?:[0-9]{{3}}\)?|[0-9]{{3}}-[0-9]{{2}})[ .-]{{1,2}}{_GROUP}\b",
     rf"\b{_GROUP}\)?[ .-]{{1,2}}[0-9OlI]{{3,4}}\b",
     r"\b[0-9]{2,}[SBZGbgq]{1,2}[0-9]{3,}\b|\b[0-9]+[SBZGbgq][0-9]{5,}\b|\b[0-9]{8,}[SBZGbgq]\b",
     rf"\b{_one_misread(4, '[12]')}[-/.]{_SIGN}{{2}}[-/.]{_SIGN}{{2}}",
@@ -105,7 +111,7 @@ SIGNS = (
     rf"\b{_MONTHS}[a-zéû]{{0,6}}[. -]{{1,2}}{_MISREAD_DAY}\b",
     r"\b(?:Z0[0-9OlISBZ]{2}|2[Oo0][0-9][SBZb]|[12][0-9OolI][SBZb][0-9OlISBZ]|19[0-9][SBZbgq])\b",
     r"\b(?:0[1-9]|[12][0-9]|3[01])0CT[0-9]{2}",
-    r"\b(?:9[OolISBZbgq]|[gq][0-9])[ -]?(?:y|ans\b)|\((?:9[OolISBZb])[),; ]",
+    r"\b(?:9[OolISBZbgq]|[gq][0-9])[ -]?(?:y|ans\b)|\((?:9[OolISBZb])[),;!? ]",
     r"\b(?:is|was|be|turns|turned|aged?|now|nearly|almost|de|[MFH]) 9[OolISBZb]\b",
     r"\b[A-Z]{4} ?[0-9]{0,3}[SBZOlIb][0-9SBZOlIb]{0,3} ?[0-9OlISBZ]{4}\b",
     r"\b[A-Z]{4} ?[0-9]{4} ?[0-9]{0,3}[SBZOlIb][0-9SBZOlIb]{0,3}\b",
@@ -161,8 +167,7 @@ def _in_dates(text: str) -> Iterator[tuple[int, str]]:
         if _n_figures("".join(parts)) >= 2 and _is_day("20", *parts):  # noqa: PLR2004 (a figure beside the misread one)
             yield from _read(text, *match.span())
     for match in _ENDING.finditer(text):
-        place = match.start("ending")
-        yield from zip((place, place + 1), _ENDINGS[match["ending"]], strict=True)
+        yield from enumerate(_ENDINGS[match["ending"]], match.start("ending"))
 
 
 def _in_written_dates(text: str) -> Iterator[tuple[int, str]]:
@@ -246,7 +251,10 @@ def _in_codes(text: str) -> Iterator[tuple[int, str]]:
     for match in _HEALTH_NUMBER.finditer(text):
         figures = match["a"] + match["b"]
         letters = match["l"]
-        if sum(c.isdecimal() for c in figures) < _LONE_CHARS or sum(c.isdecimal() for c in letters) > 1:
+        n_letters = sum(c.isalpha() for c in letters)
+        born = figures.translate(_AS_FIGURE)
+        is_born = int(born[2:4]) % _OF_WOMEN in range(1, _MAX_MONTH + 1) and 0 < int(born[4:6]) <= _MAX_DAY
+        if sum(c.isdecimal() for c in figures) < _LONE_CHARS or n_letters < len(letters) - 1 or not is_born:
             continue
         for place in range(*match.span("l")):
             if text[place].isdecimal():

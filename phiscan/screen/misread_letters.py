@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from phiscan.screen.misread_line import Edit
 
@@ -17,10 +17,22 @@ _LIKE = {
     "a": "o", "b": "h8", "c": "e", "e": "c", "f": "t", "g": "q9", "h": "b", "i": "l", "l": "i", "n": "u",
     "o": "a", "q": "g", "s": "5", "t": "f", "u": "n", "z": "2",
 }  # fmt: skip
+_LIKE_CAPITALS = {
+    "c": "g",
+    "d": "o0",
+    "e": "f",
+    "f": "e",
+    "g": "c",
+    "n": "m",
+    "m": "n",
+    "r": "b",
+    "y": "v",
+    "v": "y",
+}
 _LETTER = {"2": "z", "5": "s", "6": "b", "8": "b", "9": "g"}
 _ONE = str.maketrans("ea0uh86i1|!fq952", "coonbbblllltggsz")
 _LONG_WORD = 7  # letters from which on two may be misread
-_MIN_VARIED = 4  # letters of a word whose misread forms are looked for anywhere
+_MIN_VARIED = 5  # letters of a word whose misread forms are looked for anywhere, not beside numbers alone
 _MONTHS = (
     "january february march april may june july august september october november december"  # noqa: SIM905 (a list of words reads best as a text)
     " jan feb mar apr jun jul aug sep sept oct nov dec"
@@ -37,7 +49,7 @@ _MONTH_FIRST = (
     "(?:jan|feb|f[ée]v|mar|apr|avr|may|mai|jun|jui|jul|aug|ao|sep|oct|nov|dec|d[ée]c)[a-zéû]{0,6}[. ]"
 )
 _FIGURE = "[0-9OolISBZbgq]"
-_DAY_BEFORE = re.compile(rf"(?<![^\W_]){_FIGURE}{{1,2}}(?:st|nd|rd|th|er|sf)?(?: of |[ ,/-]{{0,2}})\Z")
+_DAY_BEFORE = re.compile(rf"(?<![^\W_]){_FIGURE}{{1,2}}(?:st|nd|rd|th|er)?(?: of |[ ,/-]{{0,2}})\Z")
 _DAY_OR_YEAR_BEHIND = re.compile(rf"[.,]?[ /-]{{0,2}}['’]?{_FIGURE}{{1,4}}(?:st|nd|rd|th|er)?(?![^\W_])")  # noqa: RUF001
 _YEAR_BEHIND = re.compile(r"(?:[.]? \d{1,2})?[.,]?[ /-]{1,2}[12ZlI]" + _FIGURE + r"{3}(?![^\W_])")
 _TOLD_BEFORE = re.compile(
@@ -55,16 +67,24 @@ _CELL = re.compile(r"[,;|\t_\n]")
 _LOOK_CHARS = 24
 
 
-def misread_short() -> Iterator[str]:
-    """Yield the short labels with one letter misread."""
-    return _forms(_SHORT)
+def misread_short(words: Iterable[str]) -> Iterator[str]:
+    """Yield the short labels and those of ``words`` that are short with one letter misread."""
+    yield from _forms(_SHORT)
+    yield from _forms(without_accents(word) for word in words if len(word) == _MIN_VARIED - 1)
+    yield from _CAPITAL_FORMS
 
 
-def _forms(words: Iterable[str]) -> Iterator[str]:
+def _forms(words: Iterable[str], like: Mapping[str, str] = _LIKE) -> Iterator[str]:
     for word in words:
         for place, char in enumerate(word):
-            for other in _LIKE.get(char, ""):
+            for other in like.get(char, ""):
                 yield word[:place] + other + word[place + 1 :]
+
+
+_LABELS = "dob ddn mrn phn nam ssn sin nas mbi npi hcn".split()  # noqa: SIM905 (as above)
+_CAPITAL_FORMS = {
+    form: word for word in _LABELS for form in _forms([word], _LIKE_CAPITALS) if form not in _SHORT
+}
 
 
 _THREE = frozenset(month for month in _MONTHS if len(month) < _MIN_VARIED)
@@ -72,10 +92,11 @@ _SHORT_MONTHS = f"(?i:{'|'.join(sorted(set(_forms(_THREE))))})"
 # Where short words seem to be misread: beside the number that they are written with.
 WORD_SIGNS = (
     r"\b(?:[Uu][o0]|5N)[.:# ]{1,3}[A-Z]{0,4}[- ]?[0-9]|\bNA5\b|\b5[SI]N\b|\b(?:[Ss]/u|5/[Nn])\b",
-    r"\b[0-9]{1,2}(?:tb|fh|fb|sf|ud)\b",
+    r"\b[1-3]?[0-9](?:tb|fh|sf|ud)\b",
     rf"\b[0-9OlIZSB]{{1,2}}[ -]?{_SHORT_MONTHS}\b|\b{_SHORT_MONTHS}\.? [0-9]",
     r"\b(?:9[0-9OlI]|1[01][0-9])[ -](?:aus|ons)\b|\b[0-9]{1,5},? (?:ruc|rne) [A-Z]",
-    r"\b5t\b|\b8ox [0-9]",
+    r"\b(?:[Dd]ot[ec]|[Dd]afe|[Dd]atc) (?:of|de) |\b[Ff]ox[.: ]{1,3}\(?[0-9]{3}\b",
+    r"\b5t\b|\b8ox [0-9]|\b[1-9][0-9]?c (?:[Rr]ang|[ée]tage|[Aa]venue|[Rr]ue)\b",
 )
 
 
@@ -97,15 +118,14 @@ def without_accents(word: str) -> str:
 
 
 def misread_forms(words: Iterable[str]) -> Iterator[str]:
-    """Yield the words of four letters or more with one letter misread, in small letters and without accents.
+    """Yield words of five letters or more with one letter misread, with its accents and without.
 
-    >>> list(misread_forms(["fire"]))
-    ['tire', 'flre', 'firc']
+    >>> list(misread_forms(["fired"]))
+    ['tired', 'flred', 'fircd']
     """
     for word in words:
-        plain = without_accents(word.lower())
-        if len(plain) >= _MIN_VARIED:
-            yield from _forms([plain])
+        if len(word) >= _MIN_VARIED:
+            yield from _forms({word, without_accents(word)})
 
 
 def with_one_other(token: str) -> Iterator[str]:
@@ -156,7 +176,7 @@ def month_beside(text: str, start: int, end: int) -> str | None:
     ('november', 'mai', None)
     """
     month = _MONTH_WORDS.meant(text[start:end])
-    if month is None or text[start:end].lower() == month:
+    if month is None or without_accents(text[start:end].lower()) == month:
         return None
     before = text[max(0, start - _LOOK_CHARS) : start]
     if text[start:end].lower() in _SPOKEN_MONTHS:
@@ -184,11 +204,14 @@ def short_label_beside(text: str, start: int, end: int, *, is_word: bool) -> str
     >>> short_label_beside("fox 702 555 0133", 0, 3, is_word=True)
     'fax'
     """
-    label = _SHORT_WORDS.meant(text[start:end])
-    if label is None or text[start:end].lower() == label:
+    token = text[start:end]
+    label = _SHORT_WORDS.meant(token) or (_CAPITAL_FORMS.get(token.lower()) if token.isupper() else None)
+    if label is None or without_accents(token.lower()) == label:
         return None
     if is_word:
         return label if _NUMBER_BEHIND.match(text, end) else None
+    if text[max(0, start - 2) : start].strip() in {":", "#", "/"}:
+        return None  # the beginning of what a label names
     in_cell = (not start or _CELL.match(text, start - 1)) and (end == len(text) or _CELL.match(text, end))
     return label if in_cell or _CODE_BEHIND.match(text, end) else None
 

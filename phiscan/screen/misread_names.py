@@ -29,7 +29,7 @@ class MisreadNameRecognizer:
 
     def recognize(self, document: Document) -> Iterator[Finding]:
         """Yield findings of people (they may overlap those of the text as it stands); spans are half-open."""
-        places = self._misread.places.of(document.text)
+        places = self._misread.places_of(document.text)
         for batch in batches(document.text, places, self._read, ("names",)) if places else ():
             for finding in self._names.recognize(Document(batch.text(), (), "")):
                 span = batch.origin(finding) if finding.entity_type in _NAMES else None

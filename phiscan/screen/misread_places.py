@@ -17,6 +17,7 @@ PLACE_CHARS = 600  # a text with a misread place in so many characters was scann
 _DELIMITERS = ",;|\t"
 _MIN_DELIMITERS = 2  # of the head of a table
 _NUMBER = re.compile(r"\d{3}")
+LABEL_CHARS = 80  # how far before a value its misread label may begin
 _N_HEADS = 2  # lines at the start of a block: a title, the head of a table
 
 # Where a scanner misread something, as far as that can be seen without looking closer. Whole tokens only: in
@@ -40,8 +41,10 @@ _SIGNS = (
     r"\b[A-Y][SBZ][A-Z] ?[0-9][A-Z][0-9]\b|\b[A-Y][0-9][A-Z] ?(?:[SBZ][A-Z][0-9]|[0-9][A-Z][SBZ])\b",
     r"\b[A-Z]{1,2}[0-9]{2,}[SBZ][0-9]{2,}\b",
     r"[0-9]{2}T(?:[OolIZSBb][0-9OlIZSB]|[0-9][OolIZSBb])[:0-9]",
-    r"\b[A-Z]{2}[ ,|;]{1,2}[85][0-9][A-Z] ?[0-9][A-Z][0-9]\b",
-    r"\b[A-Z]{2}[ ,|;]{1,2}[A-Y][0-9](?:[0258] ?[0-9][A-Z]|[A-Z] ?[0-9][258])[0-9]\b",
+    r"\b[A-Z]{2} {1,3}(?:[OolISBZb][0-9]|[0-9][OolISBZb])[0-9]{3}\b",
+    r"\b[A-Z]{2} {1,3}[0-9]{2}(?:[OolISBZb][0-9]{2}|[0-9][OolISBZb][0-9]|[0-9]{2}[OolISBZb])\b",
+    r"\b[A-Z]{2}[ ,|;\t]{1,2}[85][0-9][A-Z] ?[0-9][A-Z][0-9]\b",
+    r"\b[A-Z]{2}[ ,|;\t]{1,2}[A-Y][0-9](?:[0258] ?[0-9][A-Z]|[A-Z] ?[0-9][258])[0-9]\b",
 )
 
 
@@ -64,7 +67,8 @@ class Places:
 def lines_with(text: str, places: Sequence[int]) -> Iterator[tuple[int, int, int]]:
     """Yield the lines to be read: the start of their block, and their own start and end.
 
-    All lines where the text has many misread places, else those with one and the rows below a head with one.
+    All lines where the text has many misread places, else those with one and what it may be the label of: the
+    rows below a head, the line below a line that ends with one.
     """
     block = done = searched = 0
     if len(places) >= MIN_PLACES and len(places) * PLACE_CHARS >= len(text):
@@ -88,10 +92,16 @@ def lines_with(text: str, places: Sequence[int]) -> Iterator[tuple[int, int, int
         end = _line_end(text, start)
         yield block, start, max(end, place + 1)
         done = max(end, place + 1)
-        if is_head(text, start, end):
-            while done < len(text) and text[done] == "\n" and text[done + 1 : done + 2] not in {"", "\n"}:
-                start, done = done + 1, _line_end(text, done + 1)
-                yield block, start, done
+        n_below = len(text) if is_head(text, start, end) else int(end - place < LABEL_CHARS)
+        while (
+            n_below
+            and done < len(text)
+            and text[done] == "\n"
+            and text[done + 1 : done + 2] not in {"", "\n"}
+        ):
+            start, done = done + 1, _line_end(text, done + 1)
+            n_below -= 1
+            yield block, start, done
 
 
 def is_head(text: str, start: int, end: int) -> bool:

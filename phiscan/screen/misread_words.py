@@ -31,6 +31,7 @@ _WORDS = (
     "january february march april may june july august september october november december"  # noqa: SIM905 (a list of words reads best as a text)
     " jan feb mar apr jun jul aug sep sept oct nov dec"
     " janvier fevrier mars avril mai juin juillet aout septembre octobre novembre decembre janv fev avr juil"
+    " février août décembre"
     " poste ext local age ans years old"
     " ninety hundred quatre vingt quatrevingt onze douze treize quatorze quinze seize first second third"
     " street avenue road drive lane court boulevard crescent suite unit apartment floor highway route box"
@@ -107,7 +108,7 @@ class Vocabulary:
 
     def misread_short(self) -> frozenset[str]:
         """Return what the short labels are with one letter misread, those that are words left out."""
-        return frozenset(form for form in misread_short() if not self._is_word(form))
+        return frozenset(form for form in misread_short(self._labels) if not self._is_ordinary(form))
 
     def read(self, line: Line, *, bars: bool) -> Line:
         """Return a line with its misread words as they were meant; with ``bars``, | may be a letter."""
@@ -143,6 +144,9 @@ class Vocabulary:
 
     def _is_word(self, word: str) -> bool:
         return word.lower() in self._known or _is_known(load_gazetteer(), word)
+
+    def _is_ordinary(self, word: str) -> bool:
+        return word.lower() in self._known or bool(load_gazetteer().of(word) & Word.ORDINARY)
 
     def _edits(self, text: str, *, bars: bool) -> Iterator[Edit]:
         for match in _TOKEN.finditer(text):
@@ -180,7 +184,8 @@ class Vocabulary:
         """Return the word that was meant; the token itself where none is known to be."""
         letters = sum(c.isalpha() for c in token)
         odd = sum(c in _ODD for c in token)
-        if len(token) < _MIN_WORD or odd >= letters:
+        is_numbered = token.endswith("1") and token[:-1].lower() in self._known  # addr1
+        if len(token) < _MIN_WORD or odd >= letters or is_numbered:
             return token
         if not _ODDITY.search(token) or _OTHER_DIGITS.search(token):
             return self._label(token)
@@ -211,7 +216,9 @@ class Vocabulary:
         if end - start > _MAX_BESIDE or text[start:end].isdecimal():
             return None
         day = month_beside(text, start, end) or weekday_beside(text, start, end)
-        return day or short_label_beside(text, start, end, is_word=self._is_word(text[start:end]))
+        token = text[start:end]
+        is_word = self._is_ordinary(token) if token.islower() else self._is_word(token)
+        return day or short_label_beside(text, start, end, is_word=is_word)
 
     def _guess(self, token: str) -> str:
         if self._is_word(token):

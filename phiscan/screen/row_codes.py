@@ -20,6 +20,7 @@ SCORE = 0.4
 SOURCE = "row_codes"
 MIN_ROWS, MIN_DIFFERENT = 4, 3
 MIN_SHARE = 0.9  # of the filled cells of a column that have one form
+MIN_SAME = 3  # one in so many has it as it stands, where others were misread
 MAX_LINE_CHARS = 4000
 _MIN_DELIMITERS = 2
 _SPACES = "  "
@@ -74,7 +75,7 @@ def _column(text: str, cells: Sequence[_Cell], taken: Sequence[tuple[int, int]])
     if len(set(values)) < MIN_DIFFERENT or len(filled) < MIN_ROWS:
         return
     form, n_same = Counter(value.translate(_SHAPES) for value in values).most_common(1)[0]
-    if 2 * n_same < len(filled) or not _FORM.fullmatch(form):
+    if MIN_SAME * n_same < len(filled) or not _FORM.fullmatch(form):
         return
     n_alike = n_same if n_same == len(filled) else sum(_is_of(form, value) for value in values)
     if n_alike < MIN_SHARE * len(filled):
