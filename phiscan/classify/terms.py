@@ -6,6 +6,7 @@ words that cannot begin a term any more are dropped, so that nearly all words ar
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final, Self
@@ -20,6 +21,8 @@ CONTEXT_CHARS: Final = 150  # how near a sure term must be to a term that needs 
 _MULTIPLIER: Final = np.uint64(0xD6E8FEB86659FD93)
 _FILTER_BITS: Final = 18
 _ORDER: Final = CHUNK_CHARS * 2  # more than a chunk has words: first by the first word, then the longest
+# A code of ICD-10-CM in small letters, by its dot: "f33.1"; "v10.2" is mostly a version of something.
+_SMALL_CODE: Final = re.compile(r"[a-uw-z]\d\d\.\d")
 _WHOLE: Final = np.uint8(1)
 _BEGINS: Final = np.uint8(2)
 
@@ -120,7 +123,10 @@ class TermMatcher:
     ) -> npt.NDArray[np.bool_]:
         sure = np.ones(len(owners), dtype=np.bool_)
         for index in self.case_[owners].nonzero()[0].tolist():
-            sure[index] = text[starts[index] : ends[index]] == self.terms_[owners[index]].text
+            term = self.terms_[owners[index]].text
+            written = text[starts[index] : ends[index]]
+            is_small = _SMALL_CODE.match(text, starts[index]) is not None and written.upper() == term
+            sure[index] = written == term or is_small
         return sure
 
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import chain
-from typing import Protocol
 
 from phiscan.config import Config
-from phiscan.model import Document, Finding, PiiVector, Screening
+from phiscan.model import Document, PiiVector, Screening
 from phiscan.screen.about_file import is_marked, mark_about_file
 from phiscan.screen.addresses import address_tails
 from phiscan.screen.as_meant import as_meant
@@ -19,7 +17,7 @@ from phiscan.screen.day_lines import day_lines
 from phiscan.screen.dicom_dump import ListingRecognizer
 from phiscan.screen.dicom_json import ModelRecognizer
 from phiscan.screen.edifact import EdifactRecognizer
-from phiscan.screen.free_text import in_label_data, without_codes
+from phiscan.screen.free_text import without_codes
 from phiscan.screen.gazetteer import load_gazetteer
 from phiscan.screen.hl7 import Hl7Recognizer
 from phiscan.screen.line_codes import LineCodeRecognizer
@@ -32,6 +30,7 @@ from phiscan.screen.overlap import resolve
 from phiscan.screen.patterns import PatternRecognizer
 from phiscan.screen.people import count_people
 from phiscan.screen.prototypes import Prototype, lacking, load_prototypes, nearest
+from phiscan.screen.readings import Recognizer, found_as_written, with_usual_capitals
 from phiscan.screen.resource_ids import ResourceRecognizer
 from phiscan.screen.roles import has_role, mark_roles
 from phiscan.screen.row_codes import row_codes
@@ -39,14 +38,6 @@ from phiscan.screen.rule_files import load_sound_rules
 from phiscan.screen.series import series
 from phiscan.screen.x12 import X12Recognizer
 from phiscan.screen.zpl import bar_codes
-
-
-class Recognizer(Protocol):
-    """Whatever finds identifiers in a document."""
-
-    def recognize(self, document: Document) -> Iterator[Finding]:
-        """Yield findings; they may overlap."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +108,7 @@ def screen(document: Document, screener: Screener) -> Screening:
 
 
 def _screen(document: Document, screener: Screener) -> Screening:
-    found = chain.from_iterable(in_label_data(document, one.recognize) for one in screener.recognizers)
+    found = found_as_written(document, screener.recognizers)
     standing = resolve(without_parts(without_codes(document, chain(found, bar_codes(document)))))
     tails = address_tails(document.text, standing, load_gazetteer())
     beside = (
@@ -127,7 +118,7 @@ def _screen(document: Document, screener: Screener) -> Screening:
         *day_lines(document.text, standing),
     )
     whole = resolve([*standing, *tails, *beside])
-    findings = mark_roles(document, mark_about_file(document, whole))
+    findings = mark_roles(with_usual_capitals(document, whole), mark_about_file(document, whole))
     vector = PiiVector(frozenset(bit for finding in findings for bit in finding.bits))
     missing = lacking(vector)
     name, distance = nearest(vector, screener.prototypes)

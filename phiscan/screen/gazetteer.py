@@ -6,6 +6,7 @@ A gazetteer is a feature of a word, never a finding by itself: half of all Engli
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -86,6 +87,7 @@ class Gazetteer:
         self._last = terms(folder / "last_names.txt") | terms(folder / "last_names_world.txt")
         self._ordinary = terms(folder / "ordinary_words.txt")
         self._french = terms(folder / "ordinary_words_fr.txt")  # in its first forms; none is a name
+        self._french_names = terms(folder / "names_that_are_words_fr.txt")
         self.places = terms(folder / "places.txt")
         self.towns = terms(folder / "towns.txt")  # smaller ones, of which many are called as families are
         cues = load_dictionary(folder / "name_cues.txt")
@@ -152,12 +154,20 @@ class Gazetteer:
             ]
             is_infinitive = key.endswith(("er", "ir")) and not key.endswith("ier")
             return any(verb in self._french for verb in verbs) or (is_infinitive and key in self._french)
-        return key in self._french or any(
-            key.endswith(ending)
-            and len(key) >= _MIN_STEM + len(ending)
-            and key[: -len(ending)] + first in self._french
-            for ending, first in _FRENCH_ENDINGS
-        )
+        return any(form in self._french for form in _first_forms(key))
+
+    def is_french(self, word: str) -> bool:
+        """Tell whether a word is French, in whatever form and case, even if it is somebody's name as well."""
+        forms = _first_forms(fold(word))
+        return any(form in self._french or form in self._french_names for form in forms)
+
+
+def _first_forms(key: str) -> Iterator[str]:
+    """Yield a folded word, and what a French dictionary may have it under."""
+    yield key
+    for ending, first in _FRENCH_ENDINGS:
+        if key.endswith(ending) and len(key) >= _MIN_STEM + len(ending):
+            yield key[: -len(ending)] + first
 
 
 def terms(path: Path) -> frozenset[str]:

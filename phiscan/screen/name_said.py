@@ -25,7 +25,7 @@ _INTRODUCED = Rare(
         r"|[Dd]ad)[ ,!.]{1,3}"
         r"(?:it['’]?s|this is|c['’]?est|ici|i['’]?m|I am|I['’]?m|je suis)"  # noqa: RUF001 (texts are written with it)
         r"|(?:[Mm]y name is|[Jj]e m['’]appelle|[Pp]refers|[Gg]oes by|[Cc]alls (?:him|her)self))[ ]"  # noqa: RUF001 (texts are written with it)
-        rf"(?P<name>{_CAP})(?![ ]{_CAP})"
+        rf"(?P<name>{_CAP})(?![^\W\d_])(?![ ]{_CAP})"
     ),
     r"(?i:it['’]?s|this is|c['’]?est|ici|i['’]?m|i am|je suis|name is|appelle|prefers|goes by|self) \p{L}",  # noqa: RUF001 (texts are written with it)
 )

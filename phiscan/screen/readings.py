@@ -1,0 +1,104 @@
+"""A document read as it is written: with capitals, in capitals alone, or in small letters alone.
+
+What is found in lines wholly in capitals is looked at once more (``capitals.py``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from functools import cache
+from typing import Protocol
+
+from phiscan.model import Document, EntityType, Finding
+from phiscan.screen.capitals import Capitals
+from phiscan.screen.free_text import in_label_data
+from phiscan.screen.gazetteer import PARTICLES, load_gazetteer
+from phiscan.screen.names import RuleNameRecognizer
+from phiscan.screen.ordinary import load_ordinary
+from phiscan.screen.organizations import OrganizationRecognizer
+from phiscan.screen.overlap import is_taken
+from phiscan.screen.patterns import PatternRecognizer
+from phiscan.screen.small_letters import (
+    WORD,
+    Recaser,
+    in_capitals,
+    in_small_letters,
+    is_in_capitals,
+    is_small,
+    with_capitals,
+)
+from phiscan.screen.tagger import SOURCE as TAGGER
+
+_NAMED = frozenset(
+    (
+        EntityType.PERSON,
+        EntityType.HEALTH_PROFESSIONAL,
+        EntityType.ORGANIZATION,
+        EntityType.LOCATION,
+        EntityType.STREET_ADDRESS,
+    )
+)
+
+
+class Recognizer(Protocol):
+    """Whatever finds identifiers in a document."""
+
+    def recognize(self, document: Document) -> Iterator[Finding]:
+        """Yield findings; they may overlap."""
+        ...
+
+
+def found_as_written(document: Document, recognizers: Iterable[Recognizer]) -> Iterator[Finding]:
+    """Yield what recognizers find in a document, read as it is written; findings may overlap.
+
+    Spans are half-open, in code points of the document.
+    """
+    capitals, recaser = _writers()
+    text = document.text
+    one_by_one = list(recognizers)
+    found = _read(document, one_by_one)
+    if not is_small(text):
+        yield from capitals.told(text, found)
+        return
+    upper = replace(document, text=in_capitals(text))
+    by_shape = [one for one in one_by_one if isinstance(one, PatternRecognizer | OrganizationRecognizer)]
+    yield from capitals.told(upper.text, _read(upper, by_shape))
+    named = replace(document, text=recaser.recased(text))
+    of_names = list(_read(named, [one for one in one_by_one if isinstance(one, RuleNameRecognizer)]))
+    yield from (capitals.doubted(text, finding) for finding in of_names)
+    spans = sorted((finding.span.start, finding.span.end) for finding in of_names)
+    for finding in found:
+        start, end = finding.span.start, finding.span.end
+        is_guess = finding.source == TAGGER and finding.is_doubtful
+        if not is_guess or is_taken(start, end, spans) or recaser.has_unknown(text[start:end]):
+            yield capitals.doubted(text, finding)
+
+
+def with_usual_capitals(document: Document, findings: Iterable[Finding]) -> Document:
+    """Return a document in small letters or capitals as it is usually written: names with a capital.
+
+    What tells the role of a person, as a reference or a byline does, is told by how names are written.
+    """
+    if not (is_small(document.text) or is_in_capitals(document.text)):
+        return document
+    text = _writers()[1].recased(in_small_letters(document.text))
+    places = [
+        match.span()
+        for finding in findings
+        if finding.entity_type in _NAMED
+        for match in WORD.finditer(text, finding.span.start, finding.span.end)
+        if match[0] not in PARTICLES
+    ]
+    return replace(document, text=with_capitals(text, places))
+
+
+def _read(document: Document, recognizers: Iterable[Recognizer]) -> Iterator[Finding]:
+    for one in recognizers:
+        yield from in_label_data(document, one.recognize)
+
+
+@cache
+def _writers() -> tuple[Capitals, Recaser]:
+    gazetteer, ordinary = load_gazetteer(), load_ordinary()
+    return Capitals(gazetteer, ordinary), Recaser(gazetteer, ordinary)
