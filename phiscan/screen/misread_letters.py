@@ -29,6 +29,7 @@ _LIKE_CAPITALS = {
     "y": "v",
     "v": "y",
 }
+_PAIRS = (("m", "rn"), ("d", "cl"), ("w", "vv"), ("rn", "m"))
 _LETTER = {"2": "z", "5": "s", "6": "b", "8": "b", "9": "g"}
 _ONE = str.maketrans("ea0uh86i1|!fq952", "coonbbblllltggsz")
 _LONG_WORD = 7  # letters from which on two may be misread
@@ -45,9 +46,8 @@ _SHORT = (
     "dob ddn mrn phn nam ssn sin nas mbi npi hcn tel fax vin ext sn no lot tag ser ref cert clm hic ndc dln"  # noqa: SIM905 (as above)
     " sub grp enc".split()
 )
-_MONTH_FIRST = (
-    "(?:jan|feb|f[ée]v|mar|apr|avr|may|mai|jun|jui|jul|aug|ao|sep|oct|nov|dec|d[ée]c)[a-zéû]{0,6}[. ]"
-)
+_MONTH_STEM = "(?:jan|feb|f[ée]v|mar|apr|avr|may|mai|jun|jui|jul|aug|ao|sep|oct|nov|dec|d[ée]c)"
+_MONTH_FIRST = _MONTH_STEM + "[a-zéû]{0,6}[. ]"
 _FIGURE = "[0-9OolISBZbgq]"
 _DAY_BEFORE = re.compile(rf"(?<![^\W_]){_FIGURE}{{1,2}}(?:st|nd|rd|th|er)?(?: of |[ ,/-]{{0,2}})\Z")
 _DAY_OR_YEAR_BEHIND = re.compile(rf"[.,]?[ /-]{{0,2}}['’]?{_FIGURE}{{1,4}}(?:st|nd|rd|th|er)?(?![^\W_])")  # noqa: RUF001
@@ -62,6 +62,10 @@ _CODE_BEHIND = re.compile(
     r"[.:# °]{1,4}(?:no\.? |# ?)?[+(]?(?:[A-Z]{1,4}\d?[A-Z]?[ -]?)?[0-9OlI]{2}|\.? \([A-Za-z]{2,3}\) \d"
 )
 _DAY_BEHIND = re.compile(rf"[.,]{{0,2}} {{1,2}}(?:[0-9OlIZSB]{{1,2}}[ /-]|{_MONTH_FIRST})", re.IGNORECASE)
+_JOINED = re.compile(
+    r"(?<![^\W_])(?:(?i:dob|ddn|ssn|sin|nas|t[eé]l|fax|cell|ph)(?=\(?[0-9OlI]{3}|[0-9OlI]{1,4}[-/][0-9OlI])"
+    rf"|(?i:{_MONTH_STEM})[a-zéû]{{0,6}}(?=[0-9OlI]{{1,2}},? ?(?:19|2[0O])[0-9OlI]{{2}}(?![^\W_])))"
+)
 _SLASHED = re.compile(r"(?<![^\W_])(?:(?P<n>[Ss])/u|5/(?P<s>[Nn]))(?![^\W_])")
 _CELL = re.compile(r"[,;|\t_\n]")
 _LOOK_CHARS = 24
@@ -96,7 +100,9 @@ WORD_SIGNS = (
     rf"\b[0-9OlIZSB]{{1,2}}[ -]?{_SHORT_MONTHS}\b|\b{_SHORT_MONTHS}\.? [0-9]",
     r"\b(?:9[0-9OlI]|1[01][0-9])[ -](?:aus|ons)\b|\b[0-9]{1,5},? (?:ruc|rne) [A-Z]",
     r"\b(?:[Dd]ot[ec]|[Dd]afe|[Dd]atc) (?:of|de) |\b[Ff]ox[.: ]{1,3}\(?[0-9]{3}\b",
-    r"\b5t\b|\b8ox [0-9]|\b[1-9][0-9]?c (?:[Rr]ang|[ée]tage|[Aa]venue|[Rr]ue)\b",
+    r"\b(?i:dob|ddn|ssn|sin|nas|t[eé]l|fax|cell|ph)(?:\(?[0-9]{3}[-. )]?[0-9]{3}|[0-9]{1,4}[-/][0-9])",
+    rf"\b(?i:{_MONTH_STEM})[a-zéû]{{0,6}}[0-9]{{1,2}},? ?(?:19|20)[0-9]{{2}}\b",
+    r"\b5t\b|\b8ox [0-9]|\b[0-9]{1,2} rna[iy]\b|\b[1-9][0-9]?c (?:[Rr]ang|[ée]tage|[Aa]venue|[Rr]ue)\b",
 )
 
 
@@ -121,11 +127,14 @@ def misread_forms(words: Iterable[str]) -> Iterator[str]:
     """Yield words of five letters or more with one letter misread, with its accents and without.
 
     >>> list(misread_forms(["fired"]))
-    ['tired', 'flred', 'fircd']
+    ['tired', 'flred', 'fircd', 'firecl']
     """
     for word in words:
+        written = {word, without_accents(word)}
         if len(word) >= _MIN_VARIED:
-            yield from _forms({word, without_accents(word)})
+            yield from _forms(written)
+        if len(word) >= _MIN_VARIED - 1:
+            yield from (one.replace(*pair, 1) for one in written for pair in _PAIRS if pair[0] in one)
 
 
 def with_one_other(token: str) -> Iterator[str]:
@@ -214,6 +223,12 @@ def short_label_beside(text: str, start: int, end: int, *, is_word: bool) -> str
         return None  # the beginning of what a label names
     in_cell = (not start or _CELL.match(text, start - 1)) and (end == len(text) or _CELL.match(text, end))
     return label if in_cell or _CODE_BEHIND.match(text, end) else None
+
+
+def joined_labels(text: str) -> Iterator[Edit]:
+    """Yield the ends of labels and months that a number stands at without a space: DOB12/03/1961."""
+    for match in _JOINED.finditer(text):
+        yield Edit(match.end() - 1, match.end(), f"{match[0][-1]} ")
 
 
 def serial_signs(text: str) -> Iterator[Edit]:

@@ -14,6 +14,7 @@ from phiscan.rules import ContextWords
 from phiscan.screen.gazetteer import Gazetteer, Word, load_gazetteer
 from phiscan.screen.misread_letters import (
     LooseWords,
+    joined_labels,
     misread_forms,
     misread_short,
     month_beside,
@@ -113,6 +114,7 @@ class Vocabulary:
     def read(self, line: Line, *, bars: bool) -> Line:
         """Return a line with its misread words as they were meant; with ``bars``, | may be a letter."""
         line = line.edited(serial_signs(line.text))
+        line = line.edited(joined_labels(line.text))
         line = line.edited(self._edits(line.text, bars=bars))
         joined = line.edited(self._joins(line.text))
         if joined is not line:

@@ -41,6 +41,9 @@ UNITS = (
     "1. Roy J, Lee K, et al. A b of cde. X 2019;1(2):2-3.\n", "References\nRoy J. a 1999\n", "notes\n",
     "Roy, J. (2006). ", "Abstract\nMethods\nResults\net al\nAnn Roy1, Jo Lee2, Acknowledgements\n",
     "Ann Roy et al. ", "XXX ", "A\tB\t",
+    "902-S55-0117 ", "2024-0b-14 ", "12 Novembcr ", "Policy numbcr:\n", "numbcr,a,b\n", "numbcr,a,b\n1,2,3\n",
+    "9Z ", "Fox 702 555 0133 ", "8 l 9 S 5 ", "MO 65b53 ", "TREM8S511412", "DOB1", "14OCT2Z", "rn", "numbcr ",
+    "le 31 moi ", "2023 -03- 14 ",
     "Received: from a.b\n ", "X-A: Ann Roy\n b\n", "Roy (2009) ", "charts of 412 patients ",
 )  # fmt: skip
 

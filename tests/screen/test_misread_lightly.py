@@ -76,9 +76,20 @@ BEHIND = "\n\nThe chest was clear, the abdomen soft. No further tests are planne
         ("Medicol record no. 4471290", "MRN", "4471290"),
         ("rnedical record no. 4471290", "MRN", "4471290"),
         ("Plaquc CKTR 281", "VEHICLE", "CKTR 281"),
+        # One letter for two, two for one; spaces lost and put in.
+        ("Seen on 12 Novernber 2023 by the nurse.", "DATE", "12 Novernber 2023"),
+        ("Seen on Decernber 12, 2023 by the nurse.", "DATE", "Decernber 12, 2023"),
+        ("Vue le 4 rnars 2023 par la docteure.", "DATE", "4 rnars 2023"),
+        ("Aclmitted 12/03 with a cough.", "DATE", "12/03"),
+        ("Patient nurnber: 4471290", "MRN", "4471290"),
+        ("Seen on 2023 -03- 14 by the nurse.", "DATE", "2023 -03- 14"),
+        ("SSN 527- 43-9108 on file.", "SSN", "527- 43-9108"),
+        ("DOB12/03/1961 on file.", "DATE_OF_BIRTH", "12/03/1961"),
+        ("Tel4165550126 on file.", "PHONE", "4165550126"),
+        ("Seen March12,2024 by the nurse.", "DATE", "March12,2024"),
         ("HGN 9876 543 217", "HEALTH_CARD", "9876 543 217"),
         ("Devicc serial number: 77182044", "DEVICE", "77182044"),
-        ("lives at 12 Elm Strcet now", "STREET_ADDRESS", "12 Elm Strcet"),
+        ("Address: 12 Elm Strcet", "STREET_ADDRESS", "12 Elm Strcet"),
     ],
 )
 def test_one_misread_sign_in_a_clean_text_is_enough(found: Found, line: str, kind: str, value: str) -> None:
@@ -168,7 +179,7 @@ def test_figures_take_the_place_of_single_signs(parts: list[str]) -> None:
 def test_a_misread_form_is_loosely_the_word(word: str) -> None:
     for form in misread_forms([word]):
         assert form != word
-        assert len(form) == len(word)
+        assert len(word) - 1 <= len(form) <= len(word) + 1
 
 
 def test_words_beside_no_number_are_no_months() -> None:
