@@ -1,4 +1,4 @@
-"""Numbers that a scanner misread: O3/ll/l984, 4822 9l6 O35, 5 5 5 - 0 1 4 2, lA0 in a postal code.
+"""Numbers that a scanner misread: O3/ll/l984, 4822 9l6 O35, 5 5 5 - 0 1 4 2.
 
 Letters count as digits only in a token of digits and look-alikes, and only where a real digit stands in the
 same number. A dose or a measure is left alone. Spaces inside a number are a second matter: whether
@@ -8,14 +8,14 @@ same number. A dose or a measure is left alone. Spaces inside a number are a sec
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
+from phiscan.screen.misread_codes import AS_DIGIT, codes_meant
 from phiscan.screen.misread_figures import figures_meant
 from phiscan.screen.misread_line import Edit, Line
 
-_AS_DIGIT = str.maketrans("OQolI|!iSBZbgq", "00011111582699")
 _DIGIT_OR = r"[0-9OQolI|]"
 _MONTH = r"(?:jan|f[eé]v|feb|mar|a[pv]r|ma[iy]|jui?n|jui?l|a[uo][gûu]|sep|oct|nov|d[eé]c)"
 _TOKEN = re.compile(r"(?:[^\W_]|(?<=[^\W_])[|!](?=[^\W_]))++")
@@ -48,24 +48,6 @@ _MBI = re.compile(
 )
 _MBI_DIGITS = frozenset({0, 3, 6, 9, 10})
 _MBI_EITHER = frozenset({2, 5})
-_POSTAL = re.compile(
-    r"(?<![^\W_])[ABCEGHJ-NPRSTVXY](?P<a>[0-9OQIl|SBZ])[ABCEGHJ-NPRSTV-Z][ -]?"
-    r"(?P<b>[0-9OQIl|SBZ])[ABCEGHJ-NPRSTV-Z](?P<c>[0-9OQIl|SBZ])(?![^\W_])"
-)
-# Letters that were misread, too: behind the province that says what comes.
-_PROVINCE = r"(?:AB|BC|MB|NB|NL|NS|NT|NU|ON|PE|QC|SK|YT)"
-_FAR_POSTAL = re.compile(
-    rf"(?<![^\W_]){_PROVINCE}[ ,|;\t]{{1,2}}"
-    r"(?P<l>[A-Y85])[0-9OIl](?P<m>[A-Z0258]) ?[0-9OIl](?P<r>[A-Z0258])[0-9OIl](?![^\W_])"
-)
-_STATE = (
-    r"(?:A[KLRZ]|C[AOT]|D[CE]|FL|GA|HI|I[ADLN]|K[SY]|LA|M[ADEINOST]|N[CDEHJMVY]|O[HKR]|PA|RI|S[CD]|T[NX]"
-    r"|UT|V[AT]|W[AIVY])"
-)
-_ZIP = re.compile(rf"(?<![^\W_]){_STATE} {{1,3}}(?P<zip>[0-9OQolISBZb]{{5}})(?![^\W_])")
-_AS_LETTER = str.maketrans("8502", "BSOZ")
-_VIN = re.compile(r"(?<![^\W_])(?=[A-Z]{0,16}\d)[A-Z0-9l|bgq]{17}(?![^\W_])")
-_VIN_DIGITS = 5
 _SLASHED = re.compile(r"(?<![^\W_/])\d\d(?P<bar>1)\d\d(?=[/1]\d{2}(?:\d\d)?(?![^\W_]))")
 # Two spaces for one; three only in "Chicago   IL   60641", since columns have them; one before a stop.
 _WIDE = re.compile(
@@ -97,11 +79,11 @@ def as_digits(line: Line, *, bars: bool) -> Line:
         for token in _meant_as_digits(text, run):
             for place in range(*token.digits):
                 if not text[place].isdecimal():
-                    edits[place] = Edit(place, place + 1, text[place].translate(_AS_DIGIT))
+                    edits[place] = Edit(place, place + 1, text[place].translate(AS_DIGIT))
     for match in _PREMIER.finditer(text):
         edits.setdefault(match.start(), Edit(match.start(), match.start() + 1, "1"))
     line = line.edited(edits[place] for place in sorted(edits))
-    line = line.edited(_in_codes(line.text))
+    line = line.edited(codes_meant(line.text))
     return line.edited(_slashes(line))
 
 
@@ -195,36 +177,6 @@ def _is_signed(text: str, run: list[_Token], index: int) -> bool:
     return any(gap is not None and bool(text[slice(*gap)].strip()) for gap in around)
 
 
-def _in_codes(text: str) -> Iterator[Edit]:
-    """Yield digits where a code of letters and digits must have one: postal codes, vehicle numbers."""
-    found: list[Edit] = []
-    for match in _POSTAL.finditer(text):
-        places = [match.start(group) for group in "abc"]
-        if any(text[place].isdecimal() for place in places):
-            found += _digits_at(text, places)
-    for match in _FAR_POSTAL.finditer(text):
-        found += [
-            Edit(match.start(group), match.end(group), match[group].translate(_AS_LETTER))
-            for group in "lmr"
-            if match[group].isdecimal()
-        ]
-    for match in _ZIP.finditer(text):
-        if sum(c.isdecimal() for c in match["zip"]) >= _FEW:
-            found += _digits_at(text, range(*match.span("zip")))
-    for match in _VIN.finditer(text):
-        if sum(c.isdecimal() for c in match[0]) >= _VIN_DIGITS:
-            found += _digits_at(text, [place for place in range(*match.span()) if text[place] in "OIQl|bgq"])
-    return iter(sorted(found, key=lambda edit: edit.start))
-
-
-def _digits_at(text: str, places: Iterable[int]) -> list[Edit]:
-    return [
-        Edit(place, place + 1, text[place].translate(_AS_DIGIT))
-        for place in places
-        if not text[place].isdecimal()
-    ]
-
-
 def _slashes(line: Line) -> Iterator[Edit]:
     """Yield the slash of a date that was read as one of the strokes: O4l12/2O24."""
     for match in _SLASHED.finditer(line.text):
@@ -247,7 +199,7 @@ def _medicare(text: str) -> Iterator[Edit]:
             if (
                 number in _MBI_DIGITS or (number in _MBI_EITHER and char in "SLOIBZl|")
             ) and not char.isdecimal():
-                chars[number] = "1" if char == "L" else char.translate(_AS_DIGIT)
+                chars[number] = "1" if char == "L" else char.translate(AS_DIGIT)
         new = dict(zip(places, chars, strict=True))
         for place in range(*match.span()):
             if new.get(place, "") != text[place]:

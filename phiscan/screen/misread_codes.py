@@ -1,0 +1,63 @@
+"""Codes of letters and digits that a scanner misread: lA0 in a postal code, 83H 4R1, MO 65b53, vehicle numbers.
+
+Their format says where a digit stands and where a letter. Letters of a postal code, and digits of a ZIP code,
+are guessed only behind the province or state that says what comes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from phiscan.screen.misread_line import Edit
+
+AS_DIGIT = str.maketrans("OQolI|!iSBZbgq", "00011111582699")
+_POSTAL = re.compile(
+    r"(?<![^\W_])[ABCEGHJ-NPRSTVXY](?P<a>[0-9OQIl|SBZ])[ABCEGHJ-NPRSTV-Z][ -]?"
+    r"(?P<b>[0-9OQIl|SBZ])[ABCEGHJ-NPRSTV-Z](?P<c>[0-9OQIl|SBZ])(?![^\W_])"
+)
+# Letters that were misread, too: behind the province that says what comes.
+_PROVINCE = r"(?:AB|BC|MB|NB|NL|NS|NT|NU|ON|PE|QC|SK|YT)"
+_FAR_POSTAL = re.compile(
+    rf"(?<![^\W_]){_PROVINCE}[ ,|;\t]{{1,2}}"
+    r"(?P<l>[A-Y85])[0-9OIl](?P<m>[A-Z0258]) ?[0-9OIl](?P<r>[A-Z0258])[0-9OIl](?![^\W_])"
+)
+_STATE = (
+    r"(?:A[KLRZ]|C[AOT]|D[CE]|FL|GA|HI|I[ADLN]|K[SY]|LA|M[ADEINOST]|N[CDEHJMVY]|O[HKR]|PA|RI|S[CD]|T[NX]"
+    r"|UT|V[AT]|W[AIVY])"
+)
+_ZIP = re.compile(rf"(?<![^\W_]){_STATE} {{1,3}}(?P<zip>[0-9OQolISBZb]{{5}})(?![^\W_])")
+_AS_LETTER = str.maketrans("8502", "BSOZ")
+_VIN = re.compile(r"(?<![^\W_])(?=[A-Z]{0,16}\d)[A-Z0-9l|bgq]{17}(?![^\W_])")
+_VIN_DIGITS = 5
+_ZIP_DIGITS = 3  # of five that must be digits
+
+
+def codes_meant(text: str) -> Iterator[Edit]:
+    """Yield digits, and letters, where a code of both must have them, in order."""
+    found: list[Edit] = []
+    for match in _POSTAL.finditer(text):
+        places = [match.start(group) for group in "abc"]
+        if any(text[place].isdecimal() for place in places):
+            found += _digits_at(text, places)
+    for match in _FAR_POSTAL.finditer(text):
+        found += [
+            Edit(match.start(group), match.end(group), match[group].translate(_AS_LETTER))
+            for group in "lmr"
+            if match[group].isdecimal()
+        ]
+    for match in _ZIP.finditer(text):
+        if sum(c.isdecimal() for c in match["zip"]) >= _ZIP_DIGITS:
+            found += _digits_at(text, range(*match.span("zip")))
+    for match in _VIN.finditer(text):
+        if sum(c.isdecimal() for c in match[0]) >= _VIN_DIGITS:
+            found += _digits_at(text, [place for place in range(*match.span()) if text[place] in "OIQl|bgq"])
+    return iter(sorted(found, key=lambda edit: edit.start))
+
+
+def _digits_at(text: str, places: Iterable[int]) -> list[Edit]:
+    return [
+        Edit(place, place + 1, text[place].translate(AS_DIGIT))
+        for place in places
+        if not text[place].isdecimal()
+    ]
