@@ -1,4 +1,4 @@
-"""Codes of letters and digits that a scanner misread: lA0 in a postal code, 83H 4R1, MO 65b53, vehicle numbers.
+"""Codes of letters and digits that a scanner misread: lA0 in a postal code, 83H 4R1, MO 65b53.
 
 Their format says where a digit stands and where a letter. Letters of a postal code, and digits of a ZIP code,
 are guessed only behind the province or state that says what comes.
@@ -52,7 +52,8 @@ def codes_meant(text: str) -> Iterator[Edit]:
     for match in _VIN.finditer(text):
         if sum(c.isdecimal() for c in match[0]) >= _VIN_DIGITS:
             found += _digits_at(text, [place for place in range(*match.span()) if text[place] in "OIQl|bgq"])
-    return iter(sorted(found, key=lambda edit: edit.start))
+    of_place = {edit.start: edit for edit in found}  # a vehicle number may hold what looks like a postal code
+    return (of_place[place] for place in sorted(of_place))
 
 
 def _digits_at(text: str, places: Iterable[int]) -> list[Edit]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from phiscan.model import Document
 from phiscan.screen import Screener
 from phiscan.screen.misread import MisreadRecognizer
+from phiscan.screen.misread_codes import codes_meant
 from phiscan.screen.misread_figures import figures_meant
 from phiscan.screen.misread_letters import loose, misread_forms, month_beside
 from phiscan.screen.misread_line import Line
@@ -173,6 +175,24 @@ def test_figures_take_the_place_of_single_signs(parts: list[str]) -> None:
     for edit in edits:
         assert edit.end == edit.start + 1 <= len(text)
         assert len(edit.new) == 1
+
+
+@given(
+    st.lists(
+        st.sampled_from(["ON ", "NS|", "MO  ", "85A", "1M4", "l", "SON8NS", "65b53", "K1A0B1", "|"]),
+        max_size=9,
+    )
+)
+def test_codes_keep_their_length(parts: list[str]) -> None:
+    text = "".join(parts)
+    edits = list(codes_meant(text))
+    assert all(before.end <= behind.start for before, behind in pairwise(edits))
+    assert len(as_digits(Line.of(text, 0, len(text)), bars=True).text) == len(text)
+
+
+def test_a_sign_of_two_codes_is_read_once() -> None:
+    text = "1M465b53NS|SON8NS|"
+    assert len(as_digits(Line.of(text, 0, len(text)), bars=True).text) == len(text)
 
 
 @given(st.text(alphabet="abcdefghilmnoqrstuvwz", min_size=5, max_size=12))
