@@ -29,6 +29,7 @@ from phiscan.screen.organizations import OrganizationRecognizer
 from phiscan.screen.overlap import resolve
 from phiscan.screen.patterns import PatternRecognizer
 from phiscan.screen.people import count_people
+from phiscan.screen.professionals import mark_professionals
 from phiscan.screen.prototypes import Prototype, lacking, load_prototypes, nearest
 from phiscan.screen.readings import Recognizer, found_as_written, with_usual_capitals
 from phiscan.screen.resource_ids import ResourceRecognizer
@@ -118,7 +119,8 @@ def _screen(document: Document, screener: Screener) -> Screening:
         *day_lines(document.text, standing),
     )
     whole = resolve([*standing, *tails, *beside])
-    findings = mark_roles(with_usual_capitals(document, whole), mark_about_file(document, whole))
+    aside = mark_roles(with_usual_capitals(document, whole), mark_about_file(document, whole))
+    findings = tuple(mark_professionals(document.text, aside))
     vector = PiiVector(frozenset(bit for finding in findings for bit in finding.bits))
     missing = lacking(vector)
     name, distance = nearest(vector, screener.prototypes)

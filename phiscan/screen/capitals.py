@@ -27,9 +27,11 @@ _IN_NO_STREET = SENTENCE | frozenset(
     " jours mois heures minutes pts visits cash".split()
 )
 # What finds people by how words look; a label or title says more.
-_BY_LOOK = frozenset(("names.tagger", "names.repeat", "names.form", "names.salutation"))
+_REPEAT = "names.repeat"
+_BY_LOOK = frozenset((TAGGER, _REPEAT, "names.form", "names.salutation"))
 _NAMES = Word.FIRST | Word.LAST
 _DOUBT = "words of every day, and no capital says otherwise"
+_BY_TAGGER = frozenset((TAGGER, _REPEAT))
 _PEOPLE = frozenset((EntityType.PERSON, EntityType.HEALTH_PROFESSIONAL))
 _Words = Sequence[re.Match[str]]
 
@@ -67,12 +69,14 @@ class Capitals:
 
         No capital says that "PETIT" or "hope" is somebody; "HOPE YOUNG" has a first and a last name.
         """
-        if finding.source != TAGGER or finding.entity_type is not EntityType.PERSON:
+        if finding.source not in _BY_TAGGER or finding.entity_type is not EntityType.PERSON:
             return finding
         words = [word for word in _WORD.findall(text, finding.span.start, finding.span.end) if len(word) > 1]
         if not words or not all(map(self._ordinary.is_one, words)):
             return finding
         flags = [self._gazetteer.of(word) for word in words]
+        if finding.source == _REPEAT and any(each & _NAMES for each in flags):
+            return finding  # of a name that something else knows
         is_whole = len(words) > 1 and all(each & _NAMES for each in flags)
         return (
             finding if is_whole and any(each & Word.FIRST for each in flags) else as_doubtful(finding, _DOUBT)
@@ -82,6 +86,8 @@ class Capitals:
         if finding.source in _BY_LOOK:
             return self._person if finding.entity_type in _PEOPLE else None
         family, _, number = finding.source.rpartition(".")
+        if family.startswith("other_id."):
+            return self._code
         return self._cuts.get(family if number.isdecimal() else finding.source)
 
     def _person(self, text: str, finding: Finding, words: _Words) -> Span | None:
@@ -89,6 +95,15 @@ class Capitals:
         del text
         is_name = not words or any(not self._ordinary.is_only(word[0]) for word in words)
         return finding.span if is_name or all(len(word[0]) == 1 for word in words) else None
+
+    def _code(self, text: str, finding: Finding, words: _Words) -> Span | None:
+        """Return a code without the words behind it: "UNIT W0712 24 118803 WAS HUNG"."""
+        end = finding.span.end
+        for word in reversed(words):
+            if word.end() != end or text[word.start() - 1] != " " or not self._ordinary.is_one(word[0]):
+                break
+            end = len(text[: word.start()].rstrip())
+        return Span(finding.span.start, end) if end > finding.span.start else None
 
     def _behind_label(self, text: str, finding: Finding, words: _Words) -> Span | None:
         """Return the span of a name; None where a sentence of ordinary words stands for one: "UNDER DR"."""
@@ -142,6 +157,9 @@ def _pieces(words: _Words) -> Iterator[list[re.Match[str]]]:
         if fold(word[0]) in SENTENCE:
             yield piece
             piece = []
+        elif piece and "%" in word.string[piece[-1].end() : word.start()]:
+            yield piece
+            piece = [word]
         else:
             piece.append(word)
     yield piece

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache, lru_cache
 
 from phiscan.config import data_dir
@@ -22,6 +23,13 @@ SENTENCE = frozenset(
     " est sont etait etaient sera seront etre ete avoir avait ont avec sans pour par puis mais jusqu"
     " jusqu'a il elle ils elles nous vous qui que dont dans sur entre vers son sa ses mon ma mes ton ta"
     " tes notre votre leur leurs ce cet cette ces ne pas plus c'est depuis donc car si quand ou comme".split()
+)
+# How learned words end, of diseases, procedures, substances and drugs most of all.
+_LEARNED = re.compile(
+    r"[a-z'-]{4,}(?:os[ei]s|itis|omas?|opath(?:y|ies|ia|ic)|ectom(?:y|ie)|ostom(?:y|ie)|plast(?:y|ie|ic|ica)"
+    r"|a?emi[ac]|uria|ases?|ectasi[as]|derma|dermia|ations?|ologi(?:ca|qu)[el]*|olog(?:y|ie)|graph(?:y|ie)|scop(?:y|ie)"
+    r"|troph(?:y|ie|ia|ic)|plas(?:ia|ie|tic)|gene(?:sis|tic)|phag(?:ia|ie)|phas(?:ia|ie)|esthesi[ae]|rrh(?:ea|age)"
+    r"|cyt(?:e|es|ic)|penia|penie|cephaly|gyria|gnathia|mycin|cillin|azole|statin|[ae]pril|sartan|bacterium|coccus)"
 )
 # Small words that stand in names, too.
 _JOINING = frozenset("the a an to at in on of and for le la les un une de du des au aux en et".split())  # noqa: SIM905 (a list of words reads best as a text)
@@ -48,6 +56,7 @@ class OrdinaryWords:
             or fold(word) in self._medicine
             or self.is_of_sentence(word)
             or self._gazetteer.is_french(word)
+            or _LEARNED.fullmatch(fold(word)) is not None
         )
 
     def _is_only(self, word: str) -> bool:

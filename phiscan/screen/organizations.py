@@ -62,6 +62,7 @@ _DUE = re.compile(
 _DUE_SMALL = re.compile(r"(?<!\w)(?:at|to|from|@|chez)[ ]$")
 _SMALL_SUFFIXES = frozenset(("inc", "llc", "llp", "ltd", "ltée", "ltee", "enr", "s.e.n.c", "s.e.n.c.r.l"))
 _DUE_CHARS = 12
+_MAX_DUE = 3  # words before a head, all of them ordinary ones, where a place is due
 _MAX_INITIAL = 3  # with its dot
 # Between the French word for an organization and its name.
 _ARTICLE = r"(?:de[ ]la|de[ ]l['’]|d['’]|l['’]|des|du|de|les?|la|à[ ]la|à[ ]l['’]|aux?|à|en|et|pour)"  # noqa: RUF001 (names are written with it)
@@ -216,8 +217,10 @@ class OrganizationRecognizer:
         if is_unusual(self._gazetteer, names):
             is_sure = kind not in {"firm", "place"} or begins or _DUE.search(before) is not None
         else:
-            fills = begins and _ENDS.match(text, end) is not None
-            is_sure = kind not in {"firm", "place"} and fills and not is_generic(names)
+            # Ordinary words alone: a name where it fills its line or cell, or where a place is due.
+            is_alone = begins and _ENDS.match(text, end) is not None
+            is_due = len(names) <= _MAX_DUE and _DUE.search(before) is not None
+            is_sure = kind not in {"firm", "place"} and (is_alone or is_due) and not is_generic(names)
         if not is_sure:
             return None
         tail = _TAIL_IN_CAPITALS.match(text, end)
@@ -259,9 +262,20 @@ class OrganizationRecognizer:
         if found is None:
             return None
         names = re.findall(r"[^\W_][\w'’]*", found["name"])  # noqa: RUF001 (names are written with it)
-        if is_generic(names) or (needs_unusual and not is_unusual(self._gazetteer, names)):
+        if is_generic(names):
+            return None
+        is_named = not needs_unusual or is_unusual(self._gazetteer, names)
+        if not is_named and not _is_alone(text, start, found.end()):
             return None
         return start, found.end(), _SURE
+
+
+def _is_alone(text: str, start: int, end: int) -> bool:
+    """Tell whether a name in capitals fills its line or cell, or ends it where a place is due."""
+    if not text[start:end].isupper() or _ENDS.match(text, end) is None:
+        return False
+    before = text[max(0, start - _DUE_CHARS) : start]
+    return (_BEGINS.search(before) or _DUE.search(before)) is not None
 
 
 def _is_initial(word: str) -> bool:

@@ -35,6 +35,17 @@ def is_within(start: int, end: int, spans: Sequence[tuple[int, int]]) -> bool:
     return place >= 0 and end <= spans[place][1]
 
 
+def merged(places: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return places in text order, those that overlap as one."""
+    found: list[tuple[int, int]] = []
+    for start, end in sorted(places):
+        if found and start <= found[-1][1]:
+            found[-1] = (found[-1][0], max(end, found[-1][1]))
+        else:
+            found.append((start, end))
+    return found
+
+
 def resolve(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """Return findings that do not overlap, in text order.
 

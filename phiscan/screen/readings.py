@@ -7,17 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from typing import Protocol
 
 from phiscan.model import Document, EntityType, Finding
 from phiscan.screen.capitals import Capitals
-from phiscan.screen.free_text import in_label_data
-from phiscan.screen.gazetteer import PARTICLES, load_gazetteer
+from phiscan.screen.free_text import in_free_text, in_label_data
+from phiscan.screen.gazetteer import load_gazetteer
 from phiscan.screen.names import RuleNameRecognizer
 from phiscan.screen.ordinary import load_ordinary
 from phiscan.screen.organizations import OrganizationRecognizer
-from phiscan.screen.overlap import is_taken
+from phiscan.screen.overlap import is_taken, merged
 from phiscan.screen.patterns import PatternRecognizer
 from phiscan.screen.small_letters import (
     WORD,
@@ -30,15 +30,8 @@ from phiscan.screen.small_letters import (
 )
 from phiscan.screen.tagger import SOURCE as TAGGER
 
-_NAMED = frozenset(
-    (
-        EntityType.PERSON,
-        EntityType.HEALTH_PROFESSIONAL,
-        EntityType.ORGANIZATION,
-        EntityType.LOCATION,
-        EntityType.STREET_ADDRESS,
-    )
-)
+_PEOPLE = frozenset((EntityType.PERSON, EntityType.HEALTH_PROFESSIONAL))
+_NAMED = _PEOPLE | {EntityType.ORGANIZATION, EntityType.LOCATION, EntityType.STREET_ADDRESS}
 
 
 class Recognizer(Protocol):
@@ -58,21 +51,51 @@ def found_as_written(document: Document, recognizers: Iterable[Recognizer]) -> I
     text = document.text
     one_by_one = list(recognizers)
     found = _read(document, one_by_one)
-    if not is_small(text):
+    if is_small(text):
+        upper = replace(document, text=in_capitals(text))
+        by_shape = [one for one in one_by_one if isinstance(one, PatternRecognizer | OrganizationRecognizer)]
+        yield from capitals.told(upper.text, _read(upper, by_shape))
+        standing = list(found)
+        named = list(_names(document, one_by_one, standing))
+        spans = sorted((finding.span.start, finding.span.end) for finding in named)
+        for finding in standing:
+            start, end = finding.span.start, finding.span.end
+            is_guess = finding.source == TAGGER and finding.is_doubtful
+            if not is_guess or is_taken(start, end, spans) or recaser.has_unknown(text[start:end]):
+                yield capitals.doubted(text, finding)
+        yield from named
+    elif is_in_capitals(text):
+        standing = list(capitals.told(text, found))
+        yield from standing
+        yield from (one for one in _names(document, one_by_one, standing) if not one.is_doubtful)
+    else:
         yield from capitals.told(text, found)
-        return
-    upper = replace(document, text=in_capitals(text))
-    by_shape = [one for one in one_by_one if isinstance(one, PatternRecognizer | OrganizationRecognizer)]
-    yield from capitals.told(upper.text, _read(upper, by_shape))
-    named = replace(document, text=recaser.recased(text))
-    of_names = list(_read(named, [one for one in one_by_one if isinstance(one, RuleNameRecognizer)]))
-    yield from (capitals.doubted(text, finding) for finding in of_names)
-    spans = sorted((finding.span.start, finding.span.end) for finding in of_names)
-    for finding in found:
-        start, end = finding.span.start, finding.span.end
-        is_guess = finding.source == TAGGER and finding.is_doubtful
-        if not is_guess or is_taken(start, end, spans) or recaser.has_unknown(text[start:end]):
-            yield capitals.doubted(text, finding)
+
+
+def _names(
+    document: Document, recognizers: Iterable[Recognizer], standing: Iterable[Finding]
+) -> Iterator[Finding]:
+    """Yield the names in a document as they are found once they have their capitals.
+
+    A name that a rule found already is left out: the rule knows better where it ends.
+    """
+    by_rule = merged(
+        (f.span.start, f.span.end) for f in standing if f.entity_type in _PEOPLE and f.source != TAGGER
+    )
+    for one in recognizers:
+        if isinstance(one, RuleNameRecognizer):
+            # Formats are known by their capitals: the text is cut into passages before it loses them.
+            for finding in in_free_text(document, partial(_recognize_recased, one)):
+                if finding.source != TAGGER or not is_taken(finding.span.start, finding.span.end, by_rule):
+                    yield _writers()[0].doubted(document.text, finding)
+
+
+def _recognize_recased(recognizer: Recognizer, document: Document) -> Iterator[Finding]:
+    return recognizer.recognize(_recased(document))
+
+
+def _recased(document: Document) -> Document:
+    return replace(document, text=_writers()[1].recased(in_small_letters(document.text)))
 
 
 def with_usual_capitals(document: Document, findings: Iterable[Finding]) -> Document:
@@ -82,14 +105,14 @@ def with_usual_capitals(document: Document, findings: Iterable[Finding]) -> Docu
     """
     if not (is_small(document.text) or is_in_capitals(document.text)):
         return document
-    text = _writers()[1].recased(in_small_letters(document.text))
-    places = [
-        match.span()
-        for finding in findings
-        if finding.entity_type in _NAMED
-        for match in WORD.finditer(text, finding.span.start, finding.span.end)
-        if match[0] not in PARTICLES
-    ]
+    text = _recased(document).text
+    ordinary = load_ordinary()
+    places = []
+    for finding in findings:
+        if finding.entity_type in _NAMED:
+            words = [match.span() for match in WORD.finditer(text, finding.span.start, finding.span.end)]
+            names = [span for span in words if not ordinary.is_one(text[slice(*span)])]
+            places += names or words
     return replace(document, text=with_capitals(text, places))
 
 

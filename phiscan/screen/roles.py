@@ -15,8 +15,7 @@ from phiscan.model import Document, EntityType, Finding
 from phiscan.screen.bylines import authors
 from phiscan.screen.citations import cited
 from phiscan.screen.gazetteer import fold
-from phiscan.screen.overlap import is_within
-from phiscan.screen.professionals import mark_professionals
+from phiscan.screen.overlap import is_within, merged
 from phiscan.screen.staff_tables import staff_tables
 
 REASON = "named for a role"
@@ -114,8 +113,8 @@ def mark_roles(document: Document, findings: Iterable[Finding]) -> tuple[Finding
     """Return the findings; people named for a role without their characteristics, and with the reason."""
     text = document.text
     found = list(findings)
-    writers = _merged(authors(text))
-    places = _merged([*writers, *cited(text), *staff_tables(text)])
+    writers = merged(authors(text))
+    places = merged([*writers, *cited(text), *staff_tables(text)])
     before: Finding | None = None  # the last person, if named for a role: a list may go on
     for index, finding in enumerate(found):
         if finding.entity_type is EntityType.PERSON and finding.bits:
@@ -133,11 +132,10 @@ def mark_roles(document: Document, findings: Iterable[Finding]) -> tuple[Finding
         names = _words(text, finding)
         if finding.entity_type is EntityType.PERSON and len(names) > 1 and not has_role(finding):
             known.difference_update(names)
-    aside = (
+    return tuple(
         finding.set_aside("role", REASON) if known and _is_bare_mention(text, finding, known) else finding
         for finding in found
     )
-    return tuple(mark_professionals(text, aside))
 
 
 def has_role(finding: Finding) -> bool:
@@ -180,17 +178,6 @@ def _is_role(text: str, finding: Finding, before: Finding | None, places: Sequen
         return True
     line = _line(text, start, end)
     return bool(_MEETING.match(line) or (_ASK.search(ahead) and _NUMBER.search(line)))
-
-
-def _merged(places: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return places in text order, those that overlap as one."""
-    merged: list[tuple[int, int]] = []
-    for start, end in sorted(places):
-        if merged and start <= merged[-1][1]:
-            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
-        else:
-            merged.append((start, end))
-    return merged
 
 
 def _line(text: str, start: int, end: int) -> str:

@@ -18,7 +18,7 @@ from phiscan.screen.ordinary import OrdinaryWords
 from phiscan.screen.overlap import is_taken
 
 WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")  # noqa: RUF001 (texts are written with it)
-_MIN_WORDS = 12  # fewer say nothing of how a text is written
+_MIN_WORDS = 5  # fewer say nothing of how a text is written
 _MAX_CAPITALISED = 0.02  # of the words of a text in small letters; prose has a tenth
 _MAX_IN_CAPITALS = 0.2  # abbreviations
 _MAX_SMALL = 0.1  # of the words of a text in capitals
@@ -34,13 +34,14 @@ _BEHIND_TITLE = frozenset((" ", ". ", "."))
 _IN_PLACE = frozenset((" ", "-", ". "))
 _NAMES = Word.FIRST | Word.LAST
 _TITLES = Word.TITLE | Word.TITLE_HEALTH
-_ADDRESS = re.compile(r"\S*(?:@|://|www\.)\S*")
+_UNSPACED = re.compile(r"\S+")
+_OF_ADDRESS = re.compile(r"@|://|www\.")
 _APOSTROPHES = "'’"  # noqa: RUF001 (names are written with it)
 # Where a town is due: "moved to red deer", "12 elm st, grand forks nd".
 _DUE = re.compile(r"(?:(?<![^\W\d_])(?:in|from|to|at|near|via|of|à|de)[ ]|[,\n\t;|:][ ]?)$")
 _DUE_CHARS = 6
-_SURE, _MAYBE, _UNKNOWN, _TITLE, _INITIAL, _PARTICLE, _OTHER = range(7)
-_MAY_BE = frozenset((_SURE, _MAYBE, _UNKNOWN))
+_SURE, _MAYBE, _UNKNOWN, _WORD_TOO, _TITLE, _INITIAL, _PARTICLE, _OTHER = range(8)
+_MAY_BE = frozenset((_SURE, _MAYBE, _UNKNOWN, _WORD_TOO))
 _BY_NEIGHBOUR = frozenset((_MAYBE, _UNKNOWN, _INITIAL))
 _Words = Sequence[re.Match[str]]
 
@@ -132,13 +133,14 @@ class Recaser:
         """
         words = list(WORD.finditer(text))
         kinds = [self._kind(word[0]) for word in words]
-        addresses = [match.span() for match in _ADDRESS.finditer(text)]
+        addresses = [match.span() for match in _UNSPACED.finditer(text) if _OF_ADDRESS.search(match[0])]
         gaps = [text[one.end() : other.start()] for one, other in pairwise(words)]
         chosen = {index for index, kind in enumerate(kinds) if kind == _SURE}
         chosen.update(self._places(text, words, kinds, gaps))
         chosen.update(_titled(kinds, gaps))
         for _ in range(2):
             chosen.update(_beside(kinds, gaps, chosen))
+            chosen.update(self._of_two(words, kinds, gaps, chosen))
         chosen.update(index for index in range(len(gaps)) if kinds[index] == _PARTICLE and gaps[index] == "-")
         places = (words[index].span() for index in chosen)
         return with_capitals(text, (place for place in places if not is_taken(*place, addresses)))
@@ -161,7 +163,7 @@ class Recaser:
         elif flags & Word.PARTICLE:
             kind = _PARTICLE
         elif flags & _NAMES or self._gazetteer.is_place(word):
-            kind = _MAYBE if self._ordinary.is_one(word) or len(word) < _MIN_CHARS else _SURE
+            kind = _WORD_TOO if self._ordinary.is_one(word) else _MAYBE if len(word) < _MIN_CHARS else _SURE
         else:
             kind = _OTHER if self._ordinary.is_one(word) or len(word) < _MIN_UNKNOWN else _UNKNOWN
         return kind
@@ -183,6 +185,24 @@ class Recaser:
             )
             yield from (place for place in range(index, index + n_words) if kinds[place] != _PARTICLE)
             index += max(1, n_words)
+
+    def _of_two(
+        self, words: _Words, kinds: Sequence[int], gaps: Sequence[str], chosen: AbstractSet[int]
+    ) -> list[int]:
+        """Return words of the language that are the other half of a name: "hope okafor", "young, jane"."""
+        found = []
+        for index, gap in enumerate(gaps):
+            for one, other in ((index, index + 1), (index + 1, index)):
+                if kinds[one] != _WORD_TOO or other not in chosen or gap not in (" ", ", "):
+                    continue
+                is_first = (one < other) == (gap == " ")
+                needed, beside = (Word.FIRST, Word.LAST) if is_first else (Word.LAST, Word.FIRST)
+                if (
+                    self._gazetteer.of(words[one][0]) & needed
+                    and self._gazetteer.of(words[other][0]) & beside
+                ):
+                    found.append(one)
+        return found
 
     def _is_town(self, text: str, words: _Words) -> bool:
         """Tell whether words that are called as a town is stand for it: by the words, or where one is due."""

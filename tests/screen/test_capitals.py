@@ -1,0 +1,49 @@
+"""Lines in capitals: what runs into a name is no part of it, and words of every day are nobody."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.screen.test_small_letters import screened, values
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "value"),
+    [
+        ("HIS BROTHER LIVES OUT IN HAZARD, KY WITH FOUR DOGS", "LOCATION", "HAZARD, KY"),
+        ("UNIT W0712 24 118803 WAS HUNG AT TEN BY THE NURSE", "OTHER_ID", "W0712 24 118803"),
+        ("HE WORKS FOR BOMBARDIER JUSQU'À 16 H", "ORGANIZATION", "BOMBARDIER"),
+        ("DISCHARGED TO SANDSTONE LODGE.", "ORGANIZATION", "SANDSTONE LODGE"),
+        ("COPIE : CLINIQUE MÉDICALE DU QUAI, TÉLÉC.", "ORGANIZATION", "CLINIQUE MÉDICALE DU QUAI"),
+        ("CALLED BY HOPE YOUNG FROM ROOM 4 AT NINE", "PERSON", "HOPE YOUNG"),
+    ],
+)
+def test_a_name_in_capitals_ends_where_a_sentence_goes_on(text: str, kind: str, value: str) -> None:
+    assert value in values(text, kind)
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("ANYONE WITH FEVER, COUGH, OR RASH IS ASKED TO STAY HOME", "LOCATION"),
+        ("THE DONOR WAS 93F, FALL, ON WARFARIN SINCE MAY", "LOCATION"),
+        ("TAKE 6 MIN, OK PER DR ON CALL", "STREET_ADDRESS"),
+        ("FRACTURE IN 2016 REPAIRED BY DR. WING-YEE LAU", "STREET_ADDRESS"),
+        ("LE TEST SE FAIT À LA MAISON, AVEC UN PETIT APPAREIL", "PERSON"),
+        ("ADMIT TO ____ UNDER DR. ____ AND CALL THE WARD", "PERSON"),
+        ("ON A MANQUÉ SON RENDEZ-VOUS, C'EST DOMMAGE POUR LE FILS", "PERSON"),
+        ("TREATMENT OF TRACHEOBRONCHOPATHIA OSTEOPLASTICA IS HARD TO COME BY", "PERSON"),
+    ],
+)
+def test_sentences_in_capitals_name_nobody_and_no_place(text: str, kind: str) -> None:
+    assert values(text, kind) == []
+
+
+def test_a_label_says_more_than_a_list_of_words() -> None:
+    assert values("NOM: MAISON\nPRÉNOM: WILL\nDDN: 1990-01-02", "PERSON") == ["MAISON", "WILL"]
+
+
+def test_a_line_with_small_letters_is_judged_as_before() -> None:
+    text = "Moved to LIST UPDATED, NS, says the sheet"
+    with_small = [finding.span.of(text) for finding in screened(text).findings]
+    assert with_small == [finding.span.of(text) for finding in screened(f"{text}\nALL IN CAPITALS").findings]

@@ -1,0 +1,151 @@
+"""Texts in small letters: told, written with capitals, and read with them."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from phiscan.config import Config
+from phiscan.model import Document, Finding, Screening, Segment
+from phiscan.screen import build_screener, screen
+from phiscan.screen.gazetteer import load_gazetteer
+from phiscan.screen.ordinary import load_ordinary
+from phiscan.screen.readings import with_usual_capitals
+from phiscan.screen.small_letters import (
+    Recaser,
+    in_capitals,
+    in_small_letters,
+    is_in_capitals,
+    is_small,
+    with_capitals,
+)
+
+PROSE = "The patient was seen by Dr. Roy at the clinic. She lives with her son in Guelph and takes insulin."
+
+
+def screened(text: str) -> Screening:
+    return screen(Document(text, (Segment("", 0, len(text)),), "text/plain"), build_screener(Config()))
+
+
+def values(text: str, kind: str) -> list[str]:
+    """Return what is found of a type, without what is doubtful."""
+    return [
+        finding.span.of(text)
+        for finding in screened(text).findings
+        if finding.entity_type.value == kind and not finding.is_doubtful
+    ]
+
+
+@pytest.mark.parametrize("text", [PROSE.lower(), "call mrs roy re MRI and ECG tmrw at 2 pls, son rob knows"])
+def test_a_text_in_small_letters_is_known(text: str) -> None:
+    assert is_small(text)
+
+
+@pytest.mark.parametrize("text", [PROSE, PROSE.upper(), "", "ann roy", "name,dob\n1,2\n", "12 34 56 78 90"])
+def test_others_are_not_in_small_letters(text: str) -> None:
+    assert not is_small(text)
+
+
+@pytest.mark.parametrize(
+    "text", [PROSE.upper(), "PATIENT: ROY, ANN  ROOM 12  DIET soft  ALLERGIES: NONE KNOWN  ISOLATION NO"]
+)
+def test_a_text_in_capitals_is_known(text: str) -> None:
+    assert is_in_capitals(text)
+
+
+@pytest.mark.parametrize("text", [PROSE, PROSE.lower(), "", "ANN ROY"])
+def test_others_are_not_in_capitals(text: str) -> None:
+    assert not is_in_capitals(text)
+
+
+@given(st.text())
+def test_a_reading_is_as_long_as_its_text(text: str) -> None:
+    assert len(in_capitals(text)) == len(in_small_letters(text)) == len(text)
+    assert len(_recased(text)) == len(text)
+
+
+@given(st.text(alphabet="abcdé '-.,@\n", max_size=60))
+def test_only_the_case_changes(text: str) -> None:
+    assert in_small_letters(_recased(text)) == text
+
+
+def _recased(text: str) -> str:
+    return Recaser(load_gazetteer(), load_ordinary()).recased(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("pt xiomara okafor was here", "pt Xiomara Okafor was here"),
+        ("daughter of xiomara st-onge, d'amours", "daughter of Xiomara St-Onge, D'Amours"),
+        ("seen by dr j. finch today", "seen by Dr J. Finch today"),
+        ("moved to thunder bay with her cat", "moved to Thunder Bay with her cat"),
+        ("the bay under thunder", "the bay under thunder"),
+        ("hope she will rest", "hope she will rest"),
+        ("write to xiomara@okafor.example", "write to xiomara@okafor.example"),
+    ],
+)
+def test_names_get_a_capital_and_words_get_none(text: str, meant: str) -> None:
+    assert _recased(text) == meant
+
+
+def test_a_capital_stands_behind_an_apostrophe_as_well() -> None:
+    assert with_capitals("l'écuyer, o'brien's", [(0, 8), (10, 19)]) == "L'Écuyer, O'Brien's"
+
+
+@pytest.mark.parametrize(
+    ("kind", "value"),
+    [
+        ("ORGANIZATION", "sandstone lodge"),
+        ("LOCATION", "perrysburg"),
+        ("STREET_ADDRESS", "204-2255 w 4th ave."),
+        ("OTHER_ID", "w0712 24 118803"),
+        ("HEALTH_CARD", "lebf 2956 0417"),
+        ("VEHICLE", "kwfb204"),
+    ],
+)
+def test_what_is_told_by_its_capitals_is_found_without(kind: str, value: str) -> None:
+    text = (
+        "she was cleared and could go back to sandstone lodge. old addr 204-2255 w 4th ave. her aunt is in "
+        "perrysburg, oh since may. unit w0712 24 118803 was hung at ten. carte ramq lebf 2956 0417. licence "
+        "plate kwfb204, and nobody else came by all day long"
+    )
+    assert value in values(text, kind)
+
+
+def test_in_small_letters_a_word_of_every_day_alone_is_nobody() -> None:
+    text = "le test se fait à la maison. on vous remet un petit appareil, et le fils vient le chercher"
+    assert values(text, "PERSON") == []
+
+
+def test_codes_in_small_letters_are_health() -> None:
+    classifier_hits = _health("patient,dx\nroy,f33.1\nlee,f43.10\n")
+    assert classifier_hits == {"icd:F33", "icd:F43"}
+    assert _health("firmware v10.2, build e2") == set()
+
+
+def _health(text: str) -> set[str]:
+    from phiscan.classify import build_classifier, classify  # noqa: PLC0415 (loads the lexicon)
+
+    document = Document(text, (Segment("", 0, len(text)),), "text/plain")
+    return {hit.concept for hit in classify(document, build_classifier(Config())).terms}
+
+
+def test_who_wrote_an_article_is_told_in_small_letters_as_well() -> None:
+    text = (
+        "references\n1. nakagawa t, brennan-shaw l, el-khoury m. hip fractures. j bone 2019;1(2):2-3.\n"
+        "2. roy a, lee k. falls in old age. can j 2018;3(4):5-9.\n"
+    )
+    assert [f.span.of(text) for f in screened(text).findings if _counts(f)] == []
+
+
+def _counts(finding: Finding) -> bool:
+    from phiscan.screen.roles import has_role  # noqa: PLC0415 (used here alone)
+
+    return finding.entity_type.value == "PERSON" and not (finding.is_doubtful or has_role(finding))
+
+
+def test_a_text_with_its_capitals_is_left_as_it_is() -> None:
+    document = Document(PROSE, (), "text/plain")
+    assert with_usual_capitals(document, screened(PROSE).findings) is document
