@@ -1,17 +1,20 @@
 """Recall by type on marked texts as hospitals have them, beside the rules alone, Presidio's patterns and scrubadub.
 
-    .venv/bin/python -m tests.bench.bench_marked_texts [--set first|second|third|fourth|fifth|sixth|seventh|eighth|kept] [--misses TYPE]
+    .venv/bin/python -m tests.bench.bench_marked_texts [--set first|...|ninth|kept] [--misses TYPE] [--written]
 
 Tokens are runs without white space that hold a letter or digit. "found": some span covers a part of the token, of whatever
 type; "family": one of the same family (a person and a health professional are one, parts of an address are, dates are).
 Precision: tokens of a system's spans that some mark covers. ``--misses`` prints what was missed of a type; never use it with
 the kept set. Presidio and scrubadub look for no bare names without a model that has to be downloaded. Needs the extra ``compare``.
+``--written`` reads each set four times instead, with phiscan alone: as it is, in capitals, in small letters, and with signs
+misread as a scanner misreads them.
 """  # noqa: E501 (a table of options)
 
 from __future__ import annotations
 
 import argparse
 import json
+import random
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -24,12 +27,15 @@ from phiscan.screen import Screener, build_screener, screen
 from tests.bench.bench_names_compare import presidio, scrubadub
 
 FOLDER = Path(__file__).resolve().parents[1] / "screen" / "marked"
-SETS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "kept")
+SETS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "kept")
 FAMILIES = {
     "HEALTH_PROFESSIONAL": "PERSON", "DATE_OF_BIRTH": "DATE", "FAX": "PHONE", "CREDIT_CARD": "ACCOUNT",
     "POSTAL_CODE": "ADDRESS", "STREET_ADDRESS": "ADDRESS", "LOCATION": "ADDRESS",
 }  # fmt: skip
 _TOKEN = re.compile(r"\S*\w\S*")
+# Signs that scanners take for each other, one for one, so that marks stay where they are.
+MISREAD = str.maketrans("oO01l5SechB8iIant6g2", "0OOl1S5ceh8BlloufbqZ")
+MISREAD_SHARE = 0.032  # of the signs that have such a double: about two in a hundred of all signs
 Spans = list[tuple[int, int, str]]
 System = Callable[[str], Spans]
 
@@ -54,6 +60,35 @@ def tokens(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 def family(name: str) -> str:
     return FAMILIES.get(name, name)
+
+
+def in_capitals(text: str, seed: int) -> str:
+    """Return a text in capitals, as long as it was."""
+    del seed
+    return "".join(char.upper() if len(char.upper()) == 1 else char for char in text)
+
+
+def in_small_letters(text: str, seed: int) -> str:
+    """Return a text in small letters, as long as it was."""
+    del seed
+    return "".join(char.lower() if len(char.lower()) == 1 else char for char in text)
+
+
+def misread(text: str, seed: int) -> str:
+    """Return a text with some of its signs misread, the same ones for the same seed."""
+    chance = random.Random(seed)
+    return "".join(
+        other if other != char and chance.random() < MISREAD_SHARE else char
+        for char, other in zip(text, text.translate(MISREAD), strict=True)
+    )
+
+
+WRITINGS: dict[str, Callable[[str, int], str]] = {
+    "as it is": lambda text, _: text,
+    "in capitals": in_capitals,
+    "in small letters": in_small_letters,
+    "misread": misread,
+}
 
 
 class Tally:
@@ -94,8 +129,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--set", choices=SETS)
     parser.add_argument("--misses")
+    parser.add_argument("--written", action="store_true")
     given = parser.parse_args()
     screener = build_screener(Config())
+    if given.written:
+        _print_written([given.set] if given.set else list(SETS), phiscan(screener))
+        return
     systems = {
         "phiscan": phiscan(screener),
         "phiscan, rules alone": phiscan(screener.without_names()),
@@ -103,8 +142,7 @@ def main() -> None:
         "scrubadub": without_types(scrubadub()),
     }
     for name in [given.set] if given.set else SETS:
-        lines = (FOLDER / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
-        documents = [json.loads(line) for line in lines]
+        documents = _documents(name)
         tallies = {label: Tally(documents, system) for label, system in systems.items()}
         ours = tallies["phiscan"]
         print(
@@ -121,6 +159,25 @@ def main() -> None:
         for kind, around in dict.fromkeys(ours.misses):
             if kind == given.misses:
                 print(repr(around))
+
+
+def _documents(name: str) -> list[dict[str, Any]]:
+    lines = (FOLDER / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
+    return [json.loads(line) for line in lines]
+
+
+def _print_written(names: list[str], system: System) -> None:
+    print(f"| set | {' | '.join(WRITINGS)} |\n| --- |{' ---: |' * len(WRITINGS)}")
+    for name in names:
+        cells = []
+        for write in WRITINGS.values():
+            documents = [
+                {**each, "text": write(each["text"], seed)} for seed, each in enumerate(_documents(name))
+            ]
+            tally = Tally(documents, system)
+            found, same = tally.recall(tally.found), tally.recall(tally.same)
+            cells.append(f"{found:.1f} / {same:.1f} / {tally.precision:.1f}")
+        print(f"| {name} | {' | '.join(cells)} |")
 
 
 if __name__ == "__main__":

@@ -44,6 +44,8 @@ UNITS = (
     "902-S55-0117 ", "2024-0b-14 ", "12 Novembcr ", "Policy numbcr:\n", "numbcr,a,b\n", "numbcr,a,b\n1,2,3\n",
     "9Z ", "Fox 702 555 0133 ", "8 l 9 S 5 ", "MO 65b53 ", "TREM8S511412", "DOB1", "14OCT2Z", "rn", "numbcr ",
     "le 31 moi ", "2023 -03- 14 ",
+    "THUNDER BAY, ON ", "AT THE LODGE ", "12 OF THE DR ", "thunder bay ", "dr j ", "mr roy, ", "hope okafor ",
+    "st-", "d'a", "AND ", "W0712 24 118803 WAS ", "employer the is ",
     "Received: from a.b\n ", "X-A: Ann Roy\n b\n", "Roy (2009) ", "charts of 412 patients ",
 )  # fmt: skip
 
