@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from phiscan.model import EntityType, Finding, Span
 from phiscan.screen.gazetteer import Gazetteer, Word, fold
@@ -46,6 +47,7 @@ class Capitals:
             "location.city_state": self._town,
             "address.street": self._street,
             "address.spelled": self._street,
+            "address.street_fr": self._french_street,
             "organization.labelled": self._labelled,
             "organizations": self._organization,
             "names.label": self._behind_label,
@@ -102,7 +104,7 @@ class Capitals:
         for word in reversed(words):
             if word.end() != end or text[word.start() - 1] != " " or not self._ordinary.is_one(word[0]):
                 break
-            end = len(text[: word.start()].rstrip())
+            end = finding.span.start + len(text[finding.span.start : word.start()].rstrip())
         return Span(finding.span.start, end) if end > finding.span.start else None
 
     def _behind_label(self, text: str, finding: Finding, words: _Words) -> Span | None:
@@ -131,6 +133,14 @@ class Capitals:
         """Return the span of an address; None where a sentence runs from the number to the street."""
         del text
         return None if any(fold(word[0]) in _IN_NO_STREET for word in words) else finding.span
+
+    def _french_street(self, text: str, finding: Finding, words: _Words) -> Span | None:
+        """Return an address up to the next sentence: "12 RUE DES ÉRABLES. ELLE EST BIEN"."""
+        for before, word in pairwise(words):
+            is_next = text[before.end() : word.start()] == ". " and fold(word[0]) in SENTENCE
+            if is_next and word[0].lower() != "est":  # the east of a street
+                return Span(finding.span.start, before.end())
+        return finding.span
 
     def _labelled(self, text: str, finding: Finding, words: _Words) -> Span | None:
         """Return what stands behind a label up to the first word of a sentence."""
@@ -170,6 +180,7 @@ def _length(words: _Words) -> int:
 
 
 def _is_in_capitals(text: str, start: int, end: int) -> bool:
-    low = max(text.rfind("\n", 0, start) + 1, start - _LINE_CHARS)
+    low = max(0, start - _LINE_CHARS)
+    low = max(low, text.rfind("\n", low, start) + 1)
     high = text.find("\n", end, end + _LINE_CHARS)
     return _SMALL.search(text, low, end + _LINE_CHARS if high < 0 else high) is None

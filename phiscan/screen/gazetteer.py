@@ -158,8 +158,12 @@ class Gazetteer:
 
     def is_french(self, word: str) -> bool:
         """Tell whether a word is French, in whatever form and case, even if it is somebody's name as well."""
-        forms = _first_forms(fold(word))
-        return any(form in self._french or form in self._french_names for form in forms)
+        key = fold(word)
+        # A name has its own entry if it is a word: Jane and Louise are no forms of Jan and Louis.
+        names = (key,) if key in self._first else _first_forms(key)
+        return any(form in self._french_names for form in names) or any(
+            form in self._french for form in _first_forms(key)
+        )
 
 
 def _first_forms(key: str) -> Iterator[str]:

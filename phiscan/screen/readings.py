@@ -57,7 +57,7 @@ def found_as_written(document: Document, recognizers: Iterable[Recognizer]) -> I
         yield from capitals.told(upper.text, _read(upper, by_shape))
         standing = list(found)
         named = list(_names(document, one_by_one, standing))
-        spans = sorted((finding.span.start, finding.span.end) for finding in named)
+        spans = merged((finding.span.start, finding.span.end) for finding in named)
         for finding in standing:
             start, end = finding.span.start, finding.span.end
             is_guess = finding.source == TAGGER and finding.is_doubtful

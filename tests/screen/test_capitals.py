@@ -16,6 +16,13 @@ from tests.screen.test_small_letters import screened, values
         ("DISCHARGED TO SANDSTONE LODGE.", "ORGANIZATION", "SANDSTONE LODGE"),
         ("COPIE : CLINIQUE MÉDICALE DU QUAI, TÉLÉC.", "ORGANIZATION", "CLINIQUE MÉDICALE DU QUAI"),
         ("CALLED BY HOPE YOUNG FROM ROOM 4 AT NINE", "PERSON", "HOPE YOUNG"),
+        ("PT LOUISE SEEN BY NURSE TODAY AND SHE FEELS WELL", "PERSON", "LOUISE"),
+        ("JEANNE RESTE AU 12 RUE DES ERABLES. ELLE EST BIEN", "STREET_ADDRESS", "12 RUE DES ERABLES."),
+        (
+            "AU 12 RUE DES ERABLES EST, QUEBEC. ELLE VA",
+            "STREET_ADDRESS",
+            "12 RUE DES ERABLES EST, QUEBEC.",
+        ),
     ],
 )
 def test_a_name_in_capitals_ends_where_a_sentence_goes_on(text: str, kind: str, value: str) -> None:

@@ -12,7 +12,7 @@ def test_words_are_known_in_any_case(word: str) -> None:
     assert load_ordinary().is_one(word)
 
 
-@pytest.mark.parametrize("word", ["Xiomara", "TREMBLAY", "okafor", "zorgon"])
+@pytest.mark.parametrize("word", ["Xiomara", "TREMBLAY", "okafor", "zorgon", "JANE", "Louise", "denis"])
 def test_names_are_no_words(word: str) -> None:
     assert not load_ordinary().is_one(word)
     assert not load_ordinary().is_only(word)
