@@ -20,6 +20,7 @@ from phiscan.screen.tagger import SOURCE as TAGGER
 
 _LINE_CHARS = 80  # on each side of a finding
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")  # noqa: RUF001 (texts are written with it)
+_COUNTED = re.compile(r"(?P<word>[^\W\d_]{4,})\d{1,3}")
 _SMALL = re.compile(r"[^\W\d_A-ZÀ-ÖØ-Þ]")
 _BEFORE_STATE = re.compile(r",| \(")
 _BEFORE_TOWN = frozenset(("in", "on", "to", "at", "the", "and", "of", "out", "way", "near"))
@@ -99,7 +100,13 @@ class Capitals:
         return finding.span if is_name or all(len(word[0]) == 1 for word in words) else None
 
     def _code(self, text: str, finding: Finding, words: _Words) -> Span | None:
-        """Return a code without the words behind it: "UNIT W0712 24 118803 WAS HUNG"."""
+        """Return a code without the words behind it: "UNIT W0712 24 118803 WAS HUNG".
+
+        A word of the language with a small number is none: "file item12", "FILE PAGE3".
+        """
+        counted = _COUNTED.fullmatch(text, finding.span.start, finding.span.end)
+        if counted is not None and self._ordinary.is_only(counted["word"]):
+            return None
         end = finding.span.end
         for word in reversed(words):
             if word.end() != end or text[word.start() - 1] != " " or not self._ordinary.is_one(word[0]):
