@@ -1,7 +1,8 @@
 """Screen six sets of texts written apart from the program: false referrals of others, recall of PHI.
 
 Run: ``.venv/bin/python -m pytest -m bench -s tests/bench/bench_unseen.py``. The naive rule reads them in the
-same run. What became of each text is printed of the first set alone.
+same run. What became of each text is printed of the first set alone. Then every set is read in capitals,
+in small letters and misread (``bench_marked_texts.WRITINGS``); of that only sums are printed.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from phiscan import classify, screen
 from phiscan.config import Config
 from phiscan.metrics.intervals import clopper_pearson
 from phiscan.model import Document, PiiBit, Referral, Segment
+from tests.bench.bench_marked_texts import WRITINGS
 from tests.bench.bench_referral_share import _IDENTIFIERS
 
 CLASSIFY = Path(__file__).resolve().parents[1] / "classify"
@@ -26,11 +28,12 @@ def texts(name: str, folder: str = "unseen") -> Iterator[tuple[str, str]]:
         yield kind, text.strip() + "\n"
 
 
+FOLDERS = ("unseen", "unseen_second", "unseen_third", "unseen_fourth", "unseen_fifth", "unseen_sixth")
+
+
 @pytest.mark.bench
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize(
-    "folder", ["unseen", "unseen_second", "unseen_third", "unseen_fourth", "unseen_fifth", "unseen_sixth"]
-)
+@pytest.mark.parametrize("folder", FOLDERS)
 def test_print_what_is_referred_of_the_unseen_texts(folder: str) -> None:
     each = folder == "unseen"
     screener, classifier = screen.build_screener(Config()), classify.build_classifier(Config())
@@ -63,3 +66,29 @@ def test_print_what_is_referred_of_the_unseen_texts(folder: str) -> None:
             low, high = clopper_pearson(count, len(found))
             print(f"  {rule}: {count} of {len(found)} [{low:.3f}, {high:.3f}]")
         assert found
+
+
+@pytest.mark.bench
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_print_what_is_referred_however_it_is_written(folder: str) -> None:
+    screener, classifier = screen.build_screener(Config()), classify.build_classifier(Config())
+    print(f"\n{folder} | referred of others | found of PHI")
+    for writing, write in WRITINGS.items():
+        counts: list[tuple[int, int]] = []
+        for names in (("other_en.txt", "other_fr.txt"), ("phi.txt",)):
+            found = [text for name in names for _, text in texts(name, folder)]
+            referred = 0
+            for seed, one in enumerate(found):
+                text = write(one, seed)
+                document = Document(text, (Segment("", 0, len(text)),), "text/plain")
+                screening = screen.screen(document, screener)
+                health = classify.classify(document, classifier)
+                said = classify.detect(document, screening, health, classifier)
+                layout = classify.is_laid_out_as_a_record(said)
+                referral, _ = classify.decide(document, screening, health, layout=layout)
+                referred += referral is Referral.REFERRED
+            counts.append((referred, len(found)))
+        (others, n_others), (phi, n_phi) = counts
+        print(f"  {writing} | {others} of {n_others} | {phi} of {n_phi}")
+        assert n_phi
