@@ -31,6 +31,7 @@ HEALTH_FILES: Final = (
     "health_icd10cm_codes",
 )
 CUE_FILE: Final = "health_cues"
+CAPITALS_FILE: Final = "health_words_in_capitals"  # abbreviations that are words as well
 LABEL_FILE: Final = "health_labels"  # words for concepts that gather several things
 _LABEL_COLUMNS: Final = 3
 _COLUMNS: Final = 5
@@ -61,14 +62,15 @@ def load_lexicon(folder: Path | None = None) -> Lexicon:
     terms: list[Term] = []
     icd: dict[str, str] = {}
     labels: dict[str, str] = {}
+    words = frozenset(load_dictionary(folder / f"{CAPITALS_FILE}.txt").terms)
     for name in HEALTH_FILES:
-        for term, code in _read(folder / f"{name}.txt"):
+        for term, code in _read(folder / f"{name}.txt", words):
             terms.append(term)
             labels.setdefault(term.concept, term.text)
             if code != "-":
                 icd.setdefault(term.concept, code)
     labels |= _labels(folder / f"{LABEL_FILE}.txt", labels)
-    cues = [term for term, _ in _read(folder / f"{CUE_FILE}.txt")]
+    cues = [term for term, _ in _read(folder / f"{CUE_FILE}.txt", words)]
     matchers = (TermMatcher().fit(terms), TermMatcher().fit(cues))
     marks = {term.concept: (term.concept, _kind(term.concept)) for term in terms}
     return Lexicon(
@@ -101,7 +103,7 @@ def _labels(path: Path, known: Mapping[str, str]) -> dict[str, str]:
     return {row[0]: row[1] for row in dictionary.rows}
 
 
-def _read(path: Path) -> list[tuple[Term, str]]:
+def _read(path: Path, words: frozenset[str]) -> list[tuple[Term, str]]:
     dictionary = load_dictionary(path)
     found: list[tuple[Term, str]] = []
     for number, row in enumerate(dictionary.rows, start=len(dictionary.header) + 1):
@@ -110,5 +112,6 @@ def _read(path: Path) -> list[tuple[Term, str]]:
                 f"{path}: line {number}: expected term, concept, code, flags (case, context, -), language"
             )
             raise DictionaryError(message)
-        found.append((Term(row[0], row[1], "case" in flags, "context" in flags), row[2]))
+        term = Term(row[0], row[1], "case" in flags, "context" in flags, "case" in flags and row[0] in words)
+        found.append((term, row[2]))
     return found

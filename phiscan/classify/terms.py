@@ -23,6 +23,8 @@ _FILTER_BITS: Final = 18
 _ORDER: Final = CHUNK_CHARS * 2  # more than a chunk has words: first by the first word, then the longest
 # A code of ICD-10-CM in small letters, by its dot: "f33.1"; "v10.2" is mostly a version of something.
 _SMALL_CODE: Final = re.compile(r"[a-uw-z]\d\d\.\d")
+_LINE_CHARS: Final = 80  # on each side of a term
+_WORD: Final = re.compile(r"[^\W\d_]{3}")
 _WHOLE: Final = np.uint8(1)
 _BEGINS: Final = np.uint8(2)
 
@@ -35,6 +37,7 @@ class Term:
     concept: str
     case: bool = False  # counts only as written here (AIDS, not aids)
     context: bool = False  # counts only near a term that needs none (cold, mole, discharge)
+    word: bool = False  # a word as well: counts for nothing in a line wholly in capitals (PAR, SI)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,11 +126,22 @@ class TermMatcher:
     ) -> npt.NDArray[np.bool_]:
         sure = np.ones(len(owners), dtype=np.bool_)
         for index in self.case_[owners].nonzero()[0].tolist():
-            term = self.terms_[owners[index]].text
-            written = text[starts[index] : ends[index]]
-            is_small = _SMALL_CODE.match(text, starts[index]) is not None and written.upper() == term
-            sure[index] = written == term or is_small
+            term, start, end = self.terms_[owners[index]], int(starts[index]), int(ends[index])
+            written = text[start:end]
+            if written == term.text:
+                sure[index] = not (term.word and _is_in_capitals(text, start, end))
+            else:
+                sure[index] = _SMALL_CODE.match(text, start) is not None and written.upper() == term.text
         return sure
+
+
+def _is_in_capitals(text: str, start: int, end: int) -> bool:
+    """Tell whether the words around in the line are all in capitals, and some are there."""
+    low, high = max(0, start - _LINE_CHARS), end + _LINE_CHARS
+    low = max(low, text.rfind("\n", low, start) + 1)
+    stop = text.find("\n", end, high)
+    around = text[low:start] + text[end : high if stop < 0 else stop]
+    return around.isupper() and _WORD.search(around) is not None
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ TERMS = (
     Term("congestive heart failure", "dx:chf"),
     Term("failure to thrive", "dx:ftt"),
     Term("asthma", "dx:asthma"),
-    Term("AIDS", "dx:aids", case=True),
+    Term("AIDS", "dx:aids", case=True, word=True),
     Term("cold", "dx:cold", context=True),
     Term("q.d.", "abbr:qd"),
 )
@@ -44,6 +44,18 @@ def test_matches_whole_words_only() -> None:
 def test_counts_a_cased_term_only_as_written() -> None:
     assert found("AIDS") == [("AIDS", "dx:aids")]
     assert found("hearing aids") == []
+
+
+def test_a_term_that_is_a_word_as_well_counts_for_nothing_in_a_line_in_capitals() -> None:
+    assert found("HER HEARING AIDS WERE LOST\n") == []
+    assert found("HER HEARING\nAIDS\nWERE LOST") == [("AIDS", "dx:aids")]
+    assert found("He has AIDS AND TB, the note says") == [("AIDS", "dx:aids")]
+
+
+def test_a_code_counts_in_small_letters_by_its_dot() -> None:
+    codes = (Term("F33.1", "icd:f33", case=True), Term("V10.2", "icd:v10", case=True))
+    assert len(match("dx f33.1 and F33.1", codes).starts) == 2
+    assert len(match("firmware v10.2", codes).starts) == 0
 
 
 def test_counts_an_ambiguous_term_only_near_a_sure_one() -> None:
