@@ -6,8 +6,9 @@ health information: they tell a text about one person's health from a text about
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Final
@@ -31,10 +32,14 @@ HEALTH_FILES: Final = (
     "health_icd10cm_codes",
 )
 CUE_FILE: Final = "health_cues"
-CAPITALS_FILE: Final = "health_words_in_capitals"  # abbreviations that are words as well
+WORDS_FILE: Final = (
+    "health_words_too"  # abbreviations that are words as well, and where they then count for nothing
+)
 LABEL_FILE: Final = "health_labels"  # words for concepts that gather several things
 _LABEL_COLUMNS: Final = 3
 _COLUMNS: Final = 5
+# Abbreviations that are told in small letters as well: "copd", "mri", not "mi" or "PV1".
+_MAY_BE_SMALL: Final = re.compile(r"[^\W\d_]{3,6}|[A-Z]\d?[A-Z]{1,2}\d?")
 _FLAGS: Final = frozenset({"case", "context", "-"})
 
 
@@ -62,7 +67,7 @@ def load_lexicon(folder: Path | None = None) -> Lexicon:
     terms: list[Term] = []
     icd: dict[str, str] = {}
     labels: dict[str, str] = {}
-    words = frozenset(load_dictionary(folder / f"{CAPITALS_FILE}.txt").terms)
+    words = {row[0]: row[1] for row in load_dictionary(folder / f"{WORDS_FILE}.txt").rows}
     for name in HEALTH_FILES:
         for term, code in _read(folder / f"{name}.txt", words):
             terms.append(term)
@@ -70,7 +75,7 @@ def load_lexicon(folder: Path | None = None) -> Lexicon:
             if code != "-":
                 icd.setdefault(term.concept, code)
     labels |= _labels(folder / f"{LABEL_FILE}.txt", labels)
-    cues = [term for term, _ in _read(folder / f"{CUE_FILE}.txt", words)]
+    cues = [replace(term, small=False) for term, _ in _read(folder / f"{CUE_FILE}.txt", words)]
     matchers = (TermMatcher().fit(terms), TermMatcher().fit(cues))
     marks = {term.concept: (term.concept, _kind(term.concept)) for term in terms}
     return Lexicon(
@@ -103,7 +108,7 @@ def _labels(path: Path, known: Mapping[str, str]) -> dict[str, str]:
     return {row[0]: row[1] for row in dictionary.rows}
 
 
-def _read(path: Path, words: frozenset[str]) -> list[tuple[Term, str]]:
+def _read(path: Path, words: Mapping[str, str]) -> list[tuple[Term, str]]:
     dictionary = load_dictionary(path)
     found: list[tuple[Term, str]] = []
     for number, row in enumerate(dictionary.rows, start=len(dictionary.header) + 1):
@@ -112,6 +117,14 @@ def _read(path: Path, words: frozenset[str]) -> list[tuple[Term, str]]:
                 f"{path}: line {number}: expected term, concept, code, flags (case, context, -), language"
             )
             raise DictionaryError(message)
-        term = Term(row[0], row[1], "case" in flags, "context" in flags, "case" in flags and row[0] in words)
+        is_cased = "case" in flags
+        term = Term(
+            row[0],
+            row[1],
+            case=is_cased,
+            context="context" in flags,
+            word=is_cased and words.get(row[0]) == "capitals",
+            small=is_cased and _MAY_BE_SMALL.fullmatch(row[0]) is not None and row[0] not in words,
+        )
         found.append((term, row[2]))
     return found

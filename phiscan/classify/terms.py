@@ -38,6 +38,7 @@ class Term:
     case: bool = False  # counts only as written here (AIDS, not aids)
     context: bool = False  # counts only near a term that needs none (cold, mole, discharge)
     word: bool = False  # a word as well: counts for nothing in a line wholly in capitals (PAR, SI)
+    small: bool = False  # counts in small letters, too, where the whole line is in small letters (copd)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,19 +130,21 @@ class TermMatcher:
             term, start, end = self.terms_[owners[index]], int(starts[index]), int(ends[index])
             written = text[start:end]
             if written == term.text:
-                sure[index] = not (term.word and _is_in_capitals(text, start, end))
+                sure[index] = not (term.word and _around(text, start, end).isupper())
+            elif term.small and written.islower():
+                sure[index] = written.upper() == term.text.upper() and _around(text, start, end).islower()
             else:
                 sure[index] = _SMALL_CODE.match(text, start) is not None and written.upper() == term.text
         return sure
 
 
-def _is_in_capitals(text: str, start: int, end: int) -> bool:
-    """Tell whether the words around in the line are all in capitals, and some are there."""
+def _around(text: str, start: int, end: int) -> str:
+    """Return what stands in the line to both sides of a term; nothing if no word is there."""
     low, high = max(0, start - _LINE_CHARS), end + _LINE_CHARS
     low = max(low, text.rfind("\n", low, start) + 1)
     stop = text.find("\n", end, high)
     around = text[low:start] + text[end : high if stop < 0 else stop]
-    return around.isupper() and _WORD.search(around) is not None
+    return around if _WORD.search(around) else ""
 
 
 @dataclass(frozen=True, slots=True)

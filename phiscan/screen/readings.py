@@ -5,7 +5,7 @@ What is found in lines wholly in capitals is looked at once more (``capitals.py`
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from typing import Protocol
@@ -17,7 +17,7 @@ from phiscan.screen.gazetteer import load_gazetteer
 from phiscan.screen.names import RuleNameRecognizer
 from phiscan.screen.ordinary import load_ordinary
 from phiscan.screen.organizations import OrganizationRecognizer
-from phiscan.screen.overlap import is_taken, merged
+from phiscan.screen.overlap import is_taken, is_within, merged
 from phiscan.screen.patterns import PatternRecognizer
 from phiscan.screen.small_letters import (
     WORD,
@@ -66,10 +66,21 @@ def found_as_written(document: Document, recognizers: Iterable[Recognizer]) -> I
         yield from named
     elif is_in_capitals(text):
         standing = list(capitals.told(text, found))
-        yield from standing
-        yield from (one for one in _names(document, one_by_one, standing) if not one.is_doubtful)
+        named = [one for one in _names(document, one_by_one, standing) if not one.is_doubtful]
+        yield from _outside_firms([*standing, *named])
     else:
         yield from capitals.told(text, found)
+
+
+def _outside_firms(found: Sequence[Finding]) -> list[Finding]:
+    """Return findings without the places within the name of an organization: "ADMIT TO RIVERVIEW MANOR"."""
+    firms = merged((f.span.start, f.span.end) for f in found if f.entity_type is EntityType.ORGANIZATION)
+    return [
+        finding
+        for finding in found
+        if finding.entity_type is not EntityType.LOCATION
+        or not is_within(finding.span.start, finding.span.end, firms)
+    ]
 
 
 def _names(

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from phiscan.classify.lexicon import CUE_FILE, HEALTH_FILES, LABEL_FILE, load_lexicon
+from phiscan.classify.lexicon import CUE_FILE, HEALTH_FILES, LABEL_FILE, WORDS_FILE, load_lexicon
 from phiscan.classify.terms import JointMatcher
 from phiscan.classify.tokens import tokenize
 from phiscan.classify.topics import chapter_of, label_of, topic_of, topics
@@ -82,7 +82,7 @@ def test_most_dictionary_forms_find_themselves() -> None:
 
 
 def test_refuses_a_row_with_an_unknown_flag(tmp_path: Path) -> None:
-    for name in [*HEALTH_FILES, CUE_FILE]:
+    for name in [*HEALTH_FILES, CUE_FILE, WORDS_FILE]:
         text = (data_dir("dictionaries") / f"{name}.txt").read_text(encoding="utf-8")
         (tmp_path / f"{name}.txt").write_text(text, encoding="utf-8")
     broken = tmp_path / "health_body.txt"
@@ -128,9 +128,22 @@ def test_every_group_label_is_in_both_languages() -> None:
 
 
 def test_a_label_of_no_known_concept_is_refused(tmp_path: Path) -> None:
-    for name in (*HEALTH_FILES, CUE_FILE, LABEL_FILE):
+    for name in (*HEALTH_FILES, CUE_FILE, LABEL_FILE, WORDS_FILE):
         (tmp_path / f"{name}.txt").write_bytes((data_dir("dictionaries") / f"{name}.txt").read_bytes())
     with (tmp_path / f"{LABEL_FILE}.txt").open("a") as stream:
         stream.write("body:wing\twing\taile\n")
     with pytest.raises(DictionaryError, match=r"health_labels.txt: line \d+: expected a known concept"):
         load_lexicon(tmp_path)
+
+
+def test_every_word_that_is_an_abbreviation_as_well_is_one_of_the_lists() -> None:
+    folder = data_dir("dictionaries")
+    cased = {
+        row[0]
+        for name in (*HEALTH_FILES, CUE_FILE)
+        for row in load_dictionary(folder / f"{name}.txt").rows
+        if "case" in row[3].split(",")
+    }
+    rows = load_dictionary(folder / f"{WORDS_FILE}.txt").rows
+    assert {row[0] for row in rows} <= cased
+    assert {row[1] for row in rows} == {"capitals", "small"}

@@ -52,6 +52,12 @@ def test_a_term_that_is_a_word_as_well_counts_for_nothing_in_a_line_in_capitals(
     assert found("He has AIDS AND TB, the note says") == [("AIDS", "dx:aids")]
 
 
+def test_an_abbreviation_counts_in_a_line_in_small_letters_if_it_is_no_word() -> None:
+    terms = (Term("COPD", "dx:copd", case=True, small=True), Term("SOB", "sx:sob", case=True))
+    assert len(match("pt has copd and is sob", terms).starts) == 1
+    assert len(match("See copd.example for more", terms).starts) == 0
+
+
 def test_a_code_counts_in_small_letters_by_its_dot() -> None:
     codes = (Term("F33.1", "icd:f33", case=True), Term("V10.2", "icd:v10", case=True))
     assert len(match("dx f33.1 and F33.1", codes).starts) == 2
