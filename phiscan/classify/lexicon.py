@@ -32,9 +32,8 @@ HEALTH_FILES: Final = (
     "health_icd10cm_codes",
 )
 CUE_FILE: Final = "health_cues"
-WORDS_FILE: Final = (
-    "health_words_too"  # abbreviations that are words as well, and where they then count for nothing
-)
+# Abbreviations that are words as well, and where they then count for nothing.
+WORDS_FILE: Final = "health_words_too"
 LABEL_FILE: Final = "health_labels"  # words for concepts that gather several things
 _LABEL_COLUMNS: Final = 3
 _COLUMNS: Final = 5

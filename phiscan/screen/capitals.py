@@ -13,13 +13,13 @@ from dataclasses import replace
 from itertools import pairwise
 
 from phiscan.model import EntityType, Finding, Span
+from phiscan.screen.chunks import line_bounds
 from phiscan.screen.gazetteer import Gazetteer, Word, fold
 from phiscan.screen.name_sureness import as_doubtful
-from phiscan.screen.ordinary import SENTENCE, OrdinaryWords
+from phiscan.screen.ordinary import SENTENCE, WORD, OrdinaryWords
 from phiscan.screen.tagger import SOURCE as TAGGER
 
 _LINE_CHARS = 80  # on each side of a finding
-_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")  # noqa: RUF001 (texts are written with it)
 _COUNTED = re.compile(r"(?P<word>[^\W\d_]{4,})\d{1,3}")
 _SMALL = re.compile(r"[^\W\d_A-ZÀ-ÖØ-Þ]")
 _QUOTE = re.compile(r"[\"'](?=\s)")
@@ -32,7 +32,7 @@ _DUE = re.compile(
 _LINE_END = re.compile(r"[ ]?(?:[,:.]?\n|$)")
 _DUE_CHARS = 12
 _BEFORE_STATE = re.compile(r",| \(")
-_BEFORE_TOWN = frozenset(("in", "on", "to", "at", "the", "and", "of", "out", "way", "near"))
+_BEFORE_TOWN = SENTENCE | frozenset(("in", "on", "to", "at", "the", "and", "of", "out", "way", "near"))
 _IN_NO_STREET = SENTENCE | frozenset(
     "and to at in kg g mg mcg ml cm mm min mins day days wk wks week weeks hr hrs hour hours yo yrs ans an"  # noqa: SIM905 (a list of words reads best as a text)
     " jours mois heures minutes pts visits cash".split()
@@ -73,7 +73,7 @@ class Capitals:
             if cut is None or _SMALL.search(text, start, end) or not _is_in_capitals(text, start, end):
                 yield finding
                 continue
-            span = cut(text, finding, list(_WORD.finditer(text, start, end)))
+            span = cut(text, finding, list(WORD.finditer(text, start, end)))
             if span is not None:
                 yield self.doubted(text, finding if span == finding.span else replace(finding, span=span))
 
@@ -84,7 +84,7 @@ class Capitals:
         """
         if finding.source not in _BY_TAGGER or finding.entity_type is not EntityType.PERSON:
             return finding
-        words = [word for word in _WORD.findall(text, finding.span.start, finding.span.end) if len(word) > 1]
+        words = [word for word in WORD.findall(text, finding.span.start, finding.span.end) if len(word) > 1]
         if not words or not all(map(self._ordinary.is_one, words)):
             return finding
         flags = [self._gazetteer.of(word) for word in words]
@@ -136,7 +136,7 @@ class Capitals:
         comma = _BEFORE_STATE.search(text, finding.span.start, finding.span.end)
         town = [word for word in words if word.end() <= comma.start()] if comma else list(words[:-1])
         for index in range(len(town) - 1, -1, -1):
-            if fold(town[index][0]) in SENTENCE | _BEFORE_TOWN:
+            if fold(town[index][0]) in _BEFORE_TOWN:
                 town = town[index + 1 :]
                 break
         while town and not self._is_town(text, town):
@@ -169,19 +169,20 @@ class Capitals:
 
     def _labelled(self, text: str, finding: Finding, words: _Words) -> Span | None:
         """Return what stands behind a label up to the first word of a sentence."""
-        return self._named(text, finding, next(iter(_pieces(words)), []), n_words=len(words))
+        del text
+        return self._named(finding, next(iter(_pieces(words)), []), n_words=len(words))
 
     def _organization(self, text: str, finding: Finding, words: _Words) -> Span | None:
         """Return the longest part without a word of a sentence."""
+        del text
         longest = max(_pieces(words), key=_length, default=[])
-        return self._named(text, finding, longest, n_words=len(words))
+        return self._named(finding, longest, n_words=len(words))
 
-    def _named(self, text: str, finding: Finding, piece: _Words, *, n_words: int) -> Span | None:
+    def _named(self, finding: Finding, piece: _Words, *, n_words: int) -> Span | None:
         if len(piece) == n_words:
             return finding.span
         if not any(not self._ordinary.is_only(word[0]) for word in piece):
             return None
-        del text
         return Span(piece[0].start(), piece[-1].end())
 
 
@@ -212,7 +213,4 @@ def _length(words: _Words) -> int:
 
 
 def _is_in_capitals(text: str, start: int, end: int) -> bool:
-    low = max(0, start - _LINE_CHARS)
-    low = max(low, text.rfind("\n", low, start) + 1)
-    high = text.find("\n", end, end + _LINE_CHARS)
-    return _SMALL.search(text, low, end + _LINE_CHARS if high < 0 else high) is None
+    return _SMALL.search(text, *line_bounds(text, start, end, _LINE_CHARS)) is None

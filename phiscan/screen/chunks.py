@@ -1,4 +1,4 @@
-"""Pieces of a long text, for recognizers whose memory or time grows with what they read at once."""
+"""Pieces of a long text, for what must not grow with all of it: chunks, and the line around a place."""
 
 from __future__ import annotations
 
@@ -23,3 +23,10 @@ def chunks(text: str, n_chars: int) -> Iterator[tuple[int, str]]:
             end = cut + 1 if cut > 0 else end
         yield start, text[start:end]
         start = end
+
+
+def line_bounds(text: str, start: int, end: int, reach: int) -> tuple[int, int]:
+    """Return where the line of ``[start, end)`` begins and ends, no further than ``reach`` on each side."""
+    low = max(0, start - reach)
+    high = text.find("\n", end, end + reach)
+    return max(low, text.rfind("\n", low, start) + 1), end + reach if high < 0 else high

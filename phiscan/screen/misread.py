@@ -35,10 +35,8 @@ class MisreadRecognizer:
     def __init__(self, patterns: PatternRecognizer, organizations: OrganizationRecognizer) -> None:
         self._patterns = patterns
         self._organizations = organizations
-        self._asked: tuple[tuple[int, int], Sequence[int]] = (
-            (0, 0),
-            (),
-        )  # the text last asked about, by its hash
+        # The text last asked about, by its length and hash, and its places.
+        self._asked: tuple[tuple[int, int], Sequence[int]] = ((0, 0), ())
 
     @cached_property
     def vocabulary(self) -> Vocabulary:

@@ -27,7 +27,7 @@ _STATE = (
     r"|UT|V[AT]|W[AIVY])"
 )
 _ZIP = re.compile(rf"(?<![^\W_]){_STATE} {{1,3}}(?P<zip>[0-9OQolISBZb]{{5}})(?![^\W_])")
-_AS_LETTER = str.maketrans("8502", "BSOZ")
+AS_LETTER = str.maketrans("8502", "BSOZ")
 _VIN = re.compile(r"(?<![^\W_])(?=[A-Z]{0,16}\d)[A-Z0-9l|bgq]{17}(?![^\W_])")
 _VIN_DIGITS = 5
 _ZIP_DIGITS = 3  # of five that must be digits
@@ -42,7 +42,7 @@ def codes_meant(text: str) -> Iterator[Edit]:
             found += _digits_at(text, places)
     for match in _FAR_POSTAL.finditer(text):
         found += [
-            Edit(match.start(group), match.end(group), match[group].translate(_AS_LETTER))
+            Edit(match.start(group), match.end(group), match[group].translate(AS_LETTER))
             for group in "lmr"
             if match[group].isdecimal()
         ]

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
+from phiscan.screen.misread_codes import AS_LETTER
 from phiscan.screen.misread_line import Edit
 
 _AS_FIGURE = str.maketrans("OQDoUlIiZzSsGbBgq", "00000111225566899")
@@ -74,7 +75,6 @@ _AGES = re.compile(
 _HEALTH_NUMBER = re.compile(
     r"(?<![^\W_])(?P<l>[A-Z8502]{4})[ -]?(?P<a>[0-9OIlSBZb]{4})[ -]?(?P<b>[0-9OIlSBZb]{4})(?![^\W_])"
 )
-_AS_LETTER = str.maketrans("8502", "BSOZ")
 _MAX_DAY, _MAX_MONTH = 31, 12
 _OF_WOMEN = 50  # more, in the month of birth on a card of Quebec
 
@@ -258,6 +258,6 @@ def _in_codes(text: str) -> Iterator[tuple[int, str]]:
             continue
         for place in range(*match.span("l")):
             if text[place].isdecimal():
-                yield place, text[place].translate(_AS_LETTER)
+                yield place, text[place].translate(AS_LETTER)
         yield from _read(text, *match.span("a"))
         yield from _read(text, *match.span("b"))

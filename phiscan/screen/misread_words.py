@@ -8,7 +8,8 @@ read as those that they are taken for (``misread_letters``). A word that is alre
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import chain
 
 from phiscan.rules import ContextWords
 from phiscan.screen.gazetteer import Gazetteer, Word, load_gazetteer
@@ -80,18 +81,10 @@ class Vocabulary:
     """The words of all labels, the months, and whatever the dictionaries know."""
 
     def __init__(self, contexts: Mapping[str, ContextWords]) -> None:
-        words = [
-            word
-            for context in contexts.values()
-            for phrase in (*context.labels, *context.headers, *context.near)
-            for word in re.findall(r"[^\W\d_]+", phrase.lower())
-        ]
-        self._labels = frozenset(
-            word
-            for context in contexts.values()
-            for phrase in (*context.labels, *context.headers)
-            for word in re.findall(r"[^\W\d_]+", phrase.lower())
-        ) | frozenset(_WORDS)
+        labels = [_words_of((*each.labels, *each.headers)) for each in contexts.values()]
+        near = [_words_of(each.near) for each in contexts.values()]
+        words = [word for pair in zip(labels, near, strict=True) for part in pair for word in part]
+        self._labels = frozenset(chain(*labels, _WORDS))
         self._known = frozenset(words) | frozenset(_WORDS)
         self._meant: dict[str, str] = {}
         for word in (*words, *_WORDS):
@@ -227,6 +220,10 @@ class Vocabulary:
             return token
         guesses = {guess for guess in with_one_other(token) if self._is_word(guess)}
         return guesses.pop() if len(guesses) == 1 else token
+
+
+def _words_of(phrases: Iterable[str]) -> list[str]:
+    return [word for phrase in phrases for word in re.findall(r"[^\W\d_]+", phrase.lower())]
 
 
 _ELIDED = frozenset("1I|")  # 1'épaule

@@ -13,6 +13,7 @@ from phiscan.screen.tagger import load_kinds
 _NAMES = Word.FIRST | Word.LAST
 _SAID = Word.ORDINARY | Word.TITLE | Word.TITLE_HEALTH | Word.CREDENTIAL | Word.NOT_PERSON
 _N_WORDS = 50_000
+WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")  # noqa: RUF001 (texts are written with it)
 # Words of sentences that stand in no name of a person, a town, a street or a firm.
 SENTENCE = frozenset(
     "is are was were be been has had have having do does did will would can could should might must not no"  # noqa: SIM905 (a list of words reads best as a text)

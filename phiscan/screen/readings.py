@@ -15,12 +15,11 @@ from phiscan.screen.capitals import Capitals
 from phiscan.screen.free_text import in_free_text, in_label_data
 from phiscan.screen.gazetteer import load_gazetteer
 from phiscan.screen.names import RuleNameRecognizer
-from phiscan.screen.ordinary import load_ordinary
+from phiscan.screen.ordinary import WORD, load_ordinary
 from phiscan.screen.organizations import OrganizationRecognizer
 from phiscan.screen.overlap import is_taken, is_within, merged
 from phiscan.screen.patterns import PatternRecognizer
 from phiscan.screen.small_letters import (
-    WORD,
     Recaser,
     in_capitals,
     in_small_letters,

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 
 from phiscan.model import Document, EntityType, Finding
 from phiscan.screen.bylines import authors
+from phiscan.screen.chunks import line_bounds
 from phiscan.screen.citations import cited
 from phiscan.screen.gazetteer import fold
 from phiscan.screen.overlap import is_within, merged
@@ -182,6 +183,4 @@ def _is_role(text: str, finding: Finding, before: Finding | None, places: Sequen
 
 def _line(text: str, start: int, end: int) -> str:
     """Return the line of a place, at most ``_LINE_CHARS`` to both sides."""
-    low = max(0, start - _LINE_CHARS)
-    high = text.find("\n", end, end + _LINE_CHARS)
-    return text[max(low, text.rfind("\n", low, start) + 1) : high if high >= 0 else end + _LINE_CHARS]
+    return text[slice(*line_bounds(text, start, end, _LINE_CHARS))]

@@ -9,15 +9,14 @@ Every reading has as many characters as the text, so a place is the same in each
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import pairwise
 
 from phiscan.screen.gazetteer import Gazetteer, Word
-from phiscan.screen.ordinary import OrdinaryWords
+from phiscan.screen.ordinary import WORD, OrdinaryWords
 from phiscan.screen.overlap import is_taken
 
-WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")  # noqa: RUF001 (texts are written with it)
 _MIN_WORDS = 5  # fewer say nothing of how a text is written
 _MAX_CAPITALISED = 0.02  # of the words of a text in small letters; prose has a tenth
 _MAX_IN_CAPITALS = 0.2  # abbreviations
@@ -84,24 +83,20 @@ def in_capitals(text: str) -> str:
     >>> in_capitals("straße 5")
     'STRAßE 5'
     """
-    whole = text.upper()
-    return whole if len(whole) == len(text) else "".join(map(_capital, text))
-
-
-def _capital(char: str) -> str:
-    upper = char.upper()
-    return upper if len(upper) == 1 else char
+    return _as_long(text, str.upper)
 
 
 def in_small_letters(text: str) -> str:
     """Return a text in small letters, as long as it was."""
-    whole = text.lower()
-    return whole if len(whole) == len(text) else "".join(map(_small, text))
+    return _as_long(text, str.lower)
 
 
-def _small(char: str) -> str:
-    lower = char.lower()
-    return lower if len(lower) == 1 else char
+def _as_long(text: str, write: Callable[[str], str]) -> str:
+    """Return a text written anew, with the characters left as they are that would be several then."""
+    whole = write(text)
+    if len(whole) == len(text):
+        return whole
+    return "".join(new if len(new := write(char)) == 1 else char for char in text)
 
 
 def with_capitals(text: str, places: Iterable[tuple[int, int]]) -> str:
@@ -114,7 +109,7 @@ def with_capitals(text: str, places: Iterable[tuple[int, int]]) -> str:
     for start, end in places:
         for place in range(start, end):
             if place == start or (chars[place - 1] in _APOSTROPHES and end - place > 1):
-                chars[place] = _capital(chars[place])
+                chars[place] = in_capitals(chars[place])
     return "".join(chars)
 
 

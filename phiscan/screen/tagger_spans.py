@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from phiscan.screen.chunks import line_bounds
 from phiscan.screen.tagger_features import Stream
 from phiscan.screen.tagger_tokens import Ints
 from phiscan.screen.viterbi import Floats
@@ -98,10 +99,8 @@ def is_cell(text: str, start: int, end: int) -> bool:
 
 def line_around(text: str, start: int, end: int) -> str:
     """Return what stands around a span in its line, without the span."""
-    reach = max(0, start - _LINE_REACH)
-    low = max(text.rfind("\n", reach, start) + 1, reach)
-    high = text.find("\n", end, end + _LINE_REACH)
-    return text[low:start] + " " + text[end : end + _LINE_REACH if high < 0 else high]
+    low, high = line_bounds(text, start, end, _LINE_REACH)
+    return text[low:start] + " " + text[end:high]
 
 
 def n_codes(text: str, places: list[tuple[int, int]]) -> int:

@@ -24,6 +24,7 @@ from typing import Any
 from phiscan.config import Config
 from phiscan.model import Document
 from phiscan.screen import Screener, build_screener, screen
+from phiscan.screen.small_letters import in_capitals, in_small_letters
 from tests.bench.bench_names_compare import presidio, scrubadub
 
 FOLDER = Path(__file__).resolve().parents[1] / "screen" / "marked"
@@ -62,18 +63,6 @@ def family(name: str) -> str:
     return FAMILIES.get(name, name)
 
 
-def in_capitals(text: str, seed: int) -> str:
-    """Return a text in capitals, as long as it was."""
-    del seed
-    return "".join(char.upper() if len(char.upper()) == 1 else char for char in text)
-
-
-def in_small_letters(text: str, seed: int) -> str:
-    """Return a text in small letters, as long as it was."""
-    del seed
-    return "".join(char.lower() if len(char.lower()) == 1 else char for char in text)
-
-
 def misread(text: str, seed: int) -> str:
     """Return a text with some of its signs misread, the same ones for the same seed."""
     chance = random.Random(seed)
@@ -85,8 +74,8 @@ def misread(text: str, seed: int) -> str:
 
 WRITINGS: dict[str, Callable[[str, int], str]] = {
     "as it is": lambda text, _: text,
-    "in capitals": in_capitals,
-    "in small letters": in_small_letters,
+    "in capitals": lambda text, _: in_capitals(text),
+    "in small letters": lambda text, _: in_small_letters(text),
     "misread": misread,
 }
 

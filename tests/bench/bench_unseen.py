@@ -7,7 +7,7 @@ in small letters and misread (``bench_marked_texts.WRITINGS``); of that only sum
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -15,7 +15,7 @@ import pytest
 from phiscan import classify, screen
 from phiscan.config import Config
 from phiscan.metrics.intervals import clopper_pearson
-from phiscan.model import Document, PiiBit, Referral, Segment
+from phiscan.model import Document, HealthScore, PiiBit, Referral, Screening, Segment
 from tests.bench.bench_marked_texts import WRITINGS
 from tests.bench.bench_referral_share import _IDENTIFIERS
 
@@ -26,6 +26,19 @@ def texts(name: str, folder: str = "unseen") -> Iterator[tuple[str, str]]:
     for part in (CLASSIFY / folder / name).read_text(encoding="utf-8").split("===== ")[1:]:
         kind, text = part.split("\n", 1)
         yield kind, text.strip() + "\n"
+
+
+def judged(
+    text: str, screener: screen.Screener, classifier: classify.Classifier
+) -> tuple[Screening, HealthScore, Sequence[tuple[str, bool]], Referral, str]:
+    """Return all that is said of a text, and what becomes of it."""
+    document = Document(text, (Segment("", 0, len(text)),), "text/plain")
+    screening = screen.screen(document, screener)
+    health = classify.classify(document, classifier)
+    said = classify.detect(document, screening, health, classifier)
+    layout = classify.is_laid_out_as_a_record(said)
+    referral, case = classify.decide(document, screening, health, layout=layout)
+    return screening, health, said, referral, case
 
 
 FOLDERS = ("unseen", "unseen_second", "unseen_third", "unseen_fourth", "unseen_fifth", "unseen_sixth")
@@ -43,12 +56,7 @@ def test_print_what_is_referred_of_the_unseen_texts(folder: str) -> None:
         counts = [0] * 5
         found = list(texts(name, folder))
         for kind, text in found:
-            document = Document(text, (Segment("", 0, len(text)),), "text/plain")
-            screening = screen.screen(document, screener)
-            health = classify.classify(document, classifier)
-            said = classify.detect(document, screening, health, classifier)
-            layout = classify.is_laid_out_as_a_record(said)
-            referral, case = classify.decide(document, screening, health, layout=layout)
+            screening, health, said, referral, case = judged(text, screener, classifier)
             eyes = [verdict for _, verdict in said]
             bits = screening.vector.bits
             full_name = {PiiBit.FIRST_NAME, PiiBit.LAST_NAME} <= bits
@@ -80,13 +88,7 @@ def test_print_what_is_referred_however_it_is_written(folder: str) -> None:
             found = [text for name in names for _, text in texts(name, folder)]
             referred = 0
             for seed, one in enumerate(found):
-                text = write(one, seed)
-                document = Document(text, (Segment("", 0, len(text)),), "text/plain")
-                screening = screen.screen(document, screener)
-                health = classify.classify(document, classifier)
-                said = classify.detect(document, screening, health, classifier)
-                layout = classify.is_laid_out_as_a_record(said)
-                referral, _ = classify.decide(document, screening, health, layout=layout)
+                *_, referral, _ = judged(write(one, seed), screener, classifier)
                 referred += referral is Referral.REFERRED
             counts.append((referred, len(found)))
         (others, n_others), (phi, n_phi) = counts
