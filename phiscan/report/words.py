@@ -155,6 +155,15 @@ def count(value: int) -> str:
     return f"{value:,}".replace(",", "\N{NARROW NO-BREAK SPACE}")
 
 
+def counted(value: int, thing: str) -> str:
+    """Write a count and what is counted, in the plural unless it is one.
+
+    >>> counted(1, "file"), counted(2, "file")
+    ('1 file', '2 files')
+    """
+    return f"{count(value)} {thing}{'' if value == 1 else 's'}"
+
+
 def share(value: float) -> str:
     """Write a share in [0, 1] as a percentage that never rounds to a false 0% or 100%.
 
