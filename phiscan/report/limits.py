@@ -26,7 +26,8 @@ def _of_this_scan(coverage: Coverage, funnel: Funnel, overall: Characteristic, e
     if coverage.unread_parts:
         said.append(
             f"{counted(coverage.unread_parts, 'part')} of"
-            f" {counted(coverage.files_with_unread_parts, 'other file')} could not be read. Those files were judged by what was left of them."
+            f" {counted(coverage.files_with_unread_parts, 'other file')} could not be read."
+            " Those files were judged by what was left of them."
         )
     if coverage.unchanged:
         said.append(
