@@ -1,13 +1,14 @@
 """Recall by type on marked texts as hospitals have them, beside the rules alone, Presidio's patterns and scrubadub.
 
-    .venv/bin/python -m tests.bench.bench_marked_texts [--set first|...|ninth|kept] [--misses TYPE] [--written]
+    .venv/bin/python -m tests.bench.bench_marked_texts [--set first|...|ninth|kept] [--misses TYPE] [--written] [--scanned [STYLE]]
 
 Tokens are runs without white space that hold a letter or digit. "found": some span covers a part of the token, of whatever
 type; "family": one of the same family (a person and a health professional are one, parts of an address are, dates are).
 Precision: tokens of a system's spans that some mark covers. ``--misses`` prints what was missed of a type; never use it with
 the kept set. Presidio and scrubadub look for no bare names without a model that has to be downloaded. Needs the extra ``compare``.
 ``--written`` reads each set four times instead, with phiscan alone: as it is, in capitals, in small letters, and with signs
-misread as a scanner misreads them.
+misread as a scanner misreads them. ``--scanned`` draws them as pages, reads these with the program's own OCR and screens
+what was read (``scanned_texts``): in six styles by turns, or all in one.
 """  # noqa: E501 (a table of options)
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ from phiscan.model import Document
 from phiscan.screen import Screener, build_screener, screen
 from phiscan.screen.small_letters import in_capitals, in_small_letters
 from tests.bench.bench_names_compare import presidio, scrubadub
+from tests.bench.drawn_pages import STYLES
+from tests.bench.scanned_texts import Scanned, scanned
 
 FOLDER = Path(__file__).resolve().parents[1] / "screen" / "marked"
 SETS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "kept")
@@ -119,10 +122,15 @@ def main() -> None:
     parser.add_argument("--set", choices=SETS)
     parser.add_argument("--misses")
     parser.add_argument("--written", action="store_true")
+    parser.add_argument("--scanned", nargs="?", const="", choices=("", *STYLES), metavar="STYLE")
     given = parser.parse_args()
     screener = build_screener(Config())
+    names = [given.set] if given.set else list(SETS)
     if given.written:
-        _print_written([given.set] if given.set else list(SETS), phiscan(screener))
+        _print_written(names, phiscan(screener))
+        return
+    if given.scanned is not None:
+        _print_scanned(names, phiscan(screener), given.scanned or None)
         return
     systems = {
         "phiscan": phiscan(screener),
@@ -130,7 +138,7 @@ def main() -> None:
         "Presidio's patterns": without_types(presidio()),
         "scrubadub": without_types(scrubadub()),
     }
-    for name in [given.set] if given.set else SETS:
+    for name in names:
         documents = _documents(name)
         tallies = {label: Tally(documents, system) for label, system in systems.items()}
         ours = tallies["phiscan"]
@@ -164,9 +172,37 @@ def _print_written(names: list[str], system: System) -> None:
                 {**each, "text": write(each["text"], seed)} for seed, each in enumerate(_documents(name))
             ]
             tally = Tally(documents, system)
-            found, same = tally.recall(tally.found), tally.recall(tally.same)
-            cells.append(f"{found:.1f} / {same:.1f} / {tally.precision:.1f}")
+            cells.append(_figures(tally))
         print(f"| {name} | {' | '.join(cells)} |")
+
+
+def _print_scanned(names: list[str], system: System, style: str | None) -> None:
+    every: list[Scanned] = []
+    print("| set | pages | unreadable | as it is | as it is read |\n| --- | ---: | ---: | ---: | ---: |")
+    for name in names:
+        documents = _documents(name)
+        read = scanned(name, documents, style)
+        every += read
+        print(f"| {name} | {_scan_cells(read, Tally(documents, system), system)} |")
+    print("\n| style | pages | unreadable | as it is | as it is read | seconds a page |")
+    print("| --- | ---: | ---: | ---: | ---: | ---: |")
+    for each in STYLES:
+        read = [scan for scan in every if scan.style == each]
+        if read:
+            seconds = sum(scan.seconds for scan in read) / sum(scan.n_pages for scan in read)
+            drawn = [{"text": scan.drawn, "spans": scan.drawn_spans} for scan in read]
+            print(f"| {each} | {_scan_cells(read, Tally(drawn, system), system)} | {seconds:.1f} |")
+
+
+def _scan_cells(read: list[Scanned], before: Tally, system: System) -> str:
+    after = Tally([{"text": scan.text, "spans": scan.spans} for scan in read], system)
+    lost = sum(len(list(tokens(what, 0, len(what)))) for scan in read for _, what in scan.unreadable)
+    unreadable = f"{100 * lost / before.marked.total():.1f}"
+    return f"{sum(scan.n_pages for scan in read)} | {unreadable} | {_figures(before)} | {_figures(after)}"
+
+
+def _figures(tally: Tally) -> str:
+    return f"{tally.recall(tally.found):.1f} / {tally.recall(tally.same):.1f} / {tally.precision:.1f}"
 
 
 if __name__ == "__main__":
