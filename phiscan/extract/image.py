@@ -22,6 +22,8 @@ _MIN_SIDE = 24  # pixels; smaller pictures are icons, with no text a reader coul
 _MIN_EMBEDDED_SIDE = 40
 _MIN_EMBEDDED_AREA = 16_000
 _MAX_ASPECT = 20  # longer ones are rules and borders
+_MOST_SQUEEZED = 4.0  # dots across to one down; the coarsest fax has 204 to 98
+_STAIR = 0.8  # pixels
 _MIN_CONTRAST = 24  # of 255 grey levels between the darkest and the lightest
 
 
@@ -90,8 +92,22 @@ def _page(image: Any, number: int, content: Content) -> Any:
     # Photographs carry their rotation as a tag.
     from PIL import ImageOps  # noqa: PLC0415
 
-    page = on_white(ImageOps.exif_transpose(image))
+    page = _unfaxed(image) if image.mode == "1" else on_white(ImageOps.exif_transpose(image))
     return page if content.depth == 0 or is_worth_reading(page) else None
+
+
+def _unfaxed(image: Any) -> Any:
+    """Return a page of black and white pixels in grey, square, and without the stairs of its letters.
+
+    A fax has twice as many dots across as down, or as many, as its resolution says.
+    """
+    from PIL import Image, ImageFilter, ImageOps  # noqa: PLC0415 (heavy)
+
+    across, down = map(float, image.info.get("dpi", (1, 1)))
+    page = ImageOps.exif_transpose(image).convert("L")
+    if 0 < down < across <= _MOST_SQUEEZED * down:
+        page = page.resize((page.width, round(page.height * across / down)), Image.Resampling.BICUBIC)
+    return page.filter(ImageFilter.GaussianBlur(_STAIR))
 
 
 def is_worth_reading(image: Any) -> bool:

@@ -16,6 +16,9 @@ from functools import lru_cache
 from typing import Any
 
 from phiscan.extract.content import Sink
+from phiscan.extract.light import even_light
+from phiscan.extract.ocr_layout import laid_out
+from phiscan.extract.ocr_words import words_of
 from phiscan.extract.skew import line_height, straighten
 from phiscan.model import FailReason
 
@@ -24,7 +27,6 @@ _MIN_SECONDS = 0.5  # less is not worth a start
 # Letters of a screen are too small for the recogniser and are doubled; larger ones would fall apart.
 _SMALL_SIDE, _SMALL_LINE = 1600, 18  # pixels
 _PAPER = 160  # grey level; half of a written page is lighter
-_COLUMNS, _WORD_LEVEL = 12, "5"  # of tesseract's table of words
 _CERTAIN = 70.0  # of 100, as tesseract says of each word
 
 
@@ -84,15 +86,15 @@ def read_picture(render: Callable[[], Any], place: str, sink: Sink) -> bool:
 def picture_text(image: Any, seconds: float) -> str:
     """Return the text in a PIL image, however it is turned; nothing touches the disk.
 
-    Slanted pages are straightened first. Quarter turns are found by tesseract's own orientation detection,
-    which needs a few dozen letters; where the words of a written page are doubtful, the other turns are
-    tried too, and the one with the most certain words is taken.
+    Uneven light is evened out and slanted pages are straightened first. Quarter turns are found by
+    tesseract's own orientation detection, which needs a few dozen letters; where the words of a written page
+    are doubtful, the other turns are tried too, and the one with the most certain words is taken.
 
     Raises:
         subprocess.TimeoutExpired: it took longer than ``seconds``.
     """
     deadline = time.monotonic() + seconds
-    image = straighten(image.convert("L"))
+    image = straighten(even_light(image.convert("L")))
     if max(image.size) < _SMALL_SIDE and min(line_height(image), line_height(image.rotate(90))) < _SMALL_LINE:
         image = image.resize((image.width * 2, image.height * 2))
     best = _recognise(image, deadline, segmentation="1")
@@ -155,23 +157,9 @@ def _recognise(image: Any, deadline: float, *, segmentation: str) -> _Reading:
 
 
 def _reading(table: str) -> _Reading:
-    """Put tesseract's table of words together: words of a line, lines, paragraphs."""
-    pieces: list[str] = []
-    before: list[str] = []
-    n_words = n_certain = 0
-    for row in table.split("\n")[1:]:
-        cells = row.split("\t")
-        if len(cells) != _COLUMNS or cells[0] != _WORD_LEVEL or not cells[-1].strip():
-            continue
-        place = cells[1:5]  # page, block, paragraph, line
-        if pieces:
-            pieces.append(" " if place == before else "\n" if place[:3] == before[:3] else "\n\n")
-        pieces.append(cells[-1])
-        before = place
-        if len(cells[-1]) > 2:  # noqa: PLR2004 (noise has one letter or two)
-            n_words += 1
-            n_certain += float(cells[10]) > _CERTAIN
-    return _Reading("".join(pieces), n_words, n_certain)
+    words = words_of(table)
+    long = [word for word in words if len(word.text) > 2]  # noqa: PLR2004 (noise has one letter or two)
+    return _Reading(laid_out(words), len(long), sum(word.certainty > _CERTAIN for word in long))
 
 
 def die_with_parent() -> None:

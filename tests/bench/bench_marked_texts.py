@@ -178,14 +178,14 @@ def _print_written(names: list[str], system: System) -> None:
 
 def _print_scanned(names: list[str], system: System, style: str | None) -> None:
     every: list[Scanned] = []
-    print("| set | pages | unreadable | as it is | as it is read |\n| --- | ---: | ---: | ---: | ---: |")
+    heads = "pages | as it is | as it is read | unreadable | found of all"
+    print(f"| set | {heads} |\n| --- |{' ---: |' * 5}")
     for name in names:
         documents = _documents(name)
         read = scanned(name, documents, style)
         every += read
         print(f"| {name} | {_scan_cells(read, Tally(documents, system), system)} |")
-    print("\n| style | pages | unreadable | as it is | as it is read | seconds a page |")
-    print("| --- | ---: | ---: | ---: | ---: | ---: |")
+    print(f"\n| style | {heads} | seconds a page |\n| --- |{' ---: |' * 6}")
     for each in STYLES:
         read = [scan for scan in every if scan.style == each]
         if read:
@@ -197,8 +197,9 @@ def _print_scanned(names: list[str], system: System, style: str | None) -> None:
 def _scan_cells(read: list[Scanned], before: Tally, system: System) -> str:
     after = Tally([{"text": scan.text, "spans": scan.spans} for scan in read], system)
     lost = sum(len(list(tokens(what, 0, len(what)))) for scan in read for _, what in scan.unreadable)
-    unreadable = f"{100 * lost / before.marked.total():.1f}"
-    return f"{sum(scan.n_pages for scan in read)} | {unreadable} | {_figures(before)} | {_figures(after)}"
+    every = after.marked.total() + lost
+    shares = f"{100 * lost / every:.1f} | {100 * after.found.total() / every:.1f}"
+    return f"{sum(scan.n_pages for scan in read)} | {_figures(before)} | {_figures(after)} | {shares}"
 
 
 def _figures(tally: Tally) -> str:

@@ -1,0 +1,40 @@
+"""Evening out the light on a page: grey, shaded paper becomes white, and ink stays ink.
+
+The lightest grey of every patch of the page is its paper. Where the paper is much the same everywhere the
+page is left alone: the recogniser finds its own threshold. Patches much darker than the paper are pictures,
+banners or the table below, and are not lightened.
+
+Source: division by the background, as for shading in microscopy; here over patches, for speed.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+_SHRINK, _PATCH = 4, 8  # pixels made one, against noise; of these, the side of a patch
+_UNEVEN = 20.0  # grey levels between the lightest and the darkest twentieth of the paper
+_DARK = 0.5  # of the usual paper; less is none
+_MIN_PATCHES = 4  # on each side
+
+
+def even_light(image: Any) -> Any:
+    """Return a grey PIL image with its paper white everywhere; the same image when its paper is even."""
+    from PIL import Image, ImageFilter  # noqa: PLC0415 (heavy)
+
+    small = np.asarray(image.reduce(_SHRINK), dtype=np.float32)
+    n_rows, n_columns = (side // _PATCH for side in small.shape)
+    if min(n_rows, n_columns) < _MIN_PATCHES:
+        return image
+    patches = small[: n_rows * _PATCH, : n_columns * _PATCH].reshape(n_rows, _PATCH, n_columns, _PATCH)
+    paper = patches.max(axis=(1, 3))
+    usual = float(np.median(paper))
+    is_paper = paper > _DARK * usual
+    low, high = np.percentile(paper[is_paper], [5, 95])
+    if high - low < _UNEVEN:
+        return image
+    levels = Image.fromarray(np.where(is_paper, paper, usual).astype(np.uint8))
+    smooth = levels.filter(ImageFilter.MedianFilter(3)).resize(image.size, Image.Resampling.BICUBIC)
+    grey = np.asarray(image, dtype=np.float32) * 255 / np.maximum(np.asarray(smooth, dtype=np.float32), 1)
+    return Image.fromarray(grey.clip(0, 255).astype(np.uint8))

@@ -1,0 +1,116 @@
+"""The words that the recogniser saw on a page, with where they stand, and the type that they are set in."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from statistics import median, quantiles
+
+WIDE = 1.9  # widths of a letter between two words that stand in columns
+_COLUMNS, _WORD_LEVEL = 12, "5"  # of tesseract's table of words
+# Shares of the usual gap between words that are none: between figures and what follows, between any words of
+# type whose letters are equally wide, and beside a 1, which is narrow.
+_NO_GAP, _NO_GAP_SET, _NO_GAP_ONE = 0.66, 0.7, 0.9
+_MIN_GAPS = 5  # of words of letters, for the usual one to be known
+_EQUAL = 0.07  # of the usual width of a letter, between the quartiles, in type of equal width
+_MIN_LETTERS = 4  # of a word that tells it
+_FIGURE, _SIGN = re.compile(r"\d"), re.compile(r"[^\W_]")
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Word:
+    """A word and its box in pixels; ``place`` is its block, paragraph and line; ``certainty`` of 100."""
+
+    text: str
+    left: int
+    top: int
+    right: int
+    bottom: int
+    place: tuple[int, int, int]
+    certainty: float
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Row:
+    """Words beside each other, from left to right."""
+
+    words: Sequence[Word]
+
+    @property
+    def block(self) -> int:
+        """The block of its first word."""
+        return self.words[0].place[0]
+
+    @cached_property
+    def middle(self) -> float:
+        """How far down the page it stands."""
+        return median((word.top + word.bottom) / 2 for word in self.words)
+
+    @cached_property
+    def height(self) -> float:
+        """The usual height of its words."""
+        return median(word.bottom - word.top for word in self.words)
+
+    @property
+    def left(self) -> int:
+        """Where it begins."""
+        return self.words[0].left
+
+    @property
+    def right(self) -> int:
+        """Where it ends."""
+        return self.words[-1].right
+
+
+def words_of(table: str) -> list[Word]:
+    """Return the words of tesseract's table, in its order."""
+    words = []
+    for row in table.split("\n")[1:]:
+        cells = row.split("\t")
+        if len(cells) != _COLUMNS or cells[0] != _WORD_LEVEL or not cells[-1].strip():
+            continue
+        block, paragraph, line, _, left, top, width, height = map(int, cells[2:10])
+        place = (block, paragraph, line)
+        words.append(Word(cells[-1], left, top, left + width, top + height, place, float(cells[10])))
+    return words
+
+
+@dataclass(frozen=True, slots=True)
+class Type:
+    """The type of a page: the usual width of a letter, and of a gap between words (0: unknown), in pixels."""
+
+    letter: float
+    gap: float
+    is_equal: bool  # all letters are equally wide
+
+    @classmethod
+    def of(cls, rows: Sequence[Row]) -> Type:
+        """Measure the type of a page."""
+        words = [word for row in rows for word in row.words]
+        widths = [(word.right - word.left) / len(word.text) for word in words if len(word.text) > 1]
+        letter = max(median(widths), 1.0) if widths else 10.0
+        gaps = [
+            after.left - before.right
+            for row in rows
+            for before, after in pairwise(row.words)
+            if before.text[-1].isalpha() and after.text[0].isalpha()
+        ]
+        gaps = [gap for gap in gaps if 0 < gap < WIDE * letter]
+        long = [(w.right - w.left) / (len(w.text) - 0.25) for w in words if len(w.text) >= _MIN_LETTERS]
+        quarters = quantiles(long, n=4) if len(long) > _MIN_GAPS else [0.0, 1.0, 1.0]
+        is_equal = quarters[2] - quarters[0] < _EQUAL * quarters[1]
+        return cls(letter, median(gaps) if len(gaps) >= _MIN_GAPS else 0.0, is_equal)
+
+    def is_gap(self, before: Word, after: Word) -> bool:
+        """Tell whether two words beside each other are two."""
+        gap = after.left - before.right
+        sides = before.text[-1] + after.text[0]
+        if self.is_equal and gap < _NO_GAP_SET * self.gap:
+            return False
+        have_signs = _SIGN.search(before.text) and _SIGN.search(after.text)
+        if not (_FIGURE.search(sides) and have_signs):
+            return True
+        return gap >= (_NO_GAP_ONE if "1" in sides else _NO_GAP) * self.gap
