@@ -1,7 +1,8 @@
 """Texts drawn as the pages that offices scan, fax and copy: six styles, the same page for the same seed.
 
 A page is US Letter. Lines wrap where the paper ends; what stands behind two spaces or more, or a tab, stands
-in its column in proportional type too. Fonts are those that matplotlib carries, so every machine draws alike.
+in its column in proportional type too, and a page with a wide table is set smaller. Fonts are those that
+matplotlib carries, so every machine draws alike.
 """
 
 from __future__ import annotations
@@ -25,6 +26,9 @@ _FONTS = Path(mpl.get_data_path()) / "fonts" / "ttf"
 _SHEET = (8.5, 11.0)  # inches
 _MARGIN = 0.8  # inches
 _LEADING = 1.3  # of the size of the type
+_SMALLEST = 0.6  # of its size, to which a table that is too wide is set
+_LONG_CELL = 45  # letters of one that runs over the next column
+_GAP = re.compile(r"\S {2,}(?=\S)")
 _WORD = re.compile(r"( *)([^ ]+)")
 
 
@@ -63,11 +67,16 @@ class Style:
         return stream.getvalue(), f"scan.{self.kind.lower()}", len(pages)
 
     def _pages(self, text: str) -> Iterator[Any]:
-        font = _font(self.font, round(self.size * self.dpi / 72))
         width, height = (round(side * self.dpi) for side in _SHEET)
-        margin, step = round(_MARGIN * self.dpi), round(self.size * self.dpi / 72 * _LEADING)
+        margin = round(_MARGIN * self.dpi)
         printed = "".join(sign if sign.isprintable() or sign in "\n\t" else "\n" for sign in text)
-        lines = [part for line in _in_columns(printed) for part in _set(line, font, width - 2 * margin)]
+        rows = list(_in_columns(printed))
+        pixels = self.size * self.dpi / 72
+        most = (width - 2 * margin) / _font(self.font, round(pixels)).getlength("n")
+        widest = max((len(row) for row in rows if len(_GAP.findall(row)) > 1), default=0)
+        pixels *= min(1.0, max(most / max(widest, 1), _SMALLEST))
+        font, step = _font(self.font, round(pixels)), round(pixels * _LEADING)
+        lines = [part for line in rows for part in _set(line, font, width - 2 * margin)]
         per_page = (height - 2 * margin) // step
         for first in range(0, len(lines), per_page):
             page = Image.new("L", (width, height), 255)
@@ -90,9 +99,10 @@ def _in_columns(text: str) -> Iterator[str]:
             yield from lines
             continue
         rows = [line.split("\t") for line in lines]
-        widths = [max(map(len, column)) + 2 for column in zip_longest(*rows, fillvalue="")]
+        columns = zip_longest(*rows, fillvalue="")
+        widths = [max(len(cell) * (len(cell) < _LONG_CELL) for cell in cells) + 2 for cells in columns]
         for row in rows:
-            yield "".join(cell.ljust(width) for cell, width in zip(row, widths, strict=False))
+            yield "".join(f"{cell}  ".ljust(width) for cell, width in zip(row, widths, strict=False))
 
 
 def _set(line: str, font: Any, width: int) -> Iterator[list[tuple[float, str]]]:
