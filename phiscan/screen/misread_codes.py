@@ -31,6 +31,16 @@ AS_LETTER = str.maketrans("8502", "BSOZ")
 _VIN = re.compile(r"(?<![^\W_])(?=[A-Z]{0,16}\d)[A-Z0-9l|bgq]{17}(?![^\W_])")
 _VIN_DIGITS = 5
 _ZIP_DIGITS = 3  # of five that must be digits
+_DOLLAR = re.compile(r"(?<![\w$])\$(?=\d{3,5}(?:-\d{2,6}){2})")  # no sum has two hyphens
+_TITLE = r"(?:[Dd]re?|DRE?|Mme|MME|Mr|Mrs|Ms|Prof)"
+_INITIAL = re.compile(rf"(?<![^\W_]){_TITLE}\.? (?P<sign>[0|1])(?=\. ?[A-Z][A-Za-z])")
+_AS_INITIAL = {"0": "O", "|": "I", "1": "I"}
+# What of these asks for a closer look.
+CODE_SIGNS = (
+    r"\$[0-9]{3,5}-[0-9]{2,6}-[0-9]{2,6}",
+    rf"\b{_TITLE}\.? [0|1]\. ?[A-Z][A-Za-z]",
+    r"\b[ABCEGHJ-NPRSTVXY][OIl][A-Z] ?[0-9][A-Z][0-9O]\b",
+)
 
 
 def codes_meant(text: str) -> Iterator[Edit]:
@@ -52,8 +62,15 @@ def codes_meant(text: str) -> Iterator[Edit]:
     for match in _VIN.finditer(text):
         if sum(c.isdecimal() for c in match[0]) >= _VIN_DIGITS:
             found += _digits_at(text, [place for place in range(*match.span()) if text[place] in "OIQl|bgq"])
+    found += [Edit(match.start(), match.end(), "S") for match in _DOLLAR.finditer(text)]
     of_place = {edit.start: edit for edit in found}  # a vehicle number may hold what looks like a postal code
     return (of_place[place] for place in sorted(of_place))
+
+
+def initials_meant(text: str) -> Iterator[Edit]:
+    """Yield the letter that a figure or a stroke behind a title is: "Dre 0. Mbemba", "Dr |. Wiebe"."""
+    for match in _INITIAL.finditer(text):
+        yield Edit(match.start("sign"), match.end("sign"), _AS_INITIAL[match["sign"]])
 
 
 def _digits_at(text: str, places: Iterable[int]) -> list[Edit]:

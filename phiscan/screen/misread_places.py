@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from phiscan.screen.automata import automaton
+from phiscan.screen.misread_codes import CODE_SIGNS
+from phiscan.screen.misread_days import DAY_SIGNS
 from phiscan.screen.misread_figures import SIGNS
 from phiscan.screen.misread_letters import WORD_SIGNS
 from phiscan.screen.offsets import spans_of
@@ -59,7 +61,9 @@ class Places:
         number = rf"\b{short}[.:# ]{{1,4}}(?:no|#)?[.: ]{{0,2}}[A-Z]{{0,4}}[ -]?[0-9OlI][0-9]"
         head = rf"[,;|\t_]{short}[,;|\t_]"
         labels = rf"(?:\b|_){any_of(misread_labels)}(?:\b|_)"
-        self._signs = automaton("|".join((*_SIGNS, *SIGNS, *WORD_SIGNS, number, head, labels)))
+        self._signs = automaton(
+            "|".join((*_SIGNS, *SIGNS, *WORD_SIGNS, *DAY_SIGNS, *CODE_SIGNS, number, head, labels))
+        )
 
     def of(self, text: str) -> list[int]:
         """Return where something seems to be misread, in code points and in order."""

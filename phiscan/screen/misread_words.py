@@ -13,6 +13,8 @@ from itertools import chain
 
 from phiscan.rules import ContextWords
 from phiscan.screen.gazetteer import Gazetteer, Word, load_gazetteer
+from phiscan.screen.misread_codes import initials_meant
+from phiscan.screen.misread_days import day_figures, days_apart
 from phiscan.screen.misread_letters import (
     LooseWords,
     joined_labels,
@@ -108,6 +110,9 @@ class Vocabulary:
         """Return a line with its misread words as they were meant; with ``bars``, | may be a letter."""
         line = line.edited(serial_signs(line.text))
         line = line.edited(joined_labels(line.text))
+        line = line.edited(day_figures(line.text))
+        line = line.edited(days_apart(line.text))
+        line = line.edited(initials_meant(line.text))
         line = line.edited(self._edits(line.text, bars=bars))
         joined = line.edited(self._joins(line.text))
         if joined is not line:

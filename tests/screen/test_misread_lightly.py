@@ -59,6 +59,23 @@ BEHIND = "\n\nThe chest was clear, the abdomen soft. No further tests are planne
         ("NAM 8EAJ 5107 2210 au dossier.", "HEALTH_CARD", "8EAJ 5107 2210"),
         ("Halifax NS 83H 4R1", "POSTAL_CODE", "83H 4R1"),
         ("Springfield, MO 65b53", "POSTAL_CODE", "65b53"),
+        # Spaces lost beside a day, and its edge misread.
+        ("Aucun travail jusqu'au 31juillet, puis repos.", "DATE", "31juillet"),
+        ("Patient vu le12 juin vers 14 h.", "DATE", "12 juin"),
+        ("Seen on 2loctobre 1943 in the ward.", "DATE", "2loctobre 1943"),
+        ("Seen on 1Jan 1999 by the nurse.", "DATE", "1Jan 1999"),
+        ("Vue le 12janv. 2024 par la docteure.", "DATE", "12janv. 2024"),
+        ("Seen on Apr4 by the nurse.", "DATE", "Apr4"),
+        ("In hospital O6MAR-09MAR for a hernia.", "DATE", "O6MAR"),
+        ("Repos dès le ler avril.", "DATE", "ler avril"),
+        ("Seen on February Ist, by the nurse.", "DATE", "February Ist"),
+        ("At home since lst Feb. with help.", "DATE", "lst Feb."),
+        # Signs taken for signs.
+        ("Licence $4418-77703-31119 on file.", "DRIVER_LICENSE", "$4418-77703-31119"),
+        ("Copy to Dr 0. Mbemba-Kasongo, nephrologist.", "HEALTH_PROFESSIONAL", "0. Mbemba-Kasongo"),
+        ("A letter from Dr |. Wiebe arrived.", "HEALTH_PROFESSIONAL", "|. Wiebe"),
+        ("Zurich, ON NOM 2T0", "POSTAL_CODE", "NOM 2T0"),
+        ("Gull Lake SK SON 1A0", "POSTAL_CODE", "SON 1A0"),
         # Letters taken for letters: months and labels.
         ("Seen on 14 Novembcr 2023 by the nurse.", "DATE", "14 Novembcr 2023"),
         ("Seen on Marcb 3, 2024 by the nurse.", "DATE", "Marcb 3, 2024"),
@@ -107,6 +124,7 @@ def test_one_misread_sign_in_a_clean_text_is_enough(found: Found, line: str, kin
         "Section 8B-12 of form S-2019-04B was read; key 3fO1lI0o9SBZ, 65e9d5ba-f10e-428c-b8de-854da0b1.",
         "Na 140, K 4.1, sun 104 hours, fox 12, tol 25 units, dob sled no 5, ext 3 cm, sin 30, tag 5.",
         "BP 12S/80, 9B wing, 2Z lens, T4b N2 M0, 24G needle, 10B scalpel blade, size 6b, 7S globulin.",
+        "Gene SEPT9, DEC1 and MAR2; $4,418-$5,000, $400-500; first lst and list; le12e etage; marchl, mayo5.",
         "novo vent, hiper nova, boit aux 2 h, veut 3 choses, lang and long, form and farm, cord or card.",
     ],
 )
