@@ -18,7 +18,7 @@ from typing import Any
 from phiscan.extract.content import Sink
 from phiscan.extract.light import even_light
 from phiscan.extract.ocr_layout import laid_out
-from phiscan.extract.ocr_words import words_of
+from phiscan.extract.ocr_words import page_width, words_of
 from phiscan.extract.skew import line_height, straighten
 from phiscan.model import FailReason
 
@@ -159,7 +159,9 @@ def _recognise(image: Any, deadline: float, *, segmentation: str) -> _Reading:
 def _reading(table: str) -> _Reading:
     words = words_of(table)
     long = [word for word in words if len(word.text) > 2]  # noqa: PLR2004 (noise has one letter or two)
-    return _Reading(laid_out(words), len(long), sum(word.certainty > _CERTAIN for word in long))
+    return _Reading(
+        laid_out(words, page_width(table)), len(long), sum(word.certainty > _CERTAIN for word in long)
+    )
 
 
 def die_with_parent() -> None:

@@ -28,8 +28,11 @@ _ADDRESS = re.compile(r"(?<=[\w-]) ?@ ?(?=[\w-]+(?:\.[\w-]+)*\.[a-z]{2,8}\b)")
 _BEGINS = re.compile(r"[-–—•*·>\[□☐☒✓]|\d{1,2}[.)]|[A-Z][.)]|[^\W\d_]{1,20}\s?:")  # noqa: RUF001 (dashes that lists have)
 
 
-def laid_out(words: Sequence[Word]) -> str:
-    """Return the text of a page, line by line, with columns, blank lines and wrapped lines as it has them."""
+def laid_out(words: Sequence[Word], width: int = 0) -> str:
+    """Return the text of a page, line by line, with columns, blank lines and wrapped lines as it has them.
+
+    ``width`` is that of the page, in pixels; 0 where it is not known.
+    """
     if not words:
         return ""
     rows = _rows_across([Row(list(line)) for _, line in groupby(words, lambda word: word.place)])
@@ -38,7 +41,7 @@ def laid_out(words: Sequence[Word]) -> str:
     start = min(row.left for row in rows)
     steps = [after.middle - before.middle for before, after in pairwise(rows)]
     usual = median_low([step for step in steps if step > 0] or [0])
-    margin = _margin(rows, letter)
+    margin = _margin(rows, letter, width)
     pieces = [_line(rows[0], start, type_)]
     for (before, after), step in zip(pairwise(rows), steps, strict=True):
         if not 0 < step <= _BLANK * max(usual, before.height):
@@ -69,11 +72,14 @@ def _has_columns(row: Row, letter: float) -> bool:
     return any(after.left - before.right > WIDE * letter for before, after in pairwise(row.words))
 
 
-def _margin(rows: Sequence[Row], letter: float) -> float | None:
-    """Return where the longest lines of a page end, when there are several such."""
+def _margin(rows: Sequence[Row], letter: float, width: int) -> float | None:
+    """Return where the longest lines of a page end: several, or one as near to the edge as all begin."""
     ends = sorted((row.right for row in rows if row.right - row.left > _FULL_CHARS * letter), reverse=True)
     near = [end for end in ends if end > ends[0] - _NEAR * letter]
-    return ends[0] if len(near) >= _FULL_LINES else None
+    if len(near) >= _FULL_LINES:
+        return ends[0]
+    is_at_edge = ends and width - ends[0] < min(row.left for row in rows) + _NEAR * letter
+    return ends[0] if is_at_edge and width else None
 
 
 def _goes_on(before: Row, after: Row, margin: float | None, letter: float) -> bool:

@@ -10,7 +10,7 @@ from itertools import pairwise
 from statistics import median, quantiles
 
 WIDE = 1.9  # widths of a letter between two words that stand in columns
-_COLUMNS, _WORD_LEVEL = 12, "5"  # of tesseract's table of words
+_COLUMNS, _PAGE_LEVEL, _WORD_LEVEL = 12, "1", "5"  # of tesseract's table
 # Shares of the usual gap between words that are none: between figures and what follows, between any words of
 # type whose letters are equally wide, and beside a 1, which is narrow.
 _NO_GAP, _NO_GAP_SET, _NO_GAP_ONE = 0.66, 0.7, 0.9
@@ -63,6 +63,12 @@ class Row:
     def right(self) -> int:
         """Where it ends."""
         return self.words[-1].right
+
+
+def page_width(table: str) -> int:
+    """Return the width of the page in pixels, 0 where tesseract's table does not say."""
+    cells = table.partition("\n")[2].partition("\n")[0].split("\t")
+    return int(cells[8]) if len(cells) == _COLUMNS and cells[0] == _PAGE_LEVEL else 0
 
 
 def words_of(table: str) -> list[Word]:

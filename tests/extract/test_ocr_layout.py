@@ -105,6 +105,17 @@ def test_a_line_that_had_room_for_the_next_word_ends() -> None:
     assert laid_out(page).endswith("\nYours truly,\nLena Okafor")
 
 
+def test_two_lines_that_fill_the_paper_are_one() -> None:
+    page = seen(
+        "Thank you for seeing Lena again, whose stay began on the second of",
+        "April in the old wing.",
+        left=100,
+    )
+    assert laid_out(page, 860).count("\n") == 0
+    assert laid_out(page, 2000).count("\n") == 1
+    assert laid_out(page).count("\n") == 1
+
+
 def test_items_of_a_list_stay_lines() -> None:
     page = seen(
         "1. Home oxygen from the usual firm, and a walker, before the weekend",
