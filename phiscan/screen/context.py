@@ -13,11 +13,11 @@ from functools import lru_cache
 
 from phiscan.rules import ContextWords
 
-# What may stand between a label and its value: a line to write on, punctuation (of forms, JSON, XML), one
-# line break, a remark in brackets such as "(yyyy-mm-dd)", and words that only say that a number follows. All
-# bounded, so linear.
+# What may stand between a label and its value: a line to write on, the way to the next column of a page,
+# punctuation (of forms, JSON, XML), one line break, a remark in brackets such as "(yyyy-mm-dd)", and words
+# that only say that a number follows. All bounded, so linear.
 GAP = (
-    r"[._ ]{0,40}+(?:[^\w\n(]|_|\n(?![^\S\n]{0,8}\n)){0,12}"
+    r"[._ ]{0,40}+(?:: {11,60}+)?(?:[^\w\n(]|_|\n(?![^\S\n]{0,8}\n)){0,12}"
     r"(?:\([^()\n]{0,30}\)(?:[^\w\n]|\n(?![^\S\n]{0,8}\n)){0,6})?"
     r"(?:(?i:numbers?|numéro|numero|num|nos?|nbr|nr|n|id|identifier|is|was|are|code|c['’]est|est|date|value|patient|of|for|them|the|my|his|her|their|du|de|pour)\b"  # noqa: RUF001
     r"(?:[^\w\n]|\n(?![^\S\n]{0,8}\n)){0,10}){0,3}\(??"

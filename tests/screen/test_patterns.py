@@ -92,6 +92,16 @@ def test_reads_columns_set_with_spaces(found: Found) -> None:
     assert {value for kind, value in found(rows) if kind == "MRN"} == {"1002003", "1002004"}
 
 
+@pytest.mark.parametrize("n_spaces", [1, 10, 11, 40, 60])
+def test_a_value_may_stand_in_the_next_column(found: Found, n_spaces: int) -> None:
+    rows = f"SSN:{n_spaces * ' '}527 43 9108\nMRN :{n_spaces * ' '}77150221\n"
+    assert {("SSN", "527 43 9108"), ("MRN", "77150221")} <= found(rows)
+
+
+def test_a_label_reaches_no_further_than_a_page_is_wide(found: Found) -> None:
+    assert ("SSN", "527439108") not in found(f"SSN:{200 * ' '}527439108\n")
+
+
 def test_spans_are_code_points_after_emoji_and_accents(screened: Callable[[str], Screening]) -> None:
     text = "😀é𝒳 Téléphone: 613-555-0199 ✓ DOB: 1962-03-14"
     spans = {f.entity_type: f.span.of(text) for f in screened(text).findings}
