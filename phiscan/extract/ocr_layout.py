@@ -25,7 +25,10 @@ _FULL_LINES = 3  # that end near the margin, or there is none
 _NEAR = 12  # widths of a letter before the margin
 _INDENTED = 3  # widths of a letter; a line that begins further in or out is one of its own
 _ADDRESS = re.compile(r"(?<=[\w-]) ?@ ?(?=[\w-]+(?:\.[\w-]+)*\.[a-z]{2,8}\b)")
-_BEGINS = re.compile(r"[-–—•*·>\[□☐☒✓]|\d{1,2}[.)]|[A-Z][.)]|[^\W\d_]{1,20}\s?:")  # noqa: RUF001 (dashes that lists have)
+# What begins a line of its own: a sign or a number of a list, a label.
+_BEGINS = re.compile(r"[-–—•*·>\[□☐☒✓]|\d{1,2}[.)]|[A-Z][.)]|[A-ZÀ-Þ][^\W\d_]{0,19}\s?:")  # noqa: RUF001 (dashes that lists have)
+_DELIMITER = re.compile(r"[;|]|,(?=\S)")
+_DELIMITERS = 3  # of a row of a table whose cells they divide
 
 
 def laid_out(words: Sequence[Word], width: int = 0) -> str:
@@ -86,14 +89,16 @@ def _goes_on(before: Row, after: Row, margin: float | None, letter: float) -> bo
     """Tell whether a line goes on in the next: its first word had no room before the margin."""
     if margin is None or abs(after.left - before.left) > _INDENTED * letter:
         return False
-    if _shape(before) == _shape(after) is not None:
+    if _shape(before) == _shape(after) is not None or _has_columns(after, letter):
         return False
-    if _BEGINS.match(" ".join(word.text for word in after.words[:2])):
+    lines = [" ".join(word.text for word in row.words) for row in (before, after)]
+    if all(len(_DELIMITER.findall(line)) >= _DELIMITERS for line in lines):
         return False
-    if _has_columns(after, letter):
+    is_open = lines[0].count("(") > lines[0].count(")")  # so that "9)" ends a remark
+    if _BEGINS.match(lines[1]) and not is_open:
         return False
     first = after.words[0]
-    return before.right + letter / 2 + (first.right - first.left) > margin
+    return before.right + letter + (first.right - first.left) > margin
 
 
 def _shape(row: Row) -> str | None:

@@ -125,6 +125,24 @@ def test_items_of_a_list_stay_lines() -> None:
     assert laid_out(page).count("\n") == 2
 
 
+def test_rows_between_delimiters_are_not_joined() -> None:
+    page = seen(
+        "dossier;nom;naissance;appareil;serie;implantation;remarque ici bien",
+        "D-1144;Lévesque Rolande;1928-03-09;stim;69440718;2021-05-11;96 ans",
+        "AD-117;Hébert Marie;1933-01-25;stim;512044;2023-02-02;rappel et vu",
+    )
+    assert laid_out(page).count("\n") == 2
+
+
+def test_what_a_bracket_opened_goes_on_with_a_figure() -> None:
+    page = seen(
+        "The test that was done in the old wing by Maude Okafor (on the Feb",
+        "9) showed no change from what was seen there in the autumn by her.",
+        "She lives with her sister, who will be pleased to hear from us all",
+    )
+    assert "(on the Feb 9) showed" in laid_out(page)
+
+
 def test_rows_of_a_table_are_not_joined() -> None:
     page = seen(
         "40022   Okafor, Lena Marguerite     1961-03-12   Ward 4 East, bed 11",
