@@ -16,7 +16,9 @@ from phiscan.screen.scanner import WITHOUT_DIGITS
 
 BATCH_CHARS = 1 << 16  # of lines that are looked at in one go
 MAX_CONTEXT = 8  # times a text, of lines that are repeated ahead of others; beyond, others stand without
-UNIT_CHARS = 10  # how far behind an age its misread unit may stand
+UNIT_CHARS = 10  # how far behind an age its misread unit may stand, or a postal code behind a town
+# A misread unit or postal code behind these belongs to them: 97 ons, 9l-year-o1d, Peguis MB ROC 3J0.
+_WITH_WHAT_FOLLOWS = frozenset((EntityType.AGE_OVER_89, EntityType.LOCATION))
 _TABLE = re.compile(r"\|[^|\n]*\|")
 
 
@@ -135,7 +137,7 @@ class Batch:
         if end and tail.text[end] in ".," and tail.starts[end] > tail.ends[end - 1]:
             end -= 1  # a stop that stood apart ends the sentence
         span = (self._lines[first].starts[start], tail.ends[end])
-        around = UNIT_CHARS if finding.entity_type is EntityType.AGE_OVER_89 else 0  # 97 ons, 9l-year-o1d
+        around = UNIT_CHARS if finding.entity_type in _WITH_WHAT_FOLLOWS else 0
         misread = self._touches(finding.span.start, finding.span.end + around) or self._is_labelled(finding)
         return Span(*span) if misread and span[0] < span[1] else None
 

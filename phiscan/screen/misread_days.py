@@ -29,6 +29,7 @@ _JOINED = re.compile(
 )
 _NOUGHT = re.compile(rf"(?<![^\W_])O(?=[1-9](?i:{_SHORT})(?:[0-9]{{2,4}})?(?![^\W_]))")
 _FIRST = re.compile(r"(?<![^\W_])[lI](?=st(?![^\W_]))")
+_FIFTH = re.compile(rf"(?<![^\W_])S(?=th (?:of )?(?i:{_FULL}|{_SHORT})(?![^\W_]))")
 # What of these asks for a closer look.
 DAY_SIGNS = (
     rf"\b[0-3OlI]?{_FIGURE}(?i:{_FULL})\b",
@@ -37,7 +38,7 @@ DAY_SIGNS = (
     rf"\b(?i:n[ée]e?)?(?:[Ll]e|[Dd]u|[Aa]u)[0-3]?[0-9] (?i:{_FULL})\b",
     rf"\bO[1-9](?i:{_SHORT})(?:[0-9]{{4}}|[0-9]{{2}})?\b",
     rf"\b[lI]er (?i:{_FULL}|{_SHORT})\b",
-    rf"(?i:{_FULL}|{_SHORT}) [lI]st\b|\b[lI]st (?:of )?(?i:{_FULL}|{_SHORT})\b",
+    rf"(?i:{_FULL}|{_SHORT}) [lI]st\b|\b(?:[lI]st|Sth) (?:of )?(?i:{_FULL}|{_SHORT})\b",
 )
 
 
@@ -55,4 +56,5 @@ def day_figures(text: str) -> Iterator[Edit]:
     """Yield the letters that are figures of a day, in order: O6MAR, Ist."""
     found = [Edit(match.start(), match.end(), "0") for match in _NOUGHT.finditer(text)]
     found += [Edit(match.start(), match.end(), "1") for match in _FIRST.finditer(text)]
+    found += [Edit(match.start(), match.end(), "5") for match in _FIFTH.finditer(text)]
     return iter(sorted(found, key=lambda edit: edit.start))

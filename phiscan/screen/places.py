@@ -13,10 +13,18 @@ from phiscan.screen.name_tokens import Token, is_term
 SCORE = 0.5
 SURE = 0.86  # more than the tagger's, which takes many a town for a person
 MAX_WORDS = 3
+_LOOK_CHARS = 24  # before a place
+# Where "à" has lost its accent, as in capitals and on scans, the word before it says that it is no verb.
+_WITHOUT_ACCENT = (
+    r"(?<!\w)(?:faite?s?|vue?s?|n[ée]e?s?|suivie?s?|(?:transf[ée]r|hospitalis|d[ée]m[ée]nag|domicili|envoy|op[ée]r|pass"
+    r"|retourn|sign)[ée]e?s?|demeur(?:e|ant)|habit(?:e|ant)|r[ée]sid(?:e|ant)|venue?s?|rendue?s?|vit|vivant|travaille"
+    r"|audience|s[ée]jour|retour|transfert|voyage|stage|arriv[ée]e)"
+    r"[ ][a4]"
+)
 _BEFORE = re.compile(
     r"(?<!\w)(?:in|from|near|to|at|of|via|visiting|toward|towards|around|across|outside|leaving"
     r"|reaching|moved to|à"
-    r"|de|du|au|aux|en|vers|depuis|chez|and|or|et|the|,)[ ]$|(?<!\w)d['’]$",  # noqa: RUF001 (texts are written with it)
+    rf"|de|du|au|aux|en|vers|depuis|chez|and|or|et|the|,)[ ]$|{_WITHOUT_ACCENT}[ ]$|(?<!\w)d['’]$",  # noqa: RUF001 (texts are written with it)
     re.IGNORECASE,
 )
 
@@ -24,7 +32,7 @@ _BEFORE = re.compile(
 # Behind these words stands a place, where the gazetteer knows one by that name.
 _IN = re.compile(
     r"(?<!\w)(?:in|from|near|to|visiting|outside|around|leaving|past|beyond|(?:late|formerly)[ ]of"
-    r"|buried[ ]at|à|vers|depuis)[ ]$|(?:\d[MFmf]?|[MF]),?[ ]of[ ]$"
+    rf"|buried[ ]at|à|vers|depuis)[ ]$|{_WITHOUT_ACCENT}[ ]$|(?:\d[MFmf]?|[MF]),?[ ]of[ ]$"
     r"|(?<!\w)(?:arrive|native?|originaire|vient|viennent|venue?|près|proche) (?:de[ ]|d['’])$",  # noqa: RUF001 (texts are written with it)
     re.IGNORECASE,
 )
@@ -102,7 +110,7 @@ def _stands_as_town(text: str, words: Sequence[Token], gazetteer: Gazetteer) -> 
         return False
     if is_term(text, last.end, gazetteer, n_words=2, kinds=Word.EPONYM):
         return False  # "in Carpenter syndrome"
-    before = text[max(0, first.start - 12) : first.start]
+    before = text[max(0, first.start - _LOOK_CHARS) : first.start]
     ends = _ENDS.match(text, last.end) is not None
     if _IN.search(before):
         if text[first.start : last.end].isupper() and _GOES_ON.match(text, last.end):
@@ -118,7 +126,7 @@ def _is_sure(text: str, words: Sequence[Token]) -> bool:
         return False
     if first.flags & Word.FIRST and last.flags & Word.LAST:
         return False
-    return _IN.search(text[max(0, first.start - 12) : first.start]) is not None
+    return _IN.search(text[max(0, first.start - _LOOK_CHARS) : first.start]) is not None
 
 
 def _is_word(text: str, token: Token) -> bool:
@@ -132,7 +140,7 @@ def _stands_as_place(text: str, first: Token, last: Token) -> bool:
         following = text[last.end + 1 : last.end + 6]
         if not (after == " " and following[:2].isupper()):  # "Boston MA"
             return False
-    before = text[max(0, first.start - 12) : first.start]
+    before = text[max(0, first.start - _LOOK_CHARS) : first.start]
     if _BEFORE.search(before):
         return not _is_word(text, first) or first is not last
     is_name_or_word = first.flags & (Word.FIRST | Word.LAST) or (

@@ -70,12 +70,14 @@ BEHIND = "\n\nThe chest was clear, the abdomen soft. No further tests are planne
         ("Repos dès le ler avril.", "DATE", "ler avril"),
         ("Seen on February Ist, by the nurse.", "DATE", "February Ist"),
         ("At home since lst Feb. with help.", "DATE", "lst Feb."),
+        ("Seen on the Sth of November by the nurse.", "DATE", "Sth of November"),
         # Signs taken for signs.
         ("Licence $4418-77703-31119 on file.", "DRIVER_LICENSE", "$4418-77703-31119"),
         ("Copy to Dr 0. Mbemba-Kasongo, nephrologist.", "HEALTH_PROFESSIONAL", "0. Mbemba-Kasongo"),
         ("A letter from Dr |. Wiebe arrived.", "HEALTH_PROFESSIONAL", "|. Wiebe"),
         ("Zurich, ON NOM 2T0", "POSTAL_CODE", "NOM 2T0"),
         ("Gull Lake SK SON 1A0", "POSTAL_CODE", "SON 1A0"),
+        ("Dr Sokolov accepted her; Peguis MB ROC 3J0", "LOCATION", "Peguis MB"),
         # Letters taken for letters: months and labels.
         ("Seen on 14 Novembcr 2023 by the nurse.", "DATE", "14 Novembcr 2023"),
         ("Seen on Marcb 3, 2024 by the nurse.", "DATE", "Marcb 3, 2024"),

@@ -37,6 +37,10 @@ def places(text: str) -> list[tuple[str, float]]:
         ("H.B., 92M, of Fruitvale. Admitted", "Fruitvale", SURE),
         ("THE STORE IN FRUITVALE WITH HER SON", "FRUITVALE", SURE),
         ("11 Main, Wotton QC J0A", "Wotton", SCORE),
+        ("La TEP sera faite a Sherbrooke.", "Sherbrooke", SCORE),
+        ("NEE A FRUITVALE, QC", "FRUITVALE", SURE),
+        ("SEJOUR A ABIDJAN DEC. 2023", "ABIDJAN", SURE),
+        ("elle demeure 4 Caraquet", "Caraquet", SURE),
     ],
 )
 def test_finds_places_and_towns_where_a_place_is_meant(text: str, place: str, score: float) -> None:
