@@ -375,6 +375,7 @@ class WindowBag:
 
     n_chars: int
     counts: tuple[tuple[str, int], ...]  # concept, kind or cue, and how often; never a word of the text
+    told: float = 0.0  # how likely it tells of a patient, in [0, 1], before any correction by reviewers
 
 
 @dataclass(frozen=True, slots=True)
@@ -386,6 +387,7 @@ class HealthScore:
     nearest_prototype: str  # name of the nearest prototype, "" without terms
     terms: tuple[TermHit, ...]
     window: WindowBag | None = None  # None where no window says anything
+    by_concepts: float = 0.0  # the score by concepts and cues alone, as detector B asks it
 
 
 # The verdict of the second family of name recognizers, stored behind those of the three detectors: under the

@@ -16,11 +16,14 @@ from phiscan.classify.knn import ConceptTfidf, OneClassKnn
 from phiscan.classify.lexicon import Lexicon, load_lexicon
 from phiscan.classify.ngrams import TextModel, load_text_model
 from phiscan.classify.person import PersonModel
+from phiscan.classify.told import ToldModel, load_told_model
+from phiscan.classify.words import words_of
 from phiscan.config import Config
 from phiscan.errors import ModelError
 from phiscan.model import Document, HealthScore, Span, TermHit, WindowBag
 
 MODEL_FILE: Final = Path(__file__).parent / "data" / "prototypes.json"
+TOLD_MODEL_FILE: Final = Path(__file__).parent / "data" / "told.npz"
 TEXT_MODEL_FILE: Final = Path(__file__).parent / "data" / "detector_c.npz"
 FORMAT_VERSION: Final = 1
 MIN_CONCEPTS: Final = 2  # a window with fewer different concepts and hardly a record cue says nothing
@@ -54,7 +57,8 @@ class Classifier:
     lexicon: Lexicon
     tfidf: ConceptTfidf
     knn: OneClassKnn
-    person: PersonModel
+    told: ToldModel
+    person: PersonModel  # over the cues alone: what detector B asks
     prototype_names: tuple[str, ...]
     text_model: TextModel
     version: str
@@ -79,16 +83,18 @@ def build_classifier(config: Config) -> Classifier:
         known = ", ".join(model["thresholds"])
         message = f"{MODEL_FILE}: thresholds: none for k = {config.k}; expected one of {known}"
         raise ModelError(message)
+    told = load_told_model(TOLD_MODEL_FILE)
     knn = OneClassKnn(k=config.k, quantile=model["quantile"])
     knn.threshold_, knn.scale_ = learned
     return Classifier(
         lexicon=load_lexicon(),
         tfidf=tfidf,
         knn=knn,
+        told=told,
         person=PersonModel(model["person"]["weights"], model["person"]["intercept"]),
         prototype_names=tuple(item["name"] for item in model["prototypes"]),
         text_model=load_text_model(TEXT_MODEL_FILE),
-        version=model["version"],
+        version=told.version,
         bags=tuple(item["counts"] for item in model["prototypes"]),
         thresholds={k: (threshold, scale) for k, (threshold, scale) in model["thresholds"].items()},
     )
@@ -124,28 +130,33 @@ def classify(document: Document, classifier: Classifier) -> HealthScore:
     if not told:
         return HealthScore(0.0, None, "", terms)
     # Both must hold: told of a person, and near to the prototypes. 0.5 is the threshold of either. The search
-    # is the dear half, so it is made only where the cheap half leaves a referral possible.
-    about = np.array([classifier.person.score(window) for window in told])
-    likely = [told[index] for index in (about >= HINT).nonzero()[0].tolist()]
+    # is the dear half, so it is made only where the cheap one leaves a referral, or a verdict of B, possible.
+    words = words_of(document.text, reading, classifier.lexicon)
+    about = np.array([classifier.told.score(words, window) for window in told])
+    cued = np.array([classifier.person.score(window) for window in told])
+    likely = (np.maximum(about, cued) >= HINT).nonzero()[0].tolist()
     if not likely:
-        return HealthScore(float(about.max()), None, "", terms, _bag(told[int(about.argmax())]))
-    distances, nearest = distances_of(likely, classifier)
-    scores = np.minimum(classifier.knn.score(distances), about[about >= HINT])
+        best = int(about.argmax())
+        return HealthScore(float(about[best]), None, "", terms, _bag(told[best], about[best]))
+    distances, nearest = distances_of([told[index] for index in likely], classifier)
+    near = classifier.knn.score(distances)
+    scores = np.minimum(near, about[likely])
     if classifier.adjustment is not None:
         correct = classifier.adjustment.score
-        scores = np.array([correct(float(s), window) for s, window in zip(scores, likely, strict=True)])
+        scores = np.array([correct(float(s), told[index]) for s, index in zip(scores, likely, strict=True)])
     best = int(np.argmax(scores))
     return HealthScore(
         float(scores[best]),
         float(distances[best]),
         classifier.prototype_names[int(nearest[best])],
         terms,
-        _bag(likely[best]),
+        _bag(told[likely[best]], about[likely[best]]),
+        float(np.minimum(near, cued[likely]).max()),
     )
 
 
-def _bag(window: Window) -> WindowBag:
-    return WindowBag(window.end - window.start, tuple(sorted(window.counts.items())))
+def _bag(window: Window, about: float) -> WindowBag:
+    return WindowBag(window.end - window.start, tuple(sorted(window.counts.items())), float(about))
 
 
 def is_told(window: Window) -> bool:

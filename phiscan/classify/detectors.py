@@ -64,7 +64,7 @@ def by_patterns(document: Document, screening: Screening, health: HealthScore) -
 
 def by_names(screening: Screening, health: HealthScore) -> bool:
     """B: a person's name, and the nearest prototypes of concepts near enough."""
-    return health.score >= HEALTH and bool(screening.vector.bits & NAMES)
+    return health.by_concepts >= HEALTH and bool(screening.vector.bits & NAMES)
 
 
 def by_text(document: Document, screening: Screening, health: HealthScore, classifier: Classifier) -> bool:

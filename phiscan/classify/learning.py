@@ -31,11 +31,19 @@ from phiscan.classify.correction import (
 from phiscan.classify.decision import Evidence, refers
 from phiscan.classify.features import Window
 from phiscan.classify.knn import ConceptTfidf, block_of
+from phiscan.model import WindowBag
 
+TOLD: Final = "told_permille"  # what is kept beside the evidence of the decision table, to learn from
+ONE_TOLD: Final = 1000
 MIN_OF_EACH: Final = 10  # reviewed PHI files and others: fewer teach no correction
 MIN_FILES: Final = 5  # a feature gets a weight of its own only if that many different files hold it
 SAME: Final = 0.97  # cosine from which two windows count as near-duplicates
 MAX_PROTOTYPES: Final = 500  # learned ones, so that search time does not grow with the reviews
+
+
+def kept_told(window: WindowBag | None) -> tuple[tuple[str, int], ...]:
+    """Return what is stored of how likely a window tells of a patient: its words are not kept."""
+    return () if window is None else ((TOLD, round(ONE_TOLD * window.told)),)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +55,7 @@ class Example:
     n_chars: int
     evidence: Evidence  # its health is not used
     is_phi: bool
+    told: float  # how likely the window tells of a patient, before any correction
 
     @property
     def window(self) -> Window:
@@ -147,7 +156,7 @@ def _prepare(examples: Sequence[Example], classifier: Classifier) -> tuple[Mater
         features=features[:, kept],
         names=[name for name, keep in zip(names, kept, strict=True) if keep],
         n_files=n_files[kept],
-        about=np.array([classifier.person.score(example.window) for example in examples]),
+        about=np.array([example.told for example in examples]),
         distances=distances,
         n_shipped=len(classifier.bags),
         evidence=[example.evidence for example in examples],

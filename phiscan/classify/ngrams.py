@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Final
+from zipfile import BadZipFile
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +20,7 @@ from phiscan.classify.layout import layout_words
 from phiscan.errors import ModelError
 from phiscan.model import Span
 
+DAMAGED: Final = (OSError, ValueError, KeyError, EOFError, BadZipFile)  # what numpy says of a file of arrays
 N_NGRAMS: Final = 1 << 16
 N_LAYOUT: Final = 1 << 10  # buckets of their own: a model without them judges by n-grams alone
 N_BUCKETS: Final = N_NGRAMS + N_LAYOUT
@@ -75,7 +77,7 @@ def load_text_model(path: Path) -> TextModel:
             weights = file["weights"].astype(np.float32)
             intercept, threshold = (float(value) for value in file["constants"])
             version = str(file["version"]) if "version" in file.files else "text-1"
-    except (OSError, ValueError, KeyError) as error:
+    except DAMAGED as error:
         message = f"{path}: cannot be read as a text model ({type(error).__name__}); reinstall phiscan"
         raise ModelError(message) from None
     if weights.shape == (N_NGRAMS,):

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from phiscan import classify, extract, screen
 from phiscan.classify.learned import with_learned
+from phiscan.classify.learning import kept_told
 from phiscan.config import Config, Limits
 from phiscan.errors import ConfigError, ExtractError, origin
 from phiscan.model import (
@@ -280,9 +281,12 @@ def _keep(source: SourceFile, document: Document, examination: Examination, key:
         findings=tuple(findings),
         terms=_count_terms(document, health),
         window=health.window,
-        evidence=classify.weigh(
-            document, screening, health, layout=classify.is_laid_out_as_a_record(examination.detectors)
-        ).kept(),
+        evidence=(
+            *classify.weigh(
+                document, screening, health, layout=classify.is_laid_out_as_a_record(examination.detectors)
+            ).kept(),
+            *kept_told(health.window),
+        ),
         signature=signature(document.text, key) if examination.referral is Referral.REFERRED else b"",
     )
 

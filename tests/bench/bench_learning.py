@@ -25,7 +25,6 @@ from phiscan.classify.classifier import Classifier
 from phiscan.classify.decision import evidence_of
 from phiscan.classify.learned import apply_model
 from phiscan.classify.learning import Example, learn, model_of
-from phiscan.classify.person import PersonModel
 from phiscan.config import Config
 from phiscan.model import Document, Referral, Screening, Segment
 
@@ -34,7 +33,7 @@ DATA = ROOT.parent / "shared" / "data" / "text"
 FIGURE = ROOT / "docs" / "explanation" / "images" / "learning.svg"
 SEEDS = range(10)
 REVIEWED = (25, 50, 100, 200)
-UNSEEN = ("medquad_dev", "papers_health", "papers_other")
+UNSEEN = ("medquad_dev", "papers: health", "papers: other")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +50,12 @@ class Read:
             return None
         kept = dict(classify.weigh(self.document, self.screening, health, layout=False).kept())
         return Example(
-            name, dict(health.window.counts), health.window.n_chars, evidence_of(kept), self.is_phi
+            name,
+            dict(health.window.counts),
+            health.window.n_chars,
+            evidence_of(kept),
+            self.is_phi,
+            health.window.told,
         )
 
     def referred(self, classifier: Classifier) -> bool:
@@ -61,14 +65,12 @@ class Read:
 
 
 def without(families: tuple[str, ...]) -> Classifier:
-    """Return the classifier with a person model that never saw these families of texts."""
+    """Return the classifier with a model of words that never saw these families of texts."""
     sys.path.insert(0, str(ROOT / "dictionaries" / "build"))
-    import prototypes as build  # noqa: PLC0415 (a build script, found by path)
+    import told as build  # noqa: PLC0415 (a build script, found by path)
 
-    negative = [(name, window) for name, window in build.negatives() if name not in families]
-    person = build.fit_person(build.collect(), negative)
     shipped = classify.build_classifier(Config())
-    return replace(shipped, person=PersonModel(person["weights"], person["intercept"]))
+    return replace(shipped, told=build.learned(build.collect(frozenset(families))))
 
 
 def read_all(classifier: Classifier) -> list[Read]:

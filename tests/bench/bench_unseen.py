@@ -1,4 +1,4 @@
-"""Screen six sets of texts written apart from the program: false referrals of others, recall of PHI.
+"""Screen seven sets of texts written apart from the program: false referrals of others, recall of PHI.
 
 Run: ``.venv/bin/python -m pytest -m bench -s tests/bench/bench_unseen.py``. The naive rule reads them in the
 same run. What became of each text is printed of the first set alone. Then every set is read in capitals,
@@ -41,7 +41,15 @@ def judged(
     return screening, health, said, referral, case
 
 
-FOLDERS = ("unseen", "unseen_second", "unseen_third", "unseen_fourth", "unseen_fifth", "unseen_sixth")
+FOLDERS = (
+    "unseen",
+    "unseen_second",
+    "unseen_third",
+    "unseen_fourth",
+    "unseen_fifth",
+    "unseen_sixth",
+    "unseen_seventh",
+)
 
 
 @pytest.mark.bench

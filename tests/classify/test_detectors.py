@@ -68,9 +68,9 @@ def test_a_looks_at_patterns_and_terms_alone() -> None:
 
 
 def test_b_looks_at_names_and_distance_alone() -> None:
-    assert by_names(screened(PERSON), HealthScore(0.9, 0.5, "x", ()))
-    assert not by_names(screened(RECORD), HealthScore(0.9, 0.5, "x", HEALTH.terms))
-    assert not by_names(screened(PERSON), HealthScore(0.4, 0.5, "x", HEALTH.terms))
+    assert by_names(screened(PERSON), HealthScore(0.1, 0.5, "x", (), by_concepts=0.9))
+    assert not by_names(screened(RECORD), HealthScore(0.9, 0.5, "x", HEALTH.terms, by_concepts=0.9))
+    assert not by_names(screened(PERSON), HealthScore(0.9, 0.5, "x", HEALTH.terms, by_concepts=0.4))
 
 
 def test_c_does_not_see_what_a_and_b_rest_on() -> None:

@@ -36,7 +36,7 @@ NAMED = evidence_of(
 
 def example(number: int, *, is_phi: bool, more: dict[str, int] | None = None) -> Example:
     counts = {**CLASSIFIER.bags[number], **(more or {})}
-    return Example(f"reviewed/{number}", counts, 900, NAMED, is_phi)
+    return Example(f"reviewed/{number}", counts, 900, NAMED, is_phi, told=0.8)
 
 
 def two_kinds(n_files: int = 30) -> list[Example]:

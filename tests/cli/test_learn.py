@@ -31,6 +31,7 @@ EVIDENCE = {
     "n_people": 1,
     "n_terms": 4,
     "layout": 0,
+    "told_permille": 800,
 }
 N_FILES = 24  # of each verdict
 

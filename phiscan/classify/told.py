@@ -1,0 +1,58 @@
+"""Does a window tell of a patient? A linear model over its words and its cues, in numpy alone.
+
+The cues alone (``person.py``) know how a record speaks. A lecture, a guideline or minutes speak so too, in
+other words; so this model reads all words of a window as well, singly and in pairs (``words.py``).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from phiscan.classify.features import Window
+from phiscan.classify.ngrams import DAMAGED
+from phiscan.classify.person import person_features
+from phiscan.classify.words import N_BUCKETS, Floats, Words, word_features
+from phiscan.errors import ModelError
+
+
+@dataclass(frozen=True, slots=True)
+class ToldModel:
+    """Logistic regression over the words and the cues of a window; the log-odds are 0 at the threshold."""
+
+    words: Floats = field(repr=False)
+    cues: Mapping[str, float]
+    intercept: float
+    version: str
+
+    def score(self, words: Words, window: Window) -> float:
+        """Return how likely the window tells of a patient's health, in [0, 1]; 0.5 is the threshold."""
+        buckets, values = word_features(words, window.start, window.end)
+        weight_of = self.cues.get
+        total = self.intercept + float(self.words[buckets] @ values)
+        total += sum(weight_of(name, 0.0) * value for name, value in person_features(window).items())
+        return 1.0 / (1.0 + math.exp(-max(min(total, 30.0), -30.0)))
+
+
+def load_told_model(path: Path) -> ToldModel:
+    """Read the weights.
+
+    Raises:
+        ModelError: names the file and what was expected.
+    """
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            words = file["words"].astype(np.float32)
+            cues = dict(zip(file["cue_names"].tolist(), file["cues"].tolist(), strict=True))
+            intercept, version = float(file["intercept"]), str(file["version"])
+    except DAMAGED as error:
+        message = f"{path}: cannot be read as a model of words ({type(error).__name__}); reinstall phiscan"
+        raise ModelError(message) from None
+    if words.shape != (N_BUCKETS,):
+        message = f"{path}: words: expected {N_BUCKETS} numbers"
+        raise ModelError(message)
+    return ToldModel(words, cues, intercept, version)
