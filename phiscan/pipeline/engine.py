@@ -122,8 +122,9 @@ def _examine(
     """Examine a document that lies under these names; return it with them if they say who somebody is."""
     health = classify.classify(document, engine.classifier)
     lap("classify")
-    # The cascade: below HINT no row of the decision table refers, whatever names are in the text.
-    cut = health.score < classify.HINT and not in_audit_sample(document, engine)
+    # The cascade: below HINT no row of the decision table refers, whatever names are in the text, nor does B.
+    hint = max(health.score, health.by_concepts) >= classify.HINT
+    cut = not hint and not in_audit_sample(document, engine)
     read = document
     if cut:
         screening = screen.screen(document, engine.cheap_screener)

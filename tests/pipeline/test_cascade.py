@@ -2,9 +2,12 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
-from phiscan.classify import build_classifier
+from phiscan.classify import HINT, build_classifier
+from phiscan.classify.told import ToldModel
+from phiscan.classify.words import N_BUCKETS
 from phiscan.config import Config
 from phiscan.model import Document, Referral, Segment
 from phiscan.pipeline.engine import Engine, examine, in_audit_sample
@@ -45,3 +48,14 @@ def test_all_three_detectors_run_on_the_audit_sample() -> None:
     assert set(dict(examine(sampled[0], engine).detectors)) == {"patterns", "names", "text"}
     other = replace(engine, key=b"o" * 32)
     assert sampled != [one for one in documents if in_audit_sample(one, other)]
+
+
+def test_names_are_searched_where_only_detector_b_sees_health() -> None:
+    # B asks the score by concepts and cues; a model of words that knows nothing must not take its names.
+    nothing = ToldModel(np.zeros(N_BUCKETS, dtype=np.float32), {}, -9.0, "test-1")
+    text = LETTER.format(first="Zantho", last="Prathewin", born="3 May 1961", card="1234 567 897", year=2009)
+    engines = (replace(one, classifier=replace(one.classifier, told=nothing)) for one in (FULL, CUT))
+    whole, cut = (examine(document(text), engine) for engine in engines)
+    assert whole == cut
+    assert dict(cut.detectors)["names"]
+    assert cut.health.score < HINT
