@@ -26,10 +26,6 @@ _PR_SET_PDEATHSIG = 1
 _MIN_SECONDS = 0.5  # less is not worth a start
 # Letters of a screen are too small for the recogniser and are doubled; larger ones would fall apart.
 _SMALL_SIDE, _SMALL_LINE = 1600, 18  # pixels
-_SMALL_PRINT, _PAGE_AREA = (
-    1.5,
-    12_000_000,
-)  # small print of a page is made larger by half; A4 has 9 at 300 dpi
 _PAPER = 160  # grey level; half of a written page is lighter
 _CERTAIN = 70.0  # of 100, as tesseract says of each word
 
@@ -99,7 +95,8 @@ def picture_text(image: Any, seconds: float) -> str:
     """
     deadline = time.monotonic() + seconds
     image = straighten(even_light(image.convert("L")))
-    image = _enlarged(image)
+    if max(image.size) < _SMALL_SIDE and min(line_height(image), line_height(image.rotate(90))) < _SMALL_LINE:
+        image = image.resize((image.width * 2, image.height * 2))
     best = _recognise(image, deadline, segmentation="1")
     if 2 * best.n_certain > best.n_words or not _looks_written(image):
         return best.text
@@ -109,16 +106,6 @@ def picture_text(image: Any, seconds: float) -> str:
             found = _recognise(turned, deadline, segmentation="3")
             best = max(best, found, key=lambda reading: reading.n_certain)
     return best.text
-
-
-def _enlarged(image: Any) -> Any:
-    """Return a straight picture with its letters large enough for the recogniser."""
-    if max(image.size) < _SMALL_SIDE:
-        is_small = min(line_height(image), line_height(image.rotate(90))) < _SMALL_LINE
-        return image.resize((image.width * 2, image.height * 2)) if is_small else image
-    if image.width * image.height > _PAGE_AREA or not 0 < line_height(image) < _SMALL_LINE:
-        return image
-    return image.resize((round(image.width * _SMALL_PRINT), round(image.height * _SMALL_PRINT)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -254,18 +254,6 @@ def test_a_shaded_copy_is_read() -> None:
     assert text.count("stiffness") == 3
 
 
-def test_small_print_of_a_page_is_enlarged() -> None:
-    large = page_of(LINES)
-    assert ocr._enlarged(large) is large
-    pen = ImageDraw.Draw(small := Image.new("L", (1700, 900), 255))
-    for number, line in enumerate(LINES):
-        pen.text((120, 80 + 40 * number), line, fill=0, font=ImageFont.load_default(size=15))
-    assert ocr._enlarged(small).size == (2550, 1350)
-    plan = Image.new("L", (6000, 5000), 255)
-    plan.paste(small, (0, 0))
-    assert ocr._enlarged(plan) is plan
-
-
 def test_a_fax_is_read_in_square_pixels(monkeypatch: pytest.MonkeyPatch) -> None:
     from phiscan.config import Limits  # noqa: PLC0415
     from phiscan.extract.content import Content, Sink  # noqa: PLC0415
