@@ -36,6 +36,7 @@ _ABOUT_PICTURES = ("ocr*.py", "skew.py", "image*.py", "light.py", "picture*.py",
 _ABOUT = ("#properties", "#metadata")  # what nobody drew
 _LEAST_READ = 1 / 3  # of the letters and figures of a mark
 _LEAST_ALIKE = 75  # of 100, of a line that was read elsewhere
+_TORN = 30  # signs between two of a mark that were not read together
 _SEPARATORS = (" | ", "  ", "\t", "\n")
 
 
@@ -100,12 +101,26 @@ def carried(drawn: str, read: str, marks: Iterable[Mark]) -> tuple[list[Mark], l
     unreadable: list[tuple[str, str]] = []
     for start, end, kind in marks:
         signs = [at for at in range(start, end) if drawn[at].isalnum()]
-        at = [places[index] for index in range(start, end) if index in places]
-        if at and sum(index in same for index in signs) >= _LEAST_READ * len(signs):
+        piece = max(
+            _pieces([(index, places[index]) for index in range(start, end) if index in places]), key=len
+        )
+        at = [place for _, place in piece]
+        read_signs = {index for index, _ in piece} & same
+        if at and sum(index in read_signs for index in signs) >= _LEAST_READ * len(signs):
             spans.append((min(at), max(at) + 1, kind))
         else:
             unreadable.append((kind, drawn[start:end]))
     return spans, unreadable
+
+
+def _pieces(pairs: list[tuple[int, int]]) -> list[list[tuple[int, int]]]:
+    """Return the stretches of a mark read together; a part may have been taken from far away."""
+    pieces: list[list[tuple[int, int]]] = [[]]
+    for pair in pairs:
+        if pieces[-1] and not -_TORN < pair[1] - pieces[-1][-1][1] < _TORN:
+            pieces.append([])
+        pieces[-1].append(pair)
+    return pieces
 
 
 def _aligned(drawn: str, read: str) -> tuple[dict[int, int], set[int]]:
