@@ -464,7 +464,7 @@ class FileResult:
     findings: tuple[StoredFinding, ...] = ()
     terms: tuple[StoredTerm, ...] = ()
     window: WindowBag | None = None
-    evidence: tuple[tuple[str, int], ...] = ()  # what the decision table looked at besides the health score
+    evidence: tuple[tuple[str, int], ...] = ()  # what decisions and learning look at besides the score
 
     @property
     def is_of_content(self) -> bool:

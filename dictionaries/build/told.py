@@ -124,17 +124,17 @@ class Rows:
 
 
 def collect(leave_out: frozenset[str] = frozenset()) -> Rows:
-    """Read every text but those of some families, cut its windows and hash their words."""
+    """Read every text but those of some files or folders, cut its windows and hash their words."""
     lexicon = load_lexicon()
     columns: list[np.ndarray] = []
     values: list[np.ndarray] = []
     cues: list[dict[str, float]] = []
     text: list[int] = []
-    found = [sample for sample in samples() if sample.family not in leave_out]
+    found = [sample for sample in samples() if sample.family.split(": ")[0] not in leave_out]
     for number, sample in enumerate(found):
         reading = read(sample.text, lexicon)
         told = [window for window in windows(reading, lexicon) if is_told(window)]
-        words = words_of(sample.text, reading, lexicon)
+        words = words_of(sample.text, reading, lexicon, told)
         for window in told if sample.own else told[:MOST_WINDOWS]:
             buckets, weights = word_features(words, window.start, window.end)
             columns.append(buckets)

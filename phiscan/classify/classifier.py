@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 
 from phiscan.classify.adjustment import Adjustment
 from phiscan.classify.features import Reading, Window, read, windows
@@ -21,6 +22,9 @@ from phiscan.classify.words import words_of
 from phiscan.config import Config
 from phiscan.errors import ModelError
 from phiscan.model import Document, HealthScore, Span, TermHit, WindowBag
+
+Floats = npt.NDArray[np.float64]
+Flags = npt.NDArray[np.bool_]
 
 MODEL_FILE: Final = Path(__file__).parent / "data" / "prototypes.json"
 TOLD_MODEL_FILE: Final = Path(__file__).parent / "data" / "told.npz"
@@ -47,7 +51,7 @@ PERSON_CUES: Final = frozenset(
         "label",
     )
 )
-HINT: Final = 0.2  # below this person score no row of the decision table refers
+HINT: Final = 0.2  # below this score no row of the decision table refers
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,28 +135,36 @@ def classify(document: Document, classifier: Classifier) -> HealthScore:
         return HealthScore(0.0, None, "", terms)
     # Both must hold: told of a person, and near to the prototypes. 0.5 is the threshold of either. The search
     # is the dear half, so it is made only where the cheap one leaves a referral, or a verdict of B, possible.
-    words = words_of(document.text, reading, classifier.lexicon)
+    words = words_of(document.text, reading, classifier.lexicon, told)
     about = np.array([classifier.told.score(words, window) for window in told])
     cued = np.array([classifier.person.score(window) for window in told])
     likely = (np.maximum(about, cued) >= HINT).nonzero()[0].tolist()
     if not likely:
         best = int(about.argmax())
         return HealthScore(float(about[best]), None, "", terms, _bag(told[best], about[best]))
-    distances, nearest = distances_of([told[index] for index in likely], classifier)
+    told, about, cued = [told[index] for index in likely], about[likely], cued[likely]
+    distances, nearest = distances_of(told, classifier)
     near = classifier.knn.score(distances)
-    scores = np.minimum(near, about[likely])
-    if classifier.adjustment is not None:
-        correct = classifier.adjustment.score
-        scores = np.array([correct(float(s), told[index]) for s, index in zip(scores, likely, strict=True)])
+    scores = _corrected(np.minimum(near, about), about >= HINT, told, classifier)
+    by_concepts = _corrected(np.minimum(near, cued), cued >= HINT, told, classifier)
     best = int(np.argmax(scores))
     return HealthScore(
         float(scores[best]),
         float(distances[best]),
         classifier.prototype_names[int(nearest[best])],
         terms,
-        _bag(told[likely[best]], about[likely[best]]),
-        float(np.minimum(near, cued[likely]).max()),
+        _bag(told[best], about[best]),
+        float(by_concepts.max()),
     )
+
+
+def _corrected(scores: Floats, hints: Flags, told: Sequence[Window], classifier: Classifier) -> Floats:
+    """Return the scores of windows as reviewers taught them; what gives no hint stays as it is."""
+    if classifier.adjustment is None:
+        return scores
+    correct = classifier.adjustment.score
+    each = zip(scores.tolist(), hints.tolist(), told, strict=True)
+    return np.array([correct(score, window) if hint else score for score, hint, window in each])
 
 
 def _bag(window: Window, about: float) -> WindowBag:

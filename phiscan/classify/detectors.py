@@ -1,7 +1,7 @@
 """Three detectors with disjoint features: the capture lists of the missed-PHI estimate.
 
-A sees identifiers found by patterns and the health dictionaries' plain counts; B sees person names and the
-kNN over concepts; C sees only how the text is written, with everything that A and B rest on masked out.
+A sees identifiers found by patterns and the health dictionaries' plain counts; B sees person names,
+the kNN over concepts and the cues; C sees only how the text is written, with what A and B rest on masked out.
 None of them sees another's verdict, and the decision table is no input to any; the table asks C in one row.
 """
 

@@ -33,17 +33,29 @@ from phiscan.classify.features import Window
 from phiscan.classify.knn import ConceptTfidf, block_of
 from phiscan.model import WindowBag
 
-TOLD: Final = "told_permille"  # what is kept beside the evidence of the decision table, to learn from
-ONE_TOLD: Final = 1000
+ONE_TOLD: Final = 1_000_000  # of what is kept of how likely a window tells of a patient
 MIN_OF_EACH: Final = 10  # reviewed PHI files and others: fewer teach no correction
 MIN_FILES: Final = 5  # a feature gets a weight of its own only if that many different files hold it
 SAME: Final = 0.97  # cosine from which two windows count as near-duplicates
 MAX_PROTOTYPES: Final = 500  # learned ones, so that search time does not grow with the reviews
 
 
-def kept_told(window: WindowBag | None) -> tuple[tuple[str, int], ...]:
-    """Return what is stored of how likely a window tells of a patient: its words are not kept."""
-    return () if window is None else ((TOLD, round(ONE_TOLD * window.told)),)
+def kept_told(window: WindowBag | None, classifier: Classifier) -> tuple[tuple[str, int], ...]:
+    """Return what is stored of how likely a window tells of a patient, since its words are not kept.
+
+    It stands beside the evidence of the decision table, under the version of the model that says it.
+    """
+    return () if window is None else ((_told_key(classifier), math.floor(ONE_TOLD * window.told)),)
+
+
+def told_of(window: Window, kept: Mapping[str, int], classifier: Classifier) -> float:
+    """Return how likely a stored window tells of a patient; by its cues if another version read its words."""
+    told = kept.get(_told_key(classifier))
+    return classifier.person.score(window) if told is None else told / ONE_TOLD
+
+
+def _told_key(classifier: Classifier) -> str:
+    return f"told by {classifier.told.version}"
 
 
 @dataclass(frozen=True, slots=True)

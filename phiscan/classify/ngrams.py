@@ -6,6 +6,7 @@ become ``0``, so that C sees only how the text is written and laid out.
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cache
@@ -20,7 +21,8 @@ from phiscan.classify.layout import layout_words
 from phiscan.errors import ModelError
 from phiscan.model import Span
 
-DAMAGED: Final = (OSError, ValueError, KeyError, EOFError, BadZipFile)  # what numpy says of a file of arrays
+# What numpy says of a damaged file of arrays, by where the damage is.
+DAMAGED: Final = (OSError, ValueError, TypeError, KeyError, EOFError, BadZipFile, zlib.error)
 N_NGRAMS: Final = 1 << 16
 N_LAYOUT: Final = 1 << 10  # buckets of their own: a model without them judges by n-grams alone
 N_BUCKETS: Final = N_NGRAMS + N_LAYOUT

@@ -52,7 +52,7 @@ def load_told_model(path: Path) -> ToldModel:
     except DAMAGED as error:
         message = f"{path}: cannot be read as a model of words ({type(error).__name__}); reinstall phiscan"
         raise ModelError(message) from None
-    if words.shape != (N_BUCKETS,):
-        message = f"{path}: words: expected {N_BUCKETS} numbers"
+    if words.shape != (N_BUCKETS,) or not np.isfinite(words).all():
+        message = f"{path}: words: expected {N_BUCKETS} finite numbers"
         raise ModelError(message)
     return ToldModel(words, cues, intercept, version)

@@ -6,6 +6,8 @@ it is, and how much of what, is not asked. Inflection, case and accents are fold
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Final
@@ -13,9 +15,10 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from phiscan.classify.features import Reading
+from phiscan.classify.features import Reading, Window
 from phiscan.classify.lexicon import Lexicon
-from phiscan.classify.tokens import Hashes, Offsets, chunks, tokenize
+from phiscan.classify.terms import Hits
+from phiscan.classify.tokens import Hashes, Offsets, Tokens, chunks, tokenize
 
 BUCKET_BITS: Final = 18
 N_BUCKETS: Final = 1 << BUCKET_BITS
@@ -36,24 +39,32 @@ class Words:
     hashes: Hashes = field(repr=False)
 
 
-def words_of(text: str, reading: Reading, lexicon: Lexicon) -> Words:
-    """Return the words of a text whose health terms have been read."""
-    parts = [tokenize(part, offset) for offset, part in chunks(text)]
+def words_of(text: str, reading: Reading, lexicon: Lexicon, windows: Sequence[Window]) -> Words:
+    """Return the words of a text whose health terms have been read; of a long one those near ``windows``."""
+    starts = [window.start for window in windows]  # in order, and so are their ends
+    parts = [
+        _words_of_chunk(text, tokenize(part, offset), reading.health, lexicon)
+        for offset, part in chunks(text)
+        if (before := bisect_left(starts, offset + len(part))) and windows[before - 1].end > offset
+    ]
     if not parts:
         return Words(np.zeros(0, np.int64), np.zeros(0, np.uint64))
-    starts = np.concatenate([part.starts for part in parts])
-    hashes = np.concatenate([part.hashes for part in parts])
-    first = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<u4")[starts]
-    hashes[(first >= ord("0")) & (first <= ord("9"))] = _NUMBER
-    health = reading.health
-    if not len(health.starts):
+    return Words(
+        np.concatenate([part.starts for part in parts]), np.concatenate([part.hashes for part in parts])
+    )
+
+
+def _words_of_chunk(text: str, tokens: Tokens, health: Hits, lexicon: Lexicon) -> Words:
+    starts, hashes = tokens.starts, tokens.hashes
+    hashes[[index for index, at in enumerate(starts.tolist()) if "0" <= text[at] <= "9"]] = _NUMBER
+    if not len(health.starts) or not len(starts):
         return Words(starts, hashes)
-    kinds = [_kind_hash(lexicon.marks[index][1]) for index in health.terms.tolist()]
     # A term begins with a word; the other words that it covers are dropped.
     term = np.maximum(health.starts.searchsorted(starts, side="right") - 1, 0)
     covered = (starts >= health.starts[term]) & (starts < health.ends[term])
     begins = covered & (starts == health.starts[term])
-    hashes[begins] = np.array(kinds, dtype=np.uint64)[term[begins]]
+    kinds = [_kind_hash(lexicon.marks[index][1]) for index in health.terms[term[begins]].tolist()]
+    hashes[begins] = np.array(kinds, dtype=np.uint64)
     kept = ~covered | begins
     return Words(starts[kept], hashes[kept])
 

@@ -193,7 +193,7 @@ def process(source: SourceFile, engine: Engine) -> Processed:
             return Processed(copy, clock.laps())
         document = extract.extract(source, engine.limits, engine.passwords)
         clock.lap("extract")
-        result = _keep(source, *_examine(document, names, engine, clock.lap), engine.key)
+        result = _keep(source, *_examine(document, names, engine, clock.lap), engine)
         clock.lap("keep")
     except ExtractError as error:
         result = FileResult(source, Outcome.FAILED, reason=error.reason, detail=error.detail)
@@ -241,7 +241,7 @@ class _Clock:
         return tuple(self._laps.items())
 
 
-def _keep(source: SourceFile, document: Document, examination: Examination, key: bytes) -> FileResult:
+def _keep(source: SourceFile, document: Document, examination: Examination, engine: Engine) -> FileResult:
     """Reduce a document and its examination to what the review store may hold."""
     screening, health = examination.screening, examination.health
     findings = []
@@ -256,7 +256,7 @@ def _keep(source: SourceFile, document: Document, examination: Examination, key:
                 score=finding.score,
                 reasons=finding.reasons,
                 preview=shape(value),
-                identity=keyed_hash(key, finding.entity_type, value),
+                identity=keyed_hash(engine.key, finding.entity_type, value),
             )
         )
     return FileResult(
@@ -286,9 +286,9 @@ def _keep(source: SourceFile, document: Document, examination: Examination, key:
             *classify.weigh(
                 document, screening, health, layout=classify.is_laid_out_as_a_record(examination.detectors)
             ).kept(),
-            *kept_told(health.window),
+            *kept_told(health.window, engine.classifier),
         ),
-        signature=signature(document.text, key) if examination.referral is Referral.REFERRED else b"",
+        signature=signature(document.text, engine.key) if examination.referral is Referral.REFERRED else b"",
     )
 
 

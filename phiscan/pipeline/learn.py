@@ -21,8 +21,9 @@ from scipy import stats
 
 from phiscan import classify, extract, screen
 from phiscan.classify.decision import evidence_of
+from phiscan.classify.features import Window
 from phiscan.classify.learned import MODEL_NAME, TEXT_NAME, file_hash, model_bytes
-from phiscan.classify.learning import ONE_TOLD, TOLD, Example, Learned, learn, model_of
+from phiscan.classify.learning import Example, Learned, learn, model_of, told_of
 from phiscan.classify.ngrams import features, masked, pieces
 from phiscan.classify.text_learning import LearnedText, Piece, learn_text, save_text
 from phiscan.config import Config
@@ -81,7 +82,7 @@ def learn_version(
             item.n_chars,
             evidence_of(item.evidence),
             item.is_phi,
-            item.evidence[TOLD] / ONE_TOLD,
+            told_of(Window(0, item.n_chars, dict(item.counts)), item.evidence, classifier),
         )
         for item in files
     ]
@@ -129,7 +130,6 @@ def learn_version(
 def _usable(item: ReviewedFile) -> bool:
     try:
         evidence_of(item.evidence)
-        item.evidence[TOLD]
     except KeyError:
         return False  # kept by a version that looked at other evidence
     return True

@@ -32,8 +32,8 @@ def second_verdict(
 ) -> tuple[tuple[str, bool], ...]:
     """Return the second family's verdict on "is this a PHI file" under its name, or nothing.
 
-    The verdict is that of detector B with the other family's names: somebody is named in full, and the health
-    score reaches the threshold. Only then is the text read.
+    The verdict is that of detector B with the other family's names: somebody is named in full, and the score
+    by concepts and cues reaches the threshold. Only then is the text read.
 
     Args:
         document: its content hash decides whether it is in the sample; without one nothing is said.
@@ -51,5 +51,5 @@ def second_verdict(
         classify.weigh(document, screening, health, layout=layout)
     ):
         return ()
-    says = health.score >= classify.HEALTH and second.finds_full_name(document.text)
+    says = health.by_concepts >= classify.HEALTH and second.finds_full_name(document.text)
     return ((SECOND_NAMES if sampled else SECOND_NAMES_NEAR, says),)

@@ -69,7 +69,7 @@ ENTITY_TYPES: dict[EntityType, str] = {
 
 DETECTORS: dict[str, str] = {
     "patterns": "identifiers that rules find, and how many and how dense the health terms are",
-    "names": "person names, and how near the health prototypes are",
+    "names": "person names, and how near the health prototypes and cues of a record are",
     "text": "how the text is written, with all of that masked",
     "second_names": "person names by a second family, on a random sample, and the health score",
     "second_names_near": "the same, asked because a name alone would have referred the file",

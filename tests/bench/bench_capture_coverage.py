@@ -69,7 +69,7 @@ def scores() -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
         rows.append(
             (
                 identified * min(n_concepts / detectors.MIN_CONCEPTS, density / detectors.MIN_DENSITY),
-                health.score if screening.vector.bits & NAMES else 0.0,
+                health.by_concepts if screening.vector.bits & NAMES else 0.0,
                 classifier.text_model.decide(masked(text, spans)),
             )
         )

@@ -123,7 +123,7 @@ def test_print_how_document_verdicts_depend() -> None:
         said = dict(classify.detect(document, screening, health, classifier))
         layout = classify.is_laid_out_as_a_record(said.items())
         person = second.finds_full_name(text)
-        enough = health.score >= classify.HEALTH
+        enough = health.by_concepts >= classify.HEALTH
         said |= {"tagger alone": names_person(tagger, document), "second alone": person}
         kinds = {hit.concept for hit in health.terms}
         dense = len(kinds) >= MIN_CONCEPTS and 1000 * len(health.terms) >= MIN_DENSITY * len(text)

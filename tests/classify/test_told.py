@@ -9,8 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from phiscan.classify import build_classifier, classify
+from phiscan.classify.adjustment import Adjustment
 from phiscan.classify.classifier import TOLD_MODEL_FILE
 from phiscan.classify.features import Window, read
+from phiscan.classify.learning import kept_told, told_of
 from phiscan.classify.told import ToldModel, load_told_model
 from phiscan.classify.words import LENGTH, N_BUCKETS, Words, word_features, words_of
 from phiscan.config import Config
@@ -35,7 +37,7 @@ LECTURE = (
 
 
 def words(text: str) -> Words:
-    return words_of(text, read(text, LEXICON), LEXICON)
+    return words_of(text, read(text, LEXICON), LEXICON, [Window(0, len(text), {})])
 
 
 def features(text: str) -> dict[int, float]:
@@ -94,6 +96,45 @@ def test_only_words_that_begin_in_the_window_count() -> None:
     assert not len(word_features(found, 100, 200)[0])
 
 
+def test_of_a_long_text_only_what_is_near_its_windows_is_read() -> None:
+    text = "word " * 60_000
+    reading = read(text, LEXICON)
+    near = words_of(text, reading, LEXICON, [Window(260_000, 262_100, {})])
+    assert len(near.starts) < len(words(text).starts)
+    both = [word_features(found, 260_000, 262_100)[0].tolist() for found in (near, words(text))]
+    assert both[0] == both[1]
+    assert not len(words_of(text, reading, LEXICON, []).starts)
+
+
+@pytest.mark.parametrize("damage", [{"words": np.full(N_BUCKETS, np.nan)}, {"intercept": np.zeros(3)}])
+def test_weights_that_are_no_numbers_are_named(tmp_path: Path, damage: dict[str, np.ndarray]) -> None:
+    path = tmp_path / "told.npz"
+    with np.load(TOLD_MODEL_FILE) as file:
+        np.savez_compressed(path, **{**{name: file[name] for name in file.files}, **damage})
+    with pytest.raises(ModelError, match=r"told\.npz: (words: expected|cannot be read)"):
+        load_told_model(path)
+
+
+def test_what_reviewers_taught_moves_what_gives_a_hint() -> None:
+    document = Document(ROUND, (Segment("", 0, len(ROUND)),), "text/plain")
+    down = replace(CLASSIFIER, adjustment=Adjustment(1.0, -9.0, {}))
+    plain, taught = classify(document, CLASSIFIER), classify(document, down)
+    assert taught.score < 0.1 < plain.score
+    assert taught.by_concepts < 0.1 < plain.by_concepts
+
+
+def test_what_is_kept_to_learn_from_bears_its_version() -> None:
+    document = Document(ROUND, (Segment("", 0, len(ROUND)),), "text/plain")
+    bag = classify(document, CLASSIFIER).window
+    assert bag is not None
+    window = Window(0, bag.n_chars, dict(bag.counts))
+    kept = dict(kept_told(bag, CLASSIFIER))
+    assert told_of(window, kept, CLASSIFIER) == pytest.approx(bag.told, abs=2e-6)
+    newer = replace(CLASSIFIER, told=replace(CLASSIFIER.told, version="health-5"))
+    assert told_of(window, kept, newer) == CLASSIFIER.person.score(window)
+    assert kept_told(None, CLASSIFIER) == ()
+
+
 def test_a_score_is_the_sum_of_words_and_cues() -> None:
     text = "alpha beta"
     weights = np.zeros(N_BUCKETS, dtype=np.float32)
@@ -118,5 +159,5 @@ def test_a_model_of_another_size_is_named(tmp_path: Path) -> None:
     with np.load(TOLD_MODEL_FILE) as file:
         parts = {name: file[name] for name in file.files}
     np.savez_compressed(path, **{**parts, "words": parts["words"][:10]})
-    with pytest.raises(ModelError, match=r"told\.npz: words: expected 262144 numbers"):
+    with pytest.raises(ModelError, match=r"told\.npz: words: expected 262144 finite numbers"):
         load_told_model(path)

@@ -31,7 +31,7 @@ EVIDENCE = {
     "n_people": 1,
     "n_terms": 4,
     "layout": 0,
-    "told_permille": 800,
+    "told by health-4": 800_000,
 }
 N_FILES = 24  # of each verdict
 
