@@ -4,9 +4,10 @@ Run: ``.venv/bin/python -m pytest -m bench -s tests/bench/bench_learning.py``. N
 beside the checkout. The shipped model refers almost none of these texts falsely, because it has learned from
 the other half of the same sources. So the model here is taught without health questions and answers, our
 papers and what else we wrote for it about nobody: a share whose kind of text it has never seen. And since
-most of those texts name nobody and would not be referred anyway, each gets the name and office of somebody of a public directory,
-without the role that would say that it is nobody's record. Reviewed files are drawn at random from what is
-referred; all numbers are of the files that nobody reviewed. Draws the figure of the docs.
+most of those texts name nobody and would not be referred anyway, each gets the name and office of somebody
+of a public directory, without the role that would say that it is nobody's record. Reviewed files are drawn
+at random from what is referred; all numbers are of the files that nobody reviewed. Draws the figure of the
+docs.
 """
 
 from __future__ import annotations
