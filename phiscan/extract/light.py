@@ -17,6 +17,7 @@ _SHRINK, _PATCH = 4, 8  # pixels made one, against noise; of these, the side of 
 _UNEVEN = 20.0  # grey levels between the lightest and the darkest twentieth of the paper
 _DARK = 0.5  # of the usual paper; less is none
 _MIN_PATCHES = 4  # on each side
+_STRIP = 512  # rows lightened together
 
 
 def even_light(image: Any) -> Any:
@@ -35,6 +36,12 @@ def even_light(image: Any) -> Any:
     if high - low < _UNEVEN:
         return image
     levels = Image.fromarray(np.where(is_paper, paper, usual).astype(np.uint8))
-    smooth = levels.filter(ImageFilter.MedianFilter(3)).resize(image.size, Image.Resampling.BICUBIC)
-    grey = np.asarray(image, dtype=np.float32) * 255 / np.maximum(np.asarray(smooth, dtype=np.float32), 1)
-    return Image.fromarray(grey.clip(0, 255).astype(np.uint8))
+    smooth = np.asarray(
+        levels.filter(ImageFilter.MedianFilter(3)).resize(image.size, Image.Resampling.BICUBIC)
+    )
+    light = np.array(image)
+    for top in range(0, len(light), _STRIP):  # a page at once would take eight times its memory
+        strip = light[top : top + _STRIP].astype(np.float32) * 255
+        strip /= np.maximum(smooth[top : top + _STRIP], 1)
+        light[top : top + _STRIP] = strip.clip(0, 255).astype(np.uint8)
+    return Image.fromarray(light)
