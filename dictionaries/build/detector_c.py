@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from textwrap import fill
 
 import numpy as np
-from prototypes import DATA, HERE, SEED, documents
+from prototypes import DATA, SEED, filed_texts, learned_documents, shares, written_texts
 from scipy.sparse import csr_matrix
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GroupKFold
@@ -29,7 +29,6 @@ from phiscan.classify.features import read
 from phiscan.classify.lexicon import load_lexicon
 from phiscan.classify.ngrams import N_BUCKETS, features, masked, pieces
 from phiscan.config import Config
-from phiscan.metrics.intervals import clopper_pearson
 from phiscan.model import Document, Segment, Span
 
 VERSION = "text-3"
@@ -59,21 +58,14 @@ class Sample:
 def samples() -> Iterator[Sample]:
     """Yield everything to learn from."""
     for path in sorted(DATA.glob("*.jsonl")):
-        for document in documents(path.stem)[: LIMITS.get(path.stem, 10_000)]:
-            # A visit note without its name is written like one with it, and counts as one.
-            positive = document["doc_label"] == "PHI" or path.stem.startswith("aci")
-            if document["text"].startswith("MSH") and not positive:
-                continue  # a message without a patient is laid out like one with a patient
-            yield Sample(path.stem, document["text"], positive, own=False)
+        for _, text, positive in learned_documents(path.stem, LIMITS.get(path.stem, 10_000)):
+            yield Sample(path.stem, text, positive, own=False)
     for folder, positive in (("notes", True), ("papers", False)):
-        for path in sorted((HERE / folder).glob("*.txt")):
-            for text in path.read_text(encoding="utf-8").split("\n=====\n"):
-                family = path.stem if positive else f"papers: {path.stem}"
-                yield Sample(family, text.strip(), positive, own=True)
+        for stem, _, text in filed_texts(folder):
+            yield Sample(stem if positive else f"papers: {stem}", text, positive, own=True)
     for name, positive in (("phi", True), ("other", False)):
-        for part in (HERE / "written" / f"{name}.txt").read_text(encoding="utf-8").split("===== ")[1:]:
-            family, text = part.split("\n", 1)
-            yield Sample(family if positive else f"other: {family}", text.strip(), positive, own=True)
+        for kind, text in written_texts(name):
+            yield Sample(kind if positive else f"other: {kind}", text, positive, own=True)
 
 
 def laid_out(sample: Sample) -> list[str]:
@@ -224,15 +216,6 @@ def unseen(points: np.ndarray, rows: Rows, groups: np.ndarray) -> np.ndarray:
         held = of_piece == group
         scores[held] = fit(points, rows, ~held, even=True).decision_function(points[held])
     return text_scores(scores, rows)
-
-
-def shares(taken: list[np.ndarray], chosen: np.ndarray) -> str:
-    """Return the shares with Clopper-Pearson intervals, as cells of a table."""
-    cells = []
-    for yes in taken:
-        low, high = clopper_pearson(int(yes[chosen].sum()), int(chosen.sum()))
-        cells.append(f"{yes[chosen].mean():.2f} [{low:.2f}, {high:.2f}]")
-    return " | ".join(cells) + " |"
 
 
 def main() -> None:

@@ -15,6 +15,7 @@ import hashlib
 import json
 import random
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -26,6 +27,7 @@ from phiscan.classify.features import Window, read, windows
 from phiscan.classify.knn import ConceptTfidf, OneClassKnn, block_of
 from phiscan.classify.lexicon import load_lexicon
 from phiscan.classify.person import person_features
+from phiscan.metrics.intervals import clopper_pearson
 
 HERE = Path(__file__).resolve().parent
 DATA = HERE.parents[1].parent / "shared" / "data" / "text"
@@ -74,6 +76,41 @@ def told_windows(text: str) -> list[Window]:
     return [window for window in windows(read(text, lexicon), lexicon) if is_told(window)]
 
 
+def learned_documents(name: str, most: int) -> Iterator[tuple[str, str, bool]]:
+    """Yield (id, text, about a patient) of the first ``most`` training documents of one file.
+
+    A visit note without its name is written like one with it, and counts as one; a message without a patient
+    is written like one with a patient, and is left out.
+    """
+    for document in documents(name)[:most]:
+        about_patient = document["doc_label"] == "PHI" or name.startswith("aci")
+        if about_patient or not document["text"].startswith("MSH"):
+            yield document["id"], document["text"], about_patient
+
+
+def filed_texts(folder: str) -> Iterator[tuple[str, int, str]]:
+    """Yield (file, number in it, text) of the texts of notes/ or papers/."""
+    for path in sorted((HERE / folder).glob("*.txt")):
+        for number, text in enumerate(path.read_text(encoding="utf-8").split("\n=====\n")):
+            yield path.stem, number, text.strip()
+
+
+def written_texts(name: str) -> Iterator[tuple[str, str]]:
+    """Yield (kind, text) of the texts of one file of written/."""
+    for part in (HERE / "written" / f"{name}.txt").read_text(encoding="utf-8").split("===== ")[1:]:
+        kind, text = part.split("\n", 1)
+        yield kind, text.strip()
+
+
+def shares(taken: list[np.ndarray], chosen: np.ndarray) -> str:
+    """Return the shares of the chosen texts that were taken, with Clopper-Pearson intervals, as cells."""
+    cells = []
+    for yes in taken:
+        low, high = clopper_pearson(int(yes[chosen].sum()), int(chosen.sum()))
+        cells.append(f"{yes[chosen].mean():.2f} [{low:.2f}, {high:.2f}]")
+    return " | ".join(cells) + " |"
+
+
 def written(side: str) -> list[tuple[int, str, Window]]:
     """Return (number, family, window) of the short texts of written/, one side of them."""
     return [
@@ -85,20 +122,14 @@ def written(side: str) -> list[tuple[int, str, Window]]:
 
 def short_texts(side: str) -> list[tuple[str, str]]:
     """Return (kind, text) of the short texts of one side."""
-    found = []
-    for name in WRITTEN[side]:
-        for part in (HERE / "written" / f"{name}.txt").read_text(encoding="utf-8").split("===== ")[1:]:
-            kind, text = part.split("\n", 1)
-            found.append((kind, text.strip()))
-    return found
+    return [found for name in WRITTEN[side] for found in written_texts(name)]
 
 
 def collect() -> list[tuple[str, Window]]:
     """Return (name, window) of every prototype, our own first."""
     found: list[tuple[str, Window]] = []
-    for path in sorted((HERE / "notes").glob("*.txt")):
-        for number, note in enumerate(path.read_text(encoding="utf-8").split("\n=====\n"), start=1):
-            found += [(f"{path.stem}/{number}", window) for window in told_windows(note.strip())]
+    for stem, number, note in filed_texts("notes"):
+        found += [(f"{stem}/{number + 1}", window) for window in told_windows(note)]
     found += [(f"written_{kind}/{number}", window) for number, kind, window in written("phi")]
     draw = random.Random(SEED)  # noqa: S311 (a seeded sample, no secret)
     for name, limit in SOURCES.items():
@@ -122,9 +153,8 @@ def collect() -> list[tuple[str, Window]]:
 def negatives() -> list[tuple[str, Window]]:
     """Return (family, window) of texts that say much of health and nothing of a patient."""
     found: list[tuple[str, Window]] = []
-    for path in sorted((HERE / "papers").glob("*.txt")):
-        for paper in path.read_text(encoding="utf-8").split("\n=====\n"):
-            found += [(f"papers_{path.stem}", window) for window in told_windows(paper.strip())]
+    for stem, _, paper in filed_texts("papers"):
+        found += [(f"papers_{stem}", window) for window in told_windows(paper)]
     found += [(f"written_{kind}", window) for _, kind, window in written("other")]
     for name in NEGATIVE_SOURCES:
         for document in documents(name):

@@ -15,12 +15,12 @@ from dataclasses import dataclass
 
 import numpy as np
 from prototypes import (
-    HERE,
     NEGATIVE_SOURCES,
     QUANTILE,
     SEED,
     SOURCES,
     collect,
+    filed_texts,
     fit_person,
     negatives,
     short_texts,
@@ -70,10 +70,8 @@ class Fitted:
 def own_texts() -> Iterator[Own]:
     """Yield our own texts of both sides."""
     for folder, is_phi in (("notes", True), ("papers", False)):
-        for path in sorted((HERE / folder).glob("*.txt")):
-            for text in path.read_text(encoding="utf-8").split("\n=====\n"):
-                family = path.stem if is_phi else f"papers_{path.stem}"
-                yield Own(path.stem, family, is_phi, told_windows(text.strip()))
+        for stem, _, text in filed_texts(folder):
+            yield Own(stem, stem if is_phi else f"papers_{stem}", is_phi, told_windows(text))
     for side, is_phi in (("phi", True), ("other", False)):
         for kind, text in short_texts(side):
             yield Own(kind, f"written_{kind}", is_phi, told_windows(text))

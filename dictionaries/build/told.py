@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from prototypes import DATA, HERE, SEED, documents
+from prototypes import DATA, SEED, filed_texts, learned_documents, shares, written_texts
 from scipy.sparse import csr_matrix, hstack
 from sklearn.feature_extraction import DictVectorizer
 from sklearn.linear_model import LogisticRegression
@@ -29,7 +29,6 @@ from phiscan.classify.lexicon import load_lexicon
 from phiscan.classify.person import person_features
 from phiscan.classify.told import ToldModel
 from phiscan.classify.words import N_BUCKETS, word_features, words_of
-from phiscan.metrics.intervals import clopper_pearson
 
 VERSION = "health-4"
 # Our own texts by file, each with a side of texts about nobody and one of texts about a patient.
@@ -87,33 +86,24 @@ class Sample:
 def samples() -> Iterator[Sample]:
     """Yield everything to learn from."""
     for name, most in SOURCES.items():
-        for document in documents(name)[:most]:
-            positive = document["doc_label"] == "PHI" or name.startswith("aci")
-            if document["text"].startswith("MSH") and not positive:
-                continue  # a message without a patient is written like one with a patient
-            yield Sample(name, document["text"], positive, own=False, pair=document["id"])
+        for identifier, text, positive in learned_documents(name, most):
+            yield Sample(name, text, positive, own=False, pair=identifier)
     for folder, positive in (("notes", True), ("papers", False)):
-        for path in sorted((HERE / folder).glob("*.txt")):
-            for number, text in enumerate(path.read_text(encoding="utf-8").split("\n=====\n")):
-                yield Sample(
-                    f"{folder}: {path.stem}", text.strip(), positive, own=True, pair=f"{path.stem} {number}"
-                )
+        for stem, number, text in filed_texts(folder):
+            yield Sample(f"{folder}: {stem}", text, positive, own=True, pair=f"{stem} {number}")
     sides = [(f"{name}_{side}", side == "phi") for name in WRITTEN for side in ("other", "phi")]
     for name, positive in (*WRITTEN_BEFORE, *sides):
-        parts = (HERE / "written" / f"{name}.txt").read_text(encoding="utf-8").split("===== ")[1:]
-        for number, part in enumerate(parts):
-            kind, text = part.split("\n", 1)
+        for number, (kind, text) in enumerate(written_texts(name)):
             pair = f"{name.rsplit('_', 1)[0]} {number}"
-            yield Sample(f"{name}: {kind}", text.strip(), positive, own=True, pair=pair)
+            yield Sample(f"{name}: {kind}", text, positive, own=True, pair=pair)
 
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """The windows of all texts: their words and cues, and for each its text's number."""
+    """The windows of all texts: their cues and, behind them, their words; and for each its text's number."""
 
     found: list[Sample]
-    words: csr_matrix
-    cues: csr_matrix
+    matrix: csr_matrix
     cue_names: list[str]
     text: np.ndarray
 
@@ -150,8 +140,8 @@ def collect(leave_out: frozenset[str] = frozenset()) -> Rows:
     matrix = matrix.multiply(often[None, :]).tocsr()
     matrix.eliminate_zeros()
     vectorizer = DictVectorizer()
-    cue_rows = vectorizer.fit_transform(cues).tocsr()
-    return Rows(found, matrix, cue_rows, list(vectorizer.get_feature_names_out()), np.array(text))
+    both = hstack([vectorizer.fit_transform(cues), matrix]).tocsr()
+    return Rows(found, both, list(vectorizer.get_feature_names_out()), np.array(text))
 
 
 def weights_of(rows: Rows, chosen: np.ndarray) -> np.ndarray:
@@ -174,12 +164,11 @@ def weights_of(rows: Rows, chosen: np.ndarray) -> np.ndarray:
 
 def fit(rows: Rows, among: np.ndarray) -> LogisticRegression:
     """Fit on the windows ``among`` (indices), in ``N_ROUNDS`` rounds."""
-    both = hstack([rows.cues, rows.words]).tocsr()
     chosen = among
     for _ in range(N_ROUNDS):
         model = LogisticRegression(C=C, max_iter=500, random_state=SEED)
-        model.fit(both[chosen], rows.is_phi[chosen], sample_weight=weights_of(rows, chosen))
-        scores = model.decision_function(both[among])
+        model.fit(rows.matrix[chosen], rows.is_phi[chosen], sample_weight=weights_of(rows, chosen))
+        scores = model.decision_function(rows.matrix[among])
         best = best_of_texts(scores, rows, among)[rows.text[among]]
         chosen = among[~rows.is_phi[among] | (scores >= 0) | (scores >= best)]
     return model
@@ -195,11 +184,10 @@ def best_of_texts(scores: np.ndarray, rows: Rows, among: np.ndarray) -> np.ndarr
 def unseen(rows: Rows, groups: np.ndarray) -> np.ndarray:
     """Return the log-odds of each text by a model taught without the texts of its group."""
     scores = np.full(len(rows.text), -np.inf)
-    both = hstack([rows.cues, rows.words]).tocsr()
     for group in np.unique(groups):
         held = groups[rows.text] == group
         if held.any():
-            scores[held] = fit(rows, np.flatnonzero(~held)).decision_function(both[held])
+            scores[held] = fit(rows, np.flatnonzero(~held)).decision_function(rows.matrix[held])
     return best_of_texts(scores, rows, np.arange(len(rows.text)))
 
 
@@ -240,11 +228,7 @@ def measure(rows: Rows) -> None:
     names = [sample.family.split(": ")[0] for sample in rows.found]
     for name in sorted({n for n, sample in zip(names, rows.found, strict=True) if sample.own}):
         chosen = np.array([n == name for n in names])
-        cells = []
-        for yes in taken:
-            low, high = clopper_pearson(int(yes[chosen].sum()), int(chosen.sum()))
-            cells.append(f"{yes[chosen].mean():.2f} [{low:.2f}, {high:.2f}]")
-        print(f"| {name} | {chosen.sum()} | " + " | ".join(cells) + " |")
+        print(f"| {name} | {chosen.sum()} | " + shares(taken, chosen))
 
 
 def main() -> None:
@@ -268,7 +252,7 @@ def main() -> None:
         version=np.array(model.version),
     )
     print(f"{sum(s.is_phi for s in rows.found)} PHI and {sum(not s.is_phi for s in rows.found)} other texts")
-    print(f"{len(rows.text)} windows, {rows.words.getnnz(axis=0).astype(bool).sum()} words and pairs")
+    print(f"{len(rows.text)} windows, {np.count_nonzero(model.words)} words and pairs")
     print(f"{TOLD_MODEL_FILE.stat().st_size / 1e3:.0f} kB")
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from phiscan.classify.features import BLOCKS, Window
-from phiscan.classify.person import person_features
+from phiscan.classify.person import person_features, probability
 
 MAX_LOG_ODDS: Final = (
     7.0  # of the shipped score: 0.001 and 0.999; nothing is so sure that no review can move it
@@ -33,7 +33,7 @@ class Adjustment:
         total += sum(
             self.weights.get(name, 0.0) * value for name, value in adjustment_features(window).items()
         )
-        return 1.0 / (1.0 + math.exp(-max(min(total, 30.0), -30.0)))
+        return probability(total)
 
 
 def log_odds(score: float) -> float:

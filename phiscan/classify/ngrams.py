@@ -7,7 +7,8 @@ become ``0``, so that C sees only how the text is written and laid out.
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -16,13 +17,14 @@ from zipfile import BadZipFile
 
 import numpy as np
 import numpy.typing as npt
+from numpy.lib.npyio import NpzFile
 
 from phiscan.classify.layout import layout_words
 from phiscan.errors import ModelError
 from phiscan.model import Span
 
 # What numpy says of a damaged file of arrays, by where the damage is.
-DAMAGED: Final = (OSError, ValueError, TypeError, KeyError, EOFError, BadZipFile, zlib.error)
+_DAMAGED: Final = (OSError, ValueError, TypeError, KeyError, EOFError, BadZipFile, zlib.error)
 N_NGRAMS: Final = 1 << 16
 N_LAYOUT: Final = 1 << 10  # buckets of their own: a model without them judges by n-grams alone
 N_BUCKETS: Final = N_NGRAMS + N_LAYOUT
@@ -68,20 +70,31 @@ class TextModel:
         return best
 
 
+@contextmanager
+def arrays_of(path: Path, what: str) -> Iterator[NpzFile]:
+    """Open a file of arrays; damage that shows here or while they are read is one line.
+
+    Raises:
+        ModelError: names the file, and ``what`` it was expected to be.
+    """
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            yield file
+    except _DAMAGED as error:
+        message = f"{path}: cannot be read as {what} ({type(error).__name__}); reinstall phiscan"
+        raise ModelError(message) from None
+
+
 def load_text_model(path: Path) -> TextModel:
     """Read the weights; a model from before the layout words (text-1) has none for them.
 
     Raises:
         ModelError: names the file and what was expected.
     """
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            weights = file["weights"].astype(np.float32)
-            intercept, threshold = (float(value) for value in file["constants"])
-            version = str(file["version"]) if "version" in file.files else "text-1"
-    except DAMAGED as error:
-        message = f"{path}: cannot be read as a text model ({type(error).__name__}); reinstall phiscan"
-        raise ModelError(message) from None
+    with arrays_of(path, "a text model") as file:
+        weights = file["weights"].astype(np.float32)
+        intercept, threshold = (float(value) for value in file["constants"])
+        version = str(file["version"]) if "version" in file.files else "text-1"
     if weights.shape == (N_NGRAMS,):
         weights = np.concatenate([weights, np.zeros(N_LAYOUT, dtype=np.float32)])
     if weights.shape != (N_BUCKETS,):

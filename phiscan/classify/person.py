@@ -26,9 +26,21 @@ class PersonModel:
 
     def score(self, window: Window) -> float:
         """Return the probability that the window tells of a person's health; 0.5 is the threshold."""
-        weight_of = self.weights.get
-        total = self.intercept + sum(weight_of(name, 0.0) * value for name, value in _densities(window))
-        return 1.0 / (1.0 + math.exp(-max(min(total, 30.0), -30.0)))
+        return probability(self.intercept + weighed(self.weights, window))
+
+
+def weighed(weights: Mapping[str, float], window: Window) -> float:
+    """Return the sum of a window's densities, each by its weight; what has none counts nothing."""
+    return sum(weights.get(name, 0.0) * value for name, value in _densities(window))
+
+
+def probability(log_odds: float) -> float:
+    """Return the probability of log-odds, which are cut to a range in which arithmetic is safe.
+
+    >>> probability(0.0), probability(-1000.0) > 0.0
+    (0.5, True)
+    """
+    return 1.0 / (1.0 + math.exp(-max(min(log_odds, 30.0), -30.0)))
 
 
 def person_features(window: Window) -> dict[str, float]:

@@ -6,7 +6,6 @@ other words; so this model reads all words of a window as well, singly and in pa
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,8 +13,8 @@ from pathlib import Path
 import numpy as np
 
 from phiscan.classify.features import Window
-from phiscan.classify.ngrams import DAMAGED
-from phiscan.classify.person import person_features
+from phiscan.classify.ngrams import arrays_of
+from phiscan.classify.person import probability, weighed
 from phiscan.classify.words import N_BUCKETS, Floats, Words, word_features
 from phiscan.errors import ModelError
 
@@ -32,10 +31,8 @@ class ToldModel:
     def score(self, words: Words, window: Window) -> float:
         """Return how likely the window tells of a patient's health, in [0, 1]; 0.5 is the threshold."""
         buckets, values = word_features(words, window.start, window.end)
-        weight_of = self.cues.get
-        total = self.intercept + float(self.words[buckets] @ values)
-        total += sum(weight_of(name, 0.0) * value for name, value in person_features(window).items())
-        return 1.0 / (1.0 + math.exp(-max(min(total, 30.0), -30.0)))
+        said = float(self.words[buckets] @ values)
+        return probability(self.intercept + said + weighed(self.cues, window))
 
 
 def load_told_model(path: Path) -> ToldModel:
@@ -44,14 +41,10 @@ def load_told_model(path: Path) -> ToldModel:
     Raises:
         ModelError: names the file and what was expected.
     """
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            words = file["words"].astype(np.float32)
-            cues = dict(zip(file["cue_names"].tolist(), file["cues"].tolist(), strict=True))
-            intercept, version = float(file["intercept"]), str(file["version"])
-    except DAMAGED as error:
-        message = f"{path}: cannot be read as a model of words ({type(error).__name__}); reinstall phiscan"
-        raise ModelError(message) from None
+    with arrays_of(path, "a model of words") as file:
+        words = file["words"].astype(np.float32)
+        cues = dict(zip(file["cue_names"].tolist(), file["cues"].tolist(), strict=True))
+        intercept, version = float(file["intercept"]), str(file["version"])
     if words.shape != (N_BUCKETS,) or not np.isfinite(words).all():
         message = f"{path}: words: expected {N_BUCKETS} finite numbers"
         raise ModelError(message)

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from phiscan.classify.features import Reading, Window
 from phiscan.classify.lexicon import Lexicon
 from phiscan.classify.terms import Hits
-from phiscan.classify.tokens import Hashes, Offsets, Tokens, chunks, tokenize
+from phiscan.classify.tokens import Hashes, Offsets, chunks, fold_codes, tokenize
 
 BUCKET_BITS: Final = 18
 N_BUCKETS: Final = 1 << BUCKET_BITS
@@ -43,7 +43,7 @@ def words_of(text: str, reading: Reading, lexicon: Lexicon, windows: Sequence[Wi
     """Return the words of a text whose health terms have been read; of a long one those near ``windows``."""
     starts = [window.start for window in windows]  # in order, and so are their ends
     parts = [
-        _words_of_chunk(text, tokenize(part, offset), reading.health, lexicon)
+        _words_of_chunk(part, offset, reading.health, lexicon)
         for offset, part in chunks(text)
         if (before := bisect_left(starts, offset + len(part))) and windows[before - 1].end > offset
     ]
@@ -54,9 +54,12 @@ def words_of(text: str, reading: Reading, lexicon: Lexicon, windows: Sequence[Wi
     )
 
 
-def _words_of_chunk(text: str, tokens: Tokens, health: Hits, lexicon: Lexicon) -> Words:
+def _words_of_chunk(part: str, offset: int, health: Hits, lexicon: Lexicon) -> Words:
+    tokens = tokenize(part, offset)
     starts, hashes = tokens.starts, tokens.hashes
-    hashes[[index for index, at in enumerate(starts.tolist()) if "0" <= text[at] <= "9"]] = _NUMBER
+    codes, _ = fold_codes(part)
+    first = codes[starts - offset]
+    hashes[(first >= ord("0")) & (first <= ord("9"))] = _NUMBER
     if not len(health.starts) or not len(starts):
         return Words(starts, hashes)
     # A term begins with a word; the other words that it covers are dropped.

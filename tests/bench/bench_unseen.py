@@ -16,6 +16,7 @@ from phiscan import classify, screen
 from phiscan.config import Config
 from phiscan.metrics.intervals import clopper_pearson
 from phiscan.model import Document, HealthScore, PiiBit, Referral, Screening, Segment
+from phiscan.pipeline.engine import Engine, examine
 from tests.bench.bench_marked_texts import WRITINGS
 from tests.bench.bench_referral_share import _IDENTIFIERS
 
@@ -33,12 +34,8 @@ def judged(
 ) -> tuple[Screening, HealthScore, Sequence[tuple[str, bool]], Referral, str]:
     """Return all that is said of a text, and what becomes of it."""
     document = Document(text, (Segment("", 0, len(text)),), "text/plain")
-    screening = screen.screen(document, screener)
-    health = classify.classify(document, classifier)
-    said = classify.detect(document, screening, health, classifier)
-    layout = classify.is_laid_out_as_a_record(said)
-    referral, case = classify.decide(document, screening, health, layout=layout)
-    return screening, health, said, referral, case
+    said = examine(document, Engine(screener, classifier, Config().limits, key=b""))
+    return said.screening, said.health, said.detectors, said.referral, said.case
 
 
 FOLDERS = (
