@@ -3,7 +3,7 @@
 "hearing aids: Oticon More 1 R 61884417 L 61884418", "ILR Reveal LINQ II RLB884417G": between the word that
 says what a number is and the number stand the maker, the model and the side. The words are those that name
 medical goods and insurers and nothing else (``dictionaries/code_words.txt``); what follows counts only with
-six digits, or five and letters, and where no other rule says what it is.
+seven digits, six behind "#", or five and letters, and where no other rule says what it is.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _CODES = {
         r"|\d{1,4}[A-Z]{1,3}\d{4,9}[A-Z]?|[A-Z\d]{1,6}-(?:[A-Z\d]{1,4}-)?\d{5,9}[A-Z]?"
         r"|(?=(?:[A-Z]{0,6}\d){5})(?=[\dA-Z]{0,11}[A-Z])[A-Z\d]{8,13}|\d{2}-\d{4}-\d{4}"
         r"|\d{4}[A-Z]\d{2}[A-Z]\d|\d{4,7}-[A-Z]{1,2}\b|(?-i:[A-Z]{2,4} \d{6,8}"
-        r"|[A-Z]{1,3} \d{3} \d{3}(?: \d{3})?|[A-Z]{2} \d{2}-\d{3})|\d{2} \d{3} \d{3})"
+        r"|[A-Z]{1,3} \d{3} \d{3}(?: \d{3})?|[A-Z]{2} \d{2}-\d{3})|\d{2} \d{3} \d{3}|(?<=#)\d{6})"
         r"(?![\w%+]|[.,/]\d|-\d| \d)",
         re.IGNORECASE,
     ),

@@ -29,6 +29,7 @@ def found(recognizer: LineCodeRecognizer, text: str) -> list[tuple[EntityType, s
         ("dialysis machine 2008T #7SDS-104471", [(DEVICE, "7SDS-104471")]),
         ("has UHC Medicare Adv 944718820 00", [(PLAN, "944718820 00")]),
         ("BCBS TX ZGP 884471882", [(PLAN, "ZGP 884471882")]),
+        ("insulin pump: t:slim X2 #881204", [(DEVICE, "881204")]),
         ("La Capitale 009944 / 118204", [(PLAN, "009944"), (PLAN, "118204")]),
     ],
 )
@@ -44,6 +45,7 @@ def test_finds_a_number_further_on_in_the_line(
         "pacemaker checked 20240312",
         "pacemaker checked.\n1044718",
         "insulin pump. The 1044718 others",
+        "insulin pump 881204",
         "CPAP 5000000 units",
         "hearing aid, call 613-555-0199",
         "CPAP since 2019-2020",
