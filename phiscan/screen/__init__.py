@@ -11,6 +11,7 @@ from phiscan.model import Document, PiiVector, Screening
 from phiscan.screen.about_file import is_marked, mark_about_file
 from phiscan.screen.addresses import address_tails
 from phiscan.screen.as_meant import as_meant
+from phiscan.screen.bare_days import bare_days
 from phiscan.screen.cards import CardRecognizer
 from phiscan.screen.checked_columns import CheckedColumnRecognizer
 from phiscan.screen.day_lines import day_lines
@@ -119,6 +120,7 @@ def _screen(document: Document, screener: Screener) -> Screening:
         *day_lines(document.text, standing),
     )
     whole = resolve([*standing, *tails, *beside])
+    whole = resolve([*whole, *bare_days(document.text, whole)])
     aside = mark_roles(with_usual_capitals(document, whole), mark_about_file(document, whole))
     findings = tuple(mark_professionals(document.text, aside))
     vector = PiiVector(frozenset(bit for finding in findings for bit in finding.bits))
