@@ -40,6 +40,7 @@ _UNIT_CHARS = 2
 _BEHIND_BYTES = 400  # more than stands between a label and its value
 _TRIGGER_CHARS = 16  # how far behind a place a trigger may still stand in it
 _WORD_BYTE = re.compile(rb"[0-9A-Za-z\x80-\xff]")
+_GOES_ON = re.compile(rb"[0-9A-Za-z\x80-\xff]|[-/.][0-9]")  # a word, or a number in groups
 _LAST_WORD = re.compile(rb"[0-9A-Za-z\x80-\xff]+\Z")
 # Values that may stand without a digit; every other labelled value has one.
 WITHOUT_DIGITS = frozenset({EntityType.ORGANIZATION, EntityType.LOCATION})
@@ -162,14 +163,14 @@ class Scanner:
                     break
 
     def _shapes_of(self, raw: bytes) -> Iterator[tuple[int, int]]:
-        """Yield start and end, in bytes, of each shape; what ends in a word hides no shape that begins it."""
+        """Yield start and end, in bytes, of each shape; what ends in a word or number hides none in it."""
         position: int | None = 0
         while position is not None:
             start_at, position = position, None
             for found in self._shapes.finditer(raw, start_at):
                 start, end = found.span()
                 yield start, end
-                if _WORD_BYTE.match(raw, end):
+                if _GOES_ON.match(raw, end):
                     word = _LAST_WORD.search(raw, max(start + 1, end - _TRIGGER_CHARS), end)
                     if (
                         word is not None
@@ -269,5 +270,5 @@ def _need(rule: Rule) -> _Need:
         return _Need.CAPITAL if all(char.isupper() for char in first) else _Need.ANYTHING
     if first <= _BEFORE_DIGIT:
         return _Need.DIGIT_NEXT
-    more = any(pattern.fullmatch(f"{word} ", partial=True) for word in _WORDS)
+    more = any(pattern.fullmatch(f"{word} ", partial=True) for word in (*_WORDS, *first))
     return _Need.DIGIT_NEAR if more else _Need.DIGIT_IN_WORD

@@ -37,6 +37,10 @@ Found = Callable[[str], set[tuple[str, str]]]
         # What may begin an address ("58  U") hides no number that begins there.
         ("van Tassel, Petra  F 58  U0417305", ("OTHER_ID", "U0417305")),
         ("Googoo, Rose 93F  RB004418  hip", ("OTHER_ID", "RB004418")),
+        # Nor does a ZIP code behind two letters ("le, 04829") hide the account that begins there.
+        ("Account on file, 04829-219-8817046, closed", ("ACCOUNT", "04829-219-8817046")),
+        ("Washington DC 20515-1002", ("POSTAL_CODE", "20515-1002")),
+        ("anciens combattants : K 123 4567", ("HEALTH_PLAN", "K 123 4567")),
         ("NPI 1234567893", ("LICENSE", "1234567893")),
         ("Medicare 1EG4-TE5-MK73", ("HEALTH_PLAN", "1EG4-TE5-MK73")),
         ("Plaque : A12 BCD", ("VEHICLE", "A12 BCD")),

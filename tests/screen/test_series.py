@@ -23,6 +23,7 @@ def found(text: str, value: str, kind: EntityType = EntityType.DEVICE) -> list[t
         ("unit gs100-441802 swapped for gs100-447193 because", "gs100-441802", ["gs100-447193"]),
         ("D 7214400918 - G 7214400925.", "7214400918", ["7214400925"]),
         ("batteries BAT711882 BAT711883", "BAT711882", ["BAT711883"]),
+        ("Acct. Nos.: V00441879206; V00442015533", "V00441879206", ["V00442015533"]),
         ("24M-318-0092. Recollect 24M-318-0117 if", "24M-318-0092", ["24M-318-0117"]),
     ],
 )
@@ -38,6 +39,8 @@ def test_finds_what_is_written_like_its_neighbour(text: str, value: str, others:
         ("lot B1190, see C1191", "B1190"),
         ("file 20240312 on 20240315", "20240312"),
         ("no 118 and 119", "118"),
+        ("lot V00441879206 of V00442015533", "V00441879206"),
+        ("lot 7214400918, 7219900925", "7214400918"),
         ("serial AB44182 a@AB44183.org $AB44184 AB44185.50", "AB44182"),
     ],
 )
