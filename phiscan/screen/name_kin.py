@@ -27,8 +27,14 @@ _RELATIONS = frozenset(
     "wife husband spouse son daughter mother father mom mum dad brother sister partner fiance"  # noqa: SIM905 (a list of words)
     " fiancee girlfriend boyfriend fille fils epouse epoux mari conjoint conjointe frere soeur mere pere"
     " grandmother grandfather grandson granddaughter nephew niece aunt uncle cousin caregiver stepfather"
-    " stepmother stepson stepdaughter tante oncle roommate grandma grandpa neighbour neighbor friend".split()
+    " stepmother stepson stepdaughter tante oncle roommate grandma grandpa neighbour neighbor friend dtr dau"
+    " husb hubby gf bf sis stepdad stepmom stepbrother stepsister grandmere grandpere bellesoeur beaufrere"
+    " bellemere beaupere bellefille beaufils petitfils petitefille gendre bru neveu cousine voisin voisine"
+    " proche procheaidante procheaidant daughterinlaw soninlaw motherinlaw fatherinlaw sisterinlaw"
+    " brotherinlaw fostermom fostermother fosterdad fosterfather marraine parrain gardienne".split()
 )
+_SHORTENED = frozenset({"husb", "dtr", "dau"})
+_DOT_GAP = re.compile(r"\.[ ]{1,2}")
 _KIN_GAP = re.compile(r"[ ]?\((?=\w)|[ ]?[:=][ ]{0,3}|[ ]?_{2,40}[ ]?|,?[ ]{1,2}")
 _BEHIND_KIN = re.compile(
     r"[ ](?:is|was|at|au|cell|tel|ph|est|aged|\(?\+?\d)|[ ]?[,;)/](?!\w)"
@@ -39,6 +45,16 @@ _GIVEN_VERBS = frozenset("will mark grant chase drew rob sue bill pat wade guy f
 _ENDS_IN_CAPITALS = re.compile(r"[ ]?[,.;)](?!\w)|\s{0,2}(?:\n|\Z)")
 _SURNAMES = frozenset({"long", "young", "frank", "early"})
 _SMALL_NEXT = re.compile(r"[ ](?:to|is|was|has|at|will|with|and|says|called|in|on)[ ]|[ ]?[,.;(]")
+# What somebody does, is or has, behind a name that is a word, too: "mother april picks up".
+_DOES = re.compile(
+    r"[ ](?:to|is|was|has|can|could|picks?|picked|called|calls|phoned|phones|says|said|states?|stated"
+    r"|reports?|reported|brings|brought|took|takes|drives|drove|lives|works|confirms?|confirmed|signed|asked"
+    r"|asks|wants|aware|updated|informed|notified|visits|visiting|visited|here|present|upset|helps|helped"
+    r"|does|did|cooks|avis[ée]e?|pr[ée]sente?|appelle|demande|veut|vit|dit|habite|viendra|vient|est|sera"
+    r"|peut)\b",
+    re.IGNORECASE,
+)
+_SURNAME_AND_NUMBER = re.compile(rf"[ ]({WORD})[ ,(]{{1,4}}\+?\d{{3}}")
 _NUMBER_NEXT = re.compile(r"[ ,(]{1,4}\+?\d{3}")
 _VERBS_TOO = frozenset(
     "will may can grant mark chase drew rob sue bill pat wade skip guy van man said hope trust an in so art"  # noqa: SIM905 (a list of words reads best as a text)
@@ -65,15 +81,15 @@ class KinReader:
         """Read "his wife Mary", "my name is Ann Roy": a first name that is no ordinary word, or both."""
         sure = key in _INTRODUCTIONS
         is_relation = key in self._relations
-        gap = (_KIN_GAP if is_relation else _GAP).match(text, end)
+        gap = _gap(text, end, key, is_relation=is_relation)
         if gap is None:
             return
-        if is_relation:
-            relative = self._relative(text, start, end, gap)
-            if relative is not None:
-                yield relative
-                return
-        if not _UPPER.match(text, gap.end()):
+        aside = self._relative(text, start, end, gap) if is_relation else None
+        if aside is None and sure and not _UPPER.match(text, gap.end()):
+            aside = self._introduced(text, gap.end())
+        if aside is not None:
+            yield aside
+        if aside is not None or not _UPPER.match(text, gap.end()):
             return
         words = read_words(self._gazetteer, text, gap.end(), min(len(text), gap.end() + 60))
         words = [w for w in words if text[w[0]].isupper()]
@@ -95,14 +111,34 @@ class KinReader:
             reason=("label", "kin"),
         )  # fmt: skip
 
+    def _introduced(self, text: str, start: int) -> Finding | None:
+        """Read "a man named will in the next bed": a given name in small letters, word or not."""
+        match = _WORD.match(text, start)
+        if match is None or match[0] in STOP_WORDS or is_term(text, match.end(), self._gazetteer):
+            return None
+        flags = self._gazetteer.of(match[0])
+        is_given = flags & Word.FIRST or match[0] in _GIVEN_VERBS
+        if not is_given or flags & (Word.NOT_PERSON | Word.CREDENTIAL):
+            return None
+        return name_finding(
+            *match.span(),
+            health=False,
+            bits=FIRST_ONLY,
+            source="names.cue",
+            score=0.6,
+            reason=("label", "kin"),
+        )
+
     def _relative(self, text: str, start: int, end: int, gap: re.Match[str]) -> Finding | None:
         """Read "wife joy is", "SISTER LIGAYA 403", "husband Prince Thorne", "fille : Widelene"."""
         match = _WORD.match(text, gap.end())
         if match is None or len(match[0]) <= 2:  # noqa: PLR2004 (MD, RN)
             return None
         word, flags = match[0], self._gazetteer.of(match[0])
-        blocked = Word.NOT_PERSON | Word.MONTH_OR_DAY | Word.CREDENTIAL
-        if flags & blocked or flags & (Word.EPONYM | Word.FIRST) == Word.EPONYM:
+        blocked = Word.NOT_PERSON | Word.CREDENTIAL
+        if self._does(text, match):  # "daughter June is", and not "daughter June 3"
+            flags &= ~Word.MONTH_OR_DAY
+        if flags & (blocked | Word.MONTH_OR_DAY) or flags & (Word.EPONYM | Word.FIRST) == Word.EPONYM:
             return None
         if is_term(text, match.end(), self._gazetteer) or word.lower() in STOP_WORDS:
             return None
@@ -116,6 +152,12 @@ class KinReader:
         if following is not None and following[0][0].isupper() == word[0].isupper():
             last = self._gazetteer.of(following[0])
             known = last & (Word.LAST | Word.ORDINARY) == Word.LAST
+            if word.istitle() and flags & Word.ORDINARY:  # "Morning Star", "Prince Thorne"
+                known = bool(last & (Word.FIRST | Word.LAST)) and not last & Word.NOT_PERSON
+            if word.isupper():
+                known = known or (
+                    bool(last & Word.LAST) and _NUMBER_NEXT.match(text, following.end()) is not None
+                )
             if known or not (last or word.islower() or word.isupper()):
                 stop = following.end()
         return name_finding(
@@ -136,19 +178,32 @@ class KinReader:
         closed = not is_verb and flags & Word.LAST and _BEHIND_KIN.match(text, match.end()) is not None
         return match.end() if plain or closed else None
 
+    def _does(self, text: str, match: re.Match[str]) -> bool:
+        """Tell whether a given name that is a word, too, is followed by what somebody does."""
+        if _DOES.match(text, match.end()) is None:
+            return False
+        if match[0].istitle() and match[0].lower() in _GIVEN_VERBS:
+            return True  # "her brother Will is"
+        return bool(self._gazetteer.of(match[0]) & Word.FIRST) and match[0].lower() not in _VERBS_TOO
+
     def _is_believed(self, text: str, match: re.Match[str], cue: str, gap: str) -> bool:
         """Tell whether the word behind a word of kinship, in its case and by what follows it, is a name."""
         word, flags = match[0], self._gazetteer.of(match[0])
         has_sign = any(c in gap for c in ":=(_")
         is_plain = not flags & Word.ORDINARY
         named = bool(flags & (Word.FIRST | Word.LAST))
+        if word.isupper() <= cue.isupper() and self._does(text, match):
+            return True
         if word.islower():
             closed = _BEHIND_KIN.match(text, match.end()) is not None and word not in _VERBS_TOO
             return (bool(flags & Word.FIRST) and (is_plain or closed)) or (
                 word in _GIVEN_VERBS and self._surname_ends(text, match.end(), is_verb=True) is not None
             )
         if word.isupper() and cue.isupper():
-            number = _NUMBER_NEXT.match(text, match.end()) is not None
+            surname = _SURNAME_AND_NUMBER.match(text, match.end())
+            number = _NUMBER_NEXT.match(text, match.end()) is not None or (
+                surname is not None and bool(self._gazetteer.of(surname[1]) & Word.LAST)
+            )
             good = (bool(flags & Word.FIRST) and is_plain) or (is_plain and (has_sign or number))
             good = good or (named and number)
             ends = _ENDS_IN_CAPITALS.match(text, match.end()) is not None
@@ -159,3 +214,9 @@ class KinReader:
             return True  # "Daughter Raven to go as escort"
         unknown = not flags and word[1:].islower() and cue.islower()
         return unknown and _BEHIND_KIN.match(text, match.end()) is not None
+
+
+def _gap(text: str, end: int, key: str, *, is_relation: bool) -> re.Match[str] | None:
+    """Return what stands between a cue and the name behind it; ``key``: the cue in its canonical form."""
+    gap = (_KIN_GAP if is_relation else _GAP).match(text, end)
+    return _DOT_GAP.match(text, end) if gap is None and key in _SHORTENED else gap

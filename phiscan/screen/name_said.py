@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import chain
 
 from phiscan.model import Finding, PiiBit
 from phiscan.screen.gazetteer import Gazetteer, Word
@@ -67,14 +68,24 @@ _QUOTED = Rare(
 )
 # A first name that is a word, too, with a capital within a sentence, where somebody is due.
 _WORDLY = re.compile(
-    r"(?<!\w)(?:told|tell|tells|asked|ask|asks|saw|called|thank|thanks|met"
+    r"(?<!\w)(?:w/|(?:[Ll]vm|LVM|[Ll]m|LM|vm|msg|[Mm]essage)[ ](?:for|to)|told|tell|tells|asked|ask|asks"
+    r"|saw|called|thank|thanks|met"
     r"|want|wants|let|help|helped"
     r"|bring|brought|give|gave|with|for|like|love|loves|miss|misses|visit|visited|and|remind|text"
     r"|texted|phone|phoned)"
     rf"[ ](?P<name>{_CAP})(?P<behind>[ ]?[.,;!?)](?:\s|$)|[ ](?:has|is|was|said|says|will|came"
-    rf"|wants|to|about|that|what|how"
+    rf"|wants|to|about|that|what|how|re"
     r"|copied|give|gave|know|knows|in|at|again|today)(?!\w))"
 )  # fmt: skip
+
+# One that begins a sentence, by what somebody did: "Hope phoned re refill", "Will called back."
+_ACTS = re.compile(
+    rf"(?:^|[.!?:—–-][ ])[ \t>*•]{{0,6}}(?P<name>{_CAP})[ ](?:phoned|called|rang|texted|e-?mailed|asked|asks"  # noqa: RUF001 (texts are written with it)
+    r"|wants|says|told|refuse[ds]|no[ -]showed|cancelled|arrived|picked[ ]up|brought|a[ ]appel[ée]"
+    r"|a[ ]t[ée]l[ée]phon[ée]|demande|rappelle|veut|refuse)\b",
+    re.MULTILINE,
+)
+_VERBS = frozenset({"will", "mark"})  # given names that the lists leave out
 
 
 def said_names(text: str, gazetteer: Gazetteer) -> Iterator[Finding]:
@@ -94,9 +105,10 @@ def said_names(text: str, gazetteer: Gazetteer) -> Iterator[Finding]:
         is_thing = match["first"].lower() in _THINGS or gazetteer.is_place(match["first"])
         if flags & (Word.FIRST | _BLOCK) == Word.FIRST and plain and not is_thing:
             yield _found(match.span("name"), FULL_NAME)
-    for match in _WORDLY.finditer(text):
+    for match in chain(_WORDLY.finditer(text), _ACTS.finditer(text)):
         flags = gazetteer.of(match["name"])
-        if flags & (Word.FIRST | Word.ORDINARY | _BLOCK) == Word.FIRST | Word.ORDINARY:
+        is_word = flags & (Word.FIRST | Word.ORDINARY | _BLOCK) == Word.FIRST | Word.ORDINARY
+        if is_word or match["name"].lower() in _VERBS:
             yield _found(match.span("name"), FIRST_ONLY)
 
 

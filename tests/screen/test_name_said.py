@@ -26,6 +26,9 @@ from phiscan.screen.overlap import resolve
         ('Ayodele Ogunbanjo ("Ayo")', "Ayo"),
         ("she does not want Curt copied", "Curt"),
         ("Please tell Curt that it", "Curt"),
+        ("Notes: Blessing called back 1140", "Blessing"),
+        ("Will phoned re refill", "Will"),
+        ("LVM for Precious re appt", "Precious"),
         ("jumelles (Rose et Blanche, 96 ans)", "Rose"),
     ],
 )
@@ -43,6 +46,9 @@ def test_somebody_is_told_by_one_name(text: str, name: str) -> None:
         "with hope and grace",
         "the manager (Monday)",
         "it is Window from here",
+        "Monday called for a review",
+        "Will call back, Mark site",
+        "Patient called, Pharmacy wants a code",
     ],
 )
 def test_a_word_in_talk_is_nobody(text: str) -> None:
@@ -60,8 +66,26 @@ def test_a_title_in_small_letters(text: str, names: list[str]) -> None:
     assert [finding.span.of(text) for finding in lower_titled(load_gazetteer(), text, 0)] == names
 
 
-@pytest.mark.parametrize(("text", "names"), [("Daughter Raven to go", ["Raven"]), ("Mother Will Attend", [])])
-def test_kin_at_the_start_of_a_sentence(text: str, names: list[str]) -> None:
-    end = text.index(" ")
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("Daughter Raven to go", ["Raven"]),
+        ("Mother Will Attend", []),
+        ("girlfriend destiny can confirm", ["destiny"]),
+        ("mother april picks up", ["april"]),
+        ("mother april 3 seen", []),
+        ("mother may call", []),
+        ("wife hope restored", []),
+        ("DTR JUNE TO DRIVE", ["JUNE"]),
+        ("MOM JEWEL PRINCE 701-555-0106", ["JEWEL PRINCE"]),
+        ("husb. Dawit 431.555.0120", ["Dawit"]),
+        ("brother Will is POA", ["Will"]),
+        ("daughter Morning Star and", ["Morning Star"]),
+        ("named will in the next bed", ["will"]),
+        ("named after the valley", []),
+    ],
+)
+def test_kin_and_who_is_named(text: str, names: list[str]) -> None:
+    end = len(text.partition(" ")[0].rstrip("."))
     found = KinReader(load_gazetteer()).read(text, 0, end, text[:end].lower())
     assert [finding.span.of(text) for finding in found] == names
