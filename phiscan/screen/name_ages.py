@@ -28,6 +28,8 @@ _WORD = re.compile(
 _NAMES = Word.FIRST | Word.LAST
 _BLOCK = Word.NOT_PERSON | Word.MONTH_OR_DAY | Word.CREDENTIAL | Word.TITLE | Word.TITLE_HEALTH
 
+_CAP = r"[A-ZÀ-ÖØ-Þ][a-zà-öø-ÿ]{1,15}(?:['\N{RIGHT SINGLE QUOTATION MARK}-][^\W\d_]{1,15})?"
+
 
 # "rm 18 rose 90f": in a row of a board what stands before the age is a name, even where it is a word, too.
 _ROW = Rare(
@@ -41,10 +43,32 @@ _ROW = Rare(
     r"\p{L},? {1,2}\p{Nd}{1,3} ?(?:yo ?|y/o ?)?[mfh]",
 )
 
+# "Do, Van 71M", "An, So Young F 44": before an age or a birth even words that begin a row are a name.
+_TURNED = Rare(
+    re.compile(
+        r"^[ \t]{0,4}(?:[-*•][ ]|\d{1,4}[A-Za-z]?(?:-\d)?[.):]?[ \t]{1,3})?"
+        r"(?!(?:Patiente?|Pt|Cliente?|Re|Name|Nom|Usag[èe]re?|R[eé]sidente?|Member|Attn|To|From|Cc)\b)"
+        rf"(?P<name>(?P<last>{_CAP}(?:[ -]{_CAP})?),[ ]"
+        rf"(?P<first>{_CAP}(?:[ ](?:{_CAP}|[A-Z]\.?(?=[ \t|]))){{0,2}}))"
+        r"[ \t|,]{1,4}(?:\(?\d{1,3}[ ]?(?:y/?o?[ ]?)?[MFH]\b|[MFH][ /|,]{0,2}\d{1,3}\b"
+        r"|(?:DOB|DDN|D\.O\.B|MRN)\b"
+        r"|(?P<day>\(?\d{1,2}[/-]\d{1,2}[/-]\d{2,4}|\(?(?:19|20)\d\d-\d\d-\d\d))",
+        re.MULTILINE,
+    ),
+    r"\p{Lu}\p{Ll}+, \p{Lu}",
+)
+
 
 def aged_names(text: str, gazetteer: Gazetteer) -> Iterator[Finding]:
     """Yield the name before each age with a sex; spans are half-open, in code points."""
-    yield from _row_names(text, gazetteer)
+    found = [*_row_names(text, gazetteer), *_aged(text, gazetteer)]
+    yield from found
+    spans = {finding.span for finding in found}
+    yield from (finding for finding in _turned_names(text, gazetteer) if finding.span not in spans)
+
+
+def _aged(text: str, gazetteer: Gazetteer) -> Iterator[Finding]:
+    """Yield the name right before each age with a sex."""
     for match in _AGE_SEX.finditer(text):
         if int(match["age"]) > _MAX_AGE:
             continue
@@ -70,6 +94,29 @@ def _row_names(text: str, gazetteer: Gazetteer) -> Iterator[Finding]:
                 match.start("name"), match.end("name"), health=False,
                 bits=FULL_NAME if len(flags) > 1 else LAST_ONLY, source="names.age", score=_SCORE,
                 reason=("label", "an age and a sex"),
+            )  # fmt: skip
+
+
+def _turned_names(text: str, gazetteer: Gazetteer) -> Iterator[Finding]:
+    """Yield "Last, First" at the start of a row, of which one word at least may be a name."""
+    for match in _TURNED.finditer(text):
+        flags = [gazetteer.of(word.rstrip(".")) for word in re.split(r", |[ -]", match["name"])]
+        blocked = Word.NOT_PERSON | Word.MONTH_OR_DAY | Word.TITLE_HEALTH
+        is_town = (
+            gazetteer.is_place(match["last"]) and not gazetteer.of(match["first"].split()[0]) & Word.FIRST
+        )
+        known = any(flag & _NAMES and not (match["day"] and flag & Word.ORDINARY) for flag in flags)
+        if known and not any(flag & blocked for flag in flags) and not is_town:
+            head = re.match(r"[^ -]+ ", match["last"])
+            is_led = (
+                head is not None
+                and not flags[0] & _NAMES
+                and flags[1] & (_NAMES | Word.ORDINARY) == Word.LAST
+            )
+            start = match.start("name") + (head.end() if head is not None and is_led else 0)
+            yield name_finding(
+                start, match.end("name"), health=False, bits=FULL_NAME, source="names.age", score=_SCORE,
+                reason=("label", "an age, a sex or a birth"),
             )  # fmt: skip
 
 

@@ -118,6 +118,15 @@ def initials(text: str) -> Iterator[Finding]:
                 yield _found(*match.span("all"), health=health)
 
 
+def is_other(letters: str) -> bool:
+    """Tell whether letters, in small ones, are short for something else.
+
+    >>> is_other("rn"), is_other("ks")
+    (True, False)
+    """
+    return letters in _OTHERS
+
+
 def _letters(name: str) -> str:
     return "".join(char for char in name if char.isalpha()).lower()
 

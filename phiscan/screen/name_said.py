@@ -33,11 +33,13 @@ _INTRODUCED = Rare(
 # A title in small letters before a surname in small letters.
 _TITLED = Rare(
     re.compile(
-        r"(?<!\w)(?:madame|monsieur|mademoiselle|docteure?|pastor|auntie|chaplain|infirmi[eè]re)[ ]"
+        r"(?<!\w)(?:madame|monsieur|mademoiselle|docteure?|pastor|auntie|chaplain|infirmi[eè]re|nurse|inf\.?"
+        r"|rn|lpn|rpn|psw|pab)[ ](?!(?:prat|aux|clin|chef|gest|pivot|lic)\b)"
         r"(?P<name>(?:(?:de|la|le|van|bin|el|al|abu|st|ste|da"
         r"|du)[ ]){0,2}(?P<last>[a-zà-ÿ]{3,20}(?:-[a-zà-ÿ]{2,20})?))(?![\w-])"
     ),
-    r"(?:madame|monsieur|mademoiselle|docteure?|pastor|auntie|chaplain|infirmi[eè]re) \p{L}",
+    r"(?:madame|monsieur|mademoiselle|docteure?|pastor|auntie|chaplain|infirmi[eè]re|nurse|inf\.?|[rl]p?n|psw|pab)"
+    r" \p{L}",
 )
 _NICKNAMED = Rare(
     re.compile(
@@ -85,6 +87,22 @@ _ACTS = re.compile(
     r"|a[ ]t[ée]l[ée]phon[ée]|demande|rappelle|veut|refuse)\b",
     re.MULTILINE,
 )
+# Whom a mail is about: "Subject: RE: Delacroix transfer". Systems are updated, and not transferred.
+_SUBJECT = re.compile(
+    r"^[ \t>]{0,8}(?:[Ss]ubj(?:ect)?|[Ss]ujet|[Oo]bjet|SUBJECT|OBJET)[ ]?:[ ]{0,3}"
+    r"(?:(?i:re|fwd?|tr|rép)[ ]?:[ ]{0,2}){0,4}"
+    rf"(?P<name>{_CAP})(?:['’]s)?[ ](?P<what>[^\W\d_/-]+(?:/[a-z])?)",  # noqa: RUF001 (texts are written with it)
+    re.MULTILINE,
+)
+_DONE_TO_PATIENTS = frozenset(
+    "transfer transfert bed discharge d/c congé admission family famille placement estate consent biopsy"  # noqa: SIM905 (a list of words)
+    " path echo mri surgery chirurgie funeral autopsy hospice".split()
+)
+_DONE_TO_NAMED = frozenset(
+    "referral consult consultation results result résultats labs lab appt appointment rdv chart dossier xray"  # noqa: SIM905 (a list of words)
+    " ct meds f/u followup suivi intake case claim refill rx prescription auth forms form letter lettre"
+    " complaint plainte update wound visit visite bloodwork ride transport".split()
+)
 _VERBS = frozenset({"will", "mark"})  # given names that the lists leave out
 
 
@@ -97,7 +115,7 @@ def said_names(text: str, gazetteer: Gazetteer) -> Iterator[Finding]:
     for match in _TITLED.finditer(text):
         flags = gazetteer.of(match["last"])
         if flags & (_NAMES | Word.ORDINARY) in {Word.FIRST, Word.LAST, _NAMES} and not flags & _BLOCK:
-            health = match[0].startswith(("docteur", "infirmi"))
+            health = match[0].startswith(("docteur", "inf", "nurse", "rn", "lpn", "rpn", "psw", "pab"))
             yield _found(match.span("name"), LAST_ONLY, health=health)
     for match in _NICKNAMED.finditer(text):
         flags = gazetteer.of(match["first"])
@@ -110,6 +128,16 @@ def said_names(text: str, gazetteer: Gazetteer) -> Iterator[Finding]:
         is_word = flags & (Word.FIRST | Word.ORDINARY | _BLOCK) == Word.FIRST | Word.ORDINARY
         if is_word or match["name"].lower() in _VERBS:
             yield _found(match.span("name"), FIRST_ONLY)
+    yield from _subjects(text, gazetteer)
+
+
+def _subjects(text: str, gazetteer: Gazetteer) -> Iterator[Finding]:
+    """Yield whom the subject of a mail names."""
+    for match in _SUBJECT.finditer(text):
+        flags, what = gazetteer.of(match["name"]), match["what"].lower()
+        known = flags & (Word.LAST | Word.ORDINARY) == Word.LAST and not gazetteer.is_place(match["name"])
+        if (known and what in _DONE_TO_NAMED) or ((known or not flags) and what in _DONE_TO_PATIENTS):
+            yield _found(match.span("name"), LAST_ONLY)
 
 
 def _may_name(word: str, gazetteer: Gazetteer) -> bool:

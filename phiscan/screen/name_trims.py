@@ -23,12 +23,14 @@ _KIN = frozenset(
     " tante oncle niece nephew neveu cousin cousine conjoint conjointe epouse epoux ami amie voisin"
     " voisine kokum mooshum kookum auntie uncle haji hajji hj puan encik tuan cik mevrouw meneer frau"
     " herr senor senora signora sor elder pastor chaplain deacon imam ustad sheikh coach thx thanks"
-    " merci hi hello hey bonjour salut allo jeune kid".split()
+    " merci hi hello hey bonjour salut allo jeune kid dtr dau husb hubby gf bf bru gendre"
+    " grandma grandpa".split()
 )
 # Words in small letters that join a name to its sentence.
 _JOINING = frozenset(
     "et ou and or with for from re the to by w chez voir pi pis cest c quon que qui pour par avec mon"  # noqa: SIM905 (a list of words reads best as a text)
-    " ma ta sa ses un une at is was mais petite bebe appeler aviser rappeler".split()
+    " ma ta sa ses un une at is was mais petite petit bebe appeler aviser rappeler her his their per sw ot"
+    " slp moa pab psw hca rn lpn inf nurse charge".split()
 )
 # Words in small letters that a sentence goes on with, although some are names.
 _GOING_ON = frozenset(

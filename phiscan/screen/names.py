@@ -32,6 +32,7 @@ from phiscan.screen.name_places import PlaceFields, placed
 from phiscan.screen.name_repeats import repeats
 from phiscan.screen.name_runs import FormRecognizer
 from phiscan.screen.name_said import said_names
+from phiscan.screen.name_signs import signs
 from phiscan.screen.name_tokens import FULL_NAME, tokenize
 from phiscan.screen.name_trims import trimmed
 from phiscan.screen.overlap import resolve
@@ -75,6 +76,7 @@ class RuleNameRecognizer:
         found.extend(aged_names(text, self._gazetteer))
         found.extend(initials(text))
         found.extend(said_names(text, self._gazetteer))
+        found.extend(signs(text, self._gazetteer))
         found = _placed(text, resolve(found))
         tagged = _beyond(found, self._tagger.recognize(document)) if self._tagger is not None else []
         tagged = doubted(text, tagged)

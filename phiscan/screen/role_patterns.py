@@ -17,7 +17,8 @@ BEFORE: Final = re.compile(
     # running text
     rf"|(?<!retired )(?<!former )(?<!ancienne )(?<!a )(?<!an ){ROLE}[ ]"
     r"|(?-i:RN|LPN|RPN|NP|RPh|MD|RRT|CRNA|MSW|SW|LCSW|PSW|CNA|HCA|MLT|OD|SF|PI|IPS|TS|MRP|w/[ ]fellow|backup"
-    r"|[Cc]rew[ ]\d|reviewer)[ ]|(?:psw|hca|lpn|rpn|cna|msw|rrt|lcsw|ipspl|inf\.|hyg\.)[ ]"
+    r"|RT|OT|SLP|CM|RCP|T\.S\.|R[1-6]|PGY-?[1-7]|CC[34]|MS[34]|PAB|[Cc]harge|CHARGE"
+    r"|[Cc]rew[ ]\d|reviewer)[ ]|(?:psw|hca|rn|lpn|rpn|cna|msw|rrt|lcsw|ipspl|inf\.?|hyg\.|sw|ot|slp)[ ]"
     # in brackets behind what is done, as in with OT (Thaddeus)
     rf"|(?:{ROLE}|(?-i:RN|OT|SLP|RT|NP|SW|MSW|RD|MA)|(?:slp|ot|pt|psych|wound|diet"
     rf"|cardio)[ ]referral)[ ]\("

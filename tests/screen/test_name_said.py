@@ -29,6 +29,9 @@ from phiscan.screen.overlap import resolve
         ("Notes: Blessing called back 1140", "Blessing"),
         ("Will phoned re refill", "Will"),
         ("LVM for Precious re appt", "Precious"),
+        ("told rn gail by text", "gail"),
+        ("Subject: RE: FW: Delacroix transfer", "Delacroix"),
+        ("Objet : Gagnon suivi", "Gagnon"),
         ("jumelles (Rose et Blanche, 96 ans)", "Rose"),
     ],
 )
@@ -48,6 +51,11 @@ def test_somebody_is_told_by_one_name(text: str, name: str) -> None:
         "it is Window from here",
         "Monday called for a review",
         "Will call back, Mark site",
+        "Doiron, inf. prat.",
+        "rn to call, lpn on break",
+        "Subject: Meditech update",
+        "Subject: Boston transfer",
+        "Objet : Demande suivi",
         "Patient called, Pharmacy wants a code",
     ],
 )
@@ -59,6 +67,34 @@ def test_a_row_names_somebody_before_an_age() -> None:
     text = "rm 18 rose 90f, aspiration\nrm 19 van buren 52f dka\nrm 20 empty 0\nrm 21 may 3 f/u\n"
     found = resolve(aged_names(text, load_gazetteer()))
     assert [finding.span.of(text) for finding in found] == ["rose", "van buren"]
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("Do, Van 71M", "Do, Van"),
+        ("12-1 An, So Young F 44", "An, So Young"),
+        ("Running Wolf, Delbert 58M", "Running Wolf, Delbert"),
+        ("Admit Garcia, Maria 44F", "Garcia, Maria"),
+        ("Rose, Will DOB 3/4/51", "Rose, Will"),
+    ],
+)
+def test_a_row_names_somebody_last_name_first(text: str, name: str) -> None:
+    assert [finding.span.of(text) for finding in resolve(aged_names(text, load_gazetteer()))] == [name]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Monday, June 3/4/24",
+        "Cough, Fever 3/4/24",
+        "Boston, Mass 3/4/24",
+        "Lasix, Tylenol 40 mg",
+        "Unit, Bed 12",
+    ],
+)
+def test_a_row_of_words_is_nobody(text: str) -> None:
+    assert not list(aged_names(text, load_gazetteer()))
 
 
 @pytest.mark.parametrize(("text", "names"), [("dr. park, then", ["park"]), ("dr office called", [])])
