@@ -53,7 +53,7 @@ _GAP = r"[\W_]*(?:\([^()\n]*\)[\W_]*)?" + _GAP_WORDS
 # A comma in a sentence ends no cell: the next cell of a header is short and ends, too.
 _NEXT_CELL = r"(?:[^ ]|[ ](?:[^\s,;]+[ ]){0,4}[^\s,;]*[,;\n\r])"
 _CELL_END = (
-    r"[\w\x{80}-\x{10FFFF}#]{0,6}(?: ?\([^()\n]+\))?[\"']?"
+    r"[\w\x{80}-\x{10FFFF}#]{0,6}(?: ?[#.:])?(?: ?\([^()\n]+\))?[\"']?"
     rf"(?:[ ]{{0,2}}(?:[\t|\n\r]|[,;]{_NEXT_CELL})|[ ]{{2}})"
 )
 # Letters of a word that are counted up to twenty or more: a state for every count, of which words need none.
