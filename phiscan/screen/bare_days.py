@@ -2,7 +2,7 @@
 
 4/5 may be a day or four of five. A text that has other days in figures with the same sign writes days so.
 There it is a day where no score, dose or share is near, and either what stands before it happens on a day or
-nobody would write a share so: more of them than there are, or of seven, nine or eleven. Three cells or more
+nobody would write a share so: of seven, nine or eleven. 12/5 is no share in any text. Three cells or more
 beside each other that hold nothing else, each as many days after the last, are those of a flow sheet.
 """
 
@@ -26,7 +26,7 @@ _DAYS = frozenset({EntityType.DATE, EntityType.DATE_OF_BIRTH})
 _BEFORE_CHARS, _BEHIND_CHARS = 40, 24
 # Another day of the text: its figures, with or without a year.
 _SHAPE = re.compile(r"(?<![\d/-])\d{1,2}(?P<sign>[/-])\d{1,2}(?!\d)")
-_SHORT = r"(?:0?[1-9]|[12]\d|3[01])/(?:0?[1-9]|[12]\d|3[01])"
+_SHORT = r"(?:[12]\d|3[01]|0?[1-9])/(?:[12]\d|3[01]|0?[1-9])(?!\d)"
 _DAY = re.compile(
     r"(?<![\w.,/$#%+:=<>~×-])(?:0?[1-9]|[12]\d|3[01])(?P<sign>[/-])(?:0?[1-9]|[12]\d|3[01])"  # noqa: RUF001 (texts are written with it)
     r"(?![\w/%+°]|[.,:-]\d| ?[-–] ?\d| ?[=:]=)"  # noqa: RUF001 (texts are written with it)
@@ -44,7 +44,7 @@ _COUNTED_BEFORE = re.compile(
     r"|doses?|mg|ml|cups?|inch(?:es)?|wk|weeks?|days?|jours?|semaines?|question|items?|criteria|crit[èe]res"
     r"|bottles?|flacons?|nodes?|ganglions?|vials?|cycles?|orient[ée]e?d?|alert|ox|x|oriented|ue|le|lue|rue|lle"
     r"|rle|grip|\w{0,8}flexion|extension|quads?|biceps|triceps|delt(?:oid)?s?|hip|[clts]\d|visite?s?|sessions?"
-    r"|s[ée]ances?|treatments?|no|nos|ages?|aged|[âa]g[ée]e?s?|q)(?![^\W_])",
+    r"|s[ée]ances?|treatments?|no|nos|pa|tension|ward|wing|floor|bloc|pod|bay|suite|route|rte|lot|ages?|aged|[âa]g[ée]e?s?|q)(?![^\W_])",
     re.IGNORECASE,
 )
 _COUNTED_BEHIND = re.compile(
@@ -83,11 +83,11 @@ def bare_days(text: str, findings: Sequence[Finding]) -> Iterator[Finding]:
         if finding.entity_type in _DAYS
         for sign in (match["sign"] for match in _SHAPE.finditer(finding.span.of(text)))
     }
-    alone = islice((m for m in _DAY.finditer(text) if m["sign"] in signs), MAX_DAYS) if signs else ()
+    alone = islice(_DAY.finditer(text), MAX_DAYS) if signs or "/" in text else ()
     open_ones = [match for match in alone if not is_taken(*match.span(), taken)]
-    told = {match.span() for match in open_ones if _is_day(text, match)}
+    told = {match.span() for match in open_ones if _is_day(text, match, signs, _ODD_PARTS)}
     if len(told) < len(open_ones):  # the text counts, too: of nine or eleven as well
-        told = {match.span() for match in open_ones if _is_day(text, match, odd_parts=frozenset())}
+        told = {match.span() for match in open_ones if _is_day(text, match, signs, frozenset())}
     for start, end in sorted(in_cells | told):
         if not is_taken(start, end, taken):
             kind = EntityType.DATE
@@ -111,10 +111,10 @@ def _in_cells(text: str) -> Iterator[tuple[int, int]]:
                 break
 
 
-def _is_day(text: str, match: re.Match[str], *, odd_parts: frozenset[int] = _ODD_PARTS) -> bool:
+def _is_day(text: str, match: re.Match[str], signs: set[str], odd_parts: frozenset[int]) -> bool:
     """Tell whether figures are a day and, by what stands around them, no share of something.
 
-    ``odd_parts``: of how many parts nobody would count.
+    ``signs``: those of other days of the text; ``odd_parts``: of how many parts nobody would count.
     """
     first, second = (int(part) for part in re.split(r"[/-]", match[0]))
     if min(first, second) > _MONTHS:
@@ -124,6 +124,8 @@ def _is_day(text: str, match: re.Match[str], *, odd_parts: frozenset[int] = _ODD
     if _COUNTED_BEFORE.search(before) or _COUNTED_BEHIND.match(text, end, end + _BEHIND_CHARS):
         return False
     is_no_share = first > second or max(first, second) > _MONTHS
+    if match["sign"] not in signs and first <= second:
+        return False
     if _HAPPENS.search(before):
         return match["sign"] == "/" or is_no_share
     if match["sign"] == "-":  # "2-4" is a range, or a time of day, far more often

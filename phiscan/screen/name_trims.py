@@ -50,6 +50,13 @@ _HEAD = re.compile(rf"({LETTER}+)(?:[ ]{{1,2}}|['’])(?={LETTER})")  # noqa: RU
 _TAIL = re.compile(r"[ ,]+([^\W\d_]+)['’]?$")  # noqa: RUF001 (names are written with it)
 _BETWEEN = re.compile(r"[ ](?:ou|OU|de[ ]chez|chez)[ ]")
 _REACH, _WORD_CHARS = 14, 48
+# What is wished at a feast is nobody: "Merry Christmas", "Joyeuses Pâques".
+_WISH = re.compile(
+    r"(?:merry|happy|joyeu(?:x|ses?)|bon(?:nes?)?|feliz)[ ](?:[^\W\d_]{1,12}[ ]){0,2}"
+    r"(?:christmas|x-?mas|easter|new[ ]year|holidays|thanksgiving|no[ëe]l|p[âa]ques|ann[ée]e|f[êe]tes?"
+    r"|navidad)\b",
+    re.IGNORECASE,
+)
 
 
 def trimmed(text: str, finding: Finding, gazetteer: Gazetteer) -> Iterator[Finding]:
@@ -60,6 +67,8 @@ def trimmed(text: str, finding: Finding, gazetteer: Gazetteer) -> Iterator[Findi
         yield finding
         return
     start, end = finding.span.start, finding.span.end
+    if _WISH.match(text, start, end):
+        return
     between = _BETWEEN.search(text, start, end)
     parts = [(start, end)] if between is None else [(start, between.start()), (between.end(), end)]
     for low, high in parts:

@@ -18,7 +18,8 @@ STOP_WORDS = frozenset(
     " is was has had et ou le la les un une au aux pour sur est patient name nom signature title titre type"
     " city state zip street ssn fax home work cell relationship relation reason room bed unit ward hospital"
     " clinic department dept facility date/time time from to re cc subject sent of phn nam ddn hcn phin mhsc"
-    " ohip ramq cell tel ext poste unknown inconnu aucun aucune none".split()
+    " ohip ramq cell tel ext poste unknown inconnu aucun aucune none her his their our your leur notre"
+    " votre".split()
 )
 _MAX_WORDS = 5
 

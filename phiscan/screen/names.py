@@ -22,6 +22,7 @@ from phiscan.screen.gazetteer import Gazetteer, load_gazetteer
 from phiscan.screen.hl7 import Hl7Recognizer
 from phiscan.screen.name_ages import aged_names
 from phiscan.screen.name_codes import without_codes_of_machines
+from phiscan.screen.name_compounds import compound_names
 from phiscan.screen.name_context import ContextRecognizer
 from phiscan.screen.name_cues import CueRecognizer
 from phiscan.screen.name_eponyms import doubted
@@ -77,6 +78,7 @@ class RuleNameRecognizer:
         found.extend(initials(text))
         found.extend(said_names(text, self._gazetteer))
         found.extend(signs(text, self._gazetteer))
+        found.extend(compound_names(text, self._gazetteer))
         found = _placed(text, resolve(found))
         tagged = _beyond(found, self._tagger.recognize(document)) if self._tagger is not None else []
         tagged = doubted(text, tagged)

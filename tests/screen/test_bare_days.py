@@ -31,7 +31,16 @@ def found(text: str, *, written_so: bool = True) -> list[str]:
 )
 def test_takes_days_of_a_text_that_writes_days_so(text: str, days: list[str]) -> None:
     assert found(text) == days
+
+
+@pytest.mark.parametrize("text", ["Jamal Petit 8/9 by mother", "orders 4/7. npi", "stress test 2/6, npo"])
+def test_leaves_what_may_be_a_share_in_other_texts(text: str) -> None:
     assert not found(text, written_so=False)
+
+
+def test_takes_what_is_no_share_in_any_text() -> None:
+    assert found("ride with Ron for 12/5, then home 7/1.", written_so=False) == ["12/5", "7/1"]
+    assert not found("TA 12/8. PA 13/7. ratio 9/4, pain 7/5", written_so=False)
 
 
 @pytest.mark.parametrize(

@@ -34,6 +34,10 @@ def cut(text: str, name: str, source: str = "names.tagger") -> list[str]:
         ("- grégoire de chez olymel, papier", "grégoire de chez olymel", ["grégoire", "olymel"]),
         # a particle behind a title, and what is a name
         ("Mme de Repentigny", "de Repentigny", ["de Repentigny"]),
+        ("Joyeuses Pâques à toute", "Joyeuses Pâques", []),
+        ("Noël Tremblay", "Noël Tremblay", ["Noël Tremblay"]),
+        ("by dtr Birgit on", "dtr Birgit", ["Birgit"]),
+        ("and her son yuri", "her son yuri", ["yuri"]),
         ("Elder, John", "Elder, John", ["Elder, John"]),
         ("Maria da Silva", "Maria da Silva", ["Maria da Silva"]),
     ],
