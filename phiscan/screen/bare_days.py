@@ -67,7 +67,7 @@ _HAPPENS = re.compile(
     r"|since|until|till|before|after|from|by|as of|depuis|avant|apr[èe]s|d[èe]s)[.:,]? ?\(?)$",
     re.IGNORECASE,
 )
-_WORD_BEFORE = re.compile(r"[^\W\d_]{2,}['’]?[)\]]?,? ?\(?$")  # noqa: RUF001 (texts are written with it)
+_WORD_BEFORE = re.compile(r"[^\W\d_]{2,}(?:['’]s?)?[)\]]?,? ?\(?$")  # noqa: RUF001 (texts are written with it)
 _CLOSED = re.compile(
     r" ?[.,;:)|\]](?!\d)|\s{0,4}(?:\n|$)| {2}|\t| (?:by|par|per|and|et|but|mais|to|au|@|à|at)\b"
 )

@@ -31,7 +31,9 @@ _RELATIONS = frozenset(
     " husb hubby gf bf sis stepdad stepmom stepbrother stepsister grandmere grandpere bellesoeur beaufrere"
     " bellemere beaupere bellefille beaufils petitfils petitefille gendre bru neveu cousine voisin voisine"
     " proche procheaidante procheaidant daughterinlaw soninlaw motherinlaw fatherinlaw sisterinlaw"
-    " brotherinlaw fostermom fostermother fosterdad fosterfather marraine parrain gardienne".split()
+    " brotherinlaw fostermom fostermother fosterdad fosterfather marraine parrain gardienne"
+    " auntie aunty kokum kookum kukum kohkum mooshum moshom nana papa meme pepe mamie papi matante mononcle"
+    " granny grampa gramps".split()
 )
 _SHORTENED = frozenset({"husb", "dtr", "dau"})
 _DOT_GAP = re.compile(r"\.[ ]{1,2}")

@@ -58,7 +58,7 @@ _ACCOUNT = Rare(
     re.compile(
         r"(?<!\w)(?:[Bb]y|[Pp]ar|BY|[Uu]ser|[Uu]sager|[Ll]ogin|[Aa]uthor|[Ss]igned|[Ss]igné)"
         r"(?:[ ]?:)?[ ]{1,2}"
-        r"(?P<all>[a-z](?P<last>[a-z]{4,14}))(?![\w@.'’-])"  # noqa: RUF001 (texts are written with it)
+        r"(?P<all>[a-z](?P<last>[a-z]{4,14})\d{0,2})(?![\w@.'’-])"  # noqa: RUF001 (texts are written with it)
     ),
     r"(?i:by|par|user|usager|login|author|signed|signé)(?: ?:)? {1,2}[a-z]{5}",
 )

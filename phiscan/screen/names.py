@@ -34,6 +34,8 @@ from phiscan.screen.name_repeats import repeats
 from phiscan.screen.name_runs import FormRecognizer
 from phiscan.screen.name_said import said_names
 from phiscan.screen.name_signs import signs
+from phiscan.screen.name_single import single_names, with_initials
+from phiscan.screen.name_things import without_things
 from phiscan.screen.name_tokens import FULL_NAME, tokenize
 from phiscan.screen.name_trims import trimmed
 from phiscan.screen.overlap import resolve
@@ -79,6 +81,7 @@ class RuleNameRecognizer:
         found.extend(said_names(text, self._gazetteer))
         found.extend(signs(text, self._gazetteer))
         found.extend(compound_names(text, self._gazetteer))
+        found.extend(single_names(text, self._gazetteer))
         found = _placed(text, resolve(found))
         tagged = _beyond(found, self._tagger.recognize(document)) if self._tagger is not None else []
         tagged = doubted(text, tagged)
@@ -89,7 +92,9 @@ class RuleNameRecognizer:
         if people:
             found.extend(repeats(text, tokens, people, self._gazetteer))
         found.extend(find_places(text, tokens, self._gazetteer))
-        for finding in without_codes_of_machines(text, resolve(found)):
+        whole = resolve(with_initials(text, resolve(found)))
+        standing = without_codes_of_machines(text, whole)
+        for finding in without_things(text, standing, self._gazetteer):
             yield from trimmed(text, finding, self._gazetteer)
 
 

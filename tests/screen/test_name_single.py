@@ -1,0 +1,60 @@
+"""Tests of phiscan.screen.name_single: single names by what stands beside them, and their initials."""
+
+from __future__ import annotations
+
+import pytest
+
+from phiscan.screen.gazetteer import load_gazetteer
+from phiscan.screen.name_single import single_names, with_initials
+from phiscan.screen.name_tokens import FIRST_ONLY, name_finding
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("Verna (wife) same / Troy (son) cell", ["Verna", "Troy"]),
+        ("Faith (daughter) 555-0171", ["Faith"]),
+        ("amox bid?\nMerci, Rhéal\nPharmacie", ["Rhéal"]),
+        ("Will do. Thanks, Shonda", ["Shonda"]),
+        ("with the Chaudhry sisters", ["Chaudhry"]),
+        ("always, the Pietrangelo & DaCosta families", ["Pietrangelo", "DaCosta"]),
+        ("la famille Gagnon est avisée", ["Gagnon"]),
+    ],
+)
+def test_finds_single_names(text: str, names: list[str]) -> None:
+    assert [finding.span.of(text) for finding in single_names(text, load_gazetteer())] == names
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Diabetes (mother), Lupus (sister)",
+        "the Health family, the Kinase family of genes",
+        "the Boston family",
+        "Thanks, Everyone",
+        "Merci, Lundi",
+        "la famille Santé",
+    ],
+)
+def test_leaves_what_is_nobody(text: str) -> None:
+    assert not list(single_names(text, load_gazetteer()))
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "whole"),
+    [
+        ("Agent Devin R.: Thanks", "Devin", "Devin R."),
+        ("405B LeFebvre G  iso", "LeFebvre", "LeFebvre G"),
+        ("96744,M Okumura,MO66", "Okumura", "M Okumura"),
+        ("per J.-P. Roy today", "Roy", "J.-P. Roy"),
+        ("M. Roy est avisé", "Roy", "Roy"),
+        ("A BABCOCK WAS USED", "BABCOCK", "BABCOCK"),
+        ("Roy A lit", "Roy", "Roy"),
+    ],
+)
+def test_takes_the_initial_beside_a_name(text: str, name: str, whole: str) -> None:
+    start = text.index(name)
+    found = name_finding(
+        start, start + len(name), health=False, bits=FIRST_ONLY, source="a", score=0.7, reason=("a", "b")
+    )
+    assert [finding.span.of(text) for finding in with_initials(text, [found])] == [whole]
