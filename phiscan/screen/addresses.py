@@ -21,7 +21,7 @@ _PART = re.compile(
     r"{0,4}"
 )
 _POSTAL = re.compile(
-    r"(?<!\w)(?:\d{4,6}(?:-\d{3,4})?|[A-Z]\d[A-Z] ?\d[A-Z]\d|[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2})(?!\w)"
+    r"(?<![\w-])(?:\d{4,6}(?:-\d{3,4})?|[A-Z]\d[A-Z] ?\d[A-Z]\d|[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2})(?!\w)"
 )
 _STOP = re.compile(r"[ \t]*(?:$|[\n\r,.?!;)])", re.MULTILINE)
 

@@ -165,8 +165,34 @@ def organization(value: str) -> Verdict:
 _NO_EMPLOYER = frozenset(
     "retired unemployed self self-employed none unknown n/a na same other homemaker student disabled"  # noqa: SIM905 (a list of words reads best as a text)
     " disability full part full-time part-time yes no not patient retraité retraitée retraite aucun"
-    " aucune inconnu invalide étudiant étudiante chômage medicare medicaid home self-pay private cash".split()
+    " aucune inconnu invalide étudiant étudiante chômage medicare medicaid home self-pay private cash"
+    " per pending tbd tbc refused refuses declined discussed closed open faxed called accepted"
+    " awaiting absent absente présent avisé avisée refusé refuse à voir monday tuesday wednesday"
+    " thursday friday saturday sunday lundi mardi mercredi jeudi vendredi samedi dimanche today"
+    " tomorrow tonight daily weekly".split()
 )
+# What stands behind the label of a home, a shelter or a supplier and is no name: a state, a measure.
+_NO_NAME = frozenset(
+    "application applied applying waitlist waitlisted wait list started family patient pt client"  # noqa: SIM905 (a list of words reads best as a text)
+    " grade gr room air litres liters via nasal prn at in on to with for bed beds consult referral"
+    " referred ref needs need may will has have not if see ok stable full manual power electric"
+    " transport active passive good poor fair nil some any daily contact phone tel fax call name date"
+    " dr mr mrs ms mme m rn md np sw ot pt slp ccac paramedics arrived dispatched en left right both"
+    " new old first second third medical surgical inpatient outpatient goals goal plan planning"
+    " potential candidate appropriate yes y n breast liver lung colon prostate brain type class status"
+    " number no mbi id no phn hcn policy group grp plan hic day nonunion malunion healed aggressive"
+    " intensive slow stream short long term completed complete continue continued continues".split()
+)
+
+
+def named_organization(value: str) -> Verdict:
+    """Veto what stands behind the label of a home or supplier and is no name: "Refused", "Room air".
+
+    >>> named_organization("Room air").value, named_organization("Golden Living").value
+    ('veto', 'plausible')
+    """
+    first = value.split(maxsplit=1)[0].strip(".,").lower()
+    return Verdict.VETO if first in _NO_NAME else employer(value)
 
 
 def employer(value: str) -> Verdict:

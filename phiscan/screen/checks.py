@@ -23,6 +23,7 @@ from phiscan.screen.check_contacts import (
     address,
     employer,
     ip_address,
+    named_organization,
     organization,
     phone,
     possible_phone,
@@ -89,5 +90,6 @@ CHECKS: Mapping[str, Check] = {
         street,
         organization,
         employer,
+        named_organization,
     )
 }

@@ -5,6 +5,7 @@ A gazetteer is a feature of a word, never a finding by itself: half of all Engli
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterator
 from functools import cache
@@ -54,6 +55,16 @@ _FRENCH_ENDINGS = (
 )  # fmt: skip
 _IMPERATIVES = (("ez", "er"), ("ez", "re"), ("ez", "ir"), ("issez", "ir"))
 _MIN_STEM = 3
+# How the first word of a place is shortened, and how the lists may have it: "St Paul", "Ft. Smith".
+_SHORTENED = re.compile(r"(?P<word>ste?|saint|sainte|mt|mount|ft|fort|pt|point|n|s|e|w)(?:\.? |\.?-)")
+_SAINT = ("st. ", "saint ", "st ", "saint-", "st-")
+_SAINTE = ("ste. ", "sainte ", "ste ", "sainte-", "ste-")
+_WRITTEN_OUT = {
+    "st": _SAINT, "saint": _SAINT, "ste": _SAINTE, "sainte": _SAINTE, "mt": ("mount ", "mt. "),
+    "mount": ("mt. ", "mount "), "ft": ("fort ", "ft. "), "fort": ("ft. ", "fort "),
+    "pt": ("point ", "port "), "point": ("pt. ",), "n": ("north ",), "s": ("south ",), "e": ("east ",),
+    "w": ("west ",),
+}  # fmt: skip
 _CUE_FLAGS = {
     "title": Word.TITLE,
     "title_health": Word.TITLE_HEALTH,
@@ -116,9 +127,15 @@ class Gazetteer:
         return flags
 
     def is_place(self, name: str) -> bool:
-        """Tell whether a name is that of a place or town of the lists."""
+        """Tell whether a name is that of a place or town of the lists; "St" may stand for Saint."""
         key = fold(name)
-        return key in self.places or key in self.towns
+        if key in self.places or key in self.towns:
+            return True
+        shortened = _SHORTENED.match(key)
+        if shortened is None:
+            return False
+        written = (f"{one}{key[shortened.end() :]}" for one in _WRITTEN_OUT[shortened["word"]])
+        return any(one in self.places or one in self.towns for one in written)
 
     def _look_up(self, key: str) -> int:
         flags = self._flags.get(key, 0)

@@ -38,7 +38,11 @@ from phiscan.screen.name_single import single_names, with_initials
 from phiscan.screen.name_things import without_things
 from phiscan.screen.name_tokens import FULL_NAME, tokenize
 from phiscan.screen.name_trims import trimmed
+from phiscan.screen.organization_people import without_organizations
 from phiscan.screen.overlap import resolve
+from phiscan.screen.place_due import PlaceDueRecognizer
+from phiscan.screen.place_people import without_places
+from phiscan.screen.place_states import cities
 from phiscan.screen.places import find_places
 from phiscan.screen.resource_ids import ResourceRecognizer
 from phiscan.screen.spacy_names import SpacyRecognizer
@@ -65,6 +69,7 @@ class RuleNameRecognizer:
         self._cues = CueRecognizer(gazetteer)
         self._forms = FormRecognizer(gazetteer)
         self._context = ContextRecognizer(gazetteer)
+        self._places = PlaceDueRecognizer(gazetteer)
 
     def recognize(self, document: Document) -> Iterator[Finding]:
         """Yield findings that do not overlap each other; spans are half-open, in code points."""
@@ -84,7 +89,8 @@ class RuleNameRecognizer:
         found.extend(single_names(text, self._gazetteer))
         found = _placed(text, resolve(found))
         tagged = _beyond(found, self._tagger.recognize(document)) if self._tagger is not None else []
-        tagged = doubted(text, tagged)
+        tagged = without_places(text, doubted(text, tagged), self._gazetteer)
+        tagged = without_organizations(text, tagged, self._gazetteer)
         found = _outside_streets(found, tagged)
         listed = list(listed_names(text, resolve([*found, *tagged]), self._gazetteer))
         people = found + listed + [finding for finding in tagged if finding.bits == FULL_NAME]
@@ -92,6 +98,8 @@ class RuleNameRecognizer:
         if people:
             found.extend(repeats(text, tokens, people, self._gazetteer))
         found.extend(find_places(text, tokens, self._gazetteer))
+        found.extend(cities(text, self._gazetteer))
+        found.extend(self._places.recognize(text))
         whole = resolve(with_initials(text, resolve(found)))
         standing = without_codes_of_machines(text, whole)
         for finding in without_things(text, standing, self._gazetteer):

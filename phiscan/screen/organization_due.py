@@ -32,7 +32,10 @@ _TREATED = (
     r"|bed|appointment|appt|follow[- ]?up|consult|visit|admission|stay|records?|placement|er|ed|emerg|icu"
     r"|mammogram|colonoscopy|ward|residency|fellowship|looked|still|awaiting|accepted|refused"
     r"|stent|cath|psych|transfer|txf|xfer|repat|moved|exam|imaging"
-    r"|lives|living|lived|resides|stays|stayed|volunteers?|volunteering|volunteered)"
+    r"|lives|living|lived|resides|stays|stayed|volunteers?|volunteering|volunteered"
+    r"|detox|counsell?ing|inmate|brought|released|report|opinion|trial|worships?|worshipped|goes|attends?"
+    r"|attending"
+    r"|church|mass|sleeps?|sleeping|sheltering|respite|repat'?d|preop|pre-op|labs|bloodwork)"
 )
 _AT = r"(?:at|@|to|from|via|through|thru|out of)"
 _WORKED = (
@@ -96,6 +99,10 @@ _SPLIT = re.compile(r"[ ]+")
 _POSSESSIVE = re.compile(r"['’]s$")  # noqa: RUF001 (texts are written with it)
 _MAX_CODE = 5  # letters in capitals: a ward or a test rather than an organization
 _BLOCK = Word.MONTH_OR_DAY | Word.TITLE | Word.TITLE_HEALTH | Word.CREDENTIAL
+_WARDS = frozenset(
+    "stepdown emerg pacu telemetry triage resus rehab urgence usi bloc icu tele floor ward chair"  # noqa: SIM905 (a list of words reads best as a text)
+    " commode".split()
+)
 _SAINT = frozenset(("st", "ste", "saint", "sainte", "mount", "mt", "mont"))
 
 
@@ -139,7 +146,7 @@ class DueRecognizer:
     def _is_one(self, text: str, start: int, words: list[str]) -> bool:
         first = fold(words[0])
         whole = " ".join(words)
-        if self._gazetteer.is_place(whole) or all(fold(word) in GENERIC for word in words):
+        if self._gazetteer.is_place(whole) or all(fold(word) in GENERIC for word in words) or first in _WARDS:
             return False
         if all(word.isupper() for word in words) and (
             sum(map(len, words)) <= _MAX_CODE or text[max(0, start - 12) : start].isupper()

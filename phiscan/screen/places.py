@@ -44,7 +44,7 @@ _GOES_ON = re.compile(
 )
 # Cities of the shorter list that are everyday words, too. The other cities among the ordinary words stand
 # there because they are written often ("Saskatoon", "Sherbrooke").
-_WORDS = frozenset(
+EVERYDAY = frozenset(
     "airport alabaster alliance aloha anchorage annex antelope anthem apex arcadia archway badger barking"  # noqa: SIM905 (a list of words reads best as a text)
     " bath bear beaver bell bend billings boulder bountiful briarwood brick bush butte canton centennial"
     " central centralia centurion ceres champaign china chinatown chino clay cocoa columbine commonwealth"
@@ -62,8 +62,9 @@ _WORDS = frozenset(
     " woodland woodlands".split()
 )
 _NAME_OR_WORD = Word.FIRST | Word.LAST | Word.ORDINARY
-_BEGINS = re.compile(r"(?:^|[\n>(|\t;]|,)[ ]{0,2}$")
-_ENDS = re.compile(r"[ ]?(?:$|[\n\r,;|\t)])")
+_BEGINS = re.compile(r"(?:^|[\n>(|\t;:→]|,|(?:^|[ \n])[-–—])[ ]{0,2}$")  # noqa: RUF001 (texts are written with it)
+_ENDS = re.compile(r"[ ]?(?:$|[\n\r,;|\t)→]|->|=>|[–—-][ ])|[ ]{2}")  # noqa: RUF001 (texts are written with it)
+_NEXT = re.compile(r",[ ]{0,2}([^\W\d_]+)")
 
 
 def find_places(text: str, tokens: Sequence[Token], gazetteer: Gazetteer) -> Iterator[Finding]:
@@ -116,7 +117,9 @@ def _stands_as_town(text: str, words: Sequence[Token], gazetteer: Gazetteer) -> 
         if text[first.start : last.end].isupper() and _GOES_ON.match(text, last.end):
             return True
         return ends or not text[last.end : last.end + 2].strip().isupper()
-    return ends and _BEGINS.search(before) is not None and not first.flags & (Word.FIRST | Word.LAST)
+    stands_alone = ends and _BEGINS.search(before) is not None and not first.flags & (Word.FIRST | Word.LAST)
+    following = _NEXT.match(text, last.end) if stands_alone else None  # "St. Croix, Leo"
+    return stands_alone and (following is None or not gazetteer.of(following[1]) & Word.FIRST)
 
 
 def _is_sure(text: str, words: Sequence[Token]) -> bool:
@@ -131,7 +134,15 @@ def _is_sure(text: str, words: Sequence[Token]) -> bool:
 
 def _is_word(text: str, token: Token) -> bool:
     """Tell whether a name of one word is an ordinary word before it is a city."""
-    return bool(token.flags & Word.ORDINARY) and fold(text[token.start : token.end]) in _WORDS
+    return bool(token.flags & Word.ORDINARY) and fold(text[token.start : token.end]) in EVERYDAY
+
+
+def is_everyday(name: str, gazetteer: Gazetteer) -> bool:
+    """Tell whether a place of one word is a word before it is a place: "Mobile", "Congress"; not "Duluth"."""
+    if " " in name or not gazetteer.of(name) & Word.ORDINARY:
+        return False
+    key = fold(name)
+    return key in EVERYDAY or key not in gazetteer.places
 
 
 def _stands_as_place(text: str, first: Token, last: Token) -> bool:

@@ -59,3 +59,25 @@ def test_finds_places_and_towns_where_a_place_is_meant(text: str, place: str, sc
 )
 def test_takes_no_name_or_word_for_a_town(text: str) -> None:
     assert places(text) == []
+
+
+@pytest.mark.parametrize("name", ["St. John's", "St Paul", "St-Jérôme", "Ft. Smith", "Kimmirut", "Peguis"])
+def test_knows_a_place_however_its_first_word_is_shortened(name: str) -> None:
+    assert load_gazetteer().is_place(name)
+
+
+@pytest.mark.parametrize("name", ["St Zorb", "Ft", "Mt Zorbly"])
+def test_knows_no_place_that_is_on_no_list(name: str) -> None:
+    assert not load_gazetteer().is_place(name)
+
+
+def test_a_name_before_a_comma_and_a_first_name_is_no_town() -> None:
+    assert places("Mar 5\tSt. Croix, Leo\t501") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [("fly Zorb - Iqaluit - on", "Iqaluit"), ("- Sioux Lookout -> Thunder", "Sioux Lookout")],
+)
+def test_finds_a_place_between_dashes_and_arrows(text: str, place: str) -> None:
+    assert (place, SCORE) in places(text)
