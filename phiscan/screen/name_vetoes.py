@@ -23,6 +23,8 @@ _MAX_CODE, _MIN_LABEL = 5, 2  # letters
 _MAX_LABEL = 40
 # What stands behind a label: a sign, or a number.
 _VALUE = re.compile(r"[\"']?[ ]{0,2}[:#=]|[ ]{1,4}[A-Z]{0,3}\d")
+# A point that ends no sentence, a colon: what stands before it is shortened ("Abd. souple") or a heading.
+_SHORTENED = re.compile(r"\.[ ]{0,2}(?:[:,;/]|[a-zà-ÿ0-9])|[ ]?:")
 _KEY = re.compile(r"[ ]?=|[\"'][ ]?[:=]")
 _CELL_BEHIND = re.compile(r"[ ]?(?:[\t;|\n]|$)")
 _DIGIT = re.compile(r"\d")
@@ -68,6 +70,8 @@ class Vetoes:
         if end - start > _MAX_LABEL:
             return False
         words = _WORD.findall(text, start, end)
+        if len(words) == 1 and fold(words[0]) in self._shorthand and _SHORTENED.match(text, end):
+            return True
         if not words or not all(self._is_term(word) for word in words):
             return canonical(text[start:end]) in self._labels and not self._has_name(words)
         if not all(self._has_name([word]) for word in words):

@@ -18,6 +18,8 @@ def vetoes() -> Vetoes:
 @pytest.mark.parametrize(
     ("text", "word"),
     [
+        ("Abd. souple", "Abd"),
+        ("Labo : Hb stable", "Labo"),
         ("DDN : 14 juin 1986      NAM : DESW 8606 1417", "NAM"),
         ("NPI 1811627599  DEA FS6462953", "DEA"),
         ("Plan;DDN;NAM;Adresse", "NAM"),
@@ -35,6 +37,8 @@ def test_a_label_or_an_abbreviation_is_no_name(vetoes: Vetoes, text: str, word: 
 @pytest.mark.parametrize(
     ("text", "word"),
     [
+        ("Abd came back", "Abd"),
+        ("seen by Abd. She left", "Abd"),
         ("His wife Dea called at noon.", "Dea"),
         ("NAM\tSOO-JIN\t2104471", "NAM"),
         ("fille Line 418 555-0139", "Line"),
