@@ -52,10 +52,13 @@ _DOES = re.compile(
     r"[ ](?:to|is|was|has|can|could|picks?|picked|called|calls|phoned|phones|says|said|states?|stated"
     r"|reports?|reported|brings|brought|took|takes|drives|drove|lives|works|confirms?|confirmed|signed|asked"
     r"|asks|wants|aware|updated|informed|notified|visits|visiting|visited|here|present|upset|helps|helped"
-    r"|does|did|cooks|avis[ée]e?|pr[ée]sente?|appelle|demande|veut|vit|dit|habite|viendra|vient|est|sera"
+    r"|does|did|cooks|and|avis[ée]e?|pr[ée]sente?|appelle|demande|veut|vit|dit|habite|viendra|vient|est|sera"
     r"|peut)\b",
     re.IGNORECASE,
 )
+_CLOSED = re.compile(r"[ ]?[,.;)](?!\w)|[ ]\(?\d{3}")
+_VOWEL = re.compile(r"[aeiouyà-ÿ]")
+_MIN_UNKNOWN = 3  # letters of a word in small ones that no list has: "poa", "ems" are shorter
 _SURNAME_AND_NUMBER = re.compile(rf"[ ]({WORD})[ ,(]{{1,4}}\+?\d{{3}}")
 _NUMBER_NEXT = re.compile(r"[ ,(]{1,4}\+?\d{3}")
 _VERBS_TOO = frozenset(
@@ -188,6 +191,19 @@ class KinReader:
             return True  # "her brother Will is"
         return bool(self._gazetteer.of(match[0]) & Word.FIRST) and match[0].lower() not in _VERBS_TOO
 
+    def _is_believed_small(self, text: str, match: re.Match[str]) -> bool:
+        """Tell whether a word in small letters behind a word of kinship is a name, by what follows it."""
+        word, flags = match[0], self._gazetteer.of(match[0])
+        if _CLOSED.match(text, match.end()):
+            if word in _GIVEN_VERBS:
+                return True  # "grandson mark, key card"
+            if not flags and len(word) > _MIN_UNKNOWN:
+                return _VOWEL.search(word) is not None
+        closed = _BEHIND_KIN.match(text, match.end()) is not None and word not in _VERBS_TOO
+        return (bool(flags & Word.FIRST) and (not flags & Word.ORDINARY or closed)) or (
+            word in _GIVEN_VERBS and self._surname_ends(text, match.end(), is_verb=True) is not None
+        )
+
     def _is_believed(self, text: str, match: re.Match[str], cue: str, gap: str) -> bool:
         """Tell whether the word behind a word of kinship, in its case and by what follows it, is a name."""
         word, flags = match[0], self._gazetteer.of(match[0])
@@ -197,10 +213,7 @@ class KinReader:
         if word.isupper() <= cue.isupper() and self._does(text, match):
             return True
         if word.islower():
-            closed = _BEHIND_KIN.match(text, match.end()) is not None and word not in _VERBS_TOO
-            return (bool(flags & Word.FIRST) and (is_plain or closed)) or (
-                word in _GIVEN_VERBS and self._surname_ends(text, match.end(), is_verb=True) is not None
-            )
+            return self._is_believed_small(text, match)
         if word.isupper() and cue.isupper():
             surname = _SURNAME_AND_NUMBER.match(text, match.end())
             number = _NUMBER_NEXT.match(text, match.end()) is not None or (

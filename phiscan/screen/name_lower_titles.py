@@ -38,10 +38,18 @@ def lower_titled(gazetteer: Gazetteer, text: str, start: int) -> Iterator[Findin
         return
     following = _WORD.match(text, match.end() + 1) if text[match.end() : match.end() + 1] == " " else None
     is_long = following is not None and len(following[0]) > 2  # noqa: PLR2004 ("au" is a name, and French)
-    if is_long and following and gazetteer.of(following[0]) & (Word.LAST | Word.ORDINARY) == Word.LAST:
+    if is_long and following and _continues(gazetteer, text, following):
         words.append(following.span())
     health = is_doctor
     yield name_finding(
         words[0][0], words[-1][1], health=health, bits=FULL_NAME if len(words) > 1 else LAST_ONLY,
         source="names.title", score=0.8, reason=("title", "title"),
     )  # fmt: skip
+
+
+def _continues(gazetteer: Gazetteer, text: str, following: re.Match[str]) -> bool:
+    """Tell whether a word goes on with a name: a surname, or where the sentence ends one that no list has."""
+    flags = gazetteer.of(following[0])
+    if flags & (Word.LAST | Word.ORDINARY) == Word.LAST:
+        return True
+    return not flags and following[0].islower() and _CLOSED.match(text, following.end()) is not None

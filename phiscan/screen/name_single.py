@@ -52,6 +52,13 @@ _INITIAL_BEHIND = re.compile(r"[ ][A-Z](?:\.(?![A-Z])|(?=[ ]?[\t|;,):\n]|[ ]{2}|
 _INITIAL_BEFORE = re.compile(
     r"(?:(?:^|[\s|,;:(\"'>])(?P<dotted>(?!M\.[ ]?$)[A-Z]\.(?:[ ]?-?[A-Z]\.)?[ ]?)|[|,;\t](?P<bare>[B-Z][ ]))$"
 )
+_SURNAME = re.compile(r"[ ](?P<last>[a-zà-ÿ]{3,12})(?=[ ]?[\t|;:,.)(\"\n]|[ ]?$)")
+# Words that are surnames, and yet mostly go on with the sentence: "told maria back,".
+_GOING_ON = frozenset(
+    "back home early late well today away again soon ready down here there more less after before gone sick"  # noqa: SIM905 (a list of words)
+    " out free open call calls called care can case house room west east north south law visit may will bed"
+    " drop drops hand hands head foot legs bath meal rest ride work please wants".split()
+)
 _ONE_WORD = re.compile(r"[^\W\d_]{2,}(?:[-'’][^\W\d_]+)*")  # noqa: RUF001 (names are written with it)
 
 
@@ -74,19 +81,29 @@ def single_names(text: str, gazetteer: Gazetteer) -> Iterator[Finding]:
                 yield _found(match.span(part), first=False)
 
 
-def with_initials(text: str, findings: Iterable[Finding]) -> Iterator[Finding]:
-    """Yield findings; a name of one word with the initial that stands beside it."""
+def with_initials(text: str, findings: Iterable[Finding], gazetteer: Gazetteer) -> Iterator[Finding]:
+    """Yield findings; a name of one word with the initial, or in small letters the surname, beside it."""
     for finding in findings:
         start, end = finding.span.start, finding.span.end
         if finding.bits and finding.entity_type in _PEOPLE and _ONE_WORD.fullmatch(text, start, end):
             behind = _INITIAL_BEHIND.match(text, end)
             before = _INITIAL_BEFORE.search(text, max(0, start - 10), start)
-            if behind is not None:
+            surname = _SURNAME.match(text, end) if text[start].islower() else None
+            if surname is not None and _is_whole(gazetteer, text[start:end], surname["last"]):
+                end = surname.end("last")
+            elif behind is not None:
                 end = behind.end()
             elif before is not None:
                 start = before.start("dotted" if before["dotted"] else "bare")
         span = Span(start, end)
         yield finding if span == finding.span else replace(finding, span=span)
+
+
+def _is_whole(gazetteer: Gazetteer, first: str, last: str) -> bool:
+    """Tell whether a given name and a surname that is a word, too, are one name: "garry prince"."""
+    is_first = gazetteer.of(first) & (Word.FIRST | Word.ORDINARY) == Word.FIRST
+    flags = gazetteer.of(last)
+    return is_first and bool(flags & Word.LAST) and not flags & _BLOCK and last not in _GOING_ON
 
 
 def _found(span: tuple[int, int], *, first: bool) -> Finding:

@@ -100,7 +100,7 @@ class RuleNameRecognizer:
         found.extend(find_places(text, tokens, self._gazetteer))
         found.extend(cities(text, self._gazetteer))
         found.extend(self._places.recognize(text))
-        whole = resolve(with_initials(text, resolve(found)))
+        whole = resolve(with_initials(text, resolve(found), self._gazetteer))
         standing = without_codes_of_machines(text, whole)
         for finding in without_things(text, standing, self._gazetteer):
             yield from trimmed(text, finding, self._gazetteer)

@@ -97,7 +97,14 @@ def test_a_row_of_words_is_nobody(text: str) -> None:
     assert not list(aged_names(text, load_gazetteer()))
 
 
-@pytest.mark.parametrize(("text", "names"), [("dr. park, then", ["park"]), ("dr office called", [])])
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("dr. park, then", ["park"]),
+        ("dr office called", []),
+        ("dr. xiuying zhuangg, and", ["xiuying zhuangg"]),
+    ],
+)
 def test_a_title_in_small_letters(text: str, names: list[str]) -> None:
     assert [finding.span.of(text) for finding in lower_titled(load_gazetteer(), text, 0)] == names
 
@@ -119,6 +126,10 @@ def test_a_title_in_small_letters(text: str, names: list[str]) -> None:
         ("daughter Morning Star and", ["Morning Star"]),
         ("named will in the next bed", ["will"]),
         ("named after the valley", []),
+        ("grandson mark, key card", ["mark"]),
+        ("granddaughter shaylene. appt", ["shaylene"]),
+        ("wife faith and", ["faith"]),
+        ("son poa, dtr away", []),
     ],
 )
 def test_kin_and_who_is_named(text: str, names: list[str]) -> None:

@@ -50,6 +50,8 @@ def test_leaves_what_is_nobody(text: str) -> None:
         ("M. Roy est avisé", "Roy", "Roy"),
         ("A BABCOCK WAS USED", "BABCOCK", "BABCOCK"),
         ("Roy A lit", "Roy", "Roy"),
+        ("spoke w garry prince, ok", "garry", "garry prince"),
+        ("told maria back, then", "maria", "maria"),
     ],
 )
 def test_takes_the_initial_beside_a_name(text: str, name: str, whole: str) -> None:
@@ -57,4 +59,4 @@ def test_takes_the_initial_beside_a_name(text: str, name: str, whole: str) -> No
     found = name_finding(
         start, start + len(name), health=False, bits=FIRST_ONLY, source="a", score=0.7, reason=("a", "b")
     )
-    assert [finding.span.of(text) for finding in with_initials(text, [found])] == [whole]
+    assert [finding.span.of(text) for finding in with_initials(text, [found], load_gazetteer())] == [whole]
