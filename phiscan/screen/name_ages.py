@@ -43,6 +43,21 @@ _ROW = Rare(
     r"\p{L},? {1,2}\p{Nd}{1,3} ?(?:yo ?|y/o ?)?[mfh]",
 )
 
+# "702-1  STASIUK 101M": in capitals, too, unless the bed is empty.
+_ROW_IN_CAPITALS = Rare(
+    re.compile(
+        r"^[ \t]{0,4}(?:(?:RM|ROOM|BED|CH\.?|LIT)[ ]?)?\d{1,4}(?:-\d{1,2}|[A-Z])?[ :.)-]{1,4}"
+        r"(?P<name>[A-Z][A-Z'\N{RIGHT SINGLE QUOTATION MARK}-]{1,19}(?:,?[ ][A-Z][A-Z'-]{0,19}\.?){0,2})"
+        r"[ ,]{1,4}(?P<age>[1-9]\d{0,2})[ ]?(?:Y/?O?[ ]?)?[MFH]\b",
+        re.MULTILINE,
+    ),
+    r"\p{Nd}[A-Z]?[ :.)-]{1,4}\p{Lu}[^\n]*\p{Nd} ?(?:Y/?O? ?)?[MFH]",
+)
+_NOBODY = frozenset(
+    "empty vacant blocked closed clean dirty male female iso isolation hold held ready pending open new adm"  # noqa: SIM905 (a list of words)
+    " vide libre fermé ferme bloqué homme femme pt patient unknown unk admit transfer".split()
+)
+
 # "Do, Van 71M", "An, So Young F 44": before an age or a birth even words that begin a row are a name.
 _TURNED = Rare(
     re.compile(
@@ -64,7 +79,8 @@ def aged_names(text: str, gazetteer: Gazetteer) -> Iterator[Finding]:
     found = [*_row_names(text, gazetteer), *_aged(text, gazetteer)]
     yield from found
     spans = {finding.span for finding in found}
-    yield from (finding for finding in _turned_names(text, gazetteer) if finding.span not in spans)
+    rows = (*_turned_names(text, gazetteer), *_capital_rows(text, gazetteer))
+    yield from (finding for finding in rows if finding.span not in spans)
 
 
 def _aged(text: str, gazetteer: Gazetteer) -> Iterator[Finding]:
@@ -94,6 +110,19 @@ def _row_names(text: str, gazetteer: Gazetteer) -> Iterator[Finding]:
                 match.start("name"), match.end("name"), health=False,
                 bits=FULL_NAME if len(flags) > 1 else LAST_ONLY, source="names.age", score=_SCORE,
                 reason=("label", "an age and a sex"),
+            )  # fmt: skip
+
+
+def _capital_rows(text: str, gazetteer: Gazetteer) -> Iterator[Finding]:
+    """Yield what stands in capitals between the bed and the age of a row."""
+    for match in _ROW_IN_CAPITALS.finditer(text):
+        words = re.findall(r"[^\W\d_]+", match["name"])
+        blocked = any(gazetteer.of(word) & _BLOCK or word.lower() in _NOBODY for word in words)
+        plain = any(not gazetteer.of(word) & Word.ORDINARY or gazetteer.of(word) & _NAMES for word in words)
+        if plain and not blocked and int(match["age"]) <= _MAX_AGE:
+            yield name_finding(
+                *match.span("name"), health=False, bits=FULL_NAME if len(words) > 1 else LAST_ONLY,
+                source="names.age", score=_SCORE, reason=("label", "an age and a sex"),
             )  # fmt: skip
 
 

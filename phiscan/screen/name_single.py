@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from phiscan.model import EntityType, Finding, Span
 from phiscan.screen.gazetteer import Gazetteer, Word
+from phiscan.screen.name_initials import is_other
 from phiscan.screen.name_tokens import FIRST_ONLY, LAST_ONLY, name_finding
 from phiscan.screen.rare import Rare
 
@@ -46,6 +47,12 @@ _FAMILY = Rare(
     ),
     rf"[Tt]he \p{{Lu}}[^ ]+ (?:(?:&|and) \p{{Lu}}[^ ]+ )?{_OF_FAMILY}|[Ll]a famille \p{{Lu}}",
 )
+# Initials before a surname that is a word, too: "R.A. Strong (Mrs.)", "seen by P. Grant, then".
+_INITIALED = re.compile(
+    rf"(?:(?<=[a-zà-ÿ:,(|\t] )|(?<=[|\t(])|(?:(?<=\n)|\A)(?=[A-Z]\.[ ]?[A-Z]\.))"
+    rf"(?P<name>(?P<letters>[A-Z]\.(?:[ ]?-?[A-Z]\.){{0,2}})[ ]?(?P<last>{_CAP}))"
+    r"(?=[ ]?(?:[,;)(|\t\n]|\.?$)|[ ]{2})"
+)
 # A letter beside a name, its dot, and what ends it.
 _INITIAL_BEHIND = re.compile(r"[ ][A-Z](?:\.(?![A-Z])|(?=[ ]?[\t|;,):\n]|[ ]{2}|[ ]\(|[ ]?$|[ ]!!))")
 # "M." is a title, and a letter without a dot an article or a unit but at the start of a cell.
@@ -64,6 +71,7 @@ _ONE_WORD = re.compile(r"[^\W\d_]{2,}(?:[-'’][^\W\d_]+)*")  # noqa: RUF001 (na
 
 def single_names(text: str, gazetteer: Gazetteer) -> Iterator[Finding]:
     """Yield single names by what stands beside them; spans are half-open, in code points."""
+    yield from _surnames(text, gazetteer)
     for match in _RELATED.finditer(text):
         if gazetteer.of(match["name"]) & (Word.FIRST | _BLOCK) == Word.FIRST:
             yield _found(match.span("name"), first=True)
@@ -71,6 +79,17 @@ def single_names(text: str, gazetteer: Gazetteer) -> Iterator[Finding]:
         flags = gazetteer.of(match["name"])
         if not flags & (_BLOCK | Word.ORDINARY) and (flags & Word.FIRST or not flags):
             yield _found(match.span("name"), first=True)
+
+
+def _surnames(text: str, gazetteer: Gazetteer) -> Iterator[Finding]:
+    """Yield surnames behind initials, and those of families."""
+    for match in _INITIALED.finditer(text):
+        letters = "".join(filter(str.isalpha, match["letters"])).lower()
+        flags = gazetteer.of(match["last"])
+        if flags & (Word.LAST | Word.ORDINARY | _BLOCK) == Word.LAST | Word.ORDINARY and not is_other(
+            letters
+        ):
+            yield _found(match.span("name"), first=False)
     for match in _FAMILY.finditer(text):
         parts = [part for part in ("name", "other", "famille") if match[part] is not None]
         for part in parts:

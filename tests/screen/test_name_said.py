@@ -77,6 +77,8 @@ def test_a_row_names_somebody_before_an_age() -> None:
         ("Running Wolf, Delbert 58M", "Running Wolf, Delbert"),
         ("Admit Garcia, Maria 44F", "Garcia, Maria"),
         ("Rose, Will DOB 3/4/51", "Rose, Will"),
+        ("702-1  STASIUK 101M  CAP", "STASIUK"),
+        ("12 LONG, HOPE 44F", "LONG, HOPE"),
     ],
 )
 def test_a_row_names_somebody_last_name_first(text: str, name: str) -> None:
@@ -91,6 +93,7 @@ def test_a_row_names_somebody_last_name_first(text: str, name: str) -> None:
         "Boston, Mass 3/4/24",
         "Lasix, Tylenol 40 mg",
         "Unit, Bed 12",
+        "12 EMPTY 44F",
     ],
 )
 def test_a_row_of_words_is_nobody(text: str) -> None:

@@ -18,6 +18,8 @@ from phiscan.screen.name_tokens import FIRST_ONLY, name_finding
         ("Will do. Thanks, Shonda", ["Shonda"]),
         ("with the Chaudhry sisters", ["Chaudhry"]),
         ("always, the Pietrangelo & DaCosta families", ["Pietrangelo", "DaCosta"]),
+        ("Yours,\nR.A. Strong (Mrs.)\n", ["R.A. Strong"]),
+        ("seen by P. Grant, then", ["P. Grant"]),
         ("la famille Gagnon est avisée", ["Gagnon"]),
     ],
 )
@@ -34,6 +36,8 @@ def test_finds_single_names(text: str, names: list[str]) -> None:
         "Thanks, Everyone",
         "Merci, Lundi",
         "la famille Santé",
+        "A. Green\nB. Brown\nC. Black",
+        "in the U.S. Church, E.R. Hall",
     ],
 )
 def test_leaves_what_is_nobody(text: str) -> None:
