@@ -144,6 +144,19 @@ def street(value: str) -> Verdict:
     return plausible(_TITLE_AFTER_DATE.fullmatch(value) is None)
 
 
+# How often somebody was pregnant and gave birth, and the stage of a tumour, look like postal codes.
+_NO_POSTAL_CODE = re.compile(r"G\dP\dA\d|T\dN\dM\d")
+
+
+def postal_code(value: str) -> Verdict:
+    """Veto what a note writes in one word for pregnancies or the stage of a tumour: "G2P1A0", "T2N1M0".
+
+    >>> postal_code("G2P1A0").value, postal_code("G2P 1A0").value
+    ('veto', 'plausible')
+    """
+    return plausible(_NO_POSTAL_CODE.fullmatch(value) is None)
+
+
 _BARE_ORGANIZATION = frozenset(
     "the a an this that our your his her their my any each every some no which what local general"  # noqa: SIM905 (a list of words reads best as a text)
     " public private"
@@ -181,7 +194,14 @@ _NO_NAME = frozenset(
     " new old first second third medical surgical inpatient outpatient goals goal plan planning"
     " potential candidate appropriate yes y n breast liver lung colon prostate brain type class status"
     " number no mbi id no phn hcn policy group grp plan hic day nonunion malunion healed aggressive"
-    " intensive slow stream short long term completed complete continue continued continues".split()
+    " intensive slow stream short long term completed complete continue continued continues snf ltc"
+    " icu ccu tele telemetry obs observation admit admitted discharge discharged floor ward stepdown"
+    " hospice home rehab unclear unknown undetermined awaiting anticipated likely benign malignant"
+    " negative positive normal abnormal adenocarcinoma carcinoma invasive chronic acute fragments skin"
+    " tissue final prelim preliminary results reviewed skilled assisted independent back return"
+    " returned transfer transferred hd pd ihd tts mwf lines line access ok'd going waiting when once"
+    " after before same other d/c dc er ed or pacu supportive private public regular special online"
+    " virtual in-person remote grades k jk sk preschool kindergarten iep suspended expelled".split()
 )
 
 

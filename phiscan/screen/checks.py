@@ -27,6 +27,7 @@ from phiscan.screen.check_contacts import (
     organization,
     phone,
     possible_phone,
+    postal_code,
     street,
     web_address,
 )
@@ -91,5 +92,6 @@ CHECKS: Mapping[str, Check] = {
         organization,
         employer,
         named_organization,
+        postal_code,
     )
 }

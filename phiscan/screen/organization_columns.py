@@ -23,6 +23,8 @@ _KIND = (
     r"|facility|hospital"
     r"|h[ôo]pital|school|[ée]cole|daycare|garderie|clinic|clinique|laborator(?:y|ies)|laboratoire"
     r"|vendor|fournisseur"
+    r"|sending|receiving|nursing[ ]home|ltc(?:[ ]home)?|snf|retirement[ ]home|group[ ]home|dialysis[ ]unit"
+    r"|milieu[ ]de[ ]vie|osh|union|syndicat|church"
     r"|supplier|agency|agence|company|compagnie|organi[sz]ation|[ée]tablissement|sponsor"
     r"|ambulance|funeral[ ]home)"
     r"(?:[ _]name)?"

@@ -65,6 +65,7 @@ _STREET = re.compile(
     r"|drive|lane|crescent|cres|way)\b",
     re.IGNORECASE,
 )
+_STORE = re.compile(r"[ ](?:#[ ]?|No\.?[ ]?|store[ ]#?)\d{1,5}(?![\w-])", re.IGNORECASE)
 _BEFORE = re.compile(
     r"(?<!\w)(?:mrs?|ms|miss|dre?|m|mme|mlle|rue|boul|av|ave|[^\W\d_a-zà-öø-ÿ]\.?)\.?[ ]$", re.IGNORECASE
 )
@@ -85,6 +86,8 @@ class KnownRecognizer:
         for start, end in spans_of(self._names, text):
             if not whole_word(text, start, end) or not self._is_one(text, start, end):
                 continue
+            number = _STORE.match(text, end)
+            end = end if number is None else number.end()  # noqa: PLW2901 (with the number of its store)
             reason = Reason("dictionary", "the name of an organization", _SCORE)
             yield Finding(Span(start, end), EntityType.ORGANIZATION, SOURCE, _SCORE, _BITS, (reason,))
 

@@ -23,7 +23,7 @@ KNOWN, UNKNOWN, NAMED = 0.865, 0.846, 0.866
 _KIN = (
     r"(?:son|daughter|dtr|dau|sister|brother|mother|mom|father|dad|wife|husband|niece|nephew|cousin|aunt"
     r"|uncle|kids"
-    r"|family|parents|friend|poa|nok|sdm|fille|fils|soeur|sœur|fr[èe]re|m[èe]re|p[èe]re|famille|neveu"
+    r"|family|parents|grandkids|grandchildren|grandson|granddaughter|in-laws|friend|partner|guardian|poa|nok|sdm|fille|fils|soeur|sœur|fr[èe]re|m[èe]re|p[èe]re|famille|neveu"
     r"|ni[èe]ce)"
 )
 _WORDS = r"(?:[ ][\pL\d'’(),/+-]{1,12}){0,2}"  # noqa: RUF001 (texts are written with it)
@@ -31,9 +31,8 @@ _SURE_CUES = (
     r"(?:lives?|living|lived|resides?|residing|grew up|raised|born|reared|winters|summers)"
     rf"{_WORDS}[ ](?:in|near|outside(?: of)?|past|beyond)"
     r"|(?:originally|hails?|hailing|visiting|flew in|drove in|drives in|driving in|immigrated|emigrated"
-    r"|medevac'?e?d?"
-    r"|airlift(?:ed)?|air[ ]ambulance|flown(?: in)?|evacuated|in from|up from|down from|over from)(?:[ ]in)?"
-    r"[ ](?:from|out of)"
+    r"|medevac'?e?d?|airlift(?:ed)?|air[ ]ambulance|flown(?: in)?|evacuated|evac'?d|in from|up from|down from"
+    r"|over from)(?:[ ]in)?[ ](?:from|out of)"
     r"|(?:\d{1,3}[ ]?(?:yo|y/o|yr|year)?[ -]?(?:old)?[ ]?[MF]|male|female|woman|lady|gentleman|fisherman"
     r"|farmer|miner"
     r"|trapper|rancher|elder|logger|refugee|claimant)[ ](?:from|of|in|outside)"
@@ -46,7 +45,7 @@ _SURE_CUES = (
 )
 _CUES = (
     rf"(?:{_KIN}|pt|patiente?|student|worker|works?|working|job|rigs|camp|cottage|cabin|chalet|farms?"
-    rf"|farmer|house|home|trailer|travel(?:l?ed)?|trip|vacation|accident|hunting|fishing|arrested|jail|posted"
+    rf"|farmer|house|home|trailer|travel(?:l?ed)?|trip|vacation|accident|hunting|fishing|arrested|jail|burial|buried|service|ems|crew|posted"
     rf"|fish(?:ed|es|ing)?|sail(?:ed|s)|stationed|based|camping|office|nurse|clinic){_WORDS}[ ](?:from|in"
     rf"|near|outside(?: of)?|out of|up in|out in)"
     r"|(?:stationed|based|camping|posted|camp|deployed)[ ]at"

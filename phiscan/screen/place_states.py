@@ -143,7 +143,8 @@ def _city(text: str, state: re.Match[str], gazetteer: Gazetteer) -> tuple[int, f
     if known is None:
         return None
     name = text[known : city.end("name")]
-    is_city = name.islower() == state[0].islower() and len(name) >= _MIN_SMALL
+    is_written_alike = name.islower() == state[0].islower() or ("," in city["gap"] and not name.islower())
+    is_city = is_written_alike and len(name) >= _MIN_SMALL
     if not is_city or not (has_postal or _needs_no_code(text, state, city["gap"], name, gazetteer)):
         return None
     if state[0] in _DEGREES and not has_postal and _is_after_name(text, known, name, gazetteer):

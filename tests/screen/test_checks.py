@@ -104,3 +104,23 @@ def test_a_small_may_needs_something_that_makes_it_the_month() -> None:
 def test_tells_codes_and_dates_from_what_looks_like_them(check: str, good: str, bad: str) -> None:
     assert CHECKS[check](good) is Verdict.PLAUSIBLE
     assert CHECKS[check](bad) is Verdict.VETO
+
+
+@pytest.mark.parametrize("value", ["G2P1A0", "T2N1M0"])
+def test_pregnancies_and_stages_are_no_postal_code(value: str) -> None:
+    assert CHECKS["postal_code"](value) is Verdict.VETO
+
+
+@pytest.mark.parametrize("value", ["G2P 1A0", "T2N 1M4", "K1H8L1"])
+def test_a_postal_code_in_two_halves_stays_one(value: str) -> None:
+    assert CHECKS["postal_code"](value) is Verdict.PLAUSIBLE
+
+
+@pytest.mark.parametrize("value", ["Refused", "Room air", "PT and OT", "Home Tuesday", "Self pay", "Grade 4"])
+def test_a_state_behind_the_label_of_a_home_is_no_name(value: str) -> None:
+    assert CHECKS["named_organization"](value) is Verdict.VETO
+
+
+@pytest.mark.parametrize("value", ["Golden Living", "The Mustard Seed", "CUPE 79"])
+def test_a_name_behind_the_label_of_a_home_may_be_one(value: str) -> None:
+    assert CHECKS["named_organization"](value) is Verdict.PLAUSIBLE

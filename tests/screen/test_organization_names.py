@@ -18,6 +18,7 @@ from phiscan.dictionaries import load_dictionary
         ("TRANSFERRED TO SUNNYBROOK TODAY", "SUNNYBROOK"),
         ("dîner avec le rep de pfizer", "pfizer"),
         ("Destination : CHUM, soins intermédiaires", "CHUM"),
+        ("Rx faxed to Walgreens #4471 today", "Walgreens #4471"),
         # names of families, places and words, where an organization is due
         ("was treated at Grady with", "Grady"),
         ("flown to Mayo, where they", "Mayo"),
@@ -69,6 +70,8 @@ def test_a_word_a_place_and_a_person_are_none(
 
 def test_a_column_of_organizations_needs_no_capitals(organization_names: Callable[[str], list[str]]) -> None:
     text = "name\tpharmacy\tnote\nann roy\tcedar row\tx\nbob singh\tshoppers\ty\nlee wu\tn/a\tz\n"
+    assert organization_names(text) == ["cedar row", "shoppers"]
+    text = text.replace("pharmacy", "sending")
     assert organization_names(text) == ["cedar row", "shoppers"]
 
 
