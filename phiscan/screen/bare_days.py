@@ -39,12 +39,17 @@ _COUNTED_BEFORE = re.compile(
     r"(?<![^\W_])(?:pain|douleurs?|eva|strength|force|power|motor|mrc|reflex\w*|dtrs?|pulses?|pouls|murmurs?"
     r"|souffle|grade[ds]?|scores?|scale|[ée]chelle|gcs|glasgow|apgars?|nrs|vas|phq|gad|moca|mmse|mmt|ecog|rass"
     r"|braden|bishop|asa|kps|va|acuity|acuit[ée]|vision|od|os|ou|sats?|spo2|bp|ta|hr|fc|rr|fr|temp|ratio|page"
-    r"|pg|p|part|step|[ée]tape|stage|stade|level|niveau|size|gauge|rooms?|rm|ch|chambre|beds?|lits?|unit|apt"
+    r"|pg|p|part|step|[ée]tape|stage|stade|level|niveau|size|gauge"
     r"|station|effort|edema|oed[èe]me|rated|rates|cot[ée]e?|intensity|anxiety|mood|humeur|fatigue|nausea|tabs?"
     r"|doses?|mg|ml|cups?|inch(?:es)?|wk|weeks?|days?|jours?|semaines?|question|items?|criteria|crit[èe]res"
     r"|bottles?|flacons?|nodes?|ganglions?|vials?|cycles?|orient[ée]e?d?|alert|ox|x|oriented|ue|le|lue|rue|lle"
     r"|rle|grip|\w{0,8}flexion|extension|quads?|biceps|triceps|delt(?:oid)?s?|hip|[clts]\d|visite?s?|sessions?"
-    r"|s[ée]ances?|treatments?|no|nos|pa|tension|ward|wing|floor|bloc|pod|bay|suite|route|rte|lot|ages?|aged|[âa]g[ée]e?s?|q)(?![^\W_])",
+    r"|s[ée]ances?|treatments?|no|nos|pa|tension|ages?|aged|[âa]g[ée]e?s?|q)(?![^\W_])",
+    re.IGNORECASE,
+)
+_PLACED_BEFORE = re.compile(
+    r"(?<![^\W_])(?:rooms?|rm|ch|chambre|beds?|lits?|unit|apt|ward|wing|floor|bloc|pod|bay|suite|route|rte"
+    r"|lot)\.?[ ]#?$",
     re.IGNORECASE,
 )
 _COUNTED_BEHIND = re.compile(
@@ -121,14 +126,18 @@ def _is_day(text: str, match: re.Match[str], signs: set[str], odd_parts: frozens
         return False
     start, end = match.span()
     before = text[max(0, start - _BEFORE_CHARS) : start].rpartition("\n")[2]
-    if _COUNTED_BEFORE.search(before) or _COUNTED_BEHIND.match(text, end, end + _BEHIND_CHARS):
+    if (
+        _PLACED_BEFORE.search(before)
+        or _COUNTED_BEFORE.search(before)
+        or _COUNTED_BEHIND.match(text, end, end + _BEHIND_CHARS)
+        or (match["sign"] not in signs and first <= second)
+    ):
         return False
     is_no_share = first > second or max(first, second) > _MONTHS
-    if match["sign"] not in signs and first <= second:
-        return False
-    if _HAPPENS.search(before):
-        return match["sign"] == "/" or is_no_share
+    happens = _HAPPENS.search(before) is not None
     if match["sign"] == "-":  # "2-4" is a range, or a time of day, far more often
-        return False
+        return happens and is_no_share
+    if happens or (text[start - 1 : start] == "(" and text[end : end + 1] == ")"):
+        return True  # also a value of a row and its day: "70.8 (5/1)"
     is_no_share = is_no_share or second in odd_parts
     return is_no_share and bool(_WORD_BEFORE.search(before)) and bool(_CLOSED.match(text, end))

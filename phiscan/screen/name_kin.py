@@ -33,7 +33,7 @@ _RELATIONS = frozenset(
     " proche procheaidante procheaidant daughterinlaw soninlaw motherinlaw fatherinlaw sisterinlaw"
     " brotherinlaw fostermom fostermother fosterdad fosterfather marraine parrain gardienne"
     " auntie aunty kokum kookum kukum kohkum mooshum moshom nana papa meme pepe mamie papi matante mononcle"
-    " granny grampa gramps".split()
+    " granny grampa gramps nok poa sdm fob mob".split()
 )
 _SHORTENED = frozenset({"husb", "dtr", "dau"})
 _DOT_GAP = re.compile(r"\.[ ]{1,2}")

@@ -27,6 +27,8 @@ def found(text: str, *, written_so: bool = True) -> list[str]:
         ("stress test 2/6, npo", ["2/6"]),
         ("need auth dated after 7/1. who", ["7/1"]),
         ("vue 3/4, stable", ["3/4"]),
+        ("Wt 70.8 (5/1) 70.1 (5/2)", ["5/1", "5/2"]),
+        ("Bed mtg 5/2: rehab", ["5/2"]),
     ],
 )
 def test_takes_days_of_a_text_that_writes_days_so(text: str, days: list[str]) -> None:
@@ -55,6 +57,8 @@ def test_takes_what_is_no_share_in_any_text() -> None:
         "blood cultures 3/4 bottles",
         "Saturday 2-4 and 7-9. Donations",
         "aged 7-9.",
+        "in bed 5/2, then",
+        "strength (4/5)",
         "Short nose 9/11\nMyopia 5/5\nWide fontanel 8/9\nCleft 3/8\n",
         "ratio given 3/4",
     ],

@@ -18,7 +18,7 @@ from phiscan.screen.name_tokens import FIRST_ONLY, name_finding
         ("Will do. Thanks, Shonda", ["Shonda"]),
         ("with the Chaudhry sisters", ["Chaudhry"]),
         ("always, the Pietrangelo & DaCosta families", ["Pietrangelo", "DaCosta"]),
-        ("Yours,\nR.A. Strong (Mrs.)\n", ["R.A. Strong"]),
+        ("Yours,\nL.M. Strong (Mrs.)\n", ["L.M. Strong"]),
         ("seen by P. Grant, then", ["P. Grant"]),
         ("la famille Gagnon est avisée", ["Gagnon"]),
     ],
