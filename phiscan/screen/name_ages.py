@@ -70,7 +70,7 @@ _TURNED = Rare(
         r"|(?P<day>\(?\d{1,2}[/-]\d{1,2}[/-]\d{2,4}|\(?(?:19|20)\d\d-\d\d-\d\d))",
         re.MULTILINE,
     ),
-    r"\p{Lu}\p{Ll}+, \p{Lu}",
+    r"\p{L}, \p{Lu}",
 )
 
 

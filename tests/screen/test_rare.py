@@ -36,6 +36,11 @@ EXAMPLES = [
     "Hi its Élise from", "je m'appelle Zoé", "madame bellefleur", "infirmière côté", "Big Élie", "P'tit Jean",
     "her boss (Curt)", "copain, « Éli »", 'Roy ("Élo")', "pt J.R. came", "R. de la V.", "Dr É.", "mme C",
     "patient XY: is",    "RÉSIDENT AB is", "ÉL 38F", "TvdB ٣9M", "rm 18 rose 90f", "- côté élise, ٣٣ y/o f",
+    "702-1  STASIUK 101M", "12 O'ROY ٣٣F", "Côté, Élise 44F", "Roy, Ann\t٣/٤/٢٤", "Do, Van 71M",
+    "0800 settled   JM RN", "-- K.S., LPN\n", "par É.S., inf. ok", "transcrit par jmb le",
+    "Transcribed by: TLM", "DICTATED BY: OMD", "dict: ÉL", "by smacisaac", "par: égagnon2", "signed: rroyy",
+    "Troy (son) cell", "Élie (sœur)", "the Roy & DaCosta families", "la famille Côté", "La famille Roy",
+    "Lyle Running Rabbit", "Two Bulls, Élise", "D'AMICO, Ann 44F", "Saint-éloi, Ann F 4",
 ]  # fmt: skip
 
 
