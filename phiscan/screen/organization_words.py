@@ -10,6 +10,7 @@ from phiscan.screen.gazetteer import Gazetteer, Word, fold
 _MAX_WORDS = 7
 _LEFT_CHARS = 140  # how far before its head a name is looked for
 _MIN_UNUSUAL = 4  # letters: shorter words that are on no list are mostly abbreviations
+_MAX_DIGITS = 3  # of a word within a name
 _MAX_ABBREVIATED = 3  # letters: a longer word with a dot ends a sentence
 JOINS = frozenset(("of", "the", "and", "&", "de", "la", "du", "des", "le", "les", "et"))
 # What no name goes across: the end of a line or cell, brackets, signs.
@@ -101,6 +102,8 @@ def _may_be_part(word: str) -> bool:
     plain = word.strip(".,'’-")  # noqa: RUF001 (names are written with it)
     if word.lower() in JOINS:
         return True
+    if sum(map(str.isdecimal, word)) > _MAX_DIGITS:
+        return False  # "Claim AZC-4418-22 Sonoran Fields Co-op"
     if not plain or not (plain[0].isupper() or (plain[0].isdecimal() and not plain.isdecimal())):
         return False
     ends_sentence = word.endswith(".") and len(plain) > _MAX_ABBREVIATED and "." not in plain

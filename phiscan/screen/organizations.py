@@ -202,8 +202,9 @@ class OrganizationRecognizer:
             return None
         if kind == "place":
             before = text[max(0, low - _DUE_CHARS) : low]
-            is_due = (_DUE.search(before) or _BEGINS.search(before)) is not None
             head = text[low:end].rpartition(" ")[2].lower()
+            of_town = head in _SAY_ENOUGH and self._gazetteer.is_place(" ".join(names))
+            is_due = of_town or (_DUE.search(before) or _BEGINS.search(before)) is not None
             is_short = len(names) == 1 and head not in _SAY_ENOUGH and not (unusual and head in _SAY_MORE)
             if not is_due or is_short:
                 return None

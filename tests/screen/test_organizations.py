@@ -26,6 +26,8 @@ from phiscan.screen.patterns import MAX_HITS
         ("Roy, Nguyen et Tremblay s.e.n.c.r.l.", "Roy, Nguyen et Tremblay s.e.n.c.r.l"),
         ("ou chez Meubles Chaleur ltée le jour", "Meubles Chaleur ltée"),
         ("Tri-Lakes Freight & Storage, Inc.", "Tri-Lakes Freight & Storage, Inc"),
+        ("Claim AZC-4418-22 Sonoran Fields Co-op", "Sonoran Fields Co-op"),  # a code is no word of a name
+        ("OLD NOTES. Lethbridge Regional has them", "Lethbridge Regional"),  # a town is due nothing else
         # where a place is due
         ("presented to Ocmulgee Regional on Monday", "Ocmulgee Regional"),
         ("the pacer clinic at Rideau Valley Heart on Monday", "Rideau Valley Heart"),
