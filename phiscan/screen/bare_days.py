@@ -44,7 +44,9 @@ _COUNTED_BEFORE = re.compile(
     r"|doses?|mg|ml|cups?|inch(?:es)?|wk|weeks?|days?|jours?|semaines?|question|items?|criteria|crit[èe]res"
     r"|bottles?|flacons?|nodes?|ganglions?|vials?|cycles?|orient[ée]e?d?|alert|ox|x|oriented|ue|le|lue|rue|lle"
     r"|rle|grip|\w{0,8}flexion|extension|quads?|biceps|triceps|delt(?:oid)?s?|hip|[clts]\d|visite?s?|sessions?"
-    r"|s[ée]ances?|treatments?|no|nos|pa|tension|ages?|aged|[âa]g[ée]e?s?|q)(?![^\W_])",
+    r"|s[ée]ances?|treatments?|no|nos|pa|tension|bi-?pap|cpap|avaps|[ie]pap|peep|pip"
+    r"|vent\w{0,9}|settings?|pressures?"
+    r"|parts?|parties?|ages?|aged|[âa]g[ée]e?s?|q)(?![^\W_])",
     re.IGNORECASE,
 )
 _PLACED_BEFORE = re.compile(
@@ -122,8 +124,8 @@ def _is_day(text: str, match: re.Match[str], signs: set[str], odd_parts: frozens
     ``signs``: those of other days of the text; ``odd_parts``: of how many parts nobody would count.
     """
     first, second = (int(part) for part in re.split(r"[/-]", match[0]))
-    if min(first, second) > _MONTHS:
-        return False
+    if min(first, second) > _MONTHS or (match["sign"] == "/" and max(first, second) > _MONTHS):
+        return False  # what can only be a day is looked for by a rule
     start, end = match.span()
     before = text[max(0, start - _BEFORE_CHARS) : start].rpartition("\n")[2]
     if (

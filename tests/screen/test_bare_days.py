@@ -42,7 +42,7 @@ def test_leaves_what_may_be_a_share_in_other_texts(text: str) -> None:
 
 def test_takes_what_is_no_share_in_any_text() -> None:
     assert found("ride with Ron for 12/5, then home 7/1.", written_so=False) == ["12/5", "7/1"]
-    assert not found("TA 12/8. PA 13/7. ratio 9/4, pain 7/5", written_so=False)
+    assert not found("TA 12/8. PA 13/7. ratio 9/4, pain 7/5, BiPAP 10/5, PEEP 8/5", written_so=False)
 
 
 @pytest.mark.parametrize(
