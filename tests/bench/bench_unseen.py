@@ -1,4 +1,4 @@
-"""Screen seven sets of texts written apart from the program: false referrals of others, recall of PHI.
+"""Screen eight sets of texts written apart from the program: false referrals of others, recall of PHI.
 
 Run: ``.venv/bin/python -m pytest -m bench -s tests/bench/bench_unseen.py``. The naive rule reads them in the
 same run. What became of each text is printed of the first set alone. Then every set is read in capitals,
@@ -46,6 +46,7 @@ FOLDERS = (
     "unseen_fifth",
     "unseen_sixth",
     "unseen_seventh",
+    "unseen_eighth",
 )
 
 
