@@ -94,8 +94,8 @@ _BABY = Rare(
 # "raj 07:02 — morning", "sunny (rt) 07:31 — bipap": who writes in a chat.
 _WRITER = re.compile(
     r"^(?P<name>[^\W\d_]{2,15}(?:[ ][^\W\d_]{1,15})?)(?:[ ]\([^()\n]{1,12}\))?,?[ ]"
-    r"\d{1,2}:\d\d(?::\d\d)?(?:[ ]?[ap]m)?[ ]?(?:[—–:-]|$)"  # noqa: RUF001 (texts are written with it)
-    r"|^\[\d{1,2}:\d\d(?::\d\d)?(?:[ ]?[ap]m)?\][ ](?P<name2>[^\W\d_]{2,15}(?:[ ][^\W\d_]{1,15})?):[ ]"
+    r"\d{1,2}:\d\d(?::\d\d)?(?:[ ]?[ap]m?)?[ ]?(?:[—–:-]|$)"  # noqa: RUF001 (texts are written with it)
+    r"|^\[\d{1,2}:\d\d(?::\d\d)?(?:[ ]?[ap]m?)?\][ ](?P<name2>[^\W\d_]{2,15}(?:[ ][^\W\d_]{1,15})?):[ ]"
     r"|^\d{1,2}[:h]\d\d[ ](?P<name3>[^\W\d_]{2,15}(?:[ -][^\W\d_]{1,15}\.?)?)[ ]?:[ ]"
     r"|^(?P<name4>[^\W\d_]{3,15}(?:[ ][^\W\d_])?):[ ]",
     re.IGNORECASE | re.MULTILINE,

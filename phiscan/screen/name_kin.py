@@ -57,6 +57,10 @@ _DOES = re.compile(
     re.IGNORECASE,
 )
 _CLOSED = re.compile(r"[ ]?[,.;)](?!\w)|[ ]\(?\d{3}")
+_WILL = re.compile(r"[ ](?:will|is|was|has|to|can|says|said|called|wants|signs|signed)[ ]")
+_SHORT_FOR = frozenset(
+    "poa sdm hcp nok tbd unk dpoa hcpoa mpoa lpoa ems icu pcp dnr epoa que qui est".split()  # noqa: SIM905 (a list of words)
+)
 _VOWEL = re.compile(r"[aeiouyà-ÿ]")
 _MIN_UNKNOWN = 3  # letters of a word in small ones that no list has: "poa", "ems" are shorter
 _SURNAME_AND_NUMBER = re.compile(rf"[ ]({WORD})[ ,(]{{1,4}}\+?\d{{3}}")
@@ -199,6 +203,8 @@ class KinReader:
                 return True  # "grandson mark, key card"
             if not flags and len(word) > _MIN_UNKNOWN:
                 return _VOWEL.search(word) is not None
+        if not flags and _WILL.match(text, match.end()) and word not in _SHORT_FOR:
+            return _VOWEL.search(word) is not None  # "daughter ify called at"
         closed = _BEHIND_KIN.match(text, match.end()) is not None and word not in _VERBS_TOO
         return (bool(flags & Word.FIRST) and (not flags & Word.ORDINARY or closed)) or (
             word in _GIVEN_VERBS and self._surname_ends(text, match.end(), is_verb=True) is not None

@@ -104,7 +104,7 @@ CREDENTIAL = (
     r"|[ ]{2}|[ ]\(|$))"
     r"|R?(?:OT|PT|RD|RT|SLP|RDN)(?=[ ]{0,2}(?:\(|Reg|[,.;)|\n]|$))|(?:OT|PT)[ ]Reg\b|inf\.?(?:[ ](?:aux|clin"
     r"|prat)\.?)?"
-    r"|i\.a\.|pht\.?|erg\.?|ped\.|p[ée]d\.|t\.s\.|inh\.|m\.d\.|md|rn|np|rph|pa-c|d\.o\.|(?:lpn|lvn|pmhnp"
+    r"|i\.a\.|pht\.?|erg\.?|ped\.|p[ée]d\.|t\.s\.|T\.S\.|inh\.|m\.d\.|md|rn|np|rph|pa-c|d\.o\.|(?:lpn|lvn|pmhnp"
     r"|fnp|aprn|rpn|psw|slp"
     r"|msw|pta|cna|hca|pharmd|hyg\.?[ ]dent\.|t\.m\.|pab)(?=[ ]?(?:[.,;:)|\n]|[ ]{2}|$)))"
 )

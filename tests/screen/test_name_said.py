@@ -133,6 +133,8 @@ def test_a_title_in_small_letters(text: str, names: list[str]) -> None:
         ("granddaughter shaylene. appt", ["shaylene"]),
         ("wife faith and", ["faith"]),
         ("son poa, dtr away", []),
+        ("daughter ify called at", ["ify"]),
+        ("son poa is away", []),
     ],
 )
 def test_kin_and_who_is_named(text: str, names: list[str]) -> None:
