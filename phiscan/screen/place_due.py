@@ -37,11 +37,13 @@ _SURE_CUES = (
     r"|farmer|miner"
     r"|trapper|rancher|elder|logger|refugee|claimant)[ ](?:from|of|in|outside)"
     r"|(?:resident|native|citizen|raised|homes?|hometown)[ ](?:of|in)|hometown:?|home community:?|community:"
+    r"|quartier|secteur|arr\.|arrondissement(?: de| du)?|county:|parish:|comm:|pt'?s town:"
     r"|(?:place of (?:birth|death|residence)|birthplace|pob|born|lieu (?:de )?naiss(?:ance)?\.?"
     r"|lieu du d[ée]c[èe]s):?"
     r"|n[ée]e?s?[ ]à|(?:vit|habite|demeure|demeurant|r[ée]side|r[ée]sidant|domicili[ée]e?|h[ée]berg[ée]e?"
     rf"|d[ée]m[ée]nag[ée]?e?|grandi){_WORDS}[ ](?:à|près de|en)"
-    r"|(?:natif|native|originaire|provenance|venue?|arriv[ée]e?|[ée]vacu[ée]e?|a[ée]roport)[ ](?:de[ ]|d['’])"  # noqa: RUF001 (texts are written with it)
+    r"|(?:natif|native|originaire|provenance|venue?|arriv[ée]e?|[ée]vacu[ée]e?"
+    r"|a[ée]roport)[ ](?:de[ ]|d['’]|du[ ]|des[ ])"  # noqa: RUF001 (texts are written with it)
 )
 _CUES = (
     rf"(?:{_KIN}|pt|patiente?|student|worker|works?|working|job|rigs|camp|cottage|cabin|chalet|farms?"
@@ -57,7 +59,7 @@ _CUES = (
     r"|(?:vient|revient|arrive|transf[ée]r[ée]e?|retour|d[ée]part|voyage|vol|avion|accident|chasse|pêche"
     r"|travaille"
     r"|mine|chalet|usine|[ée]tudie|sort|patiente?|r[ée]sidente?|ambulance)"
-    rf"{_WORDS}[ ](?:à|de[ ]|d['’]|vers|pour|près de|au|en|sur)"  # noqa: RUF001 (texts are written with it)
+    rf"{_WORDS}[ ](?:à|de[ ]|du[ ]|des[ ]|d['’]|vers|pour|près de|aux?|en|sur)"  # noqa: RUF001 (texts are written with it)
 )
 _NAME = re.compile(
     r"[^\W\d_a-zà-öø-ÿ](?:[\w'’-]|\.(?=[ ]?\w)){1,24}"  # noqa: RUF001 (names are written with it)

@@ -25,6 +25,9 @@ def places(text: str) -> list[str]:
         ("resident of Zorbuktuk since", "Zorbuktuk"),  # on no list
         ("fished out of Rencontre East until", "Rencontre East"),
         ("moved here from Moncton 2 yrs", "Moncton"),
+        ("arrivée du Mexique lundi", "Mexique"),
+        ("quartier Limoilou, seule", "Limoilou"),
+        ("parish: Calcasieu", "Calcasieu"),
     ],
 )
 def test_finds_a_place_where_one_is_due(text: str, place: str) -> None:
@@ -60,6 +63,8 @@ def test_finds_what_says_that_it_is_a_place(text: str, place: str) -> None:
         "CFB Cold Lake Hospital",
         "moved to Chair, back to Bed",
         "retour à Domicile",
+        "Peacefully at Tri-County Manor, surrounded",
+        "quartier Urgence, secteur B",
         "70F from Emerg",
     ],
 )
