@@ -1,7 +1,8 @@
 """Numbers right behind a person's name: charts, cards and licences in lists and signatures.
 
 "Duc Pham 5517718", "Le Van Binh, 338117", a cell of nine digits beside a cell with a name. Only numbers of
-six to nine digits, or in groups, count: shorter ones are rooms, doses and ages. Behind a health professional,
+six to nine digits, or in groups, count: shorter ones are rooms, doses and ages. So do those behind initials
+("R.B. / 118204", "pt JT (4471-20)"), by which notes hide who a patient is. Behind a health professional,
 "N. Belzile inf. clin. (2114407)", a number in brackets or behind the letters of the profession is a licence.
 What another finding has is left to it.
 """
@@ -16,6 +17,7 @@ from phiscan.model import EntityType, Finding, Reason, Span
 from phiscan.screen.bits import bits_of
 from phiscan.screen.check_codes import record_code
 from phiscan.screen.check_dates import numeric_date
+from phiscan.screen.overlap import is_taken
 from phiscan.screen.verdicts import Verdict, digits_of
 
 SCORE = 0.45
@@ -37,6 +39,23 @@ _SIGNED = re.compile(
     rf"(?P<profession>{_PROFESSION})(?:[ ,:]{{0,3}}\((?P<enclosed>{_LICENCE})\)"
     rf"|,? {{1,4}}#?(?P<bare>{_LICENCE})(?![\w-]|[ ]\d|[.,/:]\d|[ ]?(?:\$|%|mg|ml|h\b)))"
 )
+# Initials, or two or three capitals behind the word for a patient, and what may stand before a number.
+_INITIALS = re.compile(
+    r"(?:(?<![\w.])(?P<pointed>(?:[A-Z]\. ?){2,3})"
+    r"|\b(?i:pt|patiente?|usag[eè]re?|cliente?|r[ée]sidente?|initials?|initiales|init)\.?:? "
+    r"[A-Z]{2,3}(?![\w.]))[\"']?,?[ \t]{0,3}[/|;(#\N{EN DASH}-]{0,2}[ \t]{0,3}"
+    r"(?:(?i:no|nº|n°|rec|record|file|dossier|hosp|chart)\.?:? {0,2})?#?"
+    r"(?P<number>\d{5,9}|\d{2}(?:-\d{2}){2}|\d{2,4}-\d{2,5}|\d{3} \d{3}|[A-Z]-?\d{4,8})"
+    r"(?![\w-]|[ ]\d|[.,/:]\d|[ ]?(?:\$|%|°|mg|ml|mL|kg|km|units?|members|patients)\b)"
+)
+# What is written so and is nobody: "P.O. 118204", "M.D. 118204", "R.S.O. 19904", "U.S. 118204".
+_NO_INITIALS = frozenset(
+    "po us uk un ns nb bc pe rr dc la ny rn md pt ot do np pa sw rd rt cp na am pm id dl hc ei iv im or er"  # noqa: SIM905 (a list of words reads best as a text)
+    " ed vp ak ie eg bs ma ba rs sr so lr qc on tv av fo rp lp rso rsc rsq usa usc rpn lpn phd dds dmd dvm"
+    " bsn msn pac scd std ltd inc".split()
+)
+_MIN_NUMBER = 5  # characters
+_YEAR_MONTH = re.compile(r"(?:19|20)\d\d-(?:0[1-9]|1[0-2])")
 _IS_MONEY = re.compile(r"000$")
 _CARD_DIGITS = 9  # most provinces
 
@@ -64,6 +83,23 @@ def numbers_beside(text: str, findings: Sequence[Finding]) -> Iterator[Finding]:
         kind = EntityType.HEALTH_CARD if is_card else EntityType.MRN
         reasons = (Reason("beside", "behind a person", SCORE),)
         yield Finding(Span(start, end), kind, SOURCE, SCORE, bits_of(kind), reasons)
+    yield from _behind_initials(text, findings)
+
+
+def _behind_initials(text: str, findings: Sequence[Finding]) -> Iterator[Finding]:
+    """Yield the numbers right behind somebody's initials; what another finding has is left to it."""
+    taken = [(finding.span.start, finding.span.end) for finding in findings]
+    for match in _INITIALS.finditer(text):
+        number = match["number"]
+        letters = "".join(filter(str.isalpha, match["pointed"] or "")).lower()
+        if letters in _NO_INITIALS or len(number) < _MIN_NUMBER or _YEAR_MONTH.fullmatch(number):
+            continue
+        if _IS_MONEY.search(number) or record_code(number) is Verdict.VETO or _is_day(number):
+            continue
+        low, high = match.span("number")
+        if not is_taken(low, high, taken):
+            reasons = (Reason("beside", "behind initials", SCORE),)
+            yield Finding(Span(low, high), EntityType.MRN, SOURCE, SCORE, bits_of(EntityType.MRN), reasons)
 
 
 def _licence(text: str, finding: Finding, starts: Sequence[int]) -> Iterator[Finding]:

@@ -48,6 +48,8 @@ UNITS = (
     "Dr |. Roy ", "DOB:" + 60 * " ", "MRN: \n", "MRN:            1",
     "THUNDER BAY, ON ", "AT THE LODGE ", "12 OF THE DR ", "thunder bay ", "dr j ", "mr roy, ", "hope okafor ",
     "st-", "d'a", "AND ", "W0712 24 118803 WAS ", "employer the is ",
+    "R.B. / 118204 ", "pt JT (", "ann.roy at email dot ", "NAM : TREM 1234 5678\n", "Braden Scale\n",
+    "Koch, Ilse 93 F ", "ext. 14 ", "V00441879206; ",
     "Received: from a.b\n ", "X-A: Ann Roy\n b\n", "Roy (2009) ", "charts of 412 patients ",
 )  # fmt: skip
 

@@ -112,3 +112,40 @@ def test_takes_no_phone_day_or_bare_number_for_a_licence(text: str) -> None:
 )
 def test_takes_charts_in_pairs_and_behind_an_age(text: str, number: str) -> None:
     assert found(text, "Castellanos Ruby") == [(number, EntityType.MRN)]
+
+
+def behind_initials(text: str) -> list[tuple[str, EntityType]]:
+    return [(finding.span.of(text), finding.entity_type) for finding in numbers_beside(text, [])]
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("pt JT (4471-20) tolerated dialysis", "4471-20"),
+        ("R.B. / 118204 - chemo", "118204"),
+        ("😀 S.K.\t118204\tHb 78", "118204"),
+        ("A.B.  Record: 448812", "448812"),
+        ("J. D. H118204 fell", "H118204"),
+        ("Usagère M.G., 00-44-17 : plaie", "00-44-17"),
+    ],
+)
+def test_takes_a_number_behind_initials_for_a_chart(text: str, number: str) -> None:
+    assert behind_initials(text) == [(number, EntityType.MRN)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "P.O. 118204",
+        "Ann Roy, M.D. 118204",
+        "R.S.O. 199012",
+        "vitamin B.C. 118204 units",
+        "J.D. 2024-03",
+        "J.D. 118204 mg",
+        "J.D. 45",
+        "JT 118204",
+        "e.g. 118204",
+    ],
+)
+def test_leaves_numbers_behind_other_letters_with_points(text: str) -> None:
+    assert behind_initials(text) == []
