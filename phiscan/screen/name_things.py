@@ -1,7 +1,8 @@
 """Things that are called after somebody, or as people are: "Braden Scale", "Penrose Drain", "Bair Hugger".
 
-The tagger, and whoever goes by the form of a name alone, take them for people where a heading or a list has
-nothing else. What a label, a title or a column says is somebody stays somebody.
+The tagger, and whoever goes by the form of a name or by its sentence alone, take them for people where a
+heading or a list has nothing else; so they do with words for somebody that begin a sentence ("Elle veut",
+"Maman a appelé"). What a label, a title or a column says is somebody stays somebody.
 """
 
 from __future__ import annotations
@@ -18,7 +19,10 @@ from phiscan.screen.gazetteer import Gazetteer, Word, fold
 from phiscan.screen.name_eponyms import load_eponyms
 from phiscan.screen.tagger import SOURCE
 
-_SOURCES: Final = frozenset({SOURCE, "names.form", "names.context"})
+_SOURCES: Final = frozenset({SOURCE, "names.form", "names.context", "names.said"})
+_SOMEBODY: Final = frozenset(
+    ("maman", "papa", "bebe", "baby", "elle", "doctor", "docteur", "mom", "mum", "dad", "epouse", "epoux")
+)
 _WORD = re.compile(r"[^\W\d_]+")
 _NEXT_WORD = re.compile(r"[ -]([^\W\d_]+)")
 # "Échelle de Braden": French says first what it is.
@@ -46,6 +50,8 @@ def _is_thing(text: str, start: int, end: int, gazetteer: Gazetteer) -> bool:
     behind = _NEXT_WORD.match(text, end)
     ahead = [*words, fold(behind[1])] if behind else words
     if " ".join(words) in _goods() or " ".join(ahead) in _goods():
+        return True
+    if len(words) == 1 and words[0] in _SOMEBODY:
         return True
     if len(words) < _MIN_WORDS or "," in text[start:end] or not gazetteer.of(words[-1]) & Word.EPONYM:
         return False

@@ -22,6 +22,8 @@ def left(name: str, text: str, source: str = "names.tagger") -> bool:
         ("Échelle de Braden", "Échelle de Braden : 16"),
         ("Bair Hugger", "warmed with a Bair Hugger"),
         ("Geri", "sat in a Geri Chair"),
+        ("Maman", "Maman a appelé"),
+        ("Elle", "Nuit calme. Elle veut un enfant."),
     ],
 )
 def test_takes_things_for_nobody(name: str, text: str) -> None:
