@@ -50,6 +50,9 @@ _HEAD = re.compile(rf"({LETTER}+)(?:[ ]{{1,2}}|['’])(?={LETTER})")  # noqa: RU
 _TAIL = re.compile(r"[ ,]+([^\W\d_]+)['’]?$")  # noqa: RUF001 (names are written with it)
 _BETWEEN = re.compile(r"[ ](?:ou|OU|de[ ]chez|chez)[ ]")
 _REACH, _WORD_CHARS = 14, 48
+# Four capitals behind a name, and eight digits: a card of Quebec, "Marie Tremblay TREM 1234 5678".
+_CARD = re.compile(r"[ ,]+[A-Z]{4}$")
+_CARD_DIGITS = re.compile(r"[ -]?\d{4}[ -]?\d{4}(?!\d)")
 # What is wished at a feast is nobody: "Merry Christmas", "Joyeuses Pâques".
 _WISH = re.compile(
     r"(?:merry|happy|joyeu(?:x|ses?)|bon(?:nes?)?|feliz)[ ](?:[^\W\d_]{1,12}[ ]){0,2}"
@@ -81,6 +84,8 @@ def trimmed(text: str, finding: Finding, gazetteer: Gazetteer) -> Iterator[Findi
 def _cut(text: str, start: int, end: int, gazetteer: Gazetteer) -> tuple[int, int]:
     while (head := _HEAD.match(text, start, end)) is not None and _is_before(text, start, head, gazetteer):
         start = head.end()
+    if _CARD_DIGITS.match(text, end) and (card := _CARD.search(text, max(start, end - _WORD_CHARS), end)):
+        end = card.start()
     while (tail := _TAIL.search(text, max(start, end - _WORD_CHARS), end)) is not None and _is_behind(
         tail[1], gazetteer
     ):

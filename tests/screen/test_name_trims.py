@@ -26,6 +26,8 @@ def cut(text: str, name: str, source: str = "names.tagger") -> list[str]:
         ("par son fils Réjean qui", "fils Réjean", ["Réjean"]),
         ("Ask Pastor Whitlock can he", "Pastor Whitlock", ["Whitlock"]),
         ("with Puan Zaleha and", "Puan Zaleha", ["Zaleha"]),
+        ("Marie Tremblay TREM 1234 5678", "Marie Tremblay TREM", ["Marie Tremblay"]),
+        ("Marie Roy LISE 1234", "Marie Roy LISE", ["Marie Roy LISE"]),
         ("notes de Mylène", "de Mylène", ["Mylène"]),
         ("lequel? voir chantal", "voir chantal", ["chantal"]),
         ("pas nous. cest tremblay qui", "cest tremblay", ["tremblay"]),
