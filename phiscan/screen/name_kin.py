@@ -61,6 +61,7 @@ _WILL = re.compile(r"[ ](?:will|is|was|has|to|can|says|said|called|wants|signs|s
 _SHORT_FOR = frozenset(
     "poa sdm hcp nok tbd unk dpoa hcpoa mpoa lpoa ems icu pcp dnr epoa que qui est".split()  # noqa: SIM905 (a list of words)
 )
+_PARTICLE_NEXT = re.compile(r"[ ](?:der|den|de|la|het|[A-Z])")
 _VOWEL = re.compile(r"[aeiouyà-ÿ]")
 _MIN_UNKNOWN = 3  # letters of a word in small ones that no list has: "poa", "ems" are shorter
 _SURNAME_AND_NUMBER = re.compile(rf"[ ]({WORD})[ ,(]{{1,4}}\+?\d{{3}}")
@@ -149,7 +150,8 @@ class KinReader:
             flags &= ~Word.MONTH_OR_DAY
         if flags & (blocked | Word.MONTH_OR_DAY) or flags & (Word.EPONYM | Word.FIRST) == Word.EPONYM:
             return None
-        if is_term(text, match.end(), self._gazetteer) or word.lower() in STOP_WORDS:
+        is_longer = flags & Word.PARTICLE and _PARTICLE_NEXT.match(text, match.end())  # "Van der Berg"
+        if is_term(text, match.end(), self._gazetteer) or word.lower() in STOP_WORDS or is_longer:
             return None
         if not self._is_believed(text, match, text[start:end], gap[0]):
             return None

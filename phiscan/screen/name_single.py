@@ -30,6 +30,7 @@ _RELATED = Rare(
     re.compile(rf"(?<![\w'’.-])(?P<name>{_CAP})[ ]\((?i:{_KIN})(?:[),/;]|[ ]\(?\+?\d)"),  # noqa: RUF001 (names are written with it)
     rf"\((?i:{_KIN})[),/; ]",
 )
+_WORD_BEFORE = re.compile(r"([^\W\d_]+)\.?[ ]$")
 _SIGNED = re.compile(
     r"(?:^|[.!?][ ]{1,2})(?:Merci(?: beaucoup)?|Thanks(?: so much)?|Thank you|Thx|THX|Tx|Cheers|Regards|Best"
     r"|Cordialement|Amicalement|Bye|Ty)[,!.]?[ ]{1,2}[-–]?[ ]?"  # noqa: RUF001 (texts are written with it)
@@ -73,6 +74,9 @@ def single_names(text: str, gazetteer: Gazetteer) -> Iterator[Finding]:
     """Yield single names by what stands beside them; spans are half-open, in code points."""
     yield from _surnames(text, gazetteer)
     for match in _RELATED.finditer(text):
+        before = _WORD_BEFORE.search(text, max(0, match.start() - 24), match.start())
+        if before is not None and (before[1][0].isupper() or gazetteer.of(before[1]) & Word.PARTICLE):
+            continue  # the last word of a longer name
         if gazetteer.of(match["name"]) & (Word.FIRST | _BLOCK) == Word.FIRST:
             yield _found(match.span("name"), first=True)
     for match in _SIGNED.finditer(text):

@@ -199,6 +199,8 @@ def _trimmed(text: str, finding: Finding) -> Finding:
     name = finding.span.of(text)
     head, tail = HEAD.match(name), DEGREE.search(name) or TAIL.search(name)
     start = finding.span.start + (head.end() if head else 0)
+    if tail is not None and tail[0] == " A" and "," in name:  # an initial: "Smith, John A"
+        tail = None
     end = finding.span.end - (len(tail[0]) if tail else 0)
     return replace(finding, span=Span(start, end)) if start < end else finding
 
