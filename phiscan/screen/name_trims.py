@@ -13,6 +13,7 @@ from dataclasses import replace
 from phiscan.model import EntityType, Finding, Span
 from phiscan.screen.gazetteer import Gazetteer, Word, fold
 from phiscan.screen.name_tokens import LETTER
+from phiscan.screen.name_vetoes import load_vetoes
 
 _TRIMMED = frozenset(
     {"names.tagger", "names.cue", "names.form", "names.context", "names.title", "names.repeat"}
@@ -78,6 +79,8 @@ def trimmed(text: str, finding: Finding, gazetteer: Gazetteer) -> Iterator[Findi
         if fold(text[low:high]) in _ALONE and text[low].islower():
             continue
         span = _cut(text, low, high, gazetteer)
+        if span != (low, high) and load_vetoes(gazetteer).is_label(text, *span):
+            continue  # "NAM" of "NAM ROYM 5861 0316"
         yield finding if span == (start, end) else replace(finding, span=Span(*span))
 
 

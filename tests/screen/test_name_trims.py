@@ -36,6 +36,7 @@ def cut(text: str, name: str, source: str = "names.tagger") -> list[str]:
         ("- grégoire de chez olymel, papier", "grégoire de chez olymel", ["grégoire", "olymel"]),
         # a particle behind a title, and what is a name
         ("Mme de Repentigny", "de Repentigny", ["de Repentigny"]),
+        ("carte NAM ROYM 5861 0316", "NAM ROYM", []),
         ("Joyeuses Pâques à toute", "Joyeuses Pâques", []),
         ("Noël Tremblay", "Noël Tremblay", ["Noël Tremblay"]),
         ("by dtr Birgit on", "dtr Birgit", ["Birgit"]),
