@@ -124,8 +124,8 @@ def _is_day(text: str, match: re.Match[str], signs: set[str], odd_parts: frozens
     ``signs``: those of other days of the text; ``odd_parts``: of how many parts nobody would count.
     """
     first, second = (int(part) for part in re.split(r"[/-]", match[0]))
-    if min(first, second) > _MONTHS or (match["sign"] == "/" and max(first, second) > _MONTHS):
-        return False  # what can only be a day is looked for by a rule
+    if min(first, second) > _MONTHS or (match["sign"] not in signs and max(first, second) > _MONTHS):
+        return False  # a rule looks for what can only be a day, where no drug of two parts is near
     start, end = match.span()
     before = text[max(0, start - _BEFORE_CHARS) : start].rpartition("\n")[2]
     if (
