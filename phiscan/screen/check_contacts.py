@@ -201,18 +201,32 @@ _NO_NAME = frozenset(
     " tissue final prelim preliminary results reviewed skilled assisted independent back return"
     " returned transfer transferred hd pd ihd tts mwf lines line access ok'd going waiting when once"
     " after before same other d/c dc er ed or pacu supportive private public regular special online"
-    " virtual in-person remote grades k jk sk preschool kindergarten iep suspended expelled".split()
+    " virtual in-person remote grades k jk sk joint group desk preschool kindergarten iep suspended expelled".split()
 )
 
 
-def named_organization(value: str) -> Verdict:
-    """Veto what stands behind the label of a home or supplier and is no name: "Refused", "Room air".
+_DAYS = frozenset(
+    "monday tuesday wednesday thursday friday saturday sunday"  # noqa: SIM905 (a list of words reads best as a text)
+    " lundi mardi mercredi jeudi vendredi samedi dimanche am pm".split()
+)
+_PARTICIPLE = re.compile(r"[a-z]{2,}(?:ed|ing|ly|able|ible)")
+_MAX_SHORT = 2  # letters of a first word that makes more of them no name: "PT and OT"
 
-    >>> named_organization("Room air").value, named_organization("Golden Living").value
+
+def named_organization(value: str) -> Verdict:
+    """Veto what stands behind the label of a home or supplier and is no name: "Refused", "Room".
+
+    >>> named_organization("Room").value, named_organization("Golden Living").value
     ('veto', 'plausible')
     """
-    first = value.split(maxsplit=1)[0].strip(".,").lower()
-    return Verdict.VETO if first in _NO_NAME else employer(value)
+    words = [word.strip(".,").lower() for word in value.split() if not word.strip("#").isdecimal()]
+    if not words or (len(words) == 1 and _PARTICIPLE.fullmatch(words[0])):
+        return Verdict.VETO
+    # With a capital each, several words are a name whatever the first is: "Family Health Team".
+    says_little = len(words) == 1 or len(words[0]) <= _MAX_SHORT or value.islower() or value.isupper()
+    if says_little and words[0] in _NO_NAME:
+        return Verdict.VETO
+    return Verdict.VETO if any(word in _DAYS for word in words) else employer(value)
 
 
 def employer(value: str) -> Verdict:

@@ -33,6 +33,7 @@ _BEFORE = re.compile(
 _IN = re.compile(
     r"(?<!\w)(?:in|from|near|to|visiting|outside|around|leaving|past|beyond|(?:late|formerly)[ ]of"
     rf"|buried[ ]at|à|vers|depuis)[ ]$|{_WITHOUT_ACCENT}[ ]$|(?:\d[MFmf]?|[MF]),?[ ]of[ ]$"
+    r"|(?:->|→|=>)[ ]$"
     r"|(?<!\w)(?:arrive|native?|originaire|vient|viennent|venue?|près|proche) (?:de[ ]|d['’])$",  # noqa: RUF001 (texts are written with it)
     re.IGNORECASE,
 )

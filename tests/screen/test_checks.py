@@ -116,11 +116,15 @@ def test_a_postal_code_in_two_halves_stays_one(value: str) -> None:
     assert CHECKS["postal_code"](value) is Verdict.PLAUSIBLE
 
 
-@pytest.mark.parametrize("value", ["Refused", "Room air", "PT and OT", "Home Tuesday", "Self pay", "Grade 4"])
+@pytest.mark.parametrize(
+    "value", ["Refused", "Room", "room air", "PT and OT", "Home Tuesday", "Self", "Grade 4", "Weaned"]
+)
 def test_a_state_behind_the_label_of_a_home_is_no_name(value: str) -> None:
     assert CHECKS["named_organization"](value) is Verdict.VETO
 
 
-@pytest.mark.parametrize("value", ["Golden Living", "The Mustard Seed", "CUPE 79"])
+@pytest.mark.parametrize(
+    "value", ["Golden Living", "The Mustard Seed", "CUPE 79", "Family Health Team", "Whispering Pines"]
+)
 def test_a_name_behind_the_label_of_a_home_may_be_one(value: str) -> None:
     assert CHECKS["named_organization"](value) is Verdict.PLAUSIBLE
