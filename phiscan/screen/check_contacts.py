@@ -201,7 +201,8 @@ _NO_NAME = frozenset(
     " tissue final prelim preliminary results reviewed skilled assisted independent back return"
     " returned transfer transferred hd pd ihd tts mwf lines line access ok'd going waiting when once"
     " after before same other d/c dc er ed or pacu supportive private public regular special online"
-    " virtual in-person remote grades k jk sk joint group desk preschool kindergarten iep suspended expelled".split()
+    " virtual in-person remote grades k jk sk joint group desk preschool kindergarten iep suspended"
+    " expelled".split()
 )
 
 
