@@ -67,7 +67,7 @@ _HAPPENS = re.compile(
     r"|labs?|labos?|cbc|fsc|bmp|cmp|lytes|ct|tdm|tac|mri|irm|[eé]cho|us|cxr|rx|x-?rays?|films|biopsy|biopsie|bx"
     r"|path|surgery|sx|chx|op|appt|rdv|f/u|admit|adm|dis?ch|d/c|d/c['’]?d|dc['’]?d|pap|mammo|scope|colonoscopy"  # noqa: RUF001 (texts are written with it)
     r"|cscope|inr|rni|a1c|tests?|addendum|note|fall|chute|call|cancell?ed|cong[ée]|auth|letter|fax|email|refill"
-    r"|culture|hemocs?|procedure|intervention|clinic|clinique|consult|eval|injection|vaccin\w{0,6}|pose|retrait"
+    r"|cultures?|rpt|repeat|hemocs?|procedure|intervention|clinic|clinique|consult|eval|injection|vaccin\w{0,6}|pose|retrait"
     r"|orders?|prescription|forms?|claim|invoice|facture|chemo|chimio|dialysis|transfert?|accident|mva|mvc"
     r"|injury|today|yesterday|hier|tomorrow|demain|aujourd['’]hui|sent|seen|given|done|told|left|came|went"  # noqa: RUF001 (texts are written with it)
     r"|began|spoke|vue?s?|revue?s?|faite?s?|re[çc]ue?s?|mise?s?|d[ée]bute?|start|stop|end|fin|due|exp|expires?"

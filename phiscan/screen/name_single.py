@@ -26,9 +26,10 @@ _KIN = (
     r"|girlfriend|boyfriend|gf|bf|ex|dil|sil|poa|sdm|caregiver|[ée]pouse|[ée]poux|conjointe?|mari|fils|fille"
     r"|m[èe]re|p[èe]re|fr[èe]re|s(?:oe|œ)ur|tante|oncle|ni[èe]ce|neveu|voisine?|amie?|bru|gendre|blonde|chum)"
 )
+_WHOSE = r"(?:(?:pt['’]?s|his|her|the|sa|son|le|la)[ ])?"  # noqa: RUF001 (names are written with it)
 _RELATED = Rare(
-    re.compile(rf"(?<![\w'’.-])(?P<name>{_CAP})[ ]\((?i:{_KIN})(?:[),/;]|[ ]\(?\+?\d)"),  # noqa: RUF001 (names are written with it)
-    rf"\((?i:{_KIN})[),/; ]",
+    re.compile(rf"(?<![\w'’.-])(?P<name>{_CAP})[ ]\((?i:{_WHOSE}{_KIN})(?:[),/;]|[ ]\(?\+?\d)"),  # noqa: RUF001 (names are written with it)
+    rf"\((?i:{_WHOSE}{_KIN})[),/; ]",
 )
 _WORD_BEFORE = re.compile(r"([^\W\d_]+)\.?[ ]$")
 _SIGNED = re.compile(

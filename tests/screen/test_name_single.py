@@ -14,6 +14,7 @@ from phiscan.screen.name_tokens import FIRST_ONLY, name_finding
     [
         ("Verna (wife) same / Troy (son) cell", ["Verna", "Troy"]),
         ("Faith (daughter) 555-0171", ["Faith"]),
+        ("Deepak (pt's dad) asked", ["Deepak"]),
         ("amox bid?\nMerci, Rhéal\nPharmacie", ["Rhéal"]),
         ("Will do. Thanks, Shonda", ["Shonda"]),
         ("with the Chaudhry sisters", ["Chaudhry"]),
