@@ -163,14 +163,17 @@ class Scanner:
                     break
 
     def _shapes_of(self, raw: bytes) -> Iterator[tuple[int, int]]:
-        """Yield start and end, in bytes, of each shape; what ends in a word or number hides none in it."""
+        """Yield start and end, in bytes, of each shape; what ends in a word or number hides none in it.
+
+        A trigger may end in the first figures of something else: "ON 14-JUL-2002" begins as postal codes do.
+        """
         position: int | None = 0
         while position is not None:
             start_at, position = position, None
             for found in self._shapes.finditer(raw, start_at):
                 start, end = found.span()
                 yield start, end
-                if _GOES_ON.match(raw, end):
+                if _GOES_ON.match(raw, end) or raw[end - 1 : end].isdigit():
                     word = _LAST_WORD.search(raw, max(start + 1, end - _TRIGGER_CHARS), end)
                     if (
                         word is not None

@@ -37,6 +37,8 @@ Found = Callable[[str], set[tuple[str, str]]]
         # What may begin an address ("58  U") hides no number that begins there.
         ("van Tassel, Petra  F 58  U0417305", ("OTHER_ID", "U0417305")),
         ("Googoo, Rose 93F  RB004418  hip", ("OTHER_ID", "RB004418")),
+        ("SEEN ON 14-JUL-2002", ("DATE", "14-JUL-2002")),  # nor what may begin a postal code, "ON 14"
+        ("carte 4931 4909 2794 4800", ("CREDIT_CARD", "4931 4909 2794 4800")),
         # Nor does a ZIP code behind two letters ("le, 04829") hide the account that begins there.
         ("Account on file, 04829-219-8817046, closed", ("ACCOUNT", "04829-219-8817046")),
         ("Washington DC 20515-1002", ("POSTAL_CODE", "20515-1002")),
