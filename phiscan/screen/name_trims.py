@@ -53,6 +53,7 @@ _BETWEEN = re.compile(r"[ ](?:ou|OU|de[ ]chez|chez)[ ]")
 _REACH, _WORD_CHARS = 14, 48
 # Four capitals behind a name, and eight digits: a card of Quebec, "Marie Tremblay TREM 1234 5678".
 _CARD = re.compile(r"[ ,]+[A-Z]{4}$")
+_CARDS = frozenset({"nam", "ramq"})
 _CARD_DIGITS = re.compile(r"[ -]?\d{4}[ -]?\d{4}(?!\d)")
 # What is wished at a feast is nobody: "Merry Christmas", "Joyeuses Pâques".
 _WISH = re.compile(
@@ -79,7 +80,9 @@ def trimmed(text: str, finding: Finding, gazetteer: Gazetteer) -> Iterator[Findi
         if fold(text[low:high]) in _ALONE and text[low].islower():
             continue
         span = _cut(text, low, high, gazetteer)
-        if span != (low, high) and load_vetoes(gazetteer).is_label(text, *span):
+        if span != (low, high) and (
+            fold(text[slice(*span)]) in _CARDS or load_vetoes(gazetteer).is_label(text, *span)
+        ):
             continue  # "NAM" of "NAM ROYM 5861 0316"
         yield finding if span == (start, end) else replace(finding, span=Span(*span))
 

@@ -27,6 +27,8 @@ def cut(text: str, name: str, source: str = "names.tagger") -> list[str]:
         ("Ask Pastor Whitlock can he", "Pastor Whitlock", ["Whitlock"]),
         ("with Puan Zaleha and", "Puan Zaleha", ["Zaleha"]),
         ("Marie Tremblay TREM 1234 5678", "Marie Tremblay TREM", ["Marie Tremblay"]),
+        ("DDN 1958 NAM ROYM 5861 0316", "NAM ROYM", []),
+        ("ROY ROYM 5861 0316", "ROY ROYM", ["ROY"]),
         ("Marie Roy LISE 1234", "Marie Roy LISE", ["Marie Roy LISE"]),
         ("notes de Mylène", "de Mylène", ["Mylène"]),
         ("lequel? voir chantal", "voir chantal", ["chantal"]),
