@@ -173,15 +173,19 @@ class Scanner:
             for found in self._shapes.finditer(raw, start_at):
                 start, end = found.span()
                 yield start, end
-                if _GOES_ON.match(raw, end) or raw[end - 1 : end].isdigit():
-                    word = _LAST_WORD.search(raw, max(start + 1, end - _TRIGGER_CHARS), end)
-                    if (
-                        word is not None
-                        and word.start() > start
-                        and not _WORD_BYTE.match(raw, word.start() - 1)
-                    ):
-                        position = word.start()
-                        break
+                goes_on = _GOES_ON.match(raw, end) is not None
+                if not goes_on and not raw[end - 1 : end].isdigit():
+                    continue
+                word = _LAST_WORD.search(raw, max(start + 1, end - _TRIGGER_CHARS), end)
+                if word is None or _WORD_BYTE.match(raw, word.start() - 1):
+                    continue
+                if goes_on:
+                    position = word.start()
+                    break
+                # Only looked at: if the search went on there, "5/12/1931 130-692-544" would hide its end.
+                inner = self._shapes.match(raw, word.start())
+                if inner is not None:
+                    yield inner.span()
 
     def _which(self, raw: bytes, start: int, end: int) -> tuple[int, ...]:
         """Return the rules that fit where the scanner stopped; a trigger may begin inside what it took."""

@@ -39,6 +39,9 @@ Found = Callable[[str], set[tuple[str, str]]]
         ("Googoo, Rose 93F  RB004418  hip", ("OTHER_ID", "RB004418")),
         ("SEEN ON 14-JUL-2002", ("DATE", "14-JUL-2002")),  # nor what may begin a postal code, "ON 14"
         ("carte 4931 4909 2794 4800", ("CREDIT_CARD", "4931 4909 2794 4800")),
+        # And what is looked at so hides nothing behind it: "1931 130-692" may begin a card of Ontario.
+        ("DOB 5/12/1931 130-692-544", ("SIN", "130-692-544")),
+        ("DOB 5/12/1931 (613)5550199", ("PHONE", "(613)5550199")),
         # Nor does a ZIP code behind two letters ("le, 04829") hide the account that begins there.
         ("Account on file, 04829-219-8817046, closed", ("ACCOUNT", "04829-219-8817046")),
         ("Washington DC 20515-1002", ("POSTAL_CODE", "20515-1002")),
