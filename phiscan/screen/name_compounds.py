@@ -90,7 +90,7 @@ def _is_row(text: str, start: int, end: int) -> bool:
 
 
 def _is_given(word: str | None, gazetteer: Gazetteer) -> bool:
-    """Tell whether a word is a given name, or one that no list has; no place, no month."""
+    """Tell whether a word is a given name of the lists, and no month or title, or an initial."""
     if word is None:
         return False
     if word.endswith("."):

@@ -20,7 +20,7 @@ _SCORE = 0.55
 _DEGREE = r"(?:RN|LPN|RPN|LVN|NP|PA-C|RRT|RPh|PSW|HCA|CNA|[Ii]nf\.?|INF\.?)"
 _DEGREED = Rare(
     re.compile(
-        rf"(?:^|(?<=[\t|(/;])|(?<=[ ]{{2}})|(?<=\b(?:by|er|ar)[ ]))[ \t–—-]{{0,4}}"  # noqa: RUF001 (texts are written with it)
+        rf"(?:^|(?<=[\t|(/;])|(?<=[ ]{{2}})|(?<=\bby[ ])|(?<=\b(?:par|per)[ ]))[ \t–—-]{{0,4}}"  # noqa: RUF001 (texts are written with it)
         rf"(?P<all>[A-Z]{{2}}|[A-Z]\.[ -]?(?:[A-Z]\.[ -]?)?[A-Z]\.),?[ ]{_DEGREE}"
         r"(?=[ ]?(?:[,;.)/|\t]|[ ]|$))",
         re.MULTILINE,

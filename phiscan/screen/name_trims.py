@@ -55,13 +55,14 @@ _REACH, _WORD_CHARS = 14, 48
 _CARD = re.compile(r"[ ,]+[A-Z]{4}$")
 _CARDS = frozenset({"nam", "ramq"})
 _CARD_DIGITS = re.compile(r"[ -]?\d{4}[ -]?\d{4}(?!\d)")
-# What is wished at a feast is nobody: "Merry Christmas", "Joyeuses Pâques".
+# What is wished at a feast is nobody, but for who it is wished to: "Merry Christmas", "Joyeuses Pâques".
 _WISH = re.compile(
     r"(?:merry|happy|joyeu(?:x|ses?)|bon(?:nes?)?|feliz)[ ](?:[^\W\d_]{1,12}[ ]){0,2}"
     r"(?:christmas|x-?mas|easter|new[ ]year|holidays|thanksgiving|no[ëe]l|p[âa]ques|ann[ée]e|f[êe]tes?"
-    r"|navidad)\b",
+    r"|navidad)\b[ ,!.]{0,4}",
     re.IGNORECASE,
 )
+_FIRST_WORD = re.compile(rf"{LETTER}+")
 
 
 def trimmed(text: str, finding: Finding, gazetteer: Gazetteer) -> Iterator[Finding]:
@@ -72,8 +73,12 @@ def trimmed(text: str, finding: Finding, gazetteer: Gazetteer) -> Iterator[Findi
         yield finding
         return
     start, end = finding.span.start, finding.span.end
-    if _WISH.match(text, start, end):
-        return
+    if wish := _WISH.match(text, start, end):
+        named = _FIRST_WORD.match(text, wish.end(), end)
+        flags = gazetteer.of(named[0]) if named else 0
+        if not flags & (Word.FIRST | Word.LAST) or flags & Word.ORDINARY:
+            return
+        start = wish.end()
     between = _BETWEEN.search(text, start, end)
     parts = [(start, end)] if between is None else [(start, between.start()), (between.end(), end)]
     for low, high in parts:
@@ -84,7 +89,8 @@ def trimmed(text: str, finding: Finding, gazetteer: Gazetteer) -> Iterator[Findi
             fold(text[slice(*span)]) in _CARDS or load_vetoes(gazetteer).is_label(text, *span)
         ):
             continue  # "NAM" of "NAM ROYM 5861 0316"
-        yield finding if span == (start, end) else replace(finding, span=Span(*span))
+        is_whole = span == (finding.span.start, finding.span.end)
+        yield finding if is_whole else replace(finding, span=Span(*span))
 
 
 def _cut(text: str, start: int, end: int, gazetteer: Gazetteer) -> tuple[int, int]:

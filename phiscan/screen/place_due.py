@@ -119,7 +119,7 @@ class PlaceDueRecognizer:
 
     def __init__(self, gazetteer: Gazetteer) -> None:
         self._gazetteer = gazetteer
-        gap = r"(?:[ :-]{1,3}|(?:)(?:the |la |le |l['’])?)?(?:the |la |le |l['’])?"  # noqa: RUF001 (texts are written with it)  # noqa: RUF001 (texts are written with it)
+        gap = r"[ :-]{0,3}(?:the |la |le |l['’])?"  # noqa: RUF001 (texts are written with it)
         self._sure = automaton(rf"\b(?i:{_SURE_CUES}){gap}\p{{Lu}}")
         self._cues = automaton(rf"\b(?i:{_CUES}){gap}\p{{Lu}}")
 

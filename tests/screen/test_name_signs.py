@@ -17,6 +17,8 @@ PERSON, DOCTOR = EntityType.PERSON, EntityType.HEALTH_PROFESSIONAL
         ("0800 settled   JM RN", [("JM", DOCTOR)]),
         ("-- K.S., LPN", [("K.S.", DOCTOR)]),
         ("charted by TK RPN.", [("TK", DOCTOR)]),
+        ("note rédigée par K.S., RPN", [("K.S.", DOCTOR)]),
+        ("as per JM RN,", [("JM", DOCTOR)]),
         ("cc: Dr. Roy\nSGR/tlm\n", [("SGR", DOCTOR), ("tlm", PERSON)]),
         ("dicté, transcrit par jmb le 21 mars", [("jmb", PERSON)]),
         ("Dict. : OMD  Transc. : jmb", [("OMD", DOCTOR), ("jmb", PERSON)]),

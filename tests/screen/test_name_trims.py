@@ -40,6 +40,8 @@ def cut(text: str, name: str, source: str = "names.tagger") -> list[str]:
         ("Mme de Repentigny", "de Repentigny", ["de Repentigny"]),
         ("carte NAM ROYM 5861 0316", "NAM ROYM", []),
         ("Joyeuses Pâques à toute", "Joyeuses Pâques", []),
+        ("Merry Christmas Everyone", "Merry Christmas Everyone", []),
+        ("Merry Christmas, Mary Tremblay", "Merry Christmas, Mary Tremblay", ["Mary Tremblay"]),
         ("Noël Tremblay", "Noël Tremblay", ["Noël Tremblay"]),
         ("by dtr Birgit on", "dtr Birgit", ["Birgit"]),
         ("and her son yuri", "her son yuri", ["yuri"]),
