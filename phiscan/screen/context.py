@@ -23,7 +23,10 @@ GAP = (
     r"(?:[^\w\n]|\n(?![^\S\n]{0,8}\n)){0,10}){0,3}\(??"
 )
 # What ends a cell behind the label that heads its column: last letters, a remark in brackets, a delimiter.
-CELL_END = r"[\w#]{0,6}(?: ?[#.:])?(?: ?\([^()\n]{1,24}\))?[\"']?(?:[ ]{0,2}[\t|;,\n\r]|[ ]{2})"
+CELL_END = (
+    r"[\w#]{0,6}(?:(?: ?[#:])?(?: ?\([^()\n]{1,24}\))?[\"']?(?:[ ]{0,2}[\t|;,\n\r]|[ ]{2})"
+    r"|\.(?:[ ]{0,2}[\t|;,\n\r]|[ ]{3}))"
+)
 # In JSON the value may stand in a field of its own, further on: dear to look for, so only where it is.
 JSON_FIELD = '"value"'
 JSON_GAP = GAP + r"(?:[^\n]{0,120}?(?:\n[^\n]{0,40}?)?\"value\"\s{0,3}:\s{0,3}\")??"

@@ -23,7 +23,7 @@ from phiscan.screen.cells import AMONG_WORDS, numbers
 from phiscan.screen.checks import CHECKS
 from phiscan.screen.compiled_rule import TIMEOUT_S, CompiledRule, Judged, joined_cells
 from phiscan.screen.context import GAP_CHARS, JSON_FIELD, JSON_REACH, Surroundings
-from phiscan.screen.scanner import REACH_CHARS, WITHOUT_DIGITS, Evidence, Place, Scanner
+from phiscan.screen.scanner import REACH_CHARS, WITHOUT_DIGITS, Behind, Evidence, Place, Scanner
 from phiscan.screen.tables import Tables
 from phiscan.screen.verdicts import Verdict
 
@@ -128,8 +128,12 @@ class PatternRecognizer:
     ) -> Iterator[tuple[int, Finding | Refused]]:
         end = place.end
         cells = tables.column(place.start, end)
+        if cells is None and place.behind is Behind.NOTHING:
+            return
         in_json = in_json and cells is None and text.find(JSON_FIELD, end, end + JSON_REACH) >= 0
-        numbered = cells is not None or _DIGIT.search(text, end, end + GAP_CHARS) is not None
+        numbered = cells is not None or (
+            place.behind is Behind.ANYTHING and _DIGIT.search(text, end, end + GAP_CHARS) is not None
+        )
         filled: set[EntityType] = set()  # a column that one rule fills says nothing new to the next
         parts = None if cells is None else _parts(text, cells[:: max(1, -(-len(cells) // MAX_HITS))])
         for item in place.evidence:

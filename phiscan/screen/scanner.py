@@ -41,6 +41,8 @@ _BEHIND_BYTES = 400  # more than stands between a label and its value
 _TRIGGER_CHARS = 16  # how far behind a place a trigger may still stand in it
 _WORD_BYTE = re.compile(rb"[0-9A-Za-z\x80-\xff]")
 _GOES_ON = re.compile(rb"[0-9A-Za-z\x80-\xff]|[-/.][0-9]")  # a word, or a number in groups
+_MORE_THAN_A_CAPITAL = re.compile(rb"[0-9\x80-\xff]")  # letters beyond ASCII are not told apart
+_SHAPE = -1  # where a label has its ``Behind``
 _LAST_WORD = re.compile(rb"[0-9A-Za-z\x80-\xff]+\Z")
 # Values that may stand without a digit; every other labelled value has one.
 WITHOUT_DIGITS = frozenset({EntityType.ORGANIZATION, EntityType.LOCATION})
@@ -53,8 +55,9 @@ _GAP = r"[\W_]*(?:\([^()\n]*\)[\W_]*)?" + _GAP_WORDS
 # A comma in a sentence ends no cell: the next cell of a header is short and ends, too.
 _NEXT_CELL = r"(?:[^ ]|[ ](?:[^\s,;]+[ ]){0,4}[^\s,;]*[,;\n\r])"
 _CELL_END = (
-    r"[\w\x{80}-\x{10FFFF}#]{0,6}(?: ?[#.:])?(?: ?\([^()\n]+\))?[\"']?"
+    r"[\w\x{80}-\x{10FFFF}#]{0,6}(?:(?: ?[#:])?(?: ?\([^()\n]+\))?[\"']?"
     rf"(?:[ ]{{0,2}}(?:[\t|\n\r]|[,;]{_NEXT_CELL})|[ ]{{2}})"
+    rf"|\.(?:[ ]{{0,2}}(?:[\t|\n\r]|[,;]{_NEXT_CELL})|[ ]{{3}}))"
 )
 # Letters of a word that are counted up to twenty or more: a state for every count, of which words need none.
 _COUNTED = re.compile(r"(\[(?:a-z|A-Z|\\p\{L\}[.'’-]*)\]\{[12],)[1-9][0-9]\}")  # noqa: RUF001 (names are written with it)
@@ -96,6 +99,14 @@ class Evidence:
     column_only: bool
 
 
+class Behind(IntEnum):
+    """What stands behind a label: nothing that could be its value, a word with a capital, or anything."""
+
+    NOTHING = 0
+    CAPITAL = 1
+    ANYTHING = 2
+
+
 @dataclass(frozen=True, slots=True)
 class Place:
     """Where an automaton stopped: code points; the rules whose shape fits, or what the label stands for."""
@@ -104,6 +115,7 @@ class Place:
     end: int
     rules: tuple[int, ...]
     evidence: tuple[Evidence, ...] = ()
+    behind: Behind = Behind.ANYTHING
 
 
 class Scanner:
@@ -131,14 +143,15 @@ class Scanner:
             window = text[base : base + WINDOW_CHARS + OVERLAP_CHARS]
             # A line to write on is no part of a word: the value that stands on it begins one.
             raw = window.encode("utf-8", "surrogatepass").replace(b"_", b" ")
-            stops = [(start, end, 0) for start, end in self._shapes_of(raw)]
-            stops += ((start, end, 1) for start, end in self._labels_of(labels, raw))
+            stops = [(start, end, _SHAPE) for start, end in self._shapes_of(raw)]
+            stops += self._labels_of(labels, raw)
             if not stops:
                 continue
             stops.sort()
             places = np.asarray(stops, dtype=np.int64)[:, :2]
             chars = places if len(raw) == len(window) else code_points(raw, places)
-            for (a, b, is_label), (start, end) in zip(stops, chars.tolist(), strict=True):
+            for (a, b, behind), (start, end) in zip(stops, chars.tolist(), strict=True):
+                is_label = behind != _SHAPE
                 if start >= WINDOW_CHARS or base + start < done[is_label]:
                     continue
                 done[is_label] = base + (end if is_label else start + 1)
@@ -146,20 +159,20 @@ class Scanner:
                     yield Place(base + start, base + end, self._which(raw, a, b))
                 elif whole_word(window, start, end) and not _is_unit(window, start, end):
                     evidence = self._evidence.get(canonical(window[start:end]), ())
-                    yield Place(base + start, base + end, (), evidence)
+                    yield Place(base + start, base + end, (), evidence, Behind(behind))
 
-    def _labels_of(self, labels: re2._Regexp, raw: bytes) -> Iterator[tuple[int, int]]:
-        """Yield start and end, in bytes, of each label, without what was asked behind it."""
+    def _labels_of(self, labels: re2._Regexp, raw: bytes) -> Iterator[tuple[int, int, int]]:
+        """Yield start and end, in bytes, of each label, without what was asked behind it; and ``Behind``."""
         position: int | None = 0
         while position is not None:
             start_at, position = position, None
             for found in labels.finditer(raw, start_at):
                 start, end = found.span()
-                label = self._label.match(raw, start)
-                yield start, label.end()
+                label_end = self._label.match(raw, start).end()
+                yield start, label_end, _behind(raw, label_end, end)
                 # What was asked behind the label is looked at by itself, too; but not in a word without end.
-                if 0 < end - label.end() <= _BEHIND_BYTES:
-                    position = label.end()
+                if 0 < end - label_end <= _BEHIND_BYTES:
+                    position = label_end
                     break
 
     def _shapes_of(self, raw: bytes) -> Iterator[tuple[int, int]]:
@@ -212,6 +225,16 @@ class _RuleFinder:
     def of(self, raw: bytes) -> list[int]:
         """Return the indexes of the rules that match in ``raw``."""
         return [self._indexes[i] for i in self._set.Match(raw) or ()] if self._indexes else []
+
+
+def _behind(raw: bytes, label_end: int, end: int) -> Behind:
+    """Tell by its last byte which of the conditions behind a label (``_tail``) was met.
+
+    A digit is asked for before a capital letter, and both before the end of a cell, which may end in any sign.
+    """
+    if end == label_end or _MORE_THAN_A_CAPITAL.match(raw, end - 1):
+        return Behind.ANYTHING
+    return Behind.CAPITAL if raw[end - 1 : end].isupper() else Behind.NOTHING
 
 
 def _is_unit(text: str, start: int, end: int) -> bool:
