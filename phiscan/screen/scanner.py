@@ -230,7 +230,7 @@ class _RuleFinder:
 def _behind(raw: bytes, label_end: int, end: int) -> Behind:
     """Tell by its last byte which of the conditions behind a label (``_tail``) was met.
 
-    A digit is asked for before a capital letter, and both before the end of a cell, which may end in any sign.
+    A digit is asked for before a capital letter, and both before the end of a cell, which ends in any sign.
     """
     if end == label_end or _MORE_THAN_A_CAPITAL.match(raw, end - 1):
         return Behind.ANYTHING
