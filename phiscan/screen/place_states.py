@@ -121,7 +121,10 @@ def cities(text: str, gazetteer: Gazetteer) -> Iterator[Finding]:
         if found is None:
             continue
         start, score = found
-        end = state.end() + (text.startswith(")", state.end()) and "(" in text[start : state.start()])
+        is_open = "(" in text[start : state.start()]
+        if is_open and not text.startswith((")", ","), state.end()):
+            continue  # "Crystal (PR#576)"
+        end = state.end() + (is_open and text.startswith(")", state.end()))
         reason = Reason("gazetteer", "a city before its state", score)
         yield Finding(Span(start, end), EntityType.LOCATION, SOURCE, score, _BITS, (reason,))
 

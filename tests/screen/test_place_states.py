@@ -25,6 +25,7 @@ def found(text: str) -> list[tuple[str, float]]:
         ("visiting from Leeds, UK", "Leeds, UK"),
         ("born Lagos, Nigeria", "Lagos, Nigeria"),
         ("HOUMA LA 70360", "HOUMA LA"),
+        ("born in Bathurst (N.-B., Canada)", "Bathurst (N.-B."),
     ],
 )
 def test_finds_a_city_with_its_state(text: str, city: str) -> None:
@@ -47,6 +48,7 @@ def test_is_less_sure_of_a_city_that_ends_the_name_of_something_else() -> None:
         "12 Main Street SK S0A 1A0",
         "in Mobile OK today",
         "moved OR stayed",
+        "Crystal (PR#576)",
         "no state here",
     ],
 )
