@@ -69,10 +69,11 @@ def trimmed(text: str, finding: Finding, gazetteer: Gazetteer) -> Iterator[Findi
     """Yield a name without what it took along; two where it holds two, none where nothing is left of it."""
     if finding.source == "names.tagger" and not any(map(str.isalnum, finding.span.of(text))):
         return  # a bracket
-    if finding.entity_type not in _PEOPLE or finding.source not in _TRIMMED:
-        yield finding
-        return
     start, end = finding.span.start, finding.span.end
+    if finding.entity_type not in _PEOPLE or finding.source not in _TRIMMED:
+        whole = _without_card(text, start, end) if finding.entity_type in _PEOPLE else end
+        yield finding if whole == end else replace(finding, span=Span(start, whole))
+        return
     if wish := _WISH.match(text, start, end):
         named = _FIRST_WORD.match(text, wish.end(), end)
         flags = gazetteer.of(named[0]) if named else 0
@@ -93,11 +94,18 @@ def trimmed(text: str, finding: Finding, gazetteer: Gazetteer) -> Iterator[Findi
         yield finding if is_whole else replace(finding, span=Span(*span))
 
 
+def _without_card(text: str, start: int, end: int) -> int:
+    """Return where a name ends without the letters of the card behind it."""
+    if _CARD_DIGITS.match(text, end) is None:
+        return end
+    card = _CARD.search(text, max(start, end - _WORD_CHARS), end)
+    return end if card is None else card.start()
+
+
 def _cut(text: str, start: int, end: int, gazetteer: Gazetteer) -> tuple[int, int]:
     while (head := _HEAD.match(text, start, end)) is not None and _is_before(text, start, head, gazetteer):
         start = head.end()
-    if _CARD_DIGITS.match(text, end) and (card := _CARD.search(text, max(start, end - _WORD_CHARS), end)):
-        end = card.start()
+    end = _without_card(text, start, end)
     while (tail := _TAIL.search(text, max(start, end - _WORD_CHARS), end)) is not None and _is_behind(
         tail[1], gazetteer
     ):

@@ -43,7 +43,8 @@ _WORD_BYTE = re.compile(rb"[0-9A-Za-z\x80-\xff]")
 _GOES_ON = re.compile(rb"[0-9A-Za-z\x80-\xff]|[-/.][0-9]")  # a word, or a number in groups
 _MORE_THAN_A_CAPITAL = re.compile(rb"[0-9\x80-\xff]")  # letters beyond ASCII are not told apart
 _SHAPE = -1  # where a label has its ``Behind``
-_LAST_WORD = re.compile(rb"[0-9A-Za-z\x80-\xff]+\Z")
+_LAST_WORD = re.compile(rb"[0-9A-Za-z\x80-\xff]+(?:[-/.][0-9]+){0,3}\Z")  # or number in groups
+_LAST_GROUPS = re.compile(rb"(?:[0-9A-Za-z\x80-\xff]+[-/.])*[0-9A-Za-z\x80-\xff]+\Z")
 # Values that may stand without a digit; every other labelled value has one.
 WITHOUT_DIGITS = frozenset({EntityType.ORGANIZATION, EntityType.LOCATION})
 
@@ -196,9 +197,11 @@ class Scanner:
                     position = word.start()
                     break
                 # Only looked at: if the search went on there, "5/12/1931 130-692-544" would hide its end.
-                inner = self._shapes.match(raw, word.start())
-                if inner is not None:
-                    yield inner.span()
+                groups = _LAST_GROUPS.search(raw, max(start + 1, end - _TRIGGER_CHARS), end) or word
+                for at in {word.start(), groups.start()}:
+                    inner = self._shapes.match(raw, at)
+                    if inner is not None:
+                        yield inner.span()
 
     def _which(self, raw: bytes, start: int, end: int) -> tuple[int, ...]:
         """Return the rules that fit where the scanner stopped; a trigger may begin inside what it took."""

@@ -55,6 +55,7 @@ def test_a_name_is_cut_to_itself(text: str, name: str, left: list[str]) -> None:
 
 def test_a_label_knows_better() -> None:
     assert cut("Name: Elder Smith", "Elder Smith", "names.label") == ["Elder Smith"]
+    assert cut("Roy, Lise ROYL 1234 5678", "Roy, Lise ROYL", "names.last_first") == ["Roy, Lise"]
 
 
 @pytest.mark.parametrize("word", ["fna", "PNA", "ciwa", "prélèv"])

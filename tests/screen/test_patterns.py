@@ -42,6 +42,7 @@ Found = Callable[[str], set[tuple[str, str]]]
         # And what is looked at so hides nothing behind it: "1931 130-692" may begin a card of Ontario.
         ("DOB 5/12/1931 130-692-544", ("SIN", "130-692-544")),
         ("DOB 5/12/1931 (613)5550199", ("PHONE", "(613)5550199")),
+        ("home 737-6305, x2644", ("PHONE", "737-6305, x2644")),
         # Nor does a ZIP code behind two letters ("le, 04829") hide the account that begins there.
         ("Account on file, 04829-219-8817046, closed", ("ACCOUNT", "04829-219-8817046")),
         ("Washington DC 20515-1002", ("POSTAL_CODE", "20515-1002")),
