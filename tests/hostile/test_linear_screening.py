@@ -53,6 +53,7 @@ UNITS = (
     "Received: from a.b\n ", "X-A: Ann Roy\n b\n", "Roy (2009) ", "charts of 412 patients ",
     "Regina SK ", "Foo ON S0A 1A0 ", "Leeds, UK ", "lives in ", "lives in Foo ", "67M from Gander ",
     "Foo Nation ", "RM of ", "Fort ", "stéphane à Foo, ", "lives at 12 Elm ", "mvc at ", "Jane & ", "km 4 ",
+    "5/12/1931 130-692-544 ",
     "NH: Foo ", "CHUM ", "LSD 4-1-", "Apt 4 ", "N4512 ", "1 E 40 N ", "Urb. Foo ", "St-Foo apt 4 ",
 )  # fmt: skip
 
