@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 
 from phiscan.config import data_dir
 from phiscan.dictionaries import load_dictionary
@@ -60,11 +61,21 @@ _PHONE = re.compile(r"(?:1[-. ]?)?\(?[2-9]\d{2}\)?[-. ]?[2-9]\d{2}[-. ]?\d{4}")
 _END = re.compile(r"\n|[.!?] (?=[A-ZÀ-Ý])")  # of a line or sentence
 
 
+@cache
+def load_code_words() -> tuple[tuple[str, ...], ...]:
+    """Return the words for medical goods and insurers, and what a long number behind each is.
+
+    Raises:
+        DictionaryError: the list cannot be read.
+    """
+    return load_dictionary(data_dir("dictionaries") / "code_words.txt").rows
+
+
 class LineCodeRecognizer:
     """Find numbers behind words for devices and insurers; built once per process."""
 
     def __init__(self) -> None:
-        rows = load_dictionary(data_dir("dictionaries") / "code_words.txt").rows
+        rows = load_code_words()
         self._kinds = {fold(word): kind for word, kind in rows}
         self._words = automaton(any_label(word for word, _ in rows))
 

@@ -12,10 +12,9 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Final
 
-from phiscan.config import data_dir
-from phiscan.dictionaries import load_dictionary
 from phiscan.model import EntityType, Finding
 from phiscan.screen.gazetteer import Gazetteer, Word, fold
+from phiscan.screen.line_codes import load_code_words
 from phiscan.screen.name_eponyms import load_eponyms
 from phiscan.screen.tagger import SOURCE
 
@@ -72,6 +71,5 @@ def _goods() -> frozenset[str]:
     Raises:
         DictionaryError: the list cannot be read.
     """
-    rows = load_dictionary(data_dir("dictionaries") / "code_words.txt").rows
-    names = (" ".join(map(fold, _WORD.findall(word))) for word, kind in rows if kind == "device")
+    names = (" ".join(map(fold, _WORD.findall(word))) for word, kind in load_code_words() if kind == "device")
     return frozenset(name for name in names if " " in name)

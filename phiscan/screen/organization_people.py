@@ -10,11 +10,10 @@ from collections.abc import Iterable
 from dataclasses import replace
 from functools import cache
 
-from phiscan.config import data_dir
-from phiscan.dictionaries import load_dictionary
 from phiscan.model import EntityType, Finding, Reason
 from phiscan.screen.bits import bits_of
 from phiscan.screen.gazetteer import Gazetteer, Word, fold
+from phiscan.screen.organization_words import load_heads
 
 _KINDS = frozenset((EntityType.PERSON, EntityType.LOCATION))
 _BEHIND, _FRONT = frozenset(("any", "name", "firm")), "front"
@@ -34,7 +33,7 @@ _TOO = frozenset(
 @cache
 def _heads() -> tuple[frozenset[str], frozenset[str]]:
     """Return the words that end the name of an organization, and those that begin one in French."""
-    rows = load_dictionary(data_dir("dictionaries") / "organization_heads.txt").rows
+    rows = load_heads()
     ends = {fold(word) for word, kind in rows if kind in _BEHIND}
     return frozenset(ends | _TOO), frozenset(
         fold(word) for word, kind in rows if kind == _FRONT and " " not in word

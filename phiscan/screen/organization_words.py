@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import cache
 
+from phiscan.config import data_dir
+from phiscan.dictionaries import load_dictionary
 from phiscan.screen.gazetteer import Gazetteer, Word, fold
 
 _MAX_WORDS = 7
@@ -69,6 +72,16 @@ GENERIC = frozenset(
     " solicitors notaries attorneys"
     " rendez-vous douleur anglais francais prelevements prelevement pneumologie memoire".split()
 )
+
+
+@cache
+def load_heads() -> tuple[tuple[str, ...], ...]:
+    """Return the words that say what an organization is, and what each says.
+
+    Raises:
+        DictionaryError: the list cannot be read.
+    """
+    return load_dictionary(data_dir("dictionaries") / "organization_heads.txt").rows
 
 
 def words_before(text: str, start: int, *, small: bool = False, firm: bool = False) -> list[tuple[int, str]]:

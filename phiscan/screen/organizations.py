@@ -11,8 +11,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from phiscan.config import data_dir
-from phiscan.dictionaries import load_dictionary
 from phiscan.model import Document, EntityType, Finding, Reason, Span
 from phiscan.screen.automata import automaton
 from phiscan.screen.bits import bits_of
@@ -24,7 +22,7 @@ from phiscan.screen.organization_due import DueRecognizer
 from phiscan.screen.organization_letterheads import letterhead
 from phiscan.screen.organization_names import KnownRecognizer
 from phiscan.screen.organization_rooms import homes_by_room
-from phiscan.screen.organization_words import BARRIER, JOINS, is_generic, is_unusual, words_before
+from phiscan.screen.organization_words import BARRIER, JOINS, is_generic, is_unusual, load_heads, words_before
 from phiscan.screen.patterns import MAX_HITS
 from phiscan.screen.phrases import any_of
 
@@ -291,7 +289,7 @@ def _plain(head: str) -> str:
 def _kinds() -> dict[str, frozenset[str]]:
     """Return what each head says, by the head in small letters without accents."""
     table: dict[str, set[str]] = {}
-    for word, kind in load_dictionary(data_dir("dictionaries") / "organization_heads.txt").rows:
+    for word, kind in load_heads():
         table.setdefault(_plain(word), set()).add(kind)
     return {word: frozenset(kinds) for word, kinds in table.items()}
 
