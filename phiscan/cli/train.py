@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from phiscan.cli.output import print_json, say
 from phiscan.errors import InputError
+
+if TYPE_CHECKING:
+    from phiscan.train.written import Texts
 
 EXIT_REFUSED = 1
 SHIPPED = Path(__file__).resolve().parents[1] / "screen" / "data" / "names.json"
@@ -17,11 +21,20 @@ _data_option = click.option(
     type=click.Path(),
     help="Folder of the openly licensed sets (SET.jsonl) to train on and measure with. Default: none.",
 )
+_marked_option = click.option(
+    "--marked",
+    type=click.Path(),
+    multiple=True,
+    help="Marked texts to train on, too: JSON lines, as `phiscan score spans` reads. May be repeated.",
+)
 _seed_option = click.option(
     "--seed", type=int, help="Seed of every draw. Default: the shipped weights' seed."
 )
 _documents_option = click.option(
-    "--documents", "n_documents", type=click.IntRange(min=50), help="Documents to make. Default: 7500."
+    "--documents",
+    "n_documents",
+    type=click.IntRange(min=50),
+    help="Documents to make. Default: the shipped weights'.",
 )
 _json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object with the figures.")
 
@@ -39,6 +52,7 @@ def train() -> None:
     help="Folder for weights, labels, card and the models of the folds.",
 )
 @_data_option
+@_marked_option
 @click.option(
     "--last",
     type=click.Path(),
@@ -58,6 +72,7 @@ def train() -> None:
 def names(
     out: str,
     data: str | None,
+    marked: tuple[str, ...],
     last: str | None,
     seed: int | None,
     n_documents: int | None,
@@ -76,12 +91,12 @@ def names(
     """
     from phiscan.train.names import CARD, Settings, train_names  # noqa: PLC0415 (few commands pay for loading it)
 
-    texts = _folder(data)
+    texts = _texts(data, marked)
     given = {"seed": seed, "n_documents": n_documents, "max_iterations": iterations}
     settings = Settings(**{key: value for key, value in given.items() if value is not None})
     trained = train_names(
         settings,
-        data=texts,
+        texts=texts,
         out=Path(out),
         last=Path(last) if last is not None else SHIPPED,
         tell=say,
@@ -108,6 +123,7 @@ def names(
     help="Folder for weights, labels, card and the networks of the folds.",
 )
 @_data_option
+@_marked_option
 @_seed_option
 @_documents_option
 @click.option("--epochs", type=click.IntRange(min=1), help="Times that each text is seen. Default: 5.")
@@ -115,6 +131,7 @@ def names(
 def second_names(
     out: str,
     data: str | None,
+    marked: tuple[str, ...],
     seed: int | None,
     n_documents: int | None,
     epochs: int | None,
@@ -133,7 +150,7 @@ def second_names(
         train_second_names,
     )
 
-    texts = _folder(data)
+    texts = _texts(data, marked)
     shipped = NetworkSettings()
     settings = replace(
         shipped,
@@ -141,20 +158,22 @@ def second_names(
         n_documents=n_documents or shipped.n_documents,
         n_epochs=epochs or shipped.n_epochs,
     )
-    card = train_second_names(settings, data=texts, out=Path(out), tell=say)
+    card = train_second_names(settings, texts=texts, out=Path(out), tell=say)
     if as_json:
         print_json({"figures": card["figures"]})
     else:
         click.echo(f"{Path(out) / CARD}")
 
 
-def _folder(data: str | None) -> Path | None:
-    """Return the folder of ``--data``; None if it was not given.
+def _texts(data: str | None, marked: tuple[str, ...]) -> Texts:
+    """Return what ``--data`` and ``--marked`` say.
 
     Raises:
         InputError: there is no such folder.
     """
-    if data is None or Path(data).is_dir():
-        return None if data is None else Path(data)
-    message = f"--data: {data}: expected a folder"
-    raise InputError(message)
+    from phiscan.train.written import Texts  # noqa: PLC0415 (few commands pay for loading it)
+
+    if data is not None and not Path(data).is_dir():
+        message = f"--data: {data}: expected a folder"
+        raise InputError(message)
+    return Texts(None if data is None else Path(data), tuple(map(Path, marked)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import chain
 
 from phiscan.model import Document, Finding, PiiBit
 from phiscan.screen.automata import automaton
@@ -56,6 +57,7 @@ _LEADING = re.compile(
 )
 _REMARK = re.compile(r"[ ]\([^\W\d_]*$")  # a bracket that opens within a name and closes behind it
 _TELEPHONE = re.compile(r"[ ]{1,3}(?:cell|home|work)\b", re.IGNORECASE)
+_CELL = re.compile(r"(?:[^\t,]|,(?=[ ]))+")
 _LABEL_AGAIN = re.compile(r"[ \t]{0,4}[:=](?!=)")
 # A name of a test, a drug or a place in a file of fields: <analyse nom="...">, "facility": {"name": ...
 _OF_A_THING = re.compile(
@@ -106,7 +108,7 @@ class CueRecognizer:
         if not places:
             return
         tables = Tables(text)
-        for start, end in places:
+        for start, end in chain.from_iterable(_by_cells(text, *place) for place in places):
             yield from lower_titled(self._gazetteer, text, start)
             if not whole_word(text, start, end):
                 continue
@@ -330,6 +332,11 @@ def _bits(kind: str, *, full: bool, first: bool) -> frozenset[PiiBit]:
     if full:
         return FULL_NAME
     return FIRST_ONLY if first else LAST_ONLY
+
+
+def _by_cells(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Yield the parts of a phrase in cells of their own: "Nom,Prénom" heads two, "Nom, prénom" one."""
+    yield from (cell.span() for cell in _CELL.finditer(text, start, end))
 
 
 def _begins_cell(text: str, start: int) -> bool:

@@ -20,6 +20,7 @@ from phiscan.screen.name_tokens import FULL_NAME, LAST_ONLY, name_finding
 from phiscan.screen.rare import Rare
 
 REASON = "the name of a file"
+SOURCE = "names.file"
 _SCORE = 0.6
 _MIN_UNKNOWN = 4  # letters of a word that no list has and that may be a surname
 _MIN_SMALL = 3  # letters of each where nothing is written with a capital
@@ -103,7 +104,7 @@ class OwnNameRecognizer:
 
 def _found(start: int, end: int, bits: frozenset[PiiBit]) -> Finding:
     reason = ("label", REASON)
-    return name_finding(start, end, health=False, bits=bits, source="names.file", score=_SCORE, reason=reason)
+    return name_finding(start, end, health=False, bits=bits, source=SOURCE, score=_SCORE, reason=reason)
 
 
 def filed_names(text: str, gazetteer: Gazetteer) -> Iterator[Finding]:

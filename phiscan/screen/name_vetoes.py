@@ -27,6 +27,8 @@ _VALUE = re.compile(r"[\"']?[ ]{0,2}[:#=]|[ ]{1,4}[A-Z]{0,3}\d")
 _SHORTENED = re.compile(r"\.[ ]{0,2}(?:[:,;/]|[a-zà-ÿ0-9])|[ ]?:")
 _KEY = re.compile(r"[ ]?=|[\"'][ ]?[:=]")
 _CELL_BEHIND = re.compile(r"[ ]?(?:[\t;|\n]|$)")
+_BETWEEN_CELLS = re.compile(r"[ ]?[|\t;,][ ]?|[ ]{2,}")
+_MIN_HEADS = 3  # cells beside a word that is a label in a line without a number, one of them a label, too
 _DIGIT = re.compile(r"\d")
 _SMALL = re.compile(r"[a-zà-ÿ]{3}")
 # A finding named after somebody, by its result; "Roy 14" may be a room.
@@ -94,7 +96,9 @@ class Vetoes:
     def _is_term(self, word: str) -> bool:
         if canonical(word) in self._labels or (word.isupper() and word in self._abbreviations):
             return True
-        return fold(word) in self._shorthand and (word.islower() or word.isupper())
+        return fold(word) in self._shorthand and (
+            word.islower() or word.isupper() or not self._has_name([word])
+        )
 
     def _has_name(self, words: list[str]) -> bool:
         return any(self._gazetteer.of(word) & _NAMES for word in words)
@@ -106,9 +110,10 @@ class Vetoes:
             return _KEY.match(text, end) is not None
         if word.isupper() and _VALUE.match(text, end):
             return True
-        if not word.isupper() or len(word) > _MAX_CODE:
-            return False
         line = line_around(text, start, end)
+        if not word.isupper() or len(word) > _MAX_CODE:
+            cells = [canonical(cell) for cell in _BETWEEN_CELLS.split(line) if cell.strip()]
+            return len(cells) >= _MIN_HEADS and not _DIGIT.search(line) and not self._labels.isdisjoint(cells)
         is_head = _CELL_BEHIND.match(text, end) and not _DIGIT.search(line)
         return bool(is_head or _SMALL.search(line))
 

@@ -6,6 +6,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 
 from phiscan.model import Document, EntityType, Finding, PiiBit
+from phiscan.screen.name_files import SOURCE as FILE
 from phiscan.screen.tagger import SOURCE
 
 # A person is at risk whom something besides the name identifies, or whom the document is about.
@@ -61,8 +62,12 @@ def _names(text: str, findings: Sequence[Finding]) -> Iterator[str]:
 
 
 def _is_bare_guess(finding: Finding) -> bool:
-    """Tell whether it says too little of one more person: one word of the tagger's, somebody's account."""
-    return not finding.bits or (finding.source == SOURCE and len(finding.bits) == 1)
+    """Tell whether it says too little of one more person: one word of the tagger's, somebody's account.
+
+    A word of the tagger's that the file is called by says enough.
+    """
+    is_word = finding.source == SOURCE and len(finding.bits) == 1
+    return not finding.bits or (is_word and all(reason.detail != FILE for reason in finding.reasons))
 
 
 def _key(name: str) -> tuple[str, ...]:

@@ -38,6 +38,12 @@ _NUMBER = re.compile(
     r"|\d{2}-\d{2,4})(?![^\W_])(?![-/.]\d)"
 )
 _MAX_CHARS = 200
+# The label of an address, which in small letters looks like its beginning.
+_LABEL = re.compile(
+    r"(?:(?:old|new|home|mailing|current|prev(?:ious)?|temp|his|her|their|pt|nouvelle|ancienne)[ ])?"
+    r"(?:addr?(?:ess)?|adresse)\b(?:[ ](?:is|est))?[ .:,]{1,3}(?=\w)",
+    re.IGNORECASE,
+)
 
 
 def reads_as_address(name: str) -> bool:
@@ -47,6 +53,16 @@ def reads_as_address(name: str) -> bool:
     (True, True, False)
     """
     return bool(_WORD.search(name) or _POSTAL.search(name) or _NUMBERED.match(name))
+
+
+def label_chars(name: str) -> int:
+    """Return how many characters of a label begin what the tagger took for a street address.
+
+    >>> label_chars("old addr 204 W 4th Ave"), label_chars("12 Elm St")
+    (9, 0)
+    """
+    label = _LABEL.match(name)
+    return 0 if label is None else label.end()
 
 
 def number_in(name: str) -> tuple[int, int] | None:

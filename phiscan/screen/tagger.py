@@ -39,7 +39,7 @@ from phiscan.screen.name_sureness import (
 )
 from phiscan.screen.name_tokens import CREDENTIALS, FIRST_ONLY, FULL_NAME, LAST_ONLY, is_term
 from phiscan.screen.name_vetoes import load_vetoes
-from phiscan.screen.tagged_addresses import number_in, reads_as_address
+from phiscan.screen.tagged_addresses import label_chars, number_in, reads_as_address
 from phiscan.screen.tagger_model import TaggerModel
 from phiscan.screen.tagger_spans import (
     ADDRESS,
@@ -54,7 +54,7 @@ from phiscan.screen.tagger_tokens import HEALTH, PLACE, Kinds
 
 SOURCE = "names.tagger"
 PERSON = "PER"
-FAVOUR = {PERSON: 2.0}  # added to the scores of these labels on the best path
+FAVOUR = {PERSON: 1.0}  # added to the scores of these labels on the best path
 # And on a second path, for what the first leaves out: all that it finds is doubtful. None may be less.
 SECOND_FAVOUR = {PERSON: 2.5, "ORG": 1.0, "LOC": 1.0, ADDRESS: 1.0}
 # Probabilities from which a name is shown, and from which it is more than doubtful; persons are then judged
@@ -188,6 +188,7 @@ class TaggerRecognizer:
             return self._person(text, span, score)
         kind: EntityType | None = _TYPES[label]
         if label == ADDRESS:
+            span = Span(span.start + label_chars(span.of(text)), span.end)
             name = span.of(text)
             if any(map(str.isdigit, name)) and not reads_as_address(name):
                 return _number(span, name, score)

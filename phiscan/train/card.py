@@ -9,6 +9,7 @@ from typing import Any
 from phiscan.train.foreign import ATTRIBUTION, FAMILIES, FOLDS
 from phiscan.train.gate import BEYOND, POINTS, TOKENS
 from phiscan.train.measure import KINDS
+from phiscan.train.written import DISTURBED
 
 _HEADER = (
     "| set | words | person recall / any label | person precision / any label | unknown names, recall |"
@@ -44,10 +45,10 @@ behind a stroke at organizations and places.
 * The foreign sets are development sets: errors of the tagger on presidio_synth_v2, presidio_generated_large,
   wnut17_train, medquad_dev and fhir_synthea_dev were read, by kind, before the templates and thresholds of
   these weights were chosen. No model was trained on the set that it is measured on, but the figures flatter.
-* Own texts: written for known weak places (capitals with the last name first, lower case, French, drugs,
-  surnames alone), in no template's style, never trained on. One half was looked at during development;
-  the other was meant for a look after the weights are chosen, but whoever wrote the templates of these
-  weights had read it. They are small: {own_tokens} tokens of names.
+* Texts of our own: everyday texts (`phiscan/train/texts/`), each written out by hand, with every name
+  marked. A tenth of them was held out of all folds, and is read by the same model as the held-out templates;
+  "seen" is the shipped weights, which have learned from them. How the program does on texts that nobody has
+  read stands in [marked texts](../explanation/marked-texts.md).
 * Recall under any label: found as anything. Precision under any label: the share of what is found as a person
   that is marked as anything; the rest of it is a street, a place or an organization called as people are.
 * Unknown names: tokens of persons of which no word is on a list of names.
@@ -71,17 +72,19 @@ of the last card's recipe pass: they are the same, and only the thresholds are o
 {n_documents} documents, {n_tokens} tokens, seed {seed}. The generator (`phiscan/train/`) fills sentences,
 forms, lists, letters, tables, dialogue, HL7, JSON, XML and French notes with names of Faker's locales, of
 the gazetteers, and of syllables put together, and with drugs that no list has. A tenth is in capitals, a
-tenth in lower case, a part has lines of both or is misread as by a scanner. In each document {hidden:.0%}
-of the name lists and {hidden_words:.0%} of the words of the vocabulary are hidden, so that unknown names
-and unknown surroundings are learned. The openly licensed sets had every marked name of a person replaced
-by a surrogate, and lines that may hold an unmarked name left out; no text of theirs is stored in the
-weights beyond single words that occur in {min_documents} documents and more.
+tenth in lower case, a part has lines of both or is misread as by a scanner. Texts of our own and the files
+of `--marked` are read {n_copies} times: as they are, and then with other people, {disturbed:.0%} of these in
+capitals, in small letters or misread. In each document {hidden:.0%} of the name lists and
+{hidden_words:.0%} of the words of the vocabulary are hidden, so that unknown names and unknown surroundings
+are learned. The openly licensed sets had every marked name of a person replaced by a surrogate, and lines
+that may hold an unmarked name left out; no text of theirs is stored in the weights beyond single words that
+occur in {min_documents} documents and more.
 
 | set | source and licence | SHA-256, first 16 digits |
 | --- | --- | --- |
 {sources}
 
-Dictionaries and templates:
+Dictionaries, templates and marked texts:
 
 | file | SHA-256, first 16 digits |
 | --- | --- |
@@ -118,7 +121,6 @@ def render(card: Mapping[str, Any]) -> str:
     hashes: Mapping[str, str] = card["hashes"]
     families = "; ".join(f"{family} ({', '.join(names)})" for family, names in FAMILIES.items())
     folds = "; ".join(" + ".join(some) for some in FOLDS.values())
-    own = [f["n_person_tokens"] for name, f in card["figures"].items() if name.startswith("own")]
     used = [name for name in ATTRIBUTION if name in hashes]
     sources = [f"| {name} | {ATTRIBUTION[name]} | {hashes[name][:16]} |" for name in used]
     files = [f"| {name} | {digest[:16]} |" for name, digest in hashes.items() if "/" in name]
@@ -129,7 +131,6 @@ def render(card: Mapping[str, Any]) -> str:
         anew=_ANEW if card.get("measured_anew") else "",
         families=families,
         folds=folds,
-        own_tokens=" and ".join(map(str, own)),
         points=POINTS,
         tokens=TOKENS,
         beyond=BEYOND,
@@ -137,6 +138,8 @@ def render(card: Mapping[str, Any]) -> str:
         files="\n".join(files),
         parameters=json.dumps(card["parameters"]),
         min_documents=card["settings"]["min_word_documents"],
+        n_copies=card["settings"]["n_copies"],
+        disturbed=DISTURBED,
         **{
             key: card[key]
             for key in (

@@ -6,7 +6,9 @@ import re
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from random import Random
 
 from phiscan.train.people import PEOPLE, Pieces, written
 from phiscan.train.world import World
@@ -231,16 +233,16 @@ class Writer:
     def _disturbed(self, document: Labelled) -> Labelled:
         draw = self.random.random()
         if draw < 0.10:  # noqa: PLR2004 (shares of the mix)
-            return _mapped(document, str.upper)
+            return mapped(document, str.upper)
         if draw < 0.19:  # noqa: PLR2004
-            return _mapped(document, str.lower)
+            return mapped(document, str.lower)
         if draw < 0.23:  # noqa: PLR2004
             return self._some_lines(document)
         if draw < 0.27:  # noqa: PLR2004
-            return _mapped(document, self._scanned)
+            return mapped(document, partial(scanned, self.random))
         if draw < 0.35 and "\n" not in document.text:  # noqa: PLR2004
             width = self.random.randint(40, 80)
-            return _mapped(document, lambda text: text, width=width)
+            return mapped(document, lambda text: text, width=width)
         return document
 
     def _some_lines(self, document: Labelled) -> Labelled:
@@ -254,13 +256,15 @@ class Writer:
                 change = self.random.choice(changes)
             return change(char)
 
-        return _mapped(document, next_line)
-
-    def _scanned(self, char: str) -> str:
-        return _CONFUSED.get(char, char) if self.random.random() < 0.04 else char  # noqa: PLR2004
+        return mapped(document, next_line)
 
 
-def _mapped(document: Labelled, change: Callable[[str], str], width: int = 0) -> Labelled:
+def scanned(chance: Random, char: str) -> str:
+    """Return a character as a scanner reads it: now and then as one that looks like it."""
+    return _CONFUSED.get(char, char) if chance.random() < 0.04 else char  # noqa: PLR2004 (a misread sign in 25)
+
+
+def mapped(document: Labelled, change: Callable[[str], str], width: int = 0) -> Labelled:
     """Change a text character by character, keeping the spans; or wrap its lines at ``width``."""
     places = [0]
     pieces: list[str] = []

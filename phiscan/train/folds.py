@@ -11,18 +11,20 @@ from phiscan.screen.names import NameRecognizer
 from phiscan.train.documents import Writer
 from phiscan.train.foreign import FAMILIES, FOLDS
 from phiscan.train.measure import FULLY_MARKED, Figures, Marked, foreign_set, made, measure
-from phiscan.train.own import own_texts
+from phiscan.train.written import written
 
 N_HELD_OUT: Final = 600  # documents of templates that no fold has seen
 TEMPLATES_FOLD: Final = "templates"  # the fold that leaves out templates alone
 WHOLE: Final = "none"  # the training that leaves out nothing
 HELD_OUT: Final = "held-out templates"
+HELD_OUT_WRITTEN: Final = "held-out texts of our own"
+SEEN_WRITTEN: Final = "the same texts, seen in training"
 Tell = Callable[[str], None]
 
 
 @dataclass(frozen=True)
 class Fold:
-    """What one training leaves out: families of sets, and a tenth of the templates."""
+    """What one training leaves out: families of sets, and a tenth of the templates and of our own texts."""
 
     families: tuple[str, ...] = ()
     held_out: bool = False
@@ -40,6 +42,8 @@ class Drawn(Protocol):
     def seed(self) -> int: ...  # noqa: D102 (the seed of every draw)
     @property
     def n_documents(self) -> int: ...  # noqa: D102 (documents to make)
+    @property
+    def n_copies(self) -> int: ...  # noqa: D102 (times that each marked text is read)
 
 
 def measured_by_folds(
@@ -53,8 +57,8 @@ def measured_by_folds(
 ) -> dict[str, Figures]:
     """Train each fold into a folder of ``out``, then all; return the figures of each set.
 
-    A set is measured with a training that left its family out, the held-out templates with one that left out
-    nothing else. No fold has seen them, so that all folds are trained alike.
+    A set is measured with a training that left its family out, the held-out templates and texts with one that
+    left out nothing else. No fold has seen them, so that all folds are trained alike.
     """
     folds = {name: Fold(some, held_out=True) for name, some in FOLDS.items()} if data else {}
     folds[TEMPLATES_FOLD] = Fold(held_out=True)
@@ -67,12 +71,11 @@ def measured_by_folds(
             figures[set_name], _ = measure(recognizer, texts, fully_marked=set_name in FULLY_MARKED)
             tell(_line(set_name, figures[set_name]))
     figures[HELD_OUT], _ = measure(recognizer, held_out_texts(settings), fully_marked=True)
+    figures[HELD_OUT_WRITTEN], _ = measure(recognizer, made(written(held_out=True)), fully_marked=True)
     train(Fold(), out / WHOLE)
-    recognizer = load(out / WHOLE)
-    for part, half in own_texts().items():
-        figures[part], _ = measure(recognizer, half, fully_marked=True)
-    for set_name in (HELD_OUT, *own_texts()):
-        tell(_line(set_name, figures[set_name]))
+    figures[SEEN_WRITTEN], _ = measure(load(out / WHOLE), made(written(held_out=True)), fully_marked=True)
+    for name in (HELD_OUT, HELD_OUT_WRITTEN, SEEN_WRITTEN):
+        tell(_line(name, figures[name]))
     return figures
 
 

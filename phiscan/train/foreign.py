@@ -35,10 +35,10 @@ ATTRIBUTION = {
     "us_legislators_dev": "unitedstates/congress-legislators, CC0",
 }
 LABELS = {
-    **dict.fromkeys(("PERSON", "NAME", "PATIENT_NAME", "person"), PERSON),
+    **dict.fromkeys(("PERSON", "NAME", "PATIENT_NAME", "person", "HEALTH_PROFESSIONAL"), PERSON),
     **dict.fromkeys(("ORGANIZATION", "group", "corporation"), ORGANIZATION),
     **dict.fromkeys(("GPE", "LOCATION", "location"), LOCATION),
-    **dict.fromkeys(("STREET_ADDRESS", "ADDRESS", "ZIP_CODE"), ADDRESS),
+    **dict.fromkeys(("STREET_ADDRESS", "ADDRESS", "ZIP_CODE", "POSTAL_CODE"), ADDRESS),
 }
 # Sets in which not every name is marked: a line that shows one of these signs of a name is left out.
 _DOUBTFUL = {
@@ -65,7 +65,7 @@ def read(folder: Path, name: str, world: World) -> Iterator[Labelled]:
         )
         if name == "aci_bench_train_valid" and not spans:
             continue
-        document = Labelled(record["text"][:limit], tuple(_apart(spans)))
+        document = Labelled(record["text"][:limit], tuple(apart(spans)))
         yield surrogate(document, world)
 
 
@@ -124,7 +124,8 @@ def _renamed(name: str, replaced: dict[str, str], world: World) -> str:
     return re.sub(r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*", new, name)
 
 
-def _apart(spans: list[tuple[int, int, str]]) -> Iterator[tuple[int, int, str]]:
+def apart(spans: list[tuple[int, int, str]]) -> Iterator[tuple[int, int, str]]:
+    """Yield those of sorted spans that do not overlap one before."""
     reach = -1
     for start, end, label in spans:
         if start >= reach and end > start:

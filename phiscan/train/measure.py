@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from phiscan.model import Document, EntityType
+from phiscan.model import Document, EntityType, Finding
 from phiscan.screen.gazetteer import Word, load_gazetteer
 from phiscan.screen.names import NameRecognizer
 from phiscan.train.documents import Labelled
@@ -117,7 +117,7 @@ def measure(
     errors: list[str] = []
     for document in documents:
         text = document.text
-        findings = list(recognizer.recognize(Document(text, (), "text/plain")))
+        findings = _names(recognizer, text)
         cells = [match.span() for match in _TOKEN.finditer(text)]
         n_words += len(cells)
         skipped = _cells(document.unscored, cells)
@@ -192,6 +192,12 @@ def _kind(token: str) -> str:
 def _shown(what: str, text: str, start: int, end: int) -> str:
     before, after = text[max(0, start - 40) : start], text[end : end + 30]
     return f"{what} {before!r} >>{text[start:end]!r}<< {after!r}"
+
+
+def _names(recognizer: NameRecognizer, text: str) -> list[Finding]:
+    """Return what a recognizer finds, without numbers: a tagger finds the number in what is no address."""
+    found = recognizer.recognize(Document(text, (), "text/plain"))
+    return [finding for finding in found if finding.entity_type in GROUPS]
 
 
 def _cells(spans: Iterable[tuple[int, int]], cells: list[tuple[int, int]]) -> set[int]:

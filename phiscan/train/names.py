@@ -32,8 +32,11 @@ from phiscan.train.examples import (
 )
 from phiscan.train.folds import (
     HELD_OUT,
+    HELD_OUT_WRITTEN,
+    SEEN_WRITTEN,
     TEMPLATES_FOLD,
     WHOLE,
+    Drawn,
     Fold,
     Tell,
     held_out_texts,
@@ -43,13 +46,13 @@ from phiscan.train.foreign import FAMILIES, read
 from phiscan.train.gate import falls, last_card
 from phiscan.train.measure import measure
 from phiscan.train.needs import PACKAGES, needed
-from phiscan.train.own import PATH as OWN
-from phiscan.train.own import own_texts
 from phiscan.train.weights import LABELS, WEIGHTS, export, unlike, write_labels
 from phiscan.train.world import World
+from phiscan.train.written import FOLDER, Texts, copies, read_marked, written
 
 SEED = 20261120
-N_DOCUMENTS = 7500
+N_DOCUMENTS = 10_000
+N_COPIES = 2
 N_VARIANTS = 4  # each hides another part of the name lists, so that unknown names are learned too
 N_COMPARED = 400  # documents on which the exported weights are compared with CRFsuite
 WITH_RULES = f"{HELD_OUT}, with the rules"
@@ -65,8 +68,7 @@ DICTIONARIES = (
 )
 _RECIPE = (
     "train/documents.py", "train/people.py", "train/world.py", "train/words.py", "train/foreign.py",
-    "train/examples.py",
-    "train/weights.py",
+    "train/examples.py", "train/weights.py", "train/written.py",
     "train/forms.txt", "train/plain.txt", "train/sentences.txt",
     "screen/tagger_features.py", "screen/tagger_tokens.py", "screen/gazetteer.py",
 )  # fmt: skip
@@ -79,9 +81,10 @@ class Settings:
 
     seed: int = SEED
     n_documents: int = N_DOCUMENTS
+    n_copies: int = N_COPIES  # times that each marked text is read, with other people; 0: none is
     max_iterations: int = 70  # more fit the templates better and unseen text worse
     min_word_documents: int = MIN_WORD_DOCUMENTS
-    c1: float = 0.04
+    c1: float = 0.1
     c2: float = 0.02
 
     def parameters(self) -> dict[str, Any]:
@@ -106,7 +109,7 @@ class Trained:
 def train_names(
     settings: Settings,
     *,
-    data: Path | None,
+    texts: Texts,
     out: Path,
     last: Path,
     tell: Tell,
@@ -124,19 +127,20 @@ def train_names(
     for module in PACKAGES:
         needed(module)
     before = last_card(last)
-    hashes = hashes_of(data)
+    hashes = hashes_of(texts)
     recipe = _recipe(settings, hashes)
     if measure_only:
         recipe, hashes = str(before.get("recipe", "")), _hashes_of_last(before, hashes)
-    hashes |= dict.fromkeys(own_texts(), _sha256([OWN])) | dict.fromkeys((HELD_OUT, WITH_RULES), recipe)
+    hashes |= dict.fromkeys((HELD_OUT_WRITTEN, SEEN_WRITTEN), _sha256(sorted(FOLDER.glob("*.txt"))))
+    hashes |= dict.fromkeys((HELD_OUT, WITH_RULES), recipe)
     whole = out / "folds" / WHOLE
     figures = measured_by_folds(
         settings,
         lambda fold, folder: _trained(
-            settings, fold, data=data, out=folder, recipe=recipe, tell=tell, measure_only=measure_only
+            settings, fold, texts=texts, out=folder, recipe=recipe, tell=tell, measure_only=measure_only
         ),
         TaggerRecognizer.load,
-        data=data,
+        data=texts.data,
         out=out / "folds",
         tell=tell,
     )
@@ -158,9 +162,9 @@ def train_names(
     return Trained(card, refused)
 
 
-def train(settings: Settings, fold: Fold, *, data: Path | None, out: Path) -> dict[str, Any]:
+def train(settings: Settings, fold: Fold, *, texts: Texts, out: Path) -> dict[str, Any]:
     """Train on everything but what ``fold`` leaves out, write the weights, return what was done."""
-    documents = list(corpora(settings.seed, settings.n_documents, fold, data))
+    documents = list(corpora(settings, fold, texts))
     gazetteer = load_gazetteer()
     kinds = load_kinds(gazetteer)
     used = inventory([d for _, d in documents], kinds, min_documents=settings.min_word_documents)
@@ -210,7 +214,7 @@ def _trained(
     settings: Settings,
     fold: Fold,
     *,
-    data: Path | None,
+    texts: Texts,
     out: Path,
     recipe: str,
     tell: Tell,
@@ -228,7 +232,7 @@ def _trained(
         message = f"{out}: expected a model of the last weights' recipe, for nothing is trained"
         raise InputError(message)
     shutil.rmtree(out, ignore_errors=True)
-    done = train(settings, fold, data=data, out=out)
+    done = train(settings, fold, texts=texts, out=out)
     write_labels(out, {**done, "seed": settings.seed, "parameters": settings.parameters(), "recipe": recipe})
     tell(f"without {fold.left_out}: {done['n_documents']} documents, {done['n_tokens']} tokens")
 
@@ -241,33 +245,42 @@ def _made_by(recipe: str, out: Path) -> bool:
         return False
 
 
-def corpora(seed: int, n_documents: int, fold: Fold, data: Path | None) -> Iterator[tuple[str, Labelled]]:
-    """Yield all training documents with the name of their source."""
-    for document in Writer(seed, without_held_out=fold.held_out).documents(n_documents):
-        yield "generator", document
-    if data is None:
-        return
-    world = World(seed + 1)
-    for family, names in FAMILIES.items():
-        if family not in fold.families:
-            for name in names:
-                for document in read(data, name, world):
-                    yield name, document
-
-
-def hashes_of(data: Path | None) -> dict[str, str]:
-    """Return the SHA-256 of every set, dictionary and template file.
+def corpora(settings: Drawn, fold: Fold, texts: Texts) -> Iterator[tuple[str, Labelled]]:
+    """Yield all training documents with the name of their source.
 
     Raises:
-        InputError: a set is missing.
+        InputError: a file of marked texts cannot be read.
+    """
+    for document in Writer(settings.seed, without_held_out=fold.held_out).documents(settings.n_documents):
+        yield "generator", document
+    if texts.data is not None:
+        world = World(settings.seed + 1)
+        for family, names in FAMILIES.items():
+            if family not in fold.families:
+                for name in names:
+                    for document in read(texts.data, name, world):
+                        yield name, document
+    own = written(held_out=False if fold.held_out else None)
+    own += [document for path in texts.marked for document in read_marked(path)]
+    for document in copies(own, settings.n_copies, settings.seed + 3):
+        yield "marked", document
+
+
+def hashes_of(texts: Texts) -> dict[str, str]:
+    """Return the SHA-256 of every set, file of marked texts, dictionary and file of templates.
+
+    Raises:
+        InputError: a set or file is missing.
     """
     paths: dict[str, Path] = {}
-    if data is not None:
-        paths = {name: data / f"{name}.jsonl" for names in FAMILIES.values() for name in names}
+    if texts.data is not None:
+        paths = {name: texts.data / f"{name}.jsonl" for names in FAMILIES.values() for name in names}
+    paths |= {f"marked/{path.name}": path for path in texts.marked}
     folder = data_dir("dictionaries")
     paths |= {f"dictionaries/{path.name}": path for path in (folder / f"{n}.txt" for n in DICTIONARIES)}
     paths |= {f"dictionaries/{path.name}": path for path in sorted(folder.glob("health_*.txt"))}
     paths |= {f"phiscan/{name}": _PACKAGE / name for name in _RECIPE if name.endswith(".txt")}
+    paths |= {f"phiscan/train/texts/{path.name}": path for path in sorted(FOLDER.glob("*.txt"))}
     return {name: _sha256([path]) for name, path in paths.items()}
 
 

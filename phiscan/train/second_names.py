@@ -24,6 +24,7 @@ from phiscan.train.names import corpora, hashes_of
 from phiscan.train.needs import needed
 from phiscan.train.people import PERSON
 from phiscan.train.second_card import render
+from phiscan.train.written import Texts
 
 CARD = "model-card-second-names.md"
 N_COMPARED = 300  # documents on which half precision is compared with single
@@ -35,7 +36,8 @@ class NetworkSettings:
     """What decides the weights, beside the texts."""
 
     seed: int = 20261121
-    n_documents: int = 7500  # as the tagger's
+    n_documents: int = 7500
+    n_copies: int = 2
     n_epochs: int = 5
     width: int = 64
     depth: int = 3
@@ -51,9 +53,7 @@ class NetworkSettings:
         return {"width": self.width, "depth": self.depth, "hidden": self.hidden, "rows": list(self.rows)}
 
 
-def train_second_names(
-    settings: NetworkSettings, *, data: Path | None, out: Path, tell: Tell
-) -> dict[str, Any]:
+def train_second_names(settings: NetworkSettings, *, texts: Texts, out: Path, tell: Tell) -> dict[str, Any]:
     """Train, measure, and write weights, labels and card to ``out``; return the card.
 
     Networks lie in ``out/folds``; one of the same recipe is not trained again.
@@ -62,14 +62,14 @@ def train_second_names(
         InputError: a package or a set is missing.
     """
     needed("faker")
-    hashes = hashes_of(data)
+    hashes = hashes_of(texts)
     recipe = _recipe(settings, hashes)
     whole = out / "folds" / WHOLE
     figures = measured_by_folds(
         settings,
-        lambda fold, folder: _trained(settings, fold, data=data, out=folder, recipe=recipe, tell=tell),
+        lambda fold, folder: _trained(settings, fold, texts=texts, out=folder, recipe=recipe, tell=tell),
         SecondNames.load,
-        data=data,
+        data=texts.data,
         out=out / "folds",
         tell=tell,
     )
@@ -82,14 +82,12 @@ def train_second_names(
     return card
 
 
-def train(settings: NetworkSettings, fold: Fold, *, data: Path | None, out: Path, tell: Tell) -> None:
+def train(settings: NetworkSettings, fold: Fold, *, texts: Texts, out: Path, tell: Tell) -> None:
     """Train on everything but what ``fold`` leaves out, and write weights and labels."""
     import_module("spacy.util").fix_random_seed(settings.seed)
     pipeline = blank(settings.shape())
     documents = [
-        piece
-        for source, document in corpora(settings.seed, settings.n_documents, fold, data)
-        for piece in marked(document, source)
+        piece for source, document in corpora(settings, fold, texts) for piece in marked(document, source)
     ]
     examples = [made_example(pipeline, document) for document in documents]
     n_words = sum(len(example.reference) for example in examples)
@@ -164,7 +162,7 @@ def _spans(recognizer: SecondNames, document: Labelled) -> list[tuple[int, int, 
 
 
 def _trained(
-    settings: NetworkSettings, fold: Fold, *, data: Path | None, out: Path, recipe: str, tell: Tell
+    settings: NetworkSettings, fold: Fold, *, texts: Texts, out: Path, recipe: str, tell: Tell
 ) -> None:
     """Train into ``out`` unless a network of this recipe lies there; its labels are completed last."""
     try:
@@ -176,7 +174,7 @@ def _trained(
         return
     shutil.rmtree(out, ignore_errors=True)
     tell(f"without {fold.left_out}")
-    train(settings, fold, data=data, out=out, tell=tell)
+    train(settings, fold, texts=texts, out=out, tell=tell)
     card = json.loads((out / LABELS).read_text(encoding="utf-8"))
     _write(out, card | {"recipe": recipe})
 

@@ -30,6 +30,7 @@ from phiscan.train.folds import N_HELD_OUT, TEMPLATES_FOLD, WHOLE, Fold
 from phiscan.train.measure import GROUPS, made, measure
 from phiscan.train.names import SEED, Settings, train
 from phiscan.train.weights import WEIGHTS
+from phiscan.train.written import Texts
 
 SEEDS = (SEED + 2, SEED + 3)
 MIXES = ("as made", "as written", "listed names")
@@ -64,7 +65,7 @@ def main() -> None:
         documents._held_out = lambda template: zlib.crc32(f"{asked.tenth}\n{template}".encode()) % 10 == 0
         unseen = asked.trained
         if not (unseen / WEIGHTS).exists():
-            train(Settings(), Fold(held_out=True), data=asked.data, out=unseen)
+            train(Settings(), Fold(held_out=True), texts=Texts(asked.data), out=unseen)
     print("| model | documents | recall / any label | precision / any label | unknown names | that count |")
     print("| --- | --- | ---: | ---: | ---: | ---: |")
     for name, folder in (("unseen", unseen), ("seen", asked.folds / WHOLE)):

@@ -32,19 +32,9 @@ from tests.bench.scanned_texts import Scanned, scanned
 
 FOLDER = Path(__file__).resolve().parents[1] / "screen" / "marked"
 SETS = (
-    "first",
-    "second",
-    "third",
-    "fourth",
-    "fifth",
-    "sixth",
-    "seventh",
-    "eighth",
-    "ninth",
-    "tenth",
-    "eleventh",
-    "kept",
-)
+    "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth",
+    "ninth", "tenth", "eleventh", "kept",
+)  # fmt: skip
 FAMILIES = {
     "HEALTH_PROFESSIONAL": "PERSON", "DATE_OF_BIRTH": "DATE", "FAX": "PHONE", "CREDIT_CARD": "ACCOUNT",
     "POSTAL_CODE": "ADDRESS", "STREET_ADDRESS": "ADDRESS", "LOCATION": "ADDRESS",

@@ -155,7 +155,9 @@ def test_only_what_a_label_prints_is_read(found: Found) -> None:
     assert found(LABEL) == {
         ("PERSON", "TREMBLAY, MARIE"),
         ("MRN", "0123456"),
-        ("STREET_ADDRESS", "12 Rue Principale, Laval QC H7V 1A1"),
+        ("STREET_ADDRESS", "12 Rue Principale"),
+        ("LOCATION", "Laval QC"),
+        ("POSTAL_CODE", "H7V 1A1"),
         ("OTHER_ID", "50091472"),
         ("OTHER_ID", "H2509-02"),
     }

@@ -185,15 +185,17 @@ def test_the_second_path_adds_doubtful_names_only(
 ) -> None:
     monkeypatch.setattr("phiscan.screen.tagger.SECOND_FAVOUR", FAVOUR)
     once = TaggerRecognizer.load()
+    texts = [path.read_text(encoding="utf-8") for path in sorted(GOLDEN.glob("*.txt"))]
+    texts += ["A KOCHER AND A BABCOCK WERE USED.", "seen by hope on tuesday, then bell came"]
     twice, first, sure = set(), set(), set()
-    for path in sorted(GOLDEN.glob("*.txt")):
-        document = Document(path.read_text(encoding="utf-8"), (), "text/plain")
+    for number, text in enumerate(texts):
+        document = Document(text, (), "text/plain")
         for one in tagger.recognize(document):
-            twice.add((path.name, one))
+            twice.add((number, one))
         for one in once.recognize(document):
-            first.add((path.name, one))
+            first.add((number, one))
             if not one.is_doubtful:
-                sure.add((path.name, one))
+                sure.add((number, one))
     assert {one for one in twice if not one[1].is_doubtful} == sure
     assert first < twice
     assert all(not one.bits and one.score <= MAX_DOUBTFUL for _, one in twice - first)

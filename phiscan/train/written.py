@@ -1,0 +1,111 @@
+"""Texts written for the training, and marked texts of a site: how people write, which no template knows.
+
+``texts/*.txt``: everyday texts below lines ``===== ID``; a name stands in ``⟦KIND|name⟧``, where KIND is P
+for a person, O an organization, L a place, A a part of a street address. Everybody in them is invented. A
+tenth of the texts is held out of every fold, to measure with.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from phiscan.errors import InputError
+from phiscan.train.documents import ADDRESS, LOCATION, ORGANIZATION, Labelled, mapped, scanned
+from phiscan.train.foreign import LABELS, apart, surrogate
+from phiscan.train.people import PERSON
+from phiscan.train.world import World
+
+FOLDER: Final = Path(__file__).parent / "texts"
+KINDS: Final = {"P": PERSON, "O": ORGANIZATION, "L": LOCATION, "A": ADDRESS}
+DISTURBED = 0.35  # of the copies: in capitals, in small letters or misread
+_HEAD = re.compile(r"^===== (\S+)$", re.MULTILINE)
+_MARK = re.compile(r"⟦([POLA])\|([^⟦⟧|]+)⟧")
+
+
+@dataclass(frozen=True)
+class Texts:
+    """The texts to train on beside those of the generator: ``data``, a folder of the openly licensed sets.
+
+    ``marked``: files of marked texts, JSON lines as ``phiscan score spans`` reads them.
+    """
+
+    data: Path | None = None
+    marked: tuple[Path, ...] = ()
+
+
+def written(*, held_out: bool | None = None) -> list[Labelled]:
+    """Return the texts of ``texts/``: all, those that are held out, or the others."""
+    texts: list[Labelled] = []
+    for path in sorted(FOLDER.glob("*.txt")):
+        _, *pieces = _HEAD.split(path.read_text(encoding="utf-8"))
+        for body in pieces[1::2]:
+            text = body.strip("\n") + "\n"
+            if held_out is None or (zlib.crc32(text.encode()) % 10 == 0) == held_out:
+                texts.append(parsed(text))
+    return texts
+
+
+def parsed(text: str) -> Labelled:
+    """Return a text without its marks.
+
+    >>> parsed("seen by ⟦P|Ann Roy⟧")
+    Labelled(text='seen by Ann Roy', spans=((8, 15, 'PER'),))
+    """
+    pieces: list[str] = []
+    spans: list[tuple[int, int, str]] = []
+    length = position = 0
+    for mark in _MARK.finditer(text):
+        pieces += [text[position : mark.start()], mark[2]]
+        start = length + mark.start() - position
+        length = start + len(mark[2])
+        spans.append((start, length, KINDS[mark[1]]))
+        position = mark.end()
+    return Labelled("".join([*pieces, text[position:]]), tuple(spans))
+
+
+def read_marked(path: Path) -> Iterator[Labelled]:
+    """Yield the texts of a file of JSON lines ``{"id", "text", "spans": [[start, end, type]]}``.
+
+    Types that name nobody and no place (dates, numbers) are left out.
+
+    Raises:
+        InputError: the file cannot be read, or a line is another; names the file and the line.
+    """
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        message = f"{path}: expected JSON lines of marked texts: {type(error).__name__}"
+        raise InputError(message) from None
+    for number, line in enumerate(lines, start=1):
+        try:
+            record = json.loads(line)
+            text, spans = record["text"], [(int(a), int(b), str(kind)) for a, b, kind in record["spans"]]
+            fits = isinstance(text, str) and all(0 <= a < b <= len(text) for a, b, _ in spans)
+        except (ValueError, KeyError, TypeError):
+            fits = False
+        if not fits:
+            message = f'{path}: line {number}: expected {{"text", "spans": [[start, end, type]]}}'
+            raise InputError(message)
+        named = sorted((a, b, LABELS[kind]) for a, b, kind in spans if kind in LABELS)
+        yield Labelled(text, tuple(apart(named)))
+
+
+def copies(texts: Sequence[Labelled], n_copies: int, seed: int) -> Iterator[Labelled]:
+    """Yield every text as it is, and then again with other people, some of it in another writing."""
+    world = World(seed)
+    chance = random.Random(seed)
+    writings: tuple[Callable[[str], str], ...] = (str.upper, str.lower, partial(scanned, chance))
+    for number in range(n_copies):
+        for text in texts:
+            copy = surrogate(text, world) if number else text
+            if number and chance.random() < DISTURBED:
+                copy = mapped(copy, chance.choice(writings))
+            yield copy
