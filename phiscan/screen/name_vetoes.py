@@ -27,7 +27,9 @@ _VALUE = re.compile(r"[\"']?[ ]{0,2}[:#=]|[ ]{1,4}[A-Z]{0,3}\d")
 _SHORTENED = re.compile(r"\.[ ]{0,2}(?:[:,;/]|[a-zà-ÿ0-9])|[ ]?:")
 _KEY = re.compile(r"[ ]?=|[\"'][ ]?[:=]")
 _CELL_BEHIND = re.compile(r"[ ]?(?:[\t;|\n]|$)")
-_BETWEEN_CELLS = re.compile(r"[ ]?[|\t;,][ ]?|[ ]{2,}")
+_BETWEEN_CELLS = re.compile(r"[ ]?[|\t;][ ]?|[ ]{2,}")
+_WRITTEN_SO = frozenset({"Td", "Hib", "Tdap", "TdaP", "DTaP"})  # vaccines
+_MAX_HEAD = 24  # characters
 _MIN_HEADS = 3  # cells beside a word that is a label in a line without a number, one of them a label, too
 _DIGIT = re.compile(r"\d")
 _SMALL = re.compile(r"[a-zà-ÿ]{3}")
@@ -96,9 +98,8 @@ class Vetoes:
     def _is_term(self, word: str) -> bool:
         if canonical(word) in self._labels or (word.isupper() and word in self._abbreviations):
             return True
-        return fold(word) in self._shorthand and (
-            word.islower() or word.isupper() or not self._has_name([word])
-        )
+        is_written_so = word.islower() or word.isupper() or word in _WRITTEN_SO
+        return is_written_so and fold(word) in self._shorthand
 
     def _has_name(self, words: list[str]) -> bool:
         return any(self._gazetteer.of(word) & _NAMES for word in words)
@@ -113,7 +114,12 @@ class Vetoes:
         line = line_around(text, start, end)
         if not word.isupper() or len(word) > _MAX_CODE:
             cells = [canonical(cell) for cell in _BETWEEN_CELLS.split(line) if cell.strip()]
-            return len(cells) >= _MIN_HEADS and not _DIGIT.search(line) and not self._labels.isdisjoint(cells)
+            return (
+                len(cells) >= _MIN_HEADS
+                and max(map(len, cells)) <= _MAX_HEAD
+                and not _DIGIT.search(line)
+                and not self._labels.isdisjoint(cells)
+            )
         is_head = _CELL_BEHIND.match(text, end) and not _DIGIT.search(line)
         return bool(is_head or _SMALL.search(line))
 

@@ -23,6 +23,8 @@ def vetoes() -> Vetoes:
         ("DDN : 14 juin 1986      NAM : DESW 8606 1417", "NAM"),
         ("NPI 1811627599  DEA FS6462953", "DEA"),
         ("Plan;DDN;NAM;Adresse", "NAM"),
+        ("Last name | First name | Born | MRN", "Born"),
+        ("2012-03-29  Td (adult) preservative free", "Td"),
         ('"ddn": "2021-04-17", "nam": "BOIA21541719"', "nam"),
         ("Chart at the NICU desk", "NICU"),
         ("No réclamation,Matricule,NAS,Service", "Matricule,NAS"),
@@ -44,6 +46,7 @@ def test_a_label_or_an_abbreviation_is_no_name(vetoes: Vetoes, text: str, word: 
         ("fille Line 418 555-0139", "Line"),
         ("Nam Soo-jin", "Nam Soo-jin"),
         ("LONG HOPE", "LONG HOPE"),
+        ("Regarding his arthritis, Mr. Walker reports pain, reaction, and chills", "Walker"),
     ],
 )
 def test_a_name_that_is_a_label_elsewhere_stays_a_name(vetoes: Vetoes, text: str, word: str) -> None:
