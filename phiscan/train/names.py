@@ -270,12 +270,15 @@ def hashes_of(texts: Texts) -> dict[str, str]:
     """Return the SHA-256 of every set, file of marked texts, dictionary and file of templates.
 
     Raises:
-        InputError: a set or file is missing.
+        InputError: a set or file is missing, or two files of marked texts have one name.
     """
     paths: dict[str, Path] = {}
     if texts.data is not None:
         paths = {name: texts.data / f"{name}.jsonl" for names in FAMILIES.values() for name in names}
-    paths |= {f"marked/{path.name}": path for path in texts.marked}
+    for path in texts.marked:
+        if paths.setdefault(f"marked/{path.name}", path) != path:
+            message = f"{path}: expected a name that no other file of marked texts has"
+            raise InputError(message)
     folder = data_dir("dictionaries")
     paths |= {f"dictionaries/{path.name}": path for path in (folder / f"{n}.txt" for n in DICTIONARIES)}
     paths |= {f"dictionaries/{path.name}": path for path in sorted(folder.glob("health_*.txt"))}

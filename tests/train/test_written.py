@@ -96,5 +96,8 @@ def test_texts_of_a_site_are_trained_on_and_stand_in_the_hashes(tmp_path: Path) 
     own = [text for source, text in corpora(settings, Fold(), texts) if source == "marked"]
     assert own == [*written(), Labelled("Quenby came.", ((0, 6, "PER"),))]
     assert "marked/ours.jsonl" in hashes_of(texts)
+    other = tmp_path / "other" / "ours.jsonl"
+    with pytest.raises(InputError, match=r"ours\.jsonl: expected a name that no other file"):
+        hashes_of(Texts(marked=(path, other)))
     fold = [text for source, text in corpora(settings, Fold(held_out=True), Texts()) if source == "marked"]
     assert fold == written(held_out=False)
