@@ -10,6 +10,7 @@ from phiscan.model import Document, Finding, PiiBit
 from phiscan.screen.automata import automaton
 from phiscan.screen.context import canonical, whole_word
 from phiscan.screen.gazetteer import Gazetteer, Word
+from phiscan.screen.name_ages import NOBODY
 from phiscan.screen.name_kin import KinReader
 from phiscan.screen.name_lower_titles import LOWER_TITLES, lower_titled
 from phiscan.screen.name_tokens import (
@@ -169,6 +170,8 @@ class CueRecognizer:
         for low, high in cells:
             if self._kinds.get(canonical(text[low:high])) in LABELS and low + 2 < high:
                 continue  # a head below a head
+            if text[low:high].strip().lower() in NOBODY:
+                continue  # a bed that nobody lies in
             found = self._value(text, low, high, kind, "header", score, any_word=any_word)
             if found is not None:
                 read.append(found)

@@ -82,6 +82,7 @@ def test_finds_names(found: Found, text: str, expected: tuple[str, str]) -> None
 @pytest.mark.parametrize(
     "text",
     [
+        "Lit\tNom\tDx\n203B\tlibre\t\n",
         "Huntington disease, Crohn disease and Down syndrome were ruled out.",
         "The Miller Fisher test and the Romberg sign were negative.",
         "Patient: stable and comfortable",
