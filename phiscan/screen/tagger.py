@@ -67,7 +67,7 @@ MIN_CITY = 0.9  # a field of a table or list that holds a city and nothing else:
 DOUBT = "too unsure for a name that counts"
 MAX_SCORE = 0.84  # a rule, a label or a title says more than the model: its finding outranks one of the model
 MAX_NUMBER = 0.45  # of a number in what is no address: less than any label's
-CHUNK_CHARS = 200_000  # bounds the memory; a text is cut at a line end
+CHUNK_CHARS = 100_000  # bounds the memory; a text is cut at a line end
 _TYPES = {
     PERSON: EntityType.PERSON,
     "ORG": EntityType.ORGANIZATION,
