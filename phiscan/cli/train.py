@@ -83,9 +83,9 @@ def names(
     """Train the name tagger and write its weights and its model card.
 
     Makes the documents, trains once without each of two parts of the sets, once without a tenth of the
-    templates and once on everything, measures each set with a model that never saw its like, and compares
-    with the last card. A figure that falls by more than its margin refuses the weights: exit status 1, one
-    line, and the files go to OUT/refused.
+    templates and of our own texts and once on everything, measures each set with a model that never saw its
+    like, and compares with the last card. A figure that falls by more than its margin refuses the weights:
+    exit status 1, one line, and the files go to OUT/refused.
     The same seed, texts and packages give the same bytes on the same kind of machine. Needs the extra
     "train".
     """

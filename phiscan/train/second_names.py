@@ -20,7 +20,7 @@ from phiscan.screen.second_names import FORMAT, LABELS, WEIGHTS, SecondNames, ar
 from phiscan.train.documents import ADDRESS, LOCATION, ORGANIZATION, Labelled
 from phiscan.train.folds import WHOLE, Fold, Tell, measured_by_folds
 from phiscan.train.foreign import doubtful
-from phiscan.train.names import corpora, hashes_of
+from phiscan.train.names import N_COPIES, corpora, hashes_of
 from phiscan.train.needs import needed
 from phiscan.train.people import PERSON
 from phiscan.train.second_card import render
@@ -37,7 +37,7 @@ class NetworkSettings:
 
     seed: int = 20261121
     n_documents: int = 7500
-    n_copies: int = 2
+    n_copies: int = N_COPIES  # as the tagger's
     n_epochs: int = 5
     width: int = 64
     depth: int = 3

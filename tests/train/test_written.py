@@ -86,6 +86,8 @@ def test_copies_have_other_people_at_their_marks() -> None:
         (_, person, _), (_, _, place) = copy.spans
         assert person < len(copy.text)
         assert place == "LOC"
+        assert all(copy.text[a:b].strip() == copy.text[a:b] != "" for a, b, _ in copy.spans)
+        assert copy.text[copy.spans[1][0]].lower() == "g"
 
 
 def test_texts_of_a_site_are_trained_on_and_stand_in_the_hashes(tmp_path: Path) -> None:
