@@ -7,13 +7,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+import re2
 import regex
 
 from phiscan.model import EntityType, PiiBit, Reason
 from phiscan.rules import Rule
+from phiscan.screen.automata import automaton, matches
 from phiscan.screen.bits import bits_of
 from phiscan.screen.checks import CHECKS
 from phiscan.screen.context import GAP, JSON_GAP, Surroundings
+from phiscan.screen.linear_form import linear_form
 from phiscan.screen.scanner import REACH_CHARS, Evidence
 from phiscan.screen.verdicts import CONFIRM_RATE, Verdict
 
@@ -66,6 +69,16 @@ class CompiledRule:
         """Match the value anywhere, with the guards at its ends."""
         head, tail = _GUARDS[self.rule.guard]
         return self._compile(f"{head}(?:{self.rule.pattern}){tail}")
+
+    @cached_property
+    def linear(self) -> re2._Regexp | None:
+        """Match, in UTF-8, wherever a value may stand, and a little more (``linear_form``)."""
+        form = linear_form(self.rule.pattern)
+        return None if form is None else automaton(form, any_case=self.rule.ignore_case)
+
+    def may_stand(self, text: str, low: int, high: int) -> bool:
+        """Tell whether a value may stand within ``[low, high)``: quicker to know than where."""
+        return self.linear is None or matches(self.linear, text[low:high].encode("utf-8", "surrogatepass"))
 
     @cached_property
     def after_label(self) -> regex.Pattern[str]:

@@ -16,10 +16,14 @@ from phiscan.rules import ContextWords
 # What may stand between a label and its value: a line to write on, the way to the next column of a page,
 # punctuation (of forms, JSON, XML), one line break, a remark in brackets such as "(yyyy-mm-dd)", and words
 # that only say that a number follows. All bounded, so linear.
+GAP_WORDS = (
+    r"(?i:numbers?|numéro|numero|num|nos?|nbr|nr|n|id|identifier|is|was|are|code|c['’]est|est|date"  # noqa: RUF001 (names are written with it)
+    r"|value|patient|of|for|them|the|my|his|her|their|du|de|pour)\b"
+)
 GAP = (
     r"[._ ]{0,40}+(?:: {11,60}+)?(?:[^\w\n(]|_|\n(?![^\S\n]{0,8}\n)){0,12}"
     r"(?:\([^()\n]{0,30}\)(?:[^\w\n]|\n(?![^\S\n]{0,8}\n)){0,6})?"
-    r"(?:(?i:numbers?|numéro|numero|num|nos?|nbr|nr|n|id|identifier|is|was|are|code|c['’]est|est|date|value|patient|of|for|them|the|my|his|her|their|du|de|pour)\b"  # noqa: RUF001
+    rf"(?:{GAP_WORDS}"
     r"(?:[^\w\n]|\n(?![^\S\n]{0,8}\n)){0,10}){0,3}\(??"
 )
 # What ends a cell behind the label that heads its column: last letters, a remark in brackets, a delimiter.

@@ -25,6 +25,7 @@ from phiscan.screen.compiled_rule import TIMEOUT_S, CompiledRule, Judged, joined
 from phiscan.screen.context import GAP_CHARS, JSON_FIELD, JSON_REACH, Surroundings
 from phiscan.screen.scanner import REACH_CHARS, WITHOUT_DIGITS, Behind, Evidence, Place, Scanner
 from phiscan.screen.tables import Tables
+from phiscan.screen.value_starts import ValueStarts
 from phiscan.screen.verdicts import Verdict
 
 MAX_HITS = 20_000  # places of one kind examined in one file; beyond, every n-th is, and the findings say so
@@ -62,6 +63,7 @@ class PatternRecognizer:
         self.contexts = ruleset.contexts
         self.rules = tuple(CompiledRule(rule, near.get(rule.context)) for rule in ruleset.rules)
         self._scanner = Scanner(ruleset)
+        self.starts = ValueStarts(ruleset.rules, self._scanner.labelled)
 
     def recognize(self, document: Document) -> Iterator[Finding]:
         """Yield findings (they may overlap); spans are half-open, in code points."""
@@ -115,6 +117,8 @@ class PatternRecognizer:
                     yield index, _judge(compiled, text, match.start(), match.end())
                 continue
             low = max(0, start - compiled.rule.ahead)
+            if not compiled.may_stand(text, low, end + REACH_CHARS):
+                continue
             for match in compiled.at_hit.finditer(text, low, end + REACH_CHARS, timeout=TIMEOUT_S):
                 if match.start() >= end + compiled.reach // 2:
                     break
@@ -136,7 +140,8 @@ class PatternRecognizer:
         )
         filled: set[EntityType] = set()  # a column that one rule fills says nothing new to the next
         parts = None if cells is None else _parts(text, cells[:: max(1, -(-len(cells) // MAX_HITS))])
-        for item in place.evidence:
+        whole = in_json or parts is not None
+        for item in place.evidence if whole else self.starts.worth(text, end, place.evidence):
             compiled = self.rules[item.rule]
             if not numbered and compiled.rule.entity_type not in WITHOUT_DIGITS:
                 continue

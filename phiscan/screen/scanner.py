@@ -20,6 +20,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from itertools import chain
+from typing import NamedTuple
 
 import numpy as np
 import re2
@@ -27,8 +28,8 @@ import regex
 
 from phiscan.model import EntityType
 from phiscan.rules import Rule, RuleSet
-from phiscan.screen.automata import automaton, options
-from phiscan.screen.context import GAP, canonical, whole_word
+from phiscan.screen.automata import automaton, end_of, options, spans
+from phiscan.screen.context import GAP_WORDS, canonical, whole_word
 from phiscan.screen.offsets import code_points
 from phiscan.screen.phrases import NOTHING, any_label
 
@@ -50,9 +51,8 @@ WITHOUT_DIGITS = frozenset({EntityType.ORGANIZATION, EntityType.LOCATION})
 
 # The automaton has no look-ahead and only ASCII words: what it takes for a gap or the end of a cell holds all
 # that the real ones take, and a little more.
-_GAP_WORDS = GAP[GAP.index("(?:(?i:") : GAP.index(r")\b")] + r")\b[\W_]*){0,3}"
 # Without bounds, which would cost states, and yet linear: a run of signs is passed once for its label.
-_GAP = r"[\W_]*(?:\([^()\n]*\)[\W_]*)?" + _GAP_WORDS
+_GAP = rf"[\W_]*(?:\([^()\n]*\)[\W_]*)?(?:{GAP_WORDS}[\W_]*){{0,3}}"
 # A comma in a sentence ends no cell: the next cell of a header is short and ends, too.
 _NEXT_CELL = r"(?:[^ ]|[ ](?:[^\s,;]+[ ]){0,4}[^\s,;]*[,;\n\r])"
 _CELL_END = (
@@ -60,6 +60,12 @@ _CELL_END = (
     rf"(?:[ ]{{0,2}}(?:[\t|\n\r]|[,;]{_NEXT_CELL})|[ ]{{2}})"
     rf"|\.(?:[ ]{{0,2}}(?:[\t|\n\r]|[,;]{_NEXT_CELL})|[ ]{{3}}))"
 )
+# What may stand behind a value by the guard of its rule; whatever is beyond ASCII may be no letter.
+_ENDS = {
+    "word": r"(?:\z|[^0-9A-Za-z])",
+    "number": r"(?:\z|[^0-9A-Za-z/.:+-]|[/.:+-](?:\z|[^0-9]))",
+    "none": "",
+}
 # Letters of a word that are counted up to twenty or more: a state for every count, of which words need none.
 _COUNTED = re.compile(r"(\[(?:a-z|A-Z|\\p\{L\}[.'’-]*)\]\{[12],)[1-9][0-9]\}")  # noqa: RUF001 (names are written with it)
 _UNCOUNTED = r"\1}"
@@ -108,8 +114,7 @@ class Behind(IntEnum):
     ANYTHING = 2
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """Where an automaton stopped: code points; the rules whose shape fits, or what the label stands for."""
 
     start: int
@@ -130,6 +135,7 @@ class Scanner:
         self._shapes = _compiled([_trigger(rules[i]) for i in shapes])
         table, tails = _labels(ruleset)
         self._evidence = {label: tuple(evidence) for label, evidence in table.items()}
+        self.labelled = sorted({item.rule for evidence in self._evidence.values() for item in evidence})
         self._labels = _compiled([f"{any_label(tails[tail])}{tail}" for tail in sorted(tails)])
         self._label = _compiled([any_label(chain.from_iterable(tails.values()))])
 
@@ -167,9 +173,8 @@ class Scanner:
         position: int | None = 0
         while position is not None:
             start_at, position = position, None
-            for found in labels.finditer(raw, start_at):
-                start, end = found.span()
-                label_end = self._label.match(raw, start).end()
+            for start, end in spans(labels, raw, start_at):
+                label_end = end_of(self._label, raw, start)
                 yield start, label_end, _behind(raw, label_end, end)
                 # What was asked behind the label is looked at by itself, too; but not in a word without end.
                 if 0 < end - label_end <= _BEHIND_BYTES:
@@ -184,8 +189,7 @@ class Scanner:
         position: int | None = 0
         while position is not None:
             start_at, position = position, None
-            for found in self._shapes.finditer(raw, start_at):
-                start, end = found.span()
+            for start, end in spans(self._shapes, raw, start_at):
                 yield start, end
                 goes_on = _GOES_ON.match(raw, end) is not None
                 if not goes_on and not raw[end - 1 : end].isdigit():
@@ -199,9 +203,9 @@ class Scanner:
                 # Only looked at: if the search went on there, "5/12/1931 130-692-544" would hide its end.
                 groups = _LAST_GROUPS.search(raw, max(start + 1, end - _TRIGGER_CHARS), end) or word
                 for at in {word.start(), groups.start()}:
-                    inner = self._shapes.match(raw, at)
-                    if inner is not None:
-                        yield inner.span()
+                    inner = end_of(self._shapes, raw, at)
+                    if inner >= 0:
+                        yield at, inner
 
     def _which(self, raw: bytes, start: int, end: int) -> tuple[int, ...]:
         """Return the rules that fit where the scanner stopped; a trigger may begin inside what it took."""
@@ -221,13 +225,15 @@ class _RuleFinder:
         triggered = bool(indexes) and bool(ruleset.rules[indexes[0]].trigger)
         self._set = re2.Set.SearchSet(how) if triggered else re2.Set.MatchSet(how)
         for index in indexes:
-            self._set.Add(_trigger(ruleset.rules[index]).encode())
+            rule = ruleset.rules[index]
+            ends = "" if triggered else _ENDS[rule.guard]
+            self._set.Add(f"(?:{_trigger(rule)}){ends}".encode())
         if indexes:
             self._set.Compile()
 
     def of(self, raw: bytes) -> list[int]:
         """Return the indexes of the rules that match in ``raw``."""
-        return [self._indexes[i] for i in self._set.Match(raw) or ()] if self._indexes else []
+        return [self._indexes[i] for i in sorted(self._set.Match(raw) or ())] if self._indexes else []
 
 
 def _behind(raw: bytes, label_end: int, end: int) -> Behind:

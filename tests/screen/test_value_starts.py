@@ -1,0 +1,81 @@
+"""Only rules whose values can begin behind a label are tried, and none that would find one is left out."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from phiscan.model import Document
+from phiscan.rules import Rule
+from phiscan.screen.patterns import PatternRecognizer
+from phiscan.screen.rule_files import load_rules
+from phiscan.screen.scanner import Evidence, Scanner
+from phiscan.screen.value_starts import ValueStarts
+
+RULES = load_rules()
+
+
+class _All(ValueStarts):
+    """Every rule of a label is worth a try."""
+
+    def __init__(self, rules: Sequence[Rule]) -> None:
+        super().__init__(rules, ())
+
+    def worth(self, text: str, end: int, evidence: tuple[Evidence, ...]) -> tuple[Evidence, ...]:  # noqa: ARG002 (the form of the other)
+        return evidence
+
+
+def labels(text: str) -> list[tuple[int, tuple[Evidence, ...]]]:
+    places = Scanner(RULES).places(text, in_json=False)
+    return [(place.end, place.evidence) for place in places if place.evidence]
+
+
+def test_the_findings_are_those_of_all_rules() -> None:
+    few, every = PatternRecognizer(RULES), PatternRecognizer(RULES)
+    every.starts = _All(RULES.rules)
+    n_found = 0
+    for rule in RULES.rules:
+        for text in map(str, (*rule.examples, *rule.counterexamples)):
+            for written in (text, text.upper(), f"le {text}, n° ({text})"):
+                document = Document(written, (), "text/plain")
+                found = list(few.weigh(document))
+                assert found == list(every.weigh(document)), rule.id
+                n_found += len(found)
+    assert n_found > len(RULES.rules)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Seen on 04/24/2021.",
+        "DOB (yyyy-mm-dd): 2021-04-24",
+        "DOB is the 3 March 1980",
+        "Phone number : (416) 555-0199",
+        "Téléphone n° 514 555-0199",
+        "Employer: Élan Santé",
+        "MRN # of the patient: A-12-4471",
+    ],
+)
+def test_what_would_find_a_value_is_tried(text: str) -> None:
+    recognizer = PatternRecognizer(RULES)
+    n_found = 0
+    for end, evidence in labels(text):
+        chosen = recognizer.starts.worth(text, end, evidence)
+        for item in evidence:
+            if recognizer.rules[item.rule].after_label.match(text, end):
+                n_found += 1
+                assert item in chosen
+    assert n_found
+
+
+def test_few_are_tried_where_no_value_stands() -> None:
+    text = "We went over it on 2 occasions, and the next 3 weeks will tell. Last 5 visits."
+    starts = PatternRecognizer(RULES).starts
+    found = [(len(evidence), len(starts.worth(text, end, evidence))) for end, evidence in labels(text)]
+    assert found
+    assert sum(n for _, n in found) < sum(n for n, _ in found) / 4
+
+
+def test_all_are_tried_behind_a_line_to_write_on() -> None:
+    text = f"DOB {'_' * 30} 1980-03-04"
+    ((end, evidence),) = labels(text)
+    assert PatternRecognizer(RULES).starts.worth(text, end, evidence) == evidence
