@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-# Of signs beyond ASCII a class has all or none: to tell letters from others makes programs forty times as big.
+# Of signs beyond ASCII a class has all or none: to tell letters from others makes them forty times as big.
 _BEYOND: Final = r"\x{80}-\x{10FFFF}"
 _WIDER: Final = {
     r"\w": rf"0-9A-Za-z_{_BEYOND}",
