@@ -165,6 +165,33 @@ def second_names(
         click.echo(f"{Path(out) / CARD}")
 
 
+@train.command(epilog="Example: phiscan train numbers --out build/numbers --marked marked.jsonl")
+@click.option("--out", required=True, type=click.Path(), help="Folder for weights and card.")
+@click.option(
+    "--marked",
+    type=click.Path(),
+    multiple=True,
+    required=True,
+    help="Marked texts to learn from and to measure with: JSON lines, as `phiscan score spans` reads. May be"
+    " repeated.",
+)
+@_json_option
+def numbers(out: str, marked: tuple[str, ...], as_json: bool) -> None:
+    """Train the reader of numbers: which numbers and codes are somebody's where no rule says so.
+
+    Learns from the files of --marked, whose every number must be marked with its type, and from our own
+    texts. Each file is measured with weights that have not learned from it. About a minute on one core. The
+    same texts, program and packages give the same bytes.
+    """
+    from phiscan.train.numbers import CARD, NumberSettings, train_numbers  # noqa: PLC0415 (few commands pay for loading it)
+
+    card = train_numbers(NumberSettings(), marked=tuple(map(Path, marked)), out=Path(out), tell=say)
+    if as_json:
+        print_json({"figures": card["figures"]})
+    else:
+        click.echo(f"{Path(out) / CARD}")
+
+
 def _texts(data: str | None, marked: tuple[str, ...]) -> Texts:
     """Return what ``--data`` and ``--marked`` say.
 

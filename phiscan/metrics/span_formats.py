@@ -1,8 +1,7 @@
 """Annotated documents as JSON lines and as brat stand-off files: text to values and back.
 
-No error ever shows document text: it names the file, the line and the field. The formats live in this room
-because
-``metrics`` has no files in it.
+No error ever shows document text: it names the file, the line and the field. Nothing here opens a file: who
+scores and who trains read theirs, and give what is in them.
 """
 
 from __future__ import annotations

@@ -9,8 +9,8 @@ from pathlib import Path
 from phiscan.config import data_dir
 from phiscan.dictionaries import load_dictionary
 from phiscan.errors import InputError
+from phiscan.metrics.span_formats import checked_span, parse_brat, parse_jsonl, write_brat, write_jsonl
 from phiscan.metrics.spans import AnnotatedText, LabelledSpan
-from phiscan.report.span_formats import checked_span, parse_brat, parse_jsonl, write_brat, write_jsonl
 from phiscan.report.span_xml import parse_i2b2, write_i2b2_2006, write_i2b2_2014
 
 READ_FORMATS = ("i2b2", "brat", "jsonl")

@@ -10,8 +10,8 @@ from xml.sax.saxutils import escape, quoteattr
 from lxml import etree
 
 from phiscan.errors import InputError
+from phiscan.metrics.span_formats import MAX_DIGITS, checked_span
 from phiscan.metrics.spans import AnnotatedText, LabelledSpan
-from phiscan.report.span_formats import MAX_DIGITS, checked_span
 
 _DECLARATION = re.compile(r"\A\ufeff?\s*<\?xml[^>]*\?>")
 _NOT_XML = re.compile("[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")

@@ -21,6 +21,7 @@ from phiscan.screen.edifact import EdifactRecognizer
 from phiscan.screen.free_text import without_codes
 from phiscan.screen.gazetteer import load_gazetteer
 from phiscan.screen.hl7 import Hl7Recognizer
+from phiscan.screen.learned_numbers import NumberModel, learned_numbers, load_numbers
 from phiscan.screen.line_codes import LineCodeRecognizer
 from phiscan.screen.misread import MisreadRecognizer, without_parts
 from phiscan.screen.misread_names import MisreadNameRecognizer
@@ -48,9 +49,10 @@ class Screener:
 
     recognizers: tuple[Recognizer, ...]
     prototypes: tuple[Prototype, ...]
+    numbers: NumberModel | None = None  # None: numbers are found by rules alone
 
     def without_names(self) -> Screener:
-        """Return a screener that does not search running text for names, the dear part of screening."""
+        """Return a screener without what is dear: names in running text, numbers by their surroundings."""
         kinds = (
             PatternRecognizer
             | OrganizationRecognizer
@@ -66,7 +68,7 @@ class Screener:
             | LineCodeRecognizer
         )
         cheap = tuple(one for one in self.recognizers if isinstance(one, kinds))
-        return replace(self, recognizers=cheap)
+        return replace(self, recognizers=cheap, numbers=None)
 
 
 def build_screener(config: Config) -> Screener:
@@ -76,7 +78,7 @@ def build_screener(config: Config) -> Screener:
         RuleError, DictionaryError, ModelError, ConfigError: naming the file and what was expected in it.
     """
     is_shipped = not config.extra_patterns and not config.name_pipeline
-    return Screener(_shipped() if is_shipped else _recognizers(config), load_prototypes())
+    return Screener(_shipped() if is_shipped else _recognizers(config), load_prototypes(), load_numbers())
 
 
 @cache
@@ -121,6 +123,8 @@ def _screen(document: Document, screener: Screener) -> Screening:
     )
     whole = resolve([*standing, *tails, *beside])
     whole = resolve([*whole, *bare_days(document.text, whole)])
+    if screener.numbers is not None:
+        whole = resolve([*whole, *learned_numbers(document, whole, screener.numbers)])
     aside = mark_roles(with_usual_capitals(document, whole), mark_about_file(document, whole))
     findings = tuple(mark_professionals(document.text, aside))
     vector = PiiVector(frozenset(bit for finding in findings for bit in finding.bits))

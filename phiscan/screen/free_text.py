@@ -88,6 +88,12 @@ def in_label_data(document: Document, read: _Read) -> Iterator[Finding]:
     return _in_passages(document, read, _LABELS)
 
 
+def machine_parts(document: Document) -> list[tuple[int, int]]:
+    """Return the places, half-open, of the segments that are of a machine format, in text order."""
+    found = _formats(document, _MESSAGES + _CARDS + _LABELS)
+    return [(segment.start, segment.end) for segment, passages in found if passages is not None]
+
+
 def without_codes(document: Document, findings: Iterable[Finding]) -> Iterator[Finding]:
     """Yield findings without what is a code of a message.
 

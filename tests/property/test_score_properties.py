@@ -15,11 +15,11 @@ from phiscan.metrics.private import NOISES, noise_scale, release, smooth_sensiti
 from phiscan.metrics.randomization import randomization_test
 from phiscan.metrics.ranked import Ranking, curve, rank
 from phiscan.metrics.ranking import auc_roc, bootstrap_interval, cross_validation_interval
+from phiscan.metrics.span_formats import parse_brat, parse_jsonl, write_brat, write_jsonl
 from phiscan.metrics.span_schemes import scheme_counts
 from phiscan.metrics.span_tokens import token_extents, token_scores
 from phiscan.metrics.spans import AnnotatedText, InstanceCounts, LabelledSpan, align, instance_counts_by_type
 from phiscan.metrics.unachievable import minimum_aucpr, minimum_average_precision, minimum_precision
-from phiscan.report.span_formats import parse_brat, parse_jsonl, write_brat, write_jsonl
 from phiscan.report.span_xml import parse_i2b2, write_i2b2_2006, write_i2b2_2014
 
 LIMITED = settings(max_examples=60, deadline=None)

@@ -1,0 +1,68 @@
+"""The model card of the reader of numbers: what it learned from, and its figures on held-out texts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from phiscan.screen.learned_numbers import COUNTS, LEAST, MAX_NUMBERS
+
+_CARD = """# Model card: the reader of numbers
+
+Tells which numbers and codes are somebody's where no rule has a label or a form for them: by their form, the
+words around them, and who stands beside them. A logistic regression of {n_weights} weights, and a second one
+for the type of number. Written by [`phiscan train numbers`](train.md); do not edit.
+
+## What it does on texts that it has not learned from
+
+Each file is judged by weights that learned from all the others; our own texts by fifths. Recall and precision
+in percent, of all numbers that are somebody's, whether rules find them or not; numbers that are days, phones
+or parts of an address are left out. **New** are those that nothing else in the program finds: what the reader
+adds there, right and false.
+
+{table}
+
+* A number is shown from a chance of {least:.0%}, and counts from {counts:.0%}: below, it is doubtful, sets no
+  characteristic, and no decision rests on it. One that counts sets the characteristic of a unique number and
+  no other, whatever its type: the type is a guess.
+* The rules for numbers were made while these files were read, so they find most there. What the reader adds
+  to texts that nobody has read stands in [marked texts](../explanation/marked-texts.md).
+* Which numbers of our own texts are somebody's was judged one by one, by several hands, each with the whole
+  text before it, and without a second opinion.
+* Of a text with more than {max_numbers} numbers that nothing else has found, every n-th is looked at, and the
+  findings say so.
+
+## Learned from
+
+{n_numbers} numbers and codes, {n_somebodys} of them somebody's. Every feature stands in {min_texts} texts
+or more, so that no text can be read off the weights. Files by SHA-256:
+
+{hashes}
+"""
+_HEADER = (
+    "| file | numbers | somebody's | shown: recall | precision | new | new and false"
+    " | counted: recall | precision | new | new and false |\n| --- " + "| ---: " * 10 + "|"
+)
+_COLUMNS = (
+    "n_numbers", "n_somebodys", "shown_recall", "shown_precision", "shown_new", "shown_new_false",
+    "counted_recall", "counted_precision", "counted_new", "counted_new_false",
+)  # fmt: skip
+
+
+def render(card: Mapping[str, Any]) -> str:
+    """Return the card as Markdown."""
+    rows = [
+        f"| {name} | " + " | ".join("-" if row[key] is None else str(row[key]) for key in _COLUMNS) + " |"
+        for name, row in card["figures"].items()
+    ]
+    return _CARD.format(
+        n_weights=len(card["weights"]),
+        table="\n".join([_HEADER, *rows]),
+        least=LEAST,
+        counts=COUNTS,
+        max_numbers=MAX_NUMBERS,
+        n_numbers=card["n_numbers"],
+        n_somebodys=card["n_somebodys"],
+        min_texts=card["settings"]["min_texts"],
+        hashes="\n".join(f"* `{name}`: `{digest}`" for name, digest in card["hashes"].items()),
+    )

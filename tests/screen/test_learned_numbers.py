@@ -1,0 +1,168 @@
+"""Numbers that no rule finds are told by their surroundings: what is shown, counts, or is left alone."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from phiscan.config import Config
+from phiscan.errors import ModelError
+from phiscan.model import Document, EntityType, Finding, PiiBit, Segment, Span
+from phiscan.screen import build_screener, screen
+from phiscan.screen.learned_numbers import MAX_NUMBERS, NumberModel, learned_numbers, load_numbers
+from phiscan.screen.number_features import MAX_LINE_CHARS, Surroundings, candidates
+
+BIASED = {"b0=#": 6.0, "word=unit": 2.5}
+
+
+def model(weights: dict[str, float], *, bias: float = -3.0) -> NumberModel:
+    """Return a model of whether a number is somebody's; of two types the first is always the likelier."""
+    rows = {name: (weight, 0.0, 0.0) for name, weight in weights.items()}
+    return NumberModel((EntityType.DEVICE, EntityType.OTHER_ID), (bias, 1.0, 0.0), rows)
+
+
+def found(text: str, *others: Finding, weights: dict[str, float] | None = None) -> list[Finding]:
+    document = Document(text, (Segment("", 0, len(text)),), "text/plain")
+    return list(learned_numbers(document, others, model(BIASED if weights is None else weights)))
+
+
+def person(text: str, name: str) -> Finding:
+    start = text.index(name)
+    return Finding(
+        Span(start, start + len(name)), EntityType.PERSON, "test", 0.9, frozenset({PiiBit.LAST_NAME})
+    )
+
+
+def features(text: str, number: str, *others: Finding) -> set[str]:
+    start = text.index(number)
+    assert (start, start + len(number)) in set(candidates(text))
+    return set(Surroundings(text, others).features(start, start + len(number)))
+
+
+def test_what_is_likely_counts_and_what_is_less_so_is_doubtful() -> None:
+    sure, unsure = found("ref # 44187 and unit 8812\n", weights={"b0=#": 6.0, "word=unit": 3.5})
+    assert (sure.span, sure.is_doubtful, sure.bits) == (Span(6, 11), False, {PiiBit.OTHER_ID})
+    assert (unsure.span, unsure.is_doubtful, unsure.bits) == (Span(21, 25), True, frozenset())
+    assert [reason.kind for reason in sure.reasons] == ["learned"]
+    assert [reason.kind for reason in unsure.reasons] == ["learned", "doubt"]
+
+
+def test_its_type_is_a_guess_and_sets_no_characteristic_of_its_own() -> None:
+    (one,) = found("ref # 44187\n")
+    assert one.entity_type is EntityType.DEVICE
+    assert one.bits == {PiiBit.OTHER_ID}
+
+
+def test_what_is_unlikely_is_not_shown() -> None:
+    assert not found("temperature 38.25, 1200 mL, form 44187\n")
+
+
+def test_what_another_finding_has_is_left_to_it() -> None:
+    other = Finding(Span(6, 11), EntityType.PHONE, "test", 0.9, frozenset({PiiBit.PHONE}))
+    assert not found("ref # 44187\n", other)
+
+
+def test_machine_formats_say_themselves_what_their_numbers_are() -> None:
+    assert not found("MSH|^~\\&|A|B\rPID|1||9||Roy^Ann\rOBX|1|NM|# 44187||3.9\r")
+
+
+def test_of_very_many_numbers_every_nth_is_looked_at_and_the_findings_say_so() -> None:
+    many = found("# 44187\n" * (2 * MAX_NUMBERS))
+    assert len(many) == MAX_NUMBERS
+    assert all("1 of 2" in reason.detail for one in many for reason in one.reasons if reason.kind == "cap")
+    assert all(any(reason.kind == "cap" for reason in one.reasons) for one in many)
+
+
+@pytest.mark.parametrize("number", ["4471", "24-0118", "W0712 24 118803", "PBC-5582013", "X3K771", "ab12cd"])
+def test_numbers_and_codes_are_looked_at(number: str) -> None:
+    text = f"the {number}, again"
+    assert [text[low:high] for low, high in candidates(text)] == [number]
+
+
+@pytest.mark.parametrize("text", ["two 12 of B2", "x" * 50 + "1234", "1" * 60, "q5h", "café 7"])
+def test_what_is_no_number_of_anybody_is_not(text: str) -> None:
+    assert not list(candidates(text))
+
+
+def test_features_tell_form_words_and_who_stands_beside() -> None:
+    text = "Parking: for Ann Roy tag KX-4418 (red)\n"
+    seen = features(text, "KX-4418", person(text, "Ann Roy"))
+    assert {
+        "shape=AA-0000",
+        "form=A+-0+",
+        "word=tag",
+        "b0=tag",
+        "a0=(",
+        "label=parking",
+        "on=P",
+        "leftof=P",
+    } <= seen
+    assert {"people=1", "head of it=kx", "signs=-"} <= seen
+
+
+def test_the_head_of_a_column_is_a_feature_of_its_numbers() -> None:
+    text = "x\n\nname,claim,paid\nRoy,44187,20.50\nLee,44188,21.75\n"
+    assert {"head=claim", "cut=,"} <= features(text, "44188")
+    assert "head=claim" not in features("no,table,here\n\nLee,44188,21.75\n", "44188")
+
+
+def test_a_number_alone_on_its_line_has_the_words_above() -> None:
+    assert {"alone", "above=requisition"} <= features("Requisition\n44187\n", "44187")
+
+
+def test_a_line_without_end_is_read_around_its_numbers() -> None:
+    text = "tag 44187 " * MAX_LINE_CHARS
+    assert "word=tag" in features(text, "44187")
+    assert len(found(text, weights={"word=tag": 9.0})) > 1
+
+
+def test_features_hold_no_number() -> None:
+    seen = features("ref 778231 of 44187 on 5519\n", "44187")
+    assert not any(number in one for one in seen for number in ("778231", "44187", "5519"))
+
+
+def test_the_shipped_weights_find_what_no_rule_does() -> None:
+    text = "Sac de sang, unité W04 5512 pour Mme Lavoie.\n"
+    findings = screen(
+        Document(text, (Segment("", 0, len(text)),), "text/plain"), build_screener(Config())
+    ).findings
+    assert [one.span.of(text) for one in findings if one.source == "learned_numbers"] == ["W04 5512"]
+
+
+def test_the_shipped_weights_leave_doses_prices_and_codes_alone() -> None:
+    text = (
+        "Give 500 mg twice, 1200 mL at 125 mL/h; Hb 112, K 4.1; J45.909, CPT 99213.\n"
+        "Catalogue 44-2201: 12 boxes at $114.50, table 3, page 218 of 435. Form F-2207 (rev. 2021).\n"
+    )
+    findings = screen(
+        Document(text, (Segment("", 0, len(text)),), "text/plain"), build_screener(Config())
+    ).findings
+    assert not [one for one in findings if one.source == "learned_numbers" and not one.is_doubtful]
+
+
+def test_the_cheap_screening_does_without() -> None:
+    assert build_screener(Config()).numbers is load_numbers()
+    assert build_screener(Config()).without_names().numbers is None
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "",
+        "[]",
+        "{}",
+        json.dumps({"format": 0, "types": [], "bias": [0], "weights": {}}),
+        json.dumps({"format": 1, "types": ["MRN"], "bias": [0, 0], "weights": {"a": [1]}}),
+        json.dumps({"format": 1, "types": ["MRN"], "bias": [0], "weights": {}}),
+        json.dumps({"format": 1, "types": ["X"], "bias": [0, 0], "weights": {}}),
+    ],
+)
+def test_damaged_weights_are_told_in_one_line(tmp_path: Path, content: str) -> None:
+    (tmp_path / "numbers.json").write_text(content, encoding="utf-8")
+    with pytest.raises(ModelError, match=r"numbers\.json: expected the weights of the numbers"):
+        NumberModel.load(tmp_path)
+
+
+def test_weights_that_lack_are_told_in_one_line(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match=r"numbers\.json: expected"):
+        NumberModel.load(tmp_path)

@@ -1,0 +1,135 @@
+"""The reader of numbers learns from what it is given, and is measured on what it has not learned from."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from phiscan.cli import app
+from phiscan.errors import InputError
+from phiscan.screen.learned_numbers import NumberModel
+from phiscan.screen.number_features import candidates
+from phiscan.train import numbers
+from phiscan.train.numbers import CARD, JUDGED, OWN, WEIGHTS, NumberSettings, train_numbers
+from phiscan.train.numbers_card import render
+from phiscan.train.written import FOLDER, parsed
+
+SHIPPED = Path(numbers.__file__).parents[1] / "screen" / "data" / WEIGHTS
+DOCS = Path(__file__).parents[2] / "docs" / "reference"
+
+
+@pytest.fixture
+def few(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Give the training two of our own texts, and return a file of marked ones."""
+    folder = tmp_path / "texts"
+    folder.mkdir()
+    own = [
+        f"===== own-{n}\\nbin {n}4 holds {n}{n}00 pads, tag KQ-88{n}1 for ⟦P|Ann Roy⟧\\n" for n in range(1, 9)
+    ]
+    (folder / "few.txt").write_text("".join(own).replace("\\n", "\n"), encoding="utf-8")
+    judged = tmp_path / "numbers.txt"
+    judged.write_text(
+        "# a head\n" + "".join(f"few\town-{n}\tI\tKQ-88{n}1\n" for n in range(1, 9)), encoding="utf-8"
+    )
+    monkeypatch.setattr(numbers, "FOLDER", folder)
+    monkeypatch.setattr(numbers, "JUDGED", judged)
+    lines = []
+    for n in range(20, 50):
+        text = f"Lost: tag KQ-{n}07, and a box of {n}00 wipes.\n"
+        lines.append(json.dumps({"id": str(n), "text": text, "spans": [[10, 17, "DEVICE"]]}))
+        text = f"file {n}118 is hers, shelf {n}2\n"
+        lines.append(json.dumps({"id": f"{n}b", "text": text, "spans": [[5, 10, "MRN"]]}))
+    path = tmp_path / "few.jsonl"
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def test_learns_and_measures_and_writes(few: Path, tmp_path: Path) -> None:
+    said: list[str] = []
+    card = train_numbers(NumberSettings(), marked=[few], out=tmp_path / "out", tell=said.append)
+    model = NumberModel.load(tmp_path / "out")
+    assert set(card["figures"]) == {"few.jsonl", OWN}
+    assert card["figures"][OWN]["n_somebodys"] == 8
+    assert card["figures"]["few.jsonl"]["n_somebodys"] == 60
+    assert model.chance(["word=tag", "form=A+-0+", "shape=AA-0000"]) > model.chance(["word=of", "shape=0000"])
+    assert (tmp_path / "out" / CARD).read_text(encoding="utf-8") == render(card)
+    assert not any("KQ-" in line for line in said)
+
+
+def test_the_same_texts_give_the_same_bytes(few: Path, tmp_path: Path) -> None:
+    written = []
+    for name in ("one", "two"):
+        train_numbers(NumberSettings(), marked=[few], out=tmp_path / name, tell=lambda _: None)
+        written.append((tmp_path / name / WEIGHTS).read_bytes())
+    assert written[0] == written[1]
+
+
+def test_no_weight_holds_a_number_of_a_text(few: Path, tmp_path: Path) -> None:
+    card = train_numbers(NumberSettings(min_texts=1), marked=[few], out=tmp_path / "out", tell=lambda _: None)
+    assert not any(re.search(r"=.*\d{3}", name.replace("0", "")) for name in card["weights"])
+
+
+def test_every_judged_value_stands_in_its_text() -> None:
+    texts = {}
+    for path in FOLDER.glob("*.txt"):
+        _, *pieces = re.split(r"^===== (\S+)$", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
+        texts |= {
+            (path.stem, name): parsed(body.strip("\n") + "\n").text
+            for name, body in zip(pieces[::2], pieces[1::2], strict=True)
+        }
+    rows = [
+        line.split("\t")
+        for line in JUDGED.read_text(encoding="utf-8").splitlines()
+        if not line.startswith("#")
+    ]
+    assert len(rows) > 1500
+    for file, name, _, value in rows:
+        text = texts[file, name]
+        assert value in {text[low:high] for low, high in candidates(text)}, (file, name)
+
+
+def test_a_damaged_line_is_named(few: Path, tmp_path: Path) -> None:
+    few.write_text('{"id": "a"}\n', encoding="utf-8")
+    with pytest.raises(InputError, match=r"few\.jsonl: line 1, field spans"):
+        train_numbers(NumberSettings(), marked=[few], out=tmp_path / "out", tell=lambda _: None)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_text_is_needed(few: Path, tmp_path: Path) -> None:
+    few.write_text('{"id": "a", "spans": []}\n', encoding="utf-8")
+    with pytest.raises(InputError, match=r"few\.jsonl: a: expected a text"):
+        train_numbers(NumberSettings(), marked=[few], out=tmp_path / "out", tell=lambda _: None)
+
+
+def test_two_files_of_one_name_are_refused(few: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="a name that no other file"):
+        train_numbers(NumberSettings(), marked=[few, few], out=tmp_path / "out", tell=lambda _: None)
+
+
+def test_a_damaged_judgement_is_named(few: Path, tmp_path: Path) -> None:
+    numbers.JUDGED.write_text("few\town-1\tX\t12\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"numbers\.txt: line 1: expected file, text, kind"):
+        train_numbers(NumberSettings(), marked=[few], out=tmp_path / "out", tell=lambda _: None)
+
+
+def test_the_command_says_which_file_lacks(tmp_path: Path) -> None:
+    gone = str(tmp_path / "gone.jsonl")
+    result = CliRunner().invoke(
+        app, ["train", "numbers", "--out", str(tmp_path), "--marked", gone], standalone_mode=False
+    )
+    assert str(result.exception) == f"{gone}: expected JSON lines of marked texts: FileNotFoundError"
+
+
+def test_numbers_of_which_all_are_somebodys_teach_nothing(few: Path, tmp_path: Path) -> None:
+    few.write_text('{"id": "a", "text": "file 44187", "spans": [[5, 10, "MRN"]]}\n', encoding="utf-8")
+    for path in numbers.FOLDER.glob("*.txt"):
+        path.unlink()
+    with pytest.raises(InputError, match="some that are nobody's"):
+        train_numbers(NumberSettings(), marked=[few], out=tmp_path / "out", tell=lambda _: None)
+
+
+def test_the_shipped_card_is_that_of_the_shipped_weights() -> None:
+    card = json.loads(SHIPPED.read_text(encoding="utf-8"))
+    assert (DOCS / CARD).read_text(encoding="utf-8") == render(card)
