@@ -54,6 +54,7 @@ _OTHER: Final = {
 _KINDS: Final = frozenset("IDTA")
 _HEAD: Final = re.compile(r"^===== (\S+)$", re.MULTILINE)
 _DECIMALS: Final = 4
+_NEVER: Final = -50.0  # the bias of a type that no text had: it is never the likeliest
 
 
 @dataclass(frozen=True)
@@ -133,28 +134,30 @@ def fit(settings: NumberSettings, numbers: Sequence[Number]) -> dict[str, Any]:
         for name in one.features:
             texts.setdefault(name, set()).add(one.text)
     names = sorted(name for name, seen in texts.items() if len(seen) >= settings.min_texts)
-    regression = LogisticRegression(
-        C=settings.c, l1_ratio=1.0, solver="liblinear", max_iter=500, random_state=0
-    )
-    regression.fit(_table(numbers, names), [one.is_somebodys for one in numbers])
-    chosen = np.flatnonzero(regression.coef_[0])
-    names = [names[place] for place in chosen]
+    rows, bias = np.zeros((1 + len(TYPES), len(names))), np.full(1 + len(TYPES), _NEVER)
+    rows[0], bias[0] = _regression(settings.c, _table(numbers, names), [one.is_somebodys for one in numbers])
     typed = [one for one in numbers if one.kind is not None]
-    classes = [TYPES.index(one.kind) for one in typed if one.kind is not None]
-    of_types = np.zeros((len(TYPES), len(names)))
-    bias = np.full(len(TYPES), -50.0)  # a type that no text had is never the likeliest
-    if names and len(set(classes)) > 2:  # noqa: PLR2004 (of two, the regression gives one row)
-        types = LogisticRegression(C=settings.c_types, max_iter=500).fit(_table(typed, names), classes)
-        of_types[types.classes_], bias[types.classes_] = types.coef_, types.intercept_
-    else:
-        bias[[*classes, TYPES.index(EntityType.OTHER_ID)]] = 0.0
-    columns = np.vstack([regression.coef_[0][chosen], of_types]).T.round(_DECIMALS)
+    table = _table(typed, names)
+    for place, kind in enumerate(TYPES, start=1):
+        of_it = [one.kind is kind for one in typed]
+        if len(set(of_it)) == 2:  # noqa: PLR2004 (some are of this type, and some are not)
+            rows[place], bias[place] = _regression(settings.c_types, table, of_it)
+        elif kind is EntityType.OTHER_ID or any(of_it):
+            bias[place] = 0.0
+    chosen = np.flatnonzero(np.abs(rows).sum(axis=0))
     return {
         "format": FORMAT,
         "types": [kind.value for kind in TYPES],
-        "bias": [round(float(value), _DECIMALS) for value in (regression.intercept_[0], *bias)],
-        "weights": {name: row.tolist() for name, row in zip(names, columns, strict=True)},
+        "bias": bias.round(_DECIMALS).tolist(),
+        "weights": {names[place]: rows[:, place].round(_DECIMALS).tolist() for place in chosen.tolist()},
     }
+
+
+def _regression(c: float, table: csr_matrix, truth: Sequence[bool]) -> tuple[npt.NDArray[np.float64], float]:
+    """Return the weights and the bias of a regression with a lasso, which leaves most weights at zero."""
+    lasso = LogisticRegression(C=c, l1_ratio=1.0, solver="liblinear", max_iter=500, random_state=0)
+    lasso.fit(table, truth)
+    return lasso.coef_[0], float(lasso.intercept_[0])
 
 
 def _table(numbers: Sequence[Number], names: Sequence[str]) -> csr_matrix:

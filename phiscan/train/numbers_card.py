@@ -10,8 +10,9 @@ from phiscan.screen.learned_numbers import COUNTS, LEAST, MAX_NUMBERS
 _CARD = """# Model card: the reader of numbers
 
 Tells which numbers and codes are somebody's where no rule has a label or a form for them: by their form, the
-words around them, and who stands beside them. A logistic regression of {n_weights} weights, and a second one
-for the type of number. Written by [`phiscan train numbers`](train.md); do not edit.
+words around them, and who stands beside them. A logistic regression says that, and one for each type says of
+which type a number likeliest is; they share {n_weights} features. Written by
+[`phiscan train numbers`](train.md); do not edit.
 
 ## What it does on texts that it has not learned from
 

@@ -4,6 +4,8 @@ import json
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from phiscan.config import Config
 from phiscan.errors import ModelError
@@ -82,6 +84,13 @@ def test_numbers_and_codes_are_looked_at(number: str) -> None:
 @pytest.mark.parametrize("text", ["two 12 of B2", "x" * 50 + "1234", "1" * 60, "q5h", "café 7"])
 def test_what_is_no_number_of_anybody_is_not(text: str) -> None:
     assert not list(candidates(text))
+
+
+@given(st.text("Ab12-/.# ,é\n", max_size=40))
+def test_the_same_is_looked_at_in_prose_and_in_tables(text: str) -> None:
+    prose, table = f"{text}\n{'word ' * 200}", f"{text}\n{'1 ' * 200}"
+    found = [[span for span in candidates(one) if span[1] <= len(text)] for one in (prose, table)]
+    assert found[0] == found[1]
 
 
 def test_features_tell_form_words_and_who_stands_beside() -> None:
