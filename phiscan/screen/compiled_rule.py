@@ -72,9 +72,12 @@ class CompiledRule:
 
     @cached_property
     def linear(self) -> re2._Regexp | None:
-        """Match, in UTF-8, wherever a value may stand, and a little more (``linear_form``)."""
+        """Match, in UTF-8, wherever a value may stand, and a little more; None: re2 knows no such form."""
         form = linear_form(self.rule.pattern)
-        return None if form is None else automaton(form, any_case=self.rule.ignore_case)
+        try:
+            return None if form is None else automaton(form, any_case=self.rule.ignore_case)
+        except re2.error:
+            return None
 
     def may_stand(self, text: str, low: int, high: int) -> bool:
         """Tell whether a value may stand within ``[low, high)``: quicker to know than where."""

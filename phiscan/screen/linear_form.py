@@ -27,13 +27,14 @@ _LETTERS: Final = {
     frozenset({r"\W", r"\d", "_"}): rf"[A-Za-z{_BEYOND}]",
     frozenset({r"\W", r"\d"}): rf"[A-Za-z_{_BEYOND}]",
 }
+_OPERATIONS: Final = ("--", "&&", "||", "~~", "[:")  # on sets of `regex`, and classes of POSIX
 _COMPLEMENTS: Final = frozenset({r"\W", r"\D", r"\S"})
 _TOKEN: Final = re.compile(
     r"(?P<escape>\\(?:[pP](?:\{[^}]*\}|.)|x(?:\{[^}]*\}|..)|u.{4}|.))"
     r"|(?P<class>\[\^?\]?(?:[^\]\\]|\\.)*\])"
-    r"|(?P<around>\(\?<?[=!])|(?P<unknown>\(\?(?:P[=>]|\(|[R&|]))|(?P<group>\(\?(?:>|P?<\w+>)|\()|(?P<close>\))"
+    r"|(?P<around>\(\?<?[=!])|(?P<unknown>\(\?(?:P[=>]|\(|[R&|]|[A-Za-z0-9-]+\)))|(?P<group>\(\?(?:>|P?<\w+>)|\()|(?P<close>\))"
     r"|(?P<repeat>[*+?]|\{\d*,?\d*\})(?P<kept>\+)?"
-    r"|(?P<anchor>[\^$])|.",
+    r"|(?P<anchor>[\^$])|(?P<fuzzy>\{)|.",
     re.DOTALL,
 )
 _IN_CLASS: Final = re.compile(r"\\[pP](?:\{[^}]*\}|.)|\\x(?:\{[^}]*\}|..)|\\u.{4}|\\.|.", re.DOTALL)
@@ -41,7 +42,9 @@ _UTF_16: Final = re.compile(r"\\u(.{4})")
 
 
 def linear_form(pattern: str) -> str | None:
-    r"""Return a form of a pattern that re2 compiles; ``None``: it refers back, or asks what is unknown here.
+    r"""Return a form of a pattern for re2; ``None``: it refers back, or asks for what is unknown here.
+
+    What a site may write and re2 does not know is passed on as it is: re2 tells whoever compiles the form.
 
     >>> linear_form(r"(?<!-)\b(?P<day>\d{1,2}+)(?= May)[a-z]"), linear_form(r"(a)\1")
     ('(?:[0-9\\x{80}-\\x{10FFFF}]{1,2})[a-z]', None)
@@ -49,6 +52,7 @@ def linear_form(pattern: str) -> str | None:
     written: list[str] = []
     around: list[int] = []  # how many groups were open where each look around began
     depth = 0
+    is_left_out = False  # the token before, so that what repeats it would repeat another
     for token in _TOKEN.finditer(pattern):
         kind, text = token.lastgroup, token[0]
         if kind in {"group", "around"}:
@@ -59,16 +63,25 @@ def linear_form(pattern: str) -> str | None:
             depth -= 1
             if around and around[-1] > depth:
                 around.pop()
+                is_left_out = True
                 continue
-        elif kind == "unknown" or (kind == "escape" and text[1] in "123456789kgGKXRLNmM"):
+        if around:
+            continue
+        if _is_unknown(token) or (is_left_out and kind in {"repeat", "kept"}):
             return None
-        if around or kind == "anchor" or text in _ANCHORS:
+        is_left_out = kind == "anchor" or text in _ANCHORS
+        if is_left_out:
             continue
         form = _loosened(token)
         if form is None:
             return None
         written.append(form)
     return _UTF_16.sub(r"\\x{\1}", "".join(written))
+
+
+def _is_unknown(token: re.Match[str]) -> bool:
+    kind, text = token.lastgroup, token[0]
+    return kind in {"unknown", "fuzzy"} or (kind == "escape" and text[1] in "123456789kgGKXRLNmM")
 
 
 def _loosened(token: re.Match[str]) -> str | None:
@@ -83,6 +96,8 @@ def _loosened(token: re.Match[str]) -> str | None:
 
 
 def _class(text: str) -> str | None:
+    if any(sign in text[1:] for sign in _OPERATIONS):
+        return None
     parts = _IN_CLASS.findall(text[1:-1])
     if parts[0] != "^":
         return "[" + "".join(_WIDER.get(part, part) for part in parts) + "]"

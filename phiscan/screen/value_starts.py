@@ -8,6 +8,7 @@ passed once, and one automaton of all values tells at each place in it where one
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -48,8 +49,9 @@ class ValueStarts:
         for index in labelled:
             form = linear_form(rules[index].pattern)
             if form is not None:
-                self._values.Add((f"(?i:{form})" if rules[index].ignore_case else form).encode())
-                self._indexes.append(index)
+                with suppress(re2.error):  # a site's pattern that re2 does not know is always tried
+                    self._values.Add((f"(?i:{form})" if rules[index].ignore_case else form).encode())
+                    self._indexes.append(index)
         if self._indexes:
             self._values.Compile()
         self._labels: dict[tuple[Evidence, ...], _Label] = {}

@@ -1,5 +1,8 @@
 """The form that an automaton has of a pattern takes all that the pattern takes."""
 
+from dataclasses import replace
+
+import pytest
 import re2
 import regex
 from hypothesis import given
@@ -7,8 +10,10 @@ from hypothesis import strategies as st
 
 from phiscan.rules import Rule
 from phiscan.screen.automata import automaton
+from phiscan.screen.compiled_rule import CompiledRule
 from phiscan.screen.linear_form import linear_form
 from phiscan.screen.rule_files import load_rules
+from phiscan.screen.value_starts import ValueStarts
 
 RULES = load_rules().rules
 PARTS = (
@@ -51,10 +56,23 @@ def test_any_pattern_takes_no_more_than_its_form(parts: list[str], text: str) ->
         assert linear.match(text[found.start() :].encode())
 
 
-def test_what_refers_back_has_none() -> None:
-    assert linear_form(r"(?P<sign>[-/])\d(?P=sign)") is None
-    assert linear_form(r"(a)\1") is None
-    assert linear_form(r"[^\D5]") is None
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        r"(?P<sign>[-/])\d(?P=sign)", r"(a)\1", r"[^\D5]", r"a(?i)b", r"(?x) a b", r"(?:ab){e<=1}",
+        r"[[:alpha:]]", r"[a[:alpha:]]",
+        r"[\w--\d]", r"[\w&&a]", r"\L<names>", r"(?|a|b)", r"(a)?(?(1)b|c)", r"\X", r"a(?=b){0}", r"a\b*",
+    ],
+)  # fmt: skip
+def test_what_an_automaton_cannot_tell_has_none(pattern: str) -> None:
+    assert linear_form(pattern) is None
+
+
+@pytest.mark.parametrize("pattern", [r"\p{Script=Latin}{3}", r"\U0001F600", r"\h\d{4}"])
+def test_a_rule_that_re2_cannot_compile_is_always_tried(pattern: str) -> None:
+    rule = replace(next(rule for rule in RULES if rule.trigger), pattern=pattern)
+    assert CompiledRule(rule, None).may_stand("", 0, 0)
+    assert ValueStarts([rule], [0]).worth("", 0, ()) == ()
 
 
 def test_nested_looks_around_are_left_out_whole() -> None:
