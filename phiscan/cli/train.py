@@ -179,9 +179,9 @@ def second_names(
 def numbers(out: str, marked: tuple[str, ...], as_json: bool) -> None:
     """Train the reader of numbers: which numbers and codes are somebody's where no rule says so.
 
-    Learns from the files of --marked, whose every number must be marked with its type, and from our own
-    texts. Each file is measured with weights that have not learned from it. About a minute on one core. The
-    same texts, program and packages give the same bytes.
+    Learns from the files of --marked, in which every number that is somebody's must be marked with its type,
+    and from our own texts. Each file is measured with weights that have not learned from it. About a minute
+    on one core. The same texts, program and packages give the same bytes.
     """
     from phiscan.train.numbers import CARD, NumberSettings, train_numbers  # noqa: PLC0415 (few commands pay for loading it)
 

@@ -9,7 +9,7 @@ import re2
 
 STATES_BYTES = 64 << 20  # of 8 MB, the default, large patterns run out and re2 falls back to its slow engines
 
-_SOMEWHERE: Final = re2._Anchor.UNANCHORED  # noqa: SLF001 (what ``re2`` itself passes on; of one version exactly)
+_SOMEWHERE: Final = re2._Anchor.UNANCHORED  # noqa: SLF001 (what ``re2`` itself passes on; every scan and test uses it)
 _HERE: Final = re2._Anchor.ANCHOR_START  # noqa: SLF001 (as above)
 
 

@@ -89,9 +89,17 @@ def in_label_data(document: Document, read: _Read) -> Iterator[Finding]:
 
 
 def machine_parts(document: Document) -> list[tuple[int, int]]:
-    """Return the places, half-open, of the segments that are of a machine format, in text order."""
-    found = _formats(document, _MESSAGES + _CARDS + _LABELS)
-    return [(segment.start, segment.end) for segment, passages in found if passages is not None]
+    """Return the places, half-open, of the segments that are of a machine format, in text order.
+
+    So are the fields that an extractor repeats behind a message.
+    """
+    found = [
+        (segment.start, segment.end)
+        for segment, passages in _formats(document, _MESSAGES + _CARDS + _LABELS)
+        if passages is not None
+    ]
+    repeated = [(one.start, one.end) for one in document.segments if one.locator.endswith(_FIELDS)]
+    return sorted([*found, *repeated])
 
 
 def without_codes(document: Document, findings: Iterable[Finding]) -> Iterator[Finding]:

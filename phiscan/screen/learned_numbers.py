@@ -1,8 +1,8 @@
 """Numbers and codes that are somebody's, told by what stands around them, where no rule has a form for them.
 
-A logistic regression over the features of ``number_features`` says how likely a number identifies
-somebody, and a second one of what type it is. It looks only at numbers that nothing else has found, when
-all else has been found: a name or a day of birth on the line says more than most words. Written by
+A logistic regression over the features of ``number_features`` says how likely a number identifies somebody,
+and one for each type of which type it likeliest is. It looks only at numbers that nothing else has found,
+when all else has been found: a name or a day of birth on the line says more than most words. Written by
 ``phiscan train numbers``.
 """
 
@@ -21,7 +21,7 @@ from phiscan.errors import ModelError
 from phiscan.model import Document, EntityType, Finding, Reason, Span
 from phiscan.screen.bits import bits_of
 from phiscan.screen.free_text import machine_parts
-from phiscan.screen.number_features import Surroundings, candidates
+from phiscan.screen.number_features import NumberContext, candidates
 from phiscan.screen.overlap import is_taken
 
 FORMAT: Final = 1
@@ -93,14 +93,14 @@ def learned_numbers(document: Document, findings: Sequence[Finding], model: Numb
         if not is_taken(low, high, taken) and not is_taken(low, high, machine)
     ]
     stride = -(-len(free) // MAX_NUMBERS)
-    around = Surroundings(text, findings)
+    around = NumberContext(text, findings)
     for low, high in free[:: max(stride, 1)]:
         features = around.features(low, high)
         chance = model.chance(features)
         if chance < LEAST:
             continue
         kind = model.kind(features)
-        reasons = [Reason("learned", "a number in its surroundings", round(chance, 3))]
+        reasons = [Reason("learned", "its form and surroundings", round(chance, 3))]
         if chance < COUNTS:
             reasons.append(Reason("doubt", f"less likely than {COUNTS:.0%}", round(chance, 3)))
         if stride > 1:

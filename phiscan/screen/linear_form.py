@@ -1,4 +1,4 @@
-r"""A pattern of `regex` as a linear automaton can have it: all that the pattern takes, and a little more.
+r"""A pattern of `regex` as a linear automaton can have it: what the pattern takes, and a little more.
 
 re2 looks neither ahead nor back, keeps nothing that it once took, and knows words and digits of ASCII only.
 So what a pattern asks of its surroundings is left out, and all that is beyond ASCII passes for a letter, a
@@ -15,7 +15,7 @@ _BEYOND: Final = r"\x{80}-\x{10FFFF}"
 _WIDER: Final = {
     r"\w": rf"0-9A-Za-z_{_BEYOND}",
     r"\d": rf"0-9{_BEYOND}",
-    r"\s": rf"\s{_BEYOND}",
+    r"\s": rf"\s\x0b\x1c-\x1f{_BEYOND}",
     r"\p{L}": rf"A-Za-z{_BEYOND}",
     r"\p{Lu}": rf"A-Z{_BEYOND}",
     r"\p{Ll}": rf"a-z{_BEYOND}",
@@ -38,7 +38,7 @@ _TOKEN: Final = re.compile(
     re.DOTALL,
 )
 _IN_CLASS: Final = re.compile(r"\\[pP](?:\{[^}]*\}|.)|\\x(?:\{[^}]*\}|..)|\\u.{4}|\\.|.", re.DOTALL)
-_UTF_16: Final = re.compile(r"\\u(.{4})")
+_FROM_NONE: Final = "{,"
 
 
 def linear_form(pattern: str) -> str | None:
@@ -76,7 +76,7 @@ def linear_form(pattern: str) -> str | None:
         if form is None:
             return None
         written.append(form)
-    return _UTF_16.sub(r"\\x{\1}", "".join(written))
+    return "".join(written)
 
 
 def _is_unknown(token: re.Match[str]) -> bool:
@@ -89,10 +89,15 @@ def _loosened(token: re.Match[str]) -> str | None:
     if kind == "class":
         return _class(text)
     if kind == "escape":
-        return f"[{_WIDER[text]}]" if text in _WIDER else text
+        return f"[{_WIDER[text]}]" if text in _WIDER else _sign(text)
     if kind == "group" and text != "(":
         return "(?:"
-    return token["repeat"] if kind == "kept" else text
+    return token["repeat"].replace(_FROM_NONE, "{0,") if token["repeat"] else text
+
+
+def _sign(text: str) -> str:
+    """Return an escape as re2 writes it."""
+    return f"\\x{{{text[2:]}}}" if text.startswith("\\u") else text
 
 
 def _class(text: str) -> str | None:
@@ -100,6 +105,7 @@ def _class(text: str) -> str | None:
         return None
     parts = _IN_CLASS.findall(text[1:-1])
     if parts[0] != "^":
-        return "[" + "".join(_WIDER.get(part, part) for part in parts) + "]"
+        return "[" + "".join(_WIDER.get(part) or _sign(part) for part in parts) + "]"
     inner = frozenset(parts[1:])
-    return text if inner.isdisjoint(_COMPLEMENTS) else _LETTERS.get(inner)
+    written = "[" + "".join(map(_sign, parts)) + "]"
+    return written if inner.isdisjoint(_COMPLEMENTS) else _LETTERS.get(inner)

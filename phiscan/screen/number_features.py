@@ -23,16 +23,15 @@ _MIN_DIGITS, _MIN_MIXED_DIGITS, _MIN_MIXED_CHARS = 3, 2, 4
 _NEAR_BEFORE, _NEAR_BEHIND = 70, 40
 _DIGITS: Final = re.compile(r"[0-9]+")
 _CHARS_A_RUN: Final = 12  # where runs of digits stand nearer to each other, the text is a table
-_SIGNS, _MAX_HEAD = (
-    "-/.#",
-    18,
-)  # what may stand, and how far, between the start of a number and its first digit
+# What may stand, and how far, between the start of a number and its first digit.
+_SIGNS, _REACH_BEFORE = "-/.#", 18
 _NUMBER: Final = re.compile(
     r"(?<![^\W_])(?<!\d[.,:/-])(?=[A-Za-z0-9]{0,8}[-/.#]?[A-Za-z0-9]{0,8}[-/.]?\d)"
     r"[A-Za-z0-9]+(?:[-/.#][A-Za-z0-9]+){0,6}(?:[ ](?=[A-Z0-9]{1,6}\b)[A-Z]{0,4}\d[A-Z0-9]*){0,3}"
 )
 _TOKEN: Final = re.compile(r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*|\d+|[^\w\s]|\n")
 _WORD: Final = re.compile(r"[^\W\d_]+")
+_BLANK_LINE: Final = re.compile(r"\n[ \t\r]*\n")
 _LABEL: Final = re.compile(r"\s*([^:\n]{2,40}):")
 _LETTERS_BEFORE, _LETTERS_BEHIND = re.compile(r"[A-Za-z]+"), re.compile(r"[A-Za-z]+\Z")
 _SAME: Final = re.compile(r"(.)\1+")
@@ -55,6 +54,8 @@ _WHO: Final = {
     EntityType.EMAIL: "E",
     EntityType.URL: "U",
 }
+_PEOPLE: Final = frozenset({EntityType.PERSON, EntityType.HEALTH_PROFESSIONAL})
+_NAME: Final = "@"
 _A_NUMBER: Final = "N"
 _FAR: Final = 5  # beyond, how far away a finding stands says nothing more
 _MANY: Final = 3  # people in a text
@@ -83,12 +84,14 @@ def _from_digits(text: str, runs: Sequence[int]) -> Iterator[re.Match[str]]:
         if place < done:
             continue
         begin = place
-        while begin > max(done, place - _MAX_HEAD) and (
+        while begin > max(done, place - _REACH_BEFORE) and (
             text[begin - 1].isalnum() or text[begin - 1] in _SIGNS
         ):
             begin -= 1
-        found = _NUMBER.search(text, begin, place + _MAX_CHARS + 1)
-        if found is not None and found.start() <= place:
+        while done <= place:
+            found = _NUMBER.search(text, max(begin, done), place + _MAX_CHARS + 1)
+            if found is None or found.start() > place:
+                break
             done = found.end()
             yield found
 
@@ -104,14 +107,15 @@ class _Line:
     who: tuple[tuple[int, int, str], ...]  # findings on it
     label: tuple[int, tuple[str, ...]]  # where its label ends, and its words
     first: tuple[int, str]  # where its first word begins
+    is_whole: bool = True  # not cut out of a line too long to be looked at
 
 
-class Surroundings:
+class NumberContext:
     """The features of the numbers of one text; asked in text order."""
 
     def __init__(self, text: str, findings: Sequence[Finding]) -> None:
-        """Look at a text; ``findings`` in text order."""
-        self._text = text
+        """Look at a text; ``findings`` in text order. No feature holds a word of a name that was found."""
+        self._text = _without_names(text, findings)
         self._findings = findings
         self._starts = [finding.span.start for finding in findings]
         counted = Counter(_who(finding) for finding in findings if not finding.is_doubtful)
@@ -126,7 +130,7 @@ class Surroundings:
 
     def features(self, start: int, end: int) -> list[str]:
         """Return the names of the features of the number at ``[start, end)``."""
-        if not self._line.start <= start < end <= self._line.end or self._is_long:
+        if not (self._line.is_whole and self._line.start <= start < end <= self._line.end):
             self._line = self._read(start, end)
         line, text = self._line, self._text
         found = {*_of_form(text[start:end]), *self._document}
@@ -140,22 +144,21 @@ class Surroundings:
             found |= {f"head={word}" for word in self._head(column)}
         return sorted(found | self._of_who(start, end))
 
-    @property
-    def _is_long(self) -> bool:
-        return self._line.end - self._line.start > MAX_LINE_CHARS
-
     def _read(self, start: int, end: int) -> _Line:
         text = self._text
         low = text.rfind("\n", max(0, start - MAX_LINE_CHARS), start) + 1 or max(0, start - MAX_LINE_CHARS)
         high = text.find("\n", end, end + MAX_LINE_CHARS)
         high = min(len(text), end + MAX_LINE_CHARS) if high < 0 else high
-        if high - low > MAX_LINE_CHARS:
+        is_whole = high - low <= MAX_LINE_CHARS
+        if not is_whole:
             low, high = max(low, start - _NEAR_BEFORE), min(high, end + _NEAR_BEHIND)
         who = tuple(
             (finding.span.start, finding.span.end, _who(finding))
             for finding in self._findings[bisect_left(self._starts, low) : bisect_left(self._starts, high)]
             if finding.span.end <= high
         )
+        if not is_whole:
+            return _Line(low, high, "", (), who, (len(text), ()), (0, ""), is_whole)
         line = text[low:high]
         delimiter = next((sign for sign in _DELIMITERS if line.count(sign) >= _MIN_DELIMITERS), "")
         label = _LABEL.match(line)
@@ -173,10 +176,9 @@ class Surroundings:
     def _heads(self, low: int, delimiter: str, n_cells: int) -> tuple[str, ...]:
         """Return the cells of the line, among the first of its block, that has as many as this one."""
         text = self._text
-        blank = text.rfind("\n\n", self._seen, low)
+        for blank in _BLANK_LINE.finditer(text, self._seen, low):
+            self._block = blank.end()
         self._seen = max(self._seen, low - 1)
-        if blank >= 0:
-            self._block = blank + 2
         position = self._block
         for _ in range(_MAX_HEAD_LINES):
             end = text.find("\n", position, position + _MAX_HEAD_CHARS)
@@ -207,7 +209,8 @@ class Surroundings:
             found |= {f"word={words[-1]}", f"wordstem={words[-1][:4]}", f"word={words[-1]}:{form}"}
             found |= {f"words={words[-2]} {words[-1]}"} if len(words) > 1 else set()
         else:
-            low = text.rfind("\n", max(0, line.start - 1 - _MAX_HEAD_CHARS), max(line.start - 1, 0)) + 1
+            floor = max(0, line.start - 1 - _MAX_HEAD_CHARS)
+            low = text.rfind("\n", floor, max(line.start - 1, 0)) + 1 or floor
             above = [
                 token for token in _plain(text[low : max(line.start - 1, low)])[-6:] if token[0].isalpha()
             ]
@@ -229,6 +232,18 @@ class Surroundings:
             if one is not None:
                 found |= {f"{side}of={one[0]}", f"{side}of={one[0]}{min(one[1] // 3, _FAR)}"}
         return found or {"on="}
+
+
+def _without_names(text: str, findings: Sequence[Finding]) -> str:
+    """Return a text of the same length with one sign for each name of a person."""
+    pieces: list[str] = []
+    position = 0
+    for finding in findings:
+        start, end = finding.span.start, finding.span.end
+        if finding.entity_type in _PEOPLE and start >= position:
+            pieces += [text[position:start], _NAME, " " * (end - start - 1)]
+            position = end
+    return "".join([*pieces, text[position:]])
 
 
 def _who(finding: Finding) -> str:

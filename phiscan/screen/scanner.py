@@ -43,6 +43,7 @@ _TRIGGER_CHARS = 16  # how far behind a place a trigger may still stand in it
 _WORD_BYTE = re.compile(rb"[0-9A-Za-z\x80-\xff]")
 _GOES_ON = re.compile(rb"[0-9A-Za-z\x80-\xff]|[-/.][0-9]")  # a word, or a number in groups
 _MORE_THAN_A_CAPITAL = re.compile(rb"[0-9\x80-\xff]")  # letters beyond ASCII are not told apart
+_IS_FIRST, _GOES_ON_BYTE = 0xC0, 0x80  # the bits that tell the further bytes of a sign of UTF-8
 _SHAPE = -1  # where a label has its ``Behind``
 _LAST_WORD = re.compile(rb"[0-9A-Za-z\x80-\xff]+(?:[-/.][0-9]+){0,3}\Z")  # or number in groups
 _LAST_GROUPS = re.compile(rb"(?:[0-9A-Za-z\x80-\xff]+[-/.])*[0-9A-Za-z\x80-\xff]+\Z")
@@ -66,9 +67,12 @@ _ENDS = {
     "number": r"(?:\z|[^0-9A-Za-z/.:+-]|[/.:+-](?:\z|[^0-9]))",
     "none": "",
 }
+# What takes signs beyond ASCII, of which re2 knows none: a value may go on where re2 sees it end.
+_MAY_GO_ON = re.compile(r"\\[wWsSDpPX]|\[\^|(?<!\\)\.|[^\x00-\x7f]")
 # Letters of a word that are counted up to twenty or more: a state for every count, of which words need none.
 _COUNTED = re.compile(r"(\[(?:a-z|A-Z|\\p\{L\}[.'’-]*)\]\{[12],)[1-9][0-9]\}")  # noqa: RUF001 (names are written with it)
 _UNCOUNTED = r"\1}"
+_FROM_NONE = re.compile(r"(?<!\\)\{(?=,\d)")  # `{,5}`, which re2 takes for signs as they stand
 
 
 class _Need(IntEnum):
@@ -209,7 +213,10 @@ class Scanner:
 
     def _which(self, raw: bytes, start: int, end: int) -> tuple[int, ...]:
         """Return the rules that fit where the scanner stopped; a trigger may begin inside what it took."""
-        plain = self._plain.of(raw[start : end + REACH_CHARS])
+        reach = end + REACH_CHARS
+        while reach < len(raw) and raw[reach] & _IS_FIRST == _GOES_ON_BYTE:
+            reach += 1  # no sign is cut in its middle
+        plain = self._plain.of(raw[start:reach])
         return (*plain, *self._triggered.of(raw[start : end + _TRIGGER_CHARS]))
 
 
@@ -226,7 +233,8 @@ class _RuleFinder:
         self._set = re2.Set.SearchSet(how) if triggered else re2.Set.MatchSet(how)
         for index in indexes:
             rule = ruleset.rules[index]
-            ends = "" if triggered else _ENDS[rule.guard]
+            asks = not triggered and not _MAY_GO_ON.search(rule.pattern)
+            ends = _ENDS[rule.guard] if asks else ""
             self._set.Add(f"(?:{_trigger(rule)}){ends}".encode())
         if indexes:
             self._set.Compile()
@@ -262,7 +270,8 @@ def _trigger(rule: Rule) -> str:
     state for every set of digits seen: it falls back to its slow engine on tables of numbers.
     """
     head = "" if rule.trigger or rule.guard == "none" else r"\b"
-    pattern = f"{head}(?:{_COUNTED.sub(_UNCOUNTED, rule.trigger or rule.pattern)})"
+    looked_for = _FROM_NONE.sub("{0", rule.trigger or rule.pattern)
+    pattern = f"{head}(?:{_COUNTED.sub(_UNCOUNTED, looked_for)})"
     return f"(?i:{pattern})" if rule.ignore_case else pattern
 
 

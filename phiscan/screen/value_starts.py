@@ -69,10 +69,9 @@ class ValueStarts:
             label = self._labels[evidence] = self._made(evidence)
         bits = label.always
         for start in range(end, reach + 1):
-            if not text[start : start + 1].isspace():
-                raw = text[start : start + _VALUE_CHARS].encode("utf-8", "surrogatepass")
-                for number in self._values.Match(raw) or ():
-                    bits |= label.bits.get(number, 0)
+            raw = text[start : start + _VALUE_CHARS].encode("utf-8", "surrogatepass")
+            for number in self._values.Match(raw) or ():
+                bits |= label.bits.get(number, 0)
         chosen = label.chosen.get(bits)
         if chosen is None:
             chosen = tuple(item for i, item in enumerate(evidence) if bits >> i & 1)

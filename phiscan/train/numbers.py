@@ -28,7 +28,7 @@ from phiscan.model import Document, EntityType, Segment
 from phiscan.screen import Screener, build_screener, screen
 from phiscan.screen.free_text import machine_parts
 from phiscan.screen.learned_numbers import COUNTS, FORMAT, LEAST
-from phiscan.screen.number_features import Surroundings, candidates
+from phiscan.screen.number_features import NumberContext, candidates
 from phiscan.train.folds import Tell
 from phiscan.train.numbers_card import render
 from phiscan.train.written import FOLDER, parsed
@@ -170,12 +170,7 @@ def _table(numbers: Sequence[Number], names: Sequence[str]) -> csr_matrix:
 
 def _marked(path: Path, screener: Screener) -> Iterator[Number]:
     """Yield the numbers of marked texts but those that are marked as no number: days, phones, addresses."""
-    try:
-        content = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        message = f"{path}: expected JSON lines of marked texts: {type(error).__name__}"
-        raise InputError(message) from None
-    for document in parse_jsonl(str(path), content):
+    for document in parse_jsonl(str(path), _content(path)):
         if document.text is None:
             message = f"{path}: {document.name}: expected a text"
             raise InputError(message)
@@ -202,9 +197,17 @@ def _own(screener: Screener) -> Iterator[Number]:
                     yield Number(features, kind == "I", None, is_found, _number_of(text))
 
 
+def _content(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        message = f"{path}: expected a text in UTF-8: {type(error).__name__}"
+        raise InputError(message) from None
+
+
 def _read_judged(path: Path) -> dict[tuple[str, str, str], str]:
     judged: dict[tuple[str, str, str], str] = {}
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+    for number, line in enumerate(_content(path).splitlines(), start=1):
         if not line.startswith("#"):
             columns = line.split("\t")
             if len(columns) != 4 or columns[2] not in _KINDS:  # noqa: PLR2004 (file, text, kind, value)
@@ -222,7 +225,7 @@ def _seen(
     if machine_parts(document):
         return
     findings = screen(document, screener).findings
-    around = Surroundings(text, findings)
+    around = NumberContext(text, findings)
     for start, end in candidates(text):
         over = {one.entity_type for one in findings if one.span.start < end and one.span.end > start}
         if without_days and over and not over <= {*TYPES, *map(EntityType, _OTHER)}:
@@ -237,7 +240,7 @@ def _others(sources: dict[str, list[Number]], own: list[Number], left_out: str) 
 def _judged_own(settings: NumberSettings, own: Sequence[Number], marked: Sequence[Number]) -> dict[str, Any]:
     chances = np.zeros(len(own))
     for part in range(N_PARTS):
-        mine = np.array([one.text % N_PARTS == part for one in own])
+        mine = np.array([one.text % N_PARTS == part for one in own], dtype=bool)
         others = [*marked, *(one for one, is_mine in zip(own, mine, strict=True) if not is_mine)]
         some = [one for one, is_mine in zip(own, mine, strict=True) if is_mine]
         chances[mine] = _chances(fit(settings, others), some)

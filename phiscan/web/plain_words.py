@@ -96,6 +96,7 @@ _STEPS: Final[dict[str, str]] = {
     "gazetteer": "the name lists know it ({})",
     "title": "a title stands before it ({})",
     "signature": "it signs a letter ({})",
+    "learned": "it is {} that speak for it",
     "model": "the tagger {} reads it so, by how it is written and what stands around it",
     "overlap": "it outweighed another reading of the same place, {}",
     "place": "it {}",

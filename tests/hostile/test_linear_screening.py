@@ -54,7 +54,8 @@ UNITS = (
     "Regina SK ", "Foo ON S0A 1A0 ", "Leeds, UK ", "lives in ", "lives in Foo ", "67M from Gander ",
     "Foo Nation ", "RM of ", "Fort ", "stéphane à Foo, ", "lives at 12 Elm ", "mvc at ", "Jane & ", "km 4 ",
     "5/12/1931 130-692-544 ",
-    "ref 44187-B ", "tag,claim\n1,44187\n", "W04 5512 ", "Roy # 44187; ",
+    "ref 44187-B ", "tag,claim\n1,44187\n", "W04 5512 ", "Roy # 44187; ", "12345 ",
+    f"{'word ' * 450}\n44187\n",
     "NH: Foo ", "CHUM ", "LSD 4-1-", "Apt 4 ", "N4512 ", "1 E 40 N ", "Urb. Foo ", "St-Foo apt 4 ",
 )  # fmt: skip
 

@@ -1,10 +1,11 @@
 """Numbers that no rule finds are told by their surroundings: what is shown, counts, or is left alone."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from phiscan.config import Config
@@ -12,7 +13,7 @@ from phiscan.errors import ModelError
 from phiscan.model import Document, EntityType, Finding, PiiBit, Segment, Span
 from phiscan.screen import build_screener, screen
 from phiscan.screen.learned_numbers import MAX_NUMBERS, NumberModel, learned_numbers, load_numbers
-from phiscan.screen.number_features import MAX_LINE_CHARS, Surroundings, candidates
+from phiscan.screen.number_features import MAX_LINE_CHARS, NumberContext, candidates
 
 BIASED = {"b0=#": 6.0, "word=unit": 2.5}
 
@@ -38,7 +39,7 @@ def person(text: str, name: str) -> Finding:
 def features(text: str, number: str, *others: Finding) -> set[str]:
     start = text.index(number)
     assert (start, start + len(number)) in set(candidates(text))
-    return set(Surroundings(text, others).features(start, start + len(number)))
+    return set(NumberContext(text, others).features(start, start + len(number)))
 
 
 def test_what_is_likely_counts_and_what_is_less_so_is_doubtful() -> None:
@@ -65,7 +66,12 @@ def test_what_another_finding_has_is_left_to_it() -> None:
 
 
 def test_machine_formats_say_themselves_what_their_numbers_are() -> None:
-    assert not found("MSH|^~\\&|A|B\rPID|1||9||Roy^Ann\rOBX|1|NM|# 44187||3.9\r")
+    message = "MSH|^~\\&|A|B\rPID|1||9||Roy^Ann\rOBX|1|NM|# 44187||3.9\r"
+    assert not found(message)
+    fields = "Claim # 44187\n"
+    segments = (Segment("a", 0, len(message)), Segment("a#fields", len(message), len(message + fields)))
+    document = Document(message + fields, segments, "text/plain")
+    assert not list(learned_numbers(document, (), model(BIASED)))
 
 
 def test_of_very_many_numbers_every_nth_is_looked_at_and_the_findings_say_so() -> None:
@@ -87,6 +93,8 @@ def test_what_is_no_number_of_anybody_is_not(text: str) -> None:
 
 
 @given(st.text("Ab12-/.# ,é\n", max_size=40))
+@example("Ab--111")
+@example("ref./44187")
 def test_the_same_is_looked_at_in_prose_and_in_tables(text: str) -> None:
     prose, table = f"{text}\n{'word ' * 200}", f"{text}\n{'1 ' * 200}"
     found = [[span for span in candidates(one) if span[1] <= len(text)] for one in (prose, table)]
@@ -117,6 +125,29 @@ def test_the_head_of_a_column_is_a_feature_of_its_numbers() -> None:
 
 def test_a_number_alone_on_its_line_has_the_words_above() -> None:
     assert {"alone", "above=requisition"} <= features("Requisition\n44187\n", "44187")
+
+
+def test_heads_stand_below_a_blank_line_of_any_writing() -> None:
+    text = "x\r\n\r\nname,claim,paid\r\nRoy,44187,20.50\r\nLee,44188,21.75\r\n"
+    assert "head=claim" in features(text, "44188")
+
+
+def test_what_was_asked_before_changes_nothing() -> None:
+    text = f"{'word ' * 1000}tag 44187 of 55218 {'word ' * 1000}"
+    start = text.index("55218")
+    around = NumberContext(text, ())
+    around.features(start - 9, start - 4)
+    assert around.features(start, start + 5) == NumberContext(text, ()).features(start, start + 5)
+    assert not any(one.startswith(("first=", "label=")) for one in features(text, "55218"))
+
+
+def test_no_feature_holds_a_name() -> None:
+    text = "Zebulon Quirke: tag 44187\nhere alone\nZebulon Quirke\n55218\n"
+    people = [person(text, "Zebulon Quirke")]
+    second = text.rindex("Zebulon")
+    people.append(replace(people[0], span=Span(second, second + 14)))
+    seen = features(text, "44187", *people) | features(text, "55218", *people)
+    assert not any("zebu" in one or "quir" in one for one in seen)
 
 
 def test_a_line_without_end_is_read_around_its_numbers() -> None:

@@ -45,7 +45,7 @@ def test_every_rule_of_ours_has_one_that_takes_what_it_takes() -> None:
 
 @given(
     st.lists(st.sampled_from(PARTS), min_size=1, max_size=4, unique=True),
-    st.text("aAbnoxyé 12-.(]\\\u2019", max_size=12),
+    st.text("aAbnoxyé 12-.(]\\\u2019\x0b", max_size=12),
 )
 def test_any_pattern_takes_no_more_than_its_form(parts: list[str], text: str) -> None:
     pattern = "".join(parts)
@@ -73,6 +73,12 @@ def test_a_rule_that_re2_cannot_compile_is_always_tried(pattern: str) -> None:
     rule = replace(next(rule for rule in RULES if rule.trigger), pattern=pattern)
     assert CompiledRule(rule, None).may_stand("", 0, 0)
     assert ValueStarts([rule], [0]).worth("", 0, ()) == ()
+
+
+def test_counts_and_signs_are_written_as_re2_has_them() -> None:
+    assert linear_form(r"Q\d{,6}") == linear_form(r"Q\d{0,6}")
+    assert linear_form("\\u2019[\\u2013-]") == r"\x{2019}[\x{2013}-]"
+    assert linear_form(r"\\u2019") == r"\\u2019"
 
 
 def test_nested_looks_around_are_left_out_whole() -> None:

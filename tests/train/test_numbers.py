@@ -119,7 +119,7 @@ def test_the_command_says_which_file_lacks(tmp_path: Path) -> None:
     result = CliRunner().invoke(
         app, ["train", "numbers", "--out", str(tmp_path), "--marked", gone], standalone_mode=False
     )
-    assert str(result.exception) == f"{gone}: expected JSON lines of marked texts: FileNotFoundError"
+    assert str(result.exception) == f"{gone}: expected a text in UTF-8: FileNotFoundError"
 
 
 def test_numbers_of_which_all_are_somebodys_teach_nothing(few: Path, tmp_path: Path) -> None:
