@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
 from importlib.resources.abc import Traversable
-from typing import Final, Self
+from typing import Any, Final, Self
 
 from phiscan.errors import ModelError
 from phiscan.model import Document, EntityType, Finding, Reason, Span
@@ -49,16 +49,21 @@ class NumberModel:
         path = (folder or resources.files("phiscan.screen") / "data") / "numbers.json"
         try:
             card = json.loads(path.read_text(encoding="utf-8"))
-            types = tuple(EntityType(name) for name in card["types"])
-            weights = {name: tuple(map(float, row)) for name, row in card["weights"].items()}
-            fits = card["format"] == FORMAT and all(len(row) == 1 + len(types) for row in weights.values())
-            model = cls(types, tuple(map(float, card["bias"])), weights)
+            model = cls.of(card)
+            rows = (model.bias, *model.weights.values())
+            fits = card["format"] == FORMAT and all(len(row) == 1 + len(model.types) for row in rows)
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             fits = False
-        if not fits or len(model.bias) != 1 + len(model.types):
+        if not fits:
             message = f"{path}: expected the weights of the numbers, format {FORMAT}"
             raise ModelError(message) from None
         return model
+
+    @classmethod
+    def of(cls, card: Mapping[str, Any]) -> Self:
+        """Return the model of which ``numbers.json`` holds the ``card``."""
+        weights = {name: tuple(map(float, row)) for name, row in card["weights"].items()}
+        return cls(tuple(map(EntityType, card["types"])), tuple(map(float, card["bias"])), weights)
 
     def chance(self, features: Sequence[str]) -> float:
         """Return how likely a number with these features is somebody's, in [0, 1]."""
@@ -99,11 +104,11 @@ def learned_numbers(document: Document, findings: Sequence[Finding], model: Numb
         chance = model.chance(features)
         if chance < LEAST:
             continue
-        kind = model.kind(features)
-        reasons = [Reason("learned", "its form and surroundings", round(chance, 3))]
+        score = round(chance, 3)
+        reasons = [Reason("learned", "its form and surroundings", score)]
         if chance < COUNTS:
-            reasons.append(Reason("doubt", f"less likely than {COUNTS:.0%}", round(chance, 3)))
+            reasons.append(Reason("doubt", f"less likely than {COUNTS:.0%}", score))
         if stride > 1:
-            reasons.append(Reason("cap", f"1 of {stride} of {len(free)} numbers examined", round(chance, 3)))
+            reasons.append(Reason("cap", f"1 of {stride} of {len(free)} numbers examined", score))
         bits = bits_of(EntityType.OTHER_ID) if chance >= COUNTS else frozenset()  # its type is a guess
-        yield Finding(Span(low, high), kind, SOURCE, round(chance, 3), bits, tuple(reasons))
+        yield Finding(Span(low, high), model.kind(features), SOURCE, score, bits, tuple(reasons))

@@ -205,7 +205,7 @@ class NumberContext:
         found |= {f"near={word}" for word in near} | {f"stem={word[:4]}" for word in near if len(word) > 4}  # noqa: PLR2004 (a stem)
         words = [token for token in before if token[0].isalpha()]
         if words:
-            form = _SAME.sub(r"\1+", text[start:end].translate(_SHAPE))[:4]
+            form = _form(text[start:end].translate(_SHAPE))[:4]
             found |= {f"word={words[-1]}", f"wordstem={words[-1][:4]}", f"word={words[-1]}:{form}"}
             found |= {f"words={words[-2]} {words[-1]}"} if len(words) > 1 else set()
         else:
@@ -263,6 +263,15 @@ def _plain(text: str) -> list[str]:
     ]
 
 
+def _form(shape: str) -> str:
+    """Return a shape with each run of one sign as that sign and a plus.
+
+    >>> _form("AA-0000")
+    'A+-0+'
+    """
+    return _SAME.sub(r"\1+", shape)
+
+
 def _of_form(written: str) -> set[str]:
     shape = written.translate(_SHAPE)
     n_digits = shape.count("0")
@@ -270,7 +279,7 @@ def _of_form(written: str) -> set[str]:
     signs = "".join(sorted({sign for sign in written if not sign.isalnum()}))
     found = {
         f"shape={shape[:14]}",
-        f"form={_SAME.sub(chr(92) + '1+', shape)}",
+        f"form={_form(shape)}",
         f"digits={min(n_digits, 14)}",
         f"letters={min(n_letters, 6)}",
         f"chars={min(len(written), 16)}",

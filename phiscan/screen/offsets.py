@@ -6,6 +6,8 @@ import numpy as np
 import numpy.typing as npt
 import re2
 
+from phiscan.screen.automata import spans
+
 
 def code_points(raw: bytes, places: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     """Turn byte offsets into code-point offsets: take away the continuation bytes before each.
@@ -24,7 +26,7 @@ def code_points(raw: bytes, places: npt.NDArray[np.int64]) -> npt.NDArray[np.int
 def spans_of(scanner: re2._Regexp, text: str) -> list[tuple[int, int]]:
     """Return what a scanner of bytes finds in a text, half-open, in code points."""
     raw = text.encode("utf-8", "surrogatepass")
-    return in_text(text, raw, [match.span() for match in scanner.finditer(raw)])
+    return in_text(text, raw, list(spans(scanner, raw)))
 
 
 def in_text(text: str, raw: bytes, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:

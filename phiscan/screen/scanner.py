@@ -43,7 +43,8 @@ _TRIGGER_CHARS = 16  # how far behind a place a trigger may still stand in it
 _WORD_BYTE = re.compile(rb"[0-9A-Za-z\x80-\xff]")
 _GOES_ON = re.compile(rb"[0-9A-Za-z\x80-\xff]|[-/.][0-9]")  # a word, or a number in groups
 _MORE_THAN_A_CAPITAL = re.compile(rb"[0-9\x80-\xff]")  # letters beyond ASCII are not told apart
-_IS_FIRST, _GOES_ON_BYTE = 0xC0, 0x80  # the bits that tell the further bytes of a sign of UTF-8
+# The bits that tell the further bytes of a sign of UTF-8, and what they are there.
+_LEADING_BITS, _FURTHER = 0xC0, 0x80
 _SHAPE = -1  # where a label has its ``Behind``
 _LAST_WORD = re.compile(rb"[0-9A-Za-z\x80-\xff]+(?:[-/.][0-9]+){0,3}\Z")  # or number in groups
 _LAST_GROUPS = re.compile(rb"(?:[0-9A-Za-z\x80-\xff]+[-/.])*[0-9A-Za-z\x80-\xff]+\Z")
@@ -214,7 +215,7 @@ class Scanner:
     def _which(self, raw: bytes, start: int, end: int) -> tuple[int, ...]:
         """Return the rules that fit where the scanner stopped; a trigger may begin inside what it took."""
         reach = end + REACH_CHARS
-        while reach < len(raw) and raw[reach] & _IS_FIRST == _GOES_ON_BYTE:
+        while reach < len(raw) and raw[reach] & _LEADING_BITS == _FURTHER:
             reach += 1  # no sign is cut in its middle
         plain = self._plain.of(raw[start:reach])
         return (*plain, *self._triggered.of(raw[start : end + _TRIGGER_CHARS]))

@@ -44,15 +44,15 @@ class ValueStarts:
 
     def __init__(self, rules: Sequence[Rule], labelled: Iterable[int]) -> None:
         """Build the automaton of the values of the ``labelled`` rules, by their numbers."""
-        self._indexes: list[int] = []
+        self._numbers: dict[int, int] = {}  # which of the values in the automaton are a rule's
         self._values = re2.Set.MatchSet(options(max_mem=DFA_BYTES))
         for index in labelled:
             form = linear_form(rules[index].pattern)
             if form is not None:
                 with suppress(re2.error):  # a site's pattern that re2 does not know is always tried
                     self._values.Add((f"(?i:{form})" if rules[index].ignore_case else form).encode())
-                    self._indexes.append(index)
-        if self._indexes:
+                    self._numbers[index] = len(self._numbers)
+        if self._numbers:
             self._values.Compile()
         self._labels: dict[tuple[Evidence, ...], _Label] = {}
 
@@ -79,11 +79,10 @@ class ValueStarts:
         return chosen
 
     def _made(self, evidence: tuple[Evidence, ...]) -> _Label:
-        numbers = {index: number for number, index in enumerate(self._indexes)}
         bits: dict[int, int] = {}
         always = 0
         for place, item in enumerate(evidence):
-            number = numbers.get(item.rule)
+            number = self._numbers.get(item.rule)
             if number is None:
                 always |= 1 << place
             else:

@@ -131,7 +131,7 @@ def train_names(
     recipe = _recipe(settings, hashes)
     if measure_only:
         recipe, hashes = str(before.get("recipe", "")), _hashes_of_last(before, hashes)
-    hashes |= dict.fromkeys((HELD_OUT_WRITTEN, SEEN_WRITTEN), _sha256(sorted(FOLDER.glob("*.txt"))))
+    hashes |= dict.fromkeys((HELD_OUT_WRITTEN, SEEN_WRITTEN), sha256_of(sorted(FOLDER.glob("*.txt"))))
     hashes |= dict.fromkeys((HELD_OUT, WITH_RULES), recipe)
     whole = out / "folds" / WHOLE
     figures = measured_by_folds(
@@ -284,16 +284,21 @@ def hashes_of(texts: Texts) -> dict[str, str]:
     paths |= {f"dictionaries/{path.name}": path for path in sorted(folder.glob("health_*.txt"))}
     paths |= {f"phiscan/{name}": _PACKAGE / name for name in _RECIPE if name.endswith(".txt")}
     paths |= {f"phiscan/train/texts/{path.name}": path for path in sorted(FOLDER.glob("*.txt"))}
-    return {name: _sha256([path]) for name, path in paths.items()}
+    return {name: sha256_of([path]) for name, path in paths.items()}
 
 
 def _recipe(settings: Settings, hashes: dict[str, str]) -> str:
     """Return one hash of everything that decides the weights."""
-    code = _sha256([_PACKAGE / name for name in _RECIPE])
+    code = sha256_of([_PACKAGE / name for name in _RECIPE])
     return hashlib.sha256(json.dumps([asdict(settings), hashes, code]).encode()).hexdigest()
 
 
-def _sha256(paths: Sequence[Path]) -> str:
+def sha256_of(paths: Sequence[Path]) -> str:
+    """Return the SHA-256 of files, one after the other.
+
+    Raises:
+        InputError: one cannot be read.
+    """
     digest = hashlib.sha256()
     for path in paths:
         try:

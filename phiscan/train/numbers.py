@@ -27,9 +27,10 @@ from phiscan.metrics.span_formats import parse_jsonl
 from phiscan.model import Document, EntityType, Segment
 from phiscan.screen import Screener, build_screener, screen
 from phiscan.screen.free_text import machine_parts
-from phiscan.screen.learned_numbers import COUNTS, FORMAT, LEAST
+from phiscan.screen.learned_numbers import COUNTS, FORMAT, LEAST, NumberModel
 from phiscan.screen.number_features import NumberContext, candidates
 from phiscan.train.folds import Tell
+from phiscan.train.names import sha256_of
 from phiscan.train.numbers_card import render
 from phiscan.train.written import FOLDER, parsed
 
@@ -48,9 +49,15 @@ TYPES: Final = (
     EntityType.VEHICLE,
 )
 # Numbers that check digits and forms tell apart, and too few to learn: any of them is somebody's.
-_OTHER: Final = {
-    "BIOMETRIC", "CREDIT_CARD", "DRIVER_LICENSE", "PASSPORT", "SIN", "SSN",
-}  # fmt: skip
+_OTHER: Final = (
+    EntityType.BIOMETRIC,
+    EntityType.CREDIT_CARD,
+    EntityType.DRIVER_LICENSE,
+    EntityType.PASSPORT,
+    EntityType.SIN,
+    EntityType.SSN,
+)
+_ALL: Final = {kind.value: EntityType.OTHER_ID if kind in _OTHER else kind for kind in (*TYPES, *_OTHER)}
 _KINDS: Final = frozenset("IDTA")
 _HEAD: Final = re.compile(r"^===== (\S+)$", re.MULTILINE)
 _DECIMALS: Final = 4
@@ -103,8 +110,8 @@ def train_numbers(
         tell(f"{name}: " + ", ".join(f"{key} {value}" for key, value in row.items()))
     numbers = [*own, *(one for some in sources.values() for one in some)]
     model = fit(settings, numbers)
-    hashes = {path.name: _sha256(path) for path in (*marked, JUDGED)}
-    hashes |= {f"texts/{path.name}": _sha256(path) for path in sorted(FOLDER.glob("*.txt"))}
+    hashes = {path.name: sha256_of([path]) for path in (*marked, JUDGED)}
+    hashes |= {f"texts/{path.name}": sha256_of([path]) for path in sorted(FOLDER.glob("*.txt"))}
     card = model | {
         "n_numbers": len(numbers),
         "n_somebodys": sum(one.is_somebodys for one in numbers),
@@ -176,12 +183,9 @@ def _marked(path: Path, screener: Screener) -> Iterator[Number]:
             raise InputError(message)
         for start, end, features, is_found in _seen(document.text, screener):
             kinds = {span.type for span in document.spans if span.start < end and span.end > start}
-            typed = sorted(kinds & {*_OTHER, *(kind.value for kind in TYPES)})
+            typed = min(kinds & _ALL.keys(), default="")
             if typed or not kinds:
-                kind = (
-                    None if not typed else EntityType.OTHER_ID if typed[0] in _OTHER else EntityType(typed[0])
-                )
-                yield Number(features, bool(typed), kind, is_found, _number_of(document.text))
+                yield Number(features, bool(typed), _ALL.get(typed), is_found, _number_of(document.text))
 
 
 def _own(screener: Screener) -> Iterator[Number]:
@@ -228,7 +232,7 @@ def _seen(
     around = NumberContext(text, findings)
     for start, end in candidates(text):
         over = {one.entity_type for one in findings if one.span.start < end and one.span.end > start}
-        if without_days and over and not over <= {*TYPES, *map(EntityType, _OTHER)}:
+        if without_days and over and not {one.value for one in over} <= _ALL.keys():
             continue
         yield start, end, tuple(around.features(start, end)), bool(over)
 
@@ -252,13 +256,8 @@ def _judged(settings: NumberSettings, numbers: Sequence[Number], others: Sequenc
 
 
 def _chances(model: dict[str, Any], numbers: Sequence[Number]) -> npt.NDArray[np.float64]:
-    weights: dict[str, list[float]] = model["weights"]
-    sums = [
-        model["bias"][0] + sum(weights[name][0] for name in one.features if name in weights)
-        for one in numbers
-    ]
-    chances: npt.NDArray[np.float64] = 1 / (1 + np.exp(-np.array(sums)))
-    return chances
+    reader = NumberModel.of(model)
+    return np.array([reader.chance(one.features) for one in numbers])
 
 
 def _figures(numbers: Sequence[Number], chances: npt.NDArray[np.float64]) -> dict[str, Any]:
@@ -281,7 +280,3 @@ def _percent(part: int, whole: int) -> float | None:
 
 def _number_of(text: str) -> int:
     return int(hashlib.sha256(text.encode()).hexdigest()[:12], 16)
-
-
-def _sha256(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
