@@ -13,6 +13,7 @@ import click
 from phiscan import __version__
 from phiscan.cli.output import say, set_log_format
 from phiscan.errors import PhiscanError, origin
+from phiscan.threads import use_one_thread
 
 EXIT_USAGE = 2
 EXIT_STOPPED = 4
@@ -128,6 +129,7 @@ def main() -> None:
     Exit status: 0 complete, nothing referred; 1 something was referred; 2 wrong usage, configuration or
     input; 3 some files could not be read; 4 stopped before its end.
     """
+    use_one_thread()
     for stream in (sys.stdout, sys.stderr):
         # File names hold anything, and JSON is UTF-8 whatever the locale says.
         if isinstance(stream, io.TextIOWrapper):

@@ -92,8 +92,13 @@ def names(
     from phiscan.train.names import CARD, Settings, train_names  # noqa: PLC0415 (few commands pay for loading it)
 
     texts = _texts(data, marked)
-    given = {"seed": seed, "n_documents": n_documents, "max_iterations": iterations}
-    settings = Settings(**{key: value for key, value in given.items() if value is not None})
+    shipped = Settings()
+    settings = replace(
+        shipped,
+        seed=shipped.seed if seed is None else seed,
+        n_documents=n_documents or shipped.n_documents,
+        max_iterations=iterations or shipped.max_iterations,
+    )
     trained = train_names(
         settings,
         texts=texts,

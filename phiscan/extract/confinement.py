@@ -21,16 +21,12 @@ _NETWORK_EVENTS = frozenset(
     {"socket.connect", "socket.bind", "socket.sendto", "socket.getaddrinfo", "socket.sendmsg"}
 )
 _MIN_FILE_BYTES = 64 * 1024**2
-# One thread per worker: the scan already uses every core, and each thread reserves address space.
-_ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_THREAD_LIMIT")
 
 
 def confine(*, memory_bytes: int, file_bytes: int, temp_folder: str) -> None:
     """Confine the calling process; called once at its start, before it sees any document."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's business
     _die_with_parent()
-    for name in _ONE_THREAD:
-        os.environ[name] = "1"
     os.environ["TMPDIR"] = temp_folder
     tempfile.tempdir = temp_folder
     cut_network()

@@ -16,6 +16,8 @@ from multiprocessing import forkserver, process
 from pathlib import Path
 from typing import Any
 
+from phiscan.threads import one_thread
+
 _STDERR = 2
 # What signs in somewhere: a process that reads documents has no use for it, and its children inherit nothing
 # that the server did not have.
@@ -85,7 +87,7 @@ def stop() -> None:
 def _ensure_running() -> None:
     """Start the server as ours if it does not run, or no longer does."""
     if running() is None:
-        with _silent(), _without_secrets():
+        with _silent(), _without_secrets(), one_thread():
             forkserver.ForkServer.ensure_running(_server())
 
 

@@ -1,5 +1,7 @@
 """Numbers and codes that are somebody's, told by what stands around them, where no rule has a form for them.
 
+Ages over 89 in the same way: which of the numbers from 90 to 125 are ages.
+
 A logistic regression over the features of ``number_features`` says how likely a number identifies somebody,
 and one for each type of which type it likeliest is. It looks only at numbers that nothing else has found,
 when all else has been found: a name or a day of birth on the line says more than most words. Written by
@@ -10,25 +12,48 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
 from importlib.resources.abc import Traversable
+from itertools import chain
 from typing import Any, Final, Self
 
 from phiscan.errors import ModelError
 from phiscan.model import Document, EntityType, Finding, Reason, Span
 from phiscan.screen.bits import bits_of
 from phiscan.screen.free_text import machine_parts
-from phiscan.screen.number_features import NumberContext, candidates
+from phiscan.screen.number_features import NumberContext, ages, candidates
 from phiscan.screen.overlap import is_taken
 
-FORMAT: Final = 1
+FORMAT: Final = 2
 SOURCE: Final = "learned_numbers"
 LEAST: Final = 0.5  # how likely a number must be somebody's to be shown
+LEAST_AGE: Final = 0.6  # and an age
 COUNTS: Final = 0.8  # and to count: below it is doubtful
 MAX_NUMBERS: Final = 2000  # looked at in one text; of more, every n-th is, and the findings say so
+
+
+def _chance(score: float) -> float:
+    return 1 / (1 + math.exp(-max(-50.0, min(50.0, score))))
+
+
+@dataclass(frozen=True, slots=True)
+class AgeModel:
+    """The weights of each feature that a number is the age of somebody."""
+
+    bias: float
+    weights: dict[str, float] = field(repr=False)
+
+    @classmethod
+    def of(cls, card: Mapping[str, Any]) -> Self:
+        """Return the model of a card: ``bias`` and ``weights``."""
+        return cls(float(card["bias"]), {name: float(weight) for name, weight in card["weights"].items()})
+
+    def chance(self, features: Sequence[str]) -> float:
+        """Return how likely a number with these features is an age, in [0, 1]."""
+        return _chance(self.bias + sum(self.weights.get(name, 0.0) for name in features))
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +63,7 @@ class NumberModel:
     types: tuple[EntityType, ...]
     bias: tuple[float, ...]  # (1 + types,)
     weights: dict[str, tuple[float, ...]] = field(repr=False)  # (1 + types,) each
+    ages: AgeModel
 
     @classmethod
     def load(cls, folder: Traversable | None = None) -> Self:
@@ -52,7 +78,9 @@ class NumberModel:
             model = cls.of(card)
             rows = (model.bias, *model.weights.values())
             fits = card["format"] == FORMAT and all(len(row) == 1 + len(model.types) for row in rows)
-        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            numbers = (*chain.from_iterable(rows), model.ages.bias, *model.ages.weights.values())
+            fits = fits and all(map(math.isfinite, numbers))
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
             fits = False
         if not fits:
             message = f"{path}: expected the weights of the numbers, format {FORMAT}"
@@ -63,12 +91,12 @@ class NumberModel:
     def of(cls, card: Mapping[str, Any]) -> Self:
         """Return the model of which ``numbers.json`` holds the ``card``."""
         weights = {name: tuple(map(float, row)) for name, row in card["weights"].items()}
-        return cls(tuple(map(EntityType, card["types"])), tuple(map(float, card["bias"])), weights)
+        types = tuple(map(EntityType, card["types"]))
+        return cls(types, tuple(map(float, card["bias"])), weights, AgeModel.of(card["ages"]))
 
     def chance(self, features: Sequence[str]) -> float:
         """Return how likely a number with these features is somebody's, in [0, 1]."""
-        score = self.bias[0] + sum(self.weights[name][0] for name in features if name in self.weights)
-        return 1 / (1 + math.exp(-max(-50.0, min(50.0, score))))
+        return _chance(self.bias[0] + sum(self.weights[name][0] for name in features if name in self.weights))
 
     def kind(self, features: Sequence[str]) -> EntityType:
         """Return the most likely type of a number that is somebody's."""
@@ -84,31 +112,42 @@ def load_numbers() -> NumberModel:
 
 
 def learned_numbers(document: Document, findings: Sequence[Finding], model: NumberModel) -> Iterator[Finding]:
-    """Yield the numbers that are likely somebody's; ``findings`` in text order, without overlaps.
+    """Yield the numbers that are likely somebody's, and ages; ``findings`` in text order, without overlaps.
 
     What another finding has is left to it, and machine formats, whose fields say what each number is, to
-    what reads them.
+    what reads them. An age and a number at one place may both be yielded where one holds the other.
     """
     text = document.text
     taken = [(finding.span.start, finding.span.end) for finding in findings]
     machine = machine_parts(document)
-    free = [
-        (low, high)
-        for low, high in candidates(text)
-        if not is_taken(low, high, taken) and not is_taken(low, high, machine)
-    ]
-    stride = -(-len(free) // MAX_NUMBERS)
     around = NumberContext(text, findings)
-    for low, high in free[:: max(stride, 1)]:
+    free, stride = _some(candidates(text), taken, machine)
+    possible_ages, age_stride = _some(ages(text), taken, machine)
+    strides = dict.fromkeys(free, stride) | dict.fromkeys(possible_ages - free, age_stride)
+    for low, high in sorted(strides):
         features = around.features(low, high)
-        chance = model.chance(features)
+        kind, shows = EntityType.AGE_OVER_89, EntityType.AGE_OVER_89
+        chance = model.ages.chance(features) if (low, high) in possible_ages else 0.0
+        of_number = model.chance(features) if (low, high) in free else 0.0
+        if chance < LEAST_AGE or of_number > max(chance, COUNTS):
+            chance, kind, shows = of_number, model.kind(features), EntityType.OTHER_ID  # its type is a guess
         if chance < LEAST:
             continue
         score = round(chance, 3)
         reasons = [Reason("learned", "its form and surroundings", score)]
         if chance < COUNTS:
             reasons.append(Reason("doubt", f"less likely than {COUNTS:.0%}", score))
-        if stride > 1:
-            reasons.append(Reason("cap", f"1 of {stride} of {len(free)} numbers examined", score))
-        bits = bits_of(EntityType.OTHER_ID) if chance >= COUNTS else frozenset()  # its type is a guess
-        yield Finding(Span(low, high), model.kind(features), SOURCE, score, bits, tuple(reasons))
+        every = strides[low, high]
+        if every > 1:
+            reasons.append(Reason("cap", f"1 of {every} numbers examined", score))
+        bits = bits_of(shows) if chance >= COUNTS else frozenset()
+        yield Finding(Span(low, high), kind, SOURCE, score, bits, tuple(reasons))
+
+
+def _some(
+    places: Iterable[tuple[int, int]], taken: Sequence[tuple[int, int]], machine: Sequence[tuple[int, int]]
+) -> tuple[set[tuple[int, int]], int]:
+    """Return the places that are nobody else's, of very many every n-th, and n."""
+    free = [place for place in places if not is_taken(*place, taken) and not is_taken(*place, machine)]
+    stride = max(1, -(-len(free) // MAX_NUMBERS))
+    return set(free[::stride]), stride

@@ -1,5 +1,7 @@
 """What speaks for a number or code being somebody's: its form, the words around it, and who stands beside it.
 
+And for a number between 90 and 125 being an age: the same.
+
 Features are names: ``form=AA0000``, ``b0=:`` (the token before), ``head=claim`` (the word that heads its
 column), ``on=B`` (a day of birth on its line). Words are folded, digits are 0. They serve the training
 and the reading alike.
@@ -28,6 +30,11 @@ _SIGNS, _REACH_BEFORE = "-/.#", 18
 _NUMBER: Final = re.compile(
     r"(?<![^\W_])(?<!\d[.,:/-])(?=[A-Za-z0-9]{0,8}[-/.#]?[A-Za-z0-9]{0,8}[-/.]?\d)"
     r"[A-Za-z0-9]+(?:[-/.#][A-Za-z0-9]+){0,6}(?:[ ](?=[A-Z0-9]{1,6}\b)[A-Z]{0,4}\d[A-Z0-9]*){0,3}"
+)
+_AGE: Final = re.compile(
+    r"(?<![\w./:°$#+-])(?<!\$ )(?<!(?<![\w,])[0-9],)(?<!(?<![\w,])[0-9]{2},)(?<!(?<![\w,])[0-9]{3},)"
+    r"(?:9[0-9]|1[01][0-9]|12[0-5])(?!,[0-9]{1,3}(?![\w/,.-]))"  # a decimal, or thousands
+    r"(?=(?![\w./:°%+-])|[.:/-](?!\d)|-?[A-Za-z]{1,3}(?![\w-])|\+)"
 )
 _TOKEN: Final = re.compile(r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*|\d+|[^\w\s]|\n")
 _WORD: Final = re.compile(r"[^\W\d_]+")
@@ -75,6 +82,11 @@ def candidates(text: str) -> Iterator[tuple[int, int]]:
         is_mixed = n_chars >= _MIN_MIXED_CHARS and any(map(str.isalpha, written))
         if n_digits >= _MIN_DIGITS or (n_digits >= _MIN_MIXED_DIGITS and is_mixed):
             yield start, end
+
+
+def ages(text: str) -> Iterator[tuple[int, int]]:
+    """Yield what may be an age from 90 to 125, in figures, half-open; "93" of "93F"."""
+    yield from (found.span() for found in _AGE.finditer(text))
 
 
 def _from_digits(text: str, runs: Sequence[int]) -> Iterator[re.Match[str]]:

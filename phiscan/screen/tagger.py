@@ -1,7 +1,7 @@
 """Names of people, organizations and places by a trained tagger: the recognizer that needs no cue.
 
-A linear-chain conditional random field over words, shapes and gazetteers
-(docs/reference/model-card-names.md).
+A linear-chain conditional random field over words, shapes and gazetteers, and a network that reads whole
+passages (docs/reference/model-card-names.md).
 The best path is drawn with a favour for persons (recall first). A name's score is its mean marginal
 probability, by which it can be kept or dropped afterwards.
 """
@@ -25,6 +25,7 @@ from phiscan.screen.chunks import chunks
 from phiscan.screen.free_text import in_free_text
 from phiscan.screen.gazetteer import Gazetteer, Word, fold, load_gazetteer, terms
 from phiscan.screen.name_ends import NameEnds, parted
+from phiscan.screen.name_model import NameModel
 from phiscan.screen.name_places import PlaceFields, in_block, placed
 from phiscan.screen.name_sureness import (
     MAX_DOUBTFUL,
@@ -40,7 +41,6 @@ from phiscan.screen.name_sureness import (
 from phiscan.screen.name_tokens import CREDENTIALS, FIRST_ONLY, FULL_NAME, LAST_ONLY, is_term
 from phiscan.screen.name_vetoes import load_vetoes
 from phiscan.screen.tagged_addresses import label_chars, number_in, reads_as_address
-from phiscan.screen.tagger_model import TaggerModel
 from phiscan.screen.tagger_spans import (
     ADDRESS,
     LabelKinds,
@@ -54,9 +54,9 @@ from phiscan.screen.tagger_tokens import HEALTH, PLACE, Kinds
 
 SOURCE = "names.tagger"
 PERSON = "PER"
-FAVOUR = {PERSON: 1.0}  # added to the scores of these labels on the best path
+FAVOUR = {PERSON: 1.5}  # added to the scores of these labels on the best path
 # And on a second path, for what the first leaves out: all that it finds is doubtful. None may be less.
-SECOND_FAVOUR = {PERSON: 2.5, "ORG": 1.0, "LOC": 1.0, ADDRESS: 1.0}
+SECOND_FAVOUR = {PERSON: 3.0, "ORG": 2.0, "LOC": 2.0, ADDRESS: 2.0}
 # Probabilities from which a name is shown, and from which it is more than doubtful; persons are then judged
 # by their words.
 MIN_SHOWN = {PERSON: SHOWN, "ORG": 0.1, "LOC": 0.1, ADDRESS: 0.1}
@@ -114,7 +114,7 @@ def load_kinds(gazetteer: Gazetteer, folder: Path | None = None) -> Kinds:
 class TaggerRecognizer:
     """Find names by the tagger."""
 
-    def __init__(self, model: TaggerModel, gazetteer: Gazetteer) -> None:
+    def __init__(self, model: NameModel, gazetteer: Gazetteer) -> None:
         self._model = model
         self._gazetteer = gazetteer
         self._vetoes = load_vetoes(gazetteer)
@@ -135,7 +135,7 @@ class TaggerRecognizer:
             DictionaryError: a dictionary cannot be read.
         """
         gazetteer = load_gazetteer()
-        return cls(TaggerModel.load(load_kinds(gazetteer), folder), gazetteer)
+        return cls(NameModel.load(load_kinds(gazetteer), folder), gazetteer)
 
     def recognize(self, document: Document) -> Iterator[Finding]:
         """Yield findings that do not overlap, in text order; spans are half-open, in code points."""
@@ -165,9 +165,9 @@ class TaggerRecognizer:
         if not len(stream.units.index):
             return
         emission = model.emission(stream)
-        second = model.best(stream, emission, self._second_favour)
-        # Favours only rise: a unit without a name on the second path has none on the first.
         starts, lengths = stream.units.starts, stream.units.lengths
+        second = model.path(emission + self._second_favour, starts, lengths)
+        # Favours only rise: a unit without a name on the second path has none on the first.
         chosen = np.add.reduceat(second > 0, starts) > 0
         inside = np.repeat(chosen, lengths)
         kept = lengths[chosen]

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from phiscan.errors import ModelError
 from phiscan.screen.tagger_features import OFFSETS, REACH, TEMPLATES, Inventory, Lexicon, Stream, own_names
 from phiscan.screen.tagger_tokens import N_MODES, Ints, Kinds
-from phiscan.screen.viterbi import Floats, decode, marginals
+from phiscan.screen.viterbi import Floats, decode
 
 FORMAT = 1
 
@@ -126,15 +126,6 @@ class TaggerModel:
             total += self._weight[self._tables[number][stream.codes[number, index]]]
         return total
 
-    def best(self, stream: Stream, emission: Floats, favour: Floats | None = None) -> Ints:
-        """Return the best label of every token of the units; ``favour``, (L,), is added to all scores."""
-        scores = emission if favour is None else emission + favour
-        return self.path(scores, stream.units.starts, stream.units.lengths)
-
-    def path(self, scores: Floats, starts: Ints, lengths: Ints) -> Ints:
-        """Return the best label of every token of units, (n,)."""
-        return decode(scores, self.transition, starts, lengths)
-
-    def probabilities(self, emission: Floats, starts: Ints, lengths: Ints) -> Floats:
-        """Return the probability of every label at every token of units, (n, L)."""
-        return marginals(emission, self.transition, starts, lengths)
+    def best(self, stream: Stream, emission: Floats) -> Ints:
+        """Return the label that CRFsuite would give every token of the units, (n,)."""
+        return decode(emission, self.transition, stream.units.starts, stream.units.lengths)

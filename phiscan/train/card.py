@@ -20,8 +20,10 @@ _HEADER = (
 _CARD = """# Model card: the name tagger
 
 Finds names of people, organizations, places and street addresses in running text, where no label or title
-gives them away. A linear-chain conditional random field, trained by CRFsuite, run by numpy alone. Written
-by [`phiscan train names`](train.md); do not edit.
+gives them away. Two models, whose scores are added: a linear-chain conditional random field, trained by
+CRFsuite, which sees three tokens to each side, and a reader of passages, a bidirectional LSTM trained in JAX,
+which sees all that stands around ([why](../decisions/0048-a-reader-of-passages.md)). Both are run by numpy
+alone. Written by [`phiscan train names`](train.md); do not edit.
 
 ## What it does on text that it never saw
 
@@ -90,8 +92,12 @@ Dictionaries, templates and marked texts:
 | --- | --- |
 {files}
 
-Parameters: `{parameters}`. {n_features} features; weights {megabytes:.2f} MB in half precision, which
+The random field: `{parameters}`. {n_features} features; weights {megabytes:.2f} MB in half precision, which
 label {n_unlike_crfsuite} tokens of 400 documents otherwise than CRFsuite's own.
+
+The reader of passages: `{reader}`.
+It learned from the same documents; vectors in eight bits, the rest in half precision:
+{reader_megabytes:.2f} MB.
 
 ## Limits
 
@@ -137,6 +143,7 @@ def render(card: Mapping[str, Any]) -> str:
         sources="\n".join(sources) or "| none | the generator alone | - |",
         files="\n".join(files),
         parameters=json.dumps(card["parameters"]),
+        reader=json.dumps(card["settings"]["reader"]),
         min_documents=card["settings"]["min_word_documents"],
         n_copies=card["settings"]["n_copies"],
         disturbed=DISTURBED,
@@ -150,6 +157,7 @@ def render(card: Mapping[str, Any]) -> str:
                 "hidden_words",
                 "n_features",
                 "megabytes",
+                "reader_megabytes",
             )
         },
         n_unlike_crfsuite=card["n_unlike_crfsuite"],

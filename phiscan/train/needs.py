@@ -7,7 +7,12 @@ from typing import Any
 
 from phiscan.errors import InputError
 
-PACKAGES = {"faker": "faker", "pycrfsuite": "python-crfsuite"}  # module, package
+PACKAGES = {
+    "faker": "faker",
+    "pycrfsuite": "python-crfsuite",
+    "jax": "jax",
+    "optax": "optax",
+}  # module, package
 
 
 def needed(module: str) -> Any:

@@ -1,4 +1,4 @@
-"""Train the reader of numbers: which numbers and codes are somebody's, and of what type.
+"""Train the reader of numbers: which are somebody's, and of what type; and which are ages over 89.
 
 It learns from marked texts (``--marked``) and from our own everyday texts, whose numbers ``numbers.txt``
 judges. A number is looked at as the program will see it: with all that the rules and the tagger find
@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -23,16 +23,16 @@ from sklearn.linear_model import LogisticRegression
 
 from phiscan.config import Config
 from phiscan.errors import InputError
-from phiscan.metrics.span_formats import parse_jsonl
+from phiscan.metrics.spans import LabelledSpan
 from phiscan.model import Document, EntityType, Segment
 from phiscan.screen import Screener, build_screener, screen
 from phiscan.screen.free_text import machine_parts
-from phiscan.screen.learned_numbers import COUNTS, FORMAT, LEAST, NumberModel
-from phiscan.screen.number_features import NumberContext, candidates
+from phiscan.screen.learned_numbers import COUNTS, FORMAT, LEAST, LEAST_AGE, AgeModel, NumberModel
+from phiscan.screen.number_features import NumberContext, ages, candidates
 from phiscan.train.folds import Tell
 from phiscan.train.names import sha256_of
 from phiscan.train.numbers_card import render
-from phiscan.train.written import FOLDER, parsed
+from phiscan.train.written import FOLDER, marked_texts, own_texts, parsed
 
 JUDGED: Final = FOLDER.parent / "numbers.txt"
 WEIGHTS, CARD = "numbers.json", "model-card-numbers.md"
@@ -58,10 +58,10 @@ _OTHER: Final = (
     EntityType.SSN,
 )
 _ALL: Final = {kind.value: EntityType.OTHER_ID if kind in _OTHER else kind for kind in (*TYPES, *_OTHER)}
-_KINDS: Final = frozenset("IDTA")
-_HEAD: Final = re.compile(r"^===== (\S+)$", re.MULTILINE)
+_KINDS: Final = frozenset("IDTAY")
 _DECIMALS: Final = 4
 _NEVER: Final = -50.0  # the bias of a type that no text had: it is never the likeliest
+_NO_AGES: Final[dict[str, Any]] = {"bias": _NEVER, "weights": {}}
 
 
 @dataclass(frozen=True)
@@ -75,13 +75,21 @@ class NumberSettings:
 
 @dataclass(frozen=True)
 class Number:
-    """A number of a text: its features, whether it is somebody's, of what type, and whether a rule has it."""
+    """A number of a text: its features, whether it is somebody's, of what type, and whether a rule has it.
+
+    Looked at as an age over 89 it is somebody's if it is one.
+    """
 
     features: tuple[str, ...]
     is_somebodys: bool
     kind: EntityType | None
     is_found: bool
     text: int
+    as_age: bool
+
+
+Judge = Callable[[int, int, bool], tuple[bool, EntityType | None] | None]
+Fitted = Callable[[Sequence[str]], float]  # how likely a number with such features is somebody's
 
 
 def train_numbers(
@@ -102,20 +110,21 @@ def train_numbers(
         tell(f"{path.name}: {len(sources[path.name])} numbers")
     own = list(_own(screener))
     tell(f"{OWN}: {len(own)} numbers")
-    figures = {
-        name: _judged(settings, numbers, _others(sources, own, name)) for name, numbers in sources.items()
-    }
-    figures[OWN] = _judged_own(settings, own, [one for numbers in sources.values() for one in numbers])
-    for name, row in figures.items():
-        tell(f"{name}: " + ", ".join(f"{key} {value}" for key, value in row.items()))
     numbers = [*own, *(one for some in sources.values() for one in some)]
-    model = fit(settings, numbers)
+    figures, of_ages = (
+        _measured(partial(fitted, settings), sources, own, as_age=as_age)
+        for fitted, as_age in ((_of_numbers, False), (_of_ages, True))
+    )
+    for name, row in (*figures.items(), *((f"ages of {name}", row) for name, row in of_ages.items())):
+        tell(f"{name}: " + ", ".join(f"{key} {value}" for key, value in row.items()))
+    model = fit(settings, numbers) | {"ages": fit_ages(settings, numbers)}
     hashes = {path.name: sha256_of([path]) for path in (*marked, JUDGED)}
     hashes |= {f"texts/{path.name}": sha256_of([path]) for path in sorted(FOLDER.glob("*.txt"))}
     card = model | {
-        "n_numbers": len(numbers),
-        "n_somebodys": sum(one.is_somebodys for one in numbers),
+        "n_numbers": sum(not one.as_age for one in numbers),
+        "n_somebodys": sum(one.is_somebodys for one in numbers if not one.as_age),
         "figures": figures,
+        "figures_of_ages": of_ages,
         "hashes": hashes,
         "settings": asdict(settings),
     }
@@ -128,19 +137,16 @@ def train_numbers(
 
 
 def fit(settings: NumberSettings, numbers: Sequence[Number]) -> dict[str, Any]:
-    """Return the weights, as ``numbers.json`` has them.
+    """Return the weights but those of ages, as ``numbers.json`` has them.
 
     Raises:
         InputError: all numbers are somebody's, or none is.
     """
+    numbers = [one for one in numbers if not one.as_age]
     if len({one.is_somebodys for one in numbers}) < 2:  # noqa: PLR2004 (both kinds)
         message = "expected numbers that are somebody's, and some that are nobody's"
         raise InputError(message)
-    texts: dict[str, set[int]] = {}
-    for one in numbers:
-        for name in one.features:
-            texts.setdefault(name, set()).add(one.text)
-    names = sorted(name for name, seen in texts.items() if len(seen) >= settings.min_texts)
+    names = _names(settings, numbers)
     rows, bias = np.zeros((1 + len(TYPES), len(names))), np.full(1 + len(TYPES), _NEVER)
     rows[0], bias[0] = _regression(settings.c, _table(numbers, names), [one.is_somebodys for one in numbers])
     typed = [one for one in numbers if one.kind is not None]
@@ -160,6 +166,30 @@ def fit(settings: NumberSettings, numbers: Sequence[Number]) -> dict[str, Any]:
     }
 
 
+def fit_ages(settings: NumberSettings, numbers: Sequence[Number]) -> dict[str, Any]:
+    """Return the weights of ages, as ``numbers.json`` has them; without any age there is none."""
+    numbers = [one for one in numbers if one.as_age]
+    truth = [one.is_somebodys for one in numbers]
+    if len(set(truth)) < 2:  # noqa: PLR2004 (both kinds)
+        return dict(_NO_AGES)
+    names = _names(settings, numbers)
+    row, bias = _regression(settings.c, _table(numbers, names), truth)
+    chosen = np.flatnonzero(row.round(_DECIMALS))
+    return {
+        "bias": round(bias, _DECIMALS),
+        "weights": {names[place]: round(float(row[place]), _DECIMALS) for place in chosen.tolist()},
+    }
+
+
+def _names(settings: NumberSettings, numbers: Sequence[Number]) -> list[str]:
+    """Return the features that stand in enough texts."""
+    texts: dict[str, set[int]] = {}
+    for one in numbers:
+        for name in one.features:
+            texts.setdefault(name, set()).add(one.text)
+    return sorted(name for name, seen in texts.items() if len(seen) >= settings.min_texts)
+
+
 def _regression(c: float, table: csr_matrix, truth: Sequence[bool]) -> tuple[npt.NDArray[np.float64], float]:
     """Return the weights and the bias of a regression with a lasso, which leaves most weights at zero."""
     lasso = LogisticRegression(C=c, l1_ratio=1.0, solver="liblinear", max_iter=500, random_state=0)
@@ -177,95 +207,112 @@ def _table(numbers: Sequence[Number], names: Sequence[str]) -> csr_matrix:
 
 def _marked(path: Path, screener: Screener) -> Iterator[Number]:
     """Yield the numbers of marked texts but those that are marked as no number: days, phones, addresses."""
-    for document in parse_jsonl(str(path), _content(path)):
-        if document.text is None:
-            message = f"{path}: {document.name}: expected a text"
-            raise InputError(message)
-        for start, end, features, is_found in _seen(document.text, screener):
-            kinds = {span.type for span in document.spans if span.start < end and span.end > start}
-            typed = min(kinds & _ALL.keys(), default="")
-            if typed or not kinds:
-                yield Number(features, bool(typed), _ALL.get(typed), is_found, _number_of(document.text))
+    for text, spans in marked_texts(path):
+        yield from _seen(text, screener, partial(_as_marked, spans))
+
+
+def _as_marked(
+    spans: Sequence[LabelledSpan], start: int, end: int, as_age: bool
+) -> tuple[bool, EntityType | None] | None:
+    kinds = {span.type for span in spans if span.start < end and span.end > start}
+    if as_age:
+        return EntityType.AGE_OVER_89 in kinds, None
+    typed = min(kinds & _ALL.keys(), default="")
+    return (bool(typed), _ALL.get(typed)) if typed or not kinds else None
 
 
 def _own(screener: Screener) -> Iterator[Number]:
     """Yield the numbers of our own texts, as ``numbers.txt`` judges them."""
     judged = _read_judged(JUDGED)
-    for path in sorted(FOLDER.glob("*.txt")):
-        _, *pieces = _HEAD.split(path.read_text(encoding="utf-8"))
-        for name, body in zip(pieces[::2], pieces[1::2], strict=True):
-            text = parsed(body.strip("\n") + "\n").text
-            for start, end, features, is_found in _seen(text, screener, without_days=True):
-                kind = judged.get((path.stem, name, text[start:end]), "")
-                if kind in {"", "I"}:
-                    yield Number(features, kind == "I", None, is_found, _number_of(text))
+    for source, name, marked in own_texts():
+        text = parsed(marked).text
 
+        def judge(
+            start: int, end: int, as_age: bool, *, key: tuple[str, str] = (source, name), text: str = text
+        ) -> tuple[bool, EntityType | None] | None:
+            kind = judged.get((*key, text[start:end]), "")
+            if as_age:
+                return kind == "Y", None
+            return (kind == "I", None) if kind in {"", "I"} else None
 
-def _content(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        message = f"{path}: expected a text in UTF-8: {type(error).__name__}"
-        raise InputError(message) from None
+        yield from _seen(text, screener, judge, without_days=True)
 
 
 def _read_judged(path: Path) -> dict[tuple[str, str, str], str]:
     judged: dict[tuple[str, str, str], str] = {}
-    for number, line in enumerate(_content(path).splitlines(), start=1):
+    try:
+        content = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        message = f"{path}: expected a text in UTF-8: {type(error).__name__}"
+        raise InputError(message) from None
+    for number, line in enumerate(content.splitlines(), start=1):
         if not line.startswith("#"):
             columns = line.split("\t")
             if len(columns) != 4 or columns[2] not in _KINDS:  # noqa: PLR2004 (file, text, kind, value)
-                message = f"{path}: line {number}: expected file, text, kind (I, D, T or A) and value"
+                message = f"{path}: line {number}: expected file, text, kind (I, D, T, A or Y) and value"
                 raise InputError(message)
             judged[columns[0], columns[1], columns[3]] = columns[2]
     return judged
 
 
-def _seen(
-    text: str, screener: Screener, *, without_days: bool = False
-) -> Iterator[tuple[int, int, tuple[str, ...], bool]]:
-    """Yield where each number of a text stands, its features, and whether anything has found it."""
+def _seen(text: str, screener: Screener, judge: Judge, *, without_days: bool = False) -> Iterator[Number]:
+    """Yield the numbers of a text that ``judge`` does not leave out, and those that may be ages."""
     document = Document(text, (Segment("", 0, len(text)),), "text/plain")
     if machine_parts(document):
         return
     findings = screen(document, screener).findings
-    around = NumberContext(text, findings)
-    for start, end in candidates(text):
-        over = {one.entity_type for one in findings if one.span.start < end and one.span.end > start}
-        if without_days and over and not {one.value for one in over} <= _ALL.keys():
-            continue
-        yield start, end, tuple(around.features(start, end)), bool(over)
+    for find, as_age in ((candidates, False), (ages, True)):
+        around = NumberContext(text, findings)
+        for start, end in find(text):
+            over = {one.entity_type for one in findings if one.span.start < end and one.span.end > start}
+            if without_days and not as_age and over and not {one.value for one in over} <= _ALL.keys():
+                continue
+            judged = judge(start, end, as_age)
+            if judged is not None:
+                features = tuple(around.features(start, end))
+                yield Number(features, *judged, bool(over), _number_of(text), as_age)
 
 
-def _others(sources: dict[str, list[Number]], own: list[Number], left_out: str) -> list[Number]:
-    return [*own, *(one for name, numbers in sources.items() if name != left_out for one in numbers)]
+def _of_numbers(settings: NumberSettings, numbers: Sequence[Number]) -> Fitted:
+    return NumberModel.of(fit(settings, numbers) | {"ages": _NO_AGES}).chance
 
 
-def _judged_own(settings: NumberSettings, own: Sequence[Number], marked: Sequence[Number]) -> dict[str, Any]:
-    chances = np.zeros(len(own))
+def _of_ages(settings: NumberSettings, numbers: Sequence[Number]) -> Fitted:
+    return AgeModel.of(fit_ages(settings, numbers)).chance
+
+
+def _measured(
+    fitted: Callable[[Sequence[Number]], Fitted],
+    sources: Mapping[str, list[Number]],
+    own: Sequence[Number],
+    *,
+    as_age: bool,
+) -> dict[str, dict[str, Any]]:
+    """Return the figures of each file, judged by what learned from the others, and of our own by fifths."""
+    figures = {}
+    least = LEAST_AGE if as_age else LEAST
+    for name, numbers in sources.items():
+        chance = fitted([*own, *(one for other, some in sources.items() if other != name for one in some)])
+        looked_at = [one for one in numbers if one.as_age is as_age]
+        figures[name] = _figures(looked_at, np.array([chance(one.features) for one in looked_at]), least)
+    looked_at = [one for one in own if one.as_age is as_age]
+    chances = np.zeros(len(looked_at))
     for part in range(N_PARTS):
-        mine = np.array([one.text % N_PARTS == part for one in own], dtype=bool)
-        others = [*marked, *(one for one, is_mine in zip(own, mine, strict=True) if not is_mine)]
-        some = [one for one, is_mine in zip(own, mine, strict=True) if is_mine]
-        chances[mine] = _chances(fit(settings, others), some)
-    return _figures(own, chances)
+        others = [one for one in own if one.text % N_PARTS != part]
+        chance = fitted([*(one for some in sources.values() for one in some), *others])
+        for place, one in enumerate(looked_at):
+            if one.text % N_PARTS == part:
+                chances[place] = chance(one.features)
+    figures[OWN] = _figures(looked_at, chances, least)
+    return figures
 
 
-def _judged(settings: NumberSettings, numbers: Sequence[Number], others: Sequence[Number]) -> dict[str, Any]:
-    return _figures(numbers, _chances(fit(settings, others), numbers))
-
-
-def _chances(model: dict[str, Any], numbers: Sequence[Number]) -> npt.NDArray[np.float64]:
-    reader = NumberModel.of(model)
-    return np.array([reader.chance(one.features) for one in numbers])
-
-
-def _figures(numbers: Sequence[Number], chances: npt.NDArray[np.float64]) -> dict[str, Any]:
+def _figures(numbers: Sequence[Number], chances: npt.NDArray[np.float64], shown: float) -> dict[str, Any]:
     """Return recall and precision in percent over all numbers, and over those that nothing else finds."""
-    truth = np.array([one.is_somebodys for one in numbers])
-    free = np.array([not one.is_found for one in numbers])
+    truth = np.array([one.is_somebodys for one in numbers], dtype=bool)
+    free = np.array([not one.is_found for one in numbers], dtype=bool)
     row: dict[str, Any] = {"n_numbers": len(numbers), "n_somebodys": int(truth.sum())}
-    for name, least in (("shown", LEAST), ("counted", COUNTS)):
+    for name, least in (("shown", shown), ("counted", COUNTS)):
         taken = chances >= least
         row[f"{name}_recall"] = _percent(int((taken & truth).sum()), int(truth.sum()))
         row[f"{name}_precision"] = _percent(int((taken & truth).sum()), int(taken.sum()))

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from phiscan.screen.learned_numbers import COUNTS, LEAST, MAX_NUMBERS
+from phiscan.screen.learned_numbers import COUNTS, LEAST, LEAST_AGE, MAX_NUMBERS
 
 _CARD = """# Model card: the reader of numbers
 
 Tells which numbers and codes are somebody's where no rule has a label or a form for them: by their form, the
 words around them, and who stands beside them. A logistic regression says that, and one for each type says of
-which type a number likeliest is; they share {n_weights} features. Written by
+which type a number likeliest is; they share {n_weights} features. A further one, of {n_age_weights} features,
+tells which of the numbers from 90 to 125 are ages of somebody. Written by
 [`phiscan train numbers`](train.md); do not edit.
 
 ## What it does on texts that it has not learned from
@@ -23,13 +24,19 @@ adds there, right and false.
 
 {table}
 
-* A number is shown from a chance of {least:.0%}, and counts from {counts:.0%}: below, it is doubtful, sets no
-  characteristic, and no decision rests on it. One that counts sets the characteristic of a unique number and
-  no other, whatever its type: the type is a guess.
+Ages over 89 in figures (those in words are left to the rules), of all numbers from 90 to 125 that stand as an
+age might:
+
+{ages}
+
+* A number is shown from a chance of {least:.0%} (an age from {least_age:.0%}), and counts from {counts:.0%}:
+  below, it is doubtful, sets no characteristic, and no decision rests on it. One that counts sets the
+  characteristic of a unique number and no other, whatever its type: the type is a guess. An age that counts
+  sets its own.
 * The rules for numbers were made while these files were read, so they find most there. What the reader adds
   to texts that nobody has read stands in [marked texts](../explanation/marked-texts.md).
-* Which numbers of our own texts are somebody's was judged one by one, by several hands, each with the whole
-  text before it, and without a second opinion.
+* Which numbers of our own texts are somebody's, and which are ages, was judged one by one, by several
+  hands, each with the whole text before it, and without a second opinion.
 * Of a text with more than {max_numbers} numbers that nothing else has found, every n-th is looked at, and the
   findings say so.
 
@@ -41,7 +48,7 @@ or more, so that no text can be read off the weights. Files by SHA-256:
 {hashes}
 """
 _HEADER = (
-    "| file | numbers | somebody's | shown: recall | precision | new | new and false"
+    "| file | numbers | {} | shown: recall | precision | new | new and false"
     " | counted: recall | precision | new | new and false |\n| --- " + "| ---: " * 10 + "|"
 )
 _COLUMNS = (
@@ -52,14 +59,13 @@ _COLUMNS = (
 
 def render(card: Mapping[str, Any]) -> str:
     """Return the card as Markdown."""
-    rows = [
-        f"| {name} | " + " | ".join("-" if row[key] is None else str(row[key]) for key in _COLUMNS) + " |"
-        for name, row in card["figures"].items()
-    ]
     return _CARD.format(
         n_weights=len(card["weights"]),
-        table="\n".join([_HEADER, *rows]),
+        n_age_weights=len(card["ages"]["weights"]),
+        table=_table("somebody's", card["figures"]),
+        ages=_table("ages", card["figures_of_ages"]),
         least=LEAST,
+        least_age=LEAST_AGE,
         counts=COUNTS,
         max_numbers=MAX_NUMBERS,
         n_numbers=card["n_numbers"],
@@ -67,3 +73,11 @@ def render(card: Mapping[str, Any]) -> str:
         min_texts=card["settings"]["min_texts"],
         hashes="\n".join(f"* `{name}`: `{digest}`" for name, digest in card["hashes"].items()),
     )
+
+
+def _table(what: str, figures: Mapping[str, Mapping[str, Any]]) -> str:
+    rows = [
+        f"| {name} | " + " | ".join("-" if row[key] is None else str(row[key]) for key in _COLUMNS) + " |"
+        for name, row in figures.items()
+    ]
+    return "\n".join([_HEADER.format(what), *rows])

@@ -57,10 +57,10 @@ def export(
         out / WEIGHTS,
         weight=weights,
         transition=transition,
-        names=_packed(word_names),
-        words=_packed(used.words),
-        fine=_packed(used.fine),
-        coarse=_packed(used.coarse),
+        names=packed(word_names),
+        words=packed(used.words),
+        fine=packed(used.fine),
+        coarse=packed(used.coarse),
         codes=np.array([c for _, c in context], dtype=np.int32),
         templates=np.array([t for t, _ in context], dtype=np.int8),
     )
@@ -75,7 +75,8 @@ def write_labels(out: Path, more: dict[str, Any]) -> None:
     path.write_text(json.dumps(known | more, indent=1, allow_nan=False) + "\n", encoding="utf-8")
 
 
-def _packed(texts: Sequence[str]) -> npt.NDArray[np.uint8]:
+def packed(texts: Sequence[str]) -> npt.NDArray[np.uint8]:
+    """Return texts as one array of bytes, parted by NUL."""
     return np.frombuffer("\0".join(texts).encode(), dtype=np.uint8)
 
 

@@ -7,7 +7,6 @@ tenth of the texts is held out of every fold, to measure with.
 
 from __future__ import annotations
 
-import json
 import random
 import re
 import zlib
@@ -18,6 +17,8 @@ from pathlib import Path
 from typing import Final
 
 from phiscan.errors import InputError
+from phiscan.metrics.span_formats import parse_jsonl
+from phiscan.metrics.spans import LabelledSpan
 from phiscan.train.documents import ADDRESS, LOCATION, ORGANIZATION, Labelled, mapped, scanned
 from phiscan.train.foreign import LABELS, apart, surrogate
 from phiscan.train.people import PERSON
@@ -41,16 +42,21 @@ class Texts:
     marked: tuple[Path, ...] = ()
 
 
-def written(*, held_out: bool | None = None) -> list[Labelled]:
-    """Return the texts of ``texts/``: all, those that are held out, or the others."""
-    texts: list[Labelled] = []
+def own_texts() -> Iterator[tuple[str, str, str]]:
+    """Yield the texts of ``texts/``: name of the file, ID, and the text with its marks."""
     for path in sorted(FOLDER.glob("*.txt")):
         _, *pieces = _HEAD.split(path.read_text(encoding="utf-8"))
-        for body in pieces[1::2]:
-            text = body.strip("\n") + "\n"
-            if held_out is None or (zlib.crc32(text.encode()) % 10 == 0) == held_out:
-                texts.append(parsed(text))
-    return texts
+        for name, body in zip(pieces[::2], pieces[1::2], strict=True):
+            yield path.stem, name, body.strip("\n") + "\n"
+
+
+def written(*, held_out: bool | None = None) -> list[Labelled]:
+    """Return the texts of ``texts/``: all, those that are held out, or the others."""
+    return [
+        parsed(text)
+        for _, _, text in own_texts()
+        if held_out is None or (zlib.crc32(text.encode()) % 10 == 0) == held_out
+    ]
 
 
 def parsed(text: str) -> Labelled:
@@ -71,30 +77,32 @@ def parsed(text: str) -> Labelled:
     return Labelled("".join([*pieces, text[position:]]), tuple(spans))
 
 
-def read_marked(path: Path) -> Iterator[Labelled]:
-    """Yield the texts of a file of JSON lines ``{"id", "text", "spans": [[start, end, type]]}``.
+def marked_texts(path: Path) -> Iterator[tuple[str, tuple[LabelledSpan, ...]]]:
+    """Yield the texts of a file of marked texts with their spans.
 
-    Types that name nobody and no place (dates, numbers) are left out.
+    Raises:
+        InputError: the file cannot be read, or a line is another; names the file, the line and the field.
+    """
+    try:
+        content = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        message = f"{path}: expected JSON lines of marked texts: {type(error).__name__}"
+        raise InputError(message) from None
+    for number, document in enumerate(parse_jsonl(str(path), content), start=1):
+        if document.text is None:
+            message = f"{path}: text {number}, field text: expected a text"
+            raise InputError(message)
+        yield document.text, document.spans
+
+
+def read_marked(path: Path) -> Iterator[Labelled]:
+    """Yield marked texts with the names in them; types that name nobody and no place are left out.
 
     Raises:
         InputError: the file cannot be read, or a line is another; names the file and the line.
     """
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        message = f"{path}: expected JSON lines of marked texts: {type(error).__name__}"
-        raise InputError(message) from None
-    for number, line in enumerate(lines, start=1):
-        try:
-            record = json.loads(line)
-            text, spans = record["text"], [(int(a), int(b), str(kind)) for a, b, kind in record["spans"]]
-            fits = isinstance(text, str) and all(0 <= a < b <= len(text) for a, b, _ in spans)
-        except (ValueError, KeyError, TypeError):
-            fits = False
-        if not fits:
-            message = f'{path}: line {number}: expected {{"text", "spans": [[start, end, type]]}}'
-            raise InputError(message)
-        named = sorted((a, b, LABELS[kind]) for a, b, kind in spans if kind in LABELS)
+    for text, spans in marked_texts(path):
+        named = sorted((one.start, one.end, LABELS[one.type]) for one in spans if one.type in LABELS)
         yield Labelled(text, tuple(apart(named)))
 
 

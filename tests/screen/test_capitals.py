@@ -21,11 +21,8 @@ from tests.screen.test_small_letters import screened, values
         ("CITY = 'RED DEER' AND LAST_NAME = 'OKAFOR'", "LOCATION", "RED DEER"),
         ("PT LOUISE SEEN BY NURSE TODAY AND SHE FEELS WELL", "PERSON", "LOUISE"),
         ("JEANNE RESTE AU 12 RUE DES ERABLES. ELLE EST BIEN", "STREET_ADDRESS", "12 RUE DES ERABLES"),
-        (
-            "AU 12 RUE DES ERABLES EST, QUEBEC. ELLE VA",
-            "STREET_ADDRESS",
-            "12 RUE DES ERABLES EST, QUEBEC.",
-        ),
+        ("AU 12 RUE DES ERABLES EST, QUEBEC. ELLE VA", "STREET_ADDRESS", "12 RUE DES ERABLES EST"),
+        ("AU 12 RUE DES ERABLES EST, QUEBEC. ELLE VA", "LOCATION", "QUEBEC"),
     ],
 )
 def test_a_name_in_capitals_ends_where_a_sentence_goes_on(text: str, kind: str, value: str) -> None:

@@ -12,8 +12,8 @@ from phiscan.config import Config
 from phiscan.errors import ModelError
 from phiscan.model import Document, EntityType, Finding, PiiBit, Segment, Span
 from phiscan.screen import build_screener, screen
-from phiscan.screen.learned_numbers import MAX_NUMBERS, NumberModel, learned_numbers, load_numbers
-from phiscan.screen.number_features import MAX_LINE_CHARS, NumberContext, candidates
+from phiscan.screen.learned_numbers import MAX_NUMBERS, AgeModel, NumberModel, learned_numbers, load_numbers
+from phiscan.screen.number_features import MAX_LINE_CHARS, NumberContext, ages, candidates
 
 BIASED = {"b0=#": 6.0, "word=unit": 2.5}
 
@@ -21,7 +21,8 @@ BIASED = {"b0=#": 6.0, "word=unit": 2.5}
 def model(weights: dict[str, float], *, bias: float = -3.0) -> NumberModel:
     """Return a model of whether a number is somebody's; of two types the first is always the likelier."""
     rows = {name: (weight, 0.0, 0.0) for name, weight in weights.items()}
-    return NumberModel((EntityType.DEVICE, EntityType.OTHER_ID), (bias, 1.0, 0.0), rows)
+    ages = AgeModel(-3.0, {"right=F": 6.0, "word=turns": 3.5})
+    return NumberModel((EntityType.DEVICE, EntityType.OTHER_ID), (bias, 1.0, 0.0), rows, ages)
 
 
 def found(text: str, *others: Finding, weights: dict[str, float] | None = None) -> list[Finding]:
@@ -58,6 +59,55 @@ def test_its_type_is_a_guess_and_sets_no_characteristic_of_its_own() -> None:
 
 def test_what_is_unlikely_is_not_shown() -> None:
     assert not found("temperature 38.25, 1200 mL, form 44187\n")
+
+
+def test_ages_are_told_by_their_surroundings_and_set_their_own_characteristic() -> None:
+    sure, unsure = found("bed 4 Koch 93F, who turns 101 in May; sat 94, 97 steps\n")
+    assert (sure.span, sure.entity_type, sure.bits) == (
+        Span(11, 13), EntityType.AGE_OVER_89, {PiiBit.AGE_OVER_89},
+    )  # fmt: skip
+    assert (unsure.span, unsure.entity_type, unsure.bits) == (
+        Span(26, 29), EntityType.AGE_OVER_89, frozenset(),
+    )  # fmt: skip
+    assert unsure.is_doubtful
+
+
+def test_ages_push_no_number_out_of_those_that_are_looked_at() -> None:
+    many = found("pulse: 93\n\n# 44187\n\n" * (MAX_NUMBERS - 100))
+    assert len(many) == MAX_NUMBERS - 100
+    assert {one.entity_type for one in many} == {EntityType.DEVICE}
+
+
+def test_what_is_surely_a_number_is_no_doubtful_age() -> None:
+    (one,) = found("turns # 101\n", weights={"b0=#": 8.0})
+    assert one.entity_type is EntityType.DEVICE
+
+
+def test_a_number_that_is_no_age_may_still_be_somebodys() -> None:
+    (one,) = found("ref # 101, 4 h\n")
+    assert (one.span, one.entity_type) == (Span(6, 9), EntityType.DEVICE)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Koch 93F", ["93"]),
+        ("age,91,M", ["91"]),
+        ("90+, frail", ["90"]),
+        ("she is 104.", ["104"]),
+        ("92 ans", ["92"]),
+        ("93-y-o", ["93"]),
+        *((text, []) for text in ("BP 120/90", "90/60", "$95", "97.5", "94%", "95,000", "193", "89", "126")),
+        *(
+            (text, [])
+            for text in ("93A4471", "B-95", "95-2210", "#91", "7,93", "97,5 kg", "1,101 beds", "$ 95")
+        ),
+        ("8/22/1929,94,5/1/2024", ["94"]),
+        ("Roy,12,91,M", ["91"]),
+    ],
+)
+def test_what_may_be_an_age_stands_alone_or_with_a_few_letters(text: str, expected: list[str]) -> None:
+    assert [text[low:high] for low, high in ages(text)] == expected
 
 
 def test_what_another_finding_has_is_left_to_it() -> None:

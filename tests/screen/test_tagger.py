@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from phiscan.errors import ModelError
-from phiscan.model import Document, EntityType, PiiBit
+from phiscan.model import Document, EntityType, Finding, PiiBit, Span
 from phiscan.screen.gazetteer import load_gazetteer
 from phiscan.screen.name_sureness import COUNTS, MAX_DOUBTFUL
 from phiscan.screen.tagger import FAVOUR, TaggerRecognizer, load_kinds
@@ -124,7 +124,7 @@ def test_names_are_found_without_a_label(
         "Symptoms of Graves disease include tremor and heat intolerance.",
         "People with Joubert syndrome and Danon disease need care.",
         "France was lovely and Greek food is good.",
-        "Rec'd by fax. Salut tout le monde. Dev team meeting.",
+        "Rec'd by fax. Salut tout le monde. Team meeting at two.",
     ],
 )
 def test_medical_terms_are_nobody(tagger: TaggerRecognizer, text: str) -> None:
@@ -187,18 +187,25 @@ def test_the_second_path_adds_doubtful_names_only(
     once = TaggerRecognizer.load()
     texts = [path.read_text(encoding="utf-8") for path in sorted(GOLDEN.glob("*.txt"))]
     texts += ["A KOCHER AND A BABCOCK WERE USED.", "seen by hope on tuesday, then bell came"]
-    twice, first, sure = set(), set(), set()
-    for number, text in enumerate(texts):
-        document = Document(text, (), "text/plain")
-        for one in tagger.recognize(document):
-            twice.add((number, one))
-        for one in once.recognize(document):
-            first.add((number, one))
-            if not one.is_doubtful:
-                sure.add((number, one))
-    assert {one for one in twice if not one[1].is_doubtful} == sure
-    assert first < twice
-    assert all(not one.bits and one.score <= MAX_DOUBTFUL for _, one in twice - first)
+
+    def found_by(recognizer: TaggerRecognizer) -> dict[tuple[int, Span, EntityType], Finding]:
+        return {
+            (number, one.span, one.entity_type): one
+            for number, text in enumerate(texts)
+            for one in recognizer.recognize(Document(text, (), "text/plain"))
+        }
+
+    twice, first = found_by(tagger), found_by(once)
+    assert {k for k, one in twice.items() if not one.is_doubtful} == {
+        k for k, one in first.items() if not one.is_doubtful
+    }
+    assert first.keys() < twice.keys()
+    for key, one in twice.items():
+        if key in first:
+            assert one.score == pytest.approx(first[key].score, abs=1e-4)  # in another batch of sentences
+        else:
+            assert not one.bits
+            assert one.score <= MAX_DOUBTFUL
 
 
 @pytest.mark.parametrize(

@@ -10,11 +10,11 @@ from click.testing import CliRunner
 from phiscan.cli import app
 from phiscan.errors import InputError
 from phiscan.screen.learned_numbers import NumberModel
-from phiscan.screen.number_features import candidates
+from phiscan.screen.number_features import ages, candidates
 from phiscan.train import numbers
 from phiscan.train.numbers import CARD, JUDGED, OWN, WEIGHTS, NumberSettings, train_numbers
 from phiscan.train.numbers_card import render
-from phiscan.train.written import FOLDER, parsed
+from phiscan.train.written import own_texts, parsed
 
 SHIPPED = Path(numbers.__file__).parents[1] / "screen" / "data" / WEIGHTS
 DOCS = Path(__file__).parents[2] / "docs" / "reference"
@@ -34,6 +34,7 @@ def few(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "# a head\n" + "".join(f"few\town-{n}\tI\tKQ-88{n}1\n" for n in range(1, 9)), encoding="utf-8"
     )
     monkeypatch.setattr(numbers, "FOLDER", folder)
+    monkeypatch.setattr("phiscan.train.written.FOLDER", folder)
     monkeypatch.setattr(numbers, "JUDGED", judged)
     lines = []
     for n in range(20, 50):
@@ -53,6 +54,8 @@ def test_learns_and_measures_and_writes(few: Path, tmp_path: Path) -> None:
     assert set(card["figures"]) == {"few.jsonl", OWN}
     assert card["figures"][OWN]["n_somebodys"] == 8
     assert card["figures"]["few.jsonl"]["n_somebodys"] == 60
+    assert card["figures_of_ages"][OWN]["n_numbers"] == 0
+    assert model.ages.chance(["right=F"]) < 1e-9  # no text had an age
     assert model.chance(["word=tag", "form=A+-0+", "shape=AA-0000"]) > model.chance(["word=of", "shape=0000"])
     assert (tmp_path / "out" / CARD).read_text(encoding="utf-8") == render(card)
     assert not any("KQ-" in line for line in said)
@@ -72,22 +75,17 @@ def test_no_weight_holds_a_number_of_a_text(few: Path, tmp_path: Path) -> None:
 
 
 def test_every_judged_value_stands_in_its_text() -> None:
-    texts = {}
-    for path in FOLDER.glob("*.txt"):
-        _, *pieces = re.split(r"^===== (\S+)$", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
-        texts |= {
-            (path.stem, name): parsed(body.strip("\n") + "\n").text
-            for name, body in zip(pieces[::2], pieces[1::2], strict=True)
-        }
+    texts = {(source, name): parsed(marked).text for source, name, marked in own_texts()}
     rows = [
         line.split("\t")
         for line in JUDGED.read_text(encoding="utf-8").splitlines()
         if not line.startswith("#")
     ]
     assert len(rows) > 1500
-    for file, name, _, value in rows:
+    for file, name, kind, value in rows:
         text = texts[file, name]
-        assert value in {text[low:high] for low, high in candidates(text)}, (file, name)
+        find = ages if kind == "Y" else candidates
+        assert value in {text[low:high] for low, high in find(text)}, (file, name)
 
 
 def test_a_damaged_line_is_named(few: Path, tmp_path: Path) -> None:
@@ -99,7 +97,7 @@ def test_a_damaged_line_is_named(few: Path, tmp_path: Path) -> None:
 
 def test_a_text_is_needed(few: Path, tmp_path: Path) -> None:
     few.write_text('{"id": "a", "spans": []}\n', encoding="utf-8")
-    with pytest.raises(InputError, match=r"few\.jsonl: a: expected a text"):
+    with pytest.raises(InputError, match=r"few\.jsonl: text 1, field text: expected a text"):
         train_numbers(NumberSettings(), marked=[few], out=tmp_path / "out", tell=lambda _: None)
 
 
@@ -119,7 +117,7 @@ def test_the_command_says_which_file_lacks(tmp_path: Path) -> None:
     result = CliRunner().invoke(
         app, ["train", "numbers", "--out", str(tmp_path), "--marked", gone], standalone_mode=False
     )
-    assert str(result.exception) == f"{gone}: expected a text in UTF-8: FileNotFoundError"
+    assert str(result.exception) == f"{gone}: expected JSON lines of marked texts: FileNotFoundError"
 
 
 def test_numbers_of_which_all_are_somebodys_teach_nothing(few: Path, tmp_path: Path) -> None:

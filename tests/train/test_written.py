@@ -62,12 +62,19 @@ def test_marked_texts_of_a_site_are_read_without_dates_and_without_overlaps(tmp_
 
 @pytest.mark.parametrize(
     "line",
-    ["{", "[]", '{"text": "a"}', '{"text": "a", "spans": [[0, 9, "PERSON"]]}', '{"text": 1, "spans": []}'],
+    [
+        "{",
+        "[]",
+        '{"id": "2", "text": "Ann"}',
+        '{"id": "2", "text": "Ann", "spans": [[0, 9, "PERSON"]]}',
+        '{"id": "2", "text": 1, "spans": []}',
+        '{"text": "Ann", "spans": []}',
+    ],
 )
 def test_a_line_that_is_no_marked_text_is_named_without_its_text(tmp_path: Path, line: str) -> None:
     path = tmp_path / "ours.jsonl"
-    path.write_text('{"text": "Ann", "spans": [[0, 3, "PERSON"]]}\n' + line, encoding="utf-8")
-    with pytest.raises(InputError, match=r"ours\.jsonl: line 2: expected \{\"text\", \"spans\"") as raised:
+    path.write_text('{"id": "1", "text": "Ann", "spans": [[0, 3, "PERSON"]]}\n' + line, encoding="utf-8")
+    with pytest.raises(InputError, match=r"ours\.jsonl: line 2[:,]") as raised:
         list(read_marked(path))
     assert "Ann" not in str(raised.value)
     with pytest.raises(InputError, match=r"gone\.jsonl: expected JSON lines of marked texts"):
@@ -93,7 +100,7 @@ def test_copies_have_other_people_at_their_marks() -> None:
 def test_texts_of_a_site_are_trained_on_and_stand_in_the_hashes(tmp_path: Path) -> None:
     pytest.importorskip("faker")
     path = tmp_path / "ours.jsonl"
-    path.write_text('{"text": "Quenby came.", "spans": [[0, 6, "PERSON"]]}\n', encoding="utf-8")
+    path.write_text('{"id": "q", "text": "Quenby came.", "spans": [[0, 6, "PERSON"]]}\n', encoding="utf-8")
     texts, settings = Texts(marked=(path,)), Settings(n_documents=50, n_copies=1)
     own = [text for source, text in corpora(settings, Fold(), texts) if source == "marked"]
     assert own == [*written(), Labelled("Quenby came.", ((0, 6, "PER"),))]

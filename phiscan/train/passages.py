@@ -1,0 +1,129 @@
+"""Labelled passages, from which the reader learns: features of tokens, in windows of few sizes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from random import Random
+from typing import Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from phiscan.screen.passage_reader import WINDOW
+from phiscan.screen.tagger_features import REACH, Lexicon, Stream, own_names
+from phiscan.screen.tagger_tokens import N_MODES
+from phiscan.train.documents import Labelled
+from phiscan.train.examples import gold
+from phiscan.train.foreign import doubtful
+
+UNLABELLED: Final = -1
+_HALVINGS: Final = 3  # of the window: so many smaller sizes are padded to; each is compiled
+
+
+@dataclass(frozen=True)
+class ReaderSettings:
+    """What decides the reader's weights, beside the texts."""
+
+    window: int = WINDOW  # tokens of a passage, as the program reads it
+    n_epochs: int = 10
+    n_dims: int = 64
+    n_hidden: int = 96
+    min_feature_tokens: int = 50  # a feature of fewer tokens is none
+    dropout: float = 0.3  # of a token's vector, and of what the memories say
+    feature_dropout: float = 0.1
+    batch_tokens: int = 4096
+    learn_rate: float = 0.003
+    warmup_steps: int = 300  # the rate rises over these, then falls
+    average: float = 0.998  # the weights are a running average of those of the steps
+
+
+class Window(NamedTuple):
+    """A part of a document, in tokens."""
+
+    document: int
+    start: int
+    end: int
+
+
+@dataclass
+class Passages:
+    """Labelled tokens of documents, as the reader learns them."""
+
+    labels: dict[str, int] = field(default_factory=dict)  # with their numbers in ``wanted``
+    features: dict[tuple[str, ...], int] = field(default_factory=dict, repr=False)  # of a token: its number
+    tokens: list[npt.NDArray[np.int32]] = field(default_factory=list, repr=False)  # numbers, per document
+    wanted: list[npt.NDArray[np.int8]] = field(default_factory=list, repr=False)  # labels, per document
+
+    def add(self, document: Labelled, stream: Stream, lexicon: Lexicon, source: str) -> None:
+        """Add a document; units that may hold an unmarked name in ``source`` are read, not learned."""
+        labels = gold(document, stream)
+        wanted = np.full(len(labels), UNLABELLED, dtype=np.int8)
+        index = stream.units.index
+        for start, length in zip(stream.units.starts.tolist(), stream.units.lengths.tolist(), strict=True):
+            tokens = index[start : start + length].tolist()
+            if labels[tokens[0]].startswith("I-"):
+                labels[tokens[0]] = "B" + labels[tokens[0]][1:]
+            if not doubtful(source, document.text[stream.places[tokens[0]] : stream.places[tokens[-1] + 1]]):
+                for token in tokens:
+                    wanted[token] = self.labels.setdefault(labels[token], len(self.labels))
+        rows = stream.rows[REACH : len(stream.rows) - REACH]
+        some, row_of = np.unique(rows, return_inverse=True)
+        numbers = [self._number(lexicon, row) for row in some.tolist()]
+        self.tokens.append(np.array(numbers, dtype=np.int32)[row_of])
+        self.wanted.append(wanted)
+
+    def _number(self, lexicon: Lexicon, row: int) -> int:
+        names = own_names(lexicon.kinds[row // N_MODES], row % N_MODES, lexicon.vocabulary)[REACH]
+        return self.features.setdefault(names, len(self.features))
+
+    def names(self, min_tokens: int) -> tuple[str, ...]:
+        """Return the features that ``min_tokens`` tokens have."""
+        n_tokens = np.bincount(np.concatenate(self.tokens), minlength=len(self.features)).tolist()
+        count: Counter[str] = Counter()
+        for names, number in self.features.items():
+            for name in names:
+                count[name] += n_tokens[number]
+        return tuple(sorted(name for name, n in count.items() if n >= min_tokens))
+
+    def table(self, names: Sequence[str]) -> npt.NDArray[np.int32]:
+        """Return the rows of the features of every kind of token, padded with 0; the last is of no token."""
+        row = {name: number for number, name in enumerate(names, start=1)}
+        table = np.zeros((len(self.features) + 1, max(map(len, self.features), default=1)), dtype=np.int32)
+        for has, number in self.features.items():
+            found = [row[name] for name in has if name in row]
+            table[number, : len(found)] = found
+        return table
+
+    def batches(self, settings: ReaderSettings, chance: Random) -> Iterator[tuple[int, list[Window]]]:
+        """Yield windows that are learned together, and the size to which they are padded, in a drawn order.
+
+        Long documents are cut at another place each time.
+        """
+        whole = settings.window
+        by_size: dict[int, list[Window]] = {whole >> n: [] for n in range(_HALVINGS, -1, -1)}
+        for number, tokens in enumerate(self.tokens):
+            first = -chance.randrange(whole // 2) if len(tokens) > whole else 0
+            for start in range(first, len(tokens), whole):
+                window = Window(number, max(start, 0), min(start + whole, len(tokens)))
+                by_size[next(size for size in by_size if size >= window.end - window.start)].append(window)
+        batches = []
+        for size, windows in by_size.items():
+            chance.shuffle(windows)
+            together = settings.batch_tokens // size
+            batches += [(size, windows[i : i + together]) for i in range(0, len(windows), together)]
+        chance.shuffle(batches)
+        yield from batches
+
+    def arrays(
+        self, size: int, windows: Sequence[Window], settings: ReaderSettings
+    ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int8]]:
+        """Return the numbers of tokens and their labels, (size, b): always as many, padded with no token."""
+        shape = (size, settings.batch_tokens // size)
+        tokens = np.full(shape, len(self.features), dtype=np.int32)
+        wanted = np.full(shape, UNLABELLED, dtype=np.int8)
+        for column, (document, start, end) in enumerate(windows):
+            tokens[: end - start, column] = self.tokens[document][start:end]
+            wanted[: end - start, column] = self.wanted[document][start:end]
+        return tokens, wanted

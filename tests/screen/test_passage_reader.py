@@ -1,0 +1,169 @@
+from importlib import resources
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from phiscan.errors import ModelError
+from phiscan.screen.gazetteer import load_gazetteer
+from phiscan.screen.name_model import NameModel
+from phiscan.screen.passage_reader import WEIGHTS, WINDOW, Arrays, PassageReader
+from phiscan.screen.tagger import load_kinds
+from phiscan.screen.tagger_features import REACH, Lexicon, own_names
+from phiscan.screen.tagger_model import TaggerModel
+from phiscan.screen.tagger_tokens import N_MODES
+
+N_DIMS, N_HIDDEN, LABELS = 5, 4, ("O", "B-PER", "I-PER")
+N_LABELS = len(LABELS)
+
+
+@pytest.fixture(scope="module")
+def lexicon() -> Lexicon:
+    return TaggerModel.load(load_kinds(load_gazetteer())).lexicon
+
+
+def drawn(n_features: int, seed: int = 1) -> Arrays:
+    draw = np.random.default_rng(seed)
+
+    def some(*shape: int) -> np.ndarray:
+        return draw.normal(0, 0.5, shape).astype(np.float32)
+
+    return {
+        "vectors": some(n_features, N_DIMS), "scale": np.full(n_features, 0.7, np.float32),
+        "let_in": some(2, N_DIMS, 4 * N_HIDDEN), "kept": some(2, N_HIDDEN, 4 * N_HIDDEN),
+        "bias": some(2, 4 * N_HIDDEN), "said": some(2 * N_HIDDEN + N_DIMS, N_LABELS),
+        "said_bias": some(N_LABELS),
+    }  # fmt: skip
+
+
+def features(text: str, lexicon: Lexicon) -> list[list[str]]:
+    stream = lexicon.read(text)
+    rows = stream.rows[REACH : len(stream.rows) - REACH].tolist()
+    return [
+        list(own_names(lexicon.kinds[row // N_MODES], row % N_MODES, lexicon.vocabulary)[REACH])
+        for row in rows
+    ]
+
+
+def by_the_book(tokens: list[list[str]], names: tuple[str, ...], arrays: Arrays) -> np.ndarray:
+    """Two memories token by token, with sigmoids, in double precision."""
+    real = {name: array.astype(np.float64) for name, array in arrays.items()}
+
+    def sigmoid(x: np.ndarray) -> np.ndarray:
+        return 1 / (1 + np.exp(-x))
+
+    vectors = real["vectors"] * real["scale"][:, None]
+    words = [
+        np.tanh(sum((vectors[names.index(n)] for n in has if n in names), np.zeros(N_DIMS))) for has in tokens
+    ]
+    states = np.zeros((2, len(words), N_HIDDEN))
+    for way in range(2):
+        hidden = memory = np.zeros(N_HIDDEN)
+        for number in range(len(words)) if way == 0 else reversed(range(len(words))):
+            gates = words[number] @ real["let_in"][way] + hidden @ real["kept"][way] + real["bias"][way]
+            entry, keep, out, content = np.split(gates, 4)
+            memory = sigmoid(keep) * memory + sigmoid(entry) * np.tanh(content)
+            hidden = sigmoid(out) * np.tanh(memory)
+            states[way, number] = hidden
+    score = np.concatenate((states[0], states[1], np.array(words)), axis=1) @ real["said"] + real["said_bias"]
+    return score - np.log(np.exp(score).sum(axis=1, keepdims=True))
+
+
+def test_a_passage_is_read_as_the_equations_say(lexicon: Lexicon) -> None:
+    text = "Seen by Dr. Ann Roy on Monday.\nMRN 4471, Gimli"
+    tokens = features(text, lexicon)
+    names = tuple(sorted({name for has in tokens for name in has}))[::2]  # the others are unknown
+    arrays = drawn(len(names))
+    told = PassageReader(names, LABELS, arrays).log_probabilities(lexicon, lexicon.read(text))
+    np.testing.assert_allclose(told, by_the_book(tokens, names, arrays), atol=1e-5)
+
+
+def test_every_token_of_a_long_text_is_read_in_a_window_of_its_own_surroundings(lexicon: Lexicon) -> None:
+    text = "".join(f"line {n} of Ann Roy\n" for n in range(300))
+    tokens = features(text, lexicon)
+    names = tuple(sorted({name for has in tokens for name in has}))
+    arrays = drawn(len(names))
+    reader = PassageReader(names, LABELS, arrays)
+    told = reader.log_probabilities(lexicon, lexicon.read(text))
+    assert told.shape == (len(tokens), N_LABELS)
+    np.testing.assert_allclose(np.exp(told).sum(axis=1), 1, atol=1e-5)
+    first = by_the_book(tokens[:WINDOW], names, arrays)
+    np.testing.assert_allclose(told[: WINDOW - 20], first[: WINDOW - 20], atol=1e-5)
+    last = by_the_book(tokens[-WINDOW:], names, arrays)
+    np.testing.assert_allclose(told[-WINDOW + 20 :], last[20:], atol=1e-5)
+
+
+def test_an_empty_text_and_one_token_are_read(lexicon: Lexicon) -> None:
+    reader = PassageReader(("0b",), LABELS, drawn(1))
+    assert reader.log_probabilities(lexicon, lexicon.read("")).shape == (0, N_LABELS)
+    assert reader.log_probabilities(lexicon, lexicon.read("Roy")).shape == (1, N_LABELS)
+
+
+def test_words_are_forgotten_when_the_lexicon_starts_anew_and_give_the_same(
+    lexicon: Lexicon, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = "Ann Roy of Gimli was seen"
+    names = tuple(sorted({name for has in features(text, lexicon) for name in has}))
+    reader = PassageReader(names, LABELS, drawn(len(names)))
+    before = reader.log_probabilities(lexicon, lexicon.read(text))
+    monkeypatch.setattr("phiscan.screen.passage_reader._MAX_ROWS", 1)
+    np.testing.assert_array_equal(reader.log_probabilities(lexicon, lexicon.read(text)), before)
+
+
+def test_damaged_weights_are_refused_by_name(tmp_path: Path) -> None:
+    whole = (resources.files("phiscan.screen") / "data" / WEIGHTS).read_bytes()
+    middle = len(whole) // 2
+    flipped = (
+        whole[:middle] + bytes(byte ^ 255 for byte in whole[middle : middle + 64]) + whole[middle + 64 :]
+    )
+    for content in (b"", b"PK no archive", whole[:middle], flipped):
+        (tmp_path / WEIGHTS).write_bytes(content)
+        with pytest.raises(ModelError, match=r"passages\.npz: expected the reader of passages"):
+            PassageReader.load(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "array"),
+    [
+        ("kept", np.zeros((2, N_HIDDEN, 3), np.float32)),
+        ("scale", np.ones(1, np.float32)),
+        ("said_bias", np.zeros(2, np.float32)),
+        ("bias", np.full((2, 4 * N_HIDDEN), np.nan, np.float32)),
+    ],
+)
+def test_weights_that_do_not_fit_are_refused(tmp_path: Path, name: str, array: np.ndarray) -> None:
+    arrays = drawn(2) | {name: array}
+    with pytest.raises(ValueError, match=f"{name}: expected numbers of the shape"):
+        PassageReader(("0b", "0k=b"), LABELS, arrays)
+    texts = {
+        "names": np.frombuffer(b"0b\x000k=b", np.uint8),
+        "labels": np.frombuffer("\0".join(LABELS).encode(), np.uint8),
+    }
+    np.savez(tmp_path / WEIGHTS, **texts, **arrays)  # type: ignore[arg-type]
+    with pytest.raises(ModelError, match=r"passages\.npz"):
+        PassageReader.load(tmp_path)
+
+
+def test_a_reader_of_other_labels_is_refused(tmp_path: Path) -> None:
+    for name in ("names.npz", "names.json"):
+        (tmp_path / name).write_bytes((resources.files("phiscan.screen") / "data" / name).read_bytes())
+    texts = {"names": np.frombuffer(b"0b", np.uint8), "labels": np.frombuffer(b"O\0B-PER\0I-PER", np.uint8)}
+    np.savez(tmp_path / WEIGHTS, **texts, **drawn(1))  # type: ignore[arg-type]
+    with pytest.raises(
+        ModelError, match=r"passages\.npz: expected the labels of the weights beside it, O, B-ADR"
+    ):
+        NameModel.load(load_kinds(load_gazetteer()), tmp_path)
+
+
+def test_a_name_is_never_entered_from_within_another_kind() -> None:
+    model = NameModel.load(load_kinds(load_gazetteer()))
+    stream = model.lexicon.read("Ann Roy, 12 Main St., Gimli Hospital\nDr. P. Ng saw her in Brandon")
+    starts, lengths = stream.units.starts, stream.units.lengths
+    flat = np.zeros((len(stream.units.index), len(model.labels)), dtype=np.float32)
+    flat[:, [label.startswith("I-") for label in model.labels]] = 5.0
+    path = [model.labels[i] for i in model.path(model.emission(stream) + flat, starts, lengths)]
+    for start, length in zip(starts.tolist(), lengths.tolist(), strict=True):
+        labels = path[start : start + length]
+        for before, label in pairwise(labels):
+            assert not label.startswith("I-") or before[2:] == label[2:]

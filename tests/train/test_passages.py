@@ -1,0 +1,118 @@
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+
+import numpy as np
+import pytest
+
+from phiscan.screen.gazetteer import load_gazetteer
+from phiscan.screen.passage_reader import WEIGHTS, PassageReader
+from phiscan.screen.tagger import load_kinds
+from phiscan.screen.tagger_features import Lexicon
+from phiscan.screen.tagger_model import TaggerModel
+from phiscan.train import passage_network
+from phiscan.train.documents import Labelled
+from phiscan.train.passage_network import train_reader
+from phiscan.train.passages import UNLABELLED, Passages, ReaderSettings
+from phiscan.train.written import written
+
+SETTINGS = ReaderSettings(window=32, n_dims=12, n_hidden=12, min_feature_tokens=2, batch_tokens=256)
+LABELS = ("O", "B-ADR", "B-LOC", "B-ORG", "B-PER", "I-ADR", "I-LOC", "I-ORG", "I-PER")
+
+
+@pytest.fixture(scope="module")
+def lexicon() -> Lexicon:
+    return TaggerModel.load(load_kinds(load_gazetteer())).lexicon
+
+
+@pytest.fixture(scope="module")
+def passages(lexicon: Lexicon) -> Passages:
+    passages = Passages()
+    for document in written()[:40]:
+        passages.add(document, lexicon.read(document.text), lexicon, "marked")
+    return passages
+
+
+def test_tokens_are_kept_with_their_labels(lexicon: Lexicon) -> None:
+    passages = Passages()
+    document = Labelled("Seen by Ann Roy.", ((8, 15, "PER"),))
+    passages.add(document, lexicon.read(document.text), lexicon, "marked")
+    label = {number: name for name, number in passages.labels.items()}
+    assert [label[n] for n in passages.wanted[0].tolist()] == ["O", "O", "B-PER", "I-PER", "O"]
+
+
+def test_lines_that_may_hold_an_unmarked_name_are_read_and_not_learned(lexicon: Lexicon) -> None:
+    passages = Passages()
+    document = Labelled("Dr. Finlay wrote this.\n\nTake it with water.", ())
+    passages.add(document, lexicon.read(document.text), lexicon, "medquad_dev")
+    wanted = passages.wanted[0].tolist()
+    assert wanted[0] == UNLABELLED
+    assert wanted[-1] == 0
+    assert len(passages.tokens[0]) == len(wanted)
+
+
+def test_rare_features_are_none(passages: Passages) -> None:
+    some, all_ = passages.names(30), passages.names(1)
+    assert 0 < len(some) < len(all_)
+    table = passages.table(some)
+    assert table.max() == len(some)
+    assert not table[-1].any()  # of no token
+    assert len(table) == len(passages.features) + 1
+
+
+def test_every_token_is_learned_once_in_an_epoch_and_long_texts_are_cut_elsewhere_in_the_next(
+    passages: Passages,
+) -> None:
+    chance = Random(1)
+    cuts = []
+    for _ in range(2):
+        seen = [np.zeros(len(tokens), dtype=int) for tokens in passages.tokens]
+        for size, windows in passages.batches(SETTINGS, chance):
+            tokens, wanted = passages.arrays(size, windows, SETTINGS)
+            assert tokens.shape == wanted.shape == (size, SETTINGS.batch_tokens // size)
+            assert (tokens < len(passages.features)).sum() == sum(end - start for _, start, end in windows)
+            for column, (document, start, end) in enumerate(windows):
+                seen[document][start:end] += 1
+                assert tokens[: end - start, column].tolist() == passages.tokens[document][start:end].tolist()
+                assert not (wanted[end - start :, column] != UNLABELLED).any()
+        assert all((times == 1).all() for times in seen)
+        cuts.append({window for _, windows in passages.batches(SETTINGS, chance) for window in windows})
+    assert cuts[0] != cuts[1]
+
+
+def test_a_reader_learns_and_numpy_reads_as_the_network_does(
+    lexicon: Lexicon, passages: Passages, tmp_path: Path
+) -> None:
+    pytest.importorskip("optax")
+    told: list[str] = []
+    settings = replace(SETTINGS, n_epochs=8, learn_rate=0.02, warmup_steps=10, average=0.9)
+    train_reader(passages, settings, labels=LABELS, seed=1, out=tmp_path, tell=told.append)
+    losses = [float(line.rpartition(" ")[2]) for line in told]
+    assert len(losses) == 8
+    assert losses[-1] < losses[0] / 2
+    reader = PassageReader.load(tmp_path)
+    right = total = 0
+    for document, wanted in zip(written()[:40], passages.wanted, strict=True):
+        best = reader.log_probabilities(lexicon, lexicon.read(document.text)).argmax(axis=1)
+        label = {number: name for name, number in passages.labels.items()}
+        named = [(LABELS[b], label[w]) for b, w in zip(best.tolist(), wanted.tolist(), strict=True) if w >= 0]
+        right += sum(b == w != "O" for b, w in named)
+        total += sum(w != "O" for _, w in named)
+    assert right > 0.3 * total > 100
+
+    # The network itself, with the weights as they were written and nothing dropped.
+    with np.load(tmp_path / WEIGHTS) as stored:
+        arrays = {name: stored[name].astype(np.float32) for name in stored.files if name != "names"}
+        names = tuple(stored["names"].tobytes().decode().split("\0"))
+    arrays["vectors"] = arrays["vectors"] * arrays.pop("scale")[:, None]
+    text = "Seen by Ann Roy of Gimli, 12 Main Street."
+    alone = Passages(features=dict(passages.features))
+    alone.add(Labelled(text, ((8, 15, "PER"),)), lexicon.read(text), lexicon, "marked")
+    tokens = alone.table(names)[alone.tokens[0]][:, None]
+    label_of = {number: LABELS.index(name) for name, number in alone.labels.items()}
+    wanted = np.array([label_of[n] for n in alone.wanted[0].tolist()])
+    still = replace(settings, dropout=0.0, feature_dropout=0.0)
+    key = pytest.importorskip("jax").random.key(0)
+    loss = passage_network._loss(still, arrays, key, tokens, wanted[:, None].astype(np.int8))
+    mine = reader.log_probabilities(lexicon, lexicon.read(text))
+    assert float(loss) == pytest.approx(-mine[np.arange(len(wanted)), wanted].mean(), abs=1e-4)
