@@ -93,7 +93,6 @@ def test_finds_names(found: Found, text: str, expected: tuple[str, str]) -> None
         "The patient was given Tylenol and Advil after Surgery.",
         "his mother will call, her son may have asthma and a friend can come",
         "ms contin was stopped, mr angiography was normal, dr visit on monday",
-        '<analyse code="VS" nom="Westergren" valeur="41"/>',
         "seen by mother | GCS 11 | tele",
         'the "best" practice of the "Royal" kind',
     ],
@@ -171,3 +170,8 @@ def test_the_dictionaries_stay_small() -> None:
 def test_a_word_is_looked_up_without_case_and_accents() -> None:
     gazetteer = load_gazetteer()
     assert gazetteer.of("HÉLÈNE") == gazetteer.of("helene") != 0
+
+
+def test_a_method_called_after_somebody_is_at_most_doubtful(screened: Callable[[str], Screening]) -> None:
+    findings = screened('<analyse code="VS" nom="Westergren" valeur="41"/>').findings
+    assert all(one.is_doubtful for one in findings if one.entity_type in {PERSON, DOCTOR})
