@@ -5,6 +5,10 @@ import signal
 
 from hypothesis import settings
 
+from phiscan.threads import use_one_thread
+
+use_one_thread()  # as the program does, before a test loads numpy
+
 # CI tries the same examples each time, so that a change is judged by what it changed; elsewhere they vary.
 # No deadline: how long an example takes on a busy machine says nothing about it.
 settings.register_profile("ci", derandomize=True, deadline=None)

@@ -28,7 +28,7 @@ from phiscan.screen.viterbi import Floats
 WEIGHTS: Final = "passages.npz"
 WINDOW: Final = 128  # tokens of a passage, as in training
 _OVERLAP = 16  # tokens that a window shares with the next, which knows more of the second half of them
-_TOGETHER = 64  # windows read side by side: bounds the memory
+_TOGETHER = 32  # windows read side by side: bounds the memory
 _MAX_ROWS = 40_000  # words of which the vectors are kept; a new start beyond bounds the memory
 _N_GATES = 4  # input, forget, output, and what is let in
 
@@ -118,29 +118,26 @@ class PassageReader:
         some, row_of = np.unique(rows, return_inverse=True)
         row_of = row_of.reshape(rows.shape)
         words = self._words(lexicon, some)
-        let_in = words @ self._let_in + self._bias[:, None]  # (2, u, 4h)
         n_steps, n_passages = rows.shape
         n_hidden = self._n_hidden
+        let_in = np.empty((n_steps, 2, n_passages, _N_GATES * n_hidden), dtype=np.float32)
+        for way, order in enumerate((row_of, row_of[::-1])):
+            let_in[:, way] = (words @ self._let_in[way] + self._bias[way])[order]
         hidden = np.zeros((2, n_passages, n_hidden), dtype=np.float32)
         memory = np.zeros_like(hidden)
-        gates = np.empty((2, n_passages, _N_GATES * n_hidden), dtype=np.float32)
-        opened, content = gates[..., : 3 * n_hidden], gates[..., 3 * n_hidden :]
-        entry, keep, out = (opened[..., k * n_hidden : (k + 1) * n_hidden] for k in range(3))
-        states = np.empty((2, n_steps, n_passages, n_hidden), dtype=np.float32)
-        for step in range(n_steps):
-            back = n_steps - 1 - step
-            np.matmul(hidden, self._kept, out=gates)
-            gates[0] += let_in[0, row_of[step]]
-            gates[1] += let_in[1, row_of[back]]
+        states = np.empty((n_steps, *hidden.shape), dtype=np.float32)
+        for step, gates in enumerate(let_in):
+            gates += np.matmul(hidden, self._kept)  # noqa: PLW2901 (in place)
             np.tanh(gates, out=gates)
+            opened = gates[..., : 3 * n_hidden]
             opened *= 0.5
             opened += 0.5
-            memory *= keep
-            memory += entry * content
+            memory *= opened[..., n_hidden : 2 * n_hidden]
+            memory += opened[..., :n_hidden] * gates[..., 3 * n_hidden :]
             np.tanh(memory, out=hidden)
-            hidden *= out
-            states[0, step], states[1, back] = hidden
-        score: Floats = states[0] @ self._said[0] + states[1] @ self._said[1]
+            hidden *= opened[..., 2 * n_hidden :]
+            states[step] = hidden
+        score: Floats = states[:, 0] @ self._said[0] + states[::-1, 1] @ self._said[1]
         score += (words @ self._said_here + self._said_bias)[row_of]
         score -= score.max(axis=2, keepdims=True)
         score -= np.log(np.exp(score).sum(axis=2, keepdims=True))
