@@ -15,7 +15,6 @@ Floats = npt.NDArray[np.float32]
 Ints = npt.NDArray[np.int64]
 BATCH_CELLS = 200_000  # padded tokens in one batch: bounds the memory
 FEW_CHAINS = 64  # so many go together whatever their lengths: a step of numpy costs more than padding them
-_MARGIN = 1e-3  # more than sums of single precision differ by their order
 
 
 def decode(emission: Floats, transition: Floats, starts: Ints, lengths: Ints) -> Ints:
@@ -29,9 +28,8 @@ def decode(emission: Floats, transition: Floats, starts: Ints, lengths: Ints) ->
     [0, 0]
     """
     labels = np.zeros(len(emission), dtype=np.int64)
-    open_ = ~without_label(emission, transition, starts, lengths)
     across = np.ascontiguousarray(transition)[:, :, None]
-    for rows, mask in _batches(starts[open_], lengths[open_]):
+    for rows, mask in _batches(starts, lengths):
         n_steps = rows.shape[1]
         # One label after the other, all chains side by side: the order in which numpy compares fastest.
         scores = np.ascontiguousarray(emission[rows.T].transpose(0, 2, 1))  # (steps, L, b)
@@ -51,31 +49,6 @@ def decode(emission: Floats, transition: Floats, starts: Ints, lengths: Ints) ->
         path[0] = chosen
         labels[rows[mask]] = path.T[mask]
     return labels
-
-
-def without_label(emission: Floats, transition: Floats, starts: Ints, lengths: Ints) -> npt.NDArray[np.bool_]:
-    """Tell of which chains it is certain, without looking for it, that the best path is label 0 throughout.
-
-    Arguments as of ``decode``; returns (u,). What a path gains over label 0 is the sum, over its tokens, of
-    the gain of the label and of the step to it. A potential for each label (0 for label 0) moves gains
-    between neighbouring steps without changing the sum; with it, no step back to label 0 gains. If then no
-    token and label gains, with the best step to it, no path does. A chain that is not certain may be all 0,
-    too.
-    """
-    gain = transition - transition[0, 0]
-    potential = -gain[:, 0]
-    stay = np.diagonal(gain)
-    # A label from which others are entered takes less, so that entering them costs what staying there does.
-    limits = stay[None, 1:] - gain[:, 1:] + potential[None, 1:]
-    potential = np.minimum(potential, limits.min(axis=1, initial=np.inf)).astype(np.float32)
-    potential[0] = 0.0
-    entering = (gain + potential[:, None] - potential[None]).max(axis=0)
-    over = emission - emission[:, :1]
-    inside = (over + entering)[:, 1:].max(axis=1, initial=-np.inf)
-    final = np.maximum(over + entering + potential, over)[:, 1:].max(axis=1, initial=-np.inf)
-    first = (over - potential)[starts][:, 1:].max(axis=1, initial=-np.inf)
-    most = np.maximum.reduceat(inside, starts) if len(starts) else inside
-    return np.maximum(np.maximum(most, first), final[starts + lengths - 1]) < -_MARGIN  # type: ignore[no-any-return]
 
 
 def marginals(emission: Floats, transition: Floats, starts: Ints, lengths: Ints) -> Floats:
