@@ -12,9 +12,23 @@ from phiscan.config import Config
 from phiscan.errors import ModelError
 from phiscan.model import Document, EntityType, Finding, PiiBit, Segment, Span
 from phiscan.screen import build_screener, screen
-from phiscan.screen.learned_numbers import MAX_NUMBERS, AgeModel, NumberModel, learned_numbers, load_numbers
+from phiscan.screen.learned_numbers import (
+    FORMAT,
+    MAX_NUMBERS,
+    AgeModel,
+    NumberModel,
+    learned_numbers,
+    load_numbers,
+)
 from phiscan.screen.number_features import MAX_LINE_CHARS, NumberContext, ages, candidates
 
+SOUND = {
+    "format": FORMAT,
+    "types": ["MRN"],
+    "bias": [0.5, 0],
+    "weights": {"a": [1, 1]},
+    "ages": {"bias": 0, "weights": {}},
+}
 BIASED = {"b0=#": 6.0, "word=unit": 2.5}
 
 
@@ -235,16 +249,27 @@ def test_the_cheap_screening_does_without() -> None:
     assert build_screener(Config()).without_names().numbers is None
 
 
+def test_sound_weights_are_read(tmp_path: Path) -> None:
+    (tmp_path / "numbers.json").write_text(json.dumps(SOUND), encoding="utf-8")
+    assert NumberModel.load(tmp_path).types == (EntityType.MRN,)
+
+
 @pytest.mark.parametrize(
     "content",
     [
         "",
         "[]",
         "{}",
-        json.dumps({"format": 0, "types": [], "bias": [0], "weights": {}}),
-        json.dumps({"format": 1, "types": ["MRN"], "bias": [0, 0], "weights": {"a": [1]}}),
-        json.dumps({"format": 1, "types": ["MRN"], "bias": [0], "weights": {}}),
-        json.dumps({"format": 1, "types": ["X"], "bias": [0, 0], "weights": {}}),
+        json.dumps(SOUND | {"format": 0}),
+        json.dumps(SOUND | {"weights": {"a": [1]}}),
+        json.dumps(SOUND | {"bias": [0]}),
+        json.dumps(SOUND | {"types": ["X"]}),
+        json.dumps(SOUND | {"bias": [0, float("nan")]}),
+        json.dumps(SOUND | {"weights": {"a": [1, float("inf")]}}),
+        json.dumps(SOUND | {"ages": {"bias": 0}}),
+        json.dumps(SOUND | {"ages": {"bias": float("nan"), "weights": {}}}),
+        json.dumps(SOUND).replace("0.5", "1" * 400),
+        "[" * 200_000,
     ],
 )
 def test_damaged_weights_are_told_in_one_line(tmp_path: Path, content: str) -> None:
