@@ -6,7 +6,15 @@ was expected there. Anything else would make the log the next leak.
 
 from __future__ import annotations
 
+import zlib
 from pathlib import Path
+from typing import Final
+from zipfile import BadZipFile
+
+# What numpy says of a damaged file of arrays, by where the damage is.
+DAMAGED_ARRAYS: Final = (
+    OSError, ValueError, TypeError, KeyError, IndexError, EOFError, BadZipFile, zlib.error,
+)  # fmt: skip
 
 
 class PhiscanError(Exception):

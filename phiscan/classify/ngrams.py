@@ -6,25 +6,21 @@ become ``0``, so that C sees only how the text is written and laid out.
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Final
-from zipfile import BadZipFile
 
 import numpy as np
 import numpy.typing as npt
 from numpy.lib.npyio import NpzFile
 
 from phiscan.classify.layout import layout_words
-from phiscan.errors import ModelError
+from phiscan.errors import DAMAGED_ARRAYS, ModelError
 from phiscan.model import Span
 
-# What numpy says of a damaged file of arrays, by where the damage is.
-_DAMAGED: Final = (OSError, ValueError, TypeError, KeyError, EOFError, BadZipFile, zlib.error)
 N_NGRAMS: Final = 1 << 16
 N_LAYOUT: Final = 1 << 10  # buckets of their own: a model without them judges by n-grams alone
 N_BUCKETS: Final = N_NGRAMS + N_LAYOUT
@@ -80,7 +76,7 @@ def arrays_of(path: Path, what: str) -> Iterator[NpzFile]:
     try:
         with np.load(path, allow_pickle=False) as file:
             yield file
-    except _DAMAGED as error:
+    except DAMAGED_ARRAYS as error:
         message = f"{path}: cannot be read as {what} ({type(error).__name__}); reinstall phiscan"
         raise ModelError(message) from None
 

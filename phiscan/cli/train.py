@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -92,13 +92,7 @@ def names(
     from phiscan.train.names import CARD, Settings, train_names  # noqa: PLC0415 (few commands pay for loading it)
 
     texts = _texts(data, marked)
-    shipped = Settings()
-    settings = replace(
-        shipped,
-        seed=shipped.seed if seed is None else seed,
-        n_documents=n_documents or shipped.n_documents,
-        max_iterations=iterations or shipped.max_iterations,
-    )
+    settings = replace(Settings(), **_given(seed=seed, n_documents=n_documents, max_iterations=iterations))
     trained = train_names(
         settings,
         texts=texts,
@@ -156,13 +150,7 @@ def second_names(
     )
 
     texts = _texts(data, marked)
-    shipped = NetworkSettings()
-    settings = replace(
-        shipped,
-        seed=shipped.seed if seed is None else seed,
-        n_documents=n_documents or shipped.n_documents,
-        n_epochs=epochs or shipped.n_epochs,
-    )
+    settings = replace(NetworkSettings(), **_given(seed=seed, n_documents=n_documents, n_epochs=epochs))
     card = train_second_names(settings, texts=texts, out=Path(out), tell=say)
     if as_json:
         print_json({"figures": card["figures"]})
@@ -195,6 +183,11 @@ def numbers(out: str, marked: tuple[str, ...], as_json: bool) -> None:
         print_json({"figures": card["figures"]})
     else:
         click.echo(f"{Path(out) / CARD}")
+
+
+def _given(**options: int | None) -> dict[str, Any]:
+    """Return what the options say; None: the shipped setting stands."""
+    return {name: value for name, value in options.items() if value is not None}
 
 
 def _texts(data: str | None, marked: tuple[str, ...]) -> Texts:

@@ -126,13 +126,15 @@ def learned_numbers(document: Document, findings: Sequence[Finding], model: Numb
     strides = dict.fromkeys(free, stride) | dict.fromkeys(possible_ages - free, age_stride)
     for low, high in sorted(strides):
         features = around.features(low, high)
-        kind, shows = EntityType.AGE_OVER_89, EntityType.AGE_OVER_89
         chance = model.ages.chance(features) if (low, high) in possible_ages else 0.0
         of_number = model.chance(features) if (low, high) in free else 0.0
-        if chance < LEAST_AGE or of_number > max(chance, COUNTS):
-            chance, kind, shows = of_number, model.kind(features), EntityType.OTHER_ID  # its type is a guess
-        if chance < LEAST:
+        is_age = chance >= LEAST_AGE and of_number <= max(chance, COUNTS)
+        if not is_age and of_number < LEAST:
             continue
+        if is_age:
+            kind = shows = EntityType.AGE_OVER_89
+        else:
+            chance, kind, shows = of_number, model.kind(features), EntityType.OTHER_ID  # its type is a guess
         score = round(chance, 3)
         reasons = [Reason("learned", "its form and surroundings", score)]
         if chance < COUNTS:

@@ -10,17 +10,15 @@ phoneme classification with bidirectional LSTM".
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Iterator
 from importlib import resources
 from importlib.resources.abc import Traversable
 from typing import Any, Final, Self
-from zipfile import BadZipFile
 
 import numpy as np
 import numpy.typing as npt
 
-from phiscan.errors import ModelError
+from phiscan.errors import DAMAGED_ARRAYS, ModelError
 from phiscan.screen.tagger_features import REACH, Lexicon, Stream, own_names
 from phiscan.screen.tagger_tokens import N_MODES, Ints
 from phiscan.screen.viterbi import Floats
@@ -33,7 +31,6 @@ _MAX_ROWS = 40_000  # words of which the vectors are kept; a new start beyond bo
 _N_GATES = 4  # input, forget, output, and what is let in
 
 Arrays = dict[str, npt.NDArray[Any]]
-_DAMAGED = (OSError, ValueError, KeyError, TypeError, IndexError, EOFError, BadZipFile, zlib.error)
 
 
 class PassageReader:
@@ -95,7 +92,7 @@ class PassageReader:
                 tuple(arrays.pop(key).tobytes().decode("utf-8").split("\0")) for key in ("names", "labels")
             )
             return cls(names, labels, arrays)
-        except _DAMAGED as error:
+        except DAMAGED_ARRAYS as error:
             message = f"{path}: expected the reader of passages of the name tagger: {type(error).__name__}"
             raise ModelError(message) from None
 

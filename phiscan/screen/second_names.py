@@ -17,12 +17,11 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Final, Self
-from zipfile import BadZipFile
 
 import numpy as np
 import numpy.typing as npt
 
-from phiscan.errors import ModelError
+from phiscan.errors import DAMAGED_ARRAYS, ModelError
 from phiscan.model import Document, EntityType, Finding
 from phiscan.screen.chunks import chunks
 from phiscan.screen.spacy_names import findings_of
@@ -159,7 +158,7 @@ class SecondNames:
                 arrays = {name: stored[name] for name in stored.files}
             parts = _Parts(card["shape"], card["actions"], arrays)
             known = card["format"] == FORMAT and card["arrays"] == digest(arrays)
-        except (OSError, ValueError, KeyError, TypeError, EOFError, BadZipFile) as error:
+        except DAMAGED_ARRAYS as error:
             message = f"{folder / WEIGHTS}: expected the weights of the second names: {type(error).__name__}"
             raise ModelError(message) from None
         if not known:

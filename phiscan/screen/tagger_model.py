@@ -14,7 +14,7 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 
-from phiscan.errors import ModelError
+from phiscan.errors import DAMAGED_ARRAYS, ModelError
 from phiscan.screen.tagger_features import OFFSETS, REACH, TEMPLATES, Inventory, Lexicon, Stream, own_names
 from phiscan.screen.tagger_tokens import N_MODES, Ints, Kinds
 from phiscan.screen.viterbi import Floats, decode
@@ -87,7 +87,7 @@ class TaggerModel:
                 codes=data["codes"].astype(np.int64),
                 templates=data["templates"].astype(np.int64),
             )
-        except (OSError, ValueError, KeyError, TypeError, IndexError, EOFError) as error:
+        except DAMAGED_ARRAYS as error:
             message = (
                 f"{folder}: expected names.npz and names.json of the name tagger: {type(error).__name__}"
             )

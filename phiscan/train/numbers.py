@@ -226,20 +226,22 @@ def _own(screener: Screener) -> Iterator[Number]:
     judged = _read_judged(JUDGED)
     for source, name, marked in own_texts():
         text = parsed(marked).text
-
-        def judge(
-            start: int, end: int, as_age: bool, *, key: tuple[str, str] = (source, name), text: str = text
-        ) -> tuple[bool, EntityType | None] | None:
-            kind = judged.get((*key, text[start:end]), "")
-            if as_age:
-                return kind == "Y", None
-            return (kind == "I", None) if kind in {"", "I"} else None
-
+        judge = partial(_as_judged, judged.get((source, name), {}), text)
         yield from _seen(text, screener, judge, without_days=True)
 
 
-def _read_judged(path: Path) -> dict[tuple[str, str, str], str]:
-    judged: dict[tuple[str, str, str], str] = {}
+def _as_judged(
+    kinds: Mapping[str, str], text: str, start: int, end: int, as_age: bool
+) -> tuple[bool, EntityType | None] | None:
+    kind = kinds.get(text[start:end], "")
+    if as_age:
+        return kind == "Y", None
+    return (kind == "I", None) if kind in {"", "I"} else None
+
+
+def _read_judged(path: Path) -> dict[tuple[str, str], dict[str, str]]:
+    """Return what the values of each text, by file and ID, were judged."""
+    judged: dict[tuple[str, str], dict[str, str]] = {}
     try:
         content = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -251,7 +253,8 @@ def _read_judged(path: Path) -> dict[tuple[str, str, str], str]:
             if len(columns) != 4 or columns[2] not in _KINDS:  # noqa: PLR2004 (file, text, kind, value)
                 message = f"{path}: line {number}: expected file, text, kind (I, D, T, A or Y) and value"
                 raise InputError(message)
-            judged[columns[0], columns[1], columns[3]] = columns[2]
+            file, name, kind, value = columns
+            judged.setdefault((file, name), {})[value] = kind
     return judged
 
 

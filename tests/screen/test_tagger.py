@@ -1,3 +1,4 @@
+from importlib import resources
 from pathlib import Path
 
 import numpy as np
@@ -148,6 +149,15 @@ def test_nothing_is_found_in_nothing(tagger: TaggerRecognizer) -> None:
 def test_damaged_weights_are_refused_by_name(tmp_path: Path) -> None:
     (tmp_path / "names.json").write_text('{"format": 1, "labels": []}', encoding="utf-8")
     (tmp_path / "names.npz").write_bytes(b"PK no archive")
+    with pytest.raises(ModelError, match=r"names\.npz"):
+        TaggerModel.load(load_kinds(load_gazetteer()), tmp_path)
+
+
+def test_weights_that_were_cut_short_are_refused_by_name(tmp_path: Path) -> None:
+    folder = resources.files("phiscan.screen") / "data"
+    (tmp_path / "names.json").write_bytes((folder / "names.json").read_bytes())
+    whole = (folder / "names.npz").read_bytes()
+    (tmp_path / "names.npz").write_bytes(whole[: len(whole) // 2])
     with pytest.raises(ModelError, match=r"names\.npz"):
         TaggerModel.load(load_kinds(load_gazetteer()), tmp_path)
 

@@ -112,6 +112,12 @@ def test_a_damaged_judgement_is_named(few: Path, tmp_path: Path) -> None:
         train_numbers(NumberSettings(), marked=[few], out=tmp_path / "out", tell=lambda _: None)
 
 
+def test_judgements_that_cannot_be_read_are_named(few: Path, tmp_path: Path) -> None:
+    numbers.JUDGED.unlink()
+    with pytest.raises(InputError, match=r"numbers\.txt: expected a text in UTF-8: FileNotFoundError"):
+        train_numbers(NumberSettings(), marked=[few], out=tmp_path / "out", tell=lambda _: None)
+
+
 def test_the_command_says_which_file_lacks(tmp_path: Path) -> None:
     gone = str(tmp_path / "gone.jsonl")
     result = CliRunner().invoke(
