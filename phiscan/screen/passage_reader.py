@@ -19,12 +19,14 @@ import numpy as np
 import numpy.typing as npt
 
 from phiscan.errors import DAMAGED_ARRAYS, ModelError
-from phiscan.screen.tagger_features import REACH, Lexicon, Stream, own_names
-from phiscan.screen.tagger_tokens import N_MODES, Ints
+from phiscan.screen.tagger_features import REACH, Lexicon, Stream
+from phiscan.screen.tagger_tokens import Ints
 from phiscan.screen.viterbi import Floats
 
 WEIGHTS: Final = "passages.npz"
-WINDOW: Final = 128  # tokens of a passage, as in training
+WINDOW: Final = 128  # tokens of a passage in training, and about as many in reading
+_ALONE = 320  # tokens of a text that is read as one passage: as quick as four that are much shorter
+_ROWS = 4
 _OVERLAP = 16  # tokens that a window shares with the next, which knows more of the second half of them
 _TOGETHER = 32  # windows read side by side: bounds the memory
 _MAX_ROWS = 40_000  # words of which the vectors are kept; a new start beyond bounds the memory
@@ -67,10 +69,12 @@ class PassageReader:
         self._names = {name: row for row, name in enumerate(names, start=1)}
         self._vectors = np.concatenate((np.zeros((1, n_dims), dtype=np.float32), vectors))
         # A gate is open by a sigmoid, which is half a hyperbolic tangent of half its argument, and a half.
+        # States are read at twice their size (``_read``).
         halved = np.ones(_N_GATES * n_hidden, dtype=np.float32)
         halved[:-n_hidden] = 0.5
         self._let_in, self._kept, self._bias = (real[name] * halved for name in ("let_in", "kept", "bias"))
-        self._said = real["said"][: 2 * n_hidden].reshape(2, n_hidden, len(labels))
+        self._kept *= 0.5
+        self._said = 0.5 * real["said"][: 2 * n_hidden].reshape(2, n_hidden, len(labels))
         self._said_here = real["said"][2 * n_hidden :]
         self._said_bias = real["said_bias"]
         self._n_hidden = n_hidden
@@ -120,20 +124,26 @@ class PassageReader:
         let_in = np.empty((n_steps, 2, n_passages, _N_GATES * n_hidden), dtype=np.float32)
         for way, order in enumerate((row_of, row_of[::-1])):
             let_in[:, way] = (words @ self._let_in[way] + self._bias[way])[order]
-        hidden = np.zeros((2, n_passages, n_hidden), dtype=np.float32)
-        memory = np.zeros_like(hidden)
-        states = np.empty((n_steps, *hidden.shape), dtype=np.float32)
-        for step, gates in enumerate(let_in):
-            gates += np.matmul(hidden, self._kept)  # noqa: PLW2901 (in place)
+        gates = np.empty(let_in.shape[1:], dtype=np.float32)
+        opened, entry = gates[..., : 3 * n_hidden], gates[..., :n_hidden]
+        keep, out = gates[..., n_hidden : 2 * n_hidden], gates[..., 2 * n_hidden : 3 * n_hidden]
+        content = gates[..., 3 * n_hidden :]
+        memory = np.zeros((2, n_passages, n_hidden), dtype=np.float32)
+        states = np.empty((n_steps, *memory.shape), dtype=np.float32)
+        hidden = memory
+        # Few calls, for each costs as much as some passages: gates are open by 0 to 2, and what is twice as
+        # large for it is halved in the memory, and in ``_kept`` and ``_said``.
+        for told, state in zip(let_in, states, strict=True):
+            np.matmul(hidden, self._kept, out=gates)
+            gates += told
             np.tanh(gates, out=gates)
-            opened = gates[..., : 3 * n_hidden]
-            opened *= 0.5
-            opened += 0.5
-            memory *= opened[..., n_hidden : 2 * n_hidden]
-            memory += opened[..., :n_hidden] * gates[..., 3 * n_hidden :]
-            np.tanh(memory, out=hidden)
-            hidden *= opened[..., 2 * n_hidden :]
-            states[step] = hidden
+            opened += 1
+            memory *= keep
+            content *= entry
+            memory += content
+            memory *= 0.5
+            hidden = np.tanh(memory, out=state)
+            hidden *= out
         score: Floats = states[:, 0] @ self._said[0] + states[::-1, 1] @ self._said[1]
         score += (words @ self._said_here + self._said_bias)[row_of]
         score -= score.max(axis=2, keepdims=True)
@@ -148,20 +158,23 @@ class PassageReader:
         known = self._known
         for row in rows.tolist():
             if row not in known:
-                kind = lexicon.kinds[row // N_MODES]
-                names = own_names(kind, row % N_MODES, lexicon.vocabulary)[REACH]
-                found = [self._names.get(name, 0) for name in names]
+                found = [self._names.get(name, 0) for name in lexicon.names(row)[REACH]]
                 known[row] = np.tanh(self._vectors[found].sum(axis=0))
         return np.stack([known[row] for row in rows.tolist()])
 
 
 def _windows(n_tokens: int) -> Iterator[tuple[Ints, int]]:
-    """Yield where windows of one size begin, some at a time; they overlap, the last ends with the text."""
-    size = min(WINDOW, n_tokens)
-    if not size:
+    """Yield where windows of one size begin, some at a time; they overlap, the last ends with the text.
+
+    They are a multiple of four, for products of matrices with one to three more rows take longer.
+    """
+    if n_tokens <= _ALONE:
+        n_windows = min(n_tokens, 1)
+    else:
+        n_windows = _ROWS * max(1, round(n_tokens / (_ROWS * (WINDOW - _OVERLAP))))
+    if not n_windows:
         return
-    starts = np.arange(0, max(n_tokens - size, 0) + 1, WINDOW - _OVERLAP)
-    if starts[-1] + size < n_tokens:
-        starts = np.append(starts, n_tokens - size)
-    for begin in range(0, len(starts), _TOGETHER):
+    size = -(-(n_tokens + (n_windows - 1) * _OVERLAP) // n_windows)
+    starts = np.arange(n_windows) * (n_tokens - size) // max(n_windows - 1, 1)
+    for begin in range(0, n_windows, _TOGETHER):
         yield starts[begin : begin + _TOGETHER], size

@@ -128,6 +128,10 @@ class Lexicon:
         """Return the gazetteers of a word."""
         return self._kinds.of(word).flags
 
+    def names(self, row: int) -> tuple[tuple[str, ...], ...]:
+        """Return the features that a token lends to its ``OFFSETS``; ``row``: as in ``Stream.rows``."""
+        return own_names(self.kinds[row // N_MODES], row % N_MODES, self.vocabulary)
+
     def read(self, text: str) -> Stream:
         """Return the stream of a text."""
         tokens = split(text)

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from phiscan.errors import DAMAGED_ARRAYS, ModelError
-from phiscan.screen.tagger_features import OFFSETS, REACH, TEMPLATES, Inventory, Lexicon, Stream, own_names
+from phiscan.screen.tagger_features import OFFSETS, REACH, TEMPLATES, Inventory, Lexicon, Stream
 from phiscan.screen.tagger_tokens import N_MODES, Ints, Kinds
 from phiscan.screen.viterbi import Floats, decode
 
@@ -108,8 +108,7 @@ class TaggerModel:
             self._known = np.concatenate((self._known, np.zeros_like(self._known)))
         look_up = self._names.get
         for row in np.unique(rows[~self._known[rows]]).tolist():
-            kind = self.lexicon.kinds[row // N_MODES]
-            for place, names in enumerate(own_names(kind, row % N_MODES, self.lexicon.vocabulary)):
+            for place, names in enumerate(self.lexicon.names(row)):
                 found = [look_up(name, 0) for name in names]
                 self._scores[row, place] = self._weight[found].sum(axis=0)
             self._known[row] = True

@@ -5,11 +5,12 @@ from __future__ import annotations
 import zlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from phiscan.screen.gazetteer import Gazetteer, Word
-from phiscan.screen.tagger_features import OFFSETS, Inventory, Lexicon, Stream, context_names, own_names
+from phiscan.screen.tagger_features import OFFSETS, Inventory, Lexicon, Stream, context_names
 from phiscan.screen.tagger_tokens import N_MODES, Kinds, classes, split
 from phiscan.train.documents import Labelled
 from phiscan.train.foreign import doubtful
@@ -21,6 +22,13 @@ MAX_WORDS = 4000
 MIN_CLASS_TOKENS = 25
 _ALWAYS_KNOWN = 3
 _MAX_NAMED = 0.6  # a word that stands in names more often than this is no feature
+
+
+class Unit(NamedTuple):
+    """A line or sentence to learn from: its tokens by their places in the text, and their labels (BIO)."""
+
+    tokens: list[int]
+    labels: list[str]
 
 
 class HiddenNames(Gazetteer):
@@ -90,35 +98,40 @@ def inventory(documents: Sequence[Labelled], kinds: Kinds, *, min_documents: int
     )
 
 
-def sequences(
-    document: Labelled, stream: Stream, lexicon: Lexicon, source: str
-) -> Iterator[tuple[list[list[str]], list[str]]]:
-    """Yield the features and labels of each unit, less those that may hold an unmarked name in ``source``."""
-    labels = gold(document, stream)
+def units(document: Labelled, stream: Stream, source: str) -> Iterator[Unit]:
+    """Yield the units to learn from, less those that may hold an unmarked name in ``source``."""
+    labels = _gold(document, stream)
     index = stream.units.index
-    names_of: dict[int, tuple[tuple[str, ...], ...]] = {}
     for start, length in zip(stream.units.starts.tolist(), stream.units.lengths.tolist(), strict=True):
         tokens = index[start : start + length].tolist()
         low, high = stream.places[tokens[0]], stream.places[tokens[-1] + 1]
-        unit_labels = [labels[token] for token in tokens]
-        if unit_labels[0].startswith("I-"):
-            unit_labels[0] = "B" + unit_labels[0][1:]
         if doubtful(source, document.text[low:high]):
             continue
+        first, *others = (labels[token] for token in tokens)
+        if first.startswith("I-"):
+            first = f"B{first[1:]}"
+        yield Unit(tokens, [first, *others])
+
+
+def sequences(
+    learned: Sequence[Unit], stream: Stream, lexicon: Lexicon
+) -> Iterator[tuple[list[list[str]], list[str]]]:
+    """Yield the features of the tokens of each unit, as CRFsuite learns them, and their labels."""
+    names_of: dict[int, tuple[tuple[str, ...], ...]] = {}
+    for unit in learned:
         features = []
-        for token in tokens:
+        for token in unit.tokens:
             names = list(context_names(stream, token))
             for place in range(len(OFFSETS)):
                 row = int(stream.rows[token + place])
                 if row not in names_of:
-                    kind = lexicon.kinds[row // N_MODES]
-                    names_of[row] = own_names(kind, row % N_MODES, lexicon.vocabulary)
+                    names_of[row] = lexicon.names(row)
                 names += names_of[row][place]
             features.append(names)
-        yield features, unit_labels
+        yield features, unit.labels
 
 
-def gold(document: Labelled, stream: Stream) -> list[str]:
+def _gold(document: Labelled, stream: Stream) -> list[str]:
     """Return the label of every token: BIO."""
     labels = ["O"] * len(stream.sizes)
     starts = stream.places[:-1]

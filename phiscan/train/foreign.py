@@ -40,6 +40,7 @@ LABELS = {
     **dict.fromkeys(("GPE", "LOCATION", "location"), LOCATION),
     **dict.fromkeys(("STREET_ADDRESS", "ADDRESS", "ZIP_CODE", "POSTAL_CODE"), ADDRESS),
 }
+GENERATOR = "generator"  # the source of the documents that are made
 # Sets in which not every name is marked: a line that shows one of these signs of a name is left out.
 _DOUBTFUL = {
     "medquad_dev": re.compile(

@@ -30,6 +30,7 @@ from phiscan.train.examples import (
     inventory,
     seen_in_part,
     sequences,
+    units,
 )
 from phiscan.train.folds import (
     HELD_OUT,
@@ -42,7 +43,7 @@ from phiscan.train.folds import (
     held_out_texts,
     measured_by_folds,
 )
-from phiscan.train.foreign import FAMILIES, read
+from phiscan.train.foreign import FAMILIES, GENERATOR, read
 from phiscan.train.gate import falls, last_card
 from phiscan.train.measure import measure
 from phiscan.train.needs import PACKAGES, needed
@@ -194,16 +195,16 @@ def train(settings: Settings, fold: Fold, *, texts: Texts, out: Path, tell: Tell
     for number, (source, document) in enumerate(documents):
         lexicon = variants[number % N_VARIANTS]
         stream = lexicon.read(document.text)
-        passages.add(document, stream, lexicon, source)
-        for features, labels in sequences(document, stream, lexicon, source):
-            trainer.append(features, labels)
-            n_tokens += len(labels)
+        learned = list(units(document, stream, source))
+        passages.add(learned, stream, lexicon)
+        for features, wanted in sequences(learned, stream, lexicon):
+            trainer.append(features, wanted)
+            n_tokens += len(wanted)
     trainer.set_params(settings.parameters())
     with tempfile.TemporaryDirectory() as folder:
         trainer.train(f"{folder}/model")
-        export(f"{folder}/model", used, out)
+        labels = export(f"{folder}/model", used, out)
         n_unlike = unlike(f"{folder}/model", out, kinds, [d for _, d in documents[:N_COMPARED]])
-    labels = json.loads((out / LABELS).read_text(encoding="utf-8"))["labels"]
     train_reader(passages, settings.reader, labels=labels, seed=settings.seed, out=out, tell=tell)
     return {"n_documents": len(documents), "n_tokens": n_tokens, "n_unlike_crfsuite": n_unlike}
 
@@ -264,7 +265,7 @@ def corpora(settings: Drawn, fold: Fold, texts: Texts) -> Iterator[tuple[str, La
         InputError: a file of marked texts cannot be read.
     """
     for document in Writer(settings.seed, without_held_out=fold.held_out).documents(settings.n_documents):
-        yield "generator", document
+        yield GENERATOR, document
     if texts.data is not None:
         world = World(settings.seed + 1)
         for family, names in FAMILIES.items():

@@ -26,7 +26,7 @@ def train_reader(
     passages: Passages, settings: ReaderSettings, *, labels: Sequence[str], seed: int, out: Path, tell: Tell
 ) -> None:
     """Train a reader that tells ``labels`` apart, and write its weights to ``out``."""
-    names = passages.names(settings.min_feature_tokens)
+    names = passages.names(settings)
     table = passages.table(names)
     column = np.full(len(labels) + 1, UNLABELLED, dtype=np.int8)  # the last is what -1 asks for
     for label, number in passages.labels.items():

@@ -12,11 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from phiscan.screen.passage_reader import WINDOW
-from phiscan.screen.tagger_features import REACH, Lexicon, Stream, own_names
-from phiscan.screen.tagger_tokens import N_MODES
-from phiscan.train.documents import Labelled
-from phiscan.train.examples import gold
-from phiscan.train.foreign import doubtful
+from phiscan.screen.tagger_features import REACH, Lexicon, Stream
+from phiscan.train.examples import MIN_WORD_DOCUMENTS, Unit
 
 UNLABELLED: Final = -1
 _HALVINGS: Final = 3  # of the window: so many smaller sizes are padded to; each is compiled
@@ -31,6 +28,7 @@ class ReaderSettings:
     n_dims: int = 64
     n_hidden: int = 96
     min_feature_tokens: int = 50  # a feature of fewer tokens is none
+    min_feature_documents: int = MIN_WORD_DOCUMENTS  # nor one of fewer documents
     dropout: float = 0.3  # of a token's vector, and of what the memories say
     feature_dropout: float = 0.1
     batch_tokens: int = 4096
@@ -53,39 +51,38 @@ class Passages:
 
     labels: dict[str, int] = field(default_factory=dict)  # with their numbers in ``wanted``
     features: dict[tuple[str, ...], int] = field(default_factory=dict, repr=False)  # of a token: its number
+    n_documents: Counter[str] = field(default_factory=Counter, repr=False)  # in which a feature stands
     tokens: list[npt.NDArray[np.int32]] = field(default_factory=list, repr=False)  # numbers, per document
     wanted: list[npt.NDArray[np.int8]] = field(default_factory=list, repr=False)  # labels, per document
 
-    def add(self, document: Labelled, stream: Stream, lexicon: Lexicon, source: str) -> None:
-        """Add a document; units that may hold an unmarked name in ``source`` are read, not learned."""
-        labels = gold(document, stream)
-        wanted = np.full(len(labels), UNLABELLED, dtype=np.int8)
-        index = stream.units.index
-        for start, length in zip(stream.units.starts.tolist(), stream.units.lengths.tolist(), strict=True):
-            tokens = index[start : start + length].tolist()
-            if labels[tokens[0]].startswith("I-"):
-                labels[tokens[0]] = "B" + labels[tokens[0]][1:]
-            if not doubtful(source, document.text[stream.places[tokens[0]] : stream.places[tokens[-1] + 1]]):
-                for token in tokens:
-                    wanted[token] = self.labels.setdefault(labels[token], len(self.labels))
+    def add(self, learned: Sequence[Unit], stream: Stream, lexicon: Lexicon) -> None:
+        """Add a document; of what is no ``learned`` unit the tokens are read, and no label is learned."""
+        wanted = np.full(len(stream.sizes), UNLABELLED, dtype=np.int8)
+        for unit in learned:
+            for token, label in zip(unit.tokens, unit.labels, strict=True):
+                wanted[token] = self.labels.setdefault(label, len(self.labels))
         rows = stream.rows[REACH : len(stream.rows) - REACH]
         some, row_of = np.unique(rows, return_inverse=True)
-        numbers = [self._number(lexicon, row) for row in some.tolist()]
+        numbers = []
+        met: set[str] = set()
+        for row in some.tolist():
+            names = lexicon.names(row)[REACH]
+            numbers.append(self.features.setdefault(names, len(self.features)))
+            met.update(names)
+        self.n_documents.update(met)
         self.tokens.append(np.array(numbers, dtype=np.int32)[row_of])
         self.wanted.append(wanted)
 
-    def _number(self, lexicon: Lexicon, row: int) -> int:
-        names = own_names(lexicon.kinds[row // N_MODES], row % N_MODES, lexicon.vocabulary)[REACH]
-        return self.features.setdefault(names, len(self.features))
-
-    def names(self, min_tokens: int) -> tuple[str, ...]:
-        """Return the features that ``min_tokens`` tokens have."""
+    def names(self, settings: ReaderSettings) -> tuple[str, ...]:
+        """Return the features of enough tokens and documents: no text can be read off the weights."""
         n_tokens = np.bincount(np.concatenate(self.tokens), minlength=len(self.features)).tolist()
         count: Counter[str] = Counter()
         for names, number in self.features.items():
             for name in names:
                 count[name] += n_tokens[number]
-        return tuple(sorted(name for name, n in count.items() if n >= min_tokens))
+        least = settings.min_feature_documents
+        enough = (name for name, n in self.n_documents.items() if n >= least)
+        return tuple(sorted(name for name in enough if count[name] >= settings.min_feature_tokens))
 
     def table(self, names: Sequence[str]) -> npt.NDArray[np.int32]:
         """Return the rows of the features of every kind of token, padded with 0; the last is of no token."""

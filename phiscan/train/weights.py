@@ -14,7 +14,8 @@ from phiscan.screen.tagger_features import TEMPLATES, Inventory
 from phiscan.screen.tagger_model import FORMAT, TaggerModel
 from phiscan.screen.tagger_tokens import Kinds
 from phiscan.train.documents import Labelled
-from phiscan.train.examples import sequences
+from phiscan.train.examples import sequences, units
+from phiscan.train.foreign import GENERATOR
 from phiscan.train.needs import needed
 
 LEAST = 0.002  # a weight nearer to zero than this is dropped
@@ -28,8 +29,8 @@ def export(
     *,
     precision: type[np.floating[Any]] = np.float16,
     least: float = LEAST,
-) -> int:
-    """Write the weights of a CRFsuite model as arrays and the labels as JSON; return how many features."""
+) -> list[str]:
+    """Write the weights of a CRFsuite model as arrays and the labels as JSON; return the labels."""
     tagger = needed("pycrfsuite").Tagger()
     tagger.open(model_file)
     info = tagger.info()
@@ -65,7 +66,7 @@ def export(
         templates=np.array([t for t, _ in context], dtype=np.int8),
     )
     write_labels(out, {"format": FORMAT, "labels": labels, "n_features": len(weights)})
-    return len(weights)
+    return labels
 
 
 def write_labels(out: Path, more: dict[str, Any]) -> None:
@@ -90,7 +91,8 @@ def unlike(model_file: str, out: Path, kinds: Kinds, documents: Sequence[Labelle
         stream = ours.lexicon.read(document.text)
         labels = [ours.labels[i] for i in ours.best(stream, ours.emission(stream))]
         position = 0
-        for features, _ in sequences(document, stream, ours.lexicon, "generator"):
+        learned = list(units(document, stream, GENERATOR))
+        for features, _ in sequences(learned, stream, ours.lexicon):
             expected = theirs.tag(features)
             n_unlike += sum(a != b for a, b in zip(labels[position:], expected, strict=False))
             position += len(expected)

@@ -8,7 +8,7 @@ import pytest
 from phiscan.errors import ModelError
 from phiscan.screen.gazetteer import load_gazetteer
 from phiscan.screen.name_model import NameModel
-from phiscan.screen.passage_reader import WEIGHTS, WINDOW, Arrays, PassageReader
+from phiscan.screen.passage_reader import WEIGHTS, WINDOW, Arrays, PassageReader, _windows
 from phiscan.screen.tagger import load_kinds
 from phiscan.screen.tagger_features import REACH, Lexicon, own_names
 from phiscan.screen.tagger_model import TaggerModel
@@ -92,6 +92,19 @@ def test_every_token_of_a_long_text_is_read_in_a_window_of_its_own_surroundings(
     np.testing.assert_allclose(told[: WINDOW - 20], first[: WINDOW - 20], atol=1e-5)
     last = by_the_book(tokens[-WINDOW:], names, arrays)
     np.testing.assert_allclose(told[-WINDOW + 20 :], last[20:], atol=1e-5)
+
+
+@pytest.mark.parametrize("n_tokens", [1, 2, 319, 320, 321, 500, 671, 672, 673, 1000, 4100, 18_000])
+def test_windows_of_one_size_cover_a_text_and_overlap(n_tokens: int) -> None:
+    batches = list(_windows(n_tokens))
+    starts = np.concatenate([some for some, _ in batches])
+    (size,) = {size for _, size in batches}
+    assert starts[0] == 0
+    assert starts[-1] + size == n_tokens
+    assert len(starts) == 1 or len(starts) % 4 == 0
+    assert (starts[1:] - starts[:-1] <= size - 15).all()
+    assert size == n_tokens <= 320 or 80 < size < 192
+    assert all(len(some) <= 32 for some, _ in batches)
 
 
 def test_an_empty_text_and_one_token_are_read(lexicon: Lexicon) -> None:

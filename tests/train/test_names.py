@@ -16,9 +16,9 @@ from phiscan.screen.tagger_model import TaggerModel
 from phiscan.screen.viterbi import marginals
 from phiscan.train import needs
 from phiscan.train.documents import Labelled, Writer
-from phiscan.train.examples import inventory, sequences
+from phiscan.train.examples import inventory, sequences, units
 from phiscan.train.folds import SEEN_WRITTEN
-from phiscan.train.foreign import FAMILIES, surrogate
+from phiscan.train.foreign import FAMILIES, GENERATOR, surrogate
 from phiscan.train.gate import falls, last_card
 from phiscan.train.measure import Marked, made, measure
 from phiscan.train.names import Fold, Settings, Trained, train, train_names
@@ -40,7 +40,8 @@ def test_labels_are_those_of_crfsuite(tmp_path: Path) -> None:
     lexicon = Lexicon(kinds, used)
     trainer = pycrfsuite.Trainer(verbose=False)
     for document in written[:35]:
-        for features, labels in sequences(document, lexicon.read(document.text), lexicon, "generator"):
+        stream = lexicon.read(document.text)
+        for features, labels in sequences(list(units(document, stream, GENERATOR)), stream, lexicon):
             trainer.append(features, labels)
     trainer.set_params(Settings(max_iterations=8).parameters())
     trainer.train(str(tmp_path / "model"))
@@ -55,7 +56,7 @@ def test_labels_are_those_of_crfsuite(tmp_path: Path) -> None:
         labels = [ours.labels[i] for i in ours.best(stream, emission)]
         probability = marginals(emission, ours.transition, stream.units.starts, stream.units.lengths)
         position = 0
-        for features, _ in sequences(document, stream, ours.lexicon, "generator"):
+        for features, _ in sequences(list(units(document, stream, GENERATOR)), stream, ours.lexicon):
             tagged = theirs.tag(features)
             assert labels[position : position + len(features)] == tagged
             mine = probability[position, ours.labels.index(tagged[0])]

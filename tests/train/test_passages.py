@@ -12,11 +12,14 @@ from phiscan.screen.tagger_features import Lexicon
 from phiscan.screen.tagger_model import TaggerModel
 from phiscan.train import passage_network
 from phiscan.train.documents import Labelled
+from phiscan.train.examples import units
 from phiscan.train.passage_network import train_reader
 from phiscan.train.passages import UNLABELLED, Passages, ReaderSettings
 from phiscan.train.written import written
 
-SETTINGS = ReaderSettings(window=32, n_dims=12, n_hidden=12, min_feature_tokens=2, batch_tokens=256)
+SETTINGS = ReaderSettings(
+    window=32, n_dims=12, n_hidden=12, min_feature_tokens=2, min_feature_documents=1, batch_tokens=256
+)
 LABELS = ("O", "B-ADR", "B-LOC", "B-ORG", "B-PER", "I-ADR", "I-LOC", "I-ORG", "I-PER")
 
 
@@ -29,14 +32,19 @@ def lexicon() -> Lexicon:
 def passages(lexicon: Lexicon) -> Passages:
     passages = Passages()
     for document in written()[:40]:
-        passages.add(document, lexicon.read(document.text), lexicon, "marked")
+        add(passages, document, lexicon)
     return passages
+
+
+def add(passages: Passages, document: Labelled, lexicon: Lexicon, source: str = "marked") -> None:
+    stream = lexicon.read(document.text)
+    passages.add(list(units(document, stream, source)), stream, lexicon)
 
 
 def test_tokens_are_kept_with_their_labels(lexicon: Lexicon) -> None:
     passages = Passages()
     document = Labelled("Seen by Ann Roy.", ((8, 15, "PER"),))
-    passages.add(document, lexicon.read(document.text), lexicon, "marked")
+    add(passages, document, lexicon)
     label = {number: name for name, number in passages.labels.items()}
     assert [label[n] for n in passages.wanted[0].tolist()] == ["O", "O", "B-PER", "I-PER", "O"]
 
@@ -44,7 +52,7 @@ def test_tokens_are_kept_with_their_labels(lexicon: Lexicon) -> None:
 def test_lines_that_may_hold_an_unmarked_name_are_read_and_not_learned(lexicon: Lexicon) -> None:
     passages = Passages()
     document = Labelled("Dr. Finlay wrote this.\n\nTake it with water.", ())
-    passages.add(document, lexicon.read(document.text), lexicon, "medquad_dev")
+    add(passages, document, lexicon, "medquad_dev")
     wanted = passages.wanted[0].tolist()
     assert wanted[0] == UNLABELLED
     assert wanted[-1] == 0
@@ -52,8 +60,12 @@ def test_lines_that_may_hold_an_unmarked_name_are_read_and_not_learned(lexicon: 
 
 
 def test_rare_features_are_none(passages: Passages) -> None:
-    some, all_ = passages.names(30), passages.names(1)
+    some, all_, of_few_texts = (
+        passages.names(ReaderSettings(min_feature_tokens=tokens, min_feature_documents=documents))
+        for tokens, documents in ((30, 1), (1, 1), (1, 6))
+    )
     assert 0 < len(some) < len(all_)
+    assert 0 < len(of_few_texts) < len(all_)
     table = passages.table(some)
     assert table.max() == len(some)
     assert not table[-1].any()  # of no token
@@ -107,7 +119,7 @@ def test_a_reader_learns_and_numpy_reads_as_the_network_does(
     arrays["vectors"] = arrays["vectors"] * arrays.pop("scale")[:, None]
     text = "Seen by Ann Roy of Gimli, 12 Main Street."
     alone = Passages(features=dict(passages.features))
-    alone.add(Labelled(text, ((8, 15, "PER"),)), lexicon.read(text), lexicon, "marked")
+    add(alone, Labelled(text, ((8, 15, "PER"),)), lexicon)
     tokens = alone.table(names)[alone.tokens[0]][:, None]
     label_of = {number: LABELS.index(name) for name, number in alone.labels.items()}
     wanted = np.array([label_of[n] for n in alone.wanted[0].tolist()])
