@@ -71,7 +71,7 @@ class NameEnds:
                 del places[0]
             while _touches_digit(text, places[-1]):
                 del places[-1]
-        del places[: self._n_before(text, places)]
+        del places[: self.n_leads(text, places)]
         while len(places) > 1 and (
             look_up(text[slice(*places[0])]) & Word.TITLE_HEALTH
             or (text[slice(*places[0])] in _ARTICLES and text[places[1][0]].islower())
@@ -93,7 +93,7 @@ class NameEnds:
         is_whole = cut == len(places) and not (has_digit and _DIGIT.search(text, end, span.end))
         return Span(places[0][0], span.end if is_whole else end)
 
-    def _n_before(self, text: str, places: Places) -> int:
+    def n_leads(self, text: str, places: Places) -> int:
         """Return how many words in front are a greeting, a relation or hours; never all.
 
         ``places``: of the words of a name.
@@ -167,18 +167,20 @@ def parted(text: str, spans: Iterable[Tagged], kind: str) -> Iterator[Tagged]:
         if span.kind != kind:
             yield span
             continue
-        is_short = span.end - span.start <= _MAX_TURNED
-        turned = _TURNED.fullmatch(text, span.start, span.end) if is_short else None
-        if turned is None and _PARTS.search(text, span.start, span.end) is None:
-            yield span
-            continue
-        if turned is not None:
-            yield span._replace(end=turned.start(1))
-            yield span._replace(start=turned.end(1))
-            continue
         start = span.start
         for sign in (*_PARTS.finditer(text, span.start, span.end), None):
             end = span.end if sign is None else sign.start()
             if _LETTER.search(text, start, end):
-                yield span._replace(start=start, end=end)
+                yield from _turned(text, span._replace(start=start, end=end))
             start = span.end if sign is None else sign.end()
+
+
+def _turned(text: str, span: Tagged) -> Iterator[Tagged]:
+    """Yield a span, or the two names with the last name first that it holds."""
+    is_short = span.end - span.start <= _MAX_TURNED
+    turned = _TURNED.fullmatch(text, span.start, span.end) if is_short else None
+    if turned is None:
+        yield span
+        return
+    yield span._replace(end=turned.start(1))
+    yield span._replace(start=turned.end(1))

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from phiscan.model import Document, Finding
 from phiscan.screen.gazetteer import Gazetteer, Word
+from phiscan.screen.name_ends import NameEnds
 from phiscan.screen.name_tokens import (
     CREDENTIALS,
     FULL_NAME,
@@ -35,6 +36,7 @@ class FormRecognizer:
 
     def __init__(self, gazetteer: Gazetteer) -> None:
         self._gazetteer = gazetteer
+        self._ends = NameEnds(gazetteer)
 
     def recognize(self, document: Document) -> Iterator[Finding]:
         """Yield findings in text order; spans are half-open, in code points."""
@@ -120,6 +122,7 @@ class FormRecognizer:
 
     def _formed(self, text: str, run: list[Token]) -> Finding | None:  # noqa: PLR0911 (one decision after the other reads best in one place)
         """Judge a run of capitalised words: credentials behind it, else first name and last name."""
+        run = run[self._ends.n_leads(text, [(token.start, token.end) for token in run]) :]  # "Pt Ann Roy"
         length = _name_length(run)
         if length < 2:  # noqa: PLR2004 (a single word is never a finding by itself)
             return self._last_first(text, run)
@@ -142,8 +145,8 @@ class FormRecognizer:
                 kept[0].start, end, health=True, bits=FULL_NAME, source="names.credential", score=0.9,
                 reason=("title", "credential"),
             )  # fmt: skip
-        if score < MIN_FORM_SCORE:
-            return None
+        if score < MIN_FORM_SCORE or self._gazetteer.is_place(text[kept[0].start : end]):
+            return None  # "in Hong Kong"
         return name_finding(
             kept[0].start, end, health=False, bits=FULL_NAME, source="names.form", score=score,
             reason=("gazetteer", "first and last name"),

@@ -56,6 +56,7 @@ def test_names_stay_whole(text: str) -> None:
     ("text", "expected"),
     [
         ("BLACK, ZORA A. \\ BLOK, Sue", ["BLACK, ZORA A. ", " BLOK, Sue"]),
+        ("BLACK,ZORA \\ BLOK, Sue \\ IWU,AMA", ["BLACK,ZORA ", " BLOK, Sue ", " IWU,AMA"]),
         ("Ann Roy | Omar Falk", ["Ann Roy ", " Omar Falk"]),
         ("SINGH, MAKADRA & CEVALLOS, ANN", ["SINGH, MAKADRA", "CEVALLOS, ANN"]),
         ("Roy, Ann and Falk, Omar", ["Roy, Ann", "Falk, Omar"]),

@@ -30,6 +30,7 @@ PERSON, DOCTOR = "PERSON", "HEALTH_PROFESSIONAL"
         ("Dear Patricia,\nthank you", (PERSON, "Patricia")),
         ("Sincerely,\n\nPaul O'Brien", (PERSON, "Paul O'Brien")),
         ("We saw Jonas Nielsen today.", (PERSON, "Jonas Nielsen")),
+        ("Pt Joseph Kroenckhart refused it.", (PERSON, "Joseph Kroenckhart")),
         ("follow up with patricia desrosiers soon", (PERSON, "patricia desrosiers")),
         ("They are Hannah, Anthony, Derek and Anna.", (PERSON, "Derek")),
         ("His name is Zorblatt.", (PERSON, "Zorblatt")),
@@ -94,6 +95,8 @@ def test_finds_names(found: Found, text: str, expected: tuple[str, str]) -> None
         "his mother will call, her son may have asthma and a friend can come",
         "ms contin was stopped, mr angiography was normal, dr visit on monday",
         "seen by mother | GCS 11 | tele",
+        "He came from Hong Kong in 2019.",
+        "The course is held in San Marino.",
         'the "best" practice of the "Royal" kind',
     ],
 )
