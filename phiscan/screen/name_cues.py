@@ -276,6 +276,8 @@ class CueRecognizer:
         flags = [self._gazetteer.of(text[a:b]) for a, b in words]
         if not flags[0] & Word.FIRST or any(f & Word.ORDINARY for f in flags):
             return None
+        if self._gazetteer.is_place(text[words[0][0] : words[-1][1]]):
+            return None  # "from Hong Kong"
         return name_finding(
             words[0][0], words[-1][1], health=kind == "label_health", bits=FULL_NAME,
             source="names.cue", score=0.8, reason=("label", kind),
