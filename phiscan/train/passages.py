@@ -24,14 +24,14 @@ class ReaderSettings:
     """What decides the reader's weights, beside the texts."""
 
     window: int = WINDOW  # tokens of a passage, as the program reads it
-    n_epochs: int = 10
-    n_dims: int = 64
+    n_epochs: int = 8
+    n_dims: int = 48
     n_hidden: int = 96
-    min_feature_tokens: int = 50  # a feature of fewer tokens is none
+    min_feature_tokens: int = 35  # a feature of fewer tokens is none
     min_feature_documents: int = MIN_WORD_DOCUMENTS  # nor one of fewer documents
     dropout: float = 0.3  # of a token's vector, and of what the memories say
     feature_dropout: float = 0.1
-    batch_tokens: int = 4096
+    batch_tokens: int = 2048
     learn_rate: float = 0.003
     warmup_steps: int = 300  # the rate rises over these, then falls
     average: float = 0.998  # the weights are a running average of those of the steps
