@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from phiscan.model import Document, Finding
-from phiscan.screen.gazetteer import Gazetteer, Word
+from phiscan.screen.gazetteer import Gazetteer, Word, fold
 from phiscan.screen.name_ends import NameEnds
 from phiscan.screen.name_tokens import (
     CREDENTIALS,
@@ -145,8 +145,9 @@ class FormRecognizer:
                 kept[0].start, end, health=True, bits=FULL_NAME, source="names.credential", score=0.9,
                 reason=("title", "credential"),
             )  # fmt: skip
-        if score < MIN_FORM_SCORE or self._gazetteer.is_place(text[kept[0].start : end]):
-            return None  # "in Hong Kong"
+        is_place = fold(kept[0].word) in _PLACE_HEADS or self._gazetteer.is_place(text[kept[0].start : end])
+        if score < MIN_FORM_SCORE or is_place:
+            return None  # "in Hong Kong", "West Daniel"
         return name_finding(
             kept[0].start, end, health=False, bits=FULL_NAME, source="names.form", score=score,
             reason=("gazetteer", "first and last name"),
@@ -181,6 +182,7 @@ _CIVIL = frozenset({"mr", "mrs", "ms", "mme", "mlle", "dr", "dre"})
 _CAPITAL_WORDS = frozenset(
     {"A", "EN", "AU", "AUX", "ET", "EST", "LE", "LA", "LES", "SUR", "PAR", "DANS", "IS", "AT"}
 )
+_PLACE_HEADS = frozenset({"north", "south", "east", "west", "saint", "sainte", "port", "lake", "mount"})
 _MIN_UNKNOWN_LAST = 5  # letters: shorter words in capitals are abbreviations
 
 

@@ -97,6 +97,7 @@ def test_finds_names(found: Found, text: str, expected: tuple[str, str]) -> None
         "seen by mother | GCS 11 | tele",
         "He came from Hong Kong in 2019.",
         "The course is held in San Marino.",
+        "Sainte Courvoisier\nGreece 22221",
         'the "best" practice of the "Royal" kind',
     ],
 )
