@@ -17,8 +17,8 @@ from phiscan.screen.tagger_model import TaggerModel
 from phiscan.screen.tagger_tokens import Ints, Kinds
 from phiscan.screen.viterbi import Floats, decode, marginals
 
-FIELD_SHARE = 0.6  # what the field's scores are multiplied by
-READER_SHARE = 0.6  # and the reader's
+FIELD_SHARE = 0.5  # what the field's scores are multiplied by
+READER_SHARE = 0.55  # and the reader's
 _NEVER = -50.0  # the score of a step to the inside of a name that has not begun
 
 

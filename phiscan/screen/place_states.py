@@ -76,6 +76,7 @@ _AT_STATE = re.compile(
     rf"(?:{_CODES}|{_SHORT}|{_FULL}|{_FULL.upper()}|{_SMALL}|(?P<country>{_COUNTRIES}))(?![\w-])"
 )
 # Codes that are also degrees behind a name, or words of a line in capitals.
+_CODE = re.compile(_CODES)
 _DEGREES = frozenset(("MD", "PA", "MA", "MS", "ND", "DC", "CO", "PR", "PE", "AL"))
 _LONELY = frozenset(
     ("ID", "VA", "AL")
@@ -102,6 +103,15 @@ _LAST_WORD = re.compile(r"([^\W\d_]+)\.?[ ]$")
 _REACH, _STATE_CHARS, _MAX_UNKNOWN, _MIN_SMALL = 96, 28, 3, 4
 _NAMES = Word.FIRST | Word.LAST
 _BITS = bits_of(EntityType.LOCATION)
+
+
+def is_code(name: str) -> bool:
+    """Tell whether a name is the short form of a state or province, in capitals.
+
+    >>> is_code("PEI"), is_code("CHUM")
+    (True, False)
+    """
+    return _CODE.fullmatch(name) is not None
 
 
 def cities(text: str, gazetteer: Gazetteer) -> Iterator[Finding]:

@@ -40,6 +40,7 @@ from phiscan.screen.name_sureness import (
 )
 from phiscan.screen.name_tokens import CREDENTIALS, FIRST_ONLY, FULL_NAME, LAST_ONLY, is_term
 from phiscan.screen.name_vetoes import load_vetoes
+from phiscan.screen.place_states import is_code
 from phiscan.screen.tagged_addresses import label_chars, number_in, reads_as_address
 from phiscan.screen.tagger_spans import (
     ADDRESS,
@@ -54,13 +55,14 @@ from phiscan.screen.tagger_tokens import HEALTH, PLACE, Kinds
 
 SOURCE = "names.tagger"
 PERSON = "PER"
-FAVOUR = {PERSON: 1.5}  # added to the scores of these labels on the best path
+FAVOUR = {PERSON: 1.25}  # added to the scores of these labels on the best path
 # And on a second path, for what the first leaves out: all that it finds is doubtful. None may be less.
-SECOND_FAVOUR = {PERSON: 3.0, "ORG": 2.0, "LOC": 2.0, ADDRESS: 2.0}
+SECOND_FAVOUR = {PERSON: 2.25, "ORG": 2.0, "LOC": 2.0, ADDRESS: 2.0}
 # Probabilities from which a name is shown, and from which it is more than doubtful; persons are then judged
 # by their words.
 MIN_SHOWN = {PERSON: SHOWN, "ORG": 0.1, "LOC": 0.1, ADDRESS: 0.1}
 MIN_SCORE = {PERSON: SHOWN, "ORG": 0.7, "LOC": 0.5, ADDRESS: 0.5}
+_QUOTES = "'\"’”"  # noqa: RUF001 (texts are written with them)
 MIN_TITLED = 0.75  # behind the title of a doctor or nurse, as a rule has it that finds the title
 UNREAD = 1.1  # of names in scripts of which the model has read next to nothing: doubtful however sure it is
 MIN_CITY = 0.9  # a field of a table or list that holds a city and nothing else: Boston, Windsor
@@ -187,18 +189,26 @@ class TaggerRecognizer:
         if label == PERSON:
             return self._person(text, span, score)
         kind: EntityType | None = _TYPES[label]
+        span = Span(span.start, max(span.start + len(span.of(text).rstrip(_QUOTES)), span.start + 1))
         if label == ADDRESS:
             span = Span(span.start + label_chars(span.of(text)), span.end)
             name = span.of(text)
             if any(map(str.isdigit, name)) and not reads_as_address(name):
                 return _number(span, name, score)
             kind = self._address(name)
+        elif kind is EntityType.ORGANIZATION and self._is_no_organization(span.of(text), score):
+            return None
         elif kind is EntityType.LOCATION and _ABBREVIATION.fullmatch(span.of(text)):
             kind = kind if fold(span.of(text)) in self._gazetteer.places else None  # "BP 120/80"
         if kind is None:
             return None
         score = min(score, MAX_SCORE)
         return Finding(span, kind, SOURCE, score, bits_of(kind), (Reason("model", SOURCE, score),))
+
+    def _is_no_organization(self, name: str, score: float) -> bool:
+        """Tell whether a name is that of a province, or a doubtful one is a mere word: "PEI health card"."""
+        is_word = name.islower() and bool(self._gazetteer.of(name) & Word.ORDINARY)
+        return is_code(name) or (is_word and score < MIN_SCORE["ORG"])
 
     def _person(self, text: str, span: Span, score: float) -> Finding | None:
         trimmed = self._ends.trimmed(text, span)

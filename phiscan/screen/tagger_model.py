@@ -19,7 +19,7 @@ from phiscan.screen.tagger_features import OFFSETS, REACH, TEMPLATES, Inventory,
 from phiscan.screen.tagger_tokens import N_MODES, Ints, Kinds
 from phiscan.screen.viterbi import Floats, decode
 
-FORMAT = 1
+FORMAT = 2
 
 
 class TaggerModel:
@@ -73,6 +73,7 @@ class TaggerModel:
                 message = f"{folder}/names.json: expected format {FORMAT}"
                 raise ModelError(message)
             texts = {key: data[key].tobytes().decode("utf-8") for key in ("names", "words", "fine", "coarse")}
+            names = {name: row for row, name in enumerate(texts["names"].split("\0"), start=1)}
             return cls(
                 kinds=kinds,
                 inventory=Inventory(
@@ -82,8 +83,8 @@ class TaggerModel:
                 ),
                 labels=tuple(card["labels"]),
                 transition=data["transition"].astype(np.float32),
-                weight=data["weight"].astype(np.float32),
-                names={name: row for row, name in enumerate(texts["names"].split("\0"), start=1)},
+                weight=_unpacked(data["given"], data["weight"], len(names) + len(data["codes"])),
+                names=names,
                 codes=data["codes"].astype(np.int64),
                 templates=data["templates"].astype(np.int64),
             )
@@ -128,3 +129,14 @@ class TaggerModel:
     def best(self, stream: Stream, emission: Floats) -> Ints:
         """Return the label that CRFsuite would give every token of the units, (n,)."""
         return decode(emission, self.transition, stream.units.starts, stream.units.lengths)
+
+
+def _unpacked(given: npt.NDArray[np.uint8], weight: Floats, n_features: int) -> Floats:
+    """Return the weights of all features, (f, L): four of five are nothing and were not written.
+
+    ``given``: a bit per label and feature, whether its weight was written; ``weight``: those, label by label.
+    """
+    is_given = np.unpackbits(given, axis=1, count=n_features).astype(bool)
+    whole = np.zeros(is_given.shape, dtype=np.float32)
+    whole[is_given] = weight
+    return np.ascontiguousarray(whole.T)

@@ -36,7 +36,7 @@ age might:
 * The rules for numbers were made while these files were read, so they find most there. What the reader adds
   to texts that nobody has read stands in [marked texts](../explanation/marked-texts.md).
 * Which numbers of our own texts are somebody's, and which are ages, was judged one by one, by several
-  hands, each with the whole text before it, and without a second opinion.
+  hands, each with the whole text before it, or marked by who wrote the text, and without a second opinion.
 * Of a text with more than {max_numbers} numbers that nothing else has found, every n-th is looked at, and the
   findings say so.
 

@@ -53,10 +53,12 @@ def export(
     weights = np.stack(
         [rows[name] for name in word_names] + [rows[f"{TEMPLATES[t]}:{c}"] for t, c in context]
     )
+    given = weights.T != 0
     out.mkdir(parents=True, exist_ok=True)
     np.savez_compressed(
         out / WEIGHTS,
-        weight=weights,
+        given=np.packbits(given, axis=1),
+        weight=weights.T[given],
         transition=transition,
         names=packed(word_names),
         words=packed(used.words),

@@ -147,7 +147,7 @@ def test_nothing_is_found_in_nothing(tagger: TaggerRecognizer) -> None:
 
 
 def test_damaged_weights_are_refused_by_name(tmp_path: Path) -> None:
-    (tmp_path / "names.json").write_text('{"format": 1, "labels": []}', encoding="utf-8")
+    (tmp_path / "names.json").write_text('{"format": 2, "labels": []}', encoding="utf-8")
     (tmp_path / "names.npz").write_bytes(b"PK no archive")
     with pytest.raises(ModelError, match=r"names\.npz"):
         TaggerModel.load(load_kinds(load_gazetteer()), tmp_path)
