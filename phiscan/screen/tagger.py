@@ -44,6 +44,7 @@ from phiscan.screen.place_states import is_code
 from phiscan.screen.tagged_addresses import label_chars, number_in, reads_as_address
 from phiscan.screen.tagger_spans import (
     ADDRESS,
+    PERSON,
     LabelKinds,
     Tagged,
     is_cell,
@@ -54,7 +55,6 @@ from phiscan.screen.tagger_spans import (
 from phiscan.screen.tagger_tokens import HEALTH, PLACE, Kinds
 
 SOURCE = "names.tagger"
-PERSON = "PER"
 FAVOUR = {PERSON: 1.25}  # added to the scores of these labels on the best path
 # And on a second path, for what the first leaves out: all that it finds is doubtful. None may be less.
 SECOND_FAVOUR = {PERSON: 2.25, "ORG": 2.0, "LOC": 2.0, ADDRESS: 2.0}

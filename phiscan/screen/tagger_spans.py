@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+import regex
 
 from phiscan.screen.chunks import line_bounds
 from phiscan.screen.tagger_features import Stream
@@ -15,6 +16,8 @@ from phiscan.screen.tagger_tokens import Ints
 from phiscan.screen.viterbi import Floats
 
 ADDRESS: Final = "ADR"
+PERSON: Final = "PER"
+_TWO_WORDS: Final = regex.compile(r"\p{Lu}[\p{Ll}'’-]+ \p{Lu}[\p{Ll}'’-]+")  # noqa: RUF001 (names are written with it)
 _SEPARATORS, _CELL_REACH = ",;|\t\n\r", 4
 _LINE_REACH = 300
 _MAX_CODE = 5  # letters of an abbreviation of a province, a plan or a degree
@@ -76,7 +79,7 @@ def named(stream: Stream, best: Ints, share: Floats, kinds: LabelKinds, *, secon
 
 
 def joined(text: str, spans: Iterable[Tagged]) -> Iterator[Tagged]:
-    """Yield spans, parts of one street address as one: "12", "elm street"."""
+    """Yield spans; parts of one street address, "12", "elm street", and words of one name are one."""
     held: Tagged | None = None
     for span in spans:
         if held is not None:
@@ -84,10 +87,19 @@ def joined(text: str, spans: Iterable[Tagged]) -> Iterator[Tagged]:
             if alike and text[held.end : span.start] in {" ", ", ", ","}:
                 held = held._replace(end=span.end, score=max(held.score, span.score))
                 continue
+            if _are_one_name(text, held, span):
+                held = held._replace(end=span.end, score=max(held.score, span.score))
+                continue
             yield held
         held = span
     if held is not None:
         yield held
+
+
+def _are_one_name(text: str, first: Tagged, second: Tagged) -> bool:
+    """Tell whether two persons on the best path are single words beside each other: "Okafor", "Chidi"."""
+    sure = not (first.second or second.second) and first.kind == second.kind == PERSON
+    return sure and _TWO_WORDS.fullmatch(text, first.start, second.end) is not None
 
 
 def is_cell(text: str, start: int, end: int) -> bool:

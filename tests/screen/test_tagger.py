@@ -1,3 +1,4 @@
+import re
 from importlib import resources
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from phiscan.screen.name_sureness import COUNTS, MAX_DOUBTFUL
 from phiscan.screen.tagger import FAVOUR, TaggerRecognizer, load_kinds
 from phiscan.screen.tagger_features import Inventory, Lexicon
 from phiscan.screen.tagger_model import TaggerModel
+from phiscan.screen.tagger_spans import Tagged, joined
 from phiscan.screen.tagger_tokens import CAPS, LOWER, MIXED, classes, line_modes, split, units
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -242,3 +244,19 @@ def test_a_city_in_a_column_counts_as_nobody(tagger: TaggerRecognizer) -> None:
         f for f in tagger.recognize(Document(rows, (), "text/csv")) if f.entity_type is EntityType.PERSON
     ]
     assert {f.span.of(rows) for f in people if not f.is_doubtful} == {"Ann Roy", "Guy Marchand", "Yves Lee"}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Okafor Chidi echo", ["Okafor Chidi"]),
+        ("Okafor, Chidi", ["Okafor", "Chidi"]),
+        ("OKAFOR CHIDI", ["OKAFOR", "CHIDI"]),
+    ],
+)
+def test_two_persons_of_one_word_beside_each_other_are_one(text: str, expected: list[str]) -> None:
+    words = [match.span() for match in re.finditer(r"(?i)okafor|chidi", text)]
+    spans = [Tagged(start, end, "PER", 0.7, second=False) for start, end in words]
+    assert [text[one.start : one.end] for one in joined(text, spans)] == expected
+    doubtful = [one._replace(second=True) for one in spans]
+    assert list(joined(text, doubtful)) == doubtful
