@@ -145,13 +145,17 @@ class FormRecognizer:
                 kept[0].start, end, health=True, bits=FULL_NAME, source="names.credential", score=0.9,
                 reason=("title", "credential"),
             )  # fmt: skip
-        is_place = fold(kept[0].word) in _PLACE_HEADS or self._gazetteer.is_place(text[kept[0].start : end])
-        if score < MIN_FORM_SCORE or is_place:
-            return None  # "in Hong Kong", "West Daniel"
+        if score < MIN_FORM_SCORE or self._is_place(text, kept):
+            return None
         return name_finding(
             kept[0].start, end, health=False, bits=FULL_NAME, source="names.form", score=score,
             reason=("gazetteer", "first and last name"),
         )  # fmt: skip
+
+    def _is_place(self, text: str, kept: list[Token]) -> bool:
+        """Tell whether words are a place before they are a name: "in Hong Kong", "West Daniel"."""
+        first, last = kept[0], kept[-1]
+        return fold(first.word) in _PLACE_HEADS or self._gazetteer.is_place(text[first.start : last.end])
 
     def _last_first(self, text: str, run: list[Token]) -> Finding | None:
         """Judge "Last, First M." at the start of a line or cell."""

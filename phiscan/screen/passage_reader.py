@@ -26,7 +26,7 @@ from phiscan.screen.viterbi import Floats
 WEIGHTS: Final = "passages.npz"
 WINDOW: Final = 128  # tokens of a passage in training, and about as many in reading
 _ALONE = 320  # tokens of a text that is read as one passage: as quick as four that are much shorter
-_ROWS = 4
+_ROWS = 4  # products of matrices with one to three rows more than a multiple of these take longer
 _OVERLAP = 16  # tokens that a window shares with the next, which knows more of the second half of them
 _TOGETHER = 32  # windows read side by side: bounds the memory
 _MAX_ROWS = 40_000  # words of which the vectors are kept; a new start beyond bounds the memory
@@ -164,16 +164,10 @@ class PassageReader:
 
 
 def _windows(n_tokens: int) -> Iterator[tuple[Ints, int]]:
-    """Yield where windows of one size begin, some at a time; they overlap, the last ends with the text.
-
-    They are a multiple of four, for products of matrices with one to three more rows take longer.
-    """
-    if n_tokens <= _ALONE:
-        n_windows = min(n_tokens, 1)
-    else:
-        n_windows = _ROWS * max(1, round(n_tokens / (_ROWS * (WINDOW - _OVERLAP))))
-    if not n_windows:
+    """Yield where windows of one size begin, some at a time; they overlap, the last ends with the text."""
+    if not n_tokens:
         return
+    n_windows = 1 if n_tokens <= _ALONE else _ROWS * round(n_tokens / (_ROWS * (WINDOW - _OVERLAP)))
     size = -(-(n_tokens + (n_windows - 1) * _OVERLAP) // n_windows)
     starts = np.arange(n_windows) * (n_tokens - size) // max(n_windows - 1, 1)
     for begin in range(0, n_windows, _TOGETHER):

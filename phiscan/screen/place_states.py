@@ -75,8 +75,8 @@ _STATE = automaton(
 _AT_STATE = re.compile(
     rf"(?:{_CODES}|{_SHORT}|{_FULL}|{_FULL.upper()}|{_SMALL}|(?P<country>{_COUNTRIES}))(?![\w-])"
 )
-# Codes that are also degrees behind a name, or words of a line in capitals.
 _CODE = re.compile(_CODES)
+# Codes that are also degrees behind a name, or words of a line in capitals.
 _DEGREES = frozenset(("MD", "PA", "MA", "MS", "ND", "DC", "CO", "PR", "PE", "AL"))
 _LONELY = frozenset(
     ("ID", "VA", "AL")

@@ -62,7 +62,6 @@ SECOND_FAVOUR = {PERSON: 2.25, "ORG": 2.0, "LOC": 2.0, ADDRESS: 2.0}
 # by their words.
 MIN_SHOWN = {PERSON: SHOWN, "ORG": 0.1, "LOC": 0.1, ADDRESS: 0.1}
 MIN_SCORE = {PERSON: SHOWN, "ORG": 0.7, "LOC": 0.5, ADDRESS: 0.5}
-_QUOTES = "'\"’”"  # noqa: RUF001 (texts are written with them)
 MIN_TITLED = 0.75  # behind the title of a doctor or nurse, as a rule has it that finds the title
 UNREAD = 1.1  # of names in scripts of which the model has read next to nothing: doubtful however sure it is
 MIN_CITY = 0.9  # a field of a table or list that holds a city and nothing else: Boston, Windsor
@@ -86,6 +85,7 @@ _MIN_HEALTH_CHARS = 4
 _N_FLAGS = 20_000  # words of names of which the flags are remembered
 _FIRST_COLUMN = re.compile(r"^[^#\t\n]+", re.MULTILINE)
 _WORDS = re.compile(r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*")
+_QUOTES = "'\"’”"  # noqa: RUF001 (texts are written with them)
 _ABBREVIATION = re.compile(r"[A-Z]{1,3}")
 _KEY = re.compile(r"(?:[0-9A-F]{4}[ :-]?){2,}")  # of a cipher: "0A48 2D8B"
 _FRACTION = re.compile(r"\d/\d")

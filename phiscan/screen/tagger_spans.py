@@ -83,17 +83,18 @@ def joined(text: str, spans: Iterable[Tagged]) -> Iterator[Tagged]:
     held: Tagged | None = None
     for span in spans:
         if held is not None:
-            alike = held.kind == span.kind == ADDRESS and held.second == span.second
-            if alike and text[held.end : span.start] in {" ", ", ", ","}:
-                held = held._replace(end=span.end, score=max(held.score, span.score))
-                continue
-            if _are_one_name(text, held, span):
+            if _are_one_address(text, held, span) or _are_one_name(text, held, span):
                 held = held._replace(end=span.end, score=max(held.score, span.score))
                 continue
             yield held
         held = span
     if held is not None:
         yield held
+
+
+def _are_one_address(text: str, first: Tagged, second: Tagged) -> bool:
+    alike = first.kind == second.kind == ADDRESS and first.second == second.second
+    return alike and text[first.end : second.start] in {" ", ", ", ","}
 
 
 def _are_one_name(text: str, first: Tagged, second: Tagged) -> bool:
