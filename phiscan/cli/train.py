@@ -170,11 +170,11 @@ def second_names(
 )
 @_json_option
 def numbers(out: str, marked: tuple[str, ...], as_json: bool) -> None:
-    """Train the reader of numbers: which numbers and codes are somebody's where no rule says so.
+    """Train the reader of numbers: which are somebody's, and which are ages over 89, where no rule says so.
 
-    Learns from the files of --marked, in which every number that is somebody's must be marked with its type,
-    and from our own texts. Each file is measured with weights that have not learned from it. About a minute
-    on one core. The same texts, program and packages give the same bytes.
+    Learns from the files of --marked, in which every number that is somebody's must be marked with its type
+    and every age over 89 as one, and from our own texts. Each file is measured with weights that have not
+    learned from it. About two minutes on one core. The same texts, program and packages give the same bytes.
     """
     from phiscan.train.numbers import CARD, NumberSettings, train_numbers  # noqa: PLC0415 (few commands pay for loading it)
 

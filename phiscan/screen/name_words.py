@@ -22,6 +22,7 @@ STOP_WORDS = frozenset(
     " votre".split()
 )
 _MAX_WORDS = 5
+_MIN_ROLE = 7  # letters of a word that is nobody's: what somebody does, behind a name that no list has
 
 
 def read_words(gazetteer: Gazetteer, text: str, start: int, limit: int) -> list[tuple[int, int]]:  # noqa: C901, PLR0912 (one decision after the other reads best in one place)
@@ -63,4 +64,21 @@ def read_words(gazetteer: Gazetteer, text: str, start: int, limit: int) -> list[
         if not text[words[-1][0]].islower():
             break
         words.pop()
-    return words
+    return words[: _n_before_role(gazetteer, text, words)]
+
+
+def _n_before_role(gazetteer: Gazetteer, text: str, words: list[tuple[int, int]]) -> int:
+    """Return how many words stand before a comma with what somebody does: "Ann Roy, Manager"."""
+    for n_before in range(2, len(words)):
+        if "," not in text[words[n_before - 1][1] : words[n_before][0]]:
+            continue
+        behind = text[slice(*words[n_before])]
+        flags = gazetteer.of(behind)
+        if flags & Word.FIRST or any(b - a == 1 for a, b in words[:2]):
+            break
+        first = gazetteer.of(text[slice(*words[0])])
+        known = first & Word.FIRST and not first & Word.PARTICLE  # not "Van Dyke, Will"
+        short = behind.isupper() and len(behind) > 1 and not text[slice(*words[0])].isupper()
+        if short or (flags & Word.ORDINARY and (known or len(behind) >= _MIN_ROLE)):
+            return n_before
+    return len(words)
