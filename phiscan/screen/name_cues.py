@@ -168,6 +168,8 @@ class CueRecognizer:
         any_word = kind in {"label_first", "label_last"} and key not in _BARE_PARTS
         missed, read = [], []
         for low, high in cells:
+            if len(text[low:high].strip()) == 1 and kind in {"label", "label_health"}:
+                continue  # the letter of a row, and no initial
             if self._kinds.get(canonical(text[low:high])) in LABELS and low + 2 < high:
                 continue  # a head below a head
             if text[low:high].strip().lower() in NOBODY:

@@ -12,7 +12,7 @@ _JOIN = re.compile(r"\.? \"(?=\w)|\.?\" |\.? \((?=\w)|\.?\) |[ \u00a0]|\.[ ]?|, 
 _DAY_OR_YEAR = re.compile(r"[.,]?[ ]{1,2}\d")
 STOP_WORDS = frozenset(
     "dob date birth mrn age sex gender phone tel address email id no number male female m.d md unknown"  # noqa: SIM905 (a list of words reads best as a text)
-    " none nil"
+    " none nil ok okay"
     " na n/a null true false yes no not see as per same self other various pending test the and or with"
     " of in on"
     " is was has had et ou le la les un une au aux pour sur est patient name nom signature title titre type"

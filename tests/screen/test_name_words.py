@@ -1,6 +1,8 @@
 import pytest
 
+from phiscan.model import Document
 from phiscan.screen.gazetteer import load_gazetteer
+from phiscan.screen.name_cues import CueRecognizer
 from phiscan.screen.name_words import read_words
 
 
@@ -20,3 +22,15 @@ from phiscan.screen.name_words import read_words
 def test_what_somebody_does_stands_behind_the_comma_and_is_no_name(value: str, name: str) -> None:
     words = read_words(load_gazetteer(), value, 0, len(value))
     assert value[words[0][0] : words[-1][1]] == name
+
+
+def test_the_letter_of_a_row_is_nobody() -> None:
+    text = "Bay\tPatient\nA\tAnn Roy\nB\tLuc Roy\n\nPatient\tAge\nA\t12\nAnn Roy\t40\nLuc Roy\t51\n"
+    document = Document(text, (), "text/plain")
+    found = [f.span.of(text) for f in CueRecognizer(load_gazetteer()).recognize(document)]
+    assert set(found) == {"Ann Roy", "Luc Roy"}
+
+
+def test_an_answer_is_nobody() -> None:
+    text = "Patient: ok with that.\nSeen by: OK\n"
+    assert not list(CueRecognizer(load_gazetteer()).recognize(Document(text, (), "text/plain")))
