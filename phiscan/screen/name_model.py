@@ -18,7 +18,7 @@ from phiscan.screen.tagger_tokens import Ints, Kinds
 from phiscan.screen.viterbi import Floats, decode, marginals
 
 FIELD_SHARE = 0.5  # what the field's scores are multiplied by
-READER_SHARE = 0.55  # and the reader's
+READER_SHARE = 0.7  # and the reader's
 _NEVER = -50.0  # the score of a step to the inside of a name that has not begun
 
 

@@ -55,9 +55,9 @@ from phiscan.screen.tagger_spans import (
 from phiscan.screen.tagger_tokens import HEALTH, PLACE, Kinds
 
 SOURCE = "names.tagger"
-FAVOUR = {PERSON: 1.25}  # added to the scores of these labels on the best path
+FAVOUR = {PERSON: 1.0, "ORG": 0.2}  # added to the scores of these labels on the best path
 # And on a second path, for what the first leaves out: all that it finds is doubtful. None may be less.
-SECOND_FAVOUR = {PERSON: 2.25, "ORG": 2.0, "LOC": 2.0, ADDRESS: 2.0}
+SECOND_FAVOUR = {PERSON: 1.9, "ORG": 2.0, "LOC": 2.0, ADDRESS: 2.0}
 # Probabilities from which a name is shown, and from which it is more than doubtful; persons are then judged
 # by their words.
 MIN_SHOWN = {PERSON: SHOWN, "ORG": 0.1, "LOC": 0.1, ADDRESS: 0.1}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -114,7 +114,7 @@ def units(document: Labelled, stream: Stream, source: str) -> Iterator[Unit]:
 
 
 def sequences(
-    learned: Sequence[Unit], stream: Stream, lexicon: Lexicon
+    learned: Iterable[Unit], stream: Stream, lexicon: Lexicon
 ) -> Iterator[tuple[list[list[str]], list[str]]]:
     """Yield the features of the tokens of each unit, as CRFsuite learns them, and their labels."""
     names_of: dict[int, tuple[tuple[str, ...], ...]] = {}

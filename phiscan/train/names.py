@@ -7,17 +7,17 @@ import json
 import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from phiscan.config import data_dir
 from phiscan.errors import InputError
-from phiscan.screen.gazetteer import load_gazetteer
+from phiscan.screen.gazetteer import Gazetteer, load_gazetteer
 from phiscan.screen.names import RuleNameRecognizer
 from phiscan.screen.passage_reader import WEIGHTS as PASSAGES
 from phiscan.screen.tagger import TaggerRecognizer, load_kinds
-from phiscan.screen.tagger_features import Lexicon
+from phiscan.screen.tagger_features import Inventory, Lexicon
 from phiscan.screen.tagger_tokens import Kinds
 from phiscan.train.card import render
 from phiscan.train.documents import Labelled, Writer
@@ -55,6 +55,7 @@ from phiscan.train.written import FOLDER, Texts, copies, read_marked, written
 
 SEED = 20261120
 N_DOCUMENTS = 10_000
+SEED_STEP = 1000  # between the draws of the texts for the reader; less than ten is used within one
 N_COPIES = 2
 N_VARIANTS = 4  # each hides another part of the name lists, so that unknown names are learned too
 N_COMPARED = 400  # documents on which the exported weights are compared with CRFsuite
@@ -176,7 +177,37 @@ def train(settings: Settings, fold: Fold, *, texts: Texts, out: Path, tell: Tell
     gazetteer = load_gazetteer()
     kinds = load_kinds(gazetteer)
     used = inventory([d for _, d in documents], kinds, min_documents=settings.min_word_documents)
-    variants = [
+    lexicons = _lexicons(used, gazetteer, kinds)
+    trainer = needed("pycrfsuite").Trainer(verbose=False)
+    passages = Passages()
+    n_tokens = 0
+    for number, (source, document) in enumerate(documents):
+        lexicon = lexicons[number % N_VARIANTS]
+        stream = lexicon.read(document.text)
+        learned = list(units(document, stream, source))
+        passages.add(learned, stream, lexicon)
+        for features, wanted in sequences(learned, stream, lexicon):
+            trainer.append(features, wanted)
+            n_tokens += len(wanted)
+    trainer.set_params(settings.parameters())
+    with tempfile.TemporaryDirectory() as folder:
+        trainer.train(f"{folder}/model")
+        labels = export(f"{folder}/model", used, out)
+        n_unlike = unlike(f"{folder}/model", out, kinds, [d for _, d in documents[:N_COMPARED]])
+    for draw in range(1, settings.reader.n_draws):
+        passages.draw()
+        again = corpora(replace(settings, seed=settings.seed + draw * SEED_STEP), fold, texts)
+        for number, (source, document) in enumerate(again, start=draw):  # other names are hidden, too
+            lexicon = lexicons[number % N_VARIANTS]
+            stream = lexicon.read(document.text)
+            passages.add(units(document, stream, source), stream, lexicon)
+    train_reader(passages, settings.reader, labels=labels, seed=settings.seed, out=out, tell=tell)
+    return {"n_documents": len(documents), "n_tokens": n_tokens, "n_unlike_crfsuite": n_unlike}
+
+
+def _lexicons(used: Inventory, gazetteer: Gazetteer, kinds: Kinds) -> list[Lexicon]:
+    """Return what the documents are read by, in turn: each knows other names, terms and words."""
+    return [
         Lexicon(
             Kinds(
                 HiddenNames(gazetteer, v),
@@ -189,24 +220,6 @@ def train(settings: Settings, fold: Fold, *, texts: Texts, out: Path, tell: Tell
         )
         for v in range(N_VARIANTS)
     ]
-    trainer = needed("pycrfsuite").Trainer(verbose=False)
-    passages = Passages()
-    n_tokens = 0
-    for number, (source, document) in enumerate(documents):
-        lexicon = variants[number % N_VARIANTS]
-        stream = lexicon.read(document.text)
-        learned = list(units(document, stream, source))
-        passages.add(learned, stream, lexicon)
-        for features, wanted in sequences(learned, stream, lexicon):
-            trainer.append(features, wanted)
-            n_tokens += len(wanted)
-    trainer.set_params(settings.parameters())
-    with tempfile.TemporaryDirectory() as folder:
-        trainer.train(f"{folder}/model")
-        labels = export(f"{folder}/model", used, out)
-        n_unlike = unlike(f"{folder}/model", out, kinds, [d for _, d in documents[:N_COMPARED]])
-    train_reader(passages, settings.reader, labels=labels, seed=settings.seed, out=out, tell=tell)
-    return {"n_documents": len(documents), "n_tokens": n_tokens, "n_unlike_crfsuite": n_unlike}
 
 
 def _hashes_of_last(before: dict[str, Any], hashes: dict[str, str]) -> dict[str, str]:

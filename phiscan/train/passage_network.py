@@ -32,7 +32,8 @@ def train_reader(
     for label, number in passages.labels.items():
         column[number] = labels.index(label)
     chance = Random(seed)
-    epochs = [list(passages.batches(settings, chance)) for _ in range(settings.n_epochs)]
+    n_draws = len(passages.draws)
+    epochs = [list(passages.batches(settings, chance, n % n_draws)) for n in range(settings.n_epochs)]
     begun = _begun(np.random.default_rng(seed), len(names), len(labels), settings)
     learning = _Learning(begun, settings, seed, sum(map(len, epochs)))
     for epoch, batches in enumerate(epochs, start=1):

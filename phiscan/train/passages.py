@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from random import Random
 from typing import Final, NamedTuple
@@ -24,10 +24,11 @@ class ReaderSettings:
     """What decides the reader's weights, beside the texts."""
 
     window: int = WINDOW  # tokens of a passage, as the program reads it
-    n_epochs: int = 8
+    n_draws: int = 4  # times that the texts are drawn: each with other people, in other writings
+    n_epochs: int = 8  # the draws take turns
     n_dims: int = 48
     n_hidden: int = 96
-    min_feature_tokens: int = 35  # a feature of fewer tokens is none
+    min_feature_tokens: int = 45  # a feature of fewer tokens is none
     min_feature_documents: int = MIN_WORD_DOCUMENTS  # nor one of fewer documents
     dropout: float = 0.3  # of a token's vector, and of what the memories say
     feature_dropout: float = 0.1
@@ -51,11 +52,16 @@ class Passages:
 
     labels: dict[str, int] = field(default_factory=dict)  # with their numbers in ``wanted``
     features: dict[tuple[str, ...], int] = field(default_factory=dict, repr=False)  # of a token: its number
-    n_documents: Counter[str] = field(default_factory=Counter, repr=False)  # in which a feature stands
+    n_documents: Counter[str] = field(default_factory=Counter, repr=False)  # of the first draw, by feature
     tokens: list[npt.NDArray[np.int32]] = field(default_factory=list, repr=False)  # numbers, per document
     wanted: list[npt.NDArray[np.int8]] = field(default_factory=list, repr=False)  # labels, per document
+    draws: list[int] = field(default_factory=lambda: [0])  # first document of each draw of the texts
 
-    def add(self, learned: Sequence[Unit], stream: Stream, lexicon: Lexicon) -> None:
+    def draw(self) -> None:
+        """Begin another draw of the texts. It adds no features: the first alone says which are frequent."""
+        self.draws.append(len(self.tokens))
+
+    def add(self, learned: Iterable[Unit], stream: Stream, lexicon: Lexicon) -> None:
         """Add a document; of what is no ``learned`` unit the tokens are read, and no label is learned."""
         wanted = np.full(len(stream.sizes), UNLABELLED, dtype=np.int8)
         for unit in learned:
@@ -69,13 +75,15 @@ class Passages:
             names = lexicon.names(row)[REACH]
             numbers.append(self.features.setdefault(names, len(self.features)))
             met.update(names)
-        self.n_documents.update(met)
+        if len(self.draws) == 1:
+            self.n_documents.update(met)
         self.tokens.append(np.array(numbers, dtype=np.int32)[row_of])
         self.wanted.append(wanted)
 
     def names(self, settings: ReaderSettings) -> tuple[str, ...]:
         """Return the features of enough tokens and documents: no text can be read off the weights."""
-        n_tokens = np.bincount(np.concatenate(self.tokens), minlength=len(self.features)).tolist()
+        first = np.concatenate(self.tokens[slice(*self._bounds(0))])
+        n_tokens = np.bincount(first, minlength=len(self.features)).tolist()
         count: Counter[str] = Counter()
         for names, number in self.features.items():
             for name in names:
@@ -93,14 +101,17 @@ class Passages:
             table[number, : len(found)] = found
         return table
 
-    def batches(self, settings: ReaderSettings, chance: Random) -> Iterator[tuple[int, list[Window]]]:
-        """Yield windows that are learned together, and the size to which they are padded, in a drawn order.
+    def batches(
+        self, settings: ReaderSettings, chance: Random, draw: int
+    ) -> Iterator[tuple[int, list[Window]]]:
+        """Yield windows of a draw that are learned together, and the size to which they are padded, mixed.
 
         Long documents are cut at another place each time.
         """
         whole = settings.window
         by_size: dict[int, list[Window]] = {whole >> n: [] for n in range(_HALVINGS, -1, -1)}
-        for number, tokens in enumerate(self.tokens):
+        for number in range(*self._bounds(draw)):
+            tokens = self.tokens[number]
             first = -chance.randrange(whole // 2) if len(tokens) > whole else 0
             for start in range(first, len(tokens), whole):
                 window = Window(number, max(start, 0), min(start + whole, len(tokens)))
@@ -112,6 +123,10 @@ class Passages:
             batches += [(size, windows[i : i + together]) for i in range(0, len(windows), together)]
         chance.shuffle(batches)
         yield from batches
+
+    def _bounds(self, draw: int) -> tuple[int, int]:
+        """Return the first document of a draw and the one behind its last."""
+        return self.draws[draw], [*self.draws[1:], len(self.tokens)][draw]
 
     def arrays(
         self, size: int, windows: Sequence[Window], settings: ReaderSettings

@@ -93,8 +93,7 @@ def unlike(model_file: str, out: Path, kinds: Kinds, documents: Sequence[Labelle
         stream = ours.lexicon.read(document.text)
         labels = [ours.labels[i] for i in ours.best(stream, ours.emission(stream))]
         position = 0
-        learned = list(units(document, stream, GENERATOR))
-        for features, _ in sequences(learned, stream, ours.lexicon):
+        for features, _ in sequences(units(document, stream, GENERATOR), stream, ours.lexicon):
             expected = theirs.tag(features)
             n_unlike += sum(a != b for a, b in zip(labels[position:], expected, strict=False))
             position += len(expected)

@@ -16,8 +16,14 @@ from phiscan.screen.tagger_features import Inventory, Lexicon
 from phiscan.screen.tagger_model import TaggerModel
 from phiscan.screen.tagger_spans import Tagged, joined
 from phiscan.screen.tagger_tokens import CAPS, LOWER, MIXED, classes, line_modes, split, units
+from phiscan.train.written import written
 
 GOLDEN = Path(__file__).parent / "golden"
+# Which of these words are doubtful changes with the weights; some always are.
+SOME_DOUBTFUL = (
+    "We use Arvenda daily and Sorrel twice. Tivolin opens late. Ask about Corvane. The Marrowby has three"
+    " floors. Belmora was closed. He likes Tolvik. Quendal and Straithe are near. May called."
+)
 
 
 @pytest.fixture(scope="module")
@@ -176,12 +182,7 @@ def test_a_sign_that_takes_no_room_is_no_name(tagger: TaggerRecognizer) -> None:
 
 
 def test_a_doubtful_name_is_shown_and_decides_nothing(tagger: TaggerRecognizer) -> None:
-    # Which of these words are doubtful changes with the weights; some always are.
-    text = (
-        "We use Arvenda daily and Sorrel twice. Tivolin opens late. Ask about Corvane. The Marrowby has three"
-        " floors. Belmora was closed. He likes Tolvik. Quendal and Straithe are near. May called."
-    )
-    findings = list(tagger.recognize(Document(text, (), "text/plain")))
+    findings = list(tagger.recognize(Document(SOME_DOUBTFUL, (), "text/plain")))
     doubtful = [f for f in findings if f.is_doubtful]
     assert doubtful
     for finding in doubtful:
@@ -199,6 +200,7 @@ def test_the_second_path_adds_doubtful_names_only(
     once = TaggerRecognizer.load()
     texts = [path.read_text(encoding="utf-8") for path in sorted(GOLDEN.glob("*.txt"))]
     texts += ["A KOCHER AND A BABCOCK WERE USED.", "seen by hope on tuesday, then bell came"]
+    texts += [document.text for document in written()[::25]]
 
     def found_by(recognizer: TaggerRecognizer) -> dict[tuple[int, Span, EntityType], Finding]:
         return {

@@ -27,7 +27,7 @@ from phiscan.train.weights import export
 from phiscan.train.written import Texts, written
 
 ROOT = Path(__file__).resolve().parents[2]
-SMALL = ReaderSettings(n_epochs=1, n_dims=8, n_hidden=8, min_feature_tokens=20, batch_tokens=1024)
+SMALL = ReaderSettings(n_draws=2, n_epochs=2, n_dims=8, n_hidden=8, min_feature_tokens=20, batch_tokens=1024)
 SHIPPED = ROOT / "phiscan" / "screen" / "data" / "names.json"
 
 
@@ -41,7 +41,7 @@ def test_labels_are_those_of_crfsuite(tmp_path: Path) -> None:
     trainer = pycrfsuite.Trainer(verbose=False)
     for document in written[:35]:
         stream = lexicon.read(document.text)
-        for features, labels in sequences(list(units(document, stream, GENERATOR)), stream, lexicon):
+        for features, labels in sequences(units(document, stream, GENERATOR), stream, lexicon):
             trainer.append(features, labels)
     trainer.set_params(Settings(max_iterations=8).parameters())
     trainer.train(str(tmp_path / "model"))
@@ -56,7 +56,7 @@ def test_labels_are_those_of_crfsuite(tmp_path: Path) -> None:
         labels = [ours.labels[i] for i in ours.best(stream, emission)]
         probability = marginals(emission, ours.transition, stream.units.starts, stream.units.lengths)
         position = 0
-        for features, _ in sequences(list(units(document, stream, GENERATOR)), stream, ours.lexicon):
+        for features, _ in sequences(units(document, stream, GENERATOR), stream, ours.lexicon):
             tagged = theirs.tag(features)
             assert labels[position : position + len(features)] == tagged
             mine = probability[position, ours.labels.index(tagged[0])]

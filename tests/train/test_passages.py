@@ -38,7 +38,7 @@ def passages(lexicon: Lexicon) -> Passages:
 
 def add(passages: Passages, document: Labelled, lexicon: Lexicon, source: str = "marked") -> None:
     stream = lexicon.read(document.text)
-    passages.add(list(units(document, stream, source)), stream, lexicon)
+    passages.add(units(document, stream, source), stream, lexicon)
 
 
 def test_tokens_are_kept_with_their_labels(lexicon: Lexicon) -> None:
@@ -79,7 +79,7 @@ def test_every_token_is_learned_once_in_an_epoch_and_long_texts_are_cut_elsewher
     cuts = []
     for _ in range(2):
         seen = [np.zeros(len(tokens), dtype=int) for tokens in passages.tokens]
-        for size, windows in passages.batches(SETTINGS, chance):
+        for size, windows in passages.batches(SETTINGS, chance, 0):
             tokens, wanted = passages.arrays(size, windows, SETTINGS)
             assert tokens.shape == wanted.shape == (size, SETTINGS.batch_tokens // size)
             assert (tokens < len(passages.features)).sum() == sum(end - start for _, start, end in windows)
@@ -88,8 +88,22 @@ def test_every_token_is_learned_once_in_an_epoch_and_long_texts_are_cut_elsewher
                 assert tokens[: end - start, column].tolist() == passages.tokens[document][start:end].tolist()
                 assert not (wanted[end - start :, column] != UNLABELLED).any()
         assert all((times == 1).all() for times in seen)
-        cuts.append({window for _, windows in passages.batches(SETTINGS, chance) for window in windows})
+        cuts.append({window for _, windows in passages.batches(SETTINGS, chance, 0) for window in windows})
     assert cuts[0] != cuts[1]
+
+
+def test_draws_take_turns_and_the_first_alone_says_which_features_are_frequent(lexicon: Lexicon) -> None:
+    passages = Passages()
+    for document in written()[:6]:
+        add(passages, document, lexicon)
+    names = passages.names(SETTINGS)
+    passages.draw()
+    for document in written()[6:10]:
+        add(passages, document, lexicon)
+    assert passages.names(SETTINGS) == names
+    for draw, documents in ((0, range(6)), (1, range(6, 10))):
+        windows = [w for _, some in passages.batches(SETTINGS, Random(1), draw) for w in some]
+        assert {window.document for window in windows} == set(documents)
 
 
 def test_a_reader_learns_and_numpy_reads_as_the_network_does(
