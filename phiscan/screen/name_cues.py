@@ -168,11 +168,12 @@ class CueRecognizer:
         any_word = kind in {"label_first", "label_last"} and key not in _BARE_PARTS
         missed, read = [], []
         for low, high in cells:
-            if len(text[low:high].strip()) == 1 and kind in {"label", "label_health"}:
+            cell = text[low:high].strip()
+            if len(cell) == 1 and kind in {"label", "label_health"}:
                 continue  # the letter of a row, and no initial
             if self._kinds.get(canonical(text[low:high])) in LABELS and low + 2 < high:
                 continue  # a head below a head
-            if text[low:high].strip().lower() in NOBODY:
+            if cell.lower() in NOBODY:
                 continue  # a bed that nobody lies in
             found = self._value(text, low, high, kind, "header", score, any_word=any_word)
             if found is not None:

@@ -69,16 +69,16 @@ def read_words(gazetteer: Gazetteer, text: str, start: int, limit: int) -> list[
 
 def _n_before_role(gazetteer: Gazetteer, text: str, words: list[tuple[int, int]]) -> int:
     """Return how many words stand before a comma with what somebody does: "Ann Roy, Manager"."""
-    for n_before in range(2, len(words)):
-        if "," not in text[words[n_before - 1][1] : words[n_before][0]]:
-            continue
-        behind = text[slice(*words[n_before])]
-        flags = gazetteer.of(behind)
-        if flags & Word.FIRST or any(b - a == 1 for a, b in words[:2]):
-            break
-        first = gazetteer.of(text[slice(*words[0])])
-        known = first & Word.FIRST and not first & Word.PARTICLE  # not "Van Dyke, Will"
-        short = behind.isupper() and len(behind) > 1 and not text[slice(*words[0])].isupper()
-        if short or (flags & Word.ORDINARY and (known or len(behind) >= _MIN_ROLE)):
-            return n_before
-    return len(words)
+    n_before = next(
+        (n for n in range(2, len(words)) if "," in text[words[n - 1][1] : words[n][0]]), len(words)
+    )
+    if n_before == len(words) or any(end - start == 1 for start, end in words[:2]):
+        return len(words)
+    first, behind = (text[slice(*words[n])] for n in (0, n_before))
+    of_first, of_behind = gazetteer.of(first), gazetteer.of(behind)
+    if of_behind & Word.FIRST:
+        return len(words)
+    is_known = of_first & Word.FIRST and not of_first & Word.PARTICLE  # not "Van Dyke, Will"
+    is_short = behind.isupper() and len(behind) > 1 and not first.isupper()
+    is_role = of_behind & Word.ORDINARY and (is_known or len(behind) >= _MIN_ROLE)
+    return n_before if is_short or is_role else len(words)
