@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import chain
 
 from phiscan.config import Config
-from phiscan.model import Document, PiiVector, Screening
+from phiscan.model import Document, PiiVector, Screening, Span
 from phiscan.screen.about_file import is_marked, mark_about_file
 from phiscan.screen.addresses import address_tails
 from phiscan.screen.as_meant import as_meant
@@ -21,7 +22,7 @@ from phiscan.screen.edifact import EdifactRecognizer
 from phiscan.screen.free_text import without_codes
 from phiscan.screen.gazetteer import load_gazetteer
 from phiscan.screen.hl7 import Hl7Recognizer
-from phiscan.screen.learned_numbers import NumberModel, learned_numbers, load_numbers
+from phiscan.screen.learned_numbers import NumberModel, learned_numbers, load_numbers, with_types
 from phiscan.screen.line_codes import LineCodeRecognizer
 from phiscan.screen.misread import MisreadRecognizer, without_parts
 from phiscan.screen.misread_names import MisreadNameRecognizer
@@ -39,6 +40,7 @@ from phiscan.screen.roles import has_role, mark_roles
 from phiscan.screen.row_codes import row_codes
 from phiscan.screen.rule_files import load_sound_rules
 from phiscan.screen.series import series
+from phiscan.screen.spoken import left_over
 from phiscan.screen.x12 import X12Recognizer
 from phiscan.screen.zpl import bar_codes
 
@@ -107,11 +109,11 @@ def screen(document: Document, screener: Screener) -> Screening:
     meant = as_meant(document)
     if meant is None:
         return _screen(document, screener)
-    screening = _screen(meant.document, screener)
+    screening = _screen(meant.document, screener, meant.spoken)
     return replace(screening, findings=tuple(meant.back(screening.findings)))
 
 
-def _screen(document: Document, screener: Screener) -> Screening:
+def _screen(document: Document, screener: Screener, spoken: Sequence[Span] = ()) -> Screening:
     found = found_as_written(document, screener.recognizers)
     standing = resolve(without_parts(without_codes(document, chain(found, bar_codes(document)))))
     tails = address_tails(document.text, standing, load_gazetteer())
@@ -120,11 +122,13 @@ def _screen(document: Document, screener: Screener) -> Screening:
         *row_codes(document.text, standing),
         *series(document.text, standing),
         *day_lines(document.text, standing),
+        *left_over(spoken, standing),
     )
     whole = resolve([*standing, *tails, *beside])
     whole = resolve([*whole, *bare_days(document.text, whole)])
     if screener.numbers is not None:
         whole = resolve([*whole, *learned_numbers(document, whole, screener.numbers)])
+        whole = tuple(with_types(document.text, whole, screener.numbers))
     aside = mark_roles(with_usual_capitals(document, whole), mark_about_file(document, whole))
     findings = tuple(mark_professionals(document.text, aside))
     vector = PiiVector(frozenset(bit for finding in findings for bit in finding.bits))

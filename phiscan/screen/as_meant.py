@@ -1,4 +1,4 @@
-"""A document read as it was meant: escapes as what they stand for, SQL dumps and ruled listings as tables.
+"""A document read as it was meant: escapes as what they stand for, spoken numbers, SQL, listings.
 
 Recognizers see such a text; what they find is put back to where it stands in the document. Most documents
 hold nothing of the kind and are read as they are.
@@ -11,10 +11,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from phiscan.model import Document, Finding, Span
-from phiscan.screen.automata import automaton
+from phiscan.screen.automata import automaton, matches
 from phiscan.screen.escapes import Edit, escapes
 from phiscan.screen.passages import Joined, Piece
 from phiscan.screen.ruled_tables import ruled_tables
+from phiscan.screen.spoken import HINT as SPOKEN
+from phiscan.screen.spoken import spoken_numbers, spoken_postal_codes
 from phiscan.screen.sql_rows import holds_rows, sql_rows
 
 # What every edit holds.
@@ -24,6 +26,7 @@ _HINT = (
     r"|(?:-{2,}|={2,}) {1,3}[-=]{2}"
 )
 _SOME = automaton(_HINT)
+_SOME_SPOKEN = automaton(SPOKEN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +35,7 @@ class Meant:
 
     document: Document
     joined: Joined
+    spoken: tuple[Span, ...]  # where numbers stand in ``document`` that were spoken
 
     def back(self, findings: Iterable[Finding]) -> Iterator[Finding]:
         """Yield findings, in text order, where they stand in the document; there, too, none over another."""
@@ -47,18 +51,26 @@ class Meant:
 def as_meant(document: Document) -> Meant | None:
     """Return a document as it is meant; None where that is how it stands."""
     text = document.text
-    if _SOME.search(text.encode("utf-8", "surrogatepass")) is None:
-        return None
-    edits = [*(sql_rows(text) if holds_rows(text) else ()), *ruled_tables(text), *escapes(text)]
+    raw = text.encode("utf-8", "surrogatepass")
+    spoken = list(spoken_numbers(text)) if matches(_SOME_SPOKEN, raw) else []
+    edits = [*spoken, *spoken_postal_codes(text)]
+    if matches(_SOME, raw):
+        edits += [*(sql_rows(text) if holds_rows(text) else ()), *ruled_tables(text), *escapes(text)]
     if not edits:
         return None
     joined = Joined.of([list(_pieces(text, edits))])
     starts = [piece.start for piece in joined.pieces]
+    said = {edit[:2] for edit in spoken}
     segments = tuple(
         replace(segment, start=_there(joined, starts, segment.start), end=_there(joined, starts, segment.end))
         for segment in document.segments
     )
-    return Meant(replace(document, text=joined.text, segments=segments), joined)
+    places = tuple(
+        Span(start, start + len(piece.text))
+        for start, piece in zip(joined.piece_starts, joined.pieces, strict=True)
+        if (piece.start, piece.end) in said
+    )
+    return Meant(replace(document, text=joined.text, segments=segments), joined, places)
 
 
 def _pieces(text: str, edits: Iterable[Edit]) -> Iterator[Piece]:

@@ -4,8 +4,8 @@ Ages over 89 in the same way: which of the numbers from 90 to 125 are ages.
 
 A logistic regression over the features of ``number_features`` says how likely a number identifies somebody,
 and one for each type of which type it likeliest is. It looks only at numbers that nothing else has found,
-when all else has been found: a name or a day of birth on the line says more than most words. Written by
-``phiscan train numbers``.
+when all else has been found: a name or a day of birth on the line says more than most words. Of what rules
+found without knowing its type it tells the type, where that is plain. Written by ``phiscan train numbers``.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import resources
 from importlib.resources.abc import Traversable
@@ -25,13 +25,31 @@ from phiscan.model import Document, EntityType, Finding, Reason, Span
 from phiscan.screen.bits import bits_of
 from phiscan.screen.free_text import machine_parts
 from phiscan.screen.number_features import NumberContext, ages, candidates
+from phiscan.screen.numbers_beside import SOURCE as NUMBERS_BESIDE
 from phiscan.screen.overlap import is_taken
+from phiscan.screen.row_codes import SOURCE as ROW_CODES
+from phiscan.screen.spoken import SOURCE as SPOKEN
 
 FORMAT: Final = 2
 SOURCE: Final = "learned_numbers"
 LEAST: Final = 0.5  # how likely a number must be somebody's to be shown
 LEAST_AGE: Final = 0.6  # and an age
 COUNTS: Final = 0.8  # and to count: below it is doubtful
+# How likely another type must be for a number of which a rule knows the form or a loose label ("policy",
+# "claim") and hardly the type; by the type that it gives, and how its source begins.
+LEAST_TYPE: Final[dict[EntityType, dict[str, float]]] = {
+    EntityType.OTHER_ID: {
+        "other_id.shape": 0.6,
+        "other_id.zeros": 0.6,
+        "other_id.hash": 0.6,
+        "other_id.numbered": 0.6,
+        "other_id.": 0.7,
+        SPOKEN: 0.6,
+        ROW_CODES: 0.6,
+    },
+    EntityType.HEALTH_PLAN: {"record.health_plan": 0.7, "other_id.": 0.7},
+    EntityType.MRN: {ROW_CODES: 0.6, NUMBERS_BESIDE: 0.6},
+}
 MAX_NUMBERS: Final = 2000  # looked at in one text; of more, every n-th is, and the findings say so
 
 
@@ -98,11 +116,12 @@ class NumberModel:
         """Return how likely a number with these features is somebody's, in [0, 1]."""
         return _chance(self.bias[0] + sum(self.weights[name][0] for name in features if name in self.weights))
 
-    def kind(self, features: Sequence[str]) -> EntityType:
-        """Return the most likely type of a number that is somebody's."""
+    def kind(self, features: Sequence[str]) -> tuple[EntityType, float]:
+        """Return the most likely type of a number that is somebody's, and how likely it is among all."""
         rows = [self.bias, *(self.weights[name] for name in features if name in self.weights)]
-        sums = [sum(column) for column in zip(*rows, strict=True)][1:]
-        return self.types[max(range(len(sums)), key=sums.__getitem__)]
+        chances = [_chance(sum(column)) for column in zip(*rows, strict=True)][1:]
+        likeliest = max(range(len(chances)), key=chances.__getitem__)
+        return self.types[likeliest], chances[likeliest] / sum(chances)
 
 
 @cache
@@ -134,7 +153,8 @@ def learned_numbers(document: Document, findings: Sequence[Finding], model: Numb
         if is_age:
             kind = shows = EntityType.AGE_OVER_89
         else:
-            chance, kind, shows = of_number, model.kind(features), EntityType.OTHER_ID  # its type is a guess
+            # Its type is a guess.
+            chance, kind, shows = of_number, model.kind(features)[0], EntityType.OTHER_ID
         score = round(chance, 3)
         reasons = [Reason("learned", "its form and surroundings", score)]
         if chance < COUNTS:
@@ -144,6 +164,30 @@ def learned_numbers(document: Document, findings: Sequence[Finding], model: Numb
             reasons.append(Reason("cap", f"1 of {every} numbers examined", score))
         bits = bits_of(shows) if chance >= COUNTS else frozenset()
         yield Finding(Span(low, high), kind, SOURCE, score, bits, tuple(reasons))
+
+
+def with_types(text: str, findings: Sequence[Finding], model: NumberModel) -> Iterator[Finding]:
+    """Yield findings; a number of which a rule hardly knows the type has the one that its surroundings tell.
+
+    ``findings`` in text order, without overlaps. None shows another characteristic than before.
+    """
+    around = NumberContext(text, findings)
+    for finding in findings:
+        least = next(
+            (
+                chance
+                for source, chance in LEAST_TYPE.get(finding.entity_type, {}).items()
+                if finding.source.startswith(source)
+            ),
+            None,
+        )
+        if least is not None:
+            kind, chance = model.kind(around.features(finding.span.start, finding.span.end))
+            if chance >= least and kind is not finding.entity_type:
+                reason = Reason("learned", "its type by its surroundings", finding.score)
+                yield replace(finding, entity_type=kind, reasons=(*finding.reasons, reason))
+                continue
+        yield finding
 
 
 def _some(

@@ -45,7 +45,11 @@ _SAME: Final = re.compile(r"(.)\1+")
 _SHAPE: Final = str.maketrans(
     "0123456789" + "abcdefghijklmnopqrstuvwxyz" + "ABCDEFGHIJKLMNOPQRSTUVWXYZ", "0" * 10 + "a" * 26 + "A" * 26
 )
-_DELIMITERS: Final = "\t|;,"
+_RULED: Final = "  "  # columns that stand below each other
+_DELIMITERS: Final = ("\t", "|", ";", _RULED, ",")
+_GAP: Final = re.compile(r"[ ]{2,}")
+_CELL: Final = re.compile(r"\S+(?:[ ]\S+)*")
+_ASIDE: Final = 6  # characters by which a cell may stand beside its head
 _MIN_DELIMITERS, _MAX_HEAD_LINES, _MAX_HEAD_CHARS = 2, 4, 2000
 _WHO: Final = {
     EntityType.PERSON: "P",
@@ -115,7 +119,7 @@ class _Line:
     start: int
     end: int
     delimiter: str
-    heads: tuple[str, ...]  # the lines above that may head its columns
+    heads: tuple[tuple[int, int, str], ...]  # what heads its columns, and which columns of cells or signs
     who: tuple[tuple[int, int, str], ...]  # findings on it
     label: tuple[int, tuple[str, ...]]  # where its label ends, and its words
     first: tuple[int, str]  # where its first word begins
@@ -128,6 +132,7 @@ class NumberContext:
     def __init__(self, text: str, findings: Sequence[Finding]) -> None:
         """Look at a text; ``findings`` in text order. No feature holds a word of a name that was found."""
         self._text = _without_names(text, findings)
+        self._written = text
         self._findings = findings
         self._starts = [finding.span.start for finding in findings]
         counted = Counter(_who(finding) for finding in findings if not finding.is_doubtful)
@@ -152,8 +157,7 @@ class NumberContext:
             found |= {f"label={word}" for word in line.label[1]}
         if line.delimiter:
             found.add(f"cut={line.delimiter}")
-            column = text.count(line.delimiter, line.start, start)
-            found |= {f"head={word}" for word in self._head(column)}
+            found |= {f"head={word}" for word in self._head(start, end)}
         return sorted(found | self._of_who(start, end))
 
     def _read(self, start: int, end: int) -> _Line:
@@ -172,7 +176,9 @@ class NumberContext:
         if not is_whole:
             return _Line(low, high, "", (), who, (len(text), ()), (0, ""), is_whole)
         line = text[low:high]
-        delimiter = next((sign for sign in _DELIMITERS if line.count(sign) >= _MIN_DELIMITERS), "")
+        written = self._written[low:high].strip()
+        n_cuts = {sign: _n_cuts(written, sign) for sign in _DELIMITERS}
+        delimiter = next((sign for sign, n in n_cuts.items() if n >= _MIN_DELIMITERS), "")
         label = _LABEL.match(line)
         first = _WORD.search(line)
         return _Line(
@@ -185,8 +191,23 @@ class NumberContext:
             (low + first.start(), fold(first[0])) if first else (0, ""),
         )
 
-    def _heads(self, low: int, delimiter: str, n_cells: int) -> tuple[str, ...]:
-        """Return the cells of the line, among the first of its block, that has as many as this one."""
+    def _heads(self, low: int, delimiter: str, n_cells: int) -> tuple[tuple[int, int, str], ...]:
+        """Return the cells of the line, among the first of its block, that has as many as this one.
+
+        Of columns that stand below each other: of the first line without a figure that has columns, too.
+        """
+        for start, end in self._first_lines(low):
+            head = self._text[start:end]
+            if delimiter != _RULED:
+                cells = head.split(delimiter)
+                if abs(len(cells) - 1 - n_cells) <= 1:
+                    return tuple((place, place + 1, cell) for place, cell in enumerate(cells))
+            elif _n_cuts(head.strip(), _RULED) >= _MIN_DELIMITERS and not _DIGITS.search(head):
+                return tuple((*cell.span(), cell[0]) for cell in _CELL.finditer(head))
+        return ()
+
+    def _first_lines(self, low: int) -> Iterator[tuple[int, int]]:
+        """Yield the first lines of the block in which the line stands that begins at ``low``, above it."""
         text = self._text
         for blank in _BLANK_LINE.finditer(text, self._seen, low):
             self._block = blank.end()
@@ -195,16 +216,22 @@ class NumberContext:
         for _ in range(_MAX_HEAD_LINES):
             end = text.find("\n", position, position + _MAX_HEAD_CHARS)
             if end < 0 or end >= low:
-                break
-            cells = text[position:end].split(delimiter)
-            if abs(len(cells) - 1 - n_cells) <= 1:
-                return tuple(cells)
+                return
+            yield position, end
             position = end + 1
-        return ()
 
-    def _head(self, column: int) -> tuple[str, ...]:
-        heads = self._line.heads
-        return _folded(heads[column]) if column < len(heads) else ()
+    def _head(self, start: int, end: int) -> tuple[str, ...]:
+        """Return the words that head the column of the number at ``[start, end)``."""
+        line = self._line
+        if line.delimiter == _RULED:
+            low, high = start - line.start, end - line.start
+        else:
+            low = self._text.count(line.delimiter, line.start, start)
+            high = low + 1
+        aside = [max(head[0] - high, low - head[1]) for head in line.heads]  # below nothing: they overlap
+        if not aside or min(aside) > (_ASIDE if line.delimiter == _RULED else -1):
+            return ()
+        return _folded(line.heads[aside.index(min(aside))][2])
 
     def _of_words(self, start: int, end: int) -> set[str]:
         line, text = self._line, self._text
@@ -244,6 +271,10 @@ class NumberContext:
             if one is not None:
                 found |= {f"{side}of={one[0]}", f"{side}of={one[0]}{min(one[1] // 3, _FAR)}"}
         return found or {"on="}
+
+
+def _n_cuts(line: str, delimiter: str) -> int:
+    return len(_GAP.findall(line)) if delimiter == _RULED else line.count(delimiter)
 
 
 def _without_names(text: str, findings: Sequence[Finding]) -> str:

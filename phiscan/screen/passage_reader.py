@@ -41,7 +41,7 @@ class PassageReader:
     def __init__(self, names: tuple[str, ...], labels: tuple[str, ...], arrays: Arrays) -> None:
         """Join the tables for L ``labels``.
 
-        ``names``: of the f features, as ``own_names`` has them for the token itself. ``arrays``:
+        ``names``: of the f features, as ``Lexicon.names_here`` has them. ``arrays``:
         ``vectors`` (f, e) and ``scale`` (f,), by which they are multiplied; of the memories forwards and
         backwards ``let_in`` (2, e, 4h), ``kept`` (2, h, 4h) and ``bias`` (2, 4h), with the gates in the order
         input, forget, output, content; ``said`` (2h + e, L) and ``said_bias`` (L,).
@@ -158,7 +158,7 @@ class PassageReader:
         known = self._known
         for row in rows.tolist():
             if row not in known:
-                found = [self._names.get(name, 0) for name in lexicon.names(row)[REACH]]
+                found = [self._names.get(name, 0) for name in lexicon.names_here(row)]
                 known[row] = np.tanh(self._vectors[found].sum(axis=0))
         return np.stack([known[row] for row in rows.tolist()])
 

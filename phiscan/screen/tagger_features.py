@@ -30,7 +30,9 @@ from phiscan.screen.tagger_tokens import (
 REACH = 3  # how many tokens to each side are seen
 OFFSETS = tuple(range(-REACH, REACH + 1))
 TEMPLATES = ("pair-", "pair+", "left", "middle", "right", "previous", "next", "line")
+_LETTERS = frozenset({"x", "Xx", "XX", "X"})  # shapes
 _MIN_AFFIX = 3
+_MAX_THREES = 22  # letters of a word
 _ABBREVIATED = Word.TITLE | Word.TITLE_HEALTH | Word.CREDENTIAL | Word.MONTH_OR_DAY
 _LONG = 8
 _MAX_KINDS = 150_000  # words remembered; a new start beyond bounds the memory
@@ -52,7 +54,7 @@ def own_names(kind: Kind, mode: int, words: frozenset[str]) -> tuple[tuple[str, 
     far = (*word, f"k={coarse}")
     near = (*word, f"c={fine}", f"k={coarse}")
     here = ["b", *near, f"s={kind.shape}"]
-    if coarse[-1:] in "bogdflukhw" and kind.shape in {"x", "Xx", "XX", "X"} and kind.size >= _MIN_AFFIX:
+    if coarse[-1:] in "bogdflukhw" and kind.shape in _LETTERS and kind.size >= _MIN_AFFIX:
         case = fine[0]
         text = kind.folded
         here += (
@@ -107,7 +109,7 @@ class Lexicon:
         self._index[token] = number
         if number == len(self._table):
             self._table = np.concatenate((self._table, np.zeros_like(self._table)))
-        letters = kind.shape in {"x", "Xx", "XX", "X"}
+        letters = kind.shape in _LETTERS
         row = [
             self._words.get(kind.folded, 0),
             letters,
@@ -131,6 +133,19 @@ class Lexicon:
     def names(self, row: int) -> tuple[tuple[str, ...], ...]:
         """Return the features that a token lends to its ``OFFSETS``; ``row``: as in ``Stream.rows``."""
         return own_names(self.kinds[row // N_MODES], row % N_MODES, self.vocabulary)
+
+    def names_here(self, row: int) -> tuple[str, ...]:
+        """Return what the reader of passages knows of a token: its own features, and its letters by threes.
+
+        The ends of a word say much of a name that no list has; what stands between them, of one that is long
+        or misread.
+        """
+        kind = self.kinds[row // N_MODES]
+        names = self.names(row)[REACH]
+        if kind.shape not in _LETTERS or not _MIN_AFFIX < kind.size <= _MAX_THREES:
+            return names
+        word = kind.folded
+        return (*names, *sorted({f"g={word[place : place + 3]}" for place in range(len(word) - 2)}))
 
     def read(self, text: str) -> Stream:
         """Return the stream of a text."""

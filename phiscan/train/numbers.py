@@ -40,25 +40,26 @@ OWN: Final = "our own texts"
 N_PARTS: Final = 5  # of our own texts: each is judged by weights that have not learned from it
 TYPES: Final = (
     EntityType.ACCOUNT,
+    EntityType.CREDIT_CARD,
     EntityType.DEVICE,
+    EntityType.DRIVER_LICENSE,
     EntityType.HEALTH_CARD,
     EntityType.HEALTH_PLAN,
     EntityType.LICENSE,
     EntityType.MRN,
     EntityType.OTHER_ID,
-    EntityType.VEHICLE,
-)
-# Numbers that check digits and forms tell apart, and too few to learn: any of them is somebody's.
-_OTHER: Final = (
-    EntityType.BIOMETRIC,
-    EntityType.CREDIT_CARD,
-    EntityType.DRIVER_LICENSE,
     EntityType.PASSPORT,
+    EntityType.PHONE,
     EntityType.SIN,
     EntityType.SSN,
+    EntityType.VEHICLE,
 )
-_ALL: Final = {kind.value: EntityType.OTHER_ID if kind in _OTHER else kind for kind in (*TYPES, *_OTHER)}
-_KINDS: Final = frozenset("IDTAY")
+# Of what is somebody's; numbers of pictures and voices are too few to learn.
+_ALL: Final = {kind.value: kind for kind in TYPES if kind is not EntityType.PHONE} | {
+    EntityType.BIOMETRIC.value: EntityType.OTHER_ID
+}
+_PHONES: Final = frozenset({EntityType.PHONE.value, EntityType.FAX.value})
+_KINDS: Final = frozenset("IDTAY") | _ALL.keys()
 _DECIMALS: Final = 4
 _NEVER: Final = -50.0  # the bias of a type that no text had: it is never the likeliest
 _NO_AGES: Final[dict[str, Any]] = {"bias": _NEVER, "weights": {}}
@@ -77,19 +78,19 @@ class NumberSettings:
 class Number:
     """A number of a text: its features, whether it is somebody's, of what type, and whether a rule has it.
 
-    Looked at as an age over 89 it is somebody's if it is one.
+    Looked at as an age over 89 it is somebody's if it is one. Of a phone only the type is learned.
     """
 
     features: tuple[str, ...]
-    is_somebodys: bool
+    is_somebodys: bool | None
     kind: EntityType | None
     is_found: bool
     text: int
     as_age: bool
 
 
-Judge = Callable[[int, int, bool], tuple[bool, EntityType | None] | None]
-Fitted = Callable[[Sequence[str]], float]  # how likely a number with such features is somebody's
+Judged = tuple[bool | None, EntityType | None]
+Judge = Callable[[int, int, bool], Judged | None]
 
 
 def train_numbers(
@@ -121,8 +122,8 @@ def train_numbers(
     hashes = {path.name: sha256_of([path]) for path in (*marked, JUDGED)}
     hashes |= {f"texts/{path.name}": sha256_of([path]) for path in sorted(FOLDER.glob("*.txt"))}
     card = model | {
-        "n_numbers": sum(not one.as_age for one in numbers),
-        "n_somebodys": sum(one.is_somebodys for one in numbers if not one.as_age),
+        "n_numbers": sum(not one.as_age and one.is_somebodys is not None for one in numbers),
+        "n_somebodys": sum(bool(one.is_somebodys) for one in numbers if not one.as_age),
         "figures": figures,
         "figures_of_ages": of_ages,
         "hashes": hashes,
@@ -143,12 +144,15 @@ def fit(settings: NumberSettings, numbers: Sequence[Number]) -> dict[str, Any]:
         InputError: all numbers are somebody's, or none is.
     """
     numbers = [one for one in numbers if not one.as_age]
-    if len({one.is_somebodys for one in numbers}) < 2:  # noqa: PLR2004 (both kinds)
+    asked = [one for one in numbers if one.is_somebodys is not None]
+    if len({one.is_somebodys for one in asked}) < 2:  # noqa: PLR2004 (both kinds)
         message = "expected numbers that are somebody's, and some that are nobody's"
         raise InputError(message)
     names = _names(settings, numbers)
     rows, bias = np.zeros((1 + len(TYPES), len(names))), np.full(1 + len(TYPES), _NEVER)
-    rows[0], bias[0] = _regression(settings.c, _table(numbers, names), [one.is_somebodys for one in numbers])
+    rows[0], bias[0] = _regression(
+        settings.c, _table(asked, names), [bool(one.is_somebodys) for one in asked]
+    )
     typed = [one for one in numbers if one.kind is not None]
     table = _table(typed, names)
     for place, kind in enumerate(TYPES, start=1):
@@ -169,7 +173,7 @@ def fit(settings: NumberSettings, numbers: Sequence[Number]) -> dict[str, Any]:
 def fit_ages(settings: NumberSettings, numbers: Sequence[Number]) -> dict[str, Any]:
     """Return the weights of ages, as ``numbers.json`` has them; without any age there is none."""
     numbers = [one for one in numbers if one.as_age]
-    truth = [one.is_somebodys for one in numbers]
+    truth = [bool(one.is_somebodys) for one in numbers]
     if len(set(truth)) < 2:  # noqa: PLR2004 (both kinds)
         return dict(_NO_AGES)
     names = _names(settings, numbers)
@@ -206,17 +210,17 @@ def _table(numbers: Sequence[Number], names: Sequence[str]) -> csr_matrix:
 
 
 def _marked(path: Path, screener: Screener) -> Iterator[Number]:
-    """Yield the numbers of marked texts but those that are marked as no number: days, phones, addresses."""
+    """Yield the numbers of marked texts but those that are marked as no number: days, addresses."""
     for text, spans in marked_texts(path):
         yield from _seen(text, screener, partial(_as_marked, spans))
 
 
-def _as_marked(
-    spans: Sequence[LabelledSpan], start: int, end: int, as_age: bool
-) -> tuple[bool, EntityType | None] | None:
+def _as_marked(spans: Sequence[LabelledSpan], start: int, end: int, as_age: bool) -> Judged | None:
     kinds = {span.type for span in spans if span.start < end and span.end > start}
     if as_age:
         return EntityType.AGE_OVER_89 in kinds, None
+    if kinds & _PHONES:
+        return None, EntityType.PHONE
     typed = min(kinds & _ALL.keys(), default="")
     return (bool(typed), _ALL.get(typed)) if typed or not kinds else None
 
@@ -230,13 +234,13 @@ def _own(screener: Screener) -> Iterator[Number]:
         yield from _seen(text, screener, judge, without_days=True)
 
 
-def _as_judged(
-    kinds: Mapping[str, str], text: str, start: int, end: int, as_age: bool
-) -> tuple[bool, EntityType | None] | None:
+def _as_judged(kinds: Mapping[str, str], text: str, start: int, end: int, as_age: bool) -> Judged | None:
     kind = kinds.get(text[start:end], "")
     if as_age:
         return kind == "Y", None
-    return (kind == "I", None) if kind in {"", "I"} else None
+    if kind == "T":
+        return None, EntityType.PHONE
+    return (bool(kind), _ALL.get(kind)) if kind in {"", "I", *_ALL} else None
 
 
 def _read_judged(path: Path) -> dict[tuple[str, str], dict[str, str]]:
@@ -251,7 +255,9 @@ def _read_judged(path: Path) -> dict[tuple[str, str], dict[str, str]]:
         if not line.startswith("#"):
             columns = line.split("\t")
             if len(columns) != 4 or columns[2] not in _KINDS:  # noqa: PLR2004 (file, text, kind, value)
-                message = f"{path}: line {number}: expected file, text, kind (I, D, T, A or Y) and value"
+                message = (
+                    f"{path}: line {number}: expected file, text, kind (a type, I, D, T, A or Y) and value"
+                )
                 raise InputError(message)
             file, name, kind, value = columns
             judged.setdefault((file, name), {})[value] = kind
@@ -268,24 +274,23 @@ def _seen(text: str, screener: Screener, judge: Judge, *, without_days: bool = F
         around = NumberContext(text, findings)
         for start, end in find(text):
             over = {one.entity_type for one in findings if one.span.start < end and one.span.end > start}
-            if without_days and not as_age and over and not {one.value for one in over} <= _ALL.keys():
-                continue
             judged = judge(start, end, as_age)
-            if judged is not None:
+            is_day = without_days and not as_age and not {one.value for one in over} <= _ALL.keys()
+            if judged is not None and (judged[0] is None or not is_day):
                 features = tuple(around.features(start, end))
                 yield Number(features, *judged, bool(over), _number_of(text), as_age)
 
 
-def _of_numbers(settings: NumberSettings, numbers: Sequence[Number]) -> Fitted:
-    return NumberModel.of(fit(settings, numbers) | {"ages": _NO_AGES}).chance
+def _of_numbers(settings: NumberSettings, numbers: Sequence[Number]) -> NumberModel:
+    return NumberModel.of(fit(settings, numbers) | {"ages": _NO_AGES})
 
 
-def _of_ages(settings: NumberSettings, numbers: Sequence[Number]) -> Fitted:
-    return AgeModel.of(fit_ages(settings, numbers)).chance
+def _of_ages(settings: NumberSettings, numbers: Sequence[Number]) -> AgeModel:
+    return AgeModel.of(fit_ages(settings, numbers))
 
 
 def _measured(
-    fitted: Callable[[Sequence[Number]], Fitted],
+    fitted: Callable[[Sequence[Number]], NumberModel | AgeModel],
     sources: Mapping[str, list[Number]],
     own: Sequence[Number],
     *,
@@ -293,27 +298,44 @@ def _measured(
 ) -> dict[str, dict[str, Any]]:
     """Return the figures of each file, judged by what learned from the others, and of our own by fifths."""
     figures = {}
-    least = LEAST_AGE if as_age else LEAST
     for name, numbers in sources.items():
-        chance = fitted([*own, *(one for other, some in sources.items() if other != name for one in some)])
-        looked_at = [one for one in numbers if one.as_age is as_age]
-        figures[name] = _figures(looked_at, np.array([chance(one.features) for one in looked_at]), least)
-    looked_at = [one for one in own if one.as_age is as_age]
-    chances = np.zeros(len(looked_at))
+        model = fitted([*own, *(one for other, some in sources.items() if other != name for one in some)])
+        figures[name] = _figures(
+            [_judged_by(model, one) for one in numbers if _is_asked(one, as_age=as_age)], as_age=as_age
+        )
+    judged = []
     for part in range(N_PARTS):
         others = [one for one in own if one.text % N_PARTS != part]
-        chance = fitted([*(one for some in sources.values() for one in some), *others])
-        for place, one in enumerate(looked_at):
-            if one.text % N_PARTS == part:
-                chances[place] = chance(one.features)
-    figures[OWN] = _figures(looked_at, chances, least)
+        model = fitted([*(one for some in sources.values() for one in some), *others])
+        judged += [
+            _judged_by(model, one)
+            for one in own
+            if one.text % N_PARTS == part and _is_asked(one, as_age=as_age)
+        ]
+    figures[OWN] = _figures(judged, as_age=as_age)
     return figures
 
 
-def _figures(numbers: Sequence[Number], chances: npt.NDArray[np.float64], shown: float) -> dict[str, Any]:
-    """Return recall and precision in percent over all numbers, and over those that nothing else finds."""
-    truth = np.array([one.is_somebodys for one in numbers], dtype=bool)
+def _judged_by(model: NumberModel | AgeModel, one: Number) -> tuple[Number, float, EntityType]:
+    """Return a number, how likely it is somebody's, and its likeliest type."""
+    kind = model.kind(one.features)[0] if isinstance(model, NumberModel) else EntityType.AGE_OVER_89
+    return one, model.chance(one.features), kind
+
+
+def _is_asked(one: Number, *, as_age: bool) -> bool:
+    return one.as_age is as_age and one.is_somebodys is not None
+
+
+def _figures(judged: Sequence[tuple[Number, float, EntityType]], *, as_age: bool) -> dict[str, Any]:
+    """Return recall and precision in percent over all numbers, and over those that nothing else finds.
+
+    ``types_right``: of those that nothing else finds and that are shown, the share whose type is right.
+    """
+    numbers = [one for one, _, _ in judged]
+    chances = np.array([chance for _, chance, _ in judged])
+    truth = np.array([bool(one.is_somebodys) for one in numbers], dtype=bool)
     free = np.array([not one.is_found for one in numbers], dtype=bool)
+    shown = LEAST_AGE if as_age else LEAST
     row: dict[str, Any] = {"n_numbers": len(numbers), "n_somebodys": int(truth.sum())}
     for name, least in (("shown", shown), ("counted", COUNTS)):
         taken = chances >= least
@@ -321,6 +343,12 @@ def _figures(numbers: Sequence[Number], chances: npt.NDArray[np.float64], shown:
         row[f"{name}_precision"] = _percent(int((taken & truth).sum()), int(taken.sum()))
         row[f"{name}_new"] = int((taken & truth & free).sum())
         row[f"{name}_new_false"] = int((taken & ~truth & free).sum())
+    typed = [
+        one.kind is kind
+        for one, chance, kind in judged
+        if one.kind is not None and not one.is_found and chance >= shown
+    ]
+    row["types_right"] = _percent(sum(typed), len(typed))
     return row
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from phiscan.screen.learned_numbers import COUNTS, LEAST, LEAST_AGE, MAX_NUMBERS
+from phiscan.screen.learned_numbers import COUNTS, LEAST, LEAST_AGE, LEAST_TYPE, MAX_NUMBERS
 
 _CARD = """# Model card: the reader of numbers
 
@@ -20,7 +20,7 @@ tells which of the numbers from 90 to 125 are ages of somebody. Written by
 Each file is judged by weights that learned from all the others; our own texts by fifths. Recall and precision
 in percent, of all numbers that are somebody's, whether rules find them or not; numbers that are days, phones
 or parts of an address are left out. **New** are those that nothing else in the program finds: what the reader
-adds there, right and false.
+adds there, right and false, and the share of those it shows whose type is right.
 
 {table}
 
@@ -33,6 +33,8 @@ age might:
   below, it is doubtful, sets no characteristic, and no decision rests on it. One that counts sets the
   characteristic of a unique number and no other, whatever its type: the type is a guess. An age that counts
   sets its own.
+* A number of which a rule knows the form or a loose label, and hardly the type, gets another type where that
+  is likely by {least_type_low:.0%} to {least_type_high:.0%}; it keeps its characteristic.
 * The rules for numbers were made while these files were read, so they find most there. What the reader adds
   to texts that nobody has read stands in [marked texts](../explanation/marked-texts.md).
 * Which numbers of our own texts are somebody's, and which are ages, was judged one by one, by several
@@ -49,7 +51,7 @@ or more, so that no text can be read off the weights. Files by SHA-256:
 """
 _HEADER = (
     "| file | numbers | {} | shown: recall | precision | new | new and false"
-    " | counted: recall | precision | new | new and false |\n| --- " + "| ---: " * 10 + "|"
+    " | counted: recall | precision | new | new and false |"
 )
 _COLUMNS = (
     "n_numbers", "n_somebodys", "shown_recall", "shown_precision", "shown_new", "shown_new_false",
@@ -62,10 +64,12 @@ def render(card: Mapping[str, Any]) -> str:
     return _CARD.format(
         n_weights=len(card["weights"]),
         n_age_weights=len(card["ages"]["weights"]),
-        table=_table("somebody's", card["figures"]),
-        ages=_table("ages", card["figures_of_ages"]),
+        table=_table("somebody's", card["figures"], (*_COLUMNS, "types_right")),
+        ages=_table("ages", card["figures_of_ages"], _COLUMNS),
         least=LEAST,
         least_age=LEAST_AGE,
+        least_type_low=min(min(by_source.values()) for by_source in LEAST_TYPE.values()),
+        least_type_high=max(max(by_source.values()) for by_source in LEAST_TYPE.values()),
         counts=COUNTS,
         max_numbers=MAX_NUMBERS,
         n_numbers=card["n_numbers"],
@@ -75,9 +79,10 @@ def render(card: Mapping[str, Any]) -> str:
     )
 
 
-def _table(what: str, figures: Mapping[str, Mapping[str, Any]]) -> str:
+def _table(what: str, figures: Mapping[str, Mapping[str, Any]], columns: Sequence[str]) -> str:
+    header = _HEADER.format(what) + (" new: type right |" if "types_right" in columns else "")
     rows = [
-        f"| {name} | " + " | ".join("-" if row[key] is None else str(row[key]) for key in _COLUMNS) + " |"
+        f"| {name} | " + " | ".join("-" if row[key] is None else str(row[key]) for key in columns) + " |"
         for name, row in figures.items()
     ]
-    return "\n".join([_HEADER.format(what), *rows])
+    return "\n".join([header, "| --- " + "| ---: " * len(columns) + "|", *rows])

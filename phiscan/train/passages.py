@@ -28,7 +28,7 @@ class ReaderSettings:
     n_epochs: int = 8  # the draws take turns
     n_dims: int = 48
     n_hidden: int = 96
-    min_feature_tokens: int = 45  # a feature of fewer tokens is none
+    min_feature_tokens: int = 60  # a feature of fewer tokens is none
     min_feature_documents: int = MIN_WORD_DOCUMENTS  # nor one of fewer documents
     dropout: float = 0.3  # of a token's vector, and of what the memories say
     feature_dropout: float = 0.1
@@ -72,7 +72,7 @@ class Passages:
         numbers = []
         met: set[str] = set()
         for row in some.tolist():
-            names = lexicon.names(row)[REACH]
+            names = lexicon.names_here(row)
             numbers.append(self.features.setdefault(names, len(self.features)))
             met.update(names)
         if len(self.draws) == 1:
