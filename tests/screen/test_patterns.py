@@ -35,8 +35,8 @@ Found = Callable[[str], set[tuple[str, str]]]
         ("SIN: 046 454 286", ("SIN", "046 454 286")),
         ("She is 94 years old", ("AGE_OVER_89", "94")),
         # What may begin an address ("58  U") hides no number that begins there.
-        ("van Tassel, Petra  F 58  U0417305", ("OTHER_ID", "U0417305")),
-        ("Googoo, Rose 93F  RB004418  hip", ("OTHER_ID", "RB004418")),
+        ("van Tassel, Petra  F 58  U0417305", ("MRN", "U0417305")),
+        ("Googoo, Rose 93F  RB004418  hip", ("MRN", "RB004418")),
         ("SEEN ON 14-JUL-2002", ("DATE", "14-JUL-2002")),  # nor what may begin a postal code, "ON 14"
         ("carte 4931 4909 2794 4800", ("CREDIT_CARD", "4931 4909 2794 4800")),
         # And what is looked at so hides nothing behind it: "1931 130-692" may begin a card of Ontario.
