@@ -52,8 +52,11 @@ def as_meant(document: Document) -> Meant | None:
     """Return a document as it is meant; None where that is how it stands."""
     text = document.text
     raw = text.encode("utf-8", "surrogatepass")
-    spoken = list(spoken_numbers(text)) if matches(_SOME_SPOKEN, raw) else []
-    edits = [*spoken, *spoken_postal_codes(text)]
+    spoken: list[Edit] = []
+    edits: list[Edit] = []
+    if matches(_SOME_SPOKEN, raw):
+        spoken = list(spoken_numbers(text))
+        edits = [*spoken, *spoken_postal_codes(text)]
     if matches(_SOME, raw):
         edits += [*(sql_rows(text) if holds_rows(text) else ()), *ruled_tables(text), *escapes(text)]
     if not edits:

@@ -171,23 +171,25 @@ def with_types(text: str, findings: Sequence[Finding], model: NumberModel) -> It
 
     ``findings`` in text order, without overlaps. None shows another characteristic than before.
     """
+    leasts = [_least_type(finding) for finding in findings]
+    if not any(leasts):
+        yield from findings
+        return
     around = NumberContext(text, findings)
-    for finding in findings:
-        least = next(
-            (
-                chance
-                for source, chance in LEAST_TYPE.get(finding.entity_type, {}).items()
-                if finding.source.startswith(source)
-            ),
-            None,
-        )
-        if least is not None:
+    for finding, least in zip(findings, leasts, strict=True):
+        if least:
             kind, chance = model.kind(around.features(finding.span.start, finding.span.end))
             if chance >= least and kind is not finding.entity_type:
                 reason = Reason("learned", "its type by its surroundings", finding.score)
                 yield replace(finding, entity_type=kind, reasons=(*finding.reasons, reason))
                 continue
         yield finding
+
+
+def _least_type(finding: Finding) -> float:
+    """Return how likely another type must be; 0: it keeps the one that it has."""
+    by_source = LEAST_TYPE.get(finding.entity_type, {})
+    return next((least for source, least in by_source.items() if finding.source.startswith(source)), 0.0)
 
 
 def _some(

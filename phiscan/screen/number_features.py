@@ -177,8 +177,7 @@ class NumberContext:
             return _Line(low, high, "", (), who, (len(text), ()), (0, ""), is_whole)
         line = text[low:high]
         written = self._written[low:high].strip()
-        n_cuts = {sign: _n_cuts(written, sign) for sign in _DELIMITERS}
-        delimiter = next((sign for sign, n in n_cuts.items() if n >= _MIN_DELIMITERS), "")
+        delimiter = next((sign for sign in _DELIMITERS if _n_cuts(written, sign) >= _MIN_DELIMITERS), "")
         label = _LABEL.match(line)
         first = _WORD.search(line)
         return _Line(

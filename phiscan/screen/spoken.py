@@ -18,18 +18,17 @@ from phiscan.model import EntityType, Finding, Reason, Span
 from phiscan.screen.bits import bits_of
 from phiscan.screen.escapes import Edit
 from phiscan.screen.overlap import is_taken
-from phiscan.screen.rare import Rare
 
 SCORE: Final = 0.5
 SOURCE: Final = "spoken"
-_MIN_SINGLE, _MIN_DIGITS, _MIN_SHORT, _LOCAL, _DAY, _PHONE, _LONG_PHONE = 3, 5, 4, 7, 8, 10, 11
+_MIN_SINGLE, _MIN_DIGITS, _MIN_SHORT, _LOCAL, _LONG_PHONE = 3, 5, 4, 7, 11
 _MIN_NUMBERS = 3  # said at once, of a phone number
 _REACH: Final = 48  # characters before a number in which a word says what it is
 
 
 @dataclass(frozen=True)
 class _Language:
-    """The number words of a language; ``parts``: what a digit, and what eleven to nineteen are called."""
+    """The number words of a language: digits, ten to nineteen, tens, and a pattern for hundred."""
 
     digits: dict[str, str]
     teens: dict[str, int]
@@ -82,13 +81,13 @@ _RUNS: Final = tuple((language, _run(language)) for language in (_ENGLISH, _FREN
 _ONE = rf"(?i:{'|'.join((*_ENGLISH.digits, *_FRENCH.digits))})"
 _BREAK = r"[ .,-]{1,2}"
 _ONE_AFTER = rf"(?:[A-Za-z]|{_SPELLED}){_BREAK}{_ONE}"  # a letter and a digit
-_POSTAL = Rare(
-    re.compile(rf"(?i:postale?)[^\n]{{0,20}}?[ :,](?P<code>(?:{_ONE_AFTER}{_BREAK}){{2}}{_ONE_AFTER})(?!\w)"),
-    r"(?i:postale?)",
+_POSTAL = re.compile(
+    rf"(?i:postale?)[^\n]{{0,20}}?[ :,](?P<code>(?:{_ONE_AFTER}{_BREAK}){{2}}{_ONE_AFTER})(?!\w)"
 )
 _ANY: Final = f"(?:{_ENGLISH.word}|{_FRENCH.word})"
-HINT: Final = (
-    rf"(?i:\b{_ANY}[ ,.;\r\n\x{{2013}}-]+{_ANY}[ ,.;\r\n\x{{2013}}-]+{_ANY})"  # what every run holds
+_BETWEEN = r"[ ,.;\r\n\x{2013}-]+"
+HINT: Final = (  # what every number and every postal code that is spoken holds
+    rf"(?i:\b{_ANY}{_BETWEEN}{_ANY}{_BETWEEN}{_ANY})|(?i:postale?)[^\n]*[ .,-]{_ONE}"
 )
 _WORD = re.compile(r"[^\W\d_]+")
 _PAUSE = re.compile(r"[,.;\n]|(?i:dash|tiret)")
@@ -232,9 +231,7 @@ def _is_number(said: Sequence[_Said], run: str, before: str) -> bool:
     is_count = steps <= {1} or steps <= {-1}  # "one, two, three, four, five"
     if len(said) < _MIN_NUMBERS or (is_count and not _OTHER_WORDS.search(before)):
         return False
-    if len(digits) == _DAY and _BIRTH_WORDS.search(before) and any(day.fullmatch(digits) for day in _DAYS):
-        return True
-    if _NANP.fullmatch(digits) and len(digits) in {_PHONE, _LONG_PHONE}:
+    if _birth(digits, before) is not None or _NANP.fullmatch(digits):
         return True
     if len(digits) == _MIN_SHORT:
         return n_single == _MIN_SHORT
@@ -243,19 +240,23 @@ def _is_number(said: Sequence[_Said], run: str, before: str) -> bool:
     return len(digits) >= _MIN_DIGITS and n_single >= _MIN_SINGLE
 
 
+def _birth(digits: str, before: str) -> re.Match[str] | None:
+    """Return the parts of a day with its year, behind a word for a birth."""
+    if not _BIRTH_WORDS.search(before):
+        return None
+    return next((day for form in _DAYS if (day := form.fullmatch(digits))), None)
+
+
 def _written(said: Sequence[_Said], run: str, before: str, letters: str) -> str:
     """Return the digits of a number as they are usually written."""
     digits = "".join(one.digits for one in said)
     is_other = letters or _OTHER_WORDS.search(before)
     if _QUEBEC.fullmatch(letters + digits):
         return f"{letters} {digits[:4]} {digits[4:]}"
-    day = next((day for form in _DAYS if (day := form.fullmatch(digits))), None)
-    if day is not None and _BIRTH_WORDS.search(before):
-        return (
-            f"{day['y']}-{day['a']}-{day['b']}"
-            if day.start("y") == 0
-            else f"{day['a']}/{day['b']}/{day['y']}"
-        )
+    day = _birth(digits, before)
+    if day is not None:
+        parts = ("y", "a", "b") if day.start("y") == 0 else ("a", "b", "y")
+        return ("-" if parts[0] == "y" else "/").join(day[part] for part in parts)
     groups = [said[0].digits]
     for one, other in pairwise(said):
         if _PAUSE.search(run, one.end, other.start):

@@ -161,7 +161,11 @@ def test_columns_beside_people_may_hold_misread_figures(found: Found) -> None:
         "Bouchard, Guy;M;G-55120",
         "Leblanc, Rose;F;G-55127",
     )
-    codes = {value for kind, value in found("".join(f"{row};ward\n" for row in rows)) if kind != "PERSON"}
+    codes = {
+        value
+        for kind, value in found("".join(f"{row};ward\n" for row in rows))
+        if kind in {"OTHER_ID", "MRN"}
+    }
     assert codes == {"G-55102", "G-5S108", "G-S5111", "G-55120", "G-55127"}
 
 

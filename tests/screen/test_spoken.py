@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from phiscan.config import Config
 from phiscan.model import Document, EntityType
 from phiscan.screen import build_screener, screen
-from phiscan.screen.spoken import SOURCE, spoken_numbers, spoken_postal_codes
+from phiscan.screen.automata import automaton, matches
+from phiscan.screen.spoken import HINT, SOURCE, spoken_numbers, spoken_postal_codes
 
 DIGITS = "zero one two three four five six seven eight nine".split()  # noqa: SIM905 (a list of words)
 
@@ -36,6 +37,7 @@ DIGITS = "zero one two three four five six seven eight nine".split()  # noqa: SI
 )
 def test_digits_in_the_groups_in_which_they_were_said(said: str, meant: str) -> None:
     text = f"it is {said} ok"
+    assert matches(automaton(HINT), text.encode())
     assert list(spoken_numbers(text)) == [(6, 6 + len(said), meant)]
 
 
@@ -98,5 +100,6 @@ def test_every_digit_that_was_said_is_written_once(said: list[str], around: str)
 
 
 def test_postal_codes_by_letter_and_digit() -> None:
+    assert matches(automaton(HINT), b"Code postal h deux x trois y sept")
     assert list(spoken_postal_codes("postal code november two lima three golf one.")) == [(12, 44, "N2L 3G1")]
     assert list(spoken_postal_codes("the postal service came at two")) == []
