@@ -1,9 +1,9 @@
 """Train the reader of numbers: which are somebody's, and of what type; and which are ages over 89.
 
-It learns from marked texts (``--marked``) and from our own everyday texts, whose numbers ``numbers.txt``
-judges. A number is looked at as the program will see it: with all that the rules and the tagger find
-around it. Each file of marked texts, and each fifth of our own, is then judged by weights that have not
-learned from it.
+It learns from marked texts (``--marked``) and from our own everyday texts, whose numbers are marked or
+judged by ``numbers.txt``. A number is looked at as the program will see it: with all that the rules and the
+tagger find around it. Each file of marked texts, and each fifth of our own, is then judged by weights that
+have not learned from it.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from phiscan.screen.number_features import NumberContext, ages, candidates
 from phiscan.train.folds import Tell
 from phiscan.train.names import sha256_of
 from phiscan.train.numbers_card import render
-from phiscan.train.written import FOLDER, marked_texts, own_texts, parsed
+from phiscan.train.written import FOLDER, MARKS_NUMBERS, marked_texts, own_texts, unmarked
 
 JUDGED: Final = FOLDER.parent / "numbers.txt"
 WEIGHTS, CARD = "numbers.json", "model-card-numbers.md"
@@ -226,12 +226,15 @@ def _as_marked(spans: Sequence[LabelledSpan], start: int, end: int, as_age: bool
 
 
 def _own(screener: Screener) -> Iterator[Number]:
-    """Yield the numbers of our own texts, as ``numbers.txt`` judges them."""
+    """Yield the numbers of our own texts: as they are marked, or as ``numbers.txt`` judges them."""
     judged = _read_judged(JUDGED)
     for source, name, marked in own_texts():
-        text = parsed(marked).text
-        judge = partial(_as_judged, judged.get((source, name), {}), text)
-        yield from _seen(text, screener, judge, without_days=True)
+        text, marks = unmarked(marked)
+        if source.endswith(MARKS_NUMBERS):
+            yield from _seen(text, screener, partial(_as_marked, marks))
+        else:
+            judge = partial(_as_judged, judged.get((source, name), {}), text)
+            yield from _seen(text, screener, judge, without_days=True)
 
 
 def _as_judged(kinds: Mapping[str, str], text: str, start: int, end: int, as_age: bool) -> Judged | None:

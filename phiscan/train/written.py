@@ -1,8 +1,9 @@
 """Texts written for the training, and marked texts of a site: how people write, which no template knows.
 
 ``texts/*.txt``: everyday texts below lines ``===== ID``; a name stands in ``⟦KIND|name⟧``, where KIND is P
-for a person, O an organization, L a place, A a part of a street address. Everybody in them is invented. A
-tenth of the texts is held out of every fold, to measure with.
+for a person, O an organization, L a place, A a part of a street address. In the files whose names end in 7
+numbers are marked in the same way (``NUMBERS``, or the name of a type); ``numbers.txt`` judges those of the
+others. Everybody in them is invented. A tenth of the texts is held out of every fold, to measure with.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from typing import Final
 from phiscan.errors import InputError
 from phiscan.metrics.span_formats import parse_jsonl
 from phiscan.metrics.spans import LabelledSpan
+from phiscan.model import EntityType
 from phiscan.train.documents import ADDRESS, LOCATION, ORGANIZATION, Labelled, mapped, scanned
 from phiscan.train.foreign import LABELS, apart, surrogate
 from phiscan.train.people import PERSON
@@ -27,8 +29,15 @@ from phiscan.train.world import World
 FOLDER: Final = Path(__file__).parent / "texts"
 KINDS: Final = {"P": PERSON, "O": ORGANIZATION, "L": LOCATION, "A": ADDRESS}
 DISTURBED = 0.35  # of the copies: in capitals, in small letters or misread
+NUMBERS: Final = {
+    "D": EntityType.DATE.value,
+    "T": EntityType.PHONE.value,
+    "E": EntityType.EMAIL.value,
+    "Y": EntityType.AGE_OVER_89.value,
+}
+MARKS_NUMBERS: Final = "7"  # what the names of files end in whose numbers are marked
 _HEAD = re.compile(r"^===== (\S+)$", re.MULTILINE)
-_MARK = re.compile(r"⟦([POLA])\|([^⟦⟧|]+)⟧")
+_MARK = re.compile(r"⟦([A-Z_]+)\|([^⟦⟧|]+)⟧")
 
 
 @dataclass(frozen=True)
@@ -65,16 +74,22 @@ def parsed(text: str) -> Labelled:
     >>> parsed("seen by ⟦P|Ann Roy⟧")
     Labelled(text='seen by Ann Roy', spans=((8, 15, 'PER'),))
     """
+    plain, marks = unmarked(text)
+    return Labelled(plain, tuple((start, end, KINDS[kind]) for start, end, kind in marks if kind in KINDS))
+
+
+def unmarked(text: str) -> tuple[str, list[LabelledSpan]]:
+    """Return a text without its marks, and where they were, of names and of numbers, with their kinds."""
     pieces: list[str] = []
-    spans: list[tuple[int, int, str]] = []
+    marks: list[LabelledSpan] = []
     length = position = 0
     for mark in _MARK.finditer(text):
         pieces += [text[position : mark.start()], mark[2]]
         start = length + mark.start() - position
         length = start + len(mark[2])
-        spans.append((start, length, KINDS[mark[1]]))
+        marks.append(LabelledSpan(start, length, NUMBERS.get(mark[1], mark[1])))
         position = mark.end()
-    return Labelled("".join([*pieces, text[position:]]), tuple(spans))
+    return "".join([*pieces, text[position:]]), marks
 
 
 def marked_texts(path: Path) -> Iterator[tuple[str, tuple[LabelledSpan, ...]]]:

@@ -5,10 +5,22 @@ from pathlib import Path
 import pytest
 
 from phiscan.errors import InputError
+from phiscan.model import EntityType
 from phiscan.train.documents import Labelled
 from phiscan.train.folds import Fold
 from phiscan.train.names import Settings, corpora, hashes_of
-from phiscan.train.written import FOLDER, Texts, copies, parsed, read_marked, written
+from phiscan.train.written import (
+    FOLDER,
+    KINDS,
+    MARKS_NUMBERS,
+    NUMBERS,
+    Texts,
+    copies,
+    parsed,
+    read_marked,
+    unmarked,
+    written,
+)
 
 
 def test_every_mark_of_the_texts_is_whole_and_holds_a_name() -> None:
@@ -16,7 +28,8 @@ def test_every_mark_of_the_texts_is_whole_and_holds_a_name() -> None:
     assert len(texts) > 1500
     for path in FOLDER.glob("*.txt"):
         text = path.read_text(encoding="utf-8")
-        assert not re.search("[⟦⟧]", re.sub(r"⟦[POLA]\|[^⟦⟧|]+⟧", "", text)), path.name
+        kinds = [*KINDS, *NUMBERS, *EntityType] if path.stem.endswith(MARKS_NUMBERS) else KINDS
+        assert not re.search("[⟦⟧]", re.sub(rf"⟦(?:{'|'.join(kinds)})\|[^⟦⟧|\n]+⟧", "", text)), path.name
     for text in texts:
         reach = 0
         for start, end, _ in text.spans:
@@ -46,6 +59,15 @@ def test_marks_are_taken_out_of_a_text() -> None:
     assert text.text == "Ann Roy of Gimli, at the Bay,\nR0C 1B0 [P|x]"
     assert [(text.text[a:b], label) for a, b, label in text.spans] == [
         ("Ann Roy", "PER"), ("Gimli", "LOC"), ("the Bay", "ORG"), ("R0C 1B0", "ADR"),
+    ]  # fmt: skip
+
+
+def test_marks_of_numbers_are_no_names_and_stand_where_they_stood() -> None:
+    marked = "⟦P|Ann Roy⟧, chart ⟦MRN|44-18⟧, born ⟦D|3 May 1931⟧ (⟦Y|93 y⟧), bed 93"
+    plain, marks = unmarked(marked)
+    assert parsed(marked) == Labelled(plain, ((0, 7, "PER"),))
+    assert [(plain[start:end], kind) for start, end, kind in marks] == [
+        ("Ann Roy", "P"), ("44-18", "MRN"), ("3 May 1931", "DATE"), ("93 y", "AGE_OVER_89"),
     ]  # fmt: skip
 
 
