@@ -10,6 +10,8 @@ from __future__ import annotations
 from importlib.resources.abc import Traversable
 from typing import Self
 
+import numpy as np
+
 from phiscan.errors import ModelError
 from phiscan.screen.passage_reader import WEIGHTS, PassageReader
 from phiscan.screen.tagger_features import Stream
@@ -19,6 +21,7 @@ from phiscan.screen.viterbi import Floats, decode, marginals
 
 FIELD_SHARE = 0.5  # what the field's scores are multiplied by
 READER_SHARE = 0.7  # and the reader's
+OUTSIDE = "O"  # the label of a token of no name
 _NEVER = -50.0  # the score of a step to the inside of a name that has not begun
 
 
@@ -35,6 +38,9 @@ class NameModel:
             for column, label in enumerate(self.labels):
                 if label.startswith("I-") and before[2:] != label[2:]:
                     self._transition[row, column] = _NEVER
+        self._outside = self.labels.index(OUTSIDE)
+        stays = self._transition[self._outside, self._outside]
+        self._least_gain = 2 * float(stays - self._transition.max())
 
     @classmethod
     def load(cls, kinds: Kinds, folder: Traversable | None = None) -> Self:
@@ -56,8 +62,18 @@ class NameModel:
         return score
 
     def path(self, scores: Floats, starts: Ints, lengths: Ints) -> Ints:
-        """Return the best label of every token of units, (n,)."""
-        return decode(scores, self._transition, starts, lengths)
+        """Return the best label of every token of units, (n,).
+
+        Most units of prose need no search. k tokens of a name have at most k + 1 steps to, in and from them,
+        and no step gains more over staying outside than the best one does: where every token of a unit lacks
+        more than two such gains, its best path stays outside.
+        """
+        gains = np.delete(scores, self._outside, axis=1).max(axis=1) - scores[:, self._outside]
+        searched = np.maximum.reduceat(gains, starts) >= self._least_gain
+        inside, kept = np.repeat(searched, lengths), lengths[searched]
+        labels = np.full(len(scores), self._outside, dtype=np.int64)
+        labels[inside] = decode(scores[inside], self._transition, np.cumsum(kept) - kept, kept)
+        return labels
 
     def probabilities(self, emission: Floats, starts: Ints, lengths: Ints) -> Floats:
         """Return the probability of every label at every token of units, (n, L)."""

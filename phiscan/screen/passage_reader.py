@@ -25,7 +25,8 @@ from phiscan.screen.viterbi import Floats
 
 WEIGHTS: Final = "passages.npz"
 WINDOW: Final = 128  # tokens of a passage in training, and about as many in reading
-_ALONE = 320  # tokens of a text that is read as one passage: as quick as four that are much shorter
+_ALONE = 176  # tokens of a text that is read as one passage
+_AS_TWO = 320  # as two, a row more for hardly more time
 _ROWS = 4  # products of matrices with one to three rows more than a multiple of these take longer
 _OVERLAP = 16  # tokens that a window shares with the next, which knows more of the second half of them
 _TOGETHER = 32  # windows read side by side: bounds the memory
@@ -121,10 +122,14 @@ class PassageReader:
         words = self._words(lexicon, some)
         n_steps, n_passages = rows.shape
         n_hidden = self._n_hidden
-        let_in = np.empty((n_steps, 2, n_passages, _N_GATES * n_hidden), dtype=np.float32)
+        let_in = np.empty((2, n_steps, n_passages, _N_GATES * n_hidden), dtype=np.float32)
         for way, order in enumerate((row_of, row_of[::-1])):
-            let_in[:, way] = (words @ self._let_in[way] + self._bias[way])[order]
-        gates = np.empty(let_in.shape[1:], dtype=np.float32)
+            told = words @ self._let_in[way]
+            told += self._bias[way]
+            told.take(
+                order, axis=0, out=let_in[way], mode="clip"
+            )  # the only mode that writes where it is told
+        gates = np.empty((2, n_passages, _N_GATES * n_hidden), dtype=np.float32)
         opened, entry = gates[..., : 3 * n_hidden], gates[..., :n_hidden]
         keep, out = gates[..., n_hidden : 2 * n_hidden], gates[..., 2 * n_hidden : 3 * n_hidden]
         content = gates[..., 3 * n_hidden :]
@@ -133,7 +138,7 @@ class PassageReader:
         hidden = memory
         # Few calls, for each costs as much as some passages: gates are open by 0 to 2, and what is twice as
         # large for it is halved in the memory, and in ``_kept`` and ``_said``.
-        for told, state in zip(let_in, states, strict=True):
+        for told, state in zip(let_in.swapaxes(0, 1), states, strict=True):
             np.matmul(hidden, self._kept, out=gates)
             gates += told
             np.tanh(gates, out=gates)
@@ -167,7 +172,10 @@ def _windows(n_tokens: int) -> Iterator[tuple[Ints, int]]:
     """Yield where windows of one size begin, some at a time; they overlap, the last ends with the text."""
     if not n_tokens:
         return
-    n_windows = 1 if n_tokens <= _ALONE else _ROWS * round(n_tokens / (_ROWS * (WINDOW - _OVERLAP)))
+    if n_tokens <= _AS_TWO:
+        n_windows = 1 if n_tokens <= _ALONE else 2
+    else:
+        n_windows = _ROWS * round(n_tokens / (_ROWS * (WINDOW - _OVERLAP)))
     size = -(-(n_tokens + (n_windows - 1) * _OVERLAP) // n_windows)
     starts = np.arange(n_windows) * (n_tokens - size) // max(n_windows - 1, 1)
     for begin in range(0, n_windows, _TOGETHER):
