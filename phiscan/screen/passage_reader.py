@@ -126,9 +126,7 @@ class PassageReader:
         for way, order in enumerate((row_of, row_of[::-1])):
             told = words @ self._let_in[way]
             told += self._bias[way]
-            told.take(
-                order, axis=0, out=let_in[way], mode="clip"
-            )  # the only mode that writes where it is told
+            told.take(order, axis=0, out=let_in[way], mode="clip")  # no other mode writes straight there
         gates = np.empty((2, n_passages, _N_GATES * n_hidden), dtype=np.float32)
         opened, entry = gates[..., : 3 * n_hidden], gates[..., :n_hidden]
         keep, out = gates[..., n_hidden : 2 * n_hidden], gates[..., 2 * n_hidden : 3 * n_hidden]

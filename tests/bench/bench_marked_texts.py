@@ -1,6 +1,6 @@
 """Recall by type on marked texts as hospitals have them, beside the rules alone, Presidio's patterns and scrubadub.
 
-    .venv/bin/python -m tests.bench.bench_marked_texts [--set first|...|fourteenth|kept] [--misses TYPE] [--written] [--scanned [STYLE]]
+    .venv/bin/python -m tests.bench.bench_marked_texts [--set first|...|fifteenth|kept] [--misses TYPE] [--written] [--scanned [STYLE]]
 
 Tokens are runs without white space that hold a letter or digit. "found": some span covers a part of the token, of whatever
 type; "family": one of the same family (a person and a health professional are one, parts of an address are, dates are).
@@ -33,7 +33,7 @@ from tests.bench.scanned_texts import Scanned, scanned
 FOLDER = Path(__file__).resolve().parents[1] / "screen" / "marked"
 SETS = (
     "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth",
-    "ninth", "tenth", "eleventh", "twelfth", "thirteenth", "fourteenth", "kept",
+    "ninth", "tenth", "eleventh", "twelfth", "thirteenth", "fourteenth", "fifteenth", "kept",
 )  # fmt: skip
 FAMILIES = {
     "HEALTH_PROFESSIONAL": "PERSON", "DATE_OF_BIRTH": "DATE", "FAX": "PHONE", "CREDIT_CARD": "ACCOUNT",
