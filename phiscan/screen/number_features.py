@@ -31,10 +31,19 @@ _NUMBER: Final = re.compile(
     r"(?<![^\W_])(?<!\d[.,:/-])(?=[A-Za-z0-9]{0,8}[-/.#]?[A-Za-z0-9]{0,8}[-/.]?\d)"
     r"[A-Za-z0-9]+(?:[-/.#][A-Za-z0-9]+){0,6}(?:[ ](?=[A-Z0-9]{1,6}\b)[A-Z]{0,4}\d[A-Z0-9]*){0,3}"
 )
+# Behind what is no age, but counted or measured.
+_COUNTED: Final = (
+    r"kgs?|lbs?|mgs?|mcg|ml|cc|cm|mm|km|kcal|bpm|mmhg|mins?|minutes?|hrs?|hours?|heures?|days?|jours?|weeks?"
+    r"|semaines?|per ?cent|pour ?cent|points?|pts|cents|dollars|degrees?|degrés?|feet|ft|miles|pages?|seats?"
+    r"|chaises|places|doses?|tablets?|tabs|caps|comprimés|units?|unités|beds|lits|visits|visites|cases|steps|pas"
+)
 _AGE: Final = re.compile(
-    r"(?<![\w./:°$#+-])(?<!\$ )(?<!(?<![\w,])[0-9],)(?<!(?<![\w,])[0-9]{2},)(?<!(?<![\w,])[0-9]{3},)"
+    r"(?<![\w./:°$#+-])(?<!\$ )"
+    r"(?<!(?i:\b(?:bed|lit) ))(?<!(?i:\b(?:room|rm #) ))(?<!(?i:\bsalle ))"
+    r"(?<!(?<![\w,])[0-9],)(?<!(?<![\w,])[0-9]{2},)(?<!(?<![\w,])[0-9]{3},)"
     r"(?:9[0-9]|1[01][0-9]|12[0-5])(?!,[0-9]{1,3}(?![\w/,.-]))"  # a decimal, or thousands
     r"(?=(?![\w./:°%+-])|[.:/-](?!\d)|-?[A-Za-z]{1,3}(?![\w-])|\+)"
+    rf"(?![ -]?(?i:{_COUNTED}|m/)(?![\w'’-])|[ ]?[$€%])"  # noqa: RUF001 (texts are written with it)
 )
 _TOKEN: Final = re.compile(r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*|\d+|[^\w\s]|\n")
 _WORD: Final = re.compile(r"[^\W\d_]+")
