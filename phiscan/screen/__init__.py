@@ -11,6 +11,7 @@ from phiscan.config import Config
 from phiscan.model import Document, PiiVector, Screening, Span
 from phiscan.screen.about_file import is_marked, mark_about_file
 from phiscan.screen.addresses import address_tails
+from phiscan.screen.age_units import with_units
 from phiscan.screen.as_meant import as_meant
 from phiscan.screen.bare_days import bare_days
 from phiscan.screen.cards import CardRecognizer
@@ -129,6 +130,7 @@ def _screen(document: Document, screener: Screener, spoken: Sequence[Span] = ())
     if screener.numbers is not None:
         whole = resolve([*whole, *learned_numbers(document, whole, screener.numbers)])
         whole = tuple(with_types(document.text, whole, screener.numbers))
+    whole = tuple(with_units(document.text, whole))
     aside = mark_roles(with_usual_capitals(document, whole), mark_about_file(document, whole))
     findings = tuple(mark_professionals(document.text, aside))
     vector = PiiVector(frozenset(bit for finding in findings for bit in finding.bits))
