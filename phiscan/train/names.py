@@ -51,7 +51,7 @@ from phiscan.train.passage_network import train_reader
 from phiscan.train.passages import Passages, ReaderSettings
 from phiscan.train.weights import LABELS, WEIGHTS, export, unlike, write_labels
 from phiscan.train.world import World
-from phiscan.train.written import FOLDER, Texts, copies, read_marked, written
+from phiscan.train.written import Texts, copies, files_of_names, read_marked, written
 
 SEED = 20261120
 N_DOCUMENTS = 10_000
@@ -138,7 +138,7 @@ def train_names(
     if measure_only:
         recipe, hashes = str(before.get("recipe", "")), _hashes_of_last(before, hashes)
     # What was seen in training is no test: without a hash the gate does not ask for it.
-    hashes |= {HELD_OUT_WRITTEN: sha256_of(sorted(FOLDER.glob("*.txt")))}
+    hashes |= {HELD_OUT_WRITTEN: sha256_of(files_of_names())}
     hashes |= dict.fromkeys((HELD_OUT, WITH_RULES), recipe)
     whole = out / "folds" / WHOLE
     figures = measured_by_folds(
@@ -309,7 +309,7 @@ def hashes_of(texts: Texts) -> dict[str, str]:
     paths |= {f"dictionaries/{path.name}": path for path in (folder / f"{n}.txt" for n in DICTIONARIES)}
     paths |= {f"dictionaries/{path.name}": path for path in sorted(folder.glob("health_*.txt"))}
     paths |= {f"phiscan/{name}": _PACKAGE / name for name in _RECIPE if name.endswith(".txt")}
-    paths |= {f"phiscan/train/texts/{path.name}": path for path in sorted(FOLDER.glob("*.txt"))}
+    paths |= {f"phiscan/train/texts/{path.name}": path for path in files_of_names()}
     return {name: sha256_of([path]) for name, path in paths.items()}
 
 
