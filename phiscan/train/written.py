@@ -2,8 +2,9 @@
 
 ``texts/*.txt``: everyday texts below lines ``===== ID``; a name stands in ``⟦KIND|name⟧``, where KIND is P
 for a person, O an organization, L a place, A a part of a street address. In the files whose names end in 7
-numbers are marked in the same way (``NUMBERS``, or the name of a type) and only numbers are learned;
-``numbers.txt`` judges those of the others. Everybody in them is invented. A tenth of the texts is held out of every fold, to measure with.
+numbers are marked in the same way (``NUMBERS``, or the name of a type), and only numbers are learned from
+them; ``numbers.txt`` judges those of the others. Everybody in them is invented. A tenth of the texts that
+names are learned from is held out of every fold, to measure with.
 """
 
 from __future__ import annotations
