@@ -27,6 +27,10 @@ _NOT_FIELDS = frozenset({"limits", "tables", "source", "learned"})
 ROOM_TABLES = ("cluster", "desk", "notify", "oidc", "pace", "retention", "schedule", "shares")
 
 
+# Messages about a patient that are health information by what they are; a site may switch each off.
+MESSAGES_OF_CARE = ("hl7", "x12", "fhir", "cda", "dicom")
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
     """What one file may cost; each is per file."""
@@ -63,6 +67,9 @@ class Config:
     name_pipeline: str = ""  # a spaCy pipeline to run beside our own name finder
     passwords_file: str = ""  # one password per line, tried on encrypted files
     k: int = 3  # neighbours in the health classifier
+    prevalence: float = 0.01  # share of the files that are taken to hold PHI, before anything is read
+    missed_file_cost: float = 60.0  # a missed file costs as much time as so many reviews
+    messages_of_care: tuple[str, ...] = MESSAGES_OF_CARE  # health information by their kind
     audit_share: float = 1.0  # share of files on which all is computed, also what cannot change the referral
     second_names_share: float = 0.1  # share of files whose names a second family looks for too, to estimate
     limits: Limits = field(default_factory=Limits)
@@ -284,6 +291,12 @@ def _checked(config: Config) -> Config:
     for name in ("audit_share", "second_names_share"):
         if not 0 <= getattr(config, name) <= 1:  # refuses NaN too
             _refuse(f"{config.source}: {name}", "a number from 0 to 1")
+    if not 0 < config.prevalence < 1:
+        _refuse(f"{config.source}: prevalence", "a number between 0 and 1")
+    if not 0 < config.missed_file_cost < MAX_LIMIT:
+        _refuse(f"{config.source}: missed_file_cost", "a number above 0")
+    if unknown := sorted(set(config.messages_of_care) - set(MESSAGES_OF_CARE)):
+        _refuse(f"{config.source}: messages_of_care: {unknown[0]}", f"one of {', '.join(MESSAGES_OF_CARE)}")
     if not 1 <= config.k <= MAX_K:
         _refuse(f"{config.source}: k", f"a positive number up to {MAX_K}")
     return config

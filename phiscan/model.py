@@ -388,6 +388,7 @@ class HealthScore:
     terms: tuple[TermHit, ...]
     window: WindowBag | None = None  # None where no window says anything
     by_concepts: float = 0.0  # the score by concepts and cues alone, as detector B asks it
+    correction: float = 0.0  # log-odds that reviewers' decisions added to the score
 
 
 # The verdict of the second family of name recognizers, stored behind those of the three detectors: under the
@@ -397,14 +398,37 @@ SECOND_LISTS = frozenset({SECOND_NAMES, SECOND_NAMES_NEAR})
 
 
 @dataclass(frozen=True, slots=True)
+class Decision:
+    """What becomes of a file: the referral, how likely the file is PHI, and why."""
+
+    referral: Referral
+    case: str  # the row of the table of cases that says it in words
+    probability: float  # P(PHI) on a share of the stated prevalence
+    log_odds: float = 0.0  # the same before what reviewers taught
+    # The strongest inputs, and what each adds to the log-odds; the kind of a message of care before them.
+    reasons: tuple[tuple[str, float], ...] = ()
+    passage: Span | None = None  # the strongest passage
+    second_look: bool = False  # not referred, but marked by a detector or by the table of cases
+
+
+@dataclass(frozen=True, slots=True)
 class Examination:
     """Everything that screening and classifying say of one document."""
 
     screening: Screening
     health: HealthScore
-    referral: Referral
-    case: str  # the row of the decision table that applied
+    decision: Decision
     detectors: tuple[tuple[str, bool], ...]  # verdict "is this PHI" of each independent detector
+
+    @property
+    def referral(self) -> Referral:
+        """What becomes of the file."""
+        return self.decision.referral
+
+    @property
+    def case(self) -> str:
+        """The row of the table of cases that says it in words."""
+        return self.decision.case
 
 
 @dataclass(frozen=True, slots=True)
@@ -460,6 +484,9 @@ class FileResult:
     health_prototype: str = ""
     referral: Referral | None = None
     case: str = ""
+    probability: float | None = None
+    reasons: tuple[tuple[str, float], ...] = ()
+    second_look: bool = False
     detectors: tuple[tuple[str, bool], ...] = ()
     findings: tuple[StoredFinding, ...] = ()
     terms: tuple[StoredTerm, ...] = ()

@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from phiscan.classify.adjustment import Adjustment
+from phiscan.classify.adjustment import Adjustment, log_odds
 from phiscan.classify.features import Reading, Window, read, windows
 from phiscan.classify.knn import ConceptTfidf, OneClassKnn
 from phiscan.classify.lexicon import Lexicon, load_lexicon
@@ -145,7 +145,8 @@ def classify(document: Document, classifier: Classifier) -> HealthScore:
     told, about, cued = [told[index] for index in likely], about[likely], cued[likely]
     distances, nearest = distances_of(told, classifier)
     near = classifier.knn.score(distances)
-    scores = _corrected(np.minimum(near, about), about >= HINT, told, classifier)
+    shipped = np.minimum(near, about)
+    scores = _corrected(shipped, about >= HINT, told, classifier)
     by_concepts = _corrected(np.minimum(near, cued), cued >= HINT, told, classifier)
     best = int(np.argmax(scores))
     return HealthScore(
@@ -155,6 +156,7 @@ def classify(document: Document, classifier: Classifier) -> HealthScore:
         terms,
         _bag(told[best], about[best]),
         float(by_concepts.max()),
+        log_odds(float(scores[best])) - log_odds(float(shipped[best])),
     )
 
 

@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 
 from phiscan.classify.adjustment import log_odds
-from phiscan.classify.decision import Evidence
 from phiscan.classify.knn import OneClassKnn
 from phiscan.classify.ridge import fit_ridge
 
@@ -37,7 +36,7 @@ class Material:
     about: Floats
     distances: Floats  # (files, shipped prototypes + files)
     n_shipped: int
-    evidence: list[Evidence]
+    log_odds: Floats  # of PHI, before any correction
     knn: OneClassKnn
     k: int
     penalty: float = PENALTIES[1]

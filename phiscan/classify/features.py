@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Final
@@ -107,7 +107,7 @@ def windows(reading: Reading, lexicon: Lexicon) -> list[Window]:
 
     Windows without any health term and without any cue of a record or a billing code are left out.
     """
-    cue_names, marks = reading.cue_names, _marks(reading, lexicon)
+    marks = marks_of(reading, lexicon)
     n_windows = max(1, -(-(reading.n_chars - WINDOW_CHARS) // STRIDE_CHARS) + 1)
     h_low, h_high = _bounds(reading.health.starts, n_windows)
     found: list[Window] = []
@@ -118,23 +118,36 @@ def windows(reading: Reading, lexicon: Lexicon) -> list[Window]:
             # What stands far from any health term (the rest of a book, a mail's header) says nothing of it.
             start = max(start, int(reading.health.starts[inside[0]]) - MARGIN_CHARS)
             end = min(end, int(reading.health.ends[inside[-1]]) + MARGIN_CHARS)
-        names = cue_names[slice(*np.searchsorted(reading.cues.starts, (start, end)).tolist())]
-        if not inside and _RECORD.isdisjoint(names):
+        counts = _cue_counts(reading, start, end)
+        if not inside and _RECORD.isdisjoint(counts):
             continue
-        counts: Counter[str] = Counter(names)
-        for name, places in (("cue:blank", reading.blanks), ("cue:money", reading.amounts)):
-            if places and (n_places := sum(start <= at < end for at in places)):
-                counts[name] = n_places
         counts.update(chain.from_iterable(marks[h_low[index] : h_high[index]]))
         found.append(Window(start, end, dict(counts)))
     return found
+
+
+def bag(reading: Reading, marks: Sequence[tuple[str, ...]], start: int, end: int) -> dict[str, int]:
+    """Return the bag of any stretch ``[start, end)``; ``marks`` are those of ``marks_of``."""
+    counts = _cue_counts(reading, start, end)
+    low, high = reading.health.starts.searchsorted((start, end)).tolist()
+    counts.update(chain.from_iterable(marks[low:high]))
+    return dict(counts)
+
+
+def _cue_counts(reading: Reading, start: int, end: int) -> Counter[str]:
+    """Count the classes of the cues, the blanks of forms and the amounts of money in a stretch."""
+    counts = Counter(reading.cue_names[slice(*reading.cues.starts.searchsorted((start, end)).tolist())])
+    for name, places in (("cue:blank", reading.blanks), ("cue:money", reading.amounts)):
+        if places and (n_places := sum(start <= at < end for at in places)):
+            counts[name] = n_places
+    return counts
 
 
 def _places(pattern: re.Pattern[str], text: str) -> tuple[int, ...]:
     return tuple(match.start() for match in pattern.finditer(text))
 
 
-def _marks(reading: Reading, lexicon: Lexicon) -> list[tuple[str, ...]]:
+def marks_of(reading: Reading, lexicon: Lexicon) -> list[tuple[str, ...]]:
     """Return what each health term counts as: its concept, its kind, and how it is spoken of."""
     marks: list[tuple[str, ...]] = [lexicon.marks[index] for index in reading.health.terms.tolist()]
     for name, flags in reading.spoken_of.items():

@@ -64,8 +64,10 @@ def check_files(folder: Path, files: Mapping[str, str]) -> None:
 
 def with_learned(
     classifier: Classifier, home: Path, version: LearnedVersion
-) -> tuple[Classifier, tuple[PiiPrototype, ...]]:
-    """Return the shipped classifier with what a version learned, and the version's PII prototypes.
+) -> tuple[Classifier, tuple[PiiPrototype, ...], tuple[float, float]]:
+    """Return the shipped classifier with what a version learned, its PII prototypes and its calibration.
+
+    The calibration is (slope, intercept) of the log-odds of PHI; (1, 0) where too few decisions allow one.
 
     Raises:
         ModelError: a file is missing, was changed, or belongs to other shipped models.
@@ -82,7 +84,9 @@ def with_learned(
     learned = apply_model(classifier, model)
     if TEXT_NAME in dict(version.files):
         learned = replace(learned, text_model=load_text_model(folder / TEXT_NAME))
-    return learned, tuple(PiiPrototype(item["name"], item["vector"]) for item in model["pii"])
+    line = model.get("calibration") or {"slope": 1.0, "intercept": 0.0}
+    found = tuple(PiiPrototype(item["name"], item["vector"]) for item in model["pii"])
+    return learned, found, (float(line["slope"]), float(line["intercept"]))
 
 
 def apply_model(classifier: Classifier, model: Mapping[str, Any]) -> Classifier:

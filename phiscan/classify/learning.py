@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from phiscan.classify.adjustment import Adjustment, adjustment_features
+from phiscan.classify.adjustment import Adjustment, adjustment_features, log_odds
 from phiscan.classify.classifier import Classifier
 from phiscan.classify.correction import (
     MAY_LOSE,
@@ -28,11 +28,12 @@ from phiscan.classify.correction import (
     loss_of,
     shift_of,
 )
-from phiscan.classify.decision import Evidence, refers
 from phiscan.classify.features import Window
 from phiscan.classify.knn import ConceptTfidf, block_of
 from phiscan.model import WindowBag
 
+LOG_ODDS: Final = "log-odds of PHI"  # under which they are kept, before what reviewers taught
+LOG_ODDS_SCALE: Final = 1000
 ONE_TOLD: Final = 1_000_000  # of what is kept of how likely a window tells of a patient
 MIN_OF_EACH: Final = 10  # reviewed PHI files and others: fewer teach no correction
 MIN_FILES: Final = 5  # a feature gets a weight of its own only if that many different files hold it
@@ -60,14 +61,14 @@ def _told_key(classifier: Classifier) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """One reviewed file: the bag of its deciding window, what the decision looked at, and the verdict."""
+    """One reviewed file: the bag of its deciding window, its log-odds of PHI, and the verdict."""
 
     name: str
     counts: Mapping[str, int]
     n_chars: int
-    evidence: Evidence  # its health is not used
     is_phi: bool
     told: float  # how likely the window tells of a patient, before any correction
+    log_odds: float = 0.0  # of PHI, before any correction
 
     @property
     def window(self) -> Window:
@@ -90,15 +91,16 @@ class Learned:
     before: Flags
     after: Flags
     scores: Floats
+    p_phi: Floats  # held-out probabilities of PHI behind ``after``
     groups: npt.NDArray[np.int64]
 
 
-def learn(examples: Sequence[Example], classifier: Classifier) -> Learned:
+def learn(examples: Sequence[Example], classifier: Classifier, threshold: float) -> Learned:
     """Learn from reviewed files, starting from the shipped ``classifier``.
 
     Prototypes and their leave-one-out thresholds need PHI files only. The correction needs files of both
     verdicts; it is given only if, on held-out files, it refers fewer of the others and loses no more PHI than
-    ``MAY_LOSE`` allows.
+    ``MAY_LOSE`` allows. ``threshold`` is the probability of PHI from which a file is referred.
 
     Raises:
         ValueError: there is no example.
@@ -106,11 +108,12 @@ def learn(examples: Sequence[Example], classifier: Classifier) -> Learned:
     if not examples:
         message = "examples: expected at least one"
         raise ValueError(message)
+    limit = math.log(threshold / (1.0 - threshold))
     material, tfidf = _prepare(examples, classifier)
     prototypes = _prototypes(examples, material)
     thresholds = _thresholds(prototypes, tfidf, classifier)
     nobody = np.zeros(len(examples), dtype=np.bool_)
-    before = _referred(material, material.base(nobody))
+    before = _referred(material, material.base(nobody), limit)
     n_phi, n_other = int(material.is_phi.sum()), int((~material.is_phi).sum())
     if n_phi < MIN_OF_EACH or n_other < MIN_OF_EACH:
         scores = hold_out(material, corrected=False)
@@ -118,12 +121,10 @@ def learn(examples: Sequence[Example], classifier: Classifier) -> Learned:
             f"a correction needs {MIN_OF_EACH} reviewed files of each verdict;"
             f" there are {n_phi} phi and {n_other} not_phi"
         )
-        return Learned(
-            prototypes, thresholds, None, reason, before, _referred(material, scores), scores, material.groups
-        )
+        return _learned(prototypes, thresholds, None, reason, before, scores, material=material, limit=limit)
     material.penalty = min(PENALTIES, key=lambda penalty: loss_of(material, penalty))
     scores = hold_out(material, corrected=True)
-    after = _referred(material, scores)
+    after = _referred(material, scores, limit)
     lost = int((before & ~after & material.is_phi).sum()) - int((after & ~before & material.is_phi).sum())
     spared = int((before & ~material.is_phi).sum()) - int((after & ~material.is_phi).sum())
     if spared <= 0 or lost > max(1, math.ceil(2 * MAY_LOSE * n_phi)):
@@ -131,8 +132,7 @@ def learn(examples: Sequence[Example], classifier: Classifier) -> Learned:
             f"on held-out files a correction would spare {spared} false referrals and lose {lost} PHI files"
         )
         scores = hold_out(material, corrected=False)
-        after = _referred(material, scores)
-        return Learned(prototypes, thresholds, None, reason, before, after, scores, material.groups)
+        return _learned(prototypes, thresholds, None, reason, before, scores, material=material, limit=limit)
     everybody = ~nobody
     weights, shift = fit(material, everybody, everybody), shift_of(material, everybody)
     adjustment = Adjustment(
@@ -144,7 +144,7 @@ def learn(examples: Sequence[Example], classifier: Classifier) -> Learned:
             if round(float(weight), 5)
         },
     )
-    return Learned(prototypes, thresholds, adjustment, "", before, after, scores, material.groups)
+    return _learned(prototypes, thresholds, adjustment, "", before, scores, material=material, limit=limit)
 
 
 def _prepare(examples: Sequence[Example], classifier: Classifier) -> tuple[Material, ConceptTfidf]:
@@ -171,7 +171,7 @@ def _prepare(examples: Sequence[Example], classifier: Classifier) -> tuple[Mater
         about=np.array([example.told for example in examples]),
         distances=distances,
         n_shipped=len(classifier.bags),
-        evidence=[example.evidence for example in examples],
+        log_odds=np.array([example.log_odds for example in examples]),
         knn=classifier.knn,
         k=classifier.knn.k,
     ), tfidf
@@ -229,13 +229,33 @@ def _thresholds(
     return found
 
 
-def _referred(material: Material, scores: Floats) -> Flags:
-    return np.array(
-        [
-            refers(replace(evidence, health=float(score)))
-            for evidence, score in zip(material.evidence, scores, strict=True)
-        ]
-    )
+def _log_odds(material: Material, scores: Floats) -> Floats:
+    """Return each file's log-odds of PHI with these health scores: they move as the scores do."""
+    shipped = material.base(np.zeros(len(material.is_phi), dtype=np.bool_))
+    moved = np.array([log_odds(one) for one in scores]) - np.array([log_odds(one) for one in shipped])
+    return np.asarray(material.log_odds + moved)
+
+
+def _referred(material: Material, scores: Floats, limit: float) -> Flags:
+    """Tell which files are referred with these health scores."""
+    return np.asarray(_log_odds(material, scores) >= limit)
+
+
+def _learned(  # noqa: PLR0917 (the fields of what is learned, in their order)
+    prototypes: tuple[tuple[str, dict[str, int]], ...],
+    thresholds: dict[str, tuple[float, float]],
+    adjustment: Adjustment | None,
+    reason: str,
+    before: Flags,
+    scores: Floats,
+    *,
+    material: Material,
+    limit: float,
+) -> Learned:
+    """Gather what was learned, with the held-out referrals and probabilities of these health scores."""
+    p_phi = 1.0 / (1.0 + np.exp(-np.clip(_log_odds(material, scores), -30.0, 30.0)))
+    after = _referred(material, scores, limit)
+    return Learned(prototypes, thresholds, adjustment, reason, before, after, scores, p_phi, material.groups)
 
 
 def model_of(learned: Learned, *, base: str) -> dict[str, Any]:

@@ -121,7 +121,7 @@ def show(obj: str | None, file: str, limit: int, unblind: str | None, as_json: b
         if unblind is not None:
             store.users.log_unblinding(what=f"file {number}", by=unblind, now=datetime.now(UTC))
         detail = store.item(number, conceal=unblind is None)
-        p_phi = probability(store, detail)
+        p_phi = probability(detail)
     if as_json:
         print_json({**detail_json(detail), "probability": p_phi})
         return

@@ -9,6 +9,7 @@ from typing import Any
 
 from phiscan.classify.topics import label_of
 from phiscan.cli.queue_table import item_json
+from phiscan.decision import sentences
 from phiscan.model import Referral, StoredFinding
 from phiscan.report.words import CASES
 from phiscan.review.store import ItemDetail, QueueItem
@@ -39,6 +40,8 @@ def explain(detail: ItemDetail, *, limit: int, probability: str = "") -> Iterato
     if source.detail:
         yield f"  Note: {visible(source.detail)}."
     yield f"\nDecision: {item.referral}. {CASES.get(item.case, item.case).capitalize()}."
+    if reasons := sentences(item.reasons):
+        yield f"  Because {'; '.join(reasons)}."
     yield from _identifying(detail)
     yield from _health(detail)
     if probability:

@@ -19,6 +19,7 @@ DETECTORS = ("patterns", "names", "text")
 _COLUMNS = (
     *("path", "outcome", "reason", "decision", "pii", "hamming", "health", "people", "findings"),
     *DETECTORS,
+    *("probability", "second_look"),
     *("verdict", "reviewer"),
 )
 
@@ -38,6 +39,8 @@ def row_json(row: FileRow) -> dict[str, Any]:
         "people": row.n_people if screened else None,
         "findings": row.n_findings if screened else None,
         "detectors": {name: verdicts.get(name) for name in DETECTORS},
+        "probability": row.probability,
+        "second_look": row.second_look if screened else None,
         "verdict": row.verdict,
         "reviewer": row.reviewer or None,
     }

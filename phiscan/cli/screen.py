@@ -14,6 +14,7 @@ import click
 from phiscan.classify import build_classifier
 from phiscan.cli.output import print_json
 from phiscan.config import Config, load_config
+from phiscan.decision import build_decider
 from phiscan.errors import InputError
 from phiscan.model import Document, Examination, Segment
 from phiscan.pipeline.engine import Engine, examine
@@ -49,7 +50,9 @@ def screen(config_path: str | None, file: str, *, as_json: bool) -> None:
 
 def _engine(config: Config) -> Engine:
     """Return the stages without a key: nothing is stored, so nothing is hashed."""
-    return Engine(build_screener(config), build_classifier(config), config.limits, key=b"")
+    return Engine(
+        build_screener(config), build_classifier(config), build_decider(config), config.limits, key=b""
+    )
 
 
 def _texts(file: str) -> Iterator[tuple[Any, str]]:
@@ -119,4 +122,5 @@ def _shape(name: Any, examination: Examination) -> dict[str, Any]:
             ],
         },
         "decision": examination.referral.value,
+        "probability": examination.decision.probability,
     }

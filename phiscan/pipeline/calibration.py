@@ -1,4 +1,4 @@
-"""From a score to a probability: Platt scaling on decisions that a random order asked for.
+"""P(PHI) calibrated anew for one share: Platt scaling on decisions that a random order asked for.
 
 Files that were reviewed because they looked bad say nothing of the rate among all files. So only files of
 the random sample count, each with the number of files that it stands for.
@@ -16,13 +16,13 @@ from phiscan.metrics.intervals import clopper_pearson
 
 MIN_OF_EACH: Final = 10
 N_BINS: Final = 5
-_CUT: Final = 1e-3
+_CUT: Final = 1e-9
 
 
 def calibrate(
     scores: npt.NDArray[np.float64], is_phi: npt.NDArray[np.bool_], weights: Sequence[float]
 ) -> dict[str, Any]:
-    """Fit P(PHI | score) = 1 / (1 + exp(-(slope log-odds(score) + intercept))) on held-out scores.
+    """Fit P(PHI) = 1 / (1 + exp(-(slope log-odds + intercept))) on held-out probabilities ``scores``.
 
     ``weights`` are 0 for files that no random order asked for.
 

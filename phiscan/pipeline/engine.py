@@ -12,9 +12,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from phiscan import classify, extract, screen
+from phiscan import classify, decision, extract, screen
 from phiscan.classify.learned import with_learned
-from phiscan.classify.learning import kept_told
+from phiscan.classify.learning import LOG_ODDS, LOG_ODDS_SCALE, kept_told
 from phiscan.config import Config, Limits
 from phiscan.errors import ConfigError, ExtractError, origin
 from phiscan.model import (
@@ -46,6 +46,7 @@ class Engine:
 
     screener: screen.Screener
     classifier: classify.Classifier
+    decider: decision.Decider
     limits: Limits
     key: bytes = field(repr=False)
     passwords: tuple[str, ...] = field(default=(), repr=False)
@@ -74,13 +75,16 @@ def build_engine(config: Config) -> Engine:
         ConfigError, RuleError, DictionaryError, ModelError: the installation or configuration is unusable.
     """
     screener, classifier = screen.build_screener(config), classify.build_classifier(config)
+    decider = decision.build_decider(config)
     if config.learned is not None:
-        classifier, learned = with_learned(classifier, config.home, config.learned)
+        classifier, learned, line = with_learned(classifier, config.home, config.learned)
         found = (Prototype(item.name, PiiVector.from_int(item.vector)) for item in learned)
         screener = replace(screener, prototypes=(*screener.prototypes, *found))
+        decider = replace(decider, calibration=line)
     return Engine(
         screener=screener,
         classifier=classifier,
+        decider=decider,
         limits=config.limits,
         key=load_key(config.key_file),
         passwords=read_passwords(config),
@@ -122,22 +126,23 @@ def _examine(
     """Examine a document that lies under these names; return it with them if they say who somebody is."""
     health = classify.classify(document, engine.classifier)
     lap("classify")
-    # The cascade: below HINT no row of the decision table refers, whatever names are in the text, nor does B.
-    hint = max(health.score, health.by_concepts) >= classify.HINT
-    cut = not hint and not in_audit_sample(document, engine)
     read = document
-    if cut:
+    cut = False
+    # The cascade: names are not searched where none could bring P(PHI) to the threshold, nor B to a verdict.
+    if health.by_concepts < classify.HINT and not in_audit_sample(document, engine):
         screening = screen.screen(document, engine.cheap_screener)
-    else:
+        cut = not engine.decider.might_refer(document, screening, engine.classifier)
+    if not cut:
         document, screening = _screened(document, names, engine.screener)
     lap("screen")
     # In what is cut A and B see all that they need: A no names, B no health, so its verdict is no.
     # C judges how the content is written, never what it is called.
     detectors = classify.detect(read, screening, health, None if cut else engine.classifier)
     layout = classify.is_laid_out_as_a_record(detectors)
-    referral, case = classify.decide(document, screening, health, layout=layout)
+    decided = engine.decider.decide(document, screening, health, detectors, engine.classifier)
     if cut:
-        case = "names_not_searched" if referral is Referral.CLEAR else case
+        if decided.referral is Referral.CLEAR:
+            decided = replace(decided, case="names_not_searched")
     else:
         detectors += second_verdict(
             document,
@@ -150,7 +155,7 @@ def _examine(
             key=engine.key,
         )
     lap("classify")
-    return document, Examination(screening, health, referral, case, detectors)
+    return document, Examination(screening, health, decided, detectors)
 
 
 def _screened(
@@ -278,6 +283,9 @@ def _keep(source: SourceFile, document: Document, examination: Examination, engi
         health_prototype=health.nearest_prototype,
         referral=examination.referral,
         case=examination.case,
+        probability=examination.decision.probability,
+        reasons=examination.decision.reasons,
+        second_look=examination.decision.second_look,
         detectors=examination.detectors,
         findings=tuple(findings),
         terms=_count_terms(document, health),
@@ -287,6 +295,7 @@ def _keep(source: SourceFile, document: Document, examination: Examination, engi
                 document, screening, health, layout=classify.is_laid_out_as_a_record(examination.detectors)
             ).kept(),
             *kept_told(health.window, engine.classifier),
+            (LOG_ODDS, round(LOG_ODDS_SCALE * examination.decision.log_odds)),
         ),
         signature=signature(document.text, engine.key) if examination.referral is Referral.REFERRED else b"",
     )

@@ -20,13 +20,13 @@ import numpy.typing as npt
 from scipy import stats
 
 from phiscan import classify, extract, screen
-from phiscan.classify.decision import evidence_of
 from phiscan.classify.features import Window
 from phiscan.classify.learned import MODEL_NAME, TEXT_NAME, file_hash, model_bytes
-from phiscan.classify.learning import Example, Learned, learn, model_of, told_of
+from phiscan.classify.learning import LOG_ODDS, LOG_ODDS_SCALE, Example, Learned, learn, model_of, told_of
 from phiscan.classify.ngrams import features, masked, pieces
 from phiscan.classify.text_learning import LearnedText, Piece, learn_text, save_text
 from phiscan.config import Config
+from phiscan.decision.model import threshold_of
 from phiscan.errors import InputError
 from phiscan.extract.delivered import ask_at
 from phiscan.extract.sandbox import Fault, Sandbox
@@ -80,17 +80,18 @@ def learn_version(
             f"reviewed/{item.file_id}",
             item.counts,
             item.n_chars,
-            evidence_of(item.evidence),
             item.is_phi,
             told_of(Window(0, item.n_chars, dict(item.counts)), item.evidence, classifier),
+            item.evidence[LOG_ODDS] / LOG_ODDS_SCALE,
         )
         for item in files
     ]
-    learned = learn(examples, classifier)
+    learned = learn(examples, classifier, threshold_of(config.missed_file_cost))
     is_phi = np.array([item.is_phi for item in files])
     text, read_again = _learn_text(config, files, learned, classifier) if read_files else (None, {})
     number = next_number(store.database)
     pii = _pii_prototypes(files)
+    calibration = calibrate(learned.p_phi, is_phi, [sample.weights.get(item.file_id, 0.0) for item in files])
     summary = {
         "base": classifier.version,
         "reviewed": {
@@ -114,25 +115,24 @@ def learn_version(
             "threshold_after": learned.thresholds[str(config.k)][0],
         },
         "detector_text": _text_summary(text, read_again),
-        "calibration": calibrate(
-            learned.scores, is_phi, [sample.weights.get(item.file_id, 0.0) for item in files]
-        ),
+        "calibration": calibration,
         "warnings": [
             {"kind": doubt.kind, "message": doubt.message} for doubt in doubts(files, learned.groups.tolist())
         ],
     }
-    model = {**model_of(learned, base=classifier.version), "pii": pii}
+    line = {name: calibration[name] for name in ("slope", "intercept")}
+    model = {
+        **model_of(learned, base=classifier.version),
+        "pii": pii,
+        "calibration": line if line["slope"] is not None else None,
+    }
     written = _write(config.home / "models" / str(number), model, text)
     add_version(store.database, number=number, files=written, summary=summary, by=by, now=now)
     return number, summary
 
 
 def _usable(item: ReviewedFile) -> bool:
-    try:
-        evidence_of(item.evidence)
-    except KeyError:
-        return False  # kept by a version that looked at other evidence
-    return True
+    return LOG_ODDS in item.evidence  # else it was examined by a version without a probability
 
 
 def _pii_prototypes(files: Sequence[ReviewedFile]) -> list[dict[str, Any]]:

@@ -86,6 +86,8 @@ CASES: dict[str, str] = {
     "patient_list": "a hint of health information, and several people with dates of birth",
     "laid_out_as_a_record": "a hint of health information with two terms, a name, and the layout of a record",
     "people_list": "a hint of health information with several terms, and a list of people by name",
+    "person_and_health": "a person is identified where that person's health is spoken of",
+    "message_of_care": "a message of health care about a patient",
     "health_without_person": "health information, but nobody whom it is about",
     "person_by_name": "a person's name, but no health information",
     "person_by_identifier": "an identifier of a person, but no health information",

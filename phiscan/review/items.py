@@ -90,6 +90,7 @@ class ScanSummary:
     versions: Mapping[str, str]
     n_unread_parts: int
     n_copies: int = 0  # of the screened: taken over from an equal content
+    second_look: int = 0  # not referred, but marked by a detector or by the table of cases
     n_deleted: int = 0  # there at the last complete scan, gone at this one
     n_moved: int = 0  # gone from there, and met at a new place
 
@@ -119,6 +120,7 @@ class ScanSummary:
             "seconds": self.seconds,
             "screened_positive": self.screened_positive,
             "referred": self.referred,
+            "second_look": self.second_look,
             "people_at_risk": self.people_at_risk,
             "by_detector": dict(self.by_detector),
             "versions": dict(self.versions),
@@ -149,6 +151,9 @@ class QueueItem:
     n_findings: int
     referral: Referral | None
     case: str
+    probability: float | None  # of PHI; None where it was examined by a version that computed none
+    reasons: tuple[tuple[str, float], ...]  # strongest inputs, and what each adds to the log-odds
+    second_look: bool
     detectors: Detectors
     risk: float
     verdict: Verdict | None
@@ -226,6 +231,9 @@ class FileRow:
     n_findings: int
     referral: Referral | None
     case: str
+    probability: float | None  # of PHI; None where it was examined by a version that computed none
+    reasons: tuple[tuple[str, float], ...]  # strongest inputs, and what each adds to the log-odds
+    second_look: bool
     detectors: Detectors
     verdict: Verdict | None
     reviewer: str

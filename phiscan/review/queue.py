@@ -35,6 +35,7 @@ from phiscan.review.standing import (
     outcome_in_scan,
     present,
     queue_item,
+    reasons_of,
     standing,
     vector_of,
 )
@@ -182,6 +183,9 @@ def _concealed(connection: sa.Connection, detail: ItemDetail) -> ItemDetail:
         n_findings=0,
         referral=None,
         case="",
+        probability=None,
+        reasons=(),
+        second_look=False,
         detectors=(),
         risk=0.0,
     )
@@ -280,6 +284,9 @@ def _file_row(row: sa.Row[Any], unread: tuple[UnreadPart, ...]) -> FileRow:
         n_findings=row.n_findings,
         referral=Referral(row.referral) if row.referral else None,
         case=row.decision_case,
+        probability=row.probability,
+        reasons=reasons_of(row.decision_reasons),
+        second_look=bool(row.second_look),
         detectors=detectors_of(row.detectors),
         verdict=Verdict(row.verdict) if row.verdict else None,
         reviewer=row.reviewer or "",

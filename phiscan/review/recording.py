@@ -221,6 +221,9 @@ def _examination_row(result: FileResult) -> dict[str, Any]:
         "referral": result.referral.value if result.referral else None,
         "decision_case": result.case,
         "detectors": result.detectors,
+        "probability": result.probability,
+        "decision_reasons": result.reasons,
+        "second_look": result.second_look,
         "risk": risk_of(result.vector, result.n_people, result.health_score, _exposure(result.source)),
     }
 

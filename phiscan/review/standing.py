@@ -134,6 +134,9 @@ def queue_item(row: sa.Row[Any]) -> QueueItem:
         n_findings=row.n_findings,
         referral=Referral(row.referral) if row.referral else None,
         case=row.decision_case,
+        probability=row.probability,
+        reasons=reasons_of(row.decision_reasons),
+        second_look=bool(row.second_look),
         detectors=detectors_of(row.detectors),
         risk=row.risk,
         verdict=Verdict(row.verdict) if row.verdict else None,
@@ -158,6 +161,11 @@ def missing_bits(packed: int) -> tuple[PiiBit, ...]:
 def detectors_of(stored: list[list[Any]]) -> Detectors:
     """Read the stored verdicts of the detectors."""
     return tuple((str(name), bool(is_phi)) for name, is_phi in stored)
+
+
+def reasons_of(stored: list[list[Any]]) -> tuple[tuple[str, float], ...]:
+    """Read the stored reasons of a decision."""
+    return tuple((str(name), float(weight)) for name, weight in stored)
 
 
 def outcome_in_scan(outcome: str, *, examined_in: int, sighted_in: int) -> Outcome:

@@ -104,6 +104,7 @@ def summary(connection: sa.Connection, scan_id: int) -> ScanSummary:
         new,
         examination.c.referral,
         examination.c.detectors,
+        examination.c.second_look,
     )
     sizes = sa.func.coalesce(sa.func.sum(examination.c.size), 0)
     counted = of_scan.with_only_columns(*kinds, sa.func.count(), sizes).group_by(*kinds)
@@ -111,9 +112,9 @@ def summary(connection: sa.Connection, scan_id: int) -> ScanSummary:
     reasons: dict[Outcome, Counter[str]] = {Outcome.SKIPPED: Counter(), Outcome.FAILED: Counter()}
     referrals: Counter[Referral] = Counter()
     histories: Counter[Detectors] = Counter()
-    n_bytes = 0
+    n_bytes = n_second = 0
     rows = _in_stretches(connection, scan_id, counted)
-    for stored, reason, is_new, referral, detectors, n_files, size in rows:
+    for stored, reason, is_new, referral, detectors, second, n_files, size in rows:
         outcome = outcome_in_scan(stored, examined_in=is_new, sighted_in=1)
         counts[outcome] += n_files
         if outcome in reasons:
@@ -122,6 +123,7 @@ def summary(connection: sa.Connection, scan_id: int) -> ScanSummary:
             n_bytes += int(size)
         if referral is not None:
             referrals[Referral(referral)] += n_files
+            n_second += n_files * bool(second)
             histories[detectors_of(detectors)] += n_files
     crawled = _count(connection, sa.select(sighting).where(sighting.c.scan_id == scan_id))
     if crawled != counts.total():
@@ -142,6 +144,7 @@ def summary(connection: sa.Connection, scan_id: int) -> ScanSummary:
         seconds=head.seconds,
         screened_positive=referrals[Referral.REFERRED] + referrals[Referral.PII_ONLY],
         referred=referrals[Referral.REFERRED],
+        second_look=n_second,
         people_at_risk=_people(connection, scan_id),
         histories=dict(sorted(histories.items())),
         versions=head.versions,

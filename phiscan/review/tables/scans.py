@@ -99,6 +99,18 @@ examination = sa.Table(
     column("referral", sa.Text, "decision of the pipeline; null unless screened", null=True),
     column("decision_case", SafeText, "row of the decision table that applied"),
     column("detectors", CanonicalJson, "verdict of each independent detector, [[name, is PHI], ...]"),
+    column(
+        "probability",
+        sa.Double,
+        "P(PHI) on a share of the stated prevalence, 0 to 1; null unless screened",
+        null=True,
+    ),
+    column(
+        "decision_reasons",
+        CanonicalJson,
+        "strongest inputs of P(PHI), [[input, what it adds to the log-odds], ...]",
+    ),
+    column("second_look", sa.Boolean, "not referred, but marked by a detector or by the table of cases"),
     column("risk", sa.Double, "order in the queue: people x kinds of identifiers x exposure x score"),
     one_of("outcome", (o.value for o in Outcome if o is not Outcome.UNCHANGED)),
     one_of("referral", (r.value for r in Referral)),

@@ -1,0 +1,6 @@
+"""The decision whether a file is referred: evidence by passage, one calibrated probability, plain reasons."""
+
+from phiscan.decision.decide import Decider, build_decider
+from phiscan.decision.reasons import sentences
+
+__all__ = ["Decider", "build_decider", "sentences"]

@@ -1,0 +1,246 @@
+"""A screened document to the evidence of its passages: the named numbers that P(PHI) is computed from.
+
+A passage is described by what identifies a person in it, by the health information in it, and by its words.
+Identifiers are read as their types (``PERSON was seen for DX``), so that no name or number is learned.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from phiscan.classify.decision import CONTACT, DIRECT, MAIL_HEADER, NAMES, RECORD, SPECIALTY
+from phiscan.classify.features import BLOCKS, Reading, Window, bag, marks_of, read
+from phiscan.classify.lexicon import Lexicon
+from phiscan.classify.ngrams import features as ngram_features
+from phiscan.classify.ngrams import masked
+from phiscan.classify.tokens import tokenize
+from phiscan.classify.words import Words, words_of
+from phiscan.config import MESSAGES_OF_CARE
+from phiscan.decision.messages import message_of_care
+from phiscan.decision.passages import runs, units_of
+from phiscan.model import Document, EntityType, Finding, PiiBit, Screening, Span
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+# The evidence of a passage besides its words, in the order of its vector.
+NAMES_OF_EVIDENCE: Final = (
+    "concepts",  # log(1 + different health concepts), specialties left out
+    "full_name",  # a person's first and last name, of somebody who is not named for a role
+    "name",  # any part of such a name
+    "name_by_health",  # how near such a name stands to a health term: 1 beside it, 0 far away or none
+    "people",  # log(1 + names of persons)
+    "record_number",  # an identifier that only a patient or insured person has
+    "direct_identifier",  # another identifier that singles out one person
+    "birth_date",
+    "contact",  # log(1 + addresses, telephone numbers and e-mail addresses)
+    "date",
+    "professional",  # log(1 + health professionals)
+    "role_name",  # log(1 + names of authors, staff and others named for a role)
+    "doubtful_name",  # log(1 + names too doubtful to count)
+    "organization",
+    "cells",  # a row of a table: log(1 + cells)
+)
+N_EVIDENCE: Final = len(NAMES_OF_EVIDENCE)
+
+_NEAR_CHARS: Final = 80.0
+_CELL: Final = re.compile(r" \| |\t|[;,](?=\S)|\|")
+_SENDER: Final = re.compile(r"[ >\t]*(?:From|To|Cc|Bcc|Sender|Reply-To|De|À|Envoyé par)[ ]?:", re.IGNORECASE)
+_OF_TYPE: Final = {
+    EntityType.HEALTH_PROFESSIONAL: "professional",
+    EntityType.DATE_OF_BIRTH: "birth_date",
+    EntityType.DATE: "date",
+}
+_OF_PERSON: Final = frozenset({"name", "full_name"})  # in the header of a mail they count for no passage
+_KINDS: Final = (
+    *("full_name", "name", "record_number", "direct_identifier", "birth_date", "contact", "date"),
+    *("professional", "role_name", "doubtful_name", "organization"),
+)
+_OTHER_DIRECT: Final = DIRECT - RECORD
+_PAIRING: Final = np.uint64(0x9E3779B97F4A7C15)
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Offsets of one kind of evidence in a document, rising."""
+
+    starts: Ints
+
+    def count(self, start: int, end: int) -> int:
+        """Return how many begin in ``[start, end)``."""
+        low, high = self.starts.searchsorted((start, end)).tolist()
+        return int(high - low)
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentEvidence:
+    """What the passages of one document are described from; ``passages`` are those to judge."""
+
+    document: Document
+    reading: Reading
+    marks: Sequence[tuple[str, ...]] = field(repr=False)
+    words: Words = field(repr=False)
+    places: dict[str, Places] = field(repr=False)
+    names: tuple[tuple[int, int], ...] = field(repr=False)  # of persons who are not named for a role
+    passages: tuple[tuple[int, int], ...]
+    codes: npt.NDArray[np.uint32] = field(repr=False)  # the text with all findings and health terms masked
+    message: str  # which kind of message of care the document is, "" if it is none
+
+    def window(self, start: int, end: int) -> Window:
+        """Return the bag of health concepts and cues of a passage."""
+        return Window(start, end, bag(self.reading, self.marks, start, end))
+
+    def layout(self, start: int, end: int) -> tuple[Ints, npt.NDArray[np.float32]]:
+        """Return how a passage is written and laid out: hashed n-grams of its masked text, with values."""
+        return ngram_features(self.codes[start:end])
+
+    def vector(self, window: Window) -> Floats:
+        """Return the evidence of a passage, in the order of ``NAMES_OF_EVIDENCE``."""
+        start, end = window.start, window.end
+        count = {name: places.count(start, end) for name, places in self.places.items()}
+        concepts = sum(1 for name in window.counts if not name.startswith((*BLOCKS, SPECIALTY)))
+        inside = [name for name in self.names if start <= name[0] < end]
+        cells = len(_CELL.findall(self.document.text, start, end))
+        return np.array(
+            [
+                math.log1p(concepts),
+                float(count["full_name"] > 0),
+                float(count["name"] > 0),
+                self._nearness(inside, start, end),
+                math.log1p(len(inside)),
+                float(count["record_number"] > 0),
+                float(count["direct_identifier"] > 0),
+                float(count["birth_date"] > 0),
+                math.log1p(count["contact"]),
+                float(count["date"] > 0),
+                math.log1p(count["professional"]),
+                math.log1p(count["role_name"]),
+                math.log1p(count["doubtful_name"]),
+                float(count["organization"] > 0),
+                math.log1p(cells),
+            ]
+        )
+
+    def _nearness(self, names: Sequence[tuple[int, int]], start: int, end: int) -> float:
+        """Return 1 where a name stands beside a health term of the passage, near 0 where far from one."""
+        starts, ends = self.reading.health.starts, self.reading.health.ends
+        low, high = starts.searchsorted((start, end)).tolist()
+        if low == high or not names:
+            return 0.0
+        begin = np.array([name[0] for name in names])
+        stop = np.array([name[1] for name in names])
+        gap = np.maximum(starts[low:high, None] - stop[None, :], begin[None, :] - ends[low:high, None])
+        return float(np.exp(-max(float(gap.min()), 0.0) / _NEAR_CHARS))
+
+
+def gather(
+    document: Document,
+    screening: Screening,
+    lexicon: Lexicon,
+    messages: Collection[str] = MESSAGES_OF_CARE,
+) -> DocumentEvidence:
+    """Read a screened document and cut the passages that hold evidence.
+
+    ``messages``: the kinds of message that are health information by what they are.
+
+    A name in the header of a mail is of who wrote or got it; it counts for no passage.
+    """
+    text = document.text
+    reading = read(text, lexicon)
+    starts, ends = units_of(text)
+    senders = _sender_lines(text, starts, ends)
+    kinds: dict[str, list[int]] = {name: [] for name in _KINDS}
+    names: list[tuple[int, int]] = []
+    for finding in screening.findings:
+        at = finding.span.start
+        if finding.bits & NAMES and not _is_within(at, senders):
+            names.append((at, finding.span.end))
+        for name in _kinds_of(finding, document):
+            if name not in _OF_PERSON or not _is_within(at, senders):
+                kinds[name].append(at)
+    numbered = bool(kinds["record_number"] or kinds["direct_identifier"] or kinds["birth_date"])
+    health = reading.health.starts.tolist()
+    terms = [Span(*ends) for ends in zip(health, reading.health.ends.tolist(), strict=True)]
+    whole_window = (Window(0, max(len(text), 1), {}),)
+    words = words_of(text, reading, lexicon, whole_window)
+    evidence = [
+        *health,
+        *kinds["name"],
+        *kinds["record_number"],
+        *kinds["direct_identifier"],
+        *kinds["birth_date"],
+    ]
+    found = runs(starts, ends, evidence) if health or numbered else []
+    if not found and len(text):
+        found = [(0, min(len(text), 2000))]
+    return DocumentEvidence(
+        document=document,
+        reading=reading,
+        marks=marks_of(reading, lexicon),
+        words=typed_words(words, screening.findings),
+        places={name: Places(np.array(sorted(at), dtype=np.int64)) for name, at in kinds.items()},
+        names=tuple(names),
+        passages=tuple(found),
+        codes=masked(text, [*(one.span for one in screening.counted), *terms]),
+        message=message_of_care(document, messages),
+    )
+
+
+def _kinds_of(finding: Finding, document: Document) -> Iterator[str]:
+    """Yield the kinds of evidence that a finding is, as ``_KINDS`` names them."""
+    bits, at = finding.bits, finding.span.start
+    if bits & NAMES:
+        yield "name"
+        if bits >= NAMES:
+            yield "full_name"
+    elif finding.entity_type is EntityType.PERSON:
+        yield "doubtful_name" if finding.is_doubtful else "role_name"
+    if name := _OF_TYPE.get(finding.entity_type):
+        yield name
+    if bits & RECORD:
+        yield "record_number"
+    elif bits & _OTHER_DIRECT:
+        yield "direct_identifier"
+    if bits & CONTACT and not document.locate(at).endswith(MAIL_HEADER):
+        yield "contact"
+    if PiiBit.ORGANIZATION in bits:
+        yield "organization"
+
+
+def typed_words(words: Words, findings: Sequence[Finding]) -> Words:
+    """Return the words of a text with each finding read as one word, its type."""
+    starts, hashes = words.starts, words.hashes.copy()
+    kept = np.ones(len(starts), dtype=np.bool_)
+    for finding in findings:
+        low, high = starts.searchsorted((finding.span.start, finding.span.end)).tolist()
+        if low < high:
+            hashes[low] = _type_hash(f"{finding.entity_type.value} {'' if finding.bits else 'aside'}")
+            kept[low + 1 : high] = False
+    return Words(starts[kept], hashes[kept])
+
+
+@cache
+def _type_hash(name: str) -> int:
+    """Return the hash by which a finding of a type is read."""
+    return int(tokenize(f"type{''.join(filter(str.isalpha, name)).lower()}").hashes[0] ^ _PAIRING)
+
+
+def _sender_lines(text: str, starts: Ints, ends: Ints) -> list[tuple[int, int]]:
+    """Return the lines of a mail's header that say who wrote or got it."""
+    return [
+        (low, high)
+        for low, high in zip(starts.tolist(), ends.tolist(), strict=True)
+        if ":" in text[low : low + 24] and _SENDER.match(text, low, high)
+    ]
+
+
+def _is_within(offset: int, ranges: Sequence[tuple[int, int]]) -> bool:
+    return any(start <= offset < end for start, end in ranges)

@@ -1,0 +1,211 @@
+"""P(PHI): logistic regression over the named evidence of a document's strongest passage, in numpy alone.
+
+Two layers. A hashed linear model gives the log-odds of the words and cues of a passage; a small logistic
+regression joins them with the identifiers of the passage and its layout. Both are learned from texts
+with and without PHI, as many of the one as of the other, and calibrated on families of texts that were left
+out. The stated prevalence turns this into a probability on a share.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Final, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from phiscan.classify.features import Window
+from phiscan.classify.ngrams import N_BUCKETS as N_LAYOUT_BUCKETS
+from phiscan.classify.ngrams import arrays_of
+from phiscan.classify.person import weighed
+from phiscan.classify.words import N_BUCKETS, word_features
+from phiscan.decision.evidence import N_EVIDENCE, NAMES_OF_EVIDENCE, DocumentEvidence
+from phiscan.errors import ModelError
+from phiscan.model import Span
+
+Floats = npt.NDArray[np.float64]
+
+MODEL_FILE: Final = Path(__file__).parent / "data" / "phi_probability.npz"
+INPUTS: Final = ("words", *NAMES_OF_EVIDENCE, "length", "layout", "person", "person_and_words", "no_concept")
+WORDS_RANGE: Final = 8.0  # log-odds of the words are cut to this range
+LAYOUT_RANGE: Final = 8.0
+JOINT_RANGE: Final = 4.0  # log-odds of the words, where they are joined with a person
+MAX_LAYOUTS: Final = 48  # passages of one document whose layout is read: those that lead without it
+# How surely each kind of evidence says that a passage is about one person; the strongest counts.
+PERSON_WEIGHTS: Final = (
+    ("full_name", 1.0),
+    ("record_number", 1.0),
+    ("birth_date", 0.8),
+    ("name", 0.7),
+)
+_AT: Final = {name: index for index, name in enumerate(NAMES_OF_EVIDENCE)}
+_OF_NAME: Final = [_AT[name] for name in ("full_name", "name", "name_by_health")]
+_LAYOUT: Final = INPUTS.index("layout")
+_MOST_LOG_ODDS: Final = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """How likely a document is PHI, by which passage, and what each input added to the log-odds.
+
+    ``log_odds`` are those on a share of the stated prevalence; ``contributions`` are measured from the mean
+    of texts without PHI, the strongest first.
+    """
+
+    log_odds: float
+    passage: Span | None
+    contributions: tuple[tuple[str, float], ...] = ()
+    message: str = ""  # which kind of message of care the document is, if it is one
+
+    @property
+    def probability(self) -> float:
+        """The probability, in (0, 1)."""
+        return probability_of(self.log_odds)
+
+
+def probability_of(log_odds: float) -> float:
+    """Return the probability of log-odds.
+
+    >>> probability_of(0.0)
+    0.5
+    """
+    return 1.0 / (1.0 + math.exp(-max(min(log_odds, _MOST_LOG_ODDS), -_MOST_LOG_ODDS)))
+
+
+def log_odds_of(probability: float) -> float:
+    """Return the log-odds of a probability in (0, 1).
+
+    >>> log_odds_of(0.5)
+    0.0
+    """
+    return math.log(probability / (1.0 - probability))
+
+
+def threshold_of(missed_file_cost: float) -> float:
+    """Return the probability from which review costs less than a miss.
+
+    A missed file costs as many minutes as ``missed_file_cost`` reviews, so that a file is worth reviewing
+    when P * cost >= 1 - P.
+
+    >>> threshold_of(49.0)
+    0.02
+    """
+    return 1.0 / (1.0 + missed_file_cost)
+
+
+@dataclass(frozen=True, slots=True)
+class PhiModel:
+    """The weights of both layers; ``slope`` and ``intercept`` calibrate, ``prior``: the share's log-odds."""
+
+    words: npt.NDArray[np.float32] = field(repr=False)
+    cues: Mapping[str, float] = field(repr=False)
+    words_intercept: float
+    layout: npt.NDArray[np.float32] = field(repr=False)
+    layout_intercept: float
+    weights: Floats = field(repr=False)  # one per input of ``INPUTS``
+    usual: Floats = field(repr=False)  # the mean of each input over texts without PHI
+    stack_intercept: float
+    slope: float
+    intercept: float
+    message_log_odds: float  # of a message of care, balanced
+    version: str
+    prior: float = 0.0
+
+    def at_prevalence(self, prevalence: float) -> Self:
+        """Return the model for a share of which this part holds PHI."""
+        return replace(self, prior=log_odds_of(prevalence))
+
+    def words_log_odds(self, evidence: DocumentEvidence, window: Window) -> float:
+        """Return the log-odds of the words and cues of a passage."""
+        buckets, values = word_features(evidence.words, window.start, window.end)
+        return self.words_intercept + float(self.words[buckets] @ values) + weighed(self.cues, window)
+
+    def judge(self, evidence: DocumentEvidence, *, assume_name: bool = False) -> Judgement:
+        """Return the probability of a document: that of its strongest passage.
+
+        ``assume_name``: as if a full name stood beside a health term of every passage.
+        """
+        if not evidence.passages:
+            return Judgement(self.prior - _MOST_LOG_ODDS / 2, None)
+        rows = np.array([self._inputs(evidence, start, end, assume_name) for start, end in evidence.passages])
+        leading = np.argsort(-(rows @ self.weights), kind="stable")[:MAX_LAYOUTS]
+        for index in leading.tolist():
+            rows[index, _LAYOUT] = self._layout_log_odds(evidence, *evidence.passages[index])
+        scores = rows[leading] @ self.weights
+        best = int(leading[int(scores.argmax())])
+        total = self.slope * (float(scores.max()) + self.stack_intercept) + self.intercept
+        if evidence.message:
+            total = max(total, self.message_log_odds)
+        parts = self.slope * self.weights * (rows[best] - self.usual)
+        order = np.argsort(-np.abs(parts), kind="stable").tolist()
+        return Judgement(
+            log_odds=total + self.prior,
+            passage=Span(*evidence.passages[best]),
+            contributions=tuple((INPUTS[index], round(float(parts[index]), 3)) for index in order),
+            message=evidence.message,
+        )
+
+    def _inputs(self, evidence: DocumentEvidence, start: int, end: int, assume_name: bool) -> Floats:
+        """Return the inputs of a passage, its layout not yet read."""
+        window = evidence.window(start, end)
+        words, vector = self.words_log_odds(evidence, window), evidence.vector(window)
+        if assume_name:
+            vector[_OF_NAME] = 1.0
+        return inputs_of(words, vector, end - start, -LAYOUT_RANGE)
+
+    def _layout_log_odds(self, evidence: DocumentEvidence, start: int, end: int) -> float:
+        buckets, values = evidence.layout(start, end)
+        return cut(float(self.layout[buckets] @ values) + self.layout_intercept, LAYOUT_RANGE)
+
+
+def cut(value: float, most: float) -> float:
+    """Return a value cut to ``[-most, most]``."""
+    return max(min(value, most), -most)
+
+
+def inputs_of(words: float, vector: Floats, n_chars: int, layout: float) -> Floats:
+    """Return the inputs of the second layer, in the order of ``INPUTS``."""
+    person = max(weight * float(vector[_AT[name]] > 0) for name, weight in PERSON_WEIGHTS)
+    row = np.empty(len(INPUTS))
+    row[0], row[1 : 1 + N_EVIDENCE] = cut(words, WORDS_RANGE), vector
+    row[1 + N_EVIDENCE :] = (
+        math.log1p(n_chars / 100),
+        cut(layout, LAYOUT_RANGE),
+        person,
+        person * cut(words, JOINT_RANGE),
+        float(vector[_AT["concepts"]] == 0),
+    )
+    return row
+
+
+def load_phi_model(path: Path = MODEL_FILE) -> PhiModel:
+    """Read the weights.
+
+    Raises:
+        ModelError: names the file and what was expected.
+    """
+    with arrays_of(path, "a model of P(PHI)") as file:
+        words, layout = file["words"].astype(np.float32), file["layout"].astype(np.float32)
+        cues = dict(zip(file["cue_names"].tolist(), file["cues"].tolist(), strict=True))
+        names: Sequence[str] = file["inputs"].tolist()
+        weights, usual = file["weights"].astype(float), file["usual"].astype(float)
+        constants = dict(zip(file["constant_names"].tolist(), file["constants"].tolist(), strict=True))
+        version = str(file["version"])
+    if tuple(names) != INPUTS or words.shape != (N_BUCKETS,) or layout.shape != (N_LAYOUT_BUCKETS,):
+        message = f"{path}: inputs: expected those of this version of phiscan"
+        raise ModelError(message)
+    if not all(np.isfinite(part).all() for part in (words, layout, weights, usual)):
+        message = f"{path}: weights: expected finite numbers"
+        raise ModelError(message)
+    return PhiModel(
+        words=words,
+        cues=cues,
+        layout=layout,
+        weights=weights,
+        usual=usual,
+        version=version,
+        **constants,
+    )

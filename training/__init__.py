@@ -1,0 +1,1 @@
+"""What builds weights and dictionaries: outside the wheel."""

@@ -1,0 +1,159 @@
+"""Build the model of P(PHI) and the text detector, and measure both with families left out.
+
+Run from the checkout: ``python -m training.decision.build --work DIR [--ordinary DIR]``. The work folder
+keeps what was screened, so that a second run needs seconds. ``--measure`` writes no model.
+"""
+
+# ruff: noqa: S301, T201 (the pickles are our own, made here; a build command reports what it did)
+
+from __future__ import annotations
+
+import argparse
+import pickle
+from pathlib import Path
+
+import numpy as np
+
+from phiscan.classify.classifier import TEXT_MODEL_FILE
+from phiscan.classify.lexicon import load_lexicon
+from phiscan.decision.model import INPUTS, MODEL_FILE, log_odds_of, threshold_of
+from training.decision.features import Described, described, screened
+from training.decision.fit import (
+    LAYOUT_C,
+    TEXT_C,
+    WORDS_C,
+    fit_joint,
+    fit_rows,
+    layout_rows,
+    text_rows,
+    weights_of,
+    word_rows,
+)
+from training.decision.measure import (
+    LeftOut,
+    calibration,
+    calibration_error,
+    left_out,
+    plot,
+    probabilities,
+    reliability,
+    table,
+)
+from training.decision.sources import ROOT, samples
+
+VERSION, TEXT_VERSION = "phi-1", "text-4"
+PREVALENCE, MISSED_FILE_COST = 0.01, 60.0
+TEXT_FALSE_RATE = 0.01  # share of ordinary files above the text detector's threshold, left out
+CARD = ROOT / "docs" / "reference" / "model-card-probability.md"
+PLOT = ROOT / "docs" / "reference" / "reliability.svg"
+
+
+def documents_of(work: Path, ordinary: Path | None) -> list[Described]:
+    """Screen and describe all samples, or read what a run before has kept."""
+    kept = work / "described.pickle"
+    if kept.exists():
+        return list(pickle.loads(kept.read_bytes()))
+    raw = work / "screened"
+    if not raw.is_dir():
+        raw.mkdir(parents=True)
+        screened(samples(ordinary), raw)
+    lexicon = load_lexicon()
+    found = [
+        described(one, lexicon)
+        for path in sorted(raw.glob("*.pickle"))
+        for one in pickle.loads(path.read_bytes())
+    ]
+    kept.write_bytes(pickle.dumps(found))
+    return found
+
+
+def write_models(documents: list[Described], scores: LeftOut, slope: float, intercept: float) -> None:
+    """Fit on all documents and write both models, weights of half precision."""
+    is_phi = np.array([one.is_phi for one in documents])
+    weights, everybody = weights_of(documents), np.ones(len(documents), dtype=np.bool_)
+    words, layouts, texts = word_rows(documents), layout_rows(documents), text_rows(documents)
+    of_words = fit_rows(words, is_phi, weights, everybody, WORDS_C)
+    of_layout = fit_rows(layouts, is_phi, weights, everybody, LAYOUT_C)
+    of_text = fit_rows(texts, is_phi, weights, everybody, TEXT_C)
+    # The joint model learns from left-out scores: those of a model on its own texts are too good.
+    joint = fit_joint(scores.rows, is_phi, weights, np.arange(len(documents)))
+    n_cues = len(words.cue_names)
+    messages = np.array([bool(one.message) for one in documents])
+    p_message = (float((messages & is_phi).sum()) + 1) / (float(messages.sum()) + 2)
+    constants = {
+        "words_intercept": of_words.intercept,
+        "layout_intercept": of_layout.intercept,
+        "stack_intercept": joint.intercept,
+        "slope": slope,
+        "intercept": intercept,
+        "message_log_odds": max(log_odds_of(p_message), 4.0),
+    }
+    MODEL_FILE.parent.mkdir(exist_ok=True)
+    np.savez_compressed(
+        MODEL_FILE,
+        words=of_words.weights[n_cues:].astype(np.float16),
+        layout=of_layout.weights.astype(np.float16),
+        cue_names=np.array(words.cue_names),
+        cues=of_words.weights[:n_cues].round(4),
+        inputs=np.array(INPUTS),
+        weights=joint.weights,
+        usual=joint.usual,
+        constant_names=np.array(list(constants)),
+        constants=np.array(list(constants.values())),
+        version=np.array(VERSION),
+    )
+    ordinary = np.array([one.family.startswith(("bg:", "ord:")) for one in documents])
+    threshold = float(np.quantile(scores.text[ordinary], 1 - TEXT_FALSE_RATE))
+    np.savez_compressed(
+        TEXT_MODEL_FILE,
+        weights=of_text.weights.astype(np.float16),
+        constants=np.array([of_text.intercept, threshold]),
+        version=np.array(TEXT_VERSION),
+    )
+    for path in (MODEL_FILE, TEXT_MODEL_FILE):
+        print(f"{path}: {path.stat().st_size / 1e3:.0f} kB")
+    for name, weight in zip(INPUTS, joint.weights.tolist(), strict=True):
+        print(f"  {name:24}{weight:8.3f}")
+
+
+def main() -> None:
+    """Screen, measure with families left out, then fit on all and write."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--work", type=Path, required=True, help="folder for what is screened")
+    parser.add_argument("--ordinary", type=Path, help="folder that ordinary_files.py filled")
+    parser.add_argument("--measure", action="store_true", help="write no model")
+    options = parser.parse_args()
+    options.work.mkdir(parents=True, exist_ok=True)
+    documents = documents_of(options.work, options.ordinary)
+    is_phi = np.array([one.is_phi for one in documents])
+    print(f"{int(is_phi.sum())} PHI and {int((~is_phi).sum())} other texts")
+    scores = left_out(documents)
+    slope, intercept = calibration(scores.joint, documents)
+    balanced_odds = slope * scores.joint + intercept
+    message = np.array([bool(one.message) for one in documents])
+    balanced_odds = np.where(message, np.maximum(balanced_odds, 4.0), balanced_odds)
+    referred = probabilities(balanced_odds + log_odds_of(PREVALENCE)) >= threshold_of(MISSED_FILE_COST)
+    lines = list(table(documents, referred))
+    weights = weights_of(documents)
+    share = np.where(is_phi, weights / weights[is_phi].sum(), weights / weights[~is_phi].sum())
+    bins = reliability(probabilities(balanced_odds), is_phi, share)
+    lines += [
+        "",
+        f"Expected calibration error: {calibration_error(bins):.3f} with as much PHI as not.",
+        "",
+        "| predicted | observed |",
+        "| --- | --- |",
+        *(f"| {predicted:.3f} | {observed:.3f} |" for predicted, observed, _ in bins),
+    ]
+    print("\n".join(lines))
+    (options.work / "table.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    (options.work / "left_out.pickle").write_bytes(
+        pickle.dumps((scores, [one.identifier for one in documents]))
+    )
+    if not options.measure:
+        write_models(documents, scores, slope, intercept)
+        plot(bins, PLOT)
+
+
+if __name__ == "__main__":
+    main()

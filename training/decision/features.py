@@ -1,0 +1,136 @@
+"""Screen the samples and turn their passages into numbers, once; the result is kept in a work folder."""
+
+# ruff: noqa: T201 (the pickles are our own, made here; a build command reports what it does)
+
+from __future__ import annotations
+
+import math
+import pickle
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from phiscan import classify, screen
+from phiscan.classify.lexicon import Lexicon
+from phiscan.classify.ngrams import features as ngram_features
+from phiscan.classify.ngrams import pieces
+from phiscan.classify.person import person_features
+from phiscan.classify.words import word_features
+from phiscan.config import Config
+from phiscan.decision.evidence import DocumentEvidence, gather
+from phiscan.model import Document, HealthScore, Screening
+from training.decision.sources import Sample
+
+Sparse = tuple[npt.NDArray[np.int32], npt.NDArray[np.floating[Any]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Screened:
+    """A sample with what screening, the health classifier and the old decision table say of it."""
+
+    family: str
+    identifier: str
+    is_phi: bool
+    document: Document
+    screening: Screening
+    health: HealthScore
+    detectors: tuple[tuple[str, bool], ...]
+    table: str  # the decision of the table
+
+
+@dataclass(slots=True)
+class Described:
+    """A document as numbers: one row per passage."""
+
+    family: str
+    identifier: str
+    is_phi: bool
+    n_chars: int
+    words: list[Sparse] = field(repr=False)
+    cues: list[dict[str, float]] = field(repr=False)
+    evidence: npt.NDArray[np.float32] = field(repr=False)  # (passages, evidence)
+    lengths: npt.NDArray[np.float32] = field(repr=False)  # log(1 + characters / 100)
+    layouts: list[Sparse] = field(repr=False)  # of the masked text of each passage
+    pieces: list[Sparse] = field(repr=False)  # of the masked text, for the text detector
+    detectors: dict[str, bool]
+    table: str
+    hamming: int
+    n_concepts: int
+    is_named: bool
+    message: str
+
+
+def screened(samples: Iterable[Sample], out: Path) -> None:
+    """Screen every sample and write them, one pickle a family; families that are there are left."""
+    screener, classifier = screen.build_screener(Config()), classify.build_classifier(Config())
+    found: dict[str, list[Screened]] = {}
+    for sample in samples:
+        document = sample.document
+        screening = screen.screen(document, screener)
+        health = classify.classify(document, classifier)
+        detectors = classify.detect(document, screening, health, classifier)
+        layout = classify.is_laid_out_as_a_record(detectors)
+        referral, _ = classify.decide(document, screening, health, layout=layout)
+        found.setdefault(sample.family, []).append(
+            Screened(
+                sample.family,
+                sample.identifier,
+                sample.is_phi,
+                document,
+                screening,
+                health,
+                detectors,
+                referral.value,
+            )
+        )
+    for family, rows in found.items():
+        (out / f"{family.replace(':', '_')}.pickle").write_bytes(pickle.dumps(rows))
+        print(f"{family}: {len(rows)} texts", flush=True)
+
+
+def described(one: Screened, lexicon: Lexicon) -> Described:
+    """Return a screened sample as numbers."""
+    evidence = gather(one.document, one.screening, lexicon)
+    rows = [_passage(evidence, start, end) for start, end in evidence.passages]
+    bits = {bit.value for bit in one.screening.vector.bits}
+    return Described(
+        one.family,
+        one.identifier,
+        one.is_phi,
+        len(one.document.text),
+        words=[row[0] for row in rows],
+        cues=[row[1] for row in rows],
+        evidence=np.array([row[2] for row in rows], dtype=np.float32),
+        lengths=np.array([math.log1p((end - start) / 100) for start, end in evidence.passages], np.float32),
+        layouts=[_half(*evidence.layout(start, end)) for start, end in evidence.passages],
+        pieces=[_sparse(*ngram_features(piece)) for piece in pieces(evidence.codes)],
+        detectors=dict(one.detectors),
+        table=one.table,
+        hamming=one.screening.hamming,
+        n_concepts=len({hit.concept for hit in one.health.terms}),
+        is_named={"FirstName", "LastName"} <= bits,
+        message=evidence.message,
+    )
+
+
+def _passage(
+    evidence: DocumentEvidence, start: int, end: int
+) -> tuple[Sparse, dict[str, float], npt.NDArray[np.float64]]:
+    window = evidence.window(start, end)
+    return (
+        _sparse(*word_features(evidence.words, start, end)),
+        person_features(window),
+        evidence.vector(window),
+    )
+
+
+def _sparse(buckets: npt.NDArray[np.int64], values: npt.NDArray[np.float32]) -> Sparse:
+    return buckets.astype(np.int32), values.astype(np.float32)
+
+
+def _half(buckets: npt.NDArray[np.int64], values: npt.NDArray[np.float32]) -> Sparse:
+    return buckets.astype(np.int32), values.astype(np.float16)
