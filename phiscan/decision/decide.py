@@ -46,7 +46,8 @@ class Decider:
         Whatever a detector marks, or the table of cases would refer, and the model does not, is for the
         second list.
         """
-        judgement = self.model.judge(gather(document, screening, classifier.lexicon, self.messages))
+        passages = gather(document, screening, classifier.lexicon, self.messages)
+        judgement = self.model.judge(passages, classifier.text_model.decide(passages.codes))
         evidence = weigh(document, screening, health, layout=is_laid_out_as_a_record(detectors))
         row = row_of(evidence)
         slope, intercept = self.calibration
@@ -68,7 +69,8 @@ class Decider:
         ``screening`` is that of a screener without the expensive recognizers, which search names.
         """
         evidence = gather(document, screening, classifier.lexicon, self.messages)
-        return self.model.judge(evidence, assume_name=True).log_odds >= log_odds_of(self.threshold)
+        text = classifier.text_model.decide(evidence.codes)
+        return self.model.judge(evidence, text, assume_name=True).log_odds >= log_odds_of(self.threshold)
 
     @staticmethod
     def _decision(

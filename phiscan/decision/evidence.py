@@ -19,7 +19,6 @@ import numpy.typing as npt
 from phiscan.classify.decision import CONTACT, DIRECT, MAIL_HEADER, NAMES, RECORD, SPECIALTY
 from phiscan.classify.features import BLOCKS, Reading, Window, bag, marks_of, read
 from phiscan.classify.lexicon import Lexicon
-from phiscan.classify.ngrams import features as ngram_features
 from phiscan.classify.ngrams import masked
 from phiscan.classify.tokens import tokenize
 from phiscan.classify.words import Words, words_of
@@ -34,9 +33,11 @@ Ints = npt.NDArray[np.int64]
 # The evidence of a passage besides its words, in the order of its vector.
 NAMES_OF_EVIDENCE: Final = (
     "concepts",  # log(1 + different health concepts), specialties left out
+    "clinical",  # log(1 + different illnesses, drugs, procedures, tests and mental conditions)
     "full_name",  # a person's first and last name, of somebody who is not named for a role
     "name",  # any part of such a name
     "name_by_health",  # how near such a name stands to a health term: 1 beside it, 0 far away or none
+    "name_by_clinical",  # the same to an illness, drug, procedure, test or mental condition
     "people",  # log(1 + names of persons)
     "record_number",  # an identifier that only a patient or insured person has
     "direct_identifier",  # another identifier that singles out one person
@@ -51,6 +52,7 @@ NAMES_OF_EVIDENCE: Final = (
 )
 N_EVIDENCE: Final = len(NAMES_OF_EVIDENCE)
 
+_CLINICAL: Final = ("dx:", "rx:", "px:", "lab:", "mh:", "icd:")
 _NEAR_CHARS: Final = 80.0
 _CELL: Final = re.compile(r" \| |\t|[;,](?=\S)|\|")
 _SENDER: Final = re.compile(r"[ >\t]*(?:From|To|Cc|Bcc|Sender|Reply-To|De|À|Envoyé par)[ ]?:", re.IGNORECASE)
@@ -89,6 +91,7 @@ class DocumentEvidence:
     marks: Sequence[tuple[str, ...]] = field(repr=False)
     words: Words = field(repr=False)
     places: dict[str, Places] = field(repr=False)
+    clinical: tuple[Ints, Ints] = field(repr=False)  # where illnesses, drugs, procedures and tests stand
     names: tuple[tuple[int, int], ...] = field(repr=False)  # of persons who are not named for a role
     passages: tuple[tuple[int, int], ...]
     codes: npt.NDArray[np.uint32] = field(repr=False)  # the text with all findings and health terms masked
@@ -98,23 +101,22 @@ class DocumentEvidence:
         """Return the bag of health concepts and cues of a passage."""
         return Window(start, end, bag(self.reading, self.marks, start, end))
 
-    def layout(self, start: int, end: int) -> tuple[Ints, npt.NDArray[np.float32]]:
-        """Return how a passage is written and laid out: hashed n-grams of its masked text, with values."""
-        return ngram_features(self.codes[start:end])
-
     def vector(self, window: Window) -> Floats:
         """Return the evidence of a passage, in the order of ``NAMES_OF_EVIDENCE``."""
         start, end = window.start, window.end
         count = {name: places.count(start, end) for name, places in self.places.items()}
         concepts = sum(1 for name in window.counts if not name.startswith((*BLOCKS, SPECIALTY)))
+        clinical = sum(1 for name in window.counts if name.startswith(_CLINICAL))
         inside = [name for name in self.names if start <= name[0] < end]
         cells = len(_CELL.findall(self.document.text, start, end))
         return np.array(
             [
                 math.log1p(concepts),
+                math.log1p(clinical),
                 float(count["full_name"] > 0),
                 float(count["name"] > 0),
-                self._nearness(inside, start, end),
+                nearness(inside, self.reading.health.starts, self.reading.health.ends, start, end),
+                nearness(inside, *self.clinical, start, end),
                 math.log1p(len(inside)),
                 float(count["record_number"] > 0),
                 float(count["direct_identifier"] > 0),
@@ -129,16 +131,16 @@ class DocumentEvidence:
             ]
         )
 
-    def _nearness(self, names: Sequence[tuple[int, int]], start: int, end: int) -> float:
-        """Return 1 where a name stands beside a health term of the passage, near 0 where far from one."""
-        starts, ends = self.reading.health.starts, self.reading.health.ends
-        low, high = starts.searchsorted((start, end)).tolist()
-        if low == high or not names:
-            return 0.0
-        begin = np.array([name[0] for name in names])
-        stop = np.array([name[1] for name in names])
-        gap = np.maximum(starts[low:high, None] - stop[None, :], begin[None, :] - ends[low:high, None])
-        return float(np.exp(-max(float(gap.min()), 0.0) / _NEAR_CHARS))
+
+def nearness(names: Sequence[tuple[int, int]], starts: Ints, ends: Ints, start: int, end: int) -> float:
+    """Return 1 where a name stands beside a term in ``[start, end)``, near 0 where far from one."""
+    low, high = starts.searchsorted((start, end)).tolist()
+    if low == high or not names:
+        return 0.0
+    begin = np.array([name[0] for name in names])
+    stop = np.array([name[1] for name in names])
+    gap = np.maximum(starts[low:high, None] - stop[None, :], begin[None, :] - ends[low:high, None])
+    return float(np.exp(-max(float(gap.min()), 0.0) / _NEAR_CHARS))
 
 
 def gather(
@@ -181,10 +183,13 @@ def gather(
     found = runs(starts, ends, evidence) if health or numbered else []
     if not found and len(text):
         found = [(0, min(len(text), 2000))]
+    marks = marks_of(reading, lexicon)
+    is_clinical = np.array([mark[0].startswith(_CLINICAL) for mark in marks], dtype=np.bool_)
     return DocumentEvidence(
         document=document,
         reading=reading,
-        marks=marks_of(reading, lexicon),
+        marks=marks,
+        clinical=(reading.health.starts[is_clinical], reading.health.ends[is_clinical]),
         words=typed_words(words, screening.findings),
         places={name: Places(np.array(sorted(at), dtype=np.int64)) for name, at in kinds.items()},
         names=tuple(names),

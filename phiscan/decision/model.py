@@ -1,7 +1,7 @@
 """P(PHI): logistic regression over the named evidence of a document's strongest passage, in numpy alone.
 
 Two layers. A hashed linear model gives the log-odds of the words and cues of a passage; a small logistic
-regression joins them with the identifiers of the passage and its layout. Both are learned from texts
+regression joins them with the identifiers of the passage and the text detector. Both are learned from texts
 with and without PHI, as many of the one as of the other, and calibrated on families of texts that were left
 out. The stated prevalence turns this into a probability on a share.
 """
@@ -18,7 +18,6 @@ import numpy as np
 import numpy.typing as npt
 
 from phiscan.classify.features import Window
-from phiscan.classify.ngrams import N_BUCKETS as N_LAYOUT_BUCKETS
 from phiscan.classify.ngrams import arrays_of
 from phiscan.classify.person import weighed
 from phiscan.classify.words import N_BUCKETS, word_features
@@ -29,11 +28,18 @@ from phiscan.model import Span
 Floats = npt.NDArray[np.float64]
 
 MODEL_FILE: Final = Path(__file__).parent / "data" / "phi_probability.npz"
-INPUTS: Final = ("words", *NAMES_OF_EVIDENCE, "length", "layout", "person", "person_and_words", "no_concept")
+INPUTS: Final = (
+    "words",
+    *NAMES_OF_EVIDENCE,
+    "length",
+    "text_detector",
+    "person",
+    "person_and_words",
+    "no_concept",
+)
 WORDS_RANGE: Final = 8.0  # log-odds of the words are cut to this range
-LAYOUT_RANGE: Final = 8.0
+TEXT_RANGE: Final = 4.0
 JOINT_RANGE: Final = 4.0  # log-odds of the words, where they are joined with a person
-MAX_LAYOUTS: Final = 48  # passages of one document whose layout is read: those that lead without it
 # How surely each kind of evidence says that a passage is about one person; the strongest counts.
 PERSON_WEIGHTS: Final = (
     ("full_name", 1.0),
@@ -42,8 +48,7 @@ PERSON_WEIGHTS: Final = (
     ("name", 0.7),
 )
 _AT: Final = {name: index for index, name in enumerate(NAMES_OF_EVIDENCE)}
-_OF_NAME: Final = [_AT[name] for name in ("full_name", "name", "name_by_health")]
-_LAYOUT: Final = INPUTS.index("layout")
+_OF_NAME: Final = [_AT[name] for name in ("full_name", "name", "name_by_health", "name_by_clinical")]
 _MOST_LOG_ODDS: Final = 30.0
 
 
@@ -98,18 +103,14 @@ def threshold_of(missed_file_cost: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class PhiModel:
-    """The weights of both layers; ``slope`` and ``intercept`` calibrate, ``prior``: the share's log-odds."""
+    """The weights of both layers; ``prior`` are the log-odds of PHI on the share."""
 
     words: npt.NDArray[np.float32] = field(repr=False)
     cues: Mapping[str, float] = field(repr=False)
     words_intercept: float
-    layout: npt.NDArray[np.float32] = field(repr=False)
-    layout_intercept: float
-    weights: Floats = field(repr=False)  # one per input of ``INPUTS``
+    in_file: Joint = field(repr=False)  # judges a passage in its file, by the text detector too
+    alone: Joint = field(repr=False)  # judges a passage whatever stands around it
     usual: Floats = field(repr=False)  # the mean of each input over texts without PHI
-    stack_intercept: float
-    slope: float
-    intercept: float
     message_log_odds: float  # of a message of care, balanced
     version: str
     prior: float = 0.0
@@ -123,23 +124,28 @@ class PhiModel:
         buckets, values = word_features(evidence.words, window.start, window.end)
         return self.words_intercept + float(self.words[buckets] @ values) + weighed(self.cues, window)
 
-    def judge(self, evidence: DocumentEvidence, *, assume_name: bool = False) -> Judgement:
+    def judge(
+        self, evidence: DocumentEvidence, text_log_odds: float, *, assume_name: bool = False
+    ) -> Judgement:
         """Return the probability of a document: that of its strongest passage.
 
-        ``assume_name``: as if a full name stood beside a health term of every passage.
+        A passage is judged in its file, where what the text detector says of the whole counts, and alone, so
+        that no text around it can take back what it says; the higher of both counts.
+
+        ``text_log_odds``: what the text detector says of the document. ``assume_name``: as if a full name
+        stood beside a health term of every passage.
         """
         if not evidence.passages:
             return Judgement(self.prior - _MOST_LOG_ODDS / 2, None)
-        rows = np.array([self._inputs(evidence, start, end, assume_name) for start, end in evidence.passages])
-        leading = np.argsort(-(rows @ self.weights), kind="stable")[:MAX_LAYOUTS]
-        for index in leading.tolist():
-            rows[index, _LAYOUT] = self._layout_log_odds(evidence, *evidence.passages[index])
-        scores = rows[leading] @ self.weights
-        best = int(leading[int(scores.argmax())])
-        total = self.slope * (float(scores.max()) + self.stack_intercept) + self.intercept
+        rows = np.array(
+            [self._inputs(evidence, place, text_log_odds, assume_name) for place in evidence.passages]
+        )
+        both = np.stack([self.in_file.log_odds(rows), self.alone.log_odds(rows)])
+        which, best = np.unravel_index(int(both.argmax()), both.shape)
+        joint, total = (self.in_file, self.alone)[which], float(both.max())
         if evidence.message:
             total = max(total, self.message_log_odds)
-        parts = self.slope * self.weights * (rows[best] - self.usual)
+        parts = joint.weights * (rows[best] - self.usual)
         order = np.argsort(-np.abs(parts), kind="stable").tolist()
         return Judgement(
             log_odds=total + self.prior,
@@ -148,17 +154,30 @@ class PhiModel:
             message=evidence.message,
         )
 
-    def _inputs(self, evidence: DocumentEvidence, start: int, end: int, assume_name: bool) -> Floats:
-        """Return the inputs of a passage, its layout not yet read."""
-        window = evidence.window(start, end)
+    def _inputs(
+        self,
+        evidence: DocumentEvidence,
+        place: tuple[int, int],
+        text: float,
+        assume_name: bool,
+    ) -> Floats:
+        window = evidence.window(*place)
         words, vector = self.words_log_odds(evidence, window), evidence.vector(window)
         if assume_name:
             vector[_OF_NAME] = 1.0
-        return inputs_of(words, vector, end - start, -LAYOUT_RANGE)
+        return inputs_of(words, vector, place[1] - place[0], text)
 
-    def _layout_log_odds(self, evidence: DocumentEvidence, start: int, end: int) -> float:
-        buckets, values = evidence.layout(start, end)
-        return cut(float(self.layout[buckets] @ values) + self.layout_intercept, LAYOUT_RANGE)
+
+@dataclass(frozen=True, slots=True)
+class Joint:
+    """Calibrated logistic regression over ``INPUTS``: weights and intercept, both sides equally frequent."""
+
+    weights: Floats
+    intercept: float
+
+    def log_odds(self, rows: Floats) -> Floats:
+        """Return the log-odds of rows of inputs, shape (passages, inputs)."""
+        return np.asarray(rows @ self.weights + self.intercept)
 
 
 def cut(value: float, most: float) -> float:
@@ -166,14 +185,14 @@ def cut(value: float, most: float) -> float:
     return max(min(value, most), -most)
 
 
-def inputs_of(words: float, vector: Floats, n_chars: int, layout: float) -> Floats:
+def inputs_of(words: float, vector: Floats, n_chars: int, text_log_odds: float) -> Floats:
     """Return the inputs of the second layer, in the order of ``INPUTS``."""
     person = max(weight * float(vector[_AT[name]] > 0) for name, weight in PERSON_WEIGHTS)
     row = np.empty(len(INPUTS))
     row[0], row[1 : 1 + N_EVIDENCE] = cut(words, WORDS_RANGE), vector
     row[1 + N_EVIDENCE :] = (
         math.log1p(n_chars / 100),
-        cut(layout, LAYOUT_RANGE),
+        cut(text_log_odds, TEXT_RANGE),
         person,
         person * cut(words, JOINT_RANGE),
         float(vector[_AT["concepts"]] == 0),
@@ -188,24 +207,25 @@ def load_phi_model(path: Path = MODEL_FILE) -> PhiModel:
         ModelError: names the file and what was expected.
     """
     with arrays_of(path, "a model of P(PHI)") as file:
-        words, layout = file["words"].astype(np.float32), file["layout"].astype(np.float32)
+        words = file["words"].astype(np.float32)
         cues = dict(zip(file["cue_names"].tolist(), file["cues"].tolist(), strict=True))
         names: Sequence[str] = file["inputs"].tolist()
-        weights, usual = file["weights"].astype(float), file["usual"].astype(float)
+        in_file, alone, usual = (file[name].astype(float) for name in ("in_file", "alone", "usual"))
         constants = dict(zip(file["constant_names"].tolist(), file["constants"].tolist(), strict=True))
         version = str(file["version"])
-    if tuple(names) != INPUTS or words.shape != (N_BUCKETS,) or layout.shape != (N_LAYOUT_BUCKETS,):
+    if tuple(names) != INPUTS or words.shape != (N_BUCKETS,):
         message = f"{path}: inputs: expected those of this version of phiscan"
         raise ModelError(message)
-    if not all(np.isfinite(part).all() for part in (words, layout, weights, usual)):
+    if not all(np.isfinite(part).all() for part in (words, in_file, alone, usual)):
         message = f"{path}: weights: expected finite numbers"
         raise ModelError(message)
     return PhiModel(
         words=words,
         cues=cues,
-        layout=layout,
-        weights=weights,
+        words_intercept=constants["words_intercept"],
+        in_file=Joint(in_file, constants["in_file_intercept"]),
+        alone=Joint(alone, constants["alone_intercept"]),
         usual=usual,
+        message_log_odds=constants["message_log_odds"],
         version=version,
-        **constants,
     )

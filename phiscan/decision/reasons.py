@@ -16,11 +16,19 @@ WORDS: Final[dict[str, tuple[str, str]]] = {
         "it is not worded like a record of somebody's health",
     ),
     "concepts": ("it names several health concepts", "it names hardly any health concept"),
+    "clinical": (
+        "it names an illness, drug, procedure or test",
+        "it names no illness, drug, procedure or test",
+    ),
     "full_name": ("a person's full name stands in the passage", "no full name stands in the passage"),
     "name": ("a person is named in the passage", "nobody is named in the passage"),
     "name_by_health": (
         "a person's name stands close to a health term",
         "no name stands close to a health term",
+    ),
+    "name_by_clinical": (
+        "a person's name stands close to an illness, drug, procedure or test",
+        "no name stands close to an illness, drug, procedure or test",
     ),
     "people": ("several people are named in the passage", "many people are named in the passage"),
     "record_number": ("it holds a number that only a patient or insured person has", ""),
@@ -37,7 +45,10 @@ WORDS: Final[dict[str, tuple[str, str]]] = {
     "organization": ("it names an organization", "it speaks of organizations"),
     "cells": ("it is a row of a table with many cells", "it is laid out like a table"),
     "length": ("the passage is long", "the passage is short"),
-    "layout": ("it is written and laid out like a record", "it is not laid out like a record"),
+    "text_detector": (
+        "the file is written and laid out like a record",
+        "the file is not written or laid out like a record",
+    ),
     "person": ("the passage identifies a person", "the passage identifies nobody"),
     "no_concept": ("", "it names no health concept"),
     "person_and_words": (

@@ -19,17 +19,16 @@ from phiscan.classify.lexicon import load_lexicon
 from phiscan.decision.model import INPUTS, MODEL_FILE, log_odds_of, threshold_of
 from training.decision.features import Described, described, screened
 from training.decision.fit import (
-    LAYOUT_C,
     TEXT_C,
     WORDS_C,
     fit_joint,
     fit_rows,
-    layout_rows,
     text_rows,
     weights_of,
     word_rows,
 )
 from training.decision.measure import (
+    ALONE,
     LeftOut,
     calibration,
     calibration_error,
@@ -43,6 +42,8 @@ from training.decision.sources import ROOT, samples
 
 VERSION, TEXT_VERSION = "phi-1", "text-4"
 PREVALENCE, MISSED_FILE_COST = 0.01, 60.0
+MESSAGE_LOG_ODDS = 4.0  # of a message of care, both sides equally frequent: 56 of 57 are PHI
+ALONE_MARGIN = 1.0  # log-odds that a passage judged alone must be surer by
 TEXT_FALSE_RATE = 0.01  # share of ordinary files above the text detector's threshold, left out
 CARD = ROOT / "docs" / "reference" / "model-card-probability.md"
 PLOT = ROOT / "docs" / "reference" / "reliability.svg"
@@ -67,37 +68,53 @@ def documents_of(work: Path, ordinary: Path | None) -> list[Described]:
     return found
 
 
-def write_models(documents: list[Described], scores: LeftOut, slope: float, intercept: float) -> None:
+def calibrated(scores: LeftOut, documents: list[Described]) -> tuple[np.ndarray, list[tuple[float, float]]]:
+    """Return the log-odds of each document, both sides as frequent, and (slope, intercept) of each judge.
+
+    The higher of two calibrated log-odds is too high on average; what it is too high by is taken off both.
+    """
+    lines = [calibration(part, documents) for part in (scores.in_file, scores.alone)]
+    odds = np.maximum(
+        lines[0][0] * scores.in_file + lines[0][1], lines[1][0] * scores.alone + lines[1][1] - ALONE_MARGIN
+    )
+    slope, intercept = calibration(odds, documents)
+    lines = [
+        (slope * lines[0][0], slope * lines[0][1] + intercept),
+        (slope * lines[1][0], slope * (lines[1][1] - ALONE_MARGIN) + intercept),
+    ]
+    message = np.array([bool(one.message) for one in documents])
+    odds = slope * odds + intercept
+    return np.where(message, np.maximum(odds, MESSAGE_LOG_ODDS), odds), lines
+
+
+def write_models(documents: list[Described], scores: LeftOut, lines: list[tuple[float, float]]) -> None:
     """Fit on all documents and write both models, weights of half precision."""
     is_phi = np.array([one.is_phi for one in documents])
     weights, everybody = weights_of(documents), np.ones(len(documents), dtype=np.bool_)
-    words, layouts, texts = word_rows(documents), layout_rows(documents), text_rows(documents)
+    words, texts = word_rows(documents), text_rows(documents)
     of_words = fit_rows(words, is_phi, weights, everybody, WORDS_C)
-    of_layout = fit_rows(layouts, is_phi, weights, everybody, LAYOUT_C)
     of_text = fit_rows(texts, is_phi, weights, everybody, TEXT_C)
-    # The joint model learns from left-out scores: those of a model on its own texts are too good.
-    joint = fit_joint(scores.rows, is_phi, weights, np.arange(len(documents)))
+    # The joint models learn from left-out scores: those of a model on its own texts are too good.
+    numbers = np.arange(len(documents))
+    in_file = fit_joint(scores.rows, is_phi, weights, numbers)
+    alone = fit_joint(scores.rows, is_phi, weights, numbers, left_out=ALONE)
     n_cues = len(words.cue_names)
-    messages = np.array([bool(one.message) for one in documents])
-    p_message = (float((messages & is_phi).sum()) + 1) / (float(messages.sum()) + 2)
     constants = {
         "words_intercept": of_words.intercept,
-        "layout_intercept": of_layout.intercept,
-        "stack_intercept": joint.intercept,
-        "slope": slope,
-        "intercept": intercept,
-        "message_log_odds": max(log_odds_of(p_message), 4.0),
+        "in_file_intercept": lines[0][0] * in_file.intercept + lines[0][1],
+        "alone_intercept": lines[1][0] * alone.intercept + lines[1][1],
+        "message_log_odds": MESSAGE_LOG_ODDS,
     }
     MODEL_FILE.parent.mkdir(exist_ok=True)
     np.savez_compressed(
         MODEL_FILE,
         words=of_words.weights[n_cues:].astype(np.float16),
-        layout=of_layout.weights.astype(np.float16),
         cue_names=np.array(words.cue_names),
         cues=of_words.weights[:n_cues].round(4),
         inputs=np.array(INPUTS),
-        weights=joint.weights,
-        usual=joint.usual,
+        in_file=lines[0][0] * in_file.weights,
+        alone=lines[1][0] * alone.weights,
+        usual=in_file.usual,
         constant_names=np.array(list(constants)),
         constants=np.array(list(constants.values())),
         version=np.array(VERSION),
@@ -112,8 +129,8 @@ def write_models(documents: list[Described], scores: LeftOut, slope: float, inte
     )
     for path in (MODEL_FILE, TEXT_MODEL_FILE):
         print(f"{path}: {path.stat().st_size / 1e3:.0f} kB")
-    for name, weight in zip(INPUTS, joint.weights.tolist(), strict=True):
-        print(f"  {name:24}{weight:8.3f}")
+    for name, one, other in zip(INPUTS, in_file.weights.tolist(), alone.weights.tolist(), strict=True):
+        print(f"  {name:24}{one:8.3f}{other:8.3f}")
 
 
 def main() -> None:
@@ -128,10 +145,7 @@ def main() -> None:
     is_phi = np.array([one.is_phi for one in documents])
     print(f"{int(is_phi.sum())} PHI and {int((~is_phi).sum())} other texts")
     scores = left_out(documents)
-    slope, intercept = calibration(scores.joint, documents)
-    balanced_odds = slope * scores.joint + intercept
-    message = np.array([bool(one.message) for one in documents])
-    balanced_odds = np.where(message, np.maximum(balanced_odds, 4.0), balanced_odds)
+    balanced_odds, judges = calibrated(scores, documents)
     referred = probabilities(balanced_odds + log_odds_of(PREVALENCE)) >= threshold_of(MISSED_FILE_COST)
     lines = list(table(documents, referred))
     weights = weights_of(documents)
@@ -151,7 +165,7 @@ def main() -> None:
         pickle.dumps((scores, [one.identifier for one in documents]))
     )
     if not options.measure:
-        write_models(documents, scores, slope, intercept)
+        write_models(documents, scores, judges)
         plot(bins, PLOT)
 
 

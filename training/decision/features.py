@@ -54,7 +54,6 @@ class Described:
     cues: list[dict[str, float]] = field(repr=False)
     evidence: npt.NDArray[np.float32] = field(repr=False)  # (passages, evidence)
     lengths: npt.NDArray[np.float32] = field(repr=False)  # log(1 + characters / 100)
-    layouts: list[Sparse] = field(repr=False)  # of the masked text of each passage
     pieces: list[Sparse] = field(repr=False)  # of the masked text, for the text detector
     detectors: dict[str, bool]
     table: str
@@ -106,7 +105,6 @@ def described(one: Screened, lexicon: Lexicon) -> Described:
         cues=[row[1] for row in rows],
         evidence=np.array([row[2] for row in rows], dtype=np.float32),
         lengths=np.array([math.log1p((end - start) / 100) for start, end in evidence.passages], np.float32),
-        layouts=[_half(*evidence.layout(start, end)) for start, end in evidence.passages],
         pieces=[_sparse(*ngram_features(piece)) for piece in pieces(evidence.codes)],
         detectors=dict(one.detectors),
         table=one.table,
@@ -130,7 +128,3 @@ def _passage(
 
 def _sparse(buckets: npt.NDArray[np.int64], values: npt.NDArray[np.float32]) -> Sparse:
     return buckets.astype(np.int32), values.astype(np.float32)
-
-
-def _half(buckets: npt.NDArray[np.int64], values: npt.NDArray[np.float32]) -> Sparse:
-    return buckets.astype(np.int32), values.astype(np.float16)

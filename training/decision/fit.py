@@ -20,25 +20,26 @@ from sklearn.linear_model import LogisticRegression
 
 from phiscan.classify.ngrams import N_BUCKETS as N_TEXT_BUCKETS
 from phiscan.classify.words import N_BUCKETS
-from phiscan.decision.model import INPUTS, LAYOUT_RANGE, inputs_of
+from phiscan.decision.model import INPUTS, TEXT_RANGE, inputs_of
 from training.decision.features import Described, Sparse
 
 SEED = 2008
-MAX_PASSAGES = 10  # of one document, drawn at random, to fit the words on
-N_HARDEST = 8  # passages of one document that later rounds learn from: its highest scores
+MAX_PASSAGES = 16  # of one document, drawn at random, to fit the words on
+N_HARDEST = 4  # passages of one document that later rounds learn from: its highest scores
 MIN_PASSAGES = 4  # a word of fewer passages is not learned
 N_ROUNDS = 3
-WORDS_C, LAYOUT_C, TEXT_C, JOINT_PENALTY = 3.0, 10.0, 30.0, 1.0
+WORDS_C, TEXT_C, JOINT_PENALTY = 3.0, 30.0, 1.0
 # Inputs that may only speak for PHI: more of such evidence never lowers the probability.
 RISING = frozenset(
     (
         *("words", "concepts", "full_name", "name", "name_by_health", "record_number", "direct_identifier"),
-        *("birth_date", "layout", "person", "person_and_words"),
+        *("birth_date", "clinical", "name_by_clinical", "text_detector", "person", "person_and_words"),
     )
 )
 CLOSE = 0.5  # log-odds below its document's strongest passage from which a passage still teaches
 # Documents that a family may count for, however many it has; ordinary files are what a share holds.
 MOST_OF_A_FAMILY, MOST_ORDINARY = 60.0, 150.0
+MOST_SHORT = 250.0  # of the short texts, which are a kind of their own
 
 Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
@@ -48,9 +49,12 @@ Ints = npt.NDArray[np.int64]
 def weights_of(documents: Sequence[Described]) -> Floats:
     """Return a weight per document, so that large families count less."""
     n_of = Counter(one.family for one in documents)
-    most = {
-        family: MOST_ORDINARY if family.startswith(("bg:", "ord:")) else MOST_OF_A_FAMILY for family in n_of
-    }
+    most = dict.fromkeys(n_of, MOST_OF_A_FAMILY)
+    for family in n_of:
+        if family.startswith(("bg:", "ord:")):
+            most[family] = MOST_ORDINARY
+        elif family.startswith("short:"):
+            most[family] = MOST_SHORT
     return np.array([min(1.0, most[one.family] / n_of[one.family]) for one in documents])
 
 
@@ -103,12 +107,6 @@ def word_rows(documents: Sequence[Described]) -> Rows:
     return Rows(both, of, tuple(vectorizer.get_feature_names_out()))
 
 
-def layout_rows(documents: Sequence[Described]) -> Rows:
-    """Return all passages as n-grams and layout of their masked text."""
-    of = np.repeat(np.arange(len(documents)), [len(one.layouts) for one in documents])
-    return Rows(sparse_rows([row for one in documents for row in one.layouts], N_TEXT_BUCKETS), of)
-
-
 def sparse_rows(rows: Sequence[Sparse], n_columns: int) -> csr_matrix:
     """Return rows of (buckets, values) as one sparse matrix."""
     ends = np.cumsum([0, *(len(buckets) for buckets, _ in rows)])
@@ -154,7 +152,7 @@ def fit_rows(rows: Rows, is_phi: Flags, weights: Floats, learn: Flags, strength:
         hardest = np.empty(len(scores), dtype=np.bool_)
         hardest[ranked] = place_in_document(document[ranked]) < N_HARDEST
         close = scores >= best[document] - CLOSE
-        chosen = np.flatnonzero((phi & close & hardest) | (~phi & (hardest | at_random)))
+        chosen = np.flatnonzero((phi & close) | (~phi & (hardest | at_random)))
     return Linear(model.coef_[0].astype(float), float(model.intercept_[0]))
 
 
@@ -175,19 +173,17 @@ def text_scores(rows: Rows, model: Linear, n_documents: int) -> Floats:
     """Return the text detector's log-odds of every document; those without text lie far below."""
     scores = np.asarray(rows.matrix @ model.weights).ravel() + model.intercept
     best = strongest(scores, rows.document, n_documents)
-    return np.where(np.isfinite(best), best, -LAYOUT_RANGE)
+    return np.where(np.isfinite(best), best, -TEXT_RANGE)
 
 
-def input_rows(
-    documents: Sequence[Described], words: Sequence[Floats], layouts: Sequence[Floats]
-) -> list[Floats]:
+def input_rows(documents: Sequence[Described], words: Sequence[Floats], text: Floats) -> list[Floats]:
     """Return the inputs of the joint model, one array (passages, inputs) per document."""
     at = INPUTS.index("length")
     found = []
-    for one, of_words, of_layouts in zip(documents, words, layouts, strict=True):
+    for one, of_words, of_text in zip(documents, words, text.tolist(), strict=True):
         rows = np.empty((len(of_words), len(INPUTS)))
         for index, vector in enumerate(one.evidence.astype(float)):
-            rows[index] = inputs_of(float(of_words[index]), vector, 0, float(of_layouts[index]))
+            rows[index] = inputs_of(float(of_words[index]), vector, 0, of_text)
         if len(rows):
             rows[:, at] = one.lengths
         found.append(rows)
@@ -207,8 +203,10 @@ class Joint:
         return np.asarray(rows @ self.weights + self.intercept)
 
 
-def fit_joint(rows: Sequence[Floats], is_phi: Flags, weights: Floats, learn: Ints) -> Joint:
-    """Fit on the strongest passage of each document, chosen anew in every round."""
+def fit_joint(
+    rows: Sequence[Floats], is_phi: Flags, weights: Floats, learn: Ints, *, left_out: Sequence[str] = ()
+) -> Joint:
+    """Fit on the strongest passage of each document, chosen anew in every round; ``left_out``: inputs."""
     learn = np.array([number for number in learn if len(rows[number])])
     at = {name: index for index, name in enumerate(INPUTS)}
     pick = {
@@ -225,7 +223,7 @@ def fit_joint(rows: Sequence[Floats], is_phi: Flags, weights: Floats, learn: Int
     stacked = np.concatenate([rows[number] for number in learn.tolist()])
     for _ in range(N_ROUNDS):
         chosen = np.array([rows[number][pick[number]] for number in learn.tolist()])
-        coefficients, intercept = fit_rising(chosen, is_phi[learn], each)
+        coefficients, intercept = fit_rising(chosen, is_phi[learn], each, left_out)
         scores = stacked @ coefficients
         first = 0
         for number in learn.tolist():
@@ -236,7 +234,7 @@ def fit_joint(rows: Sequence[Floats], is_phi: Flags, weights: Floats, learn: Int
     return Joint(coefficients, intercept, usual)
 
 
-def fit_rising(rows: Floats, is_phi: Flags, weights: Floats) -> tuple[Floats, float]:
+def fit_rising(rows: Floats, is_phi: Flags, weights: Floats, left_out: Sequence[str]) -> tuple[Floats, float]:
     """Return weights and intercept of a ridge logistic regression; those of ``RISING`` are not negative."""
     mean, scale = rows.mean(axis=0), rows.std(axis=0) + 1e-6
     standard = np.column_stack([(rows - mean) / scale, np.ones(len(rows))])
@@ -249,7 +247,10 @@ def fit_rising(rows: Floats, is_phi: Flags, weights: Floats) -> tuple[Floats, fl
         total = float((weights * np.logaddexp(0.0, -margins)).sum())
         return total + 0.5 * JOINT_PENALTY * float(values[:-1] @ values[:-1]), slope
 
-    bounds = [(0.0, None) if name in RISING else (None, None) for name in INPUTS] + [(None, None)]
+    bounds: list[tuple[float | None, float | None]] = [
+        (0.0, 0.0) if name in left_out else (0.0, None) if name in RISING else (None, None) for name in INPUTS
+    ]
+    bounds.append((None, None))
     found = minimize(loss, np.zeros(standard.shape[1]), jac=True, method="L-BFGS-B", bounds=bounds).x
     coefficients = found[:-1] / scale
     return coefficients, float(found[-1] - (coefficients * mean).sum())

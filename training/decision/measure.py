@@ -15,7 +15,6 @@ from sklearn.linear_model import LogisticRegression
 from phiscan.metrics.intervals import clopper_pearson
 from training.decision.features import Described
 from training.decision.fit import (
-    LAYOUT_C,
     TEXT_C,
     WORDS_C,
     Floats,
@@ -25,7 +24,6 @@ from training.decision.fit import (
     fit_joint,
     fit_rows,
     input_rows,
-    layout_rows,
     passage_scores,
     text_rows,
     text_scores,
@@ -34,9 +32,11 @@ from training.decision.fit import (
 )
 
 N_FOLDS = 6
+ALONE = ("text_detector",)  # what a passage that is judged alone does not look at
 SHORT_CHARS = 220
 N_BINS = 10
 NAIVE_CONCEPTS = 3
+OURS = ("own:", "hand:", "short:", "bg:", "ord:")
 RULES = ("P(PHI)", "old table", "naive", "equation 4", "A", "B", "C")
 
 
@@ -44,7 +44,8 @@ RULES = ("P(PHI)", "old table", "naive", "equation 4", "A", "B", "C")
 class LeftOut:
     """Log-odds (balanced, not calibrated) of each document by models that never saw its family."""
 
-    joint: Floats
+    in_file: Floats
+    alone: Floats
     text: Floats
     rows: list[Floats]  # the inputs of every passage
 
@@ -54,7 +55,7 @@ def folds_of(documents: Sequence[Described]) -> Ints:
     families = sorted({one.family for one in documents})
     draw = np.random.default_rng(2008)
     fold: dict[str, int] = {}
-    for kind in ("own:", "hand:", "unseen", "bg:", "ord:", ""):
+    for kind in ("own:", "hand:", "short:", "unseen", "bg:", "ord:", ""):
         of_kind = [name for name in families if name not in fold and name.startswith(kind)]
         for place, name in enumerate(draw.permutation(of_kind).tolist()):
             fold[name] = (place + len(fold)) % N_FOLDS
@@ -62,38 +63,36 @@ def folds_of(documents: Sequence[Described]) -> Ints:
 
 
 def left_out(documents: Sequence[Described]) -> LeftOut:
-    """Score every document by models of the other folds; the joint model learns from left-out scores too."""
+    """Score every document by models of the other folds; the joint models learn from left-out scores too."""
     is_phi = np.array([one.is_phi for one in documents])
     weights, fold = weights_of(documents), folds_of(documents)
-    words, layouts, texts = word_rows(documents), layout_rows(documents), text_rows(documents)
+    words, texts = word_rows(documents), text_rows(documents)
     by_words: list[Floats] = [np.zeros(0)] * len(documents)
-    by_layout: list[Floats] = [np.zeros(0)] * len(documents)
     by_text = np.zeros(len(documents))
     for number in range(N_FOLDS):
         learn, held = fold != number, np.flatnonzero(fold == number)
         of_words = passage_scores(words, fit_rows(words, is_phi, weights, learn, WORDS_C), len(documents))
-        of_layouts = passage_scores(
-            layouts, fit_rows(layouts, is_phi, weights, learn, LAYOUT_C), len(documents)
-        )
         for at in held.tolist():
-            by_words[at], by_layout[at] = of_words[at], of_layouts[at]
+            by_words[at] = of_words[at]
         of_text = text_scores(texts, fit_rows(texts, is_phi, weights, learn, TEXT_C), len(documents))
         by_text[held] = of_text[held]
         print(f"fold {number + 1} of {N_FOLDS}", flush=True)
-    rows = input_rows(documents, by_words, by_layout)
-    joint = np.zeros(len(documents))
+    rows = input_rows(documents, by_words, by_text)
+    in_file, alone = np.zeros(len(documents)), np.zeros(len(documents))
     for number in range(N_FOLDS):
-        model = fit_joint(rows, is_phi, weights, np.flatnonzero(fold != number))
-        held = np.flatnonzero(fold == number).tolist()
-        joint[held] = document_scores([rows[at] for at in held], model)
-    return LeftOut(joint, by_text, rows)
+        learn, held = np.flatnonzero(fold != number), np.flatnonzero(fold == number).tolist()
+        some = [rows[at] for at in held]
+        in_file[held] = document_scores(some, fit_joint(rows, is_phi, weights, learn))
+        model = fit_joint(rows, is_phi, weights, learn, left_out=ALONE)
+        alone[held] = document_scores(some, model)
+    return LeftOut(in_file, alone, by_text, rows)
 
 
-def calibration(joint: Floats, documents: Sequence[Described]) -> tuple[float, float]:
+def calibration(scores: Floats, documents: Sequence[Described]) -> tuple[float, float]:
     """Return slope and intercept of Platt scaling on left-out scores, both sides weighing the same."""
     is_phi = np.array([one.is_phi for one in documents])
     each = balanced(weights_of(documents), is_phi)
-    model = LogisticRegression(C=1e6).fit(joint[:, None], is_phi, sample_weight=each)
+    model = LogisticRegression(C=1e6).fit(scores[:, None], is_phi, sample_weight=each)
     return float(model.coef_[0][0]), float(model.intercept_[0])
 
 
@@ -133,12 +132,10 @@ def groups(documents: Sequence[Described]) -> Iterator[tuple[str, npt.NDArray[np
     is_phi = np.array([one.is_phi for one in documents])
     short = np.array([one.n_chars <= SHORT_CHARS for one in documents])
     starts = np.char.startswith
-    for name in sorted(
-        {str(name) for name in family if not name.startswith(("own:", "hand:", "bg:", "ord:"))}
-    ):
+    for name in sorted({str(name) for name in family if not name.startswith(OURS)}):
         for side, chosen in (("PHI", is_phi), ("other", ~is_phi)):
             yield f"{side}: {name}", chosen & (family == name)
-    for kind, label in (("own:", "own texts"), ("hand:", "everyday texts")):
+    for kind, label in (("own:", "own texts"), ("hand:", "everyday texts"), ("short:", "short texts alone")):
         yield f"PHI: {label}", is_phi & starts(family, kind)
         yield f"other: {label}", ~is_phi & starts(family, kind)
     yield "PHI: short texts", is_phi & short

@@ -23,7 +23,8 @@ from phiscan.model import Document, Segment, SourceFile
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 DATA: Final = ROOT.parent / "shared" / "data"
-LABELS: Final = Path(__file__).parent / "labels.tsv"
+HERE: Final = Path(__file__).parent
+LABELS: Final = HERE / "labels.tsv"
 MAX_CHARS: Final = 40_000  # of one file; more of the same file teaches little more
 N_ORDINARY_FAMILIES: Final = 12
 PICTURES: Final = frozenset({".png", ".jpg", ".jpeg", ".gif", ".tif", ".tiff"})
@@ -60,6 +61,7 @@ def samples(ordinary: Path | None = None) -> Iterator[Sample]:
         yield from _public(name, most)
     yield from _our_texts()
     yield from _unseen_texts()
+    yield from _short_texts()
     yield from _named_texts()
     yield from _files(DATA / "background", DATA / "background.tsv", "background")
     if ordinary is not None:
@@ -110,6 +112,13 @@ def _unseen_texts() -> Iterator[Sample]:
         for path in sorted(folder.glob("*.txt")):
             for name, text in _sections(path):
                 yield Sample(folder.name, name, path.stem == "phi", plain_document(text))
+
+
+def _short_texts() -> Iterator[Sample]:
+    """Yield the short texts beside this module; each quarter is a family."""
+    for stem, is_phi in (("short_phi", True), ("short_other", False)):
+        for number, (name, text) in enumerate(_sections(HERE / "texts" / f"{stem}.txt")):
+            yield Sample(f"short:{number % 4}", name, is_phi, plain_document(text))
 
 
 def _named_texts() -> Iterator[Sample]:

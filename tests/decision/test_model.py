@@ -1,0 +1,52 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from phiscan.decision.model import (
+    INPUTS,
+    MODEL_FILE,
+    load_phi_model,
+    log_odds_of,
+    probability_of,
+    threshold_of,
+)
+from phiscan.errors import ModelError
+from training.decision.fit import RISING
+
+MODEL = load_phi_model()
+
+
+def test_more_evidence_never_lowers_the_probability() -> None:
+    weights = dict(zip(INPUTS, MODEL.weights.tolist(), strict=True))
+    assert all(weights[name] >= 0 for name in RISING)
+
+
+def test_the_threshold_weighs_a_missed_file_against_reviews() -> None:
+    assert threshold_of(19.0) == pytest.approx(0.05)
+    for probability in (0.001, 0.5, 0.97):
+        assert probability_of(log_odds_of(probability)) == pytest.approx(probability)
+
+
+def test_prevalence_moves_all_probabilities_alike() -> None:
+    rare, common = MODEL.at_prevalence(0.01), MODEL.at_prevalence(0.5)
+    assert common.prior - rare.prior == pytest.approx(log_odds_of(0.5) - log_odds_of(0.01))
+
+
+def test_a_damaged_or_foreign_model_is_refused_by_name(tmp_path: Path) -> None:
+    broken = tmp_path / "broken.npz"
+    broken.write_bytes(MODEL_FILE.read_bytes()[:1000])
+    with pytest.raises(ModelError, match=r"broken\.npz"):
+        load_phi_model(broken)
+    with np.load(MODEL_FILE, allow_pickle=False) as file:
+        arrays = dict(file)
+    foreign = tmp_path / "foreign.npz"
+    np.savez(foreign, **{**arrays, "inputs": np.array(["other"])})
+    with pytest.raises(ModelError, match="inputs: expected"):
+        load_phi_model(foreign)
+    endless = tmp_path / "endless.npz"
+    np.savez(endless, **{**arrays, "weights": np.full(len(INPUTS), np.nan)})
+    with pytest.raises(ModelError, match="weights: expected finite"):
+        load_phi_model(endless)
