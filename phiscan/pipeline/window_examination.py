@@ -1,0 +1,318 @@
+"""Examine a long document in windows, as many as its budget allows; what each window says is joined.
+
+The order: the beginning; then, unless that is referred, the windows that a cheap pass over the whole text ranks
+highest; then a random order that the key decides. Reading ends when the file is referred and enough windows of
+the random order were read to estimate its number of people, or when the budget in characters is spent: both are
+the same on every machine. Processor time is a safety net far above them; even without any left, the beginning
+and the highest ranked windows are examined.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from phiscan.classify.lexicon import Lexicon
+from phiscan.config import Limits
+from phiscan.model import (
+    OWN_NAMES,
+    Document,
+    EntityType,
+    Examination,
+    FailReason,
+    Finding,
+    PiiVector,
+    Referral,
+    Screening,
+    Segment,
+    Span,
+    TermHit,
+    UnreadPart,
+)
+from phiscan.pipeline.file_names import Named, members_of, with_names
+from phiscan.pipeline.people_estimate import WindowCount, estimate_people, interval_of
+from phiscan.pipeline.text_windows import TextWindow, cut_window, window_ranges
+from phiscan.pipeline.window_ranking import rank_windows
+from phiscan.review.identity import keyed_hash
+from phiscan.screen import Screener
+from phiscan.screen.prototypes import lacking, nearest
+
+LONG_CHARS = 200_000  # a longer text is examined in windows
+N_RANKED = 8  # windows of the highest rank that are examined
+N_SAMPLED = 6  # windows in random order that are enough once the file is referred
+N_AT_LEAST = 3  # windows examined whatever processor time was used: the beginning and the highest ranked
+MOST_FINDINGS = 5_000  # kept of one document
+MOST_TERMS = 5_000
+NOT_SCREENED = "#not_screened"
+# What one person has one of.
+_OF_A_PERSON = frozenset(
+    {
+        EntityType.PERSON,
+        EntityType.MRN,
+        EntityType.HEALTH_CARD,
+        EntityType.HEALTH_PLAN,
+        EntityType.SIN,
+        EntityType.SSN,
+    }
+)
+
+Examine = Callable[[Document], tuple[Document, Examination]]
+
+
+@dataclass(frozen=True, slots=True)
+class WindowExamination:
+    """The examination of a long document, and the window on which its referral rests."""
+
+    document: Document  # with the names that were read behind its text, and what was not screened
+    examination: Examination
+    strongest: tuple[Document, Examination]
+    detail: str = ""  # how it was examined
+
+
+@dataclass(frozen=True, slots=True)
+class _Examined:
+    """One window, as it was examined."""
+
+    index: int
+    window: TextWindow
+    document: Document = field(repr=False)  # the window with the names that were put behind it
+    examination: Examination = field(repr=False)
+    is_sampled: bool  # drawn at random
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """What the examination of one document may cost."""
+
+    n_chars: int
+    processor_s: float
+    clock: Callable[[], float] = time.process_time
+    started: float = 0.0  # by the clock, when the file was begun
+
+    @classmethod
+    def of(cls, limits: Limits, started: float | None = None) -> Budget:
+        """Return the budget of a file that was begun at ``started``, by the processor time of this process."""
+        now = time.process_time() if started is None else started
+        return cls(limits.screen_chars, limits.processor_s, started=now)
+
+    def is_spent(self, n_chars: int, n_windows: int) -> bool:
+        """Tell whether no further window is examined after so many."""
+        if n_chars >= self.n_chars:
+            return True
+        return n_windows >= N_AT_LEAST and self.clock() - self.started >= self.processor_s
+
+
+def strength(examination: Examination) -> tuple[float, ...]:
+    """Return the key by which the window is found on which the referral of a document rests; higher is stronger."""
+    rank = (Referral.CLEAR, Referral.PII_ONLY, Referral.HEALTH_ONLY, Referral.REFERRED)
+    return (
+        rank.index(examination.referral),
+        examination.health.score,
+        len(examination.screening.vector.bits),
+    )
+
+
+def is_long(document: Document) -> bool:
+    """Tell whether a document is examined in windows."""
+    return len(document.text) > LONG_CHARS
+
+
+def examine_windows(  # noqa: PLR0913 (what a worker holds, and its budget)
+    document: Document,
+    examine: Examine,
+    *,
+    names: Sequence[Named],
+    lexicon: Lexicon,
+    screener: Screener,
+    key: bytes,
+    budget: Budget,
+) -> WindowExamination:
+    """Examine a long document in windows until its budget is spent or the evidence is enough.
+
+    Args:
+        document: its text is longer than ``LONG_CHARS``.
+        examine: examines one window; may put names behind its text.
+        names: those that the file and its folders have.
+        lexicon: the health terms and cues of the cheap pass.
+        screener: its patterns are asked by the cheap pass, its prototypes by the joined vector.
+        key: decides the random order and identifies equal values.
+        budget: in characters and in processor time.
+    """
+    ranges = window_ranges(document)
+    examined: list[_Examined] = []
+    for index, is_sampled in _order(document, ranges, examined, lexicon, screener, key):
+        if _is_enough(examined) or budget.is_spent(
+            sum(one.window.n_chars for one in examined), len(examined)
+        ):
+            break
+        window = cut_window(document, *ranges[index])
+        examined.append(_Examined(index, window, *examine(window.document), is_sampled))
+    return _joined(document, ranges, examined, names, screener, key)
+
+
+def _order(
+    document: Document,
+    ranges: Sequence[tuple[int, int]],
+    examined: Sequence[_Examined],
+    lexicon: Lexicon,
+    screener: Screener,
+    key: bytes,
+) -> Iterator[tuple[int, bool]]:
+    """Yield the windows in the order in which they are examined, and whether each is drawn at random."""
+    yield 0, False
+    first = {0}
+    if not any(one.examination.referral is Referral.REFERRED for one in examined):
+        for index in rank_windows(document.text, ranges, lexicon, screener)[:N_RANKED]:
+            if any(one.examination.referral is Referral.REFERRED for one in examined):
+                break
+            if index not in first:
+                first.add(index)
+                yield index, False
+    rest = [index for index in range(len(ranges)) if index not in first]
+    for index in sorted(
+        rest, key=lambda index: keyed_hash(key, "window", f"{document.content_hash} {index}")
+    ):
+        yield index, True
+
+
+def _is_enough(examined: Sequence[_Examined]) -> bool:
+    is_referred = any(one.examination.referral is Referral.REFERRED for one in examined)
+    return is_referred and sum(one.is_sampled for one in examined) >= N_SAMPLED
+
+
+def _joined(
+    document: Document,
+    ranges: Sequence[tuple[int, int]],
+    examined: Sequence[_Examined],
+    names: Sequence[Named],
+    screener: Screener,
+    key: bytes,
+) -> WindowExamination:
+    """Join what the windows say: all findings and bits, the strongest window's health score and referral."""
+    by_strength = sorted(examined, key=lambda one: strength(one.examination), reverse=True)
+    best = by_strength[0]
+    whole = _with_read_names(document, examined, names)
+    findings, n_findings = _findings(whole, len(document.text), by_strength)
+    bits = frozenset(
+        bit for one in examined for finding in one.examination.screening.findings for bit in finding.bits
+    )
+    vector = PiiVector(bits)
+    missing = lacking(vector)
+    prototype, distance = nearest(vector, screener.prototypes)
+    people = estimate_people([_count(one, key) for one in examined], len(document.text))
+    screening = Screening(
+        findings=findings,
+        vector=vector,
+        hamming=len(missing),
+        missing=missing,
+        nearest_prototype=prototype,
+        prototype_distance=distance,
+        n_people=people.n_people,
+    )
+    examination = replace(
+        best.examination,
+        screening=screening,
+        health=replace(best.examination.health, terms=_terms(by_strength)),
+        detectors=_detectors(by_strength),
+    )
+    n_read = sum(one.window.n_chars for one in examined)
+    if n_read < len(document.text):
+        whole = replace(whole, unread=(*whole.unread, _not_screened(n_read, len(document.text))))
+    detail = _detail(examined, ranges, len(findings), n_findings, interval_of(people))
+    return WindowExamination(whole, examination, (best.document, best.examination), detail)
+
+
+def _with_read_names(document: Document, examined: Iterable[_Examined], names: Sequence[Named]) -> Document:
+    """Return the document behind whose text stand the names that were read with some window."""
+    locators = {
+        segment.locator
+        for one in examined
+        for segment in one.document.segments[len(one.window.document.segments) :]
+    }
+    own = bool(locators & set(OWN_NAMES))
+    read = members_of(document) if locators - set(OWN_NAMES) else ()
+    return with_names(document, (*read, *names) if own else read)
+
+
+def _findings(
+    whole: Document, n_text_chars: int, by_strength: Sequence[_Examined]
+) -> tuple[tuple[Finding, ...], int]:
+    """Return the findings in whole-document offsets, the strongest windows' first if they are too many."""
+    tail = {segment.locator: segment for segment in whole.segments if segment.start >= n_text_chars}
+    found: dict[tuple[Span, str], Finding] = {}
+    for one in by_strength:
+        for finding in one.examination.screening.findings:
+            span = _place(finding.span, one, tail)
+            if span is not None:
+                found.setdefault((span, finding.entity_type), replace(finding, span=span))
+    kept = sorted(list(found.values())[:MOST_FINDINGS], key=lambda finding: finding.span)
+    return tuple(kept), len(found)
+
+
+def _place(span: Span, one: _Examined, tail: dict[str, Segment]) -> Span | None:
+    if span.start < len(one.window.document.text):
+        return one.window.in_whole(span)
+    inner = next(segment for segment in one.document.segments if segment.start <= span.start < segment.end)
+    outer = tail.get(inner.locator)
+    if outer is None:
+        return None
+    return Span(span.start - inner.start + outer.start, span.end - inner.start + outer.start)
+
+
+def _terms(by_strength: Sequence[_Examined]) -> tuple[TermHit, ...]:
+    hits: list[TermHit] = []
+    for one in by_strength:
+        for hit in one.examination.health.terms:
+            span = one.window.in_whole(hit.span)
+            if span is not None:
+                hits.append(TermHit(span, hit.concept))
+        if len(hits) >= MOST_TERMS:
+            break
+    return tuple(sorted(hits[:MOST_TERMS], key=lambda hit: hit.span))
+
+
+def _detectors(by_strength: Sequence[_Examined]) -> tuple[tuple[str, bool], ...]:
+    """Return each detector's verdict on the document: yes if it says so of any window."""
+    verdicts: dict[str, bool] = {}
+    for one in by_strength:
+        for name, says in one.examination.detectors:
+            verdicts[name] = verdicts.get(name, False) or says
+    return tuple(verdicts.items())
+
+
+def _count(one: _Examined, key: bytes) -> WindowCount:
+    """Return what a window says of the number of people; equal names and numbers by their keyed hashes."""
+    identities: defaultdict[str, set[str]] = defaultdict(set)
+    for finding in one.examination.screening.counted:
+        if finding.entity_type in _OF_A_PERSON:
+            value = keyed_hash(key, finding.entity_type, finding.span.of(one.document.text))
+            identities[finding.entity_type].add(value)
+    return WindowCount(
+        n_people=one.examination.screening.n_people,
+        n_chars=one.window.n_chars,
+        identities={kind: frozenset(values) for kind, values in identities.items()},
+        is_sampled=one.is_sampled,
+    )
+
+
+def _not_screened(n_read: int, n_chars: int) -> UnreadPart:
+    share = 100 * (n_chars - n_read) / n_chars
+    detail = f"not screened: {share:.0f} % of its text ({n_chars - n_read:,} of {n_chars:,} characters)"
+    return UnreadPart(NOT_SCREENED, FailReason.TOO_LARGE, detail)
+
+
+def _detail(  # noqa: PLR0917 (counts of one sentence)
+    examined: Sequence[_Examined],
+    ranges: Sequence[tuple[int, int]],
+    n_kept: int,
+    n_findings: int,
+    interval: str,
+) -> str:
+    said = [f"examined in {len(examined)} of {len(ranges)} windows"]
+    if interval:
+        said.append(interval)
+    if n_kept < n_findings:
+        said.append(f"{n_kept:,} of {n_findings:,} findings kept")
+    return "; ".join(said)
