@@ -1,17 +1,17 @@
 """Examine a long document in windows, as many as its budget allows; what each window says is joined.
 
-The order: the beginning; then, unless that is referred, the windows that a cheap pass over the whole text ranks
-highest; then a random order that the key decides. Reading ends when the file is referred and enough windows of
-the random order were read to estimate its number of people, or when the budget in characters is spent: both are
-the same on every machine. Processor time is a safety net far above them; even without any left, the beginning
-and the highest ranked windows are examined.
+The order: the beginning; then, unless that is referred, the passages and the windows that a cheap pass over
+the whole text ranks highest; then a random order that the key decides. Reading ends when the file is referred
+and enough windows of the random order were read to estimate its number of people, or when the budget in
+characters is spent: both are the same on every machine. Processor time is a safety net far above them; even
+without any left, the beginning, the passages and the highest ranked windows are examined.
 """
 
 from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from phiscan.classify.lexicon import Lexicon
@@ -46,6 +46,7 @@ N_AT_LEAST = 3  # windows examined whatever processor time was used: the beginni
 MOST_FINDINGS = 5_000  # kept of one document
 MOST_TERMS = 5_000
 NOT_SCREENED = "#not_screened"
+_PASSAGE = -1  # where a window has its number
 # What one person has one of.
 _OF_A_PERSON = frozenset(
     {
@@ -79,7 +80,8 @@ class _Examined:
     window: TextWindow
     document: Document = field(repr=False)  # the window with the names that were put behind it
     examination: Examination = field(repr=False)
-    is_sampled: bool  # drawn at random
+    is_sampled: bool = False  # drawn at random
+    is_passage: bool = False  # a few lines, which a window holds as well
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +95,7 @@ class Budget:
 
     @classmethod
     def of(cls, limits: Limits, started: float | None = None) -> Budget:
-        """Return the budget of a file that was begun at ``started``, by the processor time of this process."""
+        """Return the budget of a file that was begun at ``started``, by the processor time here."""
         now = time.process_time() if started is None else started
         return cls(limits.screen_chars, limits.processor_s, started=now)
 
@@ -105,7 +107,7 @@ class Budget:
 
 
 def strength(examination: Examination) -> tuple[float, ...]:
-    """Return the key by which the window is found on which the referral of a document rests; higher is stronger."""
+    """Return how strongly a window speaks for a referral; the document's rests on the strongest."""
     rank = (Referral.CLEAR, Referral.PII_ONLY, Referral.HEALTH_ONLY, Referral.REFERRED)
     return (
         rank.index(examination.referral),
@@ -119,7 +121,7 @@ def is_long(document: Document) -> bool:
     return len(document.text) > LONG_CHARS
 
 
-def examine_windows(  # noqa: PLR0913 (what a worker holds, and its budget)
+def examine_windows(
     document: Document,
     examine: Examine,
     *,
@@ -142,58 +144,67 @@ def examine_windows(  # noqa: PLR0913 (what a worker holds, and its budget)
     """
     ranges = window_ranges(document)
     examined: list[_Examined] = []
-    for index, is_sampled in _order(document, ranges, examined, lexicon, screener, key):
-        if _is_enough(examined) or budget.is_spent(
-            sum(one.window.n_chars for one in examined), len(examined)
-        ):
-            break
-        window = cut_window(document, *ranges[index])
-        examined.append(_Examined(index, window, *examine(window.document), is_sampled))
-    return _joined(document, ranges, examined, names, screener, key)
 
+    def add(index: int, start: int, end: int, *, is_sampled: bool = False) -> None:
+        window = cut_window(document, start, end)
+        is_passage = index < 0
+        examined.append(_Examined(index, window, *examine(window.document), is_sampled, is_passage))
 
-def _order(
-    document: Document,
-    ranges: Sequence[tuple[int, int]],
-    examined: Sequence[_Examined],
-    lexicon: Lexicon,
-    screener: Screener,
-    key: bytes,
-) -> Iterator[tuple[int, bool]]:
-    """Yield the windows in the order in which they are examined, and whether each is drawn at random."""
-    yield 0, False
-    first = {0}
-    if not any(one.examination.referral is Referral.REFERRED for one in examined):
-        for index in rank_windows(document.text, ranges, lexicon, screener)[:N_RANKED]:
-            if any(one.examination.referral is Referral.REFERRED for one in examined):
+    add(0, *ranges[0])
+    chosen = {0}
+    if not _is_referred(examined):
+        ranking = rank_windows(document.text, ranges, lexicon, screener)
+        for passage in ranking.passages:
+            add(_PASSAGE, *passage)
+        for index in ranking.windows[:N_RANKED]:
+            if index in chosen:
+                continue
+            if budget.is_spent(*_spent(examined)) or (_is_referred(examined) and len(chosen) > 1):
                 break
-            if index not in first:
-                first.add(index)
-                yield index, False
-    rest = [index for index in range(len(ranges)) if index not in first]
-    for index in sorted(
-        rest, key=lambda index: keyed_hash(key, "window", f"{document.content_hash} {index}")
-    ):
-        yield index, True
+            chosen.add(index)
+            add(index, *ranges[index])
+    for index in _random_order(set(range(len(ranges))) - chosen, document.content_hash, key):
+        if _is_enough(examined) or budget.is_spent(*_spent(examined)):
+            break
+        add(index, *ranges[index], is_sampled=True)
+    return _joined(_Whole(document, len(ranges), names), examined, screener, key)
+
+
+def _random_order(indices: Iterable[int], content_hash: str, key: bytes) -> list[int]:
+    return sorted(indices, key=lambda index: keyed_hash(key, "window", f"{content_hash} {index}"))
+
+
+def _spent(examined: Iterable[_Examined]) -> tuple[int, int]:
+    """Return how many characters and windows were examined."""
+    lengths = [one.window.n_chars for one in examined if not one.is_passage]
+    return sum(lengths), len(lengths)
+
+
+def _is_referred(examined: Iterable[_Examined]) -> bool:
+    return any(one.examination.referral is Referral.REFERRED for one in examined)
 
 
 def _is_enough(examined: Sequence[_Examined]) -> bool:
-    is_referred = any(one.examination.referral is Referral.REFERRED for one in examined)
-    return is_referred and sum(one.is_sampled for one in examined) >= N_SAMPLED
+    return _is_referred(examined) and sum(one.is_sampled for one in examined) >= N_SAMPLED
+
+
+@dataclass(frozen=True, slots=True)
+class _Whole:
+    """The document that was cut, and the names that its file and folders have."""
+
+    document: Document
+    n_windows: int
+    names: Sequence[Named]
 
 
 def _joined(
-    document: Document,
-    ranges: Sequence[tuple[int, int]],
-    examined: Sequence[_Examined],
-    names: Sequence[Named],
-    screener: Screener,
-    key: bytes,
+    source: _Whole, examined: Sequence[_Examined], screener: Screener, key: bytes
 ) -> WindowExamination:
     """Join what the windows say: all findings and bits, the strongest window's health score and referral."""
+    document, windows = source.document, [one for one in examined if not one.is_passage]
     by_strength = sorted(examined, key=lambda one: strength(one.examination), reverse=True)
     best = by_strength[0]
-    whole = _with_read_names(document, examined, names)
+    whole = _with_read_names(document, examined, source.names)
     findings, n_findings = _findings(whole, len(document.text), by_strength)
     bits = frozenset(
         bit for one in examined for finding in one.examination.screening.findings for bit in finding.bits
@@ -201,7 +212,7 @@ def _joined(
     vector = PiiVector(bits)
     missing = lacking(vector)
     prototype, distance = nearest(vector, screener.prototypes)
-    people = estimate_people([_count(one, key) for one in examined], len(document.text))
+    people = estimate_people([_count(one, key) for one in windows], len(document.text))
     screening = Screening(
         findings=findings,
         vector=vector,
@@ -217,10 +228,13 @@ def _joined(
         health=replace(best.examination.health, terms=_terms(by_strength)),
         detectors=_detectors(by_strength),
     )
-    n_read = sum(one.window.n_chars for one in examined)
+    n_read, n_windows = _spent(examined)
     if n_read < len(document.text):
         whole = replace(whole, unread=(*whole.unread, _not_screened(n_read, len(document.text))))
-    detail = _detail(examined, ranges, len(findings), n_findings, interval_of(people))
+    said = [f"examined in {n_windows} of {source.n_windows} windows", interval_of(people)]
+    if len(findings) < n_findings:
+        said.append(f"{len(findings):,} of {n_findings:,} findings kept")
+    detail = "; ".join(filter(None, said))
     return WindowExamination(whole, examination, (best.document, best.examination), detail)
 
 
@@ -301,18 +315,3 @@ def _not_screened(n_read: int, n_chars: int) -> UnreadPart:
     share = 100 * (n_chars - n_read) / n_chars
     detail = f"not screened: {share:.0f} % of its text ({n_chars - n_read:,} of {n_chars:,} characters)"
     return UnreadPart(NOT_SCREENED, FailReason.TOO_LARGE, detail)
-
-
-def _detail(  # noqa: PLR0917 (counts of one sentence)
-    examined: Sequence[_Examined],
-    ranges: Sequence[tuple[int, int]],
-    n_kept: int,
-    n_findings: int,
-    interval: str,
-) -> str:
-    said = [f"examined in {len(examined)} of {len(ranges)} windows"]
-    if interval:
-        said.append(interval)
-    if n_kept < n_findings:
-        said.append(f"{n_kept:,} of {n_findings:,} findings kept")
-    return "; ".join(said)

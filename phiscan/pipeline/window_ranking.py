@@ -8,7 +8,8 @@ and then by how many kinds of identifiers stand among them. A window scores as i
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +22,8 @@ from phiscan.screen.scanner import Behind
 
 PASSAGE_CHARS = 500
 _STRIDE = PASSAGE_CHARS // 2
+N_EXAMINED = 12  # passages that are examined by themselves
+_MOST_LINE_CHARS = 400
 _N_PASSAGES = 400  # the strongest, in which identifiers are looked for
 _CUE_WEIGHT = 0.5
 _EPSILON = 0.05  # a concept that is in every window still counts a little
@@ -32,41 +35,77 @@ Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
 
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """Where a record of a patient is most likely to stand, the likeliest first."""
+
+    windows: tuple[int, ...]  # indices of windows whose score is above 0
+    passages: tuple[tuple[int, int], ...]  # ranges of the strongest passages: a line, and what is around it
+
+
 def rank_windows(
     text: str, ranges: Sequence[tuple[int, int]], lexicon: Lexicon, screener: Screener
-) -> list[int]:
-    """Return the indices of the windows whose passages score above 0, the highest first."""
-    scores = window_scores(text, ranges, lexicon, screener)
-    order = np.lexsort((np.arange(len(scores)), -scores))
-    return [index for index in order.tolist() if scores[index] > 0]
-
-
-def window_scores(
-    text: str, ranges: Sequence[tuple[int, int]], lexicon: Lexicon, screener: Screener
-) -> Floats:
-    """Return the score of each window: that of its strongest passage."""
+) -> Ranking:
+    """Rank the windows of a text, and find its strongest passages."""
     health, cues = lexicon.both.match(text)
     concepts, kinds = _numbers_of(lexicon)
     starts = np.array([start for start, _ in ranges], dtype=np.int64)
     n_passages = len(text) // _STRIDE + 1
-    terms = _weights(health.starts, concepts[health.terms], starts, n_passages)
+    weights, total = _weights(health.starts, concepts[health.terms], starts, n_passages)
     cued = kinds[cues.terms]
     told = cued >= 0
-    total = terms + _CUE_WEIGHT * _weights(cues.starts[told], cued[told], starts, n_passages)
+    total = total + _CUE_WEIGHT * _weights(cues.starts[told], cued[told], starts, n_passages)[1]
     strongest = np.lexsort((np.arange(n_passages), -total))[:_N_PASSAGES]
     strongest = strongest[total[strongest] > 0]
     total[strongest] *= 1 + _identifier_kinds(text, strongest, screener)
     scores = np.zeros(len(ranges))
     owner = np.maximum(starts.searchsorted(np.arange(n_passages) * _STRIDE, side="right") - 1, 0)
     np.maximum.at(scores, owner, total)
-    return scores
+    order = np.lexsort((np.arange(len(scores)), -scores)).tolist()
+    by_score = strongest[np.lexsort((strongest, -total[strongest]))].tolist()
+    return Ranking(
+        tuple(index for index in order if scores[index] > 0),
+        tuple(_passages(text, by_score, health.starts, weights)),
+    )
 
 
-def _weights(places: Ints, kinds: Ints, starts: Ints, n_passages: int) -> Floats:
-    """Sum the inverse document frequencies of the different kinds in each passage."""
+def _passages(text: str, by_score: Sequence[int], places: Ints, weights: Floats) -> Iterator[tuple[int, int]]:
+    """Yield the line of the rarest concept of each of the strongest passages, and the whole passage."""
+    taken: set[int] = set()
+    for passage in by_score:
+        start = passage * _STRIDE
+        low, high = np.searchsorted(places, (start, start + PASSAGE_CHARS)).tolist()
+        if low == high or not taken.isdisjoint((passage - 1, passage, passage + 1)):
+            continue
+        taken.add(passage)
+        at = int(places[low + int(weights[low:high].argmax())])
+        yield _line(text, at)
+        yield _start(text, start), min(start + PASSAGE_CHARS, len(text))
+        if len(taken) == N_EXAMINED:
+            return
+
+
+def _line(text: str, at: int) -> tuple[int, int]:
+    """Return the line at ``at``, of a long one the sentence."""
+    low, high = max(0, at - PASSAGE_CHARS), min(len(text), at + PASSAGE_CHARS)
+    for mark in ("\n", ". "):
+        start, end = text.rfind(mark, low, at), text.find(mark, at, high)
+        if start >= 0 and end >= 0 and end - start <= _MOST_LINE_CHARS:
+            return start + len(mark), end + 1
+    return _start(text, max(0, at - _MOST_LINE_CHARS // 2)), min(len(text), at + _MOST_LINE_CHARS // 2)
+
+
+def _start(text: str, at: int) -> int:
+    """Return the first beginning of a word from ``at`` on."""
+    found = text.find(" ", at, at + _MOST_LINE_CHARS // 2) if at else -1
+    return found + 1 if found >= 0 else at
+
+
+def _weights(places: Ints, kinds: Ints, starts: Ints, n_passages: int) -> tuple[Floats, Floats]:
+    """Return the inverse document frequency at each place, and each passage's sum over its kinds."""
     total = np.zeros(n_passages)
     if not len(places):
-        return total
+        return np.zeros(0), total
     n_kinds = int(kinds.max()) + 1
     owner = starts.searchsorted(places, side="right") - 1
     frequency = np.bincount(np.unique(owner * n_kinds + kinds) % n_kinds, minlength=n_kinds)
@@ -75,7 +114,7 @@ def _weights(places: Ints, kinds: Ints, starts: Ints, n_passages: int) -> Floats
     both = np.concatenate([passage * n_kinds + kinds, np.maximum(passage - 1, 0) * n_kinds + kinds])
     pairs = np.unique(both)
     np.add.at(total, pairs // n_kinds, weight[pairs % n_kinds])
-    return total
+    return weight[kinds], total
 
 
 def _identifier_kinds(text: str, passages: Ints, screener: Screener) -> Floats:
@@ -87,8 +126,8 @@ def _identifier_kinds(text: str, passages: Ints, screener: Screener) -> Floats:
     for recognizer in _patterns(screener):
         for place in recognizer.places(joined):
             if place.behind is not Behind.NOTHING:
-                kind = place.rules or tuple(item.entity_type for item in place.evidence)
-                kinds[int(ends.searchsorted(place.start, side="right"))].add(kind)
+                found = kinds[int(ends.searchsorted(place.start, side="right"))]
+                found.add(place.rules or tuple(item.entity_type for item in place.evidence))
     return np.array([min(len(found), _MOST_KINDS) for found in kinds], dtype=np.float64)
 
 
