@@ -20,6 +20,8 @@ from phiscan.model import FailReason, Segment, UnreadPart
 
 SMALL_MEMBER_BYTES = 1024**2  # below this no ratio is suspicious: a page of spaces packs very well
 CHUNK_BYTES = 1024**2
+_SHARE_OF_TIME = 0.6  # of limits.processor_s that reading may take; the rest is for examining
+_LEAST_CHARS = 1_000_000  # read whatever the time
 # The names of these types alone tell an operator nothing.
 _MISHAPS = (
     (zlib.error, "damaged compressed data"),
@@ -155,7 +157,7 @@ class Meter:
 
 
 class TextFullError(Exception):
-    """The text budget of the file is used up; ends its extraction, what was read is kept."""
+    """The budget of text or processor time is used up; ends the extraction, what was read is kept."""
 
 
 class Sink:
@@ -170,10 +172,14 @@ class Sink:
         limits: Limits,
         passwords: Sequence[str] = (),
         dispatch: Callable[[Content, Sink], None] | None = None,
+        clock: Callable[[], float] = time.process_time,
     ) -> None:
         self.limits = limits
         self.passwords = passwords
         self.ocr_deadline = 0.0  # monotonic clock; set when the first picture is read
+        self.share_read = 1.0  # of the file itself, where it is read in windows
+        self._deadline = clock() + limits.processor_s * _SHARE_OF_TIME
+        self._clock = clock
         self._dispatch = dispatch
         self._pieces: list[str] = []
         self._segments: list[Segment] = []
@@ -198,6 +204,16 @@ class Sink:
         """What could not be read so far."""
         return tuple(self._unread)
 
+    @property
+    def n_chars_left(self) -> int:
+        """Code points that the text budget still has."""
+        return self.limits.text_chars - self._n_chars
+
+    @property
+    def n_members(self) -> int:
+        """Members of containers counted so far."""
+        return self._n_members
+
     def text(self) -> str:
         """Return the text collected so far."""
         return "".join(self._pieces)
@@ -206,10 +222,13 @@ class Sink:
         """Append one stretch of text as a segment; white space alone is passed over.
 
         Raises:
-            TextFullError: the text budget is used up; the cut is recorded.
+            TextFullError: the budget of text or of processor time is used up; the cut is recorded.
         """
         if not text or text.isspace():
             return
+        if self._n_chars >= _LEAST_CHARS and self._clock() > self._deadline:
+            self.fail(locator, FailReason.TIMED_OUT, "not read from here on: limits.processor_s")
+            raise TextFullError
         text = clean(text)
         room = self.limits.text_chars - self._n_chars - 1
         cut = len(text) > room

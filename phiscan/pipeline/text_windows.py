@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from phiscan.model import Document, Segment, Span
 
-WINDOW_CHARS = 32_000
+WINDOW_CHARS = 16_000
 _MIN_SHARE = 0.5  # of WINDOW_CHARS; a boundary before that makes the window too short
 _MOST_HEADER_CHARS = 600
 _MIN_CELLS = 3

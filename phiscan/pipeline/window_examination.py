@@ -41,7 +41,7 @@ from phiscan.screen.prototypes import lacking, nearest
 
 LONG_CHARS = 200_000  # a longer text is examined in windows
 N_RANKED = 8  # windows of the highest rank that are examined
-N_SAMPLED = 6  # windows in random order that are enough once the file is referred
+N_SAMPLED = 8  # windows in random order that are enough once the file is referred
 N_AT_LEAST = 3  # windows examined whatever processor time was used: the beginning and the highest ranked
 MOST_FINDINGS = 5_000  # kept of one document
 MOST_TERMS = 5_000
@@ -212,7 +212,8 @@ def _joined(
     vector = PiiVector(bits)
     missing = lacking(vector)
     prototype, distance = nearest(vector, screener.prototypes)
-    people = estimate_people([_count(one, key) for one in windows], len(document.text))
+    n_estimated = round(len(document.text) / min(max(document.share_read, 1e-6), 1.0))
+    people = estimate_people([_count(one, key) for one in windows], n_estimated)
     screening = Screening(
         findings=findings,
         vector=vector,
