@@ -177,7 +177,7 @@ class Sink:
         self.limits = limits
         self.passwords = passwords
         self.ocr_deadline = 0.0  # monotonic clock; set when the first picture is read
-        self.share_read = 1.0  # of the file itself, where it is read in windows
+        self.n_chars_unread = 0  # an estimate, of contents that are read in windows
         self._deadline = clock() + limits.processor_s * _SHARE_OF_TIME
         self._clock = clock
         self._dispatch = dispatch

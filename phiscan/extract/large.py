@@ -131,15 +131,15 @@ def _read_windows(  # noqa: PLR0917 (an open content and its budget)
     reader = media_type if media_type in _RECORDS else TEXT
     length = min(max(n_bytes // _N_WINDOWS, _LOOK_BYTES), size // _N_WINDOWS)
     reached = n_read = 0
+    n_chars, n_chars_unread = sink.n_chars, sink.n_chars_unread
     for start, data in _spans(stream, size, length, media_type):
         if start > reached:
             sink.fail(_range(content, reached, start), FailReason.TOO_LARGE, _NOT_READ)
         reached = start + len(data)
         n_read += len(data)
-        if not content.locator:
-            sink.share_read = n_read / size
         window = content.member(f"bytes {start}-{reached - 1}", data)
         read(_with_header(stream, window, media_type), reader, sink)
+        sink.n_chars_unread = n_chars_unread + (sink.n_chars - n_chars) * (size - n_read) // max(n_read, 1)
     if reached < size:
         sink.fail(_range(content, reached, size), FailReason.TOO_LARGE, _NOT_READ)
 

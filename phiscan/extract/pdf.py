@@ -45,8 +45,7 @@ class PdfExtractor:
                 f"not read: {n_pages - len(chosen)} of {n_pages} pages, spread behind page {_FIRST_PAGES}"
             )
             sink.fail(content.place("pages"), FailReason.TOO_LARGE, detail)
-            if not content.locator:
-                sink.share_read = len(chosen) / n_pages
+        n_chars = sink.n_chars
         for index in chosen:
             try:
                 page = pdf.get_page(index)
@@ -58,6 +57,7 @@ class PdfExtractor:
                 read_page_extras(content, sink, pdf, page, index)
             finally:
                 page.close()
+        sink.n_chars_unread += (sink.n_chars - n_chars) * (n_pages - len(chosen)) // max(len(chosen), 1)
         read_extras(content, sink, pdf)
 
     def _read_page(self, content: Content, sink: Sink, page: Any, index: int, password: str) -> None:

@@ -149,5 +149,5 @@ def _document(sink: Sink, media_type: str, content_hash: str, name: str) -> Docu
         unread=sink.unread,
         content_hash=content_hash,
         declared_type=declared_type(name, media_type),
-        share_read=sink.share_read,
+        n_chars_unread=sink.n_chars_unread,
     )

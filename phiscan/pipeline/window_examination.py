@@ -212,7 +212,7 @@ def _joined(
     vector = PiiVector(bits)
     missing = lacking(vector)
     prototype, distance = nearest(vector, screener.prototypes)
-    n_estimated = round(len(document.text) / min(max(document.share_read, 1e-6), 1.0))
+    n_estimated = len(document.text) + document.n_chars_unread
     people = estimate_people([_count(one, key) for one in windows], n_estimated)
     screening = Screening(
         findings=findings,

@@ -13,10 +13,20 @@ N_PATIENTS = 75_000
 HEAD = ("Patient name", "Date of birth", "Chart number", "Phone", "Diagnosis")
 Record = tuple[str, str, str, str, str]
 
-_FIRST = "Ann Brenda Carla Denis Edward Fiona George Helen Ivan Julia Karl Laura Marc Nadia Oscar Paula".split()
-_FIRST += "Quentin Rosa Samuel Teresa Ursula Victor Wendy Xavier Yvonne Zachary Pierre Sylvie Gilles".split()
-_LAST = "Abbott Bouchard Carter Desjardins Evans Fortin Gagnon Harris Irving Johnson Kowalski Lavoie".split()
-_LAST += "Murphy Nguyen Ouellet Pelletier Quinn Robinson Simard Tremblay Underwood Vaillancourt Wilson".split()
+# fmt: off
+_FIRST = (
+    "Ann", "Brenda", "Carla", "Denis", "Edward", "Fiona", "George", "Helen", "Ivan", "Julia", "Karl",
+    "Laura", "Marc", "Nadia", "Oscar", "Paula", "Quentin", "Rosa", "Samuel", "Teresa", "Ursula",
+    "Victor", "Wendy", "Xavier", "Yvonne", "Zachary", "Pierre", "Sylvie", "Gilles",
+)
+# fmt: on
+# fmt: off
+_LAST = (
+    "Abbott", "Bouchard", "Carter", "Desjardins", "Evans", "Fortin", "Gagnon", "Harris", "Irving",
+    "Johnson", "Kowalski", "Lavoie", "Murphy", "Nguyen", "Ouellet", "Pelletier", "Quinn", "Robinson",
+    "Simard", "Tremblay", "Underwood", "Vaillancourt", "Wilson",
+)
+# fmt: on
 _MIDDLE = "ABCDEFGHIJKLMNOPRSTVW"
 _ILLNESS = (
     "Type 2 diabetes mellitus",
@@ -30,7 +40,18 @@ _ILLNESS = (
     "Rheumatoid arthritis",
     "Epilepsy",
 )
-_PARTS = ("hinge", "bracket", "washer", "gasket", "bearing", "pulley", "spindle", "flange", "bushing", "rivet")
+_PARTS = (
+    "hinge",
+    "bracket",
+    "washer",
+    "gasket",
+    "bearing",
+    "pulley",
+    "spindle",
+    "flange",
+    "bushing",
+    "rivet",
+)
 _SHEET_ROWS = 1_000_000  # a worksheet holds 1,048,576
 
 
@@ -137,11 +158,9 @@ def write_sql(path: Path, n_records: int) -> None:
             "diagnosis text);\n"
         )
         for record in records(n_records):
+            insert = "INSERT INTO patients (patient_name, birth_date, chart_number, phone, diagnosis)"
             values = ", ".join(f"'{value}'" for value in record)
-            stream.write(
-                "INSERT INTO patients (patient_name, birth_date, chart_number, phone, diagnosis) "
-                f"VALUES ({values});\n"
-            )
+            stream.write(f"{insert} VALUES ({values});\n")
 
 
 def write_pdf(path: Path, n_records: int) -> None:
@@ -181,7 +200,8 @@ def write_mailbox(path: Path, n_records: int) -> None:
         for number, (name, born, chart, phone, illness) in enumerate(records(n_records)):
             stream.write(
                 f"From intake@clinic.example Mon Jan  5 09:00:00 2026\nFrom: intake@clinic.example\n"
-                f"To: records@clinic.example\nSubject: Chart {chart}\nMessage-ID: <{number}@clinic.example>\n\n"
+                f"To: records@clinic.example\nSubject: Chart {chart}\n"
+                f"Message-ID: <{number}@clinic.example>\n\n"
                 f"Patient name: {name}\nDate of birth: {born}\nChart number: {chart}\nPhone: {phone}\n"
                 f"Diagnosis: {illness}\n\n"
             )
@@ -189,13 +209,13 @@ def write_mailbox(path: Path, n_records: int) -> None:
 
 def write_zip(path: Path, n_records: int) -> None:
     """Write a ZIP archive of the table."""
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as package:
-        with package.open("export.csv", "w", force_zip64=True) as member:
-            stream = io.TextIOWrapper(member, encoding="utf-8")
-            stream.write(",".join(HEAD) + "\n")
-            stream.writelines(",".join(record) + "\n" for record in records(n_records))
-            stream.flush()
-            stream.detach()
+    with (
+        zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as package,
+        package.open("export.csv", "w", force_zip64=True) as member,
+        io.TextIOWrapper(member, encoding="utf-8") as stream,
+    ):
+        stream.write(",".join(HEAD) + "\n")
+        stream.writelines(",".join(record) + "\n" for record in records(n_records))
 
 
 WRITERS: Mapping[str, Callable[[Path, int], None]] = {
@@ -220,7 +240,8 @@ def write_inventory(path: Path, n_bytes: int, row: str = "") -> None:
                 stream.write(row + "\n")
                 is_due = False
             line = (
-                f"{draw.choice(_PARTS)} {draw.randint(10, 99)} mm,{draw.choice('ABCDEF')}{draw.randint(1, 40)},"
+                f"{draw.choice(_PARTS)} {draw.randint(10, 99)} mm,"
+                f"{draw.choice('ABCDEF')}{draw.randint(1, 40)},"
                 f"{draw.randint(1, 900)},{draw.choice(('Norwell', 'Astrid Tools', 'Kappa Metal'))} Ltd,"
                 f"checked {draw.randint(1, 28)} May\n"
             )
@@ -232,12 +253,18 @@ def write_prose(path: Path, n_bytes: int, sentence: str = "") -> None:
     draw = random.Random(6)
     subjects = ("The committee", "The working group", "The board", "The secretary", "The contractor")
     verbs = ("discussed", "approved", "postponed", "reviewed", "amended")
-    things = ("the budget of the car park", "the repair of the roof", "the new signs", "the cleaning contract")
+    things = (
+        "the budget of the car park",
+        "the repair of the roof",
+        "the new signs",
+        "the cleaning contract",
+    )
     n_written, is_due = 0, bool(sentence)
     with path.open("w", encoding="utf-8") as stream:
         while n_written < n_bytes:
             if is_due and n_written > n_bytes // 2:
                 stream.write(sentence + " ")
                 is_due = False
-            words = f"{draw.choice(subjects)} {draw.choice(verbs)} {draw.choice(things)} by {draw.randint(2, 30)} votes. "
+            words = f"{draw.choice(subjects)} {draw.choice(verbs)} {draw.choice(things)}"
+            words += f" by {draw.randint(2, 30)} votes. "
             n_written += stream.write(words + ("\n\n" if draw.random() < 0.2 else ""))
