@@ -36,7 +36,7 @@ class Limits:
     memory_bytes: int = 2 * 1024**3  # address space of one worker
     file_bytes: int = 512 * 1024**2  # a larger file is read where it lies, or in windows
     text_chars: int = 16_000_000  # text kept of one file; what is left out is recorded
-    screen_chars: int = 256_000  # text examined of a long file, in windows; what is left out is recorded
+    screen_chars: int = 600_000  # text examined of a long file, in windows; what is left out is recorded
     member_count: int = 10_000  # members of all archives inside one file
     member_bytes: int = 1024**3  # bytes unpacked from all archives inside one file
     depth: int = 8  # containers within containers

@@ -40,8 +40,8 @@ from phiscan.screen import Screener
 from phiscan.screen.prototypes import lacking, nearest
 
 LONG_CHARS = 200_000  # a longer text is examined in windows
-N_RANKED = 8  # windows of the highest rank that are examined
-N_SAMPLED = 8  # windows in random order that are enough once the file is referred
+N_RANKED = 16  # windows of the highest rank that are examined
+N_SAMPLED = 12  # windows in random order that are enough once the file is referred
 N_AT_LEAST = 3  # windows examined whatever processor time was used: the beginning and the highest ranked
 MOST_FINDINGS = 5_000  # kept of one document
 MOST_TERMS = 5_000
