@@ -22,7 +22,8 @@ from phiscan.screen.scanner import Behind
 
 PASSAGE_CHARS = 500
 _STRIDE = PASSAGE_CHARS // 2
-N_EXAMINED = 12  # passages that are examined by themselves
+N_EXAMINED = 30  # lines and passages that are examined by themselves
+_N_LINES = 3  # of one passage
 _MOST_LINE_CHARS = 400
 _N_PASSAGES = 400  # the strongest, in which identifiers are looked for
 _CUE_WEIGHT = 0.5
@@ -70,19 +71,20 @@ def rank_windows(
 
 
 def _passages(text: str, by_score: Sequence[int], places: Ints, weights: Floats) -> Iterator[tuple[int, int]]:
-    """Yield the line of the rarest concept of each of the strongest passages, and the whole passage."""
+    """Yield the lines of the rarest concepts of the strongest passages, and these passages as wholes."""
     taken: set[int] = set()
+    found: dict[tuple[int, int], None] = {}
     for passage in by_score:
         start = passage * _STRIDE
         low, high = np.searchsorted(places, (start, start + PASSAGE_CHARS)).tolist()
-        if low == high or not taken.isdisjoint((passage - 1, passage, passage + 1)):
-            continue
-        taken.add(passage)
-        at = int(places[low + int(weights[low:high].argmax())])
-        yield _line(text, at)
-        yield _start(text, start), min(start + PASSAGE_CHARS, len(text))
-        if len(taken) == N_EXAMINED:
-            return
+        for index in (low + np.argsort(-weights[low:high], kind="stable")[:_N_LINES]).tolist():
+            found.setdefault(_line(text, int(places[index])))
+        if low < high and taken.isdisjoint((passage - 1, passage, passage + 1)):
+            taken.add(passage)
+            found.setdefault((_start(text, start), min(start + PASSAGE_CHARS, len(text))))
+        if len(found) >= N_EXAMINED:
+            break
+    yield from list(found)[:N_EXAMINED]
 
 
 def _line(text: str, at: int) -> tuple[int, int]:
