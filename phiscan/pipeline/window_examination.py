@@ -14,6 +14,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
+from phiscan.classify.decision import DIRECT
 from phiscan.classify.lexicon import Lexicon
 from phiscan.config import Limits
 from phiscan.model import (
@@ -147,8 +148,9 @@ def examine_windows(
 
     def add(index: int, start: int, end: int, *, is_sampled: bool = False) -> None:
         window = cut_window(document, start, end)
-        is_passage = index < 0
-        examined.append(_Examined(index, window, *examine(window.document), is_sampled, is_passage))
+        one = _Examined(index, window, *examine(window.document), is_sampled, is_passage=index == _PASSAGE)
+        if not one.is_passage or _has_own_identifier(one.examination.screening):
+            examined.append(one)
 
     add(0, *ranges[0])
     chosen = {0}
@@ -168,6 +170,16 @@ def examine_windows(
             break
         add(index, *ranges[index], is_sampled=True)
     return _joined(_Whole(document, len(ranges), names), examined, screener, key)
+
+
+def _has_own_identifier(screening: Screening) -> bool:
+    """Tell whether a passage holds what one person alone has.
+
+    Many passages are looked at and each is short: among the entries of a bibliography some name and some
+    illness always stand together.
+    """
+    is_born = any(finding.entity_type is EntityType.DATE_OF_BIRTH for finding in screening.counted)
+    return is_born or bool(screening.vector.bits & DIRECT)
 
 
 def _random_order(indices: Iterable[int], content_hash: str, key: bytes) -> list[int]:
