@@ -115,7 +115,7 @@ class _Cells:
         if kind == "s":
             return self.strings[int(value)] if value.isdecimal() and int(value) < len(self.strings) else ""
         style = cell.get("s", "")
-        if not kind and style.isdecimal() and int(style) in self.dates:
+        if kind in {"", "n"} and style.isdecimal() and int(style) in self.dates:
             return _date(value)
         return value
 
