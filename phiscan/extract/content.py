@@ -133,7 +133,7 @@ class Meter:
     def __init__(self, sink: Sink, packed_bytes: int) -> None:
         self._sink = sink
         self._allowed = max(packed_bytes * sink.limits.ratio, SMALL_MEMBER_BYTES)
-        self._chunks: list[bytes] = []
+        self._kept = io.BytesIO()  # whose value is no copy: a member may be large
         self._n_bytes = 0
 
     def take(self, chunk: bytes) -> None:
@@ -149,11 +149,11 @@ class Meter:
             raise ExtractError(FailReason.TOO_LARGE, f"unpacks to more than {limits.ratio} times its size")
         if self._n_bytes > limits.file_bytes:
             raise ExtractError(FailReason.TOO_LARGE, f"unpacks to more than {limits.file_bytes} bytes")
-        self._chunks.append(chunk)
+        self._kept.write(chunk)
 
     def data(self) -> bytes:
         """Return the bytes that were kept."""
-        return b"".join(self._chunks)
+        return self._kept.getvalue()
 
 
 class TextFullError(Exception):

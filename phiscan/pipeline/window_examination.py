@@ -46,7 +46,7 @@ N_SAMPLED = 12  # windows in random order that are enough once the file is refer
 N_AT_LEAST = 3  # windows examined whatever processor time was used: the beginning and the highest ranked
 MOST_FINDINGS = 5_000  # kept of one document
 MOST_TERMS = 5_000
-NOT_SCREENED = "#not_screened"
+NOT_SCREENED = "#rest"
 _PASSAGE = -1  # where a window has its number
 # What one person has one of.
 _OF_A_PERSON = frozenset(

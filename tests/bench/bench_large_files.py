@@ -31,7 +31,7 @@ that is referred, the lines, passages and windows that a cheap pass over its who
 health terms of the file, and identifiers among them); then windows in a random order that the key decides.
 Examining ends when the file is referred and 12 windows of the random order were examined, or after
 `limits.screen_chars`. Findings of all windows stand; the referral is that of the strongest one. What was
-not examined is listed as an unread part (`#not_screened`) with its share, so that a file of which only a
+not examined is listed as an unread part (`#rest`) with its share, so that a file of which only a
 part was examined counts as such everywhere.
 
 The number of people is then an estimate (a ratio estimator over the random windows); its 95 % interval
