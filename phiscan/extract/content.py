@@ -177,7 +177,7 @@ class Sink:
         self.limits = limits
         self.passwords = passwords
         self.ocr_deadline = 0.0  # monotonic clock; set when the first picture is read
-        self.n_chars_unread = 0  # an estimate, of contents that are read in windows
+        self.n_chars_unread = 0  # an estimate; of what is cut, and of what lies between windows
         self._deadline = clock() + limits.processor_s * _SHARE_OF_TIME
         self._clock = clock
         self._dispatch = dispatch
@@ -233,6 +233,7 @@ class Sink:
         room = self.limits.text_chars - self._n_chars - 1
         cut = len(text) > room
         if cut:
+            self.n_chars_unread += len(text) - max(room, 0)
             text = text[: max(room, 0)]
         if text:
             start = self._n_chars

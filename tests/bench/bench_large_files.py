@@ -47,8 +47,7 @@ beginning, the highest ranked passages and two windows are examined. `limits.tim
 is killed, is processor time, too.
 
 Measured by `tests/bench/bench_large_files.py`, one thread of a shared machine, times with nothing loaded
-before but the engine ({load_s:.1f} s, {load_mb} MB). Required: referred within {limit_s} s and {limit_mb}
-MB.
+before but the engine ({load_s:.1f} s, {load_mb} MB). Required: referred within {limit_s} s and {limit_mb} MB.
 
 | file | MB | processor s | peak MB | outcome | people |
 | --- | --- | --- | --- | --- | --- |
