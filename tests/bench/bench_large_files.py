@@ -35,7 +35,8 @@ not examined is listed as an unread part (`#rest`) with its share, so that a fil
 part was examined counts as such everywhere.
 
 The number of people is then an estimate (a ratio estimator over the random windows); its 95 % interval
-stands in the file's detail. It says nothing of people whom the screener does not find where it looks.
+stands in the file's detail. It says nothing of people whom the screener does not find where it looks: of the
+rows of the PDF below, which have no labels, it takes about 70 % for people.
 
 Of records, text, sheets and PDF with more text than `limits.text_chars` keeps, parts spread evenly over the
 file are read; of a PDF of more than 3,000 pages the first 500 and 2,500 others. What lies between is listed
