@@ -35,10 +35,12 @@ MESSAGES_OF_CARE = ("hl7", "x12", "fhir", "cda", "dicom")
 class Limits:
     """What one file may cost; each is per file."""
 
-    time_s: float = 60.0  # wall clock of one file, then its worker is killed
+    time_s: float = 60.0  # processor time of one file, then its worker is killed
+    processor_s: float = 15.0  # processor time after which no further part of a file is begun
     memory_bytes: int = 2 * 1024**3  # address space of one worker
     file_bytes: int = 512 * 1024**2  # a larger file is read where it lies, or in windows
-    text_chars: int = 50_000_000  # text kept of one file; what is left out is recorded
+    text_chars: int = 16_000_000  # text kept of one file; what is left out is recorded
+    screen_chars: int = 600_000  # text examined of a long file, in windows; what is left out is recorded
     member_count: int = 10_000  # members of all archives inside one file
     member_bytes: int = 1024**3  # bytes unpacked from all archives inside one file
     depth: int = 8  # containers within containers

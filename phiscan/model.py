@@ -268,6 +268,7 @@ class Document:
     unread: tuple[UnreadPart, ...] = ()
     content_hash: str = ""  # blake3 of the file's bytes, hex
     declared_type: str = ""  # what the name promises, where the content is something else
+    n_chars_unread: int = 0  # an estimate, of what was left out of the text because it has too much of it
 
     def locate(self, offset: int) -> str:
         """Return the locator of the segment that holds the code point at ``offset``."""

@@ -53,9 +53,11 @@ home = ".phiscan"
 # What one file may cost; what is beyond is recorded as not read.
 [limits]
 # time_s = 60.0
+# processor_s = 15.0
 # memory_bytes = 2147483648
 # file_bytes = 536870912
-# text_chars = 50000000
+# text_chars = 16000000
+# screen_chars = 600000
 # member_count = 10000
 # member_bytes = 1073741824
 # depth = 8

@@ -51,7 +51,10 @@ def explain(detail: ItemDetail, *, limit: int, probability: str = "") -> Iterato
     yield from _findings(detail.findings, limit)
     if detail.unread:
         yield "\nParts that could not be read, and so may hide more:"
-        yield from (f"  {visible(part.locator)}: {part.reason}" for part in detail.unread)
+        yield from (
+            f"  {visible(part.locator)}: {part.reason}{f' ({visible(part.detail)})' if part.detail else ''}"
+            for part in detail.unread
+        )
     yield from _decisions(detail)
 
 

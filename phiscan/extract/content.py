@@ -20,6 +20,8 @@ from phiscan.model import FailReason, Segment, UnreadPart
 
 SMALL_MEMBER_BYTES = 1024**2  # below this no ratio is suspicious: a page of spaces packs very well
 CHUNK_BYTES = 1024**2
+_SHARE_OF_TIME = 0.6  # of limits.processor_s that reading may take; the rest is for examining
+_LEAST_CHARS = 1_000_000  # read whatever the time
 # The names of these types alone tell an operator nothing.
 _MISHAPS = (
     (zlib.error, "damaged compressed data"),
@@ -131,7 +133,7 @@ class Meter:
     def __init__(self, sink: Sink, packed_bytes: int) -> None:
         self._sink = sink
         self._allowed = max(packed_bytes * sink.limits.ratio, SMALL_MEMBER_BYTES)
-        self._chunks: list[bytes] = []
+        self._kept = io.BytesIO()  # whose value is no copy: a member may be large
         self._n_bytes = 0
 
     def take(self, chunk: bytes) -> None:
@@ -147,15 +149,15 @@ class Meter:
             raise ExtractError(FailReason.TOO_LARGE, f"unpacks to more than {limits.ratio} times its size")
         if self._n_bytes > limits.file_bytes:
             raise ExtractError(FailReason.TOO_LARGE, f"unpacks to more than {limits.file_bytes} bytes")
-        self._chunks.append(chunk)
+        self._kept.write(chunk)
 
     def data(self) -> bytes:
         """Return the bytes that were kept."""
-        return b"".join(self._chunks)
+        return self._kept.getvalue()
 
 
 class TextFullError(Exception):
-    """The text budget of the file is used up; ends its extraction, what was read is kept."""
+    """The budget of text or processor time is used up; ends the extraction, what was read is kept."""
 
 
 class Sink:
@@ -170,10 +172,14 @@ class Sink:
         limits: Limits,
         passwords: Sequence[str] = (),
         dispatch: Callable[[Content, Sink], None] | None = None,
+        clock: Callable[[], float] = time.process_time,
     ) -> None:
         self.limits = limits
         self.passwords = passwords
         self.ocr_deadline = 0.0  # monotonic clock; set when the first picture is read
+        self.n_chars_unread = 0  # an estimate; of what is cut, and of what lies between windows
+        self._deadline = clock() + limits.processor_s * _SHARE_OF_TIME
+        self._clock = clock
         self._dispatch = dispatch
         self._pieces: list[str] = []
         self._segments: list[Segment] = []
@@ -198,6 +204,16 @@ class Sink:
         """What could not be read so far."""
         return tuple(self._unread)
 
+    @property
+    def n_chars_left(self) -> int:
+        """Code points that the text budget still has."""
+        return self.limits.text_chars - self._n_chars
+
+    @property
+    def n_members(self) -> int:
+        """Members of containers counted so far."""
+        return self._n_members
+
     def text(self) -> str:
         """Return the text collected so far."""
         return "".join(self._pieces)
@@ -206,14 +222,18 @@ class Sink:
         """Append one stretch of text as a segment; white space alone is passed over.
 
         Raises:
-            TextFullError: the text budget is used up; the cut is recorded.
+            TextFullError: the budget of text or of processor time is used up; the cut is recorded.
         """
         if not text or text.isspace():
             return
+        if self._n_chars >= _LEAST_CHARS and self._clock() > self._deadline:
+            self.fail(locator, FailReason.TIMED_OUT, "not read from here on: limits.processor_s")
+            raise TextFullError
         text = clean(text)
         room = self.limits.text_chars - self._n_chars - 1
         cut = len(text) > room
         if cut:
+            self.n_chars_unread += len(text) - max(room, 0)
             text = text[: max(room, 0)]
         if text:
             start = self._n_chars

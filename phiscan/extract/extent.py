@@ -18,12 +18,29 @@ _CELL = re.compile(
 _TABLE_TAG = re.compile(rb"<(?:\w+:)?(table-row|table-cell|covered-table-cell|table)(?=[\s/>])([^<>]*)>")
 _ROWS_REPEATED = re.compile(rb"number-rows-repeated\s*=\s*[\"'](\d{1,9})")
 _COLUMNS_REPEATED = re.compile(rb"number-columns-repeated\s*=\s*[\"'](\d{1,9})")
+LARGE_BYTES = 96 * 1024**2  # of all sheets, unpacked: a larger workbook is not loaded by calamine
+_SHEET = re.compile(r"xl/worksheets/[^/]+\.xml", re.IGNORECASE)
 _MOST_BYTES = 256 * 1024**2  # of a part that are looked at
 _CHUNK_BYTES = 1024**2
 _OVERLAP_BYTES = 512
 _USUAL_AREA = 2_000_000  # any sheet may be as empty as it likes up to here (64 MiB)
 _MOST_AREA = 40_000_000  # 1.2 GiB; a worker has two
 _EMPTIEST = 20  # cells of area for each cell with a value
+
+
+def is_too_large(stream: BinaryIO) -> bool:
+    """Tell whether the sheets of a workbook unpack to more than ``LARGE_BYTES``."""
+    try:
+        with zipfile.ZipFile(stream) as archive:
+            return sum(info.file_size for info in sheet_parts(archive)) > LARGE_BYTES
+    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError):
+        return False  # calamine, or who reads after it, says what is wrong
+
+
+def sheet_parts(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
+    """Return the sheets of a workbook, in the order of their numbers."""
+    found = [info for info in archive.infolist() if _SHEET.fullmatch(info.filename.replace("\\", "/"))]
+    return sorted(found, key=lambda info: (len(info.filename), info.filename))
 
 
 def is_out_of_proportion(stream: BinaryIO) -> bool:

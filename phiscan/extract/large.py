@@ -1,20 +1,23 @@
-"""Files over ``limits.file_bytes``: containers and PDF are read where they lie, text in windows.
+"""Contents with more text than is kept of one file, and files over ``limits.file_bytes``.
 
-No more than the usual text of one document is held. The windows of a text lie evenly over the file, so that
-its end is as likely to be looked at as its beginning; what lies between them is recorded by its range.
+Containers and PDF are read where they lie, text and records in windows. No more than the usual text of one
+document is held. The windows lie evenly over the content, so that its end is as likely to be looked at as its
+beginning; what lies between them is recorded by its range.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import replace
 from typing import BinaryIO
 
 from blake3 import blake3
 
 from phiscan.errors import ExtractError
 from phiscan.extract.charset import decode
-from phiscan.extract.content import Content, Sink
-from phiscan.extract.formats import read
+from phiscan.extract.content import Content, Sink, TextFullError
+from phiscan.extract.formats import dispatch, read
 from phiscan.extract.magic import DOCX, ODF, PPTX, TEXT, XLSX
 from phiscan.extract.sniff import sniff_stream
 from phiscan.model import FailReason
@@ -40,8 +43,11 @@ _AS_TEXT = frozenset(
     | {"text/vcard", "text/calendar"}
 )
 _N_WINDOWS = 16
-_GROWTH = 4  # characters that a record becomes with its labels
-_NOT_READ = "not read: larger than limits.file_bytes"
+_FILL = 0.9  # of the text budget: some windows hold more text for their bytes than the first one
+_MOST_WHOLE_BYTES = 32 * 1024**2  # a larger content that must be parsed as a whole takes too much memory
+_NOT_READ = "not read: more than limits.text_chars of text"
+_NO_OCR_S = 0.001
+_LEAST_SHARE = 8  # a content of so many times less bytes than characters are left is read whole
 _LOOK_BYTES = 64 * 1024  # how far the beginning of a record is looked for
 _HASHED_WHOLE = 4 * 1024**3  # larger files are identified by their size and samples of their bytes
 _CHUNK_BYTES = 4 * 1024**2
@@ -65,31 +71,81 @@ def read_large(stream: BinaryIO, size: int, name: str, media_type: str, sink: Si
         stream.seek(0)
         head = stream.read(HEAD_BYTES)
         read(Content(head, name, stream=stream), media_type, sink)
-    elif media_type in _RECORDS or media_type in _AS_TEXT:
-        _read_windows(stream, size, name, media_type, sink)
+    elif is_windowed(media_type):
+        content = Content(b"", name, stream=stream)
+        _read_windows(
+            stream,
+            size,
+            content,
+            media_type,
+            sink,
+            _n_bytes_of_budget(stream, size, content, media_type, sink),
+        )
     else:
         detail = f"{size} bytes, limit {sink.limits.file_bytes}; {media_type}"
         raise ExtractError(FailReason.TOO_LARGE, detail)
 
 
-def _read_windows(stream: BinaryIO, size: int, name: str, media_type: str, sink: Sink) -> None:
+def is_windowed(media_type: str) -> bool:
+    """Tell whether a content of this type can be read in windows."""
+    return media_type in _RECORDS or media_type in _AS_TEXT
+
+
+def read_spread(content: Content, media_type: str, sink: Sink) -> bool:
+    """Read a content in windows if it holds more text than the budget has left; tell whether it did.
+
+    Raises:
+        ExtractError: what its reader finds.
+        TextFullError: the text budget is used up.
+    """
+    size = content.n_bytes
+    if size <= sink.n_chars_left // _LEAST_SHARE and size <= sink.limits.file_bytes:
+        return False
+    stream = content.open()
+    n_bytes = _n_bytes_of_budget(stream, size, content, media_type, sink)
+    is_parsed = media_type in _AS_TEXT and media_type != TEXT
+    if size <= (_MOST_WHOLE_BYTES if is_parsed else n_bytes):
+        return False
+    _read_windows(stream, size, content, media_type, sink, n_bytes)
+    return True
+
+
+def _n_bytes_of_budget(stream: BinaryIO, size: int, content: Content, media_type: str, sink: Sink) -> int:
+    """Estimate from its beginning how many bytes of a content fill the budget of text and of members."""
+    stream.seek(0)
+    head = stream.read(min(size, _LOOK_BYTES))
     reader = media_type if media_type in _RECORDS else TEXT
-    share = sink.limits.text_chars // (_GROWTH if media_type in _RECORDS else 1)
-    length = min(max(share // _N_WINDOWS, _LOOK_BYTES), size // _N_WINDOWS)
-    reached = 0
-    spans = _spans(stream, size, length, media_type)
-    for start, data in spans:
+    trial = Sink(replace(sink.limits, ocr_s=_NO_OCR_S), sink.passwords, dispatch)
+    with suppress(ExtractError, TextFullError):
+        read(Content(head, content.name), reader, trial)
+    n_bytes = _FILL * len(head) * sink.n_chars_left / max(trial.n_chars, len(head) // 8, 1)
+    if trial.n_members:
+        n_members = max(sink.limits.member_count - sink.n_members, 0)
+        n_bytes = min(n_bytes, _FILL * len(head) * n_members / trial.n_members)
+    return int(n_bytes)
+
+
+def _read_windows(  # noqa: PLR0917 (an open content and its budget)
+    stream: BinaryIO, size: int, content: Content, media_type: str, sink: Sink, n_bytes: int
+) -> None:
+    reader = media_type if media_type in _RECORDS else TEXT
+    length = min(max(n_bytes // _N_WINDOWS, _LOOK_BYTES), size // _N_WINDOWS)
+    reached = n_read = 0
+    n_chars, n_chars_unread = sink.n_chars, sink.n_chars_unread
+    for start, data in _spans(stream, size, length, media_type):
         if start > reached:
-            sink.fail(
-                f"bytes {reached}-{start - 1}",
-                FailReason.TOO_LARGE,
-                _NOT_READ,
-            )
+            sink.fail(_range(content, reached, start), FailReason.TOO_LARGE, _NOT_READ)
         reached = start + len(data)
-        window = Content(data, name).member(f"bytes {start}-{reached - 1}", data)
+        n_read += len(data)
+        window = content.member(f"bytes {start}-{reached - 1}", data)
         read(_with_header(stream, window, media_type), reader, sink)
+        sink.n_chars_unread = n_chars_unread + (sink.n_chars - n_chars) * (size - n_read) // max(n_read, 1)
     if reached < size:
-        sink.fail(f"bytes {reached}-{size - 1}", FailReason.TOO_LARGE, _NOT_READ)
+        sink.fail(_range(content, reached, size), FailReason.TOO_LARGE, _NOT_READ)
+
+
+def _range(content: Content, start: int, end: int) -> str:
+    return content.member(f"bytes {start}-{end - 1}", b"").locator
 
 
 def _spans(stream: BinaryIO, size: int, length: int, media_type: str) -> Iterator[tuple[int, bytes]]:

@@ -91,6 +91,10 @@ class Package:
         """The parts in the order of the package, folders left out."""
         return tuple(name for name in (*self._infos, *self._found) if not name.endswith("/"))
 
+    def n_bytes(self, name: str) -> int:
+        """Return the size of one part, unpacked, as the package says."""
+        return len(self._found[name]) if name in self._found else self._infos[name].file_size
+
     def read(self, name: str) -> bytes:
         """Return one part.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from phiscan.errors import ExtractError
@@ -10,6 +11,8 @@ from phiscan.extract.garbage import is_garbage
 from phiscan.extract.pdf_words import page_words
 from phiscan.model import FailReason
 
+MOST_PAGES = 3_000  # of one document that are read
+_FIRST_PAGES = 500
 _MAX_OBJECTS = 500  # of a page that are looked at
 
 
@@ -35,7 +38,15 @@ class PdfExtractor:
         from phiscan.extract.pdf_extras import read_extras, read_page_extras  # noqa: PLC0415
 
         pdf.init_forms()
-        for index in range(len(pdf)):
+        n_pages = len(pdf)
+        chosen = _pages(n_pages)
+        if len(chosen) < n_pages:
+            detail = (
+                f"not read: {n_pages - len(chosen)} of {n_pages} pages, spread behind page {_FIRST_PAGES}"
+            )
+            sink.fail(content.place("pages"), FailReason.TOO_LARGE, detail)
+        n_chars = sink.n_chars
+        for index in chosen:
             try:
                 page = pdf.get_page(index)
             except RuntimeError:
@@ -46,6 +57,7 @@ class PdfExtractor:
                 read_page_extras(content, sink, pdf, page, index)
             finally:
                 page.close()
+        sink.n_chars_unread += (sink.n_chars - n_chars) * (n_pages - len(chosen)) // max(len(chosen), 1)
         read_extras(content, sink, pdf)
 
     def _read_page(self, content: Content, sink: Sink, page: Any, index: int, password: str) -> None:
@@ -82,6 +94,19 @@ class PdfExtractor:
 
         for index, text in enumerate(pages_text(content.open())):
             sink.add(text, content.place(f"p{index + 1}"))
+
+
+def _pages(n_pages: int) -> Sequence[int]:
+    """Return the pages to read: all, or the first ones and as many spread evenly over the others.
+
+    >>> len(_pages(2_000)), len(_pages(150_000)), _pages(150_000)[499:502]
+    (2000, 3000, [499, 500, 559])
+    """
+    if n_pages <= MOST_PAGES:
+        return range(n_pages)
+    n_spread, n_others = MOST_PAGES - _FIRST_PAGES, n_pages - _FIRST_PAGES
+    spread = (_FIRST_PAGES + n_others * number // n_spread for number in range(n_spread))
+    return [*range(_FIRST_PAGES), *spread]
 
 
 def _open(content: Content, sink: Sink, pypdfium2: Any) -> tuple[Any, str]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import BinaryIO
 
 from blake3 import blake3
 
@@ -10,8 +12,17 @@ from phiscan.config import Limits
 from phiscan.errors import ExtractError
 from phiscan.extract.content import Content, Sink, TextFullError
 from phiscan.extract.delivered import is_delivered
-from phiscan.extract.formats import dispatch, read
-from phiscan.extract.large import is_hashed_whole, large_hash, large_type, read_large
+from phiscan.extract.formats import read
+from phiscan.extract.large import (
+    HEAD_BYTES,
+    is_hashed_whole,
+    is_windowed,
+    large_hash,
+    large_type,
+    read_large,
+    read_spread,
+)
+from phiscan.extract.magic import XLSX
 from phiscan.extract.opening import open_source, read_source
 from phiscan.extract.sniff import declared_type, sniff
 from phiscan.model import Document, FailReason, SourceFile
@@ -19,6 +30,8 @@ from phiscan.model import Document, FailReason, SourceFile
 # Places that say something about a file and are not its content: a scan of which only the producer's
 # name could be read has not been read.
 _ABOUT = ("#properties", "#metadata")
+OPENED_BYTES = 8 * 1024**2  # larger files are not read into memory where their format allows it
+_READ_FROM_FILE = frozenset({"application/pdf", XLSX})
 
 
 def extract(source: SourceFile, limits: Limits, passwords: Sequence[str] = ()) -> Document:
@@ -30,20 +43,50 @@ def extract(source: SourceFile, limits: Limits, passwords: Sequence[str] = ()) -
     Raises:
         ExtractError: the file gives nothing at all; ``reason`` says why.
     """
-    if source.size > limits.file_bytes and not is_delivered(source):
-        return _extract_large(source, limits, passwords)
+    if _is_opened(source, limits):
+        return _extract_opened(source, limits, passwords)
     data = read_source(source, limits.file_bytes)
     return extract_bytes(data, _name(source), limits, passwords)
 
 
-def _extract_large(source: SourceFile, limits: Limits, passwords: Sequence[str]) -> Document:
-    sink = Sink(limits, passwords, dispatch)
+def _is_opened(source: SourceFile, limits: Limits) -> bool:
+    """Tell whether a file is read from where it lies, as far as its format allows."""
+    return source.size > min(limits.file_bytes, OPENED_BYTES) and not is_delivered(source)
+
+
+def _extract_opened(source: SourceFile, limits: Limits, passwords: Sequence[str]) -> Document:
+    sink = Sink(limits, passwords, _dispatch)
     name = _name(source)
     with open_source(source) as (stream, size):
         media_type = large_type(stream, name)
-        _collect(sink, lambda: read_large(stream, size, name, media_type, sink))
+        if size > limits.file_bytes:
+            _collect(sink, lambda: read_large(stream, size, name, media_type, sink))
+        else:
+            content = _content(stream, name, media_type)
+            _collect(sink, lambda: _read(content, media_type, sink))
         content_hash = large_hash(stream, size)
     return _document(sink, media_type, content_hash, name)
+
+
+def _content(stream: BinaryIO, name: str, media_type: str) -> Content:
+    stream.seek(0)
+    if is_windowed(media_type) or media_type in _READ_FROM_FILE:
+        return Content(stream.read(HEAD_BYTES), name, stream=stream)
+    return Content(stream.read(), name)
+
+
+def _read(content: Content, media_type: str, sink: Sink) -> None:
+    """Read a content; one that holds more text than the budget has in windows spread over it."""
+    if is_windowed(media_type) and read_spread(content, media_type, sink):
+        return
+    if content.stream is not None and media_type not in _READ_FROM_FILE:
+        content = replace(content, data=content.open().read(), stream=None)
+    read(content, media_type, sink)
+
+
+def _dispatch(content: Content, sink: Sink) -> None:
+    """Read a member of a container."""
+    _read(content, sniff(content.data, content.name), sink)
 
 
 def identify(source: SourceFile, limits: Limits) -> tuple[str, str, str]:
@@ -53,7 +96,7 @@ def identify(source: SourceFile, limits: Limits) -> tuple[str, str, str]:
         ExtractError: it cannot be opened, changed, or is too large to be told from another by its hash.
     """
     name = _name(source)
-    if source.size > limits.file_bytes and not is_delivered(source):
+    if _is_opened(source, limits):
         with open_source(source) as (stream, size):
             if not is_hashed_whole(size):
                 raise ExtractError(FailReason.TOO_LARGE)
@@ -70,9 +113,9 @@ def _name(source: SourceFile) -> str:
 
 def extract_bytes(data: bytes, name: str, limits: Limits, passwords: Sequence[str] = ()) -> Document:
     """Read the bytes of a file called ``name``; see ``extract``."""
-    sink = Sink(limits, passwords, dispatch)
+    sink = Sink(limits, passwords, _dispatch)
     media_type = sniff(data, name)
-    _collect(sink, lambda: read(Content(data, name), media_type, sink))
+    _collect(sink, lambda: _read(Content(data, name), media_type, sink))
     return _document(sink, media_type, blake3(data).hexdigest(), name)
 
 
@@ -106,4 +149,5 @@ def _document(sink: Sink, media_type: str, content_hash: str, name: str) -> Docu
         unread=sink.unread,
         content_hash=content_hash,
         declared_type=declared_type(name, media_type),
+        n_chars_unread=sink.n_chars_unread,
     )

@@ -38,10 +38,17 @@ MAX_BATCH = 64
 BATCH_S = 0.05  # the work that one batch should hold
 LOOK_S = 1.0  # how often a wait looks whether the workers are still there
 STALL_S = 120.0  # beyond what all items in flight may take: nobody works on them any more
+WALL_FACTOR = (
+    10.0  # the limit of processor time becomes one of wall clock for what hangs and computes nothing
+)
 HASTY_S = 5.0  # a batch of quick items that takes this long is run again item by item
 TASKS_PER_WORKER = 5_000  # batches until a worker is replaced: libraries leak
 _PRELOAD = ("phiscan.extract.sandbox", "phiscan.extract.reading", "pebble", "lxml.etree", "selectolax.lexbor")
 _OUT_OF_MEMORY = "out of memory"
+# What the kernel sends a process whose processor time is over; its default action ends the process, whatever
+# library it is in. A busy machine makes no file time out.
+_OUT_OF_TIME = signal.SIGPROF
+_MOST_TIMER_S = 1e8  # what a timer takes
 
 
 class Pause(Enum):
@@ -90,6 +97,7 @@ class _Worker:
     """What a worker process remembers of its start."""
 
     unusable: _Unusable | None = None
+    processor_s = 0.0  # for each item
 
 
 class Sandbox:
@@ -114,6 +122,7 @@ class Sandbox:
         self.initargs = tuple(initargs)
         self.preload = tuple(preload)
         self.largest_batch = MAX_BATCH  # items given to one worker at a time
+        self.wall_s = WALL_FACTOR * limits.time_s  # wall clock of one item
         self._pool: Any = None
         self._folder: Path | None = None
         self._owns_server = False
@@ -186,7 +195,7 @@ class Sandbox:
             yield item, answer if isinstance(answer, Fault) else answer[1][0]
 
     def _submit(self, function: Callable[[T], R], chunk: list[T]) -> Future[Any]:
-        seconds = self.limits.time_s
+        seconds = self.wall_s
         if len(chunk) > 1:
             seconds = min(seconds, HASTY_S)
         if self._pool is None:
@@ -216,11 +225,12 @@ class Sandbox:
         try:
             answer = future.result()
         except FutureTimeoutError:
-            return Fault(FailReason.TIMED_OUT, f"more than {self.limits.time_s} s")
+            return Fault(FailReason.TIMED_OUT, f"no answer within {self.wall_s:g} s")
         except pebble.ProcessExpired as error:
             if not self._is_alive():
                 self._restart()
-            return _Death(_death(error.exitcode))
+            fault = _death(error.exitcode, self.limits)
+            return fault if fault.reason is FailReason.TIMED_OUT else _Death(fault)
         except (BrokenProcessPool, CancelledError):
             # Every promise of a broken pool fails: only the first of them may start the next pool.
             if not self._is_alive():
@@ -237,7 +247,7 @@ class Sandbox:
 
     def _await(self, future: Future[Any]) -> None:
         """Wait until the pool has kept its promise, or was replaced because it never would have."""
-        patience = time.monotonic() + STALL_S + (BATCHES_PER_WORKER + 1) * self.limits.time_s
+        patience = time.monotonic() + STALL_S + (BATCHES_PER_WORKER + 1) * self.wall_s
         while not future.done():
             # A pool that breaks forgets what it had not begun: those promises are never kept.
             if not wait([future], timeout=LOOK_S).done and (
@@ -322,6 +332,8 @@ class _BatchSize:
 def _start_worker(
     limits: Limits, folder: str, initializer: Callable[..., None] | None, initargs: tuple[Any, ...]
 ) -> None:
+    _Worker.processor_s = min(limits.time_s, _MOST_TIMER_S)
+    signal.signal(_OUT_OF_TIME, signal.SIG_DFL)
     confine(memory_bytes=limits.memory_bytes, file_bytes=limits.file_bytes, temp_folder=folder)
     if initializer is None:
         return
@@ -343,6 +355,7 @@ def _run_chunk(function: Callable[[T], R], chunk: list[T]) -> tuple[float, list[
 
 
 def _run_one(function: Callable[[T], R], item: T) -> R | Fault:
+    signal.setitimer(signal.ITIMER_PROF, _Worker.processor_s)
     try:
         return function(item)
     except ExtractError as error:
@@ -351,11 +364,15 @@ def _run_one(function: Callable[[T], R], item: T) -> R | Fault:
         return Fault(FailReason.OUT_OF_MEMORY, _OUT_OF_MEMORY)
     except BaseException as error:  # noqa: BLE001 (the fault boundary of one item; a panic in Rust is no Exception)
         return Fault(FailReason.CRASHED, type(error).__name__)
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
 
 
-def _death(exitcode: int | None) -> Fault:
+def _death(exitcode: int | None, limits: Limits) -> Fault:
     """Name the death of a worker; a SIGKILL that is not ours is the kernel's, out of memory."""
     code = exitcode or 0
+    if code == -_OUT_OF_TIME:
+        return Fault(FailReason.TIMED_OUT, f"more than {limits.time_s:g} s of processor time")
     if code == -signal.SIGKILL:
         return Fault(FailReason.OUT_OF_MEMORY, "killed by the system")
     if code < 0:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import datetime as dt
+import math
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import islice
 from typing import Any
 
 from phiscan.errors import ExtractError
@@ -14,13 +16,16 @@ from phiscan.extract.biff import is_encrypted_workbook, read_biff_notes
 from phiscan.extract.blips import picture_members
 from phiscan.extract.content import Content, Sink
 from phiscan.extract.encrypted_office import decrypted
-from phiscan.extract.extent import is_out_of_proportion
+from phiscan.extract.extent import is_out_of_proportion, is_too_large
 from phiscan.extract.ole import is_cut, open_ole, properties_text
 from phiscan.extract.package import Package
 from phiscan.extract.rows import Row, lay_out
 from phiscan.model import FailReason
 
 _CALAMINE = ("python_calamine", "python_calamine._python_calamine", "pyo3_runtime")
+_TRIAL_ROWS = 500  # from which the text of a sheet is estimated
+_BLOCK_ROWS = 1_000
+_FILL = 0.9  # of the text budget
 _UNTITLED = re.compile(r"(?:Sheet|Feuil|Tabelle|Hoja)\s?\d*", re.IGNORECASE)
 
 
@@ -34,6 +39,12 @@ class SheetExtractor:
 
         A sheet is located by its number: its title may be a patient's name, and locators are stored.
         """
+        if content.data.startswith(b"PK") and is_too_large(content.open()):
+            from phiscan.extract.sheet_windows import read_sheets  # noqa: PLC0415 (lxml)
+
+            read_sheets(content, sink)
+            self._rest(content, sink)
+            return
         if content.data.startswith(b"PK") and is_out_of_proportion(content.open()):
             self._rest(content, sink, missing="a sheet reaches far beyond its cells")
             return
@@ -53,8 +64,7 @@ class SheetExtractor:
             if not _UNTITLED.fullmatch(name):
                 sink.add(f"Sheet: {name}", content.place(place))
             try:
-                for number, line in lay_out(_rows(workbook.get_sheet_by_name(name))):
-                    sink.add(line, content.place(f"{place}!A{number}"))
+                _read_sheet(workbook.get_sheet_by_name(name), content, place, sink)
             except BaseException as error:
                 if not _is_damage(error):
                     raise
@@ -108,6 +118,21 @@ def _is_damage(error: BaseException) -> bool:
 
 def _said(error: BaseException) -> str:
     return "damaged workbook" if isinstance(error, OSError | ValueError) else type(error).__name__
+
+
+def _read_sheet(sheet: Any, content: Content, place: str, sink: Sink) -> None:
+    """Add a sheet's rows; of one with more text than the budget has left, blocks spread over it."""
+    n_chars = sum(len(line) + 1 for _, line in lay_out(islice(_rows(sheet), _TRIAL_ROWS)))
+    stride = math.ceil(sheet.height * n_chars / (_TRIAL_ROWS * _FILL * max(sink.n_chars_left, 1)))
+    rows = _rows(sheet)
+    if stride > 1 and sheet.height > _TRIAL_ROWS:
+        rows = (row for row in rows if row[0] < _BLOCK_ROWS or row[0] // _BLOCK_ROWS % stride == 0)
+        n_unread = sheet.height - sheet.height // stride
+        detail = f"not read: about {n_unread} of {sheet.height} rows, more than limits.text_chars of text"
+        sink.fail(content.place(place), FailReason.TOO_LARGE, detail)
+        sink.n_chars_unread += n_unread * n_chars // _TRIAL_ROWS
+    for number, line in lay_out(rows):
+        sink.add(line, content.place(f"{place}!A{number}"))
 
 
 def _rows(sheet: Any) -> Iterator[Row]:

@@ -12,6 +12,7 @@ from phiscan.extract.runs import paragraphs_text
 
 _TEXT_PARTS = ("xl/comments", "xl/threadedcomments", "xl/drawings/drawing", "xl/charts/", "xl/diagrams/data")
 _HEADER_FOOTER = re.compile(rb"<(?:\w+:)?headerFooter\b[^>]*>(.*?)</(?:\w+:)?headerFooter>", re.DOTALL)
+_MOST_SHEET_BYTES = 64 * 1024**2  # of a sheet in which headers and footers are looked for
 _BETWEEN_TAGS = re.compile(rb">([^<]+)<")
 _HEADER_CODES = re.compile(r"&(?:\"[^\"]*\"|[A-Z]|\d+)")
 
@@ -31,7 +32,11 @@ def read_parts(package: Package, *, cells: bool) -> bool:
             if root is not None:
                 text = paragraphs_text(root)
                 sink.add(text, content.place(name.rpartition("/")[2].removesuffix(".xml")))
-        elif lowered.startswith("xl/worksheets/") and lowered.endswith(".xml"):
+        elif (
+            lowered.startswith("xl/worksheets/")
+            and lowered.endswith(".xml")
+            and package.n_bytes(name) <= _MOST_SHEET_BYTES
+        ):
             _headers_footers(package, name)
     sink.add(properties_text(package), content.place("properties"))
     for member in package.members():

@@ -35,6 +35,7 @@ from phiscan.model import (
 from phiscan.pipeline.file_names import Named, members_of, name_somebody, names_of, with_names
 from phiscan.pipeline.second_list import place_in_order, second_verdict
 from phiscan.pipeline.signature import signature
+from phiscan.pipeline.window_examination import Budget, examine_windows, is_long
 from phiscan.review.identity import keyed_hash, load_key, shape
 from phiscan.screen.prototypes import Prototype
 from phiscan.screen.second_names import SecondNames
@@ -190,7 +191,7 @@ def process(source: SourceFile, engine: Engine) -> Processed:
     Never raises for what a file holds. The detail of an unexpected error is its type and the line of
     our code: its message could quote the document.
     """
-    clock = _Clock()
+    clock, started = _Clock(), time.process_time()
     try:
         names = names_of(source)
         if source.twins and (copy := _as_copy(source, names, engine)) is not None:
@@ -198,7 +199,7 @@ def process(source: SourceFile, engine: Engine) -> Processed:
             return Processed(copy, clock.laps())
         document = extract.extract(source, engine.limits, engine.passwords)
         clock.lap("extract")
-        result = _keep(source, *_examine(document, names, engine, clock.lap), engine)
+        result = _examined(source, document, names, engine, clock.lap, started)
         clock.lap("keep")
     except ExtractError as error:
         result = FileResult(source, Outcome.FAILED, reason=error.reason, detail=error.detail)
@@ -208,6 +209,30 @@ def process(source: SourceFile, engine: Engine) -> Processed:
     except Exception as error:  # noqa: BLE001 (the per-file fault boundary)
         result = FileResult(source, Outcome.FAILED, reason=FailReason.CRASHED, detail=origin(error))
     return Processed(result, clock.laps())
+
+
+def _examined(  # noqa: PLR0917 (a file on its way through one process)
+    source: SourceFile,
+    document: Document,
+    names: Sequence[Named],
+    engine: Engine,
+    lap: Callable[[str], None],
+    started: float,
+) -> FileResult:
+    """Examine a document and return what is kept of it; a long one is examined in windows."""
+    if not is_long(document):
+        document, examination = _examine(document, names, engine, lap)
+        return _keep(source, document, examination, engine)
+    found = examine_windows(
+        document,
+        lambda window: _examine(window, names, engine, lap),
+        names=names,
+        lexicon=engine.classifier.lexicon,
+        screener=engine.screener,
+        key=engine.key,
+        budget=Budget.of(engine.limits, started),
+    )
+    return _keep(source, found.document, found.examination, engine, found.strongest, found.detail)
 
 
 def _as_copy(source: SourceFile, names: Sequence[Named], engine: Engine) -> FileResult | None:
@@ -246,9 +271,20 @@ class _Clock:
         return tuple(self._laps.items())
 
 
-def _keep(source: SourceFile, document: Document, examination: Examination, engine: Engine) -> FileResult:
-    """Reduce a document and its examination to what the review store may hold."""
+def _keep(  # noqa: PLR0917 (see _examined)
+    source: SourceFile,
+    document: Document,
+    examination: Examination,
+    engine: Engine,
+    strongest: tuple[Document, Examination] | None = None,
+    detail: str = "",
+) -> FileResult:
+    """Reduce a document and its examination to what the review store may hold.
+
+    ``strongest``: the part of the document on which its referral rests; None = all of it.
+    """
     screening, health = examination.screening, examination.health
+    part, of_part = strongest or (document, examination)
     findings = []
     for finding in screening.counted:  # prose would fill the store with doubtful names
         value = finding.span.of(document.text)
@@ -267,7 +303,7 @@ def _keep(source: SourceFile, document: Document, examination: Examination, engi
     return FileResult(
         source=source,
         outcome=Outcome.SCREENED,
-        detail=_promised(document.declared_type),
+        detail="; ".join(filter(None, (_promised(document.declared_type), detail))),
         media_type=document.media_type,
         content_hash=document.content_hash,
         unread=document.unread,
@@ -292,7 +328,10 @@ def _keep(source: SourceFile, document: Document, examination: Examination, engi
         window=health.window,
         evidence=(
             *classify.weigh(
-                document, screening, health, layout=classify.is_laid_out_as_a_record(examination.detectors)
+                part,
+                of_part.screening,
+                of_part.health,
+                layout=classify.is_laid_out_as_a_record(of_part.detectors),
             ).kept(),
             *kept_told(health.window, engine.classifier),
             (LOG_ODDS, round(LOG_ODDS_SCALE * examination.decision.log_odds)),

@@ -37,6 +37,7 @@ _WORD = re.compile(r"[^\W\d_]?[^\W\d_A-Z]+|[A-Z]{2,}")
 _MIN_UNKNOWN = 3  # letters of a word that no list has
 _LONG_NUMBER = re.compile(r"\d(?:[ ._-]?\d){5}")
 _PLACE = re.compile(r"#[a-z]+[0-9]*(?:[!/][A-Za-z]+[0-9]*)*\Z")  # within a member; a name may hold "#", too
+_RANGE = re.compile(r"(?:^|!/)bytes \d+-\d+\Z")  # a window of a large content has no name
 _PATH = re.compile(r"[/\\]")
 
 Named = tuple[str, str]
@@ -57,6 +58,7 @@ def members_of(document: Document) -> tuple[Named, ...]:
     previous = None
     for segment in document.segments:
         way = _PLACE.sub("", segment.locator)
+        way = _RANGE.sub("", way)
         if not way or way == previous:
             continue
         previous, above = way, ""

@@ -125,7 +125,12 @@ _PLACES: Final = {
     "header": "page header",
     "footer": "page footer",
 }
-_WHOLE_PLACES: Final = {"filename": "name of the file", "folder": "name of a folder"}
+_WHOLE_PLACES: Final = {
+    "filename": "name of the file",
+    "folder": "name of a folder",
+    "rest": "rest of the text",
+    "pages": "other pages",
+}
 
 
 def colour(kind: EntityType) -> str:

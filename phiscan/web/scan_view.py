@@ -21,7 +21,7 @@ N_UNREAD = 500  # files named on the page; the pack's files.csv has them all
 REMEDIES: Mapping[FailReason, str] = {
     FailReason.ENCRYPTED: "Add its password to passwords_file, then retry.",
     FailReason.CORRUPT: "Ask its owner for a good copy, or look at it by hand.",
-    FailReason.TOO_LARGE: "Raise limits.file_bytes or limits.text_chars, then retry.",
+    FailReason.TOO_LARGE: "Raise limits.file_bytes, limits.text_chars or limits.screen_chars, then retry.",
     FailReason.TIMED_OUT: "Raise limits.time_s, then retry.",
     FailReason.OUT_OF_MEMORY: "Raise limits.memory_bytes, then retry.",
     FailReason.CRASHED: "Look at it by hand; report the format.",

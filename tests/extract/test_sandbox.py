@@ -26,7 +26,7 @@ class PanicError(BaseException):
     """As a panic in a Rust library arrives: no Exception."""
 
 
-def treat(item: int) -> int:
+def treat(item: int) -> int:  # noqa: C901 (a case for each fault)
     match item:
         case 31:
             os.kill(os.getpid(), signal.SIGSEGV)
@@ -47,11 +47,15 @@ def treat(item: int) -> int:
         case 61:
             message = "SECRET of the document"
             raise PanicError(message)
+        case 67:
+            while True:
+                sum(range(1000))
     return item * item
 
 
 def test_each_fault_costs_exactly_its_item_and_order_is_kept() -> None:
     with Sandbox(2, LIMITS) as sandbox:
+        sandbox.wall_s = 4.0
         answers = list(sandbox.run(treat, range(300)))
     assert [item for item, _ in answers] == list(range(300))
     faults = {item: answer for item, answer in answers if isinstance(answer, Fault)}
@@ -64,6 +68,7 @@ def test_each_fault_costs_exactly_its_item_and_order_is_kept() -> None:
         53: FailReason.TIMED_OUT,
         59: FailReason.CRASHED,
         61: FailReason.CRASHED,
+        67: FailReason.TIMED_OUT,
     }
     assert "SECRET" not in repr(answers)
     assert all(answer == item * item for item, answer in answers if item not in faults)
@@ -350,3 +355,24 @@ def test_measure_tasks_per_second() -> None:
         started = time.monotonic()
         n_done = sum(1 for _ in sandbox.run(echo, range(100_000)))
         print(f"{n_done / (time.monotonic() - started):,.0f} empty tasks/s with 2 workers")
+
+
+def wait_long(seconds: float) -> float:
+    time.sleep(seconds)
+    return seconds
+
+
+def test_only_processor_time_counts_against_the_limit() -> None:
+    with Sandbox(1, Limits(time_s=0.5)) as sandbox:
+        assert [answer for _, answer in sandbox.run(wait_long, [1.5])] == [1.5]
+
+
+def burn(_: int) -> None:
+    while True:
+        sum(range(1000))
+
+
+def test_a_loop_ends_by_the_limit_of_processor_time_and_is_said() -> None:
+    with Sandbox(1, Limits(time_s=0.5)) as sandbox:
+        ((_, answer),) = sandbox.run(burn, [1])
+    assert answer == Fault(FailReason.TIMED_OUT, "more than 0.5 s of processor time")
