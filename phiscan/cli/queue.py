@@ -61,6 +61,18 @@ def queue() -> None:
     "--limit", type=click.IntRange(min=0), default=20, show_default=True, help="At most so many; 0 = all."
 )
 @click.option("--offset", type=click.IntRange(min=0), default=0, help="Pass over the first so many.")
+@click.option(
+    "--second-look",
+    is_flag=True,
+    help="The second list: not referred, but marked by a detector, or not read to the end.",
+)
+@click.option(
+    "--order",
+    type=click.Choice(["risk", "probability"]),
+    default="risk",
+    show_default=True,
+    help="What comes first: the greatest risk, or the most probable PHI.",
+)
 @filter_options
 @_scan_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
@@ -71,6 +83,8 @@ def list_items(
     verdict: str,
     limit: int,
     offset: int,
+    second_look: bool,
+    order: str,
     scan_id: int | None,
     as_json: bool,
     **filters: Any,
@@ -84,10 +98,19 @@ def list_items(
         wanted = read_filter(filters)
         verdicts = _WANTED[verdict]
         items = store.queue(
-            scan_id, verdicts=verdicts, limit=limit or None, offset=offset, wanted=wanted, conceal=True
+            scan_id,
+            verdicts=verdicts,
+            limit=limit or None,
+            offset=offset,
+            wanted=wanted,
+            conceal=True,
+            second_look=second_look,
+            by_probability=order == "probability",
         )
-        n_all = store.queue_size(scan_id, verdicts=verdicts, wanted=wanted, conceal=True)
-        n_open = store.queue_size(scan_id, verdicts=[None], conceal=True)
+        n_all = store.queue_size(
+            scan_id, verdicts=verdicts, wanted=wanted, conceal=True, second_look=second_look
+        )
+        n_open = store.queue_size(scan_id, verdicts=[None], conceal=True, second_look=second_look)
     if as_json:
         shown = [item_json(item) for item in items]
         print_json({"n": n_all, "undecided": n_open, "offset": offset, "items": shown})

@@ -69,6 +69,7 @@ def _print_table(run: ScanRun, _store: Store) -> None:
         "",
         _line("identifiers present", summary.screened_positive),
         _line("referred to review", summary.referred, "`phiscan queue list` shows them"),
+        _line("for a second look", summary.second_look, "`phiscan queue list --second-look` shows them"),
         _line("people at risk", summary.people_at_risk, "an estimate"),
         *independence_lines(independence(summary.histories)),
         "",

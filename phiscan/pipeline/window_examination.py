@@ -109,9 +109,8 @@ class Budget:
 
 def strength(examination: Examination) -> tuple[float, ...]:
     """Return how strongly a window speaks for a referral; the document's rests on the strongest."""
-    rank = (Referral.CLEAR, Referral.PII_ONLY, Referral.HEALTH_ONLY, Referral.REFERRED)
     return (
-        rank.index(examination.referral),
+        examination.decision.log_odds,
         examination.health.score,
         len(examination.screening.vector.bits),
     )
@@ -235,13 +234,23 @@ def _joined(
         prototype_distance=distance,
         n_people=people.n_people,
     )
+    n_read, n_windows = _spent(examined)
+    detectors = _detectors(by_strength)
+    passage = best.examination.decision.passage
+    is_inside = passage is not None and passage.end <= len(best.window.document.text)
+    # What was not referred and not read to its end is for the second list, so that it is never only a count.
+    marked = n_read < len(document.text) or any(says for _, says in detectors)
     examination = replace(
         best.examination,
         screening=screening,
         health=replace(best.examination.health, terms=_terms(by_strength)),
-        detectors=_detectors(by_strength),
+        decision=replace(
+            best.examination.decision,
+            passage=best.window.in_whole(passage) if passage is not None and is_inside else None,
+            second_look=marked and best.examination.referral is not Referral.REFERRED,
+        ),
+        detectors=detectors,
     )
-    n_read, n_windows = _spent(examined)
     if n_read < len(document.text):
         whole = replace(whole, unread=(*whole.unread, _not_screened(n_read, len(document.text))))
     said = [f"examined in {n_windows} of {source.n_windows} windows", interval_of(people)]

@@ -66,16 +66,20 @@ def queue(
     offset: int,
     within: sa.Select[Any] | None = None,
     conceal: bool = False,
+    second_look: bool = False,
+    by_probability: bool = False,
 ) -> list[QueueItem]:
     """Return referred files, the greatest risk first, then by root and path.
 
-    ``within``: selects the numbers of the only files that are wanted. ``conceal``: what awaits a blind second
-    verdict is undecided.
+    ``second_look``: the second list instead, what was not referred but marked by a detector or the table.
+    ``by_probability``: the most probable first. ``within``: selects the numbers of the only files that are
+    wanted. ``conceal``: what awaits a blind second verdict is undecided.
     """
-    narrowed = _narrowed(standing(scan_id=scan_id, conceal=conceal), verdicts)
+    narrowed = _narrowed(standing(scan_id=scan_id, conceal=conceal), verdicts, second_look=second_look)
+    first = sa.func.coalesce(examination.c.probability, 0.0) if by_probability else examination.c.risk
     query = (
         (narrowed if within is None else narrowed.where(file.c.id.in_(within)))
-        .order_by(examination.c.risk.desc(), root.c.path, file.c.path)
+        .order_by(first.desc(), root.c.path, file.c.path)
         .limit(limit)
         .offset(offset)
     )
@@ -232,8 +236,15 @@ def rows(connection: sa.Connection, scan_id: int | None, *, conceal: bool = Fals
             yield _file_row(row, tuple(unread[row.id]))
 
 
-def _narrowed(query: sa.Select[Any], verdicts: Collection[Verdict | None] | None) -> sa.Select[Any]:
-    query = query.where(examination.c.referral == Referral.REFERRED.value)
+def _narrowed(
+    query: sa.Select[Any], verdicts: Collection[Verdict | None] | None, *, second_look: bool = False
+) -> sa.Select[Any]:
+    is_listed = (
+        examination.c.second_look == sa.true()
+        if second_look
+        else examination.c.referral == Referral.REFERRED.value
+    )
+    query = query.where(is_listed)
     return query if verdicts is None else query.where(_wanted(decision.c.verdict, verdicts))
 
 

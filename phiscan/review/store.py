@@ -234,8 +234,13 @@ class Store:
         offset: int = 0,
         wanted: WorkFilter | None = None,
         conceal: bool = False,
+        second_look: bool = False,
+        by_probability: bool = False,
     ) -> list[QueueItem]:
         """Return referred files by falling risk, then by path.
+
+        ``second_look``: the second list instead: not referred, but marked by a detector or the table of
+        cases. ``by_probability``: the most probable first.
 
         ``scan_id`` None = the files present now on every root ever scanned, so that a scan of one share
         does not hide what is undecided on another. ``verdicts`` keeps items with one of these verdicts,
@@ -256,6 +261,8 @@ class Store:
                 offset=offset,
                 within=within,
                 conceal=conceal,
+                second_look=second_look,
+                by_probability=by_probability,
             )
 
     def queue_size(
@@ -265,10 +272,14 @@ class Store:
         verdicts: Collection[Verdict | None] | None = None,
         wanted: WorkFilter | None = None,
         conceal: bool = False,
+        second_look: bool = False,
     ) -> int:
         """Count what ``queue`` returns without a limit."""
-        if wanted is not None:
-            return len(self.queue(scan_id, verdicts=verdicts, wanted=wanted, conceal=conceal))
+        if wanted is not None or second_look:
+            found = self.queue(
+                scan_id, verdicts=verdicts, wanted=wanted, conceal=conceal, second_look=second_look
+            )
+            return len(found)
         with self._database.read() as connection:
             return queue.count(connection, scan_id, verdicts, conceal=conceal)
 

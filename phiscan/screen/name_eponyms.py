@@ -58,6 +58,52 @@ def load_eponyms() -> dict[str, str]:
     return {fold(word): kind for word, kind in rows}
 
 
+@lru_cache(maxsize=1)
+def _phrases() -> dict[str, tuple[tuple[str, ...], ...]]:
+    """Return the eponyms of several words by each word that they hold."""
+    found: dict[str, list[tuple[str, ...]]] = {}
+    for phrase in load_dictionary(data_dir("dictionaries") / "eponym_phrases.txt").terms:
+        words = tuple(fold(phrase).split())
+        for word in words:
+            found.setdefault(word, []).append(words)
+    return {word: tuple(phrases) for word, phrases in found.items()}
+
+
+def without_eponym_phrases(text: str, findings: Sequence[Finding]) -> list[Finding]:
+    """Return the findings; a name that is a part of an eponym of several words becomes a doubtful name.
+
+    "an Austin Flint murmur", "Sister Mary Joseph nodule": whatever recognizer found the name, unless a label
+    says that it is somebody's.
+    """
+    return [
+        as_doubtful(finding, _DOUBT)
+        if finding.entity_type is EntityType.PERSON and finding.bits and _is_in_phrase(text, finding)
+        else finding
+        for finding in findings
+    ]
+
+
+def _is_in_phrase(text: str, finding: Finding) -> bool:
+    if any(reason.kind == "label" for reason in finding.reasons):
+        return False
+    start, end = finding.span.start, finding.span.end
+    has_title = any(reason.kind == "title" for reason in finding.reasons)
+    low = max(0, start - _REACH)
+    around = [
+        (fold(match.group()), match.start(), match.end()) for match in _WORD.finditer(text, low, end + _REACH)
+    ]
+    inside = {word for word, first, last in around if first < end and last > start}
+    for phrase in {phrase for word in inside for phrase in _phrases().get(word, ())}:
+        for index in range(len(around) - len(phrase) + 1):
+            part = around[index : index + len(phrase)]
+            is_phrase = tuple(word for word, _, _ in part) == phrase
+            # "Mr. Austin Flint" is somebody; the title of "Sister Mary Joseph" is a part of the eponym.
+            begins = part[0][1] < start if has_title else part[0][1] <= start
+            if is_phrase and begins and part[-1][2] >= end:
+                return True
+    return False
+
+
 def doubted(text: str, findings: Sequence[Finding]) -> list[Finding]:
     """Return the findings; names of the tagger alone that are things by their place as doubtful ones."""
     return [_weighed(text, finding) for finding in findings]

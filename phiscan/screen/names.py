@@ -25,7 +25,7 @@ from phiscan.screen.name_codes import without_codes_of_machines
 from phiscan.screen.name_compounds import compound_names
 from phiscan.screen.name_context import ContextRecognizer
 from phiscan.screen.name_cues import CueRecognizer
-from phiscan.screen.name_eponyms import doubted
+from phiscan.screen.name_eponyms import doubted, without_eponym_phrases
 from phiscan.screen.name_files import OwnNameRecognizer
 from phiscan.screen.name_initials import initials
 from phiscan.screen.name_lists import listed_names
@@ -101,6 +101,7 @@ class RuleNameRecognizer:
         found.extend(cities(text, self._gazetteer))
         found.extend(self._places.recognize(text))
         whole = resolve(with_initials(text, resolve(found), self._gazetteer))
+        whole = tuple(without_eponym_phrases(text, whole))
         standing = without_codes_of_machines(text, whole)
         for finding in without_things(text, standing, self._gazetteer):
             yield from trimmed(text, finding, self._gazetteer)

@@ -1,4 +1,4 @@
-"""The decision on texts as they lie on a share: single sentences, tables, mails with what stands around them."""
+"""The decision on texts as they lie on a share: sentences, tables, mails with what stands around them."""
 
 from __future__ import annotations
 
@@ -20,11 +20,13 @@ from phiscan.screen import build_screener
 
 BUGS = Path(__file__).resolve().parents[3] / "shared" / "bugs"
 FOOTER = (
-    "--\nThis message and any files sent with it are confidential and meant for the person or organization to"
-    " whom it is addressed. If it reached you by mistake, tell the sender and delete it. Please think before"
-    " you print. Flu clinic dates are at www.example.org, or call 613-555-0100.\n"
+    "--\nThis message and the files sent with it are confidential and meant for the person to whom it is"
+    " addressed. If it reached you by mistake, tell the sender and delete it. Please think before you print."
+    " Flu clinic dates are at www.example.org, or call 613-555-0100.\n"
 )
-BANNER = "CAUTION: this message came from outside the organization. Do not open links that you do not expect.\n"
+BANNER = (
+    "CAUTION: this message came from outside the organization. Do not open links that you do not expect.\n"
+)
 ORDINARY = (
     "The parking committee met on Tuesday. The east lot will be repainted in the first week of June, and the"
     " spaces nearest to the gate are kept for visitors.\n"
@@ -129,7 +131,8 @@ def test_every_decision_has_a_probability_and_few_reasons_in_words() -> None:
     for text in (*PATIENTS, ORDINARY, "", "Ines Morel will send the slides."):
         decision = judged(text).decision
         assert 0.0 < decision.probability < 1.0
-        assert (decision.referral is Referral.REFERRED) == (decision.probability >= engine().decider.threshold)
+        is_referred = decision.referral is Referral.REFERRED
+        assert is_referred == (decision.probability >= engine().decider.threshold)
         assert len([weight for _, weight in decision.reasons if weight > 0]) <= N_FOR + 1
         assert len([weight for _, weight in decision.reasons if weight < 0]) <= N_AGAINST
         assert all(name in WORDS or name in MESSAGES for name, _ in decision.reasons)
@@ -155,7 +158,7 @@ def _case_texts() -> Iterator[tuple[str, str, bool]]:
 
 
 @pytest.mark.parametrize(("name", "text", "is_phi"), list(_case_texts()))
-def test_reported_texts_are_decided_right(name: str, text: str, is_phi: bool) -> None:  # noqa: ARG001, FBT001
+def test_reported_texts_are_decided_right(name: str, text: str, is_phi: bool) -> None:  # noqa: ARG001
     assert (judged(text).referral is Referral.REFERRED) is is_phi
 
 

@@ -6,7 +6,11 @@ from phiscan.config import MESSAGES_OF_CARE
 from phiscan.decision.messages import message_of_care
 from phiscan.model import Document
 
-ORDER = "MSH|^~\\&|ORD|WARD|LAB|HOSP|202401010101||ORM^O01|1|P|2.3\rPID|1||{pid}||{name}\rORC|NW|1\rOBR|1|1||1^PANEL\r"
+ORDER = (
+    "MSH|^~\\&|ORD|WARD|LAB|HOSP|202401010101||ORM^O01|1|P|2.3\rPID|1||{pid}||{name}\rORC|NW|1\r"
+    "OBR|1|1||1^PANEL\r"
+)
+CDA = "<ClinicalDocument><patientRole><patient><name><given>Lena</given></name></patient></patientRole>"
 CLAIM = "ST*837*0001*005010X222A1~\nBHT*0019*00*1~\nNM1*{who}*1*OKAFOR*LENA****MI*W123~\nSE*3*0001~"
 
 
@@ -28,11 +32,7 @@ def kind(text: str, media_type: str = "text/plain", kinds: tuple[str, ...] = MES
         ('{"resourceType": "Condition", "subject": {"display": "Lena Okafor"}}', "fhir"),
         ('{"resourceType": "Medication", "code": {"text": "aspirin"}}', ""),
         ("resource Type: Patient\nname: Lena Okafor\nbirth Date: 1951-03-14\n", "fhir"),
-        (
-            "<ClinicalDocument><patientRole><patient><name><given>Lena</given></name></patient></patientRole>"
-            "</ClinicalDocument>",
-            "cda",
-        ),
+        (f"{CDA}</ClinicalDocument>", "cda"),
         ("title: Consult\nPatient name: Lena Okafor\nbirth Time: 19510314\ntitle: Problems\n", "cda"),
         ("Patient name: Lena Okafor\nseen today", ""),
     ],
