@@ -1,6 +1,7 @@
 """A small share of plain text, and the installed program run in a home of its own."""
 
 import os
+import sqlite3
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -74,6 +75,16 @@ def write_share(folder: Path, n_files: int, *, distinct: bool = False) -> Path:
             born = f"{letter % 28 + 1} May {1931 + letter // 28}" if distinct else "3 May 1961"
             path.write_text(LETTER.format(first=first, last=last, born=born, card="1234 567 897", year=2009))
     return folder
+
+
+def n_recorded(database: Path) -> int:
+    """Count the examinations in a database so far; 0 while it is being made."""
+    try:
+        with sqlite3.connect(f"file:{database}?mode=ro", uri=True) as connection:
+            (count,) = connection.execute("SELECT count(*) FROM examination").fetchone()
+    except sqlite3.OperationalError:
+        return 0
+    return int(count)
 
 
 def processes_of(tool: Tool) -> list[int]:

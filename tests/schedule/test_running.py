@@ -18,7 +18,8 @@ from phiscan.schedule import Schedule, State, read_windows
 from phiscan.schedule.plan import state_path
 from phiscan.schedule.running import Runner, only_one
 from phiscan.schedule.units import units
-from tests.pipeline.harness import Tool, write_share
+from tests.pipeline.harness import Tool, n_recorded, write_share
+from tests.waiting import wait_until
 
 # Stands in for the program: runs until it is told to stop, or ends with the status that its root says.
 PROGRAM = """
@@ -89,9 +90,7 @@ def test_serves_until_it_is_told_to_stop(tmp_path: Path) -> None:
     State(datetime.now(UTC) - timedelta(hours=1)).write(state_path(runner.config, "nightly"))
     serving = threading.Thread(target=runner.serve)
     serving.start()
-    deadline = time.monotonic() + 30
-    while not said and time.monotonic() < deadline:
-        time.sleep(0.05)
+    wait_until(lambda: bool(said), "the schedule ran")
     runner.stop.set()
     serving.join(30)
     assert not serving.is_alive()
@@ -148,10 +147,7 @@ def test_signal_stops_the_scan_that_runs(tmp_path: Path) -> None:
         cwd=tmp_path,
         stdout=subprocess.DEVNULL,
     )
-    deadline = time.monotonic() + 60
-    while not tool.database.exists() and time.monotonic() < deadline:
-        time.sleep(0.1)
-    time.sleep(3)
+    wait_until(lambda: n_recorded(tool.database) > 0, "a file was recorded")
     process.send_signal(signal.SIGTERM)
     assert process.wait(timeout=60) == 4
     listed = json.loads(tool.run("schedule", "list", "--json").stdout)["schedules"]
