@@ -78,13 +78,8 @@ class _Pipe:
     def __init__(self, tool: Tool, *settings: str) -> None:
         self.path = tool.home.parent / "passwords"
         os.mkfifo(self.path)
-        lines = (
-            f"home = {str(tool.home)!r}",
-            f"passwords_file = {str(self.path)!r}",
-            "workers = 1",
-            *settings,
-        )
-        config = "\n".join([*places, "workers = 1", *settings, ""])
+        lines = [f"home = {str(tool.home)!r}", f"passwords_file = {str(self.path)!r}", "workers = 1"]
+        config = "\n".join([*lines, *settings, ""])
         (tool.home.parent / "phiscan.toml").write_text(config)
 
     def wait_for_reader(self) -> int:
