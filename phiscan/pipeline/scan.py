@@ -81,6 +81,8 @@ def scan(
     if not store.has_scanned_with(parts):
         from phiscan.pipeline.engine import build_engine  # noqa: PLC0415 (a rescan needs no engine here)
 
+        if on_progress is not None:
+            on_progress(Progress(is_loading=True))
         build_engine(config)  # an unusable rule or model is said here, once, not by every worker
     key = versions_key(parts)
     state = store.begin_scan(roots, versions=parts, options=options.as_dict(), now=_now())
