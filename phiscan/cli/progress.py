@@ -43,22 +43,39 @@ def show_progress(
         with _live(count) as on_progress:
             yield on_progress
     else:
-        yield _plain()
+        with _plain() as on_progress:
+            yield on_progress
 
 
-def _plain() -> Callable[[Progress], None]:
+@contextmanager
+def _plain() -> Iterator[Callable[[Progress], None]]:
+    """Say a line now and then; a thread says it while models are loaded, as nothing is reported meanwhile."""
     last = time.monotonic()
-    is_said = False  # that the models are being loaded: at once, as nothing else is said meanwhile
+    is_loading = False
+    over = threading.Event()
+    loading: list[threading.Thread] = []
+
+    def say_loading() -> None:
+        while not over.wait(PLAIN_EVERY_S) and is_loading:
+            say(LOADING)
 
     def on_progress(progress: Progress) -> None:
-        nonlocal last, is_said
+        nonlocal last, is_loading
+        is_loading = progress.is_loading
+        if is_loading and not loading:
+            loading.append(threading.Thread(target=say_loading, daemon=True))
+            loading[0].start()
         now = time.monotonic()
-        if now - last >= PLAIN_EVERY_S or (progress.is_loading and not is_said):
-            is_said = is_said or progress.is_loading
+        if now - last >= PLAIN_EVERY_S and not is_loading:
             last = now
             say(describe(progress, now - progress.started))
 
-    return on_progress
+    try:
+        yield on_progress
+    finally:
+        over.set()
+        for thread in loading:
+            thread.join()
 
 
 @contextmanager

@@ -5,6 +5,7 @@ import pty
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ from phiscan.pipeline.scan import scan
 from phiscan.review.identity import create_key
 from phiscan.review.store import Store
 from tests.pipeline.harness import write_share
+from tests.waiting import wait_until
 
 
 def test_names_rate_and_time_left_once_the_total_is_known() -> None:
@@ -78,21 +80,27 @@ def said(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def test_says_that_models_are_loaded_until_the_first_file_is_answered(
     said: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("phiscan.cli.progress.PLAIN_EVERY_S", 0.0)
+    monkeypatch.setattr("phiscan.cli.progress.PLAIN_EVERY_S", 0.01)
     with show_progress(lambda: iter(())) as on_progress:
         on_progress(Progress(is_loading=True))
+        wait_until(lambda: len(said) > 1, "it was said twice")
         on_progress(Progress(n_unchanged=7, is_loading=True))
+        assert set(said) == {"loading models"}
         on_progress(Progress(n_read=1, n_unchanged=7, started=0.0))
-    assert said[:2] == ["loading models", "7 files · loading models"]
-    assert said[2].startswith("8 files · ")
-    assert "loading" not in said[2]
+        wait_until(lambda: _told(on_progress, said), "a file was told")
+    assert "loading" not in said[-1]
 
 
-def test_says_it_once_and_without_waiting_where_there_is_no_terminal(said: list[str]) -> None:
+def _told(on_progress: Callable[[Progress], None], said: list[str]) -> bool:
+    on_progress(Progress(n_read=1, n_unchanged=7, started=0.0))
+    return said[-1].startswith("8 files · ")
+
+
+def test_says_nothing_of_a_scan_that_ends_before_it_could_be_wondered_at(said: list[str]) -> None:
     with show_progress(lambda: iter(())) as on_progress:
-        for _ in range(3):
-            on_progress(Progress(is_loading=True))
-    assert said == ["loading models"]
+        on_progress(Progress(is_loading=True))
+        on_progress(Progress(n_read=1))
+    assert said == []
 
 
 def test_counts_the_bytes_that_were_read_and_not_the_size_of_sparse_files(tmp_path: Path) -> None:

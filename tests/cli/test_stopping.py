@@ -17,10 +17,21 @@ from pathlib import Path
 import pytest
 
 from phiscan.cli.scan_lock import keep_scans_out
-from tests.pipeline.harness import Tool, n_recorded, write_share
+from phiscan.review.identity import create_key
+from phiscan.review.store import Store
+from tests.pipeline.harness import Tool, ToolHere, n_recorded, write_share
+from tests.review.results import scan as record
 from tests.waiting import wait_until
 
 STOP = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+def _one_of(number: signal.Signals) -> pytest.MarkDecorator:
+    """Test one signal in the default run and the others in the slow one: models are loaded, for seconds."""
+    others = [pytest.param(other, marks=pytest.mark.slow) for other in STOP if other is not number]
+    return pytest.mark.parametrize("number", [number, *others])
+
+
 RESUMABLE = "phiscan: stopped; the same command goes on from here"
 # Stands in for a library: says that its import began, and never ends.
 ENDLESS = """
@@ -135,7 +146,7 @@ def test_while_a_scan_waits_for_its_lock(tool: Tool, number: signal.Signals) -> 
         assert _end(process) == (4, ["phiscan: stopped"])
 
 
-@pytest.mark.parametrize("number", STOP)
+@_one_of(signal.SIGHUP)
 def test_before_a_scan_stands_in_the_database(tool: Tool, number: signal.Signals) -> None:
     pipe = _Pipe(tool)
     with _started(tool, "scan", "share") as process:
@@ -147,8 +158,10 @@ def test_before_a_scan_stands_in_the_database(tool: Tool, number: signal.Signals
 
 
 def test_an_earlier_scan_is_not_told_as_the_stopped_one(tool: Tool) -> None:
-    assert tool.run("scan", "share").returncode == 1
-    pipe = _Pipe(tool, "audit_share = 0.5")  # another setting: the engine is tried before the scan begins
+    with Store.open(f"sqlite:///{tool.database}", create=True) as store:
+        create_key(tool.home / "key")
+        record(store)
+    pipe = _Pipe(tool)
     with _started(tool, "--log-format", "json", "scan", "share") as process:
         writing = pipe.wait_for_reader()
         process.send_signal(signal.SIGTERM)
@@ -159,7 +172,7 @@ def test_an_earlier_scan_is_not_told_as_the_stopped_one(tool: Tool) -> None:
     assert _statuses(tool) == ["complete"]
 
 
-@pytest.mark.parametrize("number", STOP)
+@_one_of(signal.SIGTERM)
 def test_while_the_workers_start(tool: Tool, number: signal.Signals) -> None:
     pipe = _Pipe(tool)
     with _started(tool, "scan", "share") as process:
@@ -172,17 +185,16 @@ def test_while_the_workers_start(tool: Tool, number: signal.Signals) -> None:
     assert _statuses(tool) == ["stopped"]
 
 
-def test_in_the_middle_of_a_scan_twice(tool: Tool, tmp_path: Path) -> None:
+def test_in_the_middle_of_a_scan_twice(tool: Tool) -> None:
     """A terminal's Ctrl-C and a supervisor's SIGTERM arrive together: the state is recorded all the same."""
-    write_share(tmp_path / "share", 60)
-    with _started(tool, "scan", "share", "--max-files-per-s", "4") as process:
+    with _started(tool, "scan", "share", "--max-files-per-s", "3") as process:
         wait_until(lambda: n_recorded(tool.database) > 0, "a file was recorded")
         process.send_signal(signal.SIGINT)
         process.send_signal(signal.SIGTERM)
         assert _end(process) == (4, [RESUMABLE])
     assert _statuses(tool) == ["stopped"]
-    assert tool.run("scan", "share").returncode == 1
-    assert n_recorded(tool.database) == 60
+    assert ToolHere(tool.home).run("scan", "share").returncode == 1
+    assert n_recorded(tool.database) == 30
 
 
 def test_a_hangup_that_is_ignored_from_the_start_stops_nothing(tool: Tool) -> None:
@@ -198,7 +210,7 @@ def test_a_hangup_that_is_ignored_from_the_start_stops_nothing(tool: Tool) -> No
         os.close(writing)
 
 
-@pytest.mark.parametrize("number", STOP)
+@_one_of(signal.SIGINT)
 def test_while_a_schedule_runs(tool: Tool, number: signal.Signals) -> None:
     pipe = _Pipe(tool)
     added = tool.run("schedule", "add", "nightly", "share", "--cron", "0 22 * * *")
@@ -214,7 +226,7 @@ def test_while_a_schedule_runs(tool: Tool, number: signal.Signals) -> None:
     assert listed["standing"] == "unfinished"
 
 
-@pytest.mark.parametrize("number", STOP)
+@_one_of(signal.SIGTERM)
 def test_while_texts_are_screened(tool: Tool, number: signal.Signals) -> None:
     assert tool.run("init", "home").returncode == 0
     with _started(tool, "screen", "-", "--json") as process:
