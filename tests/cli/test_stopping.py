@@ -197,6 +197,7 @@ def test_in_the_middle_of_a_scan_twice(tool: Tool) -> None:
     assert n_recorded(tool.database) == 30
 
 
+@pytest.mark.slow
 def test_a_hangup_that_is_ignored_from_the_start_stops_nothing(tool: Tool) -> None:
     pipe = _Pipe(tool)
     with _started(tool, command=["nohup", *tool.command("scan", "share")]) as process:

@@ -32,7 +32,7 @@ def _is_progress(line: str) -> bool:
 
 
 def _one_line(done: subprocess.CompletedProcess[str], status: int, *words: str) -> bool:
-    lines = done.stderr.strip().splitlines()
+    lines = [line for line in done.stderr.splitlines() if not _is_progress(line)]
     return (
         done.returncode == status
         and len(lines) == 1
