@@ -1,6 +1,22 @@
-"""``python -m phiscan``: the same program as the ``phiscan`` script."""
+"""The program: ``phiscan`` and ``python -m phiscan``.
 
-from phiscan.cli import main
+Signals are answered before anything else is imported: one that arrives early ends with exit status 4, too.
+"""
+
+from phiscan import stopping
+
+
+def main() -> None:
+    """Run the program; what it ends with is said in ``phiscan.cli.main``."""
+    stopping.install()
+    with stopping.importing():
+        from phiscan.cli import main as run  # noqa: PLC0415 (after the signals are answered)
+    try:
+        run()
+    except SystemExit as error:
+        stopping.finish(error.code if isinstance(error.code, int) else 0)
+        raise
+
 
 if __name__ == "__main__":
     main()

@@ -473,6 +473,7 @@ class FileResult:
     signature: bytes = field(default=b"", repr=False)  # of a referred file: keyed MinHash of its words
     is_copy: bool = False  # screened by taking over what is stored of an equal content
     unread: tuple[UnreadPart, ...] = ()
+    bytes_read: int | None = field(default=None, compare=False)  # of the file; None = not known; not stored
     n_chars: int = 0
     vector: PiiVector = PiiVector()
     hamming: int | None = None

@@ -3,15 +3,16 @@
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 from tests.leftovers import cleared_up
+from tests.waiting import wait_until
 
 _CHILD = """
 import os, signal, sys
 from pathlib import Path
 from tests.leftovers import cleared_up
+from tests.waiting import wait_until
 folder = Path(sys.argv[1])
 folder.mkdir()
 with cleared_up(folder, "touch", sys.argv[2]):
@@ -28,9 +29,7 @@ def test_a_killed_run_leaves_no_server_and_no_folder(tmp_path: Path) -> None:
         start_new_session=True,
     )
     assert killed.returncode == -signal.SIGKILL
-    deadline = time.monotonic() + 60
-    while folder.exists() and time.monotonic() < deadline:
-        time.sleep(0.01)
+    wait_until(lambda: not folder.exists(), "the folder is gone")
     assert (folder.exists(), stopped.exists()) == (False, True)
 
 

@@ -13,10 +13,10 @@ import click
 from phiscan import __version__
 from phiscan.cli.output import say, set_log_format
 from phiscan.errors import PhiscanError, origin
+from phiscan.stopping import EXIT_STOPPED, importing, mark_said
 from phiscan.threads import use_one_thread
 
 EXIT_USAGE = 2
-EXIT_STOPPED = 4
 
 # The explicit list of commands: where each one lives, and what it is for. That is said here too because
 # `phiscan --help` would otherwise import every command, with all libraries, for one line of each.
@@ -91,8 +91,16 @@ class LazyGroup(click.Group):
         if cmd_name not in COMMANDS:
             return None
         module, _, attribute = COMMANDS[cmd_name][0].partition(":")
-        command: click.Command = getattr(importlib.import_module(module), attribute)
+        with importing():
+            command: click.Command = getattr(importlib.import_module(module), attribute)
         return command
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Run the command; an interrupt is said in ``_run`` alone: click would print an empty line."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            raise click.exceptions.Abort from None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         """Write one line for each command."""
@@ -114,13 +122,14 @@ class LazyGroup(click.Group):
     envvar="PHISCAN_LOG_FORMAT",
     default="console",
     show_default=True,
+    expose_value=False,
+    callback=lambda _ctx, _option, form: set_log_format(form),  # before a command is imported
     help="How messages on standard error are written; else PHISCAN_LOG_FORMAT.",
 )
 @click.pass_context
-def app(ctx: click.Context, config_path: str | None, log_format: str) -> None:
+def app(ctx: click.Context, config_path: str | None) -> None:
     """Find personal health information on file shares, and say how much was missed."""
     ctx.obj = config_path
-    set_log_format(log_format)
 
 
 def main() -> None:
@@ -154,6 +163,7 @@ def _run() -> int:
     try:
         status = app.main(standalone_mode=False)
     except (click.exceptions.Abort, KeyboardInterrupt):
+        mark_said()  # a further signal says it no second time
         _complain("stopped")
         return EXIT_STOPPED
     except click.exceptions.NoArgsIsHelpError as error:

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from phiscan.stopping import say_as_json
 from phiscan.visible import visible
 
 
@@ -32,6 +33,7 @@ def set_log_format(form: str) -> None:
         from phiscan.watch import logs  # noqa: PLC0415 (few commands pay for loading it)
 
         logs.configure(form)
+        say_as_json()
 
 
 def say(message: str, *, level: str = "info") -> None:

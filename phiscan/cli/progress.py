@@ -13,6 +13,7 @@ from phiscan.pipeline.ledger import Progress
 
 PLAIN_EVERY_S = 15.0
 LIVE_EVERY_S = 0.2
+LOADING = "loading models"
 
 
 class _Total:
@@ -42,20 +43,39 @@ def show_progress(
         with _live(count) as on_progress:
             yield on_progress
     else:
-        yield _plain()
+        with _plain() as on_progress:
+            yield on_progress
 
 
-def _plain() -> Callable[[Progress], None]:
+@contextmanager
+def _plain() -> Iterator[Callable[[Progress], None]]:
+    """Say a line now and then; a thread says it while models are loaded, as nothing is reported meanwhile."""
     last = time.monotonic()
+    is_loading = False
+    over = threading.Event()
+    loading: list[threading.Thread] = []
+
+    def say_loading() -> None:
+        while not over.wait(PLAIN_EVERY_S) and is_loading:
+            say(LOADING)
 
     def on_progress(progress: Progress) -> None:
-        nonlocal last
+        nonlocal last, is_loading
+        is_loading = progress.is_loading
+        if is_loading and not loading:
+            loading.append(threading.Thread(target=say_loading, daemon=True))
+            loading[0].start()
         now = time.monotonic()
-        if now - last >= PLAIN_EVERY_S:
+        if now - last >= PLAIN_EVERY_S and not is_loading:
             last = now
             say(describe(progress, now - progress.started))
 
-    return on_progress
+    try:
+        yield on_progress
+    finally:
+        over.set()
+        for thread in loading:
+            thread.join()
 
 
 @contextmanager
@@ -68,14 +88,15 @@ def _live(count: Callable[[], Iterator[tuple[int, int]]]) -> Iterator[Callable[[
     counter = threading.Thread(target=total.run, daemon=True)
     counter.start()
     last = 0.0
+    was_loading = False
     console = Console(stderr=True)
     with Live(console=console, auto_refresh=False, transient=True) as live:
 
         def on_progress(progress: Progress) -> None:
-            nonlocal last
+            nonlocal last, was_loading
             now = time.monotonic()
-            if now - last >= LIVE_EVERY_S:
-                last = now
+            if now - last >= LIVE_EVERY_S or progress.is_loading != was_loading:
+                last, was_loading = now, progress.is_loading
                 line = describe(progress, now - progress.started, total.n_files, total_known=total.known)
                 live.update(Text(line, no_wrap=True, overflow="ellipsis"), refresh=True)
 
@@ -91,12 +112,16 @@ def describe(progress: Progress, seconds: float, n_total: int = 0, *, total_know
 
     >>> describe(Progress(n_crawled=10, n_read=8, n_unchanged=2, n_bytes=2_000_000), 4.0)
     '10 files · 2 files/s · 0.5 MB/s · 0 referred · 0 not read'
+    >>> describe(Progress(n_unchanged=2, is_loading=True), 4.0)
+    '2 files · loading models'
     """
     n_done = progress.n_read + progress.n_unchanged + progress.n_skipped
     seconds = max(seconds, 1e-9)
     parts = [f"{n_done:,} files"]
     if n_total:
         parts[0] = f"{n_done:,} of {n_total:,}{'' if total_known else '+'} files"
+    if progress.is_loading:
+        return " · ".join([*parts, LOADING] if n_done else [LOADING])
     rate = n_done / seconds
     parts += [f"{rate:,.0f} files/s", f"{progress.n_bytes / 1e6 / seconds:,.1f} MB/s"]
     if total_known and rate > 0:

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import signal
-import threading
-from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from types import FrameType
 
 import click
 
-from phiscan.cli import EXIT_STOPPED
 from phiscan.cli.manners import IO_CLASSES, manners_of
 from phiscan.cli.output import log, print_json, say
 from phiscan.cli.progress import show_progress
@@ -28,6 +24,7 @@ from phiscan.pipeline.versions import learned_version
 from phiscan.pipeline.workers import Workers
 from phiscan.review.identity import create_key
 from phiscan.review.store import ScanSummary, Store
+from phiscan.stopping import EXIT_STOPPED, deferred, mark_said
 from phiscan.watch.notices import Notices, counts_of, read_notices
 
 EXIT_REFERRED = 1
@@ -121,17 +118,22 @@ def scan(
         lock_roots(config.home, folders),
         _workers(config, address, folders, store, manners.pace) as crew,
     ):
+        begun: list[int] = []
         try:
-            with _stop_on_signals():
-                run = _run(config, folders, store, ignore, options, crew, manners.pace)
+            run = _run(config, folders, store, ignore, options, crew, manners.pace, begun.append)
         except KeyboardInterrupt:
+            if not begun:
+                raise  # the summary in the store, if there is one, is that of an earlier scan
+            mark_said()
             say("phiscan: stopped; the same command goes on from here")
-            _notify(notices, store, store.summary())
+            with deferred():
+                _notify(notices, store, store.summary(begun[0]))
             ctx.exit(EXIT_STOPPED)
         except (StoreError, ClusterError) as error:
             say(f"phiscan: {error}; the scan is stopped, the same command goes on from here")
-            if isinstance(error, ClusterError):  # the store is well, and says how far the scan came
-                _notify(notices, store, store.summary())
+            # With a cluster lost, the store is well, and says how far the scan came.
+            if isinstance(error, ClusterError) and begun:
+                _notify(notices, store, store.summary(begun[0]))
             ctx.exit(EXIT_STOPPED)
         FORMATS[output_format](run, store)
         _notify(notices, store, run.summary)
@@ -169,6 +171,7 @@ def _run(
     options: ScanOptions,
     workers: Workers | None,
     pace: Pace,
+    on_begin: Callable[[int], None],
 ) -> ScanRun:
     with show_progress(lambda: count_share(_countable(folders), ignore)) as on_progress:
         return run_scan(
@@ -180,6 +183,7 @@ def _run(
             on_progress=on_progress,
             workers=None if workers is None else nullcontext(workers),
             pace=pace,
+            on_begin=on_begin,
         )
 
 
@@ -198,24 +202,6 @@ def _workers(
         raise ConfigError(message) from None
     config = config.with_learned(learned_version(store))
     return cluster.open_cluster(config, address, folders, largest_batch=pace.largest_batch)
-
-
-@contextmanager
-def _stop_on_signals() -> Iterator[None]:
-    """Let SIGTERM and a closed terminal stop the scan as cleanly as Ctrl-C does."""
-
-    def interrupt(_signum: int, _frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
-
-    if threading.current_thread() is not threading.main_thread():
-        yield  # signals belong to the main thread; a test runner may call us from another
-        return
-    before = {number: signal.signal(number, interrupt) for number in (signal.SIGTERM, signal.SIGHUP)}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 def _countable(folders: tuple[bytes, ...]) -> tuple[bytes, ...]:

@@ -24,6 +24,7 @@ from phiscan.schedule.plan import NAME, state_path
 from phiscan.schedule.running import Runner
 from phiscan.schedule.units import units
 from phiscan.schedule.windows import NEVER
+from phiscan.stopping import EXIT_STOPPED, SIGNALS
 from phiscan.visible import visible
 
 
@@ -152,7 +153,8 @@ def run(ctx: click.Context, name: str | None, only_due: bool) -> None:
             message = f"{config.source}: no schedule; `phiscan schedule add` writes one"
             raise ConfigError(message)
         runner.serve()
-        return
+        say("phiscan: stopped")
+        ctx.exit(EXIT_STOPPED)
     one = _named(config, name)
     status = runner.run_due(one) if only_due else runner.run(one)
     ctx.exit(status or 0)
@@ -284,5 +286,6 @@ def _stop_on_signals(stop: threading.Event) -> None:
     def set_stop(_signum: int, _frame: FrameType | None) -> None:
         stop.set()
 
-    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        signal.signal(number, set_stop)
+    for number in SIGNALS:
+        if signal.getsignal(number) is not signal.SIG_IGN:  # as nohup wants it
+            signal.signal(number, set_stop)

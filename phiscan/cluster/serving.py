@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import signal
 from collections.abc import Coroutine, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -24,6 +23,7 @@ from phiscan.cluster.joining import (
 )
 from phiscan.config import Config
 from phiscan.errors import ClusterError, origin
+from phiscan.stopping import SIGNALS
 
 
 def serve_scheduler(config: Config, *, host: str, port: int, tls: bool, address_file: Path | None) -> None:
@@ -117,7 +117,7 @@ async def _until_stopped(servers: Sequence[Any]) -> None:
     """Wait for a signal, or until all of these are closed."""
     stopped = asyncio.Event()
     loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
+    for number in SIGNALS:
         loop.add_signal_handler(number, stopped.set)
     waits: list[asyncio.Future[Any]] = [
         asyncio.ensure_future(stopped.wait()),

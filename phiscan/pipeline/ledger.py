@@ -28,7 +28,8 @@ class Progress:
     n_skipped: int = 0
     n_failed: int = 0
     n_referred: int = 0
-    n_bytes: int = 0
+    n_bytes: int = 0  # read, not the size of the files
+    is_loading: bool = False  # no file was answered yet, because the models are being loaded
     started: float = field(default_factory=time.monotonic)
 
 
@@ -63,12 +64,16 @@ class Ledger:
     def expect(self, source: SourceFile) -> None:
         """Note that a file is to be read."""
         self._line[source.root, source.path] = None
+        if not self.progress.n_read and not self.progress.is_loading:
+            self.progress.is_loading = True
+            self._on_progress(self.progress)
 
     def arrive(self, result: FileResult) -> None:
         """Take the answer about a file that was expected."""
         self._line[result.source.root, result.source.path] = result
         self.progress.n_read += 1
-        self.progress.n_bytes += result.source.size
+        self.progress.n_bytes += _bytes_read(result)
+        self.progress.is_loading = False
         self.progress.n_failed += result.outcome == Outcome.FAILED
         self.progress.n_referred += result.referral == Referral.REFERRED
         self._settle()
@@ -141,3 +146,10 @@ class Ledger:
         elif self._n_seen >= BATCH_SEEN:
             self._flush_seen()
         self._on_progress(self.progress)
+
+
+def _bytes_read(result: FileResult) -> int:
+    """Return how much of a file was read; where that is not known, the whole if anything came of it."""
+    if result.bytes_read is not None:
+        return result.bytes_read
+    return result.source.size if result.outcome == Outcome.SCREENED else 0

@@ -27,6 +27,7 @@ from phiscan.pipeline.plan import Plan, ScanOptions
 from phiscan.pipeline.versions import learned_version, versions, versions_key
 from phiscan.pipeline.workers import Workers, local_workers
 from phiscan.review.store import ScanSummary, Store
+from phiscan.stopping import deferred
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,12 +62,14 @@ def scan(
     workers: AbstractContextManager[Workers] | None = None,
     pace: Pace | None = None,
     crawler: Callable[[Sequence[bytes], IgnoreRules], Iterator[Crawled]] | None = None,
+    on_begin: Callable[[int], None] | None = None,
 ) -> ScanRun:
     """Scan the roots and record one outcome for every entry of the share.
 
     Goes on with an unfinished scan of the same roots, versions and options. On an interrupt, what was
     done is recorded, the scan is marked as stopped, and the interrupt passes on. ``workers`` None = the
-    processes of this machine; ``pace`` None = as fast as they can.
+    processes of this machine; ``pace`` None = as fast as they can. ``on_begin`` is called with the number
+    of the scan once it stands in the store.
 
     Raises:
         ConfigError, RuleError, DictionaryError, ModelError: before any file is opened.
@@ -78,9 +81,13 @@ def scan(
     if not store.has_scanned_with(parts):
         from phiscan.pipeline.engine import build_engine  # noqa: PLC0415 (a rescan needs no engine here)
 
+        if on_progress is not None:
+            on_progress(Progress(is_loading=True))
         build_engine(config)  # an unusable rule or model is said here, once, not by every worker
     key = versions_key(parts)
     state = store.begin_scan(roots, versions=parts, options=options.as_dict(), now=_now())
+    if on_begin is not None:
+        on_begin(state.id)
     ledger = Ledger(store, state.id, key, on_progress or (lambda _progress: None))
     # With an option of its own, a scan looks at each file by itself.
     folders = KnownFolders(ledger, ignore) if options == ScanOptions() else None
@@ -102,7 +109,8 @@ def scan(
     except StoreError:
         raise  # a store that cannot be written is not asked again: what is missing is read the next time
     except BaseException:
-        _close(store, ledger, options, "stopped")
+        with deferred():
+            _close(store, ledger, options, "stopped")
         raise
     _close(store, ledger, options, "complete")
     return ScanRun(store.summary(state.id), state.resumed, stage_seconds)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from phiscan.config import Config
 from phiscan.extract.delivered import ask_at
 from phiscan.model import SourceFile
+from phiscan.pipeline.read_bytes import ReadCounter
 
 if TYPE_CHECKING:
     from phiscan.pipeline.engine import Engine, Processed
@@ -16,6 +18,7 @@ class _Worker:
     """The engine of this process; empty in the one that scans."""
 
     engine: Engine | None = None
+    counter: ReadCounter | None = None
 
 
 def start(config: Config, hatch: str) -> None:
@@ -37,4 +40,11 @@ def work(source: SourceFile) -> Processed:
     if _Worker.engine is None:
         message = "the worker was not started with start()"
         raise RuntimeError(message)
-    return process(source, _Worker.engine)
+    counter = _Worker.counter = _Worker.counter or ReadCounter()
+    before = counter.n_bytes()
+    processed = process(source, _Worker.engine)
+    after = counter.n_bytes()
+    if before is None or after is None:
+        return processed
+    read = min(after - before, source.size)  # an archive is read several times; modules are loaded meanwhile
+    return replace(processed, result=replace(processed.result, bytes_read=read))

@@ -68,7 +68,8 @@ class ScanSummary:
     over, counts as failed or skipped again, so that no later scan looks cleaner than it is.
     ``screened_positive``, ``referred``, ``people_at_risk`` and ``by_detector`` are over all files present,
     unchanged ones with their standing result. ``bytes`` is the size of the files that this scan screened:
-    counted from rows like all the rest, so that an interruption changes nothing.
+    counted from rows like all the rest, so that an interruption changes nothing. Files that could not be read
+    are not in it. (What the progress of a running scan shows are the bytes that were read.)
     """
 
     scan: int

@@ -69,6 +69,9 @@ class Runner:
             raise InputError(message)
         place = state_path(self.config, schedule.name)
         with only_one(self.config):
+            if self.stop.is_set():  # before anything was begun: it stays due
+                self.say(f"schedule {schedule.name}: {_ending(STOPPED)}")
+                return STOPPED
             before = State.read(place, began)
             # Should we be killed, the next look finds it unfinished and goes on.
             State(began, unfinished=True).write(place)
@@ -127,7 +130,8 @@ class Runner:
         source = Path(self.config.source)
         config = ["--config", str(source.resolve())] if source.is_file() else []
         process = subprocess.Popen(
-            [*self.command, *config, "scan", *schedule.options, "--json", "--", *schedule.roots]
+            [*self.command, *config, "scan", *schedule.options, "--json", "--", *schedule.roots],
+            process_group=0,  # a Ctrl-C of the terminal comes to us alone; we stop the scan
         )
         while process.poll() is None:
             if self.stop.is_set() or self.clock() >= closes:

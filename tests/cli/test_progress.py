@@ -5,11 +5,22 @@ import pty
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
-from phiscan.cli.progress import describe
-from phiscan.pipeline.ledger import Progress
+import pytest
+
+from phiscan.cli.progress import describe, show_progress
+from phiscan.config import Config
+from phiscan.crawl import check_roots, load_ignore
+from phiscan.model import FileResult, Outcome, SourceFile
+from phiscan.pipeline.ledger import Progress, _bytes_read
+from phiscan.pipeline.read_bytes import ReadCounter
+from phiscan.pipeline.scan import scan
+from phiscan.review.identity import create_key
+from phiscan.review.store import Store
 from tests.pipeline.harness import write_share
+from tests.waiting import wait_until
 
 
 def test_names_rate_and_time_left_once_the_total_is_known() -> None:
@@ -53,7 +64,78 @@ def test_shows_a_live_line_on_a_terminal_and_nothing_of_it_on_standard_output(tm
     os.close(master)
     assert done.returncode == 0
     text = shown.decode("utf-8", "replace")
-    assert " of 400 files" in text
+    assert text.index("loading models") < text.index(" of 400 files")
     assert "files/s" in text
     assert " left" in text
     assert b"files/s" not in done.stdout
+
+
+@pytest.fixture
+def said(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    lines: list[str] = []
+    monkeypatch.setattr("phiscan.cli.progress.say", lines.append)
+    return lines
+
+
+def test_says_that_models_are_loaded_until_the_first_file_is_answered(
+    said: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("phiscan.cli.progress.PLAIN_EVERY_S", 0.01)
+    with show_progress(lambda: iter(())) as on_progress:
+        on_progress(Progress(is_loading=True))
+        wait_until(lambda: len(said) > 1, "it was said twice")
+        on_progress(Progress(n_unchanged=7, is_loading=True))
+        assert set(said) == {"loading models"}
+        on_progress(Progress(n_read=1, n_unchanged=7, started=0.0))
+        wait_until(lambda: _told(on_progress, said), "a file was told")
+    assert "loading" not in said[-1]
+
+
+def _told(on_progress: Callable[[Progress], None], said: list[str]) -> bool:
+    on_progress(Progress(n_read=1, n_unchanged=7, started=0.0))
+    return said[-1].startswith("8 files · ")
+
+
+def test_says_nothing_of_a_scan_that_ends_before_it_could_be_wondered_at(said: list[str]) -> None:
+    with show_progress(lambda: iter(())) as on_progress:
+        on_progress(Progress(is_loading=True))
+        on_progress(Progress(n_read=1))
+    assert said == []
+
+
+def test_counts_the_bytes_that_were_read_and_not_the_size_of_sparse_files(tmp_path: Path) -> None:
+    share = write_share(tmp_path / "share", 10)
+    read = sum(path.stat().st_size for path in share.rglob("*.txt"))
+    for name in ("disk.img", "notes.txt", "letters.zip"):
+        with (share / name).open("wb") as stream:
+            stream.truncate(5 * 1024**3)
+    seen: list[Progress] = []
+    config = Config(home=tmp_path / "home").with_workers(1)
+    create_key(config.key_file)
+    with Store.open(config.database_url, create=True) as store:
+        folders = check_roots([str(share)], config)
+        run = scan(config, folders, store, ignore=load_ignore(config, folders), on_progress=seen.append)
+    assert run.summary.failed == {"too_large": 3}
+    assert run.summary.bytes == read
+    # Beside the ten files: the beginnings of the others, and modules of Python that were loaded meanwhile.
+    assert read <= seen[-1].n_bytes < 100_000_000
+
+
+def test_a_file_that_is_read_whole_counts_its_size(tmp_path: Path) -> None:
+    path = tmp_path / "read"
+    path.write_bytes(bytes(300_000))
+    counter = ReadCounter()
+    before = counter.n_bytes()
+    path.read_bytes()
+    after = counter.n_bytes()
+    again = counter.n_bytes()
+    if before is None or after is None:
+        pytest.skip("this kernel does not count")
+    assert (after - before, again) == (300_000, after)
+
+
+def test_what_is_not_measured_counts_as_read_only_if_it_was_screened() -> None:
+    source = SourceFile(b"/", b"a", 5_000_000_000, 0, 0, 0, 0)
+    assert _bytes_read(FileResult(source, Outcome.FAILED, reason="too_large")) == 0
+    assert _bytes_read(FileResult(source, Outcome.FAILED, reason="too_large", bytes_read=10)) == 10
+    assert _bytes_read(FileResult(source, Outcome.SCREENED)) == 5_000_000_000

@@ -15,8 +15,10 @@ from tests.review.results import NOW
 
 @pytest.mark.usefixtures("home")
 def test_a_scan_that_loses_its_cluster_is_notified(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def lose(_config: Any, folders: tuple[bytes, ...], store: Store, *_: Any) -> NoReturn:
+    def lose(_config: Any, folders: tuple[bytes, ...], store: Store, *others: Any) -> NoReturn:
         state = store.begin_scan(folders, versions={}, options={}, now=NOW)
+        *_, on_begin = others
+        on_begin(state.id)
         store.finish_scan(state.id, status="stopped", seconds=1.0, now=NOW)
         message = "the cluster cannot be reached any more"
         raise ClusterError(message)

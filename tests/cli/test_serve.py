@@ -7,7 +7,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 import urllib.request
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from phiscan.errors import InputError
 from phiscan.web.address import Listening, settings_of
 from phiscan.web.desk import Settings
 from tests.cli.program import run
+from tests.waiting import wait_until
 
 WIDE = {"host": "192.0.2.1", "port": 8470}
 CERT = {"tls_cert": Path("c.pem"), "tls_key": Path("k.pem")}
@@ -106,17 +106,18 @@ def test_serves_until_it_is_stopped(scanned: Path) -> None:
         assert "no account yet" in said
         assert re.search(rf"http://127\.0\.0\.1:{port}", said)
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-        for _ in range(300):
+
+        def answers() -> bool:
+            assert process.poll() is None
             try:
                 with opener.open(f"http://127.0.0.1:{port}/healthz?canary=1", timeout=10) as answer:
                     assert answer.read() == b"ok\n"
                     assert "server" not in answer.headers
-                break
             except OSError:
-                assert process.poll() is None
-                time.sleep(0.1)  # a refusal takes no time: a hundred passed before a busy machine listened
-        else:
-            pytest.fail("the server did not answer")
+                return False  # it does not listen yet
+            return True
+
+        wait_until(answers, "the server answers")
         process.send_signal(signal.SIGINT)
         out, rest = process.communicate(timeout=60)
     finally:

@@ -4,15 +4,13 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.pipeline.harness import Tool
-
-WAIT_S = 90
+from tests.waiting import wait_until
 
 
 @dataclass
@@ -79,13 +77,3 @@ def cluster_of(tool: Tool, folder: Path, *scheduler_arguments: str | Path) -> It
         yield cluster
     finally:
         cluster.stop()
-
-
-def wait_until(condition, what: str) -> None:  # type: ignore[no-untyped-def]  # noqa: ANN001
-    """Wait for something that happens soon."""
-    deadline = time.monotonic() + WAIT_S
-    while not condition():
-        if time.monotonic() > deadline:
-            message = f"in vain waited until {what}"
-            raise AssertionError(message)
-        time.sleep(0.02)

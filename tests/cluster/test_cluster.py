@@ -13,9 +13,10 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from tests.cluster.harness import cluster_of, kill_group, wait_until
+from tests.cluster.harness import cluster_of, kill_group
 from tests.pipeline.harness import Tool, write_share
 from tests.pipeline.rows import database_rows
+from tests.waiting import wait_until
 
 ODD = Path(__file__).parent / "odd_worker.py"
 

@@ -7,6 +7,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -17,9 +18,11 @@ from phiscan.extract import fork_server
 from phiscan.extract.sandbox import Fault, Sandbox
 from phiscan.extract.workspace import make_folder, remove_folder, remove_stale_folders
 from phiscan.model import FailReason
+from tests.waiting import wait_until
 
 LIMITS = Limits(time_s=1.5, memory_bytes=512 * 1024**2)
 STATE: dict[str, int] = {}
+FOLDERS = [str(Path(__file__).parent), str(Path(__file__).parents[2])]  # of modules of tests, for a script
 
 
 class PanicError(BaseException):
@@ -31,7 +34,7 @@ def treat(item: int) -> int:  # noqa: C901 (a case for each fault)
         case 31:
             os.kill(os.getpid(), signal.SIGSEGV)
         case 37:
-            time.sleep(60)
+            time.sleep(60)  # hangs
         case 41:
             return len(bytearray(4 * 1024**3))
         case 43:
@@ -97,7 +100,7 @@ def die_once(item: tuple[int, Path, int]) -> int:
     if number == 3 and not marker.exists():
         marker.touch()
         os.kill(os.getpid() if whose else os.getppid(), signal.SIGKILL)
-        time.sleep(5)
+        time.sleep(5)  # dies meanwhile, if it is the server that was killed
     return number
 
 
@@ -179,36 +182,51 @@ def test_all_temporary_files_lie_in_one_private_folder(temporary: Path) -> None:
 
 NOISY = """
 import sys
-sys.path.insert(0, {folder!r})
-from test_sandbox import nap
+sys.path[:0] = {folders!r}
+from test_sandbox import show_pid
 from phiscan.config import Limits
 from phiscan.extract.sandbox import Sandbox
 if __name__ == "__main__":
     print("started", flush=True)
     try:
         with Sandbox(2, Limits(time_s=300)) as sandbox:
-            list(sandbox.run(nap, [30.0] * 10))
+            list(sandbox.run(show_pid, [{where!r}] * 10))
     except KeyboardInterrupt:
         pass
 """
 
 
+def _processes_in(session: int) -> int:
+    """Count the processes of a session that still run."""
+    n_processes = 0
+    for entry in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            state, _parent, _group, number = entry.read_text().rpartition(")")[2].split()[:4]
+            n_processes += int(number) == session and state != "Z"
+    return n_processes
+
+
+# How many processes there are besides the first: none yet, the resource tracker, the server, some of the
+# workers; then until both have begun to work.
 @pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGKILL])
-@pytest.mark.parametrize("after_s", [0.1, 0.5, 0.9, 1.3])
-def test_a_stopped_scan_leaves_no_noise(tmp_path: Path, stop: signal.Signals, after_s: float) -> None:
+@pytest.mark.parametrize("moment", [0, 1, 2, 3, "working"])
+def test_a_stopped_scan_leaves_no_noise(tmp_path: Path, stop: signal.Signals, moment: int | str) -> None:
     script = tmp_path / "parent.py"
-    script.write_text(NOISY.format(folder=str(Path(__file__).parent)))
+    script.write_text(NOISY.format(folders=FOLDERS, where=str(tmp_path)))
     with (tmp_path / "said").open("w+") as said:
         parent = subprocess.Popen(
             [sys.executable, str(script)], stdout=subprocess.PIPE, stderr=said, start_new_session=True
         )
         assert parent.stdout is not None
         parent.stdout.readline()
-        time.sleep(after_s)
+        if isinstance(moment, int):
+            wait_until(lambda: _processes_in(parent.pid) > moment, f"{moment} more processes")
+        else:
+            wait_until(lambda: len(list(tmp_path.glob("pid*"))) == 2, "both workers work")
         os.killpg(parent.pid, signal.SIGINT) if stop is signal.SIGINT else parent.kill()
-        parent.wait(20)
+        parent.wait(60)
         parent.stdout.close()
-        time.sleep(0.5)
+        wait_until(lambda: _processes_in(parent.pid) == 0, "no process is left")
         said.seek(0)
         assert said.read() == ""
 
@@ -233,7 +251,7 @@ def test_items_are_consumed_lazily() -> None:
 
 
 def nap(seconds: float) -> float:
-    time.sleep(seconds)
+    time.sleep(seconds)  # stands in for slow work
     return seconds
 
 
@@ -313,7 +331,7 @@ def test_the_initializer_runs_in_every_worker() -> None:
 
 PARENT = """
 import sys, time
-sys.path.insert(0, {folder!r})
+sys.path[:0] = {folders!r}
 from test_sandbox import LIMITS, show_pid
 from phiscan.config import Limits
 from phiscan.extract.sandbox import Sandbox
@@ -326,26 +344,18 @@ if __name__ == "__main__":
 
 def show_pid(folder: str) -> None:
     (Path(folder) / f"pid{os.getpid()}").touch()
-    time.sleep(300)
+    time.sleep(300)  # works until it is killed
 
 
 def test_workers_die_with_a_killed_parent(tmp_path: Path) -> None:
     script = tmp_path / "parent.py"
-    script.write_text(PARENT.format(folder=str(Path(__file__).parent), where=str(tmp_path)))
+    script.write_text(PARENT.format(folders=FOLDERS, where=str(tmp_path)))
     parent = subprocess.Popen([sys.executable, str(script)])
-    deadline = time.monotonic() + 20
-    while (
-        len(pids := [int(path.name[3:]) for path in tmp_path.glob("pid*")]) < 2
-        and time.monotonic() < deadline
-    ):
-        time.sleep(0.05)
-    assert len(pids) == 2
+    wait_until(lambda: len(list(tmp_path.glob("pid*"))) == 2, "both workers work")
+    pids = [int(path.name[3:]) for path in tmp_path.glob("pid*")]
     parent.kill()
     parent.wait()
-    deadline = time.monotonic() + 10
-    while any(Path(f"/proc/{pid}").exists() for pid in pids) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert not any(Path(f"/proc/{pid}").exists() for pid in pids)
+    wait_until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in pids), "the workers are gone")
 
 
 @pytest.mark.bench

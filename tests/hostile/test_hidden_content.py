@@ -255,9 +255,9 @@ def test_what_a_browser_does_not_show_is_read(html: str) -> None:
     ids=["blocks", "formats"],
 )
 def test_degenerate_html_is_read_as_it_stands(html: str) -> None:
-    started = time.monotonic()
+    started = time.process_time()
     document = read(f"<html>{html}".encode(), "a.html")
-    assert time.monotonic() - started < 10
+    assert time.process_time() - started < 10
     assert HIDDEN in document.text
     assert reasons(document) == [FailReason.NESTED_TOO_DEEP]
 

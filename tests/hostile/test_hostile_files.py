@@ -19,6 +19,7 @@ from phiscan.errors import ExtractError
 from phiscan.extract import extract, extract_bytes
 from phiscan.model import FailReason, SourceFile
 from tests.hostile.quine import quine
+from tests.waiting import wait_until
 
 SMALL = Limits(member_bytes=32 * 1024**2, member_count=200, depth=4, ratio=100, file_bytes=16 * 1024**2)
 
@@ -115,10 +116,10 @@ def test_a_good_member_beside_a_bomb_is_read() -> None:
 def test_entity_bomb_expands_nothing() -> None:
     entities = "".join(f'<!ENTITY e{n} "{f"&e{n - 1};" * 10}">' for n in range(1, 12))
     xml = f'<!DOCTYPE r [<!ENTITY e0 "boom">{entities}]><r a="&e11;"><name>Ann Roy</name><b>&e11;</b></r>'
-    started = time.monotonic()
+    started = time.process_time()
     document = extract_bytes(xml.encode(), "bomb.xml", SMALL)
     assert len(document.text) < 100_000
-    assert time.monotonic() - started < 10
+    assert time.process_time() - started < 10
 
 
 def test_external_entities_are_not_fetched(tmp_path: Path) -> None:
@@ -144,12 +145,12 @@ def test_external_entities_are_not_fetched(tmp_path: Path) -> None:
     ids=["json", "xml", "html", "rtf", "eml"],
 )
 def test_deep_nesting_ends_in_an_outcome(data: bytes, name: str) -> None:
-    started = time.monotonic()
+    started = time.process_time()
     try:
         extract_bytes(data, name, SMALL)
     except ExtractError as error:
         assert error.reason in set(FailReason)  # noqa: PT017 (either outcome is fine)
-    assert time.monotonic() - started < 20
+    assert time.process_time() - started < 20
 
 
 def test_path_traversal_names_write_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -185,12 +186,12 @@ def test_pdf_with_a_loop_of_pages_ends() -> None:
     ]
     body = b"%PDF-1.4\n" + b"".join(b"%d 0 obj\n%s\nendobj\n" % (n, o) for n, o in enumerate(objects, 1))
     data = body + b"trailer << /Root 1 0 R /Size 4 >>\n%%EOF"
-    started = time.monotonic()
+    started = time.process_time()
     try:
         extract_bytes(data, "loop.pdf", SMALL)
     except ExtractError as error:
         assert error.reason in set(FailReason)  # noqa: PT017 (either outcome is fine)
-    assert time.monotonic() - started < 20
+    assert time.process_time() - started < 20
 
 
 @pytest.mark.parametrize(
@@ -281,11 +282,18 @@ def test_a_file_that_grew_is_changed(tmp_path: Path) -> None:
     assert caught.value.reason == FailReason.CHANGED
 
 
+def _written(path: Path) -> int:
+    """Write a file, and return the time that the kernel gave it."""
+    path.write_text("now")
+    return path.stat().st_ctime_ns
+
+
 def test_a_file_rewritten_under_its_old_time_is_changed(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     path.write_text("words")
     source = crawled(path)
-    time.sleep(0.02)  # the kernel's clock has ticked
+    probe = tmp_path / "probe"
+    wait_until(lambda: _written(probe) > source.ctime_ns, "the kernel's clock has ticked")
     path.write_text("WORDS")
     os.utime(path, ns=(source.mtime_ns, source.mtime_ns))
     with pytest.raises(ExtractError) as caught:

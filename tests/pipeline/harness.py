@@ -1,10 +1,20 @@
 """A small share of plain text, and the installed program run in a home of its own."""
 
+import contextlib
 import os
+import sqlite3
 import subprocess
 import sys
+import tempfile
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+
+import pytest
+
+from phiscan.extract import fork_server, sandbox
+from phiscan.pipeline import workers
+from tests.cli.program import invoke
 
 LETTER = """Lakeside Community Clinic
 12 Harbour Road, Kingston, ON K7L 3N6    Tel 613-555-0142
@@ -57,6 +67,35 @@ class Tool:
         )
 
 
+class ToolHere(Tool):
+    """Runs the program in the test's own process: what it imports and loads is loaded once for all tests.
+
+    Its workers are processes as always; ``warm_workers`` lets all scans of a module fork them from one
+    server.
+    """
+
+    def run(self, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
+        """Run ``main`` with the environment and the folder of a program of its own."""
+        words = [str(argument) for argument in arguments]
+        with pytest.MonkeyPatch.context() as patch, contextlib.chdir(self.home.parent):
+            for name, value in self.environment().items():
+                patch.setenv(name, value)
+            patch.setattr(tempfile, "tempdir", str(self.temp))
+            result = invoke(*words)
+        return subprocess.CompletedProcess(words, result.exit_code, result.stdout, result.stderr)
+
+
+@contextlib.contextmanager
+def warm_workers(folder: Path) -> Iterator[None]:
+    """Keep one server that forks workers, with everything loaded that they need, for all scans meanwhile."""
+    is_ours = fork_server.start(folder, [*sandbox._PRELOAD, *workers._PRELOAD])
+    try:
+        yield
+    finally:
+        if is_ours:
+            fork_server.stop()
+
+
 def write_share(folder: Path, n_files: int, *, distinct: bool = False) -> Path:
     """Write a share of plain text files, a letter about a patient among every ten.
 
@@ -74,6 +113,16 @@ def write_share(folder: Path, n_files: int, *, distinct: bool = False) -> Path:
             born = f"{letter % 28 + 1} May {1931 + letter // 28}" if distinct else "3 May 1961"
             path.write_text(LETTER.format(first=first, last=last, born=born, card="1234 567 897", year=2009))
     return folder
+
+
+def n_recorded(database: Path) -> int:
+    """Count the examinations in a database so far; 0 while it is being made."""
+    try:
+        with sqlite3.connect(f"file:{database}?mode=ro", uri=True) as connection:
+            (count,) = connection.execute("SELECT count(*) FROM examination").fetchone()
+    except sqlite3.OperationalError:
+        return 0
+    return int(count)
 
 
 def processes_of(tool: Tool) -> list[int]:

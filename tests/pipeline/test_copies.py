@@ -7,11 +7,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from phiscan.model import FILE_NAME, EntityType, FileResult, Outcome, SourceFile, Span, StoredFinding
 from phiscan.pipeline.copies import MAX_NAMED, MAX_WAITING, Copies
-from tests.pipeline.harness import Tool
+from tests.pipeline.harness import Tool, ToolHere
 
 _CHILDREN = ("finding", "health_term", "unread_part")
+
+
+@pytest.fixture
+def tool(tool_here: ToolHere) -> Tool:
+    return tool_here
 
 
 def _scan(tool: Tool, *arguments: str | Path) -> dict[str, Any]:

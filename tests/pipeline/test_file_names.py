@@ -25,7 +25,7 @@ from phiscan.pipeline.file_names import (
 )
 from phiscan.pipeline.reveal import Rereader
 from phiscan.review.store import Store
-from tests.pipeline.harness import Tool
+from tests.pipeline.harness import Tool, ToolHere
 
 REPORT = """ECHOCARDIOGRAM REPORT
 
@@ -176,7 +176,10 @@ def test_takes_any_bytes_for_a_name(engine: Engine, name: bytes) -> None:
     assert not name_somebody(names, engine.screener)
 
 
-def test_copies_of_a_container_have_its_findings_where_they_stand(tool: Tool, tmp_path: Path) -> None:
+def test_copies_of_a_container_have_its_findings_where_they_stand(
+    tool_here: ToolHere, tmp_path: Path
+) -> None:
+    tool = tool_here
     share = tmp_path / "share"
     (share / "Clients/a box").mkdir(parents=True)
     with zipfile.ZipFile(share / "Clients/a box/z.zip", "w") as archive:
@@ -194,7 +197,8 @@ def test_copies_of_a_container_have_its_findings_where_they_stand(tool: Tool, tm
             assert [text[start:end] for start, end, _ in shown.spans] == ["Nguyen Thi Lan"]
 
 
-def test_copies_with_other_names_are_about_other_people(tool: Tool, tmp_path: Path) -> None:
+def test_copies_with_other_names_are_about_other_people(tool_here: ToolHere, tmp_path: Path) -> None:
+    tool = tool_here
     share = tmp_path / "share"
     share.mkdir()
     for name in ("a.txt", "b.txt", "Tremblay_Marie_echo.txt", "Okafor_Chidi_echo.txt", "z.txt"):

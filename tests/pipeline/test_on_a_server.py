@@ -3,7 +3,6 @@
 import shutil
 import signal
 import subprocess
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +13,7 @@ import pytest
 from phiscan.review import moving
 from tests.pipeline.harness import Tool, write_share
 from tests.pipeline.rows import database_rows
+from tests.waiting import wait_until
 
 N_FILES = 450
 
@@ -69,13 +69,13 @@ def test_a_scan_on_a_server_writes_the_rows_of_one_in_a_file(
 
 
 def _wait_for_a_batch(url: str) -> None:
-    deadline = time.monotonic() + 600
     with psycopg.connect(url, autocommit=True) as connection:
-        while time.monotonic() < deadline:
+
+        def has_a_batch() -> bool:
             found = connection.execute("SELECT to_regclass('examination')").fetchone()
-            if found and found[0]:
-                counted = connection.execute("SELECT count(*) FROM examination").fetchone()
-                if counted and counted[0] >= 200:
-                    return
-            time.sleep(0.02)
-    pytest.fail("the scan recorded nothing in ten minutes")
+            if not (found and found[0]):
+                return False
+            counted = connection.execute("SELECT count(*) FROM examination").fetchone()
+            return bool(counted and counted[0] >= 200)
+
+        wait_until(has_a_batch, "a batch was recorded", ceiling_s=600)

@@ -2,26 +2,15 @@
 
 import shutil
 import signal
-import sqlite3
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
 
 from phiscan.cli.scan_lock import keep_scans_out
-from tests.pipeline.harness import Tool, processes_of, write_share
+from tests.pipeline.harness import Tool, n_recorded, processes_of, write_share
 from tests.pipeline.rows import database_rows
-
-
-def _recorded(tool: Tool) -> int:
-    """Count the examinations in the database so far."""
-    try:
-        with sqlite3.connect(f"file:{tool.database}?mode=ro", uri=True) as connection:
-            (count,) = connection.execute("SELECT count(*) FROM examination").fetchone()
-    except sqlite3.OperationalError:
-        return 0  # not made yet
-    return int(count)
+from tests.waiting import wait_until
 
 
 def _start(tool: Tool, share: Path) -> subprocess.Popen[bytes]:
@@ -36,14 +25,8 @@ def _start(tool: Tool, share: Path) -> subprocess.Popen[bytes]:
 
 def _wait_for_rows(tool: Tool, process: subprocess.Popen[bytes], n_rows: int) -> bool:
     """Wait until that many rows are recorded; False when the scan was over before."""
-    deadline = time.monotonic() + 120
-    while time.monotonic() < deadline:
-        if _recorded(tool) >= n_rows:
-            return process.poll() is None
-        if process.poll() is not None:
-            return False
-        time.sleep(0.01)
-    pytest.fail("the scan recorded nothing in two minutes")
+    wait_until(lambda: n_recorded(tool.database) >= n_rows or process.poll() is not None, "a row, or the end")
+    return process.poll() is None
 
 
 def _same_key(undisturbed: Tool, disturbed: Tool) -> None:
@@ -66,7 +49,7 @@ def test_killed_scan_gives_the_same_rows_as_an_undisturbed_one(tmp_path: Path) -
         process.send_signal(signal.SIGKILL)
         process.wait()
     assert n_kills > 0, "the scan was too fast to be killed in its middle"
-    assert _recorded(disturbed) < 1_500
+    assert n_recorded(disturbed.database) < 1_500
     assert disturbed.run("scan", share).returncode == 1
     assert database_rows(disturbed.database) == database_rows(undisturbed.database)
 
@@ -79,12 +62,12 @@ def test_stops_cleanly_at_a_signal_and_goes_on(tmp_path: Path) -> None:
     assert _wait_for_rows(tool, process, 200)
     process.send_signal(signal.SIGINT)
     assert process.wait(timeout=30) == 4
-    before = _recorded(tool)
+    before = n_recorded(tool.database)
     assert before < 1_500
     done = tool.run("scan", share)
     assert done.returncode == 1
     assert "(resumed)" in done.stdout
-    assert _recorded(tool) == 1_500  # nothing twice, nothing lost
+    assert n_recorded(tool.database) == 1_500  # nothing twice, nothing lost
 
 
 @pytest.mark.slow
@@ -95,10 +78,7 @@ def test_leaves_no_process_and_no_temporary_file_after_a_kill(tmp_path: Path) ->
     assert _wait_for_rows(tool, process, 200)
     process.send_signal(signal.SIGKILL)
     process.wait()
-    deadline = time.monotonic() + 20
-    while time.monotonic() < deadline and processes_of(tool):
-        time.sleep(0.1)
-    assert processes_of(tool) == []
+    wait_until(lambda: processes_of(tool) == [], "no process is left")
     tool.run("scan", share)
     assert [p for p in tool.temp.rglob("*") if p.is_file()] == []
 

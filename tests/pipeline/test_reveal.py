@@ -11,12 +11,13 @@ from phiscan.errors import ConflictError
 from phiscan.model import EntityType
 from phiscan.pipeline.reveal import Rereader
 from phiscan.review.store import Store
-from tests.pipeline.harness import Tool, write_share
+from tests.pipeline.harness import ToolHere, write_share
 
 NOW = datetime(2026, 11, 20, 8, 30, tzinfo=UTC)
 
 
-def test_shows_what_was_examined_and_nothing_else(tool: Tool, tmp_path: Path) -> None:
+def test_shows_what_was_examined_and_nothing_else(tool_here: ToolHere, tmp_path: Path) -> None:
+    tool = tool_here
     share = write_share(tmp_path / "share", 3)
     (share / "vetoed.txt").write_text(
         "Social insurance number: 123 456 789\nthe same again, SIN 123 456 789\n"

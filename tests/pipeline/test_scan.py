@@ -10,7 +10,12 @@ import pytest
 
 from phiscan.cli.scan_lock import lock_roots
 from phiscan.crawl import check_roots
-from tests.pipeline.harness import Tool
+from tests.pipeline.harness import Tool, ToolHere
+
+
+@pytest.fixture
+def tool(tool_here: ToolHere) -> Tool:
+    return tool_here
 
 
 def _scan(tool: Tool, *arguments: str | Path) -> dict[str, Any]:
@@ -27,7 +32,8 @@ def _adds_up(summary: dict[str, Any]) -> bool:
     )
 
 
-def test_gives_every_file_one_outcome(tool: Tool, share: Path) -> None:
+def test_gives_every_file_one_outcome(share: Path) -> None:
+    tool = Tool(share.parent / "home")  # the installed program, in a process of its own
     summary = _scan(tool, share)
     assert summary["crawled"] == 60
     assert summary["screened"] == 60

@@ -8,7 +8,6 @@ import socket
 import sqlite3
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
@@ -28,8 +27,9 @@ from phiscan.pipeline import delivery
 from phiscan.pipeline.hatch import Hatch, MemoryFile
 from phiscan.pipeline.workers import local_workers
 from phiscan.review.identity import create_key
-from tests.pipeline.harness import Tool, processes_of, write_share
+from tests.pipeline.harness import Tool, n_recorded, processes_of, write_share
 from tests.samba import PASSWORD, Samba, running_samba
+from tests.waiting import wait_until
 
 NOTHING = IgnoreRules(pathspec.GitIgnoreSpec.from_lines([]))
 
@@ -116,22 +116,16 @@ def test_a_server_that_goes_away_costs_the_files_not_yet_read(samba: Samba, tmp_
 def test_a_killed_scan_goes_on_and_leaves_nothing(tool: Tool, samba: Samba) -> None:
     write_share(samba.share, 60)
     process = subprocess.Popen(
-        tool.command("scan", samba.url, "--workers", "1"),
+        tool.command("scan", samba.url, "--workers", "1", "--max-files-per-s", "4"),  # killed in its middle
         env=tool.environment(),
         cwd=tool.home.parent,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
-    deadline = time.monotonic() + 60
-    while not list(tool.temp.glob("phiscan-*/hatch")) and time.monotonic() < deadline:
-        time.sleep(0.02)
-    time.sleep(1.0)
+    wait_until(lambda: n_recorded(tool.database) > 0, "a file was recorded")
     process.kill()
     process.wait()
-    deadline = time.monotonic() + 20
-    while processes_of(tool) and time.monotonic() < deadline:
-        time.sleep(0.1)
-    assert processes_of(tool) == []
+    wait_until(lambda: processes_of(tool) == [], "no process is left")
     left = [path for path in tool.temp.rglob("*") if path.is_file()]
     assert all(path.stat().st_size == 0 for path in left), left  # fetched files were in memory only
     summary = _scan(tool, samba.url)

@@ -5,7 +5,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from zoneinfo import ZoneInfo
@@ -18,13 +17,15 @@ from phiscan.schedule import Schedule, State, read_windows
 from phiscan.schedule.plan import state_path
 from phiscan.schedule.running import Runner, only_one
 from phiscan.schedule.units import units
-from tests.pipeline.harness import Tool, write_share
+from tests.pipeline.harness import Tool, n_recorded, write_share
+from tests.waiting import wait_until
 
 # Stands in for the program: runs until it is told to stop, or ends with the status that its root says.
 PROGRAM = """
 import signal, sys, time
 signal.signal(signal.SIGTERM, lambda *_: sys.exit(4))
 print(sys.argv, flush=True)
+open(sys.argv[0] + ".runs", "w").close()
 root = sys.argv[-1]
 time.sleep(60 if root == "/endless" else 0)
 sys.exit(int(root.rpartition("/")[2]))
@@ -60,9 +61,9 @@ def test_scan_that_could_not_begin_stays_due(tmp_path: Path) -> None:
 
 def test_window_that_closes_stops_the_scan(tmp_path: Path) -> None:
     runner = _runner(tmp_path)
-    began = time.monotonic()
     start = datetime(2026, 11, 23, 5, 59, 58, tzinfo=UTC)
-    runner.clock = lambda: start + timedelta(seconds=time.monotonic() - began)
+    runs = tmp_path / "program.py.runs"
+    runner.clock = lambda: start + timedelta(seconds=2 * runs.exists())  # it closes once the program runs
     assert runner.run(_schedule("/endless", "Mon 00:00-06:00")) == 4
     assert State.read(state_path(runner.config, "nightly"), start).unfinished
     with pytest.raises(InputError, match="no window is open"):
@@ -89,9 +90,7 @@ def test_serves_until_it_is_told_to_stop(tmp_path: Path) -> None:
     State(datetime.now(UTC) - timedelta(hours=1)).write(state_path(runner.config, "nightly"))
     serving = threading.Thread(target=runner.serve)
     serving.start()
-    deadline = time.monotonic() + 30
-    while not said and time.monotonic() < deadline:
-        time.sleep(0.05)
+    wait_until(lambda: bool(said), "the schedule ran")
     runner.stop.set()
     serving.join(30)
     assert not serving.is_alive()
@@ -148,10 +147,7 @@ def test_signal_stops_the_scan_that_runs(tmp_path: Path) -> None:
         cwd=tmp_path,
         stdout=subprocess.DEVNULL,
     )
-    deadline = time.monotonic() + 60
-    while not tool.database.exists() and time.monotonic() < deadline:
-        time.sleep(0.1)
-    time.sleep(3)
+    wait_until(lambda: n_recorded(tool.database) > 0, "a file was recorded")
     process.send_signal(signal.SIGTERM)
     assert process.wait(timeout=60) == 4
     listed = json.loads(tool.run("schedule", "list", "--json").stdout)["schedules"]

@@ -106,6 +106,7 @@ def test_draws_take_turns_and_the_first_alone_says_which_features_are_frequent(l
         assert {window.document for window in windows} == set(documents)
 
 
+@pytest.mark.slow
 def test_a_reader_learns_and_numpy_reads_as_the_network_does(
     lexicon: Lexicon, passages: Passages, tmp_path: Path
 ) -> None:

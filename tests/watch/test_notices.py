@@ -18,7 +18,7 @@ from phiscan.errors import ConfigError
 from phiscan.watch.notices import read_notices
 from phiscan.watch.webhook import Webhook, post
 from tests.cluster.test_cluster import write_certificates
-from tests.pipeline.harness import Tool, write_share
+from tests.pipeline.harness import ToolHere, write_share
 
 COUNTS = {"event": "scan.finished", "scan": 1, "status": "complete", "referred": 2, "link": None}
 
@@ -115,7 +115,7 @@ def test_webhook_trusts_only_a_known_authority(tmp_path: Path) -> None:
 def test_scan_sends_counts_and_a_link_and_no_name(tmp_path: Path) -> None:
     share = write_share(tmp_path / "Karrowick-share", 11)
     (tmp_path / "hook.key").write_text("secret\n")
-    tool = Tool(tmp_path / "home")
+    tool = ToolHere(tmp_path / "home")
     with _serving(_Receiver) as port, _serving(_MailServer) as mail_port:
         (tmp_path / "phiscan.toml").write_text(
             'home = "home"\n[notify]\nlink = "https://phiscan.example/queue"\n'
@@ -141,7 +141,7 @@ def test_scan_sends_counts_and_a_link_and_no_name(tmp_path: Path) -> None:
 
 def test_notice_that_cannot_be_sent_changes_nothing_about_the_scan(tmp_path: Path) -> None:
     share = write_share(tmp_path / "share", 2)
-    tool = Tool(tmp_path / "home")
+    tool = ToolHere(tmp_path / "home")
     (tmp_path / "phiscan.toml").write_text(
         'home = "home"\n[notify]\nmail_to = ["a@b.example"]\nmail_from = "p@b.example"\n'
         'smtp_host = "127.0.0.1"\nsmtp_port = 1\nsmtp_tls = "none"\n'
