@@ -6,9 +6,8 @@ case that every referral carries. docs/reference/decision-table.md explains each
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from typing import Any, Final
+from typing import Final
 
 from phiscan.classify.features import BLOCKS
 from phiscan.model import Document, EntityType, HealthScore, PiiBit, Referral, Screening
@@ -58,22 +57,10 @@ class Evidence:
     layout: bool  # detector C: written and laid out like a record
 
     def kept(self) -> tuple[tuple[str, int], ...]:
-        """Return what is stored to decide again with another score: everything but the score, as numbers."""
+        """Return what is stored of it beside the probability: everything but the score, as numbers."""
         return tuple(
             (item.name, int(getattr(self, item.name))) for item in fields(self) if item.name != "health"
         )
-
-
-def evidence_of(kept: Mapping[str, int]) -> Evidence:
-    """Return evidence from what ``Evidence.kept`` gave, with a health score of 0.
-
-    Raises:
-        KeyError: something is missing: it was stored by another version.
-    """
-    values: dict[str, Any] = {
-        item.name: kept[item.name] for item in fields(Evidence) if item.name != "health"
-    }
-    return Evidence(health=0.0, **values)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ import pytest
 
 from phiscan import classify, screen
 from phiscan.config import Config
+from phiscan.decision import build_decider
 from phiscan.model import Document, Referral, Segment
 from phiscan.pipeline.engine import Engine, examine
 from tests.bench.bench_referral_share import DATA, texts
@@ -29,6 +30,7 @@ def engine(share: float) -> Engine:
     return Engine(
         screen.build_screener(config),
         classify.build_classifier(config),
+        build_decider(config),
         config.limits,
         key=b"k" * 32,
         audit_share=share,

@@ -23,7 +23,6 @@ import pytest
 
 from phiscan import classify, screen
 from phiscan.classify.classifier import Classifier
-from phiscan.classify.decision import evidence_of
 from phiscan.classify.learned import apply_model
 from phiscan.classify.learning import Example, learn, model_of
 from phiscan.config import Config
@@ -53,20 +52,21 @@ class Read:
         health = classify.classify(self.document, classifier)
         if health.window is None:
             return None
-        kept = dict(classify.weigh(self.document, self.screening, health, layout=False).kept())
+        decider = build_decider(Config())
+        decided = decider.decide(self.document, self.screening, health, (), classifier)
         return Example(
             name,
             dict(health.window.counts),
             health.window.n_chars,
-            evidence_of(kept),
             self.is_phi,
             health.window.told,
+            decided.log_odds,
         )
 
     def referred(self, classifier: Classifier) -> bool:
         health = classify.classify(self.document, classifier)
-        # Without detector C: what is learned here is the health score.
-        return classify.decide(self.document, self.screening, health, layout=False)[0] is Referral.REFERRED
+        decided = build_decider(Config()).decide(self.document, self.screening, health, (), classifier)
+        return decided.referral is Referral.REFERRED
 
 
 def without(families: tuple[str, ...]) -> Classifier:
@@ -122,7 +122,7 @@ def test_print_and_draw_the_learning_curve() -> None:
         for seed in SEEDS:
             reviewed = set(random.Random(seed).sample(queue, n_reviewed))
             made = [texts[index].example(f"reviewed/{index}", classifier) for index in sorted(reviewed)]
-            learned = learn([example for example in made if example is not None], classifier)
+            learned = learn([example for example in made if example is not None], classifier, THRESHOLD)
             after = apply_model(classifier, model_of(learned, base=classifier.version))
             rest = [index for index in range(len(texts)) if index not in reviewed]
             before_false = sum(not texts[index].is_phi for index in queue if index not in reviewed)

@@ -14,6 +14,7 @@ import pytest
 
 from phiscan import classify, screen
 from phiscan.config import Config
+from phiscan.decision import build_decider
 from phiscan.metrics.intervals import clopper_pearson
 from phiscan.model import Document, HealthScore, PiiBit, Referral, Screening, Segment
 from phiscan.pipeline.engine import Engine, examine
@@ -34,7 +35,7 @@ def judged(
 ) -> tuple[Screening, HealthScore, Sequence[tuple[str, bool]], Referral, str]:
     """Return all that is said of a text, and what becomes of it."""
     document = Document(text, (Segment("", 0, len(text)),), "text/plain")
-    said = examine(document, Engine(screener, classifier, Config().limits, key=b""))
+    said = examine(document, Engine(screener, classifier, build_decider(Config()), Config().limits, key=b""))
     return said.screening, said.health, said.detectors, said.referral, said.case
 
 

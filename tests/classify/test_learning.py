@@ -8,7 +8,6 @@ from scipy.optimize import minimize
 
 from phiscan.classify import build_classifier
 from phiscan.classify.adjustment import Adjustment, log_odds
-from phiscan.classify.decision import evidence_of
 from phiscan.classify.features import Window
 from phiscan.classify.learned import apply_model
 from phiscan.classify.learning import Example, Learned, learn, model_of, near_duplicates
@@ -18,25 +17,12 @@ from phiscan.classify.text_learning import learn_text, save_text
 from phiscan.config import Config
 
 CLASSIFIER = build_classifier(Config())
-NAMED = evidence_of(
-    {
-        "hamming": 0,
-        "name": 1,
-        "full_name": 1,
-        "direct": 0,
-        "record": 0,
-        "birth_date": 0,
-        "contact": 1,
-        "n_people": 1,
-        "n_terms": 4,
-        "layout": 0,
-    }
-)
+THRESHOLD = 0.02  # of the probability of PHI
 
 
 def example(number: int, *, is_phi: bool, more: dict[str, int] | None = None) -> Example:
     counts = {**CLASSIFIER.bags[number], **(more or {})}
-    return Example(f"reviewed/{number}", counts, 900, NAMED, is_phi, told=0.8)
+    return Example(f"reviewed/{number}", counts, 900, is_phi, told=0.8, log_odds=1.0)
 
 
 def two_kinds(n_files: int = 30) -> list[Example]:
@@ -49,7 +35,7 @@ def two_kinds(n_files: int = 30) -> list[Example]:
 
 @pytest.fixture(scope="module")
 def learned() -> Learned:
-    return learn(two_kinds(), CLASSIFIER)
+    return learn(two_kinds(), CLASSIFIER, THRESHOLD)
 
 
 def test_a_correction_spares_others_and_keeps_phi_on_held_out_files(learned: Learned) -> None:
@@ -76,23 +62,23 @@ def test_the_threshold_of_the_distance_only_widens(learned: Learned) -> None:
 def test_labels_without_any_pattern_teach_no_correction() -> None:
     draw = np.random.default_rng(1)
     shuffled = [example(number, is_phi=bool(draw.integers(2))) for number in range(60)]
-    found = learn(shuffled, CLASSIFIER)
+    found = learn(shuffled, CLASSIFIER, THRESHOLD)
     assert found.adjustment is None
     assert "on held-out files a correction would spare" in found.reason
 
 
 def test_too_few_of_one_verdict_teach_prototypes_only() -> None:
-    found = learn([example(number, is_phi=True) for number in range(12)], CLASSIFIER)
+    found = learn([example(number, is_phi=True) for number in range(12)], CLASSIFIER, THRESHOLD)
     assert found.adjustment is None
     assert found.reason.endswith("there are 12 phi and 0 not_phi")
     assert found.prototypes
     with pytest.raises(ValueError, match="at least one"):
-        learn([], CLASSIFIER)
+        learn([], CLASSIFIER, THRESHOLD)
 
 
 def test_copies_are_one_prototype_and_never_their_own_neighbours() -> None:
     copies = [replace(example(0, is_phi=True), name=f"reviewed/{number}") for number in range(9)]
-    found = learn([*copies, example(5, is_phi=True)], CLASSIFIER)
+    found = learn([*copies, example(5, is_phi=True)], CLASSIFIER, THRESHOLD)
     assert [name for name, _ in found.prototypes] == ["reviewed/0", "reviewed/5"]
     assert near_duplicates(np.array([[1.0, 0.99, 0.1], [0.99, 1.0, 0.1], [0.1, 0.1, 1.0]])).tolist() == [
         0,
@@ -104,13 +90,13 @@ def test_copies_are_one_prototype_and_never_their_own_neighbours() -> None:
 def test_a_feature_of_few_files_gets_no_weight() -> None:
     examples = two_kinds()
     examples[0] = replace(examples[0], counts={**examples[0].counts, "dx:very-rare": 9})
-    found = learn(examples, CLASSIFIER)
+    found = learn(examples, CLASSIFIER, THRESHOLD)
     assert found.adjustment is not None
     assert "dx:very-rare" not in found.adjustment.weights
 
 
 def test_learning_twice_gives_the_same_bytes(learned: Learned) -> None:
-    again = learn(two_kinds(), CLASSIFIER)
+    again = learn(two_kinds(), CLASSIFIER, THRESHOLD)
     assert model_of(again, base="x") == model_of(learned, base="x")
 
 

@@ -9,12 +9,19 @@ from phiscan.classify import HINT, build_classifier
 from phiscan.classify.told import ToldModel
 from phiscan.classify.words import N_BUCKETS
 from phiscan.config import Config
+from phiscan.decision import build_decider
 from phiscan.model import Document, Referral, Segment
 from phiscan.pipeline.engine import Engine, examine, in_audit_sample
 from phiscan.screen import build_screener
 from tests.pipeline.harness import LETTER, MINUTES
 
-FULL = Engine(build_screener(Config()), build_classifier(Config()), Config().limits, key=b"k" * 32)
+FULL = Engine(
+    build_screener(Config()),
+    build_classifier(Config()),
+    build_decider(Config()),
+    Config().limits,
+    key=b"k" * 32,
+)
 CUT = replace(FULL, audit_share=0.0)
 STAFF = "Staff on call: Torvald Karrowick, Quenna Vandelune. Dear Mr. Bristil Ostriba, see you on Monday.\n"
 

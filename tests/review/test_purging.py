@@ -266,7 +266,7 @@ def test_equal_rows_have_the_same_digest_on_every_database(store: Store, tmp_pat
     assert tmp_path
 
 
-DIGEST = "8ae820beb3fe745cb2f4a29be21e3053567cd3b24666b66594001f05815b7499"
+DIGEST = "2f79b271d9ba6aa01ae9fcc04c53ec1f5cd72e26900d84d6b9a95789d97355aa"
 
 
 def test_removed_rows_cannot_be_removed_by_anyone_else_afterwards(store: Store, url: str) -> None:

@@ -48,9 +48,7 @@ def download(package: dict[str, str], cache: Path) -> Path | None:
             "debian": ["apt-get", "download", f"{name}={version}"],
             "npm": ["npm", "pack", "--silent", f"{name}@{version}"],
         }
-        subprocess.run(
-            commands[package["registry"]], cwd=cache, check=False, stdout=subprocess.DEVNULL
-        )
+        subprocess.run(commands[package["registry"]], cwd=cache, check=False, stdout=subprocess.DEVNULL)
     is_same = path.exists() and sha256(path.read_bytes()).hexdigest() == package["sha256"]
     return path if is_same else None
 

@@ -20,6 +20,7 @@ from phiscan import extract
 from phiscan.config import Limits
 from phiscan.errors import ExtractError
 from phiscan.model import Document, Segment, SourceFile
+from training.decision.short_texts import short_texts
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 DATA: Final = ROOT.parent / "shared" / "data"
@@ -115,10 +116,10 @@ def _unseen_texts() -> Iterator[Sample]:
 
 
 def _short_texts() -> Iterator[Sample]:
-    """Yield the short texts beside this module; each quarter is a family."""
-    for stem, is_phi in (("short_phi", True), ("short_other", False)):
-        for number, (name, text) in enumerate(_sections(HERE / "texts" / f"{stem}.txt")):
-            yield Sample(f"short:{number % 4}", name, is_phi, plain_document(text))
+    """Yield short texts of patterns; a quarter of the patterns is a family."""
+    for identifier, is_phi, text in short_texts():
+        pattern = int(identifier.split("/")[1])
+        yield Sample(f"short:{pattern % 4}", identifier, is_phi, plain_document(text))
 
 
 def _named_texts() -> Iterator[Sample]:

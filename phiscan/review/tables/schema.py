@@ -27,9 +27,14 @@ def one_of(column: str, values: Iterable[str]) -> sa.CheckConstraint:
     return sa.CheckConstraint(f"{column} IN (\n{listed}\n)", name=f"{column}_known")
 
 
-def column(name: str, kind: Any, comment: str, *args: Any, null: bool = False) -> sa.Column[Any]:
-    """Return a column with its comment, NOT NULL unless said otherwise."""
-    return sa.Column(name, kind, *args, nullable=null, comment=comment)
+def column(
+    name: str, kind: Any, comment: str, *args: Any, null: bool = False, default: Any = None
+) -> sa.Column[Any]:
+    """Return a column with its comment, NOT NULL unless said otherwise.
+
+    ``default``: what rows have that were written before the column was there.
+    """
+    return sa.Column(name, kind, *args, nullable=null, comment=comment, server_default=default)
 
 
 def row_id(comment: str) -> sa.Column[Any]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import sqlalchemy as sa
 from alembic import op
 
+from phiscan.review import collation
 from phiscan.review.column_types import CanonicalJson
 
 revision = "0008"
@@ -47,6 +48,10 @@ def upgrade() -> None:
             comment="not referred, but marked by a detector or by the table of cases",
         ),
     )
+    bind = op.get_bind()
+    if bind.dialect.name == "postgresql":
+        for statement in collation.statements(bind):
+            bind.exec_driver_sql(statement)
 
 
 def downgrade() -> None:
