@@ -26,6 +26,8 @@ from phiscan.classify.classifier import Classifier
 from phiscan.classify.learned import apply_model
 from phiscan.classify.learning import Example, learn, model_of
 from phiscan.config import Config
+from phiscan.decision import build_decider
+from phiscan.decision.model import threshold_of
 from phiscan.model import Document, Referral, Screening, Segment
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -122,7 +124,11 @@ def test_print_and_draw_the_learning_curve() -> None:
         for seed in SEEDS:
             reviewed = set(random.Random(seed).sample(queue, n_reviewed))
             made = [texts[index].example(f"reviewed/{index}", classifier) for index in sorted(reviewed)]
-            learned = learn([example for example in made if example is not None], classifier, THRESHOLD)
+            learned = learn(
+                [example for example in made if example is not None],
+                classifier,
+                threshold_of(Config().missed_file_cost),
+            )
             after = apply_model(classifier, model_of(learned, base=classifier.version))
             rest = [index for index in range(len(texts)) if index not in reviewed]
             before_false = sum(not texts[index].is_phi for index in queue if index not in reviewed)
