@@ -44,6 +44,15 @@ home = ".phiscan"
 # Neighbours in the health classifier.
 # k = 3
 
+# Share of the files that is taken to hold PHI before anything is read.
+# prevalence = 0.01
+
+# A missed file costs as much time as so many reviews; a file is referred from P = 1 / (1 + this) on.
+# missed_file_cost = 40.0
+
+# Messages about a patient that are health information by what they are; leave out what is none for you.
+# messages_of_care = ["hl7", "x12", "fhir", "cda", "dicom"]
+
 # Share of the files on which everything is computed, also what cannot change whether they are referred.
 # audit_share = 1.0
 

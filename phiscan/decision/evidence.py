@@ -25,7 +25,7 @@ from phiscan.classify.words import Words, words_of
 from phiscan.config import MESSAGES_OF_CARE
 from phiscan.decision.messages import message_of_care
 from phiscan.decision.passages import runs, units_of
-from phiscan.model import Document, EntityType, Finding, PiiBit, Screening, Span
+from phiscan.model import OWN_NAMES, Document, EntityType, Finding, PiiBit, Screening, Span
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -61,9 +61,21 @@ _OF_TYPE: Final = {
     EntityType.DATE_OF_BIRTH: "birth_date",
     EntityType.DATE: "date",
 }
-_OF_PERSON: Final = frozenset({"name", "full_name"})  # in the header of a mail they count for no passage
+_OF_PERSON: Final = frozenset(
+    {"name", "full_name", "first_name", "last_name"}
+)  # in the header of a mail they count for no passage
 _KINDS: Final = (
-    *("full_name", "name", "record_number", "direct_identifier", "birth_date", "contact", "date"),
+    *(
+        "full_name",
+        "first_name",
+        "last_name",
+        "name",
+        "record_number",
+        "direct_identifier",
+        "birth_date",
+        "contact",
+        "date",
+    ),
     *("professional", "role_name", "doubtful_name", "organization"),
 )
 _OTHER_DIRECT: Final = DIRECT - RECORD
@@ -94,6 +106,7 @@ class DocumentEvidence:
     clinical: tuple[Ints, Ints] = field(repr=False)  # where illnesses, drugs, procedures and tests stand
     names: tuple[tuple[int, int], ...] = field(repr=False)  # of persons who are not named for a role
     passages: tuple[tuple[int, int], ...]
+    titled: tuple[tuple[str, str], ...] = field(repr=False)  # what a file's name says: kind, locator it is of
     codes: npt.NDArray[np.uint32] = field(repr=False)  # the text with all findings and health terms masked
     message: str  # which kind of message of care the document is, "" if it is none
 
@@ -105,15 +118,20 @@ class DocumentEvidence:
         """Return the evidence of a passage, in the order of ``NAMES_OF_EVIDENCE``."""
         start, end = window.start, window.end
         count = {name: places.count(start, end) for name, places in self.places.items()}
+        here = self.document.locate(start) if self.titled else ""
+        for name, locator in self.titled:
+            count[name] += here.startswith(locator)
         concepts = sum(1 for name in window.counts if not name.startswith((*BLOCKS, SPECIALTY)))
         clinical = sum(1 for name in window.counts if name.startswith(_CLINICAL))
         inside = [name for name in self.names if start <= name[0] < end]
+        if self.titled and count["name"] and clinical and not inside:
+            inside = [(start, start)]  # whoever a file is named for stands above all of it
         cells = len(_CELL.findall(self.document.text, start, end))
         return np.array(
             [
                 math.log1p(concepts),
                 math.log1p(clinical),
-                float(count["full_name"] > 0),
+                float(count["full_name"] > 0 or (count["first_name"] > 0 and count["last_name"] > 0)),
                 float(count["name"] > 0),
                 nearness(inside, self.reading.health.starts, self.reading.health.ends, start, end),
                 nearness(inside, *self.clinical, start, end),
@@ -161,14 +179,18 @@ def gather(
     senders = _sender_lines(text, starts, ends)
     kinds: dict[str, list[int]] = {name: [] for name in _KINDS}
     names: list[tuple[int, int]] = []
+    titled: list[tuple[str, str]] = []
     for finding in screening.findings:
         at = finding.span.start
+        if (locator := document.locate(at)).endswith(OWN_NAMES):
+            titled += [(name, locator.rpartition("#")[0]) for name in _kinds_of(finding, document)]
+            continue
         if finding.bits & NAMES and not _is_within(at, senders):
             names.append((at, finding.span.end))
         for name in _kinds_of(finding, document):
             if name not in _OF_PERSON or not _is_within(at, senders):
                 kinds[name].append(at)
-    numbered = bool(kinds["record_number"] or kinds["direct_identifier"] or kinds["birth_date"])
+    numbered = bool(titled or kinds["record_number"] or kinds["direct_identifier"] or kinds["birth_date"])
     health = reading.health.starts.tolist()
     terms = [Span(*ends) for ends in zip(health, reading.health.ends.tolist(), strict=True)]
     whole_window = (Window(0, max(len(text), 1), {}),)
@@ -196,6 +218,7 @@ def gather(
         passages=tuple(found),
         codes=masked(text, [*(one.span for one in screening.counted), *terms]),
         message=message_of_care(document, messages),
+        titled=tuple(titled),
     )
 
 
@@ -206,6 +229,8 @@ def _kinds_of(finding: Finding, document: Document) -> Iterator[str]:
         yield "name"
         if bits >= NAMES:
             yield "full_name"
+        else:
+            yield "first_name" if PiiBit.FIRST_NAME in bits else "last_name"
     elif finding.entity_type is EntityType.PERSON:
         yield "doubtful_name" if finding.is_doubtful else "role_name"
     if name := _OF_TYPE.get(finding.entity_type):

@@ -19,6 +19,8 @@ _MAX_FORM_CELLS = 12  # a wider row is not a form of labels and values
 _MAX_HEADER_CHARS = 60
 _MIN_HEADER_CELLS = 2
 _NUMERIC_SHARE = 0.5
+_MAX_HEADS = 3  # rows of heads of a survey's export
+_IMPORT_ID = '"ImportId"'
 
 Row = tuple[int, Sequence[str]]  # row number as its reader counts it, cells
 
@@ -32,9 +34,12 @@ def lay_out(rows: Iterable[Row]) -> Iterator[tuple[int, str]]:
     source = iter(rows)
     first = [row for row in islice(source, _LOOK_AHEAD) if any(cell.strip() for cell in row[1])]
     header_at = _find_header(first)
+    more = _further_heads([cells for _, cells in first[header_at:]]) if header_at >= 0 else 0
     header: list[str] = []
     for index, (number, cells) in enumerate(first):
-        if index == header_at:
+        if header_at <= index <= header_at + more and header_at >= 0:
+            if index > header_at and _is_machine_head(cells):
+                continue  # what a survey tool writes for itself
             line = SEPARATOR.join(value for cell in cells if (value := cell.strip()))
             header = [_prefix(cell) for cell in cells]
         else:
@@ -88,6 +93,34 @@ def _find_header(rows: Sequence[Row]) -> int:
         if below and _may_be_header(cells) and _differs(cells, below):
             return index
     return -1
+
+
+def _further_heads(rows: Sequence[Sequence[str]]) -> int:
+    """Return how many rows behind the first are heads as well, as exports of surveys have them.
+
+    The second says in words what the first says in names ("StartDate", "Start Date"), and the third what the
+    tool needs to read it back.
+    """
+    n_more = 0
+    for cells in rows[1:_MAX_HEADS]:
+        same = sum(
+            bool(_letters(name)) and _letters(name) == _letters(cell)
+            for name, cell in zip(rows[0], cells, strict=False)
+        )
+        is_words = same >= _MIN_HEADER_CELLS and not any(map(_is_numeric, filter(str.strip, cells)))
+        if not is_words and not _is_machine_head(cells):
+            break
+        n_more += 1
+    return n_more
+
+
+def _letters(text: str) -> str:
+    return "".join(char for char in text.casefold() if char.isalnum())
+
+
+def _is_machine_head(cells: Sequence[str]) -> bool:
+    filled = [cell for cell in cells if cell.strip()]
+    return bool(filled) and all(_IMPORT_ID in cell for cell in filled)
 
 
 def _may_be_header(cells: Sequence[str]) -> bool:

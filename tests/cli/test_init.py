@@ -111,5 +111,6 @@ def test_the_template_names_every_field_with_its_default() -> None:
         **written,
         "home": Path(written["home"]),
         "extra_patterns": tuple(written["extra_patterns"]),
+        "messages_of_care": tuple(written["messages_of_care"]),
     } == expected
     assert tomllib.loads(TEMPLATE) == {"home": ".phiscan", "limits": {}, "retention": {}}

@@ -1,6 +1,7 @@
 """``phiscan learn``: a version changes nothing until it is activated, and a tampered one is refused."""
 
 import json
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import jsonschema
 import pytest
 
 from phiscan.classify import build_classifier
+from phiscan.classify.learning import LOG_ODDS, LOG_ODDS_SCALE
 from phiscan.config import Config, LearnedVersion, load_config
 from phiscan.errors import ModelError
 from phiscan.model import FileResult, PiiVector, Verdict, WindowBag
@@ -32,6 +34,7 @@ EVIDENCE = {
     "n_terms": 4,
     "layout": 0,
     "told by health-4": 800_000,
+    LOG_ODDS: -2 * LOG_ODDS_SCALE,
 }
 N_FILES = 24  # of each verdict
 
@@ -170,24 +173,32 @@ def test_nothing_to_learn_from_is_said(scanned: Path) -> None:
     assert "nothing to learn from" in run("learn", "--by", "ada", status=2)
 
 
-def test_a_probability_is_shown_only_if_a_random_sample_gives_one(reviewed: Path) -> None:
+def test_the_probability_is_calibrated_on_a_random_sample_for_the_next_scan(reviewed: Path) -> None:
     shown = json.loads(run("queue", "show", "1", "--json"))["probability"]
     assert shown["value"] is None
-    assert "not calibrated" in shown["reason"]
+    assert "a version without a probability" in shown["reason"]
     told = learned("--no-read")
     calibration = told["calibration"]
     assert calibration["n"] == 2 * N_FILES  # type: ignore[index]  # everything referred was reviewed
     run("learn", "--activate", "1", "--by", "ada")
-    shown = json.loads(run("queue", "show", "1", "--json"))["probability"]
-    assert shown == {"value": None, "reason": "version 1 has not scanned this file yet"}
     with Store.open(url_of(reviewed / "phiscan.db")) as store:
         version = learned_version(store)
-        row = next(row for row in store.rows() if row.path == "notes0/0.txt")
-        state = store.begin_scan(
-            [b"/share"], versions={"learned": f"{version.number}:abc"} if version else {}, options={}, now=NOW
-        )
-        store.record(state.id, "key", [result("notes0/0.txt", dict(build_classifier(Config()).bags[0]))])
+    decider = build_engine(load_config().with_learned(version)).decider
+    assert decider.calibration == (calibration["slope"], calibration["intercept"])  # type: ignore[index]
+
+
+def test_the_probability_of_a_scan_is_shown_with_its_reasons(home: Path) -> None:
+    made = replace(
+        referred("a.txt"),
+        probability=0.875,
+        reasons=(("words", 1.5), ("name_by_clinical", 0.9), ("people", -0.4)),
+    )
+    with Store.open(url_of(home / "phiscan.db"), create=True) as store:
+        state = store.begin_scan([b"/share"], versions=VERSIONS, options={}, now=NOW)
+        store.record(state.id, "key", [made])
         store.finish_scan(state.id, status="complete", seconds=1.0, now=NOW)
-    shown = json.loads(run("queue", "show", str(row.file_id), "--json"))["probability"]
-    assert 0.5 < shown["value"] <= 1
-    assert f"Probability of PHI: {shown['value']:.2f}" in run("queue", "show", str(row.file_id))
+    assert json.loads(run("queue", "show", "1", "--json"))["probability"] == {"value": 0.875}
+    shown = run("queue", "show", "1")
+    assert "Probability of PHI: 0.875" in shown
+    assert "Because it is worded like a record of somebody's health; a person's name stands close to" in shown
+    assert "but many people are named in the passage." in shown

@@ -29,6 +29,8 @@ def test_export_gives_the_objects_of_the_contract(scanned: Path) -> None:
         "people": 3,
         "findings": 2,
         "detectors": {"patterns": True, "names": True, "text": False},
+        "probability": None,
+        "second_look": False,
         "verdict": None,
         "reviewer": None,
     }
@@ -173,7 +175,7 @@ def test_into_a_pipe_goes_one_line_per_file_without_trailing_spaces(home: Path) 
     with Store.open(url_of(home / "phiscan.db"), create=True) as store:
         scan(store, [referred("long/" * 60 + "name.txt"), referred("short.txt")])
     head, *files, _empty, _foot = run("queue", "list").splitlines()
-    assert head.split() == ["no.", "risk", "people", "health", "verdict", "file", "identifiers"]
+    assert head.split() == ["no.", "risk", "people", "P(PHI)", "health", "verdict", "file", "identifiers"]
     assert len(files) == 2
     assert all(line == line.rstrip() for line in files)
 

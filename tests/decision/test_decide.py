@@ -57,7 +57,7 @@ def judged(text: str, media_type: str = "text/plain") -> Examination:
     [
         "Ines Morel has multiple sclerosis.",
         "Hi Ben, Ines Morel (MRN 55120934) tested positive for hepatitis C this morning. Thanks, Jo",
-        "Paul Tremblay is on lithium.",
+        "Paul Tremblay is on clozapine.",
         "Ines Morel, MRN 55120934, chronic kidney disease",
     ],
 )

@@ -20,8 +20,14 @@ MODEL = load_phi_model()
 
 
 def test_more_evidence_never_lowers_the_probability() -> None:
-    weights = dict(zip(INPUTS, MODEL.weights.tolist(), strict=True))
-    assert all(weights[name] >= 0 for name in RISING)
+    for judge in (MODEL.in_file, MODEL.alone):
+        weights = dict(zip(INPUTS, judge.weights.tolist(), strict=True))
+        assert all(weights[name] >= 0 for name in RISING)
+
+
+def test_a_passage_that_is_judged_alone_does_not_look_at_the_file() -> None:
+    assert MODEL.alone.weights[INPUTS.index("text_detector")] == 0
+    assert MODEL.in_file.weights[INPUTS.index("text_detector")] > 0
 
 
 def test_the_threshold_weighs_a_missed_file_against_reviews() -> None:
@@ -47,6 +53,6 @@ def test_a_damaged_or_foreign_model_is_refused_by_name(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="inputs: expected"):
         load_phi_model(foreign)
     endless = tmp_path / "endless.npz"
-    np.savez(endless, **{**arrays, "weights": np.full(len(INPUTS), np.nan)})
+    np.savez(endless, **{**arrays, "alone": np.full(len(INPUTS), np.nan)})
     with pytest.raises(ModelError, match="weights: expected finite"):
         load_phi_model(endless)

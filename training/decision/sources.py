@@ -116,7 +116,10 @@ def _unseen_texts() -> Iterator[Sample]:
 
 
 def _short_texts() -> Iterator[Sample]:
-    """Yield short texts of patterns; a quarter of the patterns is a family."""
+    """Yield short texts, by hand and of patterns; a quarter of either is a family."""
+    for stem, is_phi in (("short_phi", True), ("short_other", False)):
+        for number, (name, text) in enumerate(_sections(HERE / "texts" / f"{stem}.txt")):
+            yield Sample(f"short:written {number % 4}", name, is_phi, plain_document(text))
     for identifier, is_phi, text in short_texts():
         pattern = int(identifier.split("/")[1])
         yield Sample(f"short:{pattern % 4}", identifier, is_phi, plain_document(text))
