@@ -31,6 +31,7 @@ class _State:
     n_importing = 0
     n_deferring = 0
     n_interrupts = 0  # SIGINT that arrived
+    is_asked = False  # any signal arrived
     is_deferred = False  # a signal arrived in a block that defers it
     is_said = False  # the user was told that the program stops
     as_json = False
@@ -83,6 +84,20 @@ def deferred() -> Iterator[None]:
         raise KeyboardInterrupt
 
 
+@contextmanager
+def as_interrupt() -> Iterator[None]:
+    """Raise KeyboardInterrupt where a signal arrived and the block ends with a RuntimeError.
+
+    An interrupt that is raised within a lock of the standard library leaves it as that error.
+    """
+    try:
+        yield
+    except RuntimeError:
+        if _State.is_asked:
+            raise KeyboardInterrupt from None
+        raise
+
+
 def finish(status: int) -> None:
     """End with this status if a signal arrives from now on: everything is done and written."""
     _State.status = status
@@ -90,6 +105,7 @@ def finish(status: int) -> None:
 
 def _on_signal(number: int, _frame: FrameType | None) -> None:
     _State.n_interrupts += number == signal.SIGINT
+    _State.is_asked = True
     if _State.status is not None:
         os._exit(_State.status)
     if _State.n_importing or (_State.n_deferring and _State.n_interrupts > 1):

@@ -24,7 +24,7 @@ from phiscan.pipeline.versions import learned_version
 from phiscan.pipeline.workers import Workers
 from phiscan.review.identity import create_key
 from phiscan.review.store import ScanSummary, Store
-from phiscan.stopping import EXIT_STOPPED, deferred, mark_said
+from phiscan.stopping import EXIT_STOPPED, as_interrupt, deferred, mark_said
 from phiscan.watch.notices import Notices, counts_of, read_notices
 
 EXIT_REFERRED = 1
@@ -120,7 +120,8 @@ def scan(
     ):
         begun: list[int] = []
         try:
-            run = _run(config, folders, store, ignore, options, crew, manners.pace, begun.append)
+            with as_interrupt():
+                run = _run(config, folders, store, ignore, options, crew, manners.pace, begun.append)
         except KeyboardInterrupt:
             if not begun:
                 raise  # the summary in the store, if there is one, is that of an earlier scan

@@ -36,7 +36,7 @@ ALONE = ("text_detector",)  # what a passage that is judged alone does not look 
 SHORT_CHARS = 220
 N_BINS = 10
 NAIVE_CONCEPTS = 3
-OURS = ("own:", "hand:", "short:", "bg:", "ord:")
+OURS = ("own:", "hand:", "short:", "tables:", "bg:", "ord:")
 RULES = ("P(PHI)", "old table", "naive", "equation 4", "A", "B", "C")
 
 
@@ -55,7 +55,7 @@ def folds_of(documents: Sequence[Described]) -> Ints:
     families = sorted({one.family for one in documents})
     draw = np.random.default_rng(2008)
     fold: dict[str, int] = {}
-    for kind in ("own:", "hand:", "short:", "unseen", "bg:", "ord:", ""):
+    for kind in ("own:", "hand:", "short:", "tables:", "unseen", "bg:", "ord:", ""):
         of_kind = [name for name in families if name not in fold and name.startswith(kind)]
         for place, name in enumerate(draw.permutation(of_kind).tolist()):
             fold[name] = (place + len(fold)) % N_FOLDS
@@ -135,7 +135,12 @@ def groups(documents: Sequence[Described]) -> Iterator[tuple[str, npt.NDArray[np
     for name in sorted({str(name) for name in family if not name.startswith(OURS)}):
         for side, chosen in (("PHI", is_phi), ("other", ~is_phi)):
             yield f"{side}: {name}", chosen & (family == name)
-    for kind, label in (("own:", "own texts"), ("hand:", "everyday texts"), ("short:", "short texts alone")):
+    for kind, label in (
+        ("own:", "own texts"),
+        ("hand:", "everyday texts"),
+        ("short:", "short texts alone"),
+        ("tables:", "tables"),
+    ):
         yield f"PHI: {label}", is_phi & starts(family, kind)
         yield f"other: {label}", ~is_phi & starts(family, kind)
     yield "PHI: short texts", is_phi & short

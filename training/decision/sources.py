@@ -21,6 +21,7 @@ from phiscan.config import Limits
 from phiscan.errors import ExtractError
 from phiscan.model import Document, Segment, SourceFile
 from training.decision.short_texts import short_texts
+from training.decision.table_texts import table_texts
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 DATA: Final = ROOT.parent / "shared" / "data"
@@ -116,10 +117,12 @@ def _unseen_texts() -> Iterator[Sample]:
 
 
 def _short_texts() -> Iterator[Sample]:
-    """Yield short texts, by hand and of patterns; a quarter of either is a family."""
+    """Yield tables and short texts, by hand and of patterns; a quarter of each is a family."""
     for stem, is_phi in (("short_phi", True), ("short_other", False)):
         for number, (name, text) in enumerate(_sections(HERE / "texts" / f"{stem}.txt")):
             yield Sample(f"short:written {number % 4}", name, is_phi, plain_document(text))
+    for identifier, is_phi, text in table_texts():
+        yield Sample(f"tables:{int(identifier.split('/')[1]) % 4}", identifier, is_phi, plain_document(text))
     for identifier, is_phi, text in short_texts():
         pattern = int(identifier.split("/")[1])
         yield Sample(f"short:{pattern % 4}", identifier, is_phi, plain_document(text))
