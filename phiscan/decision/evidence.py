@@ -124,8 +124,8 @@ class DocumentEvidence:
         concepts = sum(1 for name in window.counts if not name.startswith((*BLOCKS, SPECIALTY)))
         clinical = sum(1 for name in window.counts if name.startswith(_CLINICAL))
         inside = [name for name in self.names if start <= name[0] < end]
-        if self.titled and count["name"] and clinical and not inside:
-            inside = [(start, start)]  # whoever a file is named for stands above all of it
+        # Whoever a file is named for stands above all of it.
+        near = float(bool(self.titled and count["name"] and clinical and not inside))
         cells = len(_CELL.findall(self.document.text, start, end))
         return np.array(
             [
@@ -133,8 +133,8 @@ class DocumentEvidence:
                 math.log1p(clinical),
                 float(count["full_name"] > 0 or (count["first_name"] > 0 and count["last_name"] > 0)),
                 float(count["name"] > 0),
-                nearness(inside, self.reading.health.starts, self.reading.health.ends, start, end),
-                nearness(inside, *self.clinical, start, end),
+                max(near, nearness(inside, self.reading.health.starts, self.reading.health.ends, start, end)),
+                max(near, nearness(inside, *self.clinical, start, end)),
                 math.log1p(len(inside)),
                 float(count["record_number"] > 0),
                 float(count["direct_identifier"] > 0),
