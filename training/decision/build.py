@@ -38,6 +38,7 @@ from training.decision.measure import (
     reliability,
     table,
 )
+from training.decision.padded_texts import padded_texts
 from training.decision.sources import ROOT, samples
 
 VERSION, TEXT_VERSION = "phi-1", "text-4"
@@ -57,7 +58,8 @@ def documents_of(work: Path, ordinary: Path | None) -> list[Described]:
     raw = work / "screened"
     if not raw.is_dir():
         raw.mkdir(parents=True)
-        screened(samples(ordinary), raw)
+        every = list(samples(ordinary))
+        screened([*every, *padded_texts(every)], raw)
     lexicon = load_lexicon()
     found = [
         described(one, lexicon)
