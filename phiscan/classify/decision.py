@@ -1,7 +1,8 @@
 """The joint decision: identifying information (Hamming fold) and health information (Euclidean fold).
 
-The rule is data: the rows of ``TABLE``, tried from the top; the first that applies decides and names the
-case that every referral carries. docs/reference/decision-table.md explains each row with an example.
+The cases are data: the rows of ``TABLE``, tried from the top; the first that applies names the case that a
+referral carries. Whether a file is referred is decided by P(PHI) (``phiscan.decision``).
+docs/reference/decision-table.md explains each row with an example.
 """
 
 from __future__ import annotations

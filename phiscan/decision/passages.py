@@ -9,7 +9,7 @@ a run cannot change what the run says: a footer or a banner never withdraws the 
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections.abc import Sequence
 from typing import Final
 
@@ -51,18 +51,14 @@ def units_of(text: str) -> tuple[Offsets, Offsets]:
 def _sentences(text: str, start: int, end: int) -> list[tuple[int, int]]:
     """Cut a long line at sentence ends, and at a space where a sentence is too long as well."""
     found: list[tuple[int, int]] = []
-    cuts = [match.end() for match in _SENTENCE_END.finditer(text, start, end)]
-    cuts.append(end)
     low = start
-    for index, cut in enumerate(cuts):
-        following = cuts[index + 1] if index + 1 < len(cuts) else None
+    for cut in (*(match.end() for match in _SENTENCE_END.finditer(text, start, end)), end):
         while cut - low > MAX_UNIT_CHARS:
             space = text.rfind(" ", low + 1, low + MAX_UNIT_CHARS)
             high = space if space > low else low + MAX_UNIT_CHARS
             found.append((low, high))
             low = high
-        # Short sentences stay single: a passage of one sentence must exist, whatever follows it.
-        if cut > low and (following is None or cut - low >= 1):
+        if cut > low:
             found.append((low, cut))
             low = cut
     return found
@@ -93,21 +89,3 @@ def runs(starts: Offsets, ends: Offsets, places: Sequence[int]) -> list[tuple[in
         lasts = {max(bisect_right(high, begin + length) - 1, first) for length in LENGTHS}
         found.extend((begin, high[last]) for last in sorted(lasts))
     return found
-
-
-def strongest(passages: Sequence[tuple[int, int]], scores: Sequence[float], n: int) -> list[int]:
-    """Return the indices of the ``n`` highest scores that do not lie within one another's passage."""
-    order = sorted(range(len(scores)), key=lambda index: (-scores[index], passages[index]))
-    kept: list[int] = []
-    for index in order:
-        start, end = passages[index]
-        if all(end <= passages[other][0] or start >= passages[other][1] for other in kept):
-            kept.append(index)
-            if len(kept) == n:
-                break
-    return kept
-
-
-def covering(starts: Sequence[int], start: int, end: int) -> slice:
-    """Return the slice of rising offsets that lie in ``[start, end)``."""
-    return slice(bisect_left(starts, start), bisect_left(starts, end))
