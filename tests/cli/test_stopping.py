@@ -52,6 +52,11 @@ while True:
 """
 
 
+def _heed_hangups() -> None:
+    """Let SIGHUP stop the program, also where the tests run under nohup, which it would inherit."""
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+
 @contextmanager
 def _started(
     tool: Tool,
@@ -68,6 +73,7 @@ def _started(
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        preexec_fn=_heed_hangups,  # noqa: PLW1509 (one call, before the program is executed)
     )
     try:
         yield process
