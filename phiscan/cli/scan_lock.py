@@ -7,7 +7,6 @@ as long as it takes, and a new key makes other hashes: a scan beside them would 
 from __future__ import annotations
 
 import fcntl
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -20,7 +19,6 @@ from phiscan.errors import InputError
 from phiscan.review.database import open_database
 from phiscan.review.under_way import LastScan, last_scans
 
-_ASK_S = 0.1  # between two looks at a lock that is held
 _EVERY_SCAN = "scans"  # shared by all scans, held alone by what keeps them out
 
 
@@ -35,9 +33,7 @@ def lock_roots(home: Path, roots: Sequence[bytes]) -> Iterator[None]:
         scans = stack.enter_context(_opened(home, _EVERY_SCAN))
         if not _is_free(scans, fcntl.LOCK_SH):
             say("phiscan: waits for a purge or a new key; the scan begins when that is done")
-            # Asked again and again: a signal that arrives just before a call that blocks is lost within it.
-            while not _is_free(scans, fcntl.LOCK_SH):
-                time.sleep(_ASK_S)
+            fcntl.flock(scans, fcntl.LOCK_SH)
         for root in sorted(roots):
             if not _is_free(stack.enter_context(_opened(home, _name(root))), fcntl.LOCK_EX):
                 shown = root.decode("utf-8", "backslashreplace")
