@@ -56,8 +56,8 @@ class Decider:
         if judgement.message:
             reasons = ((judgement.message, round(judgement.log_odds, 3)), *reasons)
         if corrected >= log_odds_of(self.threshold):
-            case = row.case if row.referral is Referral.REFERRED else PASSAGE_CASE
-            case = MESSAGE_CASE if judgement.message and row.referral is not Referral.REFERRED else case
+            by_model = MESSAGE_CASE if judgement.message else PASSAGE_CASE
+            case = row.case if row.referral is Referral.REFERRED else by_model
             return self._decision(Referral.REFERRED, case, judgement, corrected, reasons, second_look=False)
         referral, case = _not_referred(evidence)
         marked = row.referral is Referral.REFERRED or any(verdict for _, verdict in detectors)

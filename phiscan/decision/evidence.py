@@ -26,6 +26,7 @@ from phiscan.config import MESSAGES_OF_CARE
 from phiscan.decision.messages import message_of_care
 from phiscan.decision.passages import runs, units_of
 from phiscan.model import OWN_NAMES, Document, EntityType, Finding, PiiBit, Screening, Span
+from phiscan.screen.overlap import is_within
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -185,10 +186,10 @@ def gather(
         if (locator := document.locate(at)).endswith(OWN_NAMES):
             titled += [(name, locator.rpartition("#")[0]) for name in _kinds_of(finding, document)]
             continue
-        if finding.bits & NAMES and not _is_within(at, senders):
+        if finding.bits & NAMES and not is_within(at, at + 1, senders):
             names.append((at, finding.span.end))
         for name in _kinds_of(finding, document):
-            if name not in _OF_PERSON or not _is_within(at, senders):
+            if name not in _OF_PERSON or not is_within(at, at + 1, senders):
                 kinds[name].append(at)
     numbered = bool(titled or kinds["record_number"] or kinds["direct_identifier"] or kinds["birth_date"])
     health = reading.health.starts.tolist()
@@ -270,7 +271,3 @@ def _sender_lines(text: str, starts: Ints, ends: Ints) -> list[tuple[int, int]]:
         for low, high in zip(starts.tolist(), ends.tolist(), strict=True)
         if ":" in text[low : low + 24] and _SENDER.match(text, low, high)
     ]
-
-
-def _is_within(offset: int, ranges: Sequence[tuple[int, int]]) -> bool:
-    return any(start <= offset < end for start, end in ranges)
