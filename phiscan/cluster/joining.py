@@ -16,8 +16,8 @@ import dask
 from distributed import Client, LocalCluster
 from distributed.security import Security
 
-from phiscan.cluster.crew import Crew
-from phiscan.cluster.parcel import Standing, unseal
+from phiscan.cluster.client import Crew
+from phiscan.cluster.pickling import Standing, unseal
 from phiscan.cluster.reading import stand
 from phiscan.config import Config, take_table
 from phiscan.errors import ClusterError, ConfigError, InputError, origin

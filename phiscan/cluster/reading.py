@@ -14,12 +14,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from phiscan.cluster.parcel import Batch, Parcel, Refusal, Reply, Standing, seal, unseal
+from phiscan.cluster.pickling import Batch, Parcel, Refusal, Reply, Standing, seal, unseal
 from phiscan.config import LearnedVersion, load_config
 from phiscan.errors import PhiscanError, origin
 from phiscan.model import SourceFile
 from phiscan.pipeline.versions import versions, versions_key
-from phiscan.pipeline.workers import Workers, local_workers
+from phiscan.pipeline.workers.pools import Workers, local_workers
 
 CLOSE_S = 3.0  # so long the end of a Dask worker waits for the file that is being read
 

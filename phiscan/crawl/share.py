@@ -10,7 +10,7 @@ from typing import Protocol
 from blake3 import blake3
 
 from phiscan.crawl.ignore import IgnoreRules
-from phiscan.crawl.patience import Patience
+from phiscan.crawl.retries import Patience
 from phiscan.model import FailReason, SkipReason, SourceFile
 
 

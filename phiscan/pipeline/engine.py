@@ -12,11 +12,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from phiscan import classify, decision, extract, screen
-from phiscan.classify.learned import with_learned
-from phiscan.classify.learning import LOG_ODDS, LOG_ODDS_SCALE, kept_told
+from phiscan import decision, extract, screen
+from phiscan import health as classify
 from phiscan.config import Config, Limits
 from phiscan.errors import ConfigError, ExtractError, origin
+from phiscan.health.learned_versions import with_learned
+from phiscan.health.learning import LOG_ODDS, LOG_ODDS_SCALE, kept_told
 from phiscan.model import (
     OWN_NAMES,
     Document,
@@ -33,12 +34,12 @@ from phiscan.model import (
     StoredTerm,
 )
 from phiscan.pipeline.file_names import Named, members_of, name_somebody, names_of, with_names
-from phiscan.pipeline.second_list import place_in_order, second_verdict
+from phiscan.pipeline.second_names import place_in_order, second_verdict
 from phiscan.pipeline.signature import signature
-from phiscan.pipeline.window_examination import Budget, examine_windows, is_long
-from phiscan.review.identity import keyed_hash, load_key, shape
+from phiscan.pipeline.windows.examination import Budget, examine_windows, is_long
+from phiscan.screen.ner.second_tagger import SecondNames
 from phiscan.screen.prototypes import Prototype
-from phiscan.screen.second_names import SecondNames
+from phiscan.store.identity import keyed_hash, load_key, shape
 
 
 @dataclass(frozen=True, slots=True)

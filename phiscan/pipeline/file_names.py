@@ -16,11 +16,11 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import replace
 
-from phiscan.classify.decision import DIRECT, NAMES
+from phiscan.health.decision_table import DIRECT, NAMES
+from phiscan.lexicon.gazetteer import Word, load_gazetteer
 from phiscan.model import FILE_NAME, FOLDER_NAME, Document, EntityType, Finding, Segment, SourceFile
 from phiscan.screen import Screener, screen
-from phiscan.screen.gazetteer import Word, load_gazetteer
-from phiscan.screen.tagger import SOURCE
+from phiscan.screen.ner.tagger import SOURCE
 
 MAX_NAMES = 200  # of the members of a container
 _OF_PATIENTS = re.compile(

@@ -13,8 +13,8 @@ from blake3 import blake3
 
 from phiscan.crawl import IgnoreRules
 from phiscan.model import SourceFile
-from phiscan.pipeline.ledger import Ledger
-from phiscan.review.folders import FolderState, place_of
+from phiscan.pipeline.result_recorder import Ledger
+from phiscan.review.records.folders import FolderState, place_of
 
 LOOK_AHEAD = 1_000  # folders looked up in the store by one query
 

@@ -17,16 +17,16 @@ from typing import Self, TypeVar
 from phiscan import extract
 from phiscan.config import Config
 from phiscan.errors import ConflictError, InputError
-from phiscan.extract.delivered import ask_at
-from phiscan.extract.sandbox import Fault, Sandbox
 from phiscan.model import Document, SourceFile
-from phiscan.pipeline.again import present
-from phiscan.pipeline.delivery import Delivery
 from phiscan.pipeline.engine import read_passwords
 from phiscan.pipeline.file_names import as_examined, names_of
-from phiscan.pipeline.hatch import Hatch
+from phiscan.pipeline.learning.file_lookup import present
 from phiscan.pipeline.vetoes import Vetoes, build_finder
-from phiscan.review.reveals import Examined
+from phiscan.pipeline.workers.delivery import Delivery
+from phiscan.pipeline.workers.file_handoff import Hatch
+from phiscan.review.decisions.reveals import Examined
+from phiscan.sandbox.delivered_files import ask_at
+from phiscan.sandbox.pool import Fault, Sandbox
 from phiscan.visible import visible
 
 _PRELOAD = ("phiscan.pipeline.reveal",)

@@ -18,15 +18,15 @@ from typing import Literal
 from phiscan.config import Config
 from phiscan.crawl import Crawled, IgnoreRules, crawl
 from phiscan.errors import StoreError
-from phiscan.extract.sandbox import Fault
 from phiscan.model import FileResult, Outcome
 from phiscan.pipeline.folders import KnownFolders
-from phiscan.pipeline.ledger import Ledger, Progress
-from phiscan.pipeline.pace import Pace, paced
-from phiscan.pipeline.plan import Plan, ScanOptions
+from phiscan.pipeline.rate_limit import Pace, paced
+from phiscan.pipeline.result_recorder import Ledger, Progress
+from phiscan.pipeline.scan_plan import Plan, ScanOptions
 from phiscan.pipeline.versions import learned_version, versions, versions_key
-from phiscan.pipeline.workers import Workers, local_workers
+from phiscan.pipeline.workers.pools import Workers, local_workers
 from phiscan.review.store import ScanSummary, Store
+from phiscan.sandbox.pool import Fault
 from phiscan.stopping import deferred
 
 

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 from phiscan.config import Config
 from phiscan.model import Document, EntityType, Reason
-from phiscan.review.identity import shape
-from phiscan.screen.patterns import PatternRecognizer, Refused
-from phiscan.screen.rule_files import load_sound_rules
+from phiscan.screen.rules.files import load_sound_rules
+from phiscan.screen.rules.recognizer import PatternRecognizer, Refused
+from phiscan.store.identity import shape
 
 N_KEPT = 50  # told of one file; a table of numbers has thousands
 

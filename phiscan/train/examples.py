@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from phiscan.screen.gazetteer import Gazetteer, Word
-from phiscan.screen.tagger_features import OFFSETS, Inventory, Lexicon, Stream, context_names
-from phiscan.screen.tagger_tokens import N_MODES, Kinds, classes, split
+from phiscan.lexicon.gazetteer import Gazetteer, Word
+from phiscan.screen.ner.features import OFFSETS, Inventory, Lexicon, Stream, context_names
+from phiscan.screen.ner.tokens import N_MODES, Kinds, classes, split
 from phiscan.train.documents import Labelled
 from phiscan.train.foreign import doubtful
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Protocol
 
-from phiscan.screen.names import NameRecognizer
+from phiscan.screen.recognizers.person.recognizer import NameRecognizer
 from phiscan.train.documents import Writer
 from phiscan.train.foreign import FAMILIES, FOLDS
 from phiscan.train.measure import FULLY_MARKED, Figures, Marked, foreign_set, made, measure

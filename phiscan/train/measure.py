@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from phiscan.lexicon.gazetteer import Word, load_gazetteer
 from phiscan.model import Document, EntityType, Finding
-from phiscan.screen.gazetteer import Word, load_gazetteer
-from phiscan.screen.names import NameRecognizer
+from phiscan.screen.recognizers.person.recognizer import NameRecognizer
 from phiscan.train.documents import Labelled
 from phiscan.train.foreign import LABELS
 

@@ -13,12 +13,12 @@ from typing import Any
 
 from phiscan.config import data_dir
 from phiscan.errors import InputError
-from phiscan.screen.gazetteer import Gazetteer, load_gazetteer
-from phiscan.screen.names import RuleNameRecognizer
-from phiscan.screen.passage_reader import WEIGHTS as PASSAGES
-from phiscan.screen.tagger import TaggerRecognizer, load_kinds
-from phiscan.screen.tagger_features import Inventory, Lexicon
-from phiscan.screen.tagger_tokens import Kinds
+from phiscan.lexicon.gazetteer import Gazetteer, load_gazetteer
+from phiscan.screen.ner.features import Inventory, Lexicon
+from phiscan.screen.ner.lstm import WEIGHTS as PASSAGES
+from phiscan.screen.ner.tagger import TaggerRecognizer, load_kinds
+from phiscan.screen.ner.tokens import Kinds
+from phiscan.screen.recognizers.person.recognizer import RuleNameRecognizer
 from phiscan.train.card import render
 from phiscan.train.documents import Labelled, Writer
 from phiscan.train.examples import (

@@ -23,12 +23,12 @@ from sklearn.linear_model import LogisticRegression
 
 from phiscan.config import Config
 from phiscan.errors import InputError
-from phiscan.metrics.spans import LabelledSpan
+from phiscan.metrics.deidentification.spans import LabelledSpan
 from phiscan.model import Document, EntityType, Segment
 from phiscan.screen import Screener, build_screener, screen
 from phiscan.screen.free_text import machine_parts
-from phiscan.screen.learned_numbers import COUNTS, FORMAT, LEAST, LEAST_AGE, AgeModel, NumberModel
-from phiscan.screen.number_features import NumberContext, ages, candidates
+from phiscan.screen.id_classifier.classifier import COUNTS, FORMAT, LEAST, LEAST_AGE, AgeModel, NumberModel
+from phiscan.screen.id_classifier.features import NumberContext, ages, candidates
 from phiscan.train.folds import Tell
 from phiscan.train.names import sha256_of
 from phiscan.train.numbers_card import render

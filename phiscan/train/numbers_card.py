@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from phiscan.screen.learned_numbers import COUNTS, LEAST, LEAST_AGE, LEAST_TYPE, MAX_NUMBERS
+from phiscan.screen.id_classifier.classifier import COUNTS, LEAST, LEAST_AGE, LEAST_TYPE, MAX_NUMBERS
 
 _CARD = """# Model card: the reader of numbers
 

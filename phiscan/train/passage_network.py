@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from phiscan.screen.passage_reader import WEIGHTS, Arrays
+from phiscan.screen.ner.lstm import WEIGHTS, Arrays
 from phiscan.train.folds import Tell
 from phiscan.train.needs import needed
 from phiscan.train.passages import UNLABELLED, Passages, ReaderSettings

@@ -11,8 +11,8 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from phiscan.screen.passage_reader import WINDOW
-from phiscan.screen.tagger_features import REACH, Lexicon, Stream
+from phiscan.screen.ner.features import REACH, Lexicon, Stream
+from phiscan.screen.ner.lstm import WINDOW
 from phiscan.train.examples import MIN_WORD_DOCUMENTS, Unit
 
 UNLABELLED: Final = -1

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from phiscan.screen.second_names import FOLDER
+from phiscan.screen.ner.second_tagger import FOLDER
 from phiscan.train.foreign import ATTRIBUTION, FAMILIES, FOLDS
 
 _HEADER = (

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from phiscan.model import Document
-from phiscan.screen.second_names import FORMAT, LABELS, WEIGHTS, SecondNames, arrays_of, blank, digest
+from phiscan.screen.ner.second_tagger import FORMAT, LABELS, WEIGHTS, SecondNames, arrays_of, blank, digest
 from phiscan.train.documents import ADDRESS, LOCATION, ORGANIZATION, Labelled
 from phiscan.train.folds import WHOLE, Fold, Tell, measured_by_folds
 from phiscan.train.foreign import doubtful

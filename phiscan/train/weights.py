@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from phiscan.screen.tagger_features import TEMPLATES, Inventory
-from phiscan.screen.tagger_model import FORMAT, TaggerModel
-from phiscan.screen.tagger_tokens import Kinds
+from phiscan.screen.ner.crf import FORMAT, TaggerModel
+from phiscan.screen.ner.features import TEMPLATES, Inventory
+from phiscan.screen.ner.tokens import Kinds
 from phiscan.train.documents import Labelled
 from phiscan.train.examples import sequences, units
 from phiscan.train.foreign import GENERATOR

@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Final
 
 from phiscan.errors import InputError
-from phiscan.metrics.span_formats import parse_jsonl
-from phiscan.metrics.spans import LabelledSpan
+from phiscan.metrics.deidentification.span_formats import parse_jsonl
+from phiscan.metrics.deidentification.spans import LabelledSpan
 from phiscan.model import EntityType
 from phiscan.train.documents import ADDRESS, LOCATION, ORGANIZATION, Labelled, mapped, scanned
 from phiscan.train.foreign import LABELS, apart, surrogate

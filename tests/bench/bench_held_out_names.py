@@ -19,11 +19,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from phiscan.config import Config
+from phiscan.lexicon.gazetteer import Word, load_gazetteer
 from phiscan.model import Document, Finding
 from phiscan.screen import build_screener, screen
-from phiscan.screen.gazetteer import Word, load_gazetteer
-from phiscan.screen.names import NameRecognizer, RuleNameRecognizer
-from phiscan.screen.tagger import TaggerRecognizer
+from phiscan.screen.ner.tagger import TaggerRecognizer
+from phiscan.screen.recognizers.person.recognizer import NameRecognizer, RuleNameRecognizer
 from phiscan.train import documents
 from phiscan.train.documents import Labelled, Writer
 from phiscan.train.folds import N_HELD_OUT, TEMPLATES_FOLD, WHOLE, Fold

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from phiscan.classify import build_classifier, classify
-from phiscan.classify.classifier import load_model
-from phiscan.classify.ngrams import load_text_model
 from phiscan.config import Config
 from phiscan.errors import ModelError
+from phiscan.health import build_classifier, classify
+from phiscan.health.classifier import load_model
+from phiscan.health.text_detector import load_text_model
 from phiscan.model import Document, Segment
 
 CLASSIFIER = build_classifier(Config())

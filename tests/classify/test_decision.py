@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from phiscan.classify import decision
-from phiscan.classify.decision import TABLE
+from phiscan.health import decision_table as decision
+from phiscan.health.decision_table import TABLE
 from phiscan.model import (
     Document,
     EntityType,

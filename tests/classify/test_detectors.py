@@ -8,9 +8,10 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from phiscan.classify import DETECTORS, build_classifier, classify, detect
-from phiscan.classify.detectors import by_names, by_patterns, by_text
-from phiscan.classify.ngrams import (
+from phiscan.config import Config
+from phiscan.health import DETECTORS, build_classifier, classify, detect
+from phiscan.health.detectors import by_names, by_patterns, by_text
+from phiscan.health.text_detector import (
     LAYOUT_VALUE,
     MAX_PIECES,
     N_BUCKETS,
@@ -21,7 +22,6 @@ from phiscan.classify.ngrams import (
     masked,
     pieces,
 )
-from phiscan.config import Config
 from phiscan.model import (
     Document,
     EntityType,

@@ -1,8 +1,8 @@
 from __future__ import annotations
 
-from phiscan.classify.features import STRIDE_CHARS, WINDOW_CHARS, read, windows
-from phiscan.classify.lexicon import load_lexicon
-from phiscan.classify.person import PersonModel, person_features
+from phiscan.health.features import STRIDE_CHARS, WINDOW_CHARS, read, windows
+from phiscan.health.patient_cues import PersonModel, person_features
+from phiscan.health.term_lexicon import load_lexicon
 
 LEXICON = load_lexicon()
 

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.neighbors import NearestNeighbors
 
-from phiscan.classify.knn import ConceptTfidf, OneClassKnn
-from phiscan.classify.terms import TermMatcher
+from phiscan.health.knn import ConceptTfidf, OneClassKnn
+from phiscan.health.terms import TermMatcher
 
 NAMES = ("dx:asthma", "dx:gout", "rx:insulin", "cue:dose", "kind:dx", "sx:cough")
 BAGS = st.lists(

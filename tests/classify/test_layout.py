@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from phiscan.classify.layout import layout_words
-from phiscan.classify.ngrams import N_BUCKETS, N_NGRAMS, features, masked
+from phiscan.health.layout import layout_words
+from phiscan.health.text_detector import N_BUCKETS, N_NGRAMS, features, masked
 
 
 def words(text: str) -> dict[str, int]:

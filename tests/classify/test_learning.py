@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from phiscan.classify import build_classifier
-from phiscan.classify.adjustment import Adjustment, log_odds
-from phiscan.classify.features import Window
-from phiscan.classify.learned import apply_model
-from phiscan.classify.learning import Example, Learned, learn, model_of, near_duplicates
-from phiscan.classify.ngrams import N_BUCKETS, TextModel, features, load_text_model, masked
-from phiscan.classify.ridge import fit_ridge
-from phiscan.classify.text_learning import learn_text, save_text
 from phiscan.config import Config
+from phiscan.health import build_classifier
+from phiscan.health.features import Window
+from phiscan.health.learned_versions import apply_model
+from phiscan.health.learning import Example, Learned, learn, model_of, near_duplicates
+from phiscan.health.logistic_regression import fit_ridge
+from phiscan.health.review_correction import Adjustment, log_odds
+from phiscan.health.text_detector import N_BUCKETS, TextModel, features, load_text_model, masked
+from phiscan.health.text_detector_learning import learn_text, save_text
 
 CLASSIFIER = build_classifier(Config())
 THRESHOLD = 0.02  # of the probability of PHI

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from phiscan.classify.lexicon import CUE_FILE, HEALTH_FILES, LABEL_FILE, WORDS_FILE, load_lexicon
-from phiscan.classify.terms import JointMatcher
-from phiscan.classify.tokens import tokenize
-from phiscan.classify.topics import chapter_of, label_of, topic_of, topics
 from phiscan.config import data_dir
-from phiscan.dictionaries import load_dictionary
 from phiscan.errors import DictionaryError
+from phiscan.health.term_lexicon import CUE_FILE, HEALTH_FILES, LABEL_FILE, WORDS_FILE, load_lexicon
+from phiscan.health.terms import JointMatcher
+from phiscan.health.topics import chapter_of, label_of, topic_of, topics
+from phiscan.lexicon.dictionary import load_dictionary
+from phiscan.text.word_tokens import tokenize
 
 LEXICON = load_lexicon()
 HEALTH = JointMatcher.of((LEXICON.health,))

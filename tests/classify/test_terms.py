@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from phiscan.classify.terms import Hits, JointMatcher, Term, TermMatcher
-from phiscan.classify.tokens import CHUNK_CHARS
+from phiscan.health.terms import Hits, JointMatcher, Term, TermMatcher
+from phiscan.text.word_tokens import CHUNK_CHARS
 
 TERMS = (
     Term("heart failure", "dx:heart-failure"),

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from phiscan.classify.tokens import CHUNK_CHARS, chunks, tokenize
+from phiscan.text.word_tokens import CHUNK_CHARS, chunks, tokenize
 
 
 def word_hash(word: str) -> int:

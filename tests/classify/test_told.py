@@ -8,15 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from phiscan.classify import build_classifier, classify
-from phiscan.classify.adjustment import Adjustment
-from phiscan.classify.classifier import TOLD_MODEL_FILE
-from phiscan.classify.features import Window, read
-from phiscan.classify.learning import kept_told, told_of
-from phiscan.classify.told import ToldModel, load_told_model
-from phiscan.classify.words import LENGTH, N_BUCKETS, Words, word_features, words_of
 from phiscan.config import Config
 from phiscan.errors import ModelError
+from phiscan.health import build_classifier, classify
+from phiscan.health.classifier import TOLD_MODEL_FILE
+from phiscan.health.features import Window, read
+from phiscan.health.learning import kept_told, told_of
+from phiscan.health.patient_classifier import ToldModel, load_told_model
+from phiscan.health.review_correction import Adjustment
+from phiscan.health.word_hashes import LENGTH, N_BUCKETS, Words, word_features, words_of
 from phiscan.model import Document, Segment
 
 CLASSIFIER = build_classifier(Config())

@@ -5,14 +5,14 @@ from pathlib import Path
 import pytest
 
 from phiscan.cluster import check_address
-from phiscan.cluster.crew import BATCH_BYTES, LARGEST_BATCH, _batches, _paired
+from phiscan.cluster.client import BATCH_BYTES, LARGEST_BATCH, _batches, _paired
 from phiscan.cluster.joining import _unfit
-from phiscan.cluster.parcel import Batch, Reply, Standing, seal, unseal
+from phiscan.cluster.pickling import Batch, Reply, Standing, seal, unseal
 from phiscan.cluster.reading import _as_seen_here, stand
 from phiscan.errors import InputError
-from phiscan.extract.sandbox import Fault
 from phiscan.model import FailReason, FileResult, Outcome, SourceFile
 from phiscan.pipeline.engine import Processed
+from phiscan.sandbox.pool import Fault
 
 
 def _source(number: int, size: int = 100, root: bytes = b"/share", device: int = 7) -> SourceFile:

@@ -9,13 +9,13 @@ import pytest
 
 from phiscan.config import Config, load_config
 from phiscan.crawl import check_roots
-from phiscan.crawl.answers import RefusedError, UnansweredError
 from phiscan.crawl.credentials import credentials_of
 from phiscan.crawl.location import parse_url
-from phiscan.crawl.patience import Patience
 from phiscan.crawl.posix_access import with_access
-from phiscan.crawl.security_descriptor import access_of
+from phiscan.crawl.retries import Patience
 from phiscan.crawl.settings import ShareSettings, load_settings
+from phiscan.crawl.share_errors import RefusedError, UnansweredError
+from phiscan.crawl.smb.security_descriptor import access_of
 from phiscan.errors import ConfigError, InputError
 from phiscan.model import FailReason, SourceFile
 
@@ -173,7 +173,7 @@ def test_a_server_known_to_be_gone_is_not_waited_for_again() -> None:
 
 
 def test_a_server_that_is_back_is_asked_as_before(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("phiscan.crawl.patience.PROBE_S", 0.0)
+    monkeypatch.setattr("phiscan.crawl.retries.PROBE_S", 0.0)
     patience = Patience(IMPATIENT)
     with pytest.raises(UnansweredError):
         patience.run(_Failing(99))

@@ -5,11 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from phiscan.classify import HINT, build_classifier
-from phiscan.classify.told import ToldModel
-from phiscan.classify.words import N_BUCKETS
 from phiscan.config import Config
 from phiscan.decision import build_decider
+from phiscan.health import HINT, build_classifier
+from phiscan.health.patient_classifier import ToldModel
+from phiscan.health.word_hashes import N_BUCKETS
 from phiscan.model import Document, Referral, Segment
 from phiscan.pipeline.engine import Engine, examine, in_audit_sample
 from phiscan.screen import build_screener

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from phiscan.cli.manners import manners_of
+from phiscan.cli.scan.load_settings import manners_of
 from phiscan.config import Config, load_config
 from phiscan.errors import ConfigError
 from phiscan.model import SourceFile
-from phiscan.pipeline.pace import Pace, paced
+from phiscan.pipeline.rate_limit import Pace, paced
 from tests.pipeline.harness import Tool, write_share
 
 

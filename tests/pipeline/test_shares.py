@@ -20,13 +20,13 @@ import pytest
 from phiscan.config import Config, Limits
 from phiscan.crawl import IgnoreRules, check_roots, crawl
 from phiscan.errors import ExtractError
-from phiscan.extract import delivered
-from phiscan.extract.sandbox import PAUSE, Fault, Sandbox
 from phiscan.model import FailReason, Outcome, SourceFile
-from phiscan.pipeline import delivery
-from phiscan.pipeline.hatch import Hatch, MemoryFile
-from phiscan.pipeline.workers import local_workers
-from phiscan.review.identity import create_key
+from phiscan.pipeline.workers import delivery
+from phiscan.pipeline.workers.file_handoff import Hatch, MemoryFile
+from phiscan.pipeline.workers.pools import local_workers
+from phiscan.sandbox import delivered_files as delivered
+from phiscan.sandbox.pool import PAUSE, Fault, Sandbox
+from phiscan.store.identity import create_key
 from tests.pipeline.harness import Tool, n_recorded, processes_of, write_share
 from tests.samba import PASSWORD, Samba, running_samba
 from tests.waiting import wait_until
@@ -268,7 +268,7 @@ def test_the_hatch_gives_only_what_is_held(monkeypatch: pytest.MonkeyPatch) -> N
 def test_a_worker_without_namespaces_may_use_a_path_but_no_network(tmp_path: Path) -> None:
     code = (
         "import socket, sys\n"
-        "from phiscan.extract.confinement import _refuse_network\n"
+        "from phiscan.sandbox.confinement import _refuse_network\n"
         "sys.addaudithook(_refuse_network)\n"
         "socket.socket(socket.AF_UNIX).connect(sys.argv[1])\n"
         "try:\n    socket.create_connection(('127.0.0.1', 9))\n"

@@ -7,7 +7,7 @@ import pytest
 from phiscan.config import Config
 from phiscan.model import Document, Segment
 from phiscan.screen import build_screener, screen
-from phiscan.screen.as_meant import as_meant
+from phiscan.screen.normalize.text_view import as_meant
 
 TABLE = "CREATE TABLE pt (id int NOT NULL, nom varchar(60) DEFAULT '', PRIMARY KEY (id));\n"
 

@@ -8,12 +8,12 @@ import regex
 from hypothesis import given
 from hypothesis import strategies as st
 
-from phiscan.rules import Rule
-from phiscan.screen.automata import automaton
-from phiscan.screen.compiled_rule import CompiledRule
-from phiscan.screen.linear_form import linear_form
-from phiscan.screen.rule_files import load_rules
-from phiscan.screen.value_starts import ValueStarts
+from phiscan.screen.rules.compiled import CompiledRule
+from phiscan.screen.rules.definitions import Rule
+from phiscan.screen.rules.files import load_rules
+from phiscan.screen.rules.linear_form import linear_form
+from phiscan.screen.rules.value_starts import ValueStarts
+from phiscan.text.automata import automaton
 
 RULES = load_rules().rules
 PARTS = (

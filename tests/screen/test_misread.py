@@ -6,15 +6,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from phiscan.lexicon.gazetteer import load_gazetteer
 from phiscan.model import Document, Finding
-from phiscan.screen import Screener, misread_batch, misread_places
-from phiscan.screen.gazetteer import load_gazetteer
-from phiscan.screen.misread import MisreadRecognizer
-from phiscan.screen.misread_line import Edit, Line
-from phiscan.screen.misread_words import Vocabulary, skeleton
-from phiscan.screen.organizations import OrganizationRecognizer
-from phiscan.screen.patterns import PatternRecognizer
-from phiscan.screen.rule_files import load_rules
+from phiscan.screen import Screener
+from phiscan.screen.ocr_confusions import batch as misread_batch
+from phiscan.screen.ocr_confusions import candidates as misread_places
+from phiscan.screen.ocr_confusions.line import Edit, Line
+from phiscan.screen.ocr_confusions.recognizer import MisreadRecognizer
+from phiscan.screen.ocr_confusions.words import Vocabulary, skeleton
+from phiscan.screen.recognizers.organization.recognizer import OrganizationRecognizer
+from phiscan.screen.rules.files import load_rules
+from phiscan.screen.rules.recognizer import PatternRecognizer
 
 Seconds = Callable[[Callable[[str], object], str, int], float]
 Found = Callable[[str], set[tuple[str, str]]]

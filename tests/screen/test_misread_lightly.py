@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from phiscan.model import Document
 from phiscan.screen import Screener
-from phiscan.screen.misread import MisreadRecognizer
-from phiscan.screen.misread_codes import codes_meant
-from phiscan.screen.misread_figures import figures_meant
-from phiscan.screen.misread_letters import loose, misread_forms, month_beside
-from phiscan.screen.misread_line import Line
-from phiscan.screen.misread_numbers import as_digits
+from phiscan.screen.ocr_confusions.codes import codes_meant
+from phiscan.screen.ocr_confusions.digits import figures_meant
+from phiscan.screen.ocr_confusions.letters import loose, misread_forms, month_beside
+from phiscan.screen.ocr_confusions.line import Line
+from phiscan.screen.ocr_confusions.numbers import as_digits
+from phiscan.screen.ocr_confusions.recognizer import MisreadRecognizer
 
 Found = Callable[[str], set[tuple[str, str]]]
 BEFORE = "Thank you for seeing this pleasant patient, who has been well since the last visit.\n\n"

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from phiscan.screen.gazetteer import load_gazetteer
-from phiscan.screen.name_ages import aged_names
-from phiscan.screen.name_kin import KinReader
-from phiscan.screen.name_lower_titles import lower_titled
-from phiscan.screen.name_said import said_names
-from phiscan.screen.overlap import resolve
+from phiscan.lexicon.gazetteer import load_gazetteer
+from phiscan.screen.recognizers.person.age_and_sex import aged_names
+from phiscan.screen.recognizers.person.conversation import said_names
+from phiscan.screen.recognizers.person.kinship_cues import KinReader
+from phiscan.screen.recognizers.person.lowercase_titles import lower_titled
+from phiscan.screen.resolution import resolve
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,8 @@ from collections.abc import Callable
 import pytest
 
 from phiscan.model import EntityType, Finding, Screening, Span
-from phiscan.screen.bits import bits_of
-from phiscan.screen.numbers_beside import numbers_beside
+from phiscan.screen.characteristics import bits_of
+from phiscan.screen.recognizers.identifiers.numbers_after_names import numbers_beside
 
 
 def found(text: str, name: str, kind: EntityType = EntityType.PERSON) -> list[tuple[str, EntityType]]:

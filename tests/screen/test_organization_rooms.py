@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from phiscan.model import EntityType
-from phiscan.screen.organization_rooms import homes_by_room
+from phiscan.screen.recognizers.organization.residences import homes_by_room
 
 
 @pytest.mark.parametrize(

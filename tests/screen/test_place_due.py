@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from phiscan.screen.gazetteer import load_gazetteer
-from phiscan.screen.place_due import PlaceDueRecognizer
+from phiscan.lexicon.gazetteer import load_gazetteer
+from phiscan.screen.recognizers.location.location_cues import PlaceDueRecognizer
 
 
 def places(text: str) -> list[str]:

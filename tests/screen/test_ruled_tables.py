@@ -7,7 +7,7 @@ import pytest
 from phiscan.config import Config
 from phiscan.model import Document
 from phiscan.screen import build_screener, screen
-from phiscan.screen.as_meant import as_meant
+from phiscan.screen.normalize.text_view import as_meant
 
 
 def meant(text: str) -> str:

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from phiscan.errors import InputError
+from phiscan.lexicon.gazetteer import load_gazetteer
 from phiscan.model import Document, EntityType, Finding, Span
-from phiscan.screen.gazetteer import load_gazetteer
-from phiscan.screen.tagger import TaggerRecognizer, load_kinds
-from phiscan.screen.tagger_features import Lexicon
-from phiscan.screen.tagger_model import TaggerModel
-from phiscan.screen.viterbi import marginals
+from phiscan.screen.ner.crf import TaggerModel
+from phiscan.screen.ner.features import Lexicon
+from phiscan.screen.ner.tagger import TaggerRecognizer, load_kinds
+from phiscan.screen.ner.viterbi import marginals
 from phiscan.train import needs
 from phiscan.train.documents import Labelled, Writer
 from phiscan.train.examples import inventory, sequences, units

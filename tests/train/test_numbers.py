@@ -9,8 +9,8 @@ from click.testing import CliRunner
 
 from phiscan.cli import app
 from phiscan.errors import InputError
-from phiscan.screen.learned_numbers import NumberModel
-from phiscan.screen.number_features import ages, candidates
+from phiscan.screen.id_classifier.classifier import NumberModel
+from phiscan.screen.id_classifier.features import ages, candidates
 from phiscan.train import numbers
 from phiscan.train.numbers import CARD, JUDGED, OWN, WEIGHTS, NumberSettings, train_numbers
 from phiscan.train.numbers_card import render

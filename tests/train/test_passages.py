@@ -5,11 +5,11 @@ from random import Random
 import numpy as np
 import pytest
 
-from phiscan.screen.gazetteer import load_gazetteer
-from phiscan.screen.passage_reader import WEIGHTS, PassageReader
-from phiscan.screen.tagger import load_kinds
-from phiscan.screen.tagger_features import Lexicon
-from phiscan.screen.tagger_model import TaggerModel
+from phiscan.lexicon.gazetteer import load_gazetteer
+from phiscan.screen.ner.crf import TaggerModel
+from phiscan.screen.ner.features import Lexicon
+from phiscan.screen.ner.lstm import WEIGHTS, PassageReader
+from phiscan.screen.ner.tagger import load_kinds
 from phiscan.train import passage_network
 from phiscan.train.documents import Labelled
 from phiscan.train.examples import units

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from phiscan.screen.second_names import LABELS, SecondNames, blank
+from phiscan.screen.ner.second_tagger import LABELS, SecondNames, blank
 from phiscan.train.documents import Labelled
 from phiscan.train.second_names import NetworkSettings, made_example, marked, train_second_names
 from phiscan.train.written import Texts

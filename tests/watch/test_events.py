@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from phiscan.model import Verdict
+from phiscan.monitoring import cef, ocsf
+from phiscan.monitoring.metrics import metrics_text, write_textfile
 from phiscan.review.store import FileRow, Store
-from phiscan.watch import cef, ocsf
-from phiscan.watch.metrics import metrics_text, write_textfile
 from tests.cli.program import invoke, run
 from tests.review.results import url_of
 

@@ -15,8 +15,8 @@ import pytest
 
 from phiscan.config import load_config
 from phiscan.errors import ConfigError
-from phiscan.watch.notices import read_notices
-from phiscan.watch.webhook import Webhook, post
+from phiscan.monitoring.notices import read_notices
+from phiscan.monitoring.webhook import Webhook, post
 from tests.cluster.test_cluster import write_certificates
 from tests.pipeline.harness import ToolHere, write_share
 

@@ -12,13 +12,14 @@ from hypothesis import strategies as st
 
 from phiscan.errors import InputError
 from phiscan.model import EntityType, Segment, Span, StoredTerm
-from phiscan.review.sampling import LeftCounts
-from phiscan.review.work import WorkFilter, WorkItem, WorkOrder, WorkState
-from phiscan.web import flash, packs
-from phiscan.web.left_view import left_view
-from phiscan.web.plain_words import locator_words
-from phiscan.web.reveal_view import reveal_view, shown
-from phiscan.web.strips import strips
+from phiscan.review.worklist.model import WorkFilter, WorkItem, WorkOrder, WorkState
+from phiscan.review.worklist.sampling import LeftCounts
+from phiscan.web import notices as flash
+from phiscan.web import packs
+from phiscan.web.views.masked_context import strips
+from phiscan.web.views.plain_words import locator_words
+from phiscan.web.views.remaining import left_view
+from phiscan.web.views.reveal import reveal_view, shown
 from phiscan.web.work_query import ListQuery, read_query, read_string
 from tests.review.results import finding
 from tests.web.conftest import OWN, Browser

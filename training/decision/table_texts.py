@@ -12,7 +12,7 @@ from typing import Final
 
 from faker import Faker
 
-from phiscan.extract.rows import lay_out
+from phiscan.extract.spreadsheets.rows import lay_out
 from training.decision.short_texts import LOCALES, TERMS
 
 SEED: Final = 2009
