@@ -18,6 +18,6 @@ def __getattr__(name: str) -> Any:
     if name not in __all__:
         message = f"module {__name__!r} has no attribute {name!r}"
         raise AttributeError(message)
-    from phiscan.extract.core import reading
+    from phiscan.extract.core import reading  # noqa: PLC0415 (only when a file is read)
 
     return getattr(reading, name)

@@ -1,1 +1,1 @@
-"""Word lists: dictionary files, the name and place gazetteer, words of organizations and of professional roles."""
+"""Word lists: dictionary files, the gazetteer of names and places, words of organizations and roles."""

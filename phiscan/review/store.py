@@ -33,6 +33,7 @@ from phiscan.review.records.items import (
 from phiscan.review.worklist import near_duplicates, queue
 from phiscan.review.worklist import reading as work_list
 from phiscan.review.worklist.model import WorkFilter
+from phiscan.review.worklist.rows import rebuild
 from phiscan.store.database import Database, open_database
 from phiscan.store.sql_batches import Run
 
@@ -69,7 +70,7 @@ class Store:
             StoreError: names the URL (password hidden): missing, foreign, corrupt, read-only, locked, or
                 of another schema version.
         """
-        return cls(open_database(url, create=create))
+        return cls(open_database(url, create=create, derive=rebuild))
 
     def close(self) -> None:
         """Close every connection."""

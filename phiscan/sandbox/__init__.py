@@ -1,1 +1,1 @@
-"""Worker processes that parse untrusted files: limits, isolation, the fork server and the hand-over of files."""
+"""Worker processes that parse untrusted files: limits, isolation, fork server, hand-over of files."""

@@ -1,8 +1,8 @@
 """Files of shares that are not mounted: this process has no network, so their bytes are handed to it.
 
 Whoever has the network fetches a file into sealed memory and passes the descriptor through a socket in a
-private folder (phiscan.pipeline.workers.file_handoff is the other side). Nothing touches a disk, and what is not read any
-more is gone with its last descriptor, however the processes end.
+private folder (``pipeline.workers.file_handoff`` is the other side). Nothing touches a disk, and what is
+not read any more is gone with its last descriptor, however the processes end.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""The review database: engines, tables, migrations, and the column types that are the same on every engine."""
+"""The review database: engines, tables, migrations, and column types that are alike on every engine."""

@@ -23,6 +23,7 @@ from phiscan.store.tables import SCHEMA_VERSION
 from phiscan.store.urls import is_sqlite, parse, shown
 
 T = TypeVar("T")
+Derive = Callable[[sa.Connection], None]
 
 BUSY_TIMEOUT_S = 10.0  # a transaction waits so long for the lock of an SQLite file
 N_TRIES = 6  # and then the whole transaction is tried again
@@ -139,8 +140,10 @@ class Database:
         return StoreError(f"{self.name}: {_cause(error)}")
 
 
-def open_database(url: str, *, create: bool) -> Database:
+def open_database(url: str, *, create: bool, derive: Derive | None = None) -> Database:
     """Open the database at an SQLAlchemy URL; with ``create`` make what is missing and migrate it.
+
+    ``derive`` makes rows that follow from other tables anew; it runs in the transaction of a migration.
 
     Raises:
         StoreError: one line with the URL (password hidden): unusable URL, missing, foreign, corrupt,
@@ -148,7 +151,7 @@ def open_database(url: str, *, create: bool) -> Database:
     """
     database = connect(url, create=create)
     try:
-        _check_schema(database, create=create)
+        _check_schema(database, create=create, derive=derive)
     except BaseException:
         database.close()
         raise
@@ -223,7 +226,7 @@ def _server_begin(connection: sa.Connection) -> None:
         postgresql.begin(connection, options[_TURN], durable=bool(options.get(_DURABLE)))
 
 
-def _check_schema(database: Database, *, create: bool) -> None:
+def _check_schema(database: Database, *, create: bool, derive: Derive | None) -> None:
     found = schema_of(database)
     if found == SCHEMA_VERSION:
         return
@@ -236,7 +239,7 @@ def _check_schema(database: Database, *, create: bool) -> None:
             f"{database.name}: schema {found}, expected {SCHEMA_VERSION}; `phiscan db migrate` updates it"
         )
         raise StoreError(message)
-    bring_up_to_date(database)
+    bring_up_to_date(database, derive=derive)
     database.is_new = not found
 
 
@@ -258,8 +261,8 @@ def schema_of(database: Database) -> str:
     return ""
 
 
-def bring_up_to_date(database: Database, *, also: Callable[[sa.Connection], None] | None = None) -> None:
-    """Migrate to the newest schema in one transaction; ``also`` runs in it first.
+def bring_up_to_date(database: Database, *, derive: Derive | None = None) -> None:
+    """Migrate to the newest schema in one transaction; ``derive`` runs at its end.
 
     Raises:
         StoreError: the database cannot be written, or cannot hold our tables.
@@ -274,9 +277,9 @@ def bring_up_to_date(database: Database, *, also: Callable[[sa.Connection], None
         if connection.dialect.name == "postgresql" and (why := postgresql.refusal(connection)):
             message = f"{database.name}: {why}"
             raise StoreError(message)
-        if also is not None:
-            also(connection)
         migrate(connection)
+        if derive is not None:
+            derive(connection)
 
     database.write(bring, turn="alone")
 

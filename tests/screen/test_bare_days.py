@@ -1,4 +1,4 @@
-"""Tests of phiscan.screen.recognizers.identifiers.unlabelled_dates: months and days in small figures where a text writes days so."""
+"""Tests of unlabelled_dates: months and days in small figures where a text writes days so."""
 
 from __future__ import annotations
 

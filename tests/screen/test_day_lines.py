@@ -1,4 +1,4 @@
-"""Tests of phiscan.screen.recognizers.identifiers.line_dates: days at the beginning of lines of diaries and logs."""
+"""Tests of line_dates: days at the beginning of lines of diaries and logs."""
 
 from __future__ import annotations
 

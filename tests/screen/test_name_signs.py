@@ -1,4 +1,4 @@
-"""Tests of phiscan.screen.recognizers.person.staff_signatures: initials with a degree, who dictated and typed, accounts."""
+"""Tests of staff_signatures: initials with a degree, who dictated and typed, accounts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests of phiscan.screen.recognizers.person.single_names: single names by what stands beside them, and their initials."""
+"""Tests of single_names: single names by what stands beside them, and their initials."""
 
 from __future__ import annotations
 

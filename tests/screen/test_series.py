@@ -1,4 +1,4 @@
-"""Tests of phiscan.screen.recognizers.identifiers.number_series: codes that are written like one that a label named."""
+"""Tests of number_series: codes that are written like one that a label named."""
 
 from __future__ import annotations
 

@@ -16,6 +16,7 @@ from phiscan.errors import InputError, StoreError
 from phiscan.review.maintenance import backup as backups
 from phiscan.review.maintenance import condition
 from phiscan.review.maintenance import copying as moving
+from phiscan.review.worklist.rows import rebuild
 from phiscan.store import postgresql
 from phiscan.store.database import bring_up_to_date, connect, schema_of
 from phiscan.store.tables import SCHEMA_VERSION
@@ -56,7 +57,7 @@ def migrate(obj: str | None, plan: bool, as_json: bool) -> None:
             raise StoreError(message)
         steps = pending(found)
         if steps and not plan:
-            bring_up_to_date(database)
+            bring_up_to_date(database, derive=rebuild)
         name = database.name
     finally:
         database.close()

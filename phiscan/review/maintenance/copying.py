@@ -9,6 +9,7 @@ import sqlalchemy as sa
 from phiscan.errors import StoreError
 from phiscan.review.audit import log as audit
 from phiscan.review.records.items import AuditCheck
+from phiscan.review.worklist.rows import rebuild
 from phiscan.store import portable_rows as portable
 from phiscan.store import postgresql
 from phiscan.store.database import Database, connect, open_database, schema_of
@@ -128,6 +129,8 @@ def _migrate(connection: sa.Connection, revision: str) -> None:
     from phiscan.store.migrations import migrate  # noqa: PLC0415 (Alembic takes 0.4 s to import)
 
     migrate(connection, revision)
+    if revision == "head":
+        rebuild(connection)
 
 
 def _compare(target: Database, found: Mapping[str, TableSum], expected: Mapping[str, TableSum]) -> None:

@@ -21,7 +21,7 @@ SINGLE = ("root_id", "media_type", "owner")
 COLUMNS = (*STATUS, *SINGLE, "band")
 
 TWIN = "twin"
-"""What a hidden item is counted as that awaits nobody itself: see ``phiscan.review.worklist.duplicate_groups``."""
+"""What a hidden item is counted as that awaits nobody itself: see ``worklist.duplicate_groups``."""
 
 _AWAITS = sa.case(
     ((work_item.c.awaits == SECOND) & work_item.c.is_open.is_(False), TWIN), else_=work_item.c.awaits

@@ -1,1 +1,1 @@
-"""A document as it was meant: escapes resolved, spoken numbers as digits, with the way back to its offsets."""
+"""A document as it was meant: escapes resolved, spoken numbers as digits, offsets mapped back."""

@@ -13,16 +13,15 @@ from alembic import command
 from alembic.config import Config
 from alembic.script import ScriptDirectory
 
-from phiscan.review.worklist import rows as work_rows
-
 
 def migrate(connection: sa.Connection, revision: str = "head") -> None:
-    """Bring the database up to a revision, inside the caller's transaction."""
+    """Bring the database up to a revision, inside the caller's transaction.
+
+    Rows that are derived from other tables (``review.worklist.rows``) are the caller's to make anew.
+    """
     config = alembic_config()
     config.attributes["connection"] = connection
     command.upgrade(config, revision)
-    if revision == "head":
-        work_rows.rebuild(connection)  # what is made from the other tables is made anew
 
 
 def pending(found: str) -> list[tuple[str, str]]:
