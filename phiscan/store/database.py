@@ -23,7 +23,7 @@ from phiscan.store.tables import SCHEMA_VERSION
 from phiscan.store.urls import is_sqlite, parse, shown
 
 T = TypeVar("T")
-Derive = Callable[[sa.Connection], None]
+Derive = Callable[[sa.Connection], object]
 
 BUSY_TIMEOUT_S = 10.0  # a transaction waits so long for the lock of an SQLite file
 N_TRIES = 6  # and then the whole transaction is tried again

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Protocol
 
-from phiscan.screen.recognizers.person.recognizer import NameRecognizer
+from phiscan.screen.recognizers.person.recognizer import NameSource
 from phiscan.train.documents import Writer
 from phiscan.train.foreign import FAMILIES, FOLDS
 from phiscan.train.measure import FULLY_MARKED, Figures, Marked, foreign_set, made, measure
@@ -49,7 +49,7 @@ class Drawn(Protocol):
 def measured_by_folds(
     settings: Drawn,
     train: Callable[[Fold, Path], None],
-    load: Callable[[Path], NameRecognizer],
+    load: Callable[[Path], NameSource],
     *,
     data: Path | None,
     out: Path,

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from phiscan.lexicon.gazetteer import Word, load_gazetteer
 from phiscan.model import Document, EntityType, Finding
-from phiscan.screen.recognizers.person.recognizer import NameRecognizer
+from phiscan.screen.recognizers.person.recognizer import NameSource
 from phiscan.train.documents import Labelled
 from phiscan.train.foreign import LABELS
 
@@ -99,7 +99,7 @@ def made(documents: Iterable[Labelled]) -> Iterator[Marked]:
 
 
 def measure(
-    recognizer: NameRecognizer, documents: Iterable[Marked], *, fully_marked: bool
+    recognizer: NameSource, documents: Iterable[Marked], *, fully_marked: bool
 ) -> tuple[Figures, list[str]]:
     """Return the figures of one set, in percent, and where the tagger erred with persons.
 
@@ -194,7 +194,7 @@ def _shown(what: str, text: str, start: int, end: int) -> str:
     return f"{what} {before!r} >>{text[start:end]!r}<< {after!r}"
 
 
-def _names(recognizer: NameRecognizer, text: str) -> list[Finding]:
+def _names(recognizer: NameSource, text: str) -> list[Finding]:
     """Return what a recognizer finds, without numbers: a tagger finds the number in what is no address."""
     found = recognizer.recognize(Document(text, (), "text/plain"))
     return [finding for finding in found if finding.entity_type in GROUPS]

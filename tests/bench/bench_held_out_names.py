@@ -23,7 +23,7 @@ from phiscan.lexicon.gazetteer import Word, load_gazetteer
 from phiscan.model import Document, Finding
 from phiscan.screen import build_screener, screen
 from phiscan.screen.ner.tagger import TaggerRecognizer
-from phiscan.screen.recognizers.person.recognizer import NameRecognizer, RuleNameRecognizer
+from phiscan.screen.recognizers.person.recognizer import NameSource, RuleNameRecognizer
 from phiscan.train import documents
 from phiscan.train.documents import Labelled, Writer
 from phiscan.train.folds import N_HELD_OUT, TEMPLATES_FOLD, WHOLE, Fold
@@ -75,7 +75,7 @@ def main() -> None:
     print(_row("unseen, whole program", MIXES[0], WholeProgram(TaggerRecognizer.load(unseen))))
 
 
-def _row(name: str, mix: str, recognizer: NameRecognizer) -> str:
+def _row(name: str, mix: str, recognizer: NameSource) -> str:
     figures, _ = measure(recognizer, made(_documents(mix)), fully_marked=True)
 
     def shown(*keys: str, between: str = " / ") -> str:

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache, partial
-from typing import Protocol
 
 from phiscan.lexicon.gazetteer import load_gazetteer
 from phiscan.model import Document, EntityType, Finding
@@ -24,21 +23,11 @@ from phiscan.screen.casing.ordinary_words import WORD, load_ordinary
 from phiscan.screen.casing.uppercase import Capitals
 from phiscan.screen.free_text import in_free_text, in_label_data
 from phiscan.screen.ner.tagger import SOURCE as TAGGER
-from phiscan.screen.recognizers.organization.recognizer import OrganizationRecognizer
-from phiscan.screen.recognizers.person.recognizer import RuleNameRecognizer
+from phiscan.screen.recognizer import CaseVariant, Recognizer
 from phiscan.screen.resolution import is_taken, is_within, merged
-from phiscan.screen.rules.recognizer import PatternRecognizer
 
 _PEOPLE = frozenset((EntityType.PERSON, EntityType.HEALTH_PROFESSIONAL))
 _NAMED = _PEOPLE | {EntityType.ORGANIZATION, EntityType.LOCATION, EntityType.STREET_ADDRESS}
-
-
-class Recognizer(Protocol):
-    """Whatever finds identifiers in a document."""
-
-    def recognize(self, document: Document) -> Iterator[Finding]:
-        """Yield findings; they may overlap."""
-        ...
 
 
 def found_as_written(document: Document, recognizers: Iterable[Recognizer]) -> Iterator[Finding]:
@@ -52,7 +41,7 @@ def found_as_written(document: Document, recognizers: Iterable[Recognizer]) -> I
     found = _read(document, one_by_one)
     if is_small(text):
         upper = replace(document, text=in_capitals(text))
-        by_shape = [one for one in one_by_one if isinstance(one, PatternRecognizer | OrganizationRecognizer)]
+        by_shape = [one for one in one_by_one if CaseVariant.UPPERCASE in one.case_variants]
         yield from capitals.told(upper.text, _read(upper, by_shape))
         standing = list(found)
         named = list(_names(document, one_by_one, standing))
@@ -93,7 +82,7 @@ def _names(
         (f.span.start, f.span.end) for f in standing if f.entity_type in _PEOPLE and f.source != TAGGER
     )
     for one in recognizers:
-        if isinstance(one, RuleNameRecognizer):
+        if CaseVariant.RECASED in one.case_variants:
             # Formats are known by their capitals: the text is cut into passages before it loses them.
             for finding in in_free_text(document, partial(_recognize_recased, one)):
                 if finding.source != TAGGER or not is_taken(finding.span.start, finding.span.end, by_rule):

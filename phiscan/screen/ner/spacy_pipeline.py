@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Iterable, Iterator
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from phiscan.errors import ConfigError
 from phiscan.model import Document, EntityType, Finding, PiiBit, Reason, Span
 from phiscan.screen.characteristics import bits_of
+from phiscan.screen.recognizer import CaseVariant, Cost
 
 CHUNK_CHARS = 50_000  # spaCy's memory grows with the text; it is cut at line ends
 SCORE = 0.7
@@ -29,6 +30,10 @@ _TYPES = {
 
 class SpacyRecognizer:
     """Turn the entities of a spaCy pipeline into findings."""
+
+    name: ClassVar = "ner.spacy_pipeline"
+    cost: ClassVar = Cost.EXPENSIVE
+    case_variants: ClassVar = CaseVariant.AS_WRITTEN
 
     def __init__(self, pipeline: Any, name: str) -> None:
         self._pipeline = pipeline

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Final
+from typing import ClassVar, Final
 
 from phiscan.model import Document, EntityType, Finding, Reason
 from phiscan.screen.ocr_confusions.batch import batches
 from phiscan.screen.ocr_confusions.line import Line
 from phiscan.screen.ocr_confusions.numbers import narrowed
 from phiscan.screen.ocr_confusions.recognizer import SCORE_FACTOR, MisreadRecognizer
-from phiscan.screen.recognizers.person.recognizer import NameRecognizer
+from phiscan.screen.recognizer import CaseVariant, Cost
+from phiscan.screen.recognizers.person.recognizer import NameSource
 
 _NAMES: Final = frozenset({EntityType.PERSON, EntityType.HEALTH_PROFESSIONAL})
 
@@ -23,7 +24,11 @@ _NAMES: Final = frozenset({EntityType.PERSON, EntityType.HEALTH_PROFESSIONAL})
 class MisreadNameRecognizer:
     """Find names in scanned text; built once per process."""
 
-    def __init__(self, names: NameRecognizer, misread: MisreadRecognizer) -> None:
+    name: ClassVar = "ocr_confusions.names"
+    cost: ClassVar = Cost.EXPENSIVE
+    case_variants: ClassVar = CaseVariant.AS_WRITTEN
+
+    def __init__(self, names: NameSource, misread: MisreadRecognizer) -> None:
         self._names = names
         self._misread = misread
 

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import accumulate, chain
+from typing import ClassVar
 
 from phiscan.model import Document, EntityType, Finding, Reason, Span
 from phiscan.screen.ocr_confusions.batch import Batch, batches
@@ -21,6 +22,7 @@ from phiscan.screen.ocr_confusions.candidates import Places
 from phiscan.screen.ocr_confusions.line import Line
 from phiscan.screen.ocr_confusions.numbers import as_digits, run_together, without_loose_spaces
 from phiscan.screen.ocr_confusions.words import Vocabulary
+from phiscan.screen.recognizer import CaseVariant, Cost
 from phiscan.screen.recognizers.organization.recognizer import OrganizationRecognizer
 from phiscan.screen.rules.recognizer import PatternRecognizer
 
@@ -31,6 +33,10 @@ _READINGS = ("characters", "spaces", "spaces")
 
 class MisreadRecognizer:
     """Find the identifiers of the rules where a scanner misread them; built once per process."""
+
+    name: ClassVar = "ocr_confusions"
+    cost: ClassVar = Cost.CHEAP
+    case_variants: ClassVar = CaseVariant.AS_WRITTEN
 
     def __init__(self, patterns: PatternRecognizer, organizations: OrganizationRecognizer) -> None:
         self._patterns = patterns

@@ -15,9 +15,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
+from typing import ClassVar
 
 from phiscan.errors import RuleError
 from phiscan.model import Document, EntityType, Finding, Reason, Span
+from phiscan.screen.recognizer import CaseVariant, Cost
 from phiscan.screen.rules.cell_numbers import AMONG_WORDS, numbers
 from phiscan.screen.rules.compiled import TIMEOUT_S, CompiledRule, Judged, joined_cells
 from phiscan.screen.rules.context import GAP_CHARS, JSON_FIELD, JSON_REACH, Surroundings
@@ -53,6 +55,10 @@ class Refused:
 
 class PatternRecognizer:
     """Find the identifiers that rules describe; built once per process."""
+
+    name: ClassVar = "rules"
+    cost: ClassVar = Cost.CHEAP
+    case_variants: ClassVar = CaseVariant.UPPERCASE
 
     def __init__(self, ruleset: RuleSet) -> None:
         near = {name: Surroundings(words) for name, words in ruleset.contexts.items()}

@@ -10,9 +10,11 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 from phiscan.model import Document, EntityType, Finding, Reason, Span
 from phiscan.screen.characteristics import bits_of
+from phiscan.screen.recognizer import CaseVariant, Cost
 from phiscan.screen.validators.check_digits import bc_phn, luhn, npi, sin
 from phiscan.screen.validators.verdicts import Verdict
 from phiscan.text.prefilter import Rare
@@ -51,6 +53,10 @@ class _Column:
 
 class CheckedColumnRecognizer:
     """Find columns of National Provider Identifiers, health numbers and social insurance numbers."""
+
+    name: ClassVar = "identifiers.checked_columns"
+    cost: ClassVar = Cost.CHEAP
+    case_variants: ClassVar = CaseVariant.AS_WRITTEN
 
     def recognize(self, document: Document) -> Iterator[Finding]:
         """Yield findings; spans are half-open, in code points."""

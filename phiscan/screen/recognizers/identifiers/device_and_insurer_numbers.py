@@ -11,12 +11,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cache
+from typing import ClassVar
 
 from phiscan.config import data_dir
 from phiscan.lexicon.dictionary import load_dictionary
 from phiscan.lexicon.gazetteer import fold
 from phiscan.model import Document, EntityType, Finding, Reason, Span
 from phiscan.screen.characteristics import bits_of
+from phiscan.screen.recognizer import CaseVariant, Cost
 from phiscan.screen.rules.context import whole_word
 from phiscan.screen.validators.codes import record_code
 from phiscan.screen.validators.dates import is_day
@@ -73,6 +75,10 @@ def load_code_words() -> tuple[tuple[str, ...], ...]:
 
 class LineCodeRecognizer:
     """Find numbers behind words for devices and insurers; built once per process."""
+
+    name: ClassVar = "identifiers.device_and_insurer_numbers"
+    cost: ClassVar = Cost.CHEAP
+    case_variants: ClassVar = CaseVariant.AS_WRITTEN
 
     def __init__(self) -> None:
         rows = load_code_words()

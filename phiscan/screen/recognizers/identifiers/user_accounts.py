@@ -9,10 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from itertools import chain
+from typing import ClassVar
 
 from phiscan.lexicon.capitalized_words import name_finding
 from phiscan.model import Document, EntityType, Finding, Reason, Span
 from phiscan.screen.characteristics import bits_of
+from phiscan.screen.recognizer import CaseVariant, Cost
 from phiscan.text.automata import automaton
 from phiscan.text.prefilter import Rare
 
@@ -81,6 +83,10 @@ _PREFIXES = ("bot-", "bot_", "bot.", "svc", "srv", "app-", "admin", "test", "def
 
 class AccountRecognizer:
     """Find accounts of users where systems write them."""
+
+    name: ClassVar = "identifiers.user_accounts"
+    cost: ClassVar = Cost.EXPENSIVE
+    case_variants: ClassVar = CaseVariant.AS_WRITTEN
 
     def recognize(self, document: Document) -> Iterator[Finding]:
         """Yield findings; spans are half-open, in code points."""

@@ -9,11 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from itertools import zip_longest
+from typing import ClassVar
 
 from phiscan.formats.x12_fields import DESKS
 from phiscan.lexicon.capitalized_words import name_finding
 from phiscan.model import Document, EntityType, Finding, PiiBit, Reason, Span
 from phiscan.screen.characteristics import bits_of
+from phiscan.screen.recognizer import CaseVariant, Cost
 from phiscan.text.passages import Passage, Piece
 
 SCORE = 0.9
@@ -76,6 +78,10 @@ def passages(text: str) -> Iterator[Passage]:
 
 class CardRecognizer:
     """Find the identifying properties of contacts and calendars."""
+
+    name: ClassVar = "messages.contact_cards"
+    cost: ClassVar = Cost.CHEAP
+    case_variants: ClassVar = CaseVariant.AS_WRITTEN
 
     def recognize(self, document: Document) -> Iterator[Finding]:
         """Yield findings; spans are half-open, in code points."""

@@ -8,8 +8,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from itertools import pairwise
+from typing import ClassVar
 
 from phiscan.model import Document, Finding, Span
+from phiscan.screen.recognizer import CaseVariant, Cost
 from phiscan.screen.recognizers.messages.dicom_listing import DESCRIPTIONS, KINDS, TEXT, Element, read_element
 from phiscan.text.passages import Passage, Piece
 
@@ -62,6 +64,10 @@ def is_key(text: str, span: Span) -> bool:
 
 class ModelRecognizer:
     """Find the identifying elements of DICOM headers in JSON."""
+
+    name: ClassVar = "messages.dicom_json"
+    cost: ClassVar = Cost.CHEAP
+    case_variants: ClassVar = CaseVariant.AS_WRITTEN
 
     def recognize(self, document: Document) -> Iterator[Finding]:
         """Yield findings; spans are half-open, in code points."""

@@ -8,11 +8,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from phiscan.lexicon.capitalized_words import name_finding
 from phiscan.model import Document, EntityType, Finding, PiiBit, Reason, Span
 from phiscan.screen.characteristics import bits_of
+from phiscan.screen.recognizer import CaseVariant, Cost
 from phiscan.screen.validators.dates import is_day
 from phiscan.text.passages import Passage, Piece
 
@@ -115,6 +116,10 @@ def is_tag(text: str, span: Span) -> bool:
 
 class ListingRecognizer:
     """Find the identifying elements of listed DICOM headers."""
+
+    name: ClassVar = "messages.dicom_listing"
+    cost: ClassVar = Cost.CHEAP
+    case_variants: ClassVar = CaseVariant.AS_WRITTEN
 
     def recognize(self, document: Document) -> Iterator[Finding]:
         """Yield findings; spans are half-open, in code points."""

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import ClassVar
 
 from phiscan.formats.edifact_segments import Segment, Value, parts
 from phiscan.formats.hl7_fields import AUTHORITIES
 from phiscan.lexicon.capitalized_words import name_finding
 from phiscan.model import Document, EntityType, Finding, PiiBit, Reason, Span
 from phiscan.screen.characteristics import bits_of
+from phiscan.screen.recognizer import CaseVariant, Cost
 from phiscan.screen.validators.dates import is_day
 
 SCORE = 0.95
@@ -36,6 +38,10 @@ _MIN_ID, _MIN_CONTROL, _MIN_LETTERS, _MIN_PHONE = 2, 5, 2, 6
 
 class EdifactRecognizer:
     """Find the identifying components of EDIFACT segments."""
+
+    name: ClassVar = "messages.edifact"
+    cost: ClassVar = Cost.CHEAP
+    case_variants: ClassVar = CaseVariant.AS_WRITTEN
 
     def recognize(self, document: Document) -> Iterator[Finding]:
         """Yield findings; spans are half-open, in code points."""

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from typing import ClassVar
 
 from phiscan.formats.hl7_encoding import as_standard, is_message
 from phiscan.formats.hl7_fields import AUTHORITIES, CODES, DATED, FIELDS, OBSERVED, STRAY, Kind, Part
 from phiscan.lexicon.capitalized_words import name_finding
 from phiscan.model import Document, EntityType, Finding, PiiBit, Reason, Span
 from phiscan.screen.characteristics import bits_of
+from phiscan.screen.recognizer import CaseVariant, Cost
 from phiscan.screen.validators.check_digits import npi, ssn
 from phiscan.screen.validators.dates import is_day
 from phiscan.screen.validators.verdicts import Verdict
@@ -50,6 +52,10 @@ _FACILITY = 3  # component of PL
 
 class Hl7Recognizer:
     """Find the identifying fields of HL7 v2 segments."""
+
+    name: ClassVar = "messages.hl7"
+    cost: ClassVar = Cost.CHEAP
+    case_variants: ClassVar = CaseVariant.AS_WRITTEN
 
     def recognize(self, document: Document) -> Iterator[Finding]:
         """Yield findings; spans are half-open, in code points."""

@@ -9,9 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
+from typing import ClassVar
 
 from phiscan.model import Document, EntityType, Finding, Reason, Span
 from phiscan.screen.characteristics import bits_of
+from phiscan.screen.recognizer import CaseVariant, Cost
 
 SCORE = 0.9
 SOURCE = "resource"
@@ -50,6 +52,10 @@ _OIDS: Mapping[str, EntityType] = MappingProxyType({
 
 class ResourceRecognizer:
     """Find the numbers of CDA documents and of FHIR resources."""
+
+    name: ClassVar = "messages.resource_ids"
+    cost: ClassVar = Cost.CHEAP
+    case_variants: ClassVar = CaseVariant.AS_WRITTEN
 
     def recognize(self, document: Document) -> Iterator[Finding]:
         """Yield findings; spans are half-open, in code points."""

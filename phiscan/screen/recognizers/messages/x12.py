@@ -9,11 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 from phiscan.formats.x12_fields import CHANNELS, DAYS, DESKS, NUMBERS, QUALIFIED, SHOWN, STAFF
 from phiscan.lexicon.capitalized_words import name_finding
 from phiscan.model import Document, EntityType, Finding, PiiBit, Reason, Span
 from phiscan.screen.characteristics import bits_of
+from phiscan.screen.recognizer import CaseVariant, Cost
 from phiscan.screen.validators.dates import is_day
 from phiscan.text.passages import Passage, Piece
 
@@ -80,6 +82,10 @@ def passages(text: str) -> Iterator[Passage]:
 
 class X12Recognizer:
     """Find the identifying elements of X12 segments."""
+
+    name: ClassVar = "messages.x12"
+    cost: ClassVar = Cost.CHEAP
+    case_variants: ClassVar = CaseVariant.AS_WRITTEN
 
     def recognize(self, document: Document) -> Iterator[Finding]:
         """Yield findings; spans are half-open, in code points."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from typing import ClassVar
 
 from phiscan.lexicon.gazetteer import Gazetteer, fold
 from phiscan.lexicon.organization_words import (
@@ -22,6 +23,7 @@ from phiscan.lexicon.organization_words import (
 )
 from phiscan.model import Document, EntityType, Finding, Reason, Span
 from phiscan.screen.characteristics import bits_of
+from phiscan.screen.recognizer import CaseVariant, Cost
 from phiscan.screen.recognizers.organization.columns import column_organizations
 from phiscan.screen.recognizers.organization.cues import DueRecognizer
 from phiscan.screen.recognizers.organization.known_names import KnownRecognizer
@@ -134,6 +136,10 @@ _KINDS = ("any", "name", "suffix", "firm", "place")  # of heads that stand behin
 
 class OrganizationRecognizer:
     """Find the names of organizations; built once per process."""
+
+    name: ClassVar = "organizations"
+    cost: ClassVar = Cost.CHEAP
+    case_variants: ClassVar = CaseVariant.UPPERCASE
 
     def __init__(self, gazetteer: Gazetteer) -> None:
         self._gazetteer = gazetteer

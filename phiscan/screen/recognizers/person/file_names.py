@@ -11,12 +11,14 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 from itertools import pairwise
+from typing import ClassVar
 
 from phiscan.config import data_dir
 from phiscan.lexicon.capitalized_words import FULL_NAME, LAST_ONLY, name_finding
 from phiscan.lexicon.gazetteer import Gazetteer, Word, fold, terms
 from phiscan.model import OWN_NAMES, Document, Finding, PiiBit
 from phiscan.screen.filters.eponyms import load_eponyms
+from phiscan.screen.recognizer import CaseVariant, Cost
 from phiscan.text.prefilter import Rare
 
 REASON = "the name of a file"
@@ -55,6 +57,10 @@ def load_file_words() -> frozenset[str]:
 
 class OwnNameRecognizer:
     """What the crawled file, its members and its folders are called, where these are their own segments."""
+
+    name: ClassVar = "person.file_names"
+    cost: ClassVar = Cost.EXPENSIVE
+    case_variants: ClassVar = CaseVariant.AS_WRITTEN
 
     def __init__(self, gazetteer: Gazetteer) -> None:
         self._gazetteer = gazetteer

@@ -1,17 +1,19 @@
 """Names of people: the seam, and the explicit tuple of what stands behind it.
 
-``NameRecognizer`` is the seam. A trained model joins by one more line in ``build_name_recognizers``; the
+A trained model joins by one more line in ``build_name_recognizers``; the
 findings of all recognizers are united by ``overlap.resolve`` with the reasons of each.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
-from typing import Protocol
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import ClassVar, Protocol
 
 from phiscan.config import Config
-from phiscan.lexicon.capitalized_words import FULL_NAME, tokenize
+from phiscan.lexicon.capitalized_words import FULL_NAME, Token, tokenize
 from phiscan.lexicon.gazetteer import Gazetteer, load_gazetteer
 from phiscan.model import Document, EntityType, Finding
 from phiscan.screen.filters.eponyms import doubted, without_eponym_phrases
@@ -24,6 +26,7 @@ from phiscan.screen.filters.places_as_persons import without_places
 from phiscan.screen.free_text import in_free_text
 from phiscan.screen.ner.spacy_pipeline import SpacyRecognizer
 from phiscan.screen.ner.tagger import TaggerRecognizer
+from phiscan.screen.recognizer import CaseVariant, Cost, Recognizer
 from phiscan.screen.recognizers.identifiers.user_accounts import AccountRecognizer
 from phiscan.screen.recognizers.location.city_and_state import cities
 from phiscan.screen.recognizers.location.gazetteer_places import find_places
@@ -52,7 +55,7 @@ from phiscan.screen.resolution import resolve
 _BY_FORM = frozenset({"names.form", "names.last_first", "names.context"})  # no label, no title
 
 
-class NameRecognizer(Protocol):
+class NameSource(Protocol):
     """Whatever finds names of people in a document."""
 
     def recognize(self, document: Document) -> Iterator[Finding]:
@@ -60,51 +63,140 @@ class NameRecognizer(Protocol):
         ...
 
 
-class RuleNameRecognizer:
-    """Names by labels, titles, credentials, gazetteers and a tagger; then their mentions in the document."""
+@dataclass(frozen=True, slots=True)
+class NameText:
+    """A text with what every detector and filter of names reads: its tokens and the gazetteer."""
 
-    def __init__(self, gazetteer: Gazetteer, tagger: NameRecognizer | None = None) -> None:
+    document: Document
+    tokens: list[Token]
+    gazetteer: Gazetteer
+
+    @property
+    def text(self) -> str:
+        """The text of the document."""
+        return self.document.text
+
+
+_Detect = Callable[[NameText], Iterable[Finding]]
+_Filter = Callable[[NameText, Sequence[Finding]], Iterable[Finding]]
+
+
+@cache
+def _cues(gazetteer: Gazetteer) -> CueRecognizer:
+    return CueRecognizer(gazetteer)
+
+
+@cache
+def _patterns(gazetteer: Gazetteer) -> FormRecognizer:
+    return FormRecognizer(gazetteer)
+
+
+@cache
+def _context(gazetteer: Gazetteer) -> ContextRecognizer:
+    return ContextRecognizer(gazetteer)
+
+
+@cache
+def _location_cues(gazetteer: Gazetteer) -> PlaceDueRecognizer:
+    return PlaceDueRecognizer(gazetteer)
+
+
+def _trimmed(name: NameText, found: Iterable[Finding]) -> Iterator[Finding]:
+    for finding in found:
+        yield from trimmed(name.text, finding, name.gazetteer)
+
+
+# By name, in the order in which they run; findings of all are united before the next group runs.
+DETECTORS: tuple[tuple[str, _Detect], ...] = (
+    ("person.cues", lambda name: _cues(name.gazetteer).recognize(name.document)),
+    ("person.name_patterns", lambda name: _patterns(name.gazetteer).in_tokens(name.text, name.tokens)),
+    ("person.context_words", lambda name: _context(name.gazetteer).in_tokens(name.text, name.tokens)),
+    ("person.age_and_sex", lambda name: aged_names(name.text, name.gazetteer)),
+    ("person.initials", lambda name: initials(name.text)),
+    ("person.conversation", lambda name: said_names(name.text, name.gazetteer)),
+    ("person.staff_signatures", lambda name: signs(name.text, name.gazetteer)),
+    ("person.compound_surnames", lambda name: compound_names(name.text, name.gazetteer)),
+    ("person.single_names", lambda name: single_names(name.text, name.gazetteer)),
+)
+TAGGED_FILTERS: tuple[tuple[str, _Filter], ...] = (
+    ("filters.eponyms", lambda name, found: doubted(name.text, found)),
+    ("filters.places_as_persons", lambda name, found: without_places(name.text, found, name.gazetteer)),
+    (
+        "filters.organizations_as_persons",
+        lambda name, found: without_organizations(name.text, found, name.gazetteer),
+    ),
+)
+PLACES: tuple[tuple[str, _Detect], ...] = (
+    ("location.gazetteer_places", lambda name: find_places(name.text, name.tokens, name.gazetteer)),
+    ("location.city_and_state", lambda name: cities(name.text, name.gazetteer)),
+    ("location.location_cues", lambda name: _location_cues(name.gazetteer).recognize(name.text)),
+)
+FILTERS: tuple[tuple[str, _Filter], ...] = (
+    ("filters.eponym_phrases", lambda name, found: without_eponym_phrases(name.text, found)),
+    ("filters.machine_codes", lambda name, found: without_codes_of_machines(name.text, found)),
+    ("filters.named_objects", lambda name, found: without_things(name.text, found, name.gazetteer)),
+    ("filters.name_trimming", _trimmed),
+)
+
+
+class RuleNameRecognizer:
+    """Names by labels, titles, credentials, gazetteers and a tagger; then their mentions in the document.
+
+    ``without`` names detectors and filters that are left out (for ablations).
+    """
+
+    name: ClassVar = "person"
+    cost: ClassVar = Cost.EXPENSIVE
+    case_variants: ClassVar = CaseVariant.RECASED
+
+    def __init__(
+        self, gazetteer: Gazetteer, tagger: NameSource | None = None, without: Collection[str] = ()
+    ) -> None:
         self._gazetteer = gazetteer
         self._tagger = tagger
-        self._cues = CueRecognizer(gazetteer)
-        self._forms = FormRecognizer(gazetteer)
-        self._context = ContextRecognizer(gazetteer)
-        self._places = PlaceDueRecognizer(gazetteer)
+        self._without = frozenset(without)
 
     def recognize(self, document: Document) -> Iterator[Finding]:
         """Yield findings that do not overlap each other; spans are half-open, in code points."""
         yield from in_free_text(document, self._read)
 
     def _read(self, document: Document) -> Iterator[Finding]:
-        text = document.text
-        tokens = tokenize(text, self._gazetteer)
-        found = list(self._cues.recognize(document))
-        found.extend(self._forms.in_tokens(text, tokens))
-        found.extend(self._context.in_tokens(text, tokens))
-        found.extend(aged_names(text, self._gazetteer))
-        found.extend(initials(text))
-        found.extend(said_names(text, self._gazetteer))
-        found.extend(signs(text, self._gazetteer))
-        found.extend(compound_names(text, self._gazetteer))
-        found.extend(single_names(text, self._gazetteer))
-        found = _placed(text, resolve(found))
-        tagged = _beyond(found, self._tagger.recognize(document)) if self._tagger is not None else []
-        tagged = without_places(text, doubted(text, tagged), self._gazetteer)
-        tagged = without_organizations(text, tagged, self._gazetteer)
+        name = NameText(document, tokenize(document.text, self._gazetteer), self._gazetteer)
+        found = _placed(name.text, resolve(self._detected(name, DETECTORS)))
+        tagged = self._filtered(name, _beyond(found, self._tagged(document)), TAGGED_FILTERS)
         found = _outside_streets(found, tagged)
-        listed = list(listed_names(text, resolve([*found, *tagged]), self._gazetteer))
-        people = found + listed + [finding for finding in tagged if finding.bits == FULL_NAME]
-        found = found + tagged + listed
-        if people:
-            found.extend(repeats(text, tokens, people, self._gazetteer))
-        found.extend(find_places(text, tokens, self._gazetteer))
-        found.extend(cities(text, self._gazetteer))
-        found.extend(self._places.recognize(text))
-        whole = resolve(with_initials(text, resolve(found), self._gazetteer))
-        whole = tuple(without_eponym_phrases(text, whole))
-        standing = without_codes_of_machines(text, whole)
-        for finding in without_things(text, standing, self._gazetteer):
-            yield from trimmed(text, finding, self._gazetteer)
+        found += [*tagged, *self._related(name, found, tagged), *self._detected(name, PLACES)]
+        initialled = with_initials(name.text, resolve(found), self._gazetteer)
+        yield from self._filtered(name, resolve(initialled), FILTERS)
+
+    def _tagged(self, document: Document) -> Iterator[Finding]:
+        return iter(()) if self._tagger is None else self._tagger.recognize(document)
+
+    def _related(
+        self, name: NameText, found: Sequence[Finding], tagged: Sequence[Finding]
+    ) -> Iterator[Finding]:
+        """Yield further members of lists of names, and further mentions of a person who was found."""
+        listed: list[Finding] = []
+        if "person.enumerations" not in self._without:
+            listed = list(listed_names(name.text, resolve([*found, *tagged]), self._gazetteer))
+        yield from listed
+        people = [*found, *listed, *(finding for finding in tagged if finding.bits == FULL_NAME)]
+        if people and "person.repeated_mentions" not in self._without:
+            yield from repeats(name.text, name.tokens, people, self._gazetteer)
+
+    def _detected(self, name: NameText, detectors: Iterable[tuple[str, _Detect]]) -> Iterator[Finding]:
+        for key, detect in detectors:
+            if key not in self._without:
+                yield from detect(name)
+
+    def _filtered(
+        self, name: NameText, found: Iterable[Finding], filters: Iterable[tuple[str, _Filter]]
+    ) -> list[Finding]:
+        findings = list(found)
+        for key, keep in filters:
+            if key not in self._without:
+                findings = list(keep(name, findings))
+        return findings
 
 
 def _beyond(found: Sequence[Finding], tagged: Iterator[Finding]) -> list[Finding]:
@@ -156,7 +248,7 @@ def _is_by_form(finding: Finding) -> bool:
     return finding.source in _BY_FORM and finding.entity_type is EntityType.PERSON
 
 
-def build_name_recognizers(config: Config) -> tuple[NameRecognizer, ...]:
+def build_name_recognizers(config: Config) -> tuple[Recognizer, ...]:
     """Return the name recognizers: ours, and the site's own spaCy pipeline if the configuration names one.
 
     Raises:
@@ -165,7 +257,7 @@ def build_name_recognizers(config: Config) -> tuple[NameRecognizer, ...]:
         ModelError: the weights of the tagger are missing or damaged.
     """
     gazetteer = load_gazetteer()
-    ours: tuple[NameRecognizer, ...] = (
+    ours: tuple[Recognizer, ...] = (
         Hl7Recognizer(),
         X12Recognizer(),
         EdifactRecognizer(),
