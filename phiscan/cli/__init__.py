@@ -68,7 +68,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "Score spans, rankings and hierarchies against a gold standard.",
     ),
     "train": (
-        "phiscan.cli.train:train",
+        "training.command:train",
         "Make the shipped models anew; for those who change phiscan, never needed to scan.",
     ),
     "doctor": (
@@ -95,7 +95,13 @@ class LazyGroup(click.Group):
             return None
         module, _, attribute = COMMANDS[cmd_name][0].partition(":")
         with importing():
-            command: click.Command = getattr(importlib.import_module(module), attribute)
+            try:
+                command: click.Command = getattr(importlib.import_module(module), attribute)
+            except ModuleNotFoundError as error:
+                if error.name != "training":
+                    raise
+                message = "`phiscan train` needs a checkout of the source: training texts are not installed"
+                raise click.UsageError(message) from None
         return command
 
     def invoke(self, ctx: click.Context) -> object:

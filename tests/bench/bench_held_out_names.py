@@ -24,13 +24,13 @@ from phiscan.model import Document, Finding
 from phiscan.screen import build_screener, screen
 from phiscan.screen.ner.tagger import TaggerRecognizer
 from phiscan.screen.recognizers.person.recognizer import NameSource, RuleNameRecognizer
-from phiscan.train import documents
-from phiscan.train.documents import Labelled, Writer
-from phiscan.train.folds import N_HELD_OUT, TEMPLATES_FOLD, WHOLE, Fold
-from phiscan.train.measure import GROUPS, made, measure
-from phiscan.train.names import SEED, Settings, train
-from phiscan.train.weights import WEIGHTS
-from phiscan.train.written import Texts
+from training.corpora import documents
+from training.corpora.documents import Labelled, Writer
+from training.corpora.marked_texts import Texts
+from training.names.folds import N_HELD_OUT, TEMPLATES_FOLD, WHOLE, Fold
+from training.names.measure import GROUPS, made, measure
+from training.names.train import SEED, Settings, train
+from training.names.weights import WEIGHTS
 
 SEEDS = (SEED + 2, SEED + 3)
 MIXES = ("as made", "as written", "listed names")

@@ -33,7 +33,7 @@ from phiscan.model import Document
 from phiscan.screen import build_screener, screen
 from phiscan.screen.ner.tagger import TaggerRecognizer
 from phiscan.screen.recognizers.person.recognizer import RuleNameRecognizer
-from phiscan.train.foreign import FAMILIES, FOLDS
+from training.corpora.open_texts import FAMILIES, FOLDS
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT.parent / "shared" / "data" / "text"

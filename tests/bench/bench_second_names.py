@@ -33,8 +33,8 @@ from phiscan.screen.recognizers.messages.hl7 import Hl7Recognizer
 from phiscan.screen.recognizers.person.recognizer import RuleNameRecognizer
 from phiscan.screen.rules.files import load_sound_rules
 from phiscan.screen.rules.recognizer import PatternRecognizer
-from phiscan.train.measure import _TOKEN, _cells, foreign_set
 from tests.bench.bench_referral_share import DATA, texts
+from training.names.measure import _TOKEN, _cells, foreign_set
 
 TAGGER_FOLDS = Path(os.environ.get("PHISCAN_TAGGER_FOLDS", "no-such-folder"))
 SECOND_FOLDS = Path(os.environ.get("PHISCAN_SECOND_FOLDS", "no-such-folder"))

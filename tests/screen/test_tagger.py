@@ -16,7 +16,7 @@ from phiscan.screen.ner.name_confidence import COUNTS, MAX_DOUBTFUL
 from phiscan.screen.ner.spans import Tagged, joined
 from phiscan.screen.ner.tagger import FAVOUR, TaggerRecognizer, load_kinds
 from phiscan.screen.ner.tokens import CAPS, LOWER, MIXED, classes, line_modes, split, units
-from phiscan.train.written import written
+from training.corpora.marked_texts import written
 
 GOLDEN = Path(__file__).parent / "golden"
 # Which of these words are doubtful changes with the weights; some always are.

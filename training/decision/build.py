@@ -4,7 +4,7 @@ Run from the checkout: ``python -m training.decision.build --work DIR [--ordinar
 keeps what was screened, so that a second run needs seconds. ``--measure`` writes no model.
 """
 
-# ruff: noqa: S301, T201 (the pickles are our own, made here; a build command reports what it did)
+# ruff: noqa: S301 (the pickles are our own, made here; a build command reports what it did)
 
 from __future__ import annotations
 

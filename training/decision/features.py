@@ -1,7 +1,5 @@
 """Screen the samples and turn their passages into numbers, once; the result is kept in a work folder."""
 
-# ruff: noqa: T201 (the pickles are our own, made here; a build command reports what it does)
-
 from __future__ import annotations
 
 import math

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from phiscan.screen.ner.features import REACH, Lexicon, Stream
 from phiscan.screen.ner.lstm import WINDOW
-from phiscan.train.examples import MIN_WORD_DOCUMENTS, Unit
+from training.names.examples import MIN_WORD_DOCUMENTS, Unit
 
 UNLABELLED: Final = -1
 _HALVINGS: Final = 3  # of the window: so many smaller sizes are padded to; each is compiled

@@ -10,9 +10,9 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from phiscan.train.documents import ADDRESS, LOCATION, ORGANIZATION, Labelled
-from phiscan.train.people import PERSON
-from phiscan.train.world import World
+from training.corpora.documents import ADDRESS, LOCATION, ORGANIZATION, Labelled
+from training.corpora.people import PERSON
+from training.corpora.world import World
 
 # Sets that come from one source, or are of one kind, make a family; no model is measured on one that it saw.
 FAMILIES = {

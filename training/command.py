@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,10 +13,10 @@ from phiscan.cli.output import print_json, say
 from phiscan.errors import InputError
 
 if TYPE_CHECKING:
-    from phiscan.train.written import Texts
+    from training.corpora.marked_texts import Texts
 
 EXIT_REFUSED = 1
-SHIPPED = Path(__file__).resolve().parents[1] / "screen" / "data" / "names.json"
+SHIPPED = Path(str(resources.files("phiscan.screen"))) / "data" / "names.json"
 _data_option = click.option(
     "--data",
     type=click.Path(),
@@ -89,7 +90,7 @@ def names(
     The same seed, texts and packages give the same bytes on the same kind of machine. Needs the extra
     "train".
     """
-    from phiscan.train.names import CARD, Settings, train_names  # noqa: PLC0415 (few commands pay for loading it)
+    from training.names.train import CARD, Settings, train_names  # noqa: PLC0415 (few commands pay for loading it)
 
     texts = _texts(data, marked)
     settings = replace(Settings(), **_given(seed=seed, n_documents=n_documents, max_iterations=iterations))
@@ -143,7 +144,7 @@ def second_names(
     minutes on one core. The same seed, texts and packages give the same weights on the same kind of machine.
     Needs the extra "train".
     """
-    from phiscan.train.second_names import (  # noqa: PLC0415 (few commands pay for loading it)
+    from training.second_names.train import (  # noqa: PLC0415 (few commands pay for loading it)
         CARD,
         NetworkSettings,
         train_second_names,
@@ -176,7 +177,7 @@ def numbers(out: str, marked: tuple[str, ...], as_json: bool) -> None:
     and every age over 89 as one, and from our own texts. Each file is measured with weights that have not
     learned from it. About two minutes on one core. The same texts, program and packages give the same bytes.
     """
-    from phiscan.train.numbers import CARD, NumberSettings, train_numbers  # noqa: PLC0415 (few commands pay for loading it)
+    from training.numbers.train import CARD, NumberSettings, train_numbers  # noqa: PLC0415 (few commands pay for loading it)
 
     card = train_numbers(NumberSettings(), marked=tuple(map(Path, marked)), out=Path(out), tell=say)
     if as_json:
@@ -196,7 +197,7 @@ def _texts(data: str | None, marked: tuple[str, ...]) -> Texts:
     Raises:
         InputError: there is no such folder.
     """
-    from phiscan.train.written import Texts  # noqa: PLC0415 (few commands pay for loading it)
+    from training.corpora.marked_texts import Texts  # noqa: PLC0415 (few commands pay for loading it)
 
     if data is not None and not Path(data).is_dir():
         message = f"--data: {data}: expected a folder"

@@ -17,14 +17,14 @@ import numpy as np
 
 from phiscan.model import Document
 from phiscan.screen.ner.second_tagger import FORMAT, LABELS, WEIGHTS, SecondNames, arrays_of, blank, digest
-from phiscan.train.documents import ADDRESS, LOCATION, ORGANIZATION, Labelled
-from phiscan.train.folds import WHOLE, Fold, Tell, measured_by_folds
-from phiscan.train.foreign import doubtful
-from phiscan.train.names import N_COPIES, corpora, hashes_of
-from phiscan.train.needs import needed
-from phiscan.train.people import PERSON
-from phiscan.train.second_card import render
-from phiscan.train.written import Texts
+from training.corpora.documents import ADDRESS, LOCATION, ORGANIZATION, Labelled
+from training.corpora.marked_texts import Texts
+from training.corpora.open_texts import doubtful
+from training.corpora.people import PERSON
+from training.names.folds import WHOLE, Fold, Tell, measured_by_folds
+from training.names.train import N_COPIES, corpora, hashes_of
+from training.needs import needed
+from training.second_names.card import render
 
 CARD = "model-card-second-names.md"
 N_COMPARED = 300  # documents on which half precision is compared with single

@@ -6,10 +6,10 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from phiscan.train.foreign import ATTRIBUTION, FAMILIES, FOLDS
-from phiscan.train.gate import BEYOND, POINTS, TOKENS
-from phiscan.train.measure import KINDS
-from phiscan.train.written import DISTURBED
+from training.corpora.marked_texts import DISTURBED
+from training.corpora.open_texts import ATTRIBUTION, FAMILIES, FOLDS
+from training.names.gate import BEYOND, POINTS, TOKENS
+from training.names.measure import KINDS
 
 _HEADER = (
     "| set | words | person recall / any label | person precision / any label | unknown names, recall |"
@@ -47,7 +47,7 @@ behind a stroke at organizations and places.
 * The foreign sets are development sets: errors of the tagger on presidio_synth_v2, presidio_generated_large,
   wnut17_train, medquad_dev and fhir_synthea_dev were read, by kind, before the templates and thresholds of
   these weights were chosen. No model was trained on the set that it is measured on, but the figures flatter.
-* Texts of our own: everyday texts (`phiscan/train/texts/`), each written out by hand, with every name
+* Texts of our own: everyday texts (`training/corpora/texts/`), each written out by hand, with every name
   marked. A tenth of them was held out of all folds, and is read by the same model as the held-out templates;
   "seen" is the shipped weights, which have learned from them. How the program does on texts that nobody has
   read stands in [marked texts](../explanation/marked-texts.md).
@@ -71,7 +71,7 @@ of the last card's recipe pass: they are the same, and only the thresholds are o
 
 ## Trained on
 
-{n_documents} documents, {n_tokens} tokens, seed {seed}. The generator (`phiscan/train/`) fills sentences,
+{n_documents} documents, {n_tokens} tokens, seed {seed}. The generator (`training/`) fills sentences,
 forms, lists, letters, tables, dialogue, HL7, JSON, XML and French notes with names of Faker's locales, of
 the gazetteers, and of syllables put together, and with drugs that no list has. A tenth is in capitals, a
 tenth in lower case, a part has lines of both or is misread as by a scanner. Texts of our own and the files

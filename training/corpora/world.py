@@ -7,8 +7,7 @@ import random
 import re
 
 from phiscan.config import data_dir
-from phiscan.train.needs import needed
-from phiscan.train.words import (
+from training.corpora.words import (
     BRAND_ENDS,
     BRANDS,
     COMPOUND_ENDS,
@@ -22,6 +21,7 @@ from phiscan.train.words import (
     WORDLY_FIRST,
     WORDLY_LAST,
 )
+from training.needs import needed
 
 LOCALES = (
     "en_US en_CA en_GB en_AU en_IE en_IN fr_CA fr_FR fr_CH de_DE"

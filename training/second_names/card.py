@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from phiscan.screen.ner.second_tagger import FOLDER
-from phiscan.train.foreign import ATTRIBUTION, FAMILIES, FOLDS
+from training.corpora.open_texts import ATTRIBUTION, FAMILIES, FOLDS
 
 _HEADER = (
     "| set | words | person recall | tagger | person precision | tagger | unknown names, recall | tagger |"

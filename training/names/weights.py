@@ -13,10 +13,10 @@ import numpy.typing as npt
 from phiscan.screen.ner.crf import FORMAT, TaggerModel
 from phiscan.screen.ner.features import TEMPLATES, Inventory
 from phiscan.screen.ner.tokens import Kinds
-from phiscan.train.documents import Labelled
-from phiscan.train.examples import sequences, units
-from phiscan.train.foreign import GENERATOR
-from phiscan.train.needs import needed
+from training.corpora.documents import Labelled
+from training.corpora.open_texts import GENERATOR
+from training.names.examples import sequences, units
+from training.needs import needed
 
 LEAST = 0.002  # a weight nearer to zero than this is dropped
 WEIGHTS, LABELS = "names.npz", "names.json"

@@ -10,8 +10,8 @@ from functools import partial
 from pathlib import Path
 from random import Random
 
-from phiscan.train.people import PEOPLE, Pieces, written
-from phiscan.train.world import World
+from training.corpora.people import PEOPLE, Pieces, written
+from training.corpora.world import World
 
 ORGANIZATION, LOCATION, ADDRESS = "ORG", "LOC", "ADR"
 HERE = Path(__file__).parent

@@ -12,8 +12,8 @@ from pathlib import Path
 from phiscan.lexicon.gazetteer import Word, load_gazetteer
 from phiscan.model import Document, EntityType, Finding
 from phiscan.screen.recognizers.person.recognizer import NameSource
-from phiscan.train.documents import Labelled
-from phiscan.train.foreign import LABELS
+from training.corpora.documents import Labelled
+from training.corpora.open_texts import LABELS
 
 GROUPS = {
     EntityType.PERSON: "person",

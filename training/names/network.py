@@ -12,10 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from phiscan.screen.ner.lstm import WEIGHTS, Arrays
-from phiscan.train.folds import Tell
-from phiscan.train.needs import needed
-from phiscan.train.passages import UNLABELLED, Passages, ReaderSettings
-from phiscan.train.weights import packed
+from training.names.folds import Tell
+from training.names.weights import packed
+from training.names.windows import UNLABELLED, Passages, ReaderSettings
+from training.needs import needed
 
 _MOST: Final = 127  # of a vector's component in eight bits
 _AVERAGED: Final = 10  # steps after which the running average begins to be one

@@ -19,9 +19,12 @@ from phiscan.screen.ner.lstm import WEIGHTS as PASSAGES
 from phiscan.screen.ner.tagger import TaggerRecognizer, load_kinds
 from phiscan.screen.ner.tokens import Kinds
 from phiscan.screen.recognizers.person.recognizer import RuleNameRecognizer
-from phiscan.train.card import render
-from phiscan.train.documents import Labelled, Writer
-from phiscan.train.examples import (
+from training.corpora.documents import Labelled, Writer
+from training.corpora.marked_texts import Texts, copies, files_of_names, read_marked, written
+from training.corpora.open_texts import FAMILIES, GENERATOR, read
+from training.corpora.world import World
+from training.names.card import render
+from training.names.examples import (
     HIDDEN,
     HIDDEN_WORDS,
     MIN_WORD_DOCUMENTS,
@@ -32,7 +35,7 @@ from phiscan.train.examples import (
     sequences,
     units,
 )
-from phiscan.train.folds import (
+from training.names.folds import (
     HELD_OUT,
     HELD_OUT_WRITTEN,
     TEMPLATES_FOLD,
@@ -43,15 +46,12 @@ from phiscan.train.folds import (
     held_out_texts,
     measured_by_folds,
 )
-from phiscan.train.foreign import FAMILIES, GENERATOR, read
-from phiscan.train.gate import falls, last_card
-from phiscan.train.measure import measure
-from phiscan.train.needs import PACKAGES, needed
-from phiscan.train.passage_network import train_reader
-from phiscan.train.passages import Passages, ReaderSettings
-from phiscan.train.weights import LABELS, WEIGHTS, export, unlike, write_labels
-from phiscan.train.world import World
-from phiscan.train.written import Texts, copies, files_of_names, read_marked, written
+from training.names.gate import falls, last_card
+from training.names.measure import measure
+from training.names.network import train_reader
+from training.names.weights import LABELS, WEIGHTS, export, unlike, write_labels
+from training.names.windows import Passages, ReaderSettings
+from training.needs import PACKAGES, needed
 
 SEED = 20261120
 N_DOCUMENTS = 10_000
@@ -71,13 +71,24 @@ DICTIONARIES = (
     "nations",
 )
 _RECIPE = (
-    "train/documents.py", "train/people.py", "train/world.py", "train/words.py", "train/foreign.py",
-    "train/examples.py", "train/weights.py", "train/written.py",
-    "train/forms.txt", "train/plain.txt", "train/sentences.txt",
-    "train/passages.py", "train/passage_network.py",
-    "screen/tagger_features.py", "screen/tagger_tokens.py", "screen/gazetteer.py",
-)  # fmt: skip
-_PACKAGE = Path(__file__).resolve().parents[1]
+    "training/corpora/documents.py",
+    "training/corpora/people.py",
+    "training/corpora/world.py",
+    "training/corpora/words.py",
+    "training/corpora/open_texts.py",
+    "training/names/examples.py",
+    "training/names/weights.py",
+    "training/corpora/marked_texts.py",
+    "training/corpora/forms.txt",
+    "training/corpora/plain.txt",
+    "training/corpora/sentences.txt",
+    "training/names/windows.py",
+    "training/names/network.py",
+    "phiscan/screen/ner/features.py",
+    "phiscan/screen/ner/tokens.py",
+    "phiscan/lexicon/gazetteer.py",
+)
+_CHECKOUT = Path(__file__).resolve().parents[2]
 
 
 @dataclass(frozen=True)
@@ -308,14 +319,14 @@ def hashes_of(texts: Texts) -> dict[str, str]:
     folder = data_dir("dictionaries")
     paths |= {f"dictionaries/{path.name}": path for path in (folder / f"{n}.txt" for n in DICTIONARIES)}
     paths |= {f"dictionaries/{path.name}": path for path in sorted(folder.glob("health_*.txt"))}
-    paths |= {f"phiscan/{name}": _PACKAGE / name for name in _RECIPE if name.endswith(".txt")}
-    paths |= {f"phiscan/train/texts/{path.name}": path for path in files_of_names()}
+    paths |= {name: _CHECKOUT / name for name in _RECIPE if name.endswith(".txt")}
+    paths |= {f"training/corpora/texts/{path.name}": path for path in files_of_names()}
     return {name: sha256_of([path]) for name, path in paths.items()}
 
 
 def _recipe(settings: Settings, hashes: dict[str, str]) -> str:
     """Return one hash of everything that decides the weights."""
-    code = sha256_of([_PACKAGE / name for name in _RECIPE])
+    code = sha256_of([_CHECKOUT / name for name in _RECIPE])
     return hashlib.sha256(json.dumps([asdict(settings), hashes, code]).encode()).hexdigest()
 
 

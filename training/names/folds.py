@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from phiscan.screen.recognizers.person.recognizer import NameSource
-from phiscan.train.documents import Writer
-from phiscan.train.foreign import FAMILIES, FOLDS
-from phiscan.train.measure import FULLY_MARKED, Figures, Marked, foreign_set, made, measure
-from phiscan.train.written import written
+from training.corpora.documents import Writer
+from training.corpora.marked_texts import written
+from training.corpora.open_texts import FAMILIES, FOLDS
+from training.names.measure import FULLY_MARKED, Figures, Marked, foreign_set, made, measure
 
 N_HELD_OUT: Final = 600  # documents of templates that no fold has seen
 TEMPLATES_FOLD: Final = "templates"  # the fold that leaves out templates alone

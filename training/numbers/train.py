@@ -29,10 +29,10 @@ from phiscan.screen import Screener, build_screener, screen
 from phiscan.screen.free_text import machine_parts
 from phiscan.screen.id_classifier.classifier import COUNTS, FORMAT, LEAST, LEAST_AGE, AgeModel, NumberModel
 from phiscan.screen.id_classifier.features import NumberContext, ages, candidates
-from phiscan.train.folds import Tell
-from phiscan.train.names import sha256_of
-from phiscan.train.numbers_card import render
-from phiscan.train.written import FOLDER, MARKS_NUMBERS, marked_texts, own_texts, unmarked
+from training.corpora.marked_texts import FOLDER, marked_texts, marks_numbers, own_texts, unmarked
+from training.names.folds import Tell
+from training.names.train import sha256_of
+from training.numbers.card import render
 
 JUDGED: Final = FOLDER.parent / "numbers.txt"
 WEIGHTS, CARD = "numbers.json", "model-card-numbers.md"
@@ -230,7 +230,7 @@ def _own(screener: Screener) -> Iterator[Number]:
     judged = _read_judged(JUDGED)
     for source, name, marked in own_texts():
         text, marks = unmarked(marked)
-        if source.endswith(MARKS_NUMBERS):
+        if marks_numbers(source):
             yield from _seen(text, screener, partial(_as_marked, marks))
         else:
             judge = partial(_as_judged, judged.get((source, name), {}), text)

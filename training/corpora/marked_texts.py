@@ -1,20 +1,21 @@
 """Texts written for the training, and marked texts of a site: how people write, which no template knows.
 
 ``texts/*.txt``: everyday texts below lines ``===== ID``; a name stands in ``⟦KIND|name⟧``, where KIND is P
-for a person, O an organization, L a place, A a part of a street address. In the files whose names end in 7
-numbers are marked in the same way (``NUMBERS``, or the name of a type), and only numbers are learned from
-them; ``numbers.txt`` judges those of the others. Everybody in them is invented. A tenth of the texts that
-names are learned from is held out of every fold, to measure with.
+for a person, O an organization, L a place, A a part of a street address. ``manifest.toml`` says what is
+marked in each file and what is learned from it: where numbers are marked in the same way (``NUMBERS``, or
+the name of a type), only numbers are learned; ``numbers.txt`` judges those of the others. Everybody in them
+is invented. A tenth of the texts that names are learned from is held out of every fold, to measure with.
 """
 
 from __future__ import annotations
 
 import random
 import re
+import tomllib
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Final
 
@@ -22,10 +23,10 @@ from phiscan.errors import InputError
 from phiscan.metrics.deidentification.span_formats import parse_jsonl
 from phiscan.metrics.deidentification.spans import LabelledSpan
 from phiscan.model import EntityType
-from phiscan.train.documents import ADDRESS, LOCATION, ORGANIZATION, Labelled, mapped, scanned
-from phiscan.train.foreign import LABELS, apart, surrogate
-from phiscan.train.people import PERSON
-from phiscan.train.world import World
+from training.corpora.documents import ADDRESS, LOCATION, ORGANIZATION, Labelled, mapped, scanned
+from training.corpora.open_texts import LABELS, apart, surrogate
+from training.corpora.people import PERSON
+from training.corpora.world import World
 
 FOLDER: Final = Path(__file__).parent / "texts"
 KINDS: Final = {"P": PERSON, "O": ORGANIZATION, "L": LOCATION, "A": ADDRESS}
@@ -36,9 +37,7 @@ NUMBERS: Final = {
     "E": EntityType.EMAIL.value,
     "Y": EntityType.AGE_OVER_89.value,
 }
-# What the names of files end in whose numbers are marked. They came after the weights of names that are
-# shipped, and teach the reader of numbers only: a held-out tenth that changes would compare with no card.
-MARKS_NUMBERS: Final = "7"
+MANIFEST: Final = Path(__file__).parent / "manifest.toml"
 _HEAD = re.compile(r"^===== (\S+)$", re.MULTILINE)
 _MARK = re.compile(r"⟦([A-Z_]+)\|([^⟦⟧|]+)⟧")
 
@@ -64,7 +63,26 @@ def own_texts() -> Iterator[tuple[str, str, str]]:
 
 def files_of_names() -> list[Path]:
     """Return the files of ``texts/`` that names are learned from."""
-    return [path for path in sorted(FOLDER.glob("*.txt")) if not path.stem.endswith(MARKS_NUMBERS)]
+    return [path for path in sorted(FOLDER.glob("*.txt")) if not marks_numbers(path.stem)]
+
+
+def marks_numbers(source: str) -> bool:
+    """Tell whether numbers are marked in a file of ``texts/``, by its name in ``manifest.toml``.
+
+    Raises:
+        InputError: the manifest does not list the file.
+    """
+    entry = _manifest().get(source)
+    if entry is None:
+        message = f"{MANIFEST}: field {source}: expected an entry for each file of {FOLDER.name}/"
+        raise InputError(message)
+    return "numbers" in entry["marks"]
+
+
+@cache
+def _manifest() -> dict[str, dict[str, list[str]]]:
+    texts: dict[str, dict[str, list[str]]] = tomllib.loads(MANIFEST.read_text(encoding="utf-8"))["texts"]
+    return texts
 
 
 def written(*, held_out: bool | None = None) -> list[Labelled]:
@@ -72,7 +90,7 @@ def written(*, held_out: bool | None = None) -> list[Labelled]:
     return [
         parsed(text)
         for source, _, text in own_texts()
-        if not source.endswith(MARKS_NUMBERS)
+        if not marks_numbers(source)
         and (held_out is None or (zlib.crc32(text.encode()) % 10 == 0) == held_out)
     ]
 

@@ -12,8 +12,8 @@ import numpy as np
 from phiscan.lexicon.gazetteer import Gazetteer, Word
 from phiscan.screen.ner.features import OFFSETS, Inventory, Lexicon, Stream, context_names
 from phiscan.screen.ner.tokens import N_MODES, Kinds, classes, split
-from phiscan.train.documents import Labelled
-from phiscan.train.foreign import doubtful
+from training.corpora.documents import Labelled
+from training.corpora.open_texts import doubtful
 
 HIDDEN = 0.3  # part of the name lists that a training document does not know
 HIDDEN_WORDS = 0.25  # part of the words that are features: what surrounds a name is often new, too
