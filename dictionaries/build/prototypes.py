@@ -22,7 +22,7 @@ import numpy as np
 from sklearn.feature_extraction import DictVectorizer
 from sklearn.linear_model import LogisticRegression
 
-from phiscan.classify.classifier import FORMAT_VERSION, MODEL_FILE, is_told
+from phiscan.classify.classifier import FORMAT_VERSION, MODEL_FILE, describes_patient
 from phiscan.classify.features import Window, read, windows
 from phiscan.classify.knn import ConceptTfidf, OneClassKnn, block_of
 from phiscan.classify.lexicon import load_lexicon
@@ -73,7 +73,7 @@ def documents(name: str, label: str = "") -> list[dict]:
 def told_windows(text: str) -> list[Window]:
     """Return the windows of a text that say something."""
     lexicon = load_lexicon()
-    return [window for window in windows(read(text, lexicon), lexicon) if is_told(window)]
+    return [window for window in windows(read(text, lexicon), lexicon) if describes_patient(window)]
 
 
 def learned_documents(name: str, most: int) -> Iterator[tuple[str, str, bool]]:

@@ -13,7 +13,7 @@ import click
 from phiscan import __version__
 from phiscan.cli.output import say, set_log_format
 from phiscan.errors import PhiscanError, origin
-from phiscan.stopping import EXIT_STOPPED, as_interrupt, importing, mark_said
+from phiscan.stopping import EXIT_STOPPED, as_interrupt, importing, mark_reported
 from phiscan.threads import use_one_thread
 
 EXIT_USAGE = 2
@@ -173,7 +173,7 @@ def _run() -> int:
         with as_interrupt():
             status = app.main(standalone_mode=False)
     except (click.exceptions.Abort, KeyboardInterrupt):
-        mark_said()  # a further signal says it no second time
+        mark_reported()  # a further signal says it no second time
         _complain("stopped")
         return EXIT_STOPPED
     except click.exceptions.NoArgsIsHelpError as error:

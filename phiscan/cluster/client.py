@@ -15,7 +15,7 @@ from typing import Any
 from distributed import Client, Future, KilledWorker
 from distributed import TimeoutError as DaskTimeoutError
 
-from phiscan.cluster.pickling import Batch, Refusal, Reply, seal, unseal
+from phiscan.cluster.pickling import Batch, Refusal, Reply, from_pickle, to_pickle
 from phiscan.cluster.reading import read_batch
 from phiscan.config import LearnedVersion
 from phiscan.errors import ClusterError, origin
@@ -28,7 +28,7 @@ LARGEST_BATCH = 200  # files
 BATCH_BYTES = 256 * 1024**2  # a batch of large files is cut here
 BATCHES_PER_WORKER = 3  # in flight: one that is read, one that waits, one on its way
 LOOK_S = 2.0  # how often a wait looks whether the cluster is still there
-PATIENCE_S = 60.0  # so long the cluster may be without any worker
+MAX_WAIT_S = 60.0  # so long the cluster may be without any worker
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class _Killed:
     """The workers died over a batch, as often as the scheduler allows."""
 
 
-class Crew:
+class ClusterClient:
     """The workers of a Dask cluster, as a scan sees them.
 
     Back-pressure: a few batches per worker are in flight, and answers are taken in the order of the
@@ -113,7 +113,7 @@ class Crew:
                     yield part[0], Fault(FailReason.CRASHED, "the cluster's workers died over it")
 
     def _send(self, sources: tuple[SourceFile, ...]) -> _Lot:
-        parcel = seal(Batch(self._versions_key, self._learned, self._devices, sources))
+        parcel = to_pickle(Batch(self._versions_key, self._learned, self._devices, sources))
         # The scheduler, its logs and its dashboard know a batch by this key only.
         key = f"phiscan-{uuid.uuid4().hex}"
         try:
@@ -129,7 +129,7 @@ class Crew:
         """
         while True:
             try:
-                answer: Reply | Refusal = unseal(future.result(timeout=LOOK_S))
+                answer: Reply | Refusal = from_pickle(future.result(timeout=LOOK_S))
             except (DaskTimeoutError, TimeoutError):
                 self._look()
                 continue
@@ -148,8 +148,8 @@ class Crew:
         """Give up on a cluster that has had no worker for a minute."""
         if self._n_workers():
             self._alone_since = time.monotonic()
-        elif time.monotonic() - self._alone_since > PATIENCE_S:
-            message = f"the cluster has had no worker for {PATIENCE_S:.0f} s"
+        elif time.monotonic() - self._alone_since > MAX_WAIT_S:
+            message = f"the cluster has had no worker for {MAX_WAIT_S:.0f} s"
             raise ClusterError(message)
 
     def _n_workers(self) -> int:

@@ -17,7 +17,7 @@ from phiscan.sandbox.pool import Fault
 
 
 @dataclass(frozen=True, slots=True)
-class Parcel:
+class Pickled:
     """Bytes that do not show what they hold."""
 
     sealed: bytes = field(repr=False)
@@ -49,7 +49,7 @@ class Refusal:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class WorkerState:
     """What a worker says of itself: its versions by name, and the roots that it cannot see, by position."""
 
     versions: tuple[tuple[str, str], ...]
@@ -57,11 +57,11 @@ class Standing:
     problem: str = ""  # why it cannot work at all
 
 
-def seal(content: Batch | Reply | Refusal | Standing) -> Parcel:
+def to_pickle(content: Batch | Reply | Refusal | WorkerState) -> Pickled:
     """Close a parcel."""
-    return Parcel(pickle.dumps(content, protocol=pickle.HIGHEST_PROTOCOL))
+    return Pickled(pickle.dumps(content, protocol=pickle.HIGHEST_PROTOCOL))
 
 
-def unseal(parcel: Parcel) -> Any:
+def from_pickle(parcel: Pickled) -> Any:
     """Open a parcel; only of a scheduler that is trusted, as Dask itself does with every message."""
     return pickle.loads(parcel.sealed)  # noqa: S301 (both ends are phiscan; the transport is what must be trusted)

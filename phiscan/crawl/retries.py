@@ -17,7 +17,7 @@ LONGEST_PAUSE_S = 30.0
 PROBE_S = 15.0  # how often a server that went away is asked whether it is back
 
 
-class Patience:
+class RetryPolicy:
     """Runs what may fail for a moment; shared by everything that talks to one server.
 
     When one action has used up its attempts because the server cannot be reached, the others stop waiting

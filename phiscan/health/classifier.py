@@ -15,7 +15,7 @@ from phiscan.config import Config
 from phiscan.errors import ModelError
 from phiscan.health.features import Reading, Window, read, windows
 from phiscan.health.knn import ConceptTfidf, OneClassKnn
-from phiscan.health.patient_classifier import ToldModel, load_told_model
+from phiscan.health.patient_classifier import PatientModel, load_patient_model
 from phiscan.health.patient_cues import PersonModel
 from phiscan.health.review_correction import Adjustment, log_odds
 from phiscan.health.term_lexicon import Lexicon, load_lexicon
@@ -27,7 +27,7 @@ Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
 
 MODEL_FILE: Final = Path(__file__).parent / "data" / "prototypes.json"
-TOLD_MODEL_FILE: Final = Path(__file__).parent / "data" / "told.npz"
+PATIENT_MODEL_FILE: Final = Path(__file__).parent / "data" / "told.npz"
 TEXT_MODEL_FILE: Final = Path(__file__).parent / "data" / "detector_c.npz"
 FORMAT_VERSION: Final = 1
 MIN_CONCEPTS: Final = 2  # a window with fewer different concepts and hardly a record cue says nothing
@@ -61,7 +61,7 @@ class Classifier:
     lexicon: Lexicon
     tfidf: ConceptTfidf
     knn: OneClassKnn
-    told: ToldModel
+    told: PatientModel
     person: PersonModel  # over the cues alone: what detector B asks
     prototype_names: tuple[str, ...]
     text_model: TextModel
@@ -87,7 +87,7 @@ def build_classifier(config: Config) -> Classifier:
         known = ", ".join(model["thresholds"])
         message = f"{MODEL_FILE}: thresholds: none for k = {config.k}; expected one of {known}"
         raise ModelError(message)
-    told = load_told_model(TOLD_MODEL_FILE)
+    told = load_patient_model(PATIENT_MODEL_FILE)
     knn = OneClassKnn(k=config.k, quantile=model["quantile"])
     knn.threshold_, knn.scale_ = learned
     return Classifier(
@@ -130,7 +130,7 @@ def classify(document: Document, classifier: Classifier) -> HealthScore:
     """
     reading = read(document.text, classifier.lexicon)
     terms = _hits(reading, classifier.lexicon)
-    told = [window for window in windows(reading, classifier.lexicon) if is_told(window)]
+    told = [window for window in windows(reading, classifier.lexicon) if describes_patient(window)]
     if not told:
         return HealthScore(0.0, None, "", terms)
     # Both must hold: told of a person, and near to the prototypes. 0.5 is the threshold of either. The search
@@ -173,7 +173,7 @@ def _bag(window: Window, about: float) -> WindowBag:
     return WindowBag(window.end - window.start, tuple(sorted(window.counts.items())), float(about))
 
 
-def is_told(window: Window) -> bool:
+def describes_patient(window: Window) -> bool:
     """Tell whether a window says enough to be measured: two concepts, one and a person, or a record's codes.
 
     Messages, claims and appointment lists hardly hold a health word: there the segments, billing codes and

@@ -34,28 +34,30 @@ from phiscan.model import WindowBag
 
 LOG_ODDS: Final = "log-odds of PHI"  # under which they are kept, before what reviewers taught
 LOG_ODDS_SCALE: Final = 1000
-ONE_TOLD: Final = 1_000_000  # of what is kept of how likely a window tells of a patient
+PATIENT_SCALE: Final = 1_000_000  # of what is kept of how likely a window tells of a patient
 MIN_OF_EACH: Final = 10  # reviewed PHI files and others: fewer teach no correction
 MIN_FILES: Final = 5  # a feature gets a weight of its own only if that many different files hold it
 SAME: Final = 0.97  # cosine from which two windows count as near-duplicates
 MAX_PROTOTYPES: Final = 500  # learned ones, so that search time does not grow with the reviews
 
 
-def kept_told(window: WindowBag | None, classifier: Classifier) -> tuple[tuple[str, int], ...]:
+def stored_patient_score(window: WindowBag | None, classifier: Classifier) -> tuple[tuple[str, int], ...]:
     """Return what is stored of how likely a window tells of a patient, since its words are not kept.
 
     It stands beside the evidence of the decision table, under the version of the model that says it.
     """
-    return () if window is None else ((_told_key(classifier), math.floor(ONE_TOLD * window.told)),)
+    return (
+        () if window is None else ((_patient_score_key(classifier), math.floor(PATIENT_SCALE * window.told)),)
+    )
 
 
-def told_of(window: Window, kept: Mapping[str, int], classifier: Classifier) -> float:
+def patient_score_of(window: Window, kept: Mapping[str, int], classifier: Classifier) -> float:
     """Return how likely a stored window tells of a patient; by its cues if another version read its words."""
-    told = kept.get(_told_key(classifier))
-    return classifier.person.score(window) if told is None else told / ONE_TOLD
+    told = kept.get(_patient_score_key(classifier))
+    return classifier.person.score(window) if told is None else told / PATIENT_SCALE
 
 
-def _told_key(classifier: Classifier) -> str:
+def _patient_score_key(classifier: Classifier) -> str:
     return f"told by {classifier.told.version}"
 
 

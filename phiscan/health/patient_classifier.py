@@ -20,7 +20,7 @@ from phiscan.health.word_hashes import N_BUCKETS, Floats, Words, word_features
 
 
 @dataclass(frozen=True, slots=True)
-class ToldModel:
+class PatientModel:
     """Logistic regression over the words and the cues of a window; the log-odds are 0 at the threshold."""
 
     words: Floats = field(repr=False)
@@ -35,7 +35,7 @@ class ToldModel:
         return probability(self.intercept + said + weighed(self.cues, window))
 
 
-def load_told_model(path: Path) -> ToldModel:
+def load_patient_model(path: Path) -> PatientModel:
     """Read the weights.
 
     Raises:
@@ -48,4 +48,4 @@ def load_told_model(path: Path) -> ToldModel:
     if words.shape != (N_BUCKETS,) or not np.isfinite(words).all():
         message = f"{path}: words: expected {N_BUCKETS} finite numbers"
         raise ModelError(message)
-    return ToldModel(words, cues, intercept, version)
+    return PatientModel(words, cues, intercept, version)

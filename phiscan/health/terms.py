@@ -93,7 +93,7 @@ class TermMatcher:
         self.owners_ = usable[first_index]
         return self
 
-    def stand(self, tokens: Tokens, found: Found, text: str) -> Hits:
+    def resolve(self, tokens: Tokens, found: Found, text: str) -> Hits:
         """Return which of the candidates of one chunk stand; ``text`` is the whole text."""
         at, last, owner = found
         if self.case_[owner].any():
@@ -182,7 +182,7 @@ class JointMatcher:
                 owner = owners[key]
                 own = (owner >= 0).nonzero()[0]
                 if len(own):
-                    hits.append(matcher.stand(tokens, (at[own], last[own], owner[own]), text))
+                    hits.append(matcher.resolve(tokens, (at[own], last[own], owner[own]), text))
         return tuple(matcher.gather(hits) for matcher, hits in zip(self.matchers, parts, strict=True))
 
     def _candidates(self, tokens: Tokens) -> Found | None:

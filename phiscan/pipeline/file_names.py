@@ -88,7 +88,7 @@ def with_names(document: Document, names: Sequence[Named]) -> Document:
     return replace(document, text="".join(pieces), segments=tuple(segments))
 
 
-def name_somebody(names: Sequence[Named], screener: Screener) -> bool:
+def any_names_person(names: Sequence[Named], screener: Screener) -> bool:
     """Tell whether one of these names says who somebody is."""
     if not any(_may_name(name) for _, name in names):
         return False

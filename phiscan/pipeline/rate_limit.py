@@ -13,7 +13,7 @@ _NAP_S = 0.5  # an interrupt waits no longer than this
 
 
 @dataclass(frozen=True, slots=True)
-class Pace:
+class RateLimit:
     """The most that may be read in one second on average; infinite = no limit."""
 
     files_per_s: float = math.inf
@@ -22,7 +22,7 @@ class Pace:
     def seconds_of(self, n_bytes: int) -> float:
         """Return how long one file of this size takes up at this pace.
 
-        >>> Pace(files_per_s=10, bytes_per_s=1000).seconds_of(500)
+        >>> RateLimit(files_per_s=10, bytes_per_s=1000).seconds_of(500)
         0.5
         """
         return max(1 / self.files_per_s, n_bytes / self.bytes_per_s)
@@ -35,7 +35,7 @@ class Pace:
 
 def paced(
     sources: Iterable[SourceFile],
-    pace: Pace,
+    pace: RateLimit,
     *,
     clock: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], None] = time.sleep,
@@ -45,7 +45,7 @@ def paced(
     A file is let through at once when the time of those before it is over; what was not used in a pause
     of more than a second is lost, so that no burst follows.
     """
-    if pace == Pace():
+    if pace == RateLimit():
         yield from sources
         return
     free_at = clock()

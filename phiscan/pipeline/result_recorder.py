@@ -33,7 +33,7 @@ class Progress:
     started: float = field(default_factory=time.monotonic)
 
 
-class Ledger:
+class ResultRecorder:
     """Keeps results in crawl order until they are recorded, a batch to a transaction.
 
     ``_line`` holds, in crawl order, results that are there and None for each file that a worker still
@@ -85,12 +85,12 @@ class Ledger:
         self._line[result.source.root, result.source.path] = result
         self._settle()
 
-    def stand(self, *file_ids: int) -> None:
+    def mark_unchanged(self, *file_ids: int) -> None:
         """Note that the earlier results of these files stand."""
         self._seen.extend(file_ids)
         self._stood(len(file_ids))
 
-    def stand_all(self, runs: Sequence[Run], n_files: int) -> None:
+    def mark_all_unchanged(self, runs: Sequence[Run], n_files: int) -> None:
         """Note that the earlier results of so many files stand, given as runs of their numbers."""
         self._runs.extend(runs)
         self._stood(n_files)

@@ -14,7 +14,7 @@ from phiscan.errors import InputError
 from phiscan.model import FailReason, FileResult, Outcome, SourceFile
 from phiscan.pipeline.copies import Copies
 from phiscan.pipeline.folders import KnownFolders
-from phiscan.pipeline.result_recorder import Ledger
+from phiscan.pipeline.result_recorder import ResultRecorder
 from phiscan.review.store import KnownFile
 
 LOOK_AHEAD = 500  # crawled entries looked up in the store by one query
@@ -65,7 +65,7 @@ class Plan:
 
     def __init__(
         self,
-        ledger: Ledger,
+        ledger: ResultRecorder,
         options: ScanOptions,
         roots: Sequence[bytes],
         entries: Iterable[Crawled],
@@ -105,7 +105,7 @@ class Plan:
                 ]
             )
             self._remember(chunk, standing)
-            self._ledger.stand(*(old.file_id for old in standing if old is not None))
+            self._ledger.mark_unchanged(*(old.file_id for old in standing if old is not None))
             self._ledger.progress.n_crawled += len(chunk)
             listed.update(crawled.source.root for crawled in chunk)
             for crawled, old in zip(chunk, standing, strict=True):
@@ -146,13 +146,13 @@ class Plan:
     def _keep_below(self, folder: SourceFile) -> None:
         """Let the results of a folder that cannot be listed now stand: its files did not go away."""
         inside = b"" if folder.path == b"." else folder.path
-        self._ledger.stand(*self._ledger.store.present_below(folder.root, inside))
+        self._ledger.mark_unchanged(*self._ledger.store.present_below(folder.root, inside))
 
     def _doubt_emptiness(self, root: bytes) -> None:
         """Record a root where files were, and now nothing is, as unreadable: a share that is not mounted."""
         before = self._ledger.store.present_below(root, b"")
         if before:
-            self._ledger.stand(*before)
+            self._ledger.mark_unchanged(*before)
             source = SourceFile(root, b".", 0, 0, 0, 0, 0)
             self._ledger.settle_now(
                 FileResult(

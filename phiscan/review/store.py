@@ -202,7 +202,7 @@ class Store:
             )
         )
         if status == "complete":
-            near_duplicates.group_anew(self._database)
+            near_duplicates.regroup_all(self._database)
 
     # Reading
 

@@ -17,7 +17,7 @@ from phiscan.model import FailReason, SourceFile
 
 LENGTH = struct.Struct("<I")
 MAX_REPLY = 4096
-ANSWER_S = 60.0
+REPLY_TIMEOUT_S = 60.0
 _GONE = "its fetched copy is gone"
 
 
@@ -67,7 +67,7 @@ def _ask(key: bytes) -> tuple[dict[str, str], int | None]:
     # Through /proc, because the path of a socket may not be longer than 107 bytes.
     entry = os.open(folder, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as channel:
-        channel.settimeout(ANSWER_S)
+        channel.settimeout(REPLY_TIMEOUT_S)
         try:
             channel.connect(f"/proc/self/fd/{entry}/{name}")
         finally:

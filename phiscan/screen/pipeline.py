@@ -21,9 +21,9 @@ from phiscan.screen.casing.case_variants import found_as_written, with_usual_cap
 from phiscan.screen.free_text import without_codes
 from phiscan.screen.id_classifier.classifier import NumberModel, learned_numbers, load_numbers, with_types
 from phiscan.screen.normalize.spoken_numbers import left_over
-from phiscan.screen.normalize.text_view import as_meant
-from phiscan.screen.ocr_confusions.names import MisreadNameRecognizer
-from phiscan.screen.ocr_confusions.recognizer import MisreadRecognizer, without_parts
+from phiscan.screen.normalize.text_view import normalized
+from phiscan.screen.ocr_confusions.names import OcrNameRecognizer
+from phiscan.screen.ocr_confusions.recognizer import OcrRecognizer, without_parts
 from phiscan.screen.people_count import count_people
 from phiscan.screen.prototypes import Prototype, lacking, load_prototypes, nearest
 from phiscan.screen.recognizer import Cost, Recognizer
@@ -32,7 +32,7 @@ from phiscan.screen.recognizers.identifiers.checked_columns import CheckedColumn
 from phiscan.screen.recognizers.identifiers.device_and_insurer_numbers import LineCodeRecognizer
 from phiscan.screen.recognizers.identifiers.line_dates import day_lines
 from phiscan.screen.recognizers.identifiers.number_series import series
-from phiscan.screen.recognizers.identifiers.numbers_after_names import numbers_beside
+from phiscan.screen.recognizers.identifiers.numbers_after_names import numbers_after_names
 from phiscan.screen.recognizers.identifiers.row_numbers import row_codes
 from phiscan.screen.recognizers.identifiers.unlabelled_dates import bare_days
 from phiscan.screen.recognizers.location.address_blocks import address_tails
@@ -105,7 +105,7 @@ STEPS: tuple[Step, ...] = (
         Cost.CHEAP,
         lambda evidence, found: address_tails(evidence.text, found, load_gazetteer()),
     ),
-    _related("identifiers.numbers_after_names", numbers_beside),
+    _related("identifiers.numbers_after_names", numbers_after_names),
     _related("identifiers.row_numbers", row_codes),
     _related("identifiers.number_series", series),
     _related("identifiers.line_dates", day_lines),
@@ -174,12 +174,12 @@ def _shipped() -> tuple[Recognizer, ...]:
 def _recognizers(config: Config) -> tuple[Recognizer, ...]:
     patterns = PatternRecognizer(load_sound_rules(config))
     organizations = OrganizationRecognizer(load_gazetteer())
-    misread = MisreadRecognizer(patterns, organizations)
+    misread = OcrRecognizer(patterns, organizations)
     columns = CheckedColumnRecognizer()
     lines = LineCodeRecognizer()
     names = build_name_recognizers(config)
     ours = next(one for one in names if isinstance(one, RuleNameRecognizer))
-    scanned = MisreadNameRecognizer(ours, misread)
+    scanned = OcrNameRecognizer(ours, misread)
     return (patterns, organizations, misread, columns, lines, *names, scanned)
 
 
@@ -188,11 +188,11 @@ def screen(document: Document, screener: Screener) -> Screening:
 
     Findings are in text order and do not overlap; spans are half-open, in code points.
     """
-    meant = as_meant(document)
+    meant = normalized(document)
     if meant is None:
         return _screen(document, screener)
     screening = _screen(meant.document, screener, meant.spoken)
-    return replace(screening, findings=tuple(meant.back(screening.findings)))
+    return replace(screening, findings=tuple(meant.to_document(screening.findings)))
 
 
 def _screen(document: Document, screener: Screener, spoken: tuple[Span, ...] = ()) -> Screening:

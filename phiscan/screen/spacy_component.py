@@ -25,7 +25,7 @@ from phiscan.lexicon.gazetteer import load_gazetteer
 from phiscan.model import Document, Finding
 from phiscan.model import Span as Place
 from phiscan.screen.ner.spacy_pipeline import findings_of
-from phiscan.screen.ocr_confusions.recognizer import MisreadRecognizer
+from phiscan.screen.ocr_confusions.recognizer import OcrRecognizer
 from phiscan.screen.recognizers.identifiers.checked_columns import CheckedColumnRecognizer
 from phiscan.screen.recognizers.organization.recognizer import OrganizationRecognizer
 from phiscan.screen.recognizers.person.recognizer import build_name_recognizers
@@ -114,7 +114,7 @@ def create(
     if identifiers:
         patterns = PatternRecognizer(load_sound_rules(config))
         organizations = OrganizationRecognizer(load_gazetteer())
-        misread = MisreadRecognizer(patterns, organizations)
+        misread = OcrRecognizer(patterns, organizations)
         recognizers[:0] = (patterns, organizations, CheckedColumnRecognizer(), misread)
     return NamesComponent(recognizers, alignment)
 

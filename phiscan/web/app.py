@@ -42,7 +42,7 @@ from phiscan.web.access import PERMISSION, GuardedRoute, Routes
 from phiscan.web.api import routes as routes_api
 from phiscan.web.api import routes_desk as routes_api_desk
 from phiscan.web.api import routes_queue as routes_api_queue
-from phiscan.web.error_pages import answer_failures
+from phiscan.web.error_pages import add_error_handlers
 from phiscan.web.packs import Packs
 from phiscan.web.pages import Pages
 from phiscan.web.protection import Protection
@@ -145,7 +145,7 @@ def create_app(
     check_routes(app)
     app.openapi = partial(_openapi, app)  # type: ignore[method-assign]
     app.add_middleware(Protection, settings=settings)
-    answer_failures(app)
+    add_error_handlers(app)
     return app
 
 

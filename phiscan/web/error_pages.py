@@ -29,7 +29,7 @@ WORDS = {
 log = structlog.get_logger("phiscan.web")
 
 
-def answer_failures(app: FastAPI) -> None:
+def add_error_handlers(app: FastAPI) -> None:
     """Register an answer for every kind of expected failure."""
     app.add_exception_handler(NotSignedInError, _not_signed_in)
     app.add_exception_handler(NotAllowedError, _not_allowed)
@@ -82,7 +82,7 @@ def _validation(request: Request, error: Exception) -> Response:
 
 
 def _overflow(request: Request, _error: Exception) -> Response:
-    """Answer a number that no row can have."""
+    """RevealResult a number that no row can have."""
     return failure(request, 404, "")
 
 

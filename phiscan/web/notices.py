@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Flash:
+class Notice:
     """One message."""
 
     kind: str  # good, warn or info: its colour
@@ -16,50 +16,50 @@ class Flash:
     suppress_url: str = ""  # where others like it can be hidden
 
 
-FLASHES: Mapping[str, Flash] = {
-    "assigned": Flash("good", "Assigned."),
-    "none": Flash("warn", "Nothing was chosen."),
-    "kept": Flash("good", "The view is kept."),
-    "forgotten": Flash("good", "The view is removed."),
-    "undone": Flash("good", "Your last decision is taken back; this file is as it was before."),
-    "nothing_to_undo": Flash("warn", "There is no decision of yours to take back."),
-    "skipped": Flash("info", "Skipped; it comes back to you in four hours."),
-    "corrected": Flash("good", "The correction is recorded."),
-    "complete": Flash("good", "All spans count as gone through: this file is gold for the scores."),
-    "incomplete": Flash("good", "The spans do not count as gone through any more."),
-    "topics": Flash("good", "The topics are recorded."),
-    "conflict": Flash(
+FLASHES: Mapping[str, Notice] = {
+    "assigned": Notice("good", "Assigned."),
+    "none": Notice("warn", "Nothing was chosen."),
+    "kept": Notice("good", "The view is kept."),
+    "forgotten": Notice("good", "The view is removed."),
+    "undone": Notice("good", "Your last decision is taken back; this file is as it was before."),
+    "nothing_to_undo": Notice("warn", "There is no decision of yours to take back."),
+    "skipped": Notice("info", "Skipped; it comes back to you in four hours."),
+    "corrected": Notice("good", "The correction is recorded."),
+    "complete": Notice("good", "All spans count as gone through: this file is gold for the scores."),
+    "incomplete": Notice("good", "The spans do not count as gone through any more."),
+    "topics": Notice("good", "The topics are recorded."),
+    "conflict": Notice(
         "warn",
         "Not recorded: somebody else decided it, or its content changed, after you opened it. This is the "
         "present state; decide again if you still want to.",
     ),
-    "changed": Flash(
+    "changed": Notice(
         "warn", "Not recorded: the file was examined anew after you opened it. Look again, then correct."
     ),
-    "reason": Flash("warn", "Not recorded: the reason does not belong to that verdict. Choose another."),
-    "gone": Flash(
+    "reason": Notice("warn", "Not recorded: the reason does not belong to that verdict. Choose another."),
+    "gone": Notice(
         "warn",
         "Not shown: the file has changed since it was examined, or is gone. The next scan examines it anew.",
     ),
-    "masked": Flash("info", "The text is masked again."),
-    "suppressed": Flash("good", "What you chose is hidden from now on. You can lift it at any time."),
-    "waiting": Flash(
+    "masked": Notice("info", "The text is masked again."),
+    "suppressed": Notice("good", "What you chose is hidden from now on. You can lift it at any time."),
+    "waiting": Notice(
         "info", "Recorded. It hides so much that a lead must approve it; until then it hides nothing."
     ),
-    "approved": Flash("good", "Approved: it hides from now on."),
-    "lifted": Flash("good", "Lifted: what it hid is in the queue again."),
-    "settled": Flash("good", "Settled. Your verdict stands."),
-    "settled_before": Flash(
+    "approved": Notice("good", "Approved: it hides from now on."),
+    "lifted": Notice("good", "Lifted: what it hid is in the queue again."),
+    "settled": Notice("good", "Settled. Your verdict stands."),
+    "settled_before": Notice(
         "warn", "Not recorded: it was settled already, or one of the two changed their mind."
     ),
-    "end": Flash("good", "That was the last of this view."),
-    "drawn": Flash("good", "The sample is drawn; its files now lie in the queue among the others."),
-    "policy": Flash("good", "It holds from now on."),
-    "making": Flash("info", "The pack is being made. This page lists it when it is ready."),
-    "busy": Flash("warn", "A pack is being made already. Wait until it is listed."),
+    "end": Notice("good", "That was the last of this view."),
+    "drawn": Notice("good", "The sample is drawn; its files now lie in the queue among the others."),
+    "policy": Notice("good", "It holds from now on."),
+    "making": Notice("info", "The pack is being made. This page lists it when it is ready."),
+    "busy": Notice("warn", "A pack is being made already. Wait until it is listed."),
 }
 
 
-def flash(word: str) -> Flash | None:
+def notice(word: str) -> Notice | None:
     """Return the message of a word in the address; None for any other word."""
     return FLASHES.get(word)

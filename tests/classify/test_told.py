@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from phiscan.config import Config
 from phiscan.errors import ModelError
 from phiscan.health import build_classifier, classify
-from phiscan.health.classifier import TOLD_MODEL_FILE
+from phiscan.health.classifier import PATIENT_MODEL_FILE
 from phiscan.health.features import Window, read
-from phiscan.health.learning import kept_told, told_of
-from phiscan.health.patient_classifier import ToldModel, load_told_model
+from phiscan.health.learning import patient_score_of, stored_patient_score
+from phiscan.health.patient_classifier import PatientModel, load_patient_model
 from phiscan.health.review_correction import Adjustment
 from phiscan.health.word_hashes import LENGTH, N_BUCKETS, Words, word_features, words_of
 from phiscan.model import Document, Segment
@@ -57,7 +57,7 @@ def test_rounds_on_a_patient_tell_of_one_and_a_lecture_of_the_same_illness_does_
 
 
 def test_what_detector_b_asks_reads_no_words() -> None:
-    other = ToldModel(np.zeros(N_BUCKETS, dtype=np.float32), {}, -9.0, "test-1")
+    other = PatientModel(np.zeros(N_BUCKETS, dtype=np.float32), {}, -9.0, "test-1")
     document = Document(ROUND, (Segment("", 0, len(ROUND)),), "text/plain")
     with_words, without = (classify(document, c) for c in (CLASSIFIER, replace(CLASSIFIER, told=other)))
     assert with_words.by_concepts == without.by_concepts > 0
@@ -109,10 +109,10 @@ def test_of_a_long_text_only_what_is_near_its_windows_is_read() -> None:
 @pytest.mark.parametrize("damage", [{"words": np.full(N_BUCKETS, np.nan)}, {"intercept": np.zeros(3)}])
 def test_weights_that_are_no_numbers_are_named(tmp_path: Path, damage: dict[str, np.ndarray]) -> None:
     path = tmp_path / "told.npz"
-    with np.load(TOLD_MODEL_FILE) as file:
+    with np.load(PATIENT_MODEL_FILE) as file:
         np.savez_compressed(path, **{**{name: file[name] for name in file.files}, **damage})
     with pytest.raises(ModelError, match=r"told\.npz: (words: expected|cannot be read)"):
-        load_told_model(path)
+        load_patient_model(path)
 
 
 def test_what_reviewers_taught_moves_what_gives_a_hint() -> None:
@@ -128,11 +128,11 @@ def test_what_is_kept_to_learn_from_bears_its_version() -> None:
     bag = classify(document, CLASSIFIER).window
     assert bag is not None
     window = Window(0, bag.n_chars, dict(bag.counts))
-    kept = dict(kept_told(bag, CLASSIFIER))
-    assert told_of(window, kept, CLASSIFIER) == pytest.approx(bag.told, abs=2e-6)
+    kept = dict(stored_patient_score(bag, CLASSIFIER))
+    assert patient_score_of(window, kept, CLASSIFIER) == pytest.approx(bag.told, abs=2e-6)
     newer = replace(CLASSIFIER, told=replace(CLASSIFIER.told, version="health-5"))
-    assert told_of(window, kept, newer) == CLASSIFIER.person.score(window)
-    assert kept_told(None, CLASSIFIER) == ()
+    assert patient_score_of(window, kept, newer) == CLASSIFIER.person.score(window)
+    assert stored_patient_score(None, CLASSIFIER) == ()
 
 
 def test_a_score_is_the_sum_of_words_and_cues() -> None:
@@ -140,7 +140,7 @@ def test_a_score_is_the_sum_of_words_and_cues() -> None:
     weights = np.zeros(N_BUCKETS, dtype=np.float32)
     buckets, values = word_features(words(text), 0, len(text))
     weights[buckets[0]] = 2.0
-    model = ToldModel(weights, {"cue:dose": 3.0}, -1.0, "test-1")
+    model = PatientModel(weights, {"cue:dose": 3.0}, -1.0, "test-1")
     window = Window(0, 1000, {"cue:dose": 1})
     total = -1.0 + 2.0 * float(values[0]) + 3.0 * np.log(2.0)
     assert model.score(words(text), window) == pytest.approx(1 / (1 + np.exp(-total)), abs=1e-5)
@@ -151,13 +151,13 @@ def test_a_damaged_model_is_named(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "told.npz"
     path.write_bytes(content)
     with pytest.raises(ModelError, match=r"told\.npz: cannot be read as a model of words"):
-        load_told_model(path)
+        load_patient_model(path)
 
 
 def test_a_model_of_another_size_is_named(tmp_path: Path) -> None:
     path = tmp_path / "told.npz"
-    with np.load(TOLD_MODEL_FILE) as file:
+    with np.load(PATIENT_MODEL_FILE) as file:
         parts = {name: file[name] for name in file.files}
     np.savez_compressed(path, **{**parts, "words": parts["words"][:10]})
     with pytest.raises(ModelError, match=r"told\.npz: words: expected 262144 finite numbers"):
-        load_told_model(path)
+        load_patient_model(path)

@@ -323,7 +323,7 @@ def test_a_server_that_comes_back_is_read_from_where_it_broke_off(samba: Samba) 
     class Breaking:
         """Restarts the server after the first piece."""
 
-        patience = share.patience
+        retry_policy = share.retry_policy
 
         @staticmethod
         @contextmanager

@@ -29,6 +29,7 @@ def few(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         f"===== own-{n}\\nbin {n}4 holds {n}{n}00 pads, tag KQ-88{n}1 for ⟦P|Ann Roy⟧\\n" for n in range(1, 9)
     ]
     (folder / "few.txt").write_text("".join(own).replace("\\n", "\n"), encoding="utf-8")
+    (tmp_path / "manifest.toml").write_text('[texts.few]\nmarks = ["names"]\n', encoding="utf-8")
     judged = tmp_path / "numbers.txt"
     judged.write_text(
         "# a head\n" + "".join(f"few\town-{n}\tI\tKQ-88{n}1\n" for n in range(1, 9)), encoding="utf-8"

@@ -37,7 +37,7 @@ NUMBERS: Final = {
     "E": EntityType.EMAIL.value,
     "Y": EntityType.AGE_OVER_89.value,
 }
-MANIFEST: Final = Path(__file__).parent / "manifest.toml"
+MANIFEST: Final = "manifest.toml"  # beside the folder of the texts
 _HEAD = re.compile(r"^===== (\S+)$", re.MULTILINE)
 _MARK = re.compile(r"⟦([A-Z_]+)\|([^⟦⟧|]+)⟧")
 
@@ -72,16 +72,17 @@ def marks_numbers(source: str) -> bool:
     Raises:
         InputError: the manifest does not list the file.
     """
-    entry = _manifest().get(source)
+    manifest = FOLDER.parent / MANIFEST
+    entry = _manifest(manifest).get(source)
     if entry is None:
-        message = f"{MANIFEST}: field {source}: expected an entry for each file of {FOLDER.name}/"
+        message = f"{manifest}: field {source}: expected an entry for each file of {FOLDER.name}/"
         raise InputError(message)
     return "numbers" in entry["marks"]
 
 
 @cache
-def _manifest() -> dict[str, dict[str, list[str]]]:
-    texts: dict[str, dict[str, list[str]]] = tomllib.loads(MANIFEST.read_text(encoding="utf-8"))["texts"]
+def _manifest(path: Path) -> dict[str, dict[str, list[str]]]:
+    texts: dict[str, dict[str, list[str]]] = tomllib.loads(path.read_text(encoding="utf-8"))["texts"]
     return texts
 
 

@@ -11,7 +11,7 @@ WORDLY_LAST = (
     " Graves Down Hodgkin Crohn Parkinson Burns Pain Cook"
     " Baker Price Rice Fields Woods Stone Rivers Day Knight King"
     " Bishop Pope Case Love Strong Wise Gray Small Moon"
-    " Savage Bone Payne Akers Pace Lung Hart Kidney Coughlin Fever Wells Homan Murphy Babinski Romberg"
+    " Savage Bone Payne Akers RateLimit Lung Hart Kidney Coughlin Fever Wells Homan Murphy Babinski Romberg"
 ).split()
 EPONYMS = (
     "Parkinson Crohn Hodgkin Alzheimer Down Graves Hashimoto"

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from phiscan.cli.output import log, print_json, say
-from phiscan.cli.scan.load_settings import IO_CLASSES, manners_of
+from phiscan.cli.scan.load_settings import IO_CLASSES, load_settings_of
 from phiscan.cli.scan.lock import lock_roots
 from phiscan.cli.scan.output import FORMATS
 from phiscan.cli.scan.progress import show_progress
@@ -17,14 +17,14 @@ from phiscan.config import MAX_WORKERS, Config, load_config
 from phiscan.crawl import IgnoreRules, check_roots, is_remote, load_ignore
 from phiscan.errors import ClusterError, ConfigError, InputError, StoreError
 from phiscan.monitoring.notices import Notices, counts_of, read_notices
-from phiscan.pipeline.rate_limit import Pace
+from phiscan.pipeline.rate_limit import RateLimit
 from phiscan.pipeline.scan import ScanRun, count_share
 from phiscan.pipeline.scan import scan as run_scan
 from phiscan.pipeline.scan_plan import ScanOptions, only_rules
 from phiscan.pipeline.versions import learned_version
 from phiscan.pipeline.workers.pools import Workers
 from phiscan.review.store import ScanSummary, Store
-from phiscan.stopping import EXIT_STOPPED, as_interrupt, deferred, mark_said
+from phiscan.stopping import EXIT_STOPPED, as_interrupt, deferred, mark_reported
 from phiscan.store.identity import create_key
 
 EXIT_REFERRED = 1
@@ -110,7 +110,7 @@ def scan(
         _count_only(config, folders, ignore, as_json=output_format == "json")
         return
     options = ScanOptions(full=full, retry_failed=retry_failed, only=only)
-    manners = manners_of(config, max_files_per_s, max_mb_per_s, nice, ionice)
+    manners = load_settings_of(config, max_files_per_s, max_mb_per_s, nice, ionice)
     notices = read_notices(config)
     manners.take_on()
     with (
@@ -125,7 +125,7 @@ def scan(
         except KeyboardInterrupt:
             if not begun:
                 raise  # the summary in the store, if there is one, is that of an earlier scan
-            mark_said()
+            mark_reported()
             say("phiscan: stopped; the same command goes on from here")
             with deferred():
                 _notify(notices, store, store.summary(begun[0]))
@@ -171,7 +171,7 @@ def _run(
     ignore: IgnoreRules,
     options: ScanOptions,
     workers: Workers | None,
-    pace: Pace,
+    pace: RateLimit,
     on_begin: Callable[[int], None],
 ) -> ScanRun:
     with show_progress(lambda: count_share(_countable(folders), ignore)) as on_progress:
@@ -189,7 +189,7 @@ def _run(
 
 
 def _workers(
-    config: Config, address: str | None, folders: Sequence[bytes], store: Store, pace: Pace
+    config: Config, address: str | None, folders: Sequence[bytes], store: Store, pace: RateLimit
 ) -> AbstractContextManager[Workers | None]:
     """Join the cluster that was named, before the scan begins; None = this machine's own processes."""
     if not address:

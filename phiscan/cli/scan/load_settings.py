@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from phiscan.config import Config, take_table
 from phiscan.errors import ConfigError, InputError
-from phiscan.pipeline.rate_limit import Pace
+from phiscan.pipeline.rate_limit import RateLimit
 
 MB = 1e6
 MAX_NICE = 19
@@ -23,7 +23,7 @@ _IOPRIO_SET = {"x86_64": 251, "aarch64": 30}  # the C library has no function fo
 
 
 @dataclass(frozen=True, slots=True)
-class PaceTable:
+class RateLimitTable:
     """The table ``[pace]`` of phiscan.toml; 0 = no limit."""
 
     max_files_per_s: float = 0.0
@@ -33,10 +33,10 @@ class PaceTable:
 
 
 @dataclass(frozen=True, slots=True)
-class Manners:
+class LoadSettings:
     """The pace of the reading, and the priority of the process; its workers inherit it."""
 
-    pace: Pace
+    pace: RateLimit
     nice: int
     ionice: str
 
@@ -52,13 +52,13 @@ class Manners:
             _set_io_class(self.ionice)
 
 
-def manners_of(
+def load_settings_of(
     config: Config,
     max_files_per_s: float | None,
     max_mb_per_s: float | None,
     nice: int | None,
     ionice: str | None,
-) -> Manners:
+) -> LoadSettings:
     """Return what the command says, else what ``[pace]`` says.
 
     Raises:
@@ -69,7 +69,7 @@ def manners_of(
         if value is not None and not math.isfinite(value):
             message = f"{option}: expected a number above 0, got {value}"
             raise InputError(message)
-    table = take_table(config, "pace", PaceTable)
+    table = take_table(config, "pace", RateLimitTable)
     for name in ("max_files_per_s", "max_mb_per_s"):
         if not 0 <= getattr(table, name) < math.inf:
             message = f"{config.source}: pace.{name}: expected a number of 0 (no limit) or more"
@@ -82,8 +82,8 @@ def manners_of(
         raise ConfigError(message)
     n_files = max_files_per_s or table.max_files_per_s
     n_mb = max_mb_per_s or table.max_mb_per_s
-    return Manners(
-        pace=Pace(n_files or math.inf, n_mb * MB or math.inf),
+    return LoadSettings(
+        pace=RateLimit(n_files or math.inf, n_mb * MB or math.inf),
         nice=table.nice if nice is None else nice,
         ionice=ionice or table.ionice,
     )

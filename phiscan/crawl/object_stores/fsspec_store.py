@@ -13,7 +13,7 @@ from typing import Any
 
 from phiscan.crawl.ignore import IgnoreRules
 from phiscan.crawl.location import parse_url
-from phiscan.crawl.retries import Patience
+from phiscan.crawl.retries import RetryPolicy
 from phiscan.crawl.settings import ShareSettings
 from phiscan.crawl.share import Crawled, OpenFile, identity_number
 from phiscan.crawl.share_errors import RefusedError, UnansweredError
@@ -36,10 +36,10 @@ class ObjectStoreShare:
         self.root = location.root
         self._files = _filesystem(location.scheme) if files is None else files
         self._base = "/".join((location.host, *location.path))
-        self._patience = Patience(settings)
+        self._patience = RetryPolicy(settings)
 
     @property
-    def patience(self) -> Patience:
+    def retry_policy(self) -> RetryPolicy:
         """How long this store is waited for."""
         return self._patience
 

@@ -18,7 +18,7 @@ from phiscan.crawl.ignore import IgnoreRules
 from phiscan.crawl.location import parse_url
 from phiscan.crawl.object_stores.s3_access import AccessQuestions
 from phiscan.crawl.object_stores.s3_client import Range, S3Client
-from phiscan.crawl.retries import Patience
+from phiscan.crawl.retries import RetryPolicy
 from phiscan.crawl.settings import ShareSettings
 from phiscan.crawl.share import Crawled, OpenFile, identity_number, unlisted
 from phiscan.crawl.share_errors import RefusedError, UnansweredError
@@ -38,12 +38,12 @@ class S3Share:
         location = parse_url(root.decode("utf-8", "surrogateescape"))
         self.root = location.root
         self._prefix = "".join(part + "/" for part in location.path)
-        self._patience = Patience(settings)
+        self._patience = RetryPolicy(settings)
         self._client = S3Client(location.host, settings, credentials_of(self.root, settings))
         self._access = AccessQuestions(self._client)
 
     @property
-    def patience(self) -> Patience:
+    def retry_policy(self) -> RetryPolicy:
         """How long this store is waited for."""
         return self._patience
 

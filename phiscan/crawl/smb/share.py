@@ -14,7 +14,7 @@ from typing import Any
 from phiscan.crawl.credentials import credentials_of
 from phiscan.crawl.ignore import IgnoreRules
 from phiscan.crawl.location import parse_url
-from phiscan.crawl.retries import Patience
+from phiscan.crawl.retries import RetryPolicy
 from phiscan.crawl.settings import ShareSettings
 from phiscan.crawl.share import Crawled, OpenFile
 from phiscan.crawl.share_errors import RefusedError, UnansweredError
@@ -52,10 +52,10 @@ class SmbShare:
             raise InputError(message)
         self._unc = "\\\\" + "\\".join((location.host, *location.path))
         self._connections = Connections(settings, credentials_of(self.root, settings), location.port)
-        self._patience = Patience(settings)
+        self._patience = RetryPolicy(settings)
 
     @property
-    def patience(self) -> Patience:
+    def retry_policy(self) -> RetryPolicy:
         """How long this server is waited for."""
         return self._patience
 

@@ -26,7 +26,15 @@ from phiscan.decision.model import threshold_of
 from phiscan.errors import InputError
 from phiscan.health.features import Window
 from phiscan.health.learned_versions import MODEL_NAME, TEXT_NAME, file_hash, model_bytes
-from phiscan.health.learning import LOG_ODDS, LOG_ODDS_SCALE, Example, Learned, learn, model_of, told_of
+from phiscan.health.learning import (
+    LOG_ODDS,
+    LOG_ODDS_SCALE,
+    Example,
+    Learned,
+    learn,
+    model_of,
+    patient_score_of,
+)
 from phiscan.health.text_detector import features, masked, pieces
 from phiscan.health.text_detector_learning import LearnedText, Piece, learn_text, save_text
 from phiscan.metrics.intervals import proportion
@@ -36,7 +44,7 @@ from phiscan.pipeline.learning.calibration import calibrate
 from phiscan.pipeline.learning.file_lookup import present
 from phiscan.pipeline.learning.poisoning import doubts
 from phiscan.pipeline.workers.delivery import Delivery
-from phiscan.pipeline.workers.file_handoff import Hatch
+from phiscan.pipeline.workers.file_handoff import FileHandoff
 from phiscan.review.decisions.model_versions import ReviewedFile, add_version, next_number, reviewed_files
 from phiscan.review.store import Store
 from phiscan.sandbox.delivered_files import ask_at
@@ -82,7 +90,7 @@ def learn_version(
             item.counts,
             item.n_chars,
             item.is_phi,
-            told_of(Window(0, item.n_chars, dict(item.counts)), item.evidence, classifier),
+            patient_score_of(Window(0, item.n_chars, dict(item.counts)), item.evidence, classifier),
             item.evidence[LOG_ODDS] / LOG_ODDS_SCALE,
         )
         for item in files
@@ -247,7 +255,7 @@ def _learn_text(
                 yield source
 
     with ExitStack() as stack:
-        hatch = stack.enter_context(Hatch())
+        hatch = stack.enter_context(FileHandoff())
         delivery = stack.enter_context(Delivery(config, hatch))
         start = (config.for_workers(), hatch.address)
         sandbox = Sandbox(config.n_workers, config.limits, _start, start, preload=_PRELOAD)

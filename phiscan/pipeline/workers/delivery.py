@@ -21,7 +21,7 @@ from phiscan.crawl.share_errors import RefusedError, UnansweredError
 from phiscan.crawl.shares import is_remote, open_remote
 from phiscan.errors import ExtractError, origin
 from phiscan.model import FailReason, SourceFile
-from phiscan.pipeline.workers.file_handoff import Hatch, MemoryFile
+from phiscan.pipeline.workers.file_handoff import FileHandoff, MemoryFile
 from phiscan.sandbox.pool import PAUSE, Fault, Pause, Sandbox
 
 R = TypeVar("R")
@@ -41,7 +41,7 @@ class _Fetch:
 class Delivery:
     """Brings the files of all shares before the workers of a sandbox."""
 
-    def __init__(self, config: Config, hatch: Hatch) -> None:
+    def __init__(self, config: Config, hatch: FileHandoff) -> None:
         self._config = config
         self._limit = config.limits.file_bytes
         self._hatch = hatch
@@ -154,7 +154,7 @@ def fetch(source: SourceFile, share: RemoteShare, max_bytes: int) -> tuple[Sourc
         raise ExtractError(FailReason.TOO_LARGE, f"{source.size} bytes, limit {max_bytes}")
     held = MemoryFile()
     try:
-        described = share.patience.run(lambda: _copy(source, share, held))
+        described = share.retry_policy.run(lambda: _copy(source, share, held))
         held.seal()
     except BaseException as error:
         held.close()

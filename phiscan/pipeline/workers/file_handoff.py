@@ -60,7 +60,7 @@ class MemoryFile:
             self.descriptor = -1
 
 
-class Hatch:
+class FileHandoff:
     """Holds fetched files, or why they could not be fetched, until they are taken back."""
 
     def __init__(self) -> None:
@@ -115,7 +115,7 @@ class Hatch:
             if isinstance(held, MemoryFile):
                 held.close()
 
-    def answer(self, key: bytes) -> tuple[bytes, list[int]]:
+    def serve_request(self, key: bytes) -> tuple[bytes, list[int]]:
         """Return the reply to a question, with a descriptor of the caller's own if there is a file."""
         with self._lock:
             held = self._held.get(key)
@@ -132,7 +132,7 @@ class _Server(socketserver.ThreadingUnixStreamServer):
     daemon_threads = True
     block_on_close = False
 
-    def __init__(self, path: str, hatch: Hatch) -> None:
+    def __init__(self, path: str, hatch: FileHandoff) -> None:
         super().__init__(path, _Question)
         self.hatch = hatch
         Path(path).chmod(0o600)
@@ -153,7 +153,7 @@ class _Question(socketserver.BaseRequestHandler):
         (length,) = LENGTH.unpack(_exactly(self.request, LENGTH.size))
         if length > _MAX_KEY:
             return
-        reply, descriptors = self.server.hatch.answer(_exactly(self.request, length))
+        reply, descriptors = self.server.hatch.serve_request(_exactly(self.request, length))
         try:
             socket.send_fds(self.request, [reply], descriptors)
         finally:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 from phiscan.config import Config
 from phiscan.model import SourceFile
 from phiscan.pipeline.workers.delivery import Delivery
-from phiscan.pipeline.workers.file_handoff import Hatch
+from phiscan.pipeline.workers.file_handoff import FileHandoff
 from phiscan.pipeline.workers.worker import start, work
 from phiscan.sandbox.pool import Fault, Sandbox
 
@@ -50,7 +50,7 @@ def local_workers(config: Config, *, largest_batch: int | None = None) -> Iterat
 
     ``largest_batch``: so many files at most are given to one process at a time.
     """
-    with Hatch() as hatch, Delivery(config, hatch) as delivery:
+    with FileHandoff() as hatch, Delivery(config, hatch) as delivery:
         sandbox = Sandbox(
             config.n_workers,
             config.limits,

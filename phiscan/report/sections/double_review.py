@@ -11,7 +11,7 @@ from phiscan.report.data.estimates import DoubleReview
 from phiscan.report.data.rater_pairs import alpha, reviewer_pair
 from phiscan.review.records.items import Decision
 
-NOBODY = "no file was decided by two people"
+NO_PERSON = "no file was decided by two people"
 
 Subject = tuple[int, str]  # a file and its content: a changed file is another one to judge
 
@@ -39,7 +39,7 @@ def double_review(decisions: Sequence[Decision]) -> DoubleReview:
             over="all pairs of verdicts on the same file",
             assumption=ASSUMPTION,
         ),
-        reason=None if shared else NOBODY,
+        reason=None if shared else NO_PERSON,
         assumption=ASSUMPTION,
         source=SOURCE,
     )

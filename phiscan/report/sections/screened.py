@@ -10,7 +10,7 @@ from phiscan.metrics.screening import coverage, relative, tdp_frp
 from phiscan.model import Verdict
 from phiscan.report.data.report import Characteristic, FileEntry, Final
 
-NOBODY = "none of these files has been verified yet"
+NO_PERSON = "none of these files has been verified yet"
 NOTHING_READ = "no file was read"
 
 
@@ -61,7 +61,7 @@ def _evaluate(screen: Screen, reference: Screen, decided: _Decided) -> Character
     # n of equation 12 and 13 is n+ + n-: the open files are part of n+, in no cell yet.
     found = tdp_frp(n_phi, n_not_phi, n - n_phi - n_not_phi)
     nothing_known = n == 0 or (bool(marked) and n_phi + n_not_phi == 0)
-    unknown = Figure(None, None, NOBODY if n else NOTHING_READ)
+    unknown = Figure(None, None, NO_PERSON if n else NOTHING_READ)
     ratio = relative(
         (n_phi, n_not_phi),
         (len(reference.marked & phi), len(reference.marked & not_phi)),

@@ -135,14 +135,14 @@ DUTIES: tuple[Duty, ...] = (
 )
 
 
-def due(discovered: datetime) -> dict[str, datetime]:
+def deadlines(discovered: datetime) -> dict[str, datetime]:
     """Return when each duty with a number of days or hours is due, by its id.
 
     Source: 45 CFR 164.404(b), 164.406(b), 164.408, 164.410(b); O. Reg. 329/04, s. 6.4; SOR/2018-64, s. 6(1);
     Regulation (EU) 2016/679, art. 33(1).
 
     >>> from datetime import UTC
-    >>> found = due(datetime(2026, 1, 1, 9, 30, tzinfo=UTC))
+    >>> found = deadlines(datetime(2026, 1, 1, 9, 30, tzinfo=UTC))
     >>> found["hipaa_individuals"].date().isoformat(), found["gdpr_authority"].isoformat()
     ('2026-03-02', '2026-01-04T09:30:00+00:00')
     """

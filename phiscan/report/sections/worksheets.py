@@ -16,7 +16,7 @@ from phiscan.model import EntityType, Referral, Verdict
 from phiscan.report.data.desk import IdentifierKind, Worksheet
 from phiscan.report.data.desk_rows import Contents, Place, StoredDesk
 from phiscan.report.sections.owners import EXPOSURES, owner_of
-from phiscan.report.sections.time_limits import due
+from phiscan.report.sections.time_limits import deadlines
 from phiscan.report.spans.files import read_type_map
 from phiscan.report.words import ENTITY_TYPES
 from phiscan.review.records.items import Decision, FileRow
@@ -132,7 +132,7 @@ def _worksheet(
         reveals=revealed.total(),
         revealed_by=tuple(sorted(revealed)),
         unread_parts=len(row.unread),
-        due=due(discovered),
+        due=deadlines(discovered),
     )
 
 

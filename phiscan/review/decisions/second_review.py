@@ -102,7 +102,7 @@ def disagreements(connection: sa.Connection, *, lead: str) -> tuple[Disagreement
         .order_by(second_review.c.id)
     )
     rows = connection.execute(query).all()
-    seconds = second_verdicts.standing_seconds(connection, [row.id for row in rows])
+    seconds = second_verdicts.current_second_verdicts(connection, [row.id for row in rows])
     return tuple(
         Disagreement(
             id=row.id,
@@ -151,7 +151,7 @@ def adjudicate(
     if review is None or row is None:
         message = f"second review {second_review_id}: there is none of this number"
         raise InputError(message)
-    given = second_verdicts.standing_seconds(connection, [review.id]).get(review.id)
+    given = second_verdicts.current_second_verdicts(connection, [review.id]).get(review.id)
     settled = second_verdicts.settlements(connection, [review.id])
     if (
         given is None
@@ -230,7 +230,7 @@ def _pairs(connection: sa.Connection) -> Iterator[Rating]:
     seconds: dict[int, sa.Row[Any]] = {}
     settled: dict[int, sa.Row[Any]] = {}
     for some in chunks(ids):
-        seconds |= second_verdicts.standing_seconds(connection, some)
+        seconds |= second_verdicts.current_second_verdicts(connection, some)
         settled |= second_verdicts.settlements(connection, some)
     firsts = _firsts(connection, [row for row in reviews if row.id in seconds])
     ends = {

@@ -12,7 +12,7 @@ from phiscan.review.audit import log as audit
 from phiscan.review.decisions import policy as desk_policy
 from phiscan.review.decisions.second_verdicts import drawn_for
 from phiscan.review.records.items import Decision
-from phiscan.review.worklist import duplicate_groups as twins
+from phiscan.review.worklist import duplicate_groups
 from phiscan.store.database import inserted_id
 from phiscan.store.tables import second_review
 
@@ -54,10 +54,10 @@ def _is_drawn(
 
     ``together``: the files decided in this transaction; nobody has seen their verdicts.
     """
-    of_file = twins.of_file(connection, made.file_id, made.content_hash)
-    if twins.is_open(connection, of_file):
+    of_file = duplicate_groups.of_file(connection, made.file_id, made.content_hash)
+    if duplicate_groups.is_open(connection, of_file):
         return True
-    text = f"second\0{seed}\0{twins.lot(connection, of_file)}"
+    text = f"second\0{seed}\0{duplicate_groups.draw_key(connection, of_file)}"
     if int.from_bytes(sha256(text.encode()).digest()[:6]) / 2**48 >= share:
         return False
-    return not twins.is_decided(connection, of_file, but=together)
+    return not duplicate_groups.is_decided(connection, of_file, but=together)

@@ -41,7 +41,7 @@ def drawn_for(connection: sa.Connection, file_id: int, content_hash: str) -> sa.
     return connection.execute(_OF_CONTENT, {"file": file_id, "content": content_hash}).first()
 
 
-def standing_seconds(connection: sa.Connection, review_ids: Sequence[int]) -> dict[int, sa.Row[Any]]:
+def current_second_verdicts(connection: sa.Connection, review_ids: Sequence[int]) -> dict[int, sa.Row[Any]]:
     """Return the second verdict that stands in each of these second reviews."""
     return {row.second_review_id: row for row in connection.execute(_SECONDS, {"reviews": review_ids})}
 
@@ -71,7 +71,7 @@ def awaited(
     }
     if not reviews:
         return whom
-    seconds = standing_seconds(connection, list(reviews.values()))
+    seconds = current_second_verdicts(connection, list(reviews.values()))
     settled = settlements(connection, list(reviews.values()))
     for file_id, review_id in reviews.items():
         if review_id in settled:

@@ -225,7 +225,7 @@ def undo(connection: sa.Connection, file_id: int, *, by: str, now: datetime, lea
     review = second_verdicts.drawn_for(connection, file_id, row.content_hash)
     second = None
     if review is not None and not second_verdicts.settlements(connection, [review.id]):
-        second = second_verdicts.standing_seconds(connection, [review.id]).get(review.id)
+        second = second_verdicts.current_second_verdicts(connection, [review.id]).get(review.id)
     undone: dict[str, int]
     if second is not None and second.reviewer == by != row.reviewer:
         undone = {"second_verdict_id": second.id}
@@ -303,7 +303,7 @@ def _is_second(connection: sa.Connection, review: sa.Row[Any], row: sa.Row[Any],
         return False
     if second_verdicts.settlements(connection, [review.id]):
         return False
-    given = second_verdicts.standing_seconds(connection, [review.id]).get(review.id)
+    given = second_verdicts.current_second_verdicts(connection, [review.id]).get(review.id)
     # One that the first reviewer gave, before the first verdict was taken back and became theirs, is none.
     return given is None or given.reviewer in {reviewer, row.reviewer}
 
@@ -329,7 +329,7 @@ def _require_no_dispute(
     """
     if review is None or row.verdict is None or row.reviewer == reviewer:
         return
-    given = second_verdicts.standing_seconds(connection, [review.id]).get(review.id)
+    given = second_verdicts.current_second_verdicts(connection, [review.id]).get(review.id)
     settled = second_verdicts.settlements(connection, [review.id])
     if given is not None and given.verdict != row.verdict and not settled:
         message = f"{row.path}: two people disagree about it; a lead who is neither settles it"

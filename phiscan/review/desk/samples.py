@@ -89,4 +89,4 @@ class SampleDesk:
 
     def group_near_duplicates(self) -> int:
         """Find the groups of near-duplicates anew, and return how many there are (also after each scan)."""
-        return near_duplicates.group_anew(self._database)
+        return near_duplicates.regroup_all(self._database)

@@ -22,7 +22,7 @@ from phiscan.store.tables import (
 )
 
 
-def standing(*, scan_id: int | None, conceal: bool = False) -> sa.Select[Any]:
+def current_results(*, scan_id: int | None, conceal: bool = False) -> sa.Select[Any]:
     """Select the files that a scan saw with the result that stood then; None: all files present now.
 
     A file is present until a complete scan of its root has not seen it; while a scan runs, files that it

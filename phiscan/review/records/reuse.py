@@ -20,7 +20,7 @@ from phiscan.store.tables import departure, examination, file, finding, reuse, r
 _IN_OWN_NAME = (finding.c.examination_id == examination.c.id, finding.c.locator.in_(OWN_NAMES))
 # What a file's own name says of a patient, it does not say of an equal content elsewhere.
 _IS_OF_CONTENT = ~sa.exists().where(*_IN_OWN_NAME)
-MAX_TWINS = 200  # contents of one size that a file is compared with; sizes with more are not worth it
+MAX_DUPLICATES = 200  # contents of one size that a file is compared with; sizes with more are not worth it
 
 
 def twins(
@@ -51,7 +51,7 @@ def twins(
             .group_by(examination.c.size, examination.c.content_hash, examination.c.media_type)
             .subquery()
         )
-        query = sa.select(ranked).where(ranked.c.place <= MAX_TWINS)
+        query = sa.select(ranked).where(ranked.c.place <= MAX_DUPLICATES)
         for size, content_hash, media_type, _ in connection.execute(query):
             found[size].append(f"{content_hash} {media_type}")
     return {size: tuple(hashes) for size, hashes in found.items()}

@@ -90,7 +90,7 @@ def summary(connection: sa.Connection, scan_id: int) -> ScanSummary:
     if head is None:
         message = f"scan {scan_id}: there is no such scan"
         raise StoreError(message)
-    if (kept := kept_totals(connection, scan_id)) is not None:
+    if (kept := cached_totals(connection, scan_id)) is not None:
         return kept
     of_scan = (
         sa.select(sighting.c.scan_id)
@@ -155,7 +155,7 @@ def summary(connection: sa.Connection, scan_id: int) -> ScanSummary:
     )
 
 
-def kept_totals(connection: sa.Connection, scan_id: int) -> ScanSummary | None:
+def cached_totals(connection: sa.Connection, scan_id: int) -> ScanSummary | None:
     """Return the numbers of a scan that lost rows to a purge, as they were; None = it lost none."""
     query = sa.select(scan_totals.c.summary).where(scan_totals.c.scan_id == scan_id)
     stored = connection.execute(query).scalar()
@@ -165,9 +165,9 @@ def kept_totals(connection: sa.Connection, scan_id: int) -> ScanSummary | None:
     return ScanSummary(**{**stored, "roots": tuple(stored["roots"]), "histories": histories})
 
 
-def keep_totals(connection: sa.Connection, scan_id: int) -> None:
+def cache_totals(connection: sa.Connection, scan_id: int) -> None:
     """Note the numbers of a scan that is about to lose rows, unless they were noted before."""
-    if kept_totals(connection, scan_id) is not None:
+    if cached_totals(connection, scan_id) is not None:
         return
     counted = summary(connection, scan_id)
     stored = {item.name: getattr(counted, item.name) for item in fields(ScanSummary)}
@@ -181,7 +181,7 @@ def require_rows(connection: sa.Connection, scan_id: int) -> int:
     Raises:
         StoreError: some were purged, and the rest would look like all.
     """
-    if kept_totals(connection, scan_id) is not None:
+    if cached_totals(connection, scan_id) is not None:
         message = f"scan {scan_id}: its rows were purged by policy; its summary is kept"
         raise StoreError(message)
     return scan_id

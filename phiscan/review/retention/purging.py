@@ -152,7 +152,7 @@ def _remove(connection: sa.Connection, policy: Retention, *, by: str, now: datet
     n_holds = len(holds(connection))
     doomed.mark(connection, cuts)
     for number in doomed.scans_that_lose_rows(connection):
-        summaries.keep_totals(connection, number)
+        summaries.cache_totals(connection, number)
     removed = _Removed()
     with append_only.lifted(connection, APPEND_ONLY):
         for table in reversed(metadata.sorted_tables):

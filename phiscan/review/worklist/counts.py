@@ -20,11 +20,11 @@ SINGLE = ("root_id", "media_type", "owner")
 """The columns that are counted each for itself."""
 COLUMNS = (*STATUS, *SINGLE, "band")
 
-TWIN = "twin"
+DUPLICATE = "twin"
 """What a hidden item is counted as that awaits nobody itself: see ``worklist.duplicate_groups``."""
 
 _AWAITS = sa.case(
-    ((work_item.c.awaits == SECOND) & work_item.c.is_open.is_(False), TWIN), else_=work_item.c.awaits
+    ((work_item.c.awaits == SECOND) & work_item.c.is_open.is_(False), DUPLICATE), else_=work_item.c.awaits
 ).label("awaits")
 _COUNTED = sa.select(*(_AWAITS if name == "awaits" else work_item.c[name] for name in COLUMNS))
 _OF_FILES = _COUNTED.where(work_item.c.file_id.in_(listed("files")))
@@ -48,7 +48,7 @@ def note(
     change: Counter[tuple[str, Any]] = Counter()
     for row in come:
         is_twin = row["awaits"] == SECOND and row.get("is_open") is False
-        change.update(_counted({**row, "awaits": TWIN} if is_twin else row))
+        change.update(_counted({**row, "awaits": DUPLICATE} if is_twin else row))
     for row in gone:
         change.subtract(_counted(row))
     for (kind, counted), n in change.items():
@@ -75,7 +75,7 @@ def clear(connection: sa.Connection) -> None:
 
 
 def statuses(connection: sa.Connection) -> Iterator[tuple[str, str, str, str, str, bool, int]]:
-    """Yield awaits (or ``TWIN``), state, reviewer, assignee, hidden_until, referred and how many are so."""
+    """Yield awaits (or ``DUPLICATE``), state, reviewer, assignee, hidden_until, referred, and the count."""
     for value, n in _tallies(connection, "status"):
         awaits, state, reviewer, assignee, hidden_until, referred = json.loads(value)
         yield awaits, state, reviewer, assignee, hidden_until, referred, n

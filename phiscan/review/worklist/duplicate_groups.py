@@ -77,34 +77,34 @@ _FIRST_OF_GROUP = (
 
 
 @dataclass(frozen=True, slots=True)
-class Twins:
+class DuplicateGroup:
     """Files that are judged together: those of one near-duplicate group (None = none yet), and copies."""
 
     group_id: int | None
     content_hash: str
 
 
-def of_file(connection: sa.Connection, file_id: int, content_hash: str) -> Twins:
+def of_file(connection: sa.Connection, file_id: int, content_hash: str) -> DuplicateGroup:
     """Return whom a file is judged with."""
-    return Twins(work_sources.groups(connection, {file_id: content_hash}).get(file_id), content_hash)
+    return DuplicateGroup(work_sources.groups(connection, {file_id: content_hash}).get(file_id), content_hash)
 
 
-def lot(connection: sa.Connection, twins: Twins) -> str:
+def draw_key(connection: sa.Connection, group: DuplicateGroup) -> str:
     """Return what the lot of all of them hangs on: the content of the group's first file, else their own."""
-    if twins.group_id is None:
-        return twins.content_hash
-    first = connection.execute(_FIRST_OF_GROUP, {"group": twins.group_id}).scalar()
-    return str(first or twins.content_hash)
+    if group.group_id is None:
+        return group.content_hash
+    first = connection.execute(_FIRST_OF_GROUP, {"group": group.group_id}).scalar()
+    return str(first or group.content_hash)
 
 
-def is_open(connection: sa.Connection, twins: Twins) -> bool:
+def is_open(connection: sa.Connection, group: DuplicateGroup) -> bool:
     """Tell whether one of them awaits a second verdict, by the list as it is kept."""
-    return _exists(connection, twins, _IS_OPEN)
+    return _exists(connection, group, _IS_OPEN)
 
 
-def is_decided(connection: sa.Connection, twins: Twins, *, but: Collection[int]) -> bool:
+def is_decided(connection: sa.Connection, group: DuplicateGroup, *, but: Collection[int]) -> bool:
     """Tell whether one of them has a verdict, apart from some files."""
-    return _exists(connection, twins, _IS_DECIDED & work_item.c.file_id.not_in(but))
+    return _exists(connection, group, _IS_DECIDED & work_item.c.file_id.not_in(but))
 
 
 def hidden(
@@ -137,20 +137,22 @@ def hidden(
     }
 
 
-def beside(connection: sa.Connection, turned: Iterable[Twins], *, but: Collection[int]) -> set[int]:
+def hidden_by(
+    connection: sa.Connection, turned: Iterable[DuplicateGroup], *, but: Collection[int]
+) -> set[int]:
     """Return the decided files to hide or show when ``but`` began or ceased to await a second verdict.
 
     Those of which another twin awaits one stay as they are.
     """
     found: set[int] = set()
-    for query in [one for twins in turned for one in _queries(twins)]:
+    for query in [one for group in turned for one in _queries(group)]:
         others = query.where(work_item.c.file_id.not_in(but))
         if connection.execute(others.where(_IS_OPEN).limit(1)).first() is None:
             found |= set(connection.execute(others.where(_IS_DECIDED)).scalars())
     return found
 
 
-def to_look_at_again(connection: sa.Connection) -> list[int]:
+def to_refresh(connection: sa.Connection) -> list[int]:
     """Return the files that may have to be hidden or shown after groups were found anew, or files went."""
     hidden_now = sa.select(work_item.c.file_id).where(_IS_HIDDEN)
     other = work_item.alias()
@@ -181,25 +183,25 @@ def _open(
 
 def _waiting(connection: sa.Connection, some: Sequence[sa.Row[Any]]) -> set[tuple[int, str]]:
     ids = list({row.file_id for row in some})
-    standing = work_sources.standing_in_list(connection, ids, work_sources.members(connection, ids))
+    standing = work_sources.current_in_list(connection, ids, work_sources.members(connection, ids))
     contents = {row.file_id: row.content_hash for row in standing}
     whom = awaited(connection, contents, work_sources.verdicts(connection, contents)) if contents else {}
     return {(number, contents[number]) for number, one in whom.items() if one == SECOND}
 
 
-def _exists(connection: sa.Connection, twins: Twins, condition: sa.ColumnElement[bool]) -> bool:
+def _exists(connection: sa.Connection, group: DuplicateGroup, condition: sa.ColumnElement[bool]) -> bool:
     return any(
-        connection.execute(query.where(condition).limit(1)).first() is not None for query in _queries(twins)
+        connection.execute(query.where(condition).limit(1)).first() is not None for query in _queries(group)
     )
 
 
-def _queries(twins: Twins) -> list[sa.Select[Any]]:
-    copies = sa.select(examination.c.file_id).where(examination.c.content_hash == twins.content_hash)
+def _queries(group: DuplicateGroup) -> list[sa.Select[Any]]:
+    copies = sa.select(examination.c.file_id).where(examination.c.content_hash == group.content_hash)
     queries: list[sa.Select[Any]] = [
         sa.select(work_item.c.file_id).where(
-            work_item.c.file_id.in_(copies), work_item.c.content_hash == twins.content_hash
+            work_item.c.file_id.in_(copies), work_item.c.content_hash == group.content_hash
         )
     ]
-    if twins.group_id is not None:
-        queries.append(sa.select(work_item.c.file_id).where(work_item.c.group_id == twins.group_id))
+    if group.group_id is not None:
+        queries.append(sa.select(work_item.c.file_id).where(work_item.c.group_id == group.group_id))
     return queries

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from phiscan.review.decisions.second_verdicts import SECOND
-from phiscan.review.worklist import duplicate_groups as twins
+from phiscan.review.worklist import duplicate_groups
 from phiscan.review.worklist import rows as work_rows
 from phiscan.review.worklist.model import GroupMember, WorkState
 from phiscan.store.database import Database
@@ -33,7 +33,7 @@ N_VALUES = 64
 N_BANDS = 16
 N_ROWS = N_VALUES // N_BANDS
 MIN_SIMILARITY = 0.8
-MAX_BESIDE = 20  # first files of one band that a file is compared with: bounds the work on a share of forms
+MAX_COMPARED = 20  # first files of one band that a file is compared with: bounds the work on a share of forms
 
 
 BLIND_FILES = sa.select(work_item.c.file_id).where(work_item.c.blind)
@@ -50,7 +50,7 @@ class Grouped:
     similarity: float
 
 
-def group_anew(database: Database) -> int:
+def regroup_all(database: Database) -> int:
     """Find the groups anew, write them, and return how many there are."""
     with database.read() as connection:  # all signatures are compared: nobody waits for that
         groups = find_groups(connection)
@@ -104,7 +104,7 @@ def regroup(connection: sa.Connection, groups: Sequence[Grouped]) -> int:
         )
         here = work_item.c.file_id.in_(some)
         connection.execute(work_item.update().where(here).values(group_id=mine.scalar_subquery()))
-    work_rows.refresh(connection, twins.to_look_at_again(connection))
+    work_rows.refresh(connection, duplicate_groups.to_refresh(connection))
     return len({one.group_id for one in groups})
 
 
@@ -167,7 +167,7 @@ def _near(rows: Sequence[sa.Row[Any]]) -> dict[int, tuple[int, float]]:
         found[rows[place].file_id] = (rows[place].file_id, 1.0)
         for band, key in enumerate(keys):
             leaders = beside[band].setdefault(key, [])
-            if len(leaders) < MAX_BESIDE:
+            if len(leaders) < MAX_COMPARED:
                 leaders.append(place)
     return found
 

@@ -27,6 +27,7 @@ from phiscan.model import (
 from phiscan.review.decisions.second_verdicts import SECOND
 from phiscan.review.records.current_results import (
     concealed,
+    current_results,
     detectors_of,
     last_seen,
     missing_bits,
@@ -34,7 +35,6 @@ from phiscan.review.records.current_results import (
     present,
     queue_item,
     reasons_of,
-    standing,
     vector_of,
 )
 from phiscan.review.records.items import Decision, FileRow, FileState, ItemDetail, QueueItem
@@ -75,7 +75,7 @@ def queue(
     ``by_probability``: the most probable first. ``within``: selects the numbers of the only files that are
     wanted. ``conceal``: what awaits a blind second verdict is undecided.
     """
-    narrowed = _narrowed(standing(scan_id=scan_id, conceal=conceal), verdicts, second_look=second_look)
+    narrowed = _narrowed(current_results(scan_id=scan_id, conceal=conceal), verdicts, second_look=second_look)
     first = sa.func.coalesce(examination.c.probability, 0.0) if by_probability else examination.c.risk
     query = (
         (narrowed if within is None else narrowed.where(file.c.id.in_(within)))
@@ -96,7 +96,7 @@ def count(
     """Count the items that ``queue`` would return without a limit."""
     undecided = WorkState.UNDECIDED.value
     if scan_id is None:
-        secret = {SECOND, work_tallies.TWIN} if conceal else set()
+        secret = {SECOND, work_tallies.DUPLICATE} if conceal else set()
         wanted = {verdict.value if verdict else undecided for verdict in verdicts or ()}
         return sum(
             n
@@ -228,7 +228,7 @@ def rows(connection: sa.Connection, scan_id: int | None, *, conceal: bool = Fals
 
     ``conceal``: what awaits a blind second verdict is undecided.
     """
-    query = standing(scan_id=scan_id, conceal=conceal).order_by(root.c.path, file.c.path)
+    query = current_results(scan_id=scan_id, conceal=conceal).order_by(root.c.path, file.c.path)
     result = connection.execute(query.execution_options(yield_per=N_ROWS_AT_ONCE))
     for some in result.partitions():
         unread = _unread(connection, [row.id for row in some])

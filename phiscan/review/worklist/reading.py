@@ -186,7 +186,7 @@ def counts(connection: sa.Connection, *, viewer: str, now: datetime) -> WorkCoun
     for awaits, state, reviewer, assignee, hidden_until, _, n in work_tallies.statuses(connection):
         seen = _state_seen(awaits, state, reviewer, viewer)
         if (
-            awaits == work_tallies.TWIN and reviewer != viewer
+            awaits == work_tallies.DUPLICATE and reviewer != viewer
         ):  # there is nothing to decide, and nothing to see
             by_state[WorkState.ANY] += n if hidden_until <= moment else 0
             continue

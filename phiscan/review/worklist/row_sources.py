@@ -57,7 +57,7 @@ def latest_draw(connection: sa.Connection) -> int | None:
     return number
 
 
-def standing_in_list(
+def current_in_list(
     connection: sa.Connection, some: Sequence[int], members: Mapping[int, sa.Row[Any]]
 ) -> list[sa.Row[Any]]:
     """Return the results of those of some files that belong into the list: referred, or of the sample."""

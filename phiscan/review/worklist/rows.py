@@ -16,9 +16,9 @@ from phiscan.model import EntityType, FileResult, Referral
 from phiscan.review.decisions.second_verdicts import FIRST, SECOND, awaited
 from phiscan.review.records.current_results import present
 from phiscan.review.worklist import counts as work_tallies
-from phiscan.review.worklist import duplicate_groups as twins
+from phiscan.review.worklist import duplicate_groups
 from phiscan.review.worklist import row_sources as work_sources
-from phiscan.review.worklist.duplicate_groups import Twins
+from phiscan.review.worklist.duplicate_groups import DuplicateGroup
 from phiscan.review.worklist.hidden_items import Place, hidden_until, hiders
 from phiscan.review.worklist.model import WorkState
 from phiscan.store.database import lock_chain
@@ -70,9 +70,9 @@ def refresh(
         before = _waiting(connection, some)
         rows = _renew(connection, some, types or {})
         after = {row["file_id"]: _twins(row) for row in rows if row["awaits"] == SECOND and row["is_open"]}
-        # Who began or ceased to await a second verdict hides or shows what was said of its twins.
+        # Who began or ceased to await a second verdict hides or shows what was said of its duplicate_groups.
         turned = {(before | after)[number] for number in before.keys() ^ after.keys()}
-        for others in chunks(twins.beside(connection, turned, but=some)):
+        for others in chunks(duplicate_groups.hidden_by(connection, turned, but=some)):
             _renew(connection, others, {})
 
 
@@ -87,15 +87,15 @@ def _renew(connection: sa.Connection, some: Sequence[int], types: Mapping[int, i
     return rows
 
 
-def _waiting(connection: sa.Connection, some: Sequence[int]) -> dict[int, Twins]:
+def _waiting(connection: sa.Connection, some: Sequence[int]) -> dict[int, DuplicateGroup]:
     """Return those of these files that await a second verdict, each with whom it is judged."""
     return {
         row["file_id"]: _twins(dict(row)) for row in connection.execute(_WAITING, {"files": some}).mappings()
     }
 
 
-def _twins(row: Mapping[str, Any]) -> Twins:
-    return Twins(row["group_id"], row["content_hash"])
+def _twins(row: Mapping[str, Any]) -> DuplicateGroup:
+    return DuplicateGroup(row["group_id"], row["content_hash"])
 
 
 def rebuild(connection: sa.Connection) -> int:
@@ -155,7 +155,7 @@ def _candidates(connection: sa.Connection) -> list[int]:
 
 def _rows(connection: sa.Connection, some: Sequence[int], types: Mapping[int, int]) -> list[dict[str, Any]]:
     members = work_sources.members(connection, some)
-    standing = work_sources.standing_in_list(connection, some, members)
+    standing = work_sources.current_in_list(connection, some, members)
     if not standing:
         return []
     contents = {row.file_id: row.content_hash for row in standing}
@@ -164,7 +164,7 @@ def _rows(connection: sa.Connection, some: Sequence[int], types: Mapping[int, in
     assignees = work_sources.assignees(connection, ids)
     groups = work_sources.groups(connection, contents)
     awaits = awaited(connection, contents, verdicts)
-    beside = twins.hidden(connection, contents, groups, awaits)
+    beside = duplicate_groups.hidden(connection, contents, groups, awaits)
     kinds = {
         **work_sources.types(connection, [row.id for row in standing if row.file_id not in types]),
         **types,

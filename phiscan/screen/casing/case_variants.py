@@ -42,7 +42,7 @@ def found_as_written(document: Document, recognizers: Iterable[Recognizer]) -> I
     if is_small(text):
         upper = replace(document, text=in_capitals(text))
         by_shape = [one for one in one_by_one if CaseVariant.UPPERCASE in one.case_variants]
-        yield from capitals.told(upper.text, _read(upper, by_shape))
+        yield from capitals.classify(upper.text, _read(upper, by_shape))
         standing = list(found)
         named = list(_names(document, one_by_one, standing))
         spans = merged((finding.span.start, finding.span.end) for finding in named)
@@ -50,14 +50,14 @@ def found_as_written(document: Document, recognizers: Iterable[Recognizer]) -> I
             start, end = finding.span.start, finding.span.end
             is_guess = finding.source == TAGGER and finding.is_doubtful
             if not is_guess or is_taken(start, end, spans) or recaser.has_unknown(text[start:end]):
-                yield capitals.doubted(text, finding)
+                yield capitals.with_doubt(text, finding)
         yield from named
     elif is_in_capitals(text):
-        standing = list(capitals.told(text, found))
+        standing = list(capitals.classify(text, found))
         named = [one for one in _names(document, one_by_one, standing) if not one.is_doubtful]
         yield from _outside_firms([*standing, *named])
     else:
-        yield from capitals.told(text, found)
+        yield from capitals.classify(text, found)
 
 
 def _outside_firms(found: Sequence[Finding]) -> list[Finding]:
@@ -86,7 +86,7 @@ def _names(
             # Formats are known by their capitals: the text is cut into passages before it loses them.
             for finding in in_free_text(document, partial(_recognize_recased, one)):
                 if finding.source != TAGGER or not is_taken(finding.span.start, finding.span.end, by_rule):
-                    yield _writers()[0].doubted(document.text, finding)
+                    yield _writers()[0].with_doubt(document.text, finding)
 
 
 def _recognize_recased(recognizer: Recognizer, document: Document) -> Iterator[Finding]:

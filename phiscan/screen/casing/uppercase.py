@@ -65,7 +65,7 @@ class Capitals:
             "names.header": self._behind_label,
         }
 
-    def told(self, text: str, findings: Iterable[Finding]) -> Iterator[Finding]:
+    def classify(self, text: str, findings: Iterable[Finding]) -> Iterator[Finding]:
         """Yield findings as they were, cut, or not at all; spans are half-open, in code points."""
         for finding in findings:
             cut = self._cut(finding)
@@ -75,9 +75,9 @@ class Capitals:
                 continue
             span = cut(text, finding, list(WORD.finditer(text, start, end)))
             if span is not None:
-                yield self.doubted(text, finding if span == finding.span else replace(finding, span=span))
+                yield self.with_doubt(text, finding if span == finding.span else replace(finding, span=span))
 
-    def doubted(self, text: str, finding: Finding) -> Finding:
+    def with_doubt(self, text: str, finding: Finding) -> Finding:
         """Return a name as doubtful that only the tagger takes for one, if all its words are words as well.
 
         No capital says that "PETIT" or "hope" is somebody; "HOPE YOUNG" has a first and a last name.

@@ -104,7 +104,7 @@ def _is_in_phrase(text: str, finding: Finding) -> bool:
     return False
 
 
-def doubted(text: str, findings: Sequence[Finding]) -> list[Finding]:
+def doubt_eponyms(text: str, findings: Sequence[Finding]) -> list[Finding]:
     """Return the findings; names of the tagger alone that are things by their place as doubtful ones."""
     return [_weighed(text, finding) for finding in findings]
 

@@ -133,7 +133,7 @@ def _columns(text: str) -> Iterator[tuple[int, int, EntityType]]:
             yield from ((low, high, kind) for low, high in cells)
 
 
-def placed(finding: Finding, kind: EntityType) -> Finding:
+def as_location(finding: Finding, kind: EntityType) -> Finding:
     """Return what was found as a name as a place or organization; as sure as it was."""
     reasons = (*finding.reasons, Reason("place", "stands where a place stands", finding.score))
     bits = bits_of(kind) if finding.bits else finding.bits

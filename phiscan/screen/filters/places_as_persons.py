@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from phiscan.lexicon.gazetteer import Gazetteer, Word
 from phiscan.model import EntityType, Finding, Span
-from phiscan.screen.filters.place_or_person import placed
+from phiscan.screen.filters.place_or_person import as_location
 
 _PEOPLE = frozenset((EntityType.PERSON, EntityType.HEALTH_PROFESSIONAL))
 # Between somebody and where they are.
@@ -42,7 +42,7 @@ def _parts(text: str, finding: Finding, gazetteer: Gazetteer) -> Iterator[Findin
     if _is_only_place(text[start:end], gazetteer) and not _SOMEBODY.search(
         text, max(0, start - _REACH), start
     ):
-        yield placed(finding, EntityType.LOCATION)
+        yield as_location(finding, EntityType.LOCATION)
         return
     name = text[start:end]
     for between in _BETWEEN.finditer(name):
@@ -53,7 +53,7 @@ def _parts(text: str, finding: Finding, gazetteer: Gazetteer) -> Iterator[Findin
         somebody = name[: between.start()].rstrip()
         if somebody:
             yield replace(finding, span=Span(start, start + len(somebody)))
-        yield replace(placed(finding, EntityType.LOCATION), span=Span(start + between.end(), end))
+        yield replace(as_location(finding, EntityType.LOCATION), span=Span(start + between.end(), end))
         return
     yield finding
 

@@ -24,7 +24,7 @@ from phiscan.lexicon.gazetteer import Gazetteer, Word, fold, load_gazetteer, ter
 from phiscan.model import Document, EntityType, Finding, PiiBit, Reason, Span
 from phiscan.screen.characteristics import bits_of
 from phiscan.screen.filters.name_stop_list import load_vetoes
-from phiscan.screen.filters.place_or_person import PlaceFields, in_block, placed
+from phiscan.screen.filters.place_or_person import PlaceFields, as_location, in_block
 from phiscan.screen.filters.street_addresses import label_chars, number_in, reads_as_address
 from phiscan.screen.free_text import in_free_text
 from phiscan.screen.ner.ensemble import NameModel
@@ -156,7 +156,7 @@ class TaggerRecognizer:
                 if finding is not None and finding.entity_type is EntityType.PERSON:
                     city = in_block(chunk, found, index)
                     place = EntityType.LOCATION if city else fields.kind(finding.span)
-                    finding = placed(finding, place) if place is not None else finding
+                    finding = as_location(finding, place) if place is not None else finding
                 if finding is not None:
                     yield as_doubtful(finding, DOUBT) if second or score < MIN_SCORE[kind] else finding
 

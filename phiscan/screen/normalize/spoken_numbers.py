@@ -2,7 +2,7 @@
 
 Voice mails, dictations and transcripts say numbers digit by digit, in pairs ("vingt-deux quarante-quatre") or
 in hundreds ("cinq cent quatorze"), in English and in French. They are read as digits, in the groups in which
-they were said, so that the rules for numbers, their labels and their check digits see them (``as_meant``).
+they were said, so that the rules for numbers, their labels and their check digits see them (``normalized``).
 What no rule knows is somebody's number all the same: nobody says five digits of nothing.
 """
 

@@ -30,14 +30,14 @@ _SOME_SPOKEN = automaton(SPOKEN)
 
 
 @dataclass(frozen=True, slots=True)
-class Meant:
+class NormalizedText:
     """A document as it is meant, and the way back."""
 
     document: Document
     joined: Joined
     spoken: tuple[Span, ...]  # where numbers stand in ``document`` that were spoken
 
-    def back(self, findings: Iterable[Finding]) -> Iterator[Finding]:
+    def to_document(self, findings: Iterable[Finding]) -> Iterator[Finding]:
         """Yield findings, in text order, where they stand in the document; there, too, none over another."""
         done = 0
         for finding in findings:
@@ -48,7 +48,7 @@ class Meant:
                     done = span.end
 
 
-def as_meant(document: Document) -> Meant | None:
+def normalized(document: Document) -> NormalizedText | None:
     """Return a document as it is meant; None where that is how it stands."""
     text = document.text
     raw = text.encode("utf-8", "surrogatepass")
@@ -73,7 +73,7 @@ def as_meant(document: Document) -> Meant | None:
         for start, piece in zip(joined.piece_starts, joined.pieces, strict=True)
         if (piece.start, piece.end) in said
     )
-    return Meant(replace(document, text=joined.text, segments=segments), joined, places)
+    return NormalizedText(replace(document, text=joined.text, segments=segments), joined, places)
 
 
 def _pieces(text: str, edits: Iterable[Edit]) -> Iterator[Piece]:

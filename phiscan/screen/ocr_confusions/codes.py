@@ -43,7 +43,7 @@ CODE_SIGNS = (
 )
 
 
-def codes_meant(text: str) -> Iterator[Edit]:
+def corrected_codes(text: str) -> Iterator[Edit]:
     """Yield digits, and letters, where a code of both must have them, in order."""
     found: list[Edit] = []
     for match in _POSTAL.finditer(text):
@@ -67,7 +67,7 @@ def codes_meant(text: str) -> Iterator[Edit]:
     return (of_place[place] for place in sorted(of_place))
 
 
-def initials_meant(text: str) -> Iterator[Edit]:
+def corrected_initials(text: str) -> Iterator[Edit]:
     """Yield the letter that a figure or a stroke behind a title is: "Dre 0. Mbemba", "Dr |. Wiebe"."""
     for match in _INITIAL.finditer(text):
         yield Edit(match.start("sign"), match.end("sign"), _AS_INITIAL[match["sign"]])

@@ -119,7 +119,7 @@ SIGNS = (
 )
 
 
-def figures_meant(text: str) -> Iterator[Edit]:
+def corrected_digits(text: str) -> Iterator[Edit]:
     """Yield the letters of a line that are figures: of days, ages, numbers in groups and long ones."""
     edits: dict[int, str] = {}
     for reader in (_in_single_signs, _in_dates, _in_written_dates, _in_ages, _in_groups, _in_codes):

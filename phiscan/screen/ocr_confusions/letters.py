@@ -163,7 +163,7 @@ class LooseWords:
         for word in dict.fromkeys(words):
             self._words.setdefault(loose(word), []).append(word)
 
-    def meant(self, token: str) -> str | None:
+    def corrected(self, token: str) -> str | None:
         """Return the word that differs least from a token, by one letter or, in a long one, by two."""
         words = self._words.get(loose(token))
         if words is None:
@@ -178,13 +178,13 @@ _WEEKDAY_WORDS = LooseWords(_WEEKDAYS)
 _SHORT_WORDS = LooseWords(_SHORT)
 
 
-def month_beside(text: str, start: int, end: int) -> str | None:
+def month_nearby(text: str, start: int, end: int) -> str | None:
     """Return the month that a word beside a day or a year is when a letter of it was misread.
 
-    >>> month_beside("on 3 Novembcr", 5, 13), month_beside("le 31 moi", 6, 9), month_beside("12 moi", 3, 6)
+    >>> month_nearby("on 3 Novembcr", 5, 13), month_nearby("le 31 moi", 6, 9), month_nearby("12 moi", 3, 6)
     ('november', 'mai', None)
     """
-    month = _MONTH_WORDS.meant(text[start:end])
+    month = _MONTH_WORDS.corrected(text[start:end])
     if month is None or without_accents(text[start:end].lower()) == month:
         return None
     before = text[max(0, start - _LOOK_CHARS) : start]
@@ -196,25 +196,25 @@ def month_beside(text: str, start: int, end: int) -> str | None:
     return month if beside else None
 
 
-def weekday_beside(text: str, start: int, end: int) -> str | None:
+def weekday_nearby(text: str, start: int, end: int) -> str | None:
     """Return the short day of the week that a word before a day is: "Tbu, 19 Dec"."""
-    day = _WEEKDAY_WORDS.meant(text[start:end])
+    day = _WEEKDAY_WORDS.corrected(text[start:end])
     is_day = day is not None and text[start:end].lower() != day and _DAY_BEHIND.match(text, end)
     return day if is_day else None
 
 
-def short_label_beside(text: str, start: int, end: int, *, is_word: bool) -> str | None:
+def short_label_nearby(text: str, start: int, end: int, *, is_word: bool) -> str | None:
     """Return the short label that a word before a number is, or in a cell, when a letter of it was misread.
 
     A word that there is must have a long number behind it.
 
-    >>> short_label_beside("lof QK771", 0, 3, is_word=False)
+    >>> short_label_nearby("lof QK771", 0, 3, is_word=False)
     'lot'
-    >>> short_label_beside("fox 702 555 0133", 0, 3, is_word=True)
+    >>> short_label_nearby("fox 702 555 0133", 0, 3, is_word=True)
     'fax'
     """
     token = text[start:end]
-    label = _SHORT_WORDS.meant(token) or (_CAPITAL_FORMS.get(token.lower()) if token.isupper() else None)
+    label = _SHORT_WORDS.corrected(token) or (_CAPITAL_FORMS.get(token.lower()) if token.isupper() else None)
     if label is None or without_accents(token.lower()) == label:
         return None
     if is_word:

@@ -14,21 +14,21 @@ from phiscan.model import Document, EntityType, Finding, Reason
 from phiscan.screen.ocr_confusions.batch import batches
 from phiscan.screen.ocr_confusions.line import Line
 from phiscan.screen.ocr_confusions.numbers import narrowed
-from phiscan.screen.ocr_confusions.recognizer import SCORE_FACTOR, MisreadRecognizer
+from phiscan.screen.ocr_confusions.recognizer import SCORE_FACTOR, OcrRecognizer
 from phiscan.screen.recognizer import CaseVariant, Cost
 from phiscan.screen.recognizers.person.recognizer import NameSource
 
 _NAMES: Final = frozenset({EntityType.PERSON, EntityType.HEALTH_PROFESSIONAL})
 
 
-class MisreadNameRecognizer:
+class OcrNameRecognizer:
     """Find names in scanned text; built once per process."""
 
     name: ClassVar = "ocr_confusions.names"
     cost: ClassVar = Cost.EXPENSIVE
     case_variants: ClassVar = CaseVariant.AS_WRITTEN
 
-    def __init__(self, names: NameSource, misread: MisreadRecognizer) -> None:
+    def __init__(self, names: NameSource, misread: OcrRecognizer) -> None:
         self._names = names
         self._misread = misread
 

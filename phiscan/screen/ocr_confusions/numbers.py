@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
-from phiscan.screen.ocr_confusions.codes import AS_DIGIT, codes_meant
-from phiscan.screen.ocr_confusions.digits import figures_meant
+from phiscan.screen.ocr_confusions.codes import AS_DIGIT, corrected_codes
+from phiscan.screen.ocr_confusions.digits import corrected_digits
 from phiscan.screen.ocr_confusions.line import Edit, Line
 
 _DIGIT_OR = r"[0-9OQolI|]"
@@ -72,7 +72,7 @@ class _Token:
 
 def as_digits(line: Line, *, bars: bool) -> Line:
     """Return a line in which letters that stand for digits are digits; no character is added or lost."""
-    line = line.edited(figures_meant(line.text))
+    line = line.edited(corrected_digits(line.text))
     text = line.text
     edits: dict[int, Edit] = {}
     for run in _runs(text, bars=bars):
@@ -83,7 +83,7 @@ def as_digits(line: Line, *, bars: bool) -> Line:
     for match in _PREMIER.finditer(text):
         edits.setdefault(match.start(), Edit(match.start(), match.start() + 1, "1"))
     line = line.edited(edits[place] for place in sorted(edits))
-    line = line.edited(codes_meant(line.text))
+    line = line.edited(corrected_codes(line.text))
     return line.edited(_slashes(line))
 
 

@@ -31,7 +31,7 @@ SCORE_FACTOR = 0.95  # what is read into a text is a little less sure than what 
 _READINGS = ("characters", "spaces", "spaces")
 
 
-class MisreadRecognizer:
+class OcrRecognizer:
     """Find the identifiers of the rules where a scanner misread them; built once per process."""
 
     name: ClassVar = "ocr_confusions"

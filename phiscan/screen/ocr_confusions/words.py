@@ -12,17 +12,17 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain
 
 from phiscan.lexicon.gazetteer import Gazetteer, Word, load_gazetteer
-from phiscan.screen.ocr_confusions.codes import initials_meant
+from phiscan.screen.ocr_confusions.codes import corrected_initials
 from phiscan.screen.ocr_confusions.dates import day_figures, days_apart
 from phiscan.screen.ocr_confusions.letters import (
     LooseWords,
     joined_labels,
     misread_forms,
     misread_short,
-    month_beside,
+    month_nearby,
     serial_signs,
-    short_label_beside,
-    weekday_beside,
+    short_label_nearby,
+    weekday_nearby,
     with_one_other,
     without_accents,
 )
@@ -112,7 +112,7 @@ class Vocabulary:
         line = line.edited(joined_labels(line.text))
         line = line.edited(day_figures(line.text))
         line = line.edited(days_apart(line.text))
-        line = line.edited(initials_meant(line.text))
+        line = line.edited(corrected_initials(line.text))
         line = line.edited(self._edits(line.text, bars=bars))
         joined = line.edited(self._joins(line.text))
         if joined is not line:
@@ -208,17 +208,17 @@ class Vocabulary:
         """Return the word of a label that was meant by a word that is none."""
         if len(token) < _MIN_WORD or _FEW_LETTERS.search(token) or self._is_word(token):
             return token
-        meant = self._loose.meant(token)
+        meant = self._loose.corrected(token)
         return token if meant is None else _in_case_of(token, meant)
 
     def _beside_a_number(self, text: str, start: int, end: int) -> str | None:
         """Return the month, the day of the week or the short label that a word is beside its number."""
         if end - start > _MAX_BESIDE or text[start:end].isdecimal():
             return None
-        day = month_beside(text, start, end) or weekday_beside(text, start, end)
+        day = month_nearby(text, start, end) or weekday_nearby(text, start, end)
         token = text[start:end]
         is_word = self._is_ordinary(token) if token.islower() else self._is_word(token)
-        return day or short_label_beside(text, start, end, is_word=is_word)
+        return day or short_label_nearby(text, start, end, is_word=is_word)
 
     def _guess(self, token: str) -> str:
         if self._is_word(token):

@@ -24,7 +24,7 @@ from phiscan.screen.rules.cell_numbers import AMONG_WORDS, numbers
 from phiscan.screen.rules.compiled import TIMEOUT_S, CompiledRule, Judged, joined_cells
 from phiscan.screen.rules.context import GAP_CHARS, JSON_FIELD, JSON_REACH, Surroundings
 from phiscan.screen.rules.definitions import RuleSet
-from phiscan.screen.rules.scanner import REACH_CHARS, WITHOUT_DIGITS, Behind, Evidence, Place, Scanner
+from phiscan.screen.rules.scanner import REACH_CHARS, WITHOUT_DIGITS, AfterLabel, Evidence, Place, Scanner
 from phiscan.screen.rules.value_starts import ValueStarts
 from phiscan.screen.table_columns import Tables
 from phiscan.screen.validators.registry import CHECKS
@@ -127,7 +127,7 @@ class PatternRecognizer:
                     yield index, _judge(compiled, text, match.start(), match.end())
                 continue
             low = max(0, start - compiled.rule.ahead)
-            if not compiled.may_stand(text, low, end + REACH_CHARS):
+            if not compiled.can_match(text, low, end + REACH_CHARS):
                 continue
             for match in compiled.at_hit.finditer(text, low, end + REACH_CHARS, timeout=TIMEOUT_S):
                 if match.start() >= end + compiled.reach // 2:
@@ -142,11 +142,11 @@ class PatternRecognizer:
     ) -> Iterator[tuple[int, Finding | Refused]]:
         end = place.end
         cells = tables.column(place.start, end)
-        if cells is None and place.behind is Behind.NOTHING:
+        if cells is None and place.behind is AfterLabel.NOTHING:
             return
         in_json = in_json and cells is None and text.find(JSON_FIELD, end, end + JSON_REACH) >= 0
         numbered = cells is not None or (
-            place.behind is Behind.ANYTHING and _DIGIT.search(text, end, end + GAP_CHARS) is not None
+            place.behind is AfterLabel.ANYTHING and _DIGIT.search(text, end, end + GAP_CHARS) is not None
         )
         filled: set[EntityType] = set()  # a column that one rule fills says nothing new to the next
         parts = None if cells is None else _parts(text, cells[:: max(1, -(-len(cells) // MAX_HITS))])

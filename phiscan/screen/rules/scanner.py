@@ -45,7 +45,7 @@ _GOES_ON = re.compile(rb"[0-9A-Za-z\x80-\xff]|[-/.][0-9]")  # a word, or a numbe
 _MORE_THAN_A_CAPITAL = re.compile(rb"[0-9\x80-\xff]")  # letters beyond ASCII are not told apart
 # The bits that tell the further bytes of a sign of UTF-8, and what they are there.
 _LEADING_BITS, _FURTHER = 0xC0, 0x80
-_SHAPE = -1  # where a label has its ``Behind``
+_SHAPE = -1  # where a label has its ``AfterLabel``
 _LAST_WORD = re.compile(rb"[0-9A-Za-z\x80-\xff]+(?:[-/.][0-9]+){0,3}\Z")  # or number in groups
 _LAST_GROUPS = re.compile(rb"(?:[0-9A-Za-z\x80-\xff]+[-/.])*[0-9A-Za-z\x80-\xff]+\Z")
 # Values that may stand without a digit; every other labelled value has one.
@@ -111,7 +111,7 @@ class Evidence:
     column_only: bool
 
 
-class Behind(IntEnum):
+class AfterLabel(IntEnum):
     """What stands behind a label: nothing that could be its value, a word with a capital, or anything."""
 
     NOTHING = 0
@@ -126,7 +126,7 @@ class Place(NamedTuple):
     end: int
     rules: tuple[int, ...]
     evidence: tuple[Evidence, ...] = ()
-    behind: Behind = Behind.ANYTHING
+    behind: AfterLabel = AfterLabel.ANYTHING
 
 
 class Scanner:
@@ -171,10 +171,10 @@ class Scanner:
                     yield Place(base + start, base + end, self._which(raw, a, b))
                 elif whole_word(window, start, end) and not _is_unit(window, start, end):
                     evidence = self._evidence.get(canonical(window[start:end]), ())
-                    yield Place(base + start, base + end, (), evidence, Behind(behind))
+                    yield Place(base + start, base + end, (), evidence, AfterLabel(behind))
 
     def _labels_of(self, labels: re2._Regexp, raw: bytes) -> Iterator[tuple[int, int, int]]:
-        """Yield start and end, in bytes, of each label, without what was asked behind it; and ``Behind``."""
+        """Yield start and end, in bytes, of each label (less what it asks for), and its ``AfterLabel``."""
         position: int | None = 0
         while position is not None:
             start_at, position = position, None
@@ -245,14 +245,14 @@ class _RuleFinder:
         return [self._indexes[i] for i in sorted(self._set.Match(raw) or ())] if self._indexes else []
 
 
-def _behind(raw: bytes, label_end: int, end: int) -> Behind:
+def _behind(raw: bytes, label_end: int, end: int) -> AfterLabel:
     """Tell by its last byte which of the conditions behind a label (``_tail``) was met.
 
     A digit is asked for before a capital letter, and both before the end of a cell, which ends in any sign.
     """
     if end == label_end or _MORE_THAN_A_CAPITAL.match(raw, end - 1):
-        return Behind.ANYTHING
-    return Behind.CAPITAL if raw[end - 1 : end].isupper() else Behind.NOTHING
+        return AfterLabel.ANYTHING
+    return AfterLabel.CAPITAL if raw[end - 1 : end].isupper() else AfterLabel.NOTHING
 
 
 def _is_unit(text: str, start: int, end: int) -> bool:

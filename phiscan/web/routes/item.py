@@ -13,7 +13,7 @@ from phiscan.model import Verdict
 from phiscan.review.worklist.model import REASONS, WorkState
 from phiscan.visible import visible
 from phiscan.web.access import Permission, Routes, may
-from phiscan.web.notices import Flash, flash
+from phiscan.web.notices import Notice, notice
 from phiscan.web.request_context import Desk, DeskNow
 from phiscan.web.routes.queue import Listed, first_url, reviewers
 from phiscan.web.session import SignedIn
@@ -61,7 +61,7 @@ def item(
         request,
         "item.html",
         v=view,
-        flash=just_done(request, desk, user) or flash(said),
+        notice=just_done(request, desk, user) or notice(said),
         override=said == "conflict",
         people=reviewers(desk) if may(user, Permission.ASSIGN) else (),
         vetoed=veto_view(desk, file_id) if vetoed and not view.item.blind and may_ask else None,
@@ -175,8 +175,8 @@ def group(group_id: int, request: Request, user: SignedIn, desk: DeskNow) -> Res
         message = f"group {group_id}: there is no such group of near-duplicates"
         raise InputError(message)
     view = group_view(group_id, members, token=secrets.token_urlsafe(16))
-    said = flash(request.query_params.get("said", ""))
-    return desk.pages.render(request, "group.html", v=view, flash=said, outcome=None)
+    said = notice(request.query_params.get("said", ""))
+    return desk.pages.render(request, "group.html", v=view, notice=said, outcome=None)
 
 
 @routes.page("POST", "/groups/{group_id}/decide", needs=Permission.DECIDE)
@@ -214,7 +214,7 @@ def decide_group(
         outcome=outcome,
         verdict=verdict,
     )
-    return desk.pages.render(request, "group.html", v=view, flash=None)
+    return desk.pages.render(request, "group.html", v=view, notice=None)
 
 
 def fits(reason: str, verdict: Verdict) -> bool:
@@ -232,7 +232,7 @@ def next_url(desk: Desk, query: ListQuery, file_id: int, *, viewer: str, **said:
     return query.url(f"/items/{following}", **said)
 
 
-def just_done(request: Request, desk: Desk, user: SignedIn) -> Flash | None:
+def just_done(request: Request, desk: Desk, user: SignedIn) -> Notice | None:
     """Say which verdict was recorded on the page before, and offer to take it back."""
     done = request.query_params.get("done", "")
     if not (done.isascii() and done.isdecimal() and len(done) < 19):  # noqa: PLR2004 (digits of 2**63)
@@ -243,10 +243,10 @@ def just_done(request: Request, desk: Desk, user: SignedIn) -> Flash | None:
         return None
     name = visible(decided.path.rpartition("/")[2])
     if decided.state is WorkState.UNDECIDED:  # a blind verdict does not show before both are in
-        return Flash("good", f"Recorded for {name}.", file_id=decided.file_id)
+        return Notice("good", f"Recorded for {name}.", file_id=decided.file_id)
     verdict = Verdict(decided.state.value)
     offer = verdict is Verdict.NOT_PHI and not decided.blind and may(user, Permission.PROPOSE_SUPPRESSION)
-    return Flash(
+    return Notice(
         "good",
         f"{name} is recorded as {verdict_words(verdict)}.",
         file_id=decided.file_id,

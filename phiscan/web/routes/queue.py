@@ -10,7 +10,7 @@ from starlette.responses import RedirectResponse, Response
 
 from phiscan.review.worklist.model import WorkFilter, WorkState
 from phiscan.web.access import Permission, Routes, may
-from phiscan.web.notices import flash
+from phiscan.web.notices import notice
 from phiscan.web.request_context import Desk, DeskNow
 from phiscan.web.session import SignedIn
 from phiscan.web.views.queue import queue_view
@@ -43,8 +43,8 @@ def queue(request: Request, user: SignedIn, desk: DeskNow) -> Response:
         people=reviewers(desk) if may(user, Permission.ASSIGN) else (),
         viewer=user.name,
     )
-    said = flash(request.query_params.get("said", ""))
-    return desk.pages.render(request, "queue.html", v=view, f=query.filter, flash=said)
+    said = notice(request.query_params.get("said", ""))
+    return desk.pages.render(request, "queue.html", v=view, f=query.filter, notice=said)
 
 
 @routes.page("GET", "/queue/next", needs=Permission.SEE_QUEUE)
@@ -71,7 +71,7 @@ def assign(
 
 
 @routes.page("POST", "/queue/views", needs=Permission.DECIDE)
-def keep_view(
+def save_view(
     user: SignedIn,
     desk: DeskNow,
     name: Annotated[str, Form(max_length=200)],

@@ -8,7 +8,7 @@ from fastapi import Form, Request
 from starlette.responses import RedirectResponse, Response
 
 from phiscan.web.access import Permission, Routes
-from phiscan.web.notices import flash
+from phiscan.web.notices import notice
 from phiscan.web.request_context import DeskNow
 from phiscan.web.session import SignedIn
 from phiscan.web.views.remaining import left_view, recall_words
@@ -31,7 +31,7 @@ def left(request: Request, desk: DeskNow) -> Response:
         recall=recall_words(view.known),
         draw=work.last_draw(),
         policy=work.policy(),
-        flash=flash(request.query_params.get("said", "")),
+        notice=notice(request.query_params.get("said", "")),
         query=ListQuery(),
     )
 

@@ -9,7 +9,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import FileResponse, RedirectResponse, Response
 
 from phiscan.web.access import Permission, Routes
-from phiscan.web.notices import flash
+from phiscan.web.notices import notice
 from phiscan.web.request_context import DeskNow
 from phiscan.web.session import SignedIn, address_of
 from phiscan.web.work_query import ListQuery
@@ -28,7 +28,7 @@ def reports(request: Request, desk: DeskNow) -> Response:
         is_making=desk.packs.is_making,
         problem=desk.packs.problem,
         scans=tuple(reversed(desk.store.scans())),
-        flash=flash(said) if said != "making" or desk.packs.is_making else None,
+        notice=notice(said) if said != "making" or desk.packs.is_making else None,
         query=ListQuery(),
     )
 

@@ -11,7 +11,7 @@ from phiscan.errors import ConflictError
 from phiscan.model import Verdict
 from phiscan.review.worklist.model import REASONS
 from phiscan.web.access import Permission, Routes
-from phiscan.web.notices import flash
+from phiscan.web.notices import notice
 from phiscan.web.request_context import DeskNow
 from phiscan.web.routes.item import fits
 from phiscan.web.session import SignedIn
@@ -39,7 +39,7 @@ def adjudication(request: Request, user: SignedIn, desk: DeskNow) -> Response:
         "adjudication.html",
         cases=cases,
         reasons=tuple((verdict_words(verdict), chosen) for verdict, chosen in REASONS.items()),
-        flash=flash(request.query_params.get("said", "")),
+        notice=notice(request.query_params.get("said", "")),
         query=ListQuery(),
     )
 

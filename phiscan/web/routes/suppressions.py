@@ -13,7 +13,7 @@ from phiscan.review.decisions.suppressions import SuppressionScope
 from phiscan.review.worklist.model import WorkDetail
 from phiscan.visible import visible
 from phiscan.web.access import Permission, Routes
-from phiscan.web.notices import flash
+from phiscan.web.notices import notice
 from phiscan.web.request_context import Desk, DeskNow
 from phiscan.web.session import SignedIn
 from phiscan.web.views.queue import place_words
@@ -83,8 +83,8 @@ def suppressions(request: Request, desk: DeskNow) -> Response:
     """List every suppression with what became of it."""
     now = desk.now()
     made = rows(desk.store.desk.suppressions(now=now), now=now)
-    said = flash(request.query_params.get("said", ""))
-    return desk.pages.render(request, "suppressions.html", rows=made, flash=said, query=ListQuery())
+    said = notice(request.query_params.get("said", ""))
+    return desk.pages.render(request, "suppressions.html", rows=made, notice=said, query=ListQuery())
 
 
 @routes.page("POST", "/suppressions/{suppression_id}/approve", needs=Permission.APPROVE_SUPPRESSION)

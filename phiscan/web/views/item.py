@@ -21,7 +21,7 @@ from phiscan.review.worklist.model import (
     WorkState,
 )
 from phiscan.visible import visible
-from phiscan.web.views.masked_context import Strip, strips
+from phiscan.web.views.masked_context import MaskedLine, masked_lines
 from phiscan.web.views.plain_words import (
     SHORT,
     colour,
@@ -34,7 +34,7 @@ from phiscan.web.views.queue import place_words, verdict_words
 from phiscan.web.work_query import ListQuery
 
 N_TERMS = 14  # health terms named; a long document has a hundred
-N_STRIPS = 40  # places shown at first; a list of patients has thousands
+MAX_MASKED_LINES = 40  # places shown at first; a list of patients has thousands
 N_READERS = 4
 MAX_NS = 2**62  # later is no time of a file
 
@@ -109,7 +109,7 @@ class ItemView:
     n_terms: int
     detectors: tuple[tuple[str, bool, str], ...]
     outweighed: tuple[tuple[str, int], ...]
-    strips: tuple[Strip, ...]
+    strips: tuple[MaskedLine, ...]
     n_strips: int
     n_unjudged: int
     finding: FindingView | None
@@ -180,7 +180,7 @@ def item_view(
     item, explained = detail.item, detail.explained
     folder, _, name = item.path.rpartition("/")
     by_position = {one.position: one for one in corrections.spans if one.position is not None}
-    placed = strips(detail.findings, detail.terms)
+    placed = masked_lines(detail.findings, detail.terms)
     terms = sorted(detail.terms, key=lambda term: (-term.count, term.concept))
     found = detail.findings
     close = position is not None and 0 <= position < len(found)
@@ -205,7 +205,7 @@ def item_view(
             (name, says, DETECTORS.get(name, "")) for name, says in (explained.detectors if explained else ())
         ),
         outweighed=_outweighed(found),
-        strips=placed if all_places else placed[:N_STRIPS],
+        strips=placed if all_places else placed[:MAX_MASKED_LINES],
         n_strips=len(placed),
         n_unjudged=len(found) - len(by_position),
         finding=_finding(found[position], position, by_position.get(position))

@@ -28,14 +28,14 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True)
-class Strip:
+class MaskedLine:
     """The pieces of one place, in text order."""
 
     where: str
     pieces: tuple[Piece, ...]
 
 
-def strips(findings: Sequence[StoredFinding], terms: Sequence[StoredTerm]) -> tuple[Strip, ...]:
+def masked_lines(findings: Sequence[StoredFinding], terms: Sequence[StoredTerm]) -> tuple[MaskedLine, ...]:
     """Return the strips of a file in text order.
 
     Of a health concept only its first place is stored, so it stands once.
@@ -64,7 +64,7 @@ def strips(findings: Sequence[StoredFinding], terms: Sequence[StoredTerm]) -> tu
     places: dict[str, list[tuple[int, int, Piece]]] = {}
     for start, end, locator, piece in marks:
         places.setdefault(locator, []).append((start, end, piece))
-    return tuple(Strip(locator_words(place), tuple(_spaced(found))) for place, found in places.items())
+    return tuple(MaskedLine(locator_words(place), tuple(_spaced(found))) for place, found in places.items())
 
 
 def _spaced(found: Sequence[tuple[int, int, Piece]]) -> Iterator[Piece]:

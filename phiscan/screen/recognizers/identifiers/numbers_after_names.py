@@ -21,7 +21,7 @@ from phiscan.screen.validators.dates import numeric_date
 from phiscan.screen.validators.verdicts import Verdict, digits_of
 
 SCORE = 0.45
-SOURCE = "numbers_beside"
+SOURCE = "numbers_after_names"
 _BEHIND = re.compile(
     r"(?:[ ]{0,3}[\t|;][ ]{0,3}|, ?| / |[ ]{1,6}\(?|[ ]{2,24})(?:(?<=\()\d{1,3} ?[MFHy]?, ?)?#?"
     r"(?P<number>\d{6,9}|\d{2}-\d{3,5}(?:-\d{2,3})?|\d{3}-(?:\d{3}(?:-\d{3})?|\d{5})|\d{2}(?:-\d{2}){2}"
@@ -60,7 +60,7 @@ _IS_MONEY = re.compile(r"000$")
 _CARD_DIGITS = 9  # most provinces
 
 
-def numbers_beside(text: str, findings: Sequence[Finding]) -> Iterator[Finding]:
+def numbers_after_names(text: str, findings: Sequence[Finding]) -> Iterator[Finding]:
     """Yield the numbers that stand right behind a person; ``findings`` in text order, without overlaps."""
     starts = [finding.span.start for finding in findings]
     for finding in findings:

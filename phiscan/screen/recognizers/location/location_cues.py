@@ -114,7 +114,7 @@ _LANGUAGES = frozenset(
 _BITS = bits_of(EntityType.LOCATION)
 
 
-class PlaceDueRecognizer:
+class LocationCueRecognizer:
     """Finds places behind words that say that one follows, and those that say what they are; built once."""
 
     def __init__(self, gazetteer: Gazetteer) -> None:

@@ -106,7 +106,7 @@ _WARDS = frozenset(
 _SAINT = frozenset(("st", "ste", "saint", "sainte", "mount", "mt", "mont"))
 
 
-class DueRecognizer:
+class OrganizationCueRecognizer:
     """Finds organizations behind words that say that one follows; built once per process."""
 
     def __init__(self, gazetteer: Gazetteer) -> None:

@@ -25,10 +25,10 @@ from phiscan.model import Document, EntityType, Finding, Reason, Span
 from phiscan.screen.characteristics import bits_of
 from phiscan.screen.recognizer import CaseVariant, Cost
 from phiscan.screen.recognizers.organization.columns import column_organizations
-from phiscan.screen.recognizers.organization.cues import DueRecognizer
+from phiscan.screen.recognizers.organization.cues import OrganizationCueRecognizer
 from phiscan.screen.recognizers.organization.known_names import KnownRecognizer
 from phiscan.screen.recognizers.organization.letterheads import letterhead
-from phiscan.screen.recognizers.organization.residences import homes_by_room
+from phiscan.screen.recognizers.organization.residences import residences_by_room
 from phiscan.screen.rules.context import whole_word
 from phiscan.screen.rules.recognizer import MAX_HITS
 from phiscan.text.automata import automaton
@@ -146,7 +146,7 @@ class OrganizationRecognizer:
         self._kinds = _kinds()
         self._heads = automaton(any_of(map(_head, self._kinds)))
         self._known = KnownRecognizer(gazetteer)
-        self._due = DueRecognizer(gazetteer)
+        self._due = OrganizationCueRecognizer(gazetteer)
 
     def recognize(self, document: Document) -> Iterator[Finding]:
         """Yield findings; they may overlap. Spans are half-open, in code points."""
@@ -155,7 +155,7 @@ class OrganizationRecognizer:
         yield from self._due.recognize(text)
         yield from column_organizations(text)
         yield from letterhead(text, self._gazetteer)
-        yield from homes_by_room(text)
+        yield from residences_by_room(text)
         places = self._places(text)
         stride = -(-len(places) // MAX_HITS)
         for start, end in places[::stride] if stride else ():

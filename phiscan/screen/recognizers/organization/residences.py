@@ -40,7 +40,7 @@ _ONLY_HOME = re.compile(rf"(?:(?:nursing|retirement|the|group|care|la|le)[ ])?(?
 _NUMBERED = re.compile(r"\d[A-Za-z]?,?[ ]$")  # of a street: "12 Manor Court, rm 3"
 
 
-def homes_by_room(text: str) -> Iterator[Finding]:
+def residences_by_room(text: str) -> Iterator[Finding]:
     """Yield each home that has a room behind it, and the room; spans are half-open, in code points."""
     for match in _ROOM.finditer(text):
         low = max(0, match.start() - _REACH)

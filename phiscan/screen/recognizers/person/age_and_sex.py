@@ -54,7 +54,7 @@ _ROW_IN_CAPITALS = Rare(
     r"\p{Nd}[A-Z]?[ :.)-]{1,4}\p{Lu}[^\n]*\p{Nd} ?(?:Y/?O? ?)?[MFH]",
 )
 # What stands in the place of a name where nobody is.
-NOBODY = frozenset(
+NO_PERSON = frozenset(
     "empty vacant blocked closed clean dirty male female iso isolation hold held ready pending open new adm"  # noqa: SIM905 (a list of words)
     " vide libre fermé ferme bloqué homme femme pt patient unknown unk admit transfer".split()
 )
@@ -118,7 +118,7 @@ def _capital_rows(text: str, gazetteer: Gazetteer) -> Iterator[Finding]:
     """Yield what stands in capitals between the bed and the age of a row."""
     for match in _ROW_IN_CAPITALS.finditer(text):
         words = re.findall(r"[^\W\d_]+", match["name"])
-        blocked = any(gazetteer.of(word) & _BLOCK or word.lower() in NOBODY for word in words)
+        blocked = any(gazetteer.of(word) & _BLOCK or word.lower() in NO_PERSON for word in words)
         plain = any(not gazetteer.of(word) & Word.ORDINARY or gazetteer.of(word) & _NAMES for word in words)
         if plain and not blocked and int(match["age"]) <= _MAX_AGE:
             yield name_finding(

@@ -106,7 +106,7 @@ _DONE_TO_NAMED = frozenset(
 _VERBS = frozenset({"will", "mark"})  # given names that the lists leave out
 
 
-def said_names(text: str, gazetteer: Gazetteer) -> Iterator[Finding]:
+def conversation_names(text: str, gazetteer: Gazetteer) -> Iterator[Finding]:
     """Yield single names by what stands around them; spans are half-open, in code points."""
     for pattern in (_INTRODUCED, _BRACKETED, _QUOTED):
         for match in pattern.finditer(text):

@@ -19,7 +19,7 @@ from phiscan.lexicon.capitalized_words import (
 from phiscan.lexicon.gazetteer import Gazetteer, Word
 from phiscan.model import Document, Finding, PiiBit
 from phiscan.screen.filters.name_stop_list import load_vetoes
-from phiscan.screen.recognizers.person.age_and_sex import NOBODY
+from phiscan.screen.recognizers.person.age_and_sex import NO_PERSON
 from phiscan.screen.recognizers.person.kinship_cues import KinReader
 from phiscan.screen.recognizers.person.lowercase_titles import LOWER_TITLES, lower_titled
 from phiscan.screen.recognizers.person.name_extent import read_words
@@ -173,7 +173,7 @@ class CueRecognizer:
                 continue  # the letter of a row, and no initial
             if self._kinds.get(canonical(text[low:high])) in LABELS and low + 2 < high:
                 continue  # a head below a head
-            if cell.lower() in NOBODY:
+            if cell.lower() in NO_PERSON:
                 continue  # a bed that nobody lies in
             found = self._value(text, low, high, kind, "header", score, any_word=any_word)
             if found is not None:

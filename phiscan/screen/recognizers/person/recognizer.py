@@ -16,12 +16,12 @@ from phiscan.config import Config
 from phiscan.lexicon.capitalized_words import FULL_NAME, Token, tokenize
 from phiscan.lexicon.gazetteer import Gazetteer, load_gazetteer
 from phiscan.model import Document, EntityType, Finding
-from phiscan.screen.filters.eponyms import doubted, without_eponym_phrases
+from phiscan.screen.filters.eponyms import doubt_eponyms, without_eponym_phrases
 from phiscan.screen.filters.machine_codes import without_codes_of_machines
 from phiscan.screen.filters.name_trimming import trimmed
 from phiscan.screen.filters.named_objects import without_things
 from phiscan.screen.filters.organizations_as_persons import without_organizations
-from phiscan.screen.filters.place_or_person import PlaceFields, placed
+from phiscan.screen.filters.place_or_person import PlaceFields, as_location
 from phiscan.screen.filters.places_as_persons import without_places
 from phiscan.screen.free_text import in_free_text
 from phiscan.screen.ner.spacy_pipeline import SpacyRecognizer
@@ -30,7 +30,7 @@ from phiscan.screen.recognizer import CaseVariant, Cost, Recognizer
 from phiscan.screen.recognizers.identifiers.user_accounts import AccountRecognizer
 from phiscan.screen.recognizers.location.city_and_state import cities
 from phiscan.screen.recognizers.location.gazetteer_places import find_places
-from phiscan.screen.recognizers.location.location_cues import PlaceDueRecognizer
+from phiscan.screen.recognizers.location.location_cues import LocationCueRecognizer
 from phiscan.screen.recognizers.messages.contact_cards import CardRecognizer
 from phiscan.screen.recognizers.messages.dicom_json import ModelRecognizer
 from phiscan.screen.recognizers.messages.dicom_listing import ListingRecognizer
@@ -41,7 +41,7 @@ from phiscan.screen.recognizers.messages.x12 import X12Recognizer
 from phiscan.screen.recognizers.person.age_and_sex import aged_names
 from phiscan.screen.recognizers.person.compound_surnames import compound_names
 from phiscan.screen.recognizers.person.context_words import ContextRecognizer
-from phiscan.screen.recognizers.person.conversation import said_names
+from phiscan.screen.recognizers.person.conversation import conversation_names
 from phiscan.screen.recognizers.person.cues import CueRecognizer
 from phiscan.screen.recognizers.person.enumerations import listed_names
 from phiscan.screen.recognizers.person.file_names import OwnNameRecognizer
@@ -97,8 +97,8 @@ def _context(gazetteer: Gazetteer) -> ContextRecognizer:
 
 
 @cache
-def _location_cues(gazetteer: Gazetteer) -> PlaceDueRecognizer:
-    return PlaceDueRecognizer(gazetteer)
+def _location_cues(gazetteer: Gazetteer) -> LocationCueRecognizer:
+    return LocationCueRecognizer(gazetteer)
 
 
 def _trimmed(name: NameText, found: Iterable[Finding]) -> Iterator[Finding]:
@@ -113,13 +113,13 @@ DETECTORS: tuple[tuple[str, _Detect], ...] = (
     ("person.context_words", lambda name: _context(name.gazetteer).in_tokens(name.text, name.tokens)),
     ("person.age_and_sex", lambda name: aged_names(name.text, name.gazetteer)),
     ("person.initials", lambda name: initials(name.text)),
-    ("person.conversation", lambda name: said_names(name.text, name.gazetteer)),
+    ("person.conversation", lambda name: conversation_names(name.text, name.gazetteer)),
     ("person.staff_signatures", lambda name: signs(name.text, name.gazetteer)),
     ("person.compound_surnames", lambda name: compound_names(name.text, name.gazetteer)),
     ("person.single_names", lambda name: single_names(name.text, name.gazetteer)),
 )
 TAGGED_FILTERS: tuple[tuple[str, _Filter], ...] = (
-    ("filters.eponyms", lambda name, found: doubted(name.text, found)),
+    ("filters.eponyms", lambda name, found: doubt_eponyms(name.text, found)),
     ("filters.places_as_persons", lambda name, found: without_places(name.text, found, name.gazetteer)),
     (
         "filters.organizations_as_persons",
@@ -220,7 +220,7 @@ def _placed(text: str, found: Sequence[Finding]) -> list[Finding]:
     """Return what the rules found; what only looks like a name is a place in the column or field of one."""
     fields = PlaceFields(text)
     kinds = [fields.kind(f.span) if _is_by_form(f) else None for f in found]
-    return [f if kind is None else placed(f, kind) for f, kind in zip(found, kinds, strict=True)]
+    return [f if kind is None else as_location(f, kind) for f, kind in zip(found, kinds, strict=True)]
 
 
 def _outside_streets(found: Sequence[Finding], tagged: Sequence[Finding]) -> list[Finding]:
