@@ -27,8 +27,8 @@ Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
 
 MODEL_FILE: Final = Path(__file__).parent / "data" / "prototypes.json"
-PATIENT_MODEL_FILE: Final = Path(__file__).parent / "data" / "told.npz"
-TEXT_MODEL_FILE: Final = Path(__file__).parent / "data" / "detector_c.npz"
+PATIENT_MODEL_FILE: Final = Path(__file__).parent / "data" / "patient_classifier.npz"
+TEXT_MODEL_FILE: Final = Path(__file__).parent / "data" / "text_detector.npz"
 FORMAT_VERSION: Final = 1
 MIN_CONCEPTS: Final = 2  # a window with fewer different concepts and hardly a record cue says nothing
 MIN_CODES: Final = 3

@@ -278,7 +278,9 @@ import os, signal, sys
 import sqlalchemy as sa
 from datetime import datetime, UTC
 from pathlib import Path
-from phiscan.review import backup, moving, purging
+from phiscan.review.maintenance import backup
+from phiscan.review.maintenance import copying as moving
+from phiscan.review.retention import purging
 from phiscan.store.database import open_database
 from phiscan.review.retention.policy import Retention
 
@@ -377,7 +379,8 @@ import sys
 from datetime import UTC, datetime
 from pathlib import Path
 from phiscan.errors import PhiscanError
-from phiscan.review import backup, moving
+from phiscan.review.maintenance import backup
+from phiscan.review.maintenance import copying as moving
 from phiscan.store.tables import SCHEMA_VERSION
 import resource, signal
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)

@@ -135,7 +135,7 @@ def test_a_pack_that_cannot_be_made_says_why(tmp_path: Path) -> None:
 def test_every_message_that_a_route_names_exists() -> None:
     named = {
         word
-        for path in WEB.glob("*.py")
+        for path in WEB.rglob("*.py")
         for word in re.findall(r"said=(?:f?\")?([a-z_]+)\"", path.read_text(encoding="utf-8"))
     }
     assert len(named) > 15

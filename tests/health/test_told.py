@@ -108,7 +108,7 @@ def test_of_a_long_text_only_what_is_near_its_windows_is_read() -> None:
 
 @pytest.mark.parametrize("damage", [{"words": np.full(N_BUCKETS, np.nan)}, {"intercept": np.zeros(3)}])
 def test_weights_that_are_no_numbers_are_named(tmp_path: Path, damage: dict[str, np.ndarray]) -> None:
-    path = tmp_path / "told.npz"
+    path = tmp_path / "patient_classifier.npz"
     with np.load(PATIENT_MODEL_FILE) as file:
         np.savez_compressed(path, **{**{name: file[name] for name in file.files}, **damage})
     with pytest.raises(ModelError, match=r"told\.npz: (words: expected|cannot be read)"):
@@ -148,14 +148,14 @@ def test_a_score_is_the_sum_of_words_and_cues() -> None:
 
 @pytest.mark.parametrize("content", [b"", b"no archive", b"PK\x03\x04 cut short"])
 def test_a_damaged_model_is_named(tmp_path: Path, content: bytes) -> None:
-    path = tmp_path / "told.npz"
+    path = tmp_path / "patient_classifier.npz"
     path.write_bytes(content)
     with pytest.raises(ModelError, match=r"told\.npz: cannot be read as a model of words"):
         load_patient_model(path)
 
 
 def test_a_model_of_another_size_is_named(tmp_path: Path) -> None:
-    path = tmp_path / "told.npz"
+    path = tmp_path / "patient_classifier.npz"
     with np.load(PATIENT_MODEL_FILE) as file:
         parts = {name: file[name] for name in file.files}
     np.savez_compressed(path, **{**parts, "words": parts["words"][:10]})

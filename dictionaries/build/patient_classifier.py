@@ -1,6 +1,6 @@
-"""Train phiscan/classify/data/told.npz: does a window tell of a patient? The words and cues of health-4.
+"""Train phiscan/health/data/patient_classifier.npz: does a window tell of a patient? The words and cues of health-4.
 
-Run from the checkout: ``python dictionaries/build/told.py``. It learns from the training half of the
+Run from the checkout: ``python dictionaries/build/patient_classifier.py``. It learns from the training half of the
 development texts (../shared/data/text) and from our own texts beside this script. Only weights are kept.
 ``--measure`` writes nothing and judges every text of ours by models that never saw it, or never saw its file.
 
@@ -23,12 +23,12 @@ from scipy.sparse import csr_matrix, hstack
 from sklearn.feature_extraction import DictVectorizer
 from sklearn.linear_model import LogisticRegression
 
-from phiscan.classify.classifier import PATIENT_MODEL_FILE, describes_patient
-from phiscan.classify.features import read, windows
-from phiscan.classify.lexicon import load_lexicon
-from phiscan.classify.person import person_features
-from phiscan.classify.told import PatientModel
-from phiscan.classify.words import N_BUCKETS, word_features, words_of
+from phiscan.health.classifier import PATIENT_MODEL_FILE, describes_patient
+from phiscan.health.features import read, windows
+from phiscan.health.patient_classifier import PatientModel
+from phiscan.health.patient_cues import person_features
+from phiscan.health.term_lexicon import load_lexicon
+from phiscan.health.word_hashes import N_BUCKETS, word_features, words_of
 
 VERSION = "health-4"
 # Our own texts by file, each with a side of texts about nobody and one of texts about a patient.
