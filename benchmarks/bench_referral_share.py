@@ -1,6 +1,6 @@
 """How many PHI files are referred, and how many others with them: our rule against two simpler ones.
 
-Run: ``.venv/bin/python -m pytest -m bench -s tests/bench/bench_referral_share.py``. Needs the development
+Run: ``.venv/bin/python -m pytest -m bench -s benchmarks/bench_referral_share.py``. Needs the development
 texts beside the checkout; only the half that no model has learned from is examined. Each document is
 examined once; shares of 1% PHI, 25% PII only, 10% health only and 64% neither are then drawn from the
 results with several seeds. PHI is drawn evenly from its families, the rest by document.
@@ -24,7 +24,7 @@ from phiscan import screen
 from phiscan.config import Config
 from phiscan.model import Document, PiiBit, Referral, Segment
 
-DATA = Path(__file__).resolve().parents[3] / "shared" / "data" / "text"
+DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "text"
 MIX = {"PHI": 0.01, "PII_ONLY": 0.25, "HI_ONLY": 0.10, "NEITHER": 0.64}
 N_FILES = 10_000
 SEEDS = range(20)

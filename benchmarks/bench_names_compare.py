@@ -1,6 +1,6 @@
 """Persons and all identifiers per development set: phiscan beside Presidio's patterns, scrubadub and a gazetteer.
 
-    .venv/bin/python tests/bench/bench_names_compare.py [--folds DIR] [--chars N] [SET ...]
+    .venv/bin/python benchmarks/bench_names_compare.py [--folds DIR] [--chars N] [SET ...]
 
 All systems read the same documents in the same run: those of a set from its first on until N characters. Tokens are
 runs without white space; a token counts as found when a span of the system covers a part of it. P, R and F for persons
@@ -35,7 +35,7 @@ from phiscan.screen.ner.tagger import TaggerRecognizer
 from phiscan.screen.recognizers.person.recognizer import RuleNameRecognizer
 from training.corpora.open_texts import FAMILIES, FOLDS
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[1]
 DATA = ROOT.parent / "shared" / "data" / "text"
 PERSONS = {"PERSON", "HEALTH_PROFESSIONAL", "NAME", "PATIENT_NAME", "person"}
 UNSCORED = {"NRP", "creative-work", "product", "TITLE", "PREFIX", "AGE"}

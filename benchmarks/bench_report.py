@@ -1,6 +1,6 @@
 """Time the audit pack of a scan of 50,000 files, step by step.
 
-.venv/bin/python -m pytest -m bench -s tests/bench/bench_report.py
+.venv/bin/python -m pytest -m bench -s benchmarks/bench_report.py
 """
 
 import time

@@ -1,4 +1,4 @@
-"""How long all models take: python -m pytest tests/bench/bench_models.py -m bench -s."""
+"""How long all models take: python -m pytest benchmarks/bench_models.py -m bench -s."""
 
 import time
 

@@ -1,6 +1,6 @@
 """Made values behind 294 labels, and below as many heads of columns, in 19 layouts: what is found, and as what.
 
-    .venv/bin/python -m tests.bench.bench_labels
+    .venv/bin/python -m benchmarks.bench_labels
 
 "Found": some finding covers a part of the value; "family": one of its family (a person and a health professional are one,
 parts of an address are, dates are). ``--missed`` prints the words under which a fifth or more is missed.
@@ -13,10 +13,10 @@ import random
 from collections import Counter
 from collections.abc import Iterator
 
+from benchmarks.made_values import Maker, kinds
 from phiscan.config import Config
 from phiscan.model import Document, EntityType
 from phiscan.screen import Screener, build_screener, screen
-from tests.bench.made_values import Maker, kinds
 
 SEED = 20261123
 N_ROWS = 5

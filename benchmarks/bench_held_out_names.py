@@ -1,7 +1,7 @@
 """Persons on documents of held-out templates, with the difficulty taken away step by step.
 
-    .venv/bin/python tests/bench/bench_held_out_names.py --folds OUT/folds
-    .venv/bin/python tests/bench/bench_held_out_names.py --folds OUT/folds --tenth "second group" --trained OUT2 --data DATA
+    .venv/bin/python benchmarks/bench_held_out_names.py --folds OUT/folds
+    .venv/bin/python benchmarks/bench_held_out_names.py --folds OUT/folds --tenth "second group" --trained OUT2 --data DATA
 
 ``--folds``: of ``phiscan train names --out``. ``--tenth``: hold out another tenth of the templates, drawn by this word; its
 fold is trained into ``--trained`` unless it lies there (five minutes). Rows: the model that has not seen the templates and the

@@ -1,6 +1,6 @@
 """Time a scan of 10,000 small files: files/s, MB/s, peak memory, and where the time goes.
 
-    .venv/bin/python -m pytest -m bench -s tests/bench/bench_scan.py
+    .venv/bin/python -m pytest -m bench -s benchmarks/bench_scan.py
 
 The alternative in the same run is the same work in one plain loop, without worker processes and without
 a store: the price (or gain) of isolation, parallelism and recording is the ratio.

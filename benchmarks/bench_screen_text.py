@@ -1,6 +1,6 @@
 """Recall and precision of the screener per development set, token level, by family of types.
 
-    .venv/bin/python tests/bench/bench_screen_text.py [DATASET ...] [--errors N FAMILY]
+    .venv/bin/python benchmarks/bench_screen_text.py [DATASET ...] [--errors N FAMILY]
 
 Tokens are runs without white space. Recall: a gold token is found when a finding of the same family covers a
 part of it. Precision is given only where the source marks everything. Prints false person spans per 1,000 words.
@@ -19,7 +19,7 @@ from phiscan.config import Config
 from phiscan.model import Document
 from phiscan.screen import build_screener, screen
 
-DATA = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "text"
+DATA = Path(__file__).resolve().parents[1].parent / "shared" / "data" / "text"
 NAME, PLACE, ORG, DATE, ID = "NAME", "PLACE", "ORG", "DATE", "ID"
 FAMILY = {
     **dict.fromkeys(

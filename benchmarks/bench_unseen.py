@@ -1,6 +1,6 @@
 """Screen eight sets of texts written apart from the program: false referrals of others, recall of PHI.
 
-Run: ``.venv/bin/python -m pytest -m bench -s tests/bench/bench_unseen.py``. The naive rule reads them in the
+Run: ``.venv/bin/python -m pytest -m bench -s benchmarks/bench_unseen.py``. The naive rule reads them in the
 same run. What became of each text is printed of the first set alone. Then every set is read in capitals,
 in small letters and misread (``bench_marked_texts.WRITINGS``); of that only sums are printed.
 """
@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.bench_marked_texts import WRITINGS
+from benchmarks.bench_referral_share import _IDENTIFIERS
 from phiscan import health as classify
 from phiscan import screen
 from phiscan.config import Config
@@ -19,10 +21,8 @@ from phiscan.decision import build_decider
 from phiscan.metrics.intervals import clopper_pearson
 from phiscan.model import Document, HealthScore, PiiBit, Referral, Screening, Segment
 from phiscan.pipeline.engine import Engine, examine
-from tests.bench.bench_marked_texts import WRITINGS
-from tests.bench.bench_referral_share import _IDENTIFIERS
 
-CLASSIFY = Path(__file__).resolve().parents[1] / "classify"
+CLASSIFY = Path(__file__).resolve().parents[1] / "tests" / "health"
 
 
 def texts(name: str, folder: str = "unseen") -> Iterator[tuple[str, str]]:

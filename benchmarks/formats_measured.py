@@ -1,6 +1,6 @@
 """Measure the extractors on a folder of real documents, against independent readers.
 
-Run: .venv/bin/python -m tests.bench.formats_measured FOLDER [CONVERTED] > docs/reference/formats-measured.md
+Run: .venv/bin/python -m benchmarks.formats_measured FOLDER [CONVERTED] > docs/reference/formats-measured.md
 LibreOffice's conversions are kept in CONVERTED, where it is given, and are not made again by the next run.
 The readers are in reference_readers.py; a file that none of them reads counts in the outcomes and not in the
 recall.
@@ -16,11 +16,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean
 
+from benchmarks.reference_readers import references, second_text
 from phiscan.cli.extract import source_file
 from phiscan.config import Limits
 from phiscan.extract import extract
 from phiscan.sandbox.pool import Fault, Sandbox
-from tests.bench.reference_readers import references, second_text
 
 WORD = re.compile(r"[^\W_]+")
 LOW = 0.9
@@ -106,7 +106,7 @@ def _read(source: object) -> object:
 
 HEAD = """# What each format gives, measured
 
-Made by `python -m tests.bench.formats_measured FOLDER` on the 219 test documents of Apache Tika, Apache POI,
+Made by `python -m benchmarks.formats_measured FOLDER` on the 219 test documents of Apache Tika, Apache POI,
 unstructured, docling and mikel/mail, with their corrupt, encrypted and odd ones. Recall is the share of the
 reference's words with a letter, repeats counted, that phiscan's text has; the mean is over files.
 

@@ -1,6 +1,6 @@
 """How fast the health terms and cues are found. Run:
 
-``.venv/bin/python -m pytest -m bench -s tests/bench/bench_terms.py``; needs ../shared/data.
+``.venv/bin/python -m pytest -m bench -s benchmarks/bench_terms.py``; needs ../shared/data.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import pytest
 from phiscan.health.term_lexicon import load_lexicon
 from phiscan.health.terms import JointMatcher
 
-DATA = Path(__file__).resolve().parents[3] / "shared" / "data" / "text"
+DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "text"
 FILES = ("aci_bench_train_valid", "medquad_dev", "spamassassin_ham_dev", "state_union_inaugural")
 
 

@@ -1,6 +1,6 @@
 """Read the same documents with phiscan and with other readers, in the same run.
 
-Run: .venv/bin/python tests/bench/bench_readers.py FOLDER > docs/reference/readers-measured.md
+Run: .venv/bin/python benchmarks/bench_readers.py FOLDER > docs/reference/readers-measured.md
 Each reader runs in a process of its own, which imports nothing of the others: one file after the other, then
 all of them once more, when what is loaded at the first use is there. phiscan is measured twice: in one
 process, as the others, and in its sandbox. Pictures are left out of the race (no OCR on either side): the
@@ -193,7 +193,7 @@ def both_read(run: Run, ours: Run) -> str:
 
 HEAD = """# phiscan and other readers, measured
 
-Made by `tests/bench/bench_readers.py FOLDER` on the test documents of Apache Tika, Apache POI,
+Made by `benchmarks/bench_readers.py FOLDER` on the test documents of Apache Tika, Apache POI,
 unstructured, docling and mikel/mail, their corrupt, encrypted and odd ones among them. Every reader runs in
 a fresh process, imports included, and reads the same files one after the other; "CPU s" is the processor
 time of the process and its children, which a busy machine does not change; the rates and "times" are taken

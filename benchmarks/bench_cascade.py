@@ -1,6 +1,6 @@
 """What the cascade saves and what it misses; what classification adds to the time of screening.
 
-Run: ``.venv/bin/python -m pytest -m bench -s tests/bench/bench_cascade.py``. Needs the development texts
+Run: ``.venv/bin/python -m pytest -m bench -s benchmarks/bench_cascade.py``. Needs the development texts
 beside the checkout; only the half that no model has learned from is examined, once each way.
 """
 
@@ -14,13 +14,13 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.bench_referral_share import DATA, texts
 from phiscan import health as classify
 from phiscan import screen
 from phiscan.config import Config
 from phiscan.decision import build_decider
 from phiscan.model import Document, Referral, Segment
 from phiscan.pipeline.engine import Engine, examine
-from tests.bench.bench_referral_share import DATA, texts
 from tests.corpus.short_texts import short_texts
 
 SHORT, LONG = 2_000, 200_000

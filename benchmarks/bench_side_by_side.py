@@ -1,6 +1,6 @@
 """phiscan, plain equation 4, Presidio with a health word list, and the naive rule on one benchmark share.
 
-Run: ``.venv/bin/python -m pytest -m bench -s tests/bench/bench_side_by_side.py``. Needs the development texts
+Run: ``.venv/bin/python -m pytest -m bench -s benchmarks/bench_side_by_side.py``. Needs the development texts
 beside the checkout and the extra ``compare``. Only the half that no model has learned from is examined. Each
 document is examined once by every rule; shares (1% PHI, 25% PII only, 10% health only, 64% neither) and a
 pool of PHI documents only are then drawn with several seeds.
@@ -24,12 +24,12 @@ from typing import Any
 
 import pytest
 
+from benchmarks.bench_referral_share import _IDENTIFIERS, DATA, MIX, N_FILES, texts
 from phiscan import health as classify
 from phiscan import screen
 from phiscan.config import Config
 from phiscan.metrics.intervals import clopper_pearson
 from phiscan.model import Document, PiiBit, Referral, Segment
-from tests.bench.bench_referral_share import _IDENTIFIERS, DATA, MIX, N_FILES, texts
 
 SEEDS = range(20)
 N_SCANS = 4  # of each family and label

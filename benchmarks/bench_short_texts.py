@@ -1,6 +1,6 @@
 """Screen our short texts: recall and false referrals on the seen and on the kept half.
 
-Run: ``.venv/bin/python -m pytest -m bench -s tests/bench/bench_short_texts.py``. With
+Run: ``.venv/bin/python -m pytest -m bench -s benchmarks/bench_short_texts.py``. With
 ``SHORT_TEXTS=seen`` the kept half is not read, as while phiscan was repaired for the seen one.
 """
 

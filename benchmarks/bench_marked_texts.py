@@ -1,6 +1,6 @@
 """Recall by type on marked texts as hospitals have them, beside the rules alone, Presidio's patterns and scrubadub.
 
-    .venv/bin/python -m tests.bench.bench_marked_texts [--set first|...|fifteenth|kept] [--misses TYPE] [--written] [--scanned [STYLE]]
+    .venv/bin/python -m benchmarks.bench_marked_texts [--set first|...|fifteenth|kept] [--misses TYPE] [--written] [--scanned [STYLE]]
 
 Tokens are runs without white space that hold a letter or digit. "found": some span covers a part of the token, of whatever
 type; "family": one of the same family (a person and a health professional are one, parts of an address are, dates are).
@@ -22,15 +22,15 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from benchmarks.bench_names_compare import presidio, scrubadub
+from benchmarks.drawn_pages import STYLES
+from benchmarks.scanned_texts import Scanned, scanned
 from phiscan.config import Config
 from phiscan.model import Document
 from phiscan.screen import Screener, build_screener, screen
 from phiscan.screen.casing.lowercase import in_capitals, in_small_letters
-from tests.bench.bench_names_compare import presidio, scrubadub
-from tests.bench.drawn_pages import STYLES
-from tests.bench.scanned_texts import Scanned, scanned
 
-FOLDER = Path(__file__).resolve().parents[1] / "screen" / "marked"
+FOLDER = Path(__file__).resolve().parents[1] / "tests" / "screen" / "marked"
 SETS = (
     "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth",
     "ninth", "tenth", "eleventh", "twelfth", "thirteenth", "fourteenth", "fifteenth", "kept",

@@ -1,6 +1,6 @@
 """Time the scores: approximate randomization over 1,000 records, and span scoring against a naive scorer.
 
-    .venv/bin/python -m pytest -m bench -s tests/bench/bench_scores.py
+    .venv/bin/python -m pytest -m bench -s benchmarks/bench_scores.py
 
 The naive alternative, in the same run and on the same data, compares every span of a record with every other
 and takes the first that fits, as span evaluators commonly do; its randomization recounts per shuffle.

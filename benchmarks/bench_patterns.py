@@ -1,6 +1,6 @@
 """Speed of the pattern part on one core, beside the same rules through `regex` one by one, and Presidio's patterns.
 
-    .venv/bin/python -m tests.bench.bench_patterns
+    .venv/bin/python -m benchmarks.bench_patterns
 
 The texts are the development sets beside the checkout, if they are there, and two made tables: one of plain numbers, one
 with the label MRN over one of its columns. "All" is everything up to the findings; "first" is the first run in a process, which also
@@ -19,13 +19,13 @@ from pathlib import Path
 
 import regex
 
+from benchmarks.bench_names_compare import presidio
 from phiscan.model import Document
 from phiscan.screen.rules.files import load_rules
 from phiscan.screen.rules.recognizer import PatternRecognizer
-from tests.bench.bench_names_compare import presidio
 
 PART_CHARS = 20_000
-DATA = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "text"
+DATA = Path(__file__).resolve().parents[1].parent / "shared" / "data" / "text"
 
 
 def texts() -> dict[str, str]:

@@ -1,6 +1,6 @@
 """How far the false referrals fall with the number of reviewed files, and what that costs in recall.
 
-Run: ``.venv/bin/python -m pytest -m bench -s tests/bench/bench_learning.py``. Needs the development texts
+Run: ``.venv/bin/python -m pytest -m bench -s benchmarks/bench_learning.py``. Needs the development texts
 beside the checkout. The shipped model refers almost none of these texts falsely, because it has learned from
 the other half of the same sources. So the model here is taught without health questions and answers, our
 papers and what else we wrote for it about nobody: a share whose kind of text it has never seen. And since
@@ -31,7 +31,7 @@ from phiscan.health.learned_versions import apply_model
 from phiscan.health.learning import Example, learn, model_of
 from phiscan.model import Document, Referral, Screening, Segment
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[1]
 DATA = ROOT.parent / "shared" / "data" / "text"
 FIGURE = ROOT / "docs" / "explanation" / "images" / "learning.svg"
 SEEDS = range(10)

@@ -1,6 +1,6 @@
 """How fast the name tagger reads prose and a table, and what the reader of passages costs of it.
 
-Run: ``.venv/bin/python -m pytest -m bench -s tests/bench/bench_tagger.py``. Processor time, the least
+Run: ``.venv/bin/python -m pytest -m bench -s benchmarks/bench_tagger.py``. Processor time, the least
 of five rounds, one core. The alternative in the same run: the random field alone.
 """
 
@@ -25,7 +25,7 @@ from phiscan.screen.ner.lstm import PassageReader
 from phiscan.screen.ner.tagger import TaggerRecognizer
 from phiscan.screen.ner.viterbi import Floats
 
-DATA = Path(__file__).resolve().parents[3] / "shared" / "data" / "text"
+DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "text"
 ROUNDS = 5
 N_ROWS = 6_000
 
@@ -101,6 +101,6 @@ def test_print_the_speed_of_the_tagger(monkeypatch: pytest.MonkeyPatch) -> None:
             field = least_seconds(tagger, texts)
         print(f"| {title} | {n_bytes / 1e6 / both:.2f} | {n_bytes / 1e6 / field:.2f} | {field / both:.2f} |")
         assert both > 0
-    command = [sys.executable, "-c", "from tests.bench.bench_tagger import read_all; read_all()"]
+    command = [sys.executable, "-c", "from benchmarks.bench_tagger import read_all; read_all()"]
     peak = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     print(f"\nmost memory of a process that loads it and reads the prose and the table: {peak.strip()} MB")

@@ -1,6 +1,6 @@
 """What owners and readers cost, and what fetching several files at a time is worth on a slow line.
 
-    pytest -m bench -s tests/bench/bench_shares.py
+    pytest -m bench -s benchmarks/bench_shares.py
 
 Times are of the machine it runs on; read the ratios, both sides of which are measured in the same run.
 """

@@ -1,6 +1,6 @@
 """How a scan grows: 10,000, 100,000 and 1,000,000 files; one worker and two; what a GB costs.
 
-    nice .venv/bin/python -m pytest -m bench -s tests/bench/bench_capacity.py
+    nice .venv/bin/python -m pytest -m bench -s benchmarks/bench_capacity.py
     PHISCAN_BENCH_FILES=3000,10000,30000 ...     # other sizes, where there is less time
 
 The growing share is made lazily through the crawl seam, and its files are answered by workers that do not
@@ -47,7 +47,7 @@ from tests.pipeline.harness import Tool
 SIZES = (10_000, 100_000, 1_000_000)
 N_FINDINGS = 12  # in each referred file, one in a hundred
 N_READ = 2_000  # files that are really read
-MEASURE = "import sys; from tests.bench.bench_capacity import measure; measure(*sys.argv[1:])"
+MEASURE = "import sys; from benchmarks.bench_capacity import measure; measure(*sys.argv[1:])"
 
 
 @pytest.mark.bench

@@ -1,6 +1,6 @@
 """Examine very large files of patients and print the table of docs/reference/large-files.md.
 
-Run: PYTHONPATH=. .venv/bin/python tests/bench/bench_large_files.py [FOLDER] > docs/reference/large-files.md
+Run: PYTHONPATH=. .venv/bin/python benchmarks/bench_large_files.py [FOLDER] > docs/reference/large-files.md
 Each file is examined in a process of its own, in one thread, as a worker does. The files (3 GB) are made in
 FOLDER, else in a temporary one; those that are there are taken as they are.
 """
@@ -47,7 +47,7 @@ machine. `limits.processor_s` is a safety net: it is processor time, and even wh
 beginning, the highest ranked passages and two windows are examined. `limits.time_s`, after which a worker
 is killed, is processor time, too.
 
-Measured by `tests/bench/bench_large_files.py`, one thread of a shared machine, times with nothing loaded
+Measured by `benchmarks/bench_large_files.py`, one thread of a shared machine, times with nothing loaded
 before but the engine ({load_s:.1f} s, {load_mb} MB). Required: referred within {limit_s} s and {limit_mb} MB.
 
 | file | MB | processor s | peak MB | outcome | people |

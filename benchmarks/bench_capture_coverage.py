@@ -1,6 +1,6 @@
 """How often the reported interval of the missed-PHI estimate holds the truth, where the truth is known.
 
-Run: ``.venv/bin/python -m pytest -m bench -s tests/bench/bench_capture_coverage.py``. Each simulated share
+Run: ``.venv/bin/python -m pytest -m bench -s benchmarks/bench_capture_coverage.py``. Each simulated share
 has a known number of PHI files; each file is found by some of three detectors. Two worlds:
 
 * *real*: the scores of the shipped detectors on held-out PHI documents (every family the same weight), cut
@@ -22,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from benchmarks.bench_referral_share import DATA, texts
 from phiscan import health as classify
 from phiscan import screen
 from phiscan.config import Config
@@ -33,7 +34,6 @@ from phiscan.metrics.capture_recapture.missed import estimate_missed
 from phiscan.metrics.intervals import clopper_pearson
 from phiscan.model import Document, Segment
 from phiscan.report.sections.missed import coverage_warnings, pair_estimates
-from tests.bench.bench_referral_share import DATA, texts
 
 N_SHARES = 100
 SIZES = (100, 500)

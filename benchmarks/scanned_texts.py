@@ -23,16 +23,16 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from benchmarks.drawn_pages import STYLES
 from phiscan.config import Limits
 from phiscan.extract import extract_bytes
-from tests.bench.drawn_pages import STYLES
 
 Mark = tuple[int, int, str]
 
 N_PROCESSES = 2
 LIMITS = Limits(ocr_s=600)  # what is read must not depend on how busy the machine is
-_READERS = Path(__file__).resolve().parents[2] / "phiscan" / "extract"
-_ABOUT_PICTURES = ("ocr*.py", "skew.py", "image*.py", "light.py", "picture*.py", "pdf*.py")
+_READERS = Path(__file__).resolve().parents[1] / "phiscan" / "extract"
+_ABOUT_PICTURES = ("ocr/*.py", "pdf/*.py")
 _ABOUT = ("#properties", "#metadata")  # what nobody drew
 _LEAST_READ = 1 / 3  # of the letters and figures of a mark
 _LEAST_ALIKE = 75  # of 100, of a line that was read elsewhere

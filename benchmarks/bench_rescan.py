@@ -1,6 +1,6 @@
 """A rescan of 100,000 unchanged files against a bare walk of the same share.
 
-    .venv/bin/python -m pytest -m bench -s tests/bench/bench_rescan.py
+    .venv/bin/python -m pytest -m bench -s benchmarks/bench_rescan.py
 
 The bare walk asks the file system for the same as we do, and nothing else: scandir, and lstat of each entry.
 """

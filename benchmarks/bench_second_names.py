@@ -1,7 +1,7 @@
 """The second family of name recognizers beside the tagger: how far their verdicts depend, and what it costs.
 
 Run: ``PHISCAN_TAGGER_FOLDS=A/folds PHISCAN_SECOND_FOLDS=B/folds .venv/bin/python -m pytest -m bench -s
-tests/bench/bench_second_names.py``, where A and B are the ``--out`` of ``phiscan train names`` and ``phiscan
+benchmarks/bench_second_names.py``, where A and B are the ``--out`` of ``phiscan train names`` and ``phiscan
 train second-names``: every text is judged by models that never saw its family. The last table needs neither.
 Needs the development texts beside the checkout; documents are those of the half that no health model has
 learned from.
@@ -19,6 +19,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.bench_referral_share import DATA, texts
 from phiscan import health as classify
 from phiscan import screen
 from phiscan.config import Config
@@ -33,7 +34,6 @@ from phiscan.screen.recognizers.messages.hl7 import Hl7Recognizer
 from phiscan.screen.recognizers.person.recognizer import RuleNameRecognizer
 from phiscan.screen.rules.files import load_sound_rules
 from phiscan.screen.rules.recognizer import PatternRecognizer
-from tests.bench.bench_referral_share import DATA, texts
 from training.names.measure import _TOKEN, _cells, foreign_set
 
 TAGGER_FOLDS = Path(os.environ.get("PHISCAN_TAGGER_FOLDS", "no-such-folder"))
