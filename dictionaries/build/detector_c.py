@@ -1,4 +1,4 @@
-"""Train detector C: phiscan/classify/data/detector_c.npz, the weights of the text classifier.
+"""Train detector C: phiscan/health/data/detector_c.npz, the weights of the text classifier.
 
 Run from the checkout: ``python dictionaries/build/detector_c.py``. Learns from the training half of the
 development texts and from our own texts beside this script: notes/ and written/phi.txt (positive), papers/
@@ -24,11 +24,11 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GroupKFold
 
 from phiscan import screen
-from phiscan.classify.classifier import TEXT_MODEL_FILE
-from phiscan.classify.features import read
-from phiscan.classify.lexicon import load_lexicon
-from phiscan.classify.ngrams import N_BUCKETS, features, masked, pieces
 from phiscan.config import Config
+from phiscan.health.classifier import TEXT_MODEL_FILE
+from phiscan.health.features import read
+from phiscan.health.term_lexicon import load_lexicon
+from phiscan.health.text_detector import N_BUCKETS, features, masked, pieces
 from phiscan.model import Document, Segment, Span
 
 VERSION = "text-3"

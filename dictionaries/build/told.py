@@ -1,4 +1,4 @@
-"""Train phiscan/classify/data/told.npz: does a window tell of a patient? The words and cues of health-4.
+"""Train phiscan/health/data/told.npz: does a window tell of a patient? The words and cues of health-4.
 
 Run from the checkout: ``python dictionaries/build/told.py``. It learns from the training half of the
 development texts (../shared/data/text) and from our own texts beside this script. Only weights are kept.
@@ -23,12 +23,12 @@ from scipy.sparse import csr_matrix, hstack
 from sklearn.feature_extraction import DictVectorizer
 from sklearn.linear_model import LogisticRegression
 
-from phiscan.classify.classifier import TOLD_MODEL_FILE, is_told
-from phiscan.classify.features import read, windows
-from phiscan.classify.lexicon import load_lexicon
-from phiscan.classify.person import person_features
-from phiscan.classify.told import ToldModel
-from phiscan.classify.words import N_BUCKETS, word_features, words_of
+from phiscan.health.classifier import PATIENT_MODEL_FILE, describes_patient
+from phiscan.health.features import read, windows
+from phiscan.health.patient_classifier import PatientModel
+from phiscan.health.patient_cues import person_features
+from phiscan.health.term_lexicon import load_lexicon
+from phiscan.health.word_hashes import N_BUCKETS, word_features, words_of
 
 VERSION = "health-4"
 # Our own texts by file, each with a side of texts about nobody and one of texts about a patient.
@@ -123,7 +123,7 @@ def collect(leave_out: frozenset[str] = frozenset()) -> Rows:
     found = [sample for sample in samples() if sample.family.split(": ")[0] not in leave_out]
     for number, sample in enumerate(found):
         reading = read(sample.text, lexicon)
-        told = [window for window in windows(reading, lexicon) if is_told(window)]
+        told = [window for window in windows(reading, lexicon) if describes_patient(window)]
         words = words_of(sample.text, reading, lexicon, told)
         for window in told if sample.own else told[:MOST_WINDOWS]:
             buckets, weights = word_features(words, window.start, window.end)
@@ -203,13 +203,13 @@ def threshold_of(scores: np.ndarray, rows: Rows) -> float:
     return float(np.quantile(scores[others], 1 - FALSE_RATE))
 
 
-def learned(rows: Rows) -> ToldModel:
+def learned(rows: Rows) -> PatientModel:
     """Learn from all texts, the threshold by cross-validation; weights of half precision."""
     threshold = threshold_of(unseen(rows, folds(rows)), rows)
     model = fit(rows, np.arange(len(rows.text)))
     n_cues = len(rows.cue_names)
     cues = (round(weight, 4) for weight in model.coef_[0][:n_cues].tolist())
-    return ToldModel(
+    return PatientModel(
         words=model.coef_[0][n_cues:].astype(np.float16),
         cues=dict(zip(rows.cue_names, cues, strict=True)),
         intercept=round(float(model.intercept_[0]) - threshold, 4),
@@ -244,7 +244,7 @@ def main() -> None:
         return
     model = learned(rows)
     np.savez_compressed(
-        TOLD_MODEL_FILE,
+        PATIENT_MODEL_FILE,
         words=model.words,
         cue_names=np.array(list(model.cues)),
         cues=np.array(list(model.cues.values())),
@@ -253,7 +253,7 @@ def main() -> None:
     )
     print(f"{sum(s.is_phi for s in rows.found)} PHI and {sum(not s.is_phi for s in rows.found)} other texts")
     print(f"{len(rows.text)} windows, {np.count_nonzero(model.words)} words and pairs")
-    print(f"{TOLD_MODEL_FILE.stat().st_size / 1e3:.0f} kB")
+    print(f"{PATIENT_MODEL_FILE.stat().st_size / 1e3:.0f} kB")
 
 
 if __name__ == "__main__":

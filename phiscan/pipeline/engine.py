@@ -12,11 +12,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from phiscan import classify, decision, extract, screen
-from phiscan.classify.learned import with_learned
-from phiscan.classify.learning import LOG_ODDS, LOG_ODDS_SCALE, kept_told
+from phiscan import decision, extract, screen
+from phiscan import health as classify
 from phiscan.config import Config, Limits
 from phiscan.errors import ConfigError, ExtractError, origin
+from phiscan.health.learned_versions import with_learned
+from phiscan.health.learning import LOG_ODDS, LOG_ODDS_SCALE, stored_patient_score
 from phiscan.model import (
     OWN_NAMES,
     Document,
@@ -32,13 +33,13 @@ from phiscan.model import (
     StoredFinding,
     StoredTerm,
 )
-from phiscan.pipeline.file_names import Named, members_of, name_somebody, names_of, with_names
-from phiscan.pipeline.second_list import place_in_order, second_verdict
+from phiscan.pipeline.file_names import Named, any_names_person, members_of, names_of, with_names
+from phiscan.pipeline.second_names import place_in_order, second_verdict
 from phiscan.pipeline.signature import signature
-from phiscan.pipeline.window_examination import Budget, examine_windows, is_long
-from phiscan.review.identity import keyed_hash, load_key, shape
+from phiscan.pipeline.windows.examination import Budget, examine_windows, is_long
+from phiscan.screen.ner.second_tagger import SecondNames
 from phiscan.screen.prototypes import Prototype
-from phiscan.screen.second_names import SecondNames
+from phiscan.store.identity import keyed_hash, load_key, shape
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,9 +165,9 @@ def _screened(
 ) -> tuple[Document, Screening]:
     """Screen a document with those names behind it that say who somebody is; return it as it was screened."""
     members = members_of(document)
-    if name_somebody(members, screener):
+    if any_names_person(members, screener):
         document = with_names(document, members)
-    if name_somebody(names, screener):
+    if any_names_person(names, screener):
         named = with_names(document, names)
         screening = screen.screen(named, screener)
         # Otherwise the text says that it is nobody; and a result without them stands for equal contents.
@@ -194,7 +195,7 @@ def process(source: SourceFile, engine: Engine) -> Processed:
     clock, started = _Clock(), time.process_time()
     try:
         names = names_of(source)
-        if source.twins and (copy := _as_copy(source, names, engine)) is not None:
+        if source.duplicates and (copy := _as_copy(source, names, engine)) is not None:
             clock.lap("extract")
             return Processed(copy, clock.laps())
         document = extract.extract(source, engine.limits, engine.passwords)
@@ -236,14 +237,14 @@ def _examined(  # noqa: PLR0917 (a file on its way through one process)
 
 
 def _as_copy(source: SourceFile, names: Sequence[Named], engine: Engine) -> FileResult | None:
-    """Return the result of a file that is one of its twins; None when it must be screened."""
+    """Return the result of a file that is one of its duplicates; None when it must be screened."""
     try:
         content_hash, media_type, declared_type = extract.identify(source, engine.limits)
     except ExtractError:
         return None  # reading it says why
-    if f"{content_hash} {media_type}" not in source.twins:
+    if f"{content_hash} {media_type}" not in source.duplicates:
         return None
-    if name_somebody(names, engine.screener):
+    if any_names_person(names, engine.screener):
         return None
     return FileResult(
         source,
@@ -333,7 +334,7 @@ def _keep(  # noqa: PLR0917 (see _examined)
                 of_part.health,
                 layout=classify.is_laid_out_as_a_record(of_part.detectors),
             ).kept(),
-            *kept_told(health.window, engine.classifier),
+            *stored_patient_score(health.window, engine.classifier),
             (LOG_ODDS, round(LOG_ODDS_SCALE * examination.decision.log_odds)),
         ),
         signature=signature(document.text, engine.key) if examination.referral is Referral.REFERRED else b"",

@@ -8,42 +8,42 @@ from functools import cache
 from itertools import chain
 
 from phiscan.config import Config
+from phiscan.lexicon.gazetteer import load_gazetteer
 from phiscan.model import Document, PiiVector, Screening, Span
-from phiscan.screen.about_file import is_marked, mark_about_file
-from phiscan.screen.addresses import address_tails
-from phiscan.screen.age_units import with_units
-from phiscan.screen.as_meant import as_meant
-from phiscan.screen.bare_days import bare_days
-from phiscan.screen.cards import CardRecognizer
-from phiscan.screen.checked_columns import CheckedColumnRecognizer
-from phiscan.screen.day_lines import day_lines
-from phiscan.screen.dicom_dump import ListingRecognizer
-from phiscan.screen.dicom_json import ModelRecognizer
-from phiscan.screen.edifact import EdifactRecognizer
+from phiscan.screen.attributes.file_authors import is_marked, mark_about_file
+from phiscan.screen.attributes.named_roles import has_role, mark_roles
+from phiscan.screen.attributes.professionals import mark_professionals
+from phiscan.screen.casing.case_variants import Recognizer, found_as_written, with_usual_capitals
 from phiscan.screen.free_text import without_codes
-from phiscan.screen.gazetteer import load_gazetteer
-from phiscan.screen.hl7 import Hl7Recognizer
-from phiscan.screen.learned_numbers import NumberModel, learned_numbers, load_numbers, with_types
-from phiscan.screen.line_codes import LineCodeRecognizer
-from phiscan.screen.misread import MisreadRecognizer, without_parts
-from phiscan.screen.misread_names import MisreadNameRecognizer
-from phiscan.screen.names import RuleNameRecognizer, build_name_recognizers
-from phiscan.screen.numbers_beside import numbers_beside
-from phiscan.screen.organizations import OrganizationRecognizer
-from phiscan.screen.overlap import resolve
-from phiscan.screen.patterns import PatternRecognizer
-from phiscan.screen.people import count_people
-from phiscan.screen.professionals import mark_professionals
+from phiscan.screen.id_classifier.classifier import NumberModel, learned_numbers, load_numbers, with_types
+from phiscan.screen.normalize.spoken_numbers import left_over
+from phiscan.screen.normalize.text_view import normalized
+from phiscan.screen.ocr_confusions.names import OcrNameRecognizer
+from phiscan.screen.ocr_confusions.recognizer import OcrRecognizer, without_parts
+from phiscan.screen.people_count import count_people
 from phiscan.screen.prototypes import Prototype, lacking, load_prototypes, nearest
-from phiscan.screen.readings import Recognizer, found_as_written, with_usual_capitals
-from phiscan.screen.resource_ids import ResourceRecognizer
-from phiscan.screen.roles import has_role, mark_roles
-from phiscan.screen.row_codes import row_codes
-from phiscan.screen.rule_files import load_sound_rules
-from phiscan.screen.series import series
-from phiscan.screen.spoken import left_over
-from phiscan.screen.x12 import X12Recognizer
-from phiscan.screen.zpl import bar_codes
+from phiscan.screen.recognizers.identifiers.age_units import with_units
+from phiscan.screen.recognizers.identifiers.checked_columns import CheckedColumnRecognizer
+from phiscan.screen.recognizers.identifiers.device_and_insurer_numbers import LineCodeRecognizer
+from phiscan.screen.recognizers.identifiers.line_dates import day_lines
+from phiscan.screen.recognizers.identifiers.number_series import series
+from phiscan.screen.recognizers.identifiers.numbers_after_names import numbers_after_names
+from phiscan.screen.recognizers.identifiers.row_numbers import row_codes
+from phiscan.screen.recognizers.identifiers.unlabelled_dates import bare_days
+from phiscan.screen.recognizers.location.address_blocks import address_tails
+from phiscan.screen.recognizers.messages.contact_cards import CardRecognizer
+from phiscan.screen.recognizers.messages.dicom_json import ModelRecognizer
+from phiscan.screen.recognizers.messages.dicom_listing import ListingRecognizer
+from phiscan.screen.recognizers.messages.edifact import EdifactRecognizer
+from phiscan.screen.recognizers.messages.hl7 import Hl7Recognizer
+from phiscan.screen.recognizers.messages.resource_ids import ResourceRecognizer
+from phiscan.screen.recognizers.messages.x12 import X12Recognizer
+from phiscan.screen.recognizers.messages.zpl_labels import bar_codes
+from phiscan.screen.recognizers.organization.recognizer import OrganizationRecognizer
+from phiscan.screen.recognizers.person.recognizer import RuleNameRecognizer, build_name_recognizers
+from phiscan.screen.resolution import resolve
+from phiscan.screen.rules.files import load_sound_rules
+from phiscan.screen.rules.recognizer import PatternRecognizer
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class Screener:
         kinds = (
             PatternRecognizer
             | OrganizationRecognizer
-            | MisreadRecognizer
+            | OcrRecognizer
             | Hl7Recognizer
             | X12Recognizer
             | EdifactRecognizer
@@ -93,12 +93,12 @@ def _shipped() -> tuple[Recognizer, ...]:
 def _recognizers(config: Config) -> tuple[Recognizer, ...]:
     patterns = PatternRecognizer(load_sound_rules(config))
     organizations = OrganizationRecognizer(load_gazetteer())
-    misread = MisreadRecognizer(patterns, organizations)
+    misread = OcrRecognizer(patterns, organizations)
     columns = CheckedColumnRecognizer()
     lines = LineCodeRecognizer()
     names = build_name_recognizers(config)
     ours = next(one for one in names if isinstance(one, RuleNameRecognizer))
-    scanned = MisreadNameRecognizer(ours, misread)
+    scanned = OcrNameRecognizer(ours, misread)
     return (patterns, organizations, misread, columns, lines, *names, scanned)
 
 
@@ -107,7 +107,7 @@ def screen(document: Document, screener: Screener) -> Screening:
 
     Findings are in text order and do not overlap; spans are half-open, in code points.
     """
-    meant = as_meant(document)
+    meant = normalized(document)
     if meant is None:
         return _screen(document, screener)
     screening = _screen(meant.document, screener, meant.spoken)
@@ -119,7 +119,7 @@ def _screen(document: Document, screener: Screener, spoken: Sequence[Span] = ())
     standing = resolve(without_parts(without_codes(document, chain(found, bar_codes(document)))))
     tails = address_tails(document.text, standing, load_gazetteer())
     beside = (
-        *numbers_beside(document.text, standing),
+        *numbers_after_names(document.text, standing),
         *row_codes(document.text, standing),
         *series(document.text, standing),
         *day_lines(document.text, standing),

@@ -6,10 +6,8 @@ import pytest
 
 from phiscan.errors import InputError
 from phiscan.model import EntityType
-from phiscan.train.documents import Labelled
-from phiscan.train.folds import Fold
-from phiscan.train.names import Settings, corpora, hashes_of
-from phiscan.train.written import (
+from training.corpora.documents import Labelled
+from training.corpora.marked_texts import (
     FOLDER,
     KINDS,
     MARKS_NUMBERS,
@@ -22,6 +20,8 @@ from phiscan.train.written import (
     unmarked,
     written,
 )
+from training.names.folds import Fold
+from training.names.train import Settings, corpora, hashes_of
 
 
 def test_every_mark_of_the_texts_is_whole_and_holds_a_name() -> None:
