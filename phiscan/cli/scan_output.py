@@ -13,6 +13,7 @@ import click
 
 from phiscan import __version__
 from phiscan.cli.output import print_json, say
+from phiscan.cli.scan_cascade import cascade_json, cascade_lines, slowest_lines
 from phiscan.cli.scan_independence import independence, independence_lines
 from phiscan.model import Outcome, Referral
 from phiscan.pipeline.scan import ScanRun
@@ -35,18 +36,20 @@ CSV_COLUMNS = (
 )
 
 
-def _print_json(run: ScanRun, _store: Store) -> None:
+def _print_json(run: ScanRun, store: Store) -> None:
     print_json(
         {
             **run.summary.to_json(),
             "independence": independence(run.summary.histories),
+            "cascade": cascade_json(run.summary.searches),
+            "slowest": [one.to_json() for one in store.slowest_files(run.summary.scan)],
             "resumed": run.resumed,
             "stage_seconds": dict(run.stage_seconds),
         }
     )
 
 
-def _print_table(run: ScanRun, _store: Store) -> None:
+def _print_table(run: ScanRun, store: Store) -> None:
     summary = run.summary
     skipped, failed = sum(summary.skipped.values()), sum(summary.failed.values())
     lines = [
@@ -72,6 +75,8 @@ def _print_table(run: ScanRun, _store: Store) -> None:
         _line("for a second look", summary.second_look, "`phiscan queue list --second-look` shows them"),
         _line("people at risk", summary.people_at_risk, "an estimate"),
         *independence_lines(independence(summary.histories)),
+        *cascade_lines(summary.searches),
+        *slowest_lines(store.slowest_files(summary.scan)),
         "",
         f"{summary.bytes / 1e6:,.1f} MB screened in {summary.seconds:,.1f} s",
     ]

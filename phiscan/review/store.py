@@ -22,6 +22,7 @@ from phiscan.review import (
     recording,
     reuse,
     scanning,
+    slowest,
     summaries,
     work_list,
 )
@@ -312,6 +313,11 @@ class Store:
         with self._database.read() as connection:
             number = summaries.chosen_scan(connection, scan_id)
             yield from queue.rows(connection, summaries.require_rows(connection, number), conceal=conceal)
+
+    def slowest_files(self, scan_id: int) -> list[slowest.SlowFile]:
+        """Return the ten files that took a worker longest in a scan, the slowest first."""
+        with self._database.read() as connection:
+            return slowest.slowest_files(connection, scan_id)
 
     def present_rows(self, *, conceal: bool = False) -> Iterator[FileRow]:
         """Yield one row per file present now on every root, whichever scan saw it last; see ``queue``."""

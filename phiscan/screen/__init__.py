@@ -55,11 +55,13 @@ class Screener:
     numbers: NumberModel | None = None  # None: numbers are found by rules alone
 
     def without_names(self) -> Screener:
-        """Return a screener without what is dear: names in running text, numbers by their surroundings."""
+        """Return a screener without the expensive recognizers.
+
+        These find names in running text, numbers by their surroundings, and what OCR misread.
+        """
         kinds = (
             PatternRecognizer
             | OrganizationRecognizer
-            | MisreadRecognizer
             | Hl7Recognizer
             | X12Recognizer
             | EdifactRecognizer

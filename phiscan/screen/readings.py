@@ -19,6 +19,7 @@ from phiscan.screen.ordinary import WORD, load_ordinary
 from phiscan.screen.organizations import OrganizationRecognizer
 from phiscan.screen.overlap import is_taken, is_within, merged
 from phiscan.screen.patterns import PatternRecognizer
+from phiscan.screen.roles import may_have_role
 from phiscan.screen.small_letters import (
     Recaser,
     in_capitals,
@@ -113,12 +114,13 @@ def with_usual_capitals(document: Document, findings: Iterable[Finding]) -> Docu
 
     What tells the role of a person, as a reference or a byline does, is told by how names are written.
     """
-    if not (is_small(document.text) or is_in_capitals(document.text)):
+    found = tuple(findings)
+    if not (may_have_role(found) and (is_small(document.text) or is_in_capitals(document.text))):
         return document
     text = _recased(document).text
     ordinary = load_ordinary()
     places = []
-    for finding in findings:
+    for finding in found:
         if finding.entity_type in _NAMED:
             words = [match.span() for match in WORD.finditer(text, finding.span.start, finding.span.end)]
             names = [span for span in words if not ordinary.is_one(text[slice(*span)])]
