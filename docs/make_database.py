@@ -10,12 +10,12 @@ from pathlib import Path
 
 import sqlalchemy as sa
 
-from phiscan.review.tables import APPEND_ONLY, SCHEMA_VERSION, metadata
+from phiscan.store.tables import APPEND_ONLY, SCHEMA_VERSION, metadata
 
 PAGE = Path(__file__).parent / "reference" / "database.md"
 HEAD = f"""# The review database
 
-Schema {SCHEMA_VERSION}. Made by `docs/make_database.py` from the comments in `phiscan/review/tables/`;
+Schema {SCHEMA_VERSION}. Made by `docs/make_database.py` from the comments in `phiscan/store/tables/`;
 do not edit.
 
 No column holds document text: findings keep positions, types, masked shapes and keyed hashes. Times are UTC

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from phiscan.screen.rule_files import load_rules
+from phiscan.screen.rules.files import load_rules
 
 PAGE = Path(__file__).resolve().parent / "reference" / "rules.md"
 BEGIN, END = "<!-- rules: begin -->", "<!-- rules: end -->"

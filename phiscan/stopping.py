@@ -53,7 +53,7 @@ def say_as_json() -> None:
     _State.as_json = True
 
 
-def mark_said() -> None:
+def mark_reported() -> None:
     """Note that the user was told: a process that ends at once now says nothing more."""
     _State.is_said = True
 

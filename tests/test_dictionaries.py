@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from phiscan.dictionaries import load_dictionary
 from phiscan.errors import DictionaryError
+from phiscan.lexicon.dictionary import load_dictionary
 
 HEADER = "# source: us\n# licence: CC0\n# version: 1\n# date: 2026-01-01\n# normalisation: none\n"
 

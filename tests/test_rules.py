@@ -7,10 +7,10 @@ import pytest
 from phiscan.config import Config
 from phiscan.errors import RuleError
 from phiscan.model import EntityType
-from phiscan.rules import RuleSet, read_rules
-from phiscan.screen.patterns import PatternRecognizer
-from phiscan.screen.rule_check import check_rules
-from phiscan.screen.rule_files import load_rules
+from phiscan.screen.rules.definitions import RuleSet, read_rules
+from phiscan.screen.rules.files import load_rules
+from phiscan.screen.rules.recognizer import PatternRecognizer
+from phiscan.screen.rules.self_check import check_rules
 
 GOOD = """
 [context.local_mrn]

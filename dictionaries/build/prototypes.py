@@ -1,4 +1,4 @@
-"""Make phiscan/classify/data/prototypes.json: the positive prototypes of the health classifier.
+"""Make phiscan/health/data/prototypes.json: the positive prototypes of the health classifier.
 
 Run from the checkout: ``python dictionaries/build/prototypes.py``. A prototype is a bag: how often each
 concept and cue occurs in one window. Bags come from our own hand-written clinical texts
@@ -22,11 +22,11 @@ import numpy as np
 from sklearn.feature_extraction import DictVectorizer
 from sklearn.linear_model import LogisticRegression
 
-from phiscan.classify.classifier import FORMAT_VERSION, MODEL_FILE, is_told
-from phiscan.classify.features import Window, read, windows
-from phiscan.classify.knn import ConceptTfidf, OneClassKnn, block_of
-from phiscan.classify.lexicon import load_lexicon
-from phiscan.classify.person import person_features
+from phiscan.health.classifier import FORMAT_VERSION, MODEL_FILE, describes_patient
+from phiscan.health.features import Window, read, windows
+from phiscan.health.knn import ConceptTfidf, OneClassKnn, block_of
+from phiscan.health.patient_cues import person_features
+from phiscan.health.term_lexicon import load_lexicon
 from phiscan.metrics.intervals import clopper_pearson
 
 HERE = Path(__file__).resolve().parent
@@ -73,7 +73,7 @@ def documents(name: str, label: str = "") -> list[dict]:
 def told_windows(text: str) -> list[Window]:
     """Return the windows of a text that say something."""
     lexicon = load_lexicon()
-    return [window for window in windows(read(text, lexicon), lexicon) if is_told(window)]
+    return [window for window in windows(read(text, lexicon), lexicon) if describes_patient(window)]
 
 
 def learned_documents(name: str, most: int) -> Iterator[tuple[str, str, bool]]:

@@ -29,10 +29,10 @@ from prototypes import (
 )
 from sklearn.metrics import roc_auc_score
 
-from phiscan.classify.decision import HEALTH
-from phiscan.classify.features import Window
-from phiscan.classify.knn import ConceptTfidf, OneClassKnn
-from phiscan.classify.person import PersonModel
+from phiscan.health.decision_table import HEALTH
+from phiscan.health.features import Window
+from phiscan.health.knn import ConceptTfidf, OneClassKnn
+from phiscan.health.patient_cues import PersonModel
 from phiscan.metrics.intervals import clopper_pearson
 
 K = 3

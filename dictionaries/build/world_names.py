@@ -15,8 +15,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from phiscan.dictionaries import load_dictionary
-from phiscan.screen.gazetteer import PARTICLES, fold
+from phiscan.lexicon.dictionary import load_dictionary
+from phiscan.lexicon.gazetteer import PARTICLES, fold
 
 HERE = Path(__file__).resolve().parent
 DICTIONARIES = HERE.parent

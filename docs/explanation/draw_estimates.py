@@ -16,9 +16,9 @@ mpl.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 
-from phiscan.metrics.captures import capture_table
+from phiscan.metrics.capture_recapture.captures import capture_table
+from phiscan.metrics.capture_recapture.missed import estimate_missed
 from phiscan.metrics.elusion import elusion, hypergeometric_upper, sequential_upper
-from phiscan.metrics.missed import estimate_missed
 from phiscan.metrics.screening import tdp_frp
 from phiscan.metrics.verification import Verified, begg_greenes
 

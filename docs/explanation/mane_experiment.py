@@ -14,8 +14,8 @@ from sklearn.datasets import load_breast_cancer, load_digits, make_classificatio
 from sklearn.model_selection import train_test_split
 from sklearn.tree import DecisionTreeClassifier
 
+from phiscan.metrics.capture_recapture.two_list import lincoln_petersen
 from phiscan.metrics.independence import dependence, feature_information
-from phiscan.metrics.two_list import lincoln_petersen
 
 Subsets = dict[str, list[int]]
 DIGIT = 8

@@ -13,7 +13,7 @@ import click
 from phiscan import __version__
 from phiscan.cli.output import say, set_log_format
 from phiscan.errors import PhiscanError, origin
-from phiscan.stopping import EXIT_STOPPED, as_interrupt, importing, mark_said
+from phiscan.stopping import EXIT_STOPPED, as_interrupt, importing, mark_reported
 from phiscan.threads import use_one_thread
 
 EXIT_USAGE = 2
@@ -26,7 +26,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "Write phiscan.toml, the secret key and an empty database into DIR (default: here).",
     ),
     "scan": (
-        "phiscan.cli.scan:scan",
+        "phiscan.cli.scan.command:scan",
         "Scan the folders ROOTS and put what looks like leaked PHI into the review queue.",
     ),
     "cluster": (
@@ -41,12 +41,12 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "screen": ("phiscan.cli.screen:screen", "Screen texts given as JSON lines."),
     "rules": ("phiscan.cli.rules:rules", "List the patterns and prove that they work."),
     "queue": (
-        "phiscan.cli.queue:queue",
+        "phiscan.cli.queue.command:queue",
         "Review what was referred: list it, see why, decide, assign, export.",
     ),
     "audit": ("phiscan.cli.audit:audit", "Check the log of every decision and assignment."),
     "db": (
-        "phiscan.cli.db:db",
+        "phiscan.cli.db.command:db",
         "Look after the review database: migrate, back up, restore, move, purge, rotate its key.",
     ),
     "serve": (
@@ -58,14 +58,17 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "phiscan.cli.report:report",
         "Write the audit pack of a scan: report.html, the same as PDF, report.json, CSV tables, plots.",
     ),
-    "learn": ("phiscan.cli.learn:learn", "Learn a new version from reviewed decisions."),
+    "learn": ("phiscan.cli.learn.command:learn", "Learn a new version from reviewed decisions."),
     "estimate": (
-        "phiscan.cli.estimate:estimate",
+        "phiscan.cli.estimate.command:estimate",
         "Estimate how good the screen is and how much PHI it missed.",
     ),
-    "score": ("phiscan.cli.score:score", "Score spans, rankings and hierarchies against a gold standard."),
+    "score": (
+        "phiscan.cli.score.command:score",
+        "Score spans, rankings and hierarchies against a gold standard.",
+    ),
     "train": (
-        "phiscan.cli.train:train",
+        "training.command:train",
         "Make the shipped models anew; for those who change phiscan, never needed to scan.",
     ),
     "doctor": (
@@ -92,7 +95,13 @@ class LazyGroup(click.Group):
             return None
         module, _, attribute = COMMANDS[cmd_name][0].partition(":")
         with importing():
-            command: click.Command = getattr(importlib.import_module(module), attribute)
+            try:
+                command: click.Command = getattr(importlib.import_module(module), attribute)
+            except ModuleNotFoundError as error:
+                if error.name != "training":
+                    raise
+                message = "`phiscan train` needs a checkout of the source: training texts are not installed"
+                raise click.UsageError(message) from None
         return command
 
     def invoke(self, ctx: click.Context) -> object:
@@ -164,7 +173,7 @@ def _run() -> int:
         with as_interrupt():
             status = app.main(standalone_mode=False)
     except (click.exceptions.Abort, KeyboardInterrupt):
-        mark_said()  # a further signal says it no second time
+        mark_reported()  # a further signal says it no second time
         _complain("stopped")
         return EXIT_STOPPED
     except click.exceptions.NoArgsIsHelpError as error:

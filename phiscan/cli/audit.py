@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from phiscan.cli.output import print_json
-from phiscan.cli.queue import open_store
+from phiscan.cli.queue.command import open_store
 from phiscan.errors import StoreError
 
 

@@ -15,9 +15,9 @@ from phiscan.cli.output import print_json, say
 from phiscan.config import Limits, load_config
 from phiscan.errors import ExtractError, InputError
 from phiscan.extract import extract as read_document
-from phiscan.extract.sandbox import Fault, Sandbox
 from phiscan.model import Document, FailReason, Outcome, SkipReason, SourceFile
 from phiscan.pipeline.engine import read_passwords
+from phiscan.sandbox.pool import Fault, Sandbox
 
 EXIT_UNREAD = 3
 

@@ -10,8 +10,8 @@ import click
 from phiscan.cli.output import print_json
 from phiscan.config import CONFIG_NAME, load_config
 from phiscan.errors import ConfigError, InputError
-from phiscan.review.identity import create_key, load_key
 from phiscan.review.store import Store
+from phiscan.store.identity import create_key, load_key
 
 TEMPLATE = """\
 # phiscan's configuration. A field that begins with # has the value shown, its default.

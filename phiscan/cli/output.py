@@ -30,7 +30,7 @@ def set_log_format(form: str) -> None:
     """Print messages as lines for people (``console``), or as JSON objects (``json``) through structlog."""
     _Log.form = form
     if form == "json":
-        from phiscan.watch import logs  # noqa: PLC0415 (few commands pay for loading it)
+        from phiscan.monitoring import logs  # noqa: PLC0415 (few commands pay for loading it)
 
         logs.configure(form)
         say_as_json()

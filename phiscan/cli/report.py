@@ -15,7 +15,7 @@ from phiscan.report.words import count, share
 
 if TYPE_CHECKING:
     from phiscan.config import Config
-    from phiscan.report.data import Headline
+    from phiscan.report.data.report import Headline
 
 
 @click.command(epilog="Example: phiscan report --out report && xdg-open report/report.html")
@@ -76,8 +76,8 @@ def report(
     from phiscan.report.export import report_json  # noqa: PLC0415
     from phiscan.report.gather import gather  # noqa: PLC0415
     from phiscan.report.pack import write_pack  # noqa: PLC0415
-    from phiscan.review.database import open_database  # noqa: PLC0415
-    from phiscan.review.users import Users  # noqa: PLC0415
+    from phiscan.review.accounts.users import Users  # noqa: PLC0415
+    from phiscan.store.database import open_database  # noqa: PLC0415
 
     config = load_config(Path(ctx.obj) if ctx.obj else None)
     if private_epsilon is not None:
@@ -105,9 +105,9 @@ def _private(
 ) -> None:
     """Release figures with differential privacy; the true ones are neither written nor printed."""
     from phiscan.report.export import private_json  # noqa: PLC0415 (as above)
-    from phiscan.report.private import private_report  # noqa: PLC0415
-    from phiscan.report.private_pack import check_folder, write_private_pack  # noqa: PLC0415
-    from phiscan.review.database import open_database  # noqa: PLC0415
+    from phiscan.report.private.pack import check_folder, write_private_pack  # noqa: PLC0415
+    from phiscan.report.private.release import private_report  # noqa: PLC0415
+    from phiscan.store.database import open_database  # noqa: PLC0415
 
     if out is not None:
         check_folder(out)

@@ -9,9 +9,9 @@ import click
 from phiscan.cli.output import print_json, say
 from phiscan.config import load_config
 from phiscan.errors import RuleError
-from phiscan.rules import RuleSet
-from phiscan.screen.rule_check import check_rules
-from phiscan.screen.rule_files import load_rules
+from phiscan.screen.rules.definitions import RuleSet
+from phiscan.screen.rules.files import load_rules
+from phiscan.screen.rules.self_check import check_rules
 
 
 @click.group(short_help="List the patterns and prove that they work.")

@@ -19,7 +19,7 @@ import click
 from phiscan.cli.output import print_json, say
 from phiscan.config import CONFIG_NAME, Config, load_config
 from phiscan.errors import ConfigError, InputError
-from phiscan.schedule import Schedule, State, due, read_schedules
+from phiscan.schedule import Schedule, State, next_start, read_schedules
 from phiscan.schedule.plan import NAME, state_path
 from phiscan.schedule.running import Runner
 from phiscan.schedule.units import units
@@ -124,7 +124,7 @@ def next_starts(obj: str | None, name: str, count: int) -> None:
     config = _load(obj)
     one = _named(config, name)
     now = datetime.now(UTC)
-    moment = due(one, State.read(state_path(config, name), now), now)
+    moment = next_start(one, State.read(state_path(config, name), now), now)
     for _ in range(count):
         closes = one.windows.open_until(moment)
         shown = "" if closes in {None, NEVER} else f", until {_local(one, closes or NEVER)}"
@@ -156,7 +156,7 @@ def run(ctx: click.Context, name: str | None, only_due: bool) -> None:
         say("phiscan: stopped")
         ctx.exit(EXIT_STOPPED)
     one = _named(config, name)
-    status = runner.run_due(one) if only_due else runner.run(one)
+    status = runner.run_scheduled(one) if only_due else runner.run(one)
     ctx.exit(status or 0)
 
 
@@ -271,7 +271,7 @@ def _upcoming(config: Config) -> list[dict[str, object]]:
                 "roots": list(one.roots),
                 "cron": one.cron,
                 "time_zone": one.windows.zone.key,
-                "next": _local(one, due(one, state, now)),
+                "next": _local(one, next_start(one, state, now)),
                 "standing": "unfinished" if state.unfinished else standing,
             }
         )

@@ -11,11 +11,11 @@ from typing import IO, Any, NoReturn
 
 import click
 
-from phiscan.classify import build_classifier
 from phiscan.cli.output import print_json
 from phiscan.config import Config, load_config
 from phiscan.decision import build_decider
 from phiscan.errors import InputError
+from phiscan.health import build_classifier
 from phiscan.model import Document, Examination, Segment
 from phiscan.pipeline.engine import Engine, examine
 from phiscan.screen import build_screener

@@ -56,9 +56,9 @@ def serve(
     # FastAPI and SQLAlchemy take most of a second to load: not for every --help.
     import uvicorn  # noqa: PLC0415
 
+    from phiscan.monitoring import logs  # noqa: PLC0415
+    from phiscan.review.accounts.users import Lifetime  # noqa: PLC0415
     from phiscan.review.store import Store  # noqa: PLC0415
-    from phiscan.review.users import Lifetime  # noqa: PLC0415
-    from phiscan.watch import logs  # noqa: PLC0415
     from phiscan.web.address import Listening, desk_table, settings_of  # noqa: PLC0415
     from phiscan.web.app import create_app  # noqa: PLC0415
 

@@ -11,10 +11,10 @@ from typing import Any
 import click
 
 from phiscan.cli.output import print_json, say
-from phiscan.cli.queue import open_store
+from phiscan.cli.queue.command import open_store
 from phiscan.errors import InputError
-from phiscan.review.tables.users import Role
-from phiscan.review.users import Token, User
+from phiscan.review.accounts.users import Token, User
+from phiscan.store.tables.users import Role
 
 _role = click.Choice([role.value for role in Role])
 _by_option = click.option(

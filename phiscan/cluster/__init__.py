@@ -9,7 +9,7 @@ import os
 # Dask sets its logging up when it is imported, here and in each process that it starts.
 os.environ.setdefault("DASK_LOGGING__DISTRIBUTED", "error")
 
-from phiscan.cluster.crew import Crew
+from phiscan.cluster.client import ClusterClient
 from phiscan.cluster.joining import check_address, open_cluster
 
-__all__ = ["Crew", "check_address", "open_cluster"]
+__all__ = ["ClusterClient", "check_address", "open_cluster"]

@@ -16,9 +16,9 @@ import dask
 from distributed import Client, LocalCluster
 from distributed.security import Security
 
-from phiscan.cluster.crew import Crew
-from phiscan.cluster.parcel import Standing, unseal
-from phiscan.cluster.reading import stand
+from phiscan.cluster.client import ClusterClient
+from phiscan.cluster.pickling import WorkerState, from_pickle
+from phiscan.cluster.reading import worker_state
 from phiscan.config import Config, take_table
 from phiscan.errors import ClusterError, ConfigError, InputError, origin
 from phiscan.pipeline.versions import versions, versions_key
@@ -111,7 +111,7 @@ def security_for(config: Config, address: str) -> Security | None:
 @contextmanager
 def open_cluster(
     config: Config, address: str, roots: Sequence[bytes], *, largest_batch: int | None = None
-) -> Iterator[Crew]:
+) -> Iterator[ClusterClient]:
     """Join a cluster (or start one on this machine) and check its workers; leave it at the end.
 
     Raises:
@@ -121,7 +121,7 @@ def open_cluster(
     parts = versions(config)
     with dask.config.set(dict(SETTINGS)), join(config, check_address(address)) as client:
         refuse_unfit(client, config, roots)
-        yield Crew(
+        yield ClusterClient(
             client,
             versions_key=versions_key(parts),
             learned=config.learned,
@@ -140,7 +140,7 @@ def refuse_unfit(client: Client, config: Config, roots: Sequence[bytes]) -> int:
     parts = versions(config)
     try:
         client.wait_for_workers(1, timeout=CONNECT_S)
-        answers: dict[str, Any] = client.run(stand, tuple(roots), config.learned, on_error="return")
+        answers: dict[str, Any] = client.run(worker_state, tuple(roots), config.learned, on_error="return")
     except Exception as error:  # noqa: BLE001 (Dask raises what its transport raises)
         message = f"the cluster has no worker ({type(error).__name__})"
         raise ClusterError(message) from None
@@ -151,14 +151,14 @@ def refuse_unfit(client: Client, config: Config, roots: Sequence[bytes]) -> int:
                 f"worker {worker}: cannot be asked ({origin(answer)}); is the same phiscan installed there?"
             )
             raise ConfigError(message)
-        standing: Standing = unseal(answer)
+        standing: WorkerState = from_pickle(answer)
         if problem := _unfit(standing, parts, roots):
             message = f"worker {worker}: {problem}"
             raise ConfigError(message)
     return len(answers)
 
 
-def _unfit(standing: Standing, parts: Mapping[str, str], roots: Sequence[bytes]) -> str:
+def _unfit(standing: WorkerState, parts: Mapping[str, str], roots: Sequence[bytes]) -> str:
     if standing.problem:
         return standing.problem
     theirs = dict(standing.versions)

@@ -14,12 +14,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from phiscan.cluster.parcel import Batch, Parcel, Refusal, Reply, Standing, seal, unseal
+from phiscan.cluster.pickling import Batch, Pickled, Refusal, Reply, WorkerState, from_pickle, to_pickle
 from phiscan.config import LearnedVersion, load_config
 from phiscan.errors import PhiscanError, origin
 from phiscan.model import SourceFile
 from phiscan.pipeline.versions import versions, versions_key
-from phiscan.pipeline.workers import Workers, local_workers
+from phiscan.pipeline.workers.pools import Workers, local_workers
 
 CLOSE_S = 3.0  # so long the end of a Dask worker waits for the file that is being read
 
@@ -34,29 +34,29 @@ class _Sandbox:
     workers: Workers | None = None
 
 
-def read_batch(parcel: Parcel) -> Parcel:
+def read_batch(parcel: Pickled) -> Pickled:
     """Examine one batch; nothing is raised, because Dask prints exceptions with their arguments."""
     try:
-        batch: Batch = unseal(parcel)
+        batch: Batch = from_pickle(parcel)
         with _Sandbox.lock:
-            return seal(_read(batch))
+            return to_pickle(_read(batch))
     except PhiscanError as error:
-        return seal(Refusal(str(error)))
+        return to_pickle(Refusal(str(error)))
     except Exception as error:  # noqa: BLE001 (its message may quote a document)
         close_sandbox()
-        return seal(Refusal(f"internal error: {origin(error)}"))
+        return to_pickle(Refusal(f"internal error: {origin(error)}"))
 
 
-def stand(roots: tuple[bytes, ...], learned: LearnedVersion | None) -> Parcel:
+def worker_state(roots: tuple[bytes, ...], learned: LearnedVersion | None) -> Pickled:
     """Say with which versions this worker would read, and which of the roots it cannot see."""
     try:
         parts = tuple(versions(load_config().with_learned(learned)).items())
     except PhiscanError as error:
-        return seal(Standing((), problem=str(error)))
+        return to_pickle(WorkerState((), problem=str(error)))
     except Exception as error:  # noqa: BLE001 (as above)
-        return seal(Standing((), problem=origin(error)))
+        return to_pickle(WorkerState((), problem=origin(error)))
     unseen = tuple(number for number, root in enumerate(roots) if _is_mounted(root) and not _sees(root))
-    return seal(Standing(parts, unseen))
+    return to_pickle(WorkerState(parts, unseen))
 
 
 def close_sandbox() -> None:

@@ -10,7 +10,7 @@ from typing import Protocol
 from blake3 import blake3
 
 from phiscan.crawl.ignore import IgnoreRules
-from phiscan.crawl.patience import Patience
+from phiscan.crawl.retries import RetryPolicy
 from phiscan.model import FailReason, SkipReason, SourceFile
 
 
@@ -81,7 +81,7 @@ class RemoteShare(Share, Protocol):
     """A share that is not mounted: its files come over the network, to a process that may use it."""
 
     @property
-    def patience(self) -> Patience:
+    def retry_policy(self) -> RetryPolicy:
         """How often and how long its server is asked again."""
 
     def close(self) -> None:

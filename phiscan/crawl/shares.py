@@ -11,11 +11,11 @@ from phiscan.config import Config
 from phiscan.crawl.ignore import IgnoreRules
 from phiscan.crawl.local import LocalShare
 from phiscan.crawl.location import is_url, parse_url
-from phiscan.crawl.object_store import ObjectStoreShare
-from phiscan.crawl.s3 import S3Share
+from phiscan.crawl.object_stores.fsspec_store import ObjectStoreShare
+from phiscan.crawl.object_stores.s3 import S3Share
 from phiscan.crawl.settings import ShareSettings, load_settings
 from phiscan.crawl.share import Crawled, Folders, RemoteShare, Share
-from phiscan.crawl.smb import SmbShare
+from phiscan.crawl.smb.share import SmbShare
 from phiscan.errors import InputError
 
 # Whoever adds a kind of share adds it here; what is no URL is a folder of this machine.

@@ -7,9 +7,9 @@ from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 
-from phiscan.crawl.answers import RefusedError, UnansweredError
 from phiscan.crawl.ignore import IgnoreRules
 from phiscan.crawl.share import Crawled, unlisted
+from phiscan.crawl.share_errors import RefusedError, UnansweredError
 from phiscan.model import FailReason, SkipReason, SourceFile
 
 AHEAD = 4  # folders of one parent that are listed before they are needed: a listing is mostly waiting

@@ -29,7 +29,7 @@ import numpy as np
 from phiscan.decision.evidence import NAMES_OF_EVIDENCE, DocumentEvidence, Floats, Places
 from phiscan.decision.model import PhiModel, inputs_of
 from phiscan.model import Finding
-from phiscan.screen.overlap import is_taken, merged
+from phiscan.screen.resolution import is_taken, merged
 
 # Log-odds that words, text detector and doubtful names may add together. In a short text, a name or two are a
 # large part of the words; searching it costs next to nothing.

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from phiscan.classify.classifier import Classifier
-from phiscan.classify.decision import HEALTH, Evidence, row_of, weigh
-from phiscan.classify.detectors import is_laid_out_as_a_record
 from phiscan.config import Config
 from phiscan.decision.bound import highest_log_odds
 from phiscan.decision.evidence import gather
@@ -19,6 +16,9 @@ from phiscan.decision.model import (
     threshold_of,
 )
 from phiscan.decision.reasons import strongest_reasons
+from phiscan.health.classifier import Classifier
+from phiscan.health.decision_table import HEALTH, Evidence, row_of, weigh
+from phiscan.health.detectors import is_laid_out_as_a_record
 from phiscan.model import Decision, Document, HealthScore, Referral, Screening
 
 PASSAGE_CASE = "person_and_health"  # referred by P(PHI), and no row of the table would refer

@@ -16,17 +16,17 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from phiscan.classify.decision import CONTACT, DIRECT, MAIL_HEADER, NAMES, RECORD, SPECIALTY
-from phiscan.classify.features import BLOCKS, Reading, Window, bag, marks_of, read
-from phiscan.classify.lexicon import Lexicon
-from phiscan.classify.ngrams import masked
-from phiscan.classify.tokens import tokenize
-from phiscan.classify.words import Words, words_of
 from phiscan.config import MESSAGES_OF_CARE
 from phiscan.decision.messages import message_of_care
 from phiscan.decision.passages import runs, units_of
+from phiscan.health.decision_table import CONTACT, DIRECT, MAIL_HEADER, NAMES, RECORD, SPECIALTY
+from phiscan.health.features import BLOCKS, Reading, Window, bag, marks_of, read
+from phiscan.health.term_lexicon import Lexicon
+from phiscan.health.text_detector import masked
+from phiscan.health.word_hashes import Words, words_of
 from phiscan.model import OWN_NAMES, Document, EntityType, Finding, PiiBit, Screening, Span
-from phiscan.screen.overlap import is_within
+from phiscan.screen.resolution import is_within
+from phiscan.text.word_tokens import tokenize
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]

@@ -17,12 +17,12 @@ from typing import Final, Self
 import numpy as np
 import numpy.typing as npt
 
-from phiscan.classify.features import Window
-from phiscan.classify.ngrams import arrays_of
-from phiscan.classify.person import weighed
-from phiscan.classify.words import N_BUCKETS, word_features
 from phiscan.decision.evidence import N_EVIDENCE, NAMES_OF_EVIDENCE, DocumentEvidence
 from phiscan.errors import ModelError
+from phiscan.health.features import Window
+from phiscan.health.patient_cues import weighed
+from phiscan.health.text_detector import arrays_of
+from phiscan.health.word_hashes import N_BUCKETS, word_features
 from phiscan.model import Span
 
 Floats = npt.NDArray[np.float64]

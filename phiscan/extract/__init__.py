@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from phiscan.extract.readers import available_readers
-from phiscan.extract.version import VERSION
+from phiscan.extract.core.optional_readers import available_readers
+from phiscan.extract.core.version import VERSION
 
 if TYPE_CHECKING:
-    from phiscan.extract.reading import extract, extract_bytes, identify
+    from phiscan.extract.core.reading import extract, extract_bytes, identify
 
 __all__ = ["VERSION", "available_readers", "extract", "extract_bytes", "identify"]
 
@@ -18,6 +18,6 @@ def __getattr__(name: str) -> Any:
     if name not in __all__:
         message = f"module {__name__!r} has no attribute {name!r}"
         raise AttributeError(message)
-    from phiscan.extract import reading  # noqa: PLC0415 (see above)
+    from phiscan.extract.core import reading  # noqa: PLC0415 (only when a file is read)
 
     return getattr(reading, name)

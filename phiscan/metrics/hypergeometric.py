@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from phiscan.metrics.poisson import factorial_remainder
+from phiscan.metrics.capture_recapture.poisson import factorial_remainder
 
 _HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
 _CHUNK = 1 << 14

@@ -22,7 +22,7 @@ MAX_NAMED = 3  # results for a file's own name that others of its size wait for 
 MAX_REMEMBERED = 10_000  # sizes and results remembered
 
 T = TypeVar("T")
-Twins = Callable[[Sequence[int]], Mapping[int, tuple[str, ...]]]
+PendingCopies = Callable[[Sequence[int]], Mapping[int, tuple[str, ...]]]
 
 
 class Copies:
@@ -31,7 +31,7 @@ class Copies:
     ``find`` returns by size the contents that were screened before.
     """
 
-    def __init__(self, find: Twins) -> None:
+    def __init__(self, find: PendingCopies) -> None:
         self._find = find
         self._stored: Mapping[int, tuple[str, ...]] = {}
         self._running: dict[int, int] = {}  # size -> files of it with the workers

@@ -12,11 +12,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from phiscan import classify, decision, extract, screen
-from phiscan.classify.learned import with_learned
-from phiscan.classify.learning import LOG_ODDS, LOG_ODDS_SCALE, kept_told
+from phiscan import decision, extract, screen
+from phiscan import health as classify
 from phiscan.config import Config, Limits
 from phiscan.errors import ConfigError, ExtractError, origin
+from phiscan.health.learned_versions import with_learned
+from phiscan.health.learning import LOG_ODDS, LOG_ODDS_SCALE, stored_patient_score
 from phiscan.model import (
     OWN_NAMES,
     Document,
@@ -33,13 +34,13 @@ from phiscan.model import (
     StoredFinding,
     StoredTerm,
 )
-from phiscan.pipeline.file_names import Named, members_of, name_somebody, names_of, with_names
-from phiscan.pipeline.second_list import place_in_order, second_verdict
+from phiscan.pipeline.file_names import Named, any_names_person, members_of, names_of, with_names
+from phiscan.pipeline.second_names import place_in_order, second_verdict
 from phiscan.pipeline.signature import signature
-from phiscan.pipeline.window_examination import Budget, examine_windows, is_long
-from phiscan.review.identity import keyed_hash, load_key, shape
+from phiscan.pipeline.windows.examination import Budget, examine_windows, is_long
+from phiscan.screen.ner.second_tagger import SecondNames
 from phiscan.screen.prototypes import Prototype
-from phiscan.screen.second_names import SecondNames
+from phiscan.store.identity import keyed_hash, load_key, shape
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,8 +131,8 @@ def _examine(
     lap("health")
     read = document
     search, cheaply = _cascade(document, health, engine, lap)
-    cut = search is Search.LEFT_OUT and cheaply is not None
-    if cut and cheaply is not None:
+    cut = cheaply is not None
+    if cheaply is not None:
         screening = cheaply
     else:
         document, screening = _screened(document, names, engine.screener)
@@ -186,9 +187,9 @@ def _screened(
 ) -> tuple[Document, Screening]:
     """Screen a document with those names behind it that say who somebody is; return it as it was screened."""
     members = members_of(document)
-    if name_somebody(members, screener):
+    if any_names_person(members, screener):
         document = with_names(document, members)
-    if name_somebody(names, screener):
+    if any_names_person(names, screener):
         named = with_names(document, names)
         screening = screen.screen(named, screener)
         # Otherwise the text says that it is nobody; and a result without them stands for equal contents.
@@ -266,7 +267,7 @@ def _as_copy(source: SourceFile, names: Sequence[Named], engine: Engine) -> File
         return None  # reading it says why
     if f"{content_hash} {media_type}" not in source.twins:
         return None
-    if name_somebody(names, engine.screener):
+    if any_names_person(names, engine.screener):
         return None
     return FileResult(
         source,
@@ -365,7 +366,7 @@ def _keep(  # noqa: PLR0917 (see _examined)
                 of_part.health,
                 layout=classify.is_laid_out_as_a_record(of_part.detectors),
             ).kept(),
-            *kept_told(health.window, engine.classifier),
+            *stored_patient_score(health.window, engine.classifier),
             (LOG_ODDS, round(LOG_ODDS_SCALE * examination.decision.log_odds)),
         ),
         signature=signature(document.text, engine.key) if examination.referral is Referral.REFERRED else b"",

@@ -16,11 +16,11 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import replace
 
-from phiscan.classify.decision import DIRECT, NAMES
+from phiscan.health.decision_table import DIRECT, NAMES
+from phiscan.lexicon.gazetteer import Word, load_gazetteer
 from phiscan.model import FILE_NAME, FOLDER_NAME, Document, EntityType, Finding, Segment, SourceFile
 from phiscan.screen import Screener, screen
-from phiscan.screen.gazetteer import Word, load_gazetteer
-from phiscan.screen.tagger import SOURCE
+from phiscan.screen.ner.tagger import SOURCE
 
 MAX_NAMES = 200  # of the members of a container
 _OF_PATIENTS = re.compile(
@@ -88,7 +88,7 @@ def with_names(document: Document, names: Sequence[Named]) -> Document:
     return replace(document, text="".join(pieces), segments=tuple(segments))
 
 
-def name_somebody(names: Sequence[Named], screener: Screener) -> bool:
+def any_names_person(names: Sequence[Named], screener: Screener) -> bool:
     """Tell whether one of these names says who somebody is."""
     if not any(_may_name(name) for _, name in names):
         return False

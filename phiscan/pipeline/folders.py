@@ -13,8 +13,8 @@ from blake3 import blake3
 
 from phiscan.crawl import IgnoreRules
 from phiscan.model import SourceFile
-from phiscan.pipeline.ledger import Ledger
-from phiscan.review.folders import FolderState, place_of
+from phiscan.pipeline.result_recorder import ResultRecorder
+from phiscan.review.records.folders import FolderState, place_of
 
 LOOK_AHEAD = 1_000  # folders looked up in the store by one query
 
@@ -31,7 +31,7 @@ class _Listing:
 class KnownFolders:
     """What earlier scans noted of folders, and what this one notes; see ``crawl.Folders``."""
 
-    def __init__(self, ledger: Ledger, ignore: IgnoreRules) -> None:
+    def __init__(self, ledger: ResultRecorder, ignore: IgnoreRules) -> None:
         self._ledger = ledger
         rules = [(pattern.include, str(pattern.regex)) for pattern in ignore.spec.patterns]
         self._seed = blake3(repr((ledger.key, rules, sorted(ignore.own))).encode()).digest()
@@ -51,7 +51,7 @@ class KnownFolders:
         self.last_id = max(self.last_id, before.runs[-1][1])
         self.roots.add(root)
         self._ledger.progress.n_crawled += before.n_files
-        self._ledger.stand_all(before.runs, before.n_files)
+        self._ledger.mark_all_unchanged(before.runs, before.n_files)
         return True
 
     def listed(self, root: bytes, folder: bytes, n_entries: int) -> None:

@@ -17,20 +17,20 @@ from typing import Self, TypeVar
 from phiscan import extract
 from phiscan.config import Config
 from phiscan.errors import ConflictError, InputError
-from phiscan.extract.delivered import ask_at
-from phiscan.extract.sandbox import Fault, Sandbox
 from phiscan.model import Document, SourceFile
-from phiscan.pipeline.again import present
-from phiscan.pipeline.delivery import Delivery
 from phiscan.pipeline.engine import read_passwords
 from phiscan.pipeline.file_names import as_examined, names_of
-from phiscan.pipeline.hatch import Hatch
+from phiscan.pipeline.learning.file_lookup import present
 from phiscan.pipeline.vetoes import Vetoes, build_finder
-from phiscan.review.reveals import Examined
+from phiscan.pipeline.workers.delivery import Delivery
+from phiscan.pipeline.workers.file_handoff import FileHandoff
+from phiscan.review.decisions.reveals import Examined
+from phiscan.sandbox.delivered_files import ask_at
+from phiscan.sandbox.pool import Fault, Sandbox
 from phiscan.visible import visible
 
 _PRELOAD = ("phiscan.pipeline.reveal",)
-Answer = TypeVar("Answer", Document, Vetoes)
+RevealResult = TypeVar("RevealResult", Document, Vetoes)
 
 
 class Rereader:
@@ -79,7 +79,7 @@ class Rereader:
         """
         return self._ask(_weigh, examined)
 
-    def _ask(self, job: Callable[[SourceFile], Answer], examined: Examined) -> Answer:
+    def _ask(self, job: Callable[[SourceFile], RevealResult], examined: Examined) -> RevealResult:
         with self._lock:
             sandbox, delivery = self._started()
             # Of a file that is gone, whoever opens it says so.
@@ -100,7 +100,7 @@ class Rereader:
 
     def _started(self) -> tuple[Sandbox, Delivery]:
         if self._sandbox is None or self._delivery is None:
-            hatch = self._open.enter_context(Hatch())
+            hatch = self._open.enter_context(FileHandoff())
             self._delivery = self._open.enter_context(Delivery(self._config, hatch))
             arguments = (self._config, read_passwords(self._config), hatch.address)
             self._sandbox = self._open.enter_context(

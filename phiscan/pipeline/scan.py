@@ -18,15 +18,15 @@ from typing import Literal
 from phiscan.config import Config
 from phiscan.crawl import Crawled, IgnoreRules, crawl
 from phiscan.errors import StoreError
-from phiscan.extract.sandbox import Fault
 from phiscan.model import FileResult, Outcome
 from phiscan.pipeline.folders import KnownFolders
-from phiscan.pipeline.ledger import Ledger, Progress
-from phiscan.pipeline.pace import Pace, paced
-from phiscan.pipeline.plan import Plan, ScanOptions
+from phiscan.pipeline.rate_limit import RateLimit, paced
+from phiscan.pipeline.result_recorder import Progress, ResultRecorder
+from phiscan.pipeline.scan_plan import Plan, ScanOptions
 from phiscan.pipeline.versions import learned_version, versions, versions_key
-from phiscan.pipeline.workers import Workers, local_workers
+from phiscan.pipeline.workers.pools import Workers, local_workers
 from phiscan.review.store import ScanSummary, Store
+from phiscan.sandbox.pool import Fault
 from phiscan.stopping import deferred
 
 
@@ -60,7 +60,7 @@ def scan(
     options: ScanOptions | None = None,
     on_progress: Callable[[Progress], None] | None = None,
     workers: AbstractContextManager[Workers] | None = None,
-    pace: Pace | None = None,
+    pace: RateLimit | None = None,
     crawler: Callable[[Sequence[bytes], IgnoreRules], Iterator[Crawled]] | None = None,
     on_begin: Callable[[int], None] | None = None,
 ) -> ScanRun:
@@ -75,7 +75,7 @@ def scan(
         ConfigError, RuleError, DictionaryError, ModelError: before any file is opened.
         StoreError: the store cannot be written; the run stops.
     """
-    options, pace = options or ScanOptions(), pace or Pace()
+    options, pace = options or ScanOptions(), pace or RateLimit()
     config = config.with_learned(learned_version(store))
     parts = versions(config)
     if not store.has_scanned_with(parts):
@@ -88,7 +88,7 @@ def scan(
     state = store.begin_scan(roots, versions=parts, options=options.as_dict(), now=_now())
     if on_begin is not None:
         on_begin(state.id)
-    ledger = Ledger(store, state.id, key, on_progress or (lambda _progress: None))
+    ledger = ResultRecorder(store, state.id, key, on_progress or (lambda _progress: None))
     # With an option of its own, a scan looks at each file by itself.
     folders = KnownFolders(ledger, ignore) if options == ScanOptions() else None
     entries = crawler(roots, ignore) if crawler else crawl(roots, ignore, config, folders)
@@ -117,7 +117,7 @@ def scan(
 
 
 def _close(
-    store: Store, ledger: Ledger, options: ScanOptions, status: Literal["complete", "stopped"]
+    store: Store, ledger: ResultRecorder, options: ScanOptions, status: Literal["complete", "stopped"]
 ) -> None:
     ledger.flush()
     whole = not options.only

@@ -16,9 +16,9 @@ from blake3 import blake3
 
 from phiscan import __version__, extract
 from phiscan.config import Config, LearnedVersion, data_dir
-from phiscan.review.identity import keyed_hash, load_key
-from phiscan.review.models import active_version
+from phiscan.review.decisions.model_versions import active_version
 from phiscan.review.store import Store
+from phiscan.store.identity import keyed_hash, load_key
 
 _SHORT = 16  # hexadecimal digits kept of each hash: 64 bits, plenty against accident
 

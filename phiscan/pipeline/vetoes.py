@@ -11,11 +11,11 @@ from dataclasses import dataclass
 
 from phiscan.config import Config
 from phiscan.model import Document, EntityType, Reason
-from phiscan.review.identity import shape
-from phiscan.screen.patterns import PatternRecognizer, Refused
-from phiscan.screen.rule_files import load_sound_rules
+from phiscan.screen.rules.files import load_sound_rules
+from phiscan.screen.rules.recognizer import PatternRecognizer, Refused
+from phiscan.store.identity import shape
 
-N_KEPT = 50  # told of one file; a table of numbers has thousands
+MAX_STORED = 50  # told of one file; a table of numbers has thousands
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +66,6 @@ def vetoes(document: Document, recognizer: PatternRecognizer) -> Vetoes:
             start=one.span.start,
             preview=shape(one.span.of(document.text)),
         )
-        for _, one in ordered[:N_KEPT]
+        for _, one in ordered[:MAX_STORED]
     )
     return Vetoes(document.content_hash, first, len(ordered))

@@ -10,11 +10,11 @@ from dataclasses import fields, is_dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from phiscan.metrics.capture_recapture.two_list import Total
 from phiscan.metrics.intervals import Figure
-from phiscan.metrics.two_list import Total
-from phiscan.report.data import FileEntry, ReportData
-from phiscan.report.data_private import PrivateData
-from phiscan.report.table import Cell, Column, Table
+from phiscan.report.data.private import PrivateData
+from phiscan.report.data.report import FileEntry, ReportData
+from phiscan.report.rendering.table import Cell, Column, Table
 from phiscan.visible import safe_cell
 
 FILE_COLUMNS = tuple(item.name for item in fields(FileEntry))

@@ -8,22 +8,7 @@ from datetime import datetime
 from phiscan import __version__
 from phiscan.metrics.intervals import proportion
 from phiscan.model import SECOND_LISTS, SECOND_NAMES, SECOND_NAMES_NEAR, Outcome, Referral, Verdict
-from phiscan.report import elusion, missed, screened
-from phiscan.report.blind_review import blind_review
-from phiscan.report.change import change
-from phiscan.report.clocks import DUTIES
-from phiscan.report.corrected_scores import span_scores, topic_scores
-from phiscan.report.counts import (
-    by_folder,
-    by_format,
-    by_type,
-    decisions_made,
-    folder_of,
-    people,
-    reviewers,
-    topics,
-)
-from phiscan.report.data import (
+from phiscan.report.data.report import (
     Coverage,
     FileEntry,
     Funnel,
@@ -33,20 +18,35 @@ from phiscan.report.data import (
     TopFile,
     Unread,
 )
-from phiscan.report.double_review import double_review
-from phiscan.report.headlines import headlines
-from phiscan.report.limits import limits
-from phiscan.report.oversight import oversight
-from phiscan.report.owners import owners, readers
-from phiscan.report.ranking import rankings
-from phiscan.report.reading import StoredScan, read_scan
-from phiscan.report.second_names import second_family
-from phiscan.report.type_levels import type_levels
-from phiscan.report.verification import corrected, stopping
+from phiscan.report.data.scan_rows import StoredScan, read_scan
+from phiscan.report.sections import elusion, missed, screened
+from phiscan.report.sections.blind_review import blind_review
+from phiscan.report.sections.change import change
+from phiscan.report.sections.corrected_scores import span_scores, topic_scores
+from phiscan.report.sections.counts import (
+    by_folder,
+    by_format,
+    by_type,
+    decisions_made,
+    folder_of,
+    people,
+    reviewers,
+    topics,
+)
+from phiscan.report.sections.double_review import double_review
+from phiscan.report.sections.headlines import headlines
+from phiscan.report.sections.limits import limits
+from phiscan.report.sections.oversight import oversight
+from phiscan.report.sections.owners import owners, readers
+from phiscan.report.sections.ranking import rankings
+from phiscan.report.sections.second_names import second_family
+from phiscan.report.sections.time_limits import DUTIES
+from phiscan.report.sections.type_levels import type_levels
+from phiscan.report.sections.verification import corrected, stopping
+from phiscan.report.sections.worksheets import worksheets
 from phiscan.report.words import CHARACTERISTICS
-from phiscan.report.worksheets import worksheets
-from phiscan.review.database import Database
-from phiscan.review.items import FileRow
+from phiscan.review.records.items import FileRow
+from phiscan.store.database import Database
 from phiscan.visible import visible
 
 N_TOP = 100

@@ -8,13 +8,13 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from phiscan.errors import ConfigError, InputError, origin
-from phiscan.report.charts import alone
 from phiscan.report.export import files_csv, report_json, table_csv
 from phiscan.report.gather import Report
-from phiscan.report.html import plots, render
-from phiscan.report.pdf import render_pdf
-from phiscan.report.tables import tables
-from phiscan.report.worksheet_pages import FOLDER, PAGE, worksheet_pages
+from phiscan.report.rendering.charts import alone
+from phiscan.report.rendering.html import plots, render
+from phiscan.report.rendering.pdf import render_pdf
+from phiscan.report.rendering.tables import tables
+from phiscan.report.rendering.worksheet_pages import FOLDER, PAGE, worksheet_pages
 
 _PRIVATE = 0o600  # the pack names files of the share
 PDF = "report.pdf"

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from phiscan.metrics import elusion
-from phiscan.review.sampling import LeftCounts, SampleReview
+from phiscan.review.worklist.sampling import LeftCounts, SampleReview
 
 TARGET_RECALL = 0.95  # of the PHI in the list, found before it is called safe to stop
 

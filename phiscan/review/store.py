@@ -13,22 +13,12 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from phiscan.model import FileResult, Verdict
-from phiscan.review import (
-    audit,
-    deciding,
-    folders,
-    near_duplicates,
-    queue,
-    recording,
-    reuse,
-    scanning,
-    slowest,
-    summaries,
-    work_list,
-)
-from phiscan.review.database import Database, open_database
-from phiscan.review.folders import FolderState
-from phiscan.review.items import (
+from phiscan.review.audit import log as audit
+from phiscan.review.decisions import writing as deciding
+from phiscan.review.records import folders, recording, reuse, slowest, summaries
+from phiscan.review.records import scans as scanning
+from phiscan.review.records.folders import FolderState
+from phiscan.review.records.items import (
     AuditCheck,
     Decision,
     FileRow,
@@ -40,12 +30,16 @@ from phiscan.review.items import (
     ScanState,
     ScanSummary,
 )
-from phiscan.review.statements import Run
-from phiscan.review.work import WorkFilter
+from phiscan.review.worklist import near_duplicates, queue
+from phiscan.review.worklist import reading as work_list
+from phiscan.review.worklist.model import WorkFilter
+from phiscan.review.worklist.rows import rebuild
+from phiscan.store.database import Database, open_database
+from phiscan.store.sql_batches import Run
 
 if TYPE_CHECKING:  # a scan asks for neither
-    from phiscan.review.desk import Desk
-    from phiscan.review.users import Users
+    from phiscan.review.accounts.users import Users
+    from phiscan.review.desk.desk import Desk
 
 __all__ = [
     "AuditCheck",
@@ -76,7 +70,7 @@ class Store:
             StoreError: names the URL (password hidden): missing, foreign, corrupt, read-only, locked, or
                 of another schema version.
         """
-        return cls(open_database(url, create=create))
+        return cls(open_database(url, create=create, derive=rebuild))
 
     def close(self) -> None:
         """Close every connection."""
@@ -103,14 +97,14 @@ class Store:
     @property
     def desk(self) -> Desk:
         """The officer's desk over this database."""
-        from phiscan.review.desk import Desk  # noqa: PLC0415 (a scan need not load it)
+        from phiscan.review.desk.desk import Desk  # noqa: PLC0415 (a scan need not load it)
 
         return Desk(self._database)
 
     @cached_property
     def users(self) -> Users:
         """The people who review."""
-        from phiscan.review.users import Users  # noqa: PLC0415 (a scan need not load it)
+        from phiscan.review.accounts.users import Users  # noqa: PLC0415 (a scan need not load it)
 
         return Users(self._database)
 
@@ -208,7 +202,7 @@ class Store:
             )
         )
         if status == "complete":
-            near_duplicates.group_anew(self._database)
+            near_duplicates.regroup_all(self._database)
 
     # Reading
 

@@ -1,6 +1,6 @@
 """When a scan is due: cron expressions, windows of the week, and what was missed while nobody looked."""
 
-from phiscan.schedule.plan import Schedule, State, due, read_schedules
+from phiscan.schedule.plan import Schedule, State, next_start, read_schedules
 from phiscan.schedule.windows import Windows, read_windows
 
-__all__ = ["Schedule", "State", "Windows", "due", "read_schedules", "read_windows"]
+__all__ = ["Schedule", "State", "Windows", "next_start", "read_schedules", "read_windows"]

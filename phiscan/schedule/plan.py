@@ -107,7 +107,7 @@ def state_path(config: Config, name: str) -> Path:
     return config.home / "schedule" / f"{name}.json"
 
 
-def due(schedule: Schedule, state: State, now: datetime) -> datetime:
+def next_start(schedule: Schedule, state: State, now: datetime) -> datetime:
     """Return when the schedule is to start (UTC); not after ``now`` = at once.
 
     Starts that were missed are made up for by one; a scan that was stopped goes on when a window opens.

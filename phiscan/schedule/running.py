@@ -16,7 +16,7 @@ from typing import Any
 
 from phiscan.config import Config
 from phiscan.errors import InputError
-from phiscan.schedule.plan import Schedule, State, due, read_schedules, state_path
+from phiscan.schedule.plan import Schedule, State, next_start, read_schedules, state_path
 
 REFUSED = 2  # exit status of a scan that cannot begin
 STOPPED = 4  # exit status of a scan that goes on later
@@ -53,10 +53,10 @@ class Runner:
     say: Callable[[str], None] = lambda _message: None
     clock: Callable[[], datetime] = lambda: datetime.now(UTC)
 
-    def run_due(self, schedule: Schedule) -> int | None:
+    def run_scheduled(self, schedule: Schedule) -> int | None:
         """Run a schedule if it is due now; return the exit status of its scan, None when it was not due."""
         now = self.clock()
-        if due(schedule, State.read(state_path(self.config, schedule.name), now), now) > now:
+        if next_start(schedule, State.read(state_path(self.config, schedule.name), now), now) > now:
             return None
         return self.run(schedule)
 
@@ -98,11 +98,11 @@ class Runner:
 
         def plan(name: str, *, not_before: datetime | None = None) -> None:
             now = self.clock()
-            at = due(schedules[name], State.read(state_path(self.config, name), now), now)
+            at = next_start(schedules[name], State.read(state_path(self.config, name), now), now)
             at = max(at, not_before or at)
             # A machine that slept wakes up late: the scan starts all the same, and ``due`` is asked again.
             scheduler.add_job(
-                self.run_due,
+                self.run_scheduled,
                 "date",
                 run_date=max(at, now + timedelta(seconds=1)),
                 args=[schedules[name]],

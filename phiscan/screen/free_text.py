@@ -13,22 +13,22 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
+from phiscan.formats.edifact_segments import holds_interchange
+from phiscan.formats.edifact_segments import passages as edifact_passages
+from phiscan.formats.hl7_free_text import holds_messages, is_in_message
+from phiscan.formats.hl7_free_text import passages as hl7_passages
 from phiscan.model import Document, EntityType, Finding, Segment
-from phiscan.screen.cards import holds_cards
-from phiscan.screen.cards import passages as card_passages
-from phiscan.screen.dicom_dump import is_listing, is_tag
-from phiscan.screen.dicom_dump import passages as dicom_passages
-from phiscan.screen.dicom_json import is_key, is_model
-from phiscan.screen.dicom_json import passages as model_passages
-from phiscan.screen.edifact_segments import holds_interchange
-from phiscan.screen.edifact_segments import passages as edifact_passages
-from phiscan.screen.hl7_text import holds_messages, is_in_message
-from phiscan.screen.hl7_text import passages as hl7_passages
-from phiscan.screen.passages import Joined, Passage, Piece
-from phiscan.screen.x12 import is_interchange
-from phiscan.screen.x12 import passages as x12_passages
-from phiscan.screen.zpl import is_label
-from phiscan.screen.zpl import passages as zpl_passages
+from phiscan.screen.recognizers.messages.contact_cards import holds_cards
+from phiscan.screen.recognizers.messages.contact_cards import passages as card_passages
+from phiscan.screen.recognizers.messages.dicom_json import is_key, is_model
+from phiscan.screen.recognizers.messages.dicom_json import passages as model_passages
+from phiscan.screen.recognizers.messages.dicom_listing import is_listing, is_tag
+from phiscan.screen.recognizers.messages.dicom_listing import passages as dicom_passages
+from phiscan.screen.recognizers.messages.x12 import is_interchange
+from phiscan.screen.recognizers.messages.x12 import passages as x12_passages
+from phiscan.screen.recognizers.messages.zpl_labels import is_label
+from phiscan.screen.recognizers.messages.zpl_labels import passages as zpl_passages
+from phiscan.text.passages import Joined, Passage, Piece
 
 _Read = Callable[[Document], Iterator[Finding]]
 _Passages = Callable[[str], Iterable[Passage]]

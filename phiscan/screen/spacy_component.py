@@ -21,17 +21,17 @@ from spacy.util import filter_spans
 
 from phiscan.config import Config
 from phiscan.errors import ConfigError
+from phiscan.lexicon.gazetteer import load_gazetteer
 from phiscan.model import Document, Finding
 from phiscan.model import Span as Place
-from phiscan.screen.checked_columns import CheckedColumnRecognizer
-from phiscan.screen.gazetteer import load_gazetteer
-from phiscan.screen.misread import MisreadRecognizer
-from phiscan.screen.names import build_name_recognizers
-from phiscan.screen.organizations import OrganizationRecognizer
-from phiscan.screen.overlap import resolve
-from phiscan.screen.patterns import PatternRecognizer
-from phiscan.screen.rule_files import load_sound_rules
-from phiscan.screen.spacy_names import findings_of
+from phiscan.screen.ner.spacy_pipeline import findings_of
+from phiscan.screen.ocr_confusions.recognizer import OcrRecognizer
+from phiscan.screen.recognizers.identifiers.checked_columns import CheckedColumnRecognizer
+from phiscan.screen.recognizers.organization.recognizer import OrganizationRecognizer
+from phiscan.screen.recognizers.person.recognizer import build_name_recognizers
+from phiscan.screen.resolution import resolve
+from phiscan.screen.rules.files import load_sound_rules
+from phiscan.screen.rules.recognizer import PatternRecognizer
 
 NAME = "phiscan_names"
 SPANS_KEY = "phiscan"
@@ -114,7 +114,7 @@ def create(
     if identifiers:
         patterns = PatternRecognizer(load_sound_rules(config))
         organizations = OrganizationRecognizer(load_gazetteer())
-        misread = MisreadRecognizer(patterns, organizations)
+        misread = OcrRecognizer(patterns, organizations)
         recognizers[:0] = (patterns, organizations, CheckedColumnRecognizer(), misread)
     return NamesComponent(recognizers, alignment)
 

@@ -14,7 +14,7 @@ from fastapi import Request
 from fastapi.routing import APIRoute
 from starlette.responses import Response
 
-from phiscan.review.users import Role, User
+from phiscan.review.accounts.users import Role, User
 
 PERMISSION = "x-permission"  # where a route, and the OpenAPI document, say what they need
 

@@ -9,7 +9,7 @@ from urllib.parse import SplitResult, urlsplit
 
 from phiscan.config import Config, take_table
 from phiscan.errors import ConfigError, InputError
-from phiscan.web.desk import Settings
+from phiscan.web.request_context import Settings
 
 
 @dataclass(frozen=True, slots=True)

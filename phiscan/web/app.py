@@ -38,33 +38,31 @@ from phiscan import __version__
 from phiscan.config import Config
 from phiscan.pipeline.reveal import Rereader
 from phiscan.review.store import Store
-from phiscan.web import (
-    routes_account,
-    routes_api,
-    routes_api_desk,
-    routes_api_queue,
-    routes_correct,
-    routes_item,
-    routes_left,
-    routes_log,
-    routes_provider,
-    routes_queue,
-    routes_reports,
-    routes_reveal,
-    routes_scans,
-    routes_second,
-    routes_service,
-    routes_sign_in,
-    routes_suppress,
-    routes_users,
-)
 from phiscan.web.access import PERMISSION, GuardedRoute, Routes
-from phiscan.web.desk import Desk, Settings, utc_now
-from phiscan.web.failures import answer_failures
+from phiscan.web.api import routes as routes_api
+from phiscan.web.api import routes_desk as routes_api_desk
+from phiscan.web.api import routes_queue as routes_api_queue
+from phiscan.web.error_pages import add_error_handlers
 from phiscan.web.packs import Packs
 from phiscan.web.pages import Pages
 from phiscan.web.protection import Protection
 from phiscan.web.provider import load_provider
+from phiscan.web.request_context import Desk, Settings, utc_now
+from phiscan.web.routes import account as routes_account
+from phiscan.web.routes import corrections as routes_correct
+from phiscan.web.routes import item as routes_item
+from phiscan.web.routes import log as routes_log
+from phiscan.web.routes import provider as routes_provider
+from phiscan.web.routes import queue as routes_queue
+from phiscan.web.routes import remaining as routes_left
+from phiscan.web.routes import reports as routes_reports
+from phiscan.web.routes import reveal as routes_reveal
+from phiscan.web.routes import scans as routes_scans
+from phiscan.web.routes import second_review as routes_second
+from phiscan.web.routes import service as routes_service
+from phiscan.web.routes import sign_in as routes_sign_in
+from phiscan.web.routes import suppressions as routes_suppress
+from phiscan.web.routes import users as routes_users
 from phiscan.web.session import admit, cookie_name
 from phiscan.web.static import Static
 
@@ -147,7 +145,7 @@ def create_app(
     check_routes(app)
     app.openapi = partial(_openapi, app)  # type: ignore[method-assign]
     app.add_middleware(Protection, settings=settings)
-    answer_failures(app)
+    add_error_handlers(app)
     return app
 
 

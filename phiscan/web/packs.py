@@ -22,7 +22,7 @@ import structlog
 from phiscan.errors import PhiscanError, origin
 from phiscan.report.gather import gather
 from phiscan.report.pack import write_pack
-from phiscan.review.database import open_database
+from phiscan.store.database import open_database
 
 NAME = re.compile(r"[0-9]{8}T[0-9]{6}Z-scan[0-9]{1,19}(?:-numbers)?\.zip")
 _PRIVATE = 0o600  # the pack names files of the share

@@ -15,7 +15,7 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from phiscan.errors import origin
-from phiscan.web.desk import Settings
+from phiscan.web.request_context import Settings
 
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 log = structlog.get_logger("phiscan.web")

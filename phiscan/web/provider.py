@@ -15,8 +15,8 @@ from urllib.parse import urlsplit
 
 from phiscan.config import Config, take_table
 from phiscan.errors import ConfigError, PhiscanError, origin
-from phiscan.review.provider_sign_in import Flow, Identity
-from phiscan.review.tables.users import Role
+from phiscan.review.accounts.provider_sign_in import Flow, Identity
+from phiscan.store.tables.users import Role
 
 if TYPE_CHECKING:
     from authlib.integrations.httpx_client import OAuth2Client

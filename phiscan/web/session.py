@@ -8,9 +8,9 @@ from fastapi import Depends, Request
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
-from phiscan.review.users import Session, User
+from phiscan.review.accounts.users import Session, User
 from phiscan.web.access import Permission, may
-from phiscan.web.desk import Desk, desk_of
+from phiscan.web.request_context import Desk, desk_of
 
 API = "/api/"
 

@@ -11,7 +11,7 @@ from urllib.parse import parse_qsl, urlencode
 
 from phiscan.errors import InputError
 from phiscan.model import EntityType
-from phiscan.review.work import WorkFilter, WorkOrder, WorkState
+from phiscan.review.worklist.model import WorkFilter, WorkOrder, WorkState
 from phiscan.visible import visible
 
 MAX_CHARS = 1000  # of one value

@@ -39,8 +39,8 @@ from phiscan.model import (
 )
 from phiscan.pipeline.engine import Processed, build_engine, process
 from phiscan.pipeline.scan import scan
-from phiscan.review.identity import create_key
 from phiscan.review.store import Store
+from phiscan.store.identity import create_key
 from tests.corpus.bench_share import make_share
 from tests.pipeline.harness import Tool
 

@@ -22,16 +22,17 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from phiscan import classify, screen
-from phiscan.classify import detectors
-from phiscan.classify.decision import NAMES
-from phiscan.classify.ngrams import masked
+from phiscan import health as classify
+from phiscan import screen
 from phiscan.config import Config
-from phiscan.metrics.captures import CaptureTable
+from phiscan.health import detectors
+from phiscan.health.decision_table import NAMES
+from phiscan.health.text_detector import masked
+from phiscan.metrics.capture_recapture.captures import CaptureTable
+from phiscan.metrics.capture_recapture.missed import estimate_missed
 from phiscan.metrics.intervals import clopper_pearson
-from phiscan.metrics.missed import estimate_missed
 from phiscan.model import Document, Segment
-from phiscan.report.missed import coverage_warnings, pair_estimates
+from phiscan.report.sections.missed import coverage_warnings, pair_estimates
 from tests.bench.bench_referral_share import DATA, texts
 
 N_SHARES = 100

@@ -14,7 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from phiscan import classify, screen
+from phiscan import health as classify
+from phiscan import screen
 from phiscan.config import Config
 from phiscan.decision import build_decider
 from phiscan.model import Document, Referral, Segment

@@ -1,10 +1,10 @@
 """Processor seconds of each stage on real files, by the cascade and with every recognizer on every file.
 
 Run: ``.venv/bin/python -m pytest -m bench -s tests/bench/bench_cascade_cost.py``. Needs the development data
-beside the checkout. The share is all files of ``background`` and ``files``, and held-out texts written as Word
-files, PDFs, workbooks, pages, mails and plain text, so many of them with PHI that these are 1% of all. OCR is
-off. Everything runs in one process, and only ratios are compared: a bare loop over the same readers is the
-extraction alone.
+beside the checkout. The share is all files of ``background`` and ``files``, and held-out texts written as
+Word files, PDFs, workbooks, pages, mails and plain text, so many of them with PHI that these are 1% of all.
+OCR is off. Everything runs in one process, and only ratios are compared: a bare loop over the same readers
+is the extraction alone.
 
 ``PHISCAN_BENCH_SPACY`` names the folder of a spaCy model (``en_core_web_md``): then Presidio reads the same
 texts with it. ``PHISCAN_BENCH_STEP`` takes every n-th file only.
@@ -28,7 +28,7 @@ import pytest
 from phiscan.config import Config
 from phiscan.model import FileResult, Outcome, Referral, Search, SourceFile
 from phiscan.pipeline import engine as engines
-from phiscan.review.identity import create_key
+from phiscan.store.identity import create_key
 from tests.bench.bench_referral_share import DATA, held_out
 
 STEP = int(os.environ.get("PHISCAN_BENCH_STEP", "1"))
@@ -213,7 +213,7 @@ def test_print_the_cost_beside_presidio() -> None:
         nlp_configuration={"nlp_engine_name": "spacy", "models": [{"lang_code": "en", "model_name": MODEL}]}
     )
     analyzer = presidio.AnalyzerEngine(nlp_engine=provider.create_engine(), supported_languages=["en"])
-    from phiscan.classify import build_classifier  # noqa: PLC0415
+    from phiscan.health import build_classifier  # noqa: PLC0415
 
     config = Config()
     everything = engines.Engine(

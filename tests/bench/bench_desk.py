@@ -26,13 +26,13 @@ import uvicorn
 
 from phiscan.config import Config
 from phiscan.model import EntityType, FileResult, PiiBit, PiiVector, Verdict
-from phiscan.review import work_rows
-from phiscan.review.desk import Desk
-from phiscan.review.standing import present
+from phiscan.review.accounts.users import Role
+from phiscan.review.desk.desk import Desk
+from phiscan.review.records.current_results import present
 from phiscan.review.store import Store
-from phiscan.review.tables import decision, decision_undo, examination, second_verdict, sighting
-from phiscan.review.users import Role
-from phiscan.review.work import WorkFilter, WorkItem, WorkOrder, WorkState
+from phiscan.review.worklist import rows as work_rows
+from phiscan.review.worklist.model import WorkFilter, WorkItem, WorkOrder, WorkState
+from phiscan.store.tables import decision, decision_undo, examination, second_verdict, sighting
 from phiscan.web.app import create_app
 from tests.review.results import ROOT, finding, referred, url_of
 

@@ -19,18 +19,18 @@ from dataclasses import replace
 from pathlib import Path
 
 from phiscan.config import Config
+from phiscan.lexicon.gazetteer import Word, load_gazetteer
 from phiscan.model import Document, Finding
 from phiscan.screen import build_screener, screen
-from phiscan.screen.gazetteer import Word, load_gazetteer
-from phiscan.screen.names import NameRecognizer, RuleNameRecognizer
-from phiscan.screen.tagger import TaggerRecognizer
-from phiscan.train import documents
-from phiscan.train.documents import Labelled, Writer
-from phiscan.train.folds import N_HELD_OUT, TEMPLATES_FOLD, WHOLE, Fold
-from phiscan.train.measure import GROUPS, made, measure
-from phiscan.train.names import SEED, Settings, train
-from phiscan.train.weights import WEIGHTS
-from phiscan.train.written import Texts
+from phiscan.screen.ner.tagger import TaggerRecognizer
+from phiscan.screen.recognizers.person.recognizer import NameSource, RuleNameRecognizer
+from training.corpora import documents
+from training.corpora.documents import Labelled, Writer
+from training.corpora.marked_texts import Texts
+from training.names.folds import N_HELD_OUT, TEMPLATES_FOLD, WHOLE, Fold
+from training.names.measure import GROUPS, made, measure
+from training.names.train import SEED, Settings, train
+from training.names.weights import WEIGHTS
 
 SEEDS = (SEED + 2, SEED + 3)
 MIXES = ("as made", "as written", "listed names")
@@ -75,7 +75,7 @@ def main() -> None:
     print(_row("unseen, whole program", MIXES[0], WholeProgram(TaggerRecognizer.load(unseen))))
 
 
-def _row(name: str, mix: str, recognizer: NameRecognizer) -> str:
+def _row(name: str, mix: str, recognizer: NameSource) -> str:
     figures, _ = measure(recognizer, made(_documents(mix)), fully_marked=True)
 
     def shown(*keys: str, between: str = " / ") -> str:

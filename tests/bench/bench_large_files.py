@@ -110,7 +110,7 @@ def examine_one(path: Path) -> None:
     from phiscan.config import Config  # noqa: PLC0415 (only in the process that examines)
     from phiscan.model import SourceFile  # noqa: PLC0415
     from phiscan.pipeline.engine import build_engine, process  # noqa: PLC0415
-    from phiscan.review.identity import create_key  # noqa: PLC0415
+    from phiscan.store.identity import create_key  # noqa: PLC0415
 
     with tempfile.TemporaryDirectory() as home:
         create_key(Path(home) / "key")

@@ -21,13 +21,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from phiscan import classify, screen
-from phiscan.classify.classifier import Classifier
-from phiscan.classify.learned import apply_model
-from phiscan.classify.learning import Example, learn, model_of
+from phiscan import health as classify
+from phiscan import screen
 from phiscan.config import Config
 from phiscan.decision import build_decider
 from phiscan.decision.model import threshold_of
+from phiscan.health.classifier import Classifier
+from phiscan.health.learned_versions import apply_model
+from phiscan.health.learning import Example, learn, model_of
 from phiscan.model import Document, Referral, Screening, Segment
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -25,7 +25,7 @@ from typing import Any
 from phiscan.config import Config
 from phiscan.model import Document
 from phiscan.screen import Screener, build_screener, screen
-from phiscan.screen.small_letters import in_capitals, in_small_letters
+from phiscan.screen.casing.lowercase import in_capitals, in_small_letters
 from tests.bench.bench_names_compare import presidio, scrubadub
 from tests.bench.drawn_pages import STYLES
 from tests.bench.scanned_texts import Scanned, scanned

@@ -5,9 +5,9 @@ import time
 import numpy as np
 import pytest
 
-from phiscan.metrics.captures import CaptureTable
+from phiscan.metrics.capture_recapture.captures import CaptureTable
+from phiscan.metrics.capture_recapture.missed import estimate_missed
 from phiscan.metrics.elusion import elusion
-from phiscan.metrics.missed import estimate_missed
 
 pytestmark = pytest.mark.bench
 

@@ -27,13 +27,13 @@ from pathlib import Path
 from typing import Any
 
 from phiscan.config import Config
+from phiscan.lexicon.capitalized_words import tokenize
+from phiscan.lexicon.gazetteer import Word, load_gazetteer
 from phiscan.model import Document
 from phiscan.screen import build_screener, screen
-from phiscan.screen.gazetteer import Word, load_gazetteer
-from phiscan.screen.name_tokens import tokenize
-from phiscan.screen.names import RuleNameRecognizer
-from phiscan.screen.tagger import TaggerRecognizer
-from phiscan.train.foreign import FAMILIES, FOLDS
+from phiscan.screen.ner.tagger import TaggerRecognizer
+from phiscan.screen.recognizers.person.recognizer import RuleNameRecognizer
+from training.corpora.open_texts import FAMILIES, FOLDS
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT.parent / "shared" / "data" / "text"

@@ -20,8 +20,8 @@ from pathlib import Path
 import regex
 
 from phiscan.model import Document
-from phiscan.screen.patterns import PatternRecognizer
-from phiscan.screen.rule_files import load_rules
+from phiscan.screen.rules.files import load_rules
+from phiscan.screen.rules.recognizer import PatternRecognizer
 from tests.bench.bench_names_compare import presidio
 
 PART_CHARS = 20_000

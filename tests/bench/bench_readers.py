@@ -101,7 +101,7 @@ def by_plain(path: Path) -> str:
 def sandboxed(files: list[Path]) -> tuple[int, int]:
     """Read in two worker processes, confined as in a scan; return failures and files without text."""
     from phiscan.config import Limits  # noqa: PLC0415 (its import is measured)
-    from phiscan.extract.sandbox import Fault, Sandbox  # noqa: PLC0415 (its import is measured)
+    from phiscan.sandbox.pool import Fault, Sandbox  # noqa: PLC0415 (its import is measured)
 
     with Sandbox(2, Limits(ocr_s=NO_OCR_S)) as sandbox:
         answers = [answer for _, answer in sandbox.run(_text_length, [source_of(path) for path in files])]

@@ -19,7 +19,7 @@ import pytest
 from phiscan.config import Config
 from phiscan.crawl import IgnoreRules, crawl
 from phiscan.pipeline.engine import build_engine, process
-from phiscan.review.identity import create_key
+from phiscan.store.identity import create_key
 from tests.corpus.bench_share import make_share
 from tests.pipeline.harness import Tool, processes_of
 

@@ -11,11 +11,16 @@ import time
 
 import pytest
 
-from phiscan.metrics.precision_recall import area_estimates
-from phiscan.metrics.randomization import randomization_test
-from phiscan.metrics.ranked import rank
-from phiscan.metrics.ranking import bootstrap_interval
-from phiscan.metrics.spans import AnnotatedText, InstanceCounts, LabelledSpan, instance_counts
+from phiscan.metrics.deidentification.randomization import randomization_test
+from phiscan.metrics.deidentification.spans import (
+    AnnotatedText,
+    InstanceCounts,
+    LabelledSpan,
+    instance_counts,
+)
+from phiscan.metrics.ranking.precision_recall import area_estimates
+from phiscan.metrics.ranking.ranked import rank
+from phiscan.metrics.ranking.scores import bootstrap_interval
 
 TYPES = ("PATIENT", "DOCTOR", "HOSPITAL", "DATE", "ID", "LOCATION", "PHONE", "AGE")
 

@@ -19,21 +19,22 @@ from pathlib import Path
 
 import pytest
 
-from phiscan import classify, screen
-from phiscan.classify.detectors import DETECTORS, MIN_CONCEPTS, MIN_DENSITY
+from phiscan import health as classify
+from phiscan import screen
 from phiscan.config import Config
+from phiscan.health.detectors import DETECTORS, MIN_CONCEPTS, MIN_DENSITY
+from phiscan.lexicon.gazetteer import load_gazetteer
 from phiscan.metrics.independence import verdict_dependence
 from phiscan.model import Document, EntityType, Segment
-from phiscan.screen.gazetteer import load_gazetteer
-from phiscan.screen.hl7 import Hl7Recognizer
-from phiscan.screen.names import RuleNameRecognizer
-from phiscan.screen.patterns import PatternRecognizer
+from phiscan.screen.ner.second_tagger import SecondNames
+from phiscan.screen.ner.tagger import TaggerRecognizer
 from phiscan.screen.prototypes import load_prototypes
-from phiscan.screen.rule_files import load_sound_rules
-from phiscan.screen.second_names import SecondNames
-from phiscan.screen.tagger import TaggerRecognizer
-from phiscan.train.measure import _TOKEN, _cells, foreign_set
+from phiscan.screen.recognizers.messages.hl7 import Hl7Recognizer
+from phiscan.screen.recognizers.person.recognizer import RuleNameRecognizer
+from phiscan.screen.rules.files import load_sound_rules
+from phiscan.screen.rules.recognizer import PatternRecognizer
 from tests.bench.bench_referral_share import DATA, texts
+from training.names.measure import _TOKEN, _cells, foreign_set
 
 TAGGER_FOLDS = Path(os.environ.get("PHISCAN_TAGGER_FOLDS", "no-such-folder"))
 SECOND_FOLDS = Path(os.environ.get("PHISCAN_SECOND_FOLDS", "no-such-folder"))

@@ -22,9 +22,9 @@ from phiscan.config import Config
 from phiscan.crawl import IgnoreRules, check_roots, crawl
 from phiscan.crawl.posix_access import with_access
 from phiscan.crawl.settings import load_settings
-from phiscan.crawl.smb import SmbShare
+from phiscan.crawl.smb.share import SmbShare
 from phiscan.model import SourceFile
-from phiscan.pipeline.delivery import fetch
+from phiscan.pipeline.workers.delivery import fetch
 from tests.samba import running_samba
 
 pytestmark = pytest.mark.bench

@@ -24,7 +24,8 @@ from typing import Any
 
 import pytest
 
-from phiscan import classify, screen
+from phiscan import health as classify
+from phiscan import screen
 from phiscan.config import Config
 from phiscan.metrics.intervals import clopper_pearson
 from phiscan.model import Document, PiiBit, Referral, Segment

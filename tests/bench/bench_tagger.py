@@ -18,12 +18,12 @@ import numpy as np
 import pytest
 
 from phiscan.config import data_dir
+from phiscan.lexicon.gazetteer import terms
 from phiscan.model import Document
-from phiscan.screen.gazetteer import terms
-from phiscan.screen.passage_reader import PassageReader
-from phiscan.screen.tagger import TaggerRecognizer
-from phiscan.screen.tagger_features import Lexicon, Stream
-from phiscan.screen.viterbi import Floats
+from phiscan.screen.ner.features import Lexicon, Stream
+from phiscan.screen.ner.lstm import PassageReader
+from phiscan.screen.ner.tagger import TaggerRecognizer
+from phiscan.screen.ner.viterbi import Floats
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data" / "text"
 ROUNDS = 5

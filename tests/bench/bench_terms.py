@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from phiscan.classify.lexicon import load_lexicon
-from phiscan.classify.terms import JointMatcher
+from phiscan.health.term_lexicon import load_lexicon
+from phiscan.health.terms import JointMatcher
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data" / "text"
 FILES = ("aci_bench_train_valid", "medquad_dev", "spamassassin_ham_dev", "state_union_inaugural")

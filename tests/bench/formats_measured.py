@@ -19,7 +19,7 @@ from statistics import mean
 from phiscan.cli.extract import source_file
 from phiscan.config import Limits
 from phiscan.extract import extract
-from phiscan.extract.sandbox import Fault, Sandbox
+from phiscan.sandbox.pool import Fault, Sandbox
 from tests.bench.reference_readers import references, second_text
 
 WORD = re.compile(r"[^\W_]+")

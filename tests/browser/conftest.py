@@ -18,9 +18,9 @@ from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 from pwdlib import PasswordHash
 from pwdlib.hashers.argon2 import Argon2Hasher
 
-from phiscan.review import passwords
+from phiscan.review.accounts import passwords
+from phiscan.review.accounts.users import Role
 from phiscan.review.store import Store
-from phiscan.review.users import Role
 from tests.browser.share import make_share
 from tests.needs import needs
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from phiscan.review.identity import create_key
 from phiscan.review.store import Store
-from phiscan.review.tables import SCHEMA_VERSION
+from phiscan.store.identity import create_key
+from phiscan.store.tables import SCHEMA_VERSION
 from tests.cli.program import invoke, run
 from tests.review.results import url_of
 

@@ -13,9 +13,9 @@ from phiscan.cli import app
 from phiscan.cli.init import TEMPLATE
 from phiscan.config import Config, Limits, load_config
 from phiscan.errors import ConfigError, InputError, StoreError
-from phiscan.review.identity import load_key
-from phiscan.review.retention_policy import Retention
+from phiscan.review.retention.policy import Retention
 from phiscan.review.store import Store
+from phiscan.store.identity import load_key
 
 
 @pytest.fixture(autouse=True)

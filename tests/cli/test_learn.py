@@ -8,16 +8,16 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from phiscan.classify import build_classifier
-from phiscan.classify.learning import LOG_ODDS, LOG_ODDS_SCALE
 from phiscan.config import Config, LearnedVersion, load_config
 from phiscan.errors import ModelError
+from phiscan.health import build_classifier
+from phiscan.health.learning import LOG_ODDS, LOG_ODDS_SCALE
 from phiscan.model import FileResult, PiiVector, Verdict, WindowBag
 from phiscan.pipeline.engine import build_engine
 from phiscan.pipeline.versions import learned_version, versions
-from phiscan.review import models
-from phiscan.review.identity import create_key
+from phiscan.review.decisions import model_versions as models
 from phiscan.review.store import Store
+from phiscan.store.identity import create_key
 from tests.cli.program import run
 from tests.review.results import IDENTIFYING, NOW, VERSIONS, referred, source, url_of
 

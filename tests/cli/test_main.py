@@ -57,7 +57,10 @@ def test_prints_version() -> None:
         (["--help"], ("spacy", "sklearn", "matplotlib", "sqlalchemy", "numpy")),
         # A scan that finds nothing to read needs no readers, rules, workers or screens.
         (["scan", "--help"], ("numpy", "pebble", "rich", "prometheus_client", "smtplib", "pwdlib")),
-        (["scan", "--help"], ("phiscan.pipeline.engine", "phiscan.extract.reading", "phiscan.review.desk")),
+        (
+            ["scan", "--help"],
+            ("phiscan.pipeline.engine", "phiscan.extract.core.reading", "phiscan.review.desk.desk"),
+        ),
     ],
 )
 def test_starts_without_loading_what_a_command_does_not_need(

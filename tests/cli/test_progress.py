@@ -10,15 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from phiscan.cli.progress import describe, show_progress
+from phiscan.cli.scan.progress import describe, show_progress
 from phiscan.config import Config
 from phiscan.crawl import check_roots, load_ignore
 from phiscan.model import FileResult, Outcome, SourceFile
-from phiscan.pipeline.ledger import Progress, _bytes_read
-from phiscan.pipeline.read_bytes import ReadCounter
+from phiscan.pipeline.result_recorder import Progress, _bytes_read
 from phiscan.pipeline.scan import scan
-from phiscan.review.identity import create_key
+from phiscan.pipeline.workers.read_bytes import ReadCounter
 from phiscan.review.store import Store
+from phiscan.store.identity import create_key
 from tests.pipeline.harness import write_share
 from tests.waiting import wait_until
 
@@ -73,14 +73,14 @@ def test_shows_a_live_line_on_a_terminal_and_nothing_of_it_on_standard_output(tm
 @pytest.fixture
 def said(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     lines: list[str] = []
-    monkeypatch.setattr("phiscan.cli.progress.say", lines.append)
+    monkeypatch.setattr("phiscan.cli.scan.progress.say", lines.append)
     return lines
 
 
 def test_says_that_models_are_loaded_until_the_first_file_is_answered(
     said: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("phiscan.cli.progress.PLAIN_EVERY_S", 0.01)
+    monkeypatch.setattr("phiscan.cli.scan.progress.PLAIN_EVERY_S", 0.01)
     with show_progress(lambda: iter(())) as on_progress:
         on_progress(Progress(is_loading=True))
         wait_until(lambda: len(said) > 1, "it was said twice")

@@ -6,8 +6,8 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-from phiscan.classify.decision import TABLE
-from phiscan.cli.queue_explain import CASES
+from phiscan.cli.queue.explain import CASES
+from phiscan.health.decision_table import TABLE
 from phiscan.model import Span, StoredTerm, Verdict
 from phiscan.review.store import Store
 from tests.cli.program import lines, run

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from phiscan.model import Verdict
-from phiscan.report import elusion
+from phiscan.report.sections import elusion
 from phiscan.review.store import Store
 from tests.cli.program import invoke, lines, run
 from tests.review.results import NOW, later, referred, scan, source, url_of

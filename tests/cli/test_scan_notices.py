@@ -6,7 +6,7 @@ from typing import Any, NoReturn
 
 import pytest
 
-from phiscan.cli import scan as command
+from phiscan.cli.scan import command
 from phiscan.errors import ClusterError
 from phiscan.review.store import Store
 from tests.cli.program import invoke

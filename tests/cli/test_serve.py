@@ -14,7 +14,7 @@ import pytest
 
 from phiscan.errors import InputError
 from phiscan.web.address import Listening, settings_of
-from phiscan.web.desk import Settings
+from phiscan.web.request_context import Settings
 from tests.cli.program import run
 from tests.waiting import wait_until
 

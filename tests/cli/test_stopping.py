@@ -16,9 +16,9 @@ from pathlib import Path
 
 import pytest
 
-from phiscan.cli.scan_lock import keep_scans_out
-from phiscan.review.identity import create_key
+from phiscan.cli.scan.lock import keep_scans_out
 from phiscan.review.store import Store
+from phiscan.store.identity import create_key
 from tests.pipeline.harness import Tool, ToolHere, n_recorded, write_share
 from tests.review.results import scan as record
 from tests.waiting import wait_until

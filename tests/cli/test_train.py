@@ -4,8 +4,8 @@ import pytest
 from click.testing import CliRunner
 
 from phiscan.cli import app
-from phiscan.train import names as training
-from phiscan.train.names import Settings, Trained
+from training.names import train as training
+from training.names.train import Settings, Trained
 
 
 def test_refused_weights_end_with_status_1_and_one_line(

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from phiscan.review.accounts.users import SignedIn
 from phiscan.review.store import Store
-from phiscan.review.users import SignedIn
 from tests.cli.program import invoke, run
 from tests.review.results import NOW, url_of
 

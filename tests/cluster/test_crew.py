@@ -5,14 +5,14 @@ from pathlib import Path
 import pytest
 
 from phiscan.cluster import check_address
-from phiscan.cluster.crew import BATCH_BYTES, LARGEST_BATCH, _batches, _paired
+from phiscan.cluster.client import BATCH_BYTES, LARGEST_BATCH, _batches, _paired
 from phiscan.cluster.joining import _unfit
-from phiscan.cluster.parcel import Batch, Reply, Standing, seal, unseal
-from phiscan.cluster.reading import _as_seen_here, stand
+from phiscan.cluster.pickling import Batch, Reply, WorkerState, from_pickle, to_pickle
+from phiscan.cluster.reading import _as_seen_here, worker_state
 from phiscan.errors import InputError
-from phiscan.extract.sandbox import Fault
 from phiscan.model import FailReason, FileResult, Outcome, SourceFile
 from phiscan.pipeline.engine import Processed
+from phiscan.sandbox.pool import Fault
 
 
 def _source(number: int, size: int = 100, root: bytes = b"/share", device: int = 7) -> SourceFile:
@@ -48,25 +48,25 @@ def test_refuses_what_is_no_address(address: str) -> None:
 
 def test_parcel_does_not_show_what_is_in_it() -> None:
     batch = Batch("key", None, ((b"/share", 7),), (_source(1),))
-    parcel = seal(batch)
-    assert unseal(parcel) == batch
+    parcel = to_pickle(batch)
+    assert from_pickle(parcel) == batch
     assert "Karrowick" not in repr(parcel)
     assert "Karrowick" not in repr(batch)
 
 
 def test_worker_that_differs_is_refused_by_the_name_of_the_difference() -> None:
     here = {"rules": "a", "key": "k"}
-    assert _unfit(Standing((("rules", "b"), ("key", "k"))), here, []) == "not the same rules as here"
+    assert _unfit(WorkerState((("rules", "b"), ("key", "k"))), here, []) == "not the same rules as here"
     assert "cannot see /srv/b;" in _unfit(
-        Standing((("rules", "a"), ("key", "k")), unseen=(1,)), here, [b"/srv/a", b"/srv/b"]
+        WorkerState((("rules", "a"), ("key", "k")), unseen=(1,)), here, [b"/srv/a", b"/srv/b"]
     )
-    assert _unfit(Standing((("key", "k"), ("rules", "a"))), here, [b"/srv/a"]) == ""
+    assert _unfit(WorkerState((("key", "k"), ("rules", "a"))), here, [b"/srv/a"]) == ""
 
 
 def test_worker_without_a_key_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PHISCAN_HOME", str(tmp_path / "none"))
-    standing = unseal(stand((b"/srv",), None))
+    standing = from_pickle(worker_state((b"/srv",), None))
     assert standing.versions == ()
     assert "key" in standing.problem
 

@@ -4,7 +4,7 @@ import os
 
 from phiscan.crawl.share import RemoteShare
 from phiscan.model import SourceFile
-from phiscan.pipeline.delivery import fetch
+from phiscan.pipeline.workers.delivery import fetch
 
 
 def fetched(share: RemoteShare, source: SourceFile) -> bytes:

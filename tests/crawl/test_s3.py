@@ -11,9 +11,9 @@ import pytest
 
 from phiscan.config import Config
 from phiscan.crawl import Crawled, IgnoreRules, check_roots, crawl, is_same_file
-from phiscan.crawl import s3 as s3_room
-from phiscan.crawl.object_store import ObjectStoreShare
-from phiscan.crawl.s3 import S3Share
+from phiscan.crawl.object_stores import s3 as s3_room
+from phiscan.crawl.object_stores.fsspec_store import ObjectStoreShare
+from phiscan.crawl.object_stores.s3 import S3Share
 from phiscan.crawl.settings import ShareSettings, load_settings
 from phiscan.errors import ExtractError, InputError
 from phiscan.model import FailReason, SkipReason

@@ -1,4 +1,4 @@
-"""What every kind of share has in common: roots, settings, credentials, patience, and who may read."""
+"""What every kind of share has in common: roots, settings, credentials, retry_policy, and who may read."""
 
 import os
 import struct
@@ -9,13 +9,13 @@ import pytest
 
 from phiscan.config import Config, load_config
 from phiscan.crawl import check_roots
-from phiscan.crawl.answers import RefusedError, UnansweredError
 from phiscan.crawl.credentials import credentials_of
 from phiscan.crawl.location import parse_url
-from phiscan.crawl.patience import Patience
 from phiscan.crawl.posix_access import with_access
-from phiscan.crawl.security_descriptor import access_of
+from phiscan.crawl.retries import RetryPolicy
 from phiscan.crawl.settings import ShareSettings, load_settings
+from phiscan.crawl.share_errors import RefusedError, UnansweredError
+from phiscan.crawl.smb.security_descriptor import access_of
 from phiscan.errors import ConfigError, InputError
 from phiscan.model import FailReason, SourceFile
 
@@ -150,42 +150,42 @@ IMPATIENT = ShareSettings(attempts=4, retry_s=0.001)
 
 def test_tries_again_until_there_is_an_answer() -> None:
     action = _Failing(3)
-    assert Patience(IMPATIENT).run(action) == "answer"
+    assert RetryPolicy(IMPATIENT).run(action) == "answer"
     assert action.n_tries == 4
 
 
 def test_gives_up_after_the_attempts() -> None:
     action = _Failing(99)
     with pytest.raises(UnansweredError):
-        Patience(IMPATIENT).run(action)
+        RetryPolicy(IMPATIENT).run(action)
     assert action.n_tries == 4
 
 
 def test_a_server_known_to_be_gone_is_not_waited_for_again() -> None:
-    patience = Patience(IMPATIENT)
+    retry_policy = RetryPolicy(IMPATIENT)
     for _ in range(3):
         with pytest.raises(UnansweredError):
-            patience.run(_Failing(99))
+            retry_policy.run(_Failing(99))
     later = _Failing(99)
     with pytest.raises(UnansweredError):
-        patience.run(later)
+        retry_policy.run(later)
     assert later.n_tries == 0
 
 
 def test_a_server_that_is_back_is_asked_as_before(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("phiscan.crawl.patience.PROBE_S", 0.0)
-    patience = Patience(IMPATIENT)
+    monkeypatch.setattr("phiscan.crawl.retries.PROBE_S", 0.0)
+    retry_policy = RetryPolicy(IMPATIENT)
     with pytest.raises(UnansweredError):
-        patience.run(_Failing(99))
-    assert patience.run(_Failing(0)) == "answer"
-    assert patience.run(_Failing(3)) == "answer"  # with all attempts again
+        retry_policy.run(_Failing(99))
+    assert retry_policy.run(_Failing(0)) == "answer"
+    assert retry_policy.run(_Failing(3)) == "answer"  # with all attempts again
 
 
 def test_one_bad_answer_does_not_make_the_server_gone() -> None:
-    patience = Patience(IMPATIENT)
+    retry_policy = RetryPolicy(IMPATIENT)
     with pytest.raises(UnansweredError):
-        patience.run(_Failing(99, is_gone=False))
-    assert patience.run(_Failing(3)) == "answer"
+        retry_policy.run(_Failing(99, is_gone=False))
+    assert retry_policy.run(_Failing(3)) == "answer"
 
 
 def test_does_not_ask_again_what_was_refused() -> None:
@@ -196,30 +196,30 @@ def test_does_not_ask_again_what_was_refused() -> None:
         raise RefusedError(FailReason.NO_PERMISSION)
 
     with pytest.raises(RefusedError):
-        Patience(IMPATIENT).run(refuse)
+        RetryPolicy(IMPATIENT).run(refuse)
     assert len(tries) == 1
 
 
 def test_pauses_double_and_differ() -> None:
-    patience = Patience(ShareSettings(retry_s=1.0))
+    retry_policy = RetryPolicy(ShareSettings(retry_s=1.0))
     for attempt in range(1, 5):
-        pauses = [patience._pause(attempt) for _ in range(200)]
+        pauses = [retry_policy._pause(attempt) for _ in range(200)]
         longest = 2.0 ** (attempt - 1)
         assert longest / 2 <= min(pauses) < max(pauses) <= longest
         assert len(set(pauses)) > 100
 
 
 def test_stopping_ends_a_pause() -> None:
-    patience = Patience(ShareSettings(attempts=20, retry_s=30.0))
+    retry_policy = RetryPolicy(ShareSettings(attempts=20, retry_s=30.0))
     began = time.monotonic()
 
     def fail_and_stop() -> None:
-        patience.stop()
+        retry_policy.stop()
         message = "no answer"
         raise UnansweredError(message, is_gone=True)
 
     with pytest.raises(UnansweredError):
-        patience.run(fail_and_stop)
+        retry_policy.run(fail_and_stop)
     assert time.monotonic() - began < 15.0  # half of the shortest pause there could have been
 
 

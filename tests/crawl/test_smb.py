@@ -13,14 +13,14 @@ import pytest
 
 from phiscan.config import Config
 from phiscan.crawl import Crawled, IgnoreRules, check_roots, crawl, is_same_file
-from phiscan.crawl.answers import RefusedError, UnansweredError
 from phiscan.crawl.settings import ShareSettings, load_settings
 from phiscan.crawl.share import OpenFile
-from phiscan.crawl.smb import SmbShare
+from phiscan.crawl.share_errors import RefusedError, UnansweredError
+from phiscan.crawl.smb.share import SmbShare
 from phiscan.crawl.walk import AHEAD
 from phiscan.errors import ExtractError, InputError
 from phiscan.model import FailReason, SkipReason, SourceFile
-from phiscan.pipeline.delivery import fetch
+from phiscan.pipeline.workers.delivery import fetch
 from tests.crawl.fetched import fetched
 from tests.samba import PASSWORD, Samba, running_samba
 
@@ -323,7 +323,7 @@ def test_a_server_that_comes_back_is_read_from_where_it_broke_off(samba: Samba) 
     class Breaking:
         """Restarts the server after the first piece."""
 
-        patience = share.patience
+        retry_policy = share.retry_policy
 
         @staticmethod
         @contextmanager

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from phiscan.classify import classify
 from phiscan.decision.bound import raised
 from phiscan.decision.evidence import NAMES_OF_EVIDENCE
 from phiscan.decision.model import inputs_of, load_phi_model
+from phiscan.health import classify
 from phiscan.model import Document, Segment
 from phiscan.screen import screen
 from tests.decision.test_decide import ORDINARY, PATIENTS, engine

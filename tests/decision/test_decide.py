@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from phiscan.classify import build_classifier
 from phiscan.config import Config
 from phiscan.decision import build_decider, sentences
 from phiscan.decision.reasons import MESSAGES, N_AGAINST, N_FOR, WORDS
 from phiscan.extract import extract
+from phiscan.health import build_classifier
 from phiscan.model import Document, Examination, Referral, Segment, SourceFile
 from phiscan.pipeline.engine import Engine, examine
 from phiscan.screen import build_screener

@@ -15,8 +15,8 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
 from phiscan.config import Limits
 from phiscan.errors import ExtractError
-from phiscan.extract import libarchive
-from phiscan.extract.compressed import zstandard
+from phiscan.extract.archives import libarchive
+from phiscan.extract.archives.compressed import zstandard
 from phiscan.model import Document, FailReason
 
 Read = Callable[..., Document]

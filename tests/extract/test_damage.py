@@ -15,10 +15,13 @@ from PIL import Image
 
 from phiscan.config import Limits
 from phiscan.errors import ExtractError
-from phiscan.extract import image, ole, property_set, sheet
-from phiscan.extract.content import Sink
-from phiscan.extract.extent import is_out_of_proportion
-from phiscan.extract.workbook_binary import records
+from phiscan.extract.core.content import Sink
+from phiscan.extract.ocr import images as image
+from phiscan.extract.office import compound_file as ole
+from phiscan.extract.office import property_set
+from phiscan.extract.spreadsheets import workbook as sheet
+from phiscan.extract.spreadsheets.binary_cells import records
+from phiscan.extract.spreadsheets.sheet_extent import is_out_of_proportion
 from phiscan.model import Document, FailReason
 
 Read = Callable[..., Document]

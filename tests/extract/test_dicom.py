@@ -12,7 +12,7 @@ from pydicom.dataset import Dataset, FileMetaDataset
 from pydicom.uid import ExplicitVRLittleEndian, generate_uid
 
 from phiscan.errors import ExtractError
-from phiscan.extract import ocr
+from phiscan.extract.ocr import recognition as ocr
 from phiscan.model import Document, FailReason
 
 Read = Callable[..., Document]

@@ -132,7 +132,7 @@ def test_a_large_archive_is_read_where_it_lies(read: Read, make: Callable[[], by
 def test_a_packed_tar_larger_than_the_limit_is_read_as_it_passes_by(
     read: Read, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("phiscan.extract.compressed._LARGE_BYTES", 1000)
+    monkeypatch.setattr("phiscan.extract.archives.compressed._LARGE_BYTES", 1000)
     document = read(gzip.compress(large_tar()), "a.tar.gz", SMALL)
     assert document.locate(document.text.index(LAST)) == "a.tar!/last.txt"
     assert [part.locator for part in document.unread] == ["a.tar!/noise.mp4"]

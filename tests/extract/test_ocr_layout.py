@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from PIL import Image, ImageDraw, ImageFont
 
-from phiscan.extract import ocr
-from phiscan.extract.image import ImageExtractor
-from phiscan.extract.light import even_light
-from phiscan.extract.ocr_layout import laid_out
-from phiscan.extract.ocr_words import Word, words_of
+from phiscan.extract.ocr import recognition as ocr
+from phiscan.extract.ocr.illumination import even_light
+from phiscan.extract.ocr.images import ImageExtractor
+from phiscan.extract.ocr.layout import laid_out
+from phiscan.extract.ocr.words import Word, words_of
 
 needs_tesseract = pytest.mark.skipif(
     not ocr.languages() and "CI" not in os.environ, reason="tesseract is not installed"
@@ -256,7 +256,7 @@ def test_a_shaded_copy_is_read() -> None:
 
 def test_a_fax_is_read_in_square_pixels(monkeypatch: pytest.MonkeyPatch) -> None:
     from phiscan.config import Limits  # noqa: PLC0415
-    from phiscan.extract.content import Content, Sink  # noqa: PLC0415
+    from phiscan.extract.core.content import Content, Sink  # noqa: PLC0415
 
     seen_sizes: list[tuple[tuple[int, int], int]] = []
 

@@ -10,8 +10,9 @@ from reportlab.lib.utils import ImageReader
 from reportlab.pdfgen import canvas
 
 from phiscan.errors import ExtractError
-from phiscan.extract import ocr, pdf_pictures
-from phiscan.extract.garbage import is_garbage
+from phiscan.extract.ocr import recognition as ocr
+from phiscan.extract.pdf import page_pictures as pdf_pictures
+from phiscan.extract.pdf.garbage import is_garbage
 from phiscan.model import Document, FailReason
 
 Read = Callable[..., Document]

@@ -5,7 +5,8 @@ from reportlab.lib.pagesizes import letter
 from reportlab.pdfgen import canvas
 
 from phiscan.config import Limits
-from phiscan.extract import extract_bytes, pdf
+from phiscan.extract import extract_bytes
+from phiscan.extract.pdf import reader as pdf
 
 
 def test_pages_that_do_not_fit_are_spread_and_said(

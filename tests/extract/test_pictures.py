@@ -16,9 +16,9 @@ from openpyxl.drawing.image import Image as SheetImage
 from PIL import Image, ImageDraw, ImageFont, IptcImagePlugin
 
 from phiscan.config import Limits
-from phiscan.extract import ocr
-from phiscan.extract.blips import blips
-from phiscan.extract.skew import skew_angle
+from phiscan.extract.ocr import recognition as ocr
+from phiscan.extract.ocr.deskew import skew_angle
+from phiscan.extract.office.binary_pictures import blips
 from phiscan.model import Document, FailReason
 
 Read = Callable[..., Document]

@@ -8,8 +8,8 @@ import pytest
 from phiscan.cli.extract import source_file
 from phiscan.config import Limits
 from phiscan.extract import available_readers, extract
-from phiscan.extract.sandbox import Fault, Sandbox
 from phiscan.model import Document, SourceFile
+from phiscan.sandbox.pool import Fault, Sandbox
 
 FOLDER = Path(__file__).parents[2].parent / "shared" / "data" / "files"
 # What these files are, so what their outcome must be.

@@ -14,10 +14,10 @@ import pytest
 
 from phiscan.config import Limits
 from phiscan.errors import ConfigError, ExtractError, PhiscanError
-from phiscan.extract import fork_server
-from phiscan.extract.sandbox import Fault, Sandbox
-from phiscan.extract.workspace import make_folder, remove_folder, remove_stale_folders
 from phiscan.model import FailReason
+from phiscan.sandbox import fork_server
+from phiscan.sandbox.pool import Fault, Sandbox
+from phiscan.sandbox.scratch_folder import make_folder, remove_folder, remove_stale_folders
 from tests.waiting import wait_until
 
 LIMITS = Limits(time_s=1.5, memory_bytes=512 * 1024**2)
@@ -185,7 +185,7 @@ import sys
 sys.path[:0] = {folders!r}
 from test_sandbox import show_pid
 from phiscan.config import Limits
-from phiscan.extract.sandbox import Sandbox
+from phiscan.sandbox.pool import Sandbox
 if __name__ == "__main__":
     print("started", flush=True)
     try:
@@ -334,7 +334,7 @@ import sys, time
 sys.path[:0] = {folders!r}
 from test_sandbox import LIMITS, show_pid
 from phiscan.config import Limits
-from phiscan.extract.sandbox import Sandbox
+from phiscan.sandbox.pool import Sandbox
 if __name__ == "__main__":
     with Sandbox(2, Limits(time_s=300)) as sandbox:
         for _, answer in sandbox.run(show_pid, [{where!r}] * 10):

@@ -16,9 +16,9 @@ import pytest
 from phiscan.config import Limits
 from phiscan.errors import ExtractError
 from phiscan.extract import extract_bytes
-from phiscan.extract.extent import is_out_of_proportion
-from phiscan.extract.rich_text import rtf_text
-from phiscan.extract.webpage import html_text
+from phiscan.extract.office.rich_text import rtf_text
+from phiscan.extract.spreadsheets.sheet_extent import is_out_of_proportion
+from phiscan.extract.structured.html import html_text
 from phiscan.model import Document, FailReason
 
 HIDDEN = "Lena Okafor, health card 1234-567-897"
@@ -289,7 +289,7 @@ def test_a_part_that_the_library_cannot_take_is_read_as_it_stands(monkeypatch: p
     def fail(*_: object) -> str:
         raise RuntimeError
 
-    monkeypatch.setattr("phiscan.extract.mail._body_text", fail)
+    monkeypatch.setattr("phiscan.extract.mail.messages._body_text", fail)
     document = read(f"{HEADERS}Content-Type: text/plain\n\n{HIDDEN}".encode(), "a.eml")
     assert HIDDEN in document.text
     assert [part.detail for part in document.unread] == ["damaged part: RuntimeError"]

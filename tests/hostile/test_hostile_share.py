@@ -21,9 +21,10 @@ from phiscan.config import Limits
 from phiscan.crawl import crawl
 from phiscan.crawl.ignore import IgnoreRules
 from phiscan.errors import ExtractError
-from phiscan.extract import extract, libarchive
-from phiscan.extract.sandbox import Fault, Sandbox
+from phiscan.extract import extract
+from phiscan.extract.archives import libarchive
 from phiscan.model import FailReason, SkipReason, SourceFile
+from phiscan.sandbox.pool import Fault, Sandbox
 from tests.pipeline.harness import Tool, write_share
 
 MIB = 1024**2

@@ -7,8 +7,8 @@ from functools import cache
 
 import pytest
 
-from phiscan.classify import Classifier, build_classifier, classify, detect
 from phiscan.config import Config
+from phiscan.health import Classifier, build_classifier, classify, detect
 from phiscan.model import Document, Segment
 from phiscan.screen import Screener, build_screener, screen
 

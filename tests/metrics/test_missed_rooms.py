@@ -3,17 +3,17 @@
 import numpy as np
 import pytest
 
-from phiscan.metrics.captures import CaptureTable, capture_table
-from phiscan.metrics.coverage import chao_lower_bound, sample_coverage
-from phiscan.metrics.doubly_robust import doubly_robust
+from phiscan.metrics.capture_recapture.captures import CaptureTable, capture_table
+from phiscan.metrics.capture_recapture.coverage import chao_lower_bound, sample_coverage
+from phiscan.metrics.capture_recapture.doubly_robust import doubly_robust
+from phiscan.metrics.capture_recapture.existence import intercept_is_unique, vanishing_cells
+from phiscan.metrics.capture_recapture.latent_class import latent_class
+from phiscan.metrics.capture_recapture.loglinear import fit_models
+from phiscan.metrics.capture_recapture.missed import average, estimate_missed, forward_selection, total_range
+from phiscan.metrics.capture_recapture.model_names import hierarchical_models, parse_model
+from phiscan.metrics.capture_recapture.strata import stratified_total
 from phiscan.metrics.elusion import draw_sample, stopping
-from phiscan.metrics.existence import intercept_is_unique, vanishing_cells
 from phiscan.metrics.independence import dependence, equal_frequency_bins, feature_information
-from phiscan.metrics.latent_class import latent_class
-from phiscan.metrics.loglinear import fit_models
-from phiscan.metrics.missed import average, estimate_missed, forward_selection, total_range
-from phiscan.metrics.model_names import hierarchical_models, parse_model
-from phiscan.metrics.strata import stratified_total
 
 
 def drawn(n: int, rates: list[list[float]], seed: int) -> CaptureTable:

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from phiscan.metrics import agreement, elusion, loglinear, screening, two_list, verification
+from phiscan.metrics import agreement, elusion, screening, verification
+from phiscan.metrics.capture_recapture import loglinear, two_list
 
 PAGES = Path(__file__).parents[2] / "docs" / "explanation"
 

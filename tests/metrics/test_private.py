@@ -2,7 +2,13 @@
 
 import pytest
 
-from phiscan.metrics.private import compose, noise_scale, release, smooth_sensitivity, smoothness
+from phiscan.metrics.ranking.differential_privacy import (
+    compose,
+    noise_scale,
+    release,
+    smooth_sensitivity,
+    smoothness,
+)
 
 
 def test_adds_up_what_was_released() -> None:

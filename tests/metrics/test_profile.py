@@ -8,9 +8,9 @@ from itertools import product
 import pytest
 from scipy import optimize, special, stats
 
-from phiscan.metrics.captures import capture_table
-from phiscan.metrics.loglinear import fit_models
-from phiscan.metrics.model_names import parse_model
+from phiscan.metrics.capture_recapture.captures import capture_table
+from phiscan.metrics.capture_recapture.loglinear import fit_models
+from phiscan.metrics.capture_recapture.model_names import parse_model
 
 HISTORIES = [history for history in product((1, 0), repeat=3) if any(history)]
 DROP = float(stats.chi2.ppf(0.95, 1)) / 2

@@ -2,8 +2,8 @@
 
 import pytest
 
-from phiscan.metrics.randomization import randomization_test
-from phiscan.metrics.spans import InstanceCounts
+from phiscan.metrics.deidentification.randomization import randomization_test
+from phiscan.metrics.deidentification.spans import InstanceCounts
 
 
 def test_is_reproducible_by_its_seed() -> None:

@@ -3,15 +3,15 @@
 import numpy as np
 import pytest
 
-from phiscan.metrics.binormal import binormal, binormal_area
-from phiscan.metrics.precision_recall import (
+from phiscan.metrics.ranking.binormal import binormal, binormal_area
+from phiscan.metrics.ranking.precision_recall import (
     area_estimates,
     average_precision,
     interpolated_area,
     interpolated_precision,
 )
-from phiscan.metrics.ranked import curve, rank
-from phiscan.metrics.ranking import (
+from phiscan.metrics.ranking.ranked import curve, rank
+from phiscan.metrics.ranking.scores import (
     auc_roc,
     bootstrap_interval,
     cross_validation_interval,
@@ -19,7 +19,7 @@ from phiscan.metrics.ranking import (
     logit_interval,
     n_folds,
 )
-from phiscan.metrics.unachievable import minimum_aucpr, minimum_average_precision, normalised_aucpr
+from phiscan.metrics.ranking.unachievable import minimum_aucpr, minimum_average_precision, normalised_aucpr
 
 
 def test_is_independent_of_the_order_of_rows_and_of_tied_rows() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from phiscan.metrics.simulation import simulate, true_area
+from phiscan.metrics.ranking.simulation import simulate, true_area
 
 
 def test_reproduces_the_findings_of_the_source() -> None:

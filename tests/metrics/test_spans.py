@@ -2,9 +2,8 @@
 
 import pytest
 
-from phiscan.metrics.rates import Rates, rates
-from phiscan.metrics.span_tokens import covered_tokens, token_extents, token_scores
-from phiscan.metrics.spans import (
+from phiscan.metrics.deidentification.span_tokens import covered_tokens, token_extents, token_scores
+from phiscan.metrics.deidentification.spans import (
     AnnotatedText,
     InstanceCounts,
     LabelledSpan,
@@ -12,6 +11,7 @@ from phiscan.metrics.spans import (
     instance_counts,
     instance_counts_by_type,
 )
+from phiscan.metrics.rates import Rates, rates
 
 
 def span(start: int, end: int, kind: str = "ID") -> LabelledSpan:

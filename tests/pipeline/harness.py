@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from phiscan.extract import fork_server, sandbox
-from phiscan.pipeline import workers
+from phiscan.pipeline.workers import pools as workers
+from phiscan.sandbox import fork_server
+from phiscan.sandbox import pool as sandbox
 from tests.cli.program import invoke
 
 LETTER = """Lakeside Community Clinic

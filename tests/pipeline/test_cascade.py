@@ -5,11 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from phiscan.classify import HINT, build_classifier
-from phiscan.classify.told import ToldModel
-from phiscan.classify.words import N_BUCKETS
 from phiscan.config import Config
 from phiscan.decision import build_decider
+from phiscan.health import HINT, build_classifier
+from phiscan.health.patient_classifier import PatientModel
+from phiscan.health.word_hashes import N_BUCKETS
 from phiscan.model import Document, Referral, Search, Segment
 from phiscan.pipeline.engine import Engine, examine, in_audit_sample
 from phiscan.screen import build_screener
@@ -64,7 +64,7 @@ def test_all_three_detectors_run_on_the_audit_sample() -> None:
 
 def test_names_are_searched_where_only_detector_b_sees_health() -> None:
     # B asks the score by concepts and cues; a model of words that knows nothing must not take its names.
-    nothing = ToldModel(np.zeros(N_BUCKETS, dtype=np.float32), {}, -9.0, "test-1")
+    nothing = PatientModel(np.zeros(N_BUCKETS, dtype=np.float32), {}, -9.0, "test-1")
     text = LETTER.format(first="Zantho", last="Prathewin", born="3 May 1961", card="1234 567 897", year=2009)
     engines = (replace(one, classifier=replace(one.classifier, told=nothing)) for one in (FULL, CUT))
     whole, cut = (examine(document(text), engine) for engine in engines)

@@ -17,9 +17,9 @@ from phiscan.model import FILE_NAME, FOLDER_NAME, Document, FileResult, PiiBit, 
 from phiscan.pipeline.engine import Engine, build_engine, process
 from phiscan.pipeline.file_names import (
     MAX_NAMES,
+    any_names_person,
     as_examined,
     members_of,
-    name_somebody,
     names_of,
     with_names,
 )
@@ -173,7 +173,7 @@ def test_folders_count_below_one_of_patients(root: str, path: str, folders: list
 def test_takes_any_bytes_for_a_name(engine: Engine, name: bytes) -> None:
     names = names_of(SourceFile(b"/", name, 0, 0, 0, 0, 0))
     assert names[0][1].isprintable()
-    assert not name_somebody(names, engine.screener)
+    assert not any_names_person(names, engine.screener)
 
 
 def test_copies_of_a_container_have_its_findings_where_they_stand(

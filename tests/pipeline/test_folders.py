@@ -22,11 +22,11 @@ from phiscan.errors import StoreError
 from phiscan.model import FailReason, FileResult, Outcome, PiiVector, Referral, SourceFile
 from phiscan.pipeline.engine import Processed
 from phiscan.pipeline.folders import KnownFolders
-from phiscan.pipeline.plan import ScanOptions
 from phiscan.pipeline.scan import scan
-from phiscan.review.identity import create_key
+from phiscan.pipeline.scan_plan import ScanOptions
 from phiscan.review.store import Store
-from phiscan.review.tables import examination, file, sighting
+from phiscan.store.identity import create_key
+from phiscan.store.tables import examination, file, sighting
 
 FEW = 4
 Row = tuple[str, str, str, int, int]
@@ -206,8 +206,8 @@ def test_what_cannot_be_recorded_beside_the_crawl_stops_the_scan(
         record(store, *arguments, unchanged=unchanged, **rest)
 
     with monkeypatch.context() as patch:
-        patch.setattr("phiscan.pipeline.ledger.BATCH_SEEN", FEW)
-        patch.setattr("phiscan.pipeline.plan.LOOK_AHEAD", FEW)
+        patch.setattr("phiscan.pipeline.result_recorder.BATCH_SEEN", FEW)
+        patch.setattr("phiscan.pipeline.scan_plan.LOOK_AHEAD", FEW)
         patch.setattr(Store, "record", fails)
         with pytest.raises(StoreError, match="the disk is full"):
             scans.run()
@@ -245,7 +245,9 @@ def _change(share: Path, choose: random.Random) -> None:
 def test_whatever_changes_the_rows_are_those_of_a_first_scan(
     tmp_path: Path, passed: list[bytes], seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("phiscan.pipeline.ledger.BATCH_SEEN", FEW)  # recorded beside the crawl, many times
+    monkeypatch.setattr(
+        "phiscan.pipeline.result_recorder.BATCH_SEEN", FEW
+    )  # recorded beside the crawl, many times
     choose = random.Random(seed)
     share = _share(tmp_path / "share")
     scans = Scans(tmp_path / "home", share, "*.bak")

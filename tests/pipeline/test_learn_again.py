@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from phiscan.model import SourceFile
-from phiscan.pipeline.again import present
+from phiscan.pipeline.learning.file_lookup import present
 from tests.bucket import SECRET, environment, made_bucket, running_store
 from tests.pipeline.harness import LETTER, Tool
 

@@ -10,14 +10,14 @@ import pytest
 
 from phiscan.config import Config, Limits
 from phiscan.extract import extract_bytes
-from phiscan.extract.content import Sink, TextFullError
+from phiscan.extract.core.content import Sink, TextFullError
 from phiscan.model import Document, FailReason, FileResult, Referral, Segment, SourceFile, Span
 from phiscan.pipeline import engine as engine_module
 from phiscan.pipeline.engine import Engine, build_engine, process
-from phiscan.pipeline.people_estimate import WindowCount, estimate_people
-from phiscan.pipeline.text_windows import cut_window, window_ranges
-from phiscan.pipeline.window_examination import MOST_FINDINGS, NOT_SCREENED, Budget
-from phiscan.review.identity import create_key
+from phiscan.pipeline.windows.examination import MOST_FINDINGS, NOT_SCREENED, Budget
+from phiscan.pipeline.windows.people_estimate import WindowCount, estimate_people
+from phiscan.pipeline.windows.text_windows import cut_window, window_ranges
+from phiscan.store.identity import create_key
 from tests.large.made_files import WRITERS, write_csv, write_inventory, write_prose
 
 PHI_ROW = "Jean Tremblay,chart 4431298,diagnosed with type 2 diabetes,born 1961-05-03,613-555-0142"

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from phiscan.cli.manners import manners_of
+from phiscan.cli.scan.load_settings import load_settings_of
 from phiscan.config import Config, load_config
 from phiscan.errors import ConfigError
 from phiscan.model import SourceFile
-from phiscan.pipeline.pace import Pace, paced
+from phiscan.pipeline.rate_limit import RateLimit, paced
 from tests.pipeline.harness import Tool, write_share
 
 
@@ -31,13 +31,13 @@ def _sources(n_files: int, size: int = 0) -> list[SourceFile]:
 @pytest.mark.parametrize(
     ("pace", "size", "seconds"),
     [
-        (Pace(files_per_s=10), 0, 9.9),
-        (Pace(bytes_per_s=1000), 500, 49.5),
-        (Pace(files_per_s=10, bytes_per_s=1e9), 500, 9.9),
-        (Pace(), 500, 0.0),
+        (RateLimit(files_per_s=10), 0, 9.9),
+        (RateLimit(bytes_per_s=1000), 500, 49.5),
+        (RateLimit(files_per_s=10, bytes_per_s=1e9), 500, 9.9),
+        (RateLimit(), 500, 0.0),
     ],
 )
-def test_hundred_files_take_their_time(pace: Pace, size: int, seconds: float) -> None:
+def test_hundred_files_take_their_time(pace: RateLimit, size: int, seconds: float) -> None:
     clock = _Clock()
     sources = _sources(100, size)
     assert list(paced(sources, pace, clock=clock, sleep=clock.sleep)) == sources
@@ -46,7 +46,7 @@ def test_hundred_files_take_their_time(pace: Pace, size: int, seconds: float) ->
 
 def test_pause_is_not_followed_by_a_burst() -> None:
     clock = _Clock()
-    taken = paced(_sources(100), Pace(files_per_s=10), clock=clock, sleep=clock.sleep)
+    taken = paced(_sources(100), RateLimit(files_per_s=10), clock=clock, sleep=clock.sleep)
     next(taken)
     clock.now += 3600  # the workers were busy
     before = clock.now
@@ -59,10 +59,10 @@ def test_command_wins_over_configuration(tmp_path: Path) -> None:
     path = tmp_path / "phiscan.toml"
     path.write_text('[pace]\nmax_files_per_s = 5\nmax_mb_per_s = 2\nnice = 3\nionice = "idle"\n')
     config = load_config(path, environ={})
-    assert manners_of(config, None, None, None, None).pace == Pace(5, 2e6)
-    manners = manners_of(config, 50, None, 0, "best-effort")
+    assert load_settings_of(config, None, None, None, None).pace == RateLimit(5, 2e6)
+    manners = load_settings_of(config, 50, None, 0, "best-effort")
     assert (manners.pace.files_per_s, manners.nice, manners.ionice) == (50, 0, "best-effort")
-    assert manners_of(Config(), None, None, None, None).pace == Pace()
+    assert load_settings_of(Config(), None, None, None, None).pace == RateLimit()
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_refuses_a_pace_that_is_none(tmp_path: Path, line: str, complaint: str) 
     path = tmp_path / "phiscan.toml"
     path.write_text(f"[pace]\n{line}\n")
     with pytest.raises(ConfigError, match=complaint):
-        manners_of(load_config(path, environ={}), None, None, None, None)
+        load_settings_of(load_config(path, environ={}), None, None, None, None)
 
 
 @pytest.mark.slow

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from phiscan.model import PiiVector, SourceFile
-from phiscan.pipeline.calibration import calibrate
-from phiscan.pipeline.poisoning import doubts
-from phiscan.review.models import ReviewedFile
+from phiscan.pipeline.learning.calibration import calibrate
+from phiscan.pipeline.learning.poisoning import doubts
+from phiscan.review.decisions.model_versions import ReviewedFile
 from tests.review.results import NOW
 
 SALES = SourceFile(b"/share", b"sales/x.txt", 1, 0, 0, 0, 0)

@@ -8,10 +8,10 @@ from blake3 import blake3
 
 from phiscan.config import Config
 from phiscan.model import SourceFile
-from phiscan.pipeline import learn
-from phiscan.pipeline.again import present
 from phiscan.pipeline.engine import build_engine
-from phiscan.review.identity import create_key
+from phiscan.pipeline.learning import learn
+from phiscan.pipeline.learning.file_lookup import present
+from phiscan.store.identity import create_key
 from tests.pipeline.harness import LETTER
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from phiscan.cli.scan_lock import keep_scans_out
+from phiscan.cli.scan.lock import keep_scans_out
 from tests.pipeline.harness import Tool, n_recorded, processes_of, write_share
 from tests.pipeline.rows import database_rows
 from tests.waiting import wait_until

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from phiscan.cli.scan_lock import lock_roots
+from phiscan.cli.scan.lock import lock_roots
 from phiscan.crawl import check_roots
 from tests.pipeline.harness import Tool, ToolHere
 

@@ -20,13 +20,13 @@ import pytest
 from phiscan.config import Config, Limits
 from phiscan.crawl import IgnoreRules, check_roots, crawl
 from phiscan.errors import ExtractError
-from phiscan.extract import delivered
-from phiscan.extract.sandbox import PAUSE, Fault, Sandbox
 from phiscan.model import FailReason, Outcome, SourceFile
-from phiscan.pipeline import delivery
-from phiscan.pipeline.hatch import Hatch, MemoryFile
-from phiscan.pipeline.workers import local_workers
-from phiscan.review.identity import create_key
+from phiscan.pipeline.workers import delivery
+from phiscan.pipeline.workers.file_handoff import FileHandoff, MemoryFile
+from phiscan.pipeline.workers.pools import local_workers
+from phiscan.sandbox import delivered_files as delivered
+from phiscan.sandbox.pool import PAUSE, Fault, Sandbox
+from phiscan.store.identity import create_key
 from tests.pipeline.harness import Tool, n_recorded, processes_of, write_share
 from tests.samba import PASSWORD, Samba, running_samba
 from tests.waiting import wait_until
@@ -170,7 +170,7 @@ class _Store:
 class _Asking:
     """Takes files from a delivery as a sandbox does, and says how far ahead it was."""
 
-    def __init__(self, hatch: Hatch) -> None:
+    def __init__(self, hatch: FileHandoff) -> None:
         self._hatch = hatch
         self.most_held = 0
 
@@ -205,7 +205,7 @@ def test_what_is_fetched_ahead_is_bounded_and_given_back(monkeypatch: pytest.Mon
     sources = [_source(number, 900 if number == 30 else 90) for number in range(100, 200)]
     sources[50] = _source(50, 5000)  # larger than what may lie ready, but not than the limit
     n_held = memory_files()
-    with Hatch() as hatch, delivery.Delivery(Config(), hatch) as delivering:
+    with FileHandoff() as hatch, delivery.Delivery(Config(), hatch) as delivering:
         sandbox = _Asking(hatch)
         found = list(delivering.run(sandbox, lambda source: source.size, iter(sources)))  # type: ignore[arg-type]
     assert [source.path for source, _ in found] == [source.path for source in sources]
@@ -220,7 +220,7 @@ def test_confined_workers_are_handed_what_was_fetched(monkeypatch: pytest.Monkey
     sources = [_source(number, 100 + number) for number in range(40)]
     sources[9] = _source(9, 20_000)
     with (
-        Hatch() as hatch,
+        FileHandoff() as hatch,
         delivery.Delivery(config, hatch) as delivering,
         Sandbox(2, config.limits, delivered.ask_at, (hatch.address,)) as sandbox,
     ):
@@ -246,7 +246,7 @@ def test_who_is_handed_a_file_can_not_change_it() -> None:
 
 
 def test_the_hatch_gives_only_what_is_held(monkeypatch: pytest.MonkeyPatch) -> None:
-    with Hatch() as hatch:
+    with FileHandoff() as hatch:
         monkeypatch.setattr(delivered._Worker, "address", hatch.address)
         with pytest.raises(ExtractError) as caught:
             delivered.receive(_source(1))
@@ -268,7 +268,7 @@ def test_the_hatch_gives_only_what_is_held(monkeypatch: pytest.MonkeyPatch) -> N
 def test_a_worker_without_namespaces_may_use_a_path_but_no_network(tmp_path: Path) -> None:
     code = (
         "import socket, sys\n"
-        "from phiscan.extract.confinement import _refuse_network\n"
+        "from phiscan.sandbox.confinement import _refuse_network\n"
         "sys.addaudithook(_refuse_network)\n"
         "socket.socket(socket.AF_UNIX).connect(sys.argv[1])\n"
         "try:\n    socket.create_connection(('127.0.0.1', 9))\n"

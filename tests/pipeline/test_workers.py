@@ -8,8 +8,9 @@ from typing import Any, NoReturn
 import pytest
 
 from phiscan.config import Config
-from phiscan.pipeline import learn, workers
-from phiscan.pipeline.workers import local_workers
+from phiscan.pipeline.learning import learn
+from phiscan.pipeline.workers import pools as workers
+from phiscan.pipeline.workers.pools import local_workers
 
 PASSWORD = "Zebra-canary-417"
 

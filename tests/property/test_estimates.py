@@ -10,16 +10,16 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from phiscan.metrics.agreement import agreement, krippendorff_alpha
-from phiscan.metrics.captures import CaptureTable
-from phiscan.metrics.coverage import chao_lower_bound, sample_coverage
+from phiscan.metrics.capture_recapture.captures import CaptureTable
+from phiscan.metrics.capture_recapture.coverage import chao_lower_bound, sample_coverage
+from phiscan.metrics.capture_recapture.loglinear import fit_models
+from phiscan.metrics.capture_recapture.model_names import hierarchical_models, model_name, parse_model
+from phiscan.metrics.capture_recapture.two_list import chapman, lincoln_petersen
 from phiscan.metrics.elusion import elusion, hypergeometric_upper, sample_size, sequential_upper
 from phiscan.metrics.hypergeometric import log_at_most, log_probability
 from phiscan.metrics.independence import dependence, mutual_information
 from phiscan.metrics.intervals import binomial_lower, binomial_upper, clopper_pearson
-from phiscan.metrics.loglinear import fit_models
-from phiscan.metrics.model_names import hierarchical_models, model_name, parse_model
 from phiscan.metrics.screening import relative, tdp_frp
-from phiscan.metrics.two_list import chapman, lincoln_petersen
 from phiscan.metrics.verification import Verified, begg_greenes, rogan_gladen
 
 COUNT = st.integers(0, 10**9)

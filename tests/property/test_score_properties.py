@@ -9,18 +9,24 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
+from phiscan.metrics.deidentification.randomization import randomization_test
+from phiscan.metrics.deidentification.span_formats import parse_brat, parse_jsonl, write_brat, write_jsonl
+from phiscan.metrics.deidentification.span_schemes import scheme_counts
+from phiscan.metrics.deidentification.span_tokens import token_extents, token_scores
+from phiscan.metrics.deidentification.spans import (
+    AnnotatedText,
+    InstanceCounts,
+    LabelledSpan,
+    align,
+    instance_counts_by_type,
+)
 from phiscan.metrics.hierarchy import Hierarchy, OverlapCounts, score_hierarchy
-from phiscan.metrics.precision_recall import area_estimates
-from phiscan.metrics.private import NOISES, noise_scale, release, smooth_sensitivity
-from phiscan.metrics.randomization import randomization_test
-from phiscan.metrics.ranked import Ranking, curve, rank
-from phiscan.metrics.ranking import auc_roc, bootstrap_interval, cross_validation_interval
-from phiscan.metrics.span_formats import parse_brat, parse_jsonl, write_brat, write_jsonl
-from phiscan.metrics.span_schemes import scheme_counts
-from phiscan.metrics.span_tokens import token_extents, token_scores
-from phiscan.metrics.spans import AnnotatedText, InstanceCounts, LabelledSpan, align, instance_counts_by_type
-from phiscan.metrics.unachievable import minimum_aucpr, minimum_average_precision, minimum_precision
-from phiscan.report.span_xml import parse_i2b2, write_i2b2_2006, write_i2b2_2014
+from phiscan.metrics.ranking.differential_privacy import NOISES, noise_scale, release, smooth_sensitivity
+from phiscan.metrics.ranking.precision_recall import area_estimates
+from phiscan.metrics.ranking.ranked import Ranking, curve, rank
+from phiscan.metrics.ranking.scores import auc_roc, bootstrap_interval, cross_validation_interval
+from phiscan.metrics.ranking.unachievable import minimum_aucpr, minimum_average_precision, minimum_precision
+from phiscan.report.spans.xml import parse_i2b2, write_i2b2_2006, write_i2b2_2014
 
 LIMITED = settings(max_examples=60, deadline=None)
 

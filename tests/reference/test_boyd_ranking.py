@@ -11,8 +11,8 @@ from scipy import integrate, stats
 from scipy.spatial import ConvexHull
 from sklearn import metrics as sk
 
-from phiscan.metrics.binormal import binormal_area
-from phiscan.metrics.precision_recall import (
+from phiscan.metrics.ranking.binormal import binormal_area
+from phiscan.metrics.ranking.precision_recall import (
     area_estimates,
     average_precision,
     interpolated_area,
@@ -20,10 +20,10 @@ from phiscan.metrics.precision_recall import (
     lower_trapezoid,
     upper_trapezoid,
 )
-from phiscan.metrics.ranked import curve, rank
-from phiscan.metrics.ranking import auc_roc, binomial_interval, logit_interval
-from phiscan.metrics.simulation import true_area
-from phiscan.metrics.unachievable import minimum_aucpr, minimum_average_precision, minimum_precision
+from phiscan.metrics.ranking.ranked import curve, rank
+from phiscan.metrics.ranking.scores import auc_roc, binomial_interval, logit_interval
+from phiscan.metrics.ranking.simulation import true_area
+from phiscan.metrics.ranking.unachievable import minimum_aucpr, minimum_average_precision, minimum_precision
 
 # Slide "Scoring Classifier": eight examples.
 EIGHT_SCORES = [1.0, 0.8, 0.7, 0.6, 0.5, 0.3, 0.2, 0.1]

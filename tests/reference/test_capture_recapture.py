@@ -5,13 +5,13 @@ from fractions import Fraction
 
 import pytest
 
-from phiscan.metrics.captures import CaptureTable, capture_table
-from phiscan.metrics.coverage import sample_coverage
+from phiscan.metrics.capture_recapture.captures import CaptureTable, capture_table
+from phiscan.metrics.capture_recapture.coverage import sample_coverage
+from phiscan.metrics.capture_recapture.loglinear import fit_models
+from phiscan.metrics.capture_recapture.missed import estimate_missed
+from phiscan.metrics.capture_recapture.model_names import hierarchical_models, model_name, parse_model
+from phiscan.metrics.capture_recapture.two_list import chapman, lincoln_petersen
 from phiscan.metrics.intervals import clopper_pearson
-from phiscan.metrics.loglinear import fit_models
-from phiscan.metrics.missed import estimate_missed
-from phiscan.metrics.model_names import hierarchical_models, model_name, parse_model
-from phiscan.metrics.two_list import chapman, lincoln_petersen
 
 
 def table_of(cells: dict[str, int]) -> CaptureTable:

@@ -6,9 +6,9 @@ import statsmodels.api as sm
 from numpy.typing import NDArray
 from scipy import optimize, special
 
-from phiscan.metrics.captures import CaptureTable
-from phiscan.metrics.loglinear import fit_models
-from phiscan.metrics.model_names import Model, hierarchical_models, parse_model
+from phiscan.metrics.capture_recapture.captures import CaptureTable
+from phiscan.metrics.capture_recapture.loglinear import fit_models
+from phiscan.metrics.capture_recapture.model_names import Model, hierarchical_models, parse_model
 
 TABLES = {
     "three": (0, 44, 38, 41, 43, 39, 31, 37),

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from phiscan.metrics.hierarchy import Hierarchy, OverlapCounts, overlap, score_hierarchy
-from phiscan.metrics.private import (
+from phiscan.metrics.ranking.differential_privacy import (
     local_sensitivity_auc_roc,
     local_sensitivity_average_precision,
     noise_scale,

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from phiscan.metrics.randomization import randomization_test
+from phiscan.metrics.deidentification.randomization import randomization_test
+from phiscan.metrics.deidentification.span_schemes import scheme_counts
+from phiscan.metrics.deidentification.span_tokens import token_scores
+from phiscan.metrics.deidentification.spans import AnnotatedText, InstanceCounts, LabelledSpan, align
 from phiscan.metrics.rates import f_measure, rates
-from phiscan.metrics.span_schemes import scheme_counts
-from phiscan.metrics.span_tokens import token_scores
-from phiscan.metrics.spans import AnnotatedText, InstanceCounts, LabelledSpan, align
 
 
 def span(start: int, end: int, kind: str) -> LabelledSpan:

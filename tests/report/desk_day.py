@@ -6,10 +6,10 @@ from datetime import timedelta
 from pathlib import Path
 
 from phiscan.model import EntityType, FileResult, Referral, Span, Verdict
-from phiscan.review.corrections import Mark
-from phiscan.review.database import open_database
+from phiscan.review.decisions.corrections import Mark
+from phiscan.review.decisions.suppressions import SuppressionKind, SuppressionScope
 from phiscan.review.store import Store
-from phiscan.review.suppressions import SuppressionKind, SuppressionScope
+from phiscan.store.database import open_database
 from tests.report.synthetic import CANARY, NOW, VERSIONS, Made, failed, finding, screened
 
 AFTER = NOW + timedelta(days=1)  # the second scan

@@ -11,7 +11,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from phiscan.report.data import ReportData
+from phiscan.report.data.report import ReportData
 
 _PLAIN: dict[Any, dict[str, Any]] = {
     str: {"type": "string"},

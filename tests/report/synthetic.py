@@ -24,8 +24,8 @@ from phiscan.model import (
     UnreadPart,
     Verdict,
 )
-from phiscan.review.database import Database, open_database
 from phiscan.review.store import Store
+from phiscan.store.database import Database, open_database
 
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 CANARY = "Zyxwvut Canary-Person 046-454-286"

@@ -14,10 +14,10 @@ import pytest
 
 from phiscan.metrics.agreement import agreement
 from phiscan.model import Verdict
-from phiscan.report.data import ReportData
+from phiscan.report.data.report import ReportData
 from phiscan.report.gather import gather
 from phiscan.report.pack import pack, write_pack
-from phiscan.review.corrections import Mark
+from phiscan.review.decisions.corrections import Mark
 from phiscan.review.store import Store
 from tests.report.desk_day import DAY, day_at_the_desk, two_scans
 from tests.report.page import json_numbers, parsed, shown_numbers, visible_text

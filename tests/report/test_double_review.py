@@ -8,7 +8,7 @@ import pytest
 
 from phiscan.metrics.agreement import agreement, krippendorff_alpha
 from phiscan.model import Referral, Verdict
-from phiscan.report.data_estimated import DoubleReview
+from phiscan.report.data.estimates import DoubleReview
 from phiscan.report.gather import gather
 from phiscan.report.pack import pack
 from phiscan.review.store import Store

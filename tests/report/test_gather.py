@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from phiscan.errors import StoreError
+from phiscan.metrics.capture_recapture.two_list import chapman
 from phiscan.metrics.elusion import elusion
 from phiscan.metrics.screening import relative, tdp_frp
-from phiscan.metrics.two_list import chapman
 from phiscan.model import FailReason, PiiBit, Referral, Verdict
-from phiscan.report.data import Characteristic, ReportData
+from phiscan.report.data.report import Characteristic, ReportData
 from phiscan.report.gather import gather
 from phiscan.review.store import Store
 from tests.report.synthetic import NOW, Made, decide_referred, failed, screened, share, skipped

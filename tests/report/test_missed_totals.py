@@ -3,16 +3,16 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from phiscan.metrics.captures import CaptureTable, capture_table
-from phiscan.metrics.latent_class import latent_class
-from phiscan.metrics.missed import estimate_missed
-from phiscan.metrics.strata import stratified_total
+from phiscan.metrics.capture_recapture.captures import CaptureTable, capture_table
+from phiscan.metrics.capture_recapture.latent_class import latent_class
+from phiscan.metrics.capture_recapture.missed import estimate_missed
+from phiscan.metrics.capture_recapture.strata import stratified_total
 from phiscan.model import Referral, Verdict
-from phiscan.report.data import Capture
-from phiscan.report.data_estimated import Estimate
+from phiscan.report.data.estimates import Estimate
+from phiscan.report.data.report import Capture
 from phiscan.report.gather import gather
-from phiscan.report.missed_totals import totals
 from phiscan.report.pack import pack
+from phiscan.report.sections.missed_totals import totals
 from phiscan.review.store import Store
 from tests.report.page import visible_text
 from tests.report.synthetic import NOW, Made, screened

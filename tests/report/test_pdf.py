@@ -6,8 +6,8 @@ import pytest
 
 from phiscan.model import FailReason, Referral
 from phiscan.report.gather import gather
-from phiscan.report.html import render
-from phiscan.report.pdf import render_pdf
+from phiscan.report.rendering.html import render
+from phiscan.report.rendering.pdf import render_pdf
 from tests.report.synthetic import CANARY, NOW, Made, decide_referred, failed, screened, share
 
 Fill = Callable[..., Made]

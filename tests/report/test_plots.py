@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from phiscan.errors import InputError
-from phiscan.metrics.ranked import rank
-from phiscan.report.plots import plot_format, plot_precision_recall
+from phiscan.metrics.ranking.ranked import rank
+from phiscan.report.rendering.plots import plot_format, plot_precision_recall
 
 
 def test_shades_the_unachievable_region_of_the_skew(tmp_path: Path) -> None:

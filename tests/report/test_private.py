@@ -10,8 +10,8 @@ from click.testing import CliRunner, Result
 from phiscan.cli.report import report
 from phiscan.errors import InputError
 from phiscan.report.gather import gather
-from phiscan.report.private import private_report
-from phiscan.report.private_pack import private_pack
+from phiscan.report.private.pack import private_pack
+from phiscan.report.private.release import private_report
 from tests.report.page import json_numbers, parsed, shown_numbers
 from tests.report.synthetic import NOW, Made, decide_referred, failed, share
 

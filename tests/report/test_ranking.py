@@ -6,15 +6,15 @@ from dataclasses import replace
 
 import pytest
 
-from phiscan.metrics.precision_recall import average_precision, interpolated_median, lower_trapezoid
-from phiscan.metrics.ranked import rank
-from phiscan.metrics.ranking import auc_roc
-from phiscan.metrics.unachievable import minimum_aucpr, minimum_average_precision
+from phiscan.metrics.ranking.precision_recall import average_precision, interpolated_median, lower_trapezoid
+from phiscan.metrics.ranking.ranked import rank
+from phiscan.metrics.ranking.scores import auc_roc
+from phiscan.metrics.ranking.unachievable import minimum_aucpr, minimum_average_precision
 from phiscan.model import Referral, Verdict
-from phiscan.report.data_estimated import ScoreRanking
+from phiscan.report.data.estimates import ScoreRanking
 from phiscan.report.gather import gather
-from phiscan.report.html import plots
 from phiscan.report.pack import pack
+from phiscan.report.rendering.html import plots
 from phiscan.review.store import Store
 from tests.report.page import visible_text
 from tests.report.synthetic import NOW, Made, screened

@@ -7,7 +7,7 @@ from pathlib import Path
 from click.testing import CliRunner
 
 from phiscan.cli.report import report
-from phiscan.report.elusion import SEED
+from phiscan.report.sections.elusion import SEED
 from tests.report.synthetic import Made, decide_referred, share
 
 Fill = Callable[..., Made]

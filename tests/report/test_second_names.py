@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from phiscan.metrics.captures import capture_table
-from phiscan.metrics.missed import estimate_missed
+from phiscan.metrics.capture_recapture.captures import capture_table
+from phiscan.metrics.capture_recapture.missed import estimate_missed
 from phiscan.model import SECOND_NAMES, SECOND_NAMES_NEAR, Referral, Verdict
 from phiscan.report.gather import gather
 from phiscan.report.pack import pack

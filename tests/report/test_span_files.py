@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from phiscan.errors import InputError
-from phiscan.metrics.span_formats import parse_brat, write_brat
-from phiscan.metrics.spans import AnnotatedText, LabelledSpan
+from phiscan.metrics.deidentification.span_formats import parse_brat, write_brat
+from phiscan.metrics.deidentification.spans import AnnotatedText, LabelledSpan
 from phiscan.model import EntityType
-from phiscan.report.span_files import (
+from phiscan.report.spans.files import (
     TYPE_SETS,
     pair_documents,
     read_documents,
@@ -16,7 +16,7 @@ from phiscan.report.span_files import (
     read_vocabulary,
     write_documents,
 )
-from phiscan.report.span_xml import parse_i2b2, write_i2b2_2006, write_i2b2_2014
+from phiscan.report.spans.xml import parse_i2b2, write_i2b2_2006, write_i2b2_2014
 
 RECORD = """<?xml version="1.0" encoding="UTF-8"?>
 <ROOT>

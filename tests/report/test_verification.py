@@ -5,7 +5,7 @@ from collections.abc import Callable
 from phiscan.metrics.elusion import sequential_upper, tail_of
 from phiscan.metrics.verification import Verified, begg_greenes
 from phiscan.model import Referral, Verdict
-from phiscan.report.data import ReportData
+from phiscan.report.data.report import ReportData
 from phiscan.report.gather import gather
 from phiscan.report.pack import pack
 from phiscan.review.store import Store

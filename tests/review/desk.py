@@ -8,8 +8,8 @@ import sqlalchemy as sa
 
 from phiscan.model import EntityType, FileResult
 from phiscan.review.store import Store
-from phiscan.review.tables import work_item, work_tally
-from phiscan.review.work import WorkFilter, WorkItem, WorkOrder, WorkState
+from phiscan.review.worklist.model import WorkFilter, WorkItem, WorkOrder, WorkState
+from phiscan.store.tables import work_item, work_tally
 from tests.review.results import NOW, finding, referred, scan
 
 ANY = WorkFilter(state=WorkState.ANY)

@@ -21,8 +21,8 @@ from phiscan.model import (
     StoredTerm,
     UnreadPart,
 )
-from phiscan.review.identity import keyed_hash, shape
 from phiscan.review.store import Store
+from phiscan.store.identity import keyed_hash, shape
 
 ROOT = b"/share"
 KEY = b"k" * 32

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from phiscan.errors import InputError
 from phiscan.model import Verdict
 from phiscan.review.store import Store
-from phiscan.review.urls import parse
+from phiscan.store.urls import parse
 from tests.postgresql import Server
 from tests.review.results import NOW, failed, later, referred, scan
 

@@ -9,9 +9,9 @@ import pytest
 
 from phiscan.errors import StoreError
 from phiscan.model import Verdict
-from phiscan.review.database import BUSY_TIMEOUT_S, open_database
 from phiscan.review.store import Store
-from phiscan.review.tables import SCHEMA_VERSION
+from phiscan.store.database import BUSY_TIMEOUT_S, open_database
+from phiscan.store.tables import SCHEMA_VERSION
 from tests.review.results import NOW, scan, url_of
 
 
@@ -155,7 +155,7 @@ def test_nothing_is_left_of_a_transaction_that_failed(store: Store) -> None:
 
 
 def test_tries_again_while_the_database_is_locked(database: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("phiscan.review.database.BUSY_TIMEOUT_S", 0.01)
+    monkeypatch.setattr("phiscan.store.database.BUSY_TIMEOUT_S", 0.01)
     opened = open_database(url_of(database), create=True)
     holder = sqlite3.connect(database, isolation_level=None)
     holder.execute("BEGIN IMMEDIATE")
@@ -166,7 +166,7 @@ def test_tries_again_while_the_database_is_locked(database: Path, monkeypatch: p
         if len(waits) == 3:
             holder.execute("COMMIT")
 
-    monkeypatch.setattr("phiscan.review.database.time.sleep", wait)
+    monkeypatch.setattr("phiscan.store.database.time.sleep", wait)
     assert opened.write(lambda _connection: "done") == "done"
     assert len(waits) == 3
     holder.execute("BEGIN IMMEDIATE")

@@ -3,7 +3,7 @@
 import importlib.util
 from pathlib import Path
 
-from phiscan.review.tables import metadata
+from phiscan.store.tables import metadata
 
 SCRIPT = Path(__file__).parents[2] / "docs" / "make_database.py"
 

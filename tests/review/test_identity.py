@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from phiscan.errors import ConfigError
-from phiscan.review.identity import create_key, is_shape, keyed_hash, load_key, normalise, shape
+from phiscan.store.identity import create_key, is_shape, keyed_hash, load_key, normalise, shape
 
 KEY = bytes(range(32))
 

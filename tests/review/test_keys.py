@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from phiscan.errors import ConfigError, InputError
-from phiscan.review import condition, key_rotation, keys
-from phiscan.review.identity import create_key, load_key
+from phiscan.review.maintenance import condition, key_rotation, keys
 from phiscan.review.store import Store
+from phiscan.store.identity import create_key, load_key
 from tests.review.results import NOW, ROOT
 
 A, B = "a" * 16, "b" * 16

@@ -11,12 +11,12 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy.dialects import postgresql
 
-from phiscan.review import collation
-from phiscan.review.append_only import statements
-from phiscan.review.migrations import alembic_config
 from phiscan.review.store import Store
-from phiscan.review.tables import APPEND_ONLY, SCHEMA_VERSION, metadata
-from phiscan.review.urls import parse
+from phiscan.store import collation
+from phiscan.store.append_only import statements
+from phiscan.store.migrations import alembic_config
+from phiscan.store.tables import APPEND_ONLY, SCHEMA_VERSION, metadata
+from phiscan.store.urls import parse
 from tests.postgresql import Server
 from tests.review.results import clear, scan, url_of
 

@@ -17,13 +17,15 @@ import sqlalchemy as sa
 
 from phiscan.errors import InputError, StoreError
 from phiscan.model import Verdict
-from phiscan.review import backup, moving, purging
-from phiscan.review.database import connect, schema_of
-from phiscan.review.migrations import migrate
-from phiscan.review.portable import TableSum, rows_there, sums_of
-from phiscan.review.retention_policy import Retention
+from phiscan.review.maintenance import backup
+from phiscan.review.maintenance import copying as moving
+from phiscan.review.retention import purging
+from phiscan.review.retention.policy import Retention
 from phiscan.review.store import Store
-from phiscan.review.tables import SCHEMA_VERSION, metadata
+from phiscan.store.database import connect, schema_of
+from phiscan.store.migrations import migrate
+from phiscan.store.portable_rows import TableSum, rows_there, sums_of
+from phiscan.store.tables import SCHEMA_VERSION, metadata
 from tests.postgresql import Server
 from tests.review.results import NOW, SHARE, later, referred, scan, url_of
 from tests.review.test_purging import hold, scan_at, years
@@ -276,9 +278,11 @@ import os, signal, sys
 import sqlalchemy as sa
 from datetime import datetime, UTC
 from pathlib import Path
-from phiscan.review import backup, moving, purging
-from phiscan.review.database import open_database
-from phiscan.review.retention_policy import Retention
+from phiscan.review.maintenance import backup
+from phiscan.review.maintenance import copying as moving
+from phiscan.review.retention import purging
+from phiscan.store.database import open_database
+from phiscan.review.retention.policy import Retention
 
 count = 0
 def step(*_):
@@ -375,8 +379,9 @@ import sys
 from datetime import UTC, datetime
 from pathlib import Path
 from phiscan.errors import PhiscanError
-from phiscan.review import backup, moving
-from phiscan.review.tables import SCHEMA_VERSION
+from phiscan.review.maintenance import backup
+from phiscan.review.maintenance import copying as moving
+from phiscan.store.tables import SCHEMA_VERSION
 import resource, signal
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))

@@ -7,8 +7,8 @@ import pytest
 
 from phiscan.pipeline.signature import N_VALUES as MADE
 from phiscan.pipeline.signature import signature
-from phiscan.review.near_duplicates import N_VALUES
 from phiscan.review.store import Store
+from phiscan.review.worklist.near_duplicates import N_VALUES
 from tests.review.desk import agrees_with_the_truth, line
 from tests.review.results import KEY, clear, referred, scan
 

@@ -10,13 +10,14 @@ import sqlalchemy as sa
 
 from phiscan.errors import InputError, StoreError
 from phiscan.model import Verdict
-from phiscan.review import postgresql, purging
-from phiscan.review.database import open_database
-from phiscan.review.postgresql import grants
-from phiscan.review.retention_policy import Retention
+from phiscan.review.retention import purging
+from phiscan.review.retention.policy import Retention
 from phiscan.review.store import Store
-from phiscan.review.tables import APPEND_ONLY
-from phiscan.review.urls import parse, shown
+from phiscan.store import postgresql
+from phiscan.store.database import open_database
+from phiscan.store.postgresql import grants
+from phiscan.store.tables import APPEND_ONLY
+from phiscan.store.urls import parse, shown
 from tests.postgresql import Server, running_server
 from tests.review.results import NOW, clear, later, referred, scan
 from tests.review.test_purging import years
@@ -175,7 +176,7 @@ def test_nothing_is_recorded_while_a_purge_is_at_work(
     store: Store, url: str, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(postgresql, "LOCK_TIMEOUT_S", 1)
-    monkeypatch.setattr("phiscan.review.database.N_TRIES", 1)
+    monkeypatch.setattr("phiscan.store.database.N_TRIES", 1)
     state = store.begin_scan([b"/share"], versions={}, options={}, now=later(5))
     inside, leave = threading.Event(), threading.Event()
 

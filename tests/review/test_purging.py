@@ -8,13 +8,15 @@ import sqlalchemy as sa
 
 from phiscan.errors import InputError, StoreError
 from phiscan.model import Verdict
-from phiscan.review import holds, purging, summaries
-from phiscan.review.portable import sums_of
-from phiscan.review.purging import Certificate
-from phiscan.review.retention_policy import DAYS_PER_YEAR, Retention
-from phiscan.review.sign_in import SignedIn
+from phiscan.review.accounts.sign_in import SignedIn
+from phiscan.review.accounts.users import Role
+from phiscan.review.records import summaries
+from phiscan.review.retention import holds, purging
+from phiscan.review.retention.policy import DAYS_PER_YEAR, Retention
+from phiscan.review.retention.purging import Certificate
 from phiscan.review.store import Store
-from phiscan.review.tables import (
+from phiscan.store.portable_rows import sums_of
+from phiscan.store.tables import (
     audit_log,
     decision,
     examination,
@@ -24,7 +26,6 @@ from phiscan.review.tables import (
     scan_totals,
     sighting,
 )
-from phiscan.review.users import Role
 from tests.review.results import NOW, ROOT, VERSIONS, clear, referred, scan
 from tests.review.test_audit import tamper
 

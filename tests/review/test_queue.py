@@ -7,8 +7,8 @@ import pytest
 
 from phiscan.errors import InputError
 from phiscan.model import PiiVector, Referral, Verdict
-from phiscan.review.risk import risk_of
 from phiscan.review.store import Store
+from phiscan.review.worklist.risk import risk_of
 from tests.review.results import IDENTIFYING, NOW, SHARE, VERSIONS, clear, failed, later, referred, scan
 
 

@@ -7,12 +7,12 @@ import pytest
 
 from phiscan.errors import InputError
 from phiscan.model import Verdict
-from phiscan.report import elusion
 from phiscan.report.remaining import remaining
-from phiscan.review.sampling import LeftCounts, SampleReview, Stratum
+from phiscan.report.sections import elusion
 from phiscan.review.store import Store
-from phiscan.review.tables import sample_member
-from phiscan.review.work import WorkState
+from phiscan.review.worklist.model import WorkState
+from phiscan.review.worklist.sampling import LeftCounts, SampleReview, Stratum
+from phiscan.store.tables import sample_member
 from tests.review.desk import ANY, agrees_with_the_truth, line, listed, rows, share
 from tests.review.results import NOW, clear, later, pii_only, referred, scan
 

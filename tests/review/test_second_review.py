@@ -7,9 +7,9 @@ import pytest
 from phiscan.errors import ConflictError, InputError
 from phiscan.metrics.agreement import agreement
 from phiscan.model import Verdict
-from phiscan.review.corrections import ItemCorrections, Mark
+from phiscan.review.decisions.corrections import ItemCorrections, Mark
 from phiscan.review.store import Store
-from phiscan.review.work import WorkFilter, WorkState
+from phiscan.review.worklist.model import WorkFilter, WorkState
 from tests.review.desk import agrees_with_the_truth, line, listed, scanned, share
 from tests.review.results import NOW, later, scan
 

@@ -5,14 +5,14 @@ from itertools import combinations
 
 import pytest
 
-from phiscan.classify.decision import CONTACT, DIRECT, NAMES, RECORD, TABLE, Evidence
 from phiscan.errors import ConflictError, InputError
+from phiscan.health.decision_table import CONTACT, DIRECT, NAMES, RECORD, TABLE, Evidence
 from phiscan.model import EntityType, Referral, Verdict
-from phiscan.review.hiding import NOT_BY_THEMSELVES
+from phiscan.review.decisions.suppressions import SuppressionKind, SuppressionScope
 from phiscan.review.store import Store
-from phiscan.review.suppressions import SuppressionKind, SuppressionScope
-from phiscan.review.work import WorkFilter, WorkState
-from phiscan.screen.bits import BITS
+from phiscan.review.worklist.hidden_items import NOT_BY_THEMSELVES
+from phiscan.review.worklist.model import WorkFilter, WorkState
+from phiscan.screen.characteristics import BITS
 from tests.review.desk import ANY, agrees_with_the_truth, listed
 from tests.review.results import NOW, finding, later, referred, scan
 

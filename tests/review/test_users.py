@@ -10,9 +10,9 @@ from pwdlib import PasswordHash
 from pwdlib.hashers.argon2 import Argon2Hasher
 
 from phiscan.errors import ConflictError, InputError
-from phiscan.review import passwords
+from phiscan.review.accounts import passwords
+from phiscan.review.accounts.users import Refusal, Role, SignedIn
 from phiscan.review.store import Store
-from phiscan.review.users import Refusal, Role, SignedIn
 from tests.review.results import NOW, later, url_of
 
 PASSWORD = "correct horse battery"

@@ -7,7 +7,7 @@ import pytest
 from phiscan.errors import ConflictError, InputError
 from phiscan.model import Verdict
 from phiscan.review.store import Store
-from phiscan.review.work import MAX_NOTE_CHARS, REASONS, WorkFilter, WorkState
+from phiscan.review.worklist.model import MAX_NOTE_CHARS, REASONS, WorkFilter, WorkState
 from tests.review.desk import agrees_with_the_truth, line, listed, scanned, share
 from tests.review.results import NOW, SHARE, later, referred, scan
 

@@ -9,9 +9,9 @@ import pytest
 
 from phiscan.errors import ConflictError, InputError
 from phiscan.model import EntityType, Outcome, Referral, Verdict
+from phiscan.review.decisions.suppressions import SuppressionKind, SuppressionScope
 from phiscan.review.store import Store
-from phiscan.review.suppressions import SuppressionKind, SuppressionScope
-from phiscan.review.work import WorkFilter, WorkOrder, WorkState
+from phiscan.review.worklist.model import WorkFilter, WorkOrder, WorkState
 from tests.review.desk import ANY, agrees_with_the_truth, line, listed, rows, scanned, share
 from tests.review.results import NOW, ROOT, SHARE, clear, failed, later, pii_only, referred, scan
 

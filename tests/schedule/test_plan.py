@@ -8,7 +8,7 @@ import pytest
 
 from phiscan.config import load_config
 from phiscan.errors import ConfigError
-from phiscan.schedule import Schedule, State, due, read_schedules, read_windows
+from phiscan.schedule import Schedule, State, next_start, read_schedules, read_windows
 
 BERLIN = ZoneInfo("Europe/Berlin")
 
@@ -36,26 +36,28 @@ def test_missed_starts_are_made_up_for_by_one() -> None:
     one = _schedule("0 22 * * *")
     state = State(since=_at("2026-11-20 22:00"))
     now = _at("2026-11-24 09:00")  # four days of power cut
-    assert due(one, state, now) == now
-    assert due(one, State(since=now), now) == _at("2026-11-24 22:00")
+    assert next_start(one, state, now) == now
+    assert next_start(one, State(since=now), now) == _at("2026-11-24 22:00")
 
 
 def test_missed_start_waits_for_a_window() -> None:
     one = _schedule("0 22 * * *", "Mon-Fri 20:00-06:00")
     state = State(since=_at("2026-11-20 22:00"))
-    assert due(one, state, _at("2026-11-24 09:00")) == _at("2026-11-24 20:00")
+    assert next_start(one, state, _at("2026-11-24 09:00")) == _at("2026-11-24 20:00")
 
 
 def test_unfinished_scan_goes_on_when_a_window_opens() -> None:
     one = _schedule("0 22 * * fri", "Mon-Fri 20:00-06:00")
     state = State(since=_at("2026-11-20 22:00"), unfinished=True)
-    assert due(one, state, _at("2026-11-24 09:00")) == _at("2026-11-24 20:00")
-    assert due(one, state, _at("2026-11-24 21:00")) == _at("2026-11-24 21:00")
+    assert next_start(one, state, _at("2026-11-24 09:00")) == _at("2026-11-24 20:00")
+    assert next_start(one, state, _at("2026-11-24 21:00")) == _at("2026-11-24 21:00")
 
 
 def test_start_outside_every_window_waits() -> None:
     one = _schedule("0 12 * * *", "Mon-Fri 20:00-06:00")
-    assert due(one, State(since=_at("2026-11-23 21:00")), _at("2026-11-24 09:00")) == _at("2026-11-24 20:00")
+    assert next_start(one, State(since=_at("2026-11-23 21:00")), _at("2026-11-24 09:00")) == _at(
+        "2026-11-24 20:00"
+    )
 
 
 def test_state_survives_and_a_new_schedule_makes_nothing_up(tmp_path: Path) -> None:

@@ -53,10 +53,10 @@ def test_keeps_how_a_scan_ended(tmp_path: Path, status: int, *, unfinished: bool
 def test_scan_that_could_not_begin_stays_due(tmp_path: Path) -> None:
     runner, long_ago = _runner(tmp_path), datetime.now(UTC) - timedelta(hours=2)
     State(long_ago).write(state_path(runner.config, "nightly"))
-    assert runner.run_due(_schedule("/2")) == 2
+    assert runner.run_scheduled(_schedule("/2")) == 2
     assert State.read(state_path(runner.config, "nightly"), long_ago) == State(long_ago, status=2)
-    assert runner.run_due(_schedule("/0")) == 0
-    assert runner.run_due(_schedule("/0")) is None
+    assert runner.run_scheduled(_schedule("/0")) == 0
+    assert runner.run_scheduled(_schedule("/0")) is None
 
 
 def test_window_that_closes_stops_the_scan(tmp_path: Path) -> None:

@@ -6,11 +6,11 @@ from collections.abc import Callable
 import pytest
 
 from phiscan.config import Config
+from phiscan.lexicon.gazetteer import load_gazetteer
 from phiscan.model import Document, Screening, Segment
 from phiscan.screen import Screener, build_screener, screen
-from phiscan.screen.gazetteer import load_gazetteer
-from phiscan.screen.organizations import OrganizationRecognizer
-from phiscan.screen.overlap import resolve
+from phiscan.screen.recognizers.organization.recognizer import OrganizationRecognizer
+from phiscan.screen.resolution import resolve
 
 
 def document(text: str) -> Document:

@@ -5,7 +5,7 @@ import pytest
 from phiscan.config import Config
 from phiscan.model import Document, EntityType, PiiBit, Segment
 from phiscan.screen import build_screener, screen
-from phiscan.screen.about_file import REASON
+from phiscan.screen.attributes.file_authors import REASON
 
 BODY = "Take your tablets with water. High blood pressure has no symptoms.\n"
 SCREENER = build_screener(Config())

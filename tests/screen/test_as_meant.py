@@ -7,13 +7,13 @@ import pytest
 from phiscan.config import Config
 from phiscan.model import Document, Segment
 from phiscan.screen import build_screener, screen
-from phiscan.screen.as_meant import as_meant
+from phiscan.screen.normalize.text_view import normalized
 
 TABLE = "CREATE TABLE pt (id int NOT NULL, nom varchar(60) DEFAULT '', PRIMARY KEY (id));\n"
 
 
 def meant(text: str) -> str:
-    read = as_meant(Document(text, (), "text/plain"))
+    read = normalized(Document(text, (), "text/plain"))
     return text if read is None else read.document.text.removesuffix("\n")
 
 
@@ -95,7 +95,7 @@ def test_puts_findings_back() -> None:
 def test_moves_segments_along() -> None:
     text = "Dr L&eacute;vesque\nMRN 0044188\n"
     segments = (Segment("line1", 0, 18), Segment("line2", 19, 30))
-    read = as_meant(Document(text, segments, "text/plain"))
+    read = normalized(Document(text, segments, "text/plain"))
     assert read is not None
     assert [read.document.text[s.start : s.end] for s in read.document.segments] == [
         "Dr Lévesque",

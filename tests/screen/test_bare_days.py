@@ -1,11 +1,11 @@
-"""Tests of phiscan.screen.bare_days: months and days in small figures where a text writes days so."""
+"""Tests of unlabelled_dates: months and days in small figures where a text writes days so."""
 
 from __future__ import annotations
 
 import pytest
 
 from phiscan.model import EntityType, Finding, Span
-from phiscan.screen.bare_days import bare_days
+from phiscan.screen.recognizers.identifiers.unlabelled_dates import bare_days
 
 ELSEWHERE = "adm 3/24/24. "
 

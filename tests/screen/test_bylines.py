@@ -5,7 +5,7 @@ import pytest
 from phiscan.config import Config
 from phiscan.model import Document, EntityType, PiiBit
 from phiscan.screen import build_screener, screen
-from phiscan.screen.bylines import authors, is_article
+from phiscan.screen.attributes.bylines import authors, is_article
 
 SCREENER = build_screener(Config())
 ARTICLE = """Early walking after hip fracture: a cohort study

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from phiscan.model import Document
-from phiscan.screen.cards import CardRecognizer
+from phiscan.screen.recognizers.messages.contact_cards import CardRecognizer
 
 Found = Callable[[str], set[tuple[str, str]]]
 

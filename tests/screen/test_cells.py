@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from phiscan.model import Document
-from phiscan.screen.cells import MAX_CELL_CHARS, numbers
-from phiscan.screen.compiled_rule import joined_cells
-from phiscan.screen.patterns import PatternRecognizer
-from phiscan.screen.rule_files import load_rules
+from phiscan.screen.rules.cell_numbers import MAX_CELL_CHARS, numbers
+from phiscan.screen.rules.compiled import joined_cells
+from phiscan.screen.rules.files import load_rules
+from phiscan.screen.rules.recognizer import PatternRecognizer
 
 
 @pytest.mark.parametrize(

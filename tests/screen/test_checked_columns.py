@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from phiscan.model import Document, EntityType
-from phiscan.screen.checked_columns import MIN_DIFFERENT, CheckedColumnRecognizer
+from phiscan.screen.recognizers.identifiers.checked_columns import MIN_DIFFERENT, CheckedColumnRecognizer
 
 PROVIDERS = ("1730440660", "1065750626", "1584939189", "1588294250", "1848817957")
 

@@ -7,8 +7,8 @@ import random
 import phonenumbers
 import pytest
 
-from phiscan.screen.checks import CHECKS
-from phiscan.screen.verdicts import Verdict
+from phiscan.screen.validators.registry import CHECKS
+from phiscan.screen.validators.verdicts import Verdict
 
 CONFIRMED = [
     ("luhn", "4111 1111 1111 1111"),  # the card schemes' test number

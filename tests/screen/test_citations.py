@@ -5,8 +5,8 @@ import pytest
 from phiscan.config import Config
 from phiscan.model import Document, EntityType, PiiBit
 from phiscan.screen import build_screener, screen
-from phiscan.screen.citations import cited, references
-from phiscan.screen.roles import has_role
+from phiscan.screen.attributes.citations import cited, references
+from phiscan.screen.attributes.named_roles import has_role
 
 SCREENER = build_screener(Config())
 STYLES = [

@@ -1,10 +1,10 @@
-"""Tests of phiscan.screen.day_lines: days at the beginning of lines of diaries and logs."""
+"""Tests of line_dates: days at the beginning of lines of diaries and logs."""
 
 from __future__ import annotations
 
 import pytest
 
-from phiscan.screen.day_lines import day_lines
+from phiscan.screen.recognizers.identifiers.line_dates import day_lines
 
 
 def found(text: str) -> list[str]:

@@ -9,7 +9,7 @@ import pytest
 from phiscan.config import Config
 from phiscan.model import Document
 from phiscan.screen import build_screener, screen
-from phiscan.screen.dicom_json import ModelRecognizer, is_model, passages
+from phiscan.screen.recognizers.messages.dicom_json import ModelRecognizer, is_model, passages
 
 HEADER = {
     "00080020": {"vr": "DA", "Value": ["20240227"]},

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from phiscan.formats.edifact_segments import passages
 from phiscan.model import Document
-from phiscan.screen.edifact import EdifactRecognizer
-from phiscan.screen.edifact_segments import passages
+from phiscan.screen.recognizers.messages.edifact import EdifactRecognizer
 
 HEAD = "UNB+UNOC:3+WEST LAB:14+GP88210+240719:1544+BR0077182'"
 

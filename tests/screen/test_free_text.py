@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from phiscan.formats.hl7_free_text import passages as hl7_passages
 from phiscan.model import Document, EntityType, Finding, Segment, Span
 from phiscan.screen import Screener, screen
 from phiscan.screen.free_text import in_free_text
-from phiscan.screen.hl7_text import passages as hl7_passages
-from phiscan.screen.passages import Joined, Piece
+from phiscan.text.passages import Joined, Piece
 
 Found = Callable[[str], set[tuple[str, str]]]
 HEAD = "MSH|^~\\&|LAB|NSG|LAB|NSG|20240131083000||ORU^R01|77|P|2.5\r"

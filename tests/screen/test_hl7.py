@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from phiscan.model import Document
-from phiscan.screen.hl7 import Hl7Recognizer
+from phiscan.screen.recognizers.messages.hl7 import Hl7Recognizer
 
 HEAD = "MSH|^~\\&|APP|NORTH_SHORE_GEN|LAB|CITY LAB|20240131083000-0500||ORU^R01|77|P|2.5\n"
 

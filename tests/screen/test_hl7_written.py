@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from phiscan.formats.hl7_encoding import as_standard
+from phiscan.formats.hl7_free_text import passages
 from phiscan.model import Document
-from phiscan.screen.hl7 import Hl7Recognizer
-from phiscan.screen.hl7_text import passages
-from phiscan.screen.hl7_written import as_standard
+from phiscan.screen.recognizers.messages.hl7 import Hl7Recognizer
 
 STANDARD = (
     "MSH|^~\\&|LIS|WEST GENERAL|ADT|HUB|20240131083000||ORU^R01|Q7718204|P|2.4\r"

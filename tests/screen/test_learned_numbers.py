@@ -12,7 +12,7 @@ from phiscan.config import Config
 from phiscan.errors import ModelError
 from phiscan.model import Document, EntityType, Finding, PiiBit, Segment, Span
 from phiscan.screen import build_screener, screen
-from phiscan.screen.learned_numbers import (
+from phiscan.screen.id_classifier.classifier import (
     FORMAT,
     MAX_NUMBERS,
     AgeModel,
@@ -20,7 +20,7 @@ from phiscan.screen.learned_numbers import (
     learned_numbers,
     load_numbers,
 )
-from phiscan.screen.number_features import MAX_LINE_CHARS, NumberContext, ages, candidates
+from phiscan.screen.id_classifier.features import MAX_LINE_CHARS, NumberContext, ages, candidates
 
 SOUND = {
     "format": FORMAT,

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from phiscan.model import Document, EntityType
-from phiscan.screen.line_codes import LineCodeRecognizer
+from phiscan.screen.recognizers.identifiers.device_and_insurer_numbers import LineCodeRecognizer
 
 DEVICE, PLAN = EntityType.DEVICE, EntityType.HEALTH_PLAN
 

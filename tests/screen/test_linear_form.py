@@ -8,12 +8,12 @@ import regex
 from hypothesis import given
 from hypothesis import strategies as st
 
-from phiscan.rules import Rule
-from phiscan.screen.automata import automaton
-from phiscan.screen.compiled_rule import CompiledRule
-from phiscan.screen.linear_form import linear_form
-from phiscan.screen.rule_files import load_rules
-from phiscan.screen.value_starts import ValueStarts
+from phiscan.screen.rules.compiled import CompiledRule
+from phiscan.screen.rules.definitions import Rule
+from phiscan.screen.rules.files import load_rules
+from phiscan.screen.rules.linear_form import linear_form
+from phiscan.screen.rules.value_starts import ValueStarts
+from phiscan.text.automata import automaton
 
 RULES = load_rules().rules
 PARTS = (
@@ -71,7 +71,7 @@ def test_what_an_automaton_cannot_tell_has_none(pattern: str) -> None:
 @pytest.mark.parametrize("pattern", [r"\p{Script=Latin}{3}", r"\U0001F600", r"\h\d{4}"])
 def test_a_rule_that_re2_cannot_compile_is_always_tried(pattern: str) -> None:
     rule = replace(next(rule for rule in RULES if rule.trigger), pattern=pattern)
-    assert CompiledRule(rule, None).may_stand("", 0, 0)
+    assert CompiledRule(rule, None).can_match("", 0, 0)
     assert ValueStarts([rule], [0]).worth("", 0, ()) == ()
 
 

@@ -6,15 +6,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from phiscan.lexicon.gazetteer import load_gazetteer
 from phiscan.model import Document, Finding
-from phiscan.screen import Screener, misread_batch, misread_places
-from phiscan.screen.gazetteer import load_gazetteer
-from phiscan.screen.misread import MisreadRecognizer
-from phiscan.screen.misread_line import Edit, Line
-from phiscan.screen.misread_words import Vocabulary, skeleton
-from phiscan.screen.organizations import OrganizationRecognizer
-from phiscan.screen.patterns import PatternRecognizer
-from phiscan.screen.rule_files import load_rules
+from phiscan.screen import Screener
+from phiscan.screen.ocr_confusions import batch as misread_batch
+from phiscan.screen.ocr_confusions import candidates as misread_places
+from phiscan.screen.ocr_confusions.line import Edit, Line
+from phiscan.screen.ocr_confusions.recognizer import OcrRecognizer
+from phiscan.screen.ocr_confusions.words import Vocabulary, skeleton
+from phiscan.screen.recognizers.organization.recognizer import OrganizationRecognizer
+from phiscan.screen.rules.files import load_rules
+from phiscan.screen.rules.recognizer import PatternRecognizer
 
 Seconds = Callable[[Callable[[str], object], str, int], float]
 Found = Callable[[str], set[tuple[str, str]]]
@@ -22,12 +24,12 @@ Read = Callable[[str], list[Finding]]
 
 
 @pytest.fixture(scope="module")
-def recognizer() -> MisreadRecognizer:
-    return MisreadRecognizer(PatternRecognizer(load_rules()), OrganizationRecognizer(load_gazetteer()))
+def recognizer() -> OcrRecognizer:
+    return OcrRecognizer(PatternRecognizer(load_rules()), OrganizationRecognizer(load_gazetteer()))
 
 
 @pytest.fixture(scope="module")
-def read(recognizer: MisreadRecognizer) -> Read:
+def read(recognizer: OcrRecognizer) -> Read:
     return lambda text: list(recognizer.recognize(Document(text, (), "")))
 
 
@@ -100,7 +102,7 @@ def test_finds_nothing_where_nothing_was_misread_or_nothing_identifies(read: Rea
 
 def test_stays_where_names_are_not_looked_for(screener: Screener) -> None:
     kinds = [type(one) for one in screener.without_names().recognizers]
-    assert MisreadRecognizer in kinds
+    assert OcrRecognizer in kinds
 
 
 def test_the_whole_stands_where_the_same_rule_reads_a_part(found: Found) -> None:
@@ -151,7 +153,7 @@ PIECES = st.sampled_from(
 @settings(max_examples=60, deadline=None)
 @given(pieces=st.lists(st.one_of(PIECES, st.text(max_size=4)), max_size=20))
 def test_every_span_lies_in_the_text_and_holds_what_was_read(
-    recognizer: MisreadRecognizer, pieces: list[str]
+    recognizer: OcrRecognizer, pieces: list[str]
 ) -> None:
     text = "".join(pieces)
     shifted = "😀 é\n\n" + text

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from phiscan.model import Document
 from phiscan.screen import Screener
-from phiscan.screen.misread import MisreadRecognizer
-from phiscan.screen.misread_codes import codes_meant
-from phiscan.screen.misread_figures import figures_meant
-from phiscan.screen.misread_letters import loose, misread_forms, month_beside
-from phiscan.screen.misread_line import Line
-from phiscan.screen.misread_numbers import as_digits
+from phiscan.screen.ocr_confusions.codes import corrected_codes
+from phiscan.screen.ocr_confusions.digits import corrected_digits
+from phiscan.screen.ocr_confusions.letters import loose, misread_forms, month_nearby
+from phiscan.screen.ocr_confusions.line import Line
+from phiscan.screen.ocr_confusions.numbers import as_digits
+from phiscan.screen.ocr_confusions.recognizer import OcrRecognizer
 
 Found = Callable[[str], set[tuple[str, str]]]
 BEFORE = "Thank you for seeing this pleasant patient, who has been well since the last visit.\n\n"
@@ -194,7 +194,7 @@ def test_letters_are_figures_where_a_shape_leaves_no_doubt(text: str, meant: str
 )
 def test_figures_take_the_place_of_single_signs(parts: list[str]) -> None:
     text = "".join(parts)
-    edits = list(figures_meant(text))
+    edits = list(corrected_digits(text))
     assert [edit.start for edit in edits] == sorted({edit.start for edit in edits})
     for edit in edits:
         assert edit.end == edit.start + 1 <= len(text)
@@ -209,7 +209,7 @@ def test_figures_take_the_place_of_single_signs(parts: list[str]) -> None:
 )
 def test_codes_keep_their_length(parts: list[str]) -> None:
     text = "".join(parts)
-    edits = list(codes_meant(text))
+    edits = list(corrected_codes(text))
     assert all(before.end <= behind.start for before, behind in pairwise(edits))
     assert len(as_digits(Line.of(text, 0, len(text)), bars=True).text) == len(text)
 
@@ -229,7 +229,7 @@ def test_a_misread_form_is_loosely_the_word(word: str) -> None:
 def test_words_beside_no_number_are_no_months() -> None:
     for text, word in (("pour 12 moi", "moi"), ("a mors code", "mors"), ("the Marcb hare", "Marcb")):
         start = text.index(word)
-        assert month_beside(text, start, start + len(word)) is None
+        assert month_nearby(text, start, start + len(word)) is None
     assert loose("Novembcr") == loose("november")
 
 
@@ -245,7 +245,7 @@ def test_words_beside_no_number_are_no_months() -> None:
 )  # fmt: skip
 def test_every_span_lies_in_the_text(screener: Screener, parts: list[str]) -> None:
     text = "".join(parts)
-    recognizer = next(one for one in screener.recognizers if isinstance(one, MisreadRecognizer))
+    recognizer = next(one for one in screener.recognizers if isinstance(one, OcrRecognizer))
     for finding in recognizer.recognize(Document(text, (), "")):
         assert 0 <= finding.span.start < finding.span.end <= len(text)
         assert finding.span.of(text) == finding.span.of(text).strip()

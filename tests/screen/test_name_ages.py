@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from phiscan.screen.gazetteer import load_gazetteer
-from phiscan.screen.name_ages import aged_names
+from phiscan.lexicon.gazetteer import load_gazetteer
+from phiscan.screen.recognizers.person.age_and_sex import aged_names
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import pytest
 from phiscan.config import Config
 from phiscan.model import Document, EntityType, Finding, Segment
 from phiscan.screen import build_screener, screen
-from phiscan.screen.name_codes import is_of_code
+from phiscan.screen.filters.machine_codes import is_of_code
 
 SCREENER = build_screener(Config())
 NAMED = {EntityType.PERSON, EntityType.HEALTH_PROFESSIONAL}

@@ -1,11 +1,11 @@
-"""Tests of phiscan.screen.name_compounds: family names of two words of the language."""
+"""Tests of phiscan.screen.recognizers.person.compound_surnames: family names of two words of the language."""
 
 from __future__ import annotations
 
 import pytest
 
-from phiscan.screen.gazetteer import load_gazetteer
-from phiscan.screen.name_compounds import compound_names
+from phiscan.lexicon.gazetteer import load_gazetteer
+from phiscan.screen.recognizers.person.compound_surnames import compound_names
 
 
 @pytest.mark.parametrize(

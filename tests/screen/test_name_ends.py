@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from phiscan.lexicon.gazetteer import load_gazetteer
 from phiscan.model import Span
-from phiscan.screen.gazetteer import load_gazetteer
-from phiscan.screen.name_ends import NameEnds, parted
-from phiscan.screen.tagger_spans import Tagged
+from phiscan.screen.ner.name_boundaries import NameEnds, parted
+from phiscan.screen.ner.spans import Tagged
 
 
 def _trimmed(text: str) -> str | None:

@@ -7,7 +7,7 @@ import pytest
 from phiscan.config import Config
 from phiscan.model import Document, EntityType
 from phiscan.screen import Screener, build_screener, screen
-from phiscan.screen.name_eponyms import load_eponyms
+from phiscan.screen.filters.eponyms import load_eponyms
 
 
 @pytest.fixture(scope="module")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from phiscan.lexicon.gazetteer import load_gazetteer
 from phiscan.model import FILE_NAME, FOLDER_NAME, Document, Segment
-from phiscan.screen.gazetteer import load_gazetteer
-from phiscan.screen.name_files import OwnNameRecognizer, filed_names
+from phiscan.screen.recognizers.person.file_names import OwnNameRecognizer, filed_names
 
 
 @pytest.mark.parametrize(

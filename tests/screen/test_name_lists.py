@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from phiscan.config import Config
+from phiscan.lexicon.capitalized_words import FIRST_ONLY, name_finding
+from phiscan.lexicon.gazetteer import load_gazetteer
 from phiscan.model import Document, EntityType
 from phiscan.screen import Screener, build_screener, screen
-from phiscan.screen.gazetteer import load_gazetteer
-from phiscan.screen.name_initials import initials
-from phiscan.screen.name_lists import listed_names
-from phiscan.screen.name_tokens import FIRST_ONLY, name_finding
+from phiscan.screen.recognizers.person.enumerations import listed_names
+from phiscan.screen.recognizers.person.initials import initials
 
 PEOPLE = {EntityType.PERSON, EntityType.HEALTH_PROFESSIONAL}
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from phiscan.model import EntityType, Finding, PiiBit, Reason, Span
-from phiscan.screen.name_places import PlaceFields, in_block, placed
-from phiscan.screen.tagger_spans import Tagged
+from phiscan.screen.filters.place_or_person import PlaceFields, in_block, placed
+from phiscan.screen.ner.spans import Tagged
 
 _TABLE = (
     "id;name;street;city;employer\n1;Ann Roy;2 Sean Common;Port Denise;Omar Falk\n2;Kim Li;3 Elm;Lyss;B\n"

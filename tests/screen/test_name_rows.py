@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
-from phiscan.screen.gazetteer import load_gazetteer
-from phiscan.screen.name_rows import row_names
+from phiscan.lexicon.gazetteer import load_gazetteer
+from phiscan.screen.recognizers.person.row_heads import row_names
 
 Found = Callable[[str], set[tuple[str, str]]]
 PERSON = "PERSON"

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from phiscan.screen.gazetteer import load_gazetteer
-from phiscan.screen.name_ages import aged_names
-from phiscan.screen.name_kin import KinReader
-from phiscan.screen.name_lower_titles import lower_titled
-from phiscan.screen.name_said import said_names
-from phiscan.screen.overlap import resolve
+from phiscan.lexicon.gazetteer import load_gazetteer
+from phiscan.screen.recognizers.person.age_and_sex import aged_names
+from phiscan.screen.recognizers.person.conversation import conversation_names
+from phiscan.screen.recognizers.person.kinship_cues import KinReader
+from phiscan.screen.recognizers.person.lowercase_titles import lower_titled
+from phiscan.screen.resolution import resolve
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ from phiscan.screen.overlap import resolve
     ],
 )
 def test_somebody_is_told_by_one_name(text: str, name: str) -> None:
-    assert [finding.span.of(text) for finding in said_names(text, load_gazetteer())] == [name]
+    assert [finding.span.of(text) for finding in conversation_names(text, load_gazetteer())] == [name]
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_somebody_is_told_by_one_name(text: str, name: str) -> None:
     ],
 )
 def test_a_word_in_talk_is_nobody(text: str) -> None:
-    assert not list(said_names(text, load_gazetteer()))
+    assert not list(conversation_names(text, load_gazetteer()))
 
 
 def test_a_row_names_somebody_before_an_age() -> None:

@@ -1,12 +1,12 @@
-"""Tests of phiscan.screen.name_signs: initials with a degree, who dictated and typed, accounts."""
+"""Tests of staff_signatures: initials with a degree, who dictated and typed, accounts."""
 
 from __future__ import annotations
 
 import pytest
 
+from phiscan.lexicon.gazetteer import load_gazetteer
 from phiscan.model import EntityType
-from phiscan.screen.gazetteer import load_gazetteer
-from phiscan.screen.name_signs import signs
+from phiscan.screen.recognizers.person.staff_signatures import signs
 
 PERSON, DOCTOR = EntityType.PERSON, EntityType.HEALTH_PROFESSIONAL
 

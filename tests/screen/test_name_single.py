@@ -1,12 +1,12 @@
-"""Tests of phiscan.screen.name_single: single names by what stands beside them, and their initials."""
+"""Tests of single_names: single names by what stands beside them, and their initials."""
 
 from __future__ import annotations
 
 import pytest
 
-from phiscan.screen.gazetteer import load_gazetteer
-from phiscan.screen.name_single import single_names, with_initials
-from phiscan.screen.name_tokens import FIRST_ONLY, name_finding
+from phiscan.lexicon.capitalized_words import FIRST_ONLY, name_finding
+from phiscan.lexicon.gazetteer import load_gazetteer
+from phiscan.screen.recognizers.person.single_names import single_names, with_initials
 
 
 @pytest.mark.parametrize(

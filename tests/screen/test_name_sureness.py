@@ -2,8 +2,8 @@
 
 import pytest
 
-from phiscan.screen.gazetteer import Word, load_gazetteer
-from phiscan.screen.name_sureness import (
+from phiscan.lexicon.gazetteer import Word, load_gazetteer
+from phiscan.screen.ner.name_confidence import (
     ABBREVIATION,
     ALONE,
     ALONE_UNKNOWN,
@@ -16,7 +16,7 @@ from phiscan.screen.name_sureness import (
     least,
     least_in_place,
 )
-from phiscan.screen.tagger import load_kinds
+from phiscan.screen.ner.tagger import load_kinds
 
 KINDS = load_kinds(load_gazetteer())
 

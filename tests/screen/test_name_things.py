@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
+from phiscan.lexicon.gazetteer import load_gazetteer
 from phiscan.model import EntityType, Finding, Span
-from phiscan.screen.gazetteer import load_gazetteer
-from phiscan.screen.name_things import without_things
+from phiscan.screen.filters.named_objects import without_things
 
 
 def left(name: str, text: str, source: str = "names.tagger") -> bool:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from phiscan.lexicon.capitalized_words import FULL_NAME, name_finding
+from phiscan.lexicon.gazetteer import load_gazetteer
 from phiscan.model import EntityType, Span
-from phiscan.screen.gazetteer import load_gazetteer
-from phiscan.screen.name_tokens import FULL_NAME, name_finding
-from phiscan.screen.name_trims import trimmed
-from phiscan.screen.name_vetoes import load_vetoes
+from phiscan.screen.filters.name_stop_list import load_vetoes
+from phiscan.screen.filters.name_trimming import trimmed
 
 
 def cut(text: str, name: str, source: str = "names.tagger") -> list[str]:

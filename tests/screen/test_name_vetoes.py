@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
-from phiscan.screen.gazetteer import load_gazetteer
-from phiscan.screen.name_vetoes import Vetoes, load_vetoes
+from phiscan.lexicon.gazetteer import load_gazetteer
+from phiscan.screen.filters.name_stop_list import Vetoes, load_vetoes
 
 PEOPLE = {"PERSON", "HEALTH_PROFESSIONAL"}
 

@@ -1,9 +1,9 @@
 import pytest
 
+from phiscan.lexicon.gazetteer import load_gazetteer
 from phiscan.model import Document
-from phiscan.screen.gazetteer import load_gazetteer
-from phiscan.screen.name_cues import CueRecognizer
-from phiscan.screen.name_words import read_words
+from phiscan.screen.recognizers.person.cues import CueRecognizer
+from phiscan.screen.recognizers.person.name_extent import read_words
 
 
 @pytest.mark.parametrize(

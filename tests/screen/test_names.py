@@ -5,10 +5,10 @@ from collections.abc import Callable
 import pytest
 
 from phiscan.config import data_dir
-from phiscan.dictionaries import load_dictionary
+from phiscan.lexicon.dictionary import load_dictionary
+from phiscan.lexicon.gazetteer import load_gazetteer, terms
 from phiscan.model import Document, PiiBit, Screening
-from phiscan.screen.gazetteer import load_gazetteer, terms
-from phiscan.screen.names import RuleNameRecognizer
+from phiscan.screen.recognizers.person.recognizer import RuleNameRecognizer
 
 Found = Callable[[str], set[tuple[str, str]]]
 PERSON, DOCTOR = "PERSON", "HEALTH_PROFESSIONAL"

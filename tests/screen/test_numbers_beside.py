@@ -5,14 +5,14 @@ from collections.abc import Callable
 import pytest
 
 from phiscan.model import EntityType, Finding, Screening, Span
-from phiscan.screen.bits import bits_of
-from phiscan.screen.numbers_beside import numbers_beside
+from phiscan.screen.characteristics import bits_of
+from phiscan.screen.recognizers.identifiers.numbers_after_names import numbers_after_names
 
 
 def found(text: str, name: str, kind: EntityType = EntityType.PERSON) -> list[tuple[str, EntityType]]:
     start = text.index(name)
     person = Finding(Span(start, start + len(name)), kind, "test", 0.8, bits_of(kind), ())
-    return [(finding.span.of(text), finding.entity_type) for finding in numbers_beside(text, [person])]
+    return [(finding.span.of(text), finding.entity_type) for finding in numbers_after_names(text, [person])]
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_leaves_what_another_finding_has() -> None:
         Finding(Span(*span), kind, "test", 0.8, bits_of(kind), ())
         for span, kind in (((0, 7), EntityType.PERSON), ((8, 14), EntityType.PHONE))
     ]
-    assert list(numbers_beside(text, findings)) == []
+    assert list(numbers_after_names(text, findings)) == []
 
 
 def test_stands_in_the_screening_of_a_document(screened: Callable[[str], Screening]) -> None:
@@ -115,7 +115,7 @@ def test_takes_charts_in_pairs_and_behind_an_age(text: str, number: str) -> None
 
 
 def behind_initials(text: str) -> list[tuple[str, EntityType]]:
-    return [(finding.span.of(text), finding.entity_type) for finding in numbers_beside(text, [])]
+    return [(finding.span.of(text), finding.entity_type) for finding in numbers_after_names(text, [])]
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from phiscan.config import data_dir
-from phiscan.dictionaries import load_dictionary
+from phiscan.lexicon.dictionary import load_dictionary
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from phiscan.model import EntityType
-from phiscan.screen.organization_rooms import homes_by_room
+from phiscan.screen.recognizers.organization.residences import residences_by_room
 
 
 @pytest.mark.parametrize(
@@ -24,6 +24,6 @@ from phiscan.screen.organization_rooms import homes_by_room
     ],
 )
 def test_a_home_is_told_by_the_room_behind_it(text: str, home: str | None, room: str | None) -> None:
-    found = {f.entity_type: text[f.span.start : f.span.end] for f in homes_by_room(text)}
+    found = {f.entity_type: text[f.span.start : f.span.end] for f in residences_by_room(text)}
     assert found.get(EntityType.ORGANIZATION) == home
     assert found.get(EntityType.LOCATION) == room

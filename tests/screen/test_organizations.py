@@ -5,8 +5,8 @@ from collections.abc import Callable
 import pytest
 
 from phiscan.model import Document, EntityType
-from phiscan.screen.organizations import OrganizationRecognizer
-from phiscan.screen.patterns import MAX_HITS
+from phiscan.screen.recognizers.organization.recognizer import OrganizationRecognizer
+from phiscan.screen.rules.recognizer import MAX_HITS
 
 
 @pytest.mark.parametrize(

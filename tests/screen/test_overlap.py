@@ -1,10 +1,10 @@
 from __future__ import annotations
 
+from phiscan.lexicon.gazetteer import load_gazetteer
 from phiscan.model import EntityType, Finding, PiiBit, Reason, Span
-from phiscan.screen.addresses import address_tails
-from phiscan.screen.bits import bits_of
-from phiscan.screen.gazetteer import load_gazetteer
-from phiscan.screen.overlap import resolve
+from phiscan.screen.characteristics import bits_of
+from phiscan.screen.recognizers.location.address_blocks import address_tails
+from phiscan.screen.resolution import resolve
 
 
 def finding(start: int, end: int, kind: EntityType, score: float, source: str) -> Finding:

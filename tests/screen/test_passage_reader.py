@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from phiscan.errors import ModelError
-from phiscan.screen.gazetteer import load_gazetteer
-from phiscan.screen.name_model import NameModel
-from phiscan.screen.passage_reader import WEIGHTS, WINDOW, Arrays, PassageReader, _windows
-from phiscan.screen.tagger import load_kinds
-from phiscan.screen.tagger_features import REACH, Lexicon, own_names
-from phiscan.screen.tagger_model import TaggerModel
-from phiscan.screen.tagger_tokens import N_MODES
-from phiscan.screen.viterbi import decode
+from phiscan.lexicon.gazetteer import load_gazetteer
+from phiscan.screen.ner.crf import TaggerModel
+from phiscan.screen.ner.ensemble import NameModel
+from phiscan.screen.ner.features import REACH, Lexicon, own_names
+from phiscan.screen.ner.lstm import WEIGHTS, WINDOW, Arrays, PassageReader, _windows
+from phiscan.screen.ner.tagger import load_kinds
+from phiscan.screen.ner.tokens import N_MODES
+from phiscan.screen.ner.viterbi import decode
 
 N_DIMS, N_HIDDEN, LABELS = 5, 4, ("O", "B-PER", "I-PER")
 N_LABELS = len(LABELS)
@@ -121,7 +121,7 @@ def test_words_are_forgotten_when_the_lexicon_starts_anew_and_give_the_same(
     names = tuple(sorted({name for has in features(text, lexicon) for name in has}))
     reader = PassageReader(names, LABELS, drawn(len(names)))
     before = reader.log_probabilities(lexicon, lexicon.read(text))
-    monkeypatch.setattr("phiscan.screen.passage_reader._MAX_ROWS", 1)
+    monkeypatch.setattr("phiscan.screen.ner.lstm._MAX_ROWS", 1)
     np.testing.assert_array_equal(reader.log_probabilities(lexicon, lexicon.read(text)), before)
 
 

@@ -5,9 +5,10 @@ from collections.abc import Callable
 import pytest
 
 from phiscan.model import Document, EntityType, Screening
-from phiscan.screen import patterns, scanner
-from phiscan.screen.patterns import PatternRecognizer
-from phiscan.screen.rule_files import load_rules
+from phiscan.screen.rules import recognizer as patterns
+from phiscan.screen.rules import scanner
+from phiscan.screen.rules.files import load_rules
+from phiscan.screen.rules.recognizer import PatternRecognizer
 
 Seconds = Callable[[Callable[[str], object], str, int], float]
 Found = Callable[[str], set[tuple[str, str]]]

@@ -8,7 +8,7 @@ import re2
 from hypothesis import given
 from hypothesis import strategies as st
 
-from phiscan.screen.phrases import NOTHING, any_label, any_of
+from phiscan.text.phrase_patterns import NOTHING, any_label, any_of
 
 _PHRASES = st.lists(st.text(alphabet="abé #", min_size=1, max_size=5), min_size=1, max_size=12)
 

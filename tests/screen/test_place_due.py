@@ -2,12 +2,12 @@ from __future__ import annotations
 
 import pytest
 
-from phiscan.screen.gazetteer import load_gazetteer
-from phiscan.screen.place_due import PlaceDueRecognizer
+from phiscan.lexicon.gazetteer import load_gazetteer
+from phiscan.screen.recognizers.location.location_cues import LocationCueRecognizer
 
 
 def places(text: str) -> list[str]:
-    return [one.span.of(text) for one in PlaceDueRecognizer(load_gazetteer()).recognize(text)]
+    return [one.span.of(text) for one in LocationCueRecognizer(load_gazetteer()).recognize(text)]
 
 
 @pytest.mark.parametrize(

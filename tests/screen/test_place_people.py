@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
+from phiscan.lexicon.gazetteer import load_gazetteer
 from phiscan.model import EntityType, Finding, Reason, Span
-from phiscan.screen.bits import bits_of
-from phiscan.screen.gazetteer import load_gazetteer
-from phiscan.screen.organization_people import without_organizations
-from phiscan.screen.place_people import without_places
+from phiscan.screen.characteristics import bits_of
+from phiscan.screen.filters.organizations_as_persons import without_organizations
+from phiscan.screen.filters.places_as_persons import without_places
 
 PERSON, PLACE, FIRM = EntityType.PERSON, EntityType.LOCATION, EntityType.ORGANIZATION
 

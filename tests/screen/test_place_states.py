@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from phiscan.screen.gazetteer import load_gazetteer
-from phiscan.screen.place_states import SCORE, SURE, cities
+from phiscan.lexicon.gazetteer import load_gazetteer
+from phiscan.screen.recognizers.location.city_and_state import SCORE, SURE, cities
 
 
 def found(text: str) -> list[tuple[str, float]]:

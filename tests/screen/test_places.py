@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from phiscan.screen.gazetteer import load_gazetteer
-from phiscan.screen.name_tokens import tokenize
-from phiscan.screen.places import SCORE, SURE, find_places
+from phiscan.lexicon.capitalized_words import tokenize
+from phiscan.lexicon.gazetteer import load_gazetteer
+from phiscan.screen.recognizers.location.gazetteer_places import SCORE, SURE, find_places
 
 
 def places(text: str) -> list[tuple[str, float]]:

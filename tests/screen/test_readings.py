@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from phiscan.model import Document, EntityType, Finding, Reason, Segment, Span
-from phiscan.screen.names import RuleNameRecognizer
-from phiscan.screen.readings import found_as_written
-from phiscan.screen.tagger import SOURCE
+from phiscan.screen.casing.case_variants import found_as_written
+from phiscan.screen.ner.tagger import SOURCE
+from phiscan.screen.recognizers.person.recognizer import RuleNameRecognizer
 
 TEXT = "the lady in bed two who came in at noon has gone home"
 

@@ -5,7 +5,7 @@ import pytest
 from phiscan.config import Config
 from phiscan.model import Document, EntityType, Finding, PiiBit, Screening
 from phiscan.screen import build_screener, screen
-from phiscan.screen.roles import MADE_UP, REASON, has_role
+from phiscan.screen.attributes.named_roles import MADE_UP, REASON, has_role
 
 SCREENER = build_screener(Config())
 ABSTRACT = "Asthma in school children: a cohort\n{}\nMethods: we enrolled 412 children with asthma.\n"

@@ -5,8 +5,8 @@ import re
 import pytest
 
 from phiscan.model import EntityType, Finding, Span
-from phiscan.screen.bits import bits_of
-from phiscan.screen.row_codes import row_codes
+from phiscan.screen.characteristics import bits_of
+from phiscan.screen.recognizers.identifiers.row_numbers import row_codes
 
 _NAME = re.compile(r"Roy|Diallo|Nguyen|Cyr")
 NAMES = ("Roy", "Diallo", "Nguyen", "Cyr")

@@ -7,11 +7,11 @@ import pytest
 from phiscan.config import Config
 from phiscan.model import Document
 from phiscan.screen import build_screener, screen
-from phiscan.screen.as_meant import as_meant
+from phiscan.screen.normalize.text_view import normalized
 
 
 def meant(text: str) -> str:
-    read = as_meant(Document(text, (), "text/plain"))
+    read = normalized(Document(text, (), "text/plain"))
     return text if read is None else read.document.text.removesuffix("\n")
 
 

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from phiscan.errors import ModelError
 from phiscan.model import Document, EntityType
-from phiscan.screen import second_names
-from phiscan.screen.chunks import chunks
-from phiscan.screen.second_names import CHUNK_CHARS, FOLDER, LABELS, MAX_CHUNKS, WEIGHTS, SecondNames
+from phiscan.screen.ner import second_tagger as second_names
+from phiscan.screen.ner.second_tagger import CHUNK_CHARS, FOLDER, LABELS, MAX_CHUNKS, WEIGHTS, SecondNames
+from phiscan.text.chunks import chunks
 
 SECOND = SecondNames.load()
 

@@ -1,12 +1,12 @@
-"""Tests of phiscan.screen.series: codes that are written like one that a label named."""
+"""Tests of number_series: codes that are written like one that a label named."""
 
 from __future__ import annotations
 
 import pytest
 
 from phiscan.model import EntityType, Finding, Span
-from phiscan.screen.bits import bits_of
-from phiscan.screen.series import MAX_CHARS, series
+from phiscan.screen.characteristics import bits_of
+from phiscan.screen.recognizers.identifiers.number_series import MAX_CHARS, series
 
 
 def found(text: str, value: str, kind: EntityType = EntityType.DEVICE) -> list[tuple[str, EntityType]]:

@@ -7,12 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from phiscan.config import Config
+from phiscan.lexicon.gazetteer import load_gazetteer
 from phiscan.model import Document, Finding, Screening, Segment
 from phiscan.screen import build_screener, screen
-from phiscan.screen.gazetteer import load_gazetteer
-from phiscan.screen.ordinary import load_ordinary
-from phiscan.screen.readings import with_usual_capitals
-from phiscan.screen.small_letters import (
+from phiscan.screen.casing.case_variants import with_usual_capitals
+from phiscan.screen.casing.lowercase import (
     Recaser,
     in_capitals,
     in_small_letters,
@@ -20,6 +19,7 @@ from phiscan.screen.small_letters import (
     is_small,
     with_capitals,
 )
+from phiscan.screen.casing.ordinary_words import load_ordinary
 
 PROSE = "The patient was seen by Dr. Roy at the clinic. She lives with her son in Guelph and takes insulin."
 
@@ -126,7 +126,7 @@ def test_codes_in_small_letters_are_health() -> None:
 
 
 def _health(text: str) -> set[str]:
-    from phiscan.classify import build_classifier, classify  # noqa: PLC0415 (loads the lexicon)
+    from phiscan.health import build_classifier, classify  # noqa: PLC0415 (loads the lexicon)
 
     document = Document(text, (Segment("", 0, len(text)),), "text/plain")
     return {hit.concept for hit in classify(document, build_classifier(Config())).terms}
@@ -141,7 +141,7 @@ def test_who_wrote_an_article_is_told_in_small_letters_as_well() -> None:
 
 
 def _counts(finding: Finding) -> bool:
-    from phiscan.screen.roles import has_role  # noqa: PLC0415 (used here alone)
+    from phiscan.screen.attributes.named_roles import has_role  # noqa: PLC0415 (used here alone)
 
     return finding.entity_type.value == "PERSON" and not (finding.is_doubtful or has_role(finding))
 

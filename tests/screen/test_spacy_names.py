@@ -6,7 +6,7 @@ from phiscan.config import Config
 from phiscan.errors import ConfigError
 from phiscan.model import Document, EntityType
 from phiscan.screen import build_screener, screen
-from phiscan.screen.spacy_names import CHUNK_CHARS, SpacyRecognizer
+from phiscan.screen.ner.spacy_pipeline import CHUNK_CHARS, SpacyRecognizer
 
 spacy = pytest.importorskip("spacy")
 

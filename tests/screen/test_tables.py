@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from phiscan.screen.tables import Tables
+from phiscan.screen.table_columns import Tables
 
 Found = Callable[[str], set[tuple[str, str]]]
 ROWS = (

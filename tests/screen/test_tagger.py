@@ -8,15 +8,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from phiscan.errors import ModelError
+from phiscan.lexicon.gazetteer import load_gazetteer
 from phiscan.model import Document, EntityType, Finding, PiiBit, Span
-from phiscan.screen.gazetteer import load_gazetteer
-from phiscan.screen.name_sureness import COUNTS, MAX_DOUBTFUL
-from phiscan.screen.tagger import FAVOUR, TaggerRecognizer, load_kinds
-from phiscan.screen.tagger_features import Inventory, Lexicon
-from phiscan.screen.tagger_model import TaggerModel
-from phiscan.screen.tagger_spans import Tagged, joined
-from phiscan.screen.tagger_tokens import CAPS, LOWER, MIXED, classes, line_modes, split, units
-from phiscan.train.written import written
+from phiscan.screen.ner.crf import TaggerModel
+from phiscan.screen.ner.features import Inventory, Lexicon
+from phiscan.screen.ner.name_confidence import COUNTS, MAX_DOUBTFUL
+from phiscan.screen.ner.spans import Tagged, joined
+from phiscan.screen.ner.tagger import FAVOUR, TaggerRecognizer, load_kinds
+from phiscan.screen.ner.tokens import CAPS, LOWER, MIXED, classes, line_modes, split, units
+from training.corpora.marked_texts import written
 
 GOLDEN = Path(__file__).parent / "golden"
 # Which of these words are doubtful changes with the weights; some always are.
@@ -196,7 +196,7 @@ def test_a_doubtful_name_is_shown_and_decides_nothing(tagger: TaggerRecognizer) 
 def test_the_second_path_adds_doubtful_names_only(
     tagger: TaggerRecognizer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("phiscan.screen.tagger.SECOND_FAVOUR", FAVOUR)
+    monkeypatch.setattr("phiscan.screen.ner.tagger.SECOND_FAVOUR", FAVOUR)
     once = TaggerRecognizer.load()
     texts = [path.read_text(encoding="utf-8") for path in sorted(GOLDEN.glob("*.txt"))]
     texts += ["A KOCHER AND A BABCOCK WERE USED.", "seen by hope on tuesday, then bell came"]

@@ -7,11 +7,11 @@ from functools import cache
 import pytest
 
 from phiscan.model import Document
-from phiscan.rules import Rule
-from phiscan.screen.patterns import PatternRecognizer
-from phiscan.screen.rule_files import load_rules
-from phiscan.screen.scanner import Evidence, Scanner
-from phiscan.screen.value_starts import ValueStarts
+from phiscan.screen.rules.definitions import Rule
+from phiscan.screen.rules.files import load_rules
+from phiscan.screen.rules.recognizer import PatternRecognizer
+from phiscan.screen.rules.scanner import Evidence, Scanner
+from phiscan.screen.rules.value_starts import ValueStarts
 
 RULES = load_rules()
 

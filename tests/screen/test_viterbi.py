@@ -4,7 +4,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from phiscan.screen.viterbi import Floats, Ints, decode, marginals
+from phiscan.screen.ner.viterbi import Floats, Ints, decode, marginals
 
 N_LABELS = 3
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from phiscan.model import Document, PiiBit
-from phiscan.screen.x12 import X12Recognizer
+from phiscan.screen.recognizers.messages.x12 import X12Recognizer
 
 ENVELOPE = (
     "ISA*00*          *00*          *ZZ*SENDER         *ZZ*RECEIVER       *240115*1253*^*00501"

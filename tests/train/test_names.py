@@ -8,23 +8,23 @@ import numpy as np
 import pytest
 
 from phiscan.errors import InputError
+from phiscan.lexicon.gazetteer import load_gazetteer
 from phiscan.model import Document, EntityType, Finding, Span
-from phiscan.screen.gazetteer import load_gazetteer
-from phiscan.screen.tagger import TaggerRecognizer, load_kinds
-from phiscan.screen.tagger_features import Lexicon
-from phiscan.screen.tagger_model import TaggerModel
-from phiscan.screen.viterbi import marginals
-from phiscan.train import needs
-from phiscan.train.documents import Labelled, Writer
-from phiscan.train.examples import inventory, sequences, units
-from phiscan.train.folds import SEEN_WRITTEN
-from phiscan.train.foreign import FAMILIES, GENERATOR, surrogate
-from phiscan.train.gate import falls, last_card
-from phiscan.train.measure import Marked, made, measure
-from phiscan.train.names import Fold, Settings, Trained, train, train_names
-from phiscan.train.passages import ReaderSettings
-from phiscan.train.weights import export
-from phiscan.train.written import Texts, written
+from phiscan.screen.ner.crf import TaggerModel
+from phiscan.screen.ner.features import Lexicon
+from phiscan.screen.ner.tagger import TaggerRecognizer, load_kinds
+from phiscan.screen.ner.viterbi import marginals
+from training import needs
+from training.corpora.documents import Labelled, Writer
+from training.corpora.marked_texts import Texts, written
+from training.corpora.open_texts import FAMILIES, GENERATOR, surrogate
+from training.names.examples import inventory, sequences, units
+from training.names.folds import SEEN_WRITTEN
+from training.names.gate import falls, last_card
+from training.names.measure import Marked, made, measure
+from training.names.train import Fold, Settings, Trained, train, train_names
+from training.names.weights import export
+from training.names.windows import ReaderSettings
 
 ROOT = Path(__file__).resolve().parents[2]
 SMALL = ReaderSettings(n_draws=2, n_epochs=2, n_dims=8, n_hidden=8, min_feature_tokens=20, batch_tokens=1024)

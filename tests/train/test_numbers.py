@@ -9,12 +9,12 @@ from click.testing import CliRunner
 
 from phiscan.cli import app
 from phiscan.errors import InputError
-from phiscan.screen.learned_numbers import NumberModel
-from phiscan.screen.number_features import ages, candidates
-from phiscan.train import numbers
-from phiscan.train.numbers import CARD, JUDGED, OWN, WEIGHTS, NumberSettings, train_numbers
-from phiscan.train.numbers_card import render
-from phiscan.train.written import own_texts, parsed
+from phiscan.screen.id_classifier.classifier import NumberModel
+from phiscan.screen.id_classifier.features import ages, candidates
+from training.corpora.marked_texts import own_texts, parsed
+from training.numbers import train as numbers
+from training.numbers.card import render
+from training.numbers.train import CARD, JUDGED, OWN, WEIGHTS, NumberSettings, train_numbers
 
 SHIPPED = Path(numbers.__file__).parents[1] / "screen" / "data" / WEIGHTS
 DOCS = Path(__file__).parents[2] / "docs" / "reference"
@@ -29,12 +29,13 @@ def few(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         f"===== own-{n}\\nbin {n}4 holds {n}{n}00 pads, tag KQ-88{n}1 for ⟦P|Ann Roy⟧\\n" for n in range(1, 9)
     ]
     (folder / "few.txt").write_text("".join(own).replace("\\n", "\n"), encoding="utf-8")
+    (tmp_path / "manifest.toml").write_text('[texts.few]\nmarks = ["names"]\n', encoding="utf-8")
     judged = tmp_path / "numbers.txt"
     judged.write_text(
         "# a head\n" + "".join(f"few\town-{n}\tI\tKQ-88{n}1\n" for n in range(1, 9)), encoding="utf-8"
     )
     monkeypatch.setattr(numbers, "FOLDER", folder)
-    monkeypatch.setattr("phiscan.train.written.FOLDER", folder)
+    monkeypatch.setattr("training.corpora.marked_texts.FOLDER", folder)
     monkeypatch.setattr(numbers, "JUDGED", judged)
     lines = []
     for n in range(20, 50):

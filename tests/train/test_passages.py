@@ -5,17 +5,17 @@ from random import Random
 import numpy as np
 import pytest
 
-from phiscan.screen.gazetteer import load_gazetteer
-from phiscan.screen.passage_reader import WEIGHTS, PassageReader
-from phiscan.screen.tagger import load_kinds
-from phiscan.screen.tagger_features import Lexicon
-from phiscan.screen.tagger_model import TaggerModel
-from phiscan.train import passage_network
-from phiscan.train.documents import Labelled
-from phiscan.train.examples import units
-from phiscan.train.passage_network import train_reader
-from phiscan.train.passages import UNLABELLED, Passages, ReaderSettings
-from phiscan.train.written import written
+from phiscan.lexicon.gazetteer import load_gazetteer
+from phiscan.screen.ner.crf import TaggerModel
+from phiscan.screen.ner.features import Lexicon
+from phiscan.screen.ner.lstm import WEIGHTS, PassageReader
+from phiscan.screen.ner.tagger import load_kinds
+from training.corpora.documents import Labelled
+from training.corpora.marked_texts import written
+from training.names import network as passage_network
+from training.names.examples import units
+from training.names.network import train_reader
+from training.names.windows import UNLABELLED, Passages, ReaderSettings
 
 SETTINGS = ReaderSettings(
     window=32, n_dims=12, n_hidden=12, min_feature_tokens=2, min_feature_documents=1, batch_tokens=256

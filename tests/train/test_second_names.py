@@ -3,10 +3,10 @@ from pathlib import Path
 
 import pytest
 
-from phiscan.screen.second_names import LABELS, SecondNames, blank
-from phiscan.train.documents import Labelled
-from phiscan.train.second_names import NetworkSettings, made_example, marked, train_second_names
-from phiscan.train.written import Texts
+from phiscan.screen.ner.second_tagger import LABELS, SecondNames, blank
+from training.corpora.documents import Labelled
+from training.corpora.marked_texts import Texts
+from training.second_names.train import NetworkSettings, made_example, marked, train_second_names
 
 
 def test_lines_that_may_hold_an_unmarked_name_are_cut_out() -> None:

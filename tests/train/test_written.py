@@ -6,22 +6,22 @@ import pytest
 
 from phiscan.errors import InputError
 from phiscan.model import EntityType
-from phiscan.train.documents import Labelled
-from phiscan.train.folds import Fold
-from phiscan.train.names import Settings, corpora, hashes_of
-from phiscan.train.written import (
+from training.corpora.documents import Labelled
+from training.corpora.marked_texts import (
     FOLDER,
     KINDS,
-    MARKS_NUMBERS,
     NUMBERS,
     Texts,
     copies,
+    marks_numbers,
     own_texts,
     parsed,
     read_marked,
     unmarked,
     written,
 )
+from training.names.folds import Fold
+from training.names.train import Settings, corpora, hashes_of
 
 
 def test_every_mark_of_the_texts_is_whole_and_holds_a_name() -> None:
@@ -29,7 +29,7 @@ def test_every_mark_of_the_texts_is_whole_and_holds_a_name() -> None:
     assert len(texts) > len(written()) > 1500
     for path in FOLDER.glob("*.txt"):
         text = path.read_text(encoding="utf-8")
-        kinds = [*KINDS, *NUMBERS, *EntityType] if path.stem.endswith(MARKS_NUMBERS) else KINDS
+        kinds = [*KINDS, *NUMBERS, *EntityType] if marks_numbers(path.stem) else KINDS
         assert not re.search("[⟦⟧]", re.sub(rf"⟦(?:{'|'.join(kinds)})\|[^⟦⟧|\n]+⟧", "", text)), path.name
     for text in texts:
         reach = 0

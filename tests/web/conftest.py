@@ -13,9 +13,9 @@ from pwdlib import PasswordHash
 from pwdlib.hashers.argon2 import Argon2Hasher
 
 from phiscan.config import Config
-from phiscan.review import passwords
+from phiscan.review.accounts import passwords
+from phiscan.review.accounts.users import Role
 from phiscan.review.store import Store
-from phiscan.review.users import Role
 from phiscan.web.app import create_app
 from tests.review.results import NOW, scan, url_of
 from tests.web.clock import Clock

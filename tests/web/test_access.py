@@ -9,8 +9,8 @@ from fastapi import FastAPI
 from fastapi.routing import APIRoute
 
 from phiscan.config import Config
+from phiscan.review.accounts.users import Role
 from phiscan.review.store import Store
-from phiscan.review.users import Role
 from phiscan.web.access import PERMISSION, RIGHTS, GuardedRoute, Permission, Route, Routes, may
 from phiscan.web.app import ROUTES, check_routes, create_app
 from tests.web.conftest import OWN, Browser

@@ -9,7 +9,7 @@ from fastapi import FastAPI
 from phiscan.config import Config
 from phiscan.review.store import Store
 from phiscan.web.app import create_app
-from phiscan.web.desk import Settings
+from phiscan.web.request_context import Settings
 from tests.web.clock import Clock
 from tests.web.conftest import OWN, PASSWORD, Browser
 

@@ -8,12 +8,12 @@ import pytest
 from fastapi import FastAPI
 
 from phiscan.config import Config
-from phiscan.review import passwords
+from phiscan.review.accounts import passwords
+from phiscan.review.accounts.users import Role
 from phiscan.review.store import Store
-from phiscan.review.users import Role
 from phiscan.web.access import Permission, Routes
 from phiscan.web.app import ROUTES, create_app
-from phiscan.web.desk import Settings
+from phiscan.web.request_context import Settings
 from tests.review.results import referred, scan, url_of
 from tests.review.test_audit import tamper
 from tests.web.clock import Clock

@@ -9,8 +9,8 @@ import pytest
 from phiscan.model import EntityType, Reason, Verdict
 from phiscan.pipeline.reveal import Rereader
 from phiscan.pipeline.vetoes import Veto, Vetoes
+from phiscan.review.accounts.users import Role
 from phiscan.review.store import Store
-from phiscan.review.users import Role
 from tests.review.results import NOW
 from tests.web.clock import Clock
 from tests.web.conftest import OWN, PASSWORD, Browser

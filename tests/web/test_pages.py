@@ -12,13 +12,14 @@ from hypothesis import strategies as st
 
 from phiscan.errors import InputError
 from phiscan.model import EntityType, Segment, Span, StoredTerm
-from phiscan.review.sampling import LeftCounts
-from phiscan.review.work import WorkFilter, WorkItem, WorkOrder, WorkState
-from phiscan.web import flash, packs
-from phiscan.web.left_view import left_view
-from phiscan.web.plain_words import locator_words
-from phiscan.web.reveal_view import reveal_view, shown
-from phiscan.web.strips import strips
+from phiscan.review.worklist.model import WorkFilter, WorkItem, WorkOrder, WorkState
+from phiscan.review.worklist.sampling import LeftCounts
+from phiscan.web import notices as notice
+from phiscan.web import packs
+from phiscan.web.views.masked_context import masked_lines
+from phiscan.web.views.plain_words import locator_words
+from phiscan.web.views.remaining import left_view
+from phiscan.web.views.reveal import reveal_view, shown
 from phiscan.web.work_query import ListQuery, read_query, read_string
 from tests.review.results import finding
 from tests.web.conftest import OWN, Browser
@@ -85,7 +86,7 @@ def test_every_character_of_a_text_is_shown_once_and_in_its_place(cuts: list[int
 
 def test_strips_hold_shapes_terms_and_gaps_in_text_order() -> None:
     found = (finding("613-555-0199", start=4), finding("613-555-0123", start=40))
-    (strip,) = strips(found, (StoredTerm("C0011849", 2, Span(20, 28), "#p1"),))
+    (strip,) = masked_lines(found, (StoredTerm("C0011849", 2, Span(20, 28), "#p1"),))
     assert strip.where == "page 1"
     assert [piece.kind for piece in strip.pieces] == ["id", "gap", "term", "gap", "id"]
     assert [piece.label for piece in strip.pieces if piece.kind == "gap"] == ["4", "12"]
@@ -134,11 +135,11 @@ def test_a_pack_that_cannot_be_made_says_why(tmp_path: Path) -> None:
 def test_every_message_that_a_route_names_exists() -> None:
     named = {
         word
-        for path in WEB.glob("*.py")
+        for path in WEB.rglob("*.py")
         for word in re.findall(r"said=(?:f?\")?([a-z_]+)\"", path.read_text(encoding="utf-8"))
     }
     assert len(named) > 15
-    assert named <= set(flash.FLASHES)
+    assert named <= set(notice.FLASHES)
 
 
 def test_nothing_is_known_about_the_rest_without_a_sample_or_a_decision() -> None:

@@ -15,8 +15,8 @@ from joserfc.jwk import OctKey, RSAKey
 
 from phiscan.config import Config, load_config
 from phiscan.errors import ConfigError
+from phiscan.review.accounts.users import Role
 from phiscan.review.store import Store
-from phiscan.review.users import Role
 from phiscan.web.app import create_app
 from phiscan.web.provider import load_provider
 from tests.web.clock import Clock

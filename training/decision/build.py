@@ -4,7 +4,7 @@ Run from the checkout: ``python -m training.decision.build --work DIR [--ordinar
 keeps what was screened, so that a second run needs seconds. ``--measure`` writes no model.
 """
 
-# ruff: noqa: S301, T201 (the pickles are our own, made here; a build command reports what it did)
+# ruff: noqa: S301 (the pickles are our own, made here; a build command reports what it did)
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from pathlib import Path
 
 import numpy as np
 
-from phiscan.classify.classifier import TEXT_MODEL_FILE
-from phiscan.classify.lexicon import load_lexicon
 from phiscan.decision.model import INPUTS, MODEL_FILE, log_odds_of, threshold_of
+from phiscan.health.classifier import TEXT_MODEL_FILE
+from phiscan.health.term_lexicon import load_lexicon
 from training.decision.features import Described, described, screened
 from training.decision.fit import (
     TEXT_C,

@@ -1,7 +1,5 @@
 """Screen the samples and turn their passages into numbers, once; the result is kept in a work folder."""
 
-# ruff: noqa: T201 (the pickles are our own, made here; a build command reports what it does)
-
 from __future__ import annotations
 
 import math
@@ -14,14 +12,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from phiscan import classify, screen
-from phiscan.classify.lexicon import Lexicon
-from phiscan.classify.ngrams import features as ngram_features
-from phiscan.classify.ngrams import pieces
-from phiscan.classify.person import person_features
-from phiscan.classify.words import word_features
+from phiscan import health as classify
+from phiscan import screen
 from phiscan.config import Config
 from phiscan.decision.evidence import DocumentEvidence, gather
+from phiscan.health.patient_cues import person_features
+from phiscan.health.term_lexicon import Lexicon
+from phiscan.health.text_detector import features as ngram_features
+from phiscan.health.text_detector import pieces
+from phiscan.health.word_hashes import word_features
 from phiscan.model import Document, HealthScore, Screening
 from training.decision.sources import Sample
 

@@ -18,9 +18,9 @@ from scipy.sparse import csr_matrix, diags, hstack
 from sklearn.feature_extraction import DictVectorizer
 from sklearn.linear_model import LogisticRegression
 
-from phiscan.classify.ngrams import N_BUCKETS as N_TEXT_BUCKETS
-from phiscan.classify.words import N_BUCKETS
 from phiscan.decision.model import INPUTS, TEXT_RANGE, inputs_of
+from phiscan.health.text_detector import N_BUCKETS as N_TEXT_BUCKETS
+from phiscan.health.word_hashes import N_BUCKETS
 from training.decision.features import Described, Sparse
 
 SEED = 2008

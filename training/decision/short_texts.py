@@ -86,7 +86,7 @@ TERMS: Final[dict[str, tuple[str, ...]]] = {
 
 def short_texts() -> Iterator[tuple[str, bool, str]]:
     """Yield (identifier, whether it is PHI, text) of ``N_OF_EACH`` texts of every pattern."""
-    draw = random.Random(SEED)  # noqa: S311 (not for secrets)
+    draw = random.Random(SEED)
     fakers = [Faker(locale) for locale in LOCALES]
     for number, faker in enumerate(fakers):
         faker.seed_instance(SEED + number)

@@ -12,7 +12,7 @@ from typing import Final
 
 from faker import Faker
 
-from phiscan.extract.rows import lay_out
+from phiscan.extract.spreadsheets.rows import lay_out
 from training.decision.short_texts import LOCALES, TERMS
 
 SEED: Final = 2009
@@ -61,7 +61,7 @@ _OTHER: Final[tuple[tuple[str, Cell], ...]] = (
 
 def table_texts() -> Iterator[tuple[str, bool, str]]:
     """Yield (identifier, whether it is PHI, text) of ``N_TABLES`` tables with PHI and as many without."""
-    draw = random.Random(SEED)  # noqa: S311 (not for secrets)
+    draw = random.Random(SEED)
     fakers = [Faker(locale) for locale in LOCALES]
     for number, faker in enumerate(fakers):
         faker.seed_instance(SEED + number)

@@ -1,0 +1,1 @@
+"""``phiscan db``: the review database itself."""

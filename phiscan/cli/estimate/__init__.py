@@ -1,0 +1,1 @@
+"""``phiscan estimate``: accuracy and missed PHI from counts."""

@@ -1,0 +1,1 @@
+"""``phiscan learn``: new model versions from reviewed decisions."""

@@ -1,0 +1,1 @@
+"""``phiscan queue``: the review queue without a browser."""

@@ -1,0 +1,1 @@
+"""``phiscan scan``: its command, progress and output formats."""

@@ -1,0 +1,89 @@
+"""One scan of a share at a time, and none beside what must be alone with the database.
+
+A second scan would take the first for an interrupted one and go on with it. A purge holds the database for
+as long as it takes, and a new key makes other hashes: a scan beside them would be stopped, or be wrong.
+"""
+
+from __future__ import annotations
+
+import fcntl
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import IO
+
+from blake3 import blake3
+
+from phiscan.cli.output import say
+from phiscan.errors import InputError
+from phiscan.review.records.running_scans import LastScan, last_scans
+from phiscan.store.database import open_database
+
+_EVERY_SCAN = "scans"  # shared by all scans, held alone by what keeps them out
+
+
+@contextmanager
+def lock_roots(home: Path, roots: Sequence[bytes]) -> Iterator[None]:
+    """Hold a lock for each root while its scan runs; the system frees it however the process ends.
+
+    Raises:
+        InputError: another process scans one of these roots with the same home.
+    """
+    with ExitStack() as stack:
+        scans = stack.enter_context(_opened(home, _EVERY_SCAN))
+        if not _is_free(scans, fcntl.LOCK_SH):
+            say("phiscan: waits for a purge or a new key; the scan begins when that is done")
+            fcntl.flock(scans, fcntl.LOCK_SH)
+        for root in sorted(roots):
+            if not _is_free(stack.enter_context(_opened(home, _name(root))), fcntl.LOCK_EX):
+                shown = root.decode("utf-8", "backslashreplace")
+                message = f"{shown}: is being scanned already; wait for that scan, or stop it"
+                raise InputError(message)
+        yield
+
+
+@contextmanager
+def keep_scans_out(home: Path, database_url: str) -> Iterator[None]:
+    """Let no scan with this home begin meanwhile.
+
+    Raises:
+        InputError: a scan runs; names it.
+        StoreError: the database cannot be read.
+    """
+    database = open_database(database_url, create=False)
+    try:
+        with _opened(home, _EVERY_SCAN) as scans:
+            if not _is_free(scans, fcntl.LOCK_EX):
+                with database.read() as connection:
+                    running = [found for found in last_scans(connection) if _is_running(home, found)]
+                which = ", ".join(f"scan {found.scan_id} of {found.display}" for found in running)
+                message = f"{which or 'a scan'} is running; wait for its end, or stop it: it goes on later"
+                raise InputError(message)
+            yield
+    finally:
+        database.close()
+
+
+def _is_running(home: Path, found: LastScan) -> bool:
+    with _opened(home, _name(found.path)) as lock:
+        return not _is_free(lock, fcntl.LOCK_EX)
+
+
+def _opened(home: Path, name: str) -> IO[bytes]:
+    folder = home / "locks"
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return (folder / name).open("ab")
+
+
+def _name(root: bytes) -> str:
+    """Return the name of a root's lock: a hash, as a path may hold bytes and lengths that a name cannot."""
+    return blake3(root).hexdigest()[:32]
+
+
+def _is_free(lock: IO[bytes], mode: int) -> bool:
+    """Take a lock unless another process holds it."""
+    try:
+        fcntl.flock(lock, mode | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True

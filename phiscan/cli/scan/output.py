@@ -1,0 +1,196 @@
+"""The forms of a scan's result: a table for people, JSON, CSV, SARIF, OCSF and CEF for programs."""
+
+from __future__ import annotations
+
+import csv
+import sys
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+from urllib.parse import quote
+
+import click
+
+from phiscan import __version__
+from phiscan.cli.output import print_json, say
+from phiscan.cli.scan.cascade import cascade_json, cascade_lines, slowest_lines
+from phiscan.cli.scan.independence import independence, independence_lines
+from phiscan.model import Outcome, Referral
+from phiscan.monitoring import cef, ocsf
+from phiscan.pipeline.scan import ScanRun
+from phiscan.review.store import FileRow, Store
+from phiscan.visible import safe_cell, visible
+
+CSV_COLUMNS = (
+    "path",
+    "root",
+    "outcome",
+    "reason",
+    "decision",
+    "pii",
+    "hamming",
+    "health",
+    "people",
+    "findings",
+    "verdict",
+)
+
+
+def _print_json(run: ScanRun, store: Store) -> None:
+    print_json(
+        {
+            **run.summary.to_json(),
+            "independence": independence(run.summary.histories),
+            "cascade": cascade_json(run.summary.searches),
+            "slowest": [one.to_json() for one in store.slowest_files(run.summary.scan)],
+            "resumed": run.resumed,
+            "stage_seconds": dict(run.stage_seconds),
+        }
+    )
+
+
+def _print_table(run: ScanRun, store: Store) -> None:
+    summary = run.summary
+    skipped, failed = sum(summary.skipped.values()), sum(summary.failed.values())
+    lines = [
+        f"Scan {summary.scan} of {', '.join(map(visible, summary.roots))}"
+        + (" (resumed)" if run.resumed else ""),
+        "",
+        _line("crawled", summary.crawled),
+        _line(
+            "  screened", summary.screened, f"{summary.n_copies:,} copies of others" * bool(summary.n_copies)
+        ),
+        _line("  unchanged", summary.unchanged, "their earlier result stands"),
+        _line("  skipped", skipped, _reasons(summary.skipped)),
+        _line("  could not be read", failed, _reasons(summary.failed)),
+    ]
+    if summary.n_unread_parts:
+        lines.append(_line("  unread parts", summary.n_unread_parts, "inside files that were read"))
+    if summary.n_deleted or summary.n_moved:
+        lines.append(_line("gone since last time", summary.n_deleted, f"and {summary.n_moved:,} moved"))
+    lines += [
+        "",
+        _line("identifiers present", summary.screened_positive),
+        _line("referred to review", summary.referred, "`phiscan queue list` shows them"),
+        _line("for a second look", summary.second_look, "`phiscan queue list --second-look` shows them"),
+        _line("people at risk", summary.people_at_risk, "an estimate"),
+        *independence_lines(independence(summary.histories)),
+        *cascade_lines(summary.searches),
+        *slowest_lines(store.slowest_files(summary.scan)),
+        "",
+        f"{summary.bytes / 1e6:,.1f} MB screened in {summary.seconds:,.1f} s",
+    ]
+    click.echo("\n".join(lines))
+    if failed or summary.n_unread_parts:
+        say("A file that could not be read is not clean: `phiscan queue export --json --all` names each one.")
+
+
+def _line(label: str, count: int, note: str = "") -> str:
+    return f"{label:<22}{count:>10,}{'   ' + note if note else ''}"
+
+
+def _reasons(counts: Any) -> str:
+    return ", ".join(f"{reason} {count:,}" for reason, count in sorted(counts.items()))
+
+
+def _print_csv(run: ScanRun, store: Store) -> None:
+    writer = csv.writer(sys.stdout, lineterminator="\n")
+    writer.writerow(CSV_COLUMNS)
+    for row in store.rows(run.summary.scan):
+        writer.writerow([safe_cell(cell) for cell in _cells(row)])
+
+
+def _cells(row: FileRow) -> list[str]:
+    screened = row.referral is not None  # read in this scan or an earlier one
+    return [
+        visible(row.path),
+        visible(row.root),
+        row.outcome,
+        row.reason,
+        row.referral or "",
+        " ".join(row.vector.names),
+        str(row.hamming) if screened else "",
+        repr(row.health_score) if screened else "",
+        str(row.n_people) if screened else "",
+        str(row.n_findings) if screened else "",
+        row.verdict or "",
+    ]
+
+
+def _print_sarif(run: ScanRun, store: Store) -> None:
+    results = [
+        _sarif_result(row) for row in store.rows(run.summary.scan) if row.referral == Referral.REFERRED
+    ]
+    unread = [notification for row in store.rows(run.summary.scan) for notification in _sarif_unread(row)]
+    rules = [
+        {
+            "id": "phi.referred",
+            "shortDescription": {"text": "The file probably holds personal health information"},
+            "defaultConfiguration": {"level": "error"},
+        }
+    ]
+    driver = {"name": "phiscan", "version": __version__, "rules": rules}
+    invocation = {
+        "executionSuccessful": run.summary.status == "complete",
+        "startTimeUtc": run.summary.started,
+        "endTimeUtc": run.summary.ended,
+        "toolExecutionNotifications": unread,
+    }
+    print_json(
+        {
+            "$schema": "https://docs.oasis-open.org/sarif/sarif/v2.1.0/os/schemas/sarif-schema-2.1.0.json",
+            "version": "2.1.0",
+            "runs": [{"tool": {"driver": driver}, "invocations": [invocation], "results": results}],
+        }
+    )
+
+
+def _sarif_location(row: FileRow) -> list[dict[str, Any]]:
+    return [{"physicalLocation": {"artifactLocation": {"uri": quote(row.path), "uriBaseId": "SHARE"}}}]
+
+
+def _sarif_result(row: FileRow) -> dict[str, Any]:
+    bits = ", ".join(row.vector.names)
+    return {
+        "ruleId": "phi.referred",
+        "level": "error",
+        "message": {"text": f"Referred to review ({row.case}): {bits}; {row.n_people} people at risk."},
+        "locations": _sarif_location(row),
+        "properties": {"hamming": row.hamming, "health": row.health_score, "case": row.case},
+    }
+
+
+def _sarif_unread(row: FileRow) -> list[dict[str, Any]]:
+    """Name a file that could not be read, and each part of one that was read without it."""
+    said = [f"Could not be read: {row.reason}"] if row.outcome == Outcome.FAILED else []
+    # Where a part lies may be a member's name: visible, as every name from a share.
+    said += [f"Part not read: {visible(part.locator)}: {part.reason}" for part in row.unread]
+    return [
+        {"level": "warning", "message": {"text": text}, "locations": _sarif_location(row)} for text in said
+    ]
+
+
+def _print_ocsf(run: ScanRun, store: Store) -> None:
+    now = datetime.now(UTC)
+    print_json(ocsf.scan_event(run.summary, now))
+    for row in store.rows(run.summary.scan):
+        if row.referral == Referral.REFERRED:
+            print_json(ocsf.finding_event(row, now))
+
+
+def _print_cef(run: ScanRun, store: Store) -> None:
+    now = datetime.now(UTC)
+    click.echo(cef.scan_line(run.summary, now))
+    for row in store.rows(run.summary.scan):
+        if row.referral == Referral.REFERRED:
+            click.echo(cef.finding_line(row, now))
+
+
+FORMATS: dict[str, Callable[[ScanRun, Store], None]] = {
+    "table": _print_table,
+    "json": _print_json,
+    "csv": _print_csv,
+    "sarif": _print_sarif,
+    "ocsf": _print_ocsf,
+    "cef": _print_cef,
+}

@@ -1,0 +1,1 @@
+"""``phiscan score``: spans, rankings and label hierarchies against a gold standard."""

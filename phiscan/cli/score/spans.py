@@ -1,0 +1,179 @@
+"""``phiscan score spans`` and ``phiscan score convert``: annotated documents."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import click
+
+from phiscan.cli.output import say
+from phiscan.cli.score.json_shapes import emit, with_rates
+from phiscan.errors import InputError
+from phiscan.metrics.deidentification.randomization import Difference, randomization_test
+from phiscan.metrics.deidentification.span_schemes import SchemeCounts, scheme_counts
+from phiscan.metrics.deidentification.span_tokens import Recall, TokenCounts, token_scores
+from phiscan.metrics.deidentification.spans import (
+    AnnotatedText,
+    InstanceCounts,
+    instance_counts,
+    instance_counts_by_type,
+)
+from phiscan.report.spans.files import (
+    READ_FORMATS,
+    TYPE_SETS,
+    WRITE_FORMATS,
+    Pairing,
+    map_types,
+    pair_documents,
+    read_documents,
+    read_type_map,
+    read_vocabulary,
+    write_documents,
+)
+
+_PATH = click.Path(path_type=Path)
+_FORMAT_HELP = "i2b2 (2006 inline or 2014 stand-off XML), brat or jsonl."
+NO_TEXT = "a gold document has no text, so its tokens are not known"
+
+
+@click.command()
+@click.option("--gold", "gold_path", type=_PATH, required=True, help="Gold standard: a file or a folder.")
+@click.option("--system", "system_path", type=_PATH, required=True, help="What the system marked.")
+@click.option("--versus", "versus_path", type=_PATH, help="A second system, to test the difference.")
+@click.option("--vocabulary", "vocabulary_path", type=_PATH, help="Known words, one per line.")
+@click.option("--format", "kind", type=click.Choice(READ_FORMATS), required=True, help=_FORMAT_HELP)
+@click.option(
+    "--types", "type_set", type=click.Choice(TYPE_SETS), help="Map all types first; else as written."
+)
+@click.option("--ignore-case", is_flag=True, help="Compare tokens without case (vocabulary, ambiguity).")
+@click.option("--shuffles", type=click.IntRange(min=1), default=9_999, show_default=True, help="Of --versus.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of --versus.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def spans(
+    gold_path: Path,
+    system_path: Path,
+    versus_path: Path | None,
+    vocabulary_path: Path | None,
+    kind: str,
+    type_set: str | None,
+    ignore_case: bool,
+    shuffles: int,
+    seed: int,
+    as_json: bool,
+) -> None:
+    """Score spans by instance and by token, as in the i2b2 de-identification challenges.
+
+    \b
+    Example:
+      phiscan score spans --gold gold/ --system ours/ --versus theirs/ --format i2b2 --json
+    """  # noqa: D301 (click reads the character)
+    mapping = read_type_map(type_set) if type_set else None
+    gold = _read(gold_path, kind, mapping)
+    pairing = pair_documents(gold, _read(system_path, kind, mapping), gold_path, system_path)
+    pairs = pairing.pairs
+    vocabulary = read_vocabulary(vocabulary_path) if vocabulary_path else None
+    try:
+        per_record = instance_counts(pairs)
+        by_type = instance_counts_by_type(pairs)
+        schemes = scheme_counts(pairs)
+    except ValueError as error:
+        message = f"{system_path}: {error}"
+        raise InputError(message) from None
+    # Corrections of reviewers are kept without text: their instances can be scored, tokens there are none.
+    has_text = all(document.text is not None for document in gold.values())
+    token_pairs = pairs if has_text else ()
+    tokens = token_scores(token_pairs, vocabulary, normalise=str.casefold if ignore_case else str)
+    payload: dict[str, Any] = {
+        "documents": len(pairs),
+        "instance": _instance(sum(per_record, InstanceCounts())),
+        "token": _token(tokens.overall) if has_text else {**_token(tokens.overall), "reason": NO_TEXT},
+        "instance_by_type": {name: _instance(counts) for name, counts in by_type.items()},
+        "token_by_type": {name: _token(counts) for name, counts in tokens.by_type.items()},
+        "out_of_vocabulary": _recall(tokens.out_of_vocabulary, "out-of-vocabulary"),
+        "ambiguous": _recall(tokens.ambiguous, "ambiguous"),
+        "schemes": {name: _scheme(counts) for name, counts in schemes.items()},
+        "missing_documents": list(pairing.missing),
+    }
+    _tell_missing(pairing, system_path)
+    if versus_path:
+        other = pair_documents(gold, _read(versus_path, kind, mapping), gold_path, versus_path)
+        _tell_missing(other, versus_path)
+        try:
+            second = instance_counts(other.pairs)
+        except ValueError as error:
+            message = f"{versus_path}: {error}"
+            raise InputError(message) from None
+        differences = randomization_test(per_record, second, shuffles=shuffles, seed=seed)
+        payload["versus"] = {name: _difference(item) for name, item in differences.items()}
+        payload["versus_missing_documents"] = list(other.missing)
+    emit(payload, as_json=as_json)
+
+
+@click.command()
+@click.argument("source", type=_PATH)
+@click.argument("target", type=_PATH)
+@click.option("--from", "read_as", type=click.Choice(READ_FORMATS), required=True, help=_FORMAT_HELP)
+@click.option("--to", "write_as", type=click.Choice(WRITE_FORMATS), required=True, help="Format to write.")
+@click.option("--types", "type_set", type=click.Choice(TYPE_SETS), help="Map all types; else as written.")
+@click.option(
+    "--text", "text_path", type=_PATH, help="JSON lines with the texts, where SOURCE holds spans only."
+)
+def convert(
+    source: Path, target: Path, read_as: str, write_as: str, type_set: str | None, text_path: Path | None
+) -> None:
+    """Write annotated documents in another format; the result holds their text, keep it safe.
+
+    \b
+    Example:
+      phiscan score convert ours.jsonl brat/ --from jsonl --to brat
+    """  # noqa: D301 (click reads the character)
+    documents = _read(source, read_as, read_type_map(type_set) if type_set else None)
+    if text_path:
+        texts = read_documents(text_path, "jsonl")
+        pairing = pair_documents(texts, documents, text_path, source)
+        documents = {
+            gold.name: AnnotatedText(gold.name, gold.text, found.spans) for gold, found in pairing.pairs
+        }
+    say(f"{write_documents(documents.values(), target, write_as)} documents written to {target}")
+
+
+def _read(path: Path, kind: str, mapping: Mapping[str, str] | None) -> dict[str, AnnotatedText]:
+    documents = read_documents(path, kind)
+    return documents if mapping is None else map_types(documents, mapping, path)
+
+
+def _tell_missing(pairing: Pairing, path: Path) -> None:
+    for name in pairing.missing:
+        say(f"{path}: the document '{name}' is missing; all its spans count as missed")
+
+
+def _instance(counts: InstanceCounts) -> dict[str, Any]:
+    return with_rates(asdict(counts), counts.rates)
+
+
+def _token(counts: TokenCounts) -> dict[str, Any]:
+    return with_rates(asdict(counts), counts.rates)
+
+
+def _scheme(counts: SchemeCounts) -> dict[str, Any]:
+    shape = {**asdict(counts), "possible": counts.possible, "actual": counts.actual}
+    return with_rates(shape, counts.rates)
+
+
+def _recall(found: Recall | None, kind: str) -> dict[str, Any]:
+    if found is None:
+        return {"recall": None, "reason": "no vocabulary was given"}
+    shape: dict[str, Any] = {"recall": found.recall, "found": found.found, "total": found.total}
+    if found.recall is None:
+        shape["reason"] = f"no {kind} PHI token in the gold standard"
+    return shape
+
+
+def _difference(item: Difference) -> dict[str, Any]:
+    shape: dict[str, Any] = asdict(item)
+    if item.difference is None:
+        shape["reason"] = "it does not exist for one of the systems"
+    return shape

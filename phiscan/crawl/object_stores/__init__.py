@@ -1,0 +1,1 @@
+"""Object stores: Amazon S3, and what fsspec reaches."""

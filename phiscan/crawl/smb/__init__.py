@@ -1,0 +1,1 @@
+"""SMB shares that are not mounted."""

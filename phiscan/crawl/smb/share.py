@@ -1,0 +1,216 @@
+"""An SMB share that is not mounted: ``smb://server[:port]/share/folder``, through smbprotocol.
+
+Every file is opened for reading, with full sharing for everybody else: no user is locked out by a scan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from phiscan.crawl.credentials import credentials_of
+from phiscan.crawl.ignore import IgnoreRules
+from phiscan.crawl.location import parse_url
+from phiscan.crawl.retries import RetryPolicy
+from phiscan.crawl.settings import ShareSettings
+from phiscan.crawl.share import Crawled, OpenFile
+from phiscan.crawl.share_errors import RefusedError, UnansweredError
+from phiscan.crawl.smb.connections import Connections, require_library
+from phiscan.crawl.smb.security_descriptor import access_of
+from phiscan.crawl.smb.status import translate
+from phiscan.crawl.walk import Entry, walk
+from phiscan.errors import InputError
+from phiscan.model import FailReason, SkipReason, SourceFile
+
+_IS_FOLDER, _IS_REPARSE_POINT = 0x10, 0x400  # file attributes
+_LINKS = frozenset({0xA000000C, 0xA0000003})  # reparse tags: symbolic link, mount point (junction)
+_READ = 0x0001 | 0x0080  # the rights asked for: data and attributes,
+_READ_CONTROL = 0x00020000  # and the security descriptor, where it is granted
+_ACCESS_DENIED = 0xC0000022
+_SECURITY = 3  # kind of question: the security descriptor,
+_OWNER_AND_DACL = 0x1 | 0x4  # these parts of it
+_SECURITY_BYTES = 65_536
+_WITH_FILE_NUMBERS = 38  # kind of listing: FileIdFullDirectoryInformation
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+
+
+class SmbShare:
+    """One root on an SMB server."""
+
+    schemes = ("smb",)
+
+    def __init__(self, root: bytes, settings: ShareSettings) -> None:
+        require_library()
+        location = parse_url(root.decode("utf-8", "surrogateescape"))
+        self.root = location.root
+        if not location.path:
+            message = f"{self._shown}: expected smb://SERVER/SHARE or a folder in it"
+            raise InputError(message)
+        self._unc = "\\\\" + "\\".join((location.host, *location.path))
+        self._connections = Connections(settings, credentials_of(self.root, settings), location.port)
+        self._patience = RetryPolicy(settings)
+
+    @property
+    def retry_policy(self) -> RetryPolicy:
+        """How long this server is waited for."""
+        return self._patience
+
+    @property
+    def _shown(self) -> str:
+        return self.root.decode("utf-8", "backslashreplace")
+
+    def reach(self) -> None:
+        """Sign in and open the root folder; see ``Share``."""
+        try:
+            with self._opened(b"", "dir"):
+                pass
+        except (RefusedError, UnansweredError) as error:
+            what = "no such folder" if getattr(error, "reason", "") == FailReason.CHANGED else error.detail
+            message = f"{self._shown}: cannot be opened: {what}"
+            raise InputError(message) from None
+        finally:
+            self.close()
+
+    def close(self) -> None:
+        """Hang up; threads that still wait for an answer get none."""
+        self._patience.stop()
+        self._connections.close()
+
+    def crawl(self, ignore: IgnoreRules, seen_inodes: set[tuple[int, int]]) -> Iterator[Crawled]:  # noqa: ARG002 (a listing does not tell hard links)
+        """Yield every entry below the root that is not a folder; see ``Share``."""
+        try:
+            yield from walk(self.root, lambda path: self._patience.run(lambda: self._list(path)), ignore)
+        finally:
+            self.close()
+
+    @contextmanager
+    def open(self, source: SourceFile, offset: int = 0) -> Iterator[OpenFile]:
+        """Open a crawled file at a position; see ``RemoteShare``."""
+        with self._opened(source.path, "file") as stream:
+            _compare(stream.fd, source)
+            owner, readers = _ask_access(stream.fd)
+            self._connections.answered()
+            stream.seek(offset)
+            yield _SmbFile(replace(source, owner=owner, readers=readers), stream, self._connections)
+
+    def _list(self, folder: bytes) -> list[Entry]:
+        """Return the entries of a folder.
+
+        Raises:
+            RefusedError, UnansweredError: it cannot be listed.
+        """
+        entries = []
+        with self._opened(folder, "dir") as stream:
+            for info in stream.query_directory("*", _WITH_FILE_NUMBERS):
+                self._connections.answered()
+                # Windows does not mind half a surrogate pair in a name.
+                name = info["file_name"].get_value().decode("utf-16-le", "surrogatepass")
+                if name not in {".", ".."}:
+                    entries.append(self._entry(folder, name.encode("utf-8", "surrogatepass"), info))
+        return entries
+
+    def _entry(self, folder: bytes, name: bytes, info: Any) -> Entry:
+        attributes = info["file_attributes"].get_value()
+        # For a reparse point, the field for the size of extended attributes says of what kind it is.
+        is_link = bool(attributes & _IS_REPARSE_POINT) and info["ea_size"].get_value() in _LINKS
+        source = SourceFile(
+            root=self.root,
+            path=folder + b"/" + name if folder else name,
+            size=info["end_of_file"].get_value(),
+            mtime_ns=_nanoseconds(info["last_write_time"].get_value()),
+            ctime_ns=_nanoseconds(info["change_time"].get_value()),
+            inode=info["file_id"].get_value(),
+            device=0,
+        )
+        skip = SkipReason.SYMLINK if is_link else None
+        return Entry(source, is_folder=bool(attributes & _IS_FOLDER) and not is_link, skip=skip)
+
+    @contextmanager
+    def _opened(self, path: bytes, file_type: str) -> Iterator[Any]:
+        """Open a path below the root, and close it; every error of the library becomes one of ours."""
+        parts = path.decode("utf-8", "surrogatepass").split("/") if path else []
+        with translate(self._connections.drop), self._connections.watched():
+            stream = self._open_shared("\\".join((self._unc, *parts)), file_type)
+            try:
+                yield stream
+            finally:
+                with suppress(Exception):  # a connection that broke has closed it
+                    stream.close()
+
+    def _open_shared(self, unc: str, file_type: str) -> Any:
+        from smbclient import open_file  # noqa: PLC0415 (an optional part, and slow to load)
+
+        how = {"mode": "rb", "buffering": 0, "share_access": "rwd", "file_type": file_type}
+        how |= self._connections.arguments()
+        if file_type == "dir":
+            return open_file(unc, desired_access=_READ, **how)
+        try:
+            return open_file(unc, desired_access=_READ | _READ_CONTROL, **how)
+        except OSError as error:
+            if getattr(error, "ntstatus", None) != _ACCESS_DENIED:
+                raise
+        return open_file(unc, desired_access=_READ, **how)
+
+
+class _SmbFile:
+    """A file on an SMB server, opened for reading."""
+
+    def __init__(self, source: SourceFile, stream: Any, connections: Connections) -> None:
+        self._source = source
+        self._stream = stream
+        self._connections = connections
+
+    @property
+    def source(self) -> SourceFile:
+        """The file with its owner and its readers."""
+        return self._source
+
+    def read(self, n_bytes: int) -> bytes:
+        """Return the next bytes; see ``OpenFile``."""
+        data: bytes = self._stream.read(n_bytes)
+        self._connections.answered()
+        return data
+
+    def verify(self) -> None:
+        """Close the file, which says its size and times once more, and compare them."""
+        self._stream.fd.close(get_attributes=True)
+        _compare(self._stream.fd, self._source)
+
+
+def _compare(opened: Any, source: SourceFile) -> None:
+    state = (opened.end_of_file, _nanoseconds(opened.last_write_time), _nanoseconds(opened.change_time))
+    if state != (source.size, source.mtime_ns, source.ctime_ns) or opened.file_attributes & _IS_FOLDER:
+        raise RefusedError(FailReason.CHANGED, "not the file that was crawled")
+
+
+def _nanoseconds(moment: datetime) -> int:
+    """Return nanoseconds since 1970; the library keeps microseconds.
+
+    >>> _nanoseconds(datetime(1970, 1, 1, 0, 0, 1, 5, tzinfo=UTC))
+    1000005000
+    """
+    return (moment.replace(tzinfo=UTC) - _EPOCH) // _MICROSECOND * 1000
+
+
+def _ask_access(opened: Any) -> tuple[str, tuple[str, ...]]:
+    """Ask for owner and readers; a server that does not say leaves them unknown."""
+    from smbprotocol.exceptions import SMBResponseException  # noqa: PLC0415 (an optional part)
+    from smbprotocol.open import SMB2QueryInfoRequest, SMB2QueryInfoResponse  # noqa: PLC0415
+
+    request = SMB2QueryInfoRequest()
+    request["info_type"] = _SECURITY
+    request["additional_information"] = _OWNER_AND_DACL
+    request["output_buffer_length"] = _SECURITY_BYTES
+    request["file_id"] = opened.file_id
+    tree = opened.tree_connect
+    try:
+        sent = opened.connection.send(request, sid=tree.session.session_id, tid=tree.tree_connect_id)
+        answer = SMB2QueryInfoResponse()
+        answer.unpack(opened.connection.receive(sent)["data"].get_value())
+    except SMBResponseException:
+        return "", ()
+    return access_of(answer["buffer"].get_value())

@@ -1,0 +1,1 @@
+"""Archives, compressed files and disc images."""

@@ -1,0 +1,1 @@
+"""What all readers share: content and its locators, file types, character sets, the registry of readers."""

@@ -1,0 +1,129 @@
+"""Documents that a record carries within a field, as base64 or hexadecimal digits: each is read as a file.
+
+Source: HL7 CDA R2 4.3.1.1 (nonXMLBody) and its data type ED; FHIR R4, Attachment and Binary; HL7 v2.5.1,
+2.A.24 (ED).
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+import zlib
+from contextlib import suppress
+
+from phiscan.errors import ExtractError
+from phiscan.extract.core.charset import decode
+from phiscan.extract.core.content import Content, Inflating, Sink, mishap
+from phiscan.extract.core.file_type import sniff
+from phiscan.extract.core.magic_numbers import EMPTY, TEXT, UNKNOWN
+from phiscan.model import FailReason
+
+MIN_CHARS = 100  # a shorter field that nobody declares to be a document is a key, a hash or a word
+_DIGITS = re.compile(r"[A-Za-z0-9+/]+={0,2}")
+_MIN_LINE = 40  # encoders break lines at 64 or 76; words of a text are shorter
+_LOOK_CHARS = 4096
+_ADDRESS = re.compile(r"data:[^,]{0,200};base64,", re.IGNORECASE)
+# What CDA calls the ways of compression, as the window sizes of zlib.
+_COMPRESSIONS = {"DF": -zlib.MAX_WBITS, "ZL": zlib.MAX_WBITS, "GZ": zlib.MAX_WBITS | 16}
+
+
+class Enclosures:
+    """The documents of one record, gathered while its fields are walked and read behind them."""
+
+    def __init__(self, content: Content, sink: Sink) -> None:
+        self._content = content
+        self._sink = sink
+        self._members: list[Content] = []
+        self._n_taken = 0
+
+    def take(self, text: str, *, declared: bool = False, compression: str = "", encoding: str = "") -> bool:
+        """Tell whether a field is a document, and keep it; the field is then no text any more.
+
+        A field that is declared to be a document and is none stays text, and is recorded. So does one that
+        is damaged; it is read up to the damage, too.
+        """
+        if not declared and len(text) < MIN_CHARS:
+            return False
+        address = _ADDRESS.match(text)
+        if address:
+            text, declared = text[address.end() :], True
+        data, is_whole = (_from_hexadecimal if encoding == "hex" else _from_base64)(text)
+        # Every word of four or eight letters can be decoded: what is short must make sense, too.
+        if data is None or (not (declared and len(text) >= MIN_CHARS) and not _is_document(data)):
+            if declared and text.strip():
+                self._sink.fail(self._place(), FailReason.CORRUPT, "a document that cannot be decoded")
+            return False
+        self._keep(data, _COMPRESSIONS.get(compression.upper()))
+        if not is_whole:
+            self._sink.fail(self._place(), FailReason.CORRUPT, "damaged base64")
+        return is_whole
+
+    def read(self, folder: str = "") -> None:
+        """Read what was gathered since the last call as members; ``folder`` goes before their names."""
+        members, self._members = self._members, []
+        for member in members:
+            name = f"{folder}/{member.name}" if folder else member.name
+            self._sink.read_member(self._content.member(name, member.data))
+
+    def _keep(self, data: bytes, window: int | None) -> None:
+        self._n_taken += 1
+        try:
+            self._sink.take_member()
+            if window is None:
+                self._sink.spend(len(data))
+            else:
+                data = self._sink.unpack(Inflating(data, window), len(data))
+        except ExtractError as error:
+            self._sink.fail(self._place(), FailReason(error.reason), error.detail)
+        except zlib.error as error:
+            self._sink.fail(self._place(), FailReason.CORRUPT, mishap(error))
+        else:
+            self._members.append(Content(data, f"document{self._n_taken}"))
+
+    def _place(self) -> str:
+        return self._content.member(f"document{max(self._n_taken, 1)}", b"").locator
+
+
+def _from_base64(text: str) -> tuple[bytes | None, bool]:
+    r"""Return the bytes behind base64 digits up to the first damage, and whether there is none.
+
+    Lines may be broken. A text gives None.
+
+    >>> _from_base64("QW5u\r\n"), _from_base64("Ann"), _from_base64("Dear Anne Gray says")
+    ((b'Ann', True), (None, False), (None, False))
+    """
+    lines = text.split()
+    if len(lines) > 1 and len(lines[0]) < _MIN_LINE:
+        return None, False
+    digits = "".join(lines)
+    match = _DIGITS.match(digits)
+    if match is None:
+        return None, False
+    if match.end() == len(digits):
+        with suppress(binascii.Error, ValueError):
+            return base64.b64decode(digits, validate=True), True
+    clean = match.group().rstrip("=")
+    if len(clean) < MIN_CHARS:
+        return None, False
+    return base64.b64decode(clean[: len(clean) // 4 * 4]), False
+
+
+def _from_hexadecimal(text: str) -> tuple[bytes | None, bool]:
+    try:
+        return bytes.fromhex(text), True
+    except ValueError:
+        return None, False
+
+
+def _is_document(data: bytes) -> bool:
+    """Tell a file that nobody declared: one of a known kind, or a text without a doubtful byte."""
+    kind = sniff(data)
+    if kind in (EMPTY, UNKNOWN):
+        return False
+    if kind != TEXT and not kind.startswith(("text/", "message/")) and kind != "application/json":
+        return True
+    text, encoding = decode(data)
+    return encoding == "utf-8" and all(
+        char.isprintable() or char in "\t\r\n\f" for char in text[:_LOOK_CHARS]
+    )

@@ -1,0 +1,96 @@
+"""Opening the crawled file: read-only, once, and only when it still is the file that was crawled."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import BinaryIO
+
+from phiscan.errors import ExtractError
+from phiscan.long_paths import open_path
+from phiscan.model import FailReason, SourceFile
+from phiscan.sandbox.delivered_files import is_delivered, receive
+
+_READ_ONLY = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+_GONE = {errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ESTALE, errno.ENXIO}
+_FORBIDDEN = {errno.EACCES, errno.EPERM}
+
+
+def read_source(source: SourceFile, max_bytes: int) -> bytes:
+    """Return the bytes of a crawled file; those of a share that is not mounted were fetched for us.
+
+    Raises:
+        ExtractError: changed, no_permission, too_large, io_error or (fetched) out_of_memory.
+    """
+    if is_delivered(source):
+        return receive(source)
+    with _open(source) as descriptor:
+        before = os.fstat(descriptor)
+        if not stat.S_ISREG(before.st_mode) or _signature(before) != _crawled(source):
+            raise ExtractError(FailReason.CHANGED, "not the file that was crawled")
+        if before.st_size > max_bytes:
+            raise ExtractError(FailReason.TOO_LARGE, f"{before.st_size} bytes, limit {max_bytes}")
+        data = _read_all(descriptor, before.st_size)
+        if len(data) != before.st_size or _signature(os.fstat(descriptor)) != _signature(before):
+            raise ExtractError(FailReason.CHANGED, "changed while it was read")
+    return data
+
+
+@contextmanager
+def open_source(source: SourceFile) -> Iterator[tuple[BinaryIO, int]]:
+    """Give a crawled file that is too large to be read at once, open for reading, and its size.
+
+    Raises:
+        ExtractError: changed, also while it was open; no_permission or io_error.
+    """
+    with _open(source) as descriptor:
+        before = os.fstat(descriptor)
+        if not stat.S_ISREG(before.st_mode) or _signature(before) != _crawled(source):
+            raise ExtractError(FailReason.CHANGED, "not the file that was crawled")
+        with os.fdopen(descriptor, "rb", closefd=False) as stream:
+            yield stream, before.st_size
+        if _signature(os.fstat(descriptor)) != _signature(before):
+            raise ExtractError(FailReason.CHANGED, "changed while it was read")
+
+
+def _read_all(descriptor: int, size: int) -> bytes:
+    """Read the whole file and one byte more, to see one that grows."""
+    chunks = []
+    left = size + 1
+    while left > 0 and (chunk := os.read(descriptor, left)):
+        chunks.append(chunk)
+        left -= len(chunk)
+    return b"".join(chunks)
+
+
+@contextmanager
+def _open(source: SourceFile) -> Iterator[int]:
+    try:
+        try:
+            descriptor = open_path(source.absolute, _READ_ONLY | os.O_NOATIME)
+        except PermissionError:
+            # Only the owner may keep the access time; others read all the same.
+            descriptor = open_path(source.absolute, _READ_ONLY)
+        try:
+            yield descriptor
+        finally:
+            os.close(descriptor)
+    except OSError as error:
+        code = error.errno or 0
+        if code in _GONE:
+            raise ExtractError(FailReason.CHANGED, "vanished before it was read") from None
+        if code in _FORBIDDEN:
+            raise ExtractError(FailReason.NO_PERMISSION) from None
+        raise ExtractError(FailReason.IO_ERROR, errno.errorcode.get(code, "")) from None
+
+
+def _signature(status: os.stat_result) -> tuple[int, int, int, int, int]:
+    # Whoever may write a file may set its time of modification, but not that of its last change.
+    return (status.st_ino, status.st_dev, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+
+
+def _crawled(source: SourceFile) -> tuple[int, int, int, int, int]:
+    return (source.inode, source.device, source.size, source.mtime_ns, source.ctime_ns)

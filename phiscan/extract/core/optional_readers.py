@@ -1,0 +1,15 @@
+"""Which optional readers this machine has; they decide what a scan can read."""
+
+from __future__ import annotations
+
+import shutil
+
+from phiscan.extract.archives import libarchive
+
+OPTIONAL_READERS = ("tesseract", "catdoc", "catppt", "readpst")
+
+
+def available_readers() -> tuple[str, ...]:
+    """Return the names of the optional programs and libraries that are installed."""
+    found = [name for name in OPTIONAL_READERS if shutil.which(name)]
+    return (*found, "libarchive") if libarchive.library() is not None else tuple(found)

@@ -1,0 +1,153 @@
+"""One crawled file to one Document."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import BinaryIO
+
+from blake3 import blake3
+
+from phiscan.config import Limits
+from phiscan.errors import ExtractError
+from phiscan.extract.core.content import Content, Sink, TextFullError
+from phiscan.extract.core.file_type import declared_type, sniff
+from phiscan.extract.core.large_files import (
+    HEAD_BYTES,
+    is_hashed_whole,
+    is_windowed,
+    large_hash,
+    large_type,
+    read_large,
+    read_spread,
+)
+from phiscan.extract.core.magic_numbers import XLSX
+from phiscan.extract.core.opening import open_source, read_source
+from phiscan.extract.core.registry import read
+from phiscan.model import Document, FailReason, SourceFile
+from phiscan.sandbox.delivered_files import is_delivered
+
+# Places that say something about a file and are not its content: a scan of which only the producer's
+# name could be read has not been read.
+_ABOUT = ("#properties", "#metadata")
+OPENED_BYTES = 8 * 1024**2  # larger files are not read into memory where their format allows it
+_READ_FROM_FILE = frozenset({"application/pdf", XLSX})
+
+
+def extract(source: SourceFile, limits: Limits, passwords: Sequence[str] = ()) -> Document:
+    """Read a crawled file: its text, where each stretch of it lies, and what could not be read.
+
+    The file is opened read-only and read once. What goes wrong in a part of it (a member of an
+    archive, an attachment, a page) is in ``Document.unread``.
+
+    Raises:
+        ExtractError: the file gives nothing at all; ``reason`` says why.
+    """
+    if _is_opened(source, limits):
+        return _extract_opened(source, limits, passwords)
+    data = read_source(source, limits.file_bytes)
+    return extract_bytes(data, _name(source), limits, passwords)
+
+
+def _is_opened(source: SourceFile, limits: Limits) -> bool:
+    """Tell whether a file is read from where it lies, as far as its format allows."""
+    return source.size > min(limits.file_bytes, OPENED_BYTES) and not is_delivered(source)
+
+
+def _extract_opened(source: SourceFile, limits: Limits, passwords: Sequence[str]) -> Document:
+    sink = Sink(limits, passwords, _dispatch)
+    name = _name(source)
+    with open_source(source) as (stream, size):
+        media_type = large_type(stream, name)
+        if size > limits.file_bytes:
+            _collect(sink, lambda: read_large(stream, size, name, media_type, sink))
+        else:
+            content = _content(stream, name, media_type)
+            _collect(sink, lambda: _read(content, media_type, sink))
+        content_hash = large_hash(stream, size)
+    return _document(sink, media_type, content_hash, name)
+
+
+def _content(stream: BinaryIO, name: str, media_type: str) -> Content:
+    stream.seek(0)
+    if is_windowed(media_type) or media_type in _READ_FROM_FILE:
+        return Content(stream.read(HEAD_BYTES), name, stream=stream)
+    return Content(stream.read(), name)
+
+
+def _read(content: Content, media_type: str, sink: Sink) -> None:
+    """Read a content; one that holds more text than the budget has in windows spread over it."""
+    if is_windowed(media_type) and read_spread(content, media_type, sink):
+        return
+    if content.stream is not None and media_type not in _READ_FROM_FILE:
+        content = replace(content, data=content.open().read(), stream=None)
+    read(content, media_type, sink)
+
+
+def _dispatch(content: Content, sink: Sink) -> None:
+    """Read a member of a container."""
+    _read(content, sniff(content.data, content.name), sink)
+
+
+def identify(source: SourceFile, limits: Limits) -> tuple[str, str, str]:
+    """Return what a crawled file's text depends on, its content hash and media type; and its declared type.
+
+    Raises:
+        ExtractError: it cannot be opened, changed, or is too large to be told from another by its hash.
+    """
+    name = _name(source)
+    if _is_opened(source, limits):
+        with open_source(source) as (stream, size):
+            if not is_hashed_whole(size):
+                raise ExtractError(FailReason.TOO_LARGE)
+            content_hash, media_type = large_hash(stream, size), large_type(stream, name)
+    else:
+        data = read_source(source, limits.file_bytes)
+        content_hash, media_type = blake3(data).hexdigest(), sniff(data, name)
+    return content_hash, media_type, declared_type(name, media_type)
+
+
+def _name(source: SourceFile) -> str:
+    return source.path.rpartition(b"/")[2].decode("utf-8", "replace")
+
+
+def extract_bytes(data: bytes, name: str, limits: Limits, passwords: Sequence[str] = ()) -> Document:
+    """Read the bytes of a file called ``name``; see ``extract``."""
+    sink = Sink(limits, passwords, _dispatch)
+    media_type = sniff(data, name)
+    _collect(sink, lambda: _read(Content(data, name), media_type, sink))
+    return _document(sink, media_type, blake3(data).hexdigest(), name)
+
+
+def _collect(sink: Sink, read_it: Callable[[], None]) -> None:
+    """Fill the sink.
+
+    Raises:
+        ExtractError: there is nothing but properties.
+    """
+    failure: ExtractError | None = None
+    try:
+        read_it()
+    except TextFullError:
+        pass
+    except ExtractError as error:
+        failure = error
+    if failure is not None:
+        if all(part.locator.endswith(_ABOUT) for part in sink.segments):
+            raise failure
+        sink.fail("", FailReason(failure.reason), failure.detail)
+    if sink.unread and all(part.locator.endswith(_ABOUT) for part in sink.segments):
+        first = sink.unread[0]
+        raise ExtractError(first.reason, first.detail)
+
+
+def _document(sink: Sink, media_type: str, content_hash: str, name: str) -> Document:
+    return Document(
+        text=sink.text(),
+        segments=sink.segments,
+        media_type=media_type,
+        unread=sink.unread,
+        content_hash=content_hash,
+        declared_type=declared_type(name, media_type),
+        n_chars_unread=sink.n_chars_unread,
+    )

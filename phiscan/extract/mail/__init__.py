@@ -1,0 +1,1 @@
+"""Mail messages, mailboxes, Outlook files and contact cards."""

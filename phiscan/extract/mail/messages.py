@@ -1,0 +1,244 @@
+"""Mail: headers, every body, attachments to any depth; single messages and mbox files."""
+
+from __future__ import annotations
+
+import email
+import email.errors
+import email.message
+import email.policy
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from email.header import decode_header
+
+from phiscan.errors import ExtractError
+from phiscan.extract.core.charset import decode
+from phiscan.extract.core.content import Content, Sink, TextFullError
+from phiscan.extract.structured.html import html_text, read_inline_files
+from phiscan.model import FailReason
+
+_FROM_LINE = re.compile(rb"^From [^\r\n]*\r?\n", re.MULTILINE)
+_ENCODED_WORD = re.compile(r"=\?[^?\s]+\?[bBqQ]\?[^?]*\?=")
+# Fields that only machines read; everything else may name a person.
+_MACHINE_FIELDS = frozenset(
+    [
+        "dkim-signature",
+        "arc-seal",
+        "arc-message-signature",
+        "arc-authentication-results",
+        "authentication-results",
+        "content-transfer-encoding",
+        "mime-version",
+        "x-spam-status",
+        "content-type",
+    ]
+)
+# Fields of a part that say how it is packed.
+_PART_FIELDS = frozenset({"content-disposition", "content-id", "content-location", "x-attachment-id"})
+
+
+class MailExtractor:
+    """Read one RFC 5322 message."""
+
+    media_types = frozenset({"message/rfc822"})
+
+    def extract(self, content: Content, sink: Sink) -> None:
+        """Add the headers ``#headers``, each body ``#body``, and read the attachments as members."""
+        data = content.data.lstrip()
+        if data.startswith(b"From "):  # one message cut out of a mailbox
+            data = data.partition(b"\n")[2]
+        try:
+            message = email.message_from_bytes(data, policy=email.policy.compat32)
+        except RecursionError:
+            _as_it_stands(data, content, sink, FailReason.NESTED_TOO_DEEP, "parts within parts")
+        except Exception as error:  # noqa: BLE001 (the parser's own mistakes; the text is still there)
+            _as_it_stands(data, content, sink, FailReason.CORRUPT, type(error).__name__)
+        else:
+            read_message(message, content, sink)
+
+
+def _as_it_stands(data: bytes, content: Content, sink: Sink, reason: FailReason, detail: str) -> None:
+    """Record what cannot be taken apart, and add its bytes as text."""
+    sink.fail(content.locator, reason, detail)
+    sink.add(decode(sink.bound(data, content.locator))[0], content.place("raw"))
+
+
+class MailboxExtractor:
+    """Read an mbox file, message by message."""
+
+    media_types = frozenset({"application/mbox"})
+
+    def extract(self, content: Content, sink: Sink) -> None:
+        """Read each message as a member, ``message3.eml``."""
+        for number, data in enumerate(_messages(content.data), 1):
+            sink.take_member()
+            sink.read_member(content.member(f"message{number}.eml", data))
+
+
+def _messages(data: bytes) -> Iterator[bytes]:
+    """Split at ``From `` lines that follow a blank line, as mbox readers do."""
+    begin = len(data) - len(data.lstrip())
+    starts = [
+        match
+        for match in _FROM_LINE.finditer(data)
+        if match.start() == begin
+        or data[max(match.start() - 4, 0) : match.start()].endswith((b"\n\n", b"\r\n\r\n"))
+    ]
+    before = data[: starts[0].start()] if starts else data
+    if before.strip():
+        yield before  # no mailbox at all, or one that begins in the middle of a message
+    for match, following in zip(starts, [*starts[1:], None] if starts else [], strict=True):
+        yield data[match.end() : following.start() if following else len(data)]
+
+
+def read_message(message: email.message.Message, content: Content, sink: Sink) -> None:
+    """Read a parsed message into the sink; a damaged header or part costs no other one."""
+    sink.add("\n".join(_header_lines(message, content, sink)), content.place("headers"))
+    counts = _Counts()
+    stack: list[email.message.Message] = [message]
+    while stack:
+        part = stack.pop()
+        if part is not message:
+            lines = _header_lines(part, content, sink, ignored=_PART_FIELDS)
+            sink.add("\n".join(lines), content.place("headers"))
+        try:
+            stack.extend(_read_part(part, content, sink, counts, inner=part is not message))
+        except (ExtractError, TextFullError):
+            raise
+        except Exception as error:  # noqa: BLE001 (the library fails on damage in many ways)
+            sink.fail(content.place("part"), FailReason.CORRUPT, f"damaged part: {type(error).__name__}")
+            raw = part.get_payload()
+            if isinstance(raw, str):
+                sink.add(raw, content.place("part"))
+
+
+def _read_part(
+    part: email.message.Message, content: Content, sink: Sink, counts: _Counts, *, inner: bool
+) -> list[email.message.Message]:
+    """Read one part; return the parts within it, the first one last."""
+    if inner and part.get_content_type() == "message/rfc822":
+        counts.attachments += 1
+        _nested(part, counts.attachments, content, sink)
+        return []
+    children = part.get_payload()
+    if part.is_multipart() and isinstance(children, list):
+        sink.take_member()
+        # No mail program shows what stands around the parts; whoever opens the file does.
+        around = (part.preamble, part.epilogue)
+        sink.add("\n".join(text.strip() for text in around if text and text.strip()), content.place("around"))
+        return [child for child in reversed(children) if isinstance(child, email.message.Message)]
+    data = _payload(part)
+    name = _file_name(part)
+    if name or part.get_content_maintype() != "text":
+        counts.attachments += 1
+        _attachment(part, data, content.member(name or f"attachment{counts.attachments}", data), sink)
+        if name:
+            sink.add(f"Attachment: {name}", content.place("headers"))
+    elif data and part.get_content_subtype() != "css":  # a web page that was saved as mail (MHT)
+        counts.bodies += 1
+        place = "body" if counts.bodies == 1 else f"body{counts.bodies}"
+        sink.add(_body_text(part, data), content.place(place))
+        if part.get_content_subtype() in ("html", "xhtml") and b"data:" in data:
+            read_inline_files(data.decode("latin-1"), content, sink)
+    return []
+
+
+@dataclass(slots=True)
+class _Counts:
+    """How many bodies and attachments of one message are read."""
+
+    bodies: int = 0
+    attachments: int = 0
+
+
+def _nested(part: email.message.Message, number: int, content: Content, sink: Sink) -> None:
+    children = part.get_payload()
+    name = _file_name(part) or f"message{number}.eml"
+    sink.take_member()
+    for child in children if isinstance(children, list) else []:
+        if not isinstance(child, email.message.Message):
+            continue
+        inner = content.member(name, b"")
+        if inner.depth > sink.limits.depth:
+            _as_it_stands(
+                child.as_bytes(), inner, sink, FailReason.NESTED_TOO_DEEP, "messages within messages"
+            )
+        else:
+            read_message(child, inner, sink)
+
+
+def _attachment(part: email.message.Message, data: bytes, member: Content, sink: Sink) -> None:
+    sink.take_member()
+    if part.get_content_type() in ("application/pgp-encrypted", "application/pkcs7-mime"):
+        sink.fail(member.locator, FailReason.ENCRYPTED)
+    elif data:
+        sink.read_member(member)
+
+
+def _header_lines(
+    message: email.message.Message, content: Content, sink: Sink, ignored: frozenset[str] = frozenset()
+) -> Iterator[str]:
+    for key, value in message.items():
+        if key.lower() in _MACHINE_FIELDS or key.lower() in ignored:
+            continue
+        try:
+            yield f"{key}: {_decode_words(str(value))}"
+        except Exception as error:  # noqa: BLE001 (the library fails on damage in many ways)
+            sink.fail(content.place("headers"), FailReason.CORRUPT, f"damaged header: {type(error).__name__}")
+            yield f"{key}: {value}"
+
+
+def _decode_words(value: str) -> str:
+    """Decode encoded words; a bad one is left as it stands."""
+    value = " ".join(value.split())
+    if _ENCODED_WORD.search(value):
+        try:
+            return "".join(
+                chunk if isinstance(chunk, str) else _decode_chunk(chunk, encoding)
+                for chunk, encoding in decode_header(value)
+            )
+        except (ValueError, LookupError, email.errors.MessageError):
+            pass  # it is left as it stands
+    # Raw bytes in a header arrive as surrogates.
+    return decode(value.encode("utf-8", "surrogateescape"))[0]
+
+
+def _decode_chunk(chunk: bytes, encoding: str | None) -> str:
+    if encoding:
+        try:
+            return chunk.decode(encoding, "replace")
+        except LookupError:
+            pass
+    return decode(chunk)[0]
+
+
+def _file_name(part: email.message.Message) -> str:
+    try:
+        return _decode_words(part.get_filename() or "").replace("\0", "")
+    except (ValueError, LookupError, TypeError, email.errors.MessageError):
+        return ""
+
+
+def _payload(part: email.message.Message) -> bytes:
+    try:
+        payload = part.get_payload(decode=True)
+    except (ValueError, LookupError, AssertionError):
+        payload = None
+    if isinstance(payload, bytes):
+        return payload
+    raw = part.get_payload()
+    return raw.encode("utf-8", "surrogateescape") if isinstance(raw, str) else b""
+
+
+def _body_text(part: email.message.Message, data: bytes) -> str:
+    try:
+        text = data.decode(part.get_content_charset() or "utf-8")
+    except (LookupError, UnicodeDecodeError, ValueError):
+        text, _ = decode(data)
+    if part.get_content_subtype() in ("html", "xhtml"):
+        return html_text(text)
+    if part.get_content_subtype() in ("rtf", "richtext"):
+        from phiscan.extract.office.rich_text import rtf_text  # noqa: PLC0415
+
+        return rtf_text(data)
+    return text.replace("\r\n", "\n").replace("\0", " ")

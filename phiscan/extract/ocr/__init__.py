@@ -1,0 +1,1 @@
+"""Pictures: optical character recognition, layout, metadata and metafiles."""

@@ -1,0 +1,137 @@
+"""Pictures: their text through OCR, and the metadata that cameras and scanners write.
+
+A picture within a document or a container is passed over when nobody could read a text in it: an icon, a
+rule, a patch of one colour. The same picture is read once per file.
+"""
+
+from __future__ import annotations
+
+import io
+from contextlib import suppress
+from typing import Any
+
+from phiscan.errors import ExtractError
+from phiscan.extract.core.content import Content, Sink
+from phiscan.extract.ocr.image_metadata import metadata_text
+from phiscan.extract.ocr.recognition import read_picture
+from phiscan.model import FailReason
+
+_MAX_PAGES = 500
+_MIN_SIDE = 24  # pixels; smaller pictures are icons, with no text a reader could see
+# Within a document: a label of 200 x 80 pixels is read, a button or a bullet is not.
+_MIN_EMBEDDED_SIDE = 40
+_MIN_EMBEDDED_AREA = 16_000
+_MAX_ASPECT = 20  # longer ones are rules and borders
+_MOST_SQUEEZED = 4.0  # dots across to one down; the coarsest fax has 204 to 98
+_STAIR = 0.8  # pixels
+_MIN_CONTRAST = 24  # of 255 grey levels between the darkest and the lightest
+
+
+class ImageExtractor:
+    """Read PNG, JPEG, TIFF (all pages), BMP, GIF, WebP."""
+
+    media_types = frozenset({"image/png", "image/jpeg", "image/tiff", "image/bmp", "image/gif", "image/webp"})
+
+    def extract(self, content: Content, sink: Sink) -> None:
+        """Add the metadata ``#metadata``, then one segment per page."""
+        from PIL import Image  # noqa: PLC0415 (heavy)
+
+        if not sink.is_new_picture(content.data):
+            return
+        try:
+            image = Image.open(io.BytesIO(content.data))
+        except Image.DecompressionBombError:
+            raise ExtractError(FailReason.TOO_LARGE, "too many pixels") from None
+        except (OSError, ValueError, SyntaxError) as error:
+            raise ExtractError(FailReason.CORRUPT, type(error).__name__) from None
+        sink.add(metadata_text(image, content.data), content.place("metadata"))
+        n_pages, is_whole = _count_pages(image) if content.data[:3] != b"GIF" else (1, True)
+        if not is_whole:
+            sink.fail(content.place(f"p{n_pages + 1}"), FailReason.CORRUPT, "damaged page")
+        for number in range(min(n_pages, _MAX_PAGES)):
+            place = content.locator if n_pages == 1 else content.place(f"p{number + 1}")
+            if number == 0 and not _has_readable_size(image.size, embedded=content.depth > 0):
+                continue
+            read_picture(lambda number=number: _page(image, number, content), place, sink)  # type: ignore[misc]
+        if n_pages > _MAX_PAGES:
+            first = content.place(f"p{_MAX_PAGES + 1}")
+            sink.fail(first, FailReason.TOO_LARGE, f"pages {_MAX_PAGES + 1} to {n_pages} are not read")
+
+
+def _count_pages(image: Any) -> tuple[int, bool]:
+    """Return the number of pages up to the first one that is damaged, and whether there is none such."""
+    try:
+        return int(getattr(image, "n_frames", 1)), True
+    except Exception:  # noqa: BLE001 (a decoder fails on damage in many ways)
+        n_pages = 1
+    with suppress(Exception):
+        while n_pages < _MAX_PAGES:
+            image.seek(n_pages)
+            n_pages += 1
+    with suppress(Exception):
+        image.seek(0)
+    return n_pages, False
+
+
+def _has_readable_size(size: tuple[int, int], *, embedded: bool) -> bool:
+    """Tell a picture in which a text could be read from an icon or a rule.
+
+    >>> _has_readable_size((32, 32), embedded=True), _has_readable_size((200, 80), embedded=True)
+    (False, True)
+    """
+    short, long = sorted(size)
+    if not embedded:
+        return short >= _MIN_SIDE
+    return short >= _MIN_EMBEDDED_SIDE and short * long >= _MIN_EMBEDDED_AREA and long <= _MAX_ASPECT * short
+
+
+def _page(image: Any, number: int, content: Content) -> Any:
+    """Return one page upright, or None when there is nothing in it to read."""
+    if number:
+        image.seek(number)
+    # Photographs carry their rotation as a tag.
+    from PIL import ImageOps  # noqa: PLC0415
+
+    page = _unfaxed(image) if image.mode == "1" else on_white(ImageOps.exif_transpose(image))
+    return page if content.depth == 0 or is_worth_reading(page) else None
+
+
+def _unfaxed(image: Any) -> Any:
+    """Return a page of black and white pixels in grey, square, and without the stairs of its letters.
+
+    A fax has twice as many dots across as down, or as many, as its resolution says.
+    """
+    from PIL import Image, ImageFilter, ImageOps  # noqa: PLC0415 (heavy)
+
+    across, down = map(float, image.info.get("dpi", (1, 1)))
+    page = ImageOps.exif_transpose(image).convert("L")
+    if 0 < down < across <= _MOST_SQUEEZED * down:
+        page = page.resize((page.width, round(page.height * across / down)), Image.Resampling.BICUBIC)
+    return page.filter(ImageFilter.GaussianBlur(_STAIR))
+
+
+def is_worth_reading(image: Any) -> bool:
+    """Tell whether a grey picture within a document could hold a line that a person reads."""
+    darkest, lightest = image.getextrema()
+    return _has_readable_size(image.size, embedded=True) and lightest - darkest >= _MIN_CONTRAST
+
+
+def on_white(image: Any) -> Any:
+    """Return the picture in grey as a reader sees it: what is transparent lies on the opposite of the ink."""
+    from PIL import Image, ImageStat  # noqa: PLC0415 (heavy)
+
+    if image.mode.startswith("I;16") or image.mode in ("I", "F"):
+        wide = image.convert("F")
+        low, high = wide.getextrema()
+        scale = 255.0 / max(high - low, 1e-6)
+        return wide.point(lambda value: value * scale - low * scale).convert("L")
+    if image.mode in ("RGBA", "LA", "PA") or "transparency" in image.info:
+        layered = image.convert("RGBA")
+        mask = layered.getchannel("A")
+        ink = layered.convert("L")
+        opaque = ImageStat.Stat(ink, mask.point(lambda value: 255 if value > 127 else 0))  # noqa: PLR2004 (half)
+        is_light = bool(opaque.count[0]) and opaque.mean[0] > 160  # noqa: PLR2004 (white ink)
+        ground = Image.new("L", layered.size, 0 if is_light and mask.getextrema()[0] == 0 else 255)
+        ground.paste(ink, mask=mask)
+        return ground
+    return image.convert("L")

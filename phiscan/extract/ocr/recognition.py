@@ -1,0 +1,169 @@
+"""Pictures to text through tesseract, within the file's own OCR budget."""
+
+from __future__ import annotations
+
+import ctypes
+import io
+import os
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from phiscan.extract.core.content import Sink
+from phiscan.extract.ocr.deskew import line_height, straighten
+from phiscan.extract.ocr.illumination import even_light
+from phiscan.extract.ocr.layout import laid_out
+from phiscan.extract.ocr.words import page_width, words_of
+from phiscan.model import FailReason
+
+_PR_SET_PDEATHSIG = 1
+_MIN_SECONDS = 0.5  # less is not worth a start
+# Letters of a screen are too small for the recogniser and are doubled; larger ones would fall apart.
+_SMALL_SIDE, _SMALL_LINE = 1600, 18  # pixels
+_PAPER = 160  # grey level; half of a written page is lighter
+_CERTAIN = 70.0  # of 100, as tesseract says of each word
+
+
+@lru_cache(maxsize=1)
+def languages() -> str:
+    """Return the tesseract languages to use, ``eng+fra``; empty without tesseract."""
+    installed = installed_languages()
+    return "+".join(name for name in ("eng", "fra") if name in installed)
+
+
+def installed_languages() -> tuple[str, ...]:
+    """Return what tesseract can read; nothing where it is not installed."""
+    program = shutil.which("tesseract")
+    if not program:
+        return ()
+    try:
+        listed = subprocess.run([program, "--list-langs"], capture_output=True, timeout=10, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return ()
+    return tuple(listed.stdout.decode("ascii", "ignore").split())
+
+
+def read_picture(render: Callable[[], Any], place: str, sink: Sink) -> bool:
+    """Read one picture (a PIL image made by ``render``, or None to pass it over); tell whether it was read.
+
+    Without tesseract, or when the budget is used up, the place is recorded as unread.
+    """
+    try:
+        image = render()
+    except MemoryError:
+        raise
+    except Exception as error:  # noqa: BLE001 (decoders fail in many ways; among them, too many pixels)
+        is_bomb = type(error).__name__ == "DecompressionBombError"
+        reason = FailReason.TOO_LARGE if is_bomb else FailReason.CORRUPT
+        sink.fail(place, reason, "too many pixels" if is_bomb else type(error).__name__)
+        return False
+    if image is None:
+        return True
+    if not languages():
+        sink.fail(place, FailReason.NEEDS_OCR, "tesseract is not installed")
+        return False
+    seconds = sink.ocr_seconds_left()
+    try:
+        text = picture_text(image, seconds) if seconds >= _MIN_SECONDS else None
+    except subprocess.TimeoutExpired:
+        text = None
+    except (OSError, ValueError, RuntimeError, SyntaxError) as error:
+        sink.fail(place, FailReason.CORRUPT, type(error).__name__)
+        return False
+    if text is None:
+        sink.fail(place, FailReason.TIMED_OUT, f"OCR budget of {sink.limits.ocr_s} s used up")
+        return False
+    sink.add(text, place)
+    return True
+
+
+def picture_text(image: Any, seconds: float) -> str:
+    """Return the text in a PIL image, however it is turned; nothing touches the disk.
+
+    Uneven light is evened out and slanted pages are straightened first. Quarter turns are found by
+    tesseract's own orientation detection, which needs a few dozen letters; where the words of a written page
+    are doubtful, the other turns are tried too, and the one with the most certain words is taken.
+
+    Raises:
+        subprocess.TimeoutExpired: it took longer than ``seconds``.
+    """
+    deadline = time.monotonic() + seconds
+    image = straighten(even_light(image.convert("L")))
+    if max(image.size) < _SMALL_SIDE and min(line_height(image), line_height(image.rotate(90))) < _SMALL_LINE:
+        image = image.resize((image.width * 2, image.height * 2))
+    best = _recognise(image, deadline, segmentation="1")
+    if 2 * best.n_certain > best.n_words or not _looks_written(image):
+        return best.text
+    for quarter_turns in (1, 2, 3):
+        turned = image.rotate(90 * quarter_turns, expand=True)
+        with suppress(subprocess.TimeoutExpired):  # what was read so far is kept
+            found = _recognise(turned, deadline, segmentation="3")
+            best = max(best, found, key=lambda reading: reading.n_certain)
+    return best.text
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """What the recogniser saw in a picture, and how many words of three letters it is certain of."""
+
+    text: str
+    n_words: int
+    n_certain: int
+
+
+def _looks_written(image: Any) -> bool:
+    """Tell dark ink on light paper from a photograph or a drawing."""
+    counts = image.histogram()
+    lighter = sum(counts[_PAPER:])
+    darker = sum(counts[: _PAPER // 2])
+    return bool(lighter * 2 > sum(counts) and darker * 500 > sum(counts))
+
+
+def _recognise(image: Any, deadline: float, *, segmentation: str) -> _Reading:
+    stream = io.BytesIO()
+    image.save(stream, "PPM")  # costs nothing to write; tesseract reads it from its standard input
+    # Page segmentation 1: automatic, with orientation and script detection where osd is installed.
+    command = [
+        "tesseract",
+        "stdin",
+        "stdout",
+        "-l",
+        languages(),
+        "--psm",
+        segmentation,
+        "--dpi",
+        "200",
+        "tsv",
+    ]
+    done = subprocess.run(
+        command,
+        input=stream.getvalue(),
+        capture_output=True,
+        timeout=max(deadline - time.monotonic(), 0.01),
+        check=False,
+        env=os.environ | {"OMP_THREAD_LIMIT": "1"},
+        preexec_fn=die_with_parent,
+    )
+    if done.returncode:
+        message = "tesseract failed"
+        raise RuntimeError(message)
+    return _reading(done.stdout.decode("utf-8", "replace"))
+
+
+def _reading(table: str) -> _Reading:
+    words = words_of(table)
+    long = [word for word in words if len(word.text) > 2]  # noqa: PLR2004 (noise has one letter or two)
+    return _Reading(
+        laid_out(words, page_width(table)), len(long), sum(word.certainty > _CERTAIN for word in long)
+    )
+
+
+def die_with_parent() -> None:
+    """Make the calling process die when its parent does; for a child between fork and exec."""
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)

@@ -1,0 +1,1 @@
+"""Word processing and presentation formats, and the containers that office documents use."""

@@ -1,0 +1,257 @@
+"""Zip packages of office documents: parts read within the budget, XML parsed without expanding anything."""
+
+from __future__ import annotations
+
+import re
+import zipfile
+from collections.abc import Iterator
+from functools import lru_cache
+from html.entities import html5
+from typing import Any
+
+from lxml import etree
+
+from phiscan.errors import ExtractError
+from phiscan.extract.archives.zip_salvage import salvage
+from phiscan.extract.core.charset import decode
+from phiscan.extract.core.content import Content, Sink, mishap
+from phiscan.model import FailReason
+
+# Characters that the parser leaves out and reads on behind.
+_HARMLESS = frozenset({"ERR_INVALID_CHAR"})
+_UNDECLARED = frozenset({"ERR_UNDECLARED_ENTITY", "WAR_UNDECLARED_ENTITY"})
+# An internal subset declares entities and default attributes, none of which is expanded.
+_INTERNAL_SUBSET = re.compile(rb"<!DOCTYPE[^\[>]{0,4096}\[")
+_PROLOGUE_BYTES = 64 * 1024
+_NAMED_CHARACTER = re.compile(rb"&([A-Za-z][A-Za-z0-9]{1,31});")
+_XML_NAMES = frozenset({b"amp", b"lt", b"gt", b"quot", b"apos"})
+# Parts that say how a document is drawn or kept together. Cells of workbooks are read by calamine.
+_MACHINE_PART = re.compile(
+    r"(?:^|/)_rels/|\.rels$|^\[content_types\]\.xml$|^mimetype$|^meta-inf/|thumbnail"
+    r"|^objectreplacements/|^basic/|^layout-cache$|^manifest\.rdf$|(?:^|/)settings\.xml$|^docmetadata/|/ink/"
+    r"|(?:^|/)configurations2/|^object [^/]*/(?:styles|meta)\.xml$|^_xmlsignatures/|ctrlprops|xmlmaps\.xml$"
+    r"|(?:^|/)diagrams/(?:layout|quickstyle|colors|drawing)"
+    r"|^word/(?:styles\w*|settings|websettings|fonttable|numbering|people|commentsids|commentsextended"
+    r"|commentsextensible)\.xml$|^xl/(?:styles|calcchain|metadata|workbook|sharedstrings)\.(?:xml|bin)$"
+    r"|^xl/(?:worksheets|chartsheets|tables|persons|binaryindex)/|^ppt/(?:presprops|viewprops|tablestyles)\.xml$"
+    r"|^ppt/(?:presentation|changesinfos/.*|revisioninfo)\.xml$|/theme/|(?:^|/)fonts/|printersettings"
+    r"|vbaproject|vbadata|(?:style|colors)\d*\.xml$|vmldrawing|/drs/|itemprops\d*\.xml$"
+    r"|\.(?:odttf|fntdata|ttf|otf|woff2?|css|js|sigs|psmdcp|svm)$|^__macosx/|\.ds_store$",
+    re.IGNORECASE,
+)
+# Word's own list of sources stands in every file made from its templates; how it cites is nobody's name.
+_TECHNICAL = re.compile(
+    r"true|false|\d+(?:\.\d+)*"
+)  # a value of docProps/app.xml that says nothing of anybody
+_BIBLIOGRAPHY = b"/officeDocument/2006/bibliography"
+_CITED_HOW = re.compile(rb"\s(?:SelectedStyle|StyleName|Version|URI)\s*=\s*(?:\"[^\"<]*\"|'[^'<]*')")
+_PACKAGE_ERRORS = (
+    zipfile.BadZipFile,
+    OSError,
+    ValueError,
+    NotImplementedError,
+    EOFError,
+    KeyError,
+    RuntimeError,
+)
+
+
+class Package:
+    """The parts of one zipped document."""
+
+    def __init__(self, content: Content, sink: Sink) -> None:
+        self.content = content
+        self.sink = sink
+        self._as_it_stands: set[str] = set()  # parts added as raw text too
+        self._read: set[str] = set()  # parts that were asked for
+        self._infos: dict[str, zipfile.ZipInfo] = {}
+        self._found: dict[str, bytes] = {}  # the parts of a package without a directory
+        try:
+            self._archive = zipfile.ZipFile(content.open())
+        except _PACKAGE_ERRORS as error:
+            self._salvage(mishap(error))
+            return
+        # Some writers use backslashes, or another case than they declare.
+        self._infos = {info.filename.replace("\\", "/"): info for info in self._archive.infolist()}
+
+    def _salvage(self, damage: str) -> None:
+        """Take the parts that are found by their own headers."""
+        content, sink = self.content, self.sink
+        for found in salvage(content.data, sink) if content.stream is None else ():
+            sink.take_member()
+            self._found[found.name.replace("\\", "/")] = found.data
+            if found.damage:
+                sink.fail(content.place(found.name), FailReason.CORRUPT, found.damage)
+        if not self._found:
+            raise ExtractError(FailReason.CORRUPT, damage)
+        sink.fail(content.locator, FailReason.CORRUPT, f"{damage}, read part by part")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The parts in the order of the package, folders left out."""
+        return tuple(name for name in (*self._infos, *self._found) if not name.endswith("/"))
+
+    def n_bytes(self, name: str) -> int:
+        """Return the size of one part, unpacked, as the package says."""
+        return len(self._found[name]) if name in self._found else self._infos[name].file_size
+
+    def read(self, name: str) -> bytes:
+        """Return one part.
+
+        Raises:
+            ExtractError: encrypted, corrupt or too_large.
+        """
+        self._read.add(name)
+        if name in self._found:
+            return self._found[name]
+        info = self._infos[name]
+        if info.flag_bits & 1:
+            raise ExtractError(FailReason.ENCRYPTED)
+        try:
+            with self._archive.open(info) as stream:
+                return self.sink.unpack(stream, info.compress_size)
+        except ExtractError:
+            raise
+        except Exception as error:  # noqa: BLE001 (zlib, struct and zipfile errors alike)
+            raise ExtractError(FailReason.CORRUPT, mishap(error)) from None
+
+    def parse(self, name: str) -> Any:
+        """Return the root element of one XML part, or None after recording why it cannot be read.
+
+        A damaged part is added as it stands too, so that nothing of it is lost.
+        """
+        place = self.content.place(name)
+        try:
+            data = self.read(name)
+        except ExtractError as error:
+            self.sink.fail(place, FailReason(error.reason), error.detail)
+            return None
+        root, damage = parse_damaged(data)
+        if damage is not None:
+            self.sink.fail(place, FailReason(damage.reason), damage.detail)
+            if name not in self._as_it_stands:
+                self._as_it_stands.add(name)
+                self.sink.add(decode(self.sink.bound(data, place))[0], place)
+        return root
+
+    def members(self) -> Iterator[Content]:
+        """Yield what nobody has read as a part, for reading as documents of their own; pictures come last.
+
+        Embedded files, pictures, and files that somebody put into the package: an office program does not
+        show these, whoever unpacks it does.
+        """
+        for name in sorted(self.names, key=lambda name: (_is_medium(name), name)):
+            if name in self._read or _MACHINE_PART.search(name):
+                continue
+            shown = name.rpartition("/")[2] if _is_medium(name) or _is_embedded(name) else name
+            try:
+                self.sink.take_member()
+                data = self.read(name)
+                if _BIBLIOGRAPHY in data[:_PROLOGUE_BYTES]:
+                    data = _CITED_HOW.sub(b"", data, count=4)
+                yield self.content.member(shown, data)
+            except ExtractError as error:
+                self.sink.fail(self.content.place(name), FailReason(error.reason), error.detail)
+
+
+def _is_medium(name: str) -> bool:
+    return "media/" in name.lower() or name.startswith("Pictures/")
+
+
+def _is_embedded(name: str) -> bool:
+    folder = name.lower()
+    return "/embeddings/" in folder or folder.endswith("/altchunk.xml") or "/afchunk" in folder
+
+
+def parse_damaged(data: bytes) -> tuple[Any, ExtractError | None]:
+    """Return the root of ``data`` and what may be missing from it.
+
+    No entity is expanded, nothing is fetched, and libxml2's limits on depth and size stay on.
+    Characters that HTML names are put in, for the many writers that forget to declare them.
+    """
+    try:
+        root, names = _parse(data)
+        if names & _UNDECLARED:
+            root, names = _parse(_NAMED_CHARACTER.sub(_numbered, data))
+    except (etree.XMLSyntaxError, ValueError):
+        return None, ExtractError(FailReason.CORRUPT, "not XML")
+    return root, _damage(data, root, names - _HARMLESS)
+
+
+def _parse(data: bytes) -> tuple[Any, set[str]]:
+    """Return the root and the names of what the parser complained about."""
+    if data.endswith(b"\0\0"):  # add-ins keep their XML with a terminator
+        stripped = data.rstrip(b"\0")
+        data = stripped + b"\0" * (len(stripped) % 2 if b"\0" in stripped[:8] else 0)
+    parser = etree.XMLParser(
+        resolve_entities=False,
+        no_network=True,
+        load_dtd=False,
+        huge_tree=False,
+        recover=True,
+        remove_comments=True,
+    )
+    root = etree.fromstring(data, parser)
+    return root, {
+        entry.type_name
+        for entry in parser.error_log
+        if entry.level_name == "FATAL" or entry.type_name in _UNDECLARED
+    }
+
+
+def _numbered(match: re.Match[bytes]) -> bytes:
+    """Write a character that HTML names by its number."""
+    characters = "" if match[1] in _XML_NAMES else html5.get(f"{match[1].decode('ascii')};", "")
+    return b"".join(b"&#%d;" % ord(char) for char in characters) or match[0]
+
+
+def _damage(data: bytes, root: Any, names: set[str]) -> ExtractError | None:
+    if "ERR_RESOURCE_LIMIT" in names:
+        return ExtractError(FailReason.TOO_LARGE, "XML nested too deep, or with too long a text")
+    if names - _UNDECLARED:
+        return ExtractError(FailReason.CORRUPT, "damaged XML")
+    if names:
+        return ExtractError(FailReason.CORRUPT, "XML entity that is not declared")
+    prologue = data[:_PROLOGUE_BYTES].replace(b"\0", b"")  # as ASCII, also where it is UTF-16
+    if _INTERNAL_SUBSET.search(prologue) or next(root.iter(etree.Entity), None) is not None:
+        return ExtractError(FailReason.UNSUPPORTED, "XML declarations and entities are not expanded")
+    return None
+
+
+def local_name(element: Any) -> str:
+    """Return an element's name without its namespace: the Strict and the Transitional dialect are one."""
+    tag = element.tag
+    return _local(tag) if isinstance(tag, str) else ""
+
+
+@lru_cache(maxsize=4096)
+def _local(tag: str) -> str:
+    return tag.rpartition("}")[2]
+
+
+def local_attributes(element: Any) -> dict[str, str]:
+    """Return an element's attributes by name without namespace."""
+    return {key.rpartition("}")[2]: value for key, value in element.attrib.items()}
+
+
+def properties_text(package: Package) -> str:
+    """Return the document properties (author, title, company, custom ones) as ``name: value`` lines.
+
+    Left out is what the program counted and switched: the number of words, whether links are up to date.
+    """
+    lines = []
+    for name in package.names:
+        if not name.startswith(("docProps/", "docprops/")) or not name.endswith(".xml"):
+            continue
+        root = package.parse(name)
+        if root is None:
+            continue
+        for element in root:
+            label = element.get("name") or local_name(element)
+            if label in ("TitlesOfParts", "HeadingPairs", "HLinks"):
+                continue
+            value = " ".join(" ".join(element.itertext()).split())
+            is_technical = name.lower().endswith("/app.xml") and _TECHNICAL.fullmatch(value)
+            if value and not is_technical:
+                lines.append(f"{label}: {value}")
+    return "\n".join(lines)

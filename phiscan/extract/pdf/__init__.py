@@ -1,0 +1,1 @@
+"""PDF: pages, form fields, annotations, pictures and the second reader."""

@@ -1,0 +1,186 @@
+"""Pictures on PDF pages that hold text too: which of them may say what the text does not, and drawing them.
+
+A picture is judged by areas alone. It is looked at when it covers a tenth of the page, or a fiftieth of a
+page with hardly any text; unless text of the page lies over a tenth of it: a scan that was made searchable,
+or a background. Strips and tiles that touch count as one picture.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from math import sqrt
+from typing import Any, Self
+
+from phiscan.extract.core.content import Content, Sink
+from phiscan.extract.ocr.images import is_worth_reading
+from phiscan.extract.ocr.recognition import read_picture
+from phiscan.model import FailReason
+
+_SCALE = 200 / 72  # 200 dots an inch
+_MAX_PIXELS = 40_000_000  # of a rendered page; A3 has 7.7 million
+_MAX_IMAGE_PIXELS = 150_000_000  # that pdfium would have to unpack
+_HARDLY_ANY = 200  # characters; the line of a fax machine, a page number
+_MUCH, _SOME = 0.1, 0.02  # of the page
+_WRITTEN_OVER = 0.1  # of the picture
+_MAX_OBJECTS = 2000  # of a page, or of a form on it, that are looked at
+_MAX_IMAGES = 200
+_MAX_LEVEL = 3
+_MAX_RUNS = 5000
+_TOUCHING = 2.0  # points
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A rectangle on a page, in points."""
+
+    left: float
+    bottom: float
+    right: float
+    top: float
+
+    @property
+    def area(self) -> float:
+        """Width times height; nothing when it is inside out."""
+        return max(self.right - self.left, 0.0) * max(self.top - self.bottom, 0.0)
+
+    def cut(self, other: Self) -> Box:
+        """Return what both cover."""
+        return Box(
+            max(self.left, other.left),
+            max(self.bottom, other.bottom),
+            min(self.right, other.right),
+            min(self.top, other.top),
+        )
+
+    def around(self, other: Self) -> Box:
+        """Return the smallest box around both."""
+        return Box(
+            min(self.left, other.left),
+            min(self.bottom, other.bottom),
+            max(self.right, other.right),
+            max(self.top, other.top),
+        )
+
+    def touches(self, other: Self) -> bool:
+        """Tell whether they overlap, or lie side by side."""
+        return (
+            self.left <= other.right + _TOUCHING
+            and other.left <= self.right + _TOUCHING
+            and self.bottom <= other.top + _TOUCHING
+            and other.bottom <= self.top + _TOUCHING
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Picture:
+    box: Box
+    images: tuple[Any, ...]  # pdfium's objects
+
+
+def read_pictures(content: Content, sink: Sink, page: Any, textpage: Any, index: int) -> None:
+    """Read the pictures of a page that holds text, ``#p3/picture1``."""
+    sheet = Box(*page.get_bbox())
+    least = _SOME if textpage.count_chars() < _HARDLY_ANY else _MUCH
+    pictures = [found for found in _pictures(page, sheet) if found.box.area >= least * sheet.area]
+    if not pictures:
+        return
+    runs = _text_runs(textpage)
+    unread = [found for found in pictures if _share_written(found.box, runs) < _WRITTEN_OVER]
+    for number, picture in enumerate(unread, 1):
+        where = content.place(f"p{index + 1}/picture{number}")
+        if len(picture.images) == 1 and not sink.is_new_picture(_stored(picture.images[0])):
+            continue
+        if any(_n_pixels(image) > _MAX_IMAGE_PIXELS for image in picture.images):
+            sink.fail(where, FailReason.TOO_LARGE, "too many pixels")
+            continue
+        read_picture(_drawing(page, sheet, picture.box), where, sink)
+
+
+def draw_page(page: Any) -> Any:
+    """Draw a whole page in grey."""
+    return _draw(page, (0.0, 0.0, 0.0, 0.0))
+
+
+def _drawing(page: Any, sheet: Box, box: Box) -> Callable[[], Any]:
+    def draw() -> Any:
+        # What is cut away, left, bottom, right and top, as the page is turned when it is drawn.
+        margins = [
+            box.left - sheet.left,
+            box.bottom - sheet.bottom,
+            sheet.right - box.right,
+            sheet.top - box.top,
+        ]
+        for _ in range(page.get_rotation() // 90):
+            margins = [*margins[1:], margins[0]]
+        image = _draw(page, tuple(max(margin, 0.0) for margin in margins))
+        return image if is_worth_reading(image) else None
+
+    return draw
+
+
+def _draw(page: Any, crop: tuple[float, ...]) -> Any:
+    width, height = page.get_size()
+    scale = min(_SCALE, sqrt(_MAX_PIXELS / max(width * height, 1.0)))
+    return page.render(scale=scale, grayscale=True, crop=crop).to_pil()
+
+
+def _pictures(page: Any, sheet: Box) -> list[_Picture]:
+    """Return the pictures of a page, the largest first; those that touch are one."""
+    found: list[_Picture] = []
+    for number, (image, box) in enumerate(_images(page)):
+        if number >= _MAX_IMAGES:
+            break
+        shown = box.cut(sheet)
+        if shown.area:
+            found.append(_Picture(shown, (image,)))
+    merged: list[_Picture] = []
+    for picture in found:
+        grown = picture
+        while (other := next((kept for kept in merged if kept.box.touches(grown.box)), None)) is not None:
+            merged.remove(other)
+            grown = _Picture(grown.box.around(other.box), (*other.images, *grown.images))
+        merged.append(grown)
+    return sorted(merged, key=lambda picture: -picture.box.area)
+
+
+def _images(page: Any) -> Iterator[tuple[Any, Box]]:
+    """Yield the images of a page and of the forms on it, with where they are drawn."""
+    import pypdfium2.raw as pdfium  # noqa: PLC0415
+    from pypdfium2 import PdfObject  # noqa: PLC0415
+
+    stack: list[tuple[Any, tuple[Any, ...]]] = [(None, ())]
+    while stack:
+        form, matrices = stack.pop()
+        count = pdfium.FPDFFormObj_CountObjects if form else pdfium.FPDFPage_CountObjects
+        get = pdfium.FPDFFormObj_GetObject if form else pdfium.FPDFPage_GetObject
+        for index in range(min(count(form or page), _MAX_OBJECTS)):
+            raw = get(form or page, index)
+            kind = pdfium.FPDFPageObj_GetType(raw) if raw else 0
+            if kind not in (pdfium.FPDF_PAGEOBJ_IMAGE, pdfium.FPDF_PAGEOBJ_FORM):
+                continue
+            item = PdfObject(raw, page=page, pdf=page.pdf, container=form)
+            if kind == pdfium.FPDF_PAGEOBJ_IMAGE:
+                corners = item.get_bounds()
+                for matrix in matrices:
+                    corners = matrix.on_rect(*corners)
+                yield item, Box(*corners)
+            elif len(matrices) < _MAX_LEVEL:
+                stack.append((item, (item.get_matrix(), *matrices)))
+
+
+def _stored(image: Any) -> bytes:
+    return bytes(image.get_data(decode_simple=False))
+
+
+def _n_pixels(image: Any) -> int:
+    width, height = image.get_px_size()
+    return int(width) * int(height)
+
+
+def _text_runs(textpage: Any) -> list[Box]:
+    return [Box(*textpage.get_rect(index)) for index in range(min(textpage.count_rects(), _MAX_RUNS))]
+
+
+def _share_written(box: Box, runs: list[Box]) -> float:
+    return sum(box.cut(run).area for run in runs) / box.area

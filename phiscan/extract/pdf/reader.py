@@ -1,0 +1,140 @@
+"""PDF through pdfium; pdfminer.six is the second reader where pdfium gives nothing or garbage."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from phiscan.errors import ExtractError
+from phiscan.extract.core.content import Content, Sink
+from phiscan.extract.pdf.garbage import is_garbage
+from phiscan.extract.pdf.words import page_words
+from phiscan.model import FailReason
+
+MOST_PAGES = 3_000  # of one document that are read
+_FIRST_PAGES = 500
+_MAX_OBJECTS = 500  # of a page that are looked at
+
+
+class PdfExtractor:
+    """Read pages, filled form fields, annotations, metadata and attachments."""
+
+    media_types = frozenset({"application/pdf"})
+
+    def extract(self, content: Content, sink: Sink) -> None:
+        """Add one segment per page ``#p3``, then what the page text leaves out."""
+        import pypdfium2  # noqa: PLC0415 (heavy)
+
+        pdf, password = _open(content, sink, pypdfium2)
+        if pdf is None:
+            self._second_reader_only(content, sink)
+            return
+        try:
+            self._read(content, sink, pdf, password)
+        finally:
+            pdf.close()
+
+    def _read(self, content: Content, sink: Sink, pdf: Any, password: str) -> None:
+        from phiscan.extract.pdf.beside_pages import read_extras, read_page_extras  # noqa: PLC0415
+
+        pdf.init_forms()
+        n_pages = len(pdf)
+        chosen = _pages(n_pages)
+        if len(chosen) < n_pages:
+            detail = (
+                f"not read: {n_pages - len(chosen)} of {n_pages} pages, spread behind page {_FIRST_PAGES}"
+            )
+            sink.fail(content.place("pages"), FailReason.TOO_LARGE, detail)
+        n_chars = sink.n_chars
+        for index in chosen:
+            try:
+                page = pdf.get_page(index)
+            except RuntimeError:
+                sink.fail(content.place(f"p{index + 1}"), FailReason.CORRUPT, "page cannot be loaded")
+                continue
+            try:
+                self._read_page(content, sink, page, index, password)
+                read_page_extras(content, sink, pdf, page, index)
+            finally:
+                page.close()
+        sink.n_chars_unread += (sink.n_chars - n_chars) * (n_pages - len(chosen)) // max(len(chosen), 1)
+        read_extras(content, sink, pdf)
+
+    def _read_page(self, content: Content, sink: Sink, page: Any, index: int, password: str) -> None:
+        from phiscan.extract.pdf.page_pictures import draw_page, read_pictures  # noqa: PLC0415 (pictures)
+
+        place = content.place(f"p{index + 1}")
+        textpage = page.get_textpage()
+        try:
+            text = page_words(textpage)
+            if text.strip() and not is_garbage(text):
+                sink.add(text, place)
+                read_pictures(content, sink, page, textpage, index)
+                return
+        finally:
+            textpage.close()
+        drawn = _drawn_kinds(page)
+        if not text.strip() and not drawn:
+            return  # a blank page
+        from phiscan.extract.pdf.second_reader import page_text  # noqa: PLC0415 (slow to import)
+
+        second = page_text(content.open(), index, password) if text.strip() or "text" in drawn else ""
+        if second.strip() and not is_garbage(second):
+            sink.add(second, place)
+            return
+        from phiscan.extract.ocr.recognition import read_picture  # noqa: PLC0415
+
+        if drawn or text.strip():  # letters drawn as lines are no text either
+            read = read_picture(lambda: draw_page(page), place, sink)
+            if not read:
+                sink.add(text, place)  # garbage may still hold a number or two
+
+    def _second_reader_only(self, content: Content, sink: Sink) -> None:
+        from phiscan.extract.pdf.second_reader import pages_text  # noqa: PLC0415 (slow to import)
+
+        for index, text in enumerate(pages_text(content.open())):
+            sink.add(text, content.place(f"p{index + 1}"))
+
+
+def _pages(n_pages: int) -> Sequence[int]:
+    """Return the pages to read: all, or the first ones and as many spread evenly over the others.
+
+    >>> len(_pages(2_000)), len(_pages(150_000)), _pages(150_000)[499:502]
+    (2000, 3000, [499, 500, 559])
+    """
+    if n_pages <= MOST_PAGES:
+        return range(n_pages)
+    n_spread, n_others = MOST_PAGES - _FIRST_PAGES, n_pages - _FIRST_PAGES
+    spread = (_FIRST_PAGES + n_others * number // n_spread for number in range(n_spread))
+    return [*range(_FIRST_PAGES), *spread]
+
+
+def _open(content: Content, sink: Sink, pypdfium2: Any) -> tuple[Any, str]:
+    """Open with no password, then with each of the list; (None, "") when pdfium cannot read it.
+
+    Raises:
+        ExtractError: encrypted, and no password fits.
+    """
+    for password in ("", *sink.passwords):
+        try:
+            return pypdfium2.PdfDocument(content.stream or content.data, password=password or None), password
+        except pypdfium2.PdfiumError as error:
+            code = error.err_code
+        if code == pypdfium2.raw.FPDF_ERR_SECURITY:
+            raise ExtractError(FailReason.ENCRYPTED, "unknown encryption handler")
+        if code != pypdfium2.raw.FPDF_ERR_PASSWORD:
+            return None, ""
+    raise ExtractError(FailReason.ENCRYPTED)
+
+
+def _drawn_kinds(page: Any) -> set[str]:
+    """Return what the page draws: ``text``, ``image``, ``other``; looks at the first objects only."""
+    import pypdfium2.raw as pdfium  # noqa: PLC0415
+
+    names = {pdfium.FPDF_PAGEOBJ_TEXT: "text", pdfium.FPDF_PAGEOBJ_IMAGE: "image"}
+    kinds = set()
+    for number, item in enumerate(page.get_objects(max_depth=3)):
+        kinds.add(names.get(item.type, "other"))
+        if number > _MAX_OBJECTS or len(kinds) == 3:  # noqa: PLR2004 (enough to know)
+            break
+    return kinds

@@ -1,0 +1,157 @@
+"""Tables as text: every data row keeps its column headers with it.
+
+One row is one line, ``Header: value | Header: value``, so that each identifier stands right behind its
+best label and the whole stays linear in the number of cells. Rows above the header, and tables
+without one, are written as ``value | value``, or as ``label: value`` where the first cell is a label.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+
+from phiscan.extract.core.labels import is_label, pair
+
+SEPARATOR = " | "
+_LOOK_AHEAD = 30  # rows read to find the header
+_HEADER_WITHIN = 12  # the header is among this many rows that hold anything
+_MAX_FORM_CELLS = 12  # a wider row is not a form of labels and values
+_MAX_HEADER_CHARS = 60
+_MIN_HEADER_CELLS = 2
+_NUMERIC_SHARE = 0.5
+_MAX_HEADS = 3  # rows of heads of a survey's export
+_IMPORT_ID = '"ImportId"'
+
+Row = tuple[int, Sequence[str]]  # row number as its reader counts it, cells
+
+
+def lay_out(rows: Iterable[Row]) -> Iterator[tuple[int, str]]:
+    """Yield ``(row number, line)`` for every row that holds anything.
+
+    >>> list(lay_out([(1, ["Patient name", "DOB"]), (2, ["Roy", "1950-01-02"])]))
+    [(1, 'Patient name | DOB'), (2, 'Patient name: Roy | DOB: 1950-01-02')]
+    """
+    source = iter(rows)
+    first = [row for row in islice(source, _LOOK_AHEAD) if any(cell.strip() for cell in row[1])]
+    header_at = _find_header(first)
+    more = _further_heads([cells for _, cells in first[header_at:]]) if header_at >= 0 else 0
+    header: list[str] = []
+    for index, (number, cells) in enumerate(first):
+        if header_at <= index <= header_at + more and header_at >= 0:
+            if index > header_at and _is_machine_head(cells):
+                continue  # what a survey tool writes for itself
+            line = SEPARATOR.join(value for cell in cells if (value := cell.strip()))
+            header = [_prefix(cell) for cell in cells]
+        else:
+            line = _labelled(header, cells) if header else _unlabelled(cells)
+        if line:
+            yield number, line
+    for number, cells in source:
+        line = _labelled(header, cells) if header else _unlabelled(cells)
+        if line:
+            yield number, line
+
+
+def _clean(cell: str) -> str:
+    return " ".join(cell.split())
+
+
+def _labelled(header: Sequence[str], cells: Sequence[str]) -> str:
+    values = map(str.strip, cells)
+    parts = [prefix + value for prefix, value in zip(header, values, strict=False) if value]
+    if len(cells) > len(header):
+        parts += [value for cell in cells[len(header) :] if (value := cell.strip())]
+    return SEPARATOR.join(parts)
+
+
+def _prefix(cell: str) -> str:
+    """Return what a column's header puts before each value, ``Name: ``; nothing without a header."""
+    label = pair(_clean(cell), "")
+    return label if label.strip() else ""
+
+
+def _unlabelled(cells: Sequence[str]) -> str:
+    values = [value for cell in cells if (value := cell.strip())]
+    if len(values) > _MAX_FORM_CELLS:
+        return SEPARATOR.join(values)
+    parts: list[str] = []
+    label = ""
+    for value in values:
+        if label and not is_label(value):
+            parts[-1] = pair(label, value)
+            label = ""
+        else:
+            parts.append(value)
+            label = value if is_label(value) or value.endswith(":") else ""
+    return SEPARATOR.join(parts)
+
+
+def _find_header(rows: Sequence[Row]) -> int:
+    """Return the index of the header row among the first rows, or -1."""
+    for index, (_, cells) in enumerate(rows[:_HEADER_WITHIN]):
+        below = [row[1] for row in rows[index + 1 :]]
+        if below and _may_be_header(cells) and _differs(cells, below):
+            return index
+    return -1
+
+
+def _further_heads(rows: Sequence[Sequence[str]]) -> int:
+    """Return how many rows behind the first are heads as well, as exports of surveys have them.
+
+    The second says in words what the first says in names ("StartDate", "Start Date"), and the third what the
+    tool needs to read it back.
+    """
+    n_more = 0
+    for cells in rows[1:_MAX_HEADS]:
+        same = sum(
+            bool(_letters(name)) and _letters(name) == _letters(cell)
+            for name, cell in zip(rows[0], cells, strict=False)
+        )
+        is_words = same >= _MIN_HEADER_CELLS and not any(map(_is_numeric, filter(str.strip, cells)))
+        if not is_words and not _is_machine_head(cells):
+            break
+        n_more += 1
+    return n_more
+
+
+def _letters(text: str) -> str:
+    return "".join(char for char in text.casefold() if char.isalnum())
+
+
+def _is_machine_head(cells: Sequence[str]) -> bool:
+    filled = [cell for cell in cells if cell.strip()]
+    return bool(filled) and all(_IMPORT_ID in cell for cell in filled)
+
+
+def _may_be_header(cells: Sequence[str]) -> bool:
+    """Several short distinct texts, none of them a number, a date or an address."""
+    texts = [_clean(cell) for cell in cells if cell.strip()]
+    if len(texts) < _MIN_HEADER_CELLS or len(set(texts)) < len(texts):
+        return False
+    return all(len(text) <= _MAX_HEADER_CHARS and "@" not in text and not _is_numeric(text) for text in texts)
+
+
+def _differs(cells: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
+    """A header has label words, or stands above columns that are mostly numbers."""
+    texts = [cell for cell in cells if cell.strip()]
+    n_labels = sum(is_label(text) for text in texts)
+    widest = max(sum(bool(cell.strip()) for cell in row) for row in below)
+    if widest < _MIN_HEADER_CELLS or len(texts) * 2 < widest:
+        return False  # a title, or a form of labels and values
+    if any(text.rstrip().endswith(":") for text in texts) and n_labels < len(texts):
+        return False
+    if n_labels * 3 >= len(texts):
+        # "Name | SMITH" above "Date | 1 May": labels on the left only make a form, not a table.
+        return n_labels > 1 or not all(is_label(row[0]) for row in below[:5] if row and row[0].strip())
+    return any(_column_is_numeric(below, index) for index, cell in enumerate(cells) if cell.strip())
+
+
+def _column_is_numeric(below: Sequence[Sequence[str]], index: int) -> bool:
+    values = [row[index] for row in below if index < len(row) and row[index].strip()]
+    return bool(values) and sum(_is_numeric(value) for value in values) > _NUMERIC_SHARE * len(values)
+
+
+def _is_numeric(text: str) -> bool:
+    """Mostly digits: a number, a date, a telephone."""
+    solid = [char for char in text if not char.isspace()]
+    return sum(char.isdecimal() for char in solid) * 2 > len(solid)

@@ -1,0 +1,286 @@
+"""HTML: the visible text, the attributes in which people put names, and what a browser does not show."""
+
+from __future__ import annotations
+
+import base64
+import re
+from typing import Any
+from urllib.parse import unquote_to_bytes
+
+from phiscan.extract.core.charset import decode
+from phiscan.extract.core.content import Content, Sink
+from phiscan.model import FailReason
+
+_CHARSET = re.compile(rb"charset\s*=\s*[\"']?\s*([A-Za-z0-9_:.-]+)", re.IGNORECASE)
+_ATTRIBUTES = ("alt", "title", "value", "placeholder", "aria-label", "content", "label", "summary")
+_DATA_ATTRIBUTE = "data-"  # what a page's own scripts keep with an element
+_HIDDEN = frozenset({"script", "style", "template", "-comment"})
+_MAX_WITHIN = 3  # templates and comments within each other; below that their source is taken
+_TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9]*)")
+_FEW_TAGS = 2000
+# Elements without an end tag, or that end without one.
+_OPEN_ENDED = frozenset(
+    [
+        "area",
+        "base",
+        "br",
+        "col",
+        "embed",
+        "hr",
+        "img",
+        "input",
+        "link",
+        "meta",
+        "param",
+        "source",
+        "track",
+        "wbr",
+        "p",
+        "li",
+        "dt",
+        "dd",
+        "option",
+        "optgroup",
+        "tr",
+        "td",
+        "th",
+        "tbody",
+        "thead",
+        "tfoot",
+        "colgroup",
+        "caption",
+        "html",
+        "head",
+        "body",
+    ]
+)
+_FORMATS = frozenset(
+    ["a", "b", "big", "code", "em", "font", "i", "nobr", "s", "small", "strike", "strong", "tt", "u"]
+)
+# A parser looks through the open elements at each tag (20,000 within each other: one second), and opens
+# the open formats again in each block.
+_MAX_LOOKS = 400_000_000
+_MAX_REOPENED = 2_000_000
+_BLOCKS = frozenset(
+    [
+        "address",
+        "article",
+        "aside",
+        "blockquote",
+        "br",
+        "button",
+        "caption",
+        "center",
+        "dd",
+        "details",
+        "dialog",
+        "div",
+        "dl",
+        "dt",
+        "fieldset",
+        "figcaption",
+        "figure",
+        "footer",
+        "form",
+        "h1",
+        "h2",
+        "h3",
+        "h4",
+        "h5",
+        "h6",
+        "head",
+        "header",
+        "hr",
+        "html",
+        "body",
+        "input",
+        "legend",
+        "li",
+        "main",
+        "nav",
+        "ol",
+        "option",
+        "p",
+        "pre",
+        "section",
+        "select",
+        "summary",
+        "table",
+        "tbody",
+        "textarea",
+        "tfoot",
+        "thead",
+        "title",
+        "tr",
+        "ul",
+    ]
+)
+_CELLS = frozenset({"td", "th"})
+_STYLE_TEXT = re.compile(r"/\*(.*?)\*/|\bcontent\s*:\s*\"([^\"]+)\"", re.DOTALL)
+_DATA_URI = re.compile(r"data:([a-z]+/[\w.+-]+)((?:;[\w=.\"-]+)*),([^\"'\s)<>]+)", re.IGNORECASE)
+_META_LABELS = ("name", "property", "http-equiv")
+
+
+class WebPageExtractor:
+    """Read web pages."""
+
+    media_types = frozenset({"text/html"})
+
+    def extract(self, content: Content, sink: Sink) -> None:
+        """Add the page as one segment, then what a browser does not show, ``#hidden``."""
+        html = _decode(sink.bound(content.data, content.locator))
+        if is_degenerate(html):
+            sink.fail(content.locator, FailReason.NESTED_TOO_DEEP, "HTML read as it stands")
+            sink.add(html, content.locator)
+        else:
+            shown, hidden = _page_texts(html)
+            sink.add(shown, content.locator)
+            sink.add(hidden, content.place("hidden"))
+        read_inline_files(html, content, sink)
+
+
+def read_inline_files(html: str, content: Content, sink: Sink) -> None:
+    """Read what a page holds within itself, ``<img src="data:image/png;base64,...">``, as members."""
+    for number, match in enumerate(_DATA_URI.finditer(html), 1):
+        data = unquote_to_bytes(match[3])
+        if ";base64" in match[2].lower():
+            try:
+                data = base64.b64decode(data + b"=" * (-len(data) % 4))
+            except ValueError:
+                sink.fail(content.member(f"inline{number}", b"").locator, FailReason.CORRUPT, "not base64")
+                continue
+        if not match[1].lower().startswith(("font/", "application/font", "application/x-font", "text/css")):
+            sink.take_member()
+            sink.read_member(content.member(f"inline{number}", data))
+
+
+def _decode(data: bytes) -> str:
+    text, encoding = decode(data)
+    if encoding in ("utf-8", "utf-8-sig") or encoding.startswith(("utf-16", "utf-32")):
+        return text
+    declared = _CHARSET.search(data[:4096])
+    if declared:
+        try:
+            return data.decode(declared.group(1).decode("ascii"), "replace")
+        except LookupError:
+            return text
+    return text
+
+
+def html_text(html: str) -> str:
+    r"""Return what a reader sees of a page, blocks on lines of their own, then what a browser does not show.
+
+    >>> html_text('<p>Seen by <b>Dr. Roy</b></p><img alt="scan of J. Roy"><!-- chart 12 -->')
+    'Seen by Dr. Roy\nscan of J. Roy\nchart 12'
+    """
+    if is_degenerate(html):
+        return html
+    return "\n".join(text for text in _page_texts(html) if text)
+
+
+def is_degenerate(html: str) -> bool:
+    """Tell a page whose elements are nested so deep that parsing it takes quadratic time."""
+    n_tags = html.count("<")
+    if n_tags <= _FEW_TAGS:
+        return False
+    opened: dict[str, int] = {}
+    depth = deepest = formats = most_formats = 0
+    for match in _TAG.finditer(html):
+        name = match[2].lower()
+        if name in _OPEN_ENDED:
+            continue
+        step = -1 if match[1] else 1
+        if step < 0 and not opened.get(name):
+            continue
+        opened[name] = opened.get(name, 0) + step
+        depth += step
+        deepest = max(deepest, depth)
+        if name in _FORMATS:
+            formats += step
+            most_formats = max(most_formats, formats)
+    return deepest * n_tags > _MAX_LOOKS or most_formats * n_tags > _MAX_REOPENED
+
+
+def _page_texts(html: str, within: int = 0) -> tuple[str, str]:
+    """Return the text that a reader sees, and the text of comments, templates, scripts and data."""
+    from selectolax.lexbor import LexborHTMLParser  # noqa: PLC0415
+
+    root = LexborHTMLParser(html.replace("\0", " ")).root
+    pieces: list[str] = []
+    hidden: list[str] = []
+    document = root.parent if root is not None else None
+    node = document.child if document is not None else None  # comments stand around the root too
+    while node is not None:
+        tag = node.tag or ""
+        descend = tag not in _HIDDEN
+        if tag == "-text":
+            pieces.append(node.text_content or "")
+        elif descend:
+            pieces.append("\n" if tag in _BLOCKS else "\t" if tag in _CELLS else "")
+            attributes = node.attributes
+            if attributes:
+                pieces.append(_attribute_text(tag, attributes))
+                hidden += _data_texts(attributes)
+        else:
+            hidden.append(_hidden_text(node, tag, within))
+        child = node.child if descend else None
+        if child is not None:
+            node = child
+            continue
+        while node is not None and node.next is None:
+            node = node.parent
+            if node is None or node.tag == "-document":
+                node = None
+                break
+            if node.tag in _BLOCKS:
+                pieces.append("\n")
+        if node is not None:
+            node = node.next
+    return _tidy("".join(pieces)), _tidy("\n".join(hidden))
+
+
+def _hidden_text(node: Any, tag: str, within: int) -> str:
+    """Return the text of a comment, a template or a script; of a style sheet its comments and contents."""
+    if tag == "style":
+        source = node.child.text_content or "" if node.child is not None else ""
+        return "\n".join("".join(found) for found in _STYLE_TEXT.findall(source))
+    if tag == "script":
+        return node.child.text_content or "" if node.child is not None else ""
+    source = node.html or ""
+    if tag == "-comment":
+        source = source.removeprefix("<!--").removesuffix("-->")
+    else:
+        source = source.partition(">")[2].removesuffix("</template>")
+    if within >= _MAX_WITHIN or is_degenerate(source):
+        return str(source)
+    return "\n".join(_page_texts(source, within + 1))
+
+
+def _data_texts(attributes: dict[str, str | None]) -> list[str]:
+    return [value for key, value in attributes.items() if value and key.startswith(_DATA_ATTRIBUTE)]
+
+
+def _attribute_text(tag: str, attributes: dict[str, str | None]) -> str:
+    texts = []
+    for key in _ATTRIBUTES:
+        value = attributes.get(key)
+        if not value or (value == "on" and tag == "input"):  # a check box that was given no value
+            continue
+        label = (
+            next((attributes[name] for name in _META_LABELS if attributes.get(name)), "")
+            if key in ("content", "value")
+            else ""
+        )
+        texts.append(f"{label}: {value}" if label else value)
+    texts.append(attributes.get("srcdoc") or "")  # a page within an attribute, as it stands
+    href = attributes.get("href") or ""
+    if href.startswith(("mailto:", "tel:")):
+        texts.append(href.partition(":")[2])
+    return " ".join(["", *texts, ""]) if any(texts) else ""
+
+
+def _tidy(text: str) -> str:
+    lines = (" ".join(line.replace("\xa0", " ").split(" ")).strip() for line in text.split("\n"))
+    return "\n".join(
+        re.sub(r"[ \t\r\f]{2,}", lambda m: "\t" if "\t" in m.group() else " ", line) for line in lines if line
+    )

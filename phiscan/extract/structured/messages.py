@@ -1,0 +1,226 @@
+"""HL7 v2 and X12: the message as it stands, then its personal fields behind their names.
+
+Source of the field names: HL7 v2.5.1, chapters 3 and 6 (PID, NK1, PV1, IN1, GT1, MRG), and the X12
+005010 implementation guides (NM1, DMG, N3, N4, PER, REF).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from phiscan.extract.core.charset import decode
+from phiscan.extract.core.content import Content, Sink
+from phiscan.extract.core.encoded_documents import MIN_CHARS, Enclosures
+
+_HL7_FIELDS: dict[str, dict[int, str]] = {
+    "PID": {
+        2: "Patient ID",
+        3: "Patient identifier",
+        4: "Alternate patient ID",
+        5: "Patient name",
+        6: "Mother's maiden name",
+        7: "Date of birth",
+        8: "Sex",
+        9: "Patient alias",
+        11: "Patient address",
+        13: "Home phone",
+        14: "Business phone",
+        18: "Patient account number",
+        19: "SSN",
+        20: "Driver's license number",
+        21: "Mother's identifier",
+        23: "Birth place",
+        29: "Date of death",
+    },
+    "NK1": {
+        2: "Next of kin name",
+        4: "Next of kin address",
+        5: "Next of kin phone",
+        6: "Next of kin business phone",
+        16: "Next of kin date of birth",
+        30: "Contact person name",
+        31: "Contact person phone",
+        32: "Contact person address",
+        37: "Contact person SSN",
+    },
+    "PV1": {
+        7: "Attending doctor",
+        8: "Referring doctor",
+        9: "Consulting doctor",
+        17: "Admitting doctor",
+        19: "Visit number",
+        44: "Admission date",
+        45: "Discharge date",
+    },
+    "ORC": {
+        12: "Ordering provider",
+        21: "Ordering facility",
+        22: "Ordering facility address",
+        24: "Provider address",
+    },
+    "OBR": {16: "Ordering provider", 17: "Callback phone", 28: "Copies to", 32: "Principal interpreter"},
+    "IN1": {
+        2: "Health plan ID",
+        4: "Insurance company",
+        5: "Insurance company address",
+        8: "Group number",
+        16: "Name of insured",
+        18: "Insured's date of birth",
+        19: "Insured's address",
+        36: "Policy number",
+        49: "Insured's ID number",
+    },
+    "IN2": {
+        1: "Insured's employee ID",
+        2: "Insured's SSN",
+        6: "Medicare number",
+        8: "Medicaid number",
+        61: "Patient member number",
+    },
+    "GT1": {
+        3: "Guarantor name",
+        5: "Guarantor address",
+        6: "Guarantor phone",
+        8: "Guarantor date of birth",
+        12: "Guarantor SSN",
+    },
+    "MRG": {
+        1: "Prior patient identifier",
+        3: "Prior account number",
+        4: "Prior patient ID",
+        7: "Prior patient name",
+    },
+    "DG1": {3: "Diagnosis", 4: "Diagnosis description", 16: "Diagnosing clinician"},
+    "AL1": {3: "Allergy"},
+}
+_NAME_FIELDS = re.compile(r"name|doctor|provider|clinician|interpreter|insured$|alias|copies", re.IGNORECASE)
+_ESCAPES = {"\\F\\": "|", "\\S\\": "^", "\\T\\": "&", "\\R\\": "~", "\\E\\": "\\", "\\.br\\": "\n"}
+_ESCAPE = re.compile(r"\\[^\\]{1,20}\\")
+_OBX_VALUE, _ED_DATA = 5, 4  # where an observation keeps its value, and encapsulated data its bytes
+_X12_PARTIES = {
+    "IL": "Subscriber",
+    "QC": "Patient",
+    "74": "Insured",
+    "82": "Rendering provider",
+    "85": "Billing provider",
+    "DN": "Referring provider",
+    "1P": "Provider",
+    "PR": "Payer",
+}
+
+
+class Hl7Extractor:
+    """Read HL7 v2 messages and batches."""
+
+    media_types = frozenset({"application/hl7-v2"})
+
+    def extract(self, content: Content, sink: Sink) -> None:
+        """Add the raw message, one segment per line, then the labelled fields ``#fields``, then documents."""
+        text = decode(content.data)[0].replace("\r\n", "\n").replace("\r", "\n").strip("\x0b\x1c\n")
+        enclosures = Enclosures(content, sink)
+        text = _lift(text, enclosures)
+        sink.add(text, content.locator)
+        sink.add("\n".join(hl7_lines(text)), content.place("fields"))
+        enclosures.read()
+
+
+def _lift(text: str, enclosures: Enclosures) -> str:
+    """Take the documents out of messages: encapsulated data of an observation, and other long digits."""
+    lines = text.split("\n")
+    separator, component = "|", "^"
+    for number, line in enumerate(lines):
+        if line.startswith("MSH") and len(line) > 7:  # noqa: PLR2004 (MSH and its five separators)
+            separator, component = line[3], line[4]
+        if len(line) < MIN_CHARS and not line.startswith("OBX"):
+            continue
+        fields = line.split(separator)
+        is_data = fields[0] == "OBX" and len(fields) > _OBX_VALUE and fields[2] == "ED"
+        for at, field in enumerate(fields):
+            if len(field) < MIN_CHARS and not (is_data and at == _OBX_VALUE):
+                continue
+            parts = field.split(component)
+            encoding = parts[3].lower() if is_data and at == _OBX_VALUE and len(parts) > _ED_DATA else ""
+            for index, part in enumerate(parts):
+                declared = encoding in ("base64", "hex") and index == _ED_DATA
+                digits = _ESCAPE.sub("", part) if declared or len(part) >= MIN_CHARS else part
+                if enclosures.take(digits, declared=declared, encoding=encoding):
+                    parts[index] = ""
+            fields[at] = component.join(parts)
+        lines[number] = separator.join(fields)
+    return "\n".join(lines)
+
+
+def hl7_lines(text: str) -> Iterator[str]:
+    r"""Yield the personal fields of HL7 v2 messages as ``label: value``.
+
+    >>> list(hl7_lines("MSH|^~\\&|LAB\nPID|1||77^^^GH||SMITH^JOHN^Q||19500102"))
+    ['Patient identifier: 77 GH', 'Patient name: SMITH JOHN Q', 'Date of birth: 19500102']
+    """
+    separator, component, repetition = "|", "^", "~"
+    for line in text.split("\n"):
+        if line.startswith("MSH") and len(line) > 7:  # noqa: PLR2004 (MSH and its five separators)
+            separator, component, repetition = line[3], line[4], line[5]
+        fields = line.split(separator)
+        for number, label in _HL7_FIELDS.get(fields[0], {}).items():
+            if number >= len(fields) or not fields[number] or fields[number] == '""':
+                continue
+            for value in fields[number].split(repetition):
+                shown = _show(value, component, label)
+                if shown:
+                    yield f"{label}: {shown}"
+
+
+def _show(value: str, component: str, label: str) -> str:
+    """Join the components of a field; a doctor's leading identifier is put behind the name."""
+    parts = [part.replace("&", " ").strip() for part in value.split(component)]
+    if _NAME_FIELDS.search(label):
+        if any(char.isdecimal() for char in parts[0]) and len(parts) > 1:
+            parts = [*parts[1:4], *parts[:1]]
+        else:
+            parts = parts[:4]
+    shown = " ".join(part for part in parts if part and part != '""')
+    for escape, char in _ESCAPES.items():
+        shown = shown.replace(escape, char)
+    return shown
+
+
+class X12Extractor:
+    """Read X12 interchanges."""
+
+    media_types = frozenset({"application/edi-x12"})
+
+    def extract(self, content: Content, sink: Sink) -> None:
+        """Add the interchange with one segment per line, then the labelled fields ``#fields``."""
+        text = decode(content.data)[0].lstrip("\ufeff \r\n")
+        if len(text) < 106:  # noqa: PLR2004 (the ISA segment has a fixed length)
+            sink.add(text, content.locator)
+            return
+        element, end = text[3], text[105]
+        segments = [segment.strip() for segment in text.split(end)]
+        sink.add("\n".join(segment.replace(element, " | ") for segment in segments), content.locator)
+        lines = [line for segment in segments for line in _x12_lines(segment.split(element))]
+        sink.add("\n".join(lines), content.place("fields"))
+
+
+def _x12_lines(elements: list[str]) -> Iterator[str]:
+    padded = [*elements, *[""] * 10]
+    match padded[0]:
+        case "NM1":
+            party = _X12_PARTIES.get(padded[1], "Party")
+            name = " ".join(part for part in (padded[4], padded[5], padded[3]) if part)
+            yield f"{party} name: {name}"
+            if padded[9]:
+                yield f"{party} identifier: {padded[9]}"
+        case "DMG" if padded[2]:
+            yield f"Date of birth: {padded[2]}"
+        case "N3":
+            yield "Address: " + " ".join(part for part in padded[1:3] if part)
+        case "N4":
+            yield "City: " + " ".join(part for part in padded[1:4] if part)
+        case "PER":
+            yield "Contact: " + " ".join(part for part in (padded[2], padded[4], padded[6]) if part)
+        case "REF" if padded[1] == "SY":
+            yield f"SSN: {padded[2]}"
+        case "REF":
+            yield f"Reference number: {padded[2]}"

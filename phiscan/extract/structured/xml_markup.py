@@ -1,0 +1,214 @@
+"""XML: every text behind the name of its field; CDA names, dates and identifiers as a form shows them."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from lxml import etree
+
+from phiscan.extract.core.charset import decode
+from phiscan.extract.core.content import Content, Sink
+from phiscan.extract.core.encoded_documents import MIN_CHARS, Enclosures
+from phiscan.extract.core.labels import humanise, pair
+from phiscan.extract.office.package import local_attributes, local_name, parse_damaged
+from phiscan.model import FailReason
+
+# The attributes that carry the element's own value in CDA, FHIR and most data formats; identifiers in CDA
+# are "extension". Every other attribute is a field of its own: <row lastName="Roy" ssn="...">.
+_VALUE_ATTRIBUTES = ("value", "extension", "displayName", "title", "name", "label", "alt")
+# Attributes that say how an element is to be understood or drawn, and hold no field of a record.
+_MACHINE_ATTRIBUTES = frozenset(
+    {"classCode", "moodCode", "typeCode", "contextConductionInd", "nullFlavor", "codeSystem"}
+    | {"codeSystemName", "schemaLocation", "style", "class", "transform", "d", "points", "viewBox"}
+)
+_OBJECT_ID = re.compile(r"\d+(?:\.\d+){4,}")  # 2.16.840.1.113883.3: says who numbered, not who is numbered
+_LONGEST_TEXT = 10_000_000
+_LONG_DIGITS = re.compile(rb"[A-Za-z0-9+/=\s]{1000000,}")
+_PROSE_CHARS = 200  # a longer text needs no label
+_NAME_PARTS = ("prefix", "given", "family", "suffix")
+_INLINE = frozenset({"content", "br", "sub", "sup", "b", "i", "em", "strong", "span", "a", "linkHtml"})
+_OWNERS = {
+    "patient": "Patient",
+    "patientRole": "Patient",
+    "guardian": "Guardian",
+    "guardianPerson": "Guardian",
+    "assignedPerson": "Provider",
+    "informationRecipient": "Recipient",
+    "relatedPerson": "Relative",
+    "associatedPerson": "Contact",
+    "maintainedPerson": "Person",
+}
+
+
+class MarkupExtractor:
+    """Read XML of any kind."""
+
+    media_types = frozenset({"text/xml"})
+
+    def extract(self, content: Content, sink: Sink) -> None:
+        """Add one labelled line per field, then the comments, then the documents within fields.
+
+        A damaged file is added as it stands too, so that nothing is lost.
+        """
+        enclosures = Enclosures(content, sink)
+        data = content.data
+        if len(data) > _LONGEST_TEXT:  # the parser takes no longer text, and a document may be longer
+            data = _LONG_DIGITS.sub(lambda run: _lift_run(run, enclosures), data)
+        root, damage = parse_damaged(data)
+        if root is not None:
+            _lift(root, enclosures)
+            sink.add("\n".join(_lines(root)), content.locator)
+        if damage is not None:
+            sink.fail(content.locator, FailReason(damage.reason), damage.detail)
+            sink.add(decode(sink.bound(data, content.locator))[0], content.place("raw"))
+        elif b"<\0!\0-" in data or b"<!--" in data or data.count(b"<?") > 1:
+            sink.add("\n".join(_remarks(decode(data)[0])), content.place("comments"))
+        enclosures.read()
+
+
+def _lift(root: Any, enclosures: Enclosures) -> None:
+    """Take the documents out of a record, in place: CDA bodies and media, FHIR attachments and binaries."""
+    for element in root.iter(etree.Element):
+        attributes = element.attrib
+        text = element.text
+        is_declared = attributes.get("representation") == "B64"
+        if (
+            text
+            and (is_declared or len(text) >= MIN_CHARS)
+            and enclosures.take(text, declared=is_declared, compression=attributes.get("compression", ""))
+        ):
+            element.text = None
+        for key, value in attributes.items():
+            if len(value) >= MIN_CHARS or (key == "value" and local_name(element) == "data"):
+                is_declared = key == "value" and _has_content_type(element.getparent())
+                if enclosures.take(value, declared=is_declared):
+                    attributes[key] = ""
+
+
+def _has_content_type(element: Any) -> bool:
+    return element is not None and any(local_name(child) == "contentType" for child in element)
+
+
+def _lift_run(run: re.Match[bytes], enclosures: Enclosures) -> bytes:
+    return b"" if enclosures.take(run.group().decode("ascii")) else run.group()
+
+
+def _remarks(text: str) -> Iterator[str]:
+    """Yield the comments and the processing instructions, which a parser leaves out."""
+    for start, end in (("<!--", "-->"), ("<?", "?>")):
+        at = text.find(start)
+        while at >= 0 and (stop := text.find(end, at + len(start))) >= 0:
+            remark = text[at + len(start) : stop].strip()
+            if not remark.startswith(("xml ", "xml-")):
+                yield remark
+            at = text.find(start, stop)
+
+
+def labelled_text(data: bytes) -> str:
+    """Return the fields of an XML document, one per line; empty when it is not XML.
+
+    >>> print(labelled_text(b"<p><birthTime value='19500102'/><city>Laval</city></p>"))
+    birth Time: 19500102
+    city: Laval
+    """
+    root, damage = parse_damaged(data)
+    lines = _lines(root) if root is not None else []
+    if root is not None and damage is not None:
+        lines.append(decode(data)[0])
+    return "\n".join(lines)
+
+
+def part_of(data: bytes, name: str) -> bytes:
+    """Return the first element called ``name`` as a document of its own; the whole where there is none.
+
+    >>> part_of(b"<xdp><template/><datasets><city>Laval</city></datasets></xdp>", "datasets")
+    b'<datasets><city>Laval</city></datasets>'
+    """
+    root, _ = parse_damaged(data)
+    found = () if root is None else root.iter(f"{{*}}{name}")
+    return next((bytes(etree.tostring(element, with_tail=False)) for element in found), data)
+
+
+def _lines(root: Any) -> list[str]:
+    lines: list[str] = []
+    stack: list[tuple[Any, str]] = [(root, "")]
+    while stack:
+        element, owner = stack.pop()
+        name = local_name(element)
+        if not name:
+            continue
+        if not len(element) and not element.attrib:  # most elements: one value, nothing else
+            text = element.text
+            if text and not text.isspace():
+                lines.append(_leaf(name, _squeeze(text)))
+            if element.tail and not element.tail.isspace():
+                lines.append(_squeeze(element.tail))
+            continue
+        owner = _OWNERS.get(name, owner)
+        children = list(element)
+        if name == "name" and any(local_name(child) in ("given", "family") for child in children):
+            lines.append(pair(f"{owner} name" if owner else "name", _person_name(children)))
+            continue
+        if element.attrib or (element.text and not element.text.isspace()) or children:
+            lines.extend(_own_lines(element, name, children))
+        stack.extend((child, owner) for child in reversed(children) if not _is_inline(child))
+        tail = _squeeze(element.tail or "")
+        if tail and not _is_inline(element):
+            lines.append(tail)
+    return [line for line in lines if line]
+
+
+def _own_lines(element: Any, name: str, children: list[Any]) -> list[str]:
+    label = humanise(name)
+    lines = []
+    attributes = local_attributes(element) if element.attrib else {}
+    for key in _VALUE_ATTRIBUTES if attributes else ():
+        value = _squeeze(attributes.get(key, ""))
+        if value:
+            # <telecom value="tel:+1-416-555-0100">
+            lines.append(pair(label, value.removeprefix("tel:").removeprefix("mailto:")))
+    for key, own in attributes.items():
+        value = "" if key in _VALUE_ATTRIBUTES or key in _MACHINE_ATTRIBUTES else _squeeze(own)
+        if value and value.lower() not in ("true", "false") and not _OBJECT_ID.fullmatch(value):
+            lines.append(_leaf(key, value))
+    text = element.text or ""
+    if children and any(_is_inline(child) for child in children):
+        text += "".join(_inline_text(child) + (child.tail or "") for child in children if _is_inline(child))
+    text = _squeeze(text)
+    if text:
+        lines.append(_leaf(name, text))
+    return lines
+
+
+def _leaf(name: str, text: str) -> str:
+    return text if len(text) > _PROSE_CHARS else f"{humanise(name)}: {text}"
+
+
+def _is_inline(element: Any) -> bool:
+    """Tell what stands within a text; entities and processing instructions do, and have no name."""
+    name = local_name(element)
+    return not name or name in _INLINE
+
+
+def _inline_text(node: Any) -> str:
+    if local_name(node):
+        return " ".join(node.itertext())
+    # The parser expands nothing; a named character that HTML knows is still that character: Ren&eacute;e.
+    return html.unescape(node.text) if node.tag is etree.Entity else f" {node.text or ''} "
+
+
+def _person_name(children: list[Any]) -> str:
+    parts = [
+        _squeeze("".join(child.itertext())) or child.get("value", "")
+        for wanted in _NAME_PARTS
+        for child in children
+        if local_name(child) == wanted
+    ]
+    return " ".join(part for part in parts if part)
+
+
+def _squeeze(text: str) -> str:
+    return " ".join(text.split())

@@ -1,0 +1,129 @@
+"""The health terms and the cue words, loaded from dictionaries/health_*.txt and compiled.
+
+Health terms make the bag of concepts. Cue words (``cue:dose``, ``cue:report``, ``cue:generic``...) are no
+health information: they tell a text about one person's health from a text about health.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Final
+
+from phiscan.config import data_dir
+from phiscan.errors import DictionaryError
+from phiscan.health.terms import JointMatcher, Term, TermMatcher
+from phiscan.lexicon.dictionary import load_dictionary
+
+# Our own lists come first: where two files have the same form, the first one's concept stands.
+HEALTH_FILES: Final = (
+    "health_conditions",
+    "health_symptoms",
+    "health_mental",
+    "health_drugs",
+    "health_procedures",
+    "health_labs",
+    "health_abbreviations",
+    "health_body",
+    "health_icd10cm",
+    "health_icd10cm_codes",
+)
+CUE_FILE: Final = "health_cues"
+# Abbreviations that are words as well, and where they then count for nothing.
+WORDS_FILE: Final = "health_words_too"
+LABEL_FILE: Final = "health_labels"  # words for concepts that gather several things
+_LABEL_COLUMNS: Final = 3
+_COLUMNS: Final = 5
+# Abbreviations that are told in small letters as well: "copd", "mri", not "mi" or "PV1".
+_MAY_BE_SMALL: Final = re.compile(r"[^\W\d_]{3,6}|[A-Z]\d?[A-Z]{1,2}\d?")
+_FLAGS: Final = frozenset({"case", "context", "-"})
+
+
+@dataclass(frozen=True, slots=True)
+class Lexicon:
+    """The compiled lists; one per process."""
+
+    health: TermMatcher
+    cues: TermMatcher
+    both: JointMatcher  # health terms and cues, in this order
+    marks: tuple[tuple[str, str], ...]  # of each health term: its concept and ``kind:`` of concept
+    cue_names: tuple[str, ...]  # of each cue word: its class
+    icd: dict[str, str]  # concept -> ICD-10-CM code, where one exists
+    labels: dict[str, str]  # concept -> the form shown to people
+
+
+@lru_cache(maxsize=2)
+def load_lexicon(folder: Path | None = None) -> Lexicon:
+    """Read and compile the dictionaries (``folder``, else those of the installation).
+
+    Raises:
+        DictionaryError: names the file and the line.
+    """
+    folder = folder or data_dir("dictionaries")
+    terms: list[Term] = []
+    icd: dict[str, str] = {}
+    labels: dict[str, str] = {}
+    words = {row[0]: row[1] for row in load_dictionary(folder / f"{WORDS_FILE}.txt").rows}
+    for name in HEALTH_FILES:
+        for term, code in _read(folder / f"{name}.txt", words):
+            terms.append(term)
+            labels.setdefault(term.concept, term.text)
+            if code != "-":
+                icd.setdefault(term.concept, code)
+    labels |= _labels(folder / f"{LABEL_FILE}.txt", labels)
+    cues = [replace(term, small=False) for term, _ in _read(folder / f"{CUE_FILE}.txt", words)]
+    matchers = (TermMatcher().fit(terms), TermMatcher().fit(cues))
+    marks = {term.concept: (term.concept, _kind(term.concept)) for term in terms}
+    return Lexicon(
+        *matchers,
+        both=JointMatcher.of(matchers),
+        marks=tuple(marks[term.concept] for term in terms),
+        cue_names=tuple(term.concept for term in cues),
+        icd=icd,
+        labels=labels,
+    )
+
+
+def _kind(concept: str) -> str:
+    """Return the kind of a concept; an ICD-10-CM code is a diagnosis.
+
+    >>> _kind("rx:metformin"), _kind("icd:e11")
+    ('kind:rx', 'kind:dx')
+    """
+    kind = concept.partition(":")[0]
+    return f"kind:{'dx' if kind == 'icd' else kind}"
+
+
+def _labels(path: Path, known: Mapping[str, str]) -> dict[str, str]:
+    """Return the English label of every concept of the file; the French one stands beside it."""
+    dictionary = load_dictionary(path)
+    for number, row in enumerate(dictionary.rows, start=len(dictionary.header) + 1):
+        if len(row) != _LABEL_COLUMNS or row[0] not in known:
+            message = f"{path}: line {number}: expected a known concept, its English and its French label"
+            raise DictionaryError(message)
+    return {row[0]: row[1] for row in dictionary.rows}
+
+
+def _read(path: Path, words: Mapping[str, str]) -> list[tuple[Term, str]]:
+    dictionary = load_dictionary(path)
+    found: list[tuple[Term, str]] = []
+    for number, row in enumerate(dictionary.rows, start=len(dictionary.header) + 1):
+        if len(row) != _COLUMNS or not _FLAGS.issuperset(flags := row[3].split(",")):
+            message = (
+                f"{path}: line {number}: expected term, concept, code, flags (case, context, -), language"
+            )
+            raise DictionaryError(message)
+        is_cased = "case" in flags
+        term = Term(
+            row[0],
+            row[1],
+            case=is_cased,
+            context="context" in flags,
+            word=is_cased and words.get(row[0]) == "capitals",
+            small=is_cased and _MAY_BE_SMALL.fullmatch(row[0]) is not None and row[0] not in words,
+        )
+        found.append((term, row[2]))
+    return found

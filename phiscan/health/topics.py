@@ -1,0 +1,61 @@
+"""Health topics: concepts to ICD-10-CM chapters, for the officer's view and the report."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import Final
+
+from phiscan.health.term_lexicon import load_lexicon
+
+# (first category, last category, chapter). Source: ICD-10-CM tabular list, CDC/NCHS, public domain.
+CHAPTERS: Final[tuple[tuple[str, str, str], ...]] = (
+    ("A00", "B99", "Infectious and parasitic diseases"),
+    ("C00", "D49", "Neoplasms"),
+    ("D50", "D89", "Blood and immune mechanism"),
+    ("E00", "E89", "Endocrine, nutritional and metabolic diseases"),
+    ("F01", "F99", "Mental, behavioral and neurodevelopmental disorders"),
+    ("G00", "G99", "Nervous system"),
+    ("H00", "H59", "Eye and adnexa"),
+    ("H60", "H95", "Ear and mastoid process"),
+    ("I00", "I99", "Circulatory system"),
+    ("J00", "J99", "Respiratory system"),
+    ("K00", "K95", "Digestive system"),
+    ("L00", "L99", "Skin and subcutaneous tissue"),
+    ("M00", "M99", "Musculoskeletal system and connective tissue"),
+    ("N00", "N99", "Genitourinary system"),
+    ("O00", "O9A", "Pregnancy, childbirth and the puerperium"),
+    ("P00", "P96", "Perinatal period"),
+    ("Q00", "Q99", "Congenital malformations"),
+    ("R00", "R99", "Symptoms, signs and abnormal findings"),
+    ("S00", "T88", "Injury, poisoning and external consequences"),
+    ("U00", "U85", "Special purposes"),
+    ("V00", "Y99", "External causes of morbidity"),
+    ("Z00", "Z99", "Health status and contact with health services"),
+)
+
+
+def chapter_of(code: str) -> str:
+    """Return the chapter of an ICD-10-CM code, "" if there is none.
+
+    >>> chapter_of("E11.9")
+    'Endocrine, nutritional and metabolic diseases'
+    """
+    category = code[:3].upper()
+    return next((name for first, last, name in CHAPTERS if first <= category <= last), "")
+
+
+def topic_of(concept: str) -> str:
+    """Return the ICD-10-CM chapter of a concept, "" where it has no code (drugs, body parts, tests)."""
+    return chapter_of(load_lexicon().icd.get(concept, ""))
+
+
+def label_of(concept: str) -> str:
+    """Return the words by which a concept is shown to people; the concept id itself if it is unknown."""
+    return load_lexicon().labels.get(concept, concept)
+
+
+def topics(concepts: Iterable[str]) -> tuple[tuple[str, int], ...]:
+    """Count the chapters of a file's concepts, the most frequent first; repeats count."""
+    counts = Counter(topic for topic in map(topic_of, concepts) if topic)
+    return tuple(sorted(counts.items(), key=lambda item: (-item[1], item[0])))

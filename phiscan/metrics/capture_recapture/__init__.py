@@ -1,0 +1,1 @@
+"""Capture-recapture estimates of a population total from overlapping lists."""

@@ -1,0 +1,1 @@
+"""Scores of annotated spans: strict to partial matches, tokens, significance."""

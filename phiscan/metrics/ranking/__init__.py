@@ -1,0 +1,1 @@
+"""Scores of rankings: ROC and precision-recall areas, simulation, differential privacy."""

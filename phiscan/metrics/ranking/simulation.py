@@ -1,0 +1,170 @@
+"""Bias of area estimators and coverage of their intervals, where the true area is known.
+
+Source: Boyd (2014), chapter 4, "Simulation Setup": scores drawn from two known distributions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+
+import numpy as np
+from scipy import integrate, stats
+
+from phiscan.metrics.ranking.binormal import binormal_area
+from phiscan.metrics.ranking.precision_recall import area_estimates
+from phiscan.metrics.ranking.ranked import Floats, rank
+from phiscan.metrics.ranking.scores import (
+    Interval,
+    binomial_interval,
+    bootstrap_interval,
+    cross_validation_interval,
+    logit_interval,
+)
+
+Sampler = Callable[[np.random.Generator, int], Floats]
+
+# Negatives and positives of each scenario, with the thesis' parameters.
+_DRAWS: dict[str, tuple[Sampler, Sampler]] = {
+    "binormal": (lambda g, k: g.normal(0, 1, k), lambda g, k: g.normal(1, 1, k)),
+    "bibeta": (lambda g, k: g.beta(2, 5, k), lambda g, k: g.beta(5, 2, k)),
+    "offset_uniform": (lambda g, k: g.uniform(0, 1, k), lambda g, k: g.uniform(0.5, 1.5, k)),
+}
+DISTRIBUTIONS = tuple(_DRAWS)
+RECOMMENDED = ("average_precision", "lower_trapezoid", "interpolated_median")
+
+
+@dataclass(frozen=True, slots=True)
+class EstimatorResult:
+    """How one estimator did; ``bias`` is its mean minus the truth, ``ratio`` its mean over the truth."""
+
+    estimator: str
+    mean: float
+    bias: float
+    ratio: float
+    sd: float
+
+
+@dataclass(frozen=True, slots=True)
+class IntervalResult:
+    """How often one interval around one estimator held the truth, and its mean width."""
+
+    estimator: str
+    interval: str
+    coverage: float
+    mean_width: float
+    n_existing: int  # replicates in which the interval exists; the others count as misses
+
+
+@dataclass(frozen=True, slots=True)
+class Simulation:
+    """One scenario: its truth, its estimators and its intervals."""
+
+    distribution: str
+    n: int
+    m: int
+    replicates: int
+    seed: int
+    true_area: float
+    estimators: tuple[EstimatorResult, ...]
+    intervals: tuple[IntervalResult, ...]
+
+
+def true_area(distribution: str, skew: float) -> float:
+    """Return the area under the true PR curve for a share of positives.
+
+    Raises:
+        ValueError: unknown distribution, or a share outside (0, 1).
+
+    >>> round(true_area("offset_uniform", 0.1), 6)
+    0.657905
+    """
+    if not 0 < skew < 1:
+        message = f"expected a share of positives between 0 and 1, got {skew}"
+        raise ValueError(message)
+    if distribution == "binormal":
+        return binormal_area(skew, 1.0, 1.0)
+    if distribution == "bibeta":
+        positive, negative = stats.beta(5, 2), stats.beta(2, 5)
+    elif distribution == "offset_uniform":
+        positive, negative = stats.uniform(0.5, 1), stats.uniform(0, 1)
+    else:
+        message = f"expected one of {', '.join(DISTRIBUTIONS)}, got {distribution}"
+        raise ValueError(message)
+
+    def precision(recall: float) -> float:
+        threshold = positive.isf(recall)
+        marked = skew * recall + (1 - skew) * negative.sf(threshold)
+        return float(skew * recall / marked) if marked > 0 else 1.0
+
+    return float(integrate.quad(precision, 0, 1, points=[0.5], epsabs=1e-10, limit=200)[0])
+
+
+def simulate(
+    distribution: str,
+    *,
+    n_examples: int,
+    skew: float = 0.1,
+    replicates: int = 1_000,
+    bootstrap: int = 200,
+    seed: int = 0,
+) -> Simulation:
+    """Draw data sets, estimate the area under the PR curve of each, and compare with the truth.
+
+    Of ``n_examples``, the whole part of ``skew`` times their number is positive, in every data set. The
+    binomial and logit intervals are put around the three recommended estimators, the bootstrap (with
+    ``bootstrap`` resamples; 0 leaves it out) and cross-validation around average precision.
+
+    Source: Boyd (2014), chapter 4.
+
+    Raises:
+        ValueError: fewer than two positives or negatives, or no replicates.
+    """
+    n = int(round(skew * n_examples, 9))
+    m = n_examples - n
+    if n < 2 or m < 2 or replicates < 1:  # noqa: PLR2004 (a binormal fit needs two of each)
+        message = f"expected two of each class and one replicate at least, got {n}, {m}, {replicates}"
+        raise ValueError(message)
+    truth = true_area(distribution, n / n_examples)
+    draw_negative, draw_positive = _DRAWS[distribution]
+    generator = np.random.default_rng(seed)
+    labels = np.repeat([True, False], [n, m])
+    areas: dict[str, list[float]] = {}
+    intervals: dict[tuple[str, str], list[Interval]] = {}
+    for replicate in range(replicates):
+        scores = np.concatenate([draw_positive(generator, n), draw_negative(generator, m)])
+        ranking = rank(scores, labels)
+        estimates = asdict(area_estimates(ranking))
+        for name, area in estimates.items():
+            areas.setdefault(name, []).append(float("nan") if area is None else area)
+        for name in RECOMMENDED:
+            intervals.setdefault((name, "binomial"), []).append(binomial_interval(estimates[name], n))
+            intervals.setdefault((name, "logit"), []).append(logit_interval(estimates[name], n))
+        crossed = cross_validation_interval(ranking, seed=seed + replicate)
+        intervals.setdefault(("average_precision", "cross_validation"), []).append(crossed)
+        if bootstrap:
+            resampled = bootstrap_interval(ranking, replicates=bootstrap, seed=seed + replicate)
+            intervals.setdefault(("average_precision", "bootstrap"), []).append(resampled)
+    return Simulation(
+        distribution,
+        n,
+        m,
+        replicates,
+        seed,
+        truth,
+        tuple(_estimator_result(name, np.array(values), truth) for name, values in areas.items()),
+        tuple(_interval_result(*key, found, truth) for key, found in intervals.items()),
+    )
+
+
+def _estimator_result(name: str, values: Floats, truth: float) -> EstimatorResult:
+    kept = values[np.isfinite(values)]
+    mean = float(kept.mean())
+    return EstimatorResult(name, mean, mean - truth, mean / truth, float(kept.std()))
+
+
+def _interval_result(estimator: str, name: str, found: list[Interval], truth: float) -> IntervalResult:
+    ends = [interval.ends for interval in found if interval.ends is not None]
+    n_hits = sum(low <= truth <= high for low, high in ends)
+    width = sum(high - low for low, high in ends) / len(ends) if ends else 0.0
+    return IntervalResult(estimator, name, n_hits / len(found), width, len(ends))

@@ -1,0 +1,160 @@
+"""Notices after a scan: a metrics file, an e-mail, a webhook. Counts and a link, never a path or a value.
+
+A notice that cannot be sent is said, and changes nothing about the scan.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from phiscan.config import Config, take_table
+from phiscan.errors import ConfigError, origin
+from phiscan.review.store import ScanSummary, Store
+
+if TYPE_CHECKING:  # each way is loaded when it is used
+    from phiscan.monitoring.mail import Mail
+    from phiscan.monitoring.webhook import Webhook
+
+WHEN = ("always", "attention")
+SMTP_PASSWORD = "PHISCAN_SMTP_PASSWORD"  # noqa: S105 (the name of a variable)
+
+
+@dataclass(frozen=True, slots=True)
+class NotifyTable:
+    """The table ``[notify]`` of phiscan.toml."""
+
+    when: str = "always"  # "attention" = something was referred or could not be read, or the scan stopped
+    link: str = ""  # where the queue is read; stands in mail and webhook
+    metrics_file: str = ""  # for the node exporter's textfile collector
+    webhook_url: str = ""
+    webhook_secret_file: str = ""
+    webhook_ca_file: str = ""
+    mail_to: tuple[str, ...] = ()
+    mail_from: str = ""
+    smtp_host: str = ""
+    smtp_port: int = 587
+    smtp_tls: str = "starttls"  # or "tls"; "none" only on this machine
+    smtp_user: str = ""
+    smtp_password_file: str = ""
+    smtp_ca_file: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Notices:
+    """What is sent after a scan, ready to send; made before the scan, so that a mistake is said at once."""
+
+    when: str = "always"
+    link: str = ""
+    metrics_file: Path | None = None
+    mail: Mail | None = None
+    webhook: Webhook | None = None
+
+    def send(self, store: Store, summary: ScanSummary) -> Iterator[str]:
+        """Send them all; yield a line for each that could not be sent."""
+        ways: list[tuple[str, Callable[[], None]]] = []
+        if self.metrics_file is not None:
+            from phiscan.monitoring.metrics import write_textfile  # noqa: PLC0415 (see above)
+
+            place = self.metrics_file
+            ways.append((f"{place}: metrics", lambda: write_textfile(place, store, summary)))
+        counts = counts_of(summary, self.link)
+        if self.when == "always" or needs_attention(summary):
+            if (mail := self.mail) is not None:
+                from phiscan.monitoring.mail import send_mail  # noqa: PLC0415 (see above)
+
+                ways.append(("e-mail", lambda: send_mail(mail, counts)))
+            if (webhook := self.webhook) is not None:
+                from phiscan.monitoring.webhook import post  # noqa: PLC0415 (see above)
+
+                ways.append(("webhook", lambda: post(webhook, counts)))
+        for name, way in ways:
+            try:
+                way()
+            except Exception as error:  # noqa: BLE001 (a server's message is not ours to print)
+                yield f"{name}: could not be sent ({origin(error)})"
+
+
+def needs_attention(summary: ScanSummary) -> bool:
+    """Tell whether a person should look: something was referred, could not be read, or the scan stopped."""
+    unread = bool(summary.failed) or summary.n_unread_parts > 0
+    return summary.referred > 0 or unread or summary.status != "complete"
+
+
+def counts_of(summary: ScanSummary, link: str) -> dict[str, Any]:
+    """Return what a notice holds. The roots are left out: a folder's name may be a person's."""
+    left_out = {"roots", "versions", "by_detector"}
+    counts = {name: value for name, value in summary.to_json().items() if name not in left_out}
+    return {"event": "scan.finished", **counts, "link": link or None}
+
+
+def read_notices(config: Config) -> Notices:
+    """Return what ``[notify]`` of phiscan.toml wants to be sent.
+
+    Raises:
+        ConfigError: names the field, and what was expected.
+    """
+    table = take_table(config, "notify", NotifyTable)
+    where = f"{config.source}: notify"
+    if table.when not in WHEN:
+        message = f"{where}.when: expected one of {', '.join(WHEN)}"
+        raise ConfigError(message)
+    metrics_file = Path(table.metrics_file) if table.metrics_file else None
+    if metrics_file is not None and metrics_file.exists() and not metrics_file.is_file():
+        # It would be replaced, and not written into: a device would be one no more.
+        message = f"{where}.metrics_file: {metrics_file}: expected a file, or a name that is free"
+        raise ConfigError(message)
+    try:
+        return Notices(
+            when=table.when,
+            link=table.link,
+            metrics_file=metrics_file,
+            mail=_mail(table, where) if table.mail_to else None,
+            webhook=_webhook(table, where) if table.webhook_url else None,
+        )
+    except ValueError as error:
+        message = f"{where}.{error}"
+        raise ConfigError(message) from None
+
+
+def _mail(table: NotifyTable, where: str) -> Mail:
+    from phiscan.monitoring.mail import Mail  # noqa: PLC0415 (see above)
+
+    password = os.environ.get(SMTP_PASSWORD, "")
+    if table.smtp_password_file:
+        password = _secret(table.smtp_password_file, f"{where}.smtp_password_file")
+    return Mail(
+        to=table.mail_to,
+        sender=table.mail_from,
+        host=table.smtp_host,
+        port=table.smtp_port,
+        tls=table.smtp_tls,
+        user=table.smtp_user,
+        password=password,
+        ca_file=table.smtp_ca_file or None,
+    ).checked()
+
+
+def _webhook(table: NotifyTable, where: str) -> Webhook:
+    from phiscan.monitoring.webhook import Webhook  # noqa: PLC0415 (see above)
+
+    if not table.webhook_secret_file:
+        message = "webhook_secret_file: expected a file with the secret that signs what is sent"
+        raise ValueError(message)
+    secret = _secret(table.webhook_secret_file, f"{where}.webhook_secret_file")
+    return Webhook(table.webhook_url, secret.encode(), table.webhook_ca_file or None).checked()
+
+
+def _secret(path: str, where: str) -> str:
+    try:
+        secret = Path(path).read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        message = f"{where}: {path}: cannot be read ({type(error).__name__})"
+        raise ConfigError(message) from None
+    if not secret:
+        message = f"{where}: {path}: is empty"
+        raise ConfigError(message)
+    return secret

@@ -1,0 +1,1 @@
+"""Learning a new model version from reviewed decisions."""

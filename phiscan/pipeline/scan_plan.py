@@ -1,0 +1,207 @@
+"""Which entries of a share must be read, and which results of earlier scans stand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby, islice
+from typing import Any
+
+import pathspec
+
+from phiscan.crawl import Crawled, is_same_file
+from phiscan.errors import InputError
+from phiscan.model import FailReason, FileResult, Outcome, SourceFile
+from phiscan.pipeline.copies import Copies
+from phiscan.pipeline.folders import KnownFolders
+from phiscan.pipeline.result_recorder import ResultRecorder
+from phiscan.review.store import KnownFile
+
+LOOK_AHEAD = 500  # crawled entries looked up in the store by one query
+
+# What may succeed at the next try although nothing about the file or about phiscan changed.
+_TRANSIENT = frozenset({FailReason.CHANGED, FailReason.IO_ERROR, FailReason.NO_PERMISSION})
+
+
+@dataclass(frozen=True, slots=True)
+class ScanOptions:
+    """What a scan was asked to do besides its roots."""
+
+    full: bool = False  # read everything again
+    retry_failed: bool = False  # read again what failed before
+    only: tuple[str, ...] = ()  # gitignore patterns; nothing else is looked at; () = everything
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the options as stored with the scan."""
+        options: dict[str, Any] = {"full": self.full, "retry_failed": self.retry_failed}
+        return {**options, "only": list(self.only)} if self.only else options
+
+
+def only_rules(patterns: Sequence[str]) -> pathspec.GitIgnoreSpec | None:
+    """Return the rules of ``--only``; None when everything is looked at.
+
+    Raises:
+        InputError: one of them is not a pattern.
+    """
+    if not patterns:
+        return None
+    for pattern in patterns:
+        try:
+            pathspec.GitIgnoreSpec.from_lines([pattern])
+        except (ValueError, TypeError):
+            message = f"--only {pattern}: expected a pattern such as '*.docx' or 'letters/**'"
+            raise InputError(message) from None
+    return pathspec.GitIgnoreSpec.from_lines(patterns)
+
+
+def _is_wanted(crawled: Crawled, only: pathspec.GitIgnoreSpec) -> bool:
+    """Tell whether an entry is one of those asked for; a folder that cannot be listed always is."""
+    name = crawled.source.path.decode("utf-8", "surrogateescape")
+    return crawled.fail is not None or bool(only.match_file(name))
+
+
+class Plan:
+    """Decides, entry by entry, what must be read."""
+
+    def __init__(
+        self,
+        ledger: ResultRecorder,
+        options: ScanOptions,
+        roots: Sequence[bytes],
+        entries: Iterable[Crawled],
+        folders: KnownFolders | None = None,
+    ) -> None:
+        self._ledger = ledger
+        self._roots = roots
+        self._options = options
+        only = only_rules(options.only)
+        self._entries = (crawled for crawled in entries if only is None or _is_wanted(crawled, only))
+        self._copies = Copies(self._twins)
+        self._folders = folders
+        self._after = 0  # the number of the file that was met last: the next ones follow it
+
+    def rounds(self) -> Iterator[Iterator[SourceFile]]:
+        """Yield the files for the workers in one long round, then what had to wait for its twin."""
+        yield self._to_read()
+        while self._copies.is_waiting:
+            yield self._copies.freed()
+
+    def settle(self, result: FileResult) -> None:
+        """Take the answer about a file that was given out."""
+        self._copies.settle(result)
+        self._ledger.arrive(result)
+
+    def _to_read(self) -> Iterator[SourceFile]:
+        """Yield the files for the workers; settle all other entries on the way."""
+        listed: set[bytes] = set()
+        while chunk := list(islice(self._entries, LOOK_AHEAD)):
+            known = self._look_up(chunk)
+            standing = [self._standing(crawled, known) for crawled in chunk]
+            self._copies.look_up(
+                [
+                    crawled.source.size
+                    for crawled, old in zip(chunk, standing, strict=True)
+                    if old is None and crawled.skip is None and crawled.fail is None
+                ]
+            )
+            self._remember(chunk, standing)
+            self._ledger.mark_unchanged(*(old.file_id for old in standing if old is not None))
+            self._ledger.progress.n_crawled += len(chunk)
+            listed.update(crawled.source.root for crawled in chunk)
+            for crawled, old in zip(chunk, standing, strict=True):
+                if crawled.fail is not None:
+                    self._keep_below(crawled.source)
+                if old is None:
+                    yield from self._copies.freed()
+                    if (source := self._begin(crawled)) is not None:
+                        yield source
+        passed = set() if self._folders is None else self._folders.roots
+        for root in self._roots:
+            if root not in listed | passed and not (self._options.full or self._options.only):
+                self._doubt_emptiness(root)
+
+    def _remember(self, chunk: Sequence[Crawled], standing: Sequence[KnownFile | None]) -> None:
+        """Say of which entries the folder may be passed over next time."""
+        if self._folders is None:
+            return
+        for crawled, old in zip(chunk, standing, strict=True):
+            if old is not None and self._stays(crawled, old):
+                self._folders.stood(crawled.source, old.file_id)
+            else:
+                self._folders.fell(crawled.source)
+
+    def _begin(self, crawled: Crawled) -> SourceFile | None:
+        """Settle an entry that no worker need see; return a file that one can take now."""
+        source = crawled.source
+        if crawled.skip is not None:
+            self._ledger.settle_now(FileResult(source, Outcome.SKIPPED, reason=crawled.skip))
+        elif crawled.fail is not None:
+            failed = FileResult(source, Outcome.FAILED, reason=crawled.fail, detail=crawled.detail)
+            self._ledger.settle_now(failed)
+        else:
+            self._ledger.expect(source)
+            return self._copies.admit(source)
+        return None
+
+    def _keep_below(self, folder: SourceFile) -> None:
+        """Let the results of a folder that cannot be listed now stand: its files did not go away."""
+        inside = b"" if folder.path == b"." else folder.path
+        self._ledger.mark_unchanged(*self._ledger.store.present_below(folder.root, inside))
+
+    def _doubt_emptiness(self, root: bytes) -> None:
+        """Record a root where files were, and now nothing is, as unreadable: a share that is not mounted."""
+        before = self._ledger.store.present_below(root, b"")
+        if before:
+            self._ledger.mark_unchanged(*before)
+            source = SourceFile(root, b".", 0, 0, 0, 0, 0)
+            self._ledger.settle_now(
+                FileResult(
+                    source,
+                    Outcome.FAILED,
+                    reason=FailReason.IO_ERROR,
+                    detail="empty, but files were here before: is it mounted? --full takes it as it is",
+                )
+            )
+
+    def _look_up(self, chunk: Sequence[Crawled]) -> dict[tuple[bytes, bytes], KnownFile]:
+        known: dict[tuple[bytes, bytes], KnownFile] = {}
+        for root, entries in groupby(chunk, key=lambda crawled: crawled.source.root):
+            paths = [crawled.source.path for crawled in entries]
+            passed = 0 if self._folders is None else self._folders.last_id
+            found = self._ledger.store.known(root, paths, after=max(self._after, passed))
+            here = [found[path] for path in paths if path in found]
+            if here:
+                self._after = here[-1].file_id
+            known.update({(root, before.path): before for before in here})
+        return known
+
+    def _twins(self, sizes: Sequence[int]) -> Mapping[int, tuple[str, ...]]:
+        """Return the contents of these sizes that need not be screened again; with --full, of this scan."""
+        ledger = self._ledger
+        scan_id = ledger.scan_id if self._options.full else None
+        return ledger.store.twins(sizes, ledger.key, scan_id=scan_id)
+
+    def _standing(self, crawled: Crawled, known: Mapping[tuple[bytes, bytes], KnownFile]) -> KnownFile | None:
+        before = known.get((crawled.source.root, crawled.source.path))
+        return before if before is not None and self._stands(crawled, before) else None
+
+    def _stays(self, crawled: Crawled, before: KnownFile) -> bool:
+        """Tell whether a result that stands will go on standing while nothing changes."""
+        if before.outcome == Outcome.SKIPPED or crawled.fail is not None:
+            return crawled.fail is None
+        return before.versions_key == self._ledger.key and before.reason not in _TRANSIENT
+
+    def _stands(self, crawled: Crawled, before: KnownFile) -> bool:
+        """Tell whether the recorded result is still what a new look would give."""
+        if not is_same_file(crawled.source, before):
+            return False
+        if crawled.skip is not None or crawled.fail is not None:
+            expected = (Outcome.SKIPPED, crawled.skip) if crawled.skip else (Outcome.FAILED, crawled.fail)
+            return (before.outcome, before.reason) == expected
+        if before.scan_id == self._ledger.scan_id:
+            return before.outcome != Outcome.SKIPPED  # this very scan, before it was stopped
+        if self._options.full or before.versions_key != self._ledger.key:
+            return False
+        if before.outcome == Outcome.FAILED:
+            return not self._options.retry_failed and before.reason not in _TRANSIENT
+        return before.outcome == Outcome.SCREENED

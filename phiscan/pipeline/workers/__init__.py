@@ -1,0 +1,1 @@
+"""Worker processes of a scan: fetching files, handing them over, examining them."""

@@ -1,0 +1,178 @@
+"""Fetching the files of remote shares ahead of the workers, several at a time, in the order of the crawl.
+
+The workers have no network; this process has. What is fetched and not yet examined is bounded in bytes and
+in number; a file over the size limit is not fetched at all.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Self, TypeVar
+
+from phiscan.config import Config
+from phiscan.crawl.posix_access import with_access
+from phiscan.crawl.settings import ShareSettings, load_settings
+from phiscan.crawl.share import RemoteShare
+from phiscan.crawl.share_errors import RefusedError, UnansweredError
+from phiscan.crawl.shares import is_remote, open_remote
+from phiscan.errors import ExtractError, origin
+from phiscan.model import FailReason, SourceFile
+from phiscan.pipeline.workers.file_handoff import FileHandoff, MemoryFile
+from phiscan.sandbox.pool import PAUSE, Fault, Pause, Sandbox
+
+R = TypeVar("R")
+
+CHUNK_BYTES = 1024**2
+MOST_HELD = 256  # files fetched and not yet examined; each takes a descriptor
+
+
+@dataclass(slots=True)
+class _Fetch:
+    """A file on its way: the promise is its source, with owner and readers."""
+
+    source: SourceFile
+    promise: Future[SourceFile] | None  # None: a file of this machine, opened by its worker
+
+
+class Delivery:
+    """Brings the files of all shares before the workers of a sandbox."""
+
+    def __init__(self, config: Config, hatch: FileHandoff) -> None:
+        self._config = config
+        self._limit = config.limits.file_bytes
+        self._hatch = hatch
+        self._settings: ShareSettings | None = None
+        self._shares: dict[bytes, RemoteShare] = {}
+        self._pool: ThreadPoolExecutor | None = None
+        self._held_bytes = 0  # of what is fetched, being fetched or being examined
+        self._n_held = 0
+        self._n_out = 0  # files that the sandbox has taken and not answered
+
+    def __enter__(self) -> Self:
+        """Do nothing: connections are made when the first remote file comes."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Hang up, and end the fetching."""
+        for share in self._shares.values():
+            share.close()
+        if self._pool is not None:
+            self._pool.shutdown(wait=True, cancel_futures=True)
+
+    def run(
+        self, sandbox: Sandbox, function: Callable[[SourceFile], R], sources: Iterable[SourceFile]
+    ) -> Iterator[tuple[SourceFile, R | Fault]]:
+        """Yield each file, with owner and readers, and its worker's answer, in the order of the files."""
+        for source, answer in sandbox.run(function, self._arriving(iter(sources))):
+            self._n_out -= 1
+            if is_remote(source.root):
+                self._hatch.take_back(source)
+                self._held_bytes -= self._cost(source)
+                self._n_held -= 1
+            yield source, answer
+
+    def _arriving(self, sources: Iterator[SourceFile]) -> Iterator[SourceFile | Pause]:
+        """Yield files as they are ready to be read; a pause while the workers have enough to do."""
+        line: deque[_Fetch] = deque()
+        upcoming = next(sources, None)
+        while line or upcoming is not None:
+            while upcoming is not None and len(line) < self._ahead(upcoming) and self._has_room(upcoming):
+                line.append(self._begin(upcoming))
+                upcoming = next(sources, None)
+            ready = bool(line) and (line[0].promise is None or line[0].promise.done())
+            if not ready and self._n_out:
+                yield PAUSE
+                continue
+            fetch = line.popleft()
+            source = fetch.source if fetch.promise is None else fetch.promise.result()
+            self._n_out += 1
+            yield source
+
+    def _ahead(self, source: SourceFile) -> int:
+        """Return how many files are looked at before the workers ask: those of this machine cost no wait."""
+        if not is_remote(source.root):
+            return 1
+        return 2 * self._share_settings().connections
+
+    def _cost(self, source: SourceFile) -> int:
+        return source.size if source.size <= self._limit else 0
+
+    def _has_room(self, source: SourceFile) -> bool:
+        if not is_remote(source.root) or not self._n_held:
+            return True  # one file is always fetched, however large
+        within = self._held_bytes + self._cost(source) <= self._share_settings().ahead_bytes
+        return within and self._n_held < MOST_HELD
+
+    def _begin(self, source: SourceFile) -> _Fetch:
+        if not is_remote(source.root):
+            return _Fetch(with_access(source), None)
+        share = self._share(source.root)  # may be refused: nothing is held yet
+        self._held_bytes += self._cost(source)
+        self._n_held += 1
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(self._share_settings().connections, thread_name_prefix="fetch")
+        return _Fetch(source, self._pool.submit(self._bring, source, share))
+
+    def _bring(self, source: SourceFile, share: RemoteShare) -> SourceFile:
+        """Fetch one file and put it into the hatch, or why it could not be fetched."""
+        held: MemoryFile | ExtractError
+        try:
+            source, held = fetch(source, share, self._limit)
+        except ExtractError as error:
+            held = error
+        except Exception as error:  # noqa: BLE001 (the per-file fault boundary of fetching)
+            held = ExtractError(FailReason.IO_ERROR, origin(error))
+        self._hatch.put(source, held)
+        return source
+
+    def _share(self, root: bytes) -> RemoteShare:
+        if root not in self._shares:
+            self._shares[root] = open_remote(root, self._share_settings())
+        return self._shares[root]
+
+    def _share_settings(self) -> ShareSettings:
+        if self._settings is None:
+            self._settings = load_settings(self._config)
+        return self._settings
+
+
+def fetch(source: SourceFile, share: RemoteShare, max_bytes: int) -> tuple[SourceFile, MemoryFile]:
+    """Fetch a file into sealed memory; return it with its owner and its readers.
+
+    An answer that fails on the way is asked for again from where it broke off.
+
+    Raises:
+        ExtractError: too_large, changed, no_permission, io_error or out_of_memory.
+    """
+    if source.size > max_bytes:
+        raise ExtractError(FailReason.TOO_LARGE, f"{source.size} bytes, limit {max_bytes}")
+    held = MemoryFile()
+    try:
+        described = share.retry_policy.run(lambda: _copy(source, share, held))
+        held.seal()
+    except BaseException as error:
+        held.close()
+        if isinstance(error, RefusedError):
+            raise ExtractError(error.reason, error.detail) from None
+        if isinstance(error, UnansweredError):
+            raise ExtractError(FailReason.IO_ERROR, error.detail) from None
+        raise
+    return described, held
+
+
+def _copy(source: SourceFile, share: RemoteShare, held: MemoryFile) -> SourceFile:
+    with share.open(source, held.size) as opened:
+        while chunk := opened.read(CHUNK_BYTES):
+            held.write(chunk)
+            if held.size > source.size:
+                break
+        if held.size != source.size:
+            raise RefusedError(FailReason.CHANGED, "changed while it was read")
+        opened.verify()
+        return opened.source

@@ -1,0 +1,171 @@
+"""The hatch through which confined workers are handed the files that were fetched for them.
+
+A file lies in anonymous memory (memfd), sealed against change, and leaves through a socket in a folder that
+only this user can enter. Why so: docs/decisions/0018-fetched-files-come-in-sealed-memory.md.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import socket
+import socketserver
+import threading
+from functools import partial
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from phiscan.errors import ExtractError
+from phiscan.model import FailReason, SourceFile
+from phiscan.sandbox.delivered_files import LENGTH, key_of
+from phiscan.sandbox.scratch_folder import make_folder, remove_folder
+
+_SEALS = fcntl.F_SEAL_SEAL | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_WRITE
+_MAX_KEY = 1024**2
+_QUESTION_S = 10.0
+LOOK_S = 0.05  # how often the hatch looks whether it is to be closed
+
+
+class MemoryFile:
+    """Bytes in anonymous memory; they are gone when nobody has the descriptor any more."""
+
+    def __init__(self) -> None:
+        self.descriptor = os.memfd_create("phiscan", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+        self.size = 0
+
+    def write(self, data: bytes) -> None:
+        """Append bytes.
+
+        Raises:
+            ExtractError: out_of_memory.
+        """
+        left = memoryview(data)
+        try:
+            while left:
+                left = left[os.write(self.descriptor, left) :]
+        except OSError:
+            raise ExtractError(FailReason.OUT_OF_MEMORY, "no memory for a fetched file") from None
+        self.size += len(data)
+
+    def seal(self) -> None:
+        """Let nobody change it any more, not even who is handed it."""
+        fcntl.fcntl(self.descriptor, fcntl.F_ADD_SEALS, _SEALS)
+
+    def close(self) -> None:
+        """Give the memory back, once nobody else has the descriptor."""
+        if self.descriptor >= 0:
+            os.close(self.descriptor)
+            self.descriptor = -1
+
+
+class FileHandoff:
+    """Holds fetched files, or why they could not be fetched, until they are taken back."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._held: dict[bytes, MemoryFile | ExtractError] = {}
+        self._server: _Server | None = None
+
+    def __enter__(self) -> Self:
+        """Make its folder; it opens when the first file is there to be handed out."""
+        self._folder = make_folder()
+        self._entry = os.open(self._folder, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close it, and drop what is left in it."""
+        if self._server is not None:
+            self._server.shutdown()
+            self._server.server_close()
+        os.close(self._entry)
+        remove_folder(self._folder)
+        with self._lock:
+            for held in self._held.values():
+                if isinstance(held, MemoryFile):
+                    held.close()
+            self._held.clear()
+
+    @property
+    def address(self) -> str:
+        """The path of the socket, for processes of this user."""
+        return str(self._folder / "hatch")
+
+    def put(self, source: SourceFile, held: MemoryFile | ExtractError) -> None:
+        """Hold a fetched file, or the reason why there is none, for whoever asks."""
+        with self._lock:
+            if self._server is None:
+                self._server = self._opened()
+            self._held[key_of(source)] = held
+
+    def _opened(self) -> _Server:
+        # Through /proc, because the path of a socket may not be longer than 107 bytes.
+        server = _Server(f"/proc/self/fd/{self._entry}/hatch", self)
+        serve = partial(server.serve_forever, poll_interval=LOOK_S)
+        threading.Thread(target=serve, name="hatch", daemon=True).start()
+        return server
+
+    def take_back(self, source: SourceFile) -> None:
+        """Drop what is held for a file."""
+        with self._lock:
+            held = self._held.pop(key_of(source), None)
+            if isinstance(held, MemoryFile):
+                held.close()
+
+    def serve_request(self, key: bytes) -> tuple[bytes, list[int]]:
+        """Return the reply to a question, with a descriptor of the caller's own if there is a file."""
+        with self._lock:
+            held = self._held.get(key)
+            if isinstance(held, MemoryFile):
+                return json.dumps({"size": held.size}).encode(), [os.dup(held.descriptor)]
+        if held is None:
+            return b"{}", []
+        return json.dumps({"reason": str(held.reason), "detail": held.detail}).encode(), []
+
+
+class _Server(socketserver.ThreadingUnixStreamServer):
+    """Answers one question on each connection."""
+
+    daemon_threads = True
+    block_on_close = False
+
+    def __init__(self, path: str, hatch: FileHandoff) -> None:
+        super().__init__(path, _Question)
+        self.hatch = hatch
+        Path(path).chmod(0o600)
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Say nothing: a worker that was killed in the middle of its question is no error of ours."""
+
+
+class _Question(socketserver.BaseRequestHandler):
+    """One worker asks for one file; only what is held can be had, whatever it asks."""
+
+    server: _Server
+    request: socket.socket
+
+    def handle(self) -> None:
+        """Read the name, send the reply."""
+        self.request.settimeout(_QUESTION_S)
+        (length,) = LENGTH.unpack(_exactly(self.request, LENGTH.size))
+        if length > _MAX_KEY:
+            return
+        reply, descriptors = self.server.hatch.serve_request(_exactly(self.request, length))
+        try:
+            socket.send_fds(self.request, [reply], descriptors)
+        finally:
+            for descriptor in descriptors:
+                os.close(descriptor)
+
+
+def _exactly(channel: socket.socket, n_bytes: int) -> bytes:
+    data = b""
+    while len(data) < n_bytes:
+        chunk = channel.recv(n_bytes - len(data))
+        if not chunk:
+            raise EOFError
+        data += chunk
+    return data

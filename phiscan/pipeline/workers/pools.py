@@ -1,0 +1,64 @@
+"""Who examines the files of a scan: the confined processes of this machine, or a cluster's.
+
+The scan sees only ``Workers``: files go in, answers come out in the same order, and no more files are
+taken than are being worked on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Protocol
+
+from phiscan.config import Config
+from phiscan.model import SourceFile
+from phiscan.pipeline.workers.delivery import Delivery
+from phiscan.pipeline.workers.file_handoff import FileHandoff
+from phiscan.pipeline.workers.worker import start, work
+from phiscan.sandbox.pool import Fault, Sandbox
+
+if TYPE_CHECKING:
+    from phiscan.pipeline.engine import Processed
+
+# Imported once by the server that workers are forked from, so that a new worker is there at once.
+_PRELOAD = ("phiscan.pipeline.workers.preload",)
+
+
+class Workers(Protocol):
+    """Whoever examines files."""
+
+    def run(self, sources: Iterable[SourceFile]) -> Iterator[tuple[SourceFile, Processed | Fault]]:
+        """Yield each file with its answer, in the order of the files."""
+        ...  # pragma: no cover
+
+
+class SandboxWorkers:
+    """The confined worker processes of this machine."""
+
+    def __init__(self, sandbox: Sandbox, delivery: Delivery) -> None:
+        self._sandbox = sandbox
+        self._delivery = delivery
+
+    def run(self, sources: Iterable[SourceFile]) -> Iterator[tuple[SourceFile, Processed | Fault]]:
+        """Yield each file, with its owner and readers, and its answer, in the order of the files."""
+        return self._delivery.run(self._sandbox, work, sources)
+
+
+@contextmanager
+def local_workers(config: Config, *, largest_batch: int | None = None) -> Iterator[SandboxWorkers]:
+    """Start the worker processes of this machine, and stop them at the end.
+
+    ``largest_batch``: so many files at most are given to one process at a time.
+    """
+    with FileHandoff() as hatch, Delivery(config, hatch) as delivery:
+        sandbox = Sandbox(
+            config.n_workers,
+            config.limits,
+            start,
+            (config.for_workers(), hatch.address),
+            preload=_PRELOAD,
+        )
+        if largest_batch is not None:
+            sandbox.largest_batch = largest_batch
+        with sandbox:
+            yield SandboxWorkers(sandbox, delivery)

@@ -1,0 +1,50 @@
+"""One worker process of a scan: it builds its engine, then examines one file after another."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from phiscan.config import Config
+from phiscan.model import SourceFile
+from phiscan.pipeline.workers.read_bytes import ReadCounter
+from phiscan.sandbox.delivered_files import ask_at
+
+if TYPE_CHECKING:
+    from phiscan.pipeline.engine import Engine, Processed
+
+
+class _Worker:
+    """The engine of this process; empty in the one that scans."""
+
+    engine: Engine | None = None
+    counter: ReadCounter | None = None
+
+
+def start(config: Config, hatch: str) -> None:
+    """Build the engine; ``hatch`` is where files of shares that are not mounted are asked for.
+
+    Raises:
+        ConfigError, RuleError, DictionaryError, ModelError: the installation or configuration is unusable.
+    """
+    from phiscan.pipeline.engine import build_engine  # noqa: PLC0415 (the scanning process never calls this)
+
+    ask_at(hatch)
+    _Worker.engine = build_engine(config)
+
+
+def work(source: SourceFile) -> Processed:
+    """Examine one file."""
+    from phiscan.pipeline.engine import process  # noqa: PLC0415 (as in start)
+
+    if _Worker.engine is None:
+        message = "the worker was not started with start()"
+        raise RuntimeError(message)
+    counter = _Worker.counter = _Worker.counter or ReadCounter()
+    before = counter.n_bytes()
+    processed = process(source, _Worker.engine)
+    after = counter.n_bytes()
+    if before is None or after is None:
+        return processed
+    read = min(after - before, source.size)  # an archive is read several times; modules are loaded meanwhile
+    return replace(processed, result=replace(processed.result, bytes_read=read))

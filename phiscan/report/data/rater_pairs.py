@@ -1,0 +1,56 @@
+"""Two people, or several, on the same files: the figures that blind and ordinary double review share."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from phiscan.metrics.agreement import POSITIVE, agreement, krippendorff_alpha
+from phiscan.report.data.estimates import Estimate, ReviewerPair
+from phiscan.visible import visible
+
+Row = tuple[str | None, str | None]  # what each of two people said of one file; None = nothing
+
+
+def reviewer_pair(names: tuple[str, str], rows: Sequence[Row]) -> ReviewerPair:
+    """Count and compare what two people said."""
+    found = agreement([row[0] for row in rows], [row[1] for row in rows])
+    both = [row for row in rows if None not in row]
+    return ReviewerPair(
+        first=visible(names[0]),
+        second=visible(names[1]),
+        files=found.n_both,
+        same=sum(a == b for a, b in both),
+        both_phi=sum(a == b == POSITIVE for a, b in both),
+        first_phi=sum(a == POSITIVE for a, _ in both),
+        second_phi=sum(b == POSITIVE for _, b in both),
+        kappa=found.kappa,
+        positive_agreement=found.positive_agreement,
+        pabak=found.pabak,
+    )
+
+
+def alpha(units: Sequence[Sequence[str]], *, name: str, over: str, assumption: str) -> Estimate:
+    """Return Krippendorff's alpha over the verdicts that each file got.
+
+    Args:
+        units: verdicts by file.
+        name: which alpha it is.
+        over: which verdicts are compared, to go on "observed / expected disagreement, over ...".
+        assumption: what it assumes.
+    """
+    found = krippendorff_alpha(list(units))
+    counts = Counter(verdict for verdicts in units for verdict in verdicts)
+    inputs: dict[str, float] = {"files": len(units)}
+    inputs |= {f"verdicts '{label.replace('_', ' ')}'": n for label, n in sorted(counts.items())}
+    return Estimate(
+        name=f"Krippendorff's alpha, {name}",
+        value=found.value,
+        ci95=found.ci95,
+        unit="ratio",
+        formula=f"1 - observed / expected disagreement, over {over}",
+        inputs=inputs,
+        assumption=assumption,
+        source='Krippendorff (2019), "Content Analysis", section 12.3',
+        reason=found.reason,
+    )

@@ -1,0 +1,441 @@
+"""What a report says, as one frozen value: ``gather`` makes it, HTML, PDF, CSV and JSON show it.
+
+report.json is exactly this value (docs/reference/schemas/report.json is made from these classes), so that
+every number that a person reads on the page can be read by a program too. A number that does not exist is
+None, and the object that lacks it says why in its ``reason``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from phiscan.metrics.capture_recapture.missed import MissedFiles
+from phiscan.metrics.capture_recapture.two_list import Total
+from phiscan.metrics.intervals import Figure
+from phiscan.model import Referral, Verdict
+from phiscan.report.data.desk import (
+    BlindReview,
+    Change,
+    Duty,
+    Oversight,
+    Owner,
+    Readers,
+    SpanScores,
+    TopicScores,
+    Worksheet,
+)
+from phiscan.report.data.estimates import (
+    DoubleReview,
+    Estimate,
+    ScoreRanking,
+    Stopping,
+    StratumTotal,
+    TypeLevels,
+    Verification,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Which scan of which folders, when, and with which versions of everything that decides."""
+
+    scan: int
+    roots: tuple[str, ...]
+    status: str
+    started: datetime
+    ended: datetime | None
+    seconds: float
+    n_bytes: int
+    made: datetime
+    phiscan: str
+    versions: dict[str, str]
+    audit_ok: bool
+    audit_rows: int
+    audit_head: str
+    audit_problem: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """A file, or a part of one, that could not be read."""
+
+    path: str
+    locator: str
+    reason: str
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """What became of every crawled file; crawled = screened + unchanged + skipped + failed.
+
+    ``read`` are the files whose text was screened, in this scan or (if unchanged since) in an earlier one;
+    ``read_share`` divides them by the files that had something to read (crawled less skipped).
+    """
+
+    crawled: int
+    screened: int
+    unchanged: int
+    skipped: dict[str, int]
+    failed: dict[str, int]
+    read: int
+    not_read: int
+    read_share: Figure
+    unread_parts: int
+    files_with_unread_parts: int
+    unread: tuple[Unread, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Funnel:
+    """How many files are left after each step, and what reviewers said of the last ones."""
+
+    crawled: int
+    read: int
+    screened_positive: int
+    referred: int
+    reviewed: int
+    phi: int
+    not_phi: int
+    unsure: int
+    undecided: int
+    pii_only: int
+    health_only: int
+    clear: int
+
+
+@dataclass(frozen=True, slots=True)
+class Final:
+    """Where a figure will lie once every file is verified, whatever the open verdicts turn out to be.
+
+    ``low`` counts every open file against the figure, ``high`` every one for it; ``ci95`` reaches from the
+    lower exact limit of the one to the upper exact limit of the other.
+    """
+
+    low: float | None
+    high: float | None
+    ci95: tuple[float, float] | None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Characteristic:
+    """The screen "the file shows this": Table 1 of the paper, with TDP, FRP and PPV.
+
+    ``positive`` = phi + not_phi + unverified; ``n`` = positive + negative. The cells under ``negative`` are
+    not known to anybody. ``relative_tdp`` and ``relative_frp`` divide by those of the ``reference``.
+    """
+
+    name: str
+    label: str
+    hipaa: str
+    n: int
+    positive: int
+    negative: int
+    phi: int
+    not_phi: int
+    unverified: int
+    unsure: int
+    coverage: Figure
+    tdp: Figure
+    frp: Figure
+    ppv: Figure
+    final_tdp: Final
+    final_frp: Final
+    reference: str
+    relative_tdp: Figure
+    relative_frp: Figure
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """One capture history: which detectors said PHI, and what became of the files for which they did."""
+
+    detectors: dict[str, bool]
+    files: int
+    referred: int
+    phi: int
+    not_phi: int
+    unverified: int
+
+
+@dataclass(frozen=True, slots=True)
+class Elusion:
+    """The design-based answer: a random sample of the files that were not referred, reviewed by people.
+
+    The limits are one-sided, 95%. ``upper_sequential`` holds however often somebody looked and whenever they
+    stopped; the other two hold when ``sample`` was fixed beforehand. ``reason`` says why there are none.
+    """
+
+    population: int
+    sample: int
+    found: int
+    unsure: int
+    planned: int
+    seed: str
+    rate: float | None
+    missed: float | None
+    upper_sequential: int | None
+    upper_hypergeometric: int | None
+    upper_binomial: float | None
+    recall_lower: float | None
+    reason: str | None
+    assumption: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class SampleFile:
+    """A file of the random sample, in the order in which the sample is to be reviewed."""
+
+    position: int
+    file: int
+    path: str
+    verdict: Verdict | None
+
+
+@dataclass(frozen=True, slots=True)
+class PairEstimate:
+    """Capture-recapture with two detectors: Lincoln-Petersen and Chapman, from the three counts.
+
+    ``dependence`` is the mutual information of the two verdicts, in nats, over the ``compared`` confirmed
+    files that a third detector found: only there is the cell "neither" observed. ``reason`` says why it is
+    None.
+    """
+
+    first: str
+    second: str
+    both: int
+    only_first: int
+    only_second: int
+    lincoln_petersen: Total
+    chapman: Total
+    compared: int
+    dependence: float | None
+    p_value: float | None
+    reason: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Capture:
+    """The model-based answer: how much all detectors missed together, from how they overlap.
+
+    ``n_found`` are the confirmed PHI files that at least one detector found; ``outside`` those that none
+    did; ``open`` the files that some detector found and nobody has verified. ``counts`` are the confirmed
+    files by capture history, one digit per detector in the order of ``detectors``. ``totals`` are all
+    totals, each with what it is made of; ``formats`` are the estimates within each format, the parts of one
+    of them. ``reason`` says why nothing is estimated; ``warnings`` say why an estimate is not to be
+    trusted.
+    """
+
+    detectors: tuple[str, ...]
+    n_found: int
+    outside: int
+    open: int
+    counts: dict[str, int]
+    pairs: tuple[PairEstimate, ...]
+    models: MissedFiles | None
+    totals: tuple[Estimate, ...]
+    formats: tuple[StratumTotal, ...]
+    reason: str | None
+    warnings: tuple[str, ...]
+    assumption: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class SecondFamily:
+    """What a second family of name recognizers adds: a fourth list on a random sample, and near misses.
+
+    ``capture`` and ``histories`` are over the ``sampled`` of the ``read`` files alone; ``missed_of_all`` is
+    its averaged estimate scaled up to all files that were read, and ``reason`` says why there is none. A near
+    miss would be referred if any name had been found in it; those outside the sample are counted in
+    ``near_misses``. In ``near_misses_named`` the second family finds a full name, and of these
+    ``near_misses_named_open`` have no verdict; ``near_misses_phi`` were confirmed.
+    """
+
+    read: int
+    sampled: int
+    capture: Capture
+    histories: tuple[History, ...]
+    missed_of_all: float | None
+    reason: str | None
+    near_misses: int
+    near_misses_named: int
+    near_misses_named_open: int
+    near_misses_phi: int
+    assumption: str
+
+
+@dataclass(frozen=True, slots=True)
+class TypeCount:
+    """Findings of one identifier type in the referred files."""
+
+    entity_type: str
+    label: str
+    findings: int
+    distinct: int
+    files: int
+    phi_files: int
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Files of one format or folder."""
+
+    name: str
+    crawled: int
+    read: int
+    not_read: int
+    screened_positive: int
+    referred: int
+    phi: int
+    not_phi: int
+    people: int
+
+
+@dataclass(frozen=True, slots=True)
+class TopFile:
+    """A referred file with the reasons for it, masked: kinds and counts, never a value."""
+
+    file: int
+    path: str
+    media_type: str
+    risk: float
+    bits: tuple[str, ...]
+    findings: dict[str, int]
+    people: int
+    hamming: int | None
+    health_score: float | None
+    case: str
+    detectors: tuple[str, ...]
+    verdict: Verdict | None
+    reviewer: str
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionRow:
+    """One decision as it was appended; ``standing`` is the one that counts now, ``undone`` was taken back."""
+
+    decision: int
+    file: int
+    path: str
+    verdict: Verdict
+    reviewer: str
+    decided: datetime
+    standing: bool
+    undone: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Reviewer:
+    """The standing decisions of one person, and how many of theirs were superseded."""
+
+    reviewer: str
+    phi: int
+    not_phi: int
+    unsure: int
+    superseded: int
+    first: datetime
+    last: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class People:
+    """Distinct people at risk, an estimate from linking identifiers; copies of one content counted once.
+
+    ``bands`` counts referred files by the number of people in each.
+    """
+
+    at_risk: int
+    in_confirmed: int
+    bands: dict[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """A health concept found in referred files."""
+
+    concept: str
+    hits: int
+    files: int
+    phi_files: int
+
+
+@dataclass(frozen=True, slots=True)
+class FileEntry:
+    """One crawled file, as in files.csv."""
+
+    file: int
+    root: str
+    path: str
+    folder: str
+    media_type: str
+    outcome: str
+    reason: str
+    decision: Referral | None
+    bits: tuple[str, ...]
+    hamming: int | None
+    health_score: float | None
+    people: int
+    findings: int
+    detectors: dict[str, bool]
+    second_drawn: bool | None  # the second family's verdict on a file of its random sample
+    second_near: bool | None  # and on a near miss that was not drawn
+    unread_parts: int
+    verdict: Verdict | None
+    reviewer: str
+
+
+@dataclass(frozen=True, slots=True)
+class Headline:
+    """One of the four numbers at the top: the number, its interval, and a sentence that says it."""
+
+    name: str
+    value: float | None
+    ci95: tuple[float, float] | None
+    sentence: str
+    caution: str
+    reason: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ReportData:
+    """Everything that the report of one scan says."""
+
+    scope: Scope
+    headlines: tuple[Headline, ...]
+    coverage: Coverage
+    funnel: Funnel
+    overall: Characteristic
+    characteristics: tuple[Characteristic, ...]
+    detectors: tuple[Characteristic, ...]
+    histories: tuple[History, ...]
+    rankings: tuple[ScoreRanking, ...]
+    double_review: DoubleReview
+    blind_review: BlindReview
+    span_scores: SpanScores
+    topic_scores: TopicScores
+    elusion: Elusion
+    elusion_sample: tuple[SampleFile, ...]
+    verification: Verification
+    stopping: Stopping
+    capture: Capture
+    second_family: SecondFamily
+    findings_by_type: tuple[TypeCount, ...]
+    type_levels: TypeLevels
+    formats: tuple[Group, ...]
+    folders: tuple[Group, ...]
+    owners: tuple[Owner, ...]
+    readers: tuple[Readers, ...]
+    top_files: tuple[TopFile, ...]
+    reviewers: tuple[Reviewer, ...]
+    decisions: tuple[DecisionRow, ...]
+    people: People
+    topics: tuple[Topic, ...]
+    change: Change
+    oversight: Oversight
+    worksheets: tuple[Worksheet, ...]
+    duties: tuple[Duty, ...]
+    limits: tuple[str, ...]

@@ -1,0 +1,1 @@
+"""The report with differential privacy, and the ledger of spent budget."""

@@ -1,0 +1,84 @@
+"""The pack of a report with differential privacy: page, PDF, JSON and CSV of the noisy figures alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from phiscan.errors import InputError
+from phiscan.report.data.private import PrivateData
+from phiscan.report.export import private_json, table_csv
+from phiscan.report.pack import PDF, write_files
+from phiscan.report.rendering.html import count, moment, number
+from phiscan.report.rendering.table import Column, Table
+
+_TABLE = "tables/private.csv"
+_NAMES = frozenset({"report.html", "report.json", PDF, "tables", _TABLE})
+
+
+def private_pack(data: PrivateData) -> Mapping[str, str]:
+    """Return the text of every file of the pack, all but the PDF, by its name in the folder."""
+    return {
+        "report.html": render_private(data),
+        "report.json": private_json(data),
+        _TABLE: table_csv(_figures(data)),
+    }
+
+
+def render_private(data: PrivateData) -> str:
+    """Return the page; every number stands in a ``data`` element with its unrounded value."""
+    environment = Environment(
+        loader=PackageLoader("phiscan.report", "templates"), autoescape=True, undefined=StrictUndefined
+    )
+    environment.filters.update(count=count, number=number, moment=moment)
+    return environment.get_template("private.html.j2").render(r=data)
+
+
+def check_folder(folder: Path) -> None:
+    """Refuse a folder that holds anything but an earlier private pack, whose files will all be replaced.
+
+    Call it before anything is released: a full report left beside the noisy figures would undo them.
+
+    Raises:
+        InputError: there is something else in the folder, or it cannot be read.
+    """
+    try:
+        found = {path.relative_to(folder).as_posix() for path in folder.rglob("*")}
+        earlier = folder / "report.json"
+        if earlier.is_file() and '"spent_epsilon"' not in earlier.read_text("utf-8", "replace"):
+            found.add("a full report")
+    except OSError as error:
+        message = f"{folder}: cannot be read: {error.strerror}"
+        raise InputError(message) from None
+    if found - _NAMES:
+        message = f"{folder}: expected a new or empty folder; what lies there would be published too"
+        raise InputError(message)
+
+
+def write_private_pack(data: PrivateData, folder: Path) -> tuple[Path, ...]:
+    """Write the pack.
+
+    Raises:
+        InputError: the folder cannot be written.
+    """
+    return write_files(private_pack(data), folder)
+
+
+def _figures(data: PrivateData) -> Table:
+    columns = (
+        Column("name", "Figure"),
+        Column("value", "Released", "number"),
+        Column("noise95", "Noise, 95% within", "number"),
+        Column("mechanism", "Noise"),
+        Column("epsilon", "Epsilon", "number"),
+        Column("delta", "Delta", "number"),
+        Column("warning", "Warning"),
+        Column("reason", "Remark"),
+    )
+    rows = [
+        (f.name, f.value, f.noise95, f.mechanism, f.epsilon, f.delta, f.warning, f.reason)
+        for f in data.figures
+    ]
+    return Table("private", "Figures released with differential privacy", columns, tuple(rows))

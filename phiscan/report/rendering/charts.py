@@ -1,0 +1,147 @@
+"""The report's pictures as SVG: drawn with the page's own colours, so that they follow light, dark and paper.
+
+Each is also written as a file of its own, with the colours for light paper inside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from markupsafe import Markup, escape
+
+from phiscan.report.data.report import Characteristic, Coverage, Elusion
+from phiscan.report.words import count, share
+
+_STYLE = (
+    "<style>text{font:13px system-ui,sans-serif;fill:#1c2024}.muted{fill:#59616b}.axis{stroke:#c9ced6}"
+    ".tdp{stroke:#a3262a;fill:#a3262a}.frp{stroke:#5b6b7d;fill:#5b6b7d}.open{stroke:#a3262a;opacity:.3}"
+    ".openf{stroke:#5b6b7d;opacity:.3}.c-screened{fill:#0b6e6e}.c-unchanged{fill:#7db3b0}"
+    ".c-skipped{fill:#c9ced6}.c-failed{fill:#b4540a}</style>"
+)
+
+MAX_DRAWN = 16  # screens in one picture; the table below it has all
+_WIDTH = 760
+_LABEL = 210
+_ROW = 30
+
+
+def alone(svg: Markup) -> str:
+    """Return a picture as a file of its own: with a name space and with its colours."""
+    start, _, rest = str(svg).partition(">")
+    return f'{start} xmlns="http://www.w3.org/2000/svg">{_STYLE}{rest}\n'
+
+
+def bar(value: int, largest: int) -> Markup:
+    """Draw a count as a bar for a table cell; it repeats the number beside it and is hidden from readers."""
+    width = 100 * value / largest if largest else 0
+    return Markup(
+        '<svg class="bar" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">'
+        '<rect width="{}" height="8"/></svg>'
+    ).format(f"{width:.2f}")
+
+
+def coverage_bar(coverage: Coverage) -> Markup:
+    """Draw what became of the crawled files as one stacked bar."""
+    parts = (
+        ("screened", coverage.screened),
+        ("unchanged", coverage.unchanged),
+        ("skipped", sum(coverage.skipped.values())),
+        ("failed", sum(coverage.failed.values())),
+    )
+    words = ", ".join(f"{count(n)} {name}" for name, n in parts)
+    drawn, x = Markup(), 0.0
+    for name, n in parts:
+        width = 1000 * n / coverage.crawled if coverage.crawled else 0.0
+        # What exists stays visible, however small its share.
+        shown = max(width, 3.0) if n else 0.0
+        drawn += Markup('<rect class="c-{}" x="{}" width="{}" height="24"/>').format(
+            name, f"{min(x, 1000 - shown):.2f}", f"{shown:.2f}"
+        )
+        x += width
+    return Markup(
+        '<svg class="stack" viewBox="0 0 1000 24" preserveAspectRatio="none" role="img"'
+        ' aria-label="Crawled files: {}">{}</svg>'
+    ).format(words, drawn)
+
+
+def interval_plot(found: Sequence[Characteristic], title: str) -> Markup:
+    """Draw TDP and FRP of several screens with their 95% intervals.
+
+    A pale line reaches as far as the figure can still move while files are not verified.
+    """
+    shown = [c for c in found if c.tdp.value is not None][:MAX_DRAWN]
+    top = _axis_end(shown)
+    height = _ROW * len(shown) + 34
+    drawn = _axis(top, height)
+    for row, entry in enumerate(shown):
+        y = row * _ROW + 18
+        drawn += Markup('<text x="{}" y="{}" text-anchor="end">{}</text>').format(
+            _LABEL - 10, y + 4, entry.label
+        )
+        for figure, final, name, pale, dy in (
+            (entry.tdp, entry.final_tdp, "tdp", "open", -5),
+            (entry.frp, entry.final_frp, "frp", "openf", 6),
+        ):
+            if figure.value is None or figure.ci95 is None or final.high is None:
+                continue
+            low, high = (_x(end, top) for end in figure.ci95)
+            drawn += Markup(
+                '<line class="{}" x1="{}" x2="{}" y1="{y}" y2="{y}" stroke-width="6"/>'
+                '<line class="{}" x1="{}" x2="{}" y1="{y}" y2="{y}" stroke-width="1.6"/>'
+                '<circle class="{}" cx="{}" cy="{y}" r="3.4"/>'
+            ).format(
+                pale,
+                f"{_x(figure.value, top):.1f}",
+                f"{_x(final.high, top):.1f}",
+                name,
+                f"{low:.1f}",
+                f"{high:.1f}",
+                name,
+                f"{_x(figure.value, top):.1f}",
+                y=y + dy,
+            )
+    return Markup(
+        '<svg class="plot" viewBox="0 0 {} {}" role="img" aria-label="{}"><title>{}</title>{}</svg>'
+    ).format(_WIDTH, height, title, title, drawn)
+
+
+def _axis_end(shown: Sequence[Characteristic]) -> float:
+    """Return a round end of the axis behind everything that is drawn."""
+    ends = [
+        end
+        for entry in shown
+        for figure, final in ((entry.tdp, entry.final_tdp), (entry.frp, entry.final_frp))
+        for end in (*(figure.ci95 or ()), final.high or 0.0)
+    ]
+    largest = max(ends, default=1.0)
+    return next(
+        end
+        for end in (0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0)
+        if largest <= end or end == 1
+    )
+
+
+def _x(value: float, top: float) -> float:
+    return _LABEL + (_WIDTH - _LABEL - 30) * min(value, top) / top
+
+
+def _axis(top: float, height: int) -> Markup:
+    drawn = Markup()
+    for step in range(6):
+        value = top * step / 5
+        drawn += Markup(
+            '<line class="axis" x1="{x}" x2="{x}" y1="4" y2="{}"/>'
+            '<text class="muted" x="{x}" y="{}" text-anchor="middle">{}</text>'
+        ).format(height - 24, height - 8, share(value), x=f"{_x(value, top):.1f}")
+    return drawn
+
+
+def sample_bar(elusion: Elusion) -> Markup:
+    """Draw how much of the planned random sample has been reviewed."""
+    words = f"{count(elusion.sample)} of {count(elusion.planned)} planned files reviewed"
+    done = 1000 * min(elusion.sample, elusion.planned) / elusion.planned if elusion.planned else 0
+    return Markup(
+        '<svg class="stack" viewBox="0 0 1000 24" preserveAspectRatio="none" role="img" aria-label="{}">'
+        '<rect class="c-skipped" width="1000" height="24"/>'
+        '<rect class="c-screened" width="{}" height="24"/></svg>'
+    ).format(escape(words), f"{done:.1f}")

@@ -1,0 +1,166 @@
+"""The report as one HTML page that stands alone: styles and pictures inside, no script, nothing loaded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import datetime
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from phiscan.metrics.capture_recapture.two_list import Total
+from phiscan.metrics.intervals import Figure
+from phiscan.report import words
+from phiscan.report.data.estimates import Estimate
+from phiscan.report.data.report import ReportData
+from phiscan.report.rendering import charts
+from phiscan.report.rendering.ranking_plot import precision_recall_plot
+from phiscan.report.rendering.table import Cell, Column, Table
+from phiscan.report.rendering.tables import tables
+from phiscan.report.sections.missed import meaning
+
+NONE = Markup('<span class="none" title="does not exist">&ndash;</span>')
+VERDICTS = {"phi": "PHI", "not_phi": "not PHI", "unsure": "unsure"}
+
+
+def render(data: ReportData) -> str:
+    """Return the page.
+
+    Every number stands in a ``data`` element with its unrounded value; the same value is in report.json.
+    """
+    environment = Environment(
+        loader=PackageLoader("phiscan.report", "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+    )
+    environment.filters.update(
+        count=count,
+        share=share,
+        number=number,
+        figure=figure,
+        ratio_figure=ratio_figure,
+        cell=cell,
+        estimated=estimated,
+        formula=words.formula,
+        moment=moment,
+        size=words.size,
+        duration=words.duration,
+        plain=words.plain,
+        as_share=words.share,
+    )
+    return environment.get_template("report.html.j2").render(
+        r=data,
+        tables=tables(data),
+        plots=plots(data),
+        charts=charts,
+        largest=largest,
+        meaning=meaning,
+        reasons=words.REASONS,
+        detector_labels=words.DETECTORS,
+    )
+
+
+def plots(data: ReportData) -> Mapping[str, Markup]:
+    """Return the pictures that are also written as files, by name."""
+    return {
+        "coverage": charts.coverage_bar(data.coverage),
+        "characteristics": charts.interval_plot(
+            (data.overall, *data.characteristics), "TDP and FRP of each characteristic, 95% intervals"
+        ),
+        "detectors": charts.interval_plot(data.detectors, "TDP and FRP of each detector, 95% intervals"),
+        **{
+            f"precision_recall_{ranked.score}": precision_recall_plot(ranked)
+            for ranked in data.rankings
+            if ranked.curve
+        },
+    }
+
+
+def largest(table: Table) -> int:
+    """Return the largest number in the column that a table draws as bars."""
+    index = [column.key for column in table.columns].index(table.bar)
+    numbers = (row[index] for row in table.rows)
+    return max((value for value in numbers if isinstance(value, int)), default=0)
+
+
+def count(value: int) -> Markup:
+    """Write a count as an element that carries its value."""
+    return Markup('<data value="{}">{}</data>').format(value, words.count(value))
+
+
+def share(value: float | None) -> Markup:
+    """Write a share in [0, 1] as a percentage that carries its value."""
+    if value is None:
+        return NONE
+    return Markup('<data value="{!r}">{}</data>').format(value, words.share(value))
+
+
+def number(value: float | None) -> Markup:
+    """Write an estimated number as an element that carries its value."""
+    if value is None:
+        return NONE
+    return Markup('<data value="{!r}">{}</data>').format(value, words.number(value))
+
+
+def ratio(value: float) -> Markup:
+    """Write a ratio as an element that carries its value."""
+    return Markup('<data value="{!r}">{}</data>').format(value, words.ratio(value))
+
+
+def estimated(value: Estimate) -> Markup:
+    """Write an estimate with its interval; why one of them does not exist, if so."""
+    if value.value is None:
+        return Markup('<span class="none">not known: {}</span>').format(value.reason or "")
+    write = {"share": share, "number": number, "ratio": ratio}[value.unit]
+    why = Markup(' <span class="ci">(no interval: {})</span>').format(value.reason) if value.reason else ""
+    return write(value.value) + _interval(value.ci95, write) + why
+
+
+def moment(value: datetime) -> Markup:
+    """Write a time in UTC."""
+    return Markup('<time datetime="{}">{}</time>').format(value.isoformat(), words.moment(value))
+
+
+def figure(value: Figure) -> Markup:
+    """Write a share with its interval; why it does not exist, if so."""
+    if value.value is None:
+        return Markup('<span class="none" title="{}">&ndash;</span>').format(value.reason or "")
+    return share(value.value) + _interval(value.ci95, share)
+
+
+def ratio_figure(value: Figure) -> Markup:
+    """Write a ratio with its interval; why it does not exist, if so."""
+    if value.value is None:
+        return Markup('<span class="none">not known: {}</span>').format(value.reason or "")
+    return ratio(value.value) + _interval(value.ci95, ratio)
+
+
+def cell(value: Cell, column: Column) -> Markup:  # noqa: PLR0911 (one line per kind)
+    """Write one cell of a table."""
+    if value is None:
+        return Markup('<span class="none">open</span>') if column.kind == "verdict" else NONE
+    if isinstance(value, Figure):
+        if column.kind == "figure" or value.value is None:
+            return figure(value)
+        return number(value.value) + _interval(value.ci95, number)
+    if isinstance(value, Total):
+        return number(value.total) + _interval(value.ci95, number)
+    if isinstance(value, tuple):
+        low, high = value
+        return share(low) if low == high else share(low) + Markup(" to ") + share(high)
+    if isinstance(value, datetime):
+        return moment(value)
+    if isinstance(value, str):
+        if column.kind == "verdict":
+            return Markup('<span class="v v-{}">{}</span>').format(value, VERDICTS[value])
+        if column.kind == "flag":
+            return Markup('<span class="flag-{}">{}</span>').format(value, value)
+        return Markup('<span class="{}">{}</span>').format(column.kind, value)
+    return count(value) if isinstance(value, int) else number(value)
+
+
+def _interval(ends: tuple[float, float] | None, write: Callable[[float], Markup]) -> Markup:
+    if ends is None:
+        return Markup("")
+    low, high = (write(end) for end in ends)
+    return Markup(' <span class="ci">{}&ndash;{}</span>').format(low, high)

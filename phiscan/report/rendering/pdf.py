@@ -1,0 +1,256 @@
+"""The report as PDF for filing: the very page, read back as XML and set on paper, so that both say the same.
+
+The page is the accessible form; this one is for archives. Fonts are those that matplotlib ships (DejaVu).
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+from xml.sax.saxutils import escape
+
+from lxml import etree
+from reportlab.lib.colors import Color, HexColor
+from reportlab.lib.enums import TA_RIGHT
+from reportlab.lib.pagesizes import A4
+from reportlab.lib.styles import ParagraphStyle
+from reportlab.lib.units import mm
+from reportlab.pdfbase import pdfmetrics
+from reportlab.pdfbase.ttfonts import TTFont
+from reportlab.platypus import Paragraph, SimpleDocTemplate, Spacer, Table, TableStyle
+
+from phiscan.errors import ConfigError
+from phiscan.report.rendering import pdf_drawing
+from phiscan.report.rendering.pdf_drawing import BODY, BOLD, MONO
+
+_ENTITIES = {"&ndash;": "&#8211;"}
+_MARGIN = 14 * mm
+_WIDTH = A4[0] - 2 * _MARGIN
+_INK, _SOFT, _LINE = HexColor("#14181c"), HexColor("#4a525b"), HexColor("#c4c9cf")
+_WARN = HexColor("#7a4206")
+_BLOCKS = {"p", "li", "dt", "dd", "figcaption"}
+_KEYS = {"key tdp": "#a1252b", "key frp": "#5b6b7d"}
+_INLINE = {"b": "b", "strong": "b", "i": "i", "sup": "super", "sub": "sub"}
+_WIDEST_COLUMN = 0.34  # of the width there is; longer cells wrap
+_TALLEST = 300.0  # points of solid text; twice that with badly broken lines still fits a page
+_CELL_PADDING = 5
+_LEFT_OUT = " [\N{HORIZONTAL ELLIPSIS}] "
+_GRIDS = {"heads": 4, "formulas": 3, "t1s": 4, "facts": 3, "result": 4}  # parts that stand side by side
+
+
+def render_pdf(page: str) -> bytes:
+    """Return the PDF of a page that ``html.render`` made; the same page gives the same bytes.
+
+    Raises:
+        ConfigError: the fonts are not installed.
+    """
+    _register_fonts()
+    for entity, reference in _ENTITIES.items():
+        page = page.replace(entity, reference)
+    parser = etree.XMLParser(resolve_entities=False, no_network=True, huge_tree=True)
+    root: Any = etree.fromstring(page.partition("<!DOCTYPE html>")[2].strip().encode(), parser)
+    stream = io.BytesIO()
+    document = SimpleDocTemplate(
+        stream,
+        pagesize=A4,
+        leftMargin=_MARGIN,
+        rightMargin=_MARGIN,
+        topMargin=_MARGIN,
+        bottomMargin=16 * mm,
+        title=root.findtext("head/title"),
+        author="phiscan",
+        lang="en",
+        invariant=1,
+    )
+    body = root.find("body")
+    flow = [*_flow(body.find("header")), *_flow(body.find("div/main"))]
+    document.build(flow, onFirstPage=_footer, onLaterPages=_footer)
+    return stream.getvalue()
+
+
+@cache
+def _register_fonts() -> None:
+    spec = find_spec("matplotlib")
+    folder = Path(spec.origin).parent / "mpl-data" / "fonts" / "ttf" if spec and spec.origin else Path()
+    for name in (BODY, BOLD, MONO):
+        path = folder / f"{name}.ttf"
+        if not path.is_file():
+            message = f"{path}: the font is missing; the installation of matplotlib is incomplete"
+            raise ConfigError(message)
+        pdfmetrics.registerFont(TTFont(name, str(path)))
+    pdfmetrics.registerFontFamily(BODY, normal=BODY, bold=BOLD, italic=BODY, boldItalic=BOLD)
+
+
+def _style(name: str, size: float, **more: Any) -> ParagraphStyle:
+    settings = {"fontName": BODY, "textColor": _INK, "spaceAfter": size * 0.35, **more}
+    return ParagraphStyle(name, fontSize=size, leading=size * 1.35, **settings)
+
+
+_STYLES = {
+    "h1": _style("h1", 17, fontName=BOLD),
+    "name": _style("name", 7.6, fontName=BOLD, textColor=_SOFT, spaceAfter=0),
+    "h2": _style("h2", 12, fontName=BOLD, spaceBefore=12, keepWithNext=1),
+    "h3": _style("h3", 9.5, fontName=BOLD, spaceBefore=7, keepWithNext=1),
+    "p": _style("p", 8.2),
+    "li": _style("li", 8.2, leftIndent=10, bulletIndent=2),
+    "dt": _style("dt", 7.2, textColor=_SOFT, keepWithNext=1, spaceAfter=0),
+    "dd": _style("dd", 9.5, fontName=BOLD),
+    "figcaption": _style("figcaption", 7.2, textColor=_SOFT),
+    "caption": _style("caption", 8.2, fontName=BOLD, spaceBefore=5, keepWithNext=1),
+    "cell": _style("cell", 6.3, spaceAfter=0),
+    "big": _style("big", 17, fontName=BOLD, spaceAfter=1),
+    "caution": _style("caution", 7.6, textColor=_WARN),
+    "interval": _style("interval", 7.2, textColor=_SOFT),
+    "src": _style("src", 7.2, textColor=_SOFT),
+    "note": _style("note", 8.2, backColor=HexColor("#f4eee2"), borderPadding=4, spaceBefore=5, spaceAfter=8),
+    "number": _style("number", 6.3, spaceAfter=0, alignment=TA_RIGHT),
+    "number-head": _style(
+        "number-head", 6.1, textColor=_SOFT, spaceAfter=0, fontName=BOLD, alignment=TA_RIGHT
+    ),
+    "head": _style("head", 6.1, textColor=_SOFT, spaceAfter=0, fontName=BOLD),
+}
+
+
+def _flow(element: Any, width: float = _WIDTH) -> Iterator[Any]:
+    """Yield what an element becomes on paper, in reading order."""
+    tag = element.tag
+    if element.get("aria-hidden") == "true":
+        return
+    if tag == "table":
+        yield from _table(element, width)
+    elif tag == "svg":
+        yield pdf_drawing.drawing(element, width)
+    elif tag in {"h1", "h2", "h3"}:
+        in_card = element.getparent().get("class") == "head"
+        yield _paragraph(element, _STYLES["name" if in_card else tag], width)
+    elif tag in _BLOCKS:
+        bullet = {"bulletText": "\N{BULLET}"} if tag == "li" else {}
+        named = (element.get("class") or "").split()
+        style = next((_STYLES[name] for name in named if name in _STYLES), _STYLES[tag])
+        yield _paragraph(element, style, width, **bullet)
+    elif element.get("class") in _GRIDS:
+        yield from _grid(element, _GRIDS[element.get("class")])
+    else:
+        for child in element:
+            yield from _flow(child, width)
+
+
+def _grid(element: Any, n_columns: int) -> Iterator[Any]:
+    """Yield the children of an element side by side."""
+    width = _WIDTH / n_columns
+    cells = [list(_flow(child, width - 8)) for child in element]
+    cells += [[]] * (-len(cells) % n_columns)
+    rows = [cells[start : start + n_columns] for start in range(0, len(cells), n_columns)]
+    if rows:
+        table = Table(rows, colWidths=[width] * n_columns, hAlign="LEFT")
+        table.setStyle(
+            TableStyle([("VALIGN", (0, 0), (-1, -1), "TOP"), ("LEFTPADDING", (0, 0), (-1, -1), 0)])
+        )
+        yield table
+
+
+def _table(element: Any, width: float) -> Iterator[Any]:
+    yield Paragraph(_markup(element.find("caption")), _STYLES["caption"])
+    lines = [[cell for cell in row if cell.get("aria-hidden") != "true"] for row in element.iter("tr")]
+    n_head = len(element.findall("thead/tr"))
+    widths = _widths(lines, width)
+    rows = [
+        [
+            _paragraph(cell, _cell_style(cell, in_head=number < n_head), column - _CELL_PADDING)
+            for cell, column in zip(line, widths, strict=True)
+        ]
+        for number, line in enumerate(lines)
+    ]
+    table = Table(rows, colWidths=widths, repeatRows=n_head, hAlign="LEFT")
+    table.setStyle(
+        TableStyle(
+            [
+                ("LINEBELOW", (0, 0), (-1, -1), 0.25, _LINE),
+                ("VALIGN", (0, 0), (-1, -1), "TOP"),
+                ("LEFTPADDING", (0, 0), (-1, -1), 0),
+                ("RIGHTPADDING", (0, 0), (-1, -1), _CELL_PADDING),
+                ("TOPPADDING", (0, 0), (-1, -1), 1.2),
+                ("BOTTOMPADDING", (0, 0), (-1, -1), 1.6),
+            ]
+        )
+    )
+    yield table
+    yield Spacer(1, 2 * mm)
+
+
+def _cell_style(cell: Any, *, in_head: bool) -> ParagraphStyle:
+    small = cell.getparent().getparent().getparent().get("class") == "t1"
+    is_number = cell.get("class") in {"k-count", "k-number"} or (small and cell.get("scope") != "row")
+    if in_head:
+        return _STYLES["number-head" if is_number else "head"]
+    return _STYLES["number" if is_number else "cell"]
+
+
+def _widths(lines: list[list[Any]], width: float) -> list[float]:
+    """Share a width among the columns by their longest word and their longest cell."""
+    texts = [[" ".join("".join(cell.itertext()).split()) for cell in line] for line in lines]
+    size = _STYLES["cell"].fontSize
+    wanted = []
+    for column in zip(*texts, strict=True):
+        longest = max(pdfmetrics.stringWidth(text, MONO, size) for text in column)
+        wanted.append(min(longest, _WIDEST_COLUMN * width) + 8)
+    total = sum(wanted)
+    return wanted if total <= width else [column * width / total for column in wanted]
+
+
+def _paragraph(element: Any, style: ParagraphStyle, width: float, **options: Any) -> Paragraph:
+    """Return an element's text as a paragraph of which no part of a table outgrows a page.
+
+    A path may be thousands of characters long; the middle of such a text is left out and shown to be.
+    files.csv has it whole.
+    """
+    text = _drawable("".join(element.itertext()))
+    room = _TALLEST / style.leading * width
+    needed = max(pdfmetrics.stringWidth(text, font, style.fontSize) for font in (style.fontName, MONO))
+    if needed <= room:
+        return Paragraph(_markup(element), style, **options)
+    kept = int(len(text) * room / needed) // 2
+    return Paragraph(escape(text[:kept] + _LEFT_OUT + text[-kept:]), style, **options)
+
+
+def _markup(element: Any) -> str:
+    """Return an element's text in reportlab's own markup."""
+    parts = [_text(element.text)]
+    for child in element:
+        inner = _markup(child)
+        if child.tag in _INLINE:
+            name = _INLINE[child.tag]
+            inner = f"<{name}>{inner}</{name}>"
+        elif child.tag == "code" or "path" in (child.get("class") or "").split():
+            inner = f'<font name="{MONO}">{inner}</font>'
+        elif child.get("class") == "ci":
+            inner = f' <font color="#4a525b">{inner}</font>'
+        elif child.get("class") in _KEYS:
+            inner = f'<font color="{_KEYS[child.get("class")]}">\N{BLACK CIRCLE}</font>'
+        parts += [inner, _text(child.tail)]
+    return "".join(parts)
+
+
+def _text(text: str | None) -> str:
+    """Return text for paper in reportlab's own markup."""
+    return escape(_drawable(text)) if text else ""
+
+
+def _drawable(text: str) -> str:
+    """Spell out what the font cannot draw, so that no name changes silently."""
+    glyphs = pdfmetrics.getFont(BODY).face.charToGlyph
+    drawn = "".join(c if ord(c) in glyphs or c.isspace() else f"<U+{ord(c):04X}>" for c in text)
+    return drawn.replace("\n", " ")
+
+
+def _footer(canvas: Any, document: Any) -> None:
+    canvas.saveState()
+    canvas.setFont(BODY, 6.5)
+    canvas.setFillColor(Color(0.35, 0.38, 0.42))
+    canvas.drawString(_MARGIN, 9 * mm, f"{document.title} \N{MIDDLE DOT} holds no value of any identifier")
+    canvas.drawRightString(A4[0] - _MARGIN, 9 * mm, str(document.page))
+    canvas.restoreState()

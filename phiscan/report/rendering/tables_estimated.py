@@ -1,0 +1,287 @@
+"""The tables of estimates: how good the screen is, and how much was missed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from phiscan.report.data.estimates import Estimate
+from phiscan.report.data.report import Capture, Characteristic, History, ReportData
+from phiscan.report.rendering.table import Cell, Column, Table
+from phiscan.report.sections.missed import meaning
+
+
+def screening(name: str, caption: str, found: Sequence[Characteristic]) -> Table:
+    """Return TDP, FRP and PPV of several screens."""
+    columns = (
+        Column("name", "Screen"),
+        Column("positive", "Files with it", "count"),
+        Column("phi", "PHI", "count"),
+        Column("not_phi", "Not PHI", "count"),
+        Column("unverified", "Not verified", "count"),
+        Column("tdp", "TDP", "figure"),
+        Column("final_tdp", "TDP will be", "share"),
+        Column("frp", "FRP", "figure"),
+        Column("final_frp", "FRP will be", "share"),
+        Column("ppv", "PPV", "figure"),
+    )
+    rows = [
+        (
+            c.label,
+            c.positive,
+            c.phi,
+            c.not_phi,
+            c.unverified,
+            c.tdp,
+            _range(c.final_tdp.low, c.final_tdp.high),
+            c.frp,
+            _range(c.final_frp.low, c.final_frp.high),
+            c.ppv,
+        )
+        for c in found
+    ]
+    return Table(name, caption, columns, tuple(rows))
+
+
+def _range(low: float | None, high: float | None) -> Cell:
+    return None if low is None or high is None else (low, high)
+
+
+def relative(data: ReportData) -> Table:
+    """Return every characteristic against the reference."""
+    columns = (
+        Column("name", "Characteristic"),
+        Column("hipaa", "HIPAA identifier"),
+        Column("coverage", "Share of files with it", "figure"),
+        Column("relative_tdp", "Relative TDP", "ratio"),
+        Column("relative_frp", "Relative FRP", "ratio"),
+    )
+    rows = [
+        (c.label, f"({c.hipaa})" if c.hipaa else "not one", c.coverage, c.relative_tdp, c.relative_frp)
+        for c in data.characteristics
+    ]
+    return Table("relative", "The characteristics against the first of them", columns, tuple(rows))
+
+
+def histories(data: ReportData) -> Table:
+    """Return the capture histories of the detectors."""
+    caption = "Which detectors said PHI, and what people said"
+    return _histories("histories", caption, data.capture.detectors, data.histories)
+
+
+def second_histories(data: ReportData) -> Table:
+    """Return the capture histories of the random sample, the second family among them."""
+    family = data.second_family
+    caption = "The random sample: which detectors and the second family said PHI, and what people said"
+    return _histories("second_histories", caption, family.capture.detectors, family.histories)
+
+
+def _histories(name: str, caption: str, names: Sequence[str], found: Sequence[History]) -> Table:
+    columns = (
+        *(Column(said, said.replace("_", " ").capitalize(), "flag") for said in names),
+        Column("files", "Files", "count"),
+        Column("referred", "Referred", "count"),
+        Column("phi", "PHI", "count"),
+        Column("not_phi", "Not PHI", "count"),
+        Column("unverified", "Not verified", "count"),
+    )
+    rows = [
+        (
+            *("yes" if h.detectors[said] else "no" for said in names),
+            h.files,
+            h.referred,
+            h.phi,
+            h.not_phi,
+            h.unverified,
+        )
+        for h in found
+    ]
+    return Table(name, caption, columns, tuple(rows))
+
+
+def sample(data: ReportData) -> Table:
+    """Return the random sample of files that were not referred."""
+    columns = (
+        Column("position", "Position", "count"),
+        Column("file", "File number", "id"),
+        Column("path", "File", "path"),
+        Column("verdict", "Verdict", "verdict"),
+    )
+    rows = [(s.position, str(s.file), s.path, s.verdict) for s in data.elusion_sample]
+    caption = "The random sample of files that were not referred, in the order in which to review it"
+    return Table("elusion_sample", caption, columns, tuple(rows), cap=20)
+
+
+def pairs(data: ReportData) -> Table:
+    """Return the estimates of two detectors at a time."""
+    return _pairs("pairs", "Two detectors at a time", data.capture)
+
+
+def second_pairs(data: ReportData) -> Table:
+    """Return the same on the random sample, the second family among them."""
+    return _pairs("second_pairs", "Two lists at a time, on the random sample", data.second_family.capture)
+
+
+def _pairs(name: str, caption: str, capture: Capture) -> Table:
+    columns = (
+        Column("first", "First"),
+        Column("second", "Second"),
+        Column("both", "Both", "count"),
+        Column("only_first", "1st only", "count"),
+        Column("only_second", "2nd only", "count"),
+        Column("lincoln_petersen_missed", "Missed, Lincoln-Petersen", "number"),
+        Column("chapman_missed", "Missed, Chapman", "number"),
+        Column("chapman_total", "Total PHI, Chapman", "total"),
+        Column("compared", "Compared", "count"),
+        Column("dependence", "Nats", "number"),
+        Column("p_value", "p", "number"),
+    )
+    rows = [
+        (
+            p.first,
+            p.second,
+            p.both,
+            p.only_first,
+            p.only_second,
+            p.lincoln_petersen.missed,
+            p.chapman.missed,
+            p.chapman,
+            p.compared,
+            p.dependence,
+            p.p_value,
+        )
+        for p in capture.pairs
+    ]
+    return Table(name, caption, columns, tuple(rows))
+
+
+def models(data: ReportData) -> Table:
+    """Return the log-linear models, the best by AIC first, refused ones last."""
+    columns = (
+        Column("model", "Model", "path"),
+        Column("meaning", "In words"),
+        Column("missed", "Missed by all", "number"),
+        Column("total", "Total PHI", "number"),
+        Column("low", "95% from", "number"),
+        Column("high", "to", "number"),
+        Column("deviance", "Deviance", "number"),
+        Column("df", "df", "count"),
+        Column("aic", "AIC", "number"),
+        Column("bic", "BIC", "number"),
+        Column("reason", "Remark"),
+    )
+    models = data.capture.models
+    rows = []
+    for fit in sorted(models.models if models else (), key=lambda f: (f.aic is None, f.aic, f.model)):
+        low, high = fit.ci95 or (None, None)
+        chosen = [
+            name
+            for name, best in (
+                ("AIC", models and models.selected_aic),
+                ("BIC", models and models.selected_bic),
+            )
+            if best == fit.model
+        ]
+        remark = fit.reason or (f"lowest {' and '.join(chosen)}" if chosen else "")
+        words = meaning(fit.model, data.capture.detectors)
+        rows.append(
+            (
+                fit.model,
+                words,
+                fit.missed,
+                fit.total,
+                low,
+                high,
+                fit.deviance,
+                fit.df,
+                fit.aic,
+                fit.bic,
+                remark,
+            )
+        )
+    return Table("models", "Log-linear models of all detectors together", columns, tuple(rows))
+
+
+def formats(data: ReportData) -> Table:
+    """Return capture-recapture within each format."""
+    columns = (
+        Column("format", "Format"),
+        Column("found", "Confirmed", "count"),
+        Column("missed", "Missed by all", "number"),
+        Column("total", "Total PHI", "total"),
+        Column("reason", "Remark"),
+    )
+    rows = [
+        (part.name, part.found, part.total.missed, part.total, part.total.reason or "")
+        for part in data.capture.formats
+    ]
+    return Table("capture_formats", "Capture-recapture within each format", columns, tuple(rows), cap=30)
+
+
+def agreement(data: ReportData) -> Table:
+    """Return how far every two people agree who decided the same files."""
+    columns = (
+        Column("first", "First"),
+        Column("second", "Second"),
+        Column("files", "Both decided", "count"),
+        Column("same", "Same verdict", "count"),
+        Column("both_phi", "Both PHI", "count"),
+        Column("first_phi", "1st PHI", "count"),
+        Column("second_phi", "2nd PHI", "count"),
+        Column("kappa", "Cohen's kappa", "ratio"),
+        Column("positive_agreement", "Positive agreement", "figure"),
+        Column("pabak", "PABAK", "ratio"),
+    )
+    rows = [
+        (
+            p.first,
+            p.second,
+            p.files,
+            p.same,
+            p.both_phi,
+            p.first_phi,
+            p.second_phi,
+            p.kappa,
+            p.positive_agreement,
+            p.pabak,
+        )
+        for p in data.double_review.pairs
+    ]
+    return Table("agreement", "People who decided the same files", columns, tuple(rows), cap=30)
+
+
+def estimates(data: ReportData) -> Table:
+    """Return every estimate that the page shows in a box of its own."""
+    columns = (
+        Column("section", "Section"),
+        Column("name", "Estimate"),
+        Column("value", "Value", "number"),
+        Column("low", "95% from", "number"),
+        Column("high", "to", "number"),
+        Column("formula", "Formula"),
+        Column("inputs", "Inputs"),
+        Column("assumption", "It assumes"),
+        Column("source", "Source"),
+        Column("reason", "Remark"),
+    )
+    groups: list[tuple[str, Sequence[Estimate]]] = [
+        ("Corrected for verification", data.verification.estimates),
+        ("Capture-recapture", data.capture.totals),
+        *((r.label, r.estimates) for r in data.rankings),
+        ("Agreement", [data.double_review.alpha]),
+    ]
+    rows = [
+        (
+            section,
+            e.name,
+            e.value,
+            *(e.ci95 or (None, None)),
+            e.formula,
+            "; ".join(f"{name}: {value!r}" for name, value in e.inputs.items()),
+            e.assumption,
+            e.source,
+            e.reason or "",
+        )
+        for section, found in groups
+        for e in found
+    ]
+    return Table("estimates", "Every estimate with its formula and inputs", columns, tuple(rows))

@@ -1,0 +1,43 @@
+"""The breach worksheets as pages to print, each standing alone, and their index."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from phiscan.report import words
+from phiscan.report.data.report import ReportData
+
+FOLDER = "worksheets"
+INDEX = f"{FOLDER}/index.html"
+PAGE = re.compile(r"file-[0-9]{1,19}\.html")
+
+
+def day(value: datetime) -> str:
+    """Write a day in UTC.
+
+    >>> day(datetime(2026, 3, 1, 9, 5, tzinfo=UTC))
+    '2026-03-01'
+    """
+    return f"{value.astimezone(UTC):%Y-%m-%d}"
+
+
+def worksheet_pages(data: ReportData) -> Mapping[str, str]:
+    """Return the page of each worksheet and the index, by name in the pack."""
+    loader = PackageLoader("phiscan.report", "templates")
+    environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined)
+    environment.filters.update(moment=words.moment, day=day, size=words.size)
+    css = Markup(loader.get_source(environment, "worksheet.css")[0])  # noqa: S704 (our own style sheet)
+    page = environment.get_template("worksheet.html.j2")
+    index = environment.get_template("worksheets.html.j2")
+    return {
+        INDEX: index.render(s=data.scope, sheets=data.worksheets, css=css),
+        **{
+            sheet.page: page.render(s=data.scope, w=sheet, duties=data.duties, css=css)
+            for sheet in data.worksheets
+        },
+    }

@@ -1,0 +1,105 @@
+"""What the report cannot say, in sentences; the ones that depend on the scan say its numbers."""
+
+from __future__ import annotations
+
+from phiscan.report.data.report import Characteristic, Coverage, Elusion, Funnel
+from phiscan.report.words import count, counted, share
+
+
+def limits(
+    coverage: Coverage, funnel: Funnel, overall: Characteristic, elusion: Elusion, *, held_back: int
+) -> tuple[str, ...]:
+    """Return the limits of this report, those of this scan first.
+
+    ``held_back``: files that are shown as undecided until a second person has judged them blind.
+    """
+    return (*_of_this_scan(coverage, funnel, overall, elusion), *_blind(held_back), *_of_the_method())
+
+
+def _of_this_scan(coverage: Coverage, funnel: Funnel, overall: Characteristic, elusion: Elusion) -> list[str]:
+    said = []
+    if coverage.not_read:
+        said.append(
+            f"{counted(coverage.not_read, 'file')} could not be read. They may hold anything; no number on"
+            " this page says anything about them."
+        )
+    if coverage.unread_parts:
+        said.append(
+            f"{counted(coverage.unread_parts, 'part')} of"
+            f" {counted(coverage.files_with_unread_parts, 'other file')} could not be read."
+            " Those files were judged by what was left of them."
+        )
+    if coverage.unchanged:
+        said.append(
+            f"{count(coverage.unchanged)} unchanged files were not opened again: their earlier result stands."
+        )
+    if funnel.undecided or funnel.unsure:
+        said.append(
+            f"{count(funnel.undecided)} referred files have no verdict and {count(funnel.unsure)} are marked"
+            " unsure. They count as neither PHI nor not PHI. Riskier files are shown to reviewers first: the"
+            " decided ones are not a random sample of the referred ones, and no number takes them for one."
+        )
+    if overall.n and elusion.sample == 0 and elusion.population:
+        said.append(
+            f"Nobody has looked at a random sample of the {count(elusion.population)} files that were not"
+            " referred. Sensitivity (recall) is therefore unknown, not good."
+        )
+    if coverage.crawled and overall.n == 0:
+        said.append("No file was read. This report says nothing about what the share holds.")
+    elif overall.coverage.value is not None and overall.n:
+        said.append(
+            f"{share(overall.coverage.value)} of the files that were read were referred; the rest were opened"
+            " by the program only, never by a person."
+        )
+    return said
+
+
+def _blind(held_back: int) -> list[str]:
+    if not held_back:
+        return []
+    said = (
+        f"{count(held_back)} files have a verdict that this report holds back, because a second person is"
+        " still to judge them blind. They count as undecided in every number, have no worksheet yet, and"
+        " nothing that was said of them is in here. Make the report again when the second review is done."
+    )
+    return [said]
+
+
+# One paragraph each, with an empty line between.
+_METHOD = """
+TDP and FRP are joint probabilities over all files that were read. They rise and fall with how much PHI the
+share holds, so they compare screens on the same files, not shares with each other.
+
+The intervals treat the files as a random sample of a larger store of such files. For the share that was
+scanned, once all verdicts are in, the counts are exact.
+
+Every estimate takes the verdicts as right. Two people who decide the same file may disagree. Where the
+reviewers' own sensitivity and specificity are known, `phiscan estimate prevalence` corrects the share of PHI
+in the random sample for them (Rogan and Gladen 1978); the report does not guess them.
+
+A characteristic is counted where the screener saw it. Where it was overlooked, the file stands in the column
+without it.
+
+Capture-recapture takes the detectors' overlap as evidence for what none of them saw. Detectors that fail on
+the same kind of file (pictures of text, handwriting, a language without dictionary) make it too low, and the
+data cannot show that.
+
+People at risk is an estimate from identifiers that stand near each other. Copies of one content count once;
+one person in two different files counts twice.
+
+How well single identifiers are found inside a text is scored on the files whose spans a reviewer has gone
+through, where there are any. Nobody drew these at random. With a gold standard made elsewhere (i2b2 XML, brat
+or JSON lines), `phiscan score spans --gold GOLD --system OURS` gives the scores of tokens and instances.
+
+A worksheet is not a breach assessment. It fills in what the findings say; whether anybody read or took a file
+is not in any file system, and which law applies and from which day its clock runs is for the officer to say.
+
+Text inside pictures is seen only where text recognition was installed. Audio and video are not examined.
+
+File names are shown as they are, because somebody has to find the files. A file name can itself name a
+person: handle this page accordingly, or make it with --hide-paths.
+"""
+
+
+def _of_the_method() -> list[str]:
+    return [" ".join(paragraph.split()) for paragraph in _METHOD.strip().split("\n\n")]

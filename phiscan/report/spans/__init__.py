@@ -1,0 +1,1 @@
+"""Annotated documents as files: JSON lines, brat, i2b2 XML."""

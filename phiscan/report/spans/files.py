@@ -1,0 +1,240 @@
+"""Reading and writing annotated documents as files and folders, and pairing gold with system."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from phiscan.config import data_dir
+from phiscan.errors import InputError
+from phiscan.lexicon.dictionary import load_dictionary
+from phiscan.metrics.deidentification.span_formats import (
+    checked_span,
+    parse_brat,
+    parse_jsonl,
+    write_brat,
+    write_jsonl,
+)
+from phiscan.metrics.deidentification.spans import AnnotatedText, LabelledSpan
+from phiscan.report.spans.xml import parse_i2b2, write_i2b2_2006, write_i2b2_2014
+
+READ_FORMATS = ("i2b2", "brat", "jsonl")
+WRITE_FORMATS = ("i2b2-2006", "i2b2-2014", "brat", "jsonl")
+_SUFFIX = {"i2b2": ".xml", "brat": ".ann", "jsonl": ".jsonl"}
+
+# Type sets that spans can be mapped to: column names of dictionaries/span_types.txt.
+TYPE_SETS = ("hipaa", "i2b2-2006", "i2b2-2014")
+
+
+@dataclass(frozen=True, slots=True)
+class Pairing:
+    """Gold and system documents side by side, in gold order; ``missing`` names those without."""
+
+    pairs: tuple[tuple[AnnotatedText, AnnotatedText], ...]
+    missing: tuple[str, ...]
+
+
+def read_documents(path: Path, kind: str) -> dict[str, AnnotatedText]:
+    """Read a file, or every file of a folder, in one of ``READ_FORMATS``.
+
+    brat reads each .ann file and the .txt file beside it, if there is one; a folder is read without its
+    subfolders. The result is in the order of names and lines.
+
+    Raises:
+        InputError: names the file and the line; also for an empty folder and for a document that comes twice.
+    """
+    suffix = _SUFFIX[kind]
+    files = sorted(path.glob(f"*{suffix}")) if path.is_dir() else [path]
+    if not files:
+        message = f"{path}: expected {suffix} files in this folder, found none"
+        raise InputError(message)
+    documents: dict[str, AnnotatedText] = {}
+    for file in files:
+        for document in _read_file(file, kind):
+            if not document.name.isprintable():  # a line break would forge a second line of a message
+                message = f"{file}: document {len(documents) + 1}: expected a printable name"
+                raise InputError(message)
+            if document.name in documents:
+                message = f"{file}: the document '{document.name}' comes twice; expected it once"
+                raise InputError(message)
+            documents[document.name] = document
+    if not documents:
+        message = f"{path}: line 1: expected documents, found none"
+        raise InputError(message)
+    return documents
+
+
+def _read_file(file: Path, kind: str) -> list[AnnotatedText]:
+    if kind == "jsonl":
+        return parse_jsonl(str(file), _read_text(file))
+    if kind == "i2b2":
+        return parse_i2b2(str(file), file.stem, _read_text(file))
+    beside = file.with_suffix(".txt")
+    text = _read_text(beside) if beside.is_file() else None
+    return [parse_brat(str(file), file.stem, _read_text(file), text)]
+
+
+def _read_text(file: Path) -> str:
+    try:
+        # newline="": offsets count every character that is in the file.
+        with file.open(encoding="utf-8-sig", newline="") as stream:
+            return stream.read()
+    except OSError as error:
+        message = f"{file}: cannot be read: {error.strerror}"
+        raise InputError(message) from None
+    except UnicodeDecodeError as error:
+        message = f"{file}: byte {error.start}: expected UTF-8"
+        raise InputError(message) from None
+
+
+def pair_documents(
+    gold: Mapping[str, AnnotatedText],
+    system: Mapping[str, AnnotatedText],
+    gold_path: Path,
+    system_path: Path,
+) -> Pairing:
+    """Pair documents by name; a document that the system lacks counts as one without spans, and is named.
+
+    Sorted by name: a shuffle with a given seed then gives the same p-value whatever format the documents
+    came in, and in whatever order.
+
+    Raises:
+        InputError: the gold standard lacks a text, the system has a document that the gold standard has not,
+            its text differs, or a span reaches beyond the gold text.
+    """
+    unknown = [name for name in system if name not in gold]
+    if unknown:
+        message = f"{system_path}: the document '{unknown[0]}' is not in {gold_path}"
+        if len(unknown) > 1:
+            message += f", nor are {len(unknown) - 1} others"
+        raise InputError(message)
+    pairs = []
+    missing = []
+    for name, document in sorted(gold.items()):
+        other = system.get(name)
+        if other is None:
+            missing.append(name)
+            other = AnnotatedText(name, None, ())
+        elif None not in {document.text, other.text} and other.text != document.text:
+            message = (
+                f"{system_path}: the text of the document '{name}' differs from {gold_path} "
+                f"at character {_first_difference(document.text or '', other.text or '')}"
+            )
+            raise InputError(message)
+        for number, span in enumerate(other.spans):
+            where = f"{system_path}: document '{name}', span {number}"
+            n_chars = None if document.text is None else len(document.text)
+            checked_span(where, span.start, span.end, span.type, n_chars)
+        pairs.append((document, other))
+    return Pairing(tuple(pairs), tuple(missing))
+
+
+def _first_difference(one: str, other: str) -> int:
+    for index, (a, b) in enumerate(zip(one, other, strict=False)):
+        if a != b:
+            return index
+    return min(len(one), len(other))
+
+
+def read_vocabulary(path: Path) -> frozenset[str]:
+    """Read the words of a vocabulary: one entry per line, or a dictionary file of phiscan.
+
+    Lines that start with "#" are passed over, only the first tab-separated column counts, and an entry of
+    several words
+    gives each of them, because scores compare single tokens.
+
+    Raises:
+        InputError: the file cannot be read or holds no word.
+    """
+    words: set[str] = set()
+    for line in _read_text(path).splitlines():
+        if not line.startswith("#"):
+            words.update(line.split("\t")[0].split())
+    if not words:
+        message = f"{path}: line 1: expected one word per line, found none"
+        raise InputError(message)
+    return frozenset(words)
+
+
+def read_type_map(target: str) -> dict[str, str]:
+    """Return the mapping of span types to one of ``TYPE_SETS``, from dictionaries/span_types.txt.
+
+    Names that are already in the target set map to themselves.
+    """
+    table = load_dictionary(data_dir("dictionaries") / "span_types.txt")
+    column = TYPE_SETS.index(target) + 1
+    known = {row[0]: row[column] for row in table.rows if row[column] != "-"}  # "-": no counterpart
+    return {**{name: name for name in known.values()}, **known}
+
+
+def map_types(
+    documents: Mapping[str, AnnotatedText], mapping: Mapping[str, str], path: Path
+) -> dict[str, AnnotatedText]:
+    """Replace the types of all spans.
+
+    Raises:
+        InputError: a type is not in the mapping.
+    """
+    mapped = {}
+    for name, document in documents.items():
+        for number, span in enumerate(document.spans):
+            if span.type not in mapping:
+                message = f"{path}: document '{name}', span {number}: the type '{span.type}' has no mapping"
+                raise InputError(message)
+        spans = tuple(LabelledSpan(start, end, mapping[kind]) for start, end, kind in document.spans)
+        mapped[name] = AnnotatedText(name, document.text, spans)
+    return mapped
+
+
+def write_documents(documents: Iterable[AnnotatedText], path: Path, kind: str) -> int:
+    """Write documents in one of ``WRITE_FORMATS`` and return their number.
+
+    i2b2-2006 and jsonl write one file at ``path``; i2b2-2014 and brat write one file (or two) per document
+    into
+    the folder ``path``. Nothing is overwritten.
+
+    Raises:
+        InputError: a file exists, a name cannot be a file name, or the format cannot express a document.
+    """
+    kept = list(documents)
+    if kind == "jsonl":
+        _write_new(path, write_jsonl(kept))
+    elif kind == "i2b2-2006":
+        _write_new(path, write_i2b2_2006(kept))
+    elif kind == "i2b2-2014":
+        categories = read_type_map("i2b2-2014")
+        _write_each(kept, path, lambda item: {".xml": write_i2b2_2014(item, categories)})
+    else:
+        _write_each(kept, path, lambda item: {".ann": write_brat(item), ".txt": item.text or ""})
+    return len(kept)
+
+
+def _write_each(
+    documents: Sequence[AnnotatedText], folder: Path, render: Callable[[AnnotatedText], Mapping[str, str]]
+) -> None:
+    rendered = {}
+    for document in documents:
+        if document.name != Path(document.name).name or document.name in {".", ".."}:
+            message = f"{folder}: the document '{document.name}' cannot be a file name"
+            raise InputError(message)
+        for suffix, content in render(document).items():
+            rendered[folder / f"{document.name}{suffix}"] = content
+    for path, content in rendered.items():
+        _write_new(path, content)
+
+
+def _write_new(path: Path, content: str) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("x", encoding="utf-8", newline="") as stream:
+            stream.write(content)
+    except UnicodeEncodeError:
+        message = f"{path}: expected text that UTF-8 can express"
+        raise InputError(message) from None
+    except FileExistsError:
+        message = f"{path}: exists; expected a new file"
+        raise InputError(message) from None
+    except OSError as error:
+        message = f"{path}: cannot be written: {error.strerror}"
+        raise InputError(message) from None

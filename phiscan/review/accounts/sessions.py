@@ -1,0 +1,190 @@
+"""Signed-in browsers and the keys of programs, kept on the server so that they can be taken back.
+
+Only the sha256 of a cookie or token is stored: they are 256 random bits, which nobody can guess from it.
+"""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from hashlib import sha256
+from typing import Any
+
+import sqlalchemy as sa
+
+from phiscan.review.accounts.accounts import User, user_of
+from phiscan.store.database import inserted_id
+from phiscan.store.tables.users import api_token, user_account, web_session
+
+SEEN_STEP = timedelta(minutes=1)  # a request a second must not be a write a second
+_PREFIX = "account_"
+TOKEN_PREFIX = "phiscan_"  # noqa: S105 (lets secret scanners find a token that leaked)
+
+
+@dataclass(frozen=True, slots=True)
+class Lifetime:
+    """How long a session is good."""
+
+    idle: timedelta = timedelta(minutes=15)
+    absolute: timedelta = timedelta(hours=10)
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """A signed-in browser."""
+
+    id: int
+    user: User
+    method: str
+    address: str
+    created: datetime
+    seen: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A key of a program, without its secret."""
+
+    id: int
+    user: User
+    label: str
+    created: datetime
+    expires: datetime
+    revoked: datetime | None
+
+    def is_good(self, now: datetime) -> bool:
+        """Tell whether it can be used now."""
+        return self.revoked is None and self.expires > now
+
+
+def digest(secret: str) -> str:
+    """Return what is stored of a random secret."""
+    return sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def begin(connection: sa.Connection, user_id: int, *, method: str, address: str, now: datetime) -> str:
+    """Begin a session and return the value of its cookie, which is new for every sign-in."""
+    secret = secrets.token_urlsafe(32)
+    values = {
+        "token_hash": digest(secret),
+        "user_id": user_id,
+        "method": method,
+        "address": address,
+        "created": now,
+        "seen": now,
+        "ended": None,
+    }
+    inserted_id(connection, web_session, values)
+    return secret
+
+
+def current(connection: sa.Connection, secret: str, *, lifetime: Lifetime, now: datetime) -> Session | None:
+    """Return the session of a cookie while it is good and its person may sign in."""
+    query = (
+        sa.select(web_session, *_prefixed())
+        .join(user_account, user_account.c.id == web_session.c.user_id)
+        .where(
+            web_session.c.token_hash == digest(secret),
+            web_session.c.ended.is_(None),
+            web_session.c.created > now - lifetime.absolute,
+            web_session.c.seen > now - lifetime.idle,
+            user_account.c.disabled.is_(None),
+        )
+    )
+    row = connection.execute(query).first()
+    return None if row is None else _session_of(row)
+
+
+def touch(connection: sa.Connection, session_id: int, *, now: datetime) -> None:
+    """Note that a session was used."""
+    connection.execute(web_session.update().where(web_session.c.id == session_id).values(seen=now))
+
+
+def end(connection: sa.Connection, *, user_id: int, session_id: int | None, now: datetime) -> int:
+    """End one session of a person, or (None) all; return how many."""
+    change = web_session.update().where(web_session.c.user_id == user_id, web_session.c.ended.is_(None))
+    if session_id is not None:
+        change = change.where(web_session.c.id == session_id)
+    return int(connection.execute(change.values(ended=now)).rowcount)
+
+
+def of_user(connection: sa.Connection, user_id: int, *, lifetime: Lifetime, now: datetime) -> list[Session]:
+    """Return the sessions of a person that are good now, the newest first."""
+    query = (
+        sa.select(web_session, *_prefixed())
+        .join(user_account, user_account.c.id == web_session.c.user_id)
+        .where(
+            web_session.c.user_id == user_id,
+            web_session.c.ended.is_(None),
+            web_session.c.created > now - lifetime.absolute,
+            web_session.c.seen > now - lifetime.idle,
+        )
+        .order_by(web_session.c.id.desc())
+    )
+    return [_session_of(row) for row in connection.execute(query)]
+
+
+def make_token(
+    connection: sa.Connection, user_id: int, *, label: str, expires: datetime, now: datetime
+) -> str:
+    """Make a token and return it; it is shown this once."""
+    secret = TOKEN_PREFIX + secrets.token_urlsafe(32)
+    values = {
+        "token_hash": digest(secret),
+        "user_id": user_id,
+        "label": label,
+        "created": now,
+        "expires": expires,
+        "revoked": None,
+    }
+    inserted_id(connection, api_token, values)
+    return secret
+
+
+def bearer(connection: sa.Connection, secret: str, *, now: datetime) -> Token | None:
+    """Return the token while it is good and its person may sign in."""
+    query = (
+        sa.select(api_token, *_prefixed())
+        .join(user_account, user_account.c.id == api_token.c.user_id)
+        .where(
+            api_token.c.token_hash == digest(secret),
+            api_token.c.revoked.is_(None),
+            api_token.c.expires > now,
+            user_account.c.disabled.is_(None),
+        )
+    )
+    row = connection.execute(query).first()
+    return None if row is None else _token_of(row)
+
+
+def tokens(connection: sa.Connection, user_id: int | None) -> list[Token]:
+    """Return the tokens of a person (None = of everybody), the newest first."""
+    query = (
+        sa.select(api_token, *_prefixed())
+        .join(user_account, user_account.c.id == api_token.c.user_id)
+        .order_by(api_token.c.id.desc())
+    )
+    if user_id is not None:
+        query = query.where(api_token.c.user_id == user_id)
+    return [_token_of(row) for row in connection.execute(query)]
+
+
+def revoke_token(connection: sa.Connection, token_id: int, *, user_id: int | None, now: datetime) -> bool:
+    """Take a token back (of this person only, unless None); tell whether there was one to take."""
+    change = api_token.update().where(api_token.c.id == token_id, api_token.c.revoked.is_(None))
+    if user_id is not None:
+        change = change.where(api_token.c.user_id == user_id)
+    return bool(connection.execute(change.values(revoked=now)).rowcount)
+
+
+def _prefixed() -> list[sa.ColumnElement[Any]]:
+    return [column.label(_PREFIX + column.name) for column in user_account.c]
+
+
+def _session_of(row: sa.Row[Any]) -> Session:
+    return Session(row.id, user_of(row, _PREFIX), row.method, row.address, row.created, row.seen)
+
+
+def _token_of(row: sa.Row[Any]) -> Token:
+    return Token(row.id, user_of(row, _PREFIX), row.label, row.created, row.expires, row.revoked)

@@ -1,0 +1,1 @@
+"""Decisions: verdicts, corrections, second reviews, suppressions, reveals and policy."""

@@ -1,0 +1,352 @@
+"""What reviewers say about single spans and topics: the gold for scores, positions and types only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+import sqlalchemy as sa
+
+from phiscan.errors import ConflictError, InputError
+from phiscan.model import EntityType, Span
+from phiscan.review.audit import log as audit
+from phiscan.review.decisions.second_verdicts import SECOND
+from phiscan.review.decisions.writing import checked_text, require_name
+from phiscan.review.records.current_results import last_seen
+from phiscan.store.database import inserted_id
+from phiscan.store.tables import (
+    file,
+    finding,
+    health_term,
+    span_correction,
+    span_review,
+    topic_correction,
+    work_item,
+)
+
+
+class Mark(StrEnum):
+    """What a reviewer says of one span."""
+
+    RIGHT = "right"
+    WRONG_TYPE = "wrong_type"
+    WRONG_EXTENT = "wrong_extent"
+    SPURIOUS = "spurious"
+    MISSED = "missed"
+    WITHDRAWN = "withdrawn"  # takes back what was said of this span
+
+
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """What stands about one span of the present content.
+
+    ``position`` is the finding's place in its examination (as in ``ItemDetail.findings``), None for a missed
+    one. ``span`` and ``entity_type`` are the right ones; of a spurious finding, its own.
+    """
+
+    id: int
+    position: int | None
+    mark: Mark
+    span: Span
+    entity_type: EntityType
+    reviewer: str
+    corrected: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class ItemCorrections:
+    """All that was said about the spans and topics of one file's present content."""
+
+    spans: tuple[Correction, ...]
+    complete: bool  # every span was gone through: what is not marked is right
+    completed_by: str
+    topics: tuple[str, ...] | None  # None = nobody has said
+
+
+@dataclass(frozen=True, slots=True)
+class GoldFile:
+    """A file whose spans were all gone through: what is there, and what the machine had found."""
+
+    file_id: int
+    path: str
+    content_hash: str
+    gold: tuple[tuple[int, int, str], ...]  # start, end, type; in text order
+    system: tuple[tuple[int, int, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TopicGold:
+    """The labels that reviewers gave a file, and those of the concepts that the machine found."""
+
+    file_id: int
+    path: str
+    labels: tuple[str, ...]
+    concepts: tuple[str, ...]  # concept ids found, once each
+
+
+MAX_LABELS = 50
+MAX_LABEL_CHARS = 100
+
+
+def correct(
+    connection: sa.Connection,
+    file_id: int,
+    mark: Mark,
+    *,
+    seen: int,
+    reviewer: str,
+    now: datetime,
+    position: int | None,
+    span: Span | None,
+    entity_type: EntityType | None,
+) -> Correction:
+    """Append what a reviewer says of one span; see ``Desk.correct``.
+
+    Raises:
+        ConflictError, InputError: nothing is written.
+    """
+    mark, reviewer = Mark(mark), _person(reviewer)
+    row = _shown(connection, file_id, seen)
+    found = None if position is None else _finding(connection, row, position)
+    if (mark is Mark.MISSED and found is not None) or (
+        found is None and mark not in {Mark.MISSED, Mark.WITHDRAWN}
+    ):
+        message = f"position: expected the place of a finding, unless it was missed; got {position}"
+        raise InputError(message)
+    if span is None and (found is None or mark is Mark.WRONG_EXTENT):
+        message = f"span: expected where it is, for a mark of {mark}"
+        raise InputError(message)
+    if entity_type is None and mark in {Mark.MISSED, Mark.WRONG_TYPE}:
+        message = f"entity_type: expected what it is, for a mark of {mark}"
+        raise InputError(message)
+    # Right and spurious speak of the finding as it is; the others say what it should have been.
+    as_found = found is not None and mark in {Mark.RIGHT, Mark.SPURIOUS, Mark.WITHDRAWN}
+    right = Span(found.span_start, found.span_end) if found and (as_found or span is None) else span
+    kind = found.entity_type if found and (as_found or entity_type is None) else entity_type
+    if right is None or right.end > row.n_chars:
+        message = f"span: expected to end within the {row.n_chars} characters of the text"
+        raise InputError(message)
+    values = {
+        **_about(row),
+        "position": position,
+        "mark": mark.value,
+        "span_start": right.start,
+        "span_end": right.end,
+        "entity_type": EntityType(kind or EntityType.OTHER_ID).value,
+        "reviewer": reviewer,
+        "corrected": now,
+    }
+    number = inserted_id(connection, span_correction, values)
+    details = {"file": file_id, "mark": mark.value}
+    audit.append(connection, [audit.Entry("correct_span", number, details)], actor=reviewer, at=now)
+    return Correction(number, position, mark, right, EntityType(values["entity_type"]), reviewer, now)
+
+
+def complete_spans(
+    connection: sa.Connection, file_id: int, *, seen: int, reviewer: str, now: datetime, complete: bool
+) -> None:
+    """Append whether every span was gone through; see ``Desk.complete_spans``.
+
+    Raises:
+        ConflictError, InputError: nothing is written.
+    """
+    reviewer = _person(reviewer)
+    row = _shown(connection, file_id, seen)
+    values = {**_about(row), "complete": complete, "reviewer": reviewer, "reviewed": now}
+    number = inserted_id(connection, span_review, values)
+    entry = audit.Entry("complete_spans", number, {"file": file_id, "complete": complete})
+    audit.append(connection, [entry], actor=reviewer, at=now)
+
+
+def correct_topics(
+    connection: sa.Connection,
+    file_id: int,
+    labels: Sequence[str],
+    *,
+    seen: int,
+    reviewer: str,
+    now: datetime,
+) -> None:
+    """Append what a file is about; see ``Desk.correct_topics``.
+
+    Raises:
+        ConflictError, InputError: nothing is written.
+    """
+    reviewer = _person(reviewer)
+    tidy = list(dict.fromkeys(checked_text("label", label, MAX_LABEL_CHARS) for label in labels))
+    if not all(tidy) or len(tidy) > MAX_LABELS:
+        message = f"labels: expected at most {MAX_LABELS} labels of ICD chapters or blocks, none empty"
+        raise InputError(message)
+    row = _shown(connection, file_id, seen)
+    values = {**_about(row), "labels": tidy, "reviewer": reviewer, "corrected": now}
+    number = inserted_id(connection, topic_correction, values)
+    entry = audit.Entry("correct_topics", number, {"file": file_id, "n_labels": len(tidy)})
+    audit.append(connection, [entry], actor=reviewer, at=now)
+
+
+def corrections(connection: sa.Connection, file_id: int, *, viewer: str | None) -> ItemCorrections:
+    """Return what stands about the present result of a file, as far as ``viewer`` may see it.
+
+    Who is asked for a second verdict sees only what they said themselves.
+
+    Raises:
+        InputError: there is no such file.
+    """
+    row = _file(connection, file_id)
+    item = connection.execute(sa.select(work_item).where(work_item.c.file_id == file_id)).first()
+    is_second = viewer is not None and item is not None and item.awaits == SECOND and item.reviewer != viewer
+    by = viewer if is_second else None
+    spans = _standing_spans(connection, row.id, by=by)
+    gone_through = _last(connection, span_review, row.id, by=by)
+    about = _last(connection, topic_correction, row.id, by=by)
+    complete = bool(gone_through and gone_through.complete)
+    return ItemCorrections(
+        spans=tuple(spans),
+        complete=complete,
+        completed_by=gone_through.reviewer if gone_through and complete else "",
+        topics=tuple(about.labels) if about else None,
+    )
+
+
+def gold(connection: sa.Connection) -> Iterator[GoldFile]:
+    """Yield the files whose spans were all gone through, by number; the result that was looked at counts."""
+    newest = sa.select(sa.func.max(span_review.c.id)).group_by(
+        span_review.c.file_id, span_review.c.content_hash
+    )
+    query = (
+        sa.select(span_review, file.c.display)
+        .join(file, file.c.id == span_review.c.file_id)
+        .where(span_review.c.id.in_(newest), span_review.c.complete.is_(True))
+        .order_by(span_review.c.file_id, span_review.c.id)
+    )
+    for row in connection.execute(query).all():
+        said = _standing_spans(connection, row.examination_id)
+        system = _found(connection, row.examination_id)
+        of_finding = {one.position: one for one in said if one.position is not None}
+        right = [_triple(one) for one in said if one.position is None]
+        for position, triple in system.items():
+            mark = of_finding.get(position)
+            if mark is None:
+                right.append(triple)
+            elif mark.mark is not Mark.SPURIOUS:
+                right.append(_triple(mark))
+        yield GoldFile(
+            row.file_id, row.display, row.content_hash, tuple(sorted(right)), tuple(sorted(system.values()))
+        )
+
+
+def topic_gold(connection: sa.Connection) -> Iterator[TopicGold]:
+    """Yield the files whose topics a reviewer gave, by number."""
+    newest = sa.select(sa.func.max(topic_correction.c.id)).group_by(
+        topic_correction.c.file_id, topic_correction.c.content_hash
+    )
+    query = (
+        sa.select(topic_correction, file.c.display)
+        .join(file, file.c.id == topic_correction.c.file_id)
+        .where(topic_correction.c.id.in_(newest))
+        .order_by(topic_correction.c.file_id, topic_correction.c.id)
+    )
+    for row in connection.execute(query).all():
+        terms = sa.select(health_term.c.concept).where(health_term.c.examination_id == row.examination_id)
+        concepts = connection.execute(terms.order_by(health_term.c.position)).scalars()
+        yield TopicGold(row.file_id, row.display, tuple(row.labels), tuple(dict.fromkeys(concepts)))
+
+
+def _person(name: str) -> str:
+    name = checked_text("reviewer", name)
+    require_name("reviewer", name)
+    return name
+
+
+def _about(row: sa.Row[Any]) -> dict[str, Any]:
+    return {"file_id": row.file_id, "examination_id": row.id, "content_hash": row.content_hash}
+
+
+def _file(connection: sa.Connection, file_id: int) -> sa.Row[Any]:
+    row = last_seen(connection, file_id)
+    if row is None:
+        message = f"file {file_id}: there is no such file in the database"
+        raise InputError(message)
+    return row
+
+
+def _shown(connection: sa.Connection, file_id: int, seen: int) -> sa.Row[Any]:
+    """Return the present result, which must be the one that was shown: positions belong to it.
+
+    Raises:
+        ConflictError: the file was examined anew.
+    """
+    row = _file(connection, file_id)
+    if row.id != seen:
+        message = f"{row.path}: the file was examined anew since it was shown; look at it again"
+        raise ConflictError(message)
+    return row
+
+
+def _finding(connection: sa.Connection, row: sa.Row[Any], position: int) -> sa.Row[Any]:
+    """Return a finding that is shown: those of a blind item, or of a file that nobody is to look at, are not.
+
+    Raises:
+        InputError: none is shown there; that a finding exists would tell a referred file from another.
+    """
+    query = (
+        sa.select(finding)
+        .join(work_item, work_item.c.examination_id == finding.c.examination_id)
+        .where(finding.c.examination_id == row.id, finding.c.position == position, ~work_item.c.blind)
+    )
+    found = connection.execute(query).first()
+    if found is None:
+        message = f"position: expected the place of a finding of this file, got {position}"
+        raise InputError(message)
+    return found
+
+
+def _last(
+    connection: sa.Connection, table: sa.Table, examination_id: int, *, by: str | None
+) -> sa.Row[Any] | None:
+    query = sa.select(table).where(table.c.examination_id == examination_id).order_by(table.c.id.desc())
+    if by is not None:
+        query = query.where(table.c.reviewer == by)
+    return connection.execute(query.limit(1)).first()
+
+
+def _standing_spans(
+    connection: sa.Connection, examination_id: int, *, by: str | None = None
+) -> list[Correction]:
+    """Return the last word (of one person, or of all) on each finding and each missed span, in text order."""
+    query = (
+        sa.select(span_correction)
+        .where(span_correction.c.examination_id == examination_id)
+        .order_by(span_correction.c.id)
+    )
+    if by is not None:
+        query = query.where(span_correction.c.reviewer == by)
+    last: dict[object, Correction] = {}
+    for row in connection.execute(query):
+        span = Span(row.span_start, row.span_end)
+        subject = row.position if row.position is not None else span
+        last[subject] = Correction(
+            row.id,
+            row.position,
+            Mark(row.mark),
+            span,
+            EntityType(row.entity_type),
+            row.reviewer,
+            row.corrected,
+        )
+    standing = [one for one in last.values() if one.mark is not Mark.WITHDRAWN]
+    return sorted(standing, key=lambda one: (one.span, one.id))
+
+
+def _found(connection: sa.Connection, examination_id: int) -> dict[int, tuple[int, int, str]]:
+    query = sa.select(finding).where(finding.c.examination_id == examination_id)
+    return {
+        row.position: (row.span_start, row.span_end, row.entity_type) for row in connection.execute(query)
+    }
+
+
+def _triple(one: Correction) -> tuple[int, int, str]:
+    return (one.span.start, one.span.end, one.entity_type.value)

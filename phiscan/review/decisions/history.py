@@ -1,0 +1,190 @@
+"""What was done about a file and by whom, and how much was done in a day."""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import datetime
+from functools import cache
+from typing import Any
+
+import sqlalchemy as sa
+
+from phiscan.model import Verdict
+from phiscan.review.decisions.second_verdicts import FIRST, SECOND
+from phiscan.review.worklist import counts as work_tallies
+from phiscan.review.worklist.model import HistoryEntry, Progress
+from phiscan.store.tables import (
+    adjudication,
+    assignment,
+    decision,
+    decision_undo,
+    reveal,
+    second_review,
+    second_verdict,
+    span_correction,
+    topic_correction,
+    work_item,
+)
+
+_WHEN = {"decide": 0, "adjudicate": 0, "second_verdict": 1, "undo": 2}
+
+
+def history(connection: sa.Connection, file_id: int, *, viewer: str) -> tuple[HistoryEntry, ...]:
+    """Return what was done about a file, oldest first.
+
+    Who is asked for a second verdict does not see what others said of the present content.
+    """
+    current = connection.execute(sa.select(work_item).where(work_item.c.file_id == file_id)).first()
+    content = current.content_hash if current else None
+    entries = [
+        *_verdicts(connection, file_id, content, current.decision_id if current else None),
+        *_undone(connection, file_id, content),
+        *_others(connection, file_id, content),
+    ]
+    if current is not None and current.awaits == SECOND and current.reviewer != viewer:
+        entries = [one for one in entries if one.who == viewer or not one.same_content]
+    return tuple(sorted(entries, key=lambda one: (one.at, _WHEN.get(one.what, 1))))
+
+
+def progress(
+    connection: sa.Connection, *, since: datetime, floors: dict[str, tuple[datetime, int]]
+) -> Progress:
+    """Count the verdicts given since a moment and not taken back, and what there is to do.
+
+    ``floors``: by table, the last moment asked for and the number from which its rows count; kept by the
+    caller, because it holds for as long as rows are only added.
+    """
+    by_reviewer: Counter[str] = Counter()
+    for table, undone in (
+        (decision, decision_undo.c.decision_id),
+        (second_verdict, decision_undo.c.second_verdict_id),
+    ):
+        moment, floor = floors.get(table.name, (None, 0))
+        if moment != since:
+            floor = _first_since(connection, table, since)
+            floors[table.name] = since, floor
+        query = (
+            sa.select(table.c.reviewer, sa.func.count())
+            .where(table.c.id >= floor, table.c.decided >= since)
+            .where(~sa.exists().where(undone == table.c.id))
+            .group_by(table.c.reviewer)
+        )
+        for reviewer, n in connection.execute(query):
+            by_reviewer[reviewer] += n
+    awaits: Counter[str] = Counter()
+    for whom, *_, n in work_tallies.statuses(connection):
+        awaits[whom] += n
+    return Progress(by_reviewer.total(), dict(by_reviewer.most_common()), awaits.total(), awaits[FIRST])
+
+
+def _first_since(connection: sa.Connection, table: sa.Table, since: datetime) -> int:
+    """Return a row number before which nothing was decided since a moment, found by halving.
+
+    Rows are numbered in the order in which they were written, and times rise with them but for clocks that
+    differ a little: the search stops a hundred rows early.
+    """
+    last, from_there = _by_number(table)
+    low, high = 0, int(connection.execute(last).scalar() or 0) + 1
+    while low < high:
+        middle = (low + high) // 2
+        when = connection.execute(from_there, {"number": middle}).scalar()
+        if when is not None and when < since:
+            low = middle + 1
+        else:
+            high = middle
+    return max(low - 100, 0)
+
+
+@cache
+def _by_number(table: sa.Table) -> tuple[sa.Select[Any], sa.Select[Any]]:
+    """Select the last number of a table, and when the first row from a number on was decided."""
+    from_there = sa.select(table.c.decided).where(table.c.id >= sa.bindparam("number"))
+    return sa.select(sa.func.max(table.c.id)), from_there.order_by(table.c.id).limit(1)
+
+
+def _verdicts(
+    connection: sa.Connection, file_id: int, content: str | None, standing: int | None
+) -> list[HistoryEntry]:
+    settled = set(
+        connection.execute(
+            sa.select(adjudication.c.decision_id)
+            .join(decision, decision.c.id == adjudication.c.decision_id)
+            .where(decision.c.file_id == file_id)
+        ).scalars()
+    )
+    entries = [
+        HistoryEntry(
+            at=row.decided,
+            who=row.reviewer,
+            what="adjudicate" if row.id in settled else "decide",
+            verdict=Verdict(row.verdict),
+            reason=row.reason,
+            note=row.note,
+            stands=row.id == standing,
+            same_content=row.content_hash == content,
+        )
+        for row in connection.execute(sa.select(decision).where(decision.c.file_id == file_id))
+    ]
+    query = (
+        sa.select(second_verdict, second_review.c.content_hash, decision_undo.c.id.label("undo_id"))
+        .join(second_review, second_review.c.id == second_verdict.c.second_review_id)
+        .outerjoin(decision_undo, decision_undo.c.second_verdict_id == second_verdict.c.id)
+        .where(second_verdict.c.file_id == file_id)
+    )
+    entries += [
+        HistoryEntry(
+            at=row.decided,
+            who=row.reviewer,
+            what="second_verdict",
+            verdict=Verdict(row.verdict),
+            reason=row.reason,
+            note=row.note,
+            stands=row.undo_id is None and row.content_hash == content,
+            same_content=row.content_hash == content,
+        )
+        for row in connection.execute(query)
+    ]
+    return entries
+
+
+def _undone(connection: sa.Connection, file_id: int, content: str | None) -> list[HistoryEntry]:
+    query = (
+        sa.select(decision_undo, decision.c.verdict, decision.c.content_hash)
+        .outerjoin(decision, decision.c.id == decision_undo.c.decision_id)
+        .where(decision_undo.c.file_id == file_id)
+    )
+    return [
+        _plain(row.undone, row.undone_by, "undo", same_content=row.content_hash in {content, None})
+        for row in connection.execute(query)
+    ]
+
+
+def _others(connection: sa.Connection, file_id: int, content: str | None) -> list[HistoryEntry]:
+    entries = [
+        HistoryEntry(
+            at=row.assigned,
+            who=row.assigned_by,
+            what="assign",
+            verdict=None,
+            reason=row.assignee,
+            note="",
+            stands=False,
+            same_content=False,
+        )
+        for row in connection.execute(sa.select(assignment).where(assignment.c.file_id == file_id))
+    ]
+    for table, when, who, what in (
+        (reveal, reveal.c.revealed, reveal.c.revealed_by, "reveal"),
+        (span_correction, span_correction.c.corrected, span_correction.c.reviewer, "correct"),
+        (topic_correction, topic_correction.c.corrected, topic_correction.c.reviewer, "topic"),
+    ):
+        query = sa.select(when, who, table.c.content_hash).where(table.c.file_id == file_id)
+        entries += [
+            _plain(at, person, what, same_content=seen == content)
+            for at, person, seen in connection.execute(query)
+        ]
+    return entries
+
+
+def _plain(at: datetime, who: str, what: str, *, same_content: bool) -> HistoryEntry:
+    return HistoryEntry(at, who, what, None, "", "", stands=False, same_content=same_content)

@@ -1,0 +1,81 @@
+"""How the desk works: which share goes to a second person, and how broad a suppression may be."""
+
+from __future__ import annotations
+
+import math
+import secrets
+from dataclasses import dataclass, field
+from datetime import datetime
+
+import sqlalchemy as sa
+
+from phiscan.errors import InputError
+from phiscan.review.audit import log as audit
+from phiscan.store.database import inserted_id, lock_chain
+from phiscan.store.tables import desk_policy
+
+DEFAULT_SECOND_REVIEW = 0.0  # until somebody says a share, nothing goes to a second person
+DEFAULT_HIDE_LIMIT = 20
+MAX_HIDE_LIMIT = 2**31 - 1
+
+_LATEST = sa.select(desk_policy).order_by(desk_policy.c.id.desc()).limit(1)
+
+
+@dataclass(frozen=True, slots=True)
+class DeskPolicy:
+    """The policy that stands."""
+
+    second_review: float  # share of decisions that go blind to a second person
+    hide_limit: int  # a suppression that hides more items needs a lead's approval
+    set_by: str
+    set_at: datetime | None  # None = nobody has set one: the defaults
+    seed: str = field(default="", repr=False)  # of the second review's draws; who knows it can foretell them
+
+
+def policy(connection: sa.Connection) -> DeskPolicy:
+    """Return the policy that stands, its seed left out."""
+    found = secret_policy(connection)
+    if found is None:
+        return DeskPolicy(DEFAULT_SECOND_REVIEW, DEFAULT_HIDE_LIMIT, "", None)
+    return DeskPolicy(found.second_review, found.hide_limit, found.set_by, found.set_at)
+
+
+def secret_policy(connection: sa.Connection) -> DeskPolicy | None:
+    """Return the policy that stands with its seed; None = nobody has set one."""
+    row = connection.execute(_LATEST).first()
+    if row is None:
+        return None
+    return DeskPolicy(row.second_review, row.hide_limit, row.set_by, row.set_at, row.seed)
+
+
+def set_policy(
+    connection: sa.Connection, *, share: float, hide_limit: int, by: str, now: datetime
+) -> DeskPolicy:
+    """Append a policy, unless the same one stands; the seed of the first one is kept.
+
+    Raises:
+        InputError: a number out of range, or nobody sets it.
+    """
+    if not (math.isfinite(share) and 0 <= share <= 1):
+        message = f"second_review: expected a share from 0 to 1, got {share}"
+        raise InputError(message)
+    if not 0 <= hide_limit <= MAX_HIDE_LIMIT:
+        message = f"hide_limit: expected a number from 0, got {hide_limit}"
+        raise InputError(message)
+    if not by.strip():
+        message = "by: expected a name, got an empty text"
+        raise InputError(message)
+    lock_chain(connection)
+    before = secret_policy(connection)
+    if before is None or (before.second_review, before.hide_limit) != (share, hide_limit):
+        values = {
+            "second_review": share,
+            "hide_limit": hide_limit,
+            "seed": before.seed if before else secrets.token_hex(16),
+            "set_by": by,
+            "set_at": now,
+        }
+        number = inserted_id(connection, desk_policy, values)
+        details = {"second_review": share, "hide_limit": hide_limit}
+        audit.append(connection, [audit.Entry("policy", number, details)], actor=by, at=now)
+    return policy(connection)

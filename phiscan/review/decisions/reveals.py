@@ -1,0 +1,122 @@
+"""Who asked to see the text of a file, when and what for; recorded before anything is shown."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import sqlalchemy as sa
+
+from phiscan.errors import InputError
+from phiscan.model import SourceFile
+from phiscan.review.audit import log as audit
+from phiscan.review.decisions.writing import checked_text, require_name
+from phiscan.review.records.current_results import last_seen
+from phiscan.store.database import inserted_id
+from phiscan.store.tables import file, finding, root, work_item
+from phiscan.store.tables import reveal as reveal_table
+
+MAX_PURPOSE_CHARS = 500
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Examined:
+    """A file as it was examined: what ``phiscan.pipeline.reveal`` needs to read it again."""
+
+    source: SourceFile  # where it lies, and what the share said of it when it was examined
+    content_hash: str  # what the file must still be
+    n_chars: int  # of the text that the findings' positions belong to
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reveal(Examined):
+    """A reveal that was recorded; then the text may be shown."""
+
+    id: int
+    file_id: int
+    spans: tuple[tuple[int, int, str], ...]  # start, end, type of each finding
+    purpose: str
+    revealed_by: str
+    revealed: datetime
+
+
+def reveal(connection: sa.Connection, file_id: int, *, purpose: str, by: str, now: datetime) -> Reveal:
+    """Record that somebody asks to see a file's text; of a blind item, without what was found in it.
+
+    Raises:
+        InputError: unknown or never read file, no purpose, or nobody asks.
+    """
+    by, purpose = checked_text("by", by), checked_text("purpose", purpose, MAX_PURPOSE_CHARS)
+    require_name("by", by)
+    if not purpose:
+        message = "purpose: expected what the text is looked at for, got an empty text"
+        raise InputError(message)
+    row = _read_once(connection, file_id)
+    values = {
+        "file_id": file_id,
+        "examination_id": row.id,
+        "content_hash": row.content_hash,
+        "purpose": purpose,
+        "revealed_by": by,
+        "revealed": now,
+    }
+    number = inserted_id(connection, reveal_table, values)
+    # The purpose is a person's own words: the log holds the digest of the row, not the words.
+    details = {"file": file_id, "content_hash": row.content_hash}
+    audit.append(connection, [audit.Entry("reveal", number, details)], actor=by, at=now)
+    blind = connection.execute(sa.select(work_item.c.blind).where(work_item.c.file_id == file_id)).scalar()
+    query = sa.select(finding).where(finding.c.examination_id == row.id).order_by(finding.c.position)
+    spans = [] if blind else connection.execute(query).all()
+    return Reveal(
+        id=number,
+        file_id=file_id,
+        source=_source(connection, row),
+        content_hash=row.content_hash,
+        # Names behind the text would tell a blind reviewer what the file's name was taken for.
+        n_chars=0 if blind else row.n_chars,
+        spans=tuple((span.span_start, span.span_end, span.entity_type) for span in spans),
+        purpose=purpose,
+        revealed_by=by,
+        revealed=now,
+    )
+
+
+def examined(connection: sa.Connection, file_id: int) -> Examined:
+    """Return a file as it was examined, to be read again without showing its text.
+
+    Raises:
+        InputError: unknown or never read file.
+    """
+    row = _read_once(connection, file_id)
+    return Examined(source=_source(connection, row), content_hash=row.content_hash, n_chars=row.n_chars)
+
+
+def _read_once(connection: sa.Connection, file_id: int) -> sa.Row[Any]:
+    row = last_seen(connection, file_id)
+    if row is None:
+        message = f"file {file_id}: there is no such file in the database"
+        raise InputError(message)
+    if not row.content_hash:
+        message = f"{row.path}: cannot be shown: its content was never read ({row.outcome}: {row.reason})"
+        raise InputError(message)
+    return row
+
+
+def _source(connection: sa.Connection, row: sa.Row[Any]) -> SourceFile:
+    place = connection.execute(
+        sa.select(root.c.path.label("root"), file.c.path)
+        .join(root, root.c.id == file.c.root_id)
+        .where(file.c.id == row.file_id)
+    ).one()
+    return SourceFile(
+        root=place.root,
+        path=place.path,
+        size=row.size,
+        mtime_ns=row.mtime_ns,
+        ctime_ns=row.ctime_ns,
+        inode=row.inode,
+        device=row.device,
+        mode=row.mode,
+        uid=row.uid,
+    )

@@ -1,0 +1,273 @@
+"""A random share of decided items goes blind to a second person; who disagree are settled by a lead."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import sqlalchemy as sa
+
+from phiscan.errors import ConflictError, InputError
+from phiscan.model import Verdict
+from phiscan.review.audit import log as audit
+from phiscan.review.decisions import second_verdicts
+from phiscan.review.decisions import writing as deciding
+from phiscan.review.records.current_results import last_seen
+from phiscan.review.worklist import rows as work_rows
+from phiscan.review.worklist.model import MAX_NOTE_CHARS, Decided
+from phiscan.store.database import inserted_id, lock_chain
+from phiscan.store.sql_batches import chunks
+from phiscan.store.tables import (
+    adjudication,
+    decision,
+    decision_undo,
+    file,
+    root,
+    second_review,
+    second_verdict,
+    work_item,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Disagreement:
+    """Two people who gave one content different verdicts, for the lead who settles it."""
+
+    id: int  # number of the second review
+    file_id: int
+    root: str
+    path: str
+    examination_id: int
+    first: Verdict
+    first_reviewer: str
+    first_reason: str
+    first_note: str
+    second: Verdict
+    second_reviewer: str
+    second_reason: str
+    second_note: str
+    since: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Rating:
+    """The blind pair of verdicts on one content, for agreement statistics."""
+
+    file_id: int
+    content_hash: str
+    first_reviewer: str
+    first: Verdict
+    second_reviewer: str
+    second: Verdict
+    settled: Verdict | None  # by the lead; None = they agreed, or it is not settled yet
+
+
+@dataclass(frozen=True, slots=True)
+class SecondReviewCounts:
+    """How far the second review has come."""
+
+    drawn: int
+    waiting: int
+    agreed: int
+    disagreed: int  # settled ones included
+    settled: int
+
+
+def disagreements(connection: sa.Connection, *, lead: str) -> tuple[Disagreement, ...]:
+    """Return the open disagreements between two others, oldest first."""
+    query = (
+        sa.select(
+            second_review.c.id,
+            work_item.c.file_id,
+            work_item.c.examination_id,
+            root.c.display.label("root"),
+            file.c.display.label("path"),
+            decision.c.verdict,
+            decision.c.reviewer,
+            decision.c.reason,
+            decision.c.note,
+        )
+        .select_from(work_item)
+        .join(
+            second_review,
+            (second_review.c.file_id == work_item.c.file_id)
+            & (second_review.c.content_hash == work_item.c.content_hash),
+        )
+        .join(decision, decision.c.id == work_item.c.decision_id)
+        .join(file, file.c.id == work_item.c.file_id)
+        .join(root, root.c.id == work_item.c.root_id)
+        .where(work_item.c.awaits == second_verdicts.LEAD)
+        .order_by(second_review.c.id)
+    )
+    rows = connection.execute(query).all()
+    seconds = second_verdicts.current_second_verdicts(connection, [row.id for row in rows])
+    return tuple(
+        Disagreement(
+            id=row.id,
+            file_id=row.file_id,
+            root=row.root,
+            path=row.path,
+            examination_id=row.examination_id,
+            first=Verdict(row.verdict),
+            first_reviewer=row.reviewer,
+            first_reason=row.reason,
+            first_note=row.note,
+            second=Verdict(seconds[row.id].verdict),
+            second_reviewer=seconds[row.id].reviewer,
+            second_reason=seconds[row.id].reason,
+            second_note=seconds[row.id].note,
+            since=seconds[row.id].decided,
+        )
+        for row in rows
+        if lead not in {row.reviewer, seconds[row.id].reviewer}
+    )
+
+
+def adjudicate(
+    connection: sa.Connection,
+    second_review_id: int,
+    verdict: Verdict,
+    *,
+    lead: str,
+    now: datetime,
+    reason: str,
+    note: str,
+) -> Decided:
+    """Settle a disagreement; see ``Desk.adjudicate``.
+
+    Raises:
+        ConflictError: there is nothing to settle (any more).
+        InputError: no such second review, or the lead is one of the two.
+    """
+    lock_chain(connection)
+    lead = deciding.checked_text("lead", lead)
+    note = deciding.checked_text("note", note, MAX_NOTE_CHARS)
+    review = connection.execute(
+        sa.select(second_review).where(second_review.c.id == second_review_id)
+    ).first()
+    row = None if review is None else last_seen(connection, review.file_id)
+    if review is None or row is None:
+        message = f"second review {second_review_id}: there is none of this number"
+        raise InputError(message)
+    given = second_verdicts.current_second_verdicts(connection, [review.id]).get(review.id)
+    settled = second_verdicts.settlements(connection, [review.id])
+    if (
+        given is None
+        or settled
+        or row.content_hash != review.content_hash
+        or row.verdict in {None, given.verdict}
+        or (row.file_id, row.content_hash) in open_contents(connection)
+    ):
+        message = f"{row.path}: there is no disagreement to settle (any more)"
+        raise ConflictError(message)
+    if lead in {row.reviewer, given.reviewer}:
+        message = f"lead: expected somebody who gave neither verdict, got {lead}"
+        raise InputError(message)
+    (made,) = deciding.decide(
+        connection, [(review.file_id, Verdict(verdict))], reviewer=lead, reason=reason, note=note, now=now
+    )
+    values = {"second_review_id": review.id, "second_verdict_id": given.id, "decision_id": made.id}
+    number = inserted_id(connection, adjudication, values)
+    details = {"file": review.file_id, "verdict": made.verdict.value}
+    audit.append(connection, [audit.Entry("adjudicate", number, details)], actor=lead, at=now)
+    work_rows.refresh(connection, [review.file_id])
+    return Decided(review.file_id, made.verdict, lead, now, repeated=False)
+
+
+def ratings(connection: sa.Connection) -> tuple[Rating, ...]:
+    """Return the two verdicts of every second review that has both, in the order in which they were drawn.
+
+    The first verdict is the last one that its reviewer let stand; a lead's is none of the two.
+    """
+    return tuple(_pairs(connection))
+
+
+def counts(connection: sa.Connection) -> SecondReviewCounts:
+    """Count how far the second review has come."""
+    drawn = connection.execute(sa.select(sa.func.count()).select_from(second_review)).scalar_one()
+    pairs = list(_pairs(connection))
+    disagreed = sum(pair.first is not pair.second for pair in pairs)
+    waits = (work_item.c.awaits == second_verdicts.SECOND) & work_item.c.is_open.is_(True)
+    query = sa.select(sa.func.count()).select_from(work_item).where(waits)
+    waiting = connection.execute(query).scalar_one()
+    settled = sum(pair.settled is not None for pair in pairs)
+    return SecondReviewCounts(int(drawn), int(waiting), len(pairs) - disagreed, disagreed, settled)
+
+
+def open_contents(connection: sa.Connection) -> frozenset[tuple[int, str]]:
+    """Return file and content hash of what awaits a blind second verdict, or has a twin that does.
+
+    Nobody may see what another said of it.
+    """
+    query = sa.select(work_item.c.file_id, work_item.c.content_hash).where(
+        work_item.c.awaits == second_verdicts.SECOND
+    )
+    return frozenset((row.file_id, row.content_hash) for row in connection.execute(query))
+
+
+def verdicts_by(connection: sa.Connection, reviewer: str) -> dict[int, Verdict]:
+    """Return the second verdicts of one person that stand on the present content of items, by file."""
+    query = (
+        sa.select(work_item.c.file_id, second_verdict.c.verdict)
+        .join(
+            second_review,
+            (second_review.c.file_id == work_item.c.file_id)
+            & (second_review.c.content_hash == work_item.c.content_hash),
+        )
+        .join(second_verdict, second_verdict.c.second_review_id == second_review.c.id)
+        .outerjoin(decision_undo, decision_undo.c.second_verdict_id == second_verdict.c.id)
+        .where(second_verdict.c.reviewer == reviewer, decision_undo.c.id.is_(None))
+        .order_by(second_verdict.c.id)
+    )
+    return {row.file_id: Verdict(row.verdict) for row in connection.execute(query)}
+
+
+def _pairs(connection: sa.Connection) -> Iterator[Rating]:
+    reviews = connection.execute(sa.select(second_review).order_by(second_review.c.id)).all()
+    ids = [row.id for row in reviews]
+    seconds: dict[int, sa.Row[Any]] = {}
+    settled: dict[int, sa.Row[Any]] = {}
+    for some in chunks(ids):
+        seconds |= second_verdicts.current_second_verdicts(connection, some)
+        settled |= second_verdicts.settlements(connection, some)
+    firsts = _firsts(connection, [row for row in reviews if row.id in seconds])
+    ends = {
+        row.id: Verdict(row.verdict)
+        for some in chunks([one.decision_id for one in settled.values()])
+        for row in connection.execute(
+            sa.select(decision.c.id, decision.c.verdict).where(decision.c.id.in_(some))
+        )
+    }
+    for review in reviews:
+        second, first = seconds.get(review.id), firsts.get((review.file_id, review.content_hash))
+        if second is None or first is None or second.reviewer == first.reviewer:
+            continue
+        end = settled.get(review.id)
+        yield Rating(
+            file_id=review.file_id,
+            content_hash=review.content_hash,
+            first_reviewer=first.reviewer,
+            first=Verdict(first.verdict),
+            second_reviewer=second.reviewer,
+            second=Verdict(second.verdict),
+            settled=ends[end.decision_id] if end else None,
+        )
+
+
+def _firsts(connection: sa.Connection, reviews: list[sa.Row[Any]]) -> dict[tuple[int, str], sa.Row[Any]]:
+    """Return the last first verdict by content: neither taken back nor a lead's."""
+    found: dict[tuple[int, str], sa.Row[Any]] = {}
+    for some in chunks([row.file_id for row in reviews]):
+        query = (
+            sa.select(decision)
+            .where(
+                decision.c.file_id.in_(some),
+                ~sa.exists().where(decision_undo.c.decision_id == decision.c.id),
+                ~sa.exists().where(adjudication.c.decision_id == decision.c.id),
+            )
+            .order_by(decision.c.id)
+        )
+        found |= {(row.file_id, row.content_hash): row for row in connection.execute(query)}
+    return found

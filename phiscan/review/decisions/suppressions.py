@@ -1,0 +1,332 @@
+"""What need not be looked at for a while: a value, or a rule, in a folder or everywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+import sqlalchemy as sa
+
+from phiscan.errors import ConflictError, InputError
+from phiscan.review.audit import log as audit
+from phiscan.review.decisions import policy as desk_policy
+from phiscan.review.decisions.second_verdicts import FIRST
+from phiscan.review.decisions.writing import checked_text, require_name
+from phiscan.review.worklist import counts as work_tallies
+from phiscan.review.worklist.hidden_items import Hider, Place, hidden_until, hiders
+from phiscan.store.column_types import iso
+from phiscan.store.database import inserted_id, lock_chain
+from phiscan.store.identity import is_shape
+from phiscan.store.sql_batches import chunks
+from phiscan.store.tables import (
+    file,
+    finding,
+    root,
+    suppression,
+    suppression_approval,
+    suppression_lift,
+    work_item,
+)
+
+N_EXAMPLES = 10
+MAX_TARGET_CHARS = 200
+MAX_REASON_CHARS = 1_000
+
+
+class SuppressionKind(StrEnum):
+    """By what a finding is passed over."""
+
+    VALUE = "value"  # its keyed identity
+    RULE = "rule"  # the rule that found it
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SuppressionScope:
+    """Which findings a suppression passes over, and where."""
+
+    kind: SuppressionKind
+    target: str  # the finding's ``identity``, or its ``source``
+    preview: str = ""  # the finding's masked shape, for a value
+    root_id: int | None = None  # None = on every root
+    folder: str = ""  # below this folder of the root; "" = the whole root
+
+
+@dataclass(frozen=True, slots=True)
+class SuppressionPreview:
+    """What a suppression would do now."""
+
+    n_hidden: int  # items of the list that it would hide, in addition to those hidden already
+    n_matched: int  # items with a matching finding; the rest of them have other reasons to stay
+    examples: tuple[tuple[int, str], ...]  # number and path of some that it would hide
+    needs_approval: bool
+    why: str  # why it needs approval, in words; "" when it does not
+
+
+@dataclass(frozen=True, slots=True)
+class Suppression:
+    """A suppression and what became of it."""
+
+    id: int
+    scope: SuppressionScope
+    root: str  # "" = every root
+    n_hidden: int
+    reason: str
+    until: datetime
+    made_by: str
+    made: datetime
+    needs_approval: bool
+    approved_by: str
+    lifted_by: str
+    status: str  # "active", "waiting" (for approval), "ended" or "lifted"
+
+
+def preview(connection: sa.Connection, scope: SuppressionScope, *, now: datetime) -> SuppressionPreview:
+    """Say what a suppression would hide now; see ``Desk.preview_suppression``.
+
+    Raises:
+        InputError: the scope names nothing.
+    """
+    scope = _checked(connection, scope)
+    matched = [row for row in _matching(connection, scope) if row.awaits == FIRST and not row.blind]
+    moment = iso(now)
+    forever = Hider(scope.kind.value, scope.target, scope.root_id, scope.folder, "9999")
+    open_now = [row for row in matched if row.hidden_until <= moment]
+    ends = hidden_until(connection, _places(open_now), [*hiders(connection), forever])
+    hidden = [row for row in open_now if ends.get(row.examination_id, "") > moment]
+    limit = desk_policy.policy(connection).hide_limit
+    why = ""
+    if scope.root_id is None:
+        why = "it would hold on every share"
+    elif not scope.folder:
+        why = "it would hold on a whole share, not in one folder"
+    elif len(hidden) > limit:
+        why = f"it would hide {len(hidden):,} items; more than {limit:,} need a lead's approval"
+    return SuppressionPreview(
+        n_hidden=len(hidden),
+        n_matched=len(matched),
+        examples=tuple((row.file_id, row.path) for row in hidden[:N_EXAMPLES]),
+        needs_approval=bool(why),
+        why=why,
+    )
+
+
+def suppress(
+    connection: sa.Connection,
+    scope: SuppressionScope,
+    *,
+    reason: str,
+    until: datetime,
+    by: str,
+    now: datetime,
+) -> Suppression:
+    """Make a suppression; see ``Desk.suppress``.
+
+    Raises:
+        InputError: nothing is written.
+    """
+    by, reason = checked_text("by", by), checked_text("reason", reason, MAX_REASON_CHARS)
+    require_name("by", by)
+    if not reason:
+        message = "reason: expected why these need not be looked at, got an empty text"
+        raise InputError(message)
+    if until <= now:
+        message = f"until: expected a day to come, got {until:%Y-%m-%d}"
+        raise InputError(message)
+    scope = _checked(connection, scope)
+    lock_chain(connection)
+    effect = preview(connection, scope, now=now)
+    values = {
+        "kind": scope.kind.value,
+        "target": scope.target,
+        "preview": scope.preview,
+        "root_id": scope.root_id,
+        "folder": scope.folder,
+        "n_hidden": effect.n_hidden,
+        "needs_approval": effect.needs_approval,
+        "reason": reason,
+        "until": until,
+        "made_by": by,
+        "made": now,
+    }
+    number = inserted_id(connection, suppression, values)
+    details = {"kind": scope.kind.value, "n_hidden": effect.n_hidden, "needs_approval": effect.needs_approval}
+    audit.append(connection, [audit.Entry("suppress", number, details)], actor=by, at=now)
+    _hide_anew(connection, scope)
+    return next(one for one in suppressions(connection, now=now) if one.id == number)
+
+
+def approve(connection: sa.Connection, suppression_id: int, *, lead: str, now: datetime) -> None:
+    """Let a broad suppression hold; see ``Desk.approve_suppression``.
+
+    Raises:
+        ConflictError, InputError: nothing is written.
+    """
+    lead = checked_text("lead", lead)
+    require_name("lead", lead)
+    lock_chain(connection)
+    one = _one(connection, suppression_id, now)
+    if one.status != "waiting":
+        message = f"suppression {suppression_id}: nothing to approve, it is {one.status}"
+        raise ConflictError(message)
+    if one.made_by == lead:
+        message = f"lead: expected somebody other than {lead}, who made it"
+        raise InputError(message)
+    values = {"suppression_id": suppression_id, "approved_by": lead, "approved": now}
+    number = inserted_id(connection, suppression_approval, values)
+    entry = audit.Entry("approve_suppression", number, {"suppression": suppression_id})
+    audit.append(connection, [entry], actor=lead, at=now)
+    _hide_anew(connection, one.scope)
+
+
+def lift(connection: sa.Connection, suppression_id: int, *, by: str, now: datetime, reason: str) -> None:
+    """Take a suppression back; see ``Desk.lift_suppression``.
+
+    Raises:
+        ConflictError, InputError: nothing is written.
+    """
+    by, reason = checked_text("by", by), checked_text("reason", reason, MAX_REASON_CHARS)
+    require_name("by", by)
+    lock_chain(connection)
+    one = _one(connection, suppression_id, now)
+    if one.lifted_by:
+        message = f"suppression {suppression_id}: it was lifted before, by {one.lifted_by}"
+        raise ConflictError(message)
+    values = {"suppression_id": suppression_id, "reason": reason, "lifted_by": by, "lifted": now}
+    number = inserted_id(connection, suppression_lift, values)
+    entry = audit.Entry("lift_suppression", number, {"suppression": suppression_id})
+    audit.append(connection, [entry], actor=by, at=now)
+    _hide_anew(connection, one.scope)
+
+
+def suppressions(connection: sa.Connection, *, now: datetime) -> tuple[Suppression, ...]:
+    """Return every suppression ever made, the newest first."""
+    query = (
+        sa.select(
+            suppression,
+            root.c.display.label("root"),
+            suppression_approval.c.approved_by,
+            suppression_lift.c.lifted_by,
+        )
+        .outerjoin(root, root.c.id == suppression.c.root_id)
+        .outerjoin(suppression_approval, suppression_approval.c.suppression_id == suppression.c.id)
+        .outerjoin(suppression_lift, suppression_lift.c.suppression_id == suppression.c.id)
+        .order_by(suppression.c.id.desc())
+    )
+    return tuple(
+        Suppression(
+            id=row.id,
+            scope=SuppressionScope(
+                kind=SuppressionKind(row.kind),
+                target=row.target,
+                preview=row.preview,
+                root_id=row.root_id,
+                folder=row.folder,
+            ),
+            root=row.root or "",
+            n_hidden=row.n_hidden,
+            reason=row.reason,
+            until=row.until,
+            made_by=row.made_by,
+            made=row.made,
+            needs_approval=row.needs_approval,
+            approved_by=row.approved_by or "",
+            lifted_by=row.lifted_by or "",
+            status=_status(row, now),
+        )
+        for row in connection.execute(query)
+    )
+
+
+def _status(row: sa.Row[Any], now: datetime) -> str:
+    if row.lifted_by:
+        return "lifted"
+    if row.until <= now:
+        return "ended"
+    return "waiting" if row.needs_approval and not row.approved_by else "active"
+
+
+def _one(connection: sa.Connection, suppression_id: int, now: datetime) -> Suppression:
+    for one in suppressions(connection, now=now):
+        if one.id == suppression_id:
+            return one
+    message = f"suppression {suppression_id}: there is none of this number"
+    raise InputError(message)
+
+
+def _checked(connection: sa.Connection, scope: SuppressionScope) -> SuppressionScope:
+    kind = SuppressionKind(scope.kind)
+    target = checked_text("target", scope.target, MAX_TARGET_CHARS)
+    if not target:
+        message = "target: expected the identity or the rule of a finding, got an empty text"
+        raise InputError(message)
+    if not is_shape(scope.preview):
+        message = "preview: expected the masked shape of a value"
+        raise InputError(message)
+    folder = scope.folder.strip("/")
+    if scope.root_id is None and folder:
+        message = "root: expected the share of the folder"
+        raise InputError(message)
+    if scope.root_id is not None:
+        known = connection.execute(sa.select(root.c.id).where(root.c.id == scope.root_id)).first()
+        if known is None:
+            message = f"root: there is no share of number {scope.root_id}"
+            raise InputError(message)
+    return SuppressionScope(
+        kind=kind, target=target, preview=scope.preview, root_id=scope.root_id, folder=folder
+    )
+
+
+def _matching(connection: sa.Connection, scope: SuppressionScope) -> Sequence[sa.Row[Any]]:
+    """Return the items with a finding that the scope speaks of, the greatest risk first.
+
+    Without a folder this reads every finding: half a second for each million of them.
+    """
+    column = finding.c.identity if scope.kind is SuppressionKind.VALUE else finding.c.source
+    has_one = sa.exists().where(
+        finding.c.examination_id == work_item.c.examination_id, column == scope.target
+    )
+    query: sa.Select[Any] = (
+        sa.select(
+            work_item.c.file_id,
+            work_item.c.examination_id,
+            work_item.c.root_id,
+            work_item.c.awaits,
+            work_item.c.blind,
+            work_item.c.hidden_until,
+            file.c.display.label("path"),
+        )
+        .join(file, file.c.id == work_item.c.file_id)
+        .where(has_one)
+        .order_by(work_item.c.risk.desc(), work_item.c.file_id)
+    )
+    if scope.root_id is not None:
+        query = query.where(work_item.c.root_id == scope.root_id)
+    if scope.folder:
+        inside = scope.folder.casefold() + "/"
+        query = query.where(work_item.c.path_folded.startswith(inside, autoescape=True))
+    place = Hider(scope.kind.value, scope.target, scope.root_id, scope.folder, "")
+    return [row for row in connection.execute(query) if place.covers(row.root_id, row.path)]
+
+
+def _places(rows: Sequence[sa.Row[Any]]) -> list[Place]:
+    return [Place(row.examination_id, row.root_id, row.path) for row in rows]
+
+
+def _hide_anew(connection: sa.Connection, scope: SuppressionScope) -> None:
+    """Say anew until when each item in a scope is hidden."""
+    rows = [row for row in _matching(connection, scope) if not row.blind]
+    ends = hidden_until(connection, _places(rows), hiders(connection))
+    changed: dict[str, list[int]] = {}
+    for row in rows:
+        end = ends.get(row.examination_id, "")
+        if end != row.hidden_until:
+            changed.setdefault(end, []).append(row.file_id)
+    for end, file_ids in changed.items():
+        for some in chunks(file_ids):
+            here = work_item.c.file_id.in_(some)
+            before = work_tallies.rows_where(connection, here)
+            connection.execute(work_item.update().where(here).values(hidden_until=end))
+            work_tallies.note(connection, before, [{**row, "hidden_until": end} for row in before])

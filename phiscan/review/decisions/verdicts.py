@@ -1,0 +1,382 @@
+"""Deciding at the desk: once per form, about the content that was seen, and reversibly."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from datetime import datetime
+from hashlib import sha256
+from typing import Any
+
+import sqlalchemy as sa
+
+from phiscan.errors import ConflictError, InputError
+from phiscan.model import Verdict
+from phiscan.review.audit import log as audit
+from phiscan.review.decisions import second_verdicts
+from phiscan.review.decisions import writing as deciding
+from phiscan.review.decisions.writing import checked_text, require_name
+from phiscan.review.records.current_results import last_seen
+from phiscan.review.worklist import rows as work_rows
+from phiscan.review.worklist.model import MAX_NOTE_CHARS, Decided, GroupDecision, WorkState
+from phiscan.store.column_types import iso
+from phiscan.store.database import inserted_id, lock_chain
+from phiscan.store.tables import (
+    decision,
+    decision_form,
+    decision_undo,
+    examination,
+    second_verdict,
+    skip,
+    work_item,
+)
+
+MAX_REASON_CHARS = 200
+MAX_TOKEN_CHARS = 200
+
+_FORM = sa.select(decision_form).where(decision_form.c.token == sa.bindparam("digest"))
+_STANDING = (
+    sa.select(sa.func.max(decision.c.id))
+    .where(decision.c.file_id == sa.bindparam("file"), decision.c.content_hash == sa.bindparam("content"))
+    .where(~sa.exists().where(decision_undo.c.decision_id == decision.c.id))
+)
+_HIDDEN = sa.select(work_item.c.file_id).where(
+    work_item.c.file_id == sa.bindparam("file"),
+    work_item.c.awaits == second_verdicts.SECOND,
+    work_item.c.is_open.is_(False),
+)
+_LATEST = tuple(
+    sa.select(table.c.file_id, table.c.decided)
+    .where(table.c.reviewer == sa.bindparam("by"), ~sa.exists().where(undone == table.c.id))
+    .order_by(table.c.id.desc())
+    .limit(1)
+    for table, undone in (
+        (decision, decision_undo.c.decision_id),
+        (second_verdict, decision_undo.c.second_verdict_id),
+    )
+)
+
+
+def decide(
+    connection: sa.Connection,
+    file_id: int,
+    verdict: Verdict,
+    *,
+    reviewer: str,
+    now: datetime,
+    token: str,
+    seen: int | None,
+    override: bool,
+    reason: str,
+    note: str,
+) -> Decided:
+    """Record a verdict once per form; see ``Desk.decide``.
+
+    Raises:
+        ConflictError, InputError: nothing is written.
+    """
+    verdict = Verdict(verdict)
+    reviewer = checked_text("reviewer", reviewer)
+    require_name("reviewer", reviewer)
+    reason, note = (
+        checked_text("reason", reason, MAX_REASON_CHARS),
+        checked_text("note", note, MAX_NOTE_CHARS),
+    )
+    lock_chain(connection)
+    before = _answered(connection, token, file_id, reviewer)
+    if before is not None:
+        return before
+    row = _current(connection, file_id)
+    _require_seen(connection, row, seen)
+    review = second_verdicts.drawn_for(connection, file_id, row.content_hash)
+    if review is not None and _is_second(connection, review, row, reviewer):
+        values = {
+            "second_review_id": review.id,
+            "file_id": file_id,
+            "verdict": verdict.value,
+            "reviewer": reviewer,
+            "reason": reason,
+            "note": note,
+            "decided": now,
+        }
+        number = inserted_id(connection, second_verdict, values)
+        details = {"file": file_id, "verdict": verdict.value, "content_hash": row.content_hash}
+        audit.append(connection, [audit.Entry("second_verdict", number, details)], actor=reviewer, at=now)
+        work_rows.refresh(connection, [file_id])
+        form = {"second_verdict_id": number}
+    else:
+        _require_shown(connection, row, reviewer)
+        _require_no_dispute(connection, review, row, reviewer)
+        if row.verdict is not None and row.reviewer != reviewer and not override:
+            message = (
+                f"{row.path}: decided as {row.verdict} by {row.reviewer} meanwhile; "
+                "look at it again, then decide over that"
+            )
+            raise ConflictError(message)
+        (made,) = deciding.decide(
+            connection, [(file_id, verdict)], reviewer=reviewer, reason=reason, note=note, now=now
+        )
+        form = {"decision_id": made.id}
+    if token:
+        values = {"token": _digest(token), "file_id": file_id, "reviewer": reviewer, **form}
+        inserted_id(connection, decision_form, values)
+    return Decided(file_id, verdict, reviewer, now, repeated=False)
+
+
+def decide_all(
+    connection: sa.Connection,
+    given: Sequence[tuple[int, Verdict]],
+    *,
+    reviewer: str,
+    now: datetime,
+    reason: str,
+    note: str,
+) -> int:
+    """Record a verdict for each of some files over those of others, all or none; see ``Desk.decide_all``.
+
+    Raises:
+        InputError: nothing is written.
+    """
+    lock_chain(connection)
+    reviewer = checked_text("reviewer", reviewer)
+    firsts = []
+    for file_id, verdict in given:
+        row = _current(connection, file_id)
+        review = second_verdicts.drawn_for(connection, file_id, row.content_hash)
+        if review is None or not _is_second(connection, review, row, reviewer):
+            _require_shown(connection, row, reviewer)
+            _require_no_dispute(connection, review, row, reviewer)
+            firsts.append((file_id, verdict))
+            continue
+        decide(
+            connection,
+            file_id,
+            verdict,
+            reviewer=reviewer,
+            now=now,
+            token="",
+            seen=None,
+            override=False,
+            reason=reason,
+            note=note,
+        )
+    deciding.decide(connection, firsts, reviewer=reviewer, reason=reason, note=note, now=now)
+    return len(given)
+
+
+def decide_group(
+    connection: sa.Connection,
+    group_id: int,
+    verdict: Verdict,
+    *,
+    reviewer: str,
+    now: datetime,
+    exceptions: Collection[int],
+    token: str,
+    reason: str,
+    note: str,
+) -> GroupDecision:
+    """Record one verdict for the undecided files of a group; see ``Desk.decide_group``.
+
+    Raises:
+        InputError: there is no such group.
+    """
+    query = (
+        sa.select(work_item)
+        .where(work_item.c.group_id == group_id, ~work_item.c.blind)
+        .order_by(work_item.c.file_id)
+    )
+    rows = connection.execute(query).all()
+    if not rows:
+        message = f"group {group_id}: there is no such group of near-duplicates in the list"
+        raise InputError(message)
+    decided, left_out = [], []
+    for row in rows:
+        own = f"{token}:{row.file_id}" if token else ""
+        before = _answered(connection, own, row.file_id, reviewer.strip())
+        why = "" if before else _why_left_out(row, exceptions, reviewer.strip(), iso(now))
+        if why:
+            left_out.append((row.file_id, why))
+            continue
+        decided.append(
+            decide(
+                connection,
+                row.file_id,
+                verdict,
+                reviewer=reviewer,
+                now=now,
+                token=own,
+                seen=row.examination_id,
+                override=False,
+                reason=reason,
+                note=note,
+            )
+        )
+    return GroupDecision(tuple(decided), tuple(left_out))
+
+
+def undo(connection: sa.Connection, file_id: int, *, by: str, now: datetime, lead: bool) -> None:
+    """Take back a verdict about a file's present content; see ``Desk.undo``.
+
+    Raises:
+        ConflictError: nothing of theirs stands.
+    """
+    lock_chain(connection)
+    row = _current(connection, file_id)
+    review = second_verdicts.drawn_for(connection, file_id, row.content_hash)
+    second = None
+    if review is not None and not second_verdicts.settlements(connection, [review.id]):
+        second = second_verdicts.current_second_verdicts(connection, [review.id]).get(review.id)
+    undone: dict[str, int]
+    if second is not None and second.reviewer == by != row.reviewer:
+        undone = {"second_verdict_id": second.id}
+    elif row.verdict is not None and (row.reviewer == by or lead):
+        undone = {"decision_id": _standing_id(connection, row)}
+    else:
+        message = f"{row.path}: nothing to undo: no verdict by {by} stands"
+        raise ConflictError(message)
+    number = inserted_id(
+        connection, decision_undo, {"file_id": file_id, **undone, "undone_by": by, "undone": now}
+    )
+    details = {"file": file_id, **undone}
+    audit.append(connection, [audit.Entry("undo", number, details)], actor=by, at=now)
+    work_rows.refresh(connection, [file_id])
+
+
+def undo_last(connection: sa.Connection, *, by: str, now: datetime) -> int:
+    """Take back the very last verdict that somebody gave; see ``Desk.undo_last``.
+
+    Raises:
+        ConflictError: there is none, or it does not stand any more.
+    """
+    latest: list[sa.Row[Any]] = []
+    for query in _LATEST:
+        latest.extend(connection.execute(query, {"by": by}))
+    if not latest:
+        message = f"nothing to undo: {by} has given no verdict"
+        raise ConflictError(message)
+    number = int(max(latest, key=lambda row: row.decided).file_id)
+    undo(connection, number, by=by, now=now, lead=False)
+    return number
+
+
+def skip_item(connection: sa.Connection, file_id: int, *, reviewer: str, until: datetime) -> None:
+    """Pass over an item until a moment, for one reviewer.
+
+    Raises:
+        InputError: no such file, or no reviewer.
+    """
+    reviewer = checked_text("reviewer", reviewer)
+    require_name("reviewer", reviewer)
+    row = _current(connection, file_id)
+    values = {"file_id": file_id, "content_hash": row.content_hash, "reviewer": reviewer, "until": until}
+    inserted_id(connection, skip, values)
+
+
+def _current(connection: sa.Connection, file_id: int) -> sa.Row[Any]:
+    row = last_seen(connection, file_id)
+    if row is None:
+        message = f"file {file_id}: there is no such file in the database"
+        raise InputError(message)
+    if not row.content_hash:
+        message = f"{row.path}: cannot be decided: its content was never read ({row.outcome}: {row.reason})"
+        raise InputError(message)
+    return row
+
+
+def _require_seen(connection: sa.Connection, row: sa.Row[Any], seen: int | None) -> None:
+    """Refuse a verdict on what is not there any more; the same content examined anew is the same."""
+    if seen is None or seen == row.id:
+        return
+    query = sa.select(examination.c.content_hash, examination.c.file_id).where(examination.c.id == seen)
+    shown = connection.execute(query).first()
+    if shown is None or shown.file_id != row.file_id:
+        message = f"file {row.file_id}: result {seen} is not one of this file"
+        raise InputError(message)
+    if shown.content_hash != row.content_hash:
+        message = f"{row.path}: the file has changed since it was shown; look at it again"
+        raise ConflictError(message)
+
+
+def _is_second(connection: sa.Connection, review: sa.Row[Any], row: sa.Row[Any], reviewer: str) -> bool:
+    """Tell whether a verdict by this person is the blind second one."""
+    if row.verdict is None or row.reviewer == reviewer:
+        return False
+    if second_verdicts.settlements(connection, [review.id]):
+        return False
+    given = second_verdicts.current_second_verdicts(connection, [review.id]).get(review.id)
+    # One that the first reviewer gave, before the first verdict was taken back and became theirs, is none.
+    return given is None or given.reviewer in {reviewer, row.reviewer}
+
+
+def _require_shown(connection: sa.Connection, row: sa.Row[Any], reviewer: str) -> None:
+    """Refuse a verdict on what is judged, and hidden until its near-duplicates are, without saying how.
+
+    Raises:
+        ConflictError: it is so, and the reviewer gave neither verdict.
+    """
+    if row.reviewer != reviewer and connection.execute(_HIDDEN, {"file": row.file_id}).first() is not None:
+        message = f"{row.path}: it is judged; what was said is shown when its near-duplicates are judged too"
+        raise ConflictError(message)
+
+
+def _require_no_dispute(
+    connection: sa.Connection, review: sa.Row[Any] | None, row: sa.Row[Any], reviewer: str
+) -> None:
+    """Refuse a third person who would settle, as if it were theirs, what two people disagree about.
+
+    Raises:
+        InputError: it waits for a lead.
+    """
+    if review is None or row.verdict is None or row.reviewer == reviewer:
+        return
+    given = second_verdicts.current_second_verdicts(connection, [review.id]).get(review.id)
+    settled = second_verdicts.settlements(connection, [review.id])
+    if given is not None and given.verdict != row.verdict and not settled:
+        message = f"{row.path}: two people disagree about it; a lead who is neither settles it"
+        raise InputError(message)
+
+
+def _why_left_out(row: sa.Row[Any], exceptions: Collection[int], reviewer: str, moment: str) -> str:
+    if row.file_id in exceptions:
+        return "excepted"
+    if row.hidden_until > moment:
+        return "suppressed"
+    awaits_them = row.awaits == second_verdicts.SECOND and row.is_open and row.reviewer != reviewer
+    if row.state != WorkState.UNDECIDED.value and not awaits_them:
+        return "decided before"
+    return ""
+
+
+def _standing_id(connection: sa.Connection, row: sa.Row[Any]) -> int:
+    content = {"file": row.file_id, "content": row.content_hash}
+    return int(connection.execute(_STANDING, content).scalar_one())
+
+
+def _digest(token: str) -> str:
+    return sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _answered(connection: sa.Connection, token: str, file_id: int, reviewer: str) -> Decided | None:
+    """Return what was made of a form that was sent before.
+
+    Raises:
+        InputError: the token is too long, or was used for another file or by somebody else.
+    """
+    if not token:
+        return None
+    if len(token) > MAX_TOKEN_CHARS:
+        message = f"token: expected at most {MAX_TOKEN_CHARS} characters, got {len(token)}"
+        raise InputError(message)
+    form = connection.execute(_FORM, {"digest": _digest(token)}).first()
+    if form is None:
+        return None
+    if (form.file_id, form.reviewer) != (file_id, reviewer):
+        message = "token: this form was sent before, for another file or by somebody else"
+        raise InputError(message)
+    table, number = (
+        (decision, form.decision_id)
+        if form.decision_id is not None
+        else (second_verdict, form.second_verdict_id)
+    )
+    made = connection.execute(sa.select(table).where(table.c.id == number)).one()
+    return Decided(file_id, Verdict(made.verdict), made.reviewer, made.decided, repeated=True)

@@ -1,0 +1,114 @@
+"""Writing review state: decisions and assignments, appended and logged in one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+import sqlalchemy as sa
+
+from phiscan.errors import InputError
+from phiscan.model import Verdict
+from phiscan.review.audit import log as audit
+from phiscan.review.decisions import second_review_draw as second_draw
+from phiscan.review.records.current_results import last_seen
+from phiscan.review.records.items import Decision
+from phiscan.review.worklist import rows as work_rows
+from phiscan.store.column_types import storable
+from phiscan.store.database import inserted_id
+from phiscan.store.tables import assignment, decision, file
+
+MAX_TEXT_CHARS = 10_000
+
+
+def decide(
+    connection: sa.Connection,
+    verdicts: Sequence[tuple[int, Verdict]],
+    *,
+    reviewer: str,
+    reason: str,
+    note: str,
+    now: datetime,
+) -> list[Decision]:
+    """Append one decision per file, bound to the content that was last examined.
+
+    Raises:
+        InputError: no reviewer, an unknown file, or a file that was never screened; nothing is written.
+    """
+    reviewer = checked_text("reviewer", reviewer)
+    reason, note = checked_text("reason", reason), checked_text("note", note)
+    require_name("reviewer", reviewer)
+    made, entries = [], []
+    for file_id, verdict in verdicts:
+        row = last_seen(connection, file_id)
+        if row is None:
+            message = f"file {file_id}: there is no such file in the database"
+            raise InputError(message)
+        if not row.content_hash:
+            message = (
+                f"{row.path}: cannot be decided: its content was never read ({row.outcome}: {row.reason})"
+            )
+            raise InputError(message)
+        values = {
+            "file_id": file_id,
+            "examination_id": row.id,
+            "content_hash": row.content_hash,
+            "verdict": Verdict(verdict).value,
+            "reviewer": reviewer,
+            "reason": reason,
+            "note": note,
+            "decided": now,
+        }
+        number = inserted_id(connection, decision, values)
+        made.append(Decision(number, file_id, verdict, reviewer, reason, note, now, row.content_hash))
+        details = {"file": file_id, "verdict": values["verdict"], "content_hash": row.content_hash}
+        entries.append(audit.Entry("decide", number, details))
+    audit.append(connection, entries, actor=reviewer, at=now)
+    second_draw.draw(connection, made, now=now)
+    work_rows.refresh(connection, [one.file_id for one in made])
+    return made
+
+
+def assign(
+    connection: sa.Connection, file_ids: Sequence[int], assignee: str, *, by: str, now: datetime
+) -> None:
+    """Append who shall decide about each file; "" = nobody any more.
+
+    Raises:
+        InputError: an unknown file, or nobody assigns; nothing is written.
+    """
+    assignee, by = checked_text("assignee", assignee), checked_text("by", by)
+    require_name("by", by)
+    entries = []
+    for file_id in file_ids:
+        if connection.execute(sa.select(file.c.id).where(file.c.id == file_id)).first() is None:
+            message = f"file {file_id}: there is no such file in the database"
+            raise InputError(message)
+        values = {"file_id": file_id, "assignee": assignee, "assigned_by": by, "assigned": now}
+        number = inserted_id(connection, assignment, values)
+        entries.append(audit.Entry("assign", number, {"file": file_id, "assignee": assignee}))
+    audit.append(connection, entries, actor=by, at=now)
+    work_rows.refresh(connection, file_ids)
+
+
+def checked_text(field: str, value: str, limit: int = MAX_TEXT_CHARS) -> str:
+    """Return a text as it is stored, without spaces around it.
+
+    Raises:
+        InputError: it is too long.
+    """
+    if len(value) > limit:
+        message = f"{field}: expected at most {limit} characters, got {len(value)}"
+        raise InputError(message)
+    return storable(value.strip())
+
+
+def require_name(field: str, value: str) -> None:
+    """Refuse an empty name.
+
+    Raises:
+        InputError: it is empty.
+    """
+    if not value:
+        message = f"{field}: expected a name, got an empty text"
+        raise InputError(message)

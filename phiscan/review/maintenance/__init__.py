@@ -1,0 +1,1 @@
+"""Upkeep of the review database: backup, copying, condition, keys."""

@@ -1,0 +1,247 @@
+"""A backup: every row of one state of the database in one compressed file, with what proves it whole.
+
+The file is a ZIP archive: ``manifest.json``, and for each table ``tables/NAME.jsonl`` with the lines of
+``phiscan.store.portable_rows``. The same file restores into SQLite and into PostgreSQL. It is taken in one
+reading transaction, so people go on working, and it appears under its name only when it is complete.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from datetime import datetime
+from hashlib import sha256
+from pathlib import Path
+from typing import IO, Any
+
+import sqlalchemy as sa
+
+from phiscan import __version__
+from phiscan.errors import InputError
+from phiscan.review.audit import log as audit
+from phiscan.review.maintenance import keys
+from phiscan.review.maintenance.copying import fill, refuse_unless_empty
+from phiscan.store import portable_rows as portable
+from phiscan.store.column_types import iso
+from phiscan.store.database import Database, connect, open_database
+from phiscan.store.portable_rows import TableSum
+from phiscan.store.tables import SCHEMA_VERSION, audit_log
+
+FORMAT = 1
+_MANIFEST = "manifest.json"
+_MAX_MANIFEST_BYTES = 64 * 1024**2
+_LEVEL = 6
+_DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, KeyError, TypeError, ValueError, RuntimeError)
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """What a backup says of itself."""
+
+    made: str  # UTC, ISO 8601
+    phiscan: str
+    schema: str
+    tables: dict[str, TableSum]
+    audit_entries: int
+    audit_head: str  # to be noted elsewhere: it proves later that nothing was cut off
+    key_id: str  # check value of the key of the hashes; "" = none was used yet
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the object that stands in the file."""
+        return {
+            "format": FORMAT,
+            "phiscan": self.phiscan,
+            "schema": self.schema,
+            "made": self.made,
+            "audit": {"entries": self.audit_entries, "head": self.audit_head},
+            "key_id": self.key_id,
+            "tables": {
+                name: {"rows": entry.n_rows, "sha256": entry.digest, "last_id": entry.last_id}
+                for name, entry in sorted(self.tables.items())
+            },
+        }
+
+
+def back_up(url: str, path: Path, *, now: datetime) -> Manifest:
+    """Write a backup of the database to a new file with mode 0600.
+
+    Raises:
+        InputError: the file is there already, or cannot be written; nothing is left of it.
+        StoreError: the database cannot be read.
+    """
+    database = open_database(url, create=False)
+    try:
+        with _new_file(path) as stream, database.read() as connection:
+            return _write(connection, stream, now=now)
+    finally:
+        database.close()
+
+
+def check(path: Path) -> Manifest:
+    """Compare every table in a backup with the manifest.
+
+    Raises:
+        InputError: names what does not agree.
+    """
+    with _archive(path) as archive:
+        manifest = _manifest(path, archive)
+        for name, expected in manifest.tables.items():
+            digest, n_rows = sha256(), 0
+            for line in _lines(archive, name):
+                digest.update(line + b"\n")
+                n_rows += 1
+            if (n_rows, digest.hexdigest()) != (expected.n_rows, expected.digest):
+                message = f"{path}: table {name} is not what the manifest says: damaged or changed"
+                raise InputError(message)
+    return manifest
+
+
+def restore(path: Path, url: str) -> Manifest:
+    """Write a backup into an empty database, all or nothing, and bring it up to date.
+
+    Raises:
+        InputError: it is no backup, damaged, or of a newer phiscan.
+        StoreError: the database is not empty, or cannot be written.
+    """
+    with _archive(path) as archive:
+        manifest = _manifest(path, archive)
+        target = connect(url, create=True)
+        try:
+            refuse_unless_empty(target)
+            _fill(target, archive, manifest)
+        finally:
+            target.close()
+    return manifest
+
+
+def try_out(path: Path) -> Manifest:
+    """Restore a backup into a database that is removed at once; the audit log is verified in it.
+
+    Raises:
+        InputError: it is no backup, or damaged.
+        StoreError: the restored database is not whole.
+    """
+    trial = path.with_name(f".{path.name}.{secrets.token_hex(4)}.trial")
+    try:
+        return restore(path, f"sqlite:///{trial}")
+    finally:
+        for suffix in ("", "-wal", "-shm", "-journal"):
+            trial.with_name(trial.name + suffix).unlink(missing_ok=True)
+
+
+def _fill(target: Database, archive: zipfile.ZipFile, manifest: Manifest) -> None:
+    fill(
+        target,
+        manifest.schema,
+        lambda name: _lines(archive, name) if name in manifest.tables else (),
+        {name: entry.last_id for name, entry in manifest.tables.items()},
+        expected=manifest.tables,
+        on_table=lambda _name, _n_rows: None,
+    )
+
+
+def _write(connection: sa.Connection, stream: IO[bytes], *, now: datetime) -> Manifest:
+    last_ids, sums = portable.last_ids(connection), {}
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED, compresslevel=_LEVEL) as archive:
+        for table in portable.tables_of(connection):
+            digest, n_rows = sha256(), 0
+            with archive.open(f"tables/{table.name}.jsonl", "w", force_zip64=True) as member:
+                for line in portable.lines_of(connection, table):
+                    member.write(line + b"\n")
+                    digest.update(line + b"\n")
+                    n_rows += 1
+            sums[table.name] = TableSum(n_rows, digest.hexdigest(), last_ids.get(table.name, 0))
+        last = connection.execute(
+            sa.select(audit_log.c.hash).order_by(audit_log.c.id.desc()).limit(1)
+        ).scalar()
+        manifest = Manifest(
+            made=iso(now),
+            phiscan=__version__,
+            schema=SCHEMA_VERSION,
+            tables=sums,
+            audit_entries=sums[audit_log.name].n_rows,
+            audit_head=last or audit.BEFORE_FIRST,
+            key_id=keys.key_in_use(connection),
+        )
+        archive.writestr(_MANIFEST, json.dumps(manifest.to_json(), indent=1))
+    return manifest
+
+
+@contextmanager
+def _new_file(path: Path) -> Iterator[IO[bytes]]:
+    """Give a stream whose file gets its name when all is on the disk; in trouble nothing is left."""
+    if path.exists():
+        message = f"{path}: is there already; a backup is never overwritten"
+        raise InputError(message)
+    draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
+    try:
+        descriptor = os.open(draft, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, 0o600)
+        try:
+            with os.fdopen(descriptor, "w+b") as stream:
+                yield stream
+                stream.flush()
+                os.fsync(stream.fileno())
+            os.link(draft, path)  # fails when there is one by now, unlike a rename
+            folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+            with suppress(OSError):  # not every file system can
+                os.fsync(folder)
+            os.close(folder)
+        finally:
+            draft.unlink()
+    except FileExistsError:
+        message = f"{path}: is there already; a backup is never overwritten"
+        raise InputError(message) from None
+    except OSError as error:
+        message = f"{path}: the backup cannot be written: {error.strerror}"
+        raise InputError(message) from None
+
+
+@contextmanager
+def _archive(path: Path) -> Iterator[zipfile.ZipFile]:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            yield archive
+    except OSError as error:
+        message = f"{path}: cannot be read: {error.strerror or type(error).__name__}"
+        raise InputError(message) from None
+    except _DAMAGE as error:
+        message = f"{path}: not a whole backup of phiscan ({type(error).__name__})"
+        raise InputError(message) from None
+
+
+def _manifest(path: Path, archive: zipfile.ZipFile) -> Manifest:
+    if archive.getinfo(_MANIFEST).file_size > _MAX_MANIFEST_BYTES:
+        message = "manifest too large"
+        raise ValueError(message)
+    raw = json.loads(archive.read(_MANIFEST))
+    if raw["format"] != FORMAT or raw["schema"] > SCHEMA_VERSION:
+        message = (
+            f"{path}: format {raw['format']}, schema {raw['schema']}; this phiscan reads format {FORMAT}, "
+            f"schema up to {SCHEMA_VERSION}"
+        )
+        raise InputError(message)
+    tables = {
+        str(name): TableSum(int(entry["rows"]), str(entry["sha256"]), int(entry["last_id"]))
+        for name, entry in raw["tables"].items()
+    }
+    return Manifest(
+        made=str(raw["made"]),
+        phiscan=str(raw["phiscan"]),
+        schema=str(raw["schema"]),
+        tables=tables,
+        audit_entries=int(raw["audit"]["entries"]),
+        audit_head=str(raw["audit"]["head"]),
+        key_id=str(raw["key_id"]),
+    )
+
+
+def _lines(archive: zipfile.ZipFile, table: str) -> Iterator[bytes]:
+    with archive.open(f"tables/{table}.jsonl") as member:
+        for line in member:
+            yield line.rstrip(b"\n")

@@ -1,0 +1,138 @@
+"""The condition of a database: what it holds in numbers, and whether it is whole."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import sqlalchemy as sa
+
+from phiscan.errors import ConfigError
+from phiscan.review.audit import log as audit
+from phiscan.review.maintenance import keys
+from phiscan.review.retention import holds
+from phiscan.store import portable_rows as portable
+from phiscan.store.database import connect, open_database, schema_of
+from phiscan.store.identity import load_key
+from phiscan.store.tables import APPEND_ONLY, SCHEMA_VERSION, audit_log, purge
+from phiscan.store.urls import is_sqlite
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing that was looked at."""
+
+    name: str
+    problem: str  # "" = whole
+
+
+def status(url: str) -> dict[str, Any]:
+    """Return what the database is and holds, also one of another schema.
+
+    Raises:
+        StoreError: it cannot be opened, or is not ours.
+    """
+    database = connect(url, create=False)
+    try:
+        schema = schema_of(database)
+        found: dict[str, Any] = {
+            "database": database.name,
+            "kind": "sqlite" if is_sqlite(database.url) else database.url.get_backend_name(),
+            "schema": schema or None,
+            "up_to_date": schema == SCHEMA_VERSION,
+        }
+        with database.read() as connection:
+            found["server"] = ".".join(map(str, connection.dialect.server_version_info or ()))
+            found["bytes"] = _size(connection)
+            found["tables"] = {
+                table.name: _count(connection, table) for table in portable.tables_of(connection)
+            }
+            if schema == SCHEMA_VERSION:
+                last = sa.select(audit_log.c.hash).order_by(audit_log.c.id.desc()).limit(1)
+                found["audit_entries"] = found["tables"]["audit_log"]
+                found["audit_head"] = connection.execute(last).scalar() or audit.BEFORE_FIRST
+                found["key_id"] = keys.key_in_use(connection) or None
+                found["holds"] = len(holds.holds(connection))
+                found["purges"] = _count(connection, purge)
+    finally:
+        database.close()
+    return found
+
+
+def verify(url: str, key_file: Path) -> list[Check]:
+    """Look at everything that can be wrong with a database, however long it takes.
+
+    Raises:
+        StoreError: it cannot be opened or read.
+    """
+    database = open_database(url, create=False)
+    try:
+        with database.read() as connection:
+            looks: dict[str, Callable[[], str]] = {
+                "integrity": lambda: _integrity(connection),
+                "foreign keys": lambda: _foreign_keys(connection),
+                "append-only triggers": lambda: _triggers(connection),
+                "audit log": lambda: _log(connection),
+                "key": lambda: _key(connection, key_file),
+            }
+            return [Check(name, look()) for name, look in looks.items()]
+    finally:
+        database.close()
+
+
+def _integrity(connection: sa.Connection) -> str:
+    if connection.dialect.name != "sqlite":
+        return ""  # a server checks its pages itself; pg_amcheck looks at all of them
+    found = connection.exec_driver_sql("PRAGMA integrity_check(1)").scalar()
+    return "" if found == "ok" else "the file is damaged; restore a backup"
+
+
+def _foreign_keys(connection: sa.Connection) -> str:
+    if connection.dialect.name != "sqlite":
+        query = "SELECT count(*) FROM pg_constraint WHERE contype = 'f' AND NOT convalidated"
+        return "" if not connection.exec_driver_sql(query).scalar() else "a foreign key was never validated"
+    row = connection.exec_driver_sql("PRAGMA foreign_key_check").first()
+    return "" if row is None else f"a row of {row[0]} refers to a row of {row[2]} that is not there"
+
+
+def _triggers(connection: sa.Connection) -> str:
+    if connection.dialect.name == "sqlite":
+        query = "SELECT name FROM sqlite_master WHERE type = 'trigger'"
+        expected = {f"{table}_no_{what}" for table in APPEND_ONLY for what in ("update", "delete", "replace")}
+    else:
+        query = (
+            "SELECT tgname FROM pg_trigger JOIN pg_class ON pg_class.oid = tgrelid "
+            "WHERE pg_table_is_visible(pg_class.oid) AND tgenabled <> 'D' AND NOT tgisinternal"
+        )
+        expected = {f"{table}_no_{what}" for table in APPEND_ONLY for what in ("change", "truncate")}
+    missing = sorted(expected - set(connection.exec_driver_sql(query).scalars()))
+    return f"missing or disabled: {', '.join(missing)}" if missing else ""
+
+
+def _log(connection: sa.Connection) -> str:
+    check = audit.verify(connection)
+    return "" if check.ok else f"entry {check.first_bad}: {check.problem}"
+
+
+def _key(connection: sa.Connection, key_file: Path) -> str:
+    in_use = keys.key_in_use(connection)
+    if not in_use:
+        return ""
+    try:
+        found = keys.key_id(load_key(key_file))
+    except ConfigError as error:
+        return str(error)
+    return "" if found == in_use else f"{key_file} holds key {found}; the hashes are made with key {in_use}"
+
+
+def _size(connection: sa.Connection) -> int:
+    if connection.dialect.name == "sqlite":
+        pages = connection.exec_driver_sql("PRAGMA page_count").scalar_one()
+        return int(pages) * int(connection.exec_driver_sql("PRAGMA page_size").scalar_one())
+    return int(connection.exec_driver_sql("SELECT pg_database_size(current_database())").scalar_one())
+
+
+def _count(connection: sa.Connection, table: sa.Table) -> int:
+    return int(connection.execute(sa.select(sa.func.count()).select_from(table)).scalar_one())

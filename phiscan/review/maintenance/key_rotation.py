@@ -1,0 +1,119 @@
+"""A new key for the hashes: made, recorded, put in place, in an order that an interruption cannot spoil.
+
+1. the new key is written beside the old one, 2. the old one is copied to where it is kept, 3. the database
+records the new key, 4. the new key takes the old one's place. Cut off before 3, the old key is still in use
+and the draft is thrown away the next time; cut off after it, the draft is the key that the database names,
+and the next run finishes step 4.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from phiscan.errors import ConfigError, InputError
+from phiscan.review.maintenance import keys
+from phiscan.review.maintenance.keys import Former
+from phiscan.store.database import Database, open_database
+from phiscan.store.identity import create_key, load_key
+
+
+@dataclass(frozen=True, slots=True)
+class Rotation:
+    """What a rotation did."""
+
+    old: str  # check values
+    new: str
+    former: Former
+    finished: bool  # it only ended a rotation that was interrupted
+
+
+def draft_of(key_file: Path) -> Path:
+    """Return where the new key lies until it takes the old one's place."""
+    return key_file.with_name(f"{key_file.name}.next")
+
+
+def rotate(url: str, key_file: Path, *, seal: Path | None, by: str, now: datetime) -> Rotation:
+    """Make a new key the one in use; ``seal``: a new file for the old one, None = it is destroyed.
+
+    Raises:
+        ConfigError: the key in use is not there, or a key file cannot be written.
+        InputError: the file to seal it in exists, or nobody rotates.
+        StoreError: the database cannot be written.
+    """
+    if not by.strip():
+        message = "by: expected a name"
+        raise InputError(message)
+    database = open_database(url, create=False)
+    try:
+        return _rotate(database, key_file, seal, by=by, now=now)
+    finally:
+        database.close()
+
+
+def _rotate(database: Database, key_file: Path, seal: Path | None, *, by: str, now: datetime) -> Rotation:
+    draft = draft_of(key_file)
+    former: Former = "destroyed" if seal is None else "sealed"
+    with database.read() as connection:
+        in_use = keys.key_in_use(connection)
+    old = keys.key_id(load_key(key_file))
+    if in_use and old != in_use:
+        if draft.exists() and keys.key_id(load_key(draft)) == in_use:
+            _replace(draft, key_file)
+            return Rotation(old, in_use, former, finished=True)
+        message = f"{key_file}: holds key {old}, but the database's hashes are made with key {in_use}"
+        raise ConfigError(message)
+    draft.unlink(missing_ok=True)  # of a rotation that was cut off before it counted
+    create_key(draft)
+    new = keys.key_id(load_key(draft))
+    if seal is not None:
+        _seal(key_file, seal)
+    database.write(
+        lambda connection: keys.use(connection, new, former=former, actor=by, now=now),
+        durable=True,
+        turn="alone",
+    )
+    _replace(draft, key_file)
+    return Rotation(old, new, former, finished=False)
+
+
+def _seal(key_file: Path, seal: Path) -> None:
+    """Copy the old key into a new file, on the disk before anything else happens."""
+    try:
+        descriptor = os.open(seal, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600)
+        with os.fdopen(descriptor, "wb") as stream:
+            stream.write(key_file.read_bytes())
+            stream.flush()
+            os.fsync(stream.fileno())
+    except FileExistsError:
+        if keys.key_id(load_key(seal)) == keys.key_id(load_key(key_file)):
+            return  # of a rotation that was cut off
+        message = f"{seal}: is there already; a key is never overwritten"
+        raise InputError(message) from None
+    except OSError as error:
+        with suppress(OSError):
+            seal.unlink()  # a part of a key is none
+        message = f"{seal}: the old key cannot be written: {error.strerror}"
+        raise ConfigError(message) from None
+
+
+def _replace(draft: Path, key_file: Path) -> None:
+    """Let the new key take the old one's name; the old bytes are overwritten, as far as a disk does that."""
+    try:
+        size = key_file.stat().st_size
+        old = os.open(key_file, os.O_WRONLY | os.O_CLOEXEC)
+        draft.replace(key_file)  # from here on the new key is in place
+        try:
+            os.pwrite(old, bytes(size), 0)
+            os.fsync(old)
+        finally:
+            os.close(old)
+        folder = os.open(key_file.parent, os.O_RDONLY | os.O_DIRECTORY)
+        os.fsync(folder)
+        os.close(folder)
+    except OSError as error:
+        message = f"{key_file}: the new key cannot be put in place: {error.strerror}; run the command again"
+        raise ConfigError(message) from None

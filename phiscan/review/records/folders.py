@@ -1,0 +1,73 @@
+"""What a folder was like when the results of all its entries stood."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import sqlalchemy as sa
+
+from phiscan.store.sql_batches import Run, chunks, merged
+from phiscan.store.tables import folder, root
+
+
+def place_of(path: bytes) -> bytes:
+    """Return a folder's path in a form whose order is that of the crawl: depth first, by raw name."""
+    return path.replace(b"/", b"\0")
+
+
+@dataclass(frozen=True, slots=True)
+class FolderState:
+    """A folder's digest, and the runs of numbers of its files, in order."""
+
+    place: bytes
+    digest: bytes
+    runs: tuple[Run, ...]
+
+    @classmethod
+    def of(cls, path: bytes, digest: bytes, file_ids: Sequence[int]) -> FolderState:
+        """Return the state of a folder (its path relative to the root) and of its files."""
+        runs = merged((number, number) for number in file_ids)
+        return cls(place_of(path), digest, tuple(runs))
+
+    @property
+    def n_files(self) -> int:
+        """How many files lie in it."""
+        return sum(last - first + 1 for first, last in self.runs)
+
+
+def following(connection: sa.Connection, root_path: bytes, place: bytes, *, limit: int) -> list[FolderState]:
+    """Return what is noted of folders of a root from a place on, in the order of the crawl."""
+    query = (
+        sa.select(folder.c.place, folder.c.digest, folder.c.file_runs)
+        .join(root, root.c.id == folder.c.root_id)
+        .where(root.c.path == root_path, folder.c.place >= place)
+        .order_by(folder.c.place)
+        .limit(limit)
+    )
+    return [
+        FolderState(where, digest, tuple((first, last) for first, last in runs))
+        for where, digest, runs in connection.execute(query)
+    ]
+
+
+def note(connection: sa.Connection, root_id: int, states: Sequence[FolderState]) -> None:
+    """Note what some folders of a root are like, in place of what was noted before."""
+    for some in chunks(states):
+        here = (folder.c.root_id == root_id) & folder.c.place.in_([state.place for state in some])
+        connection.execute(folder.delete().where(here))
+        rows = [
+            {
+                "root_id": root_id,
+                "place": state.place,
+                "digest": state.digest,
+                "file_runs": [list(run) for run in state.runs],
+            }
+            for state in some
+        ]
+        connection.execute(folder.insert(), rows)
+
+
+def forget(connection: sa.Connection) -> None:
+    """Forget all folders: files may have lost their numbers. The next scan looks at every file."""
+    connection.execute(folder.delete())

@@ -1,0 +1,329 @@
+"""Writing what a scan found, file by file, in bulk statements; a file recorded twice is replaced."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import sqlalchemy as sa
+
+from phiscan.errors import StoreError
+from phiscan.model import FileResult, Outcome, PiiVector, SourceFile
+from phiscan.review.records import folders
+from phiscan.review.records.folders import FolderState
+from phiscan.review.records.reuse import copy_children, originals
+from phiscan.review.records.sightings import see_examined, see_unchanged
+from phiscan.review.worklist import rows as work_rows
+from phiscan.review.worklist.risk import Exposure, exposure_of, risk_of
+from phiscan.store.database import inserted_id
+from phiscan.store.identity import is_shape
+from phiscan.store.sql_batches import Run, chunks, merged
+from phiscan.store.tables import (
+    access,
+    examination,
+    file,
+    finding,
+    health_term,
+    health_window,
+    near_signature,
+    reuse,
+    root,
+    stage_time,
+    unread_part,
+)
+
+_CHILDREN = (finding, health_term, unread_part, access, health_window, near_signature, stage_time)
+_OF_PLACE = (access, stage_time)  # what a copy does not take over: it has its own
+
+
+def present_below(connection: sa.Connection, root_path: bytes, folder: bytes) -> list[int]:
+    """Return the files that the last complete scan of a root, or one since, saw in a folder of it."""
+    query = (
+        sa.select(file.c.id, file.c.path)
+        .join(root, root.c.id == file.c.root_id)
+        .where(
+            root.c.path == root_path,
+            file.c.seen_scan_id >= sa.func.coalesce(root.c.complete_scan_id, 0),
+        )
+        .order_by(file.c.id)
+    )
+    inside = folder + b"/" if folder else b""
+    return [file_id for file_id, path in connection.execute(query) if path.startswith(inside)]
+
+
+def record(
+    connection: sa.Connection,
+    scan_id: int,
+    versions_key: str,
+    results: Sequence[FileResult],
+    unchanged: Sequence[int],
+    *,
+    runs: Sequence[Run],
+    states: Mapping[bytes, Sequence[FolderState]],
+) -> None:
+    """Write results and sightings; a result for a file that this scan recorded before replaces it.
+
+    ``unchanged``, ``runs``: the files seen again, by number and by runs of numbers.
+
+    Raises:
+        ValueError: a result's outcome is unchanged, which is said by its file's number instead.
+        StoreError: a preview is not masked: nothing is written.
+    """
+    by_file = {(result.source.root, result.source.path): result for result in results}
+    file_ids = _file_ids(connection, scan_id, by_file)
+    pairs = [(file_ids[place], result) for place, result in by_file.items() if not result.is_copy]
+    new = {file_id: {**_examination_row(result), "versions_key": versions_key} for file_id, result in pairs}
+    examination_ids = _write_examinations(connection, scan_id, new)
+    children: tuple[list[dict[str, Any]], ...] = tuple([] for _ in _CHILDREN)
+    for file_id, result in pairs:
+        for rows, more in zip(children, _child_rows(examination_ids[file_id], result), strict=True):
+            rows.extend(more)
+    for table, rows in zip(_CHILDREN, children, strict=True):
+        if rows:
+            connection.execute(table.insert(), rows)
+    copies = [(file_ids[place], result) for place, result in by_file.items() if result.is_copy]
+    examination_ids |= _write_copies(connection, scan_id, versions_key, copies)
+    see_examined(connection, scan_id, examination_ids)
+    stood = merged([*runs, *((number, number) for number in unchanged)], but=examination_ids)
+    back = see_unchanged(connection, scan_id, stood)
+    work_rows.take_in(connection, {file_ids[place]: result for place, result in by_file.items()}, back)
+    for root_path, some in states.items():
+        folders.note(connection, root_id_of(connection, root_path), some)
+
+
+def root_id_of(connection: sa.Connection, path: bytes) -> int:
+    """Return the number of a root; a new one gets its number now."""
+    found = connection.execute(sa.select(root.c.id).where(root.c.path == path)).scalar()
+    if found is None:
+        display = path.decode("utf-8", "backslashreplace")
+        return inserted_id(connection, root, {"path": path, "display": display})
+    return int(found)
+
+
+def _file_ids(
+    connection: sa.Connection, scan_id: int, places: Mapping[tuple[bytes, bytes], FileResult]
+) -> dict[tuple[bytes, bytes], int]:
+    """Return the number of each file; new files get theirs in the order given."""
+    ids: dict[tuple[bytes, bytes], int] = {}
+    for root_path in dict.fromkeys(place[0] for place in places):
+        root_id = root_id_of(connection, root_path)
+        paths = [place[1] for place in places if place[0] == root_path]
+
+        def look_up(some: Sequence[bytes], root_id: int = root_id, root_path: bytes = root_path) -> None:
+            query = sa.select(file.c.path, file.c.id).where(file.c.root_id == root_id, file.c.path.in_(some))
+            ids.update({(root_path, path): file_id for path, file_id in connection.execute(query)})
+
+        for some in chunks(paths):
+            look_up(some)
+            new = [path for path in some if (root_path, path) not in ids]
+            if new:
+                rows = [
+                    {
+                        "root_id": root_id,
+                        "path": path,
+                        "display": places[(root_path, path)].source.display,
+                        "seen_scan_id": scan_id,
+                    }
+                    for path in new
+                ]
+                connection.execute(file.insert(), rows)
+                look_up(new)
+    return ids
+
+
+def _write_copies(
+    connection: sa.Connection,
+    scan_id: int,
+    versions_key: str,
+    copies: Sequence[tuple[int, FileResult]],
+) -> dict[int, int]:
+    """Take over the results of equal contents; place, owner, risk and what its name promises are its own."""
+    if not copies:
+        return {}
+    contents = [(result.content_hash, result.media_type) for _, result in copies]
+    found = originals(connection, contents, versions_key)
+    rows = {}
+    for file_id, result in copies:
+        original = found[result.content_hash, result.media_type]
+        kept = {name: value for name, value in original.items() if name not in {"id", "scan_id", "file_id"}}
+        vector = PiiVector.from_int(original["vector"])
+        risk = risk_of(vector, original["n_people"], original["health_score"], _exposure(result.source))
+        rows[file_id] = {**kept, **_source_row(result.source), "detail": result.detail, "risk": risk}
+    ids = _write_examinations(connection, scan_id, rows)
+    places = [
+        {"examination_id": ids[file_id], **row}
+        for file_id, result in copies
+        for row in _access_rows(result.source)
+    ]
+    if places:
+        connection.execute(access.insert(), places)
+    pairs = [
+        (found[content]["id"], ids[file_id]) for content, (file_id, _) in zip(contents, copies, strict=True)
+    ]
+    times = [row for file_id, result in copies for row in _time_rows(ids[file_id], result)]
+    if times:
+        connection.execute(stage_time.insert(), times)
+    of_content = [table for table in _CHILDREN if table not in _OF_PLACE]
+    copy_children(connection, of_content, pairs)
+    return ids
+
+
+def _write_examinations(
+    connection: sa.Connection, scan_id: int, rows: Mapping[int, Mapping[str, Any]]
+) -> dict[int, int]:
+    """Write one row per file and return its number by file; an earlier row of this scan keeps its own."""
+    ids = _examination_ids(connection, scan_id, list(rows))
+    new, again = [], []
+    for file_id, row in rows.items():
+        if file_id in ids:
+            again.append({**row, "row_id": ids[file_id]})
+        else:
+            new.append({**row, "scan_id": scan_id, "file_id": file_id})
+    if again:
+        changed: dict[str, Any] = {name: sa.bindparam(name) for name in again[0] if name != "row_id"}
+        statement = examination.update().where(examination.c.id == sa.bindparam("row_id")).values(changed)
+        connection.execute(statement, again)
+        for some in chunks([row["row_id"] for row in again]):
+            for table in (*_CHILDREN, reuse):
+                connection.execute(table.delete().where(table.c.examination_id.in_(some)))
+    if new:
+        connection.execute(examination.insert(), new)
+        ids |= _examination_ids(connection, scan_id, [row["file_id"] for row in new])
+    return ids
+
+
+def _examination_ids(connection: sa.Connection, scan_id: int, file_ids: Sequence[int]) -> dict[int, int]:
+    ids: dict[int, int] = {}
+    for some in chunks(file_ids):
+        query = sa.select(examination.c.file_id, examination.c.id).where(
+            examination.c.scan_id == scan_id, examination.c.file_id.in_(some)
+        )
+        ids.update((file_id, row_id) for file_id, row_id in connection.execute(query))
+    return ids
+
+
+def _examination_row(result: FileResult) -> dict[str, Any]:
+    if result.outcome is Outcome.UNCHANGED:
+        message = "an unchanged file is recorded by its number, not as a result"
+        raise ValueError(message)
+    counts = dict(result.finding_counts) or Counter(one.entity_type.value for one in result.findings)
+    return {
+        "outcome": result.outcome.value,
+        "reason": str(result.reason),
+        "detail": result.detail,
+        **_source_row(result.source),
+        "media_type": result.media_type,
+        "content_hash": result.content_hash,
+        "n_chars": result.n_chars,
+        "vector": result.vector.to_int(),
+        "hamming": result.hamming,
+        "missing": PiiVector(frozenset(result.missing)).to_int(),
+        "nearest_prototype": result.nearest_prototype,
+        "prototype_distance": result.prototype_distance,
+        "n_people": result.n_people,
+        "n_findings": sum(counts.values()),
+        "finding_counts": dict(counts),
+        "search": result.search.value if result.search else "",
+        "health_score": result.health_score,
+        "health_distance": result.health_distance,
+        "health_prototype": result.health_prototype,
+        "referral": result.referral.value if result.referral else None,
+        "decision_case": result.case,
+        "detectors": result.detectors,
+        "probability": result.probability,
+        "decision_reasons": result.reasons,
+        "second_look": result.second_look,
+        "risk": risk_of(result.vector, result.n_people, result.health_score, _exposure(result.source)),
+    }
+
+
+def _exposure(source: SourceFile) -> Exposure:
+    return exposure_of(source.mode, source.readers)
+
+
+def _source_row(source: SourceFile) -> dict[str, Any]:
+    return {
+        "size": source.size,
+        "mtime_ns": source.mtime_ns,
+        "ctime_ns": source.ctime_ns,
+        "inode": source.inode,
+        "device": source.device,
+        "mode": source.mode,
+        "uid": source.uid,
+    }
+
+
+def _access_rows(source: SourceFile) -> list[dict[str, Any]]:
+    """Return owner and readers of a place, when the share gave any."""
+    if not (source.owner or source.readers):
+        return []
+    return [{"owner": source.owner, "readers": list(source.readers)}]
+
+
+def _child_rows(examination_id: int, result: FileResult) -> tuple[list[dict[str, Any]], ...]:
+    """Return the rows of each table of ``_CHILDREN``, in its order."""
+    findings = []
+    for position, found in enumerate(result.findings):
+        if not is_shape(found.preview):
+            message = f"{result.source.display}: finding {position}: its preview is not masked; not recorded"
+            raise StoreError(message)
+        findings.append(
+            {
+                "examination_id": examination_id,
+                "position": position,
+                "span_start": found.span.start,
+                "span_end": found.span.end,
+                "locator": found.locator,
+                "entity_type": found.entity_type.value,
+                "source": found.source,
+                "score": found.score,
+                "reasons": [[step.kind, step.detail, step.score] for step in found.reasons],
+                "preview": found.preview,
+                "identity": found.identity,
+            }
+        )
+    terms = [
+        {
+            "examination_id": examination_id,
+            "position": position,
+            "concept": term.concept,
+            "n_hits": term.count,
+            "first_start": term.first.start,
+            "first_end": term.first.end,
+            "locator": term.locator,
+        }
+        for position, term in enumerate(result.terms)
+    ]
+    unread = [
+        {
+            "examination_id": examination_id,
+            "position": position,
+            "locator": part.locator,
+            "reason": str(part.reason),
+            "detail": part.detail,
+        }
+        for position, part in enumerate(result.unread)
+    ]
+    accesses = [{"examination_id": examination_id, **row} for row in _access_rows(result.source)]
+    windows = [
+        {
+            "examination_id": examination_id,
+            "n_chars": window.n_chars,
+            "counts": dict(window.counts),
+            "evidence": dict(result.evidence),
+        }
+        for window in [result.window]
+        if window is not None
+    ]
+    signed = [{"examination_id": examination_id, "signature": result.signature}] * bool(result.signature)
+    return findings, terms, unread, accesses, windows, signed, _time_rows(examination_id, result)
+
+
+def _time_rows(examination_id: int, result: FileResult) -> list[dict[str, Any]]:
+    """Return how long each stage of a file took, if it was read by a worker."""
+    if not result.seconds:
+        return []
+    seconds = [[stage, round(spent, 6)] for stage, spent in result.seconds]
+    total = sum(spent for _, spent in result.seconds)
+    return [{"examination_id": examination_id, "seconds": seconds, "total_s": total}]

@@ -1,0 +1,179 @@
+"""Results taken over: equal content is screened once and reported wherever it lies; and what went away.
+
+A copy is a row of its own, with everything that the first examination found, so that each place of a
+content has its own owner, readers, risk and decision.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import sqlalchemy as sa
+
+from phiscan.errors import StoreError
+from phiscan.model import OWN_NAMES, EntityType, Outcome
+from phiscan.store.sql_batches import chunks
+from phiscan.store.tables import departure, examination, file, finding, reuse, root, scan_root, sighting
+
+_IN_OWN_NAME = (finding.c.examination_id == examination.c.id, finding.c.locator.in_(OWN_NAMES))
+# What a file's own name says of a patient, it does not say of an equal content elsewhere.
+_IS_OF_CONTENT = ~sa.exists().where(*_IN_OWN_NAME)
+MAX_DUPLICATES = 200  # contents of one size that a file is compared with; sizes with more are not worth it
+
+
+def twins(
+    connection: sa.Connection, sizes: Sequence[int], versions_key: str, *, scan_id: int | None
+) -> dict[int, tuple[str, ...]]:
+    """Return by size the contents, "HASH MEDIA_TYPE", whose result would stand for an equal content.
+
+    Only examinations by the same versions count, and with ``scan_id`` only those of this scan.
+    """
+    found: dict[int, list[str]] = defaultdict(list)
+    for some in chunks(dict.fromkeys(sizes)):
+        ranked = (
+            sa.select(
+                examination.c.size,
+                examination.c.content_hash,
+                examination.c.media_type,
+                sa.func.row_number()
+                .over(partition_by=examination.c.size, order_by=sa.func.max(examination.c.id).desc())
+                .label("place"),
+            )
+            .where(
+                examination.c.size.in_(some),
+                examination.c.outcome == Outcome.SCREENED.value,
+                examination.c.versions_key == versions_key,
+                _IS_OF_CONTENT,
+                *([] if scan_id is None else [examination.c.scan_id == scan_id]),
+            )
+            .group_by(examination.c.size, examination.c.content_hash, examination.c.media_type)
+            .subquery()
+        )
+        query = sa.select(ranked).where(ranked.c.place <= MAX_DUPLICATES)
+        for size, content_hash, media_type, _ in connection.execute(query):
+            found[size].append(f"{content_hash} {media_type}")
+    return {size: tuple(hashes) for size, hashes in found.items()}
+
+
+def originals(
+    connection: sa.Connection, contents: Sequence[tuple[str, str]], versions_key: str
+) -> dict[tuple[str, str], Mapping[str, Any]]:
+    """Return by content hash and media type the newest examination by these versions.
+
+    Raises:
+        StoreError: a content was never screened by these versions.
+    """
+    wanted = set(contents)
+    found: dict[tuple[str, str], Mapping[str, Any]] = {}
+    for some in chunks(dict.fromkeys(content_hash for content_hash, _ in contents)):
+        newest = (
+            sa.select(sa.func.max(examination.c.id))
+            .where(
+                examination.c.content_hash.in_(some),
+                examination.c.outcome == Outcome.SCREENED.value,
+                examination.c.versions_key == versions_key,
+                _IS_OF_CONTENT,
+            )
+            .group_by(examination.c.content_hash, examination.c.media_type)
+        )
+        query = sa.select(examination).where(examination.c.id.in_(newest))
+        for row in connection.execute(query).mappings():
+            found[row["content_hash"], row["media_type"]] = {str(name): value for name, value in row.items()}
+    if not wanted <= found.keys():
+        message = "a file was said to be a copy of a content that was never screened; nothing was recorded"
+        raise StoreError(message)
+    return found
+
+
+def same_people() -> sa.ColumnElement[str]:
+    """Return an expression over examinations: equal where two files put the same people at risk.
+
+    Copies of one content do, unless their own names say that they are about different people.
+    """
+    named = (
+        sa.select(sa.func.min(finding.c.identity))
+        .where(*_IN_OWN_NAME, finding.c.entity_type == EntityType.PERSON.value)
+        .correlate(examination)
+        .scalar_subquery()
+    )
+    return examination.c.content_hash + sa.func.coalesce(named, "")
+
+
+def copy_children(
+    connection: sa.Connection, tables: Sequence[sa.Table], pairs: Sequence[tuple[int, int]]
+) -> None:
+    """Give the second examination of each pair the rows that the first one has in these tables."""
+    by_original: dict[int, list[int]] = defaultdict(list)
+    for original, copy in pairs:
+        by_original[original].append(copy)
+    for table in tables:
+        filled = _with_rows(connection, table, list(by_original))
+        others = [column for column in table.columns if column.name != "examination_id"]
+        names = ["examination_id", *(column.name for column in others)]
+        for original in filled:
+            for some in chunks(by_original[original]):
+                every = sa.join(table, examination, sa.true())  # each row of the one for each of the others
+                rows = (
+                    sa.select(examination.c.id, *others)
+                    .select_from(every)
+                    .where(table.c.examination_id == original, examination.c.id.in_(some))
+                )
+                connection.execute(table.insert().from_select(names, rows))
+    if pairs:
+        connection.execute(reuse.insert(), [{"examination_id": copy} for _, copy in pairs])
+
+
+def _with_rows(connection: sa.Connection, table: sa.Table, examination_ids: Sequence[int]) -> list[int]:
+    """Return those of these examinations that have rows in a table."""
+    found: list[int] = []
+    for some in chunks(examination_ids):
+        query = sa.select(table.c.examination_id).where(table.c.examination_id.in_(some)).distinct()
+        found.extend(connection.execute(query).scalars())
+    return found
+
+
+def note_departures(connection: sa.Connection, scan_id: int) -> None:
+    """Record the files that were there after the last complete scan of these roots and are not there now.
+
+    A departed file whose content this scan met at a new place has moved there. Called when a scan is
+    complete, before its roots are marked with it.
+    """
+    gone = connection.execute(
+        sa.select(file.c.id, examination.c.content_hash)
+        .join(root, root.c.id == file.c.root_id)
+        .join(scan_root, (scan_root.c.root_id == root.c.id) & (scan_root.c.scan_id == scan_id))
+        .join(sighting, (sighting.c.scan_id == file.c.seen_scan_id) & (sighting.c.file_id == file.c.id))
+        .join(examination, examination.c.id == sighting.c.examination_id)
+        .where(file.c.seen_scan_id < scan_id, file.c.seen_scan_id >= root.c.complete_scan_id)
+        .order_by(file.c.id)
+    ).all()
+    arrived = _arrived(connection, scan_id, [row.content_hash for row in gone if row.content_hash])
+    rows = []
+    for row in gone:
+        places = arrived.get(row.content_hash)
+        rows.append({"scan_id": scan_id, "file_id": row.id, "moved_to": places.pop(0) if places else None})
+    for some in chunks(rows):
+        connection.execute(departure.insert(), some)
+
+
+def _arrived(connection: sa.Connection, scan_id: int, content_hashes: Sequence[str]) -> dict[str, list[int]]:
+    """Return by content hash the files that no scan before this one had seen."""
+    found: dict[str, list[int]] = defaultdict(list)
+    earlier = sa.select(sighting.c.file_id).where(
+        sighting.c.file_id == examination.c.file_id, sighting.c.scan_id < scan_id
+    )
+    for some in chunks(dict.fromkeys(content_hashes)):
+        query = (
+            sa.select(examination.c.content_hash, examination.c.file_id)
+            .where(
+                examination.c.scan_id == scan_id,
+                examination.c.content_hash.in_(some),
+                ~earlier.exists(),
+            )
+            .order_by(examination.c.file_id)
+        )
+        for content_hash, file_id in connection.execute(query):
+            found[content_hash].append(file_id)
+    return found

@@ -1,0 +1,151 @@
+"""A scan's beginning and end, and what is known of its files from earlier ones."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from hashlib import sha256
+from typing import Any
+
+import sqlalchemy as sa
+
+from phiscan.errors import StoreError
+from phiscan.review.maintenance import keys
+from phiscan.review.records.items import KnownFile, ScanState
+from phiscan.review.records.recording import root_id_of
+from phiscan.review.records.reuse import note_departures
+from phiscan.review.worklist import rows as work_rows
+from phiscan.store.column_types import canonical_json
+from phiscan.store.database import inserted_id
+from phiscan.store.sql_batches import chunks
+from phiscan.store.tables import examination, file, root, scan, scan_root, sighting
+
+_RECENT = 20  # finished scans whose versions are compared
+
+
+def begin_scan(
+    connection: sa.Connection,
+    roots: Sequence[bytes],
+    *,
+    versions: Mapping[str, str],
+    options: Mapping[str, Any],
+    now: datetime,
+) -> ScanState:
+    """Resume the unfinished scan of these roots, versions and options, or begin one.
+
+    Only the last scan of a root is resumed: behind a later one its files are known anyway.
+
+    Raises:
+        ConfigError: the key among the versions is not the one whose hashes the database holds.
+    """
+    if "key" in versions:
+        keys.require(connection, versions["key"], now=now)
+    root_ids = [root_id_of(connection, path) for path in roots]
+    described = [[path.hex() for path in roots], dict(versions), dict(options)]
+    scan_key = sha256(canonical_json(described).encode()).hexdigest()
+    last_of_roots = (
+        sa.select(sa.func.max(scan_root.c.scan_id)).where(scan_root.c.root_id.in_(root_ids)).scalar_subquery()
+    )
+    unfinished = connection.execute(
+        sa.select(scan.c.id, scan.c.started).where(
+            scan.c.scan_key == scan_key, scan.c.status != "complete", scan.c.id == last_of_roots
+        )
+    ).first()
+    if unfinished is not None:
+        connection.execute(scan.update().where(scan.c.id == unfinished.id).values(status="running"))
+        return ScanState(unfinished.id, resumed=True, started=unfinished.started)
+    values = {
+        "scan_key": scan_key,
+        "status": "running",
+        "started": now,
+        "seconds": 0.0,
+        "versions": dict(versions),
+        "options": dict(options),
+    }
+    scan_id = inserted_id(connection, scan, values)
+    links = [
+        {"scan_id": scan_id, "position": position, "root_id": root_id}
+        for position, root_id in enumerate(root_ids)
+    ]
+    if links:
+        connection.execute(scan_root.insert(), links)
+    return ScanState(scan_id, resumed=False, started=now)
+
+
+def finish_scan(
+    connection: sa.Connection, scan_id: int, *, status: str, seconds: float, now: datetime, whole: bool
+) -> None:
+    """Close a scan, or mark it as stopped; the seconds of its parts add up.
+
+    ``whole``: it looked at the roots as a whole, so that what it did not find is not there.
+
+    Raises:
+        StoreError: there is no such scan.
+    """
+    changed = connection.execute(
+        scan.update()
+        .where(scan.c.id == scan_id)
+        .values(status=status, ended=now, seconds=scan.c.seconds + seconds)
+    )
+    if changed.rowcount != 1:
+        message = f"scan {scan_id}: there is no such scan"
+        raise StoreError(message)
+    if status == "complete" and whole:
+        note_departures(connection, scan_id)
+        of_scan = sa.select(scan_root.c.root_id).where(scan_root.c.scan_id == scan_id)
+        connection.execute(root.update().where(root.c.id.in_(of_scan)).values(complete_scan_id=scan_id))
+        work_rows.drop_departed(connection, scan_id)
+
+
+def has_scanned_with(connection: sa.Connection, versions: Mapping[str, str]) -> bool:
+    """Tell whether a scan by exactly these versions came to its end."""
+    finished = sa.select(scan.c.versions).where(scan.c.status == "complete").order_by(scan.c.id.desc())
+    return any(row.versions == dict(versions) for row in connection.execute(finished.limit(_RECENT)))
+
+
+def known(
+    connection: sa.Connection, root_path: bytes, paths: Sequence[bytes], *, after: int
+) -> dict[bytes, KnownFile]:
+    """Return the latest examination of each path that was crawled before.
+
+    Files are numbered in the order of their first crawl: those that follow the number ``after`` are most
+    likely the ones, and reading them in that order is far cheaper than looking up each path.
+    """
+    root_id = connection.execute(sa.select(root.c.id).where(root.c.path == root_path)).scalar()
+    if root_id is None:
+        return {}
+    query = _known_files()
+    # The sum keeps SQLite from the index of the root, by which it would sort all of its files every time.
+    following = query.where(file.c.root_id + 0 == root_id, file.c.id > after).order_by(file.c.id)
+    following = following.limit(len(paths))
+    query = query.where(file.c.root_id == root_id)
+    asked = frozenset(paths)
+    found = {row[0]: KnownFile._make(row) for row in connection.execute(following).all() if row[0] in asked}
+    rest = [path for path in paths if path not in found]
+    for some in chunks(rest):
+        found |= {
+            row[0]: KnownFile._make(row) for row in connection.execute(query.where(file.c.path.in_(some)))
+        }
+    return found
+
+
+def _known_files() -> sa.Select[Any]:
+    """Select the columns of ``KnownFile``, in its order."""
+    return (
+        sa.select(
+            file.c.path,
+            file.c.id,
+            examination.c.size,
+            examination.c.mtime_ns,
+            examination.c.ctime_ns,
+            examination.c.inode,
+            examination.c.content_hash,
+            examination.c.outcome,
+            examination.c.reason,
+            examination.c.versions_key,
+            examination.c.scan_id,
+            file.c.seen_scan_id,
+        )
+        .join(sighting, (sighting.c.scan_id == file.c.seen_scan_id) & (sighting.c.file_id == file.c.id))
+        .join(examination, examination.c.id == sighting.c.examination_id)
+    )

@@ -1,0 +1,276 @@
+"""Which rows a policy lets go: marked in a temporary table, each with all that cannot be without it.
+
+Seeds are marked by their own rules (a file that is gone, a verdict about content that was replaced, a result
+that a later scan superseded, a sign-in of long ago). Then whatever refers to a marked row is marked too,
+table by table along the foreign keys, so that a table that is added later takes part without being named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import sqlalchemy as sa
+
+from phiscan.review.retention.holds import held_files
+from phiscan.review.retention.policy import Retention, before
+from phiscan.store.column_types import UtcTime
+from phiscan.store.tables import (
+    assignment,
+    decision,
+    examination,
+    file,
+    metadata,
+    root,
+    scan,
+    sighting,
+    suppression,
+)
+from phiscan.store.tables.desk import reveal, skip, work_item
+from phiscan.store.tables.users import (
+    api_token,
+    log_review,
+    sign_in_attempt,
+    sign_in_flow,
+    user_event,
+    web_session,
+)
+
+_marks = sa.Table(
+    "doomed",
+    sa.MetaData(),
+    sa.Column("kind", sa.Text, primary_key=True),
+    sa.Column("id", sa.BigInteger, primary_key=True),
+    prefixes=["TEMPORARY"],
+)
+_OLD_SCAN = "scan whose superseded rows go"  # not a table's name: the scan itself stays
+
+# Rows that stand for a time of their own; the column whose age counts.
+_LOGS: dict[sa.Table, sa.ColumnElement[Any]] = {
+    user_event: user_event.c.at,
+    log_review: log_review.c.at,
+    sign_in_attempt: sign_in_attempt.c.at,
+    sign_in_flow: sign_in_flow.c.created,
+    web_session: sa.func.coalesce(web_session.c.ended, web_session.c.seen),
+    api_token: sa.func.coalesce(api_token.c.revoked, api_token.c.expires),
+}
+
+# Made anew by each scan from other tables: it holds on to nothing, but must not lose what stands.
+_DERIVED = frozenset({"near_group", "near_signature"})
+
+
+@dataclass(frozen=True, slots=True)
+class Cuts:
+    """The moments before which something is let go."""
+
+    findings: datetime
+    decisions: datetime
+    logs: datetime
+    superseded: datetime
+
+
+def cuts_of(policy: Retention, now: datetime) -> Cuts:
+    """Return the dates of a policy."""
+    return Cuts(
+        before(now, policy.findings_years),
+        before(now, policy.decisions_years),
+        before(now, policy.logs_years),
+        before(now, policy.superseded_years),
+    )
+
+
+def mark(connection: sa.Connection, cuts: Cuts) -> None:
+    """Mark every row that the policy lets go."""
+    if _is_there(connection):  # left by a try that met a lock
+        _marks.drop(connection, checkfirst=False)
+    _marks.create(connection, checkfirst=False)
+    _mark(connection, file.name, _gone_files(cuts))
+    for table, query in _said_of_replaced_content(cuts):
+        _mark(connection, table.name, query)
+    for table, moment in _LOGS.items():
+        _mark(connection, table.name, sa.select(table.c.id).where(moment < cuts.logs))
+    _mark(connection, reveal.name, _unheld(reveal).where(reveal.c.revealed < cuts.logs))
+    _mark(
+        connection, suppression.name, sa.select(suppression.c.id).where(suppression.c.until < cuts.decisions)
+    )
+    _spread(connection)
+    _mark(connection, _OLD_SCAN, _superseded_scans(cuts))
+    _mark(connection, examination.name, _superseded_results(cuts))
+    _spread(connection)
+    _mark(connection, scan.name, _forgotten_scans(cuts))
+    _spread(connection)
+
+
+def unmark(connection: sa.Connection) -> None:
+    """Drop the marks."""
+    _marks.drop(connection, checkfirst=False)
+
+
+def condition(table: sa.Table) -> sa.ColumnElement[bool] | None:
+    """Return what is true of the marked rows of a table; None = it never loses any."""
+    parts = [_marked(column, parent) for column, parent in _references(table)]
+    if "id" in table.primary_key.columns:
+        parts.append(_marked(table.c.id, table.name))
+    if table is sighting:
+        parts.append(_superseded_sighting())
+    return sa.or_(*parts) if parts else None
+
+
+def scans_that_lose_rows(connection: sa.Connection) -> list[int]:
+    """Return the scans, not marked themselves, whose numbers can no longer be counted afterwards."""
+    lost = condition(sighting)
+    query = sa.select(sighting.c.scan_id).distinct().order_by(sighting.c.scan_id)
+    if lost is not None:
+        query = query.where(lost)
+    marked = set(connection.execute(sa.select(_marks.c.id).where(_marks.c.kind == scan.name)).scalars())
+    return [number for number in connection.execute(query).scalars() if number not in marked]
+
+
+def _is_there(connection: sa.Connection) -> bool:
+    if connection.dialect.name == "sqlite":
+        query = "SELECT count(*) FROM sqlite_temp_master WHERE name = 'doomed'"
+    else:
+        query = "SELECT count(*) FROM pg_class WHERE relname = 'doomed' AND relpersistence = 't'"
+        query += " AND pg_table_is_visible(oid)"
+    return bool(connection.exec_driver_sql(query).scalar_one())
+
+
+def _mark(connection: sa.Connection, kind: str, ids: sa.Select[Any]) -> None:
+    found = ids.subquery()
+    column = next(iter(found.c))
+    known = sa.select(_marks.c.id).where(_marks.c.kind == kind)
+    rows = sa.select(sa.literal(kind), column).where(column.not_in(known)).distinct()
+    connection.execute(_marks.insert().from_select(["kind", "id"], rows))
+
+
+def _spread(connection: sa.Connection) -> None:
+    for table in metadata.sorted_tables:
+        references = list(_references(table))
+        if references and "id" in table.primary_key.columns:
+            refers = sa.or_(*(_marked(column, parent) for column, parent in references))
+            _mark(connection, table.name, sa.select(table.c.id).where(refers))
+
+
+def _references(table: sa.Table) -> Iterator[tuple[sa.Column[Any], str]]:
+    for column in table.columns:
+        for reference in column.foreign_keys:
+            yield column, reference.column.table.name
+
+
+def _marked(column: sa.ColumnElement[Any], kind: str) -> sa.ColumnElement[bool]:
+    return column.in_(sa.select(_marks.c.id).where(_marks.c.kind == kind))
+
+
+def _is_present() -> sa.ColumnElement[bool]:
+    return file.c.seen_scan_id >= sa.func.coalesce(root.c.complete_scan_id, 0)
+
+
+def _ended() -> sa.ColumnElement[Any]:
+    return sa.func.coalesce(scan.c.ended, scan.c.started)
+
+
+def _gone_files(cuts: Cuts) -> sa.Select[Any]:
+    """Files that went away, and about which nobody said or did anything since."""
+    query = (
+        sa.select(file.c.id)
+        .join(root, root.c.id == file.c.root_id)
+        .join(scan, scan.c.id == file.c.seen_scan_id)
+        .where(~_is_present(), _ended() < cuts.findings, file.c.id.not_in(held_files()))
+    )
+    for table in metadata.sorted_tables:
+        times = [column for column in table.columns if isinstance(column.type, UtcTime)]
+        if "file_id" not in table.columns or not times or table is work_item:
+            continue
+        recent = sa.or_(*(column >= cuts.decisions for column in times))
+        query = query.where(~sa.exists().where(table.c.file_id == file.c.id, recent))
+    return query
+
+
+def _unheld(table: sa.Table) -> sa.Select[Any]:
+    return sa.select(table.c.id).where(table.c.file_id.not_in(held_files()))
+
+
+def _said_of_replaced_content(cuts: Cuts) -> Iterator[tuple[sa.Table, sa.Select[Any]]]:
+    """What was said of a content that the file no longer has, and assignments that a later one replaced."""
+    for table in metadata.sorted_tables:
+        times = [column for column in table.columns if isinstance(column.type, UtcTime)]
+        if not {"id", "file_id", "content_hash"} <= set(table.columns.keys()) or not times or table is reveal:
+            continue
+        standing = (
+            sa.exists()
+            .where(
+                file.c.id == table.c.file_id,
+                sighting.c.scan_id == file.c.seen_scan_id,
+                sighting.c.file_id == file.c.id,
+                examination.c.id == sighting.c.examination_id,
+                examination.c.content_hash == table.c.content_hash,
+            )
+            .correlate(table)
+        )
+        query = _unheld(table).where(~standing, *(column < cuts.decisions for column in times))
+        if table is decision:
+            query = query.where(~sa.exists().where(work_item.c.decision_id == decision.c.id))
+        yield table, query
+    later = assignment.alias()
+    replaced = sa.exists().where(later.c.file_id == assignment.c.file_id, later.c.id > assignment.c.id)
+    yield assignment, _unheld(assignment).where(assignment.c.assigned < cuts.decisions, replaced)
+    yield skip, _unheld(skip).where(skip.c.until < cuts.decisions)
+
+
+def _superseded_scans(cuts: Cuts) -> sa.Select[Any]:
+    standing = sa.select(root.c.complete_scan_id).where(root.c.complete_scan_id.is_not(None))
+    return sa.select(scan.c.id).where(_ended() < cuts.superseded, scan.c.id.not_in(standing))
+
+
+def _superseded_sighting() -> sa.ColumnElement[bool]:
+    """A file was seen again later: that it was there in the old scan too is let go."""
+    return sa.and_(
+        _marked(sighting.c.scan_id, _OLD_SCAN),
+        sighting.c.file_id.not_in(held_files()),
+        sa.exists()
+        .where(file.c.id == sighting.c.file_id, file.c.seen_scan_id != sighting.c.scan_id)
+        .correlate(sighting),
+    )
+
+
+def _superseded_results(cuts: Cuts) -> sa.Select[Any]:
+    """Results that no sighting left refers to, nor anything that people said of them."""
+    lost = condition(sighting)
+    kept_sightings = sa.select(sighting.c.examination_id)
+    if lost is not None:
+        kept_sightings = kept_sightings.where(~lost)
+    query = (
+        sa.select(examination.c.id)
+        .join(scan, scan.c.id == examination.c.scan_id)
+        .where(
+            _ended() < cuts.superseded,
+            examination.c.file_id.not_in(held_files()),
+            examination.c.id.not_in(kept_sightings),
+        )
+    )
+    for table in metadata.sorted_tables:
+        for column, parent in _references(table):
+            if parent != examination.name or column.primary_key or table is sighting:
+                continue
+            keeps = sa.select(column).where(column.is_not(None))
+            if "id" in table.primary_key.columns:
+                keeps = keeps.where(~_marked(table.c.id, table.name))
+            query = query.where(examination.c.id.not_in(keeps))
+    return query
+
+
+def _forgotten_scans(cuts: Cuts) -> sa.Select[Any]:
+    """Scans of which no row is left but the scan itself."""
+    query = sa.select(scan.c.id).where(_ended() < cuts.findings)
+    for table in metadata.sorted_tables:
+        for column, parent in _references(table):
+            if parent != scan.name or table.name in {"scan_root", "scan_totals", *_DERIVED}:
+                continue
+            keeps = sa.select(column).where(column.is_not(None))
+            lost = condition(table)
+            if lost is not None:
+                keeps = keeps.where(~lost)
+            query = query.where(scan.c.id.not_in(keeps))
+    return query

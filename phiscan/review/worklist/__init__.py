@@ -1,0 +1,1 @@
+"""The review list: its rows, order, filters, counts, duplicate groups and samples."""

@@ -1,0 +1,108 @@
+"""What suppressions hide: an item of which nothing would be left that could identify a person.
+
+An item is hidden when every one of its findings that can identify a person is passed over by a suppression
+that holds. Findings of ``NOT_BY_THEMSELVES`` do not keep an item in the list: without a name, an identifier,
+a date of birth or a contact no row of the decision table refers a file. Blind items are never hidden.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import sqlalchemy as sa
+
+from phiscan.model import EntityType
+from phiscan.store.column_types import iso
+from phiscan.store.sql_batches import chunks
+from phiscan.store.tables import finding, suppression, suppression_approval, suppression_lift
+
+NOT_BY_THEMSELVES: Final = frozenset(
+    {
+        EntityType.ORGANIZATION,
+        EntityType.LOCATION,
+        EntityType.DATE,
+        EntityType.HEALTH_PROFESSIONAL,
+        EntityType.URL,
+    }
+)
+
+_IN_FORCE = (
+    sa.select(suppression)
+    .outerjoin(suppression_lift, suppression_lift.c.suppression_id == suppression.c.id)
+    .outerjoin(suppression_approval, suppression_approval.c.suppression_id == suppression.c.id)
+    .where(
+        suppression_lift.c.id.is_(None),
+        sa.or_(suppression.c.needs_approval.is_(False), suppression_approval.c.id.is_not(None)),
+    )
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Hider:
+    """A suppression as it is applied: what it passes over, where, and until when (UTC, ISO 8601)."""
+
+    kind: str
+    target: str
+    root_id: int | None
+    folder: str
+    until: str
+
+    def covers(self, root_id: int, path: str) -> bool:
+        """Tell whether a file lies where this holds."""
+        if self.root_id is not None and self.root_id != root_id:
+            return False
+        return not self.folder or path.startswith(self.folder + "/")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A file in the list: its examination and where it lies."""
+
+    examination_id: int
+    root_id: int
+    path: str  # as shown
+
+
+def hiders(connection: sa.Connection) -> list[Hider]:
+    """Return the suppressions in force; ended ones are among them, their end is looked at in reading."""
+    return [
+        Hider(row.kind, row.target, row.root_id, row.folder, iso(row.until))
+        for row in connection.execute(_IN_FORCE)
+    ]
+
+
+def hidden_until(
+    connection: sa.Connection, places: Sequence[Place], applied: Sequence[Hider]
+) -> dict[int, str]:
+    """Return by examination until when it is hidden (UTC, ISO 8601); those that are not are left out."""
+    if not applied:
+        return {}
+    where = {place.examination_id: place for place in places}
+    by_target: dict[tuple[str, str], list[Hider]] = {}
+    for hider in applied:
+        by_target.setdefault((hider.kind, hider.target), []).append(hider)
+    until: dict[int, str] = {}
+    for some in chunks(where):
+        query = (
+            sa.select(finding.c.examination_id, finding.c.identity, finding.c.source)
+            .where(
+                finding.c.examination_id.in_(some),
+                finding.c.entity_type.not_in([kind.value for kind in NOT_BY_THEMSELVES]),
+            )
+            .distinct()
+        )
+        for examination_id, identity, source in connection.execute(query):
+            ends = _ends(where[examination_id], identity, source, by_target)
+            # It comes back with its first finding that nothing passes over any more.
+            until[examination_id] = min(until.get(examination_id, ends), ends)
+    return {examination_id: ends for examination_id, ends in until.items() if ends}
+
+
+def _ends(
+    place: Place, identity: str, source: str, by_target: Mapping[tuple[str, str], Sequence[Hider]]
+) -> str:
+    """Return until when a finding is passed over; "" = it is not."""
+    applied = [*by_target.get(("value", identity), ()), *by_target.get(("rule", source), ())]
+    return max((one.until for one in applied if one.covers(place.root_id, place.path)), default="")

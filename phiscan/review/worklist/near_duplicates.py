@@ -1,0 +1,185 @@
+"""Groups of files that say nearly the same, from their signatures; a group is decided once.
+
+A signature is a MinHash of 64 values of 32 bits, made at scan time with the secret key. Two files are put
+side by side only when four neighbouring values agree somewhere (16 bands of 4), and grouped when at least
+80% of all values do: every member is that near to the group's first file, so that groups cannot drift.
+
+Source: Broder (1997), "On the resemblance and containment of documents"; bands: Leskovec, Rajaraman & Ullman,
+"Mining of Massive Datasets", section 3.4.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import sqlalchemy as sa
+
+from phiscan.review.decisions.second_verdicts import SECOND
+from phiscan.review.worklist import duplicate_groups
+from phiscan.review.worklist import rows as work_rows
+from phiscan.review.worklist.model import GroupMember, WorkState
+from phiscan.store.database import Database
+from phiscan.store.sql_batches import chunks
+from phiscan.store.tables import file, near_group, near_signature, root, work_item
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+N_VALUES = 64
+N_BANDS = 16
+N_ROWS = N_VALUES // N_BANDS
+MIN_SIMILARITY = 0.8
+MAX_COMPARED = 20  # first files of one band that a file is compared with: bounds the work on a share of forms
+
+
+BLIND_FILES = sa.select(work_item.c.file_id).where(work_item.c.blind)
+"""Left out of their groups: only referred files are compared, so a group would tell that they were."""
+
+
+@dataclass(frozen=True, slots=True)
+class Grouped:
+    """A file and the first file of its group, which may be itself."""
+
+    file_id: int
+    group_id: int
+    content_hash: str
+    similarity: float
+
+
+def regroup_all(database: Database) -> int:
+    """Find the groups anew, write them, and return how many there are."""
+    with database.read() as connection:  # all signatures are compared: nobody waits for that
+        groups = find_groups(connection)
+    return database.write(lambda connection: regroup(connection, groups))
+
+
+def find_groups(connection: sa.Connection) -> tuple[Grouped, ...]:
+    """Find the groups of the files in the list; a file alone is in none."""
+    query: sa.Select[Any] = (
+        sa.select(work_item.c.file_id, work_item.c.content_hash, near_signature.c.signature)
+        .outerjoin(near_signature, near_signature.c.examination_id == work_item.c.examination_id)
+        .order_by(work_item.c.file_id)
+    )
+    rows = connection.execute(query).all()
+    first_of: dict[str, int] = {}
+    for file_id, content_hash, _ in rows:
+        first_of.setdefault(content_hash, file_id)
+    leaders = _near([row for row in rows if row[2] and first_of[row[1]] == row[0]])
+    led = {content_hash: leaders.get(copied, (copied, 1.0)) for content_hash, copied in first_of.items()}
+    sizes = Counter(led[content_hash][0] for _, content_hash, _ in rows)
+    return tuple(
+        Grouped(file_id, led[content_hash][0], content_hash, led[content_hash][1])
+        for file_id, content_hash, _ in rows
+        if sizes[led[content_hash][0]] > 1
+    )
+
+
+def regroup(connection: sa.Connection, groups: Sequence[Grouped]) -> int:
+    """Write the groups in place of those before, and return how many there are."""
+    before = {
+        row.file_id: (row.group_id, row.content_hash, row.similarity)
+        for row in connection.execute(sa.select(near_group))
+    }
+    now = {one.file_id: (one.group_id, one.content_hash, one.similarity) for one in groups}
+    changed = [number for number in {*before, *now} if before.get(number) != now.get(number)]
+    for some in chunks(changed):
+        connection.execute(near_group.delete().where(near_group.c.file_id.in_(some)))
+        rows = [
+            dict(
+                zip(
+                    ("file_id", "group_id", "content_hash", "similarity"), (number, *now[number]), strict=True
+                )
+            )
+            for number in some
+            if number in now
+        ]
+        if rows:
+            connection.execute(near_group.insert(), rows)
+        mine = sa.select(near_group.c.group_id).where(
+            near_group.c.file_id == work_item.c.file_id, near_group.c.content_hash == work_item.c.content_hash
+        )
+        here = work_item.c.file_id.in_(some)
+        connection.execute(work_item.update().where(here).values(group_id=mine.scalar_subquery()))
+    work_rows.refresh(connection, duplicate_groups.to_refresh(connection))
+    return len({one.group_id for one in groups})
+
+
+def members(connection: sa.Connection, group_id: int, *, viewer: str) -> tuple[GroupMember, ...]:
+    """Return the files of a group, its first file first; who is asked for a second verdict sees no first."""
+    query: sa.Select[Any] = (
+        sa.select(
+            near_group.c.file_id,
+            near_group.c.similarity,
+            near_group.c.content_hash,
+            root.c.display.label("root"),
+            file.c.display.label("path"),
+            work_item.c.state,
+            work_item.c.reviewer,
+            work_item.c.awaits,
+        )
+        .join(file, file.c.id == near_group.c.file_id)
+        .join(root, root.c.id == file.c.root_id)
+        .outerjoin(work_item, work_item.c.file_id == near_group.c.file_id)
+        .where(near_group.c.group_id == group_id, near_group.c.file_id.not_in(BLIND_FILES))
+        .order_by(near_group.c.file_id)
+    )
+    rows = connection.execute(query).all()
+    first = rows[0].content_hash if rows else ""
+    return tuple(_member(row, first, viewer) for row in rows)
+
+
+def _member(row: sa.Row[Any], first: str, viewer: str) -> GroupMember:
+    concealed = row.state is None or (row.awaits == SECOND and row.reviewer != viewer)
+    return GroupMember(
+        file_id=row.file_id,
+        root=row.root,
+        path=row.path,
+        similarity=row.similarity,
+        is_copy=row.content_hash == first,
+        state=WorkState.UNDECIDED if concealed else WorkState(row.state),
+        reviewer="" if concealed else row.reviewer,
+        in_list=row.state is not None,
+    )
+
+
+def _near(rows: Sequence[sa.Row[Any]]) -> dict[int, tuple[int, float]]:
+    """Return for each file the first file that it is near to, and how near; for others, themselves."""
+    if not rows:
+        return {}
+    import numpy as np  # noqa: PLC0415 (most scans have nothing to compare, and its import takes 0.1 s)
+
+    signatures = np.frombuffer(b"".join(row.signature for row in rows), dtype="<u4").reshape(-1, N_VALUES)
+    bands = _bands(signatures)
+    beside: list[dict[int, list[int]]] = [{} for _ in range(N_BANDS)]
+    found: dict[int, tuple[int, float]] = {}
+    for place, keys in enumerate(bands):
+        near = sorted({one for band, key in enumerate(keys) for one in beside[band].get(key, ())})
+        if near:
+            shares = (signatures[near] == signatures[place]).mean(axis=1)
+            best = int(shares.argmax())
+            if shares[best] >= MIN_SIMILARITY:
+                found[rows[place].file_id] = (rows[near[best]].file_id, float(shares[best]))
+                continue
+        found[rows[place].file_id] = (rows[place].file_id, 1.0)
+        for band, key in enumerate(keys):
+            leaders = beside[band].setdefault(key, [])
+            if len(leaders) < MAX_COMPARED:
+                leaders.append(place)
+    return found
+
+
+def _bands(signatures: NDArray[np.uint32]) -> list[list[int]]:
+    """Return the key of each band of each signature: 64 bits mixed of its four values."""
+    import numpy as np  # noqa: PLC0415 (see above)
+
+    wide = signatures.astype(np.uint64).reshape(len(signatures), N_BANDS, N_ROWS)
+    keys = np.zeros((len(signatures), N_BANDS), dtype=np.uint64)
+    for row in range(N_ROWS):
+        keys = (keys ^ wide[:, :, row]) * np.uint64(0x9E3779B97F4A7C15)
+        keys ^= keys >> np.uint64(29)
+    listed: list[list[int]] = keys.tolist()
+    return listed

@@ -1,0 +1,364 @@
+"""Reading the queue: its order, one item with all that explains it, every file of a scan."""
+
+from __future__ import annotations
+
+import os
+from collections import defaultdict
+from collections.abc import Collection, Iterator
+from dataclasses import replace
+from typing import Any
+
+import sqlalchemy as sa
+
+from phiscan.errors import InputError
+from phiscan.model import (
+    EntityType,
+    FailReason,
+    Outcome,
+    PiiVector,
+    Reason,
+    Referral,
+    Span,
+    StoredFinding,
+    StoredTerm,
+    UnreadPart,
+    Verdict,
+)
+from phiscan.review.decisions.second_verdicts import SECOND
+from phiscan.review.records.current_results import (
+    concealed,
+    current_results,
+    detectors_of,
+    last_seen,
+    missing_bits,
+    outcome_in_scan,
+    present,
+    queue_item,
+    reasons_of,
+    vector_of,
+)
+from phiscan.review.records.items import Decision, FileRow, FileState, ItemDetail, QueueItem
+from phiscan.review.worklist import counts as work_tallies
+from phiscan.review.worklist.model import WorkState
+from phiscan.store.tables import (
+    access,
+    decision,
+    decision_undo,
+    examination,
+    file,
+    finding,
+    health_term,
+    root,
+    sighting,
+    unread_part,
+    work_item,
+)
+
+N_ROWS_AT_ONCE = 500
+
+
+def queue(
+    connection: sa.Connection,
+    scan_id: int | None,
+    *,
+    verdicts: Collection[Verdict | None] | None,
+    limit: int | None,
+    offset: int,
+    within: sa.Select[Any] | None = None,
+    conceal: bool = False,
+    second_look: bool = False,
+    by_probability: bool = False,
+) -> list[QueueItem]:
+    """Return referred files, the greatest risk first, then by root and path.
+
+    ``second_look``: the second list instead, what was not referred but marked by a detector or the table.
+    ``by_probability``: the most probable first. ``within``: selects the numbers of the only files that are
+    wanted. ``conceal``: what awaits a blind second verdict is undecided.
+    """
+    narrowed = _narrowed(current_results(scan_id=scan_id, conceal=conceal), verdicts, second_look=second_look)
+    first = sa.func.coalesce(examination.c.probability, 0.0) if by_probability else examination.c.risk
+    query = (
+        (narrowed if within is None else narrowed.where(file.c.id.in_(within)))
+        .order_by(first.desc(), root.c.path, file.c.path)
+        .limit(limit)
+        .offset(offset)
+    )
+    return [queue_item(row) for row in connection.execute(query)]
+
+
+def count(
+    connection: sa.Connection,
+    scan_id: int | None,
+    verdicts: Collection[Verdict | None] | None,
+    *,
+    conceal: bool = False,
+) -> int:
+    """Count the items that ``queue`` would return without a limit."""
+    undecided = WorkState.UNDECIDED.value
+    if scan_id is None:
+        secret = {SECOND, work_tallies.DUPLICATE} if conceal else set()
+        wanted = {verdict.value if verdict else undecided for verdict in verdicts or ()}
+        return sum(
+            n
+            for awaits, state, _, _, _, referred, n in work_tallies.statuses(connection)
+            if referred and (verdicts is None or (undecided if awaits in secret else state) in wanted)
+        )
+    referred = examination.c.referral == Referral.REFERRED.value
+    query = present(sa.select(sa.func.count()).select_from(sighting), scan_id).where(referred)
+    if verdicts is not None:
+        stands = (
+            sa.select(decision.c.verdict)
+            .where(
+                decision.c.file_id == file.c.id,
+                decision.c.content_hash == examination.c.content_hash,
+                ~sa.exists().where(decision_undo.c.decision_id == decision.c.id),
+                ~concealed() if conceal else sa.true(),
+            )
+            .order_by(decision.c.id.desc())
+            .limit(1)
+            .scalar_subquery()
+        )
+        query = query.where(_wanted(stands, verdicts))
+    return int(connection.execute(query).scalar_one())
+
+
+def item(connection: sa.Connection, file_id: int, *, conceal: bool = False) -> ItemDetail:
+    """Return one file with findings, terms, unread parts and decisions.
+
+    ``conceal``: without what somebody who judges it blind must not see. Of an item of the random sample that
+    is all that the machine found; of one that awaits a second verdict, what was decided about this content.
+
+    Raises:
+        InputError: there is no such file.
+    """
+    row = last_seen(connection, file_id)
+    if row is None:
+        message = f"file {file_id}: there is no such file in the database"
+        raise InputError(message)
+    told = connection.execute(
+        sa.select(access.c.owner, access.c.readers).where(access.c.examination_id == row.id)
+    ).first()
+    state = FileState(
+        outcome=Outcome(row.outcome),
+        reason=row.reason,
+        detail=row.detail,
+        mode=row.mode,
+        uid=row.uid,
+        mtime_ns=row.mtime_ns,
+        content_hash=row.content_hash,
+        n_chars=row.n_chars,
+        health_distance=row.health_distance,
+        scan_id=row.scan_id,
+        owner=told.owner if told else "",
+        readers=tuple(told.readers) if told else (),
+    )
+    detail = ItemDetail(
+        item=queue_item(row),
+        source=state,
+        findings=_findings(connection, row.id),
+        terms=_terms(connection, row.id),
+        unread=tuple(_unread(connection, [row.id])[row.id]),
+        decisions=_decisions(connection, file_id),
+    )
+    return _concealed(connection, detail) if conceal else detail
+
+
+def _concealed(connection: sa.Connection, detail: ItemDetail) -> ItemDetail:
+    here = sa.select(work_item.c.blind, work_item.c.awaits).where(
+        work_item.c.file_id == detail.item.file_id, work_item.c.content_hash == detail.source.content_hash
+    )
+    row = connection.execute(here).first()
+    if row is not None and row.awaits == SECOND:
+        earlier = [one for one in detail.decisions if one.content_hash != detail.source.content_hash]
+        shown = replace(detail.item, verdict=None, reviewer="")
+        detail = replace(detail, item=shown, decisions=tuple(earlier))
+    if row is None or not row.blind:
+        return detail
+    bare = replace(
+        detail.item,
+        vector=PiiVector(),
+        hamming=None,
+        missing=(),
+        nearest_prototype="",
+        prototype_distance=None,
+        health_score=None,
+        health_prototype="",
+        n_people=0,
+        n_findings=0,
+        referral=None,
+        case="",
+        probability=None,
+        reasons=(),
+        second_look=False,
+        detectors=(),
+        risk=0.0,
+    )
+    source = replace(detail.source, reason="", detail="", health_distance=None)
+    return replace(detail, item=bare, source=source, findings=(), terms=(), unread=(), blind=True)
+
+
+def find(connection: sa.Connection, path: str) -> int:
+    """Return the number of the file named by a path, relative to its root or absolute, or by its number.
+
+    The path may be the display text or the name itself, as a shell passes it.
+
+    Raises:
+        InputError: no file or more than one has this path.
+    """
+    any_root = file.c.root_id.in_(sa.select(root.c.id))  # lets the index on root and path be used
+    found = _matching(connection, (file.c.display == path) | (any_root & (file.c.path == os.fsencode(path))))
+    if not found and (path.startswith("/") or "://" in path):
+        found = _find_absolute(connection, path)
+    if not found and path.isdecimal() and path.isascii() and len(path) < 19:  # noqa: PLR2004 (digits of 2**63)
+        found = _matching(connection, file.c.id == int(path))
+    if not found:
+        message = f"{path}: no such file; expected a path or number that `phiscan queue list` shows"
+        raise InputError(message)
+    if len(found) > 1:
+        roots = ", ".join(sorted({row.display for row in found}))
+        message = (
+            f"{path}: {len(found)} files have this path; expected an absolute path, under one of {roots}"
+        )
+        raise InputError(message)
+    return int(found[0].id)
+
+
+def rows(connection: sa.Connection, scan_id: int | None, *, conceal: bool = False) -> Iterator[FileRow]:
+    """Yield the files that a scan saw (None: all present now) by root and path; memory stays small.
+
+    ``conceal``: what awaits a blind second verdict is undecided.
+    """
+    query = current_results(scan_id=scan_id, conceal=conceal).order_by(root.c.path, file.c.path)
+    result = connection.execute(query.execution_options(yield_per=N_ROWS_AT_ONCE))
+    for some in result.partitions():
+        unread = _unread(connection, [row.id for row in some])
+        for row in some:
+            yield _file_row(row, tuple(unread[row.id]))
+
+
+def _narrowed(
+    query: sa.Select[Any], verdicts: Collection[Verdict | None] | None, *, second_look: bool = False
+) -> sa.Select[Any]:
+    is_listed = (
+        examination.c.second_look == sa.true()
+        if second_look
+        else examination.c.referral == Referral.REFERRED.value
+    )
+    query = query.where(is_listed)
+    return query if verdicts is None else query.where(_wanted(decision.c.verdict, verdicts))
+
+
+def _wanted(stands: sa.ColumnElement[str], verdicts: Collection[Verdict | None]) -> sa.ColumnElement[bool]:
+    """Tell whether the verdict that stands is one of these; None = there is none."""
+    wanted = stands.in_([verdict.value for verdict in verdicts if verdict is not None])
+    return wanted | stands.is_(None) if None in verdicts else wanted
+
+
+def _matching(connection: sa.Connection, condition: sa.ColumnElement[bool]) -> list[sa.Row[Any]]:
+    query = sa.select(file.c.id, root.c.display, file.c.seen_scan_id).join(root, root.c.id == file.c.root_id)
+    return [*connection.execute(query.where(condition))]
+
+
+def _find_absolute(connection: sa.Connection, path: str) -> list[sa.Row[Any]]:
+    """Find a file by root and path joined; of nested roots, the file that was seen last."""
+    raw = os.fsencode(path)
+    found: list[sa.Row[Any]] = []
+    for row in connection.execute(sa.select(root.c.id, root.c.display, root.c.path)):
+        shown, bare = row.display.rstrip("/") + "/", row.path.rstrip(b"/") + b"/"
+        names = []
+        if path.startswith(shown):
+            names.append(file.c.display == path[len(shown) :])
+        if raw.startswith(bare):
+            names.append(file.c.path == raw[len(bare) :])
+        if names:
+            found += _matching(connection, (file.c.root_id == row.id) & sa.or_(*names))
+    newest = max((row.seen_scan_id for row in found), default=0)
+    return [row for row in found if row.seen_scan_id == newest]
+
+
+def _file_row(row: sa.Row[Any], unread: tuple[UnreadPart, ...]) -> FileRow:
+    return FileRow(
+        file_id=row.file_id,
+        root=row.root,
+        path=row.path,
+        media_type=row.media_type,
+        size=row.size,
+        outcome=outcome_in_scan(row.outcome, examined_in=row.scan_id, sighted_in=row.sighted_in),
+        reason=row.reason,
+        detail=row.detail,
+        unread=unread,
+        vector=vector_of(row.vector),
+        hamming=row.hamming,
+        missing=missing_bits(row.missing),
+        health_score=row.health_score,
+        n_people=row.n_people,
+        n_findings=row.n_findings,
+        referral=Referral(row.referral) if row.referral else None,
+        case=row.decision_case,
+        probability=row.probability,
+        reasons=reasons_of(row.decision_reasons),
+        second_look=bool(row.second_look),
+        detectors=detectors_of(row.detectors),
+        verdict=Verdict(row.verdict) if row.verdict else None,
+        reviewer=row.reviewer or "",
+        standing=row.scan_id != row.sighted_in,
+        risk=row.risk,
+    )
+
+
+def _findings(connection: sa.Connection, examination_id: int) -> tuple[StoredFinding, ...]:
+    query = sa.select(finding).where(finding.c.examination_id == examination_id).order_by(finding.c.position)
+    return tuple(
+        StoredFinding(
+            span=Span(row.span_start, row.span_end),
+            locator=row.locator,
+            entity_type=EntityType(row.entity_type),
+            source=row.source,
+            score=row.score,
+            reasons=tuple(Reason(kind, detail, score) for kind, detail, score in row.reasons),
+            preview=row.preview,
+            identity=row.identity,
+        )
+        for row in connection.execute(query)
+    )
+
+
+def _terms(connection: sa.Connection, examination_id: int) -> tuple[StoredTerm, ...]:
+    query = (
+        sa.select(health_term)
+        .where(health_term.c.examination_id == examination_id)
+        .order_by(health_term.c.position)
+    )
+    return tuple(
+        StoredTerm(row.concept, row.n_hits, Span(row.first_start, row.first_end), row.locator)
+        for row in connection.execute(query)
+    )
+
+
+def _unread(connection: sa.Connection, examination_ids: list[int]) -> dict[int, list[UnreadPart]]:
+    query = (
+        sa.select(unread_part)
+        .where(unread_part.c.examination_id.in_(examination_ids))
+        .order_by(unread_part.c.examination_id, unread_part.c.position)
+    )
+    parts: dict[int, list[UnreadPart]] = defaultdict(list)
+    for row in connection.execute(query):
+        parts[row.examination_id].append(UnreadPart(row.locator, FailReason(row.reason), row.detail))
+    return parts
+
+
+def _decisions(connection: sa.Connection, file_id: int) -> tuple[Decision, ...]:
+    query = sa.select(decision).where(decision.c.file_id == file_id).order_by(decision.c.id)
+    return tuple(
+        Decision(
+            id=row.id,
+            file_id=row.file_id,
+            verdict=Verdict(row.verdict),
+            reviewer=row.reviewer,
+            reason=row.reason,
+            note=row.note,
+            decided=row.decided,
+            content_hash=row.content_hash,
+        )
+        for row in connection.execute(query)
+    )

@@ -1,0 +1,434 @@
+"""Reading the review list: a page of it, one line, its counts and choices."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+import sqlalchemy as sa
+
+from phiscan.errors import InputError
+from phiscan.model import EntityType, PiiVector
+from phiscan.review.decisions.second_verdicts import FIRST, LEAD, SECOND
+from phiscan.review.records.current_results import vector_of
+from phiscan.review.records.items import FileState
+from phiscan.review.worklist import counts as work_tallies
+from phiscan.review.worklist import queue
+from phiscan.review.worklist.model import (
+    Choices,
+    WorkCounts,
+    WorkDetail,
+    WorkFilter,
+    WorkItem,
+    WorkOrder,
+    WorkPage,
+    WorkState,
+)
+from phiscan.review.worklist.near_duplicates import BLIND_FILES
+from phiscan.review.worklist.risk import exposure_of
+from phiscan.review.worklist.rows import types_mask
+from phiscan.store.column_types import iso
+from phiscan.store.sql_batches import listed
+from phiscan.store.tables import access, examination, file, near_group, root, skip, work_item
+
+MAX_PAGE = 500
+_CURSOR = re.compile(r"([ab]):(risk|informative|oldest):([0-9a-fx.p+-]+):(\d{1,18})", re.ASCII)
+_VERDICTS = {WorkState.PHI, WorkState.NOT_PHI, WorkState.UNSURE}
+N_TRIED = 2000  # items in which a text is sought first
+
+_OTHER = work_item.alias()
+_STILL = sa.select(skip.c.file_id).join(
+    _OTHER, (_OTHER.c.file_id == skip.c.file_id) & (_OTHER.c.content_hash == skip.c.content_hash)
+)
+_LINES = (
+    sa.select(
+        work_item,
+        examination.c.n_people,
+        root.c.display.label("root"),
+        root.c.complete_scan_id,
+        file.c.display.label("path"),
+        examination.c.size,
+        examination.c.mode,
+        examination.c.vector,
+        examination.c.n_findings,
+        examination.c.decision_case,
+        access.c.readers,
+    )
+    .join(file, file.c.id == work_item.c.file_id)
+    .join(root, root.c.id == work_item.c.root_id)
+    .join(examination, examination.c.id == work_item.c.examination_id)
+    .outerjoin(access, access.c.examination_id == examination.c.id)
+    .where(work_item.c.file_id.in_(listed("files")))
+)
+
+
+def page(
+    connection: sa.Connection,
+    wanted: WorkFilter,
+    *,
+    viewer: str,
+    now: datetime,
+    order: WorkOrder,
+    limit: int,
+    cursor: str,
+) -> WorkPage:
+    """Return a part of the list, from a cursor on.
+
+    Raises:
+        InputError: the cursor is none of this order.
+    """
+    backward, start = _read_cursor(cursor, order)
+    limit = max(1, min(limit, MAX_PAGE))
+    place = _Place(order, start, backward=backward)
+    found = _found(connection, wanted, place, viewer=viewer, now=now, n=limit + 1)
+    more, found = len(found) > limit, found[:limit]
+    if backward:
+        found = found[::-1]
+    items = _items(connection, [row[0] for row in found], viewer=viewer, now=now)
+    if not found:
+        return WorkPage((), "", "")
+    first, last = found[0], found[-1]
+    return WorkPage(
+        items,
+        after=_cursor("a", order, last) if more or backward else "",
+        before=_cursor("b", order, first) if (more if backward else cursor) else "",
+    )
+
+
+def size(connection: sa.Connection, wanted: WorkFilter, *, viewer: str, now: datetime) -> int:
+    """Count the items that pass a filter; the whole of a state is counted already."""
+    if wanted == WorkFilter(state=wanted.state):
+        return counts(connection, viewer=viewer, now=now).by_state[wanted.state]
+    return _size(connection, wanted, viewer=viewer, now=now)
+
+
+def _size(connection: sa.Connection, wanted: WorkFilter, *, viewer: str, now: datetime) -> int:
+    query = _narrowed(sa.select(sa.func.count()).select_from(work_item), wanted, viewer, now)
+    return int(connection.execute(query).scalar_one())
+
+
+def item(connection: sa.Connection, file_id: int, *, viewer: str, now: datetime) -> WorkItem:
+    """Return one line.
+
+    Raises:
+        InputError: the file is not in the list.
+    """
+    found = _items(connection, [file_id], viewer=viewer, now=now)
+    if not found:
+        message = f"file {file_id}: not in the review list (any more)"
+        raise InputError(message)
+    return found[0]
+
+
+def detail(connection: sa.Connection, file_id: int, *, viewer: str, now: datetime) -> WorkDetail:
+    """Return one item with what explains it, as far as the one who looks may see it.
+
+    Raises:
+        InputError: the file is not in the list.
+    """
+    line = item(connection, file_id, viewer=viewer, now=now)
+    found = queue.item(connection, file_id)
+    query = sa.select(access.c.readers).where(access.c.examination_id == line.examination_id)
+    readers = tuple(connection.execute(query).scalar() or ())
+    if line.blind:
+        source = found.source
+        bare = FileState(
+            outcome=source.outcome,
+            reason="",
+            detail="",
+            mode=source.mode,
+            uid=source.uid,
+            mtime_ns=source.mtime_ns,
+            content_hash=source.content_hash,
+            n_chars=source.n_chars,
+            health_distance=None,
+            scan_id=source.scan_id,
+        )
+        return WorkDetail(line, bare, readers, None, (), (), ())
+    shown = line.state in _VERDICTS
+    explained = replace(
+        found.item,
+        verdict=found.item.verdict if shown else None,
+        reviewer=found.item.reviewer if shown else "",
+    )
+    return WorkDetail(line, found.source, readers, explained, found.findings, found.terms, found.unread)
+
+
+def next_after(
+    connection: sa.Connection,
+    file_id: int,
+    wanted: WorkFilter,
+    *,
+    viewer: str,
+    now: datetime,
+    order: WorkOrder,
+    backward: bool = False,
+) -> int | None:
+    """Return the item that follows a file in a list, or the one before; the file may have left it."""
+    key = connection.execute(sa.select(_key(order)).where(work_item.c.file_id == file_id)).scalar()
+    if key is None and backward:
+        return None
+    start = None if key is None else (key, file_id)
+    # Two: without a key the list begins at its first item, which may be this one.
+    found = _found(connection, wanted, _Place(order, start, backward=backward), viewer=viewer, now=now, n=2)
+    return next((row[0] for row in found if row[0] != file_id), None)
+
+
+def counts(connection: sa.Connection, *, viewer: str, now: datetime) -> WorkCounts:
+    """Count the items by state, as the one who looks sees them; suppressed ones only by themselves."""
+    by_state: Counter[WorkState] = Counter(dict.fromkeys(WorkState, 0))
+    hidden = mine = 0
+    moment = iso(now)
+    for awaits, state, reviewer, assignee, hidden_until, _, n in work_tallies.statuses(connection):
+        seen = _state_seen(awaits, state, reviewer, viewer)
+        if (
+            awaits == work_tallies.DUPLICATE and reviewer != viewer
+        ):  # there is nothing to decide, and nothing to see
+            by_state[WorkState.ANY] += n if hidden_until <= moment else 0
+            continue
+        if hidden_until > moment:
+            hidden += n if seen is WorkState.UNDECIDED else 0
+            continue
+        by_state[seen] += n
+        by_state[WorkState.ANY] += n
+        by_state[WorkState.DISAGREED] += n if awaits == LEAD else 0
+        mine += n if seen is WorkState.UNDECIDED and assignee == viewer else 0
+    passed_over = _size(connection, WorkFilter(state=WorkState.SKIPPED), viewer=viewer, now=now)
+    by_state[WorkState.SKIPPED] = passed_over
+    by_state[WorkState.UNDECIDED] -= passed_over
+    return WorkCounts(dict(by_state), hidden, mine)
+
+
+def choices(connection: sa.Connection) -> Choices:
+    """Return the values that occur in the list, the most frequent first."""
+    names = {str(row.id): row for row in connection.execute(sa.select(root.c.id, root.c.display))}
+    assignees: Counter[str] = Counter()
+    for _, _, _, assignee, _, _, n in work_tallies.statuses(connection):
+        assignees[assignee] += n
+    return Choices(
+        roots=tuple(
+            (names[number].id, names[number].display, n)
+            for number, n in work_tallies.values(connection, "root_id")
+        ),
+        media_types=tuple(work_tallies.values(connection, "media_type")),
+        owners=tuple(work_tallies.values(connection, "owner")),
+        assignees=tuple((name, n) for name, n in assignees.most_common() if name),
+    )
+
+
+def _state_seen(awaits: str, state: str, reviewer: str, viewer: str) -> WorkState:
+    """Return an item's state for the one who looks: whoever is asked for a second verdict sees no first."""
+    return WorkState.UNDECIDED if awaits == SECOND and reviewer != viewer else WorkState(state)
+
+
+def _key(order: WorkOrder) -> sa.ColumnElement[Any]:
+    columns: dict[WorkOrder, sa.ColumnElement[Any]] = {
+        WorkOrder.RISK: work_item.c.risk,
+        WorkOrder.INFORMATIVE: work_item.c.doubt,
+        WorkOrder.OLDEST: work_item.c.file_id,
+    }
+    return columns[order]
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A place in an order, to read on from; None = its beginning."""
+
+    order: WorkOrder
+    start: tuple[float, int] | None = None
+    backward: bool = False
+
+    @property
+    def falling(self) -> bool:
+        return (self.order is WorkOrder.RISK) is not self.backward
+
+    def ordered(self, query: sa.Select[Any]) -> sa.Select[Any]:
+        """Put a query in order, beginning here; both columns run one way, so that an index serves."""
+        columns = (_key(self.order), work_item.c.file_id)
+        if self.start is not None:
+            place = sa.tuple_(*columns)
+            bound = sa.tuple_(sa.literal(self.start[0]), sa.literal(self.start[1]))
+            query = query.where(place < bound if self.falling else place > bound)
+        return query.order_by(*(column.desc() if self.falling else column for column in columns))
+
+
+def _found(
+    connection: sa.Connection, wanted: WorkFilter, place: _Place, *, viewer: str, now: datetime, n: int
+) -> Sequence[sa.Row[Any]]:
+    """Return number and key of the next items, at most ``n``."""
+    columns: tuple[sa.ColumnElement[Any], ...] = (work_item.c.file_id, _key(place.order).label("key"))
+    if wanted.text:
+        # A text of many paths is soon found in the order of the list; one of few costs a look at all paths.
+        every = _narrowed(sa.select(*columns, work_item.c.path_folded), replace(wanted, text=""), viewer, now)
+        near = place.ordered(every).limit(N_TRIED).subquery()
+        keys = (near.c.key, near.c.file_id)
+        query = (
+            sa.select(near.c.file_id, near.c.key)
+            .where(near.c.path_folded.contains(wanted.text.casefold(), autoescape=True))
+            .order_by(*(key.desc() if place.falling else key for key in keys))
+        )
+        found = [*connection.execute(query.limit(n))]
+        if len(found) == n:
+            return found
+    all_paths = _narrowed(sa.select(*columns), wanted, viewer, now)
+    return [*connection.execute(place.ordered(all_paths).limit(n))]
+
+
+def matching(wanted: WorkFilter, states: Collection[WorkState] | None) -> sa.Select[Any]:
+    """Select the referred files that pass a filter and whose verdict is one of these, whoever looks.
+
+    What is suppressed or passed over is among them: this is for programs and for counts.
+    """
+    query = sa.select(work_item.c.file_id).where(work_item.c.referred, *_conditions(wanted))
+    if states is not None:
+        query = query.where(work_item.c.state.in_([state.value for state in states]))
+    return query
+
+
+def _narrowed(query: sa.Select[Any], wanted: WorkFilter, viewer: str, now: datetime) -> sa.Select[Any]:
+    query = query.where(*_in_state(wanted.state, viewer, now))
+    hidden = work_item.c.hidden_until > iso(now)
+    return query.where(hidden if wanted.suppressed else ~hidden, *_conditions(wanted))
+
+
+def _conditions(wanted: WorkFilter) -> list[sa.ColumnElement[bool]]:
+    equal = {
+        work_item.c.root_id: wanted.root_id,
+        work_item.c.media_type: wanted.media_type or None,
+        work_item.c.owner: wanted.owner or None,
+        work_item.c.assignee: wanted.assignee,
+        work_item.c.group_id: wanted.group_id,
+    }
+    conditions = [column == value for column, value in equal.items() if value is not None]
+    if wanted.group_id is not None:
+        conditions.append(~work_item.c.blind)
+    if wanted.folder.strip("/"):
+        inside = wanted.folder.strip("/").casefold() + "/"
+        conditions.append(work_item.c.path_folded.startswith(inside, autoescape=True))
+    if wanted.entity_type is not None:
+        conditions.append(work_item.c.types.bitwise_and(types_mask([EntityType(wanted.entity_type)])) != 0)
+    if wanted.min_score is not None:
+        conditions.append(work_item.c.score >= wanted.min_score)
+    if wanted.max_score is not None:
+        conditions.append(work_item.c.score <= wanted.max_score)
+    if wanted.new:
+        newest = sa.select(root.c.complete_scan_id).where(root.c.id == work_item.c.root_id).scalar_subquery()
+        conditions.append(work_item.c.arrived >= sa.func.coalesce(newest, 0))
+    if wanted.text:
+        # In a query of its own: SQLite reads the table once from its beginning to its end, where it would
+        # otherwise fetch every row in the order of an index. Five times as fast.
+        named = _OTHER.c.path_folded.contains(wanted.text.casefold(), autoescape=True)
+        conditions.append(work_item.c.file_id.in_(sa.select(_OTHER.c.file_id).where(named)))
+    return conditions
+
+
+def _in_state(state: WorkState, viewer: str, now: datetime) -> tuple[sa.ColumnElement[bool], ...]:
+    undecided = (
+        work_item.c.is_open.is_(True),
+        sa.or_(work_item.c.awaits == FIRST, work_item.c.reviewer != viewer),
+    )
+    if state is WorkState.UNDECIDED:
+        return (*undecided, work_item.c.file_id.not_in(_skipped(viewer, now)))
+    if state is WorkState.SKIPPED:
+        # Said by `awaits`, which has no index: the few skips are looked up, not all that is open.
+        still_open = work_item.c.awaits.in_([FIRST, SECOND]) & ~work_item.c.is_open.is_(False)
+        return (still_open, undecided[1], work_item.c.file_id.in_(_skipped(viewer, now)))
+    if state in _VERDICTS:
+        known = sa.or_(work_item.c.awaits != SECOND, work_item.c.reviewer == viewer)
+        return (work_item.c.state == state.value, known)
+    if state is WorkState.DISAGREED:
+        return (work_item.c.awaits == LEAD,)
+    return ()
+
+
+def _skipped(viewer: str, now: datetime) -> sa.Select[Any]:
+    """Select the files that a reviewer passed over and that are still what they were."""
+    return _STILL.where(skip.c.reviewer == viewer, skip.c.until > now)
+
+
+def _items(
+    connection: sa.Connection, file_ids: Sequence[int], *, viewer: str, now: datetime
+) -> tuple[WorkItem, ...]:
+    """Return the lines of these files, in this order."""
+    rows = {row.file_id: row for row in connection.execute(_LINES, {"files": file_ids})}
+    groups = {row.group_id for row in rows.values() if row.group_id is not None}
+    sizes = _group_sizes(connection, sorted(groups))
+    passed_over = _skipped(viewer, now).where(skip.c.file_id.in_(file_ids))
+    skipped: set[int] = set(connection.execute(passed_over).scalars())
+    return tuple(
+        _item(rows[number], viewer, now, sizes, skipped=number in skipped)
+        for number in file_ids
+        if number in rows
+    )
+
+
+def _item(row: sa.Row[Any], viewer: str, now: datetime, sizes: dict[int, int], *, skipped: bool) -> WorkItem:
+    state = _state_seen(row.awaits, row.state, row.reviewer, viewer)
+    known = state is not WorkState.UNDECIDED
+    return WorkItem(
+        file_id=row.file_id,
+        root_id=row.root_id,
+        root=row.root,
+        path=row.path,
+        media_type=row.media_type,
+        size=row.size,
+        owner=row.owner,
+        exposure=exposure_of(row.mode, row.readers or ()).value,
+        risk=row.risk,
+        blind=row.blind,
+        vector=PiiVector() if row.blind else vector_of(row.vector),
+        n_people=None if row.blind else row.n_people,
+        n_findings=None if row.blind else row.n_findings,
+        score=row.score,
+        case="" if row.blind else row.decision_case,
+        state=state,
+        reviewer=row.reviewer if known else "",
+        decided=row.decided if known else None,
+        assignee=row.assignee,
+        skipped=skipped,
+        new=row.arrived >= (row.complete_scan_id or 0),
+        # Only referred files are compared with others: a group would tell which of the blind items they are.
+        group_id=None if row.blind else row.group_id,
+        n_group=1 if row.blind else sizes.get(row.group_id, 1),
+        suppressed=row.hidden_until > iso(now),
+        examination_id=row.examination_id,
+        content_hash=row.content_hash,
+    )
+
+
+def _group_sizes(connection: sa.Connection, groups: Sequence[int]) -> dict[int, int]:
+    if not groups:
+        return {}
+    query: sa.Select[Any] = (
+        sa.select(near_group.c.group_id, sa.func.count())
+        .where(near_group.c.group_id.in_(groups), near_group.c.file_id.not_in(BLIND_FILES))
+        .group_by(near_group.c.group_id)
+    )
+    return {row[0]: row[1] for row in connection.execute(query)}
+
+
+def _cursor(direction: str, order: WorkOrder, row: sa.Row[Any]) -> str:
+    file_id, key = tuple(row)
+    return f"{direction}:{order.value}:{float(key).hex()}:{file_id}"
+
+
+def _read_cursor(cursor: str, order: WorkOrder) -> tuple[bool, tuple[float, int] | None]:
+    """Return whether to go backward, and the key to begin behind.
+
+    Raises:
+        InputError: it is no cursor of this order.
+    """
+    if not cursor:
+        return False, None
+    found = _CURSOR.fullmatch(cursor)
+    try:
+        if found and found[2] == order.value:
+            return found[1] == "b", (float.fromhex(found[3]), int(found[4]))
+    except (ValueError, OverflowError):
+        pass
+    message = "cursor: expected one that a page of this order gave"
+    raise InputError(message)

@@ -1,0 +1,139 @@
+"""What the rows of the review list are made of: what stands in the other tables about some files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any
+
+import sqlalchemy as sa
+
+from phiscan.model import EntityType, Outcome, Referral
+from phiscan.review.records.current_results import present
+from phiscan.store.sql_batches import chunks, listed
+from phiscan.store.tables import (
+    access,
+    assignment,
+    decision,
+    decision_undo,
+    examination,
+    file,
+    finding,
+    near_group,
+    sample_draw,
+    sample_member,
+    sighting,
+)
+
+_BIT = {kind.value: 1 << place for place, kind in enumerate(EntityType)}
+
+_LATEST_DRAW = sa.select(sa.func.max(sample_draw.c.id))
+_MEMBERS = sa.select(sample_member).where(
+    sample_member.c.file_id.in_(listed("files")), sample_member.c.draw_id == sa.bindparam("draw")
+)
+_VERDICTS = (
+    sa.select(decision)
+    .outerjoin(decision_undo, decision_undo.c.decision_id == decision.c.id)
+    .where(decision.c.file_id.in_(listed("files")), decision_undo.c.id.is_(None))
+    .order_by(decision.c.id)
+)
+_ASSIGNEES = (
+    sa.select(assignment.c.file_id, assignment.c.assignee)
+    .where(assignment.c.file_id.in_(listed("files")))
+    .order_by(assignment.c.id)
+)
+_GROUPS = sa.select(near_group).where(near_group.c.file_id.in_(listed("files")))
+_TYPES = (
+    sa.select(examination.c.file_id, finding.c.entity_type)
+    .join(finding, finding.c.examination_id == examination.c.id)
+    .where(examination.c.id.in_(listed("examinations")))
+    .distinct()
+)
+
+
+def latest_draw(connection: sa.Connection) -> int | None:
+    """Return the number of the sample that stands."""
+    number: int | None = connection.execute(_LATEST_DRAW).scalar()
+    return number
+
+
+def current_in_list(
+    connection: sa.Connection, some: Sequence[int], members: Mapping[int, sa.Row[Any]]
+) -> list[sa.Row[Any]]:
+    """Return the results of those of some files that belong into the list: referred, or of the sample."""
+    return [
+        row
+        for row in _standing(connection, some)
+        if row.referral == Referral.REFERRED or (row.file_id in members and row.outcome == Outcome.SCREENED)
+    ]
+
+
+def _standing(connection: sa.Connection, some: Sequence[int]) -> Sequence[sa.Row[Any]]:
+    return connection.execute(_standing_files(), {"files": some}).all()
+
+
+@cache
+def _standing_files() -> sa.Select[Any]:
+    other = examination.alias()
+    arrived = (
+        sa.select(sa.func.min(other.c.scan_id))
+        .where(other.c.file_id == file.c.id, other.c.content_hash == examination.c.content_hash)
+        .scalar_subquery()
+    )
+    query: sa.Select[Any] = sa.select(
+        file.c.id.label("file_id"),
+        file.c.root_id,
+        file.c.display.label("path"),
+        examination.c.id,
+        examination.c.outcome,
+        examination.c.referral,
+        examination.c.risk,
+        examination.c.media_type,
+        examination.c.content_hash,
+        examination.c.uid,
+        examination.c.health_score,
+        access.c.owner,
+        arrived.label("arrived"),
+    ).select_from(sighting)
+    query = present(query, None).outerjoin(access, access.c.examination_id == examination.c.id)
+    return query.where(file.c.id.in_(listed("files")), examination.c.content_hash != "")
+
+
+def members(connection: sa.Connection, some: Sequence[int]) -> dict[int, sa.Row[Any]]:
+    """Return the places of some files in the random sample that stands."""
+    draw = latest_draw(connection)
+    if draw is None:
+        return {}
+    return {row.file_id: row for row in connection.execute(_MEMBERS, {"files": some, "draw": draw})}
+
+
+def verdicts(connection: sa.Connection, contents: Mapping[int, str]) -> dict[int, sa.Row[Any]]:
+    """Return the decision that stands for each of these contents."""
+    return {
+        row.file_id: row
+        for row in connection.execute(_VERDICTS, {"files": list(contents)})
+        if contents[row.file_id] == row.content_hash
+    }
+
+
+def assignees(connection: sa.Connection, some: Sequence[int]) -> dict[int, str]:
+    """Return who shall decide about some files."""
+    return {row.file_id: row.assignee for row in connection.execute(_ASSIGNEES, {"files": some})}
+
+
+def groups(connection: sa.Connection, contents: Mapping[int, str]) -> dict[int, int]:
+    """Return the near-duplicate groups that these contents were put into, by file."""
+    return {
+        row.file_id: row.group_id
+        for row in connection.execute(_GROUPS, {"files": list(contents)})
+        if contents[row.file_id] == row.content_hash
+    }
+
+
+def types(connection: sa.Connection, examination_ids: Sequence[int]) -> dict[int, int]:
+    """Return the packed types of findings by file."""
+    found: dict[int, int] = {}
+    for some in chunks(examination_ids):
+        for file_id, kind in connection.execute(_TYPES, {"examinations": some}):
+            found[file_id] = found.get(file_id, 0) | _BIT[kind]
+    return found

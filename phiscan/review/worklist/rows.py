@@ -1,0 +1,228 @@
+"""Keeping the review list: the rows of ``work_item``, made from the other tables.
+
+Whatever changes a file's result, verdict, assignment, sample or group calls ``refresh`` for it in the same
+transaction: the row is made anew from the truth, never patched, so that ``rebuild`` gives the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from hashlib import sha256
+from typing import Any
+
+import sqlalchemy as sa
+
+from phiscan.model import EntityType, FileResult, Referral
+from phiscan.review.decisions.second_verdicts import FIRST, SECOND, awaited
+from phiscan.review.records.current_results import present
+from phiscan.review.worklist import counts as work_tallies
+from phiscan.review.worklist import duplicate_groups
+from phiscan.review.worklist import row_sources as work_sources
+from phiscan.review.worklist.duplicate_groups import DuplicateGroup
+from phiscan.review.worklist.hidden_items import Place, hidden_until, hiders
+from phiscan.review.worklist.model import WorkState
+from phiscan.store.database import lock_chain
+from phiscan.store.sql_batches import chunks, listed
+from phiscan.store.tables import (
+    examination,
+    file,
+    sample_member,
+    scan_root,
+    sighting,
+    work_item,
+)
+
+N_BANDS = 10  # of scores, for the estimate of what is left
+THRESHOLD = 0.5  # HealthScore: the threshold learned from the prototypes
+RANDOM_SHARE = 0.1  # of the items, at a random place in the order by doubt
+_BIT = {kind.value: 1 << place for place, kind in enumerate(EntityType)}
+
+# Put together once: a decision executes nearly all of them.
+_INSERT = work_item.insert()
+_REMOVE = work_item.delete().where(work_item.c.file_id.in_(listed("files")))
+_WAITING = sa.select(work_item.c.file_id, work_item.c.group_id, work_item.c.content_hash).where(
+    work_item.c.file_id.in_(listed("files")), work_item.c.awaits == SECOND, work_item.c.is_open.is_(True)
+)
+_IN_LIST = sa.select(work_item.c.file_id).where(work_item.c.file_id.in_(listed("files")))
+
+
+def types_mask(kinds: Iterable[str]) -> int:
+    """Pack types of identifiers into an integer, a bit each in the order of ``EntityType``.
+
+    >>> types_mask(["PERSON", "ORGANIZATION", "PERSON"])
+    5
+    """
+    mask = 0
+    for kind in kinds:
+        mask |= _BIT[kind]
+    return mask
+
+
+def refresh(
+    connection: sa.Connection, file_ids: Sequence[int], *, types: Mapping[int, int] | None = None
+) -> None:
+    """Make the rows of these files anew, or remove them when the files are not in the list (any more).
+
+    ``types``: the packed types of findings by file, where they are known; the others are looked up.
+    """
+    lock_chain(connection)  # one at a time: rows are made from what the others left
+    for some in chunks(dict.fromkeys(file_ids)):
+        before = _waiting(connection, some)
+        rows = _renew(connection, some, types or {})
+        after = {row["file_id"]: _twins(row) for row in rows if row["awaits"] == SECOND and row["is_open"]}
+        # Who began or ceased to await a second verdict hides or shows what was said of its duplicate_groups.
+        turned = {(before | after)[number] for number in before.keys() ^ after.keys()}
+        for others in chunks(duplicate_groups.hidden_by(connection, turned, but=some)):
+            _renew(connection, others, {})
+
+
+def _renew(connection: sa.Connection, some: Sequence[int], types: Mapping[int, int]) -> list[dict[str, Any]]:
+    gone = work_tallies.rows_of(connection, some)
+    if gone:
+        connection.execute(_REMOVE, {"files": some})
+    rows = _rows(connection, some, types)
+    if rows:
+        connection.execute(_INSERT, rows)
+    work_tallies.note(connection, gone, rows)
+    return rows
+
+
+def _waiting(connection: sa.Connection, some: Sequence[int]) -> dict[int, DuplicateGroup]:
+    """Return those of these files that await a second verdict, each with whom it is judged."""
+    return {
+        row["file_id"]: _twins(dict(row)) for row in connection.execute(_WAITING, {"files": some}).mappings()
+    }
+
+
+def _twins(row: Mapping[str, Any]) -> DuplicateGroup:
+    return DuplicateGroup(row["group_id"], row["content_hash"])
+
+
+def rebuild(connection: sa.Connection) -> int:
+    """Make the whole list anew and return its length."""
+    lock_chain(connection)
+    connection.execute(work_item.delete())
+    work_tallies.clear(connection)
+    for some in chunks(_candidates(connection)):
+        rows = _rows(connection, some, {})
+        if rows:
+            connection.execute(_INSERT, rows)
+            work_tallies.note(connection, (), rows)
+    return int(connection.execute(sa.select(sa.func.count()).select_from(work_item)).scalar_one())
+
+
+def take_in(connection: sa.Connection, results: Mapping[int, FileResult], back: Sequence[int]) -> None:
+    """Bring the list up to date with recorded results, by file, and with files that came back unchanged."""
+    referred = {number: one for number, one in results.items() if one.referral is Referral.REFERRED}
+    # What was in the list may have left it; a copy's result does not say whether it is referred.
+    others = [number for number in results if number not in referred]
+    copies = [number for number in others if results[number].is_copy]
+    types = {
+        number: types_mask(found.entity_type.value for found in one.findings)
+        for number, one in referred.items()
+    }
+    concerned = dict.fromkeys([*referred, *copies, *in_list(connection, others), *back])
+    refresh(connection, list(concerned), types=types)
+
+
+def in_list(connection: sa.Connection, file_ids: Sequence[int]) -> set[int]:
+    """Return which of these files have a row."""
+    found: set[int] = set()
+    for some in chunks(dict.fromkeys(file_ids)):
+        found |= set(connection.execute(_IN_LIST, {"files": some}).scalars())
+    return found
+
+
+def drop_departed(connection: sa.Connection, scan_id: int) -> None:
+    """Remove the files that a scan, now complete, did not see on its roots."""
+    of_scan = sa.select(scan_root.c.root_id).where(scan_root.c.scan_id == scan_id)
+    # Asked of each file in the list, which is short beside the share.
+    gone = sa.exists().where(file.c.id == work_item.c.file_id, file.c.seen_scan_id < scan_id)
+    lock_chain(connection)
+    here = work_item.c.root_id.in_(of_scan) & gone
+    work_tallies.note(connection, work_tallies.rows_where(connection, here), ())
+    connection.execute(work_item.delete().where(here))
+
+
+def _candidates(connection: sa.Connection) -> list[int]:
+    referred = present(sa.select(file.c.id).select_from(sighting), None).where(
+        examination.c.referral == Referral.REFERRED.value
+    )
+    latest = work_sources.latest_draw(connection)
+    drawn = sa.select(sample_member.c.file_id).where(sample_member.c.draw_id == latest)
+    return sorted({*connection.execute(referred).scalars(), *connection.execute(drawn).scalars()})
+
+
+def _rows(connection: sa.Connection, some: Sequence[int], types: Mapping[int, int]) -> list[dict[str, Any]]:
+    members = work_sources.members(connection, some)
+    standing = work_sources.current_in_list(connection, some, members)
+    if not standing:
+        return []
+    contents = {row.file_id: row.content_hash for row in standing}
+    ids = list(contents)
+    verdicts = work_sources.verdicts(connection, contents)
+    assignees = work_sources.assignees(connection, ids)
+    groups = work_sources.groups(connection, contents)
+    awaits = awaited(connection, contents, verdicts)
+    beside = duplicate_groups.hidden(connection, contents, groups, awaits)
+    kinds = {
+        **work_sources.types(connection, [row.id for row in standing if row.file_id not in types]),
+        **types,
+    }
+    places = [Place(row.id, row.root_id, row.path) for row in standing]
+    hidden = hidden_until(connection, places, hiders(connection))
+    rows = []
+    for row in standing:
+        number = row.file_id
+        member = members.get(number)
+        blind = member is not None and _is_blind(row, member)
+        verdict = verdicts.get(number)
+        waits = awaits[number] if verdict else FIRST
+        rows.append(
+            {
+                "file_id": number,
+                "examination_id": row.id,
+                "root_id": row.root_id,
+                "path_folded": row.path.casefold(),
+                "content_hash": row.content_hash,
+                "referred": row.referral == Referral.REFERRED,
+                "blind": blind,
+                "risk": member.risk if blind and member else row.risk,
+                "doubt": member.doubt if blind and member else _doubt(row),
+                "arrived": row.arrived,
+                "media_type": row.media_type,
+                "owner": row.owner or str(row.uid),
+                "types": 0 if blind else kinds.get(number, 0),
+                "score": None if blind else row.health_score,
+                "band": min(int((row.health_score or 0.0) * N_BANDS), N_BANDS - 1),
+                "group_id": groups.get(number),
+                "state": verdict.verdict if verdict else WorkState.UNDECIDED.value,
+                "reviewer": verdict.reviewer if verdict else "",
+                "decided": verdict.decided if verdict else None,
+                "decision_id": verdict.id if verdict else None,
+                "assignee": assignees.get(number, ""),
+                # Hidden as if it awaited a second verdict, and open to nobody: a twin of it awaits one.
+                "awaits": SECOND if number in beside else waits,
+                "is_open": waits in {FIRST, SECOND},
+                "hidden_until": "" if blind else hidden.get(row.id, ""),
+            }
+        )
+    return rows
+
+
+def _is_blind(row: sa.Row[Any], member: sa.Row[Any]) -> bool:
+    """A referred file is blind as long as it is what was drawn; one that was not referred, until it is."""
+    if row.referral == Referral.REFERRED:
+        return bool(member.referred) and member.content_hash == row.content_hash
+    return True
+
+
+def _doubt(row: sa.Row[Any]) -> float:
+    """Return how far the score is from its threshold; of a share of the items, a random number instead.
+
+    The random ones spread over the whole order: what is decided of them says something of all the others.
+    """
+    lot = int.from_bytes(sha256(b"lot\0%d" % row.file_id).digest()[:6]) / 2**48
+    if lot < RANDOM_SHARE:
+        return lot / RANDOM_SHARE * THRESHOLD
+    return abs(float(row.health_score or 0.0) - THRESHOLD)

@@ -1,0 +1,70 @@
+"""Filters of the queue that a person keeps under a name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+import sqlalchemy as sa
+
+from phiscan.errors import InputError
+from phiscan.store.database import inserted_id
+from phiscan.store.tables.users import saved_view
+
+MAX_VIEWS = 50  # of one person
+MAX_NAME_CHARS = 60
+MAX_QUERY_CHARS = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class SavedView:
+    """A view of one person; ``query`` as the address of the queue page writes it, without "?"."""
+
+    id: int
+    name: str
+    query: str
+    created: datetime
+
+
+def of_user(connection: sa.Connection, user_id: int) -> list[SavedView]:
+    """Return the views of a person by name."""
+    query = (
+        sa.select(saved_view)
+        .where(saved_view.c.user_id == user_id)
+        .order_by(saved_view.c.name, saved_view.c.id)
+    )
+    return [SavedView(row.id, row.name, row.query, row.created) for row in connection.execute(query)]
+
+
+def save(connection: sa.Connection, user_id: int, *, name: str, query: str, now: datetime) -> SavedView:
+    """Keep a view; one of the same name is replaced.
+
+    Raises:
+        InputError: no name, too long, or too many views.
+    """
+    name, query = name.strip(), query.removeprefix("?")
+    if not 1 <= len(name) <= MAX_NAME_CHARS or not name.isprintable():
+        message = f"name: expected 1 to {MAX_NAME_CHARS} characters"
+        raise InputError(message)
+    if len(query) > MAX_QUERY_CHARS or not (query.isascii() and query.isprintable()):
+        message = f"query: expected at most {MAX_QUERY_CHARS} characters, as an address is written"
+        raise InputError(message)
+    same = (saved_view.c.user_id == user_id) & (saved_view.c.name == name)
+    connection.execute(saved_view.delete().where(same))
+    if len(of_user(connection, user_id)) >= MAX_VIEWS:
+        message = f"expected at most {MAX_VIEWS} saved views; remove one first"
+        raise InputError(message)
+    values = {"user_id": user_id, "name": name, "query": query, "created": now}
+    return SavedView(inserted_id(connection, saved_view, values), name, query, now)
+
+
+def remove(connection: sa.Connection, user_id: int, view_id: int) -> None:
+    """Forget a view of a person.
+
+    Raises:
+        InputError: the person has no such view.
+    """
+    which = (saved_view.c.user_id == user_id) & (saved_view.c.id == view_id)
+    if not connection.execute(saved_view.delete().where(which)).rowcount:
+        message = f"view {view_id}: there is no such view of yours"
+        raise InputError(message)

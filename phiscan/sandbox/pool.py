@@ -1,0 +1,386 @@
+"""Worker processes in which a crash, a hang or an exhausted memory costs exactly one item.
+
+pebble's pool replaces a worker that dies or hangs. Small items go to it in batches, because a round
+through the pool costs far more than an empty task; a batch that fails is run again item by item, so
+that only the guilty item is lost. Functions must therefore be safe to run twice.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import pickle
+import signal
+import tempfile
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import CancelledError, Future, wait
+from concurrent.futures import TimeoutError as FutureTimeoutError
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final, Generic, Self, TypeVar
+
+from phiscan.config import Limits
+from phiscan.errors import ExtractError, PhiscanError
+from phiscan.model import FailReason
+from phiscan.sandbox import fork_server
+from phiscan.sandbox.confinement import confine
+from phiscan.sandbox.scratch_folder import make_folder, remove_folder
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+BATCHES_PER_WORKER = 8  # in flight
+MAX_BATCH = 64
+BATCH_S = 0.05  # the work that one batch should hold
+LOOK_S = 1.0  # how often a wait looks whether the workers are still there
+STALL_S = 120.0  # beyond what all items in flight may take: nobody works on them any more
+WALL_FACTOR = (
+    10.0  # the limit of processor time becomes one of wall clock for what hangs and computes nothing
+)
+HASTY_S = 5.0  # a batch of quick items that takes this long is run again item by item
+TASKS_PER_WORKER = 5_000  # batches until a worker is replaced: libraries leak
+_PRELOAD = (
+    "phiscan.sandbox.pool",
+    "phiscan.extract.core.reading",
+    "pebble",
+    "lxml.etree",
+    "selectolax.lexbor",
+)
+_OUT_OF_MEMORY = "out of memory"
+# What the kernel sends a process whose processor time is over; its default action ends the process, whatever
+# library it is in. A busy machine makes no file time out.
+_OUT_OF_TIME = signal.SIGPROF
+_MOST_TIMER_S = 1e8  # what a timer takes
+
+
+class Pause(Enum):
+    """What the items of a run yield instead of an item: answer some that you have, then ask again."""
+
+    PAUSE = "pause"
+
+
+PAUSE: Final = Pause.PAUSE
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """An item that its worker did not survive, or could not read."""
+
+    reason: FailReason
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Death:
+    """A worker that died over its items: whose fault it was shows when each is run again, alone."""
+
+    fault: Fault
+
+
+_BROKEN = _Death(Fault(FailReason.CRASHED, "worker died"))
+
+
+@dataclass(frozen=True, slots=True)
+class _Unusable:
+    """The worker's initializer failed; nothing can be run."""
+
+    message: str
+
+
+@dataclass(slots=True)
+class _Slot(Generic[T]):
+    """Items in input order, with the pool's promise for all of them."""
+
+    items: list[T]
+    future: Future[Any]
+
+
+class _Worker:
+    """What a worker process remembers of its start."""
+
+    unusable: _Unusable | None = None
+    processor_s = 0.0  # for each item
+
+
+class Sandbox:
+    """A pool of confined worker processes.
+
+    ``initializer(*initargs)`` runs once in every worker; an error there is raised in the parent by
+    ``run``.
+    """
+
+    def __init__(
+        self,
+        n_workers: int,
+        limits: Limits,
+        initializer: Callable[..., None] | None = None,
+        initargs: Sequence[Any] = (),
+        *,
+        preload: Sequence[str] = (),
+    ) -> None:
+        self.n_workers = n_workers
+        self.limits = limits
+        self.initializer = initializer
+        self.initargs = tuple(initargs)
+        self.preload = tuple(preload)
+        self.largest_batch = MAX_BATCH  # items given to one worker at a time
+        self.wall_s = WALL_FACTOR * limits.time_s  # wall clock of one item
+        self._pool: Any = None
+        self._folder: Path | None = None
+        self._owns_server = False
+        self._server: int | None = None  # the process that forked the workers of this pool
+        self._pending: set[Future[Any]] = set()
+        self._doubted: set[Future[Any]] = set()  # answers of a pool that broke, not looked at before it did
+
+    def __enter__(self) -> Self:
+        """Be ready: the workers are started when the first item comes."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Stop the workers, whatever they are doing, and remove their temporary folder."""
+        self._stop()
+        if self._owns_server:
+            fork_server.stop()  # its socket lies in the folder
+        if self._folder is not None:
+            remove_folder(self._folder)
+
+    def run(self, function: Callable[[T], R], items: Iterable[T | Pause]) -> Iterator[tuple[T, R | Fault]]:
+        """Yield ``(item, result)`` in input order; ``items`` is consumed no faster than it is worked on.
+
+        ``items`` may yield ``PAUSE`` while some of its items are not answered.
+
+        Raises:
+            PhiscanError: the workers' initializer failed, or no worker process can be started.
+        """
+        source = iter(items)
+        slots: deque[_Slot[T]] = deque()
+        batch = _BatchSize()
+        exhausted = False
+        while True:
+            paused = False
+            while not exhausted and not paused and len(slots) < BATCHES_PER_WORKER * self.n_workers:
+                size = min(batch.size, self.largest_batch)
+                chunk, paused = _take(source, size)
+                exhausted = len(chunk) < size and not paused
+                if chunk:
+                    slots.append(_Slot(chunk, self._submit(function, chunk)))
+            if not slots:
+                return
+            slot = slots.popleft()
+            answer = self._wait(slot.future)
+            if isinstance(answer, Fault | _Death):
+                yield from self._one_by_one(function, slot.items, answer)
+            else:
+                seconds, results = answer
+                batch.learn(seconds, len(results))
+                yield from zip(slot.items, results, strict=True)
+
+    def _one_by_one(
+        self, function: Callable[[T], R], items: list[T], first: Fault | _Death
+    ) -> Iterator[tuple[T, R | Fault]]:
+        """Run the items of a lost batch alone; whoever sees its worker die twice alone is guilty.
+
+        A worker may be killed from outside, or the system may be short of memory for a moment.
+        """
+        alone = len(items) == 1
+        if alone and isinstance(first, Fault):
+            yield items[0], first
+            return
+        for item in items:
+            answer = self._wait(self._submit(function, [item]))
+            if isinstance(answer, _Death) and not alone:
+                answer = self._wait(self._submit(function, [item]))
+            if isinstance(answer, _Death):
+                answer = answer.fault
+            yield item, answer if isinstance(answer, Fault) else answer[1][0]
+
+    def _submit(self, function: Callable[[T], R], chunk: list[T]) -> Future[Any]:
+        seconds = self.wall_s
+        if len(chunk) > 1:
+            seconds = min(seconds, HASTY_S)
+        if self._pool is None:
+            self._start()
+        try:
+            return self._schedule(function, chunk, seconds)
+        except (RuntimeError, OSError):  # among them a broken pool
+            self._restart()
+        try:
+            return self._schedule(function, chunk, seconds)
+        except (RuntimeError, OSError) as error:
+            message = f"{self._folder}: no worker process can be started: {type(error).__name__}"
+            raise PhiscanError(message) from None
+
+    def _schedule(self, function: Callable[[T], R], chunk: list[T], seconds: float) -> Future[Any]:
+        future: Future[Any] = self._pool.schedule(_run_chunk, args=(function, chunk), timeout=seconds)
+        self._pending.add(future)
+        return future
+
+    def _wait(self, future: Future[Any]) -> Any:
+        """Return ``(seconds, results)``, or what the whole chunk met: a fault or the death of its worker."""
+        import pebble  # noqa: PLC0415 (see _start)
+
+        self._await(future)
+        is_doubted = future in self._doubted
+        self._doubted.discard(future)
+        try:
+            answer = future.result()
+        except FutureTimeoutError:
+            return Fault(FailReason.TIMED_OUT, f"no answer within {self.wall_s:g} s")
+        except pebble.ProcessExpired as error:
+            if not self._is_alive():
+                self._restart()
+            fault = _death(error.exitcode, self.limits)
+            return fault if fault.reason is FailReason.TIMED_OUT else _Death(fault)
+        except (BrokenProcessPool, CancelledError):
+            # Every promise of a broken pool fails: only the first of them may start the next pool.
+            if not self._is_alive():
+                self._restart()
+            return _BROKEN
+        except (pickle.PicklingError, TypeError, AttributeError) as error:
+            return Fault(FailReason.CRASHED, type(error).__name__)
+        if isinstance(answer, _Unusable):
+            raise PhiscanError(answer.message)
+        if not self._is_alive():  # without its folder, a reader may have failed for no fault of the file
+            self._restart()
+            return _BROKEN
+        return _BROKEN if is_doubted else answer
+
+    def _await(self, future: Future[Any]) -> None:
+        """Wait until the pool has kept its promise, or was replaced because it never would have."""
+        patience = time.monotonic() + STALL_S + (BATCHES_PER_WORKER + 1) * self.wall_s
+        while not future.done():
+            # A pool that breaks forgets what it had not begun: those promises are never kept.
+            if not wait([future], timeout=LOOK_S).done and (
+                not self._is_alive() or time.monotonic() > patience
+            ):
+                self._restart()
+        self._pending.discard(future)
+
+    def _is_alive(self) -> bool:
+        """Tell whether the pool works and nobody has emptied the folder for temporary files.
+
+        A pool whose fork server died does not work, even if its workers were replaced: they died with it,
+        and one of them may have held the lock for which the new ones wait.
+        """
+        has_folder = self._folder is not None and self._folder.is_dir()
+        has_server = fork_server.is_reachable() and fork_server.running() == self._server
+        return has_folder and has_server and bool(self._pool.active)
+
+    def _start(self) -> None:
+        try:
+            if self._folder is None or not self._folder.is_dir():
+                self._folder = make_folder()
+            self._owns_server |= fork_server.start(self._folder, [*_PRELOAD, *self.preload])
+            self._server = fork_server.running()
+        except OSError as error:
+            message = f"{tempfile.gettempdir()}: the worker processes cannot be started: {error.strerror}"
+            raise PhiscanError(message) from None
+        # A run without items needs no pool, and a scan in which nothing changed is one.
+        import pebble  # noqa: PLC0415
+        from pebble.common.types import CONSTS  # noqa: PLC0415
+
+        CONSTS.term_timeout = 0.1  # a hang that holds the GIL never answers SIGTERM
+        CONSTS.sleep_unit = 0.02
+        self._pool = pebble.ProcessPool(
+            max_workers=self.n_workers,
+            max_tasks=TASKS_PER_WORKER,
+            initializer=_start_worker,
+            initargs=(self.limits, str(self._folder), self.initializer, self.initargs),
+            context=multiprocessing.get_context("forkserver"),
+        )
+
+    def _restart(self) -> None:
+        self._doubted |= self._pending  # the folder may have been gone when they were answered
+        self._stop()
+        self._start()
+
+    def _stop(self) -> None:
+        if self._pool is not None:
+            self._pool.stop()
+            self._pool.join()
+            self._pool = None
+        for future in self._pending:
+            future.cancel()  # nobody is left to keep the promise
+        self._pending.clear()
+
+
+def _take(source: Iterator[T | Pause], n_items: int) -> tuple[list[T], bool]:
+    """Return the next items, at most so many, and whether a pause ended them."""
+    chunk: list[T] = []
+    for item in source:
+        if isinstance(item, Pause):
+            return chunk, True
+        chunk.append(item)
+        if len(chunk) == n_items:
+            break
+    return chunk, False
+
+
+class _BatchSize:
+    """How many items make one batch: as many as take ``BATCH_S`` together."""
+
+    def __init__(self) -> None:
+        self.size = 1
+        self._seconds_per_item = BATCH_S
+
+    def learn(self, seconds: float, n_items: int) -> None:
+        self._seconds_per_item = 0.8 * self._seconds_per_item + 0.2 * seconds / n_items
+        wanted = int(BATCH_S / max(self._seconds_per_item, 1e-6))
+        self.size = max(1, min(wanted, 2 * self.size, MAX_BATCH))
+
+
+def _start_worker(
+    limits: Limits, folder: str, initializer: Callable[..., None] | None, initargs: tuple[Any, ...]
+) -> None:
+    _Worker.processor_s = min(limits.time_s, _MOST_TIMER_S)
+    signal.signal(_OUT_OF_TIME, signal.SIG_DFL)
+    confine(memory_bytes=limits.memory_bytes, file_bytes=limits.file_bytes, temp_folder=folder)
+    if initializer is None:
+        return
+    try:
+        initializer(*initargs)
+    except PhiscanError as error:
+        _Worker.unusable = _Unusable(str(error))
+    except Exception as error:  # noqa: BLE001 (said in the parent; a worker that dies here would be started for ever)
+        _Worker.unusable = _Unusable(f"a worker cannot start: {type(error).__name__}")
+
+
+def _run_chunk(function: Callable[[T], R], chunk: list[T]) -> tuple[float, list[R | Fault]] | _Unusable:
+    """Run in the worker; no exception leaves it, because its message could quote a document."""
+    if _Worker.unusable is not None:
+        return _Worker.unusable
+    started = time.perf_counter()
+    results = [_run_one(function, item) for item in chunk]
+    return time.perf_counter() - started, results
+
+
+def _run_one(function: Callable[[T], R], item: T) -> R | Fault:
+    signal.setitimer(signal.ITIMER_PROF, _Worker.processor_s)
+    try:
+        return function(item)
+    except ExtractError as error:
+        return Fault(FailReason(error.reason), error.detail)
+    except MemoryError:
+        return Fault(FailReason.OUT_OF_MEMORY, _OUT_OF_MEMORY)
+    except BaseException as error:  # noqa: BLE001 (the fault boundary of one item; a panic in Rust is no Exception)
+        return Fault(FailReason.CRASHED, type(error).__name__)
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+
+
+def _death(exitcode: int | None, limits: Limits) -> Fault:
+    """Name the death of a worker; a SIGKILL that is not ours is the kernel's, out of memory."""
+    code = exitcode or 0
+    if code == -_OUT_OF_TIME:
+        return Fault(FailReason.TIMED_OUT, f"more than {limits.time_s:g} s of processor time")
+    if code == -signal.SIGKILL:
+        return Fault(FailReason.OUT_OF_MEMORY, "killed by the system")
+    if code < 0:
+        return Fault(FailReason.CRASHED, signal.Signals(-code).name)
+    return Fault(FailReason.CRASHED, f"exit status {code}")

@@ -1,0 +1,1 @@
+"""Attributes of names: patient, professional, author, relative."""

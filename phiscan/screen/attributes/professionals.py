@@ -1,0 +1,235 @@
+"""People who treat, by what a text says of them: a role before the name, a degree behind it, the name again.
+
+Most recognizers find that a name stands somewhere; what somebody does stands around it. A name that a text
+gives to a patient or a relative ("Mrs", "his wife", "Patient:") is never taken for a professional's, nor is
+a surname that both bear.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import Final
+
+from phiscan.lexicon.gazetteer import PARTICLES, fold
+from phiscan.model import EntityType, Finding, PiiBit, Reason, Span
+from phiscan.screen.attributes.role_patterns import (
+    ADDRESS,
+    AFTER,
+    BEFORE,
+    CREDENTIAL_END,
+    DEGREE,
+    DID,
+    HEAD,
+    LAY,
+    LAY_SURE,
+    MIDWIFE,
+    REMARK,
+    ROLE_END,
+    TAIL,
+    TREATED,
+)
+from phiscan.screen.attributes.staff_contexts import StaffPlaces
+from phiscan.text.automata import automaton
+
+_AHEAD, _BEHIND = 110, 70  # characters that are read before and behind a name
+_NAMED: Final = frozenset({EntityType.PERSON, EntityType.HEALTH_PROFESSIONAL})
+_WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")  # noqa: RUF001 (names are written with it)
+_SHARED: Final = frozenset({"/", " / ", " & ", "/ "})
+_MIN_SURNAME = 3
+_TITLED: Final = "names.title"
+
+
+def _possible(pattern: re.Pattern[str]) -> Callable[[bytes], object]:
+    """Return a quick search that finds whatever a pattern finds, and a little more.
+
+    A pattern that must end where a name begins is tried from each of a hundred places before it; an
+    automaton, which has no look-behind and knows ASCII words alone, tells at once that it is of no use.
+    """
+    loose = re.sub(r"\(\?<[!=](?:[^()\[\]]|\[[^\]]*\])*\)", "", pattern.pattern)
+    if loose.endswith("$"):  # of `re` it also matches before a last line end
+        loose = rf"{loose[:-1]}\n?$"
+    loose = loose.replace(r"\b", "").replace(r"[^\W\d_]", r"[^\s\d]").replace(r"[^\W\d]", r"[^\s\d]")
+    search: Callable[[bytes], object] = automaton(loose.replace(r"\w", r"\S"), any_case=True).search
+    return search
+
+
+_MAY_BE_LAY: Final = _possible(LAY)
+_MAY_BE_SURELY_LAY: Final = _possible(LAY_SURE)
+_MAY_BE_MARKED: Final = _possible(BEFORE)
+_MAY_HAVE_DONE: Final = _possible(DID)
+
+
+def mark_professionals(text: str, findings: Iterable[Finding]) -> list[Finding]:
+    """Return the findings; names that the text gives to somebody who treats as health professionals'."""
+    found = list(findings)
+    people = [index for index, finding in enumerate(found) if finding.entity_type in _NAMED]
+    if not people:
+        return found
+    treated = {
+        frozenset(_words(text, found[index])) for index in people if _is_surely_lay(text, found[index])
+    }
+    staffed = StaffPlaces(text, _is_lay)
+    sure: list[tuple[str, ...]] = []
+    shared = -1  # where the name of a professional ends: "Mugabe / Roy"
+    lay: dict[int, frozenset[str]] = {}
+    others: dict[int, frozenset[str]] = {}
+    for index in people:
+        finding = found[index]
+        is_shared = shared >= 0 and text[shared : finding.span.start] in _SHARED
+        if (
+            finding.entity_type is EntityType.HEALTH_PROFESSIONAL
+            or (is_shared and not _is_lay(text, finding))
+            or _is_marked(text, finding, treated, staffed)
+        ):
+            shared = finding.span.end
+            found[index] = _professional(_trimmed(text, finding), ("label", "label_health"))
+            sure.append(_words(text, found[index]))
+        else:
+            found[index] = finding = _without_remark(text, finding)
+            others[index] = frozenset(_words(text, finding))
+            if _is_lay(text, finding):
+                lay[index] = others[index]
+    if not sure:
+        return found
+    known = _Known(sure, lay.values(), others.values())
+    for index, names in others.items():
+        if index not in lay and known.holds(names):
+            found[index] = _professional(found[index], ("label", "repeats a name of this document"))
+    return found
+
+
+class _Known:
+    """The names of professionals in a document, and what may be taken for them further on."""
+
+    def __init__(
+        self, sure: Iterable[tuple[str, ...]], lay: Iterable[frozenset[str]], others: Iterable[frozenset[str]]
+    ) -> None:
+        self._sure = {names for names in map(frozenset, sure) if names}
+        self._lay = set(lay)
+        self._taken: dict[str, set[frozenset[str]]] = {}  # by word, the names that others bear
+        for names in (*self._lay, *others):
+            for word in names:
+                self._taken.setdefault(word, set()).add(names)
+        self._by_word: dict[str, list[frozenset[str]]] = {}
+        for names in self._sure:
+            for word in names:
+                self._by_word.setdefault(word, []).append(names)
+
+    def holds(self, names: frozenset[str]) -> bool:
+        """Tell whether a mention, by its words, is one of the professionals and can be nobody else."""
+        full = [word for word in names if len(word) >= _MIN_SURNAME]
+        if not full:
+            return False
+        whole = any(names <= one and len(full) > 1 for one in self._by_word.get(full[0], ()))
+        if whole:
+            return not any(names <= one for one in self._lay)
+        bearers = [one for one in self._by_word.get(full[0], ()) if _is_same(names, one)]
+        if not bearers:
+            return False
+        # A part of a name: nobody else in the document bears it, alone or with other words.
+        return all(
+            any(_is_same(other, one) for one in bearers) and other not in self._lay
+            for word in full
+            for other in self._taken.get(word, ())
+        )
+
+
+def _is_same(part: frozenset[str], whole: frozenset[str]) -> bool:
+    """Tell whether all words of a mention are those of a name, an initial for a word of it."""
+    initials = {word[0] for word in whole}
+    return all(word in whole or (len(word) == 1 and word in initials) for word in part)
+
+
+def _words(text: str, finding: Finding) -> tuple[str, ...]:
+    words = (fold(word) for word in _WORD.findall(finding.span.of(text)))
+    return tuple(word for word in words if word not in PARTICLES)
+
+
+def _is_marked(text: str, finding: Finding, treated: set[frozenset[str]], staffed: StaffPlaces) -> bool:
+    """Tell whether a role stands before a name, or a degree or a role behind it.
+
+    ``treated``: the names that the text gives to patients and relatives: a patient may be a nurse, too.
+    """
+    start, end = finding.span.start, finding.span.end
+    name = finding.span.of(text)
+    if (
+        HEAD.match(name)
+        or DEGREE.search(name)
+        or MIDWIFE.search(name)
+        or _ends(DID, _MAY_HAVE_DONE, text, start)
+    ):
+        return True
+    behind = text[end : end + _BEHIND]
+    if _is_lay(text, finding):
+        # Behind "Name:" and "Re:" a degree says what somebody is; a patient may have one, too.
+        return bool(CREDENTIAL_END.match(behind)) and not _is_surely_lay(text, finding)
+    if CREDENTIAL_END.match(behind):
+        return True
+    if frozenset(_words(text, finding)) in treated:
+        return False
+    if ROLE_END.search(name) or AFTER.match(behind) or staffed.hold(finding):
+        return True
+    return _ends(BEFORE, _MAY_BE_MARKED, text, start)
+
+
+def _ends(pattern: re.Pattern[str], possible: Callable[[bytes], object], text: str, place: int) -> bool:
+    """Tell whether what a pattern describes ends at a place."""
+    before = text[max(0, place - _AHEAD) : place]
+    return bool(before) and (
+        possible(before.encode("utf-8", "surrogatepass")) is not None and pattern.search(before) is not None
+    )
+
+
+def _is_surely_lay(text: str, finding: Finding) -> bool:
+    """Tell whether a word of kinship, "Mr." or "patient" stands before a name, or an age behind it."""
+    start, end = finding.span.start, finding.span.end
+    return bool(_ends(LAY_SURE, _MAY_BE_SURELY_LAY, text, start) or TREATED.match(text[end : end + _BEHIND]))
+
+
+def _is_lay(text: str, finding: Finding) -> bool:
+    """Tell whether a text says of a name that it is a patient's or a relative's."""
+    start, end = finding.span.start, finding.span.end
+    return bool(_ends(LAY, _MAY_BE_LAY, text, start) or TREATED.match(text[end : end + _BEHIND]))
+
+
+def _trimmed(text: str, finding: Finding) -> Finding:
+    """Leave out a title before a name and a remark behind it that were taken along."""
+    name = finding.span.of(text)
+    head, tail = HEAD.match(name), DEGREE.search(name) or TAIL.search(name)
+    start = finding.span.start + (head.end() if head else 0)
+    if tail is not None and tail[0] == " A" and "," in name:  # an initial: "Smith, John A"
+        tail = None
+    end = finding.span.end - (len(tail[0]) if tail else 0)
+    return replace(finding, span=Span(start, end)) if start < end else finding
+
+
+def _without_remark(text: str, finding: Finding) -> Finding:
+    """Leave out what the name of a patient took along: who a relative is, the label of the next value."""
+    name = finding.span.of(text)
+    remark = REMARK.search(name)
+    address = ADDRESS.match(name)
+    start = finding.span.start
+    if address is not None and (name[:2] != "M." or _is_mister(text, finding)):
+        start += address.end()
+    end = finding.span.start + remark.start() if remark is not None else finding.span.end
+    return replace(finding, span=Span(start, end)) if start < end else finding
+
+
+def _is_mister(text: str, finding: Finding) -> bool:
+    """Tell whether "M." before a name is a title: after "par" it is the initial of who wrote."""
+    start = finding.span.start
+    return finding.source == _TITLED and not text[max(0, start - 5) : start].rstrip().lower().endswith("par")
+
+
+def _professional(finding: Finding, reason: tuple[str, str]) -> Finding:
+    """Return a name as that of a health professional; one that does not count still does not."""
+    if finding.entity_type is EntityType.HEALTH_PROFESSIONAL:
+        return finding
+    kind = EntityType.HEALTH_PROFESSIONAL
+    if not finding.bits:  # it was set aside, or is doubtful: for a reason that stays the last
+        return replace(finding, entity_type=kind)
+    bits = frozenset({PiiBit.HEALTH_PROFESSIONAL})
+    reasons = (*finding.reasons, Reason(*reason, finding.score))
+    return replace(finding, entity_type=kind, bits=bits, reasons=reasons)

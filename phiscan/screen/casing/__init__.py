@@ -1,0 +1,1 @@
+"""Texts in capitals or small letters alone, read with the usual case."""

@@ -1,0 +1,146 @@
+"""Words that are as often a disease, a scale, an instrument or a language as they are somebody's name.
+
+"? Wilms f/u", "Braden 16", "a Kocher was used", "speaks Dari": the tagger alone, without a title, a label or
+a first name beside the word, does not make these people. They stay in sight as doubtful names.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Final
+
+from phiscan.config import data_dir
+from phiscan.lexicon.dictionary import load_dictionary
+from phiscan.lexicon.gazetteer import Word, fold, load_gazetteer
+from phiscan.model import EntityType, Finding
+from phiscan.screen.ner.name_confidence import as_doubtful
+from phiscan.screen.ner.tagger import SOURCE
+
+_DOUBT: Final = "as often a term of medicine or a language"
+_REACH = 40
+_WORD = re.compile(r"[^\W\d_]+")
+_JOINS: Final = frozenset(("et", "and", "de", "d", "s"))
+# What stands before a thing and not before somebody: an article, a question, "history of".
+_BEFORE = re.compile(
+    r"(?:\b(?:an?|the|no|neg|r/o|ruled?[ ]out|dx|[fp]?m?hx?|(?:hx|history)[ ]of|poss|possible|probable|known"
+    r"|early|late|severe|mild|underlying|une?|le|la|les|atcd|pas[ ]de|sans)[ ]?:?[ ]|\?[ ]?"
+    r"|\bl['\N{RIGHT SINGLE QUOTATION MARK}])$",
+    re.IGNORECASE,
+)
+_BEHIND = re.compile(
+    r"(?:['\N{RIGHT SINGLE QUOTATION MARK}]s)?[ ](?:placed|inserted|removed|lift|sling|cath\w*|clamps?"
+    r"|forceps|retractors?|drain|tube|bag|balloon|in[ ]situ|d/c|scale|score|test|sign|criteria|type|grade"
+    r"|class|stage|f/u)\b",
+    re.IGNORECASE,
+)
+# A list of signs or diseases: "McBurney, Rovsing, Murphy", "Osler, Janeway et Roth".
+_LIST = re.compile(
+    r"(?:[^\W\d_][\w'\N{RIGHT SINGLE QUOTATION MARK}-]{2,20}(?:,[ ]|[ ](?:and|or|et|ou)[ ]|/)){1,8}"
+)
+_LIST_CHARS = 90
+_MIN_THINGS = 2  # beside the name, that are seldom anybody's
+_SPEAKS = re.compile(
+    r"\b(?:speaks?|spoken|speaking|languages?|langues?|parl(?:e|ent|ant)|interpr[eè]te?r?s?)\b[^.\n]{0,30}$",
+    re.IGNORECASE,
+)
+
+
+@lru_cache(maxsize=1)
+def load_eponyms() -> dict[str, str]:
+    """Return what each word mostly is where it stands alone: a thing, or as often a name.
+
+    Raises:
+        DictionaryError: the list cannot be read.
+    """
+    rows = load_dictionary(data_dir("dictionaries") / "eponyms.txt").rows
+    return {fold(word): kind for word, kind in rows}
+
+
+@lru_cache(maxsize=1)
+def _phrases() -> dict[str, tuple[tuple[str, ...], ...]]:
+    """Return the eponyms of several words by each word that they hold."""
+    found: dict[str, list[tuple[str, ...]]] = {}
+    for phrase in load_dictionary(data_dir("dictionaries") / "eponym_phrases.txt").terms:
+        words = tuple(fold(phrase).split())
+        for word in words:
+            found.setdefault(word, []).append(words)
+    return {word: tuple(phrases) for word, phrases in found.items()}
+
+
+def without_eponym_phrases(text: str, findings: Sequence[Finding]) -> list[Finding]:
+    """Return the findings; a name that is a part of an eponym of several words becomes a doubtful name.
+
+    "an Austin Flint murmur", "Sister Mary Joseph nodule": whatever recognizer found the name, unless a label
+    says that it is somebody's.
+    """
+    return [
+        as_doubtful(finding, _DOUBT)
+        if finding.entity_type is EntityType.PERSON and finding.bits and _is_in_phrase(text, finding)
+        else finding
+        for finding in findings
+    ]
+
+
+def _is_in_phrase(text: str, finding: Finding) -> bool:
+    if any(reason.kind == "label" for reason in finding.reasons):
+        return False
+    start, end = finding.span.start, finding.span.end
+    has_title = any(reason.kind == "title" for reason in finding.reasons)
+    low = max(0, start - _REACH)
+    around = [
+        (fold(match.group()), match.start(), match.end()) for match in _WORD.finditer(text, low, end + _REACH)
+    ]
+    inside = {word for word, first, last in around if first < end and last > start}
+    for phrase in {phrase for word in inside for phrase in _phrases().get(word, ())}:
+        for index in range(len(around) - len(phrase) + 1):
+            part = around[index : index + len(phrase)]
+            is_phrase = tuple(word for word, _, _ in part) == phrase
+            # "Mr. Austin Flint" is somebody; the title of "Sister Mary Joseph" is a part of the eponym.
+            begins = part[0][1] < start if has_title else part[0][1] <= start
+            if is_phrase and begins and part[-1][2] >= end:
+                return True
+    return False
+
+
+def doubt_eponyms(text: str, findings: Sequence[Finding]) -> list[Finding]:
+    """Return the findings; names of the tagger alone that are things by their place as doubtful ones."""
+    return [_weighed(text, finding) for finding in findings]
+
+
+def _weighed(text: str, finding: Finding) -> Finding:
+    is_bare = finding.source == SOURCE and finding.entity_type is EntityType.PERSON
+    return as_doubtful(finding, _DOUBT) if is_bare and _is_thing(text, finding) else finding
+
+
+def _is_thing(text: str, finding: Finding) -> bool:
+    start, end = finding.span.start, finding.span.end
+    words = [word for word in map(fold, _WORD.findall(text, start, end)) if word not in _JOINS]
+    before = text[max(0, start - _REACH) : start]
+    if len(words) == 1 and _SPEAKS.search(before):
+        return True
+    if _is_among_things(text, start, end):
+        return True
+    kinds = [load_eponyms().get(word) for word in words]
+    if not words or None in kinds:
+        return False
+    if len(words) == 1:
+        return kinds == ["thing"] or bool(_BEFORE.search(before) or _BEHIND.match(text, end))
+    # "Graves, Hashimoto", "Cheyne-Stokes" are none; "Parkinson, Scott" and "Marie Wilms" are.
+    flags = load_gazetteer().of
+    return "thing" in kinds and not any(flags(word) & Word.FIRST for word in words)
+
+
+def _is_among_things(text: str, start: int, end: int) -> bool:
+    """Tell whether a name stands in a list of things that are called after somebody."""
+    line = text.rfind("\n", max(0, start - _LIST_CHARS), start) + 1
+    low = max(line, start - _LIST_CHARS)
+    high = end + _LIST_CHARS
+    around = text[low:high].partition("\n")[0]
+    for match in _LIST.finditer(around):
+        # The last of a list stands behind the last comma.
+        if match.start() <= end - low and match.end() >= start - low:
+            words = [fold(word) for word in _WORD.findall(around, match.start(), match.end())]
+            return sum(load_eponyms().get(word) == "thing" for word in words) >= _MIN_THINGS
+    return False

@@ -1,0 +1,1 @@
+"""A learned classifier of numbers: identifier or not, and of which type."""

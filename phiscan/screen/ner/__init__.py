@@ -1,0 +1,1 @@
+"""Learned taggers of names: tokens, features, models, calibration, spans."""

@@ -1,0 +1,248 @@
+"""The features of the tagger: what a token is, what stands around it, as names and as codes.
+
+Two families. Word features depend on one word (and the case of its line) and on how far away it stands, so
+their scores are added up once per word. Context features join two or three tokens: each is one integer code
+per token and template, looked up in a table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from phiscan.lexicon.gazetteer import Word
+from phiscan.screen.ner.tokens import (
+    LINE,
+    N_MODES,
+    PARAGRAPH,
+    Ints,
+    Kind,
+    Kinds,
+    Units,
+    classes,
+    line_modes,
+    split,
+    units,
+)
+
+REACH = 3  # how many tokens to each side are seen
+OFFSETS = tuple(range(-REACH, REACH + 1))
+TEMPLATES = ("pair-", "pair+", "left", "middle", "right", "previous", "next", "line")
+_LETTERS = frozenset({"x", "Xx", "XX", "X"})  # shapes
+_MIN_AFFIX = 3
+_MAX_THREES = 22  # letters of a word
+_ABBREVIATED = Word.TITLE | Word.TITLE_HEALTH | Word.CREDENTIAL | Word.MONTH_OR_DAY
+_LONG = 8
+_MAX_KINDS = 150_000  # words remembered; a new start beyond bounds the memory
+
+
+@dataclass(frozen=True, slots=True)
+class Inventory:
+    """The words and classes that features are made of; code 0 is everything else."""
+
+    words: tuple[str, ...] = field(repr=False)
+    fine: tuple[str, ...] = field(repr=False)
+    coarse: tuple[str, ...] = field(repr=False)
+
+
+def own_names(kind: Kind, mode: int, words: frozenset[str]) -> tuple[tuple[str, ...], ...]:
+    """Return the names of a word's features for each offset of ``OFFSETS`` at which it may stand."""
+    fine, coarse = classes(kind, mode)
+    word = (f"w={kind.folded}",) if kind.folded in words else ()
+    far = (*word, f"k={coarse}")
+    near = (*word, f"c={fine}", f"k={coarse}")
+    here = ["b", *near, f"s={kind.shape}"]
+    if coarse[-1:] in "bogdflukhw" and kind.shape in _LETTERS and kind.size >= _MIN_AFFIX:
+        case = fine[0]
+        text = kind.folded
+        here += (
+            f"p2={case}{text[:2]}",
+            f"p3={case}{text[:3]}",
+            f"s2={case}{text[-2:]}",
+            f"s3={case}{text[-3:]}",
+        )
+        here += (f"s4={case}{text[-4:]}", f"n={case}{min(kind.size, _LONG)}")
+        if "-" in text:
+            here.append(f"h={case}")
+    by_offset = {0: tuple(here), 1: near, -1: near, 2: near, -2: near, 3: far, -3: far}
+    return tuple(tuple(f"{offset}{name}" for name in by_offset[offset]) for offset in OFFSETS)
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """A text as the tagger sees it; arrays over its n tokens."""
+
+    places: Ints = field(repr=False)  # (n + 1,) where each token begins, in code points
+    sizes: Ints = field(repr=False)  # (n,) code points without the space behind
+    rows: Ints = field(repr=False)  # (n + 2 REACH,) kind * N_MODES + mode, padded with the end of a paragraph
+    codes: Ints = field(repr=False)  # (len(TEMPLATES), n) code of each context feature
+    units: Units = field(repr=False)
+
+
+class Lexicon:
+    """The words seen so far with their codes, by which a text becomes a ``Stream``."""
+
+    def __init__(self, kinds: Kinds, inventory: Inventory, hidden: frozenset[str] = frozenset()) -> None:
+        """Number the words and classes; words of ``hidden`` keep their numbers, and no text has them."""
+        self._kinds = kinds
+        self._words = {word: i for i, word in enumerate(inventory.words, start=1) if word not in hidden}
+        self._n_words = len(inventory.words)
+        self._fine = {name: i for i, name in enumerate(inventory.fine, start=1)}
+        self._coarse = {name: i for i, name in enumerate(inventory.coarse, start=1)}
+        self.vocabulary = frozenset(inventory.words) - hidden
+        self.generation = 0
+        self._start()
+
+    def _start(self) -> None:
+        self.generation += 1
+        self.kinds: list[Kind] = []
+        self._index: dict[str, int] = {}
+        self._table = np.zeros((1024, 8 + 2 * N_MODES), dtype=np.int64)
+        self._add("\n\n")
+
+    def _add(self, token: str) -> int:
+        kind = self._kinds.of(token)
+        number = len(self.kinds)
+        self.kinds.append(kind)
+        self._index[token] = number
+        if number == len(self._table):
+            self._table = np.concatenate((self._table, np.zeros_like(self._table)))
+        letters = kind.shape in _LETTERS
+        row = [
+            self._words.get(kind.folded, 0),
+            letters,
+            kind.breaks,
+            kind.ends,
+            kind.shape in {LINE, PARAGRAPH},
+            kind.size if token.strip() == token or kind.breaks else len(token.strip()),
+            0 if not letters else {"x": 1, "XX": 2}.get(kind.shape, 3 if kind.size > 1 else 0),
+            _closes(kind),
+        ]
+        for mode in range(N_MODES):
+            fine, coarse = classes(kind, mode)
+            row += (self._fine.get(fine, 0), self._coarse.get(coarse, 0))
+        self._table[number] = row
+        return number
+
+    def flags(self, word: str) -> int:
+        """Return the gazetteers of a word."""
+        return self._kinds.of(word).flags
+
+    def names(self, row: int) -> tuple[tuple[str, ...], ...]:
+        """Return the features that a token lends to its ``OFFSETS``; ``row``: as in ``Stream.rows``."""
+        return own_names(self.kinds[row // N_MODES], row % N_MODES, self.vocabulary)
+
+    def names_here(self, row: int) -> tuple[str, ...]:
+        """Return what the reader of passages knows of a token: its own features, and its letters by threes.
+
+        The ends of a word say much of a name that no list has; what stands between them, of one that is long
+        or misread.
+        """
+        kind = self.kinds[row // N_MODES]
+        names = self.names(row)[REACH]
+        if kind.shape not in _LETTERS or not _MIN_AFFIX < kind.size <= _MAX_THREES:
+            return names
+        word = kind.folded
+        return (*names, *sorted({f"g={word[place : place + 3]}" for place in range(len(word) - 2)}))
+
+    def read(self, text: str) -> Stream:
+        """Return the stream of a text."""
+        tokens = split(text)
+        if len(self.kinds) > _MAX_KINDS:
+            self._start()
+        found = list(map(self._index.get, tokens))
+        if None in found:
+            found = [self._index[t] if t in self._index else self._add(t) for t in tokens]
+        number = np.array(found, dtype=np.int64)
+        places = np.zeros(len(tokens) + 1, dtype=np.int64)
+        np.cumsum(np.fromiter(map(len, tokens), dtype=np.int64, count=len(tokens)), out=places[1:])
+        table = self._table[number]
+        word, letters, breaks, ends, newline, sizes, case, closes = table[:, :8].T
+        line = np.cumsum(newline) - newline
+        mode = line_modes(line, case == 1, case == 2, case == 3)  # noqa: PLR2004 (codes of _add)
+        grouped = units(breaks, ends, closes)
+        every = np.arange(len(tokens))
+        fine = table[every, 8 + 2 * mode]
+        coarse = table[every, 9 + 2 * mode]
+        codes = self._codes(word, letters, line, fine, coarse)
+        rows = np.zeros(len(tokens) + 2 * REACH, dtype=np.int64)
+        rows[REACH : REACH + len(tokens)] = number * N_MODES + mode
+        return Stream(places, sizes, rows, codes, grouped)
+
+    def _codes(self, word: Ints, letters: Ints, line: Ints, fine: Ints, coarse: Ints) -> Ints:
+        n_tokens = len(word)
+        n_fine, n_coarse = len(self._fine) + 1, len(self._coarse) + 1
+        edge_fine, edge_coarse = self._fine.get(PARAGRAPH, 0), self._coarse.get(PARAGRAPH, 0)
+        c = np.full(n_tokens + 2, edge_fine, dtype=np.int64)
+        k = np.full(n_tokens + 4, edge_coarse, dtype=np.int64)
+        c[1:-1], k[2:-2] = fine, coarse
+        codes = np.empty((len(TEMPLATES), n_tokens), dtype=np.int64)
+        codes[0] = c[:-2] * n_fine + c[1:-1]
+        codes[1] = c[1:-1] * n_fine + c[2:]
+        for row in range(3):
+            codes[2 + row] = (k[row : row + n_tokens] * n_coarse + k[row + 1 : row + 1 + n_tokens]) * n_coarse
+            codes[2 + row] += k[row + 2 : row + 2 + n_tokens]
+        before, after, first = _neighbours(letters, line)
+        padded = np.append(word, 0)  # index -1: no such word
+        codes[5] = padded[before] * n_coarse + coarse
+        codes[6] = padded[after] * n_coarse + coarse
+        codes[7] = padded[first]
+        return codes
+
+    def sizes(self) -> tuple[int, ...]:
+        """Return how many codes each template has."""
+        n_word, n_fine, n_coarse = self._n_words + 1, len(self._fine) + 1, len(self._coarse) + 1
+        pair, triple, worded = n_fine**2, n_coarse**3, n_word * n_coarse
+        return (pair, pair, triple, triple, triple, worded, worded, n_word)
+
+
+# Abbreviations of four letters and more that a full stop follows in the middle of a name or an address.
+_SHORTENED = frozenset(
+    "prof capt corp blvd dept univ hosp assn bros messrs prov terr apto bldg hwy pkwy revd mgmt attn".split()  # noqa: SIM905 (a list of words reads best as a text)
+)
+_SHORT = 2  # a word in small letters of no more letters may be an abbreviation
+_SHORT_CAPITALISED = 3
+
+
+def _closes(kind: Kind) -> bool:
+    """Tell whether a full stop behind a word ends a sentence.
+
+    It does behind a number, whatever closes a bracket, and a word long enough to be no abbreviation.
+    """
+    if kind.breaks:
+        return False
+    if kind.shape == "x":
+        return kind.size > _SHORT
+    if kind.shape in {"Xx", "XX"}:
+        short = kind.flags & _ABBREVIATED or kind.folded in _SHORTENED
+        return kind.size > _SHORT_CAPITALISED and not short
+    return kind.shape != "X"
+
+
+_FAR = 8  # how far the next or previous word may stand, in tokens
+
+
+def _neighbours(letters: Ints, line: Ints) -> tuple[Ints, Ints, Ints]:
+    """Return which token is each one's previous word, next word and first word of the line; -1 for none."""
+    n_tokens = len(letters)
+    every = np.arange(n_tokens)
+    last = np.maximum.accumulate(np.where(letters == 1, every, -1))
+    before = np.concatenate(([-1], last[:-1]))
+    before = np.where(every - before > _FAR, -1, before)
+    ahead = np.minimum.accumulate(np.where(letters == 1, every, n_tokens)[::-1])[::-1]
+    after = np.concatenate((ahead[1:], [n_tokens]))
+    after = np.where(after - every > _FAR, -1, np.where(after == n_tokens, -1, after))
+    begins = np.concatenate(([0], np.flatnonzero(line[1:] != line[:-1]) + 1)) if n_tokens else every
+    lead = ahead[begins][np.cumsum(np.isin(every, begins)) - 1] if n_tokens else every
+    first = np.where((lead < n_tokens) & (lead < every), lead, -1)
+    return before, after, first
+
+
+def context_names(stream: Stream, token: int) -> Sequence[str]:
+    """Return the names of a token's context features, as the training data has them."""
+    return [
+        f"{template}:{code}"
+        for template, code in zip(TEMPLATES, stream.codes[:, token].tolist(), strict=True)
+    ]

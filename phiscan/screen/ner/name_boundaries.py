@@ -1,0 +1,186 @@
+"""What stands at the ends of a name and is none of it, though it is written as names are.
+
+In front a greeting or a relation ("Bonjour Jean", "Friend Ann"), hours; behind a sex, or a label with its
+number ("Roy, Ann F 35", "ROY, ANN PAGE 12"); between two names a bar or a backslash.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+
+from phiscan.lexicon.capitalized_words import CREDENTIALS
+from phiscan.lexicon.gazetteer import Gazetteer, Word, fold
+from phiscan.model import Span
+from phiscan.screen.ner.name_confidence import is_only_a_name
+from phiscan.screen.ner.spans import Tagged, n_codes
+
+_ARTICLES = frozenset({"le", "la", "les", "un", "une", "des"})  # before a word in lower case: "le sel"
+_WORDS = re.compile(r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*")
+_DIGIT = re.compile(r"\d")
+_PARTS = re.compile(r"[\t;|\\•]|(?<=[ ])/(?=[ ])")
+_LETTER = re.compile(r"[^\W\d_]")
+# Words that begin what is said to somebody: "Well, Vincent".
+_INTERJECTIONS = frozenset("well yes no ok okay sorry please bye oui non pardon voilà".split())  # noqa: SIM905 (a list of words reads best as a text)
+_HOUR, _INTERJECTION, _GREETING, _CLOSING, _RELATION = (
+    "hour",
+    "interjection",
+    "greeting",
+    "closing",
+    "relation",
+)
+_KINDS = {_GREETING: ("salutation",), _CLOSING: ("closing",), _RELATION: ("kin", "label")}
+_N_WORDS = 20_000  # of which it is remembered what they may be
+_HOURS = frozenset({"h", "hrs", "am", "pm"})
+_BEHIND_NUMBER = re.compile(r"\d[ ]?$")
+_SEXES = frozenset("fm")
+_AGE = re.compile(r"[ ,/]{1,2}\(?\d{1,3}(?![\d/.-])")
+# What a number follows, written behind a name as if it were the next word of it.
+_NUMBERED = frozenset(
+    "page pg apt apartment suite unit room rm bed box floor ward lit chambre app appt".split()  # noqa: SIM905 (a list of words reads best as a text)
+)
+_NUMBER = re.compile(r"\.?[ ]{0,2}(?:#|no\.?[ ]|n°[ ]?)?[ ]?\d", re.IGNORECASE)
+_MIN_NAME = 2  # words
+_NAMES = Word.FIRST | Word.LAST
+Places = Sequence[tuple[int, int]]
+
+
+class NameEnds:
+    """Tells how many words at the ends of a name belong to what stands around it."""
+
+    def __init__(self, gazetteer: Gazetteer) -> None:
+        self._gazetteer = gazetteer
+        self._cues = {
+            cue: frozenset(fold(w) for kind in kinds for w in gazetteer.cues.get(kind, ()) if " " not in w)
+            for cue, kinds in _KINDS.items()
+        }
+        self._cue = lru_cache(_N_WORDS)(self._cue_of)
+
+    def trimmed(self, text: str, span: Span) -> Span | None:
+        """Return the span without what is no name at its ends.
+
+        In front: signs, times, a greeting, a relation, the title of a doctor or nurse, a French article.
+        Behind: words in lower case that end no name, codes behind a comma, numbers, a sex, a label.
+        """
+        look_up = self._gazetteer.of
+        places = [match.span() for match in _WORDS.finditer(text, span.start, span.end)]
+        has_digit = _DIGIT.search(text, max(0, span.start - 1), span.end + 1) is not None
+        if has_digit and any(not _touches_digit(text, place) for place in places):
+            while _touches_digit(text, places[0]):  # "8h15 Roy Ann"
+                del places[0]
+            while _touches_digit(text, places[-1]):
+                del places[-1]
+        del places[: self.n_leads(text, places)]
+        while len(places) > 1 and (
+            look_up(text[slice(*places[0])]) & Word.TITLE_HEALTH
+            or (text[slice(*places[0])] in _ARTICLES and text[places[1][0]].islower())
+        ):
+            del places[0]
+        cut = len(places) - (n_codes(text, places) or _n_behind(text, places))
+        is_capital = bool(places) and text[places[0][0]].isupper()
+        while cut and text[places[cut - 1][0]].islower():
+            flags = look_up(text[slice(*places[cut - 1])])
+            # Of a name that begins with a capital no particle is the last word, nor a word that no list has.
+            if not is_capital and (flags & Word.PARTICLE or not flags & Word.ORDINARY):
+                break
+            if is_capital and is_only_a_name(flags):
+                break
+            cut -= 1
+        if not cut:
+            return None
+        end = places[cut - 1][1]
+        is_whole = cut == len(places) and not (has_digit and _DIGIT.search(text, end, span.end))
+        return Span(places[0][0], span.end if is_whole else end)
+
+    def n_leads(self, text: str, places: Places) -> int:
+        """Return how many words in front are a greeting, a relation or hours; never all.
+
+        ``places``: of the words of a name.
+        """
+        n_words = 0
+        while n_words < len(places) - 1 and self._is_lead(text, places[n_words], places[n_words + 1]):
+            n_words += 1
+        return n_words
+
+    def _is_lead(self, text: str, place: tuple[int, int], following: tuple[int, int]) -> bool:
+        word = text[slice(*place)]
+        cue = self._cue(word)
+        if not cue:
+            return False
+        if cue == _HOUR:
+            return _BEHIND_NUMBER.search(text, max(0, place[0] - 2), place[0]) is not None
+        gap = text[place[1] : following[0]]
+        if cue == _INTERJECTION:
+            return "," in gap
+        flags = self._gazetteer.of(word)
+        if flags & Word.PARTICLE or "." in gap:
+            return False
+        if not flags & _NAMES:
+            return cue != _RELATION or "," not in gap
+        # What is a family's name, too, needs a first name behind it: not "Son Nguyen".
+        may_be_cue = cue == _GREETING or bool(cue == _RELATION and flags & Word.ORDINARY)
+        is_name = self._gazetteer.of(text[slice(*following)]) & Word.FIRST
+        return bool(may_be_cue and is_name and not gap.strip())
+
+    def _cue_of(self, word: str) -> str:
+        """Return what a word in front of a name may be besides a name; empty for most."""
+        key = fold(word)
+        if key in _HOURS:
+            return _HOUR
+        if key in _INTERJECTIONS and word[0].isupper():
+            return _INTERJECTION
+        return next((cue for cue, words in self._cues.items() if key in words), "")
+
+
+def _n_behind(text: str, places: Places) -> int:
+    """Return how many words behind are a sex before an age, or a label before its number."""
+    if not places:
+        return 0
+    start, end = places[-1]
+    word = text[start:end].lower()
+    is_long = len(places) > _MIN_NAME
+    is_turned = len(places) == _MIN_NAME and "," in text[places[0][1] : start]
+    for index in range(1, len(places) - 1):
+        credential = CREDENTIALS.match(text, places[index][1])
+        if credential is not None and credential.end() >= end:
+            return len(places) - 1 - index  # "Ann Roy, M.D."
+    if word in _SEXES and is_long:
+        return int(_AGE.match(text, end) is not None)
+    if word in _NUMBERED and (is_long or is_turned):
+        return int(_NUMBER.match(text, end) is not None)
+    return 0
+
+
+def _touches_digit(text: str, place: tuple[int, int]) -> bool:
+    return text[place[0] - 1 : place[0]].isdigit() or text[place[1] : place[1] + 1].isdigit()
+
+
+_MAX_TURNED = 200  # characters of two names; the time that telling them apart takes grows with the square
+# Two names with the last name first: "SINGH, MAKADRA & CEVALLOS, ANN".
+_TURNED = re.compile(r"[^,&;\n]+,[^,&;\n]+?([ ]*(?:[,&;]|[ ](?:and|et)[ ])[ ]*)[^,&;\n]+,[^,&;\n]+")
+
+
+def parted(text: str, spans: Iterable[Tagged], kind: str) -> Iterator[Tagged]:
+    """Yield spans, those of a kind cut where a bar, a backslash or two commas say that they are two names."""
+    for span in spans:
+        if span.kind != kind:
+            yield span
+            continue
+        start = span.start
+        for sign in (*_PARTS.finditer(text, span.start, span.end), None):
+            end = span.end if sign is None else sign.start()
+            if _LETTER.search(text, start, end):
+                yield from _turned(text, span._replace(start=start, end=end))
+            start = span.end if sign is None else sign.end()
+
+
+def _turned(text: str, span: Tagged) -> Iterator[Tagged]:
+    """Yield a span, or the two names with the last name first that it holds."""
+    is_short = span.end - span.start <= _MAX_TURNED
+    turned = _TURNED.fullmatch(text, span.start, span.end) if is_short else None
+    if turned is None:
+        yield span
+        return
+    yield span._replace(end=turned.start(1))
+    yield span._replace(start=turned.end(1))

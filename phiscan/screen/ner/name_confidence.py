@@ -1,0 +1,159 @@
+"""How sure the tagger must be of a name, by the words that make it: to show it, and to let it count.
+
+A name that is shown and does not count is doubtful. What was measured when these were set, and on which
+texts: docs/decisions/0016-a-tagger-in-numpy.md.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Final
+
+import regex
+
+from phiscan.lexicon.gazetteer import Word, fold
+from phiscan.model import Finding, Reason
+from phiscan.screen.ner.tokens import HEALTH, NATION
+
+MAX_DOUBTFUL = 0.19  # whatever else is found at a place stands before a doubtful name
+# Probabilities from which a name is shown, and from which it counts; unknown: no word of it is on a list.
+SHOWN, SHOWN_UNKNOWN, COUNTS, COUNTS_UNKNOWN = 0.02, 0.1, 0.2, 0.25
+# In a short line, which is a field of a form or list rather than a sentence, a name that is also a word is
+# shown from less; it counts from no less.
+SHOWN_IN_FIELD, _FIELD_WORDS = 0.3, 7
+# A name that is also an ordinary word or a term of medicine, or stands in capitals, needs more.
+WORDLY, CAPITALS, NEVER = 0.75, 0.75, 2.0
+# So does a word alone: a capital at the start of a sentence in another language is no name.
+ALONE, ALONE_UNKNOWN = 0.3, 0.9
+ABBREVIATION, _ABBREVIATION_CHARS = 0.9, 3  # a word alone in so few capitals: ASA, ECG, LEE
+_NAMES: Final = int(Word.FIRST | Word.LAST)
+_WORDLY: Final = int(Word.ORDINARY | HEALTH)
+_NUMERAL = re.compile(r"[IVXL]+")
+# The ends of words that Greek and Latin medicine and the naming of drugs make, and families do not.
+_MEDICAL = re.compile(
+    r"(?:omas?|itis|os[ei]s|opath(?:y|ies)|[aeiou]emias?|ectom(?:y|ies)|therap(?:y|ies)|algia|uria|plast(?:y|ies)"
+    r"|scop(?:y|ies)|gra(?:ms?|phy)|trophy|plasia|penia|cytes?|mab|nib|pril|statin|azole|cillin|mycin|sartan|olol"
+    r"|oxacin|vir|caine|related|induced|like|positive|negative|free|dose|based|term|risk)s?$",
+    re.IGNORECASE,
+)
+_NUMBER = re.compile(r"\d{2}")
+_LINE_WORD = re.compile(r"[^\W\d_]+")
+_CAPITALISED = regex.compile(r"(?<!\p{L})\p{Lu}\p{Ll}")
+# French and Romance names of streets and houses begin with what they are.
+_LEADING = frozenset("hopital clinique rue boulevard avenue chemin rua via calle".split())  # noqa: SIM905 (a list of words reads best as a text)
+_ELIDED = re.compile(r"(?:[cdjlmnst]|qu)['’](\w{2,})$", re.IGNORECASE)  # noqa: RUF001 (texts are written with it)
+_HUMPS = regex.compile(r"\p{Lu}*\p{Ll}+|\p{L}+")  # "Scale", "Crop"; "Mc", "Donald"
+_FIRST_HUMPS = frozenset({"fitz", "mcc", "vander", "vanden", "ben", "ap"})
+
+
+def as_doubtful(finding: Finding, why: str) -> Finding:
+    """Return a finding as a doubtful one: lowest in score, without bits."""
+    if finding.is_doubtful:
+        return finding
+    score = min(finding.score, MAX_DOUBTFUL)
+    reasons = (*finding.reasons, Reason("doubt", why, score))
+    return replace(finding, score=score, bits=frozenset(), reasons=reasons)
+
+
+def without_elision(look_up: Callable[[str], int]) -> Callable[[str], int]:
+    """Return a look-up that takes a French elision for what stands behind it: "L'examen", "qu'état".
+
+    What is itself on a list of names stays one: D'Amico.
+    """
+
+    def flags(word: str) -> int:
+        own = look_up(word)
+        elided = _ELIDED.match(word)
+        if own & _NAMES or elided is None:
+            return own
+        rest = look_up(elided[1])
+        return rest if rest & _WORDLY and not rest & _NAMES else own
+
+    return flags
+
+
+def is_only_a_name(flags: int) -> bool:
+    """Tell whether a word is on a list of names and is neither an ordinary word nor one of medicine."""
+    return bool(flags & _NAMES and not flags & _WORDLY)
+
+
+def least(words: Sequence[str], look_up: Callable[[str], int]) -> tuple[float, float]:
+    """Return the probability from which a name of these words is shown, and from which it counts.
+
+    ``words``: as they stand in the text. ``look_up``: the flags of a word, ``Word`` and those of the tagger.
+    """
+    flags = [look_up(word) for word in words]
+    if len(words) == 1:
+        return _least_alone(words[0], flags[0], look_up)
+    if any(map(is_only_a_name, flags)):
+        return SHOWN, COUNTS
+    if all(word.isupper() for word in words):
+        return CAPITALS, CAPITALS
+    if _is_worldly(words, flags):
+        possible = _worldly(words, flags)
+        return possible, possible
+    return SHOWN_UNKNOWN, COUNTS_UNKNOWN
+
+
+def _least_alone(word: str, flags: int, look_up: Callable[[str], int]) -> tuple[float, float]:
+    if flags & NATION:
+        return WORDLY, WORDLY  # a country first of all, also where it is a name: France, Jordan
+    if is_only_a_name(flags):
+        return SHOWN, ABBREVIATION if word.isupper() and len(word) <= _ABBREVIATION_CHARS else ALONE
+    if is_made_up(word, look_up):
+        return NEVER, NEVER
+    if word.isupper():
+        return CAPITALS, CAPITALS
+    possible, counts = SHOWN_UNKNOWN, ALONE_UNKNOWN
+    if _is_worldly([word], [flags]):
+        possible = counts = _worldly([word], [flags])
+    return possible, NEVER if word.islower() else counts
+
+
+def is_field(words: Sequence[str], line: str, look_up: Callable[[str], int]) -> bool:
+    """Tell whether a name of these words stands in a short line and is no heading in capitals, no country.
+
+    ``line``: what stands around it.
+    """
+    if all(map(str.isupper, words)) or any(look_up(word) & NATION for word in words):
+        return False
+    return len(_LINE_WORD.findall(line)) <= _FIELD_WORDS
+
+
+def _is_worldly(words: Sequence[str], flags: Sequence[int]) -> bool:
+    telling = zip(words, flags, strict=True)
+    return all(f & _WORDLY or _MEDICAL.search(w) or _NUMERAL.fullmatch(w) for w, f in telling)
+
+
+def _worldly(words: Sequence[str], flags: Sequence[int]) -> float:
+    has_numeral = any(map(_NUMERAL.fullmatch, words))
+    return WORDLY if any(f & _NAMES for f in flags) and not has_numeral else NEVER  # no "Stage II"
+
+
+def is_made_up(word: str, look_up: Callable[[str], int]) -> bool:
+    """Tell whether a word joins words as programs name things: ScaleCrop, not McDonald or JaneDoe."""
+    humps = _HUMPS.findall(word)
+    if len(humps) < 2 or not word.isalpha() or word.isupper():  # noqa: PLR2004 (two words are joined)
+        return False
+    if fold(humps[0]) in _FIRST_HUMPS or look_up(humps[0]) & Word.PARTICLE:
+        return False
+    return not any(is_only_a_name(look_up(hump)) for hump in humps)
+
+
+def least_in_place(words: Sequence[str], name: str, line: str, look_up: Callable[[str], int]) -> float:
+    """Return the probability from which a name counts by its numbers, its ends and its line; 0.0: any.
+
+    ``words``: of ``name``; ``line``: what stands around it.
+    """
+    if _NUMBER.search(name):
+        return NEVER  # an account
+    if len(words) > 1:
+        is_place = fold(words[0]) in _LEADING
+        last = look_up(words[-1])
+        ends = last & Word.NOT_PERSON and not last & (_NAMES | Word.PARTICLE)
+        # "Marlow Ltd", "Hôpital Davis", "Rua do Paseo"; not "ROY, ANN PAGE", which is a name and a label.
+        return NEVER if is_place or (ends and "," not in name) else 0.0
+    # Where others have capitals, a word in small letters is hardly ever a name: "earnest", "brown".
+    return WORDLY if words[0].islower() and _CAPITALISED.search(line) else 0.0

@@ -1,0 +1,298 @@
+"""Names of people, organizations and places by a trained tagger: the recognizer that needs no cue.
+
+A linear-chain conditional random field over words, shapes and gazetteers, and a network that reads whole
+passages (docs/reference/model-card-names.md).
+The best path is drawn with a favour for persons (recall first). A name's score is its mean marginal
+probability, by which it can be kept or dropped afterwards.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+
+from phiscan.config import data_dir
+from phiscan.errors import DictionaryError
+from phiscan.lexicon.capitalized_words import CREDENTIALS, FIRST_ONLY, FULL_NAME, LAST_ONLY, is_term
+from phiscan.lexicon.gazetteer import Gazetteer, Word, fold, load_gazetteer, terms
+from phiscan.model import Document, EntityType, Finding, PiiBit, Reason, Span
+from phiscan.screen.characteristics import bits_of
+from phiscan.screen.filters.name_stop_list import load_vetoes
+from phiscan.screen.filters.place_or_person import PlaceFields, as_location, in_block
+from phiscan.screen.filters.street_addresses import label_chars, number_in, reads_as_address
+from phiscan.screen.free_text import in_free_text
+from phiscan.screen.ner.ensemble import NameModel
+from phiscan.screen.ner.name_boundaries import NameEnds, parted
+from phiscan.screen.ner.name_confidence import (
+    MAX_DOUBTFUL,
+    SHOWN,
+    SHOWN_IN_FIELD,
+    as_doubtful,
+    is_field,
+    is_made_up,
+    least,
+    least_in_place,
+    without_elision,
+)
+from phiscan.screen.ner.spans import (
+    ADDRESS,
+    PERSON,
+    LabelKinds,
+    Tagged,
+    is_cell,
+    joined,
+    line_around,
+    named,
+)
+from phiscan.screen.ner.tokens import HEALTH, PLACE, Kinds
+from phiscan.screen.recognizers.location.city_and_state import is_code
+from phiscan.text.chunks import chunks
+
+SOURCE = "names.tagger"
+FAVOUR = {PERSON: 1.0, "ORG": 0.2}  # added to the scores of these labels on the best path
+# And on a second path, for what the first leaves out: all that it finds is doubtful. None may be less.
+SECOND_FAVOUR = {PERSON: 1.9, "ORG": 2.0, "LOC": 2.0, ADDRESS: 2.0}
+# Probabilities from which a name is shown, and from which it is more than doubtful; persons are then judged
+# by their words.
+MIN_SHOWN = {PERSON: SHOWN, "ORG": 0.1, "LOC": 0.1, ADDRESS: 0.1}
+MIN_SCORE = {PERSON: SHOWN, "ORG": 0.7, "LOC": 0.5, ADDRESS: 0.5}
+MIN_TITLED = 0.75  # behind the title of a doctor or nurse, as a rule has it that finds the title
+UNREAD = 1.1  # of names in scripts of which the model has read next to nothing: doubtful however sure it is
+MIN_CITY = 0.9  # a field of a table or list that holds a city and nothing else: Boston, Windsor
+DOUBT = "too unsure for a name that counts"
+MAX_SCORE = 0.84  # a rule, a label or a title says more than the model: its finding outranks one of the model
+MAX_NUMBER = 0.45  # of a number in what is no address: less than any label's
+CHUNK_CHARS = 100_000  # bounds the memory; a text is cut at a line end
+_TYPES = {
+    PERSON: EntityType.PERSON,
+    "ORG": EntityType.ORGANIZATION,
+    "LOC": EntityType.LOCATION,
+    ADDRESS: EntityType.STREET_ADDRESS,
+}
+_HEALTH_BEFORE = re.compile(
+    r"\b(?:drs?|dre|doctor|docteure?|nurse|infirmi[eè]re?)\b\.?[ ]{0,2}$", re.IGNORECASE
+)
+_HEALTH_REACH = 14
+_TO_WRITE_ON = re.compile(r"_{2,}")
+_HEALTH = ("body", "conditions", "drugs", "icd10cm", "labs", "mental", "procedures", "symptoms")
+_MIN_HEALTH_CHARS = 4
+_N_FLAGS = 20_000  # words of names of which the flags are remembered
+_FIRST_COLUMN = re.compile(r"^[^#\t\n]+", re.MULTILINE)
+_WORDS = re.compile(r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*")
+_QUOTES = "'\"’”"  # noqa: RUF001 (texts are written with them)
+_ABBREVIATION = re.compile(r"[A-Z]{1,3}")
+_KEY = re.compile(r"(?:[0-9A-F]{4}[ :-]?){2,}")  # of a cipher: "0A48 2D8B"
+_FRACTION = re.compile(r"\d/\d")
+_MIN_STREET_CHARS = 3  # of its longest word
+_LATIN = re.compile(r"[A-Za-zÀ-ɏ]")
+# What a street address has at least: one word alone ("Téléc.") is the label of something else.
+_NUMBER_OR_WORDS = re.compile(r"\d|[^\W\d_]\W+[^\W\d_]")
+
+
+def load_kinds(gazetteer: Gazetteer, folder: Path | None = None) -> Kinds:
+    """Return the kinds of words by the dictionaries of names, places and medicine.
+
+    Raises:
+        DictionaryError: a dictionary cannot be read.
+    """
+    folder = folder or data_dir("dictionaries")
+    places = frozenset(" ".join(terms(folder / "places.txt")).split())
+    try:
+        texts = [(folder / f"health_{name}.txt").read_text(encoding="utf-8") for name in _HEALTH]
+    except (OSError, UnicodeDecodeError) as error:
+        message = f"{folder}: expected the dictionaries health_*.txt: {type(error).__name__}"
+        raise DictionaryError(message) from None
+    words = " ".join(first for text in texts for first in _FIRST_COLUMN.findall(text)).lower().split()
+    health = frozenset(fold(word) for word in set(words) if len(word) >= _MIN_HEALTH_CHARS)
+    return Kinds(gazetteer, places=places, health=health, nations=terms(folder / "nations.txt"))
+
+
+class TaggerRecognizer:
+    """Find names by the tagger."""
+
+    def __init__(self, model: NameModel, gazetteer: Gazetteer) -> None:
+        self._model = model
+        self._gazetteer = gazetteer
+        self._vetoes = load_vetoes(gazetteer)
+        self._kinds = LabelKinds.read(model.labels)
+        self._ends = NameEnds(gazetteer)
+        self._flags = lru_cache(_N_FLAGS)(without_elision(model.lexicon.flags))
+        self._favour, self._second_favour = (
+            np.array([favour.get(label[2:], 0.0) for label in model.labels], dtype=np.float32)
+            for favour in (FAVOUR, SECOND_FAVOUR)
+        )
+
+    @classmethod
+    def load(cls, folder: Traversable | None = None) -> Self:
+        """Read the weights of the package, or of ``folder``.
+
+        Raises:
+            ModelError: the weights are missing, damaged or of another version.
+            DictionaryError: a dictionary cannot be read.
+        """
+        gazetteer = load_gazetteer()
+        return cls(NameModel.load(load_kinds(gazetteer), folder), gazetteer)
+
+    def recognize(self, document: Document) -> Iterator[Finding]:
+        """Yield findings that do not overlap, in text order; spans are half-open, in code points."""
+        yield from in_free_text(document, self._read)
+
+    def _read(self, document: Document) -> Iterator[Finding]:
+        text = document.text
+        fields = PlaceFields(text)
+        for base, chunk in chunks(text, CHUNK_CHARS):
+            spans = joined(chunk, self.spans(_without_lines(chunk)))
+            found = list(parted(chunk, spans, PERSON))
+            for index, (start, end, kind, score, second) in enumerate(found):
+                if start == end or score < MIN_SHOWN[kind]:
+                    continue  # a sign that takes no room, or too unsure
+                finding = self._finding(text, Span(base + start, base + end), kind, score)
+                if finding is not None and finding.entity_type is EntityType.PERSON:
+                    city = in_block(chunk, found, index)
+                    place = EntityType.LOCATION if city else fields.kind(finding.span)
+                    finding = as_location(finding, place) if place is not None else finding
+                if finding is not None:
+                    yield as_doubtful(finding, DOUBT) if second or score < MIN_SCORE[kind] else finding
+
+    def spans(self, text: str) -> Iterator[Tagged]:
+        """Yield every name on the best path, and on a second one what that leaves out, in text order."""
+        model = self._model
+        stream = model.lexicon.read(text)
+        if not len(stream.units.index):
+            return
+        emission = model.emission(stream)
+        starts, lengths = stream.units.starts, stream.units.lengths
+        second = model.path(emission + self._second_favour, starts, lengths)
+        # Favours only rise: a unit without a name on the second path has none on the first.
+        chosen = np.add.reduceat(second > 0, starts) > 0
+        inside = np.repeat(chosen, lengths)
+        kept = lengths[chosen]
+        starts = np.cumsum(kept) - kept
+        best = np.zeros_like(second)
+        best[inside] = model.path(emission[inside] + self._favour, starts, kept)
+        second[best > 0] = 0
+        share = np.zeros((len(best), len(self._kinds.names)), dtype=np.float32)
+        share[inside] = model.probabilities(emission[inside], starts, kept) @ self._kinds.members
+        found = [
+            *named(stream, best, share, self._kinds, second=False),
+            *named(stream, second, share, self._kinds, second=True),
+        ]
+        yield from sorted(found)
+
+    def _finding(self, text: str, span: Span, label: str, score: float) -> Finding | None:
+        if label == PERSON:
+            return self._person(text, span, score)
+        kind: EntityType | None = _TYPES[label]
+        span = Span(span.start, max(span.start + len(span.of(text).rstrip(_QUOTES)), span.start + 1))
+        if label == ADDRESS:
+            span = Span(span.start + label_chars(span.of(text)), span.end)
+            name = span.of(text)
+            if any(map(str.isdigit, name)) and not reads_as_address(name):
+                return _number(span, name, score)
+            kind = self._address(name)
+        elif kind is EntityType.ORGANIZATION and self._is_no_organization(span.of(text), score):
+            return None
+        elif kind is EntityType.LOCATION and _ABBREVIATION.fullmatch(span.of(text)):
+            kind = kind if fold(span.of(text)) in self._gazetteer.places else None  # "BP 120/80"
+        if kind is None:
+            return None
+        score = min(score, MAX_SCORE)
+        return Finding(span, kind, SOURCE, score, bits_of(kind), (Reason("model", SOURCE, score),))
+
+    def _is_no_organization(self, name: str, score: float) -> bool:
+        """Tell whether a name is that of a province, or a doubtful one is a mere word: "PEI health card"."""
+        is_word = name.islower() and bool(self._gazetteer.of(name) & Word.ORDINARY)
+        return is_code(name) or (is_word and score < MIN_SCORE["ORG"])
+
+    def _person(self, text: str, span: Span, score: float) -> Finding | None:
+        trimmed = self._ends.trimmed(text, span)
+        if trimmed is None:
+            return None
+        span = trimmed
+        if self._is_no_name(text, span):
+            return None
+        words = [word for word in _WORDS.findall(span.of(text)) if len(word) > 1]
+        if not words:
+            return None
+        possible, firm = least(words, self._flags)
+        if (
+            len(words) == 1
+            and fold(words[0]) in self._gazetteer.places
+            and is_cell(text, span.start, span.end)
+        ):
+            firm = max(firm, MIN_CITY)
+        if score < possible and not (
+            possible <= 1 and score >= SHOWN_IN_FIELD
+            and is_field(words, line_around(text, span.start, span.end), self._flags)
+        ):  # fmt: skip
+            return None
+        if not _LATIN.search(text, span.start, span.end):
+            firm = UNREAD
+        # The line around is asked for by words in small letters alone.
+        line = line_around(text, span.start, span.end) if words[0].islower() else ""
+        firm = max(firm, least_in_place(words, span.of(text), line, self._flags))
+        kind, bits = EntityType.PERSON, self._parts(words, span.of(text))
+        titled = _HEALTH_BEFORE.search(text[max(0, span.start - _HEALTH_REACH) : span.start]) is not None
+        if titled or CREDENTIALS.match(text, span.end):
+            kind, bits = EntityType.HEALTH_PROFESSIONAL, bits_of(EntityType.HEALTH_PROFESSIONAL)
+        if score < firm:
+            reasons = (Reason("model", SOURCE, score), Reason("doubt", DOUBT, min(score, MAX_DOUBTFUL)))
+            return Finding(span, kind, SOURCE, reasons[-1].score, frozenset(), reasons)
+        score = min(max(score, MIN_TITLED) if titled else score, MAX_SCORE)
+        return Finding(span, kind, SOURCE, score, bits, (Reason("model", SOURCE, score),))
+
+    def _is_no_name(self, text: str, span: Span) -> bool:
+        """Tell whether a name is one of a thing: "Joubert syndrome", "Babinski neg", "NAM"."""
+        return (
+            is_term(text, span.end, self._gazetteer, kinds=Word.EPONYM)
+            or self._vetoes.is_label(text, span.start, span.end)
+            or self._vetoes.is_sign(text, span.start, span.end)
+        )
+
+    def _address(self, text: str) -> EntityType | None:
+        """Return what a street address of the model is: without number and street a place, or nothing."""
+        if not _NUMBER_OR_WORDS.search(text) or _KEY.fullmatch(text):
+            return None
+        words = _WORDS.findall(text)
+        if _FRACTION.search(text) or max(map(len, words), default=0) < _MIN_STREET_CHARS:
+            return None  # "9/10 and strength 5/5", "FO20,50", "HB 121"
+        look_up = self._flags
+        flags = [look_up(word) for word in words]
+        if any(f & Word.NOT_PERSON for f in flags):
+            return EntityType.STREET_ADDRESS  # it says street, drive, building
+        if any(f & HEALTH for f in flags) and not any(f & PLACE for f in flags):
+            return None  # "120/80, sodium 140"
+        if words and all(is_made_up(word, look_up) for word in words):
+            return None  # "PageLimit 0"
+        return EntityType.STREET_ADDRESS if any(map(str.isdigit, text)) else EntityType.LOCATION
+
+    def _parts(self, words: list[str], name: str) -> frozenset[PiiBit]:
+        """Return which parts of a name are there: J. Roy and Jean Roy are both, a word alone is one."""
+        if len(words) > 1 or len(name.replace(".", ". ").split()) > 1:
+            return FULL_NAME
+        flags = self._gazetteer.of(words[0])
+        return FIRST_ONLY if flags & Word.FIRST else LAST_ONLY
+
+
+def _number(span: Span, name: str, score: float) -> Finding | None:
+    """Return the number in what is no address, if it has one."""
+    place = number_in(name)
+    if place is None or score < MIN_SCORE[ADDRESS]:
+        return None
+    kind = EntityType.OTHER_ID
+    score = min(score, MAX_NUMBER)
+    return Finding(
+        Span(span.start + place[0], span.start + place[1]),
+        kind, SOURCE, score, bits_of(kind), (Reason("model", SOURCE, score),),
+    )  # fmt: skip
+
+
+def _without_lines(text: str) -> str:
+    """Return a text of the same length with spaces for the lines of a form to write on."""
+    return _TO_WRITE_ON.sub(lambda line: " " * len(line[0]), text)

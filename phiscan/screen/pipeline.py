@@ -1,0 +1,242 @@
+"""Screening: a document to its identifiers, its PII vector, and what it lacks to satisfy equation 4.
+
+The phases run in the order of ``Phase``; what runs in each is the data of ``STEPS`` and of the recognizers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from enum import IntEnum
+from functools import cache
+from itertools import chain
+
+from phiscan.config import Config
+from phiscan.lexicon.gazetteer import load_gazetteer
+from phiscan.model import Document, Finding, PiiVector, Screening, Span
+from phiscan.screen.attributes.file_authors import is_marked, mark_about_file
+from phiscan.screen.attributes.named_roles import has_role, mark_roles
+from phiscan.screen.attributes.professionals import mark_professionals
+from phiscan.screen.casing.case_variants import found_as_written, with_usual_capitals
+from phiscan.screen.free_text import without_codes
+from phiscan.screen.id_classifier.classifier import NumberModel, learned_numbers, load_numbers, with_types
+from phiscan.screen.normalize.spoken_numbers import left_over
+from phiscan.screen.normalize.text_view import normalized
+from phiscan.screen.ocr_confusions.names import OcrNameRecognizer
+from phiscan.screen.ocr_confusions.recognizer import OcrRecognizer, without_parts
+from phiscan.screen.people_count import count_people
+from phiscan.screen.prototypes import Prototype, lacking, load_prototypes, nearest
+from phiscan.screen.recognizer import Cost, Recognizer
+from phiscan.screen.recognizers.identifiers.age_units import with_units
+from phiscan.screen.recognizers.identifiers.checked_columns import CheckedColumnRecognizer
+from phiscan.screen.recognizers.identifiers.device_and_insurer_numbers import LineCodeRecognizer
+from phiscan.screen.recognizers.identifiers.line_dates import day_lines
+from phiscan.screen.recognizers.identifiers.number_series import series
+from phiscan.screen.recognizers.identifiers.numbers_after_names import numbers_after_names
+from phiscan.screen.recognizers.identifiers.row_numbers import row_codes
+from phiscan.screen.recognizers.identifiers.unlabelled_dates import bare_days
+from phiscan.screen.recognizers.location.address_blocks import address_tails
+from phiscan.screen.recognizers.messages.zpl_labels import bar_codes
+from phiscan.screen.recognizers.organization.recognizer import OrganizationRecognizer
+from phiscan.screen.recognizers.person.recognizer import RuleNameRecognizer, build_name_recognizers
+from phiscan.screen.resolution import resolve
+from phiscan.screen.rules.files import load_sound_rules
+from phiscan.screen.rules.recognizer import PatternRecognizer
+
+
+class Phase(IntEnum):
+    """When a step runs, after the recognizers: each phase sees the resolved findings of the one before."""
+
+    RELATED = 1  # adds what lies near what was found: the rest of an address, numbers of the same series
+    DATES = 2  # adds dates without a label
+    NUMBERS = 3  # adds numbers that a learned model takes for identifiers
+    REVISION = 4  # changes types and extents; adds nothing
+    ATTRIBUTES = 5  # says whose a name is: author, named for a role, health professional
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What the steps read besides the findings: built once per document."""
+
+    document: Document
+    spoken: tuple[Span, ...]  # where the document has digits that were spelled out
+    numbers: NumberModel | None
+
+    @property
+    def text(self) -> str:
+        """The text of the document."""
+        return self.document.text
+
+
+_Run = Callable[[Evidence, Sequence[Finding]], Iterable[Finding]]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step after the recognizers: its name, its phase, its cost, and what it does to the findings."""
+
+    name: str
+    phase: Phase
+    cost: Cost
+    run: _Run
+
+
+def _related(name: str, run: Callable[[str, Sequence[Finding]], Iterable[Finding]]) -> Step:
+    return Step(name, Phase.RELATED, Cost.CHEAP, lambda evidence, found: run(evidence.text, found))
+
+
+def _classified(evidence: Evidence, found: Sequence[Finding]) -> Iterable[Finding]:
+    return () if evidence.numbers is None else learned_numbers(evidence.document, found, evidence.numbers)
+
+
+def _typed(evidence: Evidence, found: Sequence[Finding]) -> Iterable[Finding]:
+    return found if evidence.numbers is None else with_types(evidence.text, found, evidence.numbers)
+
+
+def _attributed(evidence: Evidence, found: Sequence[Finding]) -> Iterable[Finding]:
+    authors = mark_about_file(evidence.document, found)
+    return mark_roles(with_usual_capitals(evidence.document, found), authors)
+
+
+STEPS: tuple[Step, ...] = (
+    Step(
+        "location.address_blocks",
+        Phase.RELATED,
+        Cost.CHEAP,
+        lambda evidence, found: address_tails(evidence.text, found, load_gazetteer()),
+    ),
+    _related("identifiers.numbers_after_names", numbers_after_names),
+    _related("identifiers.row_numbers", row_codes),
+    _related("identifiers.number_series", series),
+    _related("identifiers.line_dates", day_lines),
+    Step(
+        "normalize.spoken_numbers",
+        Phase.RELATED,
+        Cost.CHEAP,
+        lambda evidence, found: left_over(evidence.spoken, found),
+    ),
+    Step(
+        "identifiers.unlabelled_dates",
+        Phase.DATES,
+        Cost.CHEAP,
+        lambda evidence, found: bare_days(evidence.text, found),
+    ),
+    Step("id_classifier", Phase.NUMBERS, Cost.EXPENSIVE, _classified),
+    Step("id_classifier.types", Phase.REVISION, Cost.EXPENSIVE, _typed),
+    Step(
+        "identifiers.age_units",
+        Phase.REVISION,
+        Cost.CHEAP,
+        lambda evidence, found: with_units(evidence.text, found),
+    ),
+    Step("attributes.named_roles", Phase.ATTRIBUTES, Cost.CHEAP, _attributed),
+    Step(
+        "attributes.professionals",
+        Phase.ATTRIBUTES,
+        Cost.CHEAP,
+        lambda evidence, found: mark_professionals(evidence.text, found),
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Screener:
+    """Everything that ``screen`` needs, built once per process."""
+
+    recognizers: tuple[Recognizer, ...]
+    prototypes: tuple[Prototype, ...]
+    numbers: NumberModel | None = None  # None: numbers are found by rules alone
+    steps: tuple[Step, ...] = STEPS
+
+    def without_names(self) -> Screener:
+        """Return a screener without the expensive recognizers and steps (NER, id classifier)."""
+        cheap = tuple(one for one in self.recognizers if one.cost is Cost.CHEAP)
+        steps = tuple(one for one in self.steps if one.cost is Cost.CHEAP)
+        return replace(self, recognizers=cheap, numbers=None, steps=steps)
+
+
+def build_screener(config: Config) -> Screener:
+    """Read the rules (ours and the site's), the name lists and the prototypes.
+
+    Raises:
+        RuleError, DictionaryError, ModelError, ConfigError: naming the file and what was expected in it.
+    """
+    is_shipped = not config.extra_patterns and not config.name_pipeline
+    return Screener(_shipped() if is_shipped else _recognizers(config), load_prototypes(), load_numbers())
+
+
+@cache
+def _shipped() -> tuple[Recognizer, ...]:
+    """Return the recognizers where a site added nothing of its own; forked processes share them."""
+    return _recognizers(Config())
+
+
+def _recognizers(config: Config) -> tuple[Recognizer, ...]:
+    patterns = PatternRecognizer(load_sound_rules(config))
+    organizations = OrganizationRecognizer(load_gazetteer())
+    misread = OcrRecognizer(patterns, organizations)
+    columns = CheckedColumnRecognizer()
+    lines = LineCodeRecognizer()
+    names = build_name_recognizers(config)
+    ours = next(one for one in names if isinstance(one, RuleNameRecognizer))
+    scanned = OcrNameRecognizer(ours, misread)
+    return (patterns, organizations, misread, columns, lines, *names, scanned)
+
+
+def screen(document: Document, screener: Screener) -> Screening:
+    """Find the identifiers of a document and place it relative to the concept of equation 4.
+
+    Findings are in text order and do not overlap; spans are half-open, in code points.
+    """
+    meant = normalized(document)
+    if meant is None:
+        return _screen(document, screener)
+    screening = _screen(meant.document, screener, meant.spoken)
+    return replace(screening, findings=tuple(meant.to_document(screening.findings)))
+
+
+def _screen(document: Document, screener: Screener, spoken: tuple[Span, ...] = ()) -> Screening:
+    found = found_as_written(document, screener.recognizers)
+    detected = resolve(without_parts(without_codes(document, chain(found, bar_codes(document)))))
+    evidence = Evidence(document, spoken, screener.numbers)
+    findings = run_steps(screener.steps, evidence, detected)
+    vector = PiiVector(frozenset(bit for finding in findings for bit in finding.bits))
+    missing = lacking(vector)
+    name, distance = nearest(vector, screener.prototypes)
+    return Screening(
+        findings=findings,
+        vector=vector,
+        hamming=len(missing),
+        missing=missing,
+        nearest_prototype=name,
+        prototype_distance=distance,
+        n_people=count_people(
+            document,
+            [one for one in findings if not (is_marked(one) or has_role(one) or one.is_doubtful)],
+        ),
+    )
+
+
+def run_steps(
+    steps: Iterable[Step], evidence: Evidence, findings: tuple[Finding, ...]
+) -> tuple[Finding, ...]:
+    """Run steps phase by phase over resolved findings; return findings in text order, without overlaps.
+
+    Within a phase that adds findings every step sees the same findings; one that changes them sees what the
+    step before it left.
+    """
+    for phase, group in _by_phase(steps):
+        if phase < Phase.REVISION:
+            added = [finding for step in group for finding in step.run(evidence, findings)]
+            findings = resolve([*findings, *added])
+        else:
+            for step in group:
+                findings = tuple(step.run(evidence, findings))
+    return findings
+
+
+def _by_phase(steps: Iterable[Step]) -> Iterator[tuple[Phase, list[Step]]]:
+    ordered = sorted(steps, key=lambda step: step.phase)  # stable: the order within a phase stays
+    for phase in Phase:
+        if group := [step for step in ordered if step.phase is phase]:
+            yield phase, group

@@ -1,0 +1,1 @@
+"""Recognizers: each finds one family of identifiers in a document."""

@@ -1,0 +1,1 @@
+"""Numbers, codes, dates and accounts that rules alone do not find."""

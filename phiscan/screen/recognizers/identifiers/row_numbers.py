@@ -1,0 +1,150 @@
+"""Columns of numbers in rows that each name a person: charts, cards and accounts of tables without a header.
+
+Where four rows or more of a table name a person each, a column whose cells are all of one form (seven digits;
+a letter, a hyphen and five digits) and differ numbers those people, with a header or without.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+
+from phiscan.model import EntityType, Finding, Reason, Span
+from phiscan.screen.characteristics import bits_of
+from phiscan.screen.resolution import is_taken
+from phiscan.screen.validators.dates import is_day
+from phiscan.screen.validators.verdicts import digits_of
+
+SCORE = 0.4
+SOURCE = "row_codes"
+MIN_ROWS, MIN_DIFFERENT = 4, 3
+MIN_SHARE = 0.9  # of the filled cells of a column that have one form
+MIN_SAME = 3  # one in so many has it as it stands, where others were misread
+MAX_LINE_CHARS = 4000
+_MIN_DELIMITERS = 2
+_SPACES = "  "
+_SPACED = re.compile(r"\S+(?: \S+)*")
+_QUOTED = re.compile(r"\"[^\"\n]{0,200}\"")
+# A cell as its digits are written 9 and its capitals A.
+_FORM = re.compile(
+    r"9{6,12}|9{3}[ -]?9{3}(?:[ -]?9{3,4})?|A{1,4}[- ]?9{5,10}|9{2,6}-9{4,7}|A{1,3}-99-9{3,6}|99-99-99"
+)
+_SHAPES = str.maketrans("0123456789", "9" * 10) | dict.fromkeys(range(ord("A"), ord("Z") + 1), "A")
+_MISREAD = {"9": "OQDolI|SZBGbgq", "A": "0158"}
+_PHONE = re.compile(r"[2-9]\d{2}[2-9]\d{6}")
+# Columns of goods, of places and of sums.
+_OF_THINGS = re.compile(
+    r"\b(?:din|ndc|upc|sku|lot|cpt|hcpcs|icd|code|amount|amt|total|balance|price|cost|fee|charge|salary|votes?|population"
+    r"|montant|solde|prix|salaire|zip|postal|year|ann[ée]e|version|size|count|qty|qt[ée]|distance|km|score)\b",
+    re.IGNORECASE,
+)
+_CARD_DIGITS, _DAY_DIGITS = 9, 8
+_Cell = tuple[int, int]
+
+
+def row_codes(text: str, findings: Sequence[Finding]) -> Iterator[Finding]:
+    """Yield the cells of such columns; ``findings`` in text order, without overlaps."""
+    rows: dict[tuple[str, int], list[list[_Cell]]] = defaultdict(list)
+    done = -1
+    for finding in findings:
+        start = finding.span.start
+        if finding.entity_type is not EntityType.PERSON or start <= done:
+            continue
+        before = text.rfind("\n", max(0, start - MAX_LINE_CHARS), start)
+        behind = text.find("\n", start, start + MAX_LINE_CHARS)
+        if (before < 0 and start > MAX_LINE_CHARS) or (behind < 0 and len(text) > start + MAX_LINE_CHARS):
+            done = start + MAX_LINE_CHARS if behind < 0 else behind  # a line too long for a row
+            continue
+        done = len(text) if behind < 0 else behind
+        cells, delimiter = _cells(text, before + 1, done)
+        if len(cells) > 2:  # noqa: PLR2004 (a name and two more)
+            rows[delimiter, len(cells)].append(cells)
+    taken = [(finding.span.start, finding.span.end) for finding in findings]
+    for (delimiter, n_cells), table in rows.items():
+        if len(table) >= MIN_ROWS:
+            heads = _heads(text, table[0][0][0], delimiter, n_cells)
+            for number, column in enumerate(zip(*table, strict=True)):
+                if not _OF_THINGS.search(heads[number] if heads else ""):
+                    yield from _column(text, column, taken)
+
+
+def _column(text: str, cells: Sequence[_Cell], taken: Sequence[tuple[int, int]]) -> Iterator[Finding]:
+    filled = [cell for cell in cells if cell[0] < cell[1]]
+    values = [text[low:high] for low, high in filled]
+    if len(set(values)) < MIN_DIFFERENT or len(filled) < MIN_ROWS:
+        return
+    form, n_same = Counter(value.translate(_SHAPES) for value in values).most_common(1)[0]
+    if MIN_SAME * n_same < len(filled) or not _FORM.fullmatch(form):
+        return
+    n_alike = n_same if n_same == len(filled) else sum(_is_of(form, value) for value in values)
+    if n_alike < MIN_SHARE * len(filled):
+        return
+    if all(value.endswith("000") for value in values) or _are_days(values):
+        return
+    for (low, high), value in zip(filled, values, strict=True):
+        if is_taken(low, high, taken):
+            continue  # another finding has it
+        kind = _kind(value, form)
+        yield Finding(
+            Span(low, high), kind, SOURCE, SCORE, bits_of(kind), (Reason("column", "beside people", SCORE),)
+        )
+
+
+def _is_of(form: str, value: str) -> bool:
+    """Tell whether a cell has a form, with figures that a scanner took for letters or letters for figures."""
+    return len(value) == len(form) and all(
+        sign == shape or char in _MISREAD.get(shape, "")
+        for char, sign, shape in zip(value, value.translate(_SHAPES), form, strict=True)
+    )
+
+
+def _are_days(values: Sequence[str]) -> bool:
+    return all(len(value) == _DAY_DIGITS and value.isdecimal() and is_day(value) for value in values)
+
+
+def _kind(value: str, form: str) -> EntityType:
+    if any(c.isalpha() for c in value) and "A" in form:
+        return EntityType.OTHER_ID
+    if _PHONE.fullmatch(value):
+        return EntityType.PHONE
+    return EntityType.HEALTH_CARD if len(digits_of(value)) == _CARD_DIGITS else EntityType.MRN
+
+
+def _cells(text: str, start: int, end: int) -> tuple[list[_Cell], str]:
+    """Cut a line at its most frequent delimiter, leaving quoted cells whole; without spaces around cells.
+
+    A line with hardly any is set with spaces.
+    """
+    line = _QUOTED.sub(lambda quoted: "x" * len(quoted[0]), text[start:end])
+    delimiter = max("\t|;,", key=line.count)
+    if line.count(delimiter) < _MIN_DELIMITERS:
+        return [match.span() for match in _SPACED.finditer(text, start, end)], _SPACES
+    cells = []
+    position = start
+    for part in line.split(delimiter):
+        low, high = position, position + len(part)
+        while low < high and text[low] in ' "\t\r':
+            low += 1
+        while low < high and text[high - 1] in ' "\t\r':
+            high -= 1
+        cells.append((low, high))
+        position += len(part) + 1
+    return cells, delimiter
+
+
+def _heads(text: str, first: int, delimiter: str, n_cells: int) -> list[str]:
+    """Return the heads in the line above the first row, if it has as many cells and none holds a number."""
+    line_start = text.rfind("\n", max(0, first - MAX_LINE_CHARS), first) + 1
+    if line_start == 0:
+        return []
+    low = max(0, line_start - MAX_LINE_CHARS)
+    above = text.rfind("\n", low, line_start - 1) + 1
+    if above == 0 and low > 0:
+        return []  # a line too long for heads
+    cells, cut = _cells(text, above, line_start - 1)
+    heads = [text[low:high] for low, high in cells]
+    is_head = (
+        cut == delimiter and len(heads) == n_cells and not any(re.search(r"\d{3}", head) for head in heads)
+    )
+    return heads if is_head else []

@@ -1,0 +1,1 @@
+"""Places and addresses by gazetteer, cue and layout."""

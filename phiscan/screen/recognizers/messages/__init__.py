@@ -1,0 +1,1 @@
+"""Identifiers of machine formats: the field says what a value is."""

@@ -1,0 +1,1 @@
+"""Organizations by keyword, cue, column and letterhead."""

@@ -1,0 +1,1 @@
+"""Names of people by label, form, context and repetition."""

@@ -1,0 +1,361 @@
+"""Names behind a cue: a label of a form, the head of a column, a salutation, a closing, a word of kinship."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import chain
+
+from phiscan.lexicon.capitalized_words import (
+    CREDENTIALS,
+    FIRST_ONLY,
+    FULL_NAME,
+    LAST_ONLY,
+    UPPER,
+    WORD,
+    is_term,
+    name_finding,
+)
+from phiscan.lexicon.gazetteer import Gazetteer, Word
+from phiscan.model import Document, Finding, PiiBit
+from phiscan.screen.filters.name_stop_list import load_vetoes
+from phiscan.screen.recognizers.person.age_and_sex import NO_PERSON
+from phiscan.screen.recognizers.person.kinship_cues import KinReader
+from phiscan.screen.recognizers.person.lowercase_titles import LOWER_TITLES, lower_titled
+from phiscan.screen.recognizers.person.name_extent import read_words
+from phiscan.screen.rules.context import canonical, whole_word
+from phiscan.screen.table_columns import Tables
+from phiscan.text.automata import automaton
+from phiscan.text.offsets import spans_of
+from phiscan.text.phrase_patterns import any_label
+
+LABELS = ("label", "label_first", "label_last", "label_health")
+_KINDS = (*LABELS, "kin", "salutation", "closing")
+_HEADS = {"head": "label", "head_health": "label_health"}  # what counts as the head of a column only
+_STRONG_GAP = re.compile(
+    r"(?:s\b)?[ \t]{0,4}(?:\([^()\n]{1,24}\)[ \t]{0,3})?(?:[:=>|\t]|[\"']\s{0,2}:|&gt;|\.{2,40}|_{2,40})"
+    r"[ \t\"'\[{(>*_|#]{0,12}(?:\r?\n[ \t]{0,8})?[\"'\[ ]{0,4}"
+)
+_LINE_GAP = re.compile(r"[ \t]{0,4}\r?\n[ \t]{0,8}")
+_WIDE_GAP = re.compile(r"[ \t]{2,12}|[ \t]{0,3}[-–—][ \t]{1,3}")  # noqa: RUF001 (names are written with it)
+_SPACE = re.compile(r"[ \u00a0]")
+_SALUTATION_GAP = re.compile(r",?[ ]{1,2}")
+_CLOSING_GAP = re.compile(
+    r"[ \t]{0,3}[,.!:]?[ \t]{0,3}(?:\r?\n[ \t>]{0,8}){1,5}(?:[-–_*/s]{1,40}[ \t]{0,4}\n?)?"  # noqa: RUF001 (names are written with it)
+)
+_TITLE = re.compile(
+    r"(?:(?:mr|mrs|ms|miss|mx|dr|dre|prof|mme|mlle|rev|hon|the|m)\b\.?[ ,]{0,2}){1,2}", re.IGNORECASE
+)
+_WORD = re.compile(WORD)
+# What a value begins with that is no part of the name: the cross before a signature, a word of kinship.
+_LEADING = re.compile(
+    r"(?:[xX][ ]{1,3}|(?:Suivi|Dossier|Rapport|Demande|Visite|Consultation|Congé|Résultats?)[ ](?:de|pour)[ ]"
+    r"|(?:wife|husband|spouse|son|daughter|mother|father|mom|mum|dad|brother|sister"
+    r"|partner|friend"
+    r"|aunt|uncle|niece|nephew|fille|fils|épouse|époux|conjointe?|mari|frère|s(?:oe|œ)ur|mère|père"
+    r"|voisine?|amie?)"
+    r"[ ]{1,2}(?=[^\W\d_a-zà-ÿ]))",
+)
+_REMARK = re.compile(r"[ ]\([^\W\d_]*$")  # a bracket that opens within a name and closes behind it
+_TELEPHONE = re.compile(r"[ ]{1,3}(?:cell|home|work)\b", re.IGNORECASE)
+_CELL = re.compile(r"(?:[^\t,]|,(?=[ ]))+")
+_LABEL_AGAIN = re.compile(r"[ \t]{0,4}[:=](?!=)")
+# A name of a test, a drug or a place in a file of fields: <analyse nom="...">, "facility": {"name": ...
+_OF_A_THING = re.compile(
+    r"(?:<(?:analyses?|tests?|labs?|obs(?:ervation)?|items?|products?|produit|drugs?|med(?:ication"
+    r"|icament)?s?|codes?"
+    r"|panels?|results?|resultats?|etab\w*|facility|org\w*|clini\w+|hosp\w+|hopital|dep\w*|fields?"
+    r"|param\w*|files?"
+    r"|printers?|devices?|pharm\w*|services?|examens?|unite?s?|payers?|payeur|employ(?:er|eur)"
+    r"|specimens?)\b[^<>]{0,120}"
+    r"|\"(?:tests?|analytes?|labs?|products?|drugs?|medications?|codes?|panels?|facility|organi[sz]ation"
+    r"|clinic|hospital"
+    r"|department|pharmacy|service|payer|insurer|employer|field|file|printer|device"
+    r"|specimen)\"\s{0,3}:\s{0,3}[\[{][^{}]{0,120})$",
+    re.IGNORECASE,
+)
+_MIN_CELL = 4  # letters of a cell that no list knows: "ICU" is none
+_BARE_PARTS = frozenset({"first", "last", "given", "family", "middle"})
+_OTHER_PART = re.compile(r"\b(?:first|last|given|family|surname|dob|birth)", re.IGNORECASE)
+_NEAR_KEYS = 80
+_UPPER = re.compile(f"[{UPPER}]")
+_LIST_MARKS = " \t>*-•\"'#|"
+_TITLE_HEALTH_WORDS = ("dr", "dre", "prof", "docteur", "doctor")
+
+
+class CueRecognizer:
+    """Find names by what stands before them; a label makes even unknown words a name."""
+
+    def __init__(self, gazetteer: Gazetteer) -> None:
+        self._gazetteer = gazetteer
+        self._kinds: dict[str, str] = {}
+        for kind in _KINDS:
+            for phrase in gazetteer.cues.get(kind, ()):
+                self._kinds.setdefault(canonical(phrase), kind)
+        self._kin = KinReader(gazetteer)
+        self._vetoes = load_vetoes(gazetteer)
+        self._heads = {
+            canonical(phrase): label
+            for kind, label in _HEADS.items()
+            for phrase in gazetteer.cues.get(kind, ())
+        }
+        phrases = {phrase for kind in (*_KINDS, *_HEADS) for phrase in gazetteer.cues.get(kind, ())}
+        self._scanner = automaton(f"{any_label(phrases)}|{LOWER_TITLES}")
+
+    def recognize(self, document: Document) -> Iterator[Finding]:
+        """Yield findings in the order of their cues; spans are half-open, in code points."""
+        text = document.text
+        places = spans_of(self._scanner, text)
+        if not places:
+            return
+        tables = Tables(text)
+        for start, end in chain.from_iterable(_by_cells(text, *place) for place in places):
+            yield from lower_titled(self._gazetteer, text, start)
+            if not whole_word(text, start, end):
+                continue
+            key = canonical(text[start:end])
+            kind = self._kinds.get(key)
+            head = self._heads.get(key)
+            if head is not None and kind not in LABELS:
+                cells = tables.column(start, end)
+                if cells is not None:
+                    yield from self._cells(text, cells, head, key)
+                    continue
+            if kind in LABELS:
+                found = list(self._labelled(text, tables, start, end, kind))
+                yield from found
+                if not found and self._kin.knows(key):
+                    yield from self._kin.read(text, start, end, key)
+            elif kind == "kin":
+                yield from self._kin.read(text, start, end, key)
+            elif kind == "salutation":
+                yield from self._salutation(text, start, end)
+            else:
+                yield from self._closing(text, start, end)
+
+    def _labelled(self, text: str, tables: Tables, start: int, end: int, kind: str) -> Iterator[Finding]:
+        key = canonical(text[start:end])
+        cells = tables.column(start, end)
+        if cells is not None:
+            near = text[max(0, start - _NEAR_KEYS) : start] + text[end : end + _NEAR_KEYS]
+            if key not in _BARE_PARTS or _OTHER_PART.search(near):
+                key = ""
+            yield from self._cells(text, cells, kind, key)
+            return
+        gap = _STRONG_GAP.match(text, end)
+        if gap is not None and "|" in gap[0] and not _begins_cell(text, start):
+            return  # "ID'd by mother | GCS 11": the next cell is not what a word before a bar names
+        if gap is not None and _OF_A_THING.search(text, max(0, start - 160), start):
+            return
+        if gap is None and _alone_on_line(text, start):
+            gap = _LINE_GAP.match(text, end) or _WIDE_GAP.match(text, end)
+        if gap is not None:
+            around = text[max(0, start - _NEAR_KEYS) : start] + text[end : end + _NEAR_KEYS]
+            is_part = kind in {"label_first", "label_last"} and (
+                key not in _BARE_PARTS or _OTHER_PART.search(around) is not None
+            )
+            limit = min(len(text), gap.end() + 120)
+            score = 0.92 if kind == "label_health" else 0.9
+            found = self._value(text, gap.end(), limit, kind, "label", score, any_word=is_part)
+        else:
+            found = self._weak(text, end, kind)
+        if found is not None:
+            yield found
+
+    def _cells(self, text: str, cells: list[tuple[int, int]], kind: str, key: str) -> Iterator[Finding]:
+        """Read the cells of a column; ``key``: its head, if it may also head something else than names."""
+        score = 0.87 if kind == "label_health" else 0.85
+        any_word = kind in {"label_first", "label_last"} and key not in _BARE_PARTS
+        missed, read = [], []
+        for low, high in cells:
+            cell = text[low:high].strip()
+            if len(cell) == 1 and kind in {"label", "label_health"}:
+                continue  # the letter of a row, and no initial
+            if self._kinds.get(canonical(text[low:high])) in LABELS and low + 2 < high:
+                continue  # a head below a head
+            if cell.lower() in NO_PERSON:
+                continue  # a bed that nobody lies in
+            found = self._value(text, low, high, kind, "header", score, any_word=any_word)
+            if found is not None:
+                read.append(found)
+            else:
+                missed.append((low, high))
+        if len(read) > len(missed):  # a column of names: what no list has is one, too
+            others = (self._cell(text, low, high, kind, score) for low, high in missed)
+            read.extend(found for found in others if found is not None)
+        yield from read
+
+    def _cell(self, text: str, low: int, high: int, kind: str, score: float) -> Finding | None:
+        """Read a cell that nothing but a name fills: capitalised words, each a name or no word at all."""
+        words = read_words(self._gazetteer, text, low, high)
+        if not words or text[words[-1][1] : high].strip('". ') or text[low : words[0][0]].strip('" '):
+            return None
+        flags = [self._gazetteer.of(text[a:b]) for a, b in words]
+        if any(
+            f & (Word.NOT_PERSON | Word.ORDINARY) or not text[a].isupper()
+            for f, (a, _) in zip(flags, words, strict=True)
+        ):
+            return None
+        if words[-1][1] - words[0][0] < _MIN_CELL or self._vetoes.is_label(text, words[0][0], words[-1][1]):
+            return None
+        return name_finding(
+            words[0][0], words[-1][1], health=kind == "label_health",
+            bits=_bits(kind, full=len(words) > 1, first=False), source="names.header", score=score,
+            reason=("header", kind),
+        )  # fmt: skip
+
+    def _value(  # noqa: PLR0917 (a place and what stands there)
+        self,
+        text: str,
+        start: int,
+        limit: int,
+        kind: str,
+        reason: str,
+        score: float,
+        *,
+        any_word: bool = False,
+    ) -> Finding | None:
+        """Read the name that stands as the value of a label, in whatever case.
+
+        ``any_word``: whether what stands there is a name even if it is an ordinary word.
+        """
+        leading = _LEADING.match(text, start, limit)
+        if leading is not None:
+            start = leading.end()
+        title = _TITLE.match(text, start, limit)
+        if title is not None:
+            start = title.end()
+        words = read_words(self._gazetteer, text, start, limit)
+        while len(words) > 1 and _REMARK.search(text, words[0][0], words[-1][1]):
+            words.pop()
+        if not words or _LABEL_AGAIN.match(text, words[-1][1]):
+            return None
+        if self._vetoes.is_label(text, words[0][0], words[-1][1]):
+            return None
+        flags = [self._gazetteer.of(text[a:b]) for a, b in words]
+        named = [bool(f & (Word.FIRST | Word.LAST)) for f in flags]
+        plain = [not f & Word.ORDINARY for f in flags]
+        capitals = [bool(_UPPER.match(text, a)) for a, _ in words]
+        long = [b - a > 1 for a, b in words]
+        believed = any(p and n and w for p, n, w in zip(plain, long, capitals, strict=True)) or any(
+            p and n for p, n in zip(plain, named, strict=True)
+        )
+        fills = any_word and len(words) <= 3 and words[-1][1] - words[0][0] > 1  # noqa: PLR2004 (Mary Jo Ann)
+        if (
+            not believed
+            and not fills
+            and not (all(n or not w for n, w in zip(named, long, strict=True)) and any(capitals))
+        ):
+            return None
+        if any(f & Word.NOT_PERSON and not n for f, n in zip(flags, named, strict=True)):
+            return None
+        full = len([w for w in long if w]) > 1
+        bits = _bits(kind, full=full, first=bool(flags[0] & Word.FIRST) and not flags[0] & Word.LAST)
+        titled = title is not None and title[0].lower().startswith(_TITLE_HEALTH_WORDS)
+        after = CREDENTIALS.match(text, words[-1][1]) is not None
+        if is_term(text, words[-1][1], self._gazetteer) and not _TELEPHONE.match(text, words[-1][1]):
+            return None
+        return name_finding(
+            words[0][0],
+            words[-1][1],
+            health=kind == "label_health" or titled or after,
+            bits=bits,
+            source=f"names.{reason}",
+            score=score,
+            reason=(reason, kind),
+        )
+
+    def _weak(self, text: str, end: int, kind: str) -> Finding | None:
+        """Read "Patient John Smith" or "seen by Dr. X": no punctuation, so the lists must agree."""
+        gap = _SPACE.match(text, end)
+        if gap is None or not _UPPER.match(text, gap.end()):
+            return None
+        words = read_words(self._gazetteer, text, gap.end(), min(len(text), gap.end() + 80))
+        words = [
+            w for w in words if text[w[0]].isupper() or self._gazetteer.of(text[slice(*w)]) & Word.PARTICLE
+        ]
+        if len(words) < 2 or "," in text[words[0][0] : words[-1][1]]:  # noqa: PLR2004 (first and last)
+            return None
+        flags = [self._gazetteer.of(text[a:b]) for a, b in words]
+        if not flags[0] & Word.FIRST or any(f & Word.ORDINARY for f in flags):
+            return None
+        if self._gazetteer.is_place(text[words[0][0] : words[-1][1]]):
+            return None  # "from Hong Kong"
+        return name_finding(
+            words[0][0], words[-1][1], health=kind == "label_health", bits=FULL_NAME,
+            source="names.cue", score=0.8, reason=("label", kind),
+        )  # fmt: skip
+
+    def _salutation(self, text: str, start: int, end: int) -> Iterator[Finding]:
+        """Read "Dear Mary," at the start of a line or sentence."""
+        before = text[max(0, start - 2) : start].strip(" >\t\"'*")
+        if before and before[-1] not in "\n.!?:,":
+            return
+        gap = _SALUTATION_GAP.match(text, end)
+        if gap is None or not _UPPER.match(text, gap.end()):
+            return
+        words = read_words(self._gazetteer, text, gap.end(), min(len(text), gap.end() + 60))[:3]
+        words = [w for w in words if text[w[0]].isupper()]
+        if not words:
+            return
+        stop = words[-1][1]
+        flags = [self._gazetteer.of(text[a:b]) for a, b in words]
+        known = flags[0] & Word.FIRST and not flags[0] & Word.ORDINARY
+        closed = text[stop : stop + 1] in {",", ":", "!", "\n", ""} or text[stop : stop + 2] in {
+            " -",
+            " ,",
+            " :",
+        }
+        if (
+            any(f & Word.ORDINARY for f in flags)
+            or not (closed or known)
+            or not all(f is not None for f in flags)
+        ):
+            return
+        yield name_finding(
+            words[0][0], stop, health=False, bits=FULL_NAME if len(words) > 1 else FIRST_ONLY,
+            source="names.salutation", score=0.75, reason=("label", "salutation"),
+        )  # fmt: skip
+
+    def _closing(self, text: str, start: int, end: int) -> Iterator[Finding]:
+        """Read the signature below "Sincerely," when its line holds nothing else than a name."""
+        gap = _CLOSING_GAP.match(text, end) if _alone_on_line(text, start) else None
+        if gap is None:
+            return
+        stop = text.find("\n", gap.end())
+        stop = len(text) if stop < 0 else stop
+        if stop - gap.end() > 80:  # noqa: PLR2004 (no signature is longer)
+            return
+        found = self._value(text, gap.end(), stop, "label", "signature", 0.8)
+        rest = text[found.span.end : stop] if found else ""
+        if found is not None and (not rest.strip(" .\r\t") or CREDENTIALS.match(rest) or rest[:1] == ","):
+            yield found
+
+
+def _bits(kind: str, *, full: bool, first: bool) -> frozenset[PiiBit]:
+    if kind == "label_first":
+        return FIRST_ONLY
+    if kind == "label_last":
+        return LAST_ONLY
+    if full:
+        return FULL_NAME
+    return FIRST_ONLY if first else LAST_ONLY
+
+
+def _by_cells(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Yield the parts of a phrase in cells of their own: "Nom,Prénom" heads two, "Nom, prénom" one."""
+    yield from (cell.span() for cell in _CELL.finditer(text, start, end))
+
+
+def _begins_cell(text: str, start: int) -> bool:
+    """Tell whether a cue is the first word of its cell or line."""
+    before = text[max(0, start - 4) : start].rstrip(" \"'*_")
+    return not before or before[-1] in "\n|\t;,"
+
+
+def _alone_on_line(text: str, start: int) -> bool:
+    """Tell whether a cue begins its line (a list mark or quotation mark may stand before it)."""
+    # Backwards mark by mark: looking for the line's start would read a long line again for each cue in it.
+    while start and text[start - 1] in _LIST_MARKS:
+        start -= 1
+    return start == 0 or text[start - 1] == "\n"

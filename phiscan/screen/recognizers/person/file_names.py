@@ -1,0 +1,165 @@
+"""Names in the names of files: "Tremblay_Marie_results.pdf", "Okoro_C_facesheet.docx", "JohnSmith-labs".
+
+Within a text a file's name has to look like one. What the crawled file itself is called is a segment of its
+own (``FILE_NAME``): there blanks may part it, its ending may be any, and a surname alone counts beside the
+kind of a document ("consult Okafor 2023-02-11.docx").
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from itertools import pairwise
+from typing import ClassVar
+
+from phiscan.config import data_dir
+from phiscan.lexicon.capitalized_words import FULL_NAME, LAST_ONLY, name_finding
+from phiscan.lexicon.gazetteer import Gazetteer, Word, fold, terms
+from phiscan.model import OWN_NAMES, Document, Finding, PiiBit
+from phiscan.screen.filters.eponyms import load_eponyms
+from phiscan.screen.recognizer import CaseVariant, Cost
+from phiscan.text.prefilter import Rare
+
+REASON = "the name of a file"
+SOURCE = "names.file"
+_SCORE = 0.6
+_MIN_UNKNOWN = 4  # letters of a word that no list has and that may be a surname
+_MIN_SMALL = 3  # letters of each where nothing is written with a capital
+_BLOCK = Word.NOT_PERSON | Word.MONTH_OR_DAY | Word.CREDENTIAL
+_KNOWN_ENDING = (
+    r"\.(?i:pdf|docx?|xlsx?|csv|txt|rtf|odt|pptx?|jpe?g|png|tiff?|dcm|msg|eml|zip|html?|xml"
+    r"|mp[34]|m4a|wav|mov)"
+)
+_EXTENSION = Rare(re.compile(rf"(?<=[^\W_]){_KNOWN_ENDING}\b"), _KNOWN_ENDING)
+_LAST_WORD = re.compile(r"(?<![^\W_])[^\W\d_][\w'-]{3,80}\Z")
+_STEM_CHARS = 80
+_FOLDER = re.compile(r"[/\\](?P<stem>[^\W\d_][\w'-]{3,80})(?=[/\\])")
+_PART = re.compile(
+    r"[^\W\d_A-Z][^\W\d_]+|[A-Z](?![^\W\d_])|[A-Z]{2,}(?![^\W\d_])|[A-Z]'?[^\W\d_A-Z][^\W\d_A-Z]*"
+)
+
+
+_ENDING = re.compile(r"\.[A-Za-z0-9]{1,5}\Z")
+_GAP = re.compile(r"[ _+,.-]{0,3}")  # between the parts of a name
+_JOINED = re.compile(r"_{0,2}|-")  # the same within a text
+
+
+@lru_cache(maxsize=1)
+def load_file_words() -> frozenset[str]:
+    """Return what files about one patient are called besides the patient's name, folded.
+
+    Raises:
+        DictionaryError: the list cannot be read.
+    """
+    return terms(data_dir("dictionaries") / "file_words.txt")
+
+
+class OwnNameRecognizer:
+    """What the crawled file, its members and its folders are called, where these are their own segments."""
+
+    name: ClassVar = "person.file_names"
+    cost: ClassVar = Cost.EXPENSIVE
+    case_variants: ClassVar = CaseVariant.AS_WRITTEN
+
+    def __init__(self, gazetteer: Gazetteer) -> None:
+        self._gazetteer = gazetteer
+
+    def recognize(self, document: Document) -> Iterator[Finding]:
+        """Yield names of people; spans are half-open, in code points."""
+        for segment in reversed(document.segments):
+            if not segment.locator.endswith(OWN_NAMES):
+                return  # they stand last
+            name = document.text[segment.start : segment.end]
+            ending = _ENDING.search(name)
+            stop = segment.start + ending.start() if ending else segment.end
+            parts = list(_PART.finditer(document.text, segment.start, stop))
+            yield from self._named(document.text, parts)
+
+    def _named(self, text: str, parts: list[re.Match[str]]) -> Iterator[Finding]:
+        pair = _pair(text, parts, _GAP, self._gazetteer)
+        if pair is not None:
+            yield pair
+            return
+        others = [part for part in parts if fold(part[0]) not in load_file_words()]
+        match others:
+            case [only] if self._is_surname(only[0]):
+                yield _found(only.start(), only.end(), LAST_ONLY)
+            case [first, second] if self._are_unknown(text, first, second):
+                yield _found(first.start(), second.end(), FULL_NAME)
+
+    def _are_unknown(self, text: str, first: re.Match[str], second: re.Match[str]) -> bool:
+        """Tell whether two neighbours are a surname and a word that no list has, written alike."""
+        flags = [self._gazetteer.of(part[0]) for part in (first, second)]
+        return (
+            _GAP.fullmatch(text, first.end(), second.start()) is not None
+            and _style(first[0]) == _style(second[0])
+            and 0 in flags
+            and any(self._is_surname(part[0]) for part in (first, second))
+        )
+
+    def _is_surname(self, word: str) -> bool:
+        """Tell whether a word is foremost a surname: neither a thing, nor a town, nor a disease."""
+        return (
+            len(word) >= _MIN_UNKNOWN
+            and self._gazetteer.of(word) & (Word.LAST | Word.ORDINARY) == Word.LAST
+            and not self._gazetteer.is_place(word)
+            and load_eponyms().get(fold(word)) != "thing"
+        )
+
+
+def _found(start: int, end: int, bits: frozenset[PiiBit]) -> Finding:
+    reason = ("label", REASON)
+    return name_finding(start, end, health=False, bits=bits, source=SOURCE, score=_SCORE, reason=reason)
+
+
+def filed_names(text: str, gazetteer: Gazetteer) -> Iterator[Finding]:
+    """Yield names that files are named for; spans are half-open, in code points."""
+    for start, end in _stems(text):
+        pair = _pair(text, list(_PART.finditer(text, start, end)), _JOINED, gazetteer)
+        if pair is not None:
+            yield pair
+
+
+def _pair(
+    text: str, parts: list[re.Match[str]], gap: re.Pattern[str], gazetteer: Gazetteer
+) -> Finding | None:
+    """Return the first two neighbours that are somebody's name; without a gap the second has a capital."""
+    for first, second in pairwise(parts):
+        low, high = first.end(), second.start()
+        is_beside = gap.fullmatch(text, low, high) is not None and (low < high or second[0][0].isupper())
+        if is_beside and _are_a_name(first[0], second[0], gazetteer):
+            return _found(first.start(), second.end(), FULL_NAME)
+    return None
+
+
+def _stems(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the names of files without their extension, and of folders."""
+    for extension in _EXTENSION.finditer(text):
+        low = max(0, extension.start() - _STEM_CHARS)
+        stem = _LAST_WORD.search(text, low, extension.start())
+        if stem is not None:
+            yield stem.span()
+    for folder in _FOLDER.finditer(text):
+        yield folder.span("stem")
+
+
+def _are_a_name(first: str, second: str, gazetteer: Gazetteer) -> bool:
+    """Tell whether two parts are a given name and a surname, in any order, or a surname and an initial."""
+    if len(second) == 1:
+        return second.isupper() and gazetteer.of(first) & (Word.LAST | Word.ORDINARY) == Word.LAST
+    style = _style(first)
+    if style != _style(second) or gazetteer.is_place(f"{first} {second}".lower()):
+        return False
+    flags = gazetteer.of(first), gazetteer.of(second)
+    if any(one & _BLOCK for one in flags) or (not style and min(len(first), len(second)) < _MIN_SMALL):
+        return False
+    return any(
+        given & (Word.FIRST | Word.ORDINARY) == Word.FIRST
+        and (other & Word.LAST or (style and not other and len(word) >= _MIN_UNKNOWN))
+        for given, other, word in ((*flags, second), (*flags[::-1], first))
+    )
+
+
+def _style(word: str) -> int:
+    return 0 if word.islower() else 1 if word.isupper() else 2

@@ -1,0 +1,272 @@
+"""Names of people: the seam, and the explicit tuple of what stands behind it.
+
+A trained model joins by one more line in ``build_name_recognizers``; the
+findings of all recognizers are united by ``overlap.resolve`` with the reasons of each.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import ClassVar, Protocol
+
+from phiscan.config import Config
+from phiscan.lexicon.capitalized_words import FULL_NAME, Token, tokenize
+from phiscan.lexicon.gazetteer import Gazetteer, load_gazetteer
+from phiscan.model import Document, EntityType, Finding
+from phiscan.screen.filters.eponyms import doubt_eponyms, without_eponym_phrases
+from phiscan.screen.filters.machine_codes import without_codes_of_machines
+from phiscan.screen.filters.name_trimming import trimmed
+from phiscan.screen.filters.named_objects import without_things
+from phiscan.screen.filters.organizations_as_persons import without_organizations
+from phiscan.screen.filters.place_or_person import PlaceFields, as_location
+from phiscan.screen.filters.places_as_persons import without_places
+from phiscan.screen.free_text import in_free_text
+from phiscan.screen.ner.spacy_pipeline import SpacyRecognizer
+from phiscan.screen.ner.tagger import TaggerRecognizer
+from phiscan.screen.recognizer import CaseVariant, Cost, Recognizer
+from phiscan.screen.recognizers.identifiers.user_accounts import AccountRecognizer
+from phiscan.screen.recognizers.location.city_and_state import cities
+from phiscan.screen.recognizers.location.gazetteer_places import find_places
+from phiscan.screen.recognizers.location.location_cues import LocationCueRecognizer
+from phiscan.screen.recognizers.messages.contact_cards import CardRecognizer
+from phiscan.screen.recognizers.messages.dicom_json import ModelRecognizer
+from phiscan.screen.recognizers.messages.dicom_listing import ListingRecognizer
+from phiscan.screen.recognizers.messages.edifact import EdifactRecognizer
+from phiscan.screen.recognizers.messages.hl7 import Hl7Recognizer
+from phiscan.screen.recognizers.messages.resource_ids import ResourceRecognizer
+from phiscan.screen.recognizers.messages.x12 import X12Recognizer
+from phiscan.screen.recognizers.person.age_and_sex import aged_names
+from phiscan.screen.recognizers.person.compound_surnames import compound_names
+from phiscan.screen.recognizers.person.context_words import ContextRecognizer
+from phiscan.screen.recognizers.person.conversation import conversation_names
+from phiscan.screen.recognizers.person.cues import CueRecognizer
+from phiscan.screen.recognizers.person.enumerations import listed_names
+from phiscan.screen.recognizers.person.file_names import OwnNameRecognizer
+from phiscan.screen.recognizers.person.initials import initials
+from phiscan.screen.recognizers.person.name_patterns import FormRecognizer
+from phiscan.screen.recognizers.person.repeated_mentions import repeats
+from phiscan.screen.recognizers.person.single_names import single_names, with_initials
+from phiscan.screen.recognizers.person.staff_signatures import signs
+from phiscan.screen.resolution import resolve
+
+_BY_FORM = frozenset({"names.form", "names.last_first", "names.context"})  # no label, no title
+
+
+class NameSource(Protocol):
+    """Whatever finds names of people in a document."""
+
+    def recognize(self, document: Document) -> Iterator[Finding]:
+        """Yield findings of type PERSON or HEALTH_PROFESSIONAL; they may overlap."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class NameText:
+    """A text with what every detector and filter of names reads: its tokens and the gazetteer."""
+
+    document: Document
+    tokens: list[Token]
+    gazetteer: Gazetteer
+
+    @property
+    def text(self) -> str:
+        """The text of the document."""
+        return self.document.text
+
+
+_Detect = Callable[[NameText], Iterable[Finding]]
+_Filter = Callable[[NameText, Sequence[Finding]], Iterable[Finding]]
+
+
+@cache
+def _cues(gazetteer: Gazetteer) -> CueRecognizer:
+    return CueRecognizer(gazetteer)
+
+
+@cache
+def _patterns(gazetteer: Gazetteer) -> FormRecognizer:
+    return FormRecognizer(gazetteer)
+
+
+@cache
+def _context(gazetteer: Gazetteer) -> ContextRecognizer:
+    return ContextRecognizer(gazetteer)
+
+
+@cache
+def _location_cues(gazetteer: Gazetteer) -> LocationCueRecognizer:
+    return LocationCueRecognizer(gazetteer)
+
+
+def _trimmed(name: NameText, found: Iterable[Finding]) -> Iterator[Finding]:
+    for finding in found:
+        yield from trimmed(name.text, finding, name.gazetteer)
+
+
+# By name, in the order in which they run; findings of all are united before the next group runs.
+DETECTORS: tuple[tuple[str, _Detect], ...] = (
+    ("person.cues", lambda name: _cues(name.gazetteer).recognize(name.document)),
+    ("person.name_patterns", lambda name: _patterns(name.gazetteer).in_tokens(name.text, name.tokens)),
+    ("person.context_words", lambda name: _context(name.gazetteer).in_tokens(name.text, name.tokens)),
+    ("person.age_and_sex", lambda name: aged_names(name.text, name.gazetteer)),
+    ("person.initials", lambda name: initials(name.text)),
+    ("person.conversation", lambda name: conversation_names(name.text, name.gazetteer)),
+    ("person.staff_signatures", lambda name: signs(name.text, name.gazetteer)),
+    ("person.compound_surnames", lambda name: compound_names(name.text, name.gazetteer)),
+    ("person.single_names", lambda name: single_names(name.text, name.gazetteer)),
+)
+TAGGED_FILTERS: tuple[tuple[str, _Filter], ...] = (
+    ("filters.eponyms", lambda name, found: doubt_eponyms(name.text, found)),
+    ("filters.places_as_persons", lambda name, found: without_places(name.text, found, name.gazetteer)),
+    (
+        "filters.organizations_as_persons",
+        lambda name, found: without_organizations(name.text, found, name.gazetteer),
+    ),
+)
+PLACES: tuple[tuple[str, _Detect], ...] = (
+    ("location.gazetteer_places", lambda name: find_places(name.text, name.tokens, name.gazetteer)),
+    ("location.city_and_state", lambda name: cities(name.text, name.gazetteer)),
+    ("location.location_cues", lambda name: _location_cues(name.gazetteer).recognize(name.text)),
+)
+FILTERS: tuple[tuple[str, _Filter], ...] = (
+    ("filters.eponym_phrases", lambda name, found: without_eponym_phrases(name.text, found)),
+    ("filters.machine_codes", lambda name, found: without_codes_of_machines(name.text, found)),
+    ("filters.named_objects", lambda name, found: without_things(name.text, found, name.gazetteer)),
+    ("filters.name_trimming", _trimmed),
+)
+
+
+class RuleNameRecognizer:
+    """Names by labels, titles, credentials, gazetteers and a tagger; then their mentions in the document.
+
+    ``without`` names detectors and filters that are left out (for ablations).
+    """
+
+    name: ClassVar = "person"
+    cost: ClassVar = Cost.EXPENSIVE
+    case_variants: ClassVar = CaseVariant.RECASED
+
+    def __init__(
+        self, gazetteer: Gazetteer, tagger: NameSource | None = None, without: Collection[str] = ()
+    ) -> None:
+        self._gazetteer = gazetteer
+        self._tagger = tagger
+        self._without = frozenset(without)
+
+    def recognize(self, document: Document) -> Iterator[Finding]:
+        """Yield findings that do not overlap each other; spans are half-open, in code points."""
+        yield from in_free_text(document, self._read)
+
+    def _read(self, document: Document) -> Iterator[Finding]:
+        name = NameText(document, tokenize(document.text, self._gazetteer), self._gazetteer)
+        found = _placed(name.text, resolve(self._detected(name, DETECTORS)))
+        tagged = self._filtered(name, _beyond(found, self._tagged(document)), TAGGED_FILTERS)
+        found = _outside_streets(found, tagged)
+        found += [*tagged, *self._related(name, found, tagged), *self._detected(name, PLACES)]
+        initialled = with_initials(name.text, resolve(found), self._gazetteer)
+        yield from self._filtered(name, resolve(initialled), FILTERS)
+
+    def _tagged(self, document: Document) -> Iterator[Finding]:
+        return iter(()) if self._tagger is None else self._tagger.recognize(document)
+
+    def _related(
+        self, name: NameText, found: Sequence[Finding], tagged: Sequence[Finding]
+    ) -> Iterator[Finding]:
+        """Yield further members of lists of names, and further mentions of a person who was found."""
+        listed: list[Finding] = []
+        if "person.enumerations" not in self._without:
+            listed = list(listed_names(name.text, resolve([*found, *tagged]), self._gazetteer))
+        yield from listed
+        people = [*found, *listed, *(finding for finding in tagged if finding.bits == FULL_NAME)]
+        if people and "person.repeated_mentions" not in self._without:
+            yield from repeats(name.text, name.tokens, people, self._gazetteer)
+
+    def _detected(self, name: NameText, detectors: Iterable[tuple[str, _Detect]]) -> Iterator[Finding]:
+        for key, detect in detectors:
+            if key not in self._without:
+                yield from detect(name)
+
+    def _filtered(
+        self, name: NameText, found: Iterable[Finding], filters: Iterable[tuple[str, _Filter]]
+    ) -> list[Finding]:
+        findings = list(found)
+        for key, keep in filters:
+            if key not in self._without:
+                findings = list(keep(name, findings))
+        return findings
+
+
+def _beyond(found: Sequence[Finding], tagged: Iterator[Finding]) -> list[Finding]:
+    """Return what the tagger finds beyond the rules: a label knows better which part of a name it gives.
+
+    ``found`` lies in text order without overlaps. The same name found by both stays: two are surer than one.
+    """
+    starts = [finding.span.start for finding in found]
+    kept = []
+    for finding in tagged:
+        before = bisect_right(starts, finding.span.start) - 1
+        if before >= 0 and found[before].span.contains(finding.span):
+            is_same = found[before].span == finding.span and found[before].bits == finding.bits
+            if not is_same:
+                continue
+        kept.append(finding)
+    return kept
+
+
+def _placed(text: str, found: Sequence[Finding]) -> list[Finding]:
+    """Return what the rules found; what only looks like a name is a place in the column or field of one."""
+    fields = PlaceFields(text)
+    kinds = [fields.kind(f.span) if _is_by_form(f) else None for f in found]
+    return [f if kind is None else as_location(f, kind) for f, kind in zip(found, kinds, strict=True)]
+
+
+def _outside_streets(found: Sequence[Finding], tagged: Sequence[Finding]) -> list[Finding]:
+    """Return what the rules found less names by their form within a street address of the tagger.
+
+    "12 Jessica Towers" is called after somebody. Both lie in text order without overlaps.
+    """
+    streets = [f for f in tagged if f.entity_type is EntityType.STREET_ADDRESS and not f.is_doubtful]
+    starts = [street.span.start for street in streets]
+    kept = []
+    for finding in found:
+        before = bisect_right(starts, finding.span.start) - 1
+        if (
+            _is_by_form(finding)
+            and before >= 0
+            and streets[before].span.contains(finding.span)
+            and streets[before].span != finding.span
+        ):
+            continue
+        kept.append(finding)
+    return kept
+
+
+def _is_by_form(finding: Finding) -> bool:
+    return finding.source in _BY_FORM and finding.entity_type is EntityType.PERSON
+
+
+def build_name_recognizers(config: Config) -> tuple[Recognizer, ...]:
+    """Return the name recognizers: ours, and the site's own spaCy pipeline if the configuration names one.
+
+    Raises:
+        ConfigError: the site's pipeline cannot be loaded.
+        DictionaryError: a name dictionary is damaged.
+        ModelError: the weights of the tagger are missing or damaged.
+    """
+    gazetteer = load_gazetteer()
+    ours: tuple[Recognizer, ...] = (
+        Hl7Recognizer(),
+        X12Recognizer(),
+        EdifactRecognizer(),
+        ListingRecognizer(),
+        ModelRecognizer(),
+        CardRecognizer(),
+        AccountRecognizer(),
+        ResourceRecognizer(),
+        OwnNameRecognizer(gazetteer),
+        RuleNameRecognizer(gazetteer, TaggerRecognizer.load()),
+    )
+    return (*ours, SpacyRecognizer.load(config.name_pipeline)) if config.name_pipeline else ours

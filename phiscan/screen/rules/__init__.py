@@ -1,0 +1,1 @@
+"""Rules as data: definitions, proof, compilation, the scanner and the rule recognizer."""

@@ -1,0 +1,1 @@
+"""Validators of values: check digits, dates, contacts, codes."""

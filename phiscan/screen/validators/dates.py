@@ -1,0 +1,120 @@
+"""Checks of dates, and of ages."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+
+from phiscan.screen.validators.verdicts import Verdict, digits_of, plausible
+
+MONTHS = {
+    name: number
+    for number, names in enumerate(
+        (
+            "jan janv january janvier",
+            "feb fev fév february février fevrier févr fevr",
+            "mar mars march",
+            "apr avr april avril",
+            "may mai",
+            "jun juin june",
+            "jul juil july juillet",
+            "aug aou aoû août aout august",
+            "sep sept september septembre",
+            "oct october octobre",
+            "nov november novembre",
+            "dec déc december décembre decembre",
+        ),
+        start=1,
+    )
+    for name in names.split()
+}
+# What makes a "may" in small letters the month: a year, an ordinal, a day of the week before it.
+_SURELY_MAY = re.compile(r"(?:18|19|20)\d{2}|\d(?:st|nd|rd|th)|^(?!may)[a-z]")
+
+
+def numeric_date(value: str) -> Verdict:
+    """Veto digits that are no day of any year from 1850 to 2100, whatever the order of day, month and year.
+
+    >>> numeric_date("2019-02-30").value, numeric_date("31/12/99").value, numeric_date("20240214210646").value
+    ('veto', 'plausible', 'plausible')
+    """
+    parts = [int(p) for p in re.findall(r"\d+", value)[:3]]
+    if re.match(r"\d{1,2}[-/]\d{1,2}[ ,@à]", value):  # a time of day behind a month and a day
+        parts = parts[:2]
+    if len(parts) == 1 or re.match(r"\d{8}", value):  # packed: 20240131, with or without a time of day
+        text = digits_of(value)
+        parts = [int(text[:4]), int(text[4:6]), int(text[6:8])]
+    if len(parts) == 2:  # noqa: PLR2004 (month and day, or month and year)
+        first, second = parts
+        return plausible(1 <= min(first, second) <= 12 and _is_day_or_year(max(first, second)))  # noqa: PLR2004
+    orders = ((0, 1, 2), (2, 0, 1), (2, 1, 0))
+    return plausible(any(_is_date(parts[y], parts[m], parts[d]) for y, m, d in orders))
+
+
+def separated_date(value: str) -> Verdict:
+    """Veto figures that are no date, or that nothing separates: a number of six or eight digits.
+
+    >>> separated_date("07 05 1932").value, separated_date("070532").value
+    ('plausible', 'veto')
+    """
+    return numeric_date(value) if len(re.findall(r"\d+", value)) == 3 else Verdict.VETO  # noqa: PLR2004
+
+
+def _is_day_or_year(number: int) -> bool:
+    return number <= 31 or 1850 <= number <= 2100  # noqa: PLR2004 (a calendar)
+
+
+def _is_date(year: int, month: int, day: int) -> bool:
+    if year < 100:  # noqa: PLR2004 (two digits)
+        year += 2000
+    try:
+        dt.date(year, month, day)
+    except ValueError:
+        return False
+    return 1850 <= year <= 2100  # noqa: PLR2004 (stated in numeric_date)
+
+
+def is_day(digits: str) -> bool:
+    """Tell whether eight digits are a day, year first, as the fields of messages write it.
+
+    >>> is_day("20240229"), is_day("20230229")
+    (True, False)
+    """
+    try:
+        dt.datetime.strptime(digits, "%Y%m%d")  # noqa: DTZ007 (a day on any calendar)
+    except ValueError:
+        return False
+    return True
+
+
+def written_date(value: str) -> Verdict:
+    """Veto a written date whose day is beyond its month.
+
+    A "may" in small letters needs a year or an ordinal: it is a verb far more often.
+
+    >>> written_date("February 30, 2019").value, written_date("3 août 2021").value
+    ('veto', 'plausible')
+    """
+    words = re.findall(r"[^\W\d_]+", value.lower())
+    if re.search(r"\bmay\b", value) and not _SURELY_MAY.search(value):
+        return Verdict.VETO  # "you may 5", "10 may have"
+    month = next((MONTHS[word] for word in words if word in MONTHS), None)
+    days = [int(n) for n in re.findall(r"(?<!\d)\d{1,2}(?!\d)", value)]
+    longest = {2: 29, 4: 30, 6: 30, 9: 30, 11: 30}.get(month or 0, 31)
+    return plausible(month is not None and (not days or any(1 <= day <= longest for day in days)))
+
+
+def over_89(value: str) -> Verdict:
+    """Veto an age of 89 or less, or beyond human life. Source: 45 CFR 164.514(b)(2)(i)(C)."""
+    numbers = re.findall(r"\d+", value)
+    return plausible(not numbers or 89 < int(numbers[0]) <= 125)  # noqa: PLR2004 (stated above)
+
+
+def year_and_month(value: str) -> Verdict:
+    """Veto two years of which the second follows the first, as seasons and budgets are written.
+
+    >>> year_and_month("2008-02").value, year_and_month("2008-09").value
+    ('plausible', 'veto')
+    """
+    year, month = map(int, re.split(r"[-/]", value))
+    return plausible((year + 1) % 100 != month)

@@ -1,0 +1,305 @@
+"""Opening the review database, its transactions and its migrations; all that depends on its kind is here.
+
+SQLite: write-ahead log, so that people review while a scan writes; every writing transaction takes its
+lock at the start (BEGIN IMMEDIATE) and is short; a database that stays locked is tried again.
+PostgreSQL: the same, with an advisory lock (``phiscan.store.postgresql``).
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import cache
+from typing import Any, Literal, TypeVar
+
+import sqlalchemy as sa
+from sqlalchemy.engine import URL
+
+from phiscan.errors import StoreError
+from phiscan.store import postgresql, sqlite
+from phiscan.store.tables import SCHEMA_VERSION
+from phiscan.store.urls import is_sqlite, parse, shown
+
+T = TypeVar("T")
+Derive = Callable[[sa.Connection], object]
+
+BUSY_TIMEOUT_S = 10.0  # a transaction waits so long for the lock of an SQLite file
+N_TRIES = 6  # and then the whole transaction is tried again
+
+Turn = Literal["one", "beside", "alone"]
+"""How a writing transaction stands to others: one at a time; beside them (the recording of results, on a
+server); alone (what removes rows). An SQLite file takes one writer at a time whatever is asked."""
+
+_TURN = "phiscan_turn"
+_DURABLE = "phiscan_durable"
+_DERIVED = "phiscan_derived"
+# What the server's administrator set must not change what a transaction sees.
+_READ_COMMITTED = {"isolation_level": "READ COMMITTED"}
+
+
+class Database:
+    """An open database: read and write transactions, with every failure as a ``StoreError``."""
+
+    def __init__(self, url: URL, engine: sa.Engine) -> None:
+        self.url = url
+        self.is_new = False  # made by opening it
+        self._file = sqlite.file_identity(url)
+        self._engine = engine
+        # One reading transaction sees one state: SQLite always, a server only when asked.
+        self._reader = (
+            engine
+            if is_sqlite(url)
+            else engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
+        )
+
+    @property
+    def name(self) -> str:
+        """The URL for messages, its password hidden."""
+        return shown(self.url)
+
+    @contextmanager
+    def read(self) -> Iterator[sa.Connection]:
+        """Give a connection in a transaction that sees one state of the database.
+
+        Raises:
+            StoreError: the database cannot be read.
+        """
+        try:
+            with self._reader.connect() as connection, connection.begin():
+                yield connection
+        except sa.exc.SQLAlchemyError as error:
+            raise self._store_error(error) from None
+
+    def write(
+        self,
+        action: Callable[[sa.Connection], T],
+        *,
+        durable: bool = False,
+        derived: bool = False,
+        turn: Turn = "one",
+    ) -> T:
+        """Run ``action`` in one writing transaction; again from its start when the database was locked.
+
+        ``durable``: survives a power cut once this returns (reviewers' decisions); otherwise it survives
+        the death of the process (results of a scan, which a next scan would find again). ``derived``: all
+        that it writes refers to rows that it read before in the same transaction, so that an SQLite file
+        need not look each of them up once more.
+
+        Raises:
+            StoreError: the database cannot be written.
+        """
+        if sqlite.file_identity(self.url) != self._file:
+            # An open SQLite file goes on taking rows after it was deleted: they would be lost unsaid.
+            message = f"{self.name}: was deleted or replaced while it was in use"
+            raise StoreError(message)
+        engine = self._engine.execution_options(
+            **{_TURN: turn, _DURABLE: durable, _DERIVED: derived},
+            **({} if is_sqlite(self.url) else _READ_COMMITTED),
+        )
+        for attempt in range(N_TRIES):
+            try:
+                with engine.connect() as connection, connection.begin():
+                    return action(connection)
+            except sa.exc.SQLAlchemyError as error:
+                if not _is_busy(error, turn) or attempt == N_TRIES - 1:
+                    raise self._store_error(error) from None
+                time.sleep(random.uniform(0.005, 0.02) * (attempt + 1))  # noqa: S311 (spreads waiting writers)
+        message = f"{self.name}: stayed locked"  # pragma: no cover (the loop returns or raises)
+        raise StoreError(message)
+
+    def outside_transactions(self, statement: str) -> None:
+        """Run a statement that databases refuse inside a transaction (VACUUM, a change of the journal).
+
+        Raises:
+            StoreError: it failed.
+        """
+        try:
+            with self._engine.connect() as connection:
+                raw = connection.connection.dbapi_connection
+                if raw is None:  # pragma: no cover (a connection that was just made has one)
+                    return
+                if not is_sqlite(self.url):
+                    raw.autocommit = True  # SQLite's is always so: BEGIN is ours
+                try:
+                    raw.cursor().execute(statement)
+                finally:
+                    connection.invalidate()  # back to the pool's own settings
+        except sa.exc.SQLAlchemyError as error:
+            raise self._store_error(error) from None
+        except self._engine.dialect.loaded_dbapi.Error as error:
+            message = f"{self.name}: {_cause_of(error, lost=False)}"
+            raise StoreError(message) from None
+
+    def close(self) -> None:
+        """Close every connection."""
+        self._engine.dispose()
+
+    def _store_error(self, error: sa.exc.SQLAlchemyError) -> StoreError:
+        return StoreError(f"{self.name}: {_cause(error)}")
+
+
+def open_database(url: str, *, create: bool, derive: Derive | None = None) -> Database:
+    """Open the database at an SQLAlchemy URL; with ``create`` make what is missing and migrate it.
+
+    ``derive`` makes rows that follow from other tables anew; it runs in the transaction of a migration.
+
+    Raises:
+        StoreError: one line with the URL (password hidden): unusable URL, missing, foreign, corrupt,
+            read-only or of another schema version.
+    """
+    database = connect(url, create=create)
+    try:
+        _check_schema(database, create=create, derive=derive)
+    except BaseException:
+        database.close()
+        raise
+    return database
+
+
+def connect(url: str, *, create: bool) -> Database:
+    """Return a database whose schema was not looked at; with ``create`` make a missing file.
+
+    Raises:
+        StoreError: one line with the URL (password hidden): unusable or missing.
+    """
+    parsed = parse(url)
+    if is_sqlite(parsed):
+        sqlite.prepare_file(parsed, create=create)
+    try:
+        return Database(parsed, _engine(parsed))
+    except (sa.exc.SQLAlchemyError, ImportError) as error:
+        hint = "; pip install 'phiscan[postgresql]'" if "psycopg" in str(error) else ""
+        said = str(error).splitlines()[0]
+        message = f"{shown(parsed)}: no driver for this kind of database: {said}{hint}"
+        raise StoreError(message) from None
+
+
+def lock_chain(connection: sa.Connection) -> None:
+    """Let nobody else append to the audit log until this transaction ends.
+
+    A writing transaction already excludes every other one that writes to the log; on a server one that
+    records beside others takes its turn here.
+    """
+    if connection.dialect.name == "postgresql":
+        postgresql.take_turn(connection)
+
+
+def inserted_id(connection: sa.Connection, table: sa.Table, values: Mapping[str, Any]) -> int:
+    """Insert one row and return the number that it got."""
+    key = connection.execute(_insert(table), dict(values)).inserted_primary_key
+    return int(key[0]) if key else 0
+
+
+@cache
+def _insert(table: sa.Table) -> sa.Insert:
+    return table.insert()
+
+
+def _engine(url: URL) -> sa.Engine:
+    if not is_sqlite(url):
+        arguments = postgresql.connect_arguments(url) if url.get_backend_name() == "postgresql" else {}
+        engine = sa.create_engine(url, hide_parameters=True, pool_pre_ping=True, connect_args=arguments)
+        sa.event.listen(engine, "begin", _server_begin)
+        return engine
+    engine = sa.create_engine(url, hide_parameters=True, connect_args={"timeout": BUSY_TIMEOUT_S})
+    sa.event.listen(engine, "connect", sqlite.connected)
+    sa.event.listen(engine, "begin", _sqlite_begin)
+    return engine
+
+
+def _sqlite_begin(connection: sa.Connection) -> None:
+    options = connection.get_execution_options()
+    sqlite.begin(
+        connection,
+        writes=_TURN in options,
+        durable=bool(options.get(_DURABLE)),
+        derived=bool(options.get(_DERIVED)),
+        patience_s=BUSY_TIMEOUT_S,
+    )
+
+
+def _server_begin(connection: sa.Connection) -> None:
+    options = connection.get_execution_options()
+    if _TURN in options:
+        postgresql.begin(connection, options[_TURN], durable=bool(options.get(_DURABLE)))
+
+
+def _check_schema(database: Database, *, create: bool, derive: Derive | None) -> None:
+    found = schema_of(database)
+    if found == SCHEMA_VERSION:
+        return
+    if found and found > SCHEMA_VERSION:
+        message = f"{database.name}: schema {found} is newer than {SCHEMA_VERSION}, which this phiscan knows"
+        raise StoreError(message)
+    if not create:
+        found = found or "none"
+        message = (
+            f"{database.name}: schema {found}, expected {SCHEMA_VERSION}; `phiscan db migrate` updates it"
+        )
+        raise StoreError(message)
+    bring_up_to_date(database, derive=derive)
+    database.is_new = not found
+
+
+def schema_of(database: Database) -> str:
+    """Return the schema's number, "" for an empty database.
+
+    Raises:
+        StoreError: it is another program's database.
+    """
+    with database.read() as connection:
+        inspector = sa.inspect(connection)
+        if inspector.has_table("alembic_version"):
+            version = connection.execute(sa.text("SELECT version_num FROM alembic_version")).scalar()
+            return str(version or "")
+        n_tables = len(inspector.get_table_names())
+    if n_tables:
+        message = f"{database.name}: not a phiscan database: it has tables, but none of ours"
+        raise StoreError(message)
+    return ""
+
+
+def bring_up_to_date(database: Database, *, derive: Derive | None = None) -> None:
+    """Migrate to the newest schema in one transaction; ``derive`` runs at its end.
+
+    Raises:
+        StoreError: the database cannot be written, or cannot hold our tables.
+    """
+    from phiscan.store.migrations import migrate  # noqa: PLC0415 (Alembic takes 0.4 s to import)
+
+    if is_sqlite(database.url):
+        # For good; people review while a scan writes.
+        database.outside_transactions("PRAGMA journal_mode = WAL")
+
+    def bring(connection: sa.Connection) -> None:
+        if connection.dialect.name == "postgresql" and (why := postgresql.refusal(connection)):
+            message = f"{database.name}: {why}"
+            raise StoreError(message)
+        migrate(connection)
+        if derive is not None:
+            derive(connection)
+
+    database.write(bring, turn="alone")
+
+
+def _is_busy(error: sa.exc.SQLAlchemyError, turn: Turn) -> bool:
+    original = getattr(error, "orig", None)
+    code = getattr(original, "sqlite_errorcode", None)
+    if code is not None:
+        return code & 0xFF in {5, 6}  # SQLITE_BUSY, SQLITE_LOCKED
+    return postgresql.is_retried(original, turn=turn)
+
+
+def _cause(error: sa.exc.SQLAlchemyError) -> str:
+    return _cause_of(
+        getattr(error, "orig", None) or error, lost=bool(getattr(error, "connection_invalidated", False))
+    )
+
+
+def _cause_of(original: BaseException, *, lost: bool) -> str:
+    """Say what went wrong in one line without any value; servers quote rows in their messages."""
+    if type(original).__module__.startswith("sqlite3"):
+        return str(original).splitlines()[0]
+    return postgresql.cause(original, lost=lost)

@@ -1,0 +1,117 @@
+"""What an SQLite file needs: how it is made, who may read it, how its transactions begin."""
+
+from __future__ import annotations
+
+import os
+import random
+import sqlite3
+import time
+from pathlib import Path
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.engine import URL
+
+from phiscan.errors import StoreError
+from phiscan.store.urls import is_sqlite, shown
+
+FIRST_PAUSE_S = 0.004  # between asking for the lock; a decision holds it for some milliseconds
+MIN_PAUSE_S = 0.001
+OLD_AFTER_S = 0.02  # who has waited so long asks twice as often
+
+
+def connected(connection: Any, _record: Any) -> None:
+    """Set a new connection up."""
+    connection.isolation_level = None  # we say BEGIN ourselves
+    cursor = connection.cursor()
+    cursor.execute("PRAGMA foreign_keys = ON")
+    cursor.execute("PRAGMA synchronous = NORMAL")
+    cursor.execute("PRAGMA temp_store = MEMORY")  # sorting leaves nothing in the temp folder
+    cursor.execute("PRAGMA cache_size = -32768")  # KiB
+    cursor.close()
+
+
+def begin(
+    connection: sa.Connection, *, writes: bool, durable: bool, derived: bool, patience_s: float
+) -> None:
+    """Begin a transaction; a writing one takes the lock now, and waits so long for it.
+
+    ``derived``: foreign keys are not checked in it.
+    """
+    if not writes:
+        connection.exec_driver_sql("BEGIN")
+        return
+    level = "FULL" if durable else "NORMAL"
+    connection.exec_driver_sql(f"PRAGMA synchronous = {level}")
+    connection.exec_driver_sql(f"PRAGMA foreign_keys = {'OFF' if derived else 'ON'}")
+    raw: Any = connection.connection.dbapi_connection
+    try:
+        raw.execute("PRAGMA busy_timeout = 0")
+        _wait_for_lock(raw, patience_s)
+    finally:
+        raw.execute(f"PRAGMA busy_timeout = {int(patience_s * 1000)}")
+    if not raw.in_transaction:
+        connection.exec_driver_sql("BEGIN IMMEDIATE")  # waits once more, and fails as any statement does
+
+
+def _wait_for_lock(raw: Any, patience_s: float) -> None:
+    """Begin as soon as nobody else writes, or give up.
+
+    SQLite's own waiting sleeps longer each time it is refused, up to 0.1 s: whoever has waited longest asks
+    least often, and somebody who comes just now overtakes him, again and again. Here it is the other way.
+    """
+    began = time.monotonic()
+    while True:
+        try:
+            raw.execute("BEGIN IMMEDIATE")
+        except sqlite3.OperationalError as error:
+            waited = time.monotonic() - began
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or waited >= patience_s:
+                return
+            pause = max(MIN_PAUSE_S, FIRST_PAUSE_S / (1 + waited / OLD_AFTER_S))
+            time.sleep(random.uniform(0.5, 1.5) * pause)  # noqa: S311 (spreads waiting writers)
+        else:
+            return
+
+
+def file_identity(url: URL) -> tuple[int, int] | None:
+    """Return device and inode of an SQLite file; None for anything else, or when it is not there."""
+    if not is_sqlite(url) or not url.database or url.database.startswith("file:"):
+        return None
+    try:
+        info = Path(url.database).stat()
+    except OSError:
+        return None
+    return info.st_dev, info.st_ino
+
+
+def prepare_file(url: URL, *, create: bool) -> None:
+    """Look that the file is there; with ``create`` make it, for its owner only.
+
+    Raises:
+        StoreError: it is missing, no file, or cannot be made.
+    """
+    name_shown = shown(url)
+    name = url.database or ""
+    if name in {"", ":memory:"}:
+        message = f"{name_shown}: expected the path of a database file"
+        raise StoreError(message)
+    if name.startswith("file:"):  # an SQLite URI; whoever writes one knows what it does
+        return
+    path = Path(name)
+    try:
+        if path.exists():  # asked first: another process may make the file at this moment
+            if path.is_file():
+                return
+            message = f"{name_shown}: expected a file"
+            raise StoreError(message)
+        if not create:
+            message = f"{name_shown}: no such database; `phiscan init` or `phiscan scan` makes one"
+            raise StoreError(message)
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        # SQLite would make it readable by everybody that the umask allows; its -wal and -shm files take
+        # over this mode.
+        os.close(os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600))
+    except OSError as error:
+        message = f"{name_shown}: cannot be created: {error.strerror}"
+        raise StoreError(message) from None

@@ -1,0 +1,260 @@
+"""Tables of what scans found: scan, root, file, examination and what belongs to one examination.
+
+No column holds document text: findings keep positions, types, masked shapes and keyed hashes.
+"""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+
+from phiscan.model import EntityType, FailReason, Outcome, Referral
+from phiscan.store.column_types import CanonicalJson, Clamped64, RowId, SafeText, Unsigned64, UtcTime
+from phiscan.store.tables.schema import column, key, metadata, one_of, row_id
+
+scan = sa.Table(
+    "scan",
+    metadata,
+    row_id("number of the scan"),
+    column("scan_key", sa.Text, "sha256 over roots, versions and options: what makes a scan resumable"),
+    column("status", sa.Text, "running (also: killed), stopped (resumable) or complete"),
+    column("started", UtcTime, "when the scan was begun"),
+    column("ended", UtcTime, "when it last stopped or completed", null=True),
+    column("seconds", sa.Double, "duration of all its parts that ended orderly, in seconds"),
+    column("versions", CanonicalJson, "versions and hashes of program, rules, dictionaries and models"),
+    column("options", CanonicalJson, "options of the scan that change its result"),
+    one_of("status", ("running", "stopped", "complete")),
+    sa.Index(None, "scan_key"),
+    sqlite_autoincrement=True,
+    comment="One scan of one or more roots; a resumed scan stays one row.",
+)
+
+root = sa.Table(
+    "root",
+    metadata,
+    row_id("number of the root"),
+    column("path", sa.LargeBinary, "raw bytes of the folder's path"),
+    column("display", SafeText, "the path as text, bytes that are not UTF-8 as \\xNN"),
+    column("complete_scan_id", RowId, "newest complete scan of it", sa.ForeignKey("scan.id"), null=True),
+    sa.UniqueConstraint("path"),
+    sqlite_autoincrement=True,
+    comment="A folder (share) that was scanned.",
+)
+
+scan_root = sa.Table(
+    "scan_root",
+    metadata,
+    key("scan_id", "scan.id", "the scan"),
+    key("position", "", "place of the root on the command line, from 0"),
+    column("root_id", RowId, "the root", sa.ForeignKey("root.id")),
+    sa.Index(None, "root_id"),
+    comment="The roots of a scan, in the order given.",
+)
+
+file = sa.Table(
+    "file",
+    metadata,
+    row_id("number of the file, in the order of the first crawl"),
+    column("root_id", RowId, "the root it lies under", sa.ForeignKey("root.id")),
+    column("path", sa.LargeBinary, "raw bytes of the path relative to the root"),
+    column("display", SafeText, "the path as text, bytes that are not UTF-8 as \\xNN"),
+    column("seen_scan_id", RowId, "the scan that saw it last", sa.ForeignKey("scan.id")),
+    sa.UniqueConstraint("root_id", "path"),
+    sa.Index(None, "display"),
+    sqlite_autoincrement=True,
+    comment="A file that was crawled at least once; it keeps its number and its history.",
+)
+
+examination = sa.Table(
+    "examination",
+    metadata,
+    row_id("number of the examination"),
+    column("scan_id", RowId, "the scan that examined the file", sa.ForeignKey("scan.id")),
+    column("file_id", RowId, "the file", sa.ForeignKey("file.id")),
+    column("outcome", sa.Text, "what became of the file: screened, skipped or failed"),
+    column("reason", sa.Text, "why it was skipped or failed; empty when screened"),
+    column("detail", SafeText, "technical detail of the reason, never content"),
+    column("versions_key", sa.Text, "versions of everything that made this result"),
+    column("size", sa.BigInteger, "size in bytes when crawled"),
+    column("mtime_ns", Clamped64, "time of last change of the content, nanoseconds since 1970"),
+    column("ctime_ns", Clamped64, "time of last change of the inode, nanoseconds since 1970"),
+    column("inode", Unsigned64, "inode, unsigned 64 bits folded onto signed"),
+    column("device", Unsigned64, "device, unsigned 64 bits folded onto signed"),
+    column("mode", sa.BigInteger, "file mode bits of the file system"),
+    column("uid", sa.BigInteger, "numeric owner"),
+    column("media_type", SafeText, "type by content; empty when never read"),
+    column("content_hash", sa.Text, "blake3 of the bytes, hex; empty when never read"),
+    column("n_chars", sa.BigInteger, "code points of text read"),
+    column("vector", sa.BigInteger, "PII characteristics present, one bit each, FirstName the lowest"),
+    column("hamming", sa.Integer, "bits lacking to satisfy equation 4; 0 = satisfied", null=True),
+    column("missing", sa.BigInteger, "one cheapest set of lacking bits, packed like vector"),
+    column("nearest_prototype", SafeText, "name of the nearest PII prototype (equation 5)"),
+    column("prototype_distance", sa.Integer, "Hamming distance to it", null=True),
+    column("n_people", sa.Integer, "distinct people at risk in the file, an estimate"),
+    column("n_findings", sa.Integer, "number of findings; of each type in finding_counts"),
+    column(
+        "health_score", sa.Double, "health information about a person, 0 to 1, 0.5 = threshold", null=True
+    ),
+    column("health_distance", sa.Double, "Euclidean distance to the k-th nearest prototype", null=True),
+    column("health_prototype", SafeText, "name of the nearest health prototype"),
+    column("referral", sa.Text, "decision of the pipeline; null unless screened", null=True),
+    column("decision_case", SafeText, "row of the decision table that applied"),
+    column("detectors", CanonicalJson, "verdict of each independent detector, [[name, is PHI], ...]"),
+    column(
+        "probability",
+        sa.Double,
+        "P(PHI) on a share of the stated prevalence, 0 to 1; null unless screened",
+        null=True,
+    ),
+    column(
+        "decision_reasons",
+        CanonicalJson,
+        "strongest inputs of P(PHI), [[input, what it adds to the log-odds], ...]",
+        default="[]",
+    ),
+    column(
+        "second_look",
+        sa.Boolean,
+        "not referred, but marked by a detector or by the table of cases",
+        default=sa.false(),
+    ),
+    column(
+        "search",
+        sa.Text,
+        "which recognizers read it: everything, needed, audit or left_out; empty if not known",
+        default="",
+    ),
+    column("finding_counts", CanonicalJson, "number of findings of each type, {type: number}", default="{}"),
+    column("risk", sa.Double, "order in the queue: people x kinds of identifiers x exposure x score"),
+    one_of("outcome", (o.value for o in Outcome if o is not Outcome.UNCHANGED)),
+    one_of("referral", (r.value for r in Referral)),
+    sa.CheckConstraint("(outcome = 'screened') = (referral IS NOT NULL)", name="referral_if_screened"),
+    sa.CheckConstraint("(outcome = 'screened') = (reason = '')", name="reason_unless_screened"),
+    sa.CheckConstraint("hamming >= 0 AND prototype_distance >= 0", name="distances_not_negative"),
+    sa.CheckConstraint("n_people >= 0 AND n_findings >= 0 AND n_chars >= 0", name="counts_not_negative"),
+    sa.CheckConstraint("health_score BETWEEN 0 AND 1", name="health_score_range"),
+    sa.UniqueConstraint("scan_id", "file_id"),
+    sa.Index(None, "file_id"),
+    sa.Index(None, "referral", "risk"),
+    sa.Index(None, "content_hash"),
+    sa.Index(None, "size"),
+    sqlite_autoincrement=True,
+    comment="What one scan found out about one file; a file keeps all its examinations.",
+)
+
+sighting = sa.Table(
+    "sighting",
+    metadata,
+    key("scan_id", "scan.id", "the scan"),
+    key("file_id", "file.id", "the file that was there"),
+    column("examination_id", RowId, "its standing result", sa.ForeignKey("examination.id")),
+    sa.Index(None, "examination_id"),
+    comment="A file was there when a scan came by. Unchanged = the examination is of an earlier scan.",
+)
+
+finding = sa.Table(
+    "finding",
+    metadata,
+    key("examination_id", "examination.id", "the examination"),
+    key("position", "", "place in text order, from 0"),
+    column("span_start", sa.BigInteger, "first code point in the extracted text"),
+    column("span_end", sa.BigInteger, "code point after the last"),
+    column("locator", SafeText, "way through containers to the place in the file"),
+    column("entity_type", sa.Text, "type of the identifier"),
+    column("source", SafeText, "id of the rule or recognizer"),
+    column("score", sa.Double, "0 to 1"),
+    column("reasons", CanonicalJson, "steps of the score, [[kind, detail, score after], ...]"),
+    column("preview", SafeText, "shape of the value: letters as X and x, digits as 9"),
+    column("identity", sa.Text, "HMAC-SHA256 of type and normalised value, hex"),
+    one_of("entity_type", (e.value for e in EntityType)),
+    sa.CheckConstraint("0 <= span_start AND span_start < span_end", name="span_order"),
+    sa.CheckConstraint("score BETWEEN 0 AND 1", name="score_range"),
+    sa.CheckConstraint("length(identity) = 64", name="identity_is_a_hash"),
+    comment="One identifier found in a file: where, of what type and why; never its value. "
+    "Only of files that are referred, on the second list or in the audit sample.",
+)
+
+health_term = sa.Table(
+    "health_term",
+    metadata,
+    key("examination_id", "examination.id", "the examination"),
+    key("position", "", "place in the order given, from 0"),
+    column("concept", SafeText, "id of the health concept in our dictionaries"),
+    column("n_hits", sa.Integer, "times it occurs in the file"),
+    column("first_start", sa.BigInteger, "first code point of its first occurrence"),
+    column("first_end", sa.BigInteger, "code point after that occurrence"),
+    column("locator", SafeText, "place of the first occurrence"),
+    sa.CheckConstraint("0 <= first_start AND first_start < first_end", name="span_order"),
+    sa.CheckConstraint("n_hits >= 1", name="hits_positive"),
+    comment="A health concept found in a file and how often; never the words themselves.",
+)
+
+unread_part = sa.Table(
+    "unread_part",
+    metadata,
+    key("examination_id", "examination.id", "the examination"),
+    key("position", "", "place in the order given, from 0"),
+    column("locator", SafeText, "way through containers to the part"),
+    column("reason", sa.Text, "why it could not be read"),
+    column("detail", SafeText, "technical detail, never content"),
+    one_of("reason", (r.value for r in FailReason)),
+    comment="A part of a file (attachment, member of an archive) that could not be read.",
+)
+
+stage_time = sa.Table(
+    "stage_time",
+    metadata,
+    key("examination_id", "examination.id", "the examination"),
+    column("seconds", CanonicalJson, "seconds of its worker in each stage, [[stage, seconds], ...]"),
+    column("total_s", sa.Double, "their sum"),
+    sa.Index(None, "total_s"),
+    comment="How long each stage of a file took; the slowest files of a scan are said at its end.",
+)
+
+access = sa.Table(
+    "access",
+    metadata,
+    key("examination_id", "examination.id", "the examination"),
+    column("owner", SafeText, "name of the owner as the share gave it; empty when it has none"),
+    column("readers", CanonicalJson, "who may read the file, [name, ...]; everyone, group NAME, user NAME"),
+    comment="Who owns a file and who may read it, as the share said when the file was examined.",
+)
+
+reuse = sa.Table(
+    "reuse",
+    metadata,
+    key("examination_id", "examination.id", "the examination"),
+    comment="An examination taken over from one of equal content: hashed, not screened again.",
+)
+
+departure = sa.Table(
+    "departure",
+    metadata,
+    key("scan_id", "scan.id", "the complete scan that no longer found the file"),
+    key("file_id", "file.id", "the file that was there at the complete scan before"),
+    column(
+        "moved_to",
+        RowId,
+        "file of the same content that this scan saw first",
+        sa.ForeignKey("file.id"),
+        null=True,
+    ),
+    sa.Index(None, "file_id"),
+    sa.Index(None, "moved_to"),
+    comment="A file that was deleted, or moved, between two complete scans of its root.",
+)
+
+folder = sa.Table(
+    "folder",
+    metadata,
+    key("root_id", "root.id", "the root it lies under"),
+    sa.Column(
+        "place",
+        sa.LargeBinary,
+        primary_key=True,
+        nullable=False,
+        comment="raw bytes of its path relative to the root, each / as a NUL: sorts as the crawl goes",
+    ),
+    column("digest", sa.LargeBinary, "blake3 over what the file system said of its entries, 16 bytes"),
+    column("file_runs", CanonicalJson, "its files and what else lies in it, [[first, last], ...] of file.id"),
+    comment="A folder in which every result stood: while its digest is the same, they all stand.",
+)

@@ -1,0 +1,174 @@
+"""Tables of the people who review: accounts, sessions, tokens, what happened to them, saved views."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+import sqlalchemy as sa
+
+from phiscan.store.column_types import RowId, SafeText, UtcTime
+from phiscan.store.tables.schema import column, metadata, one_of, row_id
+
+
+class Role(StrEnum):
+    """What a person is at the desk; what each may do stands in ``phiscan.web.access``."""
+
+    READER = "reader"
+    REVIEWER = "reviewer"
+    LEAD = "lead"
+    AUDITOR = "auditor"
+    ADMIN = "admin"
+
+
+class UserEvent(StrEnum):
+    """What can happen to an account; each is also an action of the audit log."""
+
+    ADD = "user_add"
+    ROLE = "user_role"
+    PASSWORD = "user_password"  # noqa: S105 (the name of an event)
+    DISABLE = "user_disable"
+    ENABLE = "user_enable"
+    LOCK = "user_lock"
+    UNLOCK = "user_unlock"
+    SIGN_IN = "sign_in"
+    SIGN_IN_FAILED = "sign_in_failed"
+    SIGN_OUT = "sign_out"
+    REVOKE = "sessions_revoke"
+    TOKEN_MADE = "token_make"  # noqa: S105 (the name of an event)
+    TOKEN_REVOKED = "token_revoke"  # noqa: S105 (the name of an event)
+    EXPORT = "export"
+
+
+user_account = sa.Table(
+    "user_account",
+    metadata,
+    row_id("number of the account"),
+    column("name", SafeText, "what the person signs in with; stands beside every decision"),
+    column("name_key", SafeText, "the name folded, so that two names cannot differ by case alone"),
+    column("role", sa.Text, "reader, reviewer, lead, auditor or admin"),
+    column("password_hash", sa.Text, "Argon2id; empty = no password, signs in through the provider only"),
+    column("subject", SafeText, "issuer and subject at the identity provider", null=True),
+    column("created", UtcTime, "when the account was made"),
+    column("disabled", UtcTime, "since when it may not sign in", null=True),
+    column("locked", UtcTime, "since when it is locked after too many wrong passwords", null=True),
+    one_of("role", (role.value for role in Role)),
+    sa.CheckConstraint("name <> ''", name="name_given"),
+    sa.UniqueConstraint("name_key"),
+    sa.UniqueConstraint("subject"),
+    sqlite_autoincrement=True,
+    comment="A person who may sign in to the desk. Never removed, only disabled.",
+)
+
+user_event = sa.Table(
+    "user_event",
+    metadata,
+    row_id("number of the event"),
+    column("event", sa.Text, "what happened; the same word as the action of the audit log"),
+    column(
+        "user_id", RowId, "the account; null = no such account", sa.ForeignKey("user_account.id"), null=True
+    ),
+    column("value", SafeText, "the new role, the label of a token or how somebody signed in; may be empty"),
+    column("address", SafeText, "network address of the browser; empty = on the server itself"),
+    column("at", UtcTime, "when"),
+    one_of("event", (event.value for event in UserEvent)),
+    sa.Index(None, "user_id"),
+    sqlite_autoincrement=True,
+    comment="What happened to accounts and sign-ins. Append-only; each row stands in the audit log.",
+)
+
+web_session = sa.Table(
+    "web_session",
+    metadata,
+    row_id("number of the session"),
+    column("token_hash", sa.Text, "sha256 of the random value in the cookie"),
+    column("user_id", RowId, "whose", sa.ForeignKey("user_account.id")),
+    column("method", sa.Text, "how the person signed in: password or provider"),
+    column("address", SafeText, "network address of the browser that signed in"),
+    column("created", UtcTime, "when it began"),
+    column("seen", UtcTime, "last request, to the minute"),
+    column("ended", UtcTime, "when it was ended: signed out or revoked", null=True),
+    one_of("method", ("password", "provider")),
+    sa.CheckConstraint("length(token_hash) = 64", name="token_is_a_hash"),
+    sa.UniqueConstraint("token_hash"),
+    sa.Index(None, "user_id"),
+    sqlite_autoincrement=True,
+    comment="A signed-in browser. The cookie's value itself is not stored.",
+)
+
+api_token = sa.Table(
+    "api_token",
+    metadata,
+    row_id("number of the token"),
+    column("token_hash", sa.Text, "sha256 of the token"),
+    column("user_id", RowId, "whose rights it carries", sa.ForeignKey("user_account.id")),
+    column("label", SafeText, "what it is for"),
+    column("created", UtcTime, "when it was made"),
+    column("expires", UtcTime, "until when it is good"),
+    column("revoked", UtcTime, "when it was taken back", null=True),
+    sa.CheckConstraint("length(token_hash) = 64", name="token_is_a_hash"),
+    sa.UniqueConstraint("token_hash"),
+    sa.Index(None, "user_id"),
+    sqlite_autoincrement=True,
+    comment="A key of a program for the REST API. The token itself is not stored.",
+)
+
+sign_in_attempt = sa.Table(
+    "sign_in_attempt",
+    metadata,
+    row_id("number of the attempt"),
+    column(
+        "user_id", RowId, "the account; null = no such account", sa.ForeignKey("user_account.id"), null=True
+    ),
+    column("address", SafeText, "network address that it came from"),
+    column("at", UtcTime, "when"),
+    sa.Index(None, "user_id", "at"),
+    sa.Index(None, "address", "at"),
+    sqlite_autoincrement=True,
+    comment="Sign-ins that failed, for the limits; old rows are removed, the audit log keeps them.",
+)
+
+sign_in_flow = sa.Table(
+    "sign_in_flow",
+    metadata,
+    row_id("number of the sign-in"),
+    column("state_hash", sa.Text, "sha256 of the random state that the provider must send back"),
+    column("browser_hash", sa.Text, "sha256 of the cookie that the same browser must send back"),
+    column("nonce", sa.Text, "random value that the provider must sign"),
+    column("code_verifier", sa.Text, "PKCE secret of this sign-in"),
+    column("created", UtcTime, "when it began; it is good for minutes"),
+    sa.UniqueConstraint("state_hash"),
+    sqlite_autoincrement=True,
+    comment="A sign-in through the identity provider that is under way; removed when it ends.",
+)
+
+saved_view = sa.Table(
+    "saved_view",
+    metadata,
+    row_id("number of the view"),
+    column("user_id", RowId, "whose", sa.ForeignKey("user_account.id")),
+    column("name", SafeText, "its name"),
+    column("query", SafeText, "the filters, as the address of the queue page writes them"),
+    column("created", UtcTime, "when it was saved"),
+    sa.CheckConstraint("name <> ''", name="name_given"),
+    sa.UniqueConstraint("user_id", "name"),
+    sqlite_autoincrement=True,
+    comment="Filters of the queue that a person keeps.",
+)
+
+log_review = sa.Table(
+    "log_review",
+    metadata,
+    row_id("number of the review"),
+    column("reviewer", SafeText, "who has reviewed the log"),
+    column("n_entries", sa.BigInteger, "entries that the log had"),
+    column("head", sa.Text, "hash of the last of them"),
+    column("note", SafeText, "free text; may be empty"),
+    column("at", UtcTime, "when"),
+    sa.CheckConstraint("reviewer <> ''", name="reviewer_named"),
+    sa.CheckConstraint("length(head) = 64", name="head_is_a_hash"),
+    sqlite_autoincrement=True,
+    comment='"I have reviewed this log": who, when, and up to which entry. Append-only.',
+)
+
+APPEND_ONLY: dict[str, tuple[str, ...]] = {"user_event": ("id",), "log_review": ("id",)}
+"""The append-only tables of this module and their unique columns."""

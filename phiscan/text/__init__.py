@@ -1,0 +1,1 @@
+"""Text primitives: offsets, chunks, passages, word tokens, escapes and linear automata."""

@@ -1,0 +1,254 @@
+"""The JSON of the queue in the REST API; names as in ``phiscan queue list --json``."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Self
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from phiscan.model import EntityType, FailReason, Verdict
+from phiscan.review.decisions.corrections import Correction, ItemCorrections, Mark
+from phiscan.review.worklist.model import MAX_NOTE_CHARS, Decided, WorkDetail, WorkItem, WorkState
+from phiscan.web.row_numbers import MAX_NUMBER
+
+
+class Body(BaseModel):
+    """What is sent: an unknown field is an error, because a misspelt one would silently not apply."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class Item(BaseModel):
+    """One line of the queue; what the machine says of a blind item is null or empty."""
+
+    file: int
+    root: str
+    path: str
+    media_type: str
+    size: int
+    owner: str
+    exposure: str
+    risk: float
+    blind: bool
+    pii: list[str]
+    people: int | None
+    findings: int | None
+    health: float | None
+    case: str | None
+    state: WorkState
+    reviewer: str | None
+    decided: datetime | None
+    assignee: str | None
+    new: bool
+    group: int | None
+    suppressed: bool
+    seen: int = Field(description="to be sent back with a verdict: what the reviewer saw")
+
+    @classmethod
+    def of(cls, item: WorkItem) -> Item:
+        """Say an item of the list."""
+        return cls(
+            file=item.file_id,
+            root=item.root,
+            path=item.path,
+            media_type=item.media_type,
+            size=item.size,
+            owner=item.owner,
+            exposure=item.exposure,
+            risk=item.risk,
+            blind=item.blind,
+            pii=list(item.vector.names),
+            people=item.n_people,
+            findings=item.n_findings,
+            health=item.score,
+            case=item.case or None,
+            state=item.state,
+            reviewer=item.reviewer or None,
+            decided=item.decided,
+            assignee=item.assignee or None,
+            new=item.new,
+            group=item.group_id,
+            suppressed=item.suppressed,
+            seen=item.examination_id,
+        )
+
+
+class Items(BaseModel):
+    """A part of the queue; ``after``: what to give as ``at`` for the next part; null = this was the last."""
+
+    n: int
+    items: list[Item]
+    after: str | None
+
+
+class FoundReason(BaseModel):
+    """One step of a finding's score."""
+
+    kind: str
+    detail: str
+    score: float
+
+
+class Found(BaseModel):
+    """One identifier found: where and why, never its value; ``shape``: letters as X and x, digits as 9."""
+
+    position: int
+    type: EntityType
+    shape: str
+    locator: str
+    start: int
+    end: int
+    score: float
+    source: str
+    reasons: list[FoundReason]
+    identity: str
+
+
+class Term(BaseModel):
+    """A health concept found."""
+
+    concept: str
+    count: int
+    locator: str
+
+
+class Unread(BaseModel):
+    """A part that could not be read."""
+
+    locator: str
+    reason: FailReason
+    detail: str
+
+
+class SpanMark(BaseModel):
+    """What stands about one span; ``position`` null: a missed one."""
+
+    position: int | None
+    mark: Mark
+    type: EntityType
+    start: int
+    end: int
+    reviewer: str
+    corrected: datetime
+
+    @classmethod
+    def of(cls, one: Correction) -> SpanMark:
+        """Say a correction."""
+        return cls(
+            position=one.position,
+            mark=one.mark,
+            type=one.entity_type,
+            start=one.span.start,
+            end=one.span.end,
+            reviewer=one.reviewer,
+            corrected=one.corrected,
+        )
+
+
+class Detail(BaseModel):
+    """One item with everything that explains it."""
+
+    item: Item
+    mode: int
+    uid: int
+    readers: list[str]
+    content_hash: str
+    hamming: int | None
+    missing: list[str]
+    nearest_prototype: str | None
+    prototype_distance: int | None
+    health_prototype: str | None
+    detectors: dict[str, bool]
+    found: list[Found]
+    terms: list[Term]
+    unread: list[Unread]
+    corrections: list[SpanMark]
+    spans_complete: bool
+
+    @classmethod
+    def of(cls, detail: WorkDetail, marks: ItemCorrections) -> Detail:
+        """Say an item; what was said about its spans would give a blind one away."""
+        told, blind = detail.explained, detail.item.blind
+        return cls(
+            item=Item.of(detail.item),
+            mode=detail.source.mode,
+            uid=detail.source.uid,
+            readers=list(detail.readers),
+            content_hash=detail.item.content_hash,
+            hamming=told.hamming if told else None,
+            missing=[bit.value for bit in told.missing] if told else [],
+            nearest_prototype=(told.nearest_prototype or None) if told else None,
+            prototype_distance=told.prototype_distance if told else None,
+            health_prototype=(told.health_prototype or None) if told else None,
+            detectors=dict(told.detectors) if told else {},
+            found=[
+                Found(
+                    position=position,
+                    type=one.entity_type,
+                    shape=one.preview,
+                    locator=one.locator,
+                    start=one.span.start,
+                    end=one.span.end,
+                    score=one.score,
+                    source=one.source,
+                    reasons=[FoundReason(kind=r.kind, detail=r.detail, score=r.score) for r in one.reasons],
+                    identity=one.identity,
+                )
+                for position, one in enumerate(detail.findings)
+            ],
+            terms=[Term(concept=t.concept, count=t.count, locator=t.locator) for t in detail.terms],
+            unread=[Unread(locator=p.locator, reason=p.reason, detail=p.detail) for p in detail.unread],
+            corrections=[] if blind else [SpanMark.of(one) for one in marks.spans],
+            spans_complete=marks.complete and not blind,
+        )
+
+
+class NewVerdict(Body):
+    """A verdict; ``token``: random text, so that the same request sent twice is one verdict."""
+
+    verdict: Verdict
+    seen: int = Field(ge=1, le=MAX_NUMBER)
+    token: str = Field(default="", max_length=100)
+    reason: str = Field(default="", max_length=200)
+    note: str = Field(default="", max_length=MAX_NOTE_CHARS)
+    override: bool = False
+
+
+class Given(BaseModel):
+    """A verdict as it was recorded; ``repeated``: the same token had been sent before."""
+
+    file: int
+    verdict: Verdict
+    reviewer: str
+    decided: datetime
+    repeated: bool
+
+    @classmethod
+    def of(cls, made: Decided) -> Self:
+        """Describe what a verdict became."""
+        return cls(
+            file=made.file_id,
+            verdict=made.verdict,
+            reviewer=made.reviewer,
+            decided=made.decided,
+            repeated=made.repeated,
+        )
+
+
+class NewMark(Body):
+    """What is right of one span: see ``Mark`` for what each needs."""
+
+    mark: Mark
+    seen: int = Field(ge=1, le=MAX_NUMBER)
+    position: int | None = Field(default=None, ge=0, le=MAX_NUMBER)
+    type: EntityType | None = None
+    start: int | None = Field(default=None, ge=0, le=MAX_NUMBER)
+    end: int | None = Field(default=None, ge=1, le=MAX_NUMBER)
+
+
+class Assignment(Body):
+    """Who shall decide; "" = nobody any more."""
+
+    files: list[int] = Field(min_length=1, max_length=1000)
+    assignee: str = Field(max_length=200)

@@ -1,0 +1,92 @@
+"""What a request that fails is answered: a page for a browser, JSON for a program; never a value."""
+
+from __future__ import annotations
+
+from urllib.parse import quote
+
+import structlog
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.responses import JSONResponse, RedirectResponse, Response
+
+from phiscan.errors import ConflictError, InputError, StoreError
+from phiscan.visible import visible
+from phiscan.web.request_context import desk_of
+from phiscan.web.session import API, NotAllowedError, NotSignedInError
+
+WORDS = {
+    400: "That cannot be done",
+    403: "Not allowed",
+    404: "Not found",
+    405: "Not found",
+    409: "Somebody was faster",
+    413: "Too large",
+    422: "That cannot be read",
+    429: "Too many attempts",
+    503: "The database does not answer",
+}
+log = structlog.get_logger("phiscan.web")
+
+
+def add_error_handlers(app: FastAPI) -> None:
+    """Register an answer for every kind of expected failure."""
+    app.add_exception_handler(NotSignedInError, _not_signed_in)
+    app.add_exception_handler(NotAllowedError, _not_allowed)
+    app.add_exception_handler(InputError, _input)
+    app.add_exception_handler(StoreError, _store)
+    app.add_exception_handler(RequestValidationError, _validation)
+    app.add_exception_handler(HTTPException, _http)
+    app.add_exception_handler(OverflowError, _overflow)
+
+
+def failure(request: Request, status_code: int, message: str) -> Response:
+    """Return the answer of one failure."""
+    message = visible(message)
+    if request.url.path.startswith(API):
+        return JSONResponse({"detail": message}, status_code)
+    title = WORDS.get(status_code, "That did not work")
+    return desk_of(request).pages.render(
+        request, "message.html", status_code=status_code, title=title, message=message
+    )
+
+
+def _not_signed_in(request: Request, _error: Exception) -> Response:
+    if request.url.path.startswith(API):
+        return JSONResponse(
+            {"detail": "sign in, or send a token"}, 401, headers={"WWW-Authenticate": "Bearer"}
+        )
+    place = request.url.path + (f"?{request.url.query}" if request.url.query else "")
+    back = f"?next={quote(place, safe='')}" if request.method == "GET" and place != "/" else ""
+    return RedirectResponse(f"/sign-in{back}", 303)
+
+
+def _not_allowed(request: Request, _error: Exception) -> Response:
+    return failure(request, 403, "Your role does not allow this.")
+
+
+def _input(request: Request, error: Exception) -> Response:
+    return failure(request, 409 if isinstance(error, ConflictError) else 400, str(error))
+
+
+def _store(request: Request, error: Exception) -> Response:
+    log.error("store failed", error=str(error))
+    return failure(request, 503, "Nothing was changed. Try again; if it stays so, the server's log says why.")
+
+
+def _validation(request: Request, error: Exception) -> Response:
+    """Name the fields and what was wrong; FastAPI's own answer would repeat what was sent."""
+    found = error.errors() if isinstance(error, RequestValidationError) else []
+    problems = [f"{'.'.join(str(part) for part in one['loc'][1:]) or 'body'}: {one['type']}" for one in found]
+    return failure(request, 422, "; ".join(problems[:20]))
+
+
+def _overflow(request: Request, _error: Exception) -> Response:
+    """RevealResult a number that no row can have."""
+    return failure(request, 404, "")
+
+
+def _http(request: Request, error: Exception) -> Response:
+    status = error.status_code if isinstance(error, HTTPException) else 500
+    detail = error.detail if isinstance(error, HTTPException) and isinstance(error.detail, str) else ""
+    return failure(request, status, detail)

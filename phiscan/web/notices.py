@@ -1,0 +1,65 @@
+"""What was just done, said on the page that follows; chosen by a word in the address, never by its text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """One message."""
+
+    kind: str  # good, warn or info: its colour
+    words: str
+    file_id: int | None = None  # the decision about this file can be taken back from here
+    suppress_url: str = ""  # where others like it can be hidden
+
+
+FLASHES: Mapping[str, Notice] = {
+    "assigned": Notice("good", "Assigned."),
+    "none": Notice("warn", "Nothing was chosen."),
+    "kept": Notice("good", "The view is kept."),
+    "forgotten": Notice("good", "The view is removed."),
+    "undone": Notice("good", "Your last decision is taken back; this file is as it was before."),
+    "nothing_to_undo": Notice("warn", "There is no decision of yours to take back."),
+    "skipped": Notice("info", "Skipped; it comes back to you in four hours."),
+    "corrected": Notice("good", "The correction is recorded."),
+    "complete": Notice("good", "All spans count as gone through: this file is gold for the scores."),
+    "incomplete": Notice("good", "The spans do not count as gone through any more."),
+    "topics": Notice("good", "The topics are recorded."),
+    "conflict": Notice(
+        "warn",
+        "Not recorded: somebody else decided it, or its content changed, after you opened it. This is the "
+        "present state; decide again if you still want to.",
+    ),
+    "changed": Notice(
+        "warn", "Not recorded: the file was examined anew after you opened it. Look again, then correct."
+    ),
+    "reason": Notice("warn", "Not recorded: the reason does not belong to that verdict. Choose another."),
+    "gone": Notice(
+        "warn",
+        "Not shown: the file has changed since it was examined, or is gone. The next scan examines it anew.",
+    ),
+    "masked": Notice("info", "The text is masked again."),
+    "suppressed": Notice("good", "What you chose is hidden from now on. You can lift it at any time."),
+    "waiting": Notice(
+        "info", "Recorded. It hides so much that a lead must approve it; until then it hides nothing."
+    ),
+    "approved": Notice("good", "Approved: it hides from now on."),
+    "lifted": Notice("good", "Lifted: what it hid is in the queue again."),
+    "settled": Notice("good", "Settled. Your verdict stands."),
+    "settled_before": Notice(
+        "warn", "Not recorded: it was settled already, or one of the two changed their mind."
+    ),
+    "end": Notice("good", "That was the last of this view."),
+    "drawn": Notice("good", "The sample is drawn; its files now lie in the queue among the others."),
+    "policy": Notice("good", "It holds from now on."),
+    "making": Notice("info", "The pack is being made. This page lists it when it is ready."),
+    "busy": Notice("warn", "A pack is being made already. Wait until it is listed."),
+}
+
+
+def notice(word: str) -> Notice | None:
+    """Return the message of a word in the address; None for any other word."""
+    return FLASHES.get(word)

@@ -1,0 +1,107 @@
+"""One's own account: password, sessions, tokens."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import Form, Request
+from starlette.responses import RedirectResponse, Response
+
+from phiscan.errors import InputError
+from phiscan.review.accounts.users import Refusal
+from phiscan.web.access import Permission, Routes
+from phiscan.web.request_context import Desk, DeskNow
+from phiscan.web.row_numbers import RowNumber
+from phiscan.web.session import BrowserSession, address_of, set_cookie
+
+routes = Routes()
+
+
+@routes.page("GET", "/account", needs=Permission.SIGNED_IN)
+def account(request: Request, session: BrowserSession, desk: DeskNow) -> Response:
+    """Show the account of whoever asks."""
+    return _page(request, session, desk)
+
+
+@routes.page("POST", "/account/password", needs=Permission.SIGNED_IN)
+def change_password(
+    request: Request,
+    session: BrowserSession,
+    desk: DeskNow,
+    password: Annotated[str, Form(max_length=1000)],
+    chosen: Annotated[str, Form(max_length=1000)],
+    again: Annotated[str, Form(max_length=1000)],
+) -> Response:
+    """Set a new password; every session of the person ends, and this browser gets a new one."""
+    users, user, address = desk.store.users, session.user, address_of(request)
+    if chosen != again:
+        return _page(request, session, desk, status_code=400, problem="The two new passwords differ.")
+    if not users.knows_password(user, password, address=address, now=desk.now()):
+        return _page(request, session, desk, status_code=400, problem="The present password was not right.")
+    try:
+        users.set_password(user.id, chosen, by=user.name, now=desk.now())
+    except InputError as error:
+        return _page(request, session, desk, status_code=400, problem=str(error))
+    response = RedirectResponse("/account", 303)
+    begun = users.sign_in(user.name, chosen, address=address, now=desk.now())
+    if not isinstance(begun, Refusal):
+        set_cookie(response, desk, begun.secret)
+    return response
+
+
+@routes.page("POST", "/account/sessions/end", needs=Permission.SIGNED_IN)
+def end_sessions(session: BrowserSession, desk: DeskNow) -> Response:
+    """End every session of the person, this one too."""
+    desk.store.users.end_sessions(session.user.id, by=session.user.name, now=desk.now())
+    return RedirectResponse("/sign-in", 303)
+
+
+@routes.page("POST", "/account/sessions/{session_id}/end", needs=Permission.SIGNED_IN)
+def end_session(session_id: RowNumber, session: BrowserSession, desk: DeskNow) -> Response:
+    """End one session of the person."""
+    desk.store.users.end_sessions(session.user.id, session_id, by=session.user.name, now=desk.now())
+    return RedirectResponse("/account", 303)
+
+
+@routes.page("POST", "/account/tokens", needs=Permission.SIGNED_IN)
+def make_token(
+    request: Request,
+    session: BrowserSession,
+    desk: DeskNow,
+    label: Annotated[str, Form(max_length=200)],
+    days: Annotated[int, Form()] = 90,
+) -> Response:
+    """Make a token and show it, this once."""
+    user = session.user
+    made = desk.store.users.make_token(user.id, label=label, days=days, by=user.name, now=desk.now())
+    return _page(request, session, desk, token=made)
+
+
+@routes.page("POST", "/account/tokens/{token_id}/revoke", needs=Permission.SIGNED_IN)
+def revoke_token(token_id: RowNumber, session: BrowserSession, desk: DeskNow) -> Response:
+    """Take one's own token back."""
+    user = session.user
+    desk.store.users.revoke_token(token_id, user_id=user.id, by=user.name, now=desk.now())
+    return RedirectResponse("/account", 303)
+
+
+def _page(
+    request: Request,
+    session: BrowserSession,
+    desk: Desk,
+    *,
+    status_code: int = 200,
+    problem: str = "",
+    token: str = "",
+) -> Response:
+    now = desk.now()
+    return desk.pages.render(
+        request,
+        "account.html",
+        status_code=status_code,
+        problem=problem,
+        token=token,
+        this=session,
+        sessions=desk.store.users.sessions(session.user.id, now=now),
+        tokens=[one for one in desk.store.users.tokens(session.user.id) if one.is_good(now)],
+    )

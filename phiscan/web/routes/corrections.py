@@ -1,0 +1,109 @@
+"""Corrections of one item: its spans and its topics, the gold of the scores."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import Form
+from starlette.responses import RedirectResponse, Response
+
+from phiscan.errors import ConflictError, InputError
+from phiscan.model import EntityType, Span
+from phiscan.review.decisions.corrections import Mark
+from phiscan.web.access import Permission, Routes
+from phiscan.web.request_context import DeskNow
+from phiscan.web.routes.queue import Listed
+from phiscan.web.session import SignedIn
+from phiscan.web.work_query import read_string
+
+Seen = Annotated[int, Form()]  # the examination whose findings were shown
+MAX_DIGITS = 12
+
+routes = Routes()
+
+
+@routes.page("POST", "/items/{file_id}/spans", needs=Permission.CORRECT)
+def correct_span(
+    file_id: int,
+    user: SignedIn,
+    desk: DeskNow,
+    mark: Annotated[Mark, Form()],
+    seen: Seen,
+    position: Annotated[str, Form(max_length=MAX_DIGITS)] = "",
+    start: Annotated[str, Form(max_length=MAX_DIGITS)] = "",
+    end: Annotated[str, Form(max_length=MAX_DIGITS)] = "",
+    entity_type: Annotated[EntityType | None, Form()] = None,
+    listed: Listed = "",
+) -> Response:
+    """Record what a reviewer says of one span; of a form with all fields, those that the mark asks for."""
+    found = None if not position else _number("position", position)
+    missed = mark is Mark.MISSED or (mark is Mark.WITHDRAWN and found is None)
+    query, here = read_string(listed), f"/items/{file_id}"
+    try:
+        desk.store.desk.correct(
+            file_id,
+            mark,
+            seen=seen,
+            reviewer=user.name,
+            now=desk.now(),
+            position=found,
+            span=_span(start, end) if missed or mark is Mark.WRONG_EXTENT else None,
+            entity_type=entity_type if missed or mark is Mark.WRONG_TYPE else None,
+        )
+    except ConflictError:
+        return RedirectResponse(query.url(here, said="changed"), 303)
+    return RedirectResponse(query.url(here, said="corrected"), 303)
+
+
+@routes.page("POST", "/items/{file_id}/spans/complete", needs=Permission.CORRECT)
+def complete_spans(
+    file_id: int,
+    user: SignedIn,
+    desk: DeskNow,
+    seen: Seen,
+    complete: Annotated[str, Form(max_length=1)] = "",
+    listed: Listed = "",
+) -> Response:
+    """Record that every span of a file was gone through, or that it was not after all."""
+    query, here = read_string(listed), f"/items/{file_id}"
+    try:
+        desk.store.desk.complete_spans(
+            file_id, seen=seen, reviewer=user.name, now=desk.now(), complete=bool(complete)
+        )
+    except ConflictError:
+        return RedirectResponse(query.url(here, said="changed"), 303)
+    return RedirectResponse(query.url(here, said="complete" if complete else "incomplete"), 303)
+
+
+@routes.page("POST", "/items/{file_id}/topics", needs=Permission.CORRECT)
+def correct_topics(
+    file_id: int,
+    user: SignedIn,
+    desk: DeskNow,
+    seen: Seen,
+    label: Annotated[list[str] | None, Form()] = None,
+    listed: Listed = "",
+) -> Response:
+    """Record what a file is about, as a reviewer says."""
+    query, here = read_string(listed), f"/items/{file_id}"
+    try:
+        desk.store.desk.correct_topics(file_id, label or (), seen=seen, reviewer=user.name, now=desk.now())
+    except ConflictError:
+        return RedirectResponse(query.url(here, said="changed"), 303)
+    return RedirectResponse(query.url(here, said="topics"), 303)
+
+
+def _span(start: str, end: str) -> Span:
+    first, last = _number("from character", start), _number("to before", end)
+    if first >= last:
+        message = f"characters {first} to {last}: expected the first before the last"
+        raise InputError(message)
+    return Span(first, last)
+
+
+def _number(field: str, text: str) -> int:
+    text = text.strip()
+    if not (text.isascii() and text.isdecimal()):
+        message = f"{field}: expected a number of characters"
+        raise InputError(message)
+    return int(text)

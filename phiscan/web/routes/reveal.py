@@ -1,0 +1,66 @@
+"""The real text of one item, for a limited time, to whoever may see it and says what for."""
+
+from __future__ import annotations
+
+import secrets
+from typing import Annotated
+
+from fastapi import Form, Request
+from starlette.responses import RedirectResponse, Response
+
+from phiscan.errors import ConflictError, InputError
+from phiscan.web.access import Permission, Routes
+from phiscan.web.request_context import DeskNow
+from phiscan.web.routes.queue import Listed
+from phiscan.web.session import SignedIn
+from phiscan.web.views.reveal import N_SECONDS, PURPOSES, reveal_view
+from phiscan.web.work_query import read_query, read_string
+
+GRACE_S = 5  # the script masks first; without one, the browser follows the header
+
+routes = Routes()
+
+
+@routes.page("POST", "/items/{file_id}/reveal", needs=Permission.REVEAL)
+def reveal(
+    file_id: int,
+    request: Request,
+    user: SignedIn,
+    desk: DeskNow,
+    purpose: Annotated[str, Form(max_length=200)],
+    start: Annotated[int, Form(ge=0)] = 0,
+    listed: Listed = "",
+) -> Response:
+    """Record who asks and what for, then read the file again and show its text.
+
+    The purpose is one of a list, so that no patient's name lands in it.
+    """
+    query, work = read_string(listed), desk.store.desk
+    if purpose not in PURPOSES:
+        message = "purpose: expected one of the list"
+        raise InputError(message)
+    item = work.item(file_id, viewer=user.name, now=desk.now())
+    recorded = work.reveal(file_id, purpose=purpose, by=user.name, now=desk.now())
+    try:
+        document = desk.rereader.read(recorded)
+    except ConflictError:
+        return RedirectResponse(query.url(f"/items/{file_id}", said="gone"), 303)
+    view = reveal_view(
+        item,
+        document.text,
+        document.segments,
+        recorded.spans,
+        query=query,
+        purpose=purpose,
+        start=start,
+    )
+    page = desk.pages.render(request, "reveal.html", v=view, token=secrets.token_urlsafe(16))
+    page.headers["Cache-Control"] = "no-store"
+    page.headers["Refresh"] = f"{N_SECONDS + GRACE_S}; url={view.masked_url}"
+    return page
+
+
+@routes.page("GET", "/items/{file_id}/reveal", needs=Permission.REVEAL)
+def masked(file_id: int, request: Request) -> Response:
+    """Go back to the item: a text is shown once, to the form that asked for it."""
+    return RedirectResponse(read_query(request.query_params).url(f"/items/{file_id}"), 303)

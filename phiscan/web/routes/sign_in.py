@@ -1,0 +1,78 @@
+"""Signing in and out."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import Form, Request
+from starlette.responses import RedirectResponse, Response
+
+from phiscan.review.accounts.users import Refusal
+from phiscan.web.access import Permission, Routes
+from phiscan.web.request_context import Desk, DeskNow
+from phiscan.web.session import BrowserSession, address_of, clear_cookie, cookie_name, set_cookie
+
+routes = Routes()
+
+
+@routes.page("GET", "/sign-in", needs=Permission.PUBLIC)
+def form(request: Request, desk: DeskNow, next: str = "/") -> Response:  # noqa: A002 (the field's name)
+    """Show the form."""
+    return desk.pages.render(request, "sign_in.html", next=inside(next), problem="", provider=_label(desk))
+
+
+@routes.page("POST", "/sign-in", needs=Permission.PUBLIC)
+def sign_in(
+    request: Request,
+    desk: DeskNow,
+    name: Annotated[str, Form(max_length=200)],
+    password: Annotated[str, Form(max_length=1000)],
+    next: Annotated[str, Form(max_length=2000)] = "/",  # noqa: A002 (the field's name)
+) -> Response:
+    """Begin a session under a new cookie; the one that the browser had before is ended."""
+    found = desk.store.users.sign_in(name, password, address=address_of(request), now=desk.now())
+    if isinstance(found, Refusal):
+        status = 429 if found is Refusal.TOO_MANY else 401
+        page = desk.pages.render(
+            request,
+            "sign_in.html",
+            status_code=status,
+            next=inside(next),
+            problem=found.name,
+            provider=_label(desk),
+        )
+        if found is Refusal.TOO_MANY:
+            page.headers["Retry-After"] = str(int(desk.store.users.limits.window.total_seconds()))
+        return page
+    before = request.cookies.get(cookie_name(desk))
+    session = desk.store.users.session(before, now=desk.now()) if before else None
+    if session is not None:
+        desk.store.users.sign_out(session, now=desk.now())
+    response = RedirectResponse(inside(next), 303)
+    set_cookie(response, desk, found.secret)
+    return response
+
+
+@routes.page("POST", "/sign-out", needs=Permission.SIGNED_IN)
+def sign_out(session: BrowserSession, desk: DeskNow) -> Response:
+    """End the session on the server, and take the cookie back."""
+    desk.store.users.sign_out(session, now=desk.now())
+    response = RedirectResponse("/sign-in", 303)
+    clear_cookie(response, desk)
+    response.headers["Clear-Site-Data"] = '"cache", "storage"'
+    return response
+
+
+def _label(desk: Desk) -> str:
+    """Return what the link to the identity provider says; "" = there is none."""
+    return desk.provider.table.label if desk.provider else ""
+
+
+def inside(place: str) -> str:
+    r"""Return a place of ours to go on to; anything that a browser could take for another site becomes "/".
+
+    >>> inside("/queue?type=MRN"), inside("//evil.example/"), inside("/\\evil.example"), inside("https:x")
+    ('/queue?type=MRN', '/', '/', '/')
+    """
+    ours = place.startswith("/") and not place.startswith(("//", "/\\")) and place.isprintable()
+    return place if ours and place.isascii() and "\\" not in place else "/"

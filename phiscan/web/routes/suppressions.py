@@ -1,0 +1,123 @@
+"""Suppressions: offered from an item, listed, approved and lifted."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, time
+from typing import Annotated
+
+from fastapi import Form, Request
+from starlette.responses import RedirectResponse, Response
+
+from phiscan.errors import InputError
+from phiscan.review.decisions.suppressions import SuppressionScope
+from phiscan.review.worklist.model import WorkDetail
+from phiscan.visible import visible
+from phiscan.web.access import Permission, Routes
+from phiscan.web.notices import notice
+from phiscan.web.request_context import Desk, DeskNow
+from phiscan.web.session import SignedIn
+from phiscan.web.views.queue import place_words
+from phiscan.web.views.suppressions import PLACES, UNTIL, SuppressView, Target, placed, rows, targets
+from phiscan.web.work_query import ListQuery
+
+routes = Routes()
+
+
+@routes.page("GET", "/items/{file_id}/suppress", needs=Permission.PROPOSE_SUPPRESSION)
+def offer(
+    file_id: int,
+    request: Request,
+    user: SignedIn,
+    desk: DeskNow,
+    what: str = "",
+    where: str = "folder",
+    position: int | None = None,
+) -> Response:
+    """Show what can be hidden, and how many items each choice would hide."""
+    detail = desk.store.desk.detail(file_id, viewer=user.name, now=desk.now())
+    known = targets(detail.findings)
+    chosen = _chosen(detail, known, what, position)
+    where = where if where in PLACES else "folder"
+    preview = None
+    if chosen is not None:
+        scope = placed(chosen.scope, detail.item, where)
+        preview = desk.store.desk.preview_suppression(scope, now=desk.now())
+    folder, _, name = detail.item.path.rpartition("/")
+    view = SuppressView(
+        item=detail.item,
+        name=visible(name),
+        folder=place_words(detail.item.root, folder),
+        targets=known,
+        target=chosen,
+        where=where,
+        preview=preview,
+        until=(desk.now() + UNTIL).date(),
+    )
+    return desk.pages.render(request, "suppress.html", v=view, query=ListQuery())
+
+
+@routes.page("POST", "/items/{file_id}/suppress", needs=Permission.PROPOSE_SUPPRESSION)
+def suppress(
+    file_id: int,
+    user: SignedIn,
+    desk: DeskNow,
+    what: Annotated[str, Form(max_length=40)],
+    where: Annotated[str, Form(max_length=20)],
+    reason: Annotated[str, Form(max_length=200)],
+    until: Annotated[date, Form()],
+) -> Response:
+    """Make a suppression."""
+    made = desk.store.desk.suppress(
+        _scope(desk, file_id, user.name, what, where),
+        reason=reason,
+        until=datetime.combine(until, time.max, UTC),
+        by=user.name,
+        now=desk.now(),
+    )
+    said = "waiting" if made.status == "waiting" else "suppressed"
+    return RedirectResponse(f"/suppressions?said={said}", 303)
+
+
+@routes.page("GET", "/suppressions", needs=Permission.SEE_QUEUE)
+def suppressions(request: Request, desk: DeskNow) -> Response:
+    """List every suppression with what became of it."""
+    now = desk.now()
+    made = rows(desk.store.desk.suppressions(now=now), now=now)
+    said = notice(request.query_params.get("said", ""))
+    return desk.pages.render(request, "suppressions.html", rows=made, notice=said, query=ListQuery())
+
+
+@routes.page("POST", "/suppressions/{suppression_id}/approve", needs=Permission.APPROVE_SUPPRESSION)
+def approve(suppression_id: int, user: SignedIn, desk: DeskNow) -> Response:
+    """Let a broad suppression hold."""
+    desk.store.desk.approve_suppression(suppression_id, lead=user.name, now=desk.now())
+    return RedirectResponse("/suppressions?said=approved", 303)
+
+
+@routes.page("POST", "/suppressions/{suppression_id}/lift", needs=Permission.PROPOSE_SUPPRESSION)
+def lift(
+    suppression_id: int,
+    user: SignedIn,
+    desk: DeskNow,
+    reason: Annotated[str, Form(max_length=200)] = "",
+) -> Response:
+    """Take a suppression back; showing more is never refused to a reviewer."""
+    desk.store.desk.lift_suppression(suppression_id, by=user.name, now=desk.now(), reason=reason)
+    return RedirectResponse("/suppressions?said=lifted", 303)
+
+
+def _scope(desk: Desk, file_id: int, viewer: str, what: str, where: str) -> SuppressionScope:
+    detail = desk.store.desk.detail(file_id, viewer=viewer, now=desk.now())
+    chosen = _chosen(detail, targets(detail.findings), what, None)
+    if chosen is None or where not in PLACES:
+        message = "suppression: expected a value or rule of this file, and where it shall hold"
+        raise InputError(message)
+    return placed(chosen.scope, detail.item, where)
+
+
+def _chosen(detail: WorkDetail, known: tuple[Target, ...], what: str, position: int | None) -> Target | None:
+    """Return the target that the form names, or the one of a finding that was pressed."""
+    if position is not None and 0 <= position < len(detail.findings):
+        identity = detail.findings[position].identity
+        return next(one for one in known if one.scope.target == identity)
+    return next((one for one in known if one.name == what), None)

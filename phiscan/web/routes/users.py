@@ -1,0 +1,120 @@
+"""The accounts of the desk, for administrators."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import Form, Request
+from starlette.responses import RedirectResponse, Response
+
+from phiscan.errors import InputError
+from phiscan.review.accounts.users import Role
+from phiscan.web.access import RIGHTS, Permission, Routes
+from phiscan.web.request_context import Desk, DeskNow
+from phiscan.web.row_numbers import RowNumber
+from phiscan.web.session import SignedIn
+
+routes = Routes()
+
+
+@routes.page("GET", "/users", needs=Permission.MANAGE_USERS)
+def users(request: Request, desk: DeskNow) -> Response:
+    """List the accounts."""
+    return _page(request, desk)
+
+
+@routes.page("POST", "/users", needs=Permission.MANAGE_USERS)
+def add(
+    request: Request,
+    user: SignedIn,
+    desk: DeskNow,
+    name: Annotated[str, Form(max_length=200)],
+    role: Annotated[Role, Form()],
+    password: Annotated[str, Form(max_length=1000)] = "",
+    subject: Annotated[str, Form(max_length=500)] = "",
+) -> Response:
+    """Make an account."""
+    subject = " ".join(subject.split())
+    if not password and not subject:
+        problem = "password: expected one, or who this is at the identity provider"
+        return _page(request, desk, status_code=400, problem=problem)
+    try:
+        desk.store.users.add(
+            name=name,
+            role=role,
+            password=password or None,
+            subject=subject or None,
+            by=user.name,
+            now=desk.now(),
+        )
+    except InputError as error:
+        return _page(request, desk, status_code=400, problem=str(error))
+    return RedirectResponse("/users", 303)
+
+
+@routes.page("POST", "/users/{user_id}/role", needs=Permission.MANAGE_USERS)
+def set_role(user_id: RowNumber, user: SignedIn, desk: DeskNow, role: Annotated[Role, Form()]) -> Response:
+    """Give an account another role."""
+    not_oneself(user, user_id)
+    desk.store.users.set_role(user_id, role, by=user.name, now=desk.now())
+    return RedirectResponse("/users", 303)
+
+
+@routes.page("POST", "/users/{user_id}/password", needs=Permission.MANAGE_USERS)
+def set_password(
+    user_id: RowNumber, user: SignedIn, desk: DeskNow, password: Annotated[str, Form(max_length=1000)]
+) -> Response:
+    """Set a new password for somebody, and end the sessions of the account."""
+    not_oneself(user, user_id)
+    desk.store.users.set_password(user_id, password, by=user.name, now=desk.now())
+    return RedirectResponse("/users", 303)
+
+
+@routes.page("POST", "/users/{user_id}/disable", needs=Permission.MANAGE_USERS)
+def disable(user_id: RowNumber, user: SignedIn, desk: DeskNow) -> Response:
+    """Let an account do nothing any more."""
+    not_oneself(user, user_id)
+    desk.store.users.disable(user_id, by=user.name, now=desk.now())
+    return RedirectResponse("/users", 303)
+
+
+@routes.page("POST", "/users/{user_id}/enable", needs=Permission.MANAGE_USERS)
+def enable(user_id: RowNumber, user: SignedIn, desk: DeskNow) -> Response:
+    """Let an account sign in again."""
+    desk.store.users.enable(user_id, by=user.name, now=desk.now())
+    return RedirectResponse("/users", 303)
+
+
+@routes.page("POST", "/users/{user_id}/unlock", needs=Permission.MANAGE_USERS)
+def unlock(user_id: RowNumber, user: SignedIn, desk: DeskNow) -> Response:
+    """Forget the wrong passwords of an account."""
+    desk.store.users.unlock(user_id, by=user.name, now=desk.now())
+    return RedirectResponse("/users", 303)
+
+
+@routes.page("POST", "/users/{user_id}/sessions/end", needs=Permission.MANAGE_USERS)
+def end_sessions(user_id: RowNumber, user: SignedIn, desk: DeskNow) -> Response:
+    """End every session of somebody."""
+    desk.store.users.get(user_id)
+    desk.store.users.end_sessions(user_id, by=user.name, now=desk.now())
+    return RedirectResponse("/users", 303)
+
+
+def not_oneself(user: SignedIn, user_id: int) -> None:
+    """Refuse a change of one's own account: nobody raises their own role, or locks everybody out."""
+    if user.id == user_id:
+        message = "expected the account of somebody else; your own password is changed on your account page"
+        raise InputError(message)
+
+
+def _page(request: Request, desk: Desk, *, status_code: int = 200, problem: str = "") -> Response:
+    return desk.pages.render(
+        request,
+        "users.html",
+        status_code=status_code,
+        problem=problem,
+        accounts=desk.store.users.everybody(),
+        roles=list(Role),
+        rights=RIGHTS,
+        has_provider=desk.provider is not None,
+    )

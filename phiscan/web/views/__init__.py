@@ -1,0 +1,1 @@
+"""What the pages show, made from the store's values."""

@@ -1,0 +1,93 @@
+"""A near-duplicate group as its page shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from phiscan.model import Verdict
+from phiscan.review.worklist.model import REASONS, GroupDecision, GroupMember, WorkState
+from phiscan.visible import visible
+from phiscan.web.views.queue import place_words, verdict_words
+
+LEFT_OUT: Mapping[str, str] = {
+    "excepted": "not chosen",
+    "decided before": "was decided before",
+    "suppressed": "hidden by a suppression",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class MemberView:
+    """One file of the group."""
+
+    file_id: int
+    name: str
+    folder: str
+    alike: str
+    verdict: str
+    reviewer: str
+    note: str  # why it cannot be chosen; "" = it can
+
+
+@dataclass(frozen=True, slots=True)
+class GroupView:
+    """Everything that the page of a group shows."""
+
+    group_id: int
+    members: tuple[MemberView, ...]
+    n_open: int
+    token: str
+    reasons: tuple[tuple[str, tuple[tuple[str, str], ...]], ...]
+    decided: str  # what was just recorded, "" = nothing was
+    left_out: tuple[tuple[str, str], ...]  # name and why
+
+
+def group_view(
+    group_id: int,
+    members: Sequence[GroupMember],
+    *,
+    token: str,
+    outcome: GroupDecision | None = None,
+    verdict: Verdict | None = None,
+) -> GroupView:
+    """Put together what the page shows; with what a verdict on the group has just done."""
+    shown = tuple(_member(member) for member in members)
+    names = {member.file_id: member.name for member in shown}
+    decided = ""
+    if outcome is not None and verdict is not None:
+        n = len(outcome.decided)
+        decided = f"{n} {'file is' if n == 1 else 'files are'} recorded as {verdict_words(verdict)}."
+    return GroupView(
+        group_id=group_id,
+        members=shown,
+        n_open=sum(not member.note for member in shown),
+        token=token,
+        reasons=tuple((verdict_words(verdict), chosen) for verdict, chosen in REASONS.items()),
+        decided=decided,
+        left_out=tuple(
+            (names.get(file_id, f"no. {file_id}"), LEFT_OUT.get(why, why))
+            for file_id, why in outcome.left_out
+        )
+        if outcome
+        else (),
+    )
+
+
+def _member(member: GroupMember) -> MemberView:
+    folder, _, name = member.path.rpartition("/")
+    if not member.in_list:
+        note = "no longer in the list"
+    elif member.state is not WorkState.UNDECIDED:
+        note = LEFT_OUT["decided before"]
+    else:
+        note = ""
+    return MemberView(
+        file_id=member.file_id,
+        name=visible(name),
+        folder=place_words(member.root, folder),
+        alike="the same bytes" if member.is_copy else f"{member.similarity:.0%} of word triples alike",
+        verdict="" if member.state is WorkState.UNDECIDED else member.state.value,
+        reviewer=visible(member.reviewer),
+        note=note,
+    )

@@ -1,0 +1,305 @@
+"""One item as its page shows it: where it lies, why it is here, what stands where, what was done about it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from phiscan.health.topics import CHAPTERS, label_of, topics
+from phiscan.model import EntityType, Reason, StoredFinding
+from phiscan.report.words import CASES, CHARACTERISTICS, DETECTORS, ENTITY_TYPES, FORMATS
+from phiscan.report.words import REASONS as OUTCOME_REASONS
+from phiscan.review.decisions.corrections import Correction, ItemCorrections, Mark
+from phiscan.review.worklist.model import (
+    REASONS,
+    GroupMember,
+    HistoryEntry,
+    WorkDetail,
+    WorkItem,
+    WorkState,
+)
+from phiscan.visible import visible
+from phiscan.web.views.masked_context import MaskedLine, masked_lines
+from phiscan.web.views.plain_words import (
+    SHORT,
+    colour,
+    locator_words,
+    mode_letters,
+    readers_by_mode,
+    step,
+)
+from phiscan.web.views.queue import place_words, verdict_words
+from phiscan.web.work_query import ListQuery
+
+N_TERMS = 14  # health terms named; a long document has a hundred
+MAX_MASKED_LINES = 40  # places shown at first; a list of patients has thousands
+N_READERS = 4
+MAX_NS = 2**62  # later is no time of a file
+
+MARKS: Mapping[Mark, str] = {
+    Mark.RIGHT: "right",
+    Mark.WRONG_TYPE: "wrong type",
+    Mark.WRONG_EXTENT: "wrong extent",
+    Mark.SPURIOUS: "spurious",
+    Mark.MISSED: "missed",
+}
+DONE: Mapping[str, str] = {
+    "decide": "decided",
+    "undo": "took a decision back",
+    "assign": "assigned it",
+    "second_verdict": "decided blind",
+    "adjudicate": "settled it",
+    "reveal": "saw the text",
+    "correct": "corrected a span",
+    "topic": "corrected the topics",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class FindingView:
+    """One finding with the steps that led to it, and what was said of it."""
+
+    position: int
+    kind: str
+    colour: str
+    shape: str
+    where: str
+    start: int
+    end: int
+    entity_type: str
+    score: float
+    source: str
+    steps: tuple[tuple[str, float], ...]
+    identity: str
+    correction: Correction | None
+    mark: str  # the correction in words, "" without one
+
+
+@dataclass(frozen=True, slots=True)
+class DoneView:
+    """One line of the history."""
+
+    entry: HistoryEntry
+    what: str
+    verdict: str  # for the colour
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class ItemView:
+    """Everything that the page of one item shows."""
+
+    item: WorkItem
+    detail: WorkDetail
+    query: ListQuery
+    name: str
+    folder: str
+    type: str
+    changed: datetime | None
+    owner: str
+    readers: str
+    mode: str
+    verdict: str
+    case: str
+    bits: tuple[str, ...]
+    missing: tuple[str, ...]
+    terms: tuple[tuple[str, int], ...]
+    n_terms: int
+    detectors: tuple[tuple[str, bool, str], ...]
+    outweighed: tuple[tuple[str, int], ...]
+    strips: tuple[MaskedLine, ...]
+    n_strips: int
+    n_unjudged: int
+    finding: FindingView | None
+    corrections: ItemCorrections
+    judged: frozenset[int]  # positions of findings that somebody judged
+    missed: tuple[Correction, ...]
+    unread: tuple[tuple[str, str, str], ...]  # where, reason, what it means
+    topics: tuple[tuple[str, int], ...]
+    history: tuple[DoneView, ...]
+    group: tuple[GroupMember, ...]
+    token: str
+
+    @property
+    def chapters(self) -> tuple[str, ...]:
+        """The topics that a file can be about."""
+        return tuple(name for _first, _last, name in CHAPTERS)
+
+    @property
+    def chosen_topics(self) -> frozenset[str]:
+        """The topics that stand: those that a reviewer gave, else the machine's."""
+        said = self.corrections.topics
+        return frozenset(said) if said is not None else frozenset(name for name, _ in self.topics)
+
+    @property
+    def other_topics(self) -> tuple[str, ...]:
+        """The topics that a reviewer gave and that are no chapters."""
+        return tuple(name for name in self.corrections.topics or () if name not in self.chapters)
+
+    @property
+    def reasons(self) -> tuple[tuple[str, tuple[tuple[str, str], ...]], ...]:
+        """The reasons to choose from, by verdict."""
+        return tuple((verdict_words(verdict), chosen) for verdict, chosen in REASONS.items())
+
+    @property
+    def kinds(self) -> tuple[tuple[str, str], ...]:
+        """The types of identifiers to choose from."""
+        return tuple((kind.value, ENTITY_TYPES[kind]) for kind in EntityType)
+
+    @property
+    def others(self) -> tuple[GroupMember, ...]:
+        """The other files of its near-duplicate group."""
+        return tuple(member for member in self.group if member.file_id != self.item.file_id)
+
+
+def item_view(
+    detail: WorkDetail,
+    *,
+    query: ListQuery,
+    corrections: ItemCorrections,
+    history: Sequence[HistoryEntry],
+    group: Sequence[GroupMember],
+    token: str,
+    position: int | None,
+    all_places: bool,
+) -> ItemView:
+    """Put together what the page shows; nothing is read here.
+
+    Args:
+        detail: the item, as far as the one who looks may see it.
+        query: the list that it was opened from.
+        corrections: what was said about its spans and topics.
+        history: what was done about it.
+        group: its near-duplicates, itself among them.
+        token: random text for the form, so that it counts once.
+        position: the finding that is looked at closely.
+        all_places: show every place of the file, not only the first ones.
+    """
+    item, explained = detail.item, detail.explained
+    folder, _, name = item.path.rpartition("/")
+    by_position = {one.position: one for one in corrections.spans if one.position is not None}
+    placed = masked_lines(detail.findings, detail.terms)
+    terms = sorted(detail.terms, key=lambda term: (-term.count, term.concept))
+    found = detail.findings
+    close = position is not None and 0 <= position < len(found)
+    return ItemView(
+        item=item,
+        detail=detail,
+        query=query,
+        name=visible(name),
+        folder=place_words(item.root, folder),
+        type=FORMATS.get(item.media_type, visible(item.media_type)) or "type unknown",
+        changed=moment_of(detail.source.mtime_ns),
+        owner=visible(item.owner) or f"no. {detail.source.uid}",
+        readers=_readers(detail),
+        mode=mode_letters(detail.source.mode),
+        verdict="" if item.state is WorkState.UNDECIDED else item.state.value,
+        case=_sentence(CASES.get(item.case, item.case)),
+        bits=tuple(label for bit, (label, _) in CHARACTERISTICS.items() if bit in item.vector.bits),
+        missing=tuple(CHARACTERISTICS[bit][0].lower() for bit in (explained.missing if explained else ())),
+        terms=tuple((label_of(term.concept), term.count) for term in terms[:N_TERMS]),
+        n_terms=len(terms),
+        detectors=tuple(
+            (name, says, DETECTORS.get(name, "")) for name, says in (explained.detectors if explained else ())
+        ),
+        outweighed=_outweighed(found),
+        strips=placed if all_places else placed[:MAX_MASKED_LINES],
+        n_strips=len(placed),
+        n_unjudged=len(found) - len(by_position),
+        finding=_finding(found[position], position, by_position.get(position))
+        if close and position is not None
+        else None,
+        corrections=corrections,
+        judged=frozenset(by_position),
+        missed=tuple(one for one in corrections.spans if one.position is None),
+        unread=tuple(
+            (locator_words(part.locator), part.reason.value, OUTCOME_REASONS.get(part.reason, ""))
+            for part in detail.unread
+        ),
+        topics=topics(concept for term in detail.terms for concept in [term.concept] * term.count),
+        history=tuple(_done(history)),
+        group=tuple(group),
+        token=token,
+    )
+
+
+def moment_of(mtime_ns: int) -> datetime | None:
+    """Return a file's time, None where a file system gave nonsense."""
+    return datetime.fromtimestamp(mtime_ns / 1e9, UTC) if abs(mtime_ns) < MAX_NS else None
+
+
+def _sentence(words: str) -> str:
+    return words[:1].upper() + words[1:]
+
+
+def _readers(detail: WorkDetail) -> str:
+    """Say who may read a file: as the share said, else by its permission bits."""
+    if not detail.readers:
+        return readers_by_mode(detail.source.mode) or "not known"
+    if "everyone" in detail.readers:
+        return "everyone with access to the share"
+    named = [visible(reader) for reader in detail.readers]
+    more = len(named) - N_READERS
+    return ", ".join(named[:N_READERS]) + (f" and {more} more" if more > 0 else "")
+
+
+def _outweighed(found: Sequence[StoredFinding]) -> tuple[tuple[str, int], ...]:
+    """Count what was vetoed: readings that lost a place to a better one, and words that spoke against."""
+    counted = Counter(
+        against for finding in found for reason in finding.reasons if (against := _against(reason))
+    )
+    return tuple(counted.most_common(6))
+
+
+def _against(reason: Reason) -> str:
+    if reason.kind == "overlap":
+        return visible(reason.detail)
+    if reason.kind == "context" and reason.detail.startswith("not "):
+        return f"words that say {visible(reason.detail)}"
+    return ""
+
+
+def _finding(found: StoredFinding, position: int, correction: Correction | None) -> FindingView:
+    return FindingView(
+        position=position,
+        kind=ENTITY_TYPES[found.entity_type],
+        colour=colour(found.entity_type),
+        shape=found.preview,
+        where=locator_words(found.locator),
+        start=found.span.start,
+        end=found.span.end,
+        entity_type=found.entity_type.value,
+        score=found.score,
+        source=visible(found.source),
+        steps=tuple((step(reason), reason.score) for reason in found.reasons),
+        identity=found.identity,
+        correction=correction,
+        mark=mark_words(correction) if correction else "",
+    )
+
+
+def mark_words(correction: Correction) -> str:
+    """Return what was said of a span in words."""
+    words = MARKS.get(correction.mark, correction.mark.value)
+    if correction.mark is Mark.WRONG_TYPE:
+        return f"{words}: {SHORT[correction.entity_type]}"
+    if correction.mark is Mark.WRONG_EXTENT:
+        return f"{words}: {correction.span.start} to {correction.span.end}"
+    return words
+
+
+def _done(history: Sequence[HistoryEntry]) -> Iterator[DoneView]:
+    labels = {name: label for chosen in REASONS.values() for name, label in chosen}
+    for entry in reversed(history):
+        verdict = entry.verdict
+        what = DONE.get(entry.what, entry.what)
+        if verdict is not None:
+            what += f": {verdict_words(verdict)}"
+        yield DoneView(
+            entry=entry,
+            what=what,
+            verdict=verdict.value if verdict and entry.stands else "",
+            reason=labels.get(entry.reason, visible(entry.reason)),
+        )

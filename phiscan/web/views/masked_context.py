@@ -1,0 +1,76 @@
+"""Masked context: what stands where in a file, as shapes in their order; the database holds no text.
+
+One strip per place of the document (a line, a page, a cell). In it stand the shapes of the findings, the
+health concepts, and between them how much text lies there that nobody sees without a reveal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from phiscan.health.topics import label_of
+from phiscan.model import StoredFinding, StoredTerm
+from phiscan.web.views.plain_words import SHORT, colour, locator_words
+
+MIN_GAP = 3  # code points: a shorter one is a space or a comma
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """One thing in a strip: a finding's shape, a health concept, or a gap of text."""
+
+    start: int
+    kind: str  # a colour of plain_words, "term" or "gap"
+    label: str
+    shape: str = ""
+    position: int | None = None  # of the finding among the file's findings
+
+
+@dataclass(frozen=True, slots=True)
+class MaskedLine:
+    """The pieces of one place, in text order."""
+
+    where: str
+    pieces: tuple[Piece, ...]
+
+
+def masked_lines(findings: Sequence[StoredFinding], terms: Sequence[StoredTerm]) -> tuple[MaskedLine, ...]:
+    """Return the strips of a file in text order.
+
+    Of a health concept only its first place is stored, so it stands once.
+    """
+    marks: list[tuple[int, int, str, Piece]] = [
+        (
+            found.span.start,
+            found.span.end,
+            found.locator,
+            Piece(
+                found.span.start, colour(found.entity_type), SHORT[found.entity_type], found.preview, index
+            ),
+        )
+        for index, found in enumerate(findings)
+    ]
+    marks += [
+        (
+            term.first.start,
+            term.first.end,
+            term.locator,
+            Piece(term.first.start, "term", label_of(term.concept)),
+        )
+        for term in terms
+    ]
+    marks.sort(key=lambda mark: (mark[0], mark[1]))
+    places: dict[str, list[tuple[int, int, Piece]]] = {}
+    for start, end, locator, piece in marks:
+        places.setdefault(locator, []).append((start, end, piece))
+    return tuple(MaskedLine(locator_words(place), tuple(_spaced(found))) for place, found in places.items())
+
+
+def _spaced(found: Sequence[tuple[int, int, Piece]]) -> Iterator[Piece]:
+    reached: int | None = None
+    for start, end, piece in found:
+        if reached is not None and start - reached >= MIN_GAP:
+            yield Piece(reached, "gap", f"{start - reached:,}".replace(",", "\N{NARROW NO-BREAK SPACE}"))
+        reached = max(end, reached or 0)
+        yield piece

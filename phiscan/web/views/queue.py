@@ -1,0 +1,216 @@
+"""The review list as its page shows it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from phiscan.model import EntityType, Verdict
+from phiscan.report.words import ENTITY_TYPES, FORMATS
+from phiscan.review.worklist.model import (
+    Choices,
+    Progress,
+    WorkCounts,
+    WorkFilter,
+    WorkItem,
+    WorkOrder,
+    WorkPage,
+    WorkState,
+)
+from phiscan.review.worklist.saved_views import SavedView
+from phiscan.visible import visible
+from phiscan.web.views.plain_words import INTO, kinds_of
+from phiscan.web.views.remaining import LeftView
+from phiscan.web.work_query import ListQuery, read_string
+
+N_KINDS = 8  # identifiers named in a row; the rest is counted
+
+STATES: Mapping[WorkState, str] = {
+    WorkState.UNDECIDED: "Undecided",
+    WorkState.PHI: "PHI",
+    WorkState.NOT_PHI: "Not PHI",
+    WorkState.UNSURE: "Unsure",
+    WorkState.SKIPPED: "Skipped by you",
+    WorkState.DISAGREED: "Disagreed",
+    WorkState.ANY: "All",
+}
+ORDERS: Mapping[WorkOrder, str] = {
+    WorkOrder.RISK: "greatest risk first",
+    WorkOrder.INFORMATIVE: "most doubtful first",
+    WorkOrder.OLDEST: "found first, first",
+}
+EXPOSURES: Mapping[str, str] = {"everyone": "everyone", "group": "a group", "owner": "the owner"}
+_VERDICTS = {state.value for state in (WorkState.PHI, WorkState.NOT_PHI, WorkState.UNSURE)}
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of the list."""
+
+    item: WorkItem
+    url: str
+    name: str
+    folder: str
+    type: str
+    kinds: tuple[str, ...]
+    n_more: int
+    readers: str
+    verdict: str  # "" = undecided
+    risk: str
+    risk_width: float  # of 100
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A way to look at the list: ours or one that a person has kept."""
+
+    name: str
+    url: str
+    current: bool
+    n: int | None = None
+    id: int | None = None  # of a kept view
+
+
+@dataclass(frozen=True, slots=True)
+class QueueView:
+    """Everything that the page of the list shows."""
+
+    title: str
+    query: ListQuery
+    rows: tuple[Row, ...]
+    start_url: str  # "" = there is nothing to begin with
+    before_url: str
+    after_url: str
+    views: tuple[View, ...]
+    saved: tuple[View, ...]
+    progress: Progress
+    mine_today: int
+    parts: tuple[tuple[str, int], ...]  # of the progress bar
+    left: LeftView
+    choices: Choices
+    media_types: tuple[tuple[str, str, int], ...]
+    kinds: tuple[tuple[str, str], ...]
+    people: tuple[str, ...]  # to whom items can be assigned
+
+    @property
+    def states(self) -> tuple[tuple[str, str], ...]:
+        """The states to choose from."""
+        return tuple((state.value, label) for state, label in STATES.items())
+
+    @property
+    def orders(self) -> tuple[tuple[str, str], ...]:
+        """The orders to choose from."""
+        return tuple((order.value, label) for order, label in ORDERS.items())
+
+    @property
+    def order_words(self) -> str:
+        """The order in words."""
+        return ORDERS[self.query.order]
+
+
+def queue_view(
+    query: ListQuery,
+    page: WorkPage,
+    *,
+    counts: WorkCounts,
+    progress: Progress,
+    left: LeftView,
+    choices: Choices,
+    saved: Sequence[SavedView],
+    people: Sequence[str],
+    viewer: str,
+) -> QueueView:
+    """Put together what the page shows; nothing is read here."""
+    top = max((item.risk for item in page.items), default=0.0)
+    by_state = counts.by_state
+    return QueueView(
+        title=_title(query),
+        query=query,
+        rows=tuple(_row(item, query, top, many_roots=len(choices.roots) > 1) for item in page.items),
+        start_url=query.url("/queue/next") if page.items else "",
+        before_url=query.url("/queue", at=page.before) if page.before else "",
+        after_url=query.url("/queue", at=page.after) if page.after else "",
+        views=_views(query, counts, viewer),
+        saved=tuple(
+            View(
+                view.name,
+                (kept := read_string(view.query)).url("/queue"),
+                current=kept.to_string() == query.to_string(),
+                id=view.id,
+            )
+            for view in saved
+        ),
+        progress=progress,
+        mine_today=progress.by_reviewer.get(viewer, 0),
+        parts=tuple((state, by_state.get(WorkState(state), 0)) for state in ("phi", "not_phi", "unsure")),
+        left=left,
+        choices=choices,
+        media_types=tuple((name, FORMATS.get(name, visible(name)), n) for name, n in choices.media_types),
+        kinds=tuple((kind.value, ENTITY_TYPES[kind]) for kind in EntityType),
+        people=tuple(people),
+    )
+
+
+def _title(query: ListQuery) -> str:
+    state = query.filter.state
+    if query.filter.suppressed:
+        return "Hidden by suppressions"
+    if state is WorkState.UNDECIDED:
+        return "Queue"
+    return "All items" if state is WorkState.ANY else f"Items: {STATES[state].lower()}"
+
+
+def _views(query: ListQuery, counts: WorkCounts, viewer: str) -> tuple[View, ...]:
+    """Return our own views, with how many items each has."""
+    ours: list[tuple[str, WorkFilter, int]] = [
+        (label, WorkFilter(state=state), counts.by_state.get(state, 0))
+        for state, label in STATES.items()
+        if state is not WorkState.ANY
+    ]
+    ours.insert(1, ("Assigned to you", WorkFilter(assignee=viewer), counts.mine))
+    ours.append(("Hidden", WorkFilter(suppressed=True), counts.suppressed))
+    return tuple(
+        View(
+            label, ListQuery(wanted, query.order).url("/queue"), current=_same(query.filter, wanted), n=number
+        )
+        for label, wanted, number in ours
+        if number or _same(query.filter, wanted) or wanted == WorkFilter()
+    )
+
+
+def _same(given: WorkFilter, wanted: WorkFilter) -> bool:
+    return replace(given, text=wanted.text) == wanted
+
+
+def _row(item: WorkItem, query: ListQuery, top: float, *, many_roots: bool) -> Row:
+    folder, _, name = item.path.rpartition("/")
+    kinds = kinds_of(item.vector)
+    return Row(
+        item=item,
+        url=query.url(f"/items/{item.file_id}"),
+        name=visible(name),
+        folder=place_words(item.root if many_roots else "", folder),
+        type=FORMATS.get(item.media_type, visible(item.media_type)) or "type unknown",
+        kinds=kinds[:N_KINDS],
+        n_more=max(0, len(kinds) - N_KINDS),
+        readers=EXPOSURES.get(item.exposure, item.exposure),
+        verdict=item.state.value if item.state.value in _VERDICTS else "",
+        risk=f"{item.risk:,.1f}" if item.risk < 100 else f"{item.risk:,.0f}",  # noqa: PLR2004
+        # By its logarithm: the riskiest file of a share is often a hundred times the next.
+        risk_width=round(100 * math.log1p(max(0.0, item.risk)) / math.log1p(top), 1) if top > 0 else 0.0,
+    )
+
+
+def place_words(root: str, folder: str) -> str:
+    """Return root and folder as words, one after the other.
+
+    >>> place_words("/srv/share", "Clinics/2024").split(INTO)
+    ['/srv/share', 'Clinics', '2024']
+    """
+    return INTO.join(visible(part) for part in (root, *folder.split("/")) if part)
+
+
+def verdict_words(verdict: Verdict) -> str:
+    """Return a verdict as people say it."""
+    return {Verdict.PHI: "PHI", Verdict.NOT_PHI: "not PHI", Verdict.UNSURE: "unsure"}[verdict]

@@ -1,0 +1,190 @@
+"""The real text of one item as its page shows it: findings marked, one character shown for each code point.
+
+The page counts characters to find the span that a person picks; so nothing may be shown as two characters or
+as none, and nothing may turn the reading direction round.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from phiscan.model import EntityType, Segment
+from phiscan.report.words import ENTITY_TYPES
+from phiscan.review.worklist.model import WorkItem
+from phiscan.visible import visible
+from phiscan.web.views.plain_words import SHORT, colour, locator_words
+from phiscan.web.views.queue import place_words
+from phiscan.web.work_query import ListQuery
+
+N_SECONDS = 120  # how long the text stays
+N_CHARS = 40_000  # shown at once; a person reads no more in that time
+PURPOSES = (
+    "To decide whether it is PHI",
+    "To correct the spans",
+    "To find out who is affected",
+    "To settle a disagreement",
+    "To answer a request of the person concerned",
+    "To check the screening",
+)
+_KEPT = frozenset("\n\t")
+_PICTURES = 0x2400  # U+2400 and on: a picture of each control character
+_N_CONTROLS = 0x20
+_DELETE, _DELETE_PICTURE = "\x7f", "\u2421"
+_REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
+_INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """Text that is part of a finding, or of none."""
+
+    text: str
+    position: int | None = None
+    colour: str = ""
+    kind: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """The text of one place of the document."""
+
+    where: str
+    start: int
+    stretches: tuple[Stretch, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A finding in the list of the correction form."""
+
+    position: int
+    words: str
+    start: int
+    end: int
+    entity_type: str
+
+
+@dataclass(frozen=True, slots=True)
+class RevealView:
+    """Everything that the page shows."""
+
+    item: WorkItem
+    query: ListQuery
+    name: str
+    folder: str
+    purpose: str
+    blocks: tuple[Block, ...]
+    findings: tuple[Choice, ...]
+    start: int
+    end: int
+    n_chars: int
+    seconds: int = N_SECONDS
+
+    @property
+    def masked_url(self) -> str:
+        """Where the page goes when its time is over."""
+        return self.query.url(f"/items/{self.item.file_id}", said="masked")
+
+    @property
+    def kinds(self) -> tuple[tuple[str, str], ...]:
+        """The types of identifiers to choose from."""
+        return tuple((kind.value, ENTITY_TYPES[kind]) for kind in EntityType)
+
+    @property
+    def before(self) -> int | None:
+        """Where the part before begins; None = this is the first."""
+        return max(0, self.start - N_CHARS) if self.start else None
+
+    @property
+    def after(self) -> int | None:
+        """Where the next part begins; None = this is the last."""
+        return self.end if self.end < self.n_chars else None
+
+
+Spans = Sequence[tuple[int, int, str]]  # start, end, type: the findings in text order
+
+
+def reveal_view(
+    item: WorkItem,
+    text: str,
+    segments: Sequence[Segment],
+    spans: Spans,
+    *,
+    query: ListQuery,
+    purpose: str,
+    start: int,
+) -> RevealView:
+    """Put together a part of the text, from a place on."""
+    folder, _, name = item.path.rpartition("/")
+    first = min(max(0, start), max(0, len(text) - 1))
+    last = min(len(text), first + N_CHARS)
+    return RevealView(
+        item=item,
+        query=query,
+        name=visible(name),
+        folder=place_words(item.root, folder),
+        purpose=purpose,
+        blocks=tuple(_blocks(text, segments, spans, first, last)),
+        findings=tuple(
+            Choice(
+                position,
+                f"{SHORT[EntityType(kind)]}: {shown(text[begin:end])[:60]}",
+                begin,
+                end,
+                kind,
+            )
+            for position, (begin, end, kind) in enumerate(spans)
+            if first <= begin < last
+        ),
+        start=first,
+        end=last,
+        n_chars=len(text),
+    )
+
+
+def shown(text: str) -> str:
+    r"""Return the text with every character that cannot be seen as one that can, one for one.
+
+    >>> shown("a\x00b\r\n\u202ec") == "a\u2400b\u240d\n\ufffdc"
+    True
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(char if char in _KEPT else _one(char) for char in text)
+
+
+def _one(char: str) -> str:
+    if char < chr(_N_CONTROLS):
+        return chr(_PICTURES + ord(char))
+    if char == _DELETE:
+        return _DELETE_PICTURE
+    return _REPLACEMENT if unicodedata.category(char) in _INVISIBLE else char
+
+
+def _blocks(text: str, segments: Sequence[Segment], spans: Spans, first: int, last: int) -> Iterator[Block]:
+    """Cut the part at the segments; what lies in none of them (line breaks) goes with the one before."""
+    begins = [segment.start for segment in segments]
+    named = {segment.start: locator_words(segment.locator) for segment in segments}
+    cuts = sorted({first, *(begin for begin in begins if first < begin < last)})
+    where = next((named[begin] for begin in reversed(begins) if begin <= first), "text")
+    for cut, end in zip(cuts, [*cuts[1:], last], strict=True):
+        where = named.get(cut, where)
+        if cut < end:
+            yield Block(where, cut, tuple(_stretches(text, spans, cut, end)))
+
+
+def _stretches(text: str, spans: Spans, first: int, last: int) -> Iterator[Stretch]:
+    at = first
+    for position, (begin, end, kind) in enumerate(spans):
+        begin, end = max(begin, at), min(end, last)  # noqa: PLW2901 (a finding may reach over a cut)
+        if begin >= end or begin >= last:
+            continue
+        if begin > at:
+            yield Stretch(shown(text[at:begin]))
+        found = EntityType(kind)
+        yield Stretch(shown(text[begin:end]), position, colour(found), SHORT[found])
+        at = end
+    if at < last:
+        yield Stretch(shown(text[at:last]))

@@ -1,0 +1,115 @@
+"""Scans and their coverage as their pages show them."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from phiscan.model import FailReason, Outcome
+from phiscan.report.words import FORMATS
+from phiscan.report.words import REASONS as OUTCOME_REASONS
+from phiscan.review.records.items import FileRow, ScanHead, ScanSummary
+from phiscan.visible import visible
+from phiscan.web.views.plain_words import locator_words
+from phiscan.web.views.queue import place_words
+
+N_UNREAD = 500  # files named on the page; the pack's files.csv has them all
+
+# What can be done about a file that could not be read.
+REMEDIES: Mapping[FailReason, str] = {
+    FailReason.ENCRYPTED: "Add its password to passwords_file, then retry.",
+    FailReason.CORRUPT: "Ask its owner for a good copy, or look at it by hand.",
+    FailReason.TOO_LARGE: "Raise limits.file_bytes, limits.text_chars or limits.screen_chars, then retry.",
+    FailReason.TIMED_OUT: "Raise limits.time_s, then retry.",
+    FailReason.OUT_OF_MEMORY: "Raise limits.memory_bytes, then retry.",
+    FailReason.CRASHED: "Look at it by hand; report the format.",
+    FailReason.NO_PERMISSION: "Let phiscan's account read it, then retry.",
+    FailReason.CHANGED: "Retry when nobody writes to it.",
+    FailReason.UNSUPPORTED: "Look at it by hand.",
+    FailReason.NEEDS_OCR: "Install the text recognition (phiscan doctor says how), then retry.",
+    FailReason.IO_ERROR: "Check the storage, then retry.",
+    FailReason.NESTED_TOO_DEEP: "Raise limits.depth, then retry.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """A file, or a part of one, that nobody has read."""
+
+    name: str
+    folder: str
+    part: str  # "" = the whole file
+    type: str
+    reason: str
+    meaning: str
+    remedy: str
+
+
+@dataclass(frozen=True, slots=True)
+class ScanView:
+    """Everything that the page of one scan shows."""
+
+    summary: ScanSummary
+    started: datetime
+    ended: datetime | None
+    roots: tuple[str, ...]
+    retry: str  # the command that tries again what could not be read
+    parts: tuple[tuple[str, int], ...]  # of the coverage bar
+    skipped: tuple[tuple[str, int, str], ...]
+    failed: tuple[tuple[str, int, str], ...]
+    n_failed: int
+    unread: tuple[Unread, ...]
+    n_unread: int
+    scans: tuple[ScanHead, ...]  # the newest first
+
+
+def scan_view(
+    summary: ScanSummary, scans: Sequence[ScanHead], unread: Sequence[Unread], *, n_unread: int
+) -> ScanView:
+    """Put together what the page shows; nothing is read here."""
+    n_failed = sum(summary.failed.values())
+    return ScanView(
+        summary=summary,
+        started=datetime.fromisoformat(summary.started),
+        ended=datetime.fromisoformat(summary.ended) if summary.ended else None,
+        roots=tuple(visible(root) for root in summary.roots),
+        retry=visible(shlex.join(["phiscan", "scan", *summary.roots, "--retry-failed"])),
+        parts=(
+            ("full", summary.screened),
+            ("same", summary.unchanged),
+            ("none", sum(summary.skipped.values())),
+            ("phi", n_failed),
+        ),
+        skipped=_counted(summary.skipped),
+        failed=_counted(summary.failed),
+        n_failed=n_failed,
+        unread=tuple(unread),
+        n_unread=n_unread,
+        scans=tuple(reversed(scans)),
+    )
+
+
+def unread_of(row: FileRow) -> tuple[Unread, ...]:
+    """Return what of a file could not be read; nothing of a skipped one, which nobody wants read."""
+    folder, _, name = row.path.rpartition("/")
+    places = [("", row.reason)] if row.outcome is Outcome.FAILED else []
+    places += [(locator_words(part.locator), part.reason.value) for part in row.unread]
+    return tuple(
+        Unread(
+            name=visible(name),
+            folder=place_words(row.root, folder),
+            part=part,
+            type=FORMATS.get(row.media_type, visible(row.media_type)),
+            reason=reason,
+            meaning=OUTCOME_REASONS.get(reason, ""),
+            remedy=REMEDIES.get(FailReason(reason), ""),
+        )
+        for part, reason in places
+    )
+
+
+def _counted(reasons: Mapping[str, int]) -> tuple[tuple[str, int, str], ...]:
+    ordered = sorted(reasons.items(), key=lambda one: (-one[1], one[0]))
+    return tuple((reason, n, OUTCOME_REASONS.get(reason, "")) for reason, n in ordered)

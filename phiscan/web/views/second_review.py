@@ -1,0 +1,105 @@
+"""Second review as its pages show it: how far two people agree, and what a lead has to settle."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from phiscan.metrics.agreement import ASSUMPTION, SOURCE, Agreement, agreement, krippendorff_alpha
+from phiscan.metrics.intervals import Figure
+from phiscan.model import Verdict
+from phiscan.review.decisions.second_review import Disagreement, Rating, SecondReviewCounts
+from phiscan.review.worklist.model import REASONS
+from phiscan.visible import visible
+from phiscan.web.views.queue import place_words, verdict_words
+
+_LABELS = {name: label for chosen in REASONS.values() for name, label in chosen}
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """How often a first and a second verdict met."""
+
+    first: str
+    second: str
+    n: int
+    agreed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SecondView:
+    """Everything that the page of the second review shows."""
+
+    counts: SecondReviewCounts
+    share: float  # of decisions that go to a second person
+    agreement: Agreement
+    alpha: Figure
+    pairs: tuple[Pair, ...]
+    assumption: str = ASSUMPTION
+    source: str = SOURCE
+
+    @property
+    def figures(self) -> tuple[tuple[str, Figure], ...]:
+        """The four figures with their names."""
+        return (
+            ("Cohen's kappa", self.agreement.kappa),
+            ("Positive agreement", self.agreement.positive_agreement),
+            ("PABAK", self.agreement.pabak),
+            ("Krippendorff's alpha", self.alpha),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One of the two verdicts."""
+
+    who: str
+    verdict: str
+    reason: str
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class DisagreementView:
+    """Two verdicts that differ, for the lead."""
+
+    case: Disagreement
+    name: str
+    folder: str
+    sides: tuple[Side, Side]
+
+
+def second_view(counts: SecondReviewCounts, ratings: Sequence[Rating], *, share: float) -> SecondView:
+    """Put together the figures; nothing is read here."""
+    first = [rating.first.value for rating in ratings]
+    second = [rating.second.value for rating in ratings]
+    met = Counter((rating.first, rating.second) for rating in ratings)
+    return SecondView(
+        counts=counts,
+        share=share,
+        agreement=agreement(first, second),
+        alpha=krippendorff_alpha(list(zip(first, second, strict=True))),
+        pairs=tuple(
+            Pair(verdict_words(a), verdict_words(b), n, agreed=a is b)
+            for (a, b), n in sorted(met.items(), key=lambda one: (-one[1], one[0]))
+        ),
+    )
+
+
+def disagreement_view(case: Disagreement) -> DisagreementView:
+    """Return one disagreement as its page shows it."""
+    folder, _, name = case.path.rpartition("/")
+    return DisagreementView(
+        case=case,
+        name=visible(name),
+        folder=place_words(case.root, folder),
+        sides=(
+            _side(case.first_reviewer, case.first, case.first_reason, case.first_note),
+            _side(case.second_reviewer, case.second, case.second_reason, case.second_note),
+        ),
+    )
+
+
+def _side(who: str, verdict: Verdict, reason: str, note: str) -> Side:
+    return Side(visible(who), verdict.value, _LABELS.get(reason, visible(reason)), visible(note))

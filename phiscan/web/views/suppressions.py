@@ -1,0 +1,124 @@
+"""What can be hidden of one item, and how much that would hide, as the page shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+
+from phiscan.model import StoredFinding
+from phiscan.review.decisions.suppressions import (
+    Suppression,
+    SuppressionKind,
+    SuppressionPreview,
+    SuppressionScope,
+)
+from phiscan.review.worklist.model import WorkItem
+from phiscan.visible import visible
+from phiscan.web.views.plain_words import SHORT
+from phiscan.web.views.queue import place_words
+
+UNTIL = timedelta(days=90)  # suggested; what nobody renews comes back
+PLACES: Mapping[str, str] = {
+    "folder": "in this folder and below",
+    "share": "on this share",
+    "everywhere": "everywhere",
+}
+STATUS: Mapping[str, tuple[str, str]] = {
+    "active": ("ok", "active"),
+    "waiting": ("warn", "waits for a lead"),
+    "ended": ("", "ended"),
+    "lifted": ("", "lifted"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A value or a rule of the item that can be hidden; ``name`` is what the form sends."""
+
+    name: str
+    words: str
+    scope: SuppressionScope
+
+
+@dataclass(frozen=True, slots=True)
+class SuppressView:
+    """Everything that the page shows."""
+
+    item: WorkItem
+    name: str
+    folder: str
+    targets: tuple[Target, ...]
+    target: Target | None
+    where: str
+    preview: SuppressionPreview | None
+    until: date
+
+    @property
+    def places(self) -> tuple[tuple[str, str], ...]:
+        """Where it can hold."""
+        return tuple(PLACES.items())
+
+
+@dataclass(frozen=True, slots=True)
+class SuppressionRow:
+    """One suppression in the list of all."""
+
+    made: Suppression
+    what: str
+    where: str
+    status: tuple[str, str]  # colour and words
+    days_left: int
+
+
+def targets(findings: Sequence[StoredFinding]) -> tuple[Target, ...]:
+    """Return the values, then the rules, each once, in text order."""
+    return (*_values(findings), *_rules(findings))
+
+
+def _values(findings: Sequence[StoredFinding]) -> Iterator[Target]:
+    seen: set[str] = set()
+    for position, found in enumerate(findings):
+        if found.identity not in seen:
+            seen.add(found.identity)
+            scope = SuppressionScope(kind=SuppressionKind.VALUE, target=found.identity, preview=found.preview)
+            yield Target(
+                f"value-{position}", f"this value: {SHORT[found.entity_type]} {found.preview}", scope
+            )
+
+
+def _rules(findings: Sequence[StoredFinding]) -> Iterator[Target]:
+    seen: set[str] = set()
+    for position, found in enumerate(findings):
+        if found.source not in seen:
+            seen.add(found.source)
+            scope = SuppressionScope(kind=SuppressionKind.RULE, target=found.source)
+            yield Target(f"rule-{position}", f"everything that {visible(found.source)} finds", scope)
+
+
+def placed(scope: SuppressionScope, item: WorkItem, where: str) -> SuppressionScope:
+    """Return a scope narrowed to a place of ``PLACES``."""
+    folder = item.path.rpartition("/")[0]
+    return SuppressionScope(
+        kind=scope.kind,
+        target=scope.target,
+        preview=scope.preview,
+        root_id=None if where == "everywhere" else item.root_id,
+        folder=folder if where == "folder" else "",
+    )
+
+
+def rows(made: Sequence[Suppression], *, now: datetime) -> tuple[SuppressionRow, ...]:
+    """Return the list of all suppressions."""
+    return tuple(
+        SuppressionRow(
+            made=one,
+            what=f"value {one.scope.preview}"
+            if one.scope.kind is SuppressionKind.VALUE
+            else f"rule {visible(one.scope.target)}",
+            where=place_words(one.root, one.scope.folder) or "everywhere",
+            status=STATUS.get(one.status, ("", one.status)),
+            days_left=max(0, (one.until - now).days),
+        )
+        for one in made
+    )

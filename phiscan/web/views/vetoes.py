@@ -1,0 +1,61 @@
+"""What the rules matched in one file and refused, as its page shows it: read anew, values masked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from phiscan.errors import InputError
+from phiscan.pipeline.vetoes import Veto
+from phiscan.report.words import ENTITY_TYPES
+from phiscan.visible import visible
+from phiscan.web.request_context import Desk
+from phiscan.web.views.plain_words import colour, locator_words, step
+
+
+@dataclass(frozen=True, slots=True)
+class VetoLine:
+    """One match that is no finding."""
+
+    kind: str
+    colour: str
+    shape: str
+    where: str
+    start: int
+    rule: str
+    why: str  # the last step, or that too little spoke for it
+
+
+@dataclass(frozen=True, slots=True)
+class VetoView:
+    """The first vetoed matches; ``problem`` says why the file could not be read again."""
+
+    lines: tuple[VetoLine, ...] = ()
+    n: int = 0
+    problem: str = ""
+
+
+def veto_view(desk: Desk, file_id: int) -> VetoView:
+    """Read a file again, where it lies, and put together what was vetoed in it."""
+    try:
+        found = desk.rereader.vetoes(desk.store.desk.examined(file_id))
+    except InputError as error:  # it changed, is gone, or cannot be read now
+        return VetoView(problem=str(error))
+    return VetoView(tuple(_line(one) for one in found.first), found.n)
+
+
+def _line(one: Veto) -> VetoLine:
+    return VetoLine(
+        kind=ENTITY_TYPES[one.entity_type],
+        colour=colour(one.entity_type),
+        shape=one.preview,
+        where=locator_words(one.locator),
+        start=one.start,
+        rule=visible(one.rule),
+        why=_why(one),
+    )
+
+
+def _why(one: Veto) -> str:
+    last = one.reasons[-1]
+    against = last.kind == "veto" or (last.kind == "context" and last.detail.startswith("not "))
+    return step(last) if against else "too little speaks for it"

@@ -1,0 +1,149 @@
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from phiscan.config import data_dir
+from phiscan.errors import DictionaryError
+from phiscan.health.term_lexicon import CUE_FILE, HEALTH_FILES, LABEL_FILE, WORDS_FILE, load_lexicon
+from phiscan.health.terms import JointMatcher
+from phiscan.health.topics import chapter_of, label_of, topic_of, topics
+from phiscan.lexicon.dictionary import load_dictionary
+from phiscan.text.word_tokens import tokenize
+
+LEXICON = load_lexicon()
+HEALTH = JointMatcher.of((LEXICON.health,))
+
+
+def concepts(text: str) -> list[str]:
+    hits = HEALTH.match(text)[0]
+    return [LEXICON.health.terms_[index].concept for index in hits.terms.tolist()]
+
+
+@pytest.mark.parametrize(
+    ("text", "concept"),
+    [
+        ("She has HTN.", "abbr:htn"),
+        ("history of high blood pressure", "dx:hypertension"),
+        ("haute pression depuis 2010", "dx:hypertension"),
+        ("on Lipitor 20 mg", "rx:atorvastatin"),
+        ("amoxicilline 500 mg", "rx:amoxicillin"),
+        ("SOB on exertion, cough", "sx:shortness-of-breath"),
+        ("shortness of breath", "sx:shortness-of-breath"),
+        ("essoufflement", "sx:shortness-of-breath"),
+        ("was diagnosed with Crohn's disease", "dx:crohns-disease"),
+        ("underwent a laparoscopic cholecystectomy", "px:cholecystectomy"),
+        ("HbA1c 7.9", "lab:hemoglobin-a1c"),
+        ("Dx E11.9", "icd:E11"),
+        ("idées suicidaires", "mh:suicidal-ideation"),
+    ],
+)
+def test_knows_how_people_write(text: str, concept: str) -> None:
+    assert concept in concepts(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a cold winter in the mountains",
+        "hearing about foreign aids to trade",
+        "the mole under the lawn",
+        "a depression of prices",
+        "the table of contents",
+        "culture and heritage",
+        "the Labour party",
+        "we stress that the deadline stands",
+    ],
+)
+def test_ambiguous_words_do_not_count_alone(text: str) -> None:
+    assert concepts(text) == []
+
+
+@pytest.mark.parametrize("name", [*HEALTH_FILES, CUE_FILE])
+def test_every_dictionary_has_well_formed_rows(name: str) -> None:
+    dictionary = load_dictionary(data_dir("dictionaries") / f"{name}.txt")
+    assert dictionary.rows
+    for term, concept, code, _flags, language in dictionary.rows:
+        assert re.fullmatch(r"(cue|dx|sx|lay|mh|rx|px|lab|body|spec|abbr|icd):[A-Za-z0-9-]+", concept), (
+            concept
+        )
+        assert re.fullmatch(r"-|[A-Z]\d[0-9A-Z](\.[0-9A-Z]{1,4})?", code), code
+        assert language in {"en", "fr", "-"} | {"en"}
+        assert len(tokenize(term).hashes) >= 1, term
+
+
+def test_most_dictionary_forms_find_themselves() -> None:
+    terms = LEXICON.health.terms_
+    alone = [term for term in terms if not term.context]
+    missed = [term.text for term in alone[::7] if len(HEALTH.match(term.text)[0].terms) == 0]
+    assert len(missed) <= 0.002 * len(alone[::7]), missed
+
+
+def test_refuses_a_row_with_an_unknown_flag(tmp_path: Path) -> None:
+    for name in [*HEALTH_FILES, CUE_FILE, WORDS_FILE]:
+        text = (data_dir("dictionaries") / f"{name}.txt").read_text(encoding="utf-8")
+        (tmp_path / f"{name}.txt").write_text(text, encoding="utf-8")
+    broken = tmp_path / "health_body.txt"
+    broken.write_text(
+        broken.read_text(encoding="utf-8").replace("\t-\ten", "\tsometimes\ten", 1), encoding="utf-8"
+    )
+    with pytest.raises(DictionaryError, match=r"health_body\.txt: line \d+: expected term"):
+        load_lexicon(tmp_path)
+
+
+def test_concepts_have_chapters_and_labels() -> None:
+    assert topic_of("dx:hypertension") == "Circulatory system"
+    assert topic_of("icd:C50") == "Neoplasms"
+    assert topic_of("rx:metformin") == ""
+    assert label_of("dx:hypertension") == "hypertension"
+    assert label_of("no:such-concept") == "no:such-concept"
+    assert topics(["dx:asthma", "dx:asthma", "dx:hypertension", "rx:metformin"]) == (
+        ("Respiratory system", 2),
+        ("Circulatory system", 1),
+    )
+    assert chapter_of("O9A.1") == "Pregnancy, childbirth and the puerperium"
+    assert chapter_of("nonsense") == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "label"),
+    [
+        ("pain in the right foot, fracture", "ankle or foot"),
+        ("fracture of the thumb", "elbow, wrist, hand or finger"),
+        ("serum magnesium low", "calcium, magnesium or phosphate"),
+        ("asthma", "asthma"),
+    ],
+)
+def test_a_group_of_several_things_is_not_shown_by_its_first_form(text: str, label: str) -> None:
+    assert label in {label_of(concept) for concept in concepts(text)}
+
+
+def test_every_group_label_is_in_both_languages() -> None:
+    rows = load_dictionary(data_dir("dictionaries") / f"{LABEL_FILE}.txt").rows
+    assert len(rows) > 100
+    assert len({row[0] for row in rows}) == len(rows)
+    assert all(row[1].strip() and row[2].strip() for row in rows)
+
+
+def test_a_label_of_no_known_concept_is_refused(tmp_path: Path) -> None:
+    for name in (*HEALTH_FILES, CUE_FILE, LABEL_FILE, WORDS_FILE):
+        (tmp_path / f"{name}.txt").write_bytes((data_dir("dictionaries") / f"{name}.txt").read_bytes())
+    with (tmp_path / f"{LABEL_FILE}.txt").open("a") as stream:
+        stream.write("body:wing\twing\taile\n")
+    with pytest.raises(DictionaryError, match=r"health_labels.txt: line \d+: expected a known concept"):
+        load_lexicon(tmp_path)
+
+
+def test_every_word_that_is_an_abbreviation_as_well_is_one_of_the_lists() -> None:
+    folder = data_dir("dictionaries")
+    cased = {
+        row[0]
+        for name in (*HEALTH_FILES, CUE_FILE)
+        for row in load_dictionary(folder / f"{name}.txt").rows
+        if "case" in row[3].split(",")
+    }
+    rows = load_dictionary(folder / f"{WORDS_FILE}.txt").rows
+    assert {row[0] for row in rows} <= cased
+    assert {row[1] for row in rows} == {"capitals", "small"}

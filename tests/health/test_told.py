@@ -1,0 +1,163 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from phiscan.config import Config
+from phiscan.errors import ModelError
+from phiscan.health import build_classifier, classify
+from phiscan.health.classifier import PATIENT_MODEL_FILE
+from phiscan.health.features import Window, read
+from phiscan.health.learning import patient_score_of, stored_patient_score
+from phiscan.health.patient_classifier import PatientModel, load_patient_model
+from phiscan.health.review_correction import Adjustment
+from phiscan.health.word_hashes import LENGTH, N_BUCKETS, Words, word_features, words_of
+from phiscan.model import Document, Segment
+
+CLASSIFIER = build_classifier(Config())
+LEXICON = CLASSIFIER.lexicon
+
+# Written for this test, and in no training text.
+ROUND = (
+    "Surgical rounds, 4 March. Mr. Ilesanmi came back to us on Sunday with a fever and pus from the wound. "
+    "Dr. Gagne opened it at the bedside; the culture grew staphylococcus and he is on cefazolin. His wife is "
+    "worried about the diabetes. We spoke for ten minutes and agreed to keep him until Friday."
+)
+LECTURE = (
+    "Slide 14. Wound infection after bowel surgery: what the trials say. Gagne and colleagues randomised 412 "
+    "patients to cefazolin alone or with metronidazole; infection fell from 14% to 9%. Diabetes doubled the "
+    "risk. Take-home: give the first dose within an hour of incision, keep the patient warm. Questions for "
+    "the group on the next slide."
+)
+
+
+def words(text: str) -> Words:
+    return words_of(text, read(text, LEXICON), LEXICON, [Window(0, len(text), {})])
+
+
+def features(text: str) -> dict[int, float]:
+    buckets, values = word_features(words(text), 0, len(text))
+    return dict(zip(buckets.tolist(), values.tolist(), strict=True))
+
+
+def told(text: str) -> float:
+    document = Document(text, (Segment("", 0, len(text)),), "text/plain")
+    window = classify(document, CLASSIFIER).window
+    assert window is not None
+    return window.told
+
+
+def test_rounds_on_a_patient_tell_of_one_and_a_lecture_of_the_same_illness_does_not() -> None:
+    assert told(ROUND) >= 0.5 > told(LECTURE)
+
+
+def test_what_detector_b_asks_reads_no_words() -> None:
+    other = PatientModel(np.zeros(N_BUCKETS, dtype=np.float32), {}, -9.0, "test-1")
+    document = Document(ROUND, (Segment("", 0, len(ROUND)),), "text/plain")
+    with_words, without = (classify(document, c) for c in (CLASSIFIER, replace(CLASSIFIER, told=other)))
+    assert with_words.by_concepts == without.by_concepts > 0
+    assert with_words.score > 0.5 > without.score
+
+
+def test_which_illness_and_how_much_is_not_read() -> None:
+    assert features("She has asthma and takes 40 pills.") == features("She has angina and takes 7 pills.")
+    assert features("She has asthma and takes 40 pills.") != features("He has asthma and takes 40 pills.")
+
+
+def test_a_term_of_several_words_is_one_word() -> None:
+    text = "chest pain since June"
+    found = words(text)
+    assert [text[at:].split(maxsplit=1)[0] for at in found.starts.tolist()] == ["chest", "since", "June"]
+
+
+def test_case_accents_and_plurals_are_folded() -> None:
+    assert features("Les ÉTUDES cliniques") == features("les etude clinique")
+
+
+@given(st.text(max_size=400))
+def test_any_text_has_a_finite_row_of_one_length(text: str) -> None:
+    buckets, values = word_features(words(text), 0, len(text))
+    assert np.isfinite(values).all()
+    assert ((buckets >= 0) & (buckets < N_BUCKETS)).all()
+    assert not len(values) or np.sqrt((values**2).sum()) == pytest.approx(LENGTH, rel=1e-4)
+
+
+def test_only_words_that_begin_in_the_window_count() -> None:
+    text = "alpha beta gamma delta"
+    found = words(text)
+    inside, _ = word_features(found, 6, 16)
+    alone, _ = word_features(words("beta gamma"), 0, 10)
+    assert inside.tolist() == alone.tolist()
+    assert not len(word_features(found, 100, 200)[0])
+
+
+def test_of_a_long_text_only_what_is_near_its_windows_is_read() -> None:
+    text = "word " * 60_000
+    reading = read(text, LEXICON)
+    near = words_of(text, reading, LEXICON, [Window(260_000, 262_100, {})])
+    assert len(near.starts) < len(words(text).starts)
+    both = [word_features(found, 260_000, 262_100)[0].tolist() for found in (near, words(text))]
+    assert both[0] == both[1]
+    assert not len(words_of(text, reading, LEXICON, []).starts)
+
+
+@pytest.mark.parametrize("damage", [{"words": np.full(N_BUCKETS, np.nan)}, {"intercept": np.zeros(3)}])
+def test_weights_that_are_no_numbers_are_named(tmp_path: Path, damage: dict[str, np.ndarray]) -> None:
+    path = tmp_path / "patient_classifier.npz"
+    with np.load(PATIENT_MODEL_FILE) as file:
+        np.savez_compressed(path, **{**{name: file[name] for name in file.files}, **damage})
+    with pytest.raises(ModelError, match=r"told\.npz: (words: expected|cannot be read)"):
+        load_patient_model(path)
+
+
+def test_what_reviewers_taught_moves_what_gives_a_hint() -> None:
+    document = Document(ROUND, (Segment("", 0, len(ROUND)),), "text/plain")
+    down = replace(CLASSIFIER, adjustment=Adjustment(1.0, -9.0, {}))
+    plain, taught = classify(document, CLASSIFIER), classify(document, down)
+    assert taught.score < 0.1 < plain.score
+    assert taught.by_concepts < 0.1 < plain.by_concepts
+
+
+def test_what_is_kept_to_learn_from_bears_its_version() -> None:
+    document = Document(ROUND, (Segment("", 0, len(ROUND)),), "text/plain")
+    bag = classify(document, CLASSIFIER).window
+    assert bag is not None
+    window = Window(0, bag.n_chars, dict(bag.counts))
+    kept = dict(stored_patient_score(bag, CLASSIFIER))
+    assert patient_score_of(window, kept, CLASSIFIER) == pytest.approx(bag.told, abs=2e-6)
+    newer = replace(CLASSIFIER, told=replace(CLASSIFIER.told, version="health-5"))
+    assert patient_score_of(window, kept, newer) == CLASSIFIER.person.score(window)
+    assert stored_patient_score(None, CLASSIFIER) == ()
+
+
+def test_a_score_is_the_sum_of_words_and_cues() -> None:
+    text = "alpha beta"
+    weights = np.zeros(N_BUCKETS, dtype=np.float32)
+    buckets, values = word_features(words(text), 0, len(text))
+    weights[buckets[0]] = 2.0
+    model = PatientModel(weights, {"cue:dose": 3.0}, -1.0, "test-1")
+    window = Window(0, 1000, {"cue:dose": 1})
+    total = -1.0 + 2.0 * float(values[0]) + 3.0 * np.log(2.0)
+    assert model.score(words(text), window) == pytest.approx(1 / (1 + np.exp(-total)), abs=1e-5)
+
+
+@pytest.mark.parametrize("content", [b"", b"no archive", b"PK\x03\x04 cut short"])
+def test_a_damaged_model_is_named(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "patient_classifier.npz"
+    path.write_bytes(content)
+    with pytest.raises(ModelError, match=r"told\.npz: cannot be read as a model of words"):
+        load_patient_model(path)
+
+
+def test_a_model_of_another_size_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "patient_classifier.npz"
+    with np.load(PATIENT_MODEL_FILE) as file:
+        parts = {name: file[name] for name in file.files}
+    np.savez_compressed(path, **{**parts, "words": parts["words"][:10]})
+    with pytest.raises(ModelError, match=r"told\.npz: words: expected 262144 finite numbers"):
+        load_patient_model(path)

@@ -1,0 +1,1 @@
+"""Train the name tagger: examples, weights, folds, measures, gate and model card."""

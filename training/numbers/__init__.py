@@ -1,0 +1,1 @@
+"""Train the classifier of numbers, and write its model card."""

@@ -1,0 +1,1 @@
+"""Train the second name tagger (spaCy), and write its model card."""
