@@ -54,7 +54,7 @@ def binomial_lower(n_hits: int, n: int, tail: float) -> float:
         return 0.0
     if n_hits == n:
         return math.exp(math.log(tail) / n)
-    from scipy import special  # noqa: PLC0415 (takes a while to load; most counts are 0)
+    from scipy import special  # noqa: PLC0415 (takes a while to load; a scan asks for counts alone)
 
     return float(special.betaincinv(n_hits, n - n_hits + 1, tail))
 

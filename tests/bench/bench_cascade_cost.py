@@ -162,7 +162,7 @@ def report(title: str, seconds: Counter[str], chars: Counter[str], results: dict
             f"  {stage:<18}{spent:8.2f} s  {chars[stage] / 1e6 / max(spent, 1e-9):7.2f} million characters/s"
         )
     print(
-        f"  screening and classification / extraction {ratio:.2f}; all / bare loop over the readers {whole:.2f}"
+        f"  screening and classification / extraction {ratio:.2f}; all / bare loop over readers {whole:.2f}"
     )
     searched = Counter(str(result.search) for result in results.values() if result.search is not None)
     outcomes = Counter(str(result.outcome) for result in results.values())

@@ -16,7 +16,6 @@ from phiscan.cli.output import print_json, say
 from phiscan.cli.scan.cascade import cascade_json, cascade_lines, slowest_lines
 from phiscan.cli.scan.independence import independence, independence_lines
 from phiscan.model import Outcome, Referral
-from phiscan.monitoring import cef, ocsf
 from phiscan.pipeline.scan import ScanRun
 from phiscan.review.store import FileRow, Store
 from phiscan.visible import safe_cell, visible
@@ -171,6 +170,8 @@ def _sarif_unread(row: FileRow) -> list[dict[str, Any]]:
 
 
 def _print_ocsf(run: ScanRun, store: Store) -> None:
+    from phiscan.monitoring import ocsf  # noqa: PLC0415 (few scans are printed so)
+
     now = datetime.now(UTC)
     print_json(ocsf.scan_event(run.summary, now))
     for row in store.rows(run.summary.scan):
@@ -179,6 +180,8 @@ def _print_ocsf(run: ScanRun, store: Store) -> None:
 
 
 def _print_cef(run: ScanRun, store: Store) -> None:
+    from phiscan.monitoring import cef  # noqa: PLC0415 (as above)
+
     now = datetime.now(UTC)
     click.echo(cef.scan_line(run.summary, now))
     for row in store.rows(run.summary.scan):
