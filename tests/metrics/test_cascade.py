@@ -6,6 +6,7 @@ import pytest
 
 from phiscan.metrics.cascade import NO_SAMPLE, cascade_loss, exact_interval
 from phiscan.metrics.intervals import clopper_pearson
+from phiscan.report.sections.limits import _of_the_cascade
 
 
 def test_an_estimate_is_the_share_of_the_sample_times_what_was_left_out() -> None:
@@ -59,3 +60,13 @@ def test_the_interval_holds_the_truth_as_often_as_it_says() -> None:
 )
 def test_the_interval_is_the_one_that_scipy_gives(n_hits: int, n: int) -> None:
     assert exact_interval(n_hits, n) == pytest.approx(clopper_pearson(n_hits, n), rel=1e-8)
+
+
+def test_a_report_says_what_was_left_out_and_what_that_missed() -> None:
+    loss = cascade_loss(n_left_out=950, n_audit=50, n_audit_referred=1, n_audit_identified=20)
+    (said,) = _of_the_cascade(loss)
+    assert "950 files were not searched" in said
+    assert f"between 0 and {loss.referrals.high:,} referrals" in said
+    (unknown,) = _of_the_cascade(cascade_loss(n_left_out=3))
+    assert "No file was drawn" in unknown
+    assert _of_the_cascade(cascade_loss()) == []
