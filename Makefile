@@ -36,7 +36,7 @@ lint: $(VENV)/.dev
 	$(VENV)/bin/lint-imports
 
 bench: $(VENV)/.dev
-	$(PYTHON) -m pytest -m bench -s --timeout 3600 tests/bench
+	$(PYTHON) -m pytest -m bench -s --timeout 3600 benchmarks
 
 clean:
 	rm -rf $(VENV) demo build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -201,7 +201,7 @@ class SourceFile:
     owner: str = ""  # name of the owner as the share gives it; "" when unknown
     readers: tuple[str, ...] = ()  # who may read it: "everyone", "group NAME", "user NAME"
     # Contents of this size that were screened, each "HASH MEDIA_TYPE": the result of an equal one is taken.
-    twins: tuple[str, ...] = field(default=(), compare=False, repr=False)
+    duplicates: tuple[str, ...] = field(default=(), compare=False, repr=False)
 
     @classmethod
     def of(cls, root: bytes, path: bytes, info: os.stat_result) -> Self:

@@ -3,7 +3,7 @@
 # phiscan works without them and says what it could not read; `phiscan doctor` names what is missing.
 # With --test also what the tests use: a browser, servers that they start themselves on loopback, and what
 # checks docker-compose.yml and Dockerfile (the two linters come from npm: Debian has none, and they need Node 20).
-# With --measure also the independent readers that tests/bench/formats_measured.py compares with.
+# With --measure also the independent readers that benchmarks/formats_measured.py compares with.
 set -eu
 
 packages="tesseract-ocr tesseract-ocr-fra tesseract-ocr-osd catdoc pst-utils libarchive-tools"

@@ -1,6 +1,6 @@
-"""Train phiscan/health/data/patient_classifier.npz: does a window tell of a patient? The words and cues of health-4.
+"""Train phiscan/health/data/patient_classifier.npz: does a window describe a patient? (health-4).
 
-Run from the checkout: ``python dictionaries/build/patient_classifier.py``. It learns from the training half of the
+Run from the checkout: ``python dictionaries/build/patient_classifier.py``. It learns from half of the
 development texts (../shared/data/text) and from our own texts beside this script. Only weights are kept.
 ``--measure`` writes nothing and judges every text of ours by models that never saw it, or never saw its file.
 

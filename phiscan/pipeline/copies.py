@@ -1,8 +1,8 @@
 """Equal contents within a running scan: the first is screened, the others wait for it.
 
 Two files of one size may be copies; which they are, only their bytes tell. A file whose size was screened
-before carries the contents of that size, each as hash and media type, in ``SourceFile.twins``: the worker
-hashes it, and screens it only if it is none of them. (The media type depends on the name too: a table
+before carries the contents of that size, each as hash and media type, in ``SourceFile.duplicates``: the
+worker hashes it, and screens it only if it is none of them. (The media type depends on the name too: a table
 called .txt is read as text.) A file whose size is being screened right now waits for that answer. A file is
 compared only with those before it in the crawl: results are recorded in that order, a copy after its first.
 """
@@ -26,7 +26,7 @@ PendingCopies = Callable[[Sequence[int]], Mapping[int, tuple[str, ...]]]
 
 
 class Copies:
-    """Gives files their possible twins, and keeps back those whose twin is being screened.
+    """Gives files their possible duplicates, and keeps back those whose twin is being screened.
 
     ``find`` returns by size the contents that were screened before.
     """
@@ -112,7 +112,7 @@ class Copies:
         place = self._places[source.root, source.path]
         recent = (content for first, content in self._recent.get(source.size, ()) if first < place)
         known = dict.fromkeys((*recent, *self._stored.get(source.size, ())))
-        return replace(source, twins=tuple(known)) if known else source
+        return replace(source, duplicates=tuple(known)) if known else source
 
 
 def _remember(kept: OrderedDict[int, T], size: int, value: T) -> None:

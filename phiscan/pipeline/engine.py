@@ -217,7 +217,7 @@ def process(source: SourceFile, engine: Engine) -> Processed:
     clock, started = _Clock(), time.process_time()
     try:
         names = names_of(source)
-        if source.twins and (copy := _as_copy(source, names, engine)) is not None:
+        if source.duplicates and (copy := _as_copy(source, names, engine)) is not None:
             clock.lap("extract")
             return Processed(replace(copy, seconds=clock.laps()), clock.laps())
         document = extract.extract(source, engine.limits, engine.passwords)
@@ -260,12 +260,12 @@ def _examined(  # noqa: PLR0917 (a file on its way through one process)
 
 
 def _as_copy(source: SourceFile, names: Sequence[Named], engine: Engine) -> FileResult | None:
-    """Return the result of a file that is one of its twins; None when it must be screened."""
+    """Return the result of a file that is one of its duplicates; None when it must be screened."""
     try:
         content_hash, media_type, declared_type = extract.identify(source, engine.limits)
     except ExtractError:
         return None  # reading it says why
-    if f"{content_hash} {media_type}" not in source.twins:
+    if f"{content_hash} {media_type}" not in source.duplicates:
         return None
     if any_names_person(names, engine.screener):
         return None

@@ -179,7 +179,7 @@ class Plan:
         """Return the contents of these sizes that need not be screened again; with --full, of this scan."""
         ledger = self._ledger
         scan_id = ledger.scan_id if self._options.full else None
-        return ledger.store.twins(sizes, ledger.key, scan_id=scan_id)
+        return ledger.store.duplicates(sizes, ledger.key, scan_id=scan_id)
 
     def _standing(self, crawled: Crawled, known: Mapping[tuple[bytes, bytes], KnownFile]) -> KnownFile | None:
         before = known.get((crawled.source.root, crawled.source.path))

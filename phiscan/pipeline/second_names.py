@@ -2,7 +2,7 @@
 
 It comes after the decision and changes none. On the sample it is a fourth capture list beside those of the
 three detectors; a near miss is stored under a name of its own, for it was not drawn at random and would
-spoil the estimate. Why it is made so: docs/decisions/0027-a-second-family-of-names.md.
+spoil the estimate. Why it is made so: docs/decisions/0027.
 """
 
 from __future__ import annotations

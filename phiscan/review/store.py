@@ -149,12 +149,12 @@ class Store:
         with self._database.read() as connection:
             return folders.following(connection, root, place, limit=limit)
 
-    def twins(
+    def duplicates(
         self, sizes: Sequence[int], versions_key: str, *, scan_id: int | None = None
     ) -> dict[int, tuple[str, ...]]:
         """Return by size the contents that these versions screened, of all scans or of one."""
         with self._database.read() as connection:
-            return reuse.twins(connection, sizes, versions_key, scan_id=scan_id)
+            return reuse.duplicates(connection, sizes, versions_key, scan_id=scan_id)
 
     def present_below(self, root: bytes, folder: bytes) -> list[int]:
         """Return the numbers of the files present in a folder of a root (b"" = the root itself), in order."""

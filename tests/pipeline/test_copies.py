@@ -134,14 +134,14 @@ def test_one_of_a_size_is_screened_at_a_time_until_contents_differ() -> None:
     assert copies.admit(c) is None
     copies.settle(_screened(a, "one"))
     (freed,) = copies.freed()
-    assert (freed, freed.twins) == (b, ("one t",))
+    assert (freed, freed.duplicates) == (b, ("one t",))
     copies.settle(_screened(b, "one", is_copy=True))
     (freed,) = copies.freed()
     assert freed == c
     assert copies.admit(d) is None
     copies.settle(_screened(c, "two"))  # a second content of this size: nobody waits any more
     (freed,) = copies.freed()
-    assert freed.twins == ("one t", "two t")
+    assert freed.duplicates == ("one t", "two t")
     assert copies.admit(_source("e")) is not None
     copies.settle(_screened(d, "two", is_copy=True))
     assert not copies.is_waiting
@@ -158,10 +158,10 @@ def test_a_file_is_never_the_copy_of_one_after_it_in_the_crawl() -> None:
     copies.settle(_screened(beyond, "two"))
     freed = list(copies.freed())
     assert freed == kept_back
-    assert {source.twins for source in freed} == {("one t",)}
+    assert {source.duplicates for source in freed} == {("one t",)}
     later = copies.admit(_source("later"))
     assert later is not None
-    assert later.twins == ("one t", "two t")
+    assert later.duplicates == ("one t", "two t")
 
 
 def test_files_that_are_named_for_people_do_not_wait_for_each_other_for_long() -> None:
@@ -183,6 +183,6 @@ def test_a_failed_file_lets_the_next_one_go() -> None:
     copies.admit(_source("a"))
     assert copies.admit(_source("b")) is None
     copies.settle(FileResult(_source("a"), Outcome.FAILED, reason="corrupt"))
-    assert [source.twins for source in copies.freed()] == [()]
+    assert [source.duplicates for source in copies.freed()] == [()]
     copies.settle(FileResult(_source("b"), Outcome.FAILED, reason="corrupt"))
     assert not copies.is_waiting

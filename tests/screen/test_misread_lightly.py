@@ -13,7 +13,7 @@ from phiscan.model import Document
 from phiscan.screen import Screener
 from phiscan.screen.ocr_confusions.codes import corrected_codes
 from phiscan.screen.ocr_confusions.digits import corrected_digits
-from phiscan.screen.ocr_confusions.letters import loose, misread_forms, month_nearby
+from phiscan.screen.ocr_confusions.letters import loose, month_nearby, ocr_variants
 from phiscan.screen.ocr_confusions.line import Line
 from phiscan.screen.ocr_confusions.numbers import as_digits
 from phiscan.screen.ocr_confusions.recognizer import OcrRecognizer
@@ -221,7 +221,7 @@ def test_a_sign_of_two_codes_is_read_once() -> None:
 
 @given(st.text(alphabet="abcdefghilmnoqrstuvwz", min_size=5, max_size=12))
 def test_a_misread_form_is_loosely_the_word(word: str) -> None:
-    for form in misread_forms([word]):
+    for form in ocr_variants([word]):
         assert form != word
         assert len(word) - 1 <= len(form) <= len(word) + 1
 

@@ -35,7 +35,7 @@ class PdfExtractor:
             pdf.close()
 
     def _read(self, content: Content, sink: Sink, pdf: Any, password: str) -> None:
-        from phiscan.extract.pdf.beside_pages import read_extras, read_page_extras  # noqa: PLC0415
+        from phiscan.extract.pdf.page_extras import read_extras, read_page_extras  # noqa: PLC0415
 
         pdf.init_forms()
         n_pages = len(pdf)

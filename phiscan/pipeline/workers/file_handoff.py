@@ -1,7 +1,7 @@
 """The hatch through which confined workers are handed the files that were fetched for them.
 
 A file lies in anonymous memory (memfd), sealed against change, and leaves through a socket in a folder that
-only this user can enter. Why so: docs/decisions/0018-fetched-files-come-in-sealed-memory.md.
+only this user can enter. Why so: docs/decisions/0018.
 """
 
 from __future__ import annotations

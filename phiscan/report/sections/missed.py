@@ -162,7 +162,7 @@ def _incomplete(n_files: int) -> tuple[str, ...]:
 def coverage_warnings(pairs: Sequence[PairEstimate]) -> tuple[str, ...]:
     """Warn where simulations with known truth showed that the intervals do not hold it at their rate.
 
-    Measured by tests/bench/bench_capture_coverage.py; the table is in docs/explanation/capture-recapture.md.
+    Measured by benchmarks/bench_capture_coverage.py; the table is in docs/explanation/capture-recapture.md.
     """
     dependent = _dependent(pairs)
     return (*dependent, _NOT_COVERED) if dependent else ()

@@ -20,7 +20,7 @@ from phiscan.store.tables import second_review
 def draw(connection: sa.Connection, made: Sequence[Decision], *, now: datetime) -> None:
     """Send a random share of newly decided contents to a second person; each content is drawn for once.
 
-    The first verdict about any of some twins draws the lot for all of them. What is decided later goes to a
+    The first verdict about one of several duplicates draws for all of them. What is decided later goes to a
     second person too while one of the others is still to be judged, and not at all once a verdict about one
     of them was to be seen.
     """
@@ -50,7 +50,7 @@ def draw(connection: sa.Connection, made: Sequence[Decision], *, now: datetime) 
 def _is_drawn(
     connection: sa.Connection, seed: str, made: Decision, share: float, together: Collection[int]
 ) -> bool:
-    """Draw by a hash that nobody without the seed can foretell; the same twins, the same lot.
+    """Draw by a hash that nobody without the seed can foretell; the same duplicates, the same lot.
 
     ``together``: the files decided in this transaction; nobody has seen their verdicts.
     """

@@ -23,7 +23,7 @@ _IS_OF_CONTENT = ~sa.exists().where(*_IN_OWN_NAME)
 MAX_DUPLICATES = 200  # contents of one size that a file is compared with; sizes with more are not worth it
 
 
-def twins(
+def duplicates(
     connection: sa.Connection, sizes: Sequence[int], versions_key: str, *, scan_id: int | None
 ) -> dict[int, tuple[str, ...]]:
     """Return by size the contents, "HASH MEDIA_TYPE", whose result would stand for an equal content.

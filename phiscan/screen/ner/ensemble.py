@@ -2,7 +2,7 @@
 
 The field knows words and their next neighbours well, and gives the same answer wherever a line stands; the
 reader knows what a passage is about. Their errors differ: what both say together is better than either
-(docs/decisions/0048-a-reader-of-passages.md).
+(docs/decisions/0048).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """How sure the tagger must be of a name, by the words that make it: to show it, and to let it count.
 
 A name that is shown and does not count is doubtful. What was measured when these were set, and on which
-texts: docs/decisions/0016-a-tagger-in-numpy.md.
+texts: docs/decisions/0016.
 """
 
 from __future__ import annotations

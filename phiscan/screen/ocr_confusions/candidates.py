@@ -55,12 +55,12 @@ _SIGNS = (
 class Places:
     """Where a text seems to be misread: by its signs, or by labels that are no words; built once."""
 
-    def __init__(self, misread_labels: Iterable[str], misread_short: Iterable[str]) -> None:
+    def __init__(self, ocr_labels: Iterable[str], ocr_short_labels: Iterable[str]) -> None:
         """Take labels with one letter misread; those of two or three letters count before a number alone."""
-        short = any_of(misread_short)
+        short = any_of(ocr_short_labels)
         number = rf"\b{short}[.:# ]{{1,4}}(?:no|#)?[.: ]{{0,2}}[A-Z]{{0,4}}[ -]?[0-9OlI][0-9]"
         head = rf"[,;|\t_]{short}[,;|\t_]"
-        labels = rf"(?:\b|_){any_of(misread_labels)}(?:\b|_)"
+        labels = rf"(?:\b|_){any_of(ocr_labels)}(?:\b|_)"
         self._signs = automaton(
             "|".join((*_SIGNS, *SIGNS, *WORD_SIGNS, *DAY_SIGNS, *CODE_SIGNS, number, head, labels))
         )

@@ -71,7 +71,7 @@ _CELL = re.compile(r"[,;|\t_\n]")
 _LOOK_CHARS = 24
 
 
-def misread_short(words: Iterable[str]) -> Iterator[str]:
+def ocr_short_labels(words: Iterable[str]) -> Iterator[str]:
     """Yield the short labels and those of ``words`` that are short with one letter misread."""
     yield from _forms(_SHORT)
     yield from _forms(without_accents(word) for word in words if len(word) == _MIN_VARIED - 1)
@@ -123,10 +123,10 @@ def without_accents(word: str) -> str:
     return "".join(c for c in unicodedata.normalize("NFD", word) if not unicodedata.combining(c))
 
 
-def misread_forms(words: Iterable[str]) -> Iterator[str]:
+def ocr_variants(words: Iterable[str]) -> Iterator[str]:
     """Yield words of five letters or more with one letter misread, with its accents and without.
 
-    >>> list(misread_forms(["fired"]))
+    >>> list(ocr_variants(["fired"]))
     ['tired', 'flred', 'fircd', 'firecl']
     """
     for word in words:

@@ -58,7 +58,7 @@ class OcrRecognizer:
 
     @cached_property
     def _places(self) -> Places:
-        return Places(self.vocabulary.misread_labels(), self.vocabulary.misread_short())
+        return Places(self.vocabulary.ocr_labels(), self.vocabulary.ocr_short_labels())
 
     def recognize(self, document: Document) -> Iterator[Finding]:
         """Yield findings (they may overlap each other and those of the rules); spans are half-open."""

@@ -17,9 +17,9 @@ from phiscan.screen.ocr_confusions.dates import day_figures, days_apart
 from phiscan.screen.ocr_confusions.letters import (
     LooseWords,
     joined_labels,
-    misread_forms,
-    misread_short,
     month_nearby,
+    ocr_short_labels,
+    ocr_variants,
     serial_signs,
     short_label_nearby,
     weekday_nearby,
@@ -95,16 +95,16 @@ class Vocabulary:
         self._loose = LooseWords(word for word in (*words, *_WORDS) if len(word) >= _MIN_GUESS)
         self._memory: dict[tuple[str, str], str] = {}
 
-    def misread_labels(self) -> frozenset[str]:
+    def ocr_labels(self) -> frozenset[str]:
         """Return what the words of labels, the months and the words of addresses are with one letter misread.
 
         Those that are words themselves are left out.
         """
-        return frozenset(form for form in misread_forms(self._labels) if not self._is_word(form))
+        return frozenset(form for form in ocr_variants(self._labels) if not self._is_word(form))
 
-    def misread_short(self) -> frozenset[str]:
+    def ocr_short_labels(self) -> frozenset[str]:
         """Return what the short labels are with one letter misread, those that are words left out."""
-        return frozenset(form for form in misread_short(self._labels) if not self._is_ordinary(form))
+        return frozenset(form for form in ocr_short_labels(self._labels) if not self._is_ordinary(form))
 
     def read(self, line: Line, *, bars: bool) -> Line:
         """Return a line with its misread words as they were meant; with ``bars``, | may be a letter."""

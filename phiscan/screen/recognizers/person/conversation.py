@@ -54,7 +54,7 @@ _WHO = (
     r"|landlord|neighbou?r|friend"
     r"|buddy|sponsor|worker|aide|copain|copine|chum|blonde?|patron|patronne|coloc|enseignante?"
     r"|voisine?|jumeaux|jumelles"
-    r"|twins|siblings|fratrie|team)"
+    r"|duplicates|siblings|fratrie|team)"
 )
 _BRACKETED = Rare(
     re.compile(

@@ -39,7 +39,7 @@ _SIGNED = re.compile(
     re.MULTILINE,
 )
 _OF_FAMILY = (
-    r"(?:family|families|kids?|girls|boys|twins|triplets|lady|baby|residence|household|couple|brothers|sisters"
+    r"(?:family|families|kids?|girls|boys|duplicates|triplets|lady|baby|residence|household|couple|brothers|sisters"
     r"|siblings)\b"
 )
 _FAMILY = Rare(

@@ -1,0 +1,268 @@
+"""What each heuristic of screening is worth: the whole program without it, on marked sets that nobody tuned to.
+
+    .venv/bin/python -m benchmarks.ablation [--only NAME ...] [--out FILE]
+
+For each component (a recognizer, a step after the recognizers, a detector or filter of names, a part of the tagger, the repair
+of OCR errors) the program screens the unread marked sets without it. The table gives the change of found, family and precision
+in points (tokens of all sets together, as ``bench_marked_texts`` counts them), the tokens found and lost, and the processor time.
+A component whose removal costs less than 0.1 point of found and of precision is a candidate for deletion; what only other
+formats need (HL7, X12, EDIFACT, DICOM, ZPL) is judged by the tests of these formats, not by this table.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+from benchmarks.bench_marked_texts import FOLDER, Tally, phiscan
+from phiscan.config import Config
+from phiscan.screen import Screener, build_screener
+from phiscan.screen.pipeline import STEPS
+from phiscan.screen.recognizers.person.recognizer import (
+    DETECTORS,
+    FILTERS,
+    PLACES,
+    TAGGED_FILTERS,
+    RuleNameRecognizer,
+)
+
+UNREAD = ("ninth", "tenth", "eleventh", "twelfth", "thirteenth", "fourteenth", "fifteenth", "kept")
+RECOGNIZERS = (
+    "organizations",
+    "ocr_confusions",
+    "ocr_confusions.names",
+    "messages.hl7",
+    "messages.x12",
+    "messages.edifact",
+    "messages.dicom_listing",
+    "messages.dicom_json",
+    "messages.resource_ids",
+    "messages.contact_cards",
+    "identifiers.checked_columns",
+    "identifiers.device_and_insurer_numbers",
+    "identifiers.user_accounts",
+    "person.file_names",
+)
+
+
+def _nothing(*_: Any, **__: Any) -> tuple[()]:
+    return ()
+
+
+def _no(*_: Any, **__: Any) -> bool:
+    return False
+
+
+def _none(*_: Any, **__: Any) -> None:
+    return None
+
+
+def _second(_: Any, value: Any, *__: Any, **___: Any) -> Any:
+    return value
+
+
+def _first(value: Any, *_: Any, **__: Any) -> Any:
+    return value
+
+
+class _NoFields:
+    """Stands for ``PlaceFields``: no field or column says that a name is a place."""
+
+    def __init__(self, *_: Any) -> None:
+        pass
+
+    def kind(self, *_: Any) -> None:
+        """Return no type."""
+
+
+class _NoRecognizer:
+    """Stands for a recognizer that finds nothing."""
+
+    def __init__(self, *_: Any) -> None:
+        pass
+
+    def recognize(self, *_: Any) -> tuple[()]:
+        """Find nothing."""
+        return ()
+
+    def read(self, *_: Any) -> tuple[()]:
+        """Read nothing."""
+        return ()
+
+    def knows(self, *_: Any) -> bool:
+        """Know no word."""
+        return False
+
+
+# Component, module below phiscan.screen, attribute there, what stands for it.
+PATCHES: tuple[tuple[str, str, str, Any], ...] = (
+    ("organization.columns", "recognizers.organization.recognizer", "column_organizations", _nothing),
+    ("organization.letterheads", "recognizers.organization.recognizer", "letterhead", _nothing),
+    ("organization.residences", "recognizers.organization.recognizer", "residences_by_room", _nothing),
+    ("person.kinship_cues", "recognizers.person.cues", "KinReader", _NoRecognizer),
+    ("person.lowercase_titles", "recognizers.person.cues", "lower_titled", _nothing),
+    ("person.row_heads", "recognizers.person.context_words", "row_names", _nothing),
+    ("person.special_forms", "recognizers.person.context_words", "special_names", _nothing),
+    (
+        "person.special_forms (file names in text)",
+        "recognizers.person.special_forms",
+        "filed_names",
+        _nothing,
+    ),
+    (
+        "person.single_names (initials after a name)",
+        "recognizers.person.recognizer",
+        "with_initials",
+        _second,
+    ),
+    ("filters.place_or_person", "recognizers.person.recognizer", "PlaceFields", _NoFields),
+    ("filters.place_or_person (tagger)", "ner.tagger", "PlaceFields", _NoFields),
+    ("location.city_and_state (address blocks)", "ner.tagger", "in_block", _no),
+    ("casing.lowercase", "casing.case_variants", "is_small", _no),
+    ("casing.uppercase", "casing.case_variants", "is_in_capitals", _no),
+    ("attributes.bylines", "attributes.named_roles", "authors", _nothing),
+    ("attributes.citations", "attributes.named_roles", "cited", _nothing),
+    ("attributes.staff_tables", "attributes.named_roles", "staff_tables", _nothing),
+    ("normalize.text_view", "pipeline", "normalized", _none),
+    ("free_text (codes of messages)", "pipeline", "without_codes", _second),
+    ("ocr_confusions (parts of values)", "pipeline", "without_parts", lambda found: list(found)),
+    ("messages.zpl_labels", "pipeline", "bar_codes", _nothing),
+)
+
+
+@dataclass(frozen=True)
+class Component:
+    """A heuristic that can be left out: its name, and what gives a screener without it."""
+
+    name: str
+    without: Callable[[], AbstractContextManager[Screener]]
+
+
+@dataclass(frozen=True)
+class Figures:
+    """Found, family and precision in percent; tokens found; processor seconds."""
+
+    found: float
+    family: float
+    precision: float
+    n_found: int
+    seconds: float
+
+
+def components() -> Iterator[Component]:
+    """Yield every component that can be left out, in the order of the program."""
+    for name in RECOGNIZERS:
+        yield Component(name, lambda name=name: _without_recognizer(name))
+    for step in STEPS:
+        yield Component(step.name, lambda name=step.name: _without_step(name))
+    keys = [key for table in (DETECTORS, TAGGED_FILTERS, PLACES, FILTERS) for key, _ in table]
+    for name in (*keys, "person.enumerations", "person.repeated_mentions"):
+        yield Component(name, lambda name=name: _without_name_part(name))
+    for name, module, attribute, other in PATCHES:
+        yield Component(name, lambda at=(module, attribute, other): _patched(*at))
+
+
+@contextmanager
+def _without_recognizer(name: str) -> Iterator[Screener]:
+    whole = build_screener(Config())
+    left = tuple(one for one in whole.recognizers if one.name != name)
+    assert len(left) < len(whole.recognizers), name
+    yield replace(whole, recognizers=left)
+
+
+@contextmanager
+def _without_step(name: str) -> Iterator[Screener]:
+    whole = build_screener(Config())
+    yield replace(whole, steps=tuple(step for step in whole.steps if step.name != name))
+
+
+@contextmanager
+def _without_name_part(name: str) -> Iterator[Screener]:
+    whole = build_screener(Config())
+    (names,) = (one for one in whole.recognizers if isinstance(one, RuleNameRecognizer))
+    with patch.object(names, "_without", frozenset({name})):
+        yield whole
+
+
+@contextmanager
+def _patched(module: str, attribute: str, other: Any) -> Iterator[Screener]:
+    place = import_module(f"phiscan.screen.{module}")
+    with ExitStack() as stack:
+        stack.enter_context(patch.object(place, attribute, other))
+        _forget()
+        yield build_screener(Config())
+    _forget()
+
+
+def _forget() -> None:
+    """Forget the recognizers that were built: the next screener is built with what is patched now."""
+    import_module("phiscan.screen.pipeline")._shipped.cache_clear()
+    person = import_module("phiscan.screen.recognizers.person.recognizer")
+    for built in (person._cues, person._patterns, person._context, person._location_cues):
+        built.cache_clear()
+
+
+def documents() -> list[dict[str, Any]]:
+    """Return the texts of the unread marked sets with their marks."""
+    lines: list[str] = []
+    for name in UNREAD:
+        lines += (FOLDER / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
+    return [json.loads(line) for line in lines]
+
+
+def measure(screener: Screener, texts: Sequence[dict[str, Any]]) -> Figures:
+    """Screen the texts and return the figures of their marks."""
+    before = time.process_time()
+    tally = Tally(list(texts), phiscan(screener))
+    seconds = time.process_time() - before
+    found, family = tally.recall(tally.found), tally.recall(tally.same)
+    return Figures(found, family, tally.precision, tally.found.total(), seconds)
+
+
+def table(whole: Figures, rows: Iterable[tuple[str, Figures]]) -> Iterator[str]:
+    """Yield the lines of the table: the program, then each component by what it is worth."""
+    yield "| without | found | family | precision | tokens found | processor time |"
+    yield "| --- | ---: | ---: | ---: | ---: | ---: |"
+    yield (
+        f"| nothing | {whole.found:.2f} | {whole.family:.2f} | {whole.precision:.2f} | {whole.n_found} |"
+        f" {whole.seconds:.1f} s |"
+    )
+    for name, one in sorted(rows, key=lambda row: row[1].found + row[1].precision):
+        yield (
+            f"| {name} | {one.found - whole.found:+.2f} | {one.family - whole.family:+.2f} |"
+            f" {one.precision - whole.precision:+.2f} | {one.n_found - whole.n_found:+d} |"
+            f" {100 * one.seconds / whole.seconds - 100:+.0f}% |"
+        )
+
+
+def main() -> None:
+    """Print the table, or write it to a file."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--only", nargs="*")
+    parser.add_argument("--out", type=Path)
+    given = parser.parse_args()
+    texts = documents()
+    chosen = [one for one in components() if not given.only or one.name in given.only]
+    measure(build_screener(Config()), texts[:20])  # memories of words are filled alike for all
+    whole = measure(build_screener(Config()), texts)
+    rows = []
+    for component in chosen:
+        with component.without() as screener:
+            rows.append((component.name, measure(screener, texts)))
+        print(component.name, rows[-1][1], flush=True)
+    lines = "\n".join(table(whole, rows))
+    print(lines)
+    if given.out:
+        given.out.write_text(lines + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

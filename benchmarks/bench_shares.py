@@ -1,0 +1,123 @@
+"""What owners and readers cost, and what fetching several files at a time is worth on a slow line.
+
+    pytest -m bench -s benchmarks/bench_shares.py
+
+Times are of the machine it runs on; read the ratios, both sides of which are measured in the same run.
+"""
+
+import asyncio
+import os
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pathspec
+import pytest
+
+from phiscan.config import Config
+from phiscan.crawl import IgnoreRules, check_roots, crawl
+from phiscan.crawl.posix_access import with_access
+from phiscan.crawl.settings import load_settings
+from phiscan.crawl.smb.share import SmbShare
+from phiscan.model import SourceFile
+from phiscan.pipeline.workers.delivery import fetch
+from tests.samba import running_samba
+
+pytestmark = pytest.mark.bench
+NOTHING = IgnoreRules(pathspec.GitIgnoreSpec.from_lines([]))
+N_FILES = 20_000
+N_REMOTE = 240
+ONE_WAY_S = 0.005
+
+
+def test_owner_and_readers_cost_little(tmp_path: Path) -> None:
+    for number in range(N_FILES):
+        path = tmp_path / f"{number % 100:02d}/{number}"
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(b"x")
+    times: dict[str, list[float]] = {"crawl": [], "owner and readers": []}
+    for _ in range(3):
+        began = time.perf_counter()
+        found = [crawled.source for crawled in crawl([os.fsencode(tmp_path)], NOTHING)]
+        times["crawl"].append(time.perf_counter() - began)
+        began = time.perf_counter()
+        for source in found:
+            with_access(source)
+        times["owner and readers"].append(time.perf_counter() - began)
+    print("\n| for each file | microseconds | of the crawl |\n| --- | --- | --- |")
+    for name, taken in times.items():
+        print(f"| {name} | {min(taken) / N_FILES * 1e6:.1f} | {min(taken) / min(times['crawl']):.2f} |")
+
+
+@contextmanager
+def _slow_line(port: int) -> Iterator[int]:
+    """Pass connections on to a port, each piece later by ``ONE_WAY_S``."""
+    loop = asyncio.new_event_loop()
+    ready = threading.Event()
+    ports: list[int] = []
+
+    async def later(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while data := await reader.read(1 << 16):
+            loop.call_later(ONE_WAY_S, writer.write, data)
+        loop.call_later(ONE_WAY_S, writer.close)
+
+    async def connect(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        there, back = await asyncio.open_connection("127.0.0.1", port)
+        await asyncio.gather(later(reader, back), later(there, writer))
+
+    async def serve() -> None:
+        server = await asyncio.start_server(connect, "127.0.0.1", 0)
+        ports.append(server.sockets[0].getsockname()[1])
+        ready.set()
+
+    def run() -> None:
+        loop.create_task(serve())  # noqa: RUF006 (the loop runs until the end)
+        loop.run_forever()
+
+    threading.Thread(target=run, daemon=True).start()
+    ready.wait(10)
+    try:
+        yield ports[0]
+    finally:
+        loop.call_soon_threadsafe(loop.stop)
+
+
+def _fetch_all(port: int, sources: list[SourceFile], n_connections: int) -> float:
+    share = SmbShare(b"smb://127.0.0.1:%d/share" % port, load_settings(Config()))
+
+    def bring(source: SourceFile) -> None:
+        _, held = fetch(replace(source, root=share.root), share, 2**30)
+        held.close()
+
+    with ThreadPoolExecutor(n_connections) as pool:
+        list(pool.map(bring, sources[:n_connections]))  # signs in
+        began = time.perf_counter()
+        list(pool.map(bring, sources))
+        taken = time.perf_counter() - began
+    share.close()
+    return taken
+
+
+def test_fetching_several_at_a_time_hides_the_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    with running_samba() as samba:
+        for name, value in samba.environment.items():
+            monkeypatch.setenv(name, value)
+        for number in range(N_REMOTE):
+            (samba.share / f"{number:04d}").write_bytes(os.urandom(20_000))
+        sources = [crawled.source for crawled in crawl(check_roots([samba.url]), NOTHING)]
+        print(f"\n{N_REMOTE} files of 20 kB; files per second\n")
+        print("| line | 1 at a time | 4 | 8 | 16 |\n| --- | --- | --- | --- | --- |")
+        for name, slow in (("loopback", False), (f"{2000 * ONE_WAY_S:.0f} ms there and back", True)):
+            rates = []
+            for n_connections in (1, 4, 8, 16):
+                if slow:
+                    with _slow_line(samba.port) as port:
+                        taken = _fetch_all(port, sources, n_connections)
+                else:
+                    taken = _fetch_all(samba.port, sources, n_connections)
+                rates.append(f"{N_REMOTE / taken:.0f}")
+            print(f"| {name} | {' | '.join(rates)} |")
