@@ -25,11 +25,11 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.bench_referral_share import DATA, held_out
 from phiscan.config import Config
 from phiscan.model import FileResult, Outcome, Referral, Search, SourceFile
 from phiscan.pipeline import engine as engines
 from phiscan.store.identity import create_key
-from benchmarks.bench_referral_share import DATA, held_out
 
 STEP = int(os.environ.get("PHISCAN_BENCH_STEP", "1"))
 MODEL = os.environ.get("PHISCAN_BENCH_SPACY", "")
@@ -60,9 +60,10 @@ def as_docx(text: str) -> bytes:
 def as_xlsx(text: str) -> bytes:
     import openpyxl  # noqa: PLC0415 (as above)
 
-    book = openpyxl.Workbook()
+    book = openpyxl.Workbook(write_only=True)
+    sheet = book.create_sheet()
     for line in text.splitlines():
-        book.active.append([_printable(cell)[:30_000] for cell in line.split("|")])
+        sheet.append([_printable(cell)[:30_000] for cell in line.split("|")])
     stream = io.BytesIO()
     book.save(stream)
     return stream.getvalue()
