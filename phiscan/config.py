@@ -72,7 +72,7 @@ class Config:
     prevalence: float = 0.01  # share of the files that are taken to hold PHI, before anything is read
     missed_file_cost: float = 50.0  # a missed file costs as much time as so many reviews
     messages_of_care: tuple[str, ...] = MESSAGES_OF_CARE  # health information by their kind
-    audit_share: float = 1.0  # share of files on which all is computed, also what cannot change the referral
+    audit_share: float = 0.05  # share of files on which all is computed, also what cannot change the referral
     second_names_share: float = 0.1  # share of files whose names a second family looks for too, to estimate
     limits: Limits = field(default_factory=Limits)
     tables: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # ROOM_TABLES as they were written
@@ -97,6 +97,10 @@ class Config:
     def with_workers(self, workers: int) -> Config:
         """Return the same configuration with another number of worker processes."""
         return replace(self, workers=workers)
+
+    def searching_everything(self) -> Config:
+        """Return the same configuration with every recognizer reading every file."""
+        return replace(self, audit_share=1.0)
 
     def with_learned(self, learned: LearnedVersion | None) -> Config:
         """Return the same configuration with a learned version of the models."""

@@ -412,6 +412,15 @@ class Decision:
     second_look: bool = False  # not referred, but marked by a detector or by the table of cases
 
 
+class Search(StrEnum):
+    """Which recognizers read a file, and why: the expensive ones read only what they could have referred."""
+
+    EVERYTHING = "everything"  # all of them, because all files are searched
+    NEEDED = "needed"  # all of them, because the file could be referred by what they find
+    AUDIT = "audit"  # all of them, because the file was drawn at random among those that could not
+    LEFT_OUT = "left_out"  # the cheap ones alone
+
+
 @dataclass(frozen=True, slots=True)
 class Examination:
     """Everything that screening and classifying say of one document."""
@@ -420,6 +429,7 @@ class Examination:
     health: HealthScore
     decision: Decision
     detectors: tuple[tuple[str, bool], ...]  # verdict "is this PHI" of each independent detector
+    search: Search = Search.EVERYTHING
 
     @property
     def referral(self) -> Referral:
@@ -494,6 +504,11 @@ class FileResult:
     terms: tuple[StoredTerm, ...] = ()
     window: WindowBag | None = None
     evidence: tuple[tuple[str, int], ...] = ()  # what decisions and learning look at besides the score
+    search: Search | None = None  # None unless the outcome is screened
+    finding_counts: tuple[
+        tuple[str, int], ...
+    ] = ()  # of all findings by type, also those not in ``findings``
+    seconds: tuple[tuple[str, float], ...] = field(default=(), compare=False)  # of each stage, in its worker
 
     @property
     def is_of_content(self) -> bool:

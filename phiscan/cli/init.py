@@ -54,7 +54,7 @@ home = ".phiscan"
 # messages_of_care = ["hl7", "x12", "fhir", "cda", "dicom"]
 
 # Share of the files on which everything is computed, also what cannot change whether they are referred.
-# audit_share = 1.0
+# audit_share = 0.05
 
 # Share of the files in which a second family of name recognizers looks too, to estimate what was missed.
 # second_names_share = 0.1

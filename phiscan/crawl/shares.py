@@ -5,21 +5,35 @@ from __future__ import annotations
 import itertools
 import os
 from collections.abc import Iterator, Sequence
+from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from phiscan.config import Config
 from phiscan.crawl.ignore import IgnoreRules
 from phiscan.crawl.local import LocalShare
 from phiscan.crawl.location import is_url, parse_url
-from phiscan.crawl.object_stores.fsspec_store import ObjectStoreShare
-from phiscan.crawl.object_stores.s3 import S3Share
 from phiscan.crawl.settings import ShareSettings, load_settings
 from phiscan.crawl.share import Crawled, Folders, RemoteShare, Share
-from phiscan.crawl.smb.share import SmbShare
 from phiscan.errors import InputError
 
-# Whoever adds a kind of share adds it here; what is no URL is a folder of this machine.
-REMOTE_SHARES = (SmbShare, S3Share, ObjectStoreShare)
+if TYPE_CHECKING:
+    from phiscan.crawl.object_stores.fsspec_store import ObjectStoreShare
+    from phiscan.crawl.object_stores.s3 import S3Share
+    from phiscan.crawl.smb.share import SmbShare
+
+
+@cache
+def remote_shares() -> tuple[type[SmbShare | S3Share | ObjectStoreShare], ...]:
+    """Return the kinds of share that are no folder of this machine; whoever adds one adds it here.
+
+    They are loaded when the first URL is met: most scans meet none.
+    """
+    from phiscan.crawl.object_stores.fsspec_store import ObjectStoreShare  # noqa: PLC0415 (see above)
+    from phiscan.crawl.object_stores.s3 import S3Share  # noqa: PLC0415
+    from phiscan.crawl.smb.share import SmbShare  # noqa: PLC0415
+
+    return (SmbShare, S3Share, ObjectStoreShare)
 
 
 def is_remote(root: bytes) -> bool:
@@ -39,10 +53,10 @@ def open_remote(root: bytes, settings: ShareSettings) -> RemoteShare:
         InputError: no kind of share has its scheme, or its optional package is missing.
     """
     scheme = root.partition(b"://")[0].decode("ascii", "replace")
-    for kind in REMOTE_SHARES:
+    for kind in remote_shares():
         if scheme in kind.schemes:
             return kind(root, settings)
-    known = ", ".join(f"{scheme}://" for kind in REMOTE_SHARES for scheme in kind.schemes)
+    known = ", ".join(f"{scheme}://" for kind in remote_shares() for scheme in kind.schemes)
     message = f"{scheme}://: expected a folder, or a URL that begins with one of {known}"
     raise InputError(message)
 

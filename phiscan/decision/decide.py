@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from phiscan.config import Config
+from phiscan.decision.bound import highest_log_odds
 from phiscan.decision.evidence import gather
 from phiscan.decision.model import (
     Judgement,
@@ -63,14 +64,21 @@ class Decider:
         marked = row.referral is Referral.REFERRED or any(verdict for _, verdict in detectors)
         return self._decision(referral, case, judgement, corrected, reasons, second_look=marked)
 
-    def might_refer(self, document: Document, screening: Screening, classifier: Classifier) -> bool:
-        """Tell whether a full name beside the health terms of a passage could bring P(PHI) to the threshold.
+    def might_refer(
+        self, document: Document, screening: Screening, health: HealthScore, classifier: Classifier
+    ) -> bool:
+        """Tell whether the expensive recognizers could still bring P(PHI) to the threshold.
 
-        ``screening`` is that of a screener without the expensive recognizers, which search names.
+        So they could where the text detector marks the document, whatever P(PHI) is: that puts it on the
+        second list. ``screening`` is that of a screener without them, ``health`` the score of the document.
         """
         evidence = gather(document, screening, classifier.lexicon, self.messages)
         text = classifier.text_model.decide(evidence.codes)
-        return self.model.judge(evidence, text, assume_name=True).log_odds >= log_odds_of(self.threshold)
+        if text >= classifier.text_model.threshold:
+            return True
+        highest = highest_log_odds(self.model, evidence, text, screening.findings)
+        slope, intercept = self.calibration
+        return slope * (highest + health.correction) + intercept >= log_odds_of(self.threshold)
 
     @staticmethod
     def _decision(

@@ -48,7 +48,6 @@ PERSON_WEIGHTS: Final = (
     ("name", 0.7),
 )
 _AT: Final = {name: index for index, name in enumerate(NAMES_OF_EVIDENCE)}
-_OF_NAME: Final = [_AT[name] for name in ("full_name", "name", "name_by_health", "name_by_clinical")]
 _MOST_LOG_ODDS: Final = 30.0
 
 
@@ -124,22 +123,27 @@ class PhiModel:
         buckets, values = word_features(evidence.words, window.start, window.end)
         return self.words_intercept + float(self.words[buckets] @ values) + weighed(self.cues, window)
 
-    def judge(
-        self, evidence: DocumentEvidence, text_log_odds: float, *, assume_name: bool = False
-    ) -> Judgement:
+    def highest(self, rows: Floats, message: str) -> float:
+        """Return the log-odds of the strongest of some passages, shape (passages, inputs).
+
+        ``message``: which kind of message of care their document is, "" if it is none.
+        """
+        total = -_MOST_LOG_ODDS / 2
+        if len(rows):
+            total = max(float(self.in_file.log_odds(rows).max()), float(self.alone.log_odds(rows).max()))
+        return self.prior + (max(total, self.message_log_odds) if message else total)
+
+    def judge(self, evidence: DocumentEvidence, text_log_odds: float) -> Judgement:
         """Return the probability of a document: that of its strongest passage.
 
         A passage is judged in its file, where what the text detector says of the whole counts, and alone, so
         that no text around it can take back what it says; the higher of both counts.
 
-        ``text_log_odds``: what the text detector says of the document. ``assume_name``: as if a full name
-        stood beside a health term of every passage.
+        ``text_log_odds``: what the text detector says of the document.
         """
         if not evidence.passages:
             return Judgement(self.prior - _MOST_LOG_ODDS / 2, None)
-        rows = np.array(
-            [self._inputs(evidence, place, text_log_odds, assume_name) for place in evidence.passages]
-        )
+        rows = np.array([self._inputs(evidence, place, text_log_odds) for place in evidence.passages])
         both = np.stack([self.in_file.log_odds(rows), self.alone.log_odds(rows)])
         which, best = np.unravel_index(int(both.argmax()), both.shape)
         joint, total = (self.in_file, self.alone)[which], float(both.max())
@@ -154,18 +158,10 @@ class PhiModel:
             message=evidence.message,
         )
 
-    def _inputs(
-        self,
-        evidence: DocumentEvidence,
-        place: tuple[int, int],
-        text: float,
-        assume_name: bool,
-    ) -> Floats:
+    def _inputs(self, evidence: DocumentEvidence, place: tuple[int, int], text: float) -> Floats:
         window = evidence.window(*place)
-        words, vector = self.words_log_odds(evidence, window), evidence.vector(window)
-        if assume_name:
-            vector[_OF_NAME] = 1.0
-        return inputs_of(words, vector, place[1] - place[0], text)
+        words = self.words_log_odds(evidence, window)
+        return inputs_of(words, evidence.vector(window), place[1] - place[0], text)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,32 +9,25 @@ Source: Mane et al. (2004), section 3; Cover & Thomas (2006), "Elements of Infor
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import betaln
+
+from phiscan.metrics.verdict_pairs import CREDIBLE_P, Dependence, verdict_dependence
+
+__all__ = [
+    "CREDIBLE_P",
+    "Dependence",
+    "dependence",
+    "equal_frequency_bins",
+    "feature_information",
+    "mutual_information",
+    "verdict_dependence",
+]
 
 ASSUMPTION = (
     "The files compared are a random sample of PHI files, and under independence any pairing is as likely."
 )
-
-# A pair is called not credible when so much dependence is rare under independence.
-CREDIBLE_P = 0.05
-
-
-@dataclass(frozen=True, slots=True)
-class Dependence:
-    """Mutual information in nats, and how often shuffling gives at least as much."""
-
-    nats: float
-    p_value: float
-    n: int
-
-    @property
-    def credible(self) -> bool:
-        """Whether independence may still be believed at the 5% level."""
-        return self.p_value > CREDIBLE_P
 
 
 def mutual_information(first: Sequence[Hashable], second: Sequence[Hashable]) -> float:
@@ -85,40 +78,6 @@ def dependence(
     return Dependence(observed, (reached + 1) / (shuffles + 1), len(a))
 
 
-def verdict_dependence(both: int, only_first: int, only_second: int, neither: int) -> Dependence:
-    """Measure the dependence of two detectors' verdicts from their counts; the p-value is exact.
-
-    Shuffling one column of verdicts leaves the margins as they are, so the number that both found is
-    hypergeometric: all shuffles are counted at once, however many files there are.
-
-    Raises:
-        ValueError: a count is negative, or all are 0.
-
-    Source: as :func:`dependence`, with the permutation distribution in closed form (Fisher 1935).
-
-    >>> verdict_dependence(10, 0, 0, 10).nats == mutual_information([0] * 10 + [1] * 10, [0] * 10 + [1] * 10)
-    True
-    """
-    counts = (both, only_first, only_second, neither)
-    if min(counts) < 0 or sum(counts) == 0:
-        message = f"counts: expected four of 0 or more, not all 0, got {counts}"
-        raise ValueError(message)
-    n, first, second = sum(counts), both + only_first, both + only_second
-    observed = float(_information(np.array([[both, only_first], [only_second, neither]], dtype=float)))
-    possible = np.arange(max(0, first + second - n), min(first, second) + 1, dtype=float)
-    tables = (possible, first - possible, second - possible, n - first - second + possible)
-    expected = (first * second, first * (n - second), (n - first) * second, (n - first) * (n - second))
-    found = np.zeros(len(possible))
-    for cell, product in zip(tables, expected, strict=True):
-        with np.errstate(divide="ignore", invalid="ignore"):
-            found += np.where(cell > 0, cell / n * np.log(cell * n / product), 0.0)
-    as_much = found >= observed - 1e-12
-    found_by_both = possible[as_much]
-    ways = _log_choose(first, found_by_both) + _log_choose(n - first, second - found_by_both)
-    p_value = float(np.exp(ways - _log_choose(n, second)).sum())
-    return Dependence(observed, min(p_value, 1.0), n)
-
-
 def equal_frequency_bins(values: ArrayLike, n_bins: int = 8) -> NDArray[np.intp]:
     """Cut a continuous feature into bins of about equally many values; equal values share a bin.
 
@@ -153,11 +112,6 @@ def feature_information(first: ArrayLike, second: ArrayLike, n_bins: int = 8) ->
     left = [equal_frequency_bins(column, n_bins) for column in np.asarray(first, dtype=float).T]
     right = [equal_frequency_bins(column, n_bins) for column in np.asarray(second, dtype=float).T]
     return np.array([[_information(_table(a, b)) for b in right] for a in left])
-
-
-def _log_choose(n: float, k: NDArray[np.float64] | float) -> NDArray[np.float64]:
-    """Return logarithms of binomial coefficients (scipy.stats, which has them, takes a second to load)."""
-    return np.asarray(-np.log1p(n) - betaln(n - k + 1, k + 1))
 
 
 def _codes(column: Sequence[Hashable]) -> NDArray[np.intp]:

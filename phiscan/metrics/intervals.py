@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from scipy import special
-
 # The two-sided 95% point of the standard normal distribution.
 Z95 = 1.959963984540054
 
@@ -56,6 +54,8 @@ def binomial_lower(n_hits: int, n: int, tail: float) -> float:
         return 0.0
     if n_hits == n:
         return math.exp(math.log(tail) / n)
+    from scipy import special  # noqa: PLC0415 (takes a while to load; a scan asks for counts alone)
+
     return float(special.betaincinv(n_hits, n - n_hits + 1, tail))
 
 
@@ -71,6 +71,8 @@ def binomial_upper(n_hits: int, n: int, tail: float) -> float:
         return 1.0
     if n_hits == 0:
         return -math.expm1(math.log(tail) / n)
+    from scipy import special  # noqa: PLC0415 (as above)
+
     return float(special.betainccinv(n_hits + 1, n - n_hits, tail))
 
 

@@ -7,7 +7,7 @@ leaves ``process`` holds positions, types, masked shapes and keyed hashes.
 from __future__ import annotations
 
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -29,6 +29,7 @@ from phiscan.model import (
     PiiVector,
     Referral,
     Screening,
+    Search,
     SourceFile,
     StoredFinding,
     StoredTerm,
@@ -127,16 +128,15 @@ def _examine(
 ) -> tuple[Document, Examination]:
     """Examine a document that lies under these names; return it with them if they say who somebody is."""
     health = classify.classify(document, engine.classifier)
-    lap("classify")
+    lap("health")
     read = document
-    cut = False
-    # The cascade: names are not searched where none could bring P(PHI) to the threshold, nor B to a verdict.
-    if health.by_concepts < classify.HINT and not in_audit_sample(document, engine):
-        screening = screen.screen(document, engine.cheap_screener)
-        cut = not engine.decider.might_refer(document, screening, engine.classifier)
-    if not cut:
+    search, cheaply = _cascade(document, health, engine, lap)
+    cut = cheaply is not None
+    if cheaply is not None:
+        screening = cheaply
+    else:
         document, screening = _screened(document, names, engine.screener)
-    lap("screen")
+        lap("screen_expensive")
     # In what is cut A and B see all that they need: A no names, B no health, so its verdict is no.
     # C judges how the content is written, never what it is called.
     detectors = classify.detect(read, screening, health, None if cut else engine.classifier)
@@ -156,8 +156,30 @@ def _examine(
             share=min(engine.second_share, engine.audit_share),
             key=engine.key,
         )
-    lap("classify")
-    return document, Examination(screening, health, decided, detectors)
+    lap("decide")
+    return document, Examination(screening, health, decided, detectors, search)
+
+
+def _cascade(
+    document: Document, health: HealthScore, engine: Engine, lap: Callable[[str], None]
+) -> tuple[Search, Screening | None]:
+    """Return which recognizers read a document, and what the cheap ones found where they alone do.
+
+    The expensive ones are left out where they could neither bring P(PHI) to the threshold nor detector B to
+    a verdict, unless the document was drawn for the audit sample.
+    """
+    if engine.audit_share >= 1.0 or not document.content_hash:
+        return Search.EVERYTHING, None
+    if health.by_concepts >= classify.HEALTH:
+        return Search.NEEDED, None
+    screening = screen.screen(document, engine.cheap_screener)
+    needed = engine.decider.might_refer(document, screening, health, engine.classifier)
+    lap("screen_cheap")
+    if needed:
+        return Search.NEEDED, None
+    if in_audit_sample(document, engine):
+        return Search.AUDIT, None
+    return Search.LEFT_OUT, screening
 
 
 def _screened(
@@ -197,7 +219,7 @@ def process(source: SourceFile, engine: Engine) -> Processed:
         names = names_of(source)
         if source.duplicates and (copy := _as_copy(source, names, engine)) is not None:
             clock.lap("extract")
-            return Processed(copy, clock.laps())
+            return Processed(replace(copy, seconds=clock.laps()), clock.laps())
         document = extract.extract(source, engine.limits, engine.passwords)
         clock.lap("extract")
         result = _examined(source, document, names, engine, clock.lap, started)
@@ -209,7 +231,8 @@ def process(source: SourceFile, engine: Engine) -> Processed:
         result = FileResult(source, Outcome.FAILED, reason=FailReason.OUT_OF_MEMORY)
     except Exception as error:  # noqa: BLE001 (the per-file fault boundary)
         result = FileResult(source, Outcome.FAILED, reason=FailReason.CRASHED, detail=origin(error))
-    return Processed(result, clock.laps())
+    laps = clock.laps()
+    return Processed(replace(result, seconds=laps), laps)
 
 
 def _examined(  # noqa: PLR0917 (a file on its way through one process)
@@ -286,8 +309,17 @@ def _keep(  # noqa: PLR0917 (see _examined)
     """
     screening, health = examination.screening, examination.health
     part, of_part = strongest or (document, examination)
+    # Of what nobody will look at, the counts by type are enough; but a name of the file says that its result
+    # stands for no other file of the same content.
+    is_used = (
+        examination.referral is Referral.REFERRED
+        or examination.decision.second_look
+        or in_audit_sample(document, engine)
+    )
     findings = []
     for finding in screening.counted:  # prose would fill the store with doubtful names
+        if not is_used and document.locate(finding.span.start) not in OWN_NAMES:
+            continue
         value = finding.span.of(document.text)
         findings.append(
             StoredFinding(
@@ -338,6 +370,8 @@ def _keep(  # noqa: PLR0917 (see _examined)
             (LOG_ODDS, round(LOG_ODDS_SCALE * examination.decision.log_odds)),
         ),
         signature=signature(document.text, engine.key) if examination.referral is Referral.REFERRED else b"",
+        search=examination.search,
+        finding_counts=tuple(sorted(Counter(one.entity_type.value for one in screening.counted).items())),
     )
 
 

@@ -165,7 +165,14 @@ def gather(
         oversight=oversight(desk, paths, hidden=hide_paths),
         worksheets=worksheets(stored.rows, stored.decisions, desk, paths=paths),
         duties=DUTIES,
-        limits=limits(coverage, funnel, overall, sample, held_back=desk.n_concealed),
+        limits=limits(
+            coverage,
+            funnel,
+            overall,
+            sample,
+            held_back=desk.n_concealed,
+            searches=stored.summary.searches,
+        ),
     )
     return Report(data, files)
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 from phiscan.model import FileResult, Verdict
 from phiscan.review.audit import log as audit
 from phiscan.review.decisions import writing as deciding
-from phiscan.review.records import folders, recording, reuse, summaries
+from phiscan.review.records import folders, recording, reuse, slowest, summaries
 from phiscan.review.records import scans as scanning
 from phiscan.review.records.folders import FolderState
 from phiscan.review.records.items import (
@@ -307,6 +307,11 @@ class Store:
         with self._database.read() as connection:
             number = summaries.chosen_scan(connection, scan_id)
             yield from queue.rows(connection, summaries.require_rows(connection, number), conceal=conceal)
+
+    def slowest_files(self, scan_id: int) -> list[slowest.SlowFile]:
+        """Return the ten files that took a worker longest in a scan, the slowest first."""
+        with self._database.read() as connection:
+            return slowest.slowest_files(connection, scan_id)
 
     def present_rows(self, *, conceal: bool = False) -> Iterator[FileRow]:
         """Yield one row per file present now on every root, whichever scan saw it last; see ``queue``."""

@@ -9,6 +9,7 @@ VOLATILE = {
     "last_started",
     "ended",
     "seconds",
+    "total_s",
     "at",
     "decided",
     "assigned",

@@ -10,7 +10,7 @@ from phiscan.decision import build_decider
 from phiscan.health import HINT, build_classifier
 from phiscan.health.patient_classifier import PatientModel
 from phiscan.health.word_hashes import N_BUCKETS
-from phiscan.model import Document, Referral, Segment
+from phiscan.model import Document, Referral, Search, Segment
 from phiscan.pipeline.engine import Engine, examine, in_audit_sample
 from phiscan.screen import build_screener
 from tests.pipeline.harness import LETTER, MINUTES
@@ -23,7 +23,8 @@ FULL = Engine(
     key=b"k" * 32,
 )
 CUT = replace(FULL, audit_share=0.0)
-STAFF = "Staff on call: Torvald Karrowick, Quenna Vandelune. Dear Mr. Bristil Ostriba, see you on Monday.\n"
+LINE = "Staff on call: Torvald Karrowick, Quenna Vandelune. Dear Mr. Bristil Ostriba, see you on Monday.\n"
+STAFF = LINE * 8  # short texts are searched whatever they say
 
 
 def document(text: str, number: int = 0) -> Document:
@@ -35,7 +36,8 @@ def test_a_referral_is_never_lost(number: int) -> None:
     text = LETTER.format(first="Zantho", last="Prathewin", born="3 May 1961", card="1234 567 897", year=2009)
     filler = MINUTES.format(n=1) * number
     whole, cut = (examine(document(filler + text), engine) for engine in (FULL, CUT))
-    assert whole == cut
+    assert whole == replace(cut, search=Search.EVERYTHING)
+    assert cut.search is Search.NEEDED
     assert whole.referral is Referral.REFERRED
 
 
@@ -44,6 +46,7 @@ def test_names_are_not_searched_where_nothing_says_health_and_the_case_says_so()
     cut = examine(document(STAFF), CUT)
     assert cut.referral is Referral.CLEAR
     assert cut.case == "names_not_searched"
+    assert cut.search is Search.LEFT_OUT
     assert dict(cut.detectors) == {"patterns": False, "names": False}
 
 
@@ -52,7 +55,9 @@ def test_all_three_detectors_run_on_the_audit_sample() -> None:
     documents = [document(STAFF, number) for number in range(400)]
     sampled = [one for one in documents if in_audit_sample(one, engine)]
     assert 80 < len(sampled) < 160
-    assert set(dict(examine(sampled[0], engine).detectors)) == {"patterns", "names", "text"}
+    audited = examine(sampled[0], engine)
+    assert set(dict(audited.detectors)) == {"patterns", "names", "text"}
+    assert audited.search is Search.AUDIT  # it would have been left out
     other = replace(engine, key=b"o" * 32)
     assert sampled != [one for one in documents if in_audit_sample(one, other)]
 
@@ -63,6 +68,6 @@ def test_names_are_searched_where_only_detector_b_sees_health() -> None:
     text = LETTER.format(first="Zantho", last="Prathewin", born="3 May 1961", card="1234 567 897", year=2009)
     engines = (replace(one, classifier=replace(one.classifier, told=nothing)) for one in (FULL, CUT))
     whole, cut = (examine(document(text), engine) for engine in engines)
-    assert whole == cut
+    assert whole == replace(cut, search=Search.EVERYTHING)
     assert dict(cut.detectors)["names"]
     assert cut.health.score < HINT

@@ -36,6 +36,9 @@ EXIT_UNREAD = 3
 )
 @click.argument("roots", nargs=-1, required=True, type=click.Path())
 @click.option("--full", is_flag=True, help="Read every file again, also those that have not changed.")
+@click.option(
+    "--everything", is_flag=True, help="Search names in every file, also where none could refer it (slow)."
+)
 @click.option("--retry-failed", is_flag=True, help="Read again what could not be read the last time.")
 @click.option(
     "--only",
@@ -71,6 +74,7 @@ def scan(
     ctx: click.Context,
     roots: tuple[str, ...],
     full: bool,
+    everything: bool,
     retry_failed: bool,
     only: tuple[str, ...],
     workers: int | None,
@@ -92,9 +96,7 @@ def scan(
     Exit status: 0 nothing referred, 1 something referred to review, 2 wrong usage or configuration,
     3 some files could not be read, 4 stopped before its end.
     """
-    config = load_config(Path(ctx.obj) if ctx.obj else None)
-    if workers is not None:
-        config = config.with_workers(workers)
+    config = _config(ctx, workers, everything=everything)
     folders = check_roots(roots, config)
     home = bytes(config.home.resolve())
     for folder in folders:
@@ -139,6 +141,14 @@ def scan(
         FORMATS[output_format](run, store)
         _notify(notices, store, run.summary)
     ctx.exit(0 if exit_zero else _exit_status(run))
+
+
+def _config(ctx: click.Context, workers: int | None, *, everything: bool) -> Config:
+    """Load the configuration, and change in it what the command line says otherwise."""
+    config = load_config(Path(ctx.obj) if ctx.obj else None)
+    if workers is not None:
+        config = config.with_workers(workers)
+    return config.searching_everything() if everything else config
 
 
 def _notify(notices: Notices, store: Store, summary: ScanSummary) -> None:

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from itertools import combinations
 from typing import Any
 
+from phiscan.metrics.verdict_pairs import verdict_dependence
 from phiscan.model import SECOND_LISTS
 from phiscan.review.records.items import Detectors
 
@@ -40,8 +41,6 @@ def independence(histories: Mapping[Detectors, int]) -> list[dict[str, Any]]:
             reason = "no other detector holds a file for PHI"
             found.append({**pair, "nats": None, "p_value": None, "reason": reason})
             continue
-        from phiscan.metrics.independence import verdict_dependence  # noqa: PLC0415 (scipy takes a while)
-
         measured = verdict_dependence(*counts)
         found.append({**pair, "nats": measured.nats, "p_value": measured.p_value})
     return found

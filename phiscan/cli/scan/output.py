@@ -13,9 +13,9 @@ import click
 
 from phiscan import __version__
 from phiscan.cli.output import print_json, say
+from phiscan.cli.scan.cascade import cascade_json, cascade_lines, slowest_lines
 from phiscan.cli.scan.independence import independence, independence_lines
 from phiscan.model import Outcome, Referral
-from phiscan.monitoring import cef, ocsf
 from phiscan.pipeline.scan import ScanRun
 from phiscan.review.store import FileRow, Store
 from phiscan.visible import safe_cell, visible
@@ -35,18 +35,20 @@ CSV_COLUMNS = (
 )
 
 
-def _print_json(run: ScanRun, _store: Store) -> None:
+def _print_json(run: ScanRun, store: Store) -> None:
     print_json(
         {
             **run.summary.to_json(),
             "independence": independence(run.summary.histories),
+            "cascade": cascade_json(run.summary.searches),
+            "slowest": [one.to_json() for one in store.slowest_files(run.summary.scan)],
             "resumed": run.resumed,
             "stage_seconds": dict(run.stage_seconds),
         }
     )
 
 
-def _print_table(run: ScanRun, _store: Store) -> None:
+def _print_table(run: ScanRun, store: Store) -> None:
     summary = run.summary
     skipped, failed = sum(summary.skipped.values()), sum(summary.failed.values())
     lines = [
@@ -72,6 +74,8 @@ def _print_table(run: ScanRun, _store: Store) -> None:
         _line("for a second look", summary.second_look, "`phiscan queue list --second-look` shows them"),
         _line("people at risk", summary.people_at_risk, "an estimate"),
         *independence_lines(independence(summary.histories)),
+        *cascade_lines(summary.searches),
+        *slowest_lines(store.slowest_files(summary.scan)),
         "",
         f"{summary.bytes / 1e6:,.1f} MB screened in {summary.seconds:,.1f} s",
     ]
@@ -166,6 +170,8 @@ def _sarif_unread(row: FileRow) -> list[dict[str, Any]]:
 
 
 def _print_ocsf(run: ScanRun, store: Store) -> None:
+    from phiscan.monitoring import ocsf  # noqa: PLC0415 (few scans are printed so)
+
     now = datetime.now(UTC)
     print_json(ocsf.scan_event(run.summary, now))
     for row in store.rows(run.summary.scan):
@@ -174,6 +180,8 @@ def _print_ocsf(run: ScanRun, store: Store) -> None:
 
 
 def _print_cef(run: ScanRun, store: Store) -> None:
+    from phiscan.monitoring import cef  # noqa: PLC0415 (as above)
+
     now = datetime.now(UTC)
     click.echo(cef.scan_line(run.summary, now))
     for row in store.rows(run.summary.scan):

@@ -2,18 +2,54 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from phiscan.metrics.cascade import CascadeLoss, cascade_loss
 from phiscan.report.data.report import Characteristic, Coverage, Elusion, Funnel
 from phiscan.report.words import count, counted, share
 
 
 def limits(
-    coverage: Coverage, funnel: Funnel, overall: Characteristic, elusion: Elusion, *, held_back: int
+    coverage: Coverage,
+    funnel: Funnel,
+    overall: Characteristic,
+    elusion: Elusion,
+    *,
+    held_back: int,
+    searches: Mapping[str, int] | None = None,
 ) -> tuple[str, ...]:
     """Return the limits of this report, those of this scan first.
 
     ``held_back``: files that are shown as undecided until a second person has judged them blind.
+    ``searches``: what the cascade left out, and what its audit sample held.
     """
-    return (*_of_this_scan(coverage, funnel, overall, elusion), *_blind(held_back), *_of_the_method())
+    return (
+        *_of_this_scan(coverage, funnel, overall, elusion),
+        *_of_the_cascade(cascade_loss(**(searches or {}))),
+        *_blind(held_back),
+        *_of_the_method(),
+    )
+
+
+def _of_the_cascade(loss: CascadeLoss) -> list[str]:
+    """Say how many files were not searched for names, and what the audit sample says of them."""
+    if not loss.n_left_out:
+        return []
+    said = (
+        f"The names in {counted(loss.n_left_out, 'file')} were not searched, because none could bring the"
+        " probability of PHI to the threshold. Identifiers that rules find were counted there, names not."
+    )
+    if loss.referrals.high is None:
+        return [f"{said} No file was drawn at random to estimate what that missed."]
+    missed, identified = loss.referrals, loss.identified
+    sample = (
+        f"{said} Of {counted(loss.n_audit, 'such file')} drawn at random and searched all the same,"
+        f" {count(loss.n_audit_referred)} were referred; {count(loss.n_audit_identified)} held identifiers."
+        f" Missed were between {count(missed.low or 0)} and {count(missed.high or 0)} referrals, and between"
+        f" {count(identified.low or 0)} and {count(identified.high or 0)} files with identifiers (95%"
+        " intervals)."
+    )
+    return [sample]
 
 
 def _of_this_scan(coverage: Coverage, funnel: Funnel, overall: Characteristic, elusion: Elusion) -> list[str]:

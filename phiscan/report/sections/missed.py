@@ -93,7 +93,13 @@ def capture_recapture(files: Sequence[FileEntry], *, every_total: bool = True) -
         totals=(*every, *([summed] if summed else [])),
         formats=formats,
         reason=reason,
-        warnings=() if reason else (*_warnings(n_found, n_open, outside, models), *coverage_warnings(pairs)),
+        warnings=()
+        if reason
+        else (
+            *_warnings(n_found, n_open, outside, models),
+            *_incomplete(sum(len(entry.detectors) < len(names) for entry in files)),
+            *coverage_warnings(pairs),
+        ),
         assumption=ASSUMPTION,
         source=SOURCE,
     )
@@ -139,6 +145,18 @@ def _warnings(n_found: int, n_open: int, outside: int, models: missed.MissedFile
             " files, the assumption does not hold here, and the estimate is not to be used."
         )
     return tuple(warnings)
+
+
+def _incomplete(n_files: int) -> tuple[str, ...]:
+    """Warn of files without a history: the cascade left the expensive recognizers out."""
+    if not n_files:
+        return ()
+    said = (
+        f"The names of {n_files:,} files were not searched, so that not every detector judged them. These"
+        " totals say nothing of them; what they hold is estimated from the audit sample of the scan (see the"
+        " limits)."
+    )
+    return (said,)
 
 
 def coverage_warnings(pairs: Sequence[PairEstimate]) -> tuple[str, ...]:

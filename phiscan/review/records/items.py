@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -94,6 +94,9 @@ class ScanSummary:
     second_look: int = 0  # not referred, but marked by a detector or by the table of cases
     n_deleted: int = 0  # there at the last complete scan, gone at this one
     n_moved: int = 0  # gone from there, and met at a new place
+
+    # What the cascade left out, and what its audit sample held: the arguments of ``metrics.cascade``.
+    searches: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def by_detector(self) -> dict[str, int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -28,10 +29,12 @@ from phiscan.store.tables import (
     near_signature,
     reuse,
     root,
+    stage_time,
     unread_part,
 )
 
-_CHILDREN = (finding, health_term, unread_part, access, health_window, near_signature)
+_CHILDREN = (finding, health_term, unread_part, access, health_window, near_signature, stage_time)
+_OF_PLACE = (access, stage_time)  # what a copy does not take over: it has its own
 
 
 def present_below(connection: sa.Connection, root_path: bytes, folder: bytes) -> list[int]:
@@ -158,7 +161,10 @@ def _write_copies(
     pairs = [
         (found[content]["id"], ids[file_id]) for content, (file_id, _) in zip(contents, copies, strict=True)
     ]
-    of_content = [table for table in _CHILDREN if table is not access]
+    times = [row for file_id, result in copies for row in _time_rows(ids[file_id], result)]
+    if times:
+        connection.execute(stage_time.insert(), times)
+    of_content = [table for table in _CHILDREN if table not in _OF_PLACE]
     copy_children(connection, of_content, pairs)
     return ids
 
@@ -201,6 +207,7 @@ def _examination_row(result: FileResult) -> dict[str, Any]:
     if result.outcome is Outcome.UNCHANGED:
         message = "an unchanged file is recorded by its number, not as a result"
         raise ValueError(message)
+    counts = dict(result.finding_counts) or Counter(one.entity_type.value for one in result.findings)
     return {
         "outcome": result.outcome.value,
         "reason": str(result.reason),
@@ -215,7 +222,9 @@ def _examination_row(result: FileResult) -> dict[str, Any]:
         "nearest_prototype": result.nearest_prototype,
         "prototype_distance": result.prototype_distance,
         "n_people": result.n_people,
-        "n_findings": len(result.findings),
+        "n_findings": sum(counts.values()),
+        "finding_counts": dict(counts),
+        "search": result.search.value if result.search else "",
         "health_score": result.health_score,
         "health_distance": result.health_distance,
         "health_prototype": result.health_prototype,
@@ -308,4 +317,13 @@ def _child_rows(examination_id: int, result: FileResult) -> tuple[list[dict[str,
         if window is not None
     ]
     signed = [{"examination_id": examination_id, "signature": result.signature}] * bool(result.signature)
-    return findings, terms, unread, accesses, windows, signed
+    return findings, terms, unread, accesses, windows, signed, _time_rows(examination_id, result)
+
+
+def _time_rows(examination_id: int, result: FileResult) -> list[dict[str, Any]]:
+    """Return how long each stage of a file took, if it was read by a worker."""
+    if not result.seconds:
+        return []
+    seconds = [[stage, round(spent, 6)] for stage, spent in result.seconds]
+    total = sum(spent for _, spent in result.seconds)
+    return [{"examination_id": examination_id, "seconds": seconds, "total_s": total}]

@@ -10,7 +10,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from phiscan.errors import StoreError
-from phiscan.model import Outcome, Referral
+from phiscan.model import Outcome, Referral, Search
 from phiscan.review.records.current_results import detectors_of, outcome_in_scan
 from phiscan.review.records.items import Detectors, ScanHead, ScanSummary
 from phiscan.review.records.reuse import same_people
@@ -105,6 +105,7 @@ def summary(connection: sa.Connection, scan_id: int) -> ScanSummary:
         examination.c.referral,
         examination.c.detectors,
         examination.c.second_look,
+        examination.c.search,
     )
     sizes = sa.func.coalesce(sa.func.sum(examination.c.size), 0)
     counted = of_scan.with_only_columns(*kinds, sa.func.count(), sizes).group_by(*kinds)
@@ -113,8 +114,9 @@ def summary(connection: sa.Connection, scan_id: int) -> ScanSummary:
     referrals: Counter[Referral] = Counter()
     histories: Counter[Detectors] = Counter()
     n_bytes = n_second = 0
+    searches: Counter[str] = Counter()
     rows = _in_stretches(connection, scan_id, counted)
-    for stored, reason, is_new, referral, detectors, second, n_files, size in rows:
+    for stored, reason, is_new, referral, detectors, second, search, n_files, size in rows:
         outcome = outcome_in_scan(stored, examined_in=is_new, sighted_in=1)
         counts[outcome] += n_files
         if outcome in reasons:
@@ -125,6 +127,9 @@ def summary(connection: sa.Connection, scan_id: int) -> ScanSummary:
             referrals[Referral(referral)] += n_files
             n_second += n_files * bool(second)
             histories[detectors_of(detectors)] += n_files
+            if search == Search.LEFT_OUT:
+                searches["n_left_out"] += n_files
+                searches["n_left_out_identified"] += n_files * (referral == Referral.PII_ONLY)
     crawled = _count(connection, sa.select(sighting).where(sighting.c.scan_id == scan_id))
     if crawled != counts.total():
         message = f"scan {scan_id}: {crawled} files crawled, but {counts.total()} outcomes recorded"
@@ -148,11 +153,29 @@ def summary(connection: sa.Connection, scan_id: int) -> ScanSummary:
         people_at_risk=_people(connection, scan_id),
         histories=dict(sorted(histories.items())),
         versions=head.versions,
+        searches={**searches, **_audited(connection, scan_id)},
         n_unread_parts=_count(connection, _of(unread_part, scan_id)),
         n_copies=_count(connection, _of(reuse, scan_id).where(examination.c.scan_id == scan_id)),
         n_deleted=_count(connection, _gone(scan_id).where(departure.c.moved_to.is_(None))),
         n_moved=_count(connection, _gone(scan_id).where(departure.c.moved_to.is_not(None))),
     )
+
+
+def _audited(connection: sa.Connection, scan_id: int) -> dict[str, int]:
+    """Count the audit sample of a scan: the draw is by content, so that copies are not counted again."""
+    query = (
+        sa.select(examination.c.referral, sa.func.count(examination.c.content_hash.distinct()))
+        .join(sighting, sighting.c.examination_id == examination.c.id)
+        .where(sighting.c.scan_id == scan_id, examination.c.search == Search.AUDIT.value)
+        .group_by(examination.c.referral)
+    )
+    counts = {Referral(referral): int(n_contents) for referral, n_contents in connection.execute(query)}
+    n_referred = counts.get(Referral.REFERRED, 0)
+    return {
+        "n_audit": sum(counts.values()),
+        "n_audit_referred": n_referred,
+        "n_audit_identified": n_referred + counts.get(Referral.PII_ONLY, 0),
+    }
 
 
 def cached_totals(connection: sa.Connection, scan_id: int) -> ScanSummary | None:

@@ -114,8 +114,11 @@ def mark_roles(document: Document, findings: Iterable[Finding]) -> tuple[Finding
     """Return the findings; people named for a role without their characteristics, and with the reason."""
     text = document.text
     found = list(findings)
+    if not may_have_role(found):
+        return tuple(found)
     writers = merged(authors(text))
-    places = merged([*writers, *cited(text), *staff_tables(text)])
+    is_somebody = any(finding.entity_type is EntityType.PERSON for finding in found)
+    places = merged([*writers, *cited(text), *staff_tables(text)]) if is_somebody else writers
     before: Finding | None = None  # the last person, if named for a role: a list may go on
     for index, finding in enumerate(found):
         if finding.entity_type is EntityType.PERSON and finding.bits:
@@ -137,6 +140,11 @@ def mark_roles(document: Document, findings: Iterable[Finding]) -> tuple[Finding
         finding.set_aside("role", REASON) if known and _is_bare_mention(text, finding, known) else finding
         for finding in found
     )
+
+
+def may_have_role(findings: Iterable[Finding]) -> bool:
+    """Tell whether one of the findings is of a kind that a role sets aside: a person, or contact data."""
+    return any(one.entity_type is EntityType.PERSON or one.entity_type in _CONTACT for one in findings)
 
 
 def has_role(finding: Finding) -> bool:

@@ -11,6 +11,7 @@ from functools import cache, partial
 
 from phiscan.lexicon.gazetteer import load_gazetteer
 from phiscan.model import Document, EntityType, Finding
+from phiscan.screen.attributes.named_roles import may_have_role
 from phiscan.screen.casing.lowercase import (
     Recaser,
     in_capitals,
@@ -102,12 +103,13 @@ def with_usual_capitals(document: Document, findings: Iterable[Finding]) -> Docu
 
     What tells the role of a person, as a reference or a byline does, is told by how names are written.
     """
-    if not (is_small(document.text) or is_in_capitals(document.text)):
+    found = tuple(findings)
+    if not (may_have_role(found) and (is_small(document.text) or is_in_capitals(document.text))):
         return document
     text = _recased(document).text
     ordinary = load_ordinary()
     places = []
-    for finding in findings:
+    for finding in found:
         if finding.entity_type in _NAMED:
             words = [match.span() for match in WORD.finditer(text, finding.span.start, finding.span.end)]
             names = [span for span in words if not ordinary.is_one(text[slice(*span)])]

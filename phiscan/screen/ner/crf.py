@@ -20,6 +20,7 @@ from phiscan.screen.ner.tokens import N_MODES, Ints, Kinds
 from phiscan.screen.ner.viterbi import Floats, decode
 
 FORMAT = 2
+_NOWHERE = (0,) * len(OFFSETS)  # the row of no weights, for each offset
 
 
 class TaggerModel:
@@ -45,7 +46,7 @@ class TaggerModel:
         self.lexicon = Lexicon(kinds, inventory)
         self.labels = labels
         self.transition = transition
-        self._names = names
+        self._by_offset = _by_offset(names)
         self._weight = np.concatenate((np.zeros((1, len(labels)), dtype=np.float32), weight))
         self._tables: list[npt.NDArray[np.int32]] = []
         first_row = 1 + len(names)
@@ -107,12 +108,24 @@ class TaggerModel:
         while needed > len(self._known):
             self._scores = np.concatenate((self._scores, np.zeros_like(self._scores)))
             self._known = np.concatenate((self._known, np.zeros_like(self._known)))
-        look_up = self._names.get
-        for row in np.unique(rows[~self._known[rows]]).tolist():
-            for place, names in enumerate(self.lexicon.names(row)):
-                found = [look_up(name, 0) for name in names]
-                self._scores[row, place] = self._weight[found].sum(axis=0)
-            self._known[row] = True
+        new = np.unique(rows[~self._known[rows]])
+        if not len(new):
+            return
+        # One sum over the features of all words: a sum for each word and offset costs more than its numbers.
+        found: list[int] = []
+        starts: list[int] = []
+        for row in new.tolist():
+            here, near, far = (
+                [self._by_offset.get(name, _NOWHERE) for name in names]
+                for names in self.lexicon.plain_names(row)
+            )
+            for place, offset in enumerate(OFFSETS):
+                starts.append(len(found))
+                some = here if not offset else near if abs(offset) < REACH else far
+                found += [numbers[place] for numbers in some]
+        sums = np.add.reduceat(self._weight[found], starts, axis=0)
+        self._scores[new] = sums.reshape(len(new), len(OFFSETS), -1)
+        self._known[new] = True
 
     def emission(self, stream: Stream) -> Floats:
         """Return the score of every label at every token of the units, (n, L)."""
@@ -129,6 +142,15 @@ class TaggerModel:
     def best(self, stream: Stream, emission: Floats) -> Ints:
         """Return the label that CRFsuite would give every token of the units, (n,)."""
         return decode(emission, self.transition, stream.units.starts, stream.units.lengths)
+
+
+def _by_offset(names: dict[str, int]) -> dict[str, tuple[int, ...]]:
+    """Return by the name of a feature without its offset the rows of its weights, one for each offset."""
+    rows: dict[str, list[int]] = {}
+    for name, row in names.items():
+        n_chars = 2 if name.startswith("-") else 1
+        rows.setdefault(name[n_chars:], list(_NOWHERE))[int(name[:n_chars]) + REACH] = row
+    return {name: tuple(numbers) for name, numbers in rows.items()}
 
 
 def _unpacked(given: npt.NDArray[np.uint8], weight: Floats, n_features: int) -> Floats:

@@ -35,6 +35,7 @@ _MIN_AFFIX = 3
 _MAX_THREES = 22  # letters of a word
 _ABBREVIATED = Word.TITLE | Word.TITLE_HEALTH | Word.CREDENTIAL | Word.MONTH_OR_DAY
 _LONG = 8
+Names = tuple[str, ...]
 _MAX_KINDS = 150_000  # words remembered; a new start beyond bounds the memory
 
 
@@ -47,8 +48,8 @@ class Inventory:
     coarse: tuple[str, ...] = field(repr=False)
 
 
-def own_names(kind: Kind, mode: int, words: frozenset[str]) -> tuple[tuple[str, ...], ...]:
-    """Return the names of a word's features for each offset of ``OFFSETS`` at which it may stand."""
+def plain_names(kind: Kind, mode: int, words: frozenset[str]) -> tuple[list[str], Names, Names]:
+    """Return the names of a word's features without the offset: here, up to two tokens away, and further."""
     fine, coarse = classes(kind, mode)
     word = (f"w={kind.folded}",) if kind.folded in words else ()
     far = (*word, f"k={coarse}")
@@ -66,6 +67,12 @@ def own_names(kind: Kind, mode: int, words: frozenset[str]) -> tuple[tuple[str, 
         here += (f"s4={case}{text[-4:]}", f"n={case}{min(kind.size, _LONG)}")
         if "-" in text:
             here.append(f"h={case}")
+    return here, near, far
+
+
+def own_names(kind: Kind, mode: int, words: frozenset[str]) -> tuple[Names, ...]:
+    """Return the names of a word's features for each offset of ``OFFSETS`` at which it may stand."""
+    here, near, far = plain_names(kind, mode, words)
     by_offset = {0: tuple(here), 1: near, -1: near, 2: near, -2: near, 3: far, -3: far}
     return tuple(tuple(f"{offset}{name}" for name in by_offset[offset]) for offset in OFFSETS)
 
@@ -130,6 +137,10 @@ class Lexicon:
         """Return the gazetteers of a word."""
         return self._kinds.of(word).flags
 
+    def plain_names(self, row: int) -> tuple[list[str], Names, Names]:
+        """Return the features of a token without the offset; ``row``: as in ``Stream.rows``."""
+        return plain_names(self.kinds[row // N_MODES], row % N_MODES, self.vocabulary)
+
     def names(self, row: int) -> tuple[tuple[str, ...], ...]:
         """Return the features that a token lends to its ``OFFSETS``; ``row``: as in ``Stream.rows``."""
         return own_names(self.kinds[row // N_MODES], row % N_MODES, self.vocabulary)
@@ -141,7 +152,7 @@ class Lexicon:
         or misread.
         """
         kind = self.kinds[row // N_MODES]
-        names = self.names(row)[REACH]
+        names = tuple(f"0{name}" for name in self.plain_names(row)[0])
         if kind.shape not in _LETTERS or not _MIN_AFFIX < kind.size <= _MAX_THREES:
             return names
         word = kind.folded

@@ -35,7 +35,7 @@ class OcrRecognizer:
     """Find the identifiers of the rules where a scanner misread them; built once per process."""
 
     name: ClassVar = "ocr_confusions"
-    cost: ClassVar = Cost.CHEAP
+    cost: ClassVar = Cost.EXPENSIVE
     case_variants: ClassVar = CaseVariant.AS_WRITTEN
 
     def __init__(self, patterns: PatternRecognizer, organizations: OrganizationRecognizer) -> None:

@@ -40,6 +40,7 @@ from phiscan.store.tables.scans import (
     scan,
     scan_root,
     sighting,
+    stage_time,
     unread_part,
 )
 from phiscan.store.tables.schema import metadata
@@ -84,6 +85,7 @@ __all__ = [
     "skip",
     "span_correction",
     "span_review",
+    "stage_time",
     "suppression",
     "suppression_approval",
     "suppression_lift",
@@ -93,7 +95,7 @@ __all__ = [
     "work_tally",
 ]
 
-SCHEMA_VERSION = "0008"  # the newest revision in migrations/versions
+SCHEMA_VERSION = "0010"  # the newest revision in migrations/versions
 
 APPEND_ONLY: dict[str, tuple[str, ...]] = {
     **review.APPEND_ONLY,

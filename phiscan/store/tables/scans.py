@@ -90,7 +90,7 @@ examination = sa.Table(
     column("nearest_prototype", SafeText, "name of the nearest PII prototype (equation 5)"),
     column("prototype_distance", sa.Integer, "Hamming distance to it", null=True),
     column("n_people", sa.Integer, "distinct people at risk in the file, an estimate"),
-    column("n_findings", sa.Integer, "number of rows in finding"),
+    column("n_findings", sa.Integer, "number of findings; of each type in finding_counts"),
     column(
         "health_score", sa.Double, "health information about a person, 0 to 1, 0.5 = threshold", null=True
     ),
@@ -117,6 +117,13 @@ examination = sa.Table(
         "not referred, but marked by a detector or by the table of cases",
         default=sa.false(),
     ),
+    column(
+        "search",
+        sa.Text,
+        "which recognizers read it: everything, needed, audit or left_out; empty if not known",
+        default="",
+    ),
+    column("finding_counts", CanonicalJson, "number of findings of each type, {type: number}", default="{}"),
     column("risk", sa.Double, "order in the queue: people x kinds of identifiers x exposure x score"),
     one_of("outcome", (o.value for o in Outcome if o is not Outcome.UNCHANGED)),
     one_of("referral", (r.value for r in Referral)),
@@ -162,7 +169,8 @@ finding = sa.Table(
     sa.CheckConstraint("0 <= span_start AND span_start < span_end", name="span_order"),
     sa.CheckConstraint("score BETWEEN 0 AND 1", name="score_range"),
     sa.CheckConstraint("length(identity) = 64", name="identity_is_a_hash"),
-    comment="One identifier found in a file: where, of what type and why; never its value.",
+    comment="One identifier found in a file: where, of what type and why; never its value. "
+    "Only of files that are referred, on the second list or in the audit sample.",
 )
 
 health_term = sa.Table(
@@ -190,6 +198,16 @@ unread_part = sa.Table(
     column("detail", SafeText, "technical detail, never content"),
     one_of("reason", (r.value for r in FailReason)),
     comment="A part of a file (attachment, member of an archive) that could not be read.",
+)
+
+stage_time = sa.Table(
+    "stage_time",
+    metadata,
+    key("examination_id", "examination.id", "the examination"),
+    column("seconds", CanonicalJson, "seconds of its worker in each stage, [[stage, seconds], ...]"),
+    column("total_s", sa.Double, "their sum"),
+    sa.Index(None, "total_s"),
+    comment="How long each stage of a file took; the slowest files of a scan are said at its end.",
 )
 
 access = sa.Table(

@@ -19,6 +19,7 @@ from phiscan.screen.resolution import is_taken
 from phiscan.screen.validators.codes import record_code
 from phiscan.screen.validators.dates import numeric_date
 from phiscan.screen.validators.verdicts import Verdict, digits_of
+from phiscan.text.prefilter import Rare
 
 SCORE = 0.45
 SOURCE = "numbers_after_names"
@@ -40,13 +41,16 @@ _SIGNED = re.compile(
     rf"|,? {{1,4}}#?(?P<bare>{_LICENCE})(?![\w-]|[ ]\d|[.,/:]\d|[ ]?(?:\$|%|mg|ml|h\b)))"
 )
 # Initials, or two or three capitals behind the word for a patient, and what may stand before a number.
-_INITIALS = re.compile(
-    r"(?:(?<![\w.])(?P<pointed>(?:[A-Z]\. ?){2,3})"
-    r"|\b(?i:pt|patiente?|usag[eè]re?|cliente?|r[ée]sidente?|initials?|initiales|init)\.?:? "
-    r"[A-Z]{2,3}(?![\w.]))[\"']?,?[ \t]{0,3}[/|;(#\N{EN DASH}-]{0,2}[ \t]{0,3}"
-    r"(?:(?i:no|nº|n°|rec|record|file|dossier|hosp|chart)\.?:? {0,2})?#?"
-    r"(?P<number>\d{5,9}|\d{2}(?:-\d{2}){2}|\d{2,4}-\d{2,5}|\d{3} \d{3}|[A-Z]-?\d{4,8})"
-    r"(?![\w-]|[ ]\d|[.,/:]\d|[ ]?(?:\$|%|°|mg|ml|mL|kg|km|units?|members|patients)\b)"
+_INITIALS = Rare(
+    re.compile(
+        r"(?:(?<![\w.])(?P<pointed>(?:[A-Z]\. ?){2,3})"
+        r"|\b(?i:pt|patiente?|usag[eè]re?|cliente?|r[ée]sidente?|initials?|initiales|init)\.?:? "
+        r"[A-Z]{2,3}(?![\w.]))[\"']?,?[ \t]{0,3}[/|;(#\N{EN DASH}-]{0,2}[ \t]{0,3}"
+        r"(?:(?i:no|nº|n°|rec|record|file|dossier|hosp|chart)\.?:? {0,2})?#?"
+        r"(?P<number>\d{5,9}|\d{2}(?:-\d{2}){2}|\d{2,4}-\d{2,5}|\d{3} \d{3}|[A-Z]-?\d{4,8})"
+        r"(?![\w-]|[ ]\d|[.,/:]\d|[ ]?(?:\$|%|°|mg|ml|mL|kg|km|units?|members|patients)\b)"
+    ),
+    r"[A-Z]\. ?[A-Z]\.|(?i:pt|patient|usag.re?|client|r.sident|initial|init)[.:es]{0,4} [A-Z]{2}",
 )
 # What is written so and is nobody: "P.O. 118204", "M.D. 118204", "R.S.O. 19904", "U.S. 118204".
 _NO_INITIALS = frozenset(

@@ -1,0 +1,72 @@
+"""What the cascade missed is estimated from its audit sample, and the interval holds the truth."""
+
+import random
+
+import pytest
+
+from phiscan.metrics.cascade import NO_SAMPLE, cascade_loss, exact_interval
+from phiscan.metrics.intervals import clopper_pearson
+from phiscan.report.sections.limits import _of_the_cascade
+
+
+def test_an_estimate_is_the_share_of_the_sample_times_what_was_left_out() -> None:
+    loss = cascade_loss(
+        n_left_out=1000, n_left_out_identified=100, n_audit=50, n_audit_referred=1, n_audit_identified=20
+    )
+    assert loss.referrals.n_files == 20.0
+    # Exact binomial interval of 1 of 50: 0.000506 to 0.106470.
+    assert (loss.referrals.low, loss.referrals.high) == (0, 107)
+    assert loss.identified.n_files == 300.0  # 400 less the 100 that are known
+    # Of 20 of 50: 0.264078 to 0.548206.
+    assert (loss.identified.low, loss.identified.high) == (164, 449)
+
+
+def test_without_a_sample_nothing_is_estimated_and_the_reason_is_given() -> None:
+    loss = cascade_loss(n_left_out=10)
+    assert loss.referrals.n_files is loss.referrals.high is None
+    assert loss.to_json()["reason"] == NO_SAMPLE
+
+
+def test_where_nothing_was_left_out_nothing_is_missed() -> None:
+    loss = cascade_loss()
+    assert (loss.referrals.n_files, loss.referrals.high, loss.to_json()["reason"]) == (0.0, 0, None)
+
+
+@pytest.mark.parametrize(
+    "counts", [{"n_left_out": -1}, {"n_audit_referred": 2, "n_audit": 1, "n_left_out": 3}]
+)
+def test_impossible_counts_are_refused(counts: dict[str, int]) -> None:
+    with pytest.raises(ValueError, match="expected"):
+        cascade_loss(**counts)
+
+
+def test_the_interval_holds_the_truth_as_often_as_it_says() -> None:
+    draw = random.Random(5)
+    n_held = 0
+    for _ in range(400):
+        missed = [draw.random() < 0.04 for _ in range(3_000)]
+        audit = [draw.random() < 0.05 for _ in missed]
+        sample = [is_missed for is_missed, drawn in zip(missed, audit, strict=True) if drawn]
+        rest = [is_missed for is_missed, drawn in zip(missed, audit, strict=True) if not drawn]
+        found = cascade_loss(
+            n_left_out=len(rest), n_audit=len(sample), n_audit_referred=sum(sample)
+        ).referrals
+        n_held += found.low is not None and found.high is not None and found.low <= sum(rest) <= found.high
+    assert n_held / 400 >= 0.95
+
+
+@pytest.mark.parametrize(
+    ("n_hits", "n"), [(0, 1), (1, 1), (0, 50), (50, 50), (3, 40), (999, 5_000), (1, 80_000)]
+)
+def test_the_interval_is_the_one_that_scipy_gives(n_hits: int, n: int) -> None:
+    assert exact_interval(n_hits, n) == pytest.approx(clopper_pearson(n_hits, n), rel=1e-8)
+
+
+def test_a_report_says_what_was_left_out_and_what_that_missed() -> None:
+    loss = cascade_loss(n_left_out=950, n_audit=50, n_audit_referred=1, n_audit_identified=20)
+    (said,) = _of_the_cascade(loss)
+    assert "950 files were not searched" in said
+    assert f"between 0 and {loss.referrals.high:,} referrals" in said
+    (unknown,) = _of_the_cascade(cascade_loss(n_left_out=3))
+    assert "No file was drawn" in unknown
+    assert _of_the_cascade(cascade_loss()) == []
