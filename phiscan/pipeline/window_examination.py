@@ -233,6 +233,7 @@ def _joined(
         nearest_prototype=prototype,
         prototype_distance=distance,
         n_people=people.n_people,
+        people_interval=people.interval,
     )
     n_read, n_windows = _spent(examined)
     detectors = _detectors(by_strength)

@@ -19,7 +19,7 @@ from phiscan.review.items import FileState
 from phiscan.review.near_duplicates import BLIND_FILES
 from phiscan.review.risk import exposure_of
 from phiscan.review.second_verdicts import FIRST, LEAD, SECOND
-from phiscan.review.standing import vector_of
+from phiscan.review.standing import interval_of, vector_of
 from phiscan.review.statements import listed
 from phiscan.review.tables import access, examination, file, near_group, root, skip, work_item
 from phiscan.review.work import (
@@ -47,6 +47,8 @@ _LINES = (
     sa.select(
         work_item,
         examination.c.n_people,
+        examination.c.people_low,
+        examination.c.people_high,
         root.c.display.label("root"),
         root.c.complete_scan_id,
         file.c.display.label("path"),
@@ -381,6 +383,7 @@ def _item(row: sa.Row[Any], viewer: str, now: datetime, sizes: dict[int, int], *
         blind=row.blind,
         vector=PiiVector() if row.blind else vector_of(row.vector),
         n_people=None if row.blind else row.n_people,
+        people_interval=None if row.blind else interval_of(row.people_low, row.people_high),
         n_findings=None if row.blind else row.n_findings,
         score=row.score,
         case="" if row.blind else row.decision_case,

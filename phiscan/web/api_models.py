@@ -33,6 +33,9 @@ class Item(BaseModel):
     blind: bool
     pii: list[str]
     people: int | None
+    people_interval: tuple[int, int] | None = Field(
+        description="95 % interval of people; null where everything was counted"
+    )
     findings: int | None
     health: float | None
     case: str | None
@@ -60,6 +63,7 @@ class Item(BaseModel):
             blind=item.blind,
             pii=list(item.vector.names),
             people=item.n_people,
+            people_interval=item.people_interval,
             findings=item.n_findings,
             health=item.score,
             case=item.case or None,
