@@ -411,6 +411,7 @@ class Decision:
     reasons: tuple[tuple[str, float], ...] = ()
     passage: Span | None = None  # the strongest passage
     second_look: bool = False  # not referred, but marked by a detector or by the table of cases
+    evidence: tuple[tuple[str, int], ...] = ()  # what the table of cases looks at besides the score
 
 
 @dataclass(frozen=True, slots=True)

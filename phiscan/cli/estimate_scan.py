@@ -41,7 +41,9 @@ def captures_of_scan(config_path: str | None, scan_id: int | None) -> ScanCaptur
     if not found or len(found[0].detectors) < MIN_DETECTORS:
         message = f"{name}: expected a scan in which two detectors or more gave verdicts"
         raise InputError(message)
-    counts = {tuple(map(int, one.detectors.values())): one.phi for one in found if any(one.detectors.values())}
+    counts = {
+        tuple(map(int, one.detectors.values())): one.phi for one in found if any(one.detectors.values())
+    }
     captures = capture_table(list(counts), list(counts.values()))
     return ScanCaptures(captures, second_list(read))
 

@@ -73,6 +73,17 @@ home = ".phiscan"
 # ratio = 1000
 # ocr_s = 30.0
 
+# What decides whether a text is health information: "model" (P(PHI)), or "knn" (equation 4 and the nearest
+# prototypes alone, as in the paper).
+[health]
+# detector = "model"
+
+# From which probability each detector marks a file, for the estimates and the second list; 0: as shipped.
+[detectors]
+# patterns = 0.0
+# names = 0.0
+# text = 0.0
+
 # How long what is kept, in years; `phiscan db purge` removes the rest.
 [retention]
 # findings_years = 6.0

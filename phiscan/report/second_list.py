@@ -43,7 +43,9 @@ def made_of(files: int, reviewed: int, phi: int | None) -> SecondList:
 def _sentence(files: int, reviewed: int, phi: int | None) -> str:
     if not files:
         return "The second list is empty: every file that a detector marked was referred."
-    what = f"Second list (marked by a detector and not referred): {count(reviewed)} of {count(files)} reviewed"
+    what = (
+        f"Second list (marked by a detector and not referred): {count(reviewed)} of {count(files)} reviewed"
+    )
     found = f", {count(phi)} of those hold PHI" if phi is not None and reviewed else ""
     if reviewed < files:
         return f"{what}{found}. The estimate of missed PHI is too low, because the rest was not reviewed."

@@ -5,6 +5,8 @@ Revision ID: 0009
 
 from __future__ import annotations
 
+from typing import Any
+
 import sqlalchemy as sa
 from alembic import op
 
@@ -19,7 +21,7 @@ depends_on: str | None = None
 
 def upgrade() -> None:
     """Add the columns; of what was examined before, none of it is known."""
-    columns = (
+    columns: tuple[sa.Column[Any], ...] = (
         sa.Column(
             "people_low",
             sa.BigInteger(),
