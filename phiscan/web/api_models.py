@@ -164,6 +164,7 @@ class Detail(BaseModel):
     prototype_distance: int | None
     health_prototype: str | None
     detectors: dict[str, bool]
+    detector_probability: dict[str, float] = Field(description="P(PHI) by each detector alone")
     found: list[Found]
     terms: list[Term]
     unread: list[Unread]
@@ -186,6 +187,7 @@ class Detail(BaseModel):
             prototype_distance=told.prototype_distance if told else None,
             health_prototype=(told.health_prototype or None) if told else None,
             detectors=dict(told.detectors) if told else {},
+            detector_probability=dict(told.detector_probabilities) if told else {},
             found=[
                 Found(
                     position=position,
