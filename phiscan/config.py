@@ -94,7 +94,7 @@ class Config:
     passwords_file: str = ""  # one password per line, tried on encrypted files
     k: int = 3  # neighbours in the health classifier
     prevalence: float = 0.01  # share of the files that are taken to hold PHI, before anything is read
-    missed_file_cost: float = 50.0  # a missed file costs as much time as so many reviews
+    missed_file_cost: float = 60.0  # a missed file costs as much time as so many reviews
     messages_of_care: tuple[str, ...] = MESSAGES_OF_CARE  # health information by their kind
     audit_share: float = 1.0  # share of files on which all is computed, also what cannot change the referral
     second_names_share: float = 0.1  # share of files whose names a second family looks for too, to estimate

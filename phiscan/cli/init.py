@@ -48,7 +48,7 @@ home = ".phiscan"
 # prevalence = 0.01
 
 # A missed file costs as much time as so many reviews; a file is referred from P = 1 / (1 + this) on.
-# missed_file_cost = 50.0
+# missed_file_cost = 60.0
 
 # Messages about a patient that are health information by what they are; leave out what is none for you.
 # messages_of_care = ["hl7", "x12", "fhir", "cda", "dicom"]
