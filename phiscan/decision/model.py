@@ -36,7 +36,10 @@ INPUTS: Final = (
     "person",
     "person_and_words",
     "no_concept",
+    "short_text",
 )
+# A short text with a name by a health term is a chat line, a caption or an entry; a shorter one counts more.
+SHORT_TEXT_CHARS: Final = 400
 WORDS_RANGE: Final = 8.0  # log-odds of the words are cut to this range
 TEXT_RANGE: Final = 4.0
 JOINT_RANGE: Final = 4.0  # log-odds of the words, where they are joined with a person
@@ -165,7 +168,7 @@ class PhiModel:
         words, vector = self.words_log_odds(evidence, window), evidence.vector(window)
         if assume_name:
             vector[_OF_NAME] = 1.0
-        return inputs_of(words, vector, place[1] - place[0], text)
+        return inputs_of(words, vector, place[1] - place[0], text, len(evidence.document.text))
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,8 +188,11 @@ def cut(value: float, most: float) -> float:
     return max(min(value, most), -most)
 
 
-def inputs_of(words: float, vector: Floats, n_chars: int, text_log_odds: float) -> Floats:
-    """Return the inputs of the second layer, in the order of ``INPUTS``."""
+def inputs_of(words: float, vector: Floats, n_chars: int, text_log_odds: float, n_text_chars: int) -> Floats:
+    """Return the inputs of the second layer, in the order of ``INPUTS``.
+
+    ``n_chars``: of the passage; ``n_text_chars``: of the whole text.
+    """
     person = max(weight * float(vector[_AT[name]] > 0) for name, weight in PERSON_WEIGHTS)
     row = np.empty(len(INPUTS))
     row[0], row[1 : 1 + N_EVIDENCE] = cut(words, WORDS_RANGE), vector
@@ -196,6 +202,7 @@ def inputs_of(words: float, vector: Floats, n_chars: int, text_log_odds: float) 
         person,
         person * cut(words, JOINT_RANGE),
         float(vector[_AT["concepts"]] == 0),
+        float(vector[_AT["name_by_health"]]) * max(0.0, 1.0 - n_text_chars / SHORT_TEXT_CHARS),
     )
     return row
 

@@ -73,7 +73,7 @@ def _print_table(run: ScanRun, _store: Store) -> None:
         _line("people at risk", summary.people_at_risk, "an estimate"),
         *independence_lines(independence(summary.histories)),
         "",
-        f"{summary.bytes / 1e6:,.1f} MB screened in {summary.seconds:,.1f} s",
+        f"{summary.bytes / 1e6:,.1f} MB read in {summary.seconds:,.1f} s",
     ]
     click.echo("\n".join(lines))
     if failed or summary.n_unread_parts:

@@ -106,21 +106,20 @@ def summary(connection: sa.Connection, scan_id: int) -> ScanSummary:
         examination.c.detectors,
         examination.c.second_look,
     )
-    sizes = sa.func.coalesce(sa.func.sum(examination.c.size), 0)
-    counted = of_scan.with_only_columns(*kinds, sa.func.count(), sizes).group_by(*kinds)
+    n_read = sa.func.coalesce(sa.func.sum(_bytes_read(scan_id)), 0)
+    counted = of_scan.with_only_columns(*kinds, sa.func.count(), n_read).group_by(*kinds)
     counts: Counter[Outcome] = Counter()
     reasons: dict[Outcome, Counter[str]] = {Outcome.SKIPPED: Counter(), Outcome.FAILED: Counter()}
     referrals: Counter[Referral] = Counter()
     histories: Counter[Detectors] = Counter()
     n_bytes = n_second = 0
     rows = _in_stretches(connection, scan_id, counted)
-    for stored, reason, is_new, referral, detectors, second, n_files, size in rows:
+    for stored, reason, is_new, referral, detectors, second, n_files, n_read_of in rows:
         outcome = outcome_in_scan(stored, examined_in=is_new, sighted_in=1)
         counts[outcome] += n_files
         if outcome in reasons:
             reasons[outcome][reason] += n_files
-        if outcome is Outcome.SCREENED:
-            n_bytes += int(size)
+        n_bytes += int(n_read_of)
         if referral is not None:
             referrals[Referral(referral)] += n_files
             n_second += n_files * bool(second)
@@ -153,6 +152,13 @@ def summary(connection: sa.Connection, scan_id: int) -> ScanSummary:
         n_deleted=_count(connection, _gone(scan_id).where(departure.c.moved_to.is_(None))),
         n_moved=_count(connection, _gone(scan_id).where(departure.c.moved_to.is_not(None))),
     )
+
+
+def _bytes_read(scan_id: int) -> sa.ColumnElement[int]:
+    """Return the bytes that a scan read of a file; where nobody counted, the size of what was screened."""
+    size = sa.case((examination.c.outcome == Outcome.SCREENED.value, examination.c.size), else_=0)
+    counted = sa.func.coalesce(examination.c.bytes_read, size)
+    return sa.case((examination.c.scan_id == scan_id, counted), else_=0)
 
 
 def cached_totals(connection: sa.Connection, scan_id: int) -> ScanSummary | None:
