@@ -22,13 +22,14 @@ MAX_WORKERS = 1024
 MAX_LIMIT = 2**60  # what the system calls take
 MAX_K = 100
 # No top-level field of phiscan.toml has one of these names.
-_NOT_FIELDS = frozenset({"limits", "tables", "source", "learned"})
+_NOT_FIELDS = frozenset({"limits", "health", "detectors", "tables", "source", "learned"})
 # Tables of phiscan.toml that the rooms which use them read and check with ``take_table``.
 ROOM_TABLES = ("cluster", "desk", "notify", "oidc", "pace", "retention", "schedule", "shares")
 
 
 # Messages about a patient that are health information by what they are; a site may switch each off.
 MESSAGES_OF_CARE = ("hl7", "x12", "fhir", "cda", "dicom")
+HEALTH_DETECTORS = ("model", "knn")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +50,34 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
+class HealthSettings:
+    """What decides whether a text is health information; the table ``[health]`` of phiscan.toml."""
+
+    detector: str = "model"  # P(PHI); or "knn": equation 4 and the nearest prototypes alone
+
+
+@dataclass(frozen=True, slots=True)
+class DetectorThresholds:
+    """From which P(PHI) each detector marks a file, 0 to 1; 0 = the shipped cut. Table ``[detectors]``."""
+
+    patterns: float = 0.0
+    names: float = 0.0
+    text: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
 class LearnedVersion:
     """The version of prototypes and models that a scan uses, with the hashes that its files must have."""
 
     number: int
     files: tuple[tuple[str, str], ...]  # name in home/models/NUMBER, sha256
+
+
+_OWN_TABLES: Mapping[str, type[Any]] = {
+    "limits": Limits,
+    "health": HealthSettings,
+    "detectors": DetectorThresholds,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +94,13 @@ class Config:
     passwords_file: str = ""  # one password per line, tried on encrypted files
     k: int = 3  # neighbours in the health classifier
     prevalence: float = 0.01  # share of the files that are taken to hold PHI, before anything is read
-    missed_file_cost: float = 50.0  # a missed file costs as much time as so many reviews
+    missed_file_cost: float = 60.0  # a missed file costs as much time as so many reviews
     messages_of_care: tuple[str, ...] = MESSAGES_OF_CARE  # health information by their kind
     audit_share: float = 0.05  # share of files on which all is computed, also what cannot change the referral
     second_names_share: float = 0.1  # share of files whose names a second family looks for too, to estimate
     limits: Limits = field(default_factory=Limits)
+    health: HealthSettings = field(default_factory=HealthSettings)
+    detectors: DetectorThresholds = field(default_factory=DetectorThresholds)
     tables: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # ROOM_TABLES as they were written
     source: str = "defaults"  # which file this came from, for messages
     learned: LearnedVersion | None = None  # from the database when a scan begins; None = as shipped
@@ -168,17 +194,16 @@ def _from_file(path: Path) -> Config:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         message = f"{path}: not valid TOML: {error}"
         raise ConfigError(message) from None
-    limits_raw = raw.pop("limits", {})
-    if not isinstance(limits_raw, dict):
-        message = f"{path}: limits: expected a table [limits]"
-        raise ConfigError(message)
+    own = {name: raw.pop(name) for name in _OWN_TABLES if name in raw}
     tables = {name: raw.pop(name) for name in ROOM_TABLES if name in raw}
-    for name, table in tables.items():
+    for name, table in (own | tables).items():
         if not isinstance(table, dict):
             _refuse(f"{path}: {name}", f"a table [{name}]")
     values = _take(str(path), raw, Config, _NOT_FIELDS, "")
-    limits = Limits(**_take(str(path), limits_raw, Limits, frozenset(), "limits."))
-    config = Config(**values, limits=limits, tables=tables, source=str(path))
+    for name, table in own.items():
+        kind = _OWN_TABLES[name]
+        values[name] = kind(**_take(str(path), table, kind, frozenset(), f"{name}."))
+    config = Config(**values, tables=tables, source=str(path))
     home = config.home if config.home.is_absolute() else path.resolve().parent / config.home
     return replace(config, home=home)
 
@@ -303,6 +328,15 @@ def _checked(config: Config) -> Config:
         _refuse(f"{config.source}: missed_file_cost", "a number above 0")
     if unknown := sorted(set(config.messages_of_care) - set(MESSAGES_OF_CARE)):
         _refuse(f"{config.source}: messages_of_care: {unknown[0]}", f"one of {', '.join(MESSAGES_OF_CARE)}")
+    _check_detectors(config)
     if not 1 <= config.k <= MAX_K:
         _refuse(f"{config.source}: k", f"a positive number up to {MAX_K}")
     return config
+
+
+def _check_detectors(config: Config) -> None:
+    if config.health.detector not in HEALTH_DETECTORS:
+        _refuse(f"{config.source}: health.detector", f"one of {', '.join(HEALTH_DETECTORS)}")
+    for item in fields(DetectorThresholds):
+        if not 0 <= getattr(config.detectors, item.name) < 1:  # refuses NaN too
+            _refuse(f"{config.source}: detectors.{item.name}", "0 (the shipped cut) or a number below 1")

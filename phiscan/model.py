@@ -355,6 +355,7 @@ class Screening:
     nearest_prototype: str  # name of the nearest stored prototype (eq. 5)
     prototype_distance: int  # plain Hamming distance to it
     n_people: int  # distinct people at risk, an estimate
+    people_interval: tuple[int, int] | None = None  # 95 % of it; None where the whole text was examined
 
     @property
     def counted(self) -> tuple[Finding, ...]:
@@ -410,6 +411,7 @@ class Decision:
     reasons: tuple[tuple[str, float], ...] = ()
     passage: Span | None = None  # the strongest passage
     second_look: bool = False  # not referred, but marked by a detector or by the table of cases
+    evidence: tuple[tuple[str, int], ...] = ()  # what the table of cases looks at besides the score
 
 
 class Search(StrEnum):
@@ -430,6 +432,8 @@ class Examination:
     decision: Decision
     detectors: tuple[tuple[str, bool], ...]  # verdict "is this PHI" of each independent detector
     search: Search = Search.EVERYTHING
+    # P(PHI) by each detector alone, on a share of the stated prevalence
+    detector_probabilities: tuple[tuple[str, float], ...] = ()
 
     @property
     def referral(self) -> Referral:
@@ -483,7 +487,7 @@ class FileResult:
     signature: bytes = field(default=b"", repr=False)  # of a referred file: keyed MinHash of its words
     is_copy: bool = False  # screened by taking over what is stored of an equal content
     unread: tuple[UnreadPart, ...] = ()
-    bytes_read: int | None = field(default=None, compare=False)  # of the file; None = not known; not stored
+    bytes_read: int | None = field(default=None, compare=False)  # of the file; None = not known
     n_chars: int = 0
     vector: PiiVector = PiiVector()
     hamming: int | None = None
@@ -491,6 +495,7 @@ class FileResult:
     nearest_prototype: str = ""
     prototype_distance: int | None = None
     n_people: int = 0
+    people_interval: tuple[int, int] | None = None  # 95 % of n_people; None where all was counted
     health_score: float | None = None
     health_distance: float | None = None
     health_prototype: str = ""
@@ -500,6 +505,7 @@ class FileResult:
     reasons: tuple[tuple[str, float], ...] = ()
     second_look: bool = False
     detectors: tuple[tuple[str, bool], ...] = ()
+    detector_probabilities: tuple[tuple[str, float], ...] = ()
     findings: tuple[StoredFinding, ...] = ()
     terms: tuple[StoredTerm, ...] = ()
     window: WindowBag | None = None

@@ -48,7 +48,7 @@ home = ".phiscan"
 # prevalence = 0.01
 
 # A missed file costs as much time as so many reviews; a file is referred from P = 1 / (1 + this) on.
-# missed_file_cost = 50.0
+# missed_file_cost = 60.0
 
 # Messages about a patient that are health information by what they are; leave out what is none for you.
 # messages_of_care = ["hl7", "x12", "fhir", "cda", "dicom"]
@@ -72,6 +72,17 @@ home = ".phiscan"
 # depth = 8
 # ratio = 1000
 # ocr_s = 30.0
+
+# What decides whether a text is health information: "model" (P(PHI)), or "knn" (equation 4 and the nearest
+# prototypes alone, as in the paper).
+[health]
+# detector = "model"
+
+# From which probability each detector marks a file, for the estimates and the second list; 0: as shipped.
+[detectors]
+# patterns = 0.0
+# names = 0.0
+# text = 0.0
 
 # How long what is kept, in years; `phiscan db purge` removes the rest.
 [retention]

@@ -17,7 +17,7 @@ from phiscan.decision import build_decider
 from phiscan.errors import InputError
 from phiscan.health import build_classifier
 from phiscan.model import Document, Examination, Segment
-from phiscan.pipeline.engine import Engine, examine
+from phiscan.pipeline.engine import Engine, examine_text
 from phiscan.screen import build_screener
 
 
@@ -29,7 +29,8 @@ def screen(config_path: str | None, file: str, *, as_json: bool) -> None:
     """Screen texts given as JSON lines {"id","text"} in FILE, or on standard input.
 
     For each text: the identifiers found, the PII characteristics they show, how many of them lack to
-    satisfy the concept of identifying information, the health score and terms, and the decision.
+    satisfy the concept of identifying information, the health score and terms, and the decision. A long text
+    is read in windows, as a scan reads it: "unread" says how much of it was not.
 
     Example: echo '{"id": "1", "text": "Patient: Ann Roy"}' | phiscan screen - --json
     """
@@ -37,9 +38,9 @@ def screen(config_path: str | None, file: str, *, as_json: bool) -> None:
     engine = _engine(config)
     for name, text in _texts(file):
         segments = (Segment("", 0, len(text)),) if text else ()
-        examination = examine(Document(text, segments, "text/plain"), engine)
+        document, examination = examine_text(Document(text, segments, "text/plain"), engine)
         if as_json:
-            print_json(_shape(name, examination))
+            print_json(_shape(name, document, examination))
         else:
             screening = examination.screening
             click.echo(
@@ -98,7 +99,7 @@ def _lines(file: str, shown: str) -> Iterator[str]:
                 raise InputError(message) from None
 
 
-def _shape(name: Any, examination: Examination) -> dict[str, Any]:
+def _shape(name: Any, document: Document, examination: Examination) -> dict[str, Any]:
     """Return the JSON shape of the contract."""
     screening, health = examination.screening, examination.health
     return {
@@ -123,4 +124,13 @@ def _shape(name: Any, examination: Examination) -> dict[str, Any]:
         },
         "decision": examination.referral.value,
         "probability": examination.decision.probability,
+        "second_look": examination.decision.second_look,
+        "detectors": dict(examination.detectors),
+        "detector_probability": dict(examination.detector_probabilities),
+        "people": screening.n_people,
+        "people_interval": screening.people_interval,
+        "unread": [
+            {"locator": part.locator, "reason": part.reason, "detail": part.detail}
+            for part in document.unread
+        ],
     }

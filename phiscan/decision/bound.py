@@ -70,7 +70,8 @@ def _row(
 ) -> Floats:
     window = evidence.window(*place)
     vector = raised(evidence.vector(window), has_number=numbers.count(*place) > 0)
-    return inputs_of(model.words_log_odds(evidence, window), vector, place[1] - place[0], text)
+    n_text_chars = len(evidence.document.text)
+    return inputs_of(model.words_log_odds(evidence, window), vector, place[1] - place[0], text, n_text_chars)
 
 
 def raised(vector: Floats, *, has_number: bool) -> Floats:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from phiscan.config import Config
 from phiscan.decision.bound import highest_log_odds
-from phiscan.decision.evidence import gather
+from phiscan.decision.detectors import DetectorPanel, load_panel
+from phiscan.decision.evidence import DocumentEvidence, gather
 from phiscan.decision.model import (
     Judgement,
     PhiModel,
@@ -17,12 +19,23 @@ from phiscan.decision.model import (
 )
 from phiscan.decision.reasons import strongest_reasons
 from phiscan.health.classifier import Classifier
-from phiscan.health.decision_table import HEALTH, Evidence, row_of, weigh
-from phiscan.health.detectors import is_laid_out_as_a_record
-from phiscan.model import Decision, Document, HealthScore, Referral, Screening
+from phiscan.health.decision_table import HEALTH, Evidence, Row, row_of, weigh
+from phiscan.health.detectors import DETECTORS, is_laid_out_as_a_record
+from phiscan.health.features import Reading
+from phiscan.model import Decision, Document, Finding, HealthScore, Referral, Screening
 
+CONCEPT_CASE = "concept"  # equation 4
+EXAMPLE_CASE = "stored_example"  # equation 5, by the nearest prototypes alone
 PASSAGE_CASE = "person_and_health"  # referred by P(PHI), and no row of the table would refer
 MESSAGE_CASE = "message_of_care"
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """The evidence of a document's passages, and the log-odds of the text detector."""
+
+    passages: DocumentEvidence
+    text_log_odds: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +45,16 @@ class Decider:
     model: PhiModel
     threshold: float
     messages: frozenset[str]
+    detectors: DetectorPanel
     calibration: tuple[float, float] = (1.0, 0.0)  # slope and intercept that `phiscan learn` found
+    is_knn_alone: bool = False  # equations 4 and 5 and the nearest health prototypes decide, P(PHI) does not
+
+    def gather(
+        self, document: Document, screening: Screening, classifier: Classifier, reading: Reading | None = None
+    ) -> Gathered:
+        """Read what a decision on a document rests on; ``reading``: its health terms, read here if None."""
+        passages = gather(document, screening, classifier.lexicon, self.messages, reading)
+        return Gathered(passages, classifier.text_model.decide(passages.codes))
 
     def decide(
         self,
@@ -40,65 +62,85 @@ class Decider:
         screening: Screening,
         health: HealthScore,
         detectors: tuple[tuple[str, bool], ...],
-        classifier: Classifier,
+        gathered: Gathered,
     ) -> Decision:
         """Return what becomes of a document, its probability of PHI, and the reasons.
 
         Whatever a detector marks, or the table of cases would refer, and the model does not, is for the
         second list.
         """
-        passages = gather(document, screening, classifier.lexicon, self.messages)
-        judgement = self.model.judge(passages, classifier.text_model.decide(passages.codes))
+        judgement = self.model.judge(gathered.passages, gathered.text_log_odds)
         evidence = weigh(document, screening, health, layout=is_laid_out_as_a_record(detectors))
         row = row_of(evidence)
-        slope, intercept = self.calibration
-        corrected = slope * (judgement.log_odds + health.correction) + intercept
+        corrected = self._corrected(judgement, health)
         reasons = strongest_reasons(judgement.contributions)
         if judgement.message:
             reasons = ((judgement.message, round(judgement.log_odds, 3)), *reasons)
-        if corrected >= log_odds_of(self.threshold):
-            by_model = MESSAGE_CASE if judgement.message else PASSAGE_CASE
-            case = row.case if row.referral is Referral.REFERRED else by_model
-            return self._decision(Referral.REFERRED, case, judgement, corrected, reasons, second_look=False)
-        referral, case = _not_referred(evidence)
-        marked = row.referral is Referral.REFERRED or any(verdict for _, verdict in detectors)
-        return self._decision(referral, case, judgement, corrected, reasons, second_look=marked)
-
-    def might_refer(
-        self, document: Document, screening: Screening, health: HealthScore, classifier: Classifier
-    ) -> bool:
-        """Tell whether the expensive recognizers could still bring P(PHI) to the threshold.
-
-        So they could where the text detector marks the document, whatever P(PHI) is: that puts it on the
-        second list. ``screening`` is that of a screener without them, ``health`` the score of the document.
-        """
-        evidence = gather(document, screening, classifier.lexicon, self.messages)
-        text = classifier.text_model.decide(evidence.codes)
-        if text >= classifier.text_model.threshold:
-            return True
-        highest = highest_log_odds(self.model, evidence, text, screening.findings)
-        slope, intercept = self.calibration
-        return slope * (highest + health.correction) + intercept >= log_odds_of(self.threshold)
-
-    @staticmethod
-    def _decision(
-        referral: Referral,
-        case: str,
-        judgement: Judgement,
-        corrected: float,
-        reasons: tuple[tuple[str, float], ...],
-        *,
-        second_look: bool,
-    ) -> Decision:
+        is_probable = corrected >= log_odds_of(self.threshold)
+        case = self._case_of_referral(screening, row, judgement, evidence, is_probable=is_probable)
+        referral, other = (Referral.REFERRED, case) if case else _not_referred(evidence)
+        marked = is_probable or row.referral is Referral.REFERRED or any(verdict for _, verdict in detectors)
         return Decision(
             referral=referral,
-            case=case,
+            case=other,
             probability=probability_of(corrected),
             log_odds=judgement.log_odds,
             reasons=reasons,
             passage=judgement.passage,
-            second_look=second_look,
+            second_look=marked and referral is not Referral.REFERRED,
+            evidence=evidence.kept(),
         )
+
+    def might_refer(
+        self, gathered: Gathered, health: HealthScore, findings: Sequence[Finding], text_margin: float
+    ) -> bool:
+        """Tell whether the expensive recognizers could still bring a document to review or the second list.
+
+        ``gathered`` and ``findings`` are those of a screener without them. So they could where the text
+        detector marks the document (``text_margin``), whatever P(PHI) is: that puts it on the second list.
+        """
+        if self.is_knn_alone:
+            return health.score >= HEALTH
+        if any(verdict for _, verdict in self.detectors.verdicts([(DETECTORS[2], text_margin)])):
+            return True
+        highest = highest_log_odds(self.model, gathered.passages, gathered.text_log_odds, findings)
+        slope, intercept = self.calibration
+        return slope * (highest + health.correction) + intercept >= log_odds_of(self.threshold)
+
+    def lacks_only_a_name(self, gathered: Gathered, health: HealthScore, decided: Decision) -> bool:
+        """Tell of a file with health terms and nobody's name whether any name would bring it to review."""
+        is_named = bool(dict(decided.evidence)["name"])
+        if decided.referral is Referral.REFERRED or is_named or not health.terms:
+            return False
+        return self._corrected(self._named(gathered), health) >= log_odds_of(self.threshold)
+
+    def _named(self, gathered: Gathered) -> Judgement:
+        return self.model.judge(gathered.passages, gathered.text_log_odds, assume_name=True)
+
+    def _corrected(self, judgement: Judgement, health: HealthScore) -> float:
+        slope, intercept = self.calibration
+        return slope * (judgement.log_odds + health.correction) + intercept
+
+    def _case_of_referral(
+        self,
+        screening: Screening,
+        row: Row,
+        judgement: Judgement,
+        evidence: Evidence,
+        *,
+        is_probable: bool,
+    ) -> str:
+        """Return the case of a referral; "" = the file is not referred."""
+        if self.is_knn_alone:
+            if evidence.health < HEALTH:
+                return ""
+            if screening.hamming == 0:
+                return CONCEPT_CASE
+            return EXAMPLE_CASE if screening.prototype_distance == 0 else ""
+        if not is_probable:
+            return ""
+        by_model = MESSAGE_CASE if judgement.message else PASSAGE_CASE
+        return row.case if row.referral is Referral.REFERRED else by_model
 
 
 def build_decider(config: Config) -> Decider:
@@ -111,6 +153,8 @@ def build_decider(config: Config) -> Decider:
         model=load_phi_model().at_prevalence(config.prevalence),
         threshold=threshold_of(config.missed_file_cost),
         messages=frozenset(config.messages_of_care),
+        detectors=load_panel(config.detectors, config.prevalence),
+        is_knn_alone=config.health.detector == "knn",
     )
 
 

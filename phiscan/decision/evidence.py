@@ -167,15 +167,17 @@ def gather(
     screening: Screening,
     lexicon: Lexicon,
     messages: Collection[str] = MESSAGES_OF_CARE,
+    reading: Reading | None = None,
 ) -> DocumentEvidence:
     """Read a screened document and cut the passages that hold evidence.
 
-    ``messages``: the kinds of message that are health information by what they are.
+    ``messages``: the kinds of message that are health information by what they are. ``reading``: the health
+    terms and cues of this document; None reads them here.
 
     A name in the header of a mail is of who wrote or got it; it counts for no passage.
     """
     text = document.text
-    reading = read(text, lexicon)
+    reading = read(text, lexicon) if reading is None else reading
     starts, ends = units_of(text)
     senders = _sender_lines(text, starts, ends)
     kinds: dict[str, list[int]] = {name: [] for name in _KINDS}

@@ -36,7 +36,10 @@ INPUTS: Final = (
     "person",
     "person_and_words",
     "no_concept",
+    "short_text",
 )
+# A short text with a name by a health term is a chat line, a caption or an entry; a shorter one counts more.
+SHORT_TEXT_CHARS: Final = 400
 WORDS_RANGE: Final = 8.0  # log-odds of the words are cut to this range
 TEXT_RANGE: Final = 4.0
 JOINT_RANGE: Final = 4.0  # log-odds of the words, where they are joined with a person
@@ -48,6 +51,7 @@ PERSON_WEIGHTS: Final = (
     ("name", 0.7),
 )
 _AT: Final = {name: index for index, name in enumerate(NAMES_OF_EVIDENCE)}
+_OF_NAME: Final = [_AT[name] for name in ("full_name", "name", "name_by_health", "name_by_clinical")]
 _MOST_LOG_ODDS: Final = 30.0
 
 
@@ -133,17 +137,22 @@ class PhiModel:
             total = max(float(self.in_file.log_odds(rows).max()), float(self.alone.log_odds(rows).max()))
         return self.prior + (max(total, self.message_log_odds) if message else total)
 
-    def judge(self, evidence: DocumentEvidence, text_log_odds: float) -> Judgement:
+    def judge(
+        self, evidence: DocumentEvidence, text_log_odds: float, *, assume_name: bool = False
+    ) -> Judgement:
         """Return the probability of a document: that of its strongest passage.
 
         A passage is judged in its file, where what the text detector says of the whole counts, and alone, so
         that no text around it can take back what it says; the higher of both counts.
 
-        ``text_log_odds``: what the text detector says of the document.
+        ``text_log_odds``: what the text detector says of the document. ``assume_name``: as if a full name
+        stood beside a health term of every passage.
         """
         if not evidence.passages:
             return Judgement(self.prior - _MOST_LOG_ODDS / 2, None)
-        rows = np.array([self._inputs(evidence, place, text_log_odds) for place in evidence.passages])
+        rows = np.array(
+            [self._inputs(evidence, place, text_log_odds, assume_name) for place in evidence.passages]
+        )
         both = np.stack([self.in_file.log_odds(rows), self.alone.log_odds(rows)])
         which, best = np.unravel_index(int(both.argmax()), both.shape)
         joint, total = (self.in_file, self.alone)[which], float(both.max())
@@ -158,10 +167,18 @@ class PhiModel:
             message=evidence.message,
         )
 
-    def _inputs(self, evidence: DocumentEvidence, place: tuple[int, int], text: float) -> Floats:
+    def _inputs(
+        self,
+        evidence: DocumentEvidence,
+        place: tuple[int, int],
+        text: float,
+        assume_name: bool,
+    ) -> Floats:
         window = evidence.window(*place)
-        words = self.words_log_odds(evidence, window)
-        return inputs_of(words, evidence.vector(window), place[1] - place[0], text)
+        words, vector = self.words_log_odds(evidence, window), evidence.vector(window)
+        if assume_name:
+            vector[_OF_NAME] = 1.0
+        return inputs_of(words, vector, place[1] - place[0], text, len(evidence.document.text))
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,8 +198,11 @@ def cut(value: float, most: float) -> float:
     return max(min(value, most), -most)
 
 
-def inputs_of(words: float, vector: Floats, n_chars: int, text_log_odds: float) -> Floats:
-    """Return the inputs of the second layer, in the order of ``INPUTS``."""
+def inputs_of(words: float, vector: Floats, n_chars: int, text_log_odds: float, n_text_chars: int) -> Floats:
+    """Return the inputs of the second layer, in the order of ``INPUTS``.
+
+    ``n_chars``: of the passage; ``n_text_chars``: of the whole text.
+    """
     person = max(weight * float(vector[_AT[name]] > 0) for name, weight in PERSON_WEIGHTS)
     row = np.empty(len(INPUTS))
     row[0], row[1 : 1 + N_EVIDENCE] = cut(words, WORDS_RANGE), vector
@@ -192,6 +212,7 @@ def inputs_of(words: float, vector: Floats, n_chars: int, text_log_odds: float) 
         person,
         person * cut(words, JOINT_RANGE),
         float(vector[_AT["concepts"]] == 0),
+        float(vector[_AT["name_by_health"]]) * max(0.0, 1.0 - n_text_chars / SHORT_TEXT_CHARS),
     )
     return row
 

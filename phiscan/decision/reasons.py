@@ -51,6 +51,7 @@ WORDS: Final[dict[str, tuple[str, str]]] = {
     ),
     "person": ("the passage identifies a person", "the passage identifies nobody"),
     "no_concept": ("", "it names no health concept"),
+    "short_text": ("the text is short, and a name stands by a health term in it", ""),
     "person_and_words": (
         "a person is identified where health is spoken of",
         "the person who is identified is not spoken of as a patient",

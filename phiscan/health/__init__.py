@@ -1,8 +1,9 @@
 """Tell clinical information about a person from everything else, and join it with the identifiers found."""
 
-from phiscan.health.classifier import HINT, Classifier, build_classifier, classify
-from phiscan.health.decision_table import HEALTH, decide, lacks_only_a_name, weigh
-from phiscan.health.detectors import DETECTORS, detect, is_laid_out_as_a_record
+from phiscan.health.classifier import HINT, Classifier, build_classifier, classify, read_terms
+from phiscan.health.decision_table import HEALTH, decide, weigh
+from phiscan.health.detectors import DETECTORS, detect, is_laid_out_as_a_record, margins, text_margin
+from phiscan.health.features import Reading
 from phiscan.health.topics import label_of, topic_of, topics
 
 __all__ = [
@@ -10,13 +11,16 @@ __all__ = [
     "HEALTH",
     "HINT",
     "Classifier",
+    "Reading",
     "build_classifier",
     "classify",
     "decide",
     "detect",
     "is_laid_out_as_a_record",
     "label_of",
-    "lacks_only_a_name",
+    "margins",
+    "read_terms",
+    "text_margin",
     "topic_of",
     "topics",
     "weigh",

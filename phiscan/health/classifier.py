@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -69,6 +69,7 @@ class Classifier:
     bags: tuple[dict[str, int], ...] = field(default=(), repr=False)
     thresholds: Mapping[str, tuple[float, float]] = field(default_factory=dict, repr=False)  # of every k
     adjustment: Adjustment | None = None  # what reviewers taught, if anything
+    is_knn_alone: bool = False  # the health score is that of the nearest prototypes alone
 
 
 def build_classifier(config: Config) -> Classifier:
@@ -101,6 +102,7 @@ def build_classifier(config: Config) -> Classifier:
         version=told.version,
         bags=tuple(item["counts"] for item in model["prototypes"]),
         thresholds={k: (threshold, scale) for k, (threshold, scale) in model["thresholds"].items()},
+        is_knn_alone=config.health.detector == "knn",
     )
 
 
@@ -121,16 +123,55 @@ def load_model(path: Path) -> dict[str, Any]:
     return model
 
 
-def classify(document: Document, classifier: Classifier) -> HealthScore:
+def read_terms(document: Document, classifier: Classifier) -> Reading:
+    """Find the health terms and cues of a document."""
+    return read(document.text, classifier.lexicon)
+
+
+def classify(document: Document, classifier: Classifier, reading: Reading | None = None) -> HealthScore:
     """Score how much a document looks like health information about a person.
 
     The score of a document is that of its best window; ``distance`` is that window's Euclidean distance to
     its k-th nearest prototype, None where no window says anything of a person. Without anything to measure
     the score is 0.
+
+    ``reading``: what ``read_terms`` returned for this document; None reads it here.
     """
-    reading = read(document.text, classifier.lexicon)
+    if reading is None:
+        reading = read_terms(document, classifier)
+    found = windows(reading, classifier.lexicon)
+    joint = _joint_score(document, found, reading, classifier)
+    return _by_knn_alone(joint, found, classifier) if classifier.is_knn_alone else joint
+
+
+def _by_knn_alone(joint: HealthScore, found: Sequence[Window], classifier: Classifier) -> HealthScore:
+    """Return the score by the distance to the prototypes alone: no model of words, no cues, no corrections.
+
+    Every window with a health concept is measured. What detector B asks (``by_concepts``) stays as it is.
+
+    Source: Sokolova & El Emam (2008), section 4, step 2.
+    """
+    measured = [window for window in found if window.n_concepts]
+    if not measured:
+        return replace(joint, score=0.0, distance=None, nearest_prototype="", window=None, correction=0.0)
+    distances, nearest = distances_of(measured, classifier)
+    best = int(distances.argmin())
+    return replace(
+        joint,
+        score=float(classifier.knn.score(distances)[best]),
+        distance=float(distances[best]),
+        nearest_prototype=classifier.prototype_names[int(nearest[best])],
+        window=_bag(measured[best], 0.0),
+        correction=0.0,
+    )
+
+
+def _joint_score(
+    document: Document, found: Sequence[Window], reading: Reading, classifier: Classifier
+) -> HealthScore:
+    """Score a document by the distance to the prototypes and by the model of words, which must both hold."""
     terms = _hits(reading, classifier.lexicon)
-    told = [window for window in windows(reading, classifier.lexicon) if describes_patient(window)]
+    told = [window for window in found if describes_patient(window)]
     if not told:
         return HealthScore(0.0, None, "", terms)
     # Both must hold: told of a person, and near to the prototypes. 0.5 is the threshold of either. The search

@@ -7,7 +7,7 @@ docs/reference/decision-table.md explains each row with an example.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from typing import Final
 
 from phiscan.health.features import BLOCKS
@@ -141,16 +141,6 @@ def decide(
 def row_of(evidence: Evidence) -> Row:
     """Return the first row of ``TABLE`` that applies; the last one asks for nothing."""
     return next(row for row in TABLE if row.applies(evidence))
-
-
-def refers(evidence: Evidence) -> bool:
-    """Tell whether a file with this evidence is referred."""
-    return row_of(evidence).referral is Referral.REFERRED
-
-
-def lacks_only_a_name(evidence: Evidence) -> bool:
-    """Tell whether a file is a near miss of the name finders: not referred, but it would be by any name."""
-    return not refers(evidence) and refers(replace(evidence, name=True))
 
 
 def weigh(document: Document, screening: Screening, health: HealthScore, *, layout: bool) -> Evidence:

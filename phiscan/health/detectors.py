@@ -7,18 +7,21 @@ None of them sees another's verdict, and the decision table is no input to any; 
 
 from __future__ import annotations
 
-from collections import Counter
+import math
 from collections.abc import Collection
 from typing import Final
 
 from phiscan.health.classifier import Classifier
-from phiscan.health.decision_table import HEALTH, NAMES
+from phiscan.health.decision_table import NAMES
+from phiscan.health.review_correction import log_odds
 from phiscan.health.text_detector import masked
 from phiscan.model import Document, EntityType, HealthScore, PiiBit, Screening
 
 DETECTORS: Final = ("patterns", "names", "text")
 MIN_CONCEPTS: Final = 4  # different health concepts
 MIN_DENSITY: Final = 2.0  # health terms per 1,000 characters
+PATTERNS_RANGE: Final = 3.0  # margins of A are cut to this range
+NAMES_RANGE: Final = 6.0  # and those of B
 _NAME_TYPES: Final = frozenset({EntityType.PERSON, EntityType.HEALTH_PROFESSIONAL})
 _WEAK: Final = NAMES | {
     PiiBit.HEALTH_PROFESSIONAL,
@@ -37,13 +40,25 @@ def detect(
     A and B run on every file. C runs on the audit sample and on whatever the cascade lets through;
     ``classifier`` None leaves it out, and then the file has no verdict of C.
     """
+    text = None if classifier is None else text_margin(document, screening, health, classifier)
+    found = margins(document, screening, health, text)
+    return tuple((name, margin is not None and margin >= 0) for name, margin in found)
+
+
+def margins(
+    document: Document, screening: Screening, health: HealthScore, text: float | None
+) -> tuple[tuple[str, float | None], ...]:
+    """Return how far each detector is above (>= 0) or below its shipped cut, in the order of ``DETECTORS``.
+
+    None: what the detector asks for first is not there (A: an identifier, B: a person's name).
+
+    ``text``: the margin of C, as ``text_margin`` returns it; None leaves C out.
+    """
     found = (
         (DETECTORS[0], by_patterns(document, screening, health)),
         (DETECTORS[1], by_names(screening, health)),
     )
-    if classifier is None:
-        return found
-    return (*found, (DETECTORS[2], by_text(document, screening, health, classifier)))
+    return found if text is None else (*found, (DETECTORS[2], text))
 
 
 def is_laid_out_as_a_record(verdicts: Collection[tuple[str, bool]]) -> bool:
@@ -51,24 +66,37 @@ def is_laid_out_as_a_record(verdicts: Collection[tuple[str, bool]]) -> bool:
     return (DETECTORS[2], True) in verdicts
 
 
-def by_patterns(document: Document, screening: Screening, health: HealthScore) -> bool:
-    """A: an identifier that a pattern found, in a text where health terms are many and dense."""
+def by_patterns(document: Document, screening: Screening, health: HealthScore) -> float | None:
+    """A: an identifier that a pattern found, in a text where health terms are many and dense.
+
+    The margin is the log of how many times the text has the concepts, or the density, that A asks for;
+    the lesser of both counts.
+    """
     identified = any(
         not finding.bits <= _WEAK and finding.entity_type not in _NAME_TYPES for finding in screening.findings
     )
     if not identified:
-        return False
-    kinds = Counter(hit.concept for hit in health.terms)
-    return len(kinds) >= MIN_CONCEPTS and 1000 * len(health.terms) >= MIN_DENSITY * len(document.text)
+        return None
+    n_kinds = len({hit.concept for hit in health.terms})
+    many, dense = (
+        n_kinds / MIN_CONCEPTS,
+        1000 * len(health.terms) / (MIN_DENSITY * max(len(document.text), 1)),
+    )
+    least = min(many, dense)
+    return max(min(math.log(least), PATTERNS_RANGE), -PATTERNS_RANGE) if least else -PATTERNS_RANGE
 
 
-def by_names(screening: Screening, health: HealthScore) -> bool:
-    """B: a person's name, and the nearest prototypes of concepts near enough."""
-    return health.by_concepts >= HEALTH and bool(screening.vector.bits & NAMES)
+def by_names(screening: Screening, health: HealthScore) -> float | None:
+    """B: a person's name, and the nearest prototypes of concepts near enough; the margin is in log-odds."""
+    if not screening.vector.bits & NAMES:
+        return None
+    return max(min(log_odds(health.by_concepts), NAMES_RANGE), -NAMES_RANGE)
 
 
-def by_text(document: Document, screening: Screening, health: HealthScore, classifier: Classifier) -> bool:
-    """C: written and laid out like a PHI file, with every finding and every health term masked."""
+def text_margin(
+    document: Document, screening: Screening, health: HealthScore, classifier: Classifier
+) -> float:
+    """C: written and laid out like a PHI file, with every finding and health term masked; in log-odds."""
     spans = [finding.span for finding in screening.counted] + [hit.span for hit in health.terms]
     model = classifier.text_model
-    return model.decide(masked(document.text, spans)) >= model.threshold
+    return model.decide(masked(document.text, spans)) - model.threshold

@@ -72,7 +72,7 @@ def _registry(store: Store, summary: ScanSummary | None) -> CollectorRegistry:
     single = {
         "phiscan_scan_crawled_files": ("Files that the latest scan found.", summary.crawled),
         "phiscan_scan_unread_parts": ("Parts of read files that could not be read.", summary.n_unread_parts),
-        "phiscan_scan_bytes": ("Bytes of the files that it screened.", summary.bytes),
+        "phiscan_scan_bytes": ("Bytes that it read.", summary.bytes),
         "phiscan_scan_duration_seconds": ("Its wall-clock time.", summary.seconds),
         "phiscan_scan_screened_positive_files": ("Files with identifiers.", summary.screened_positive),
         "phiscan_scan_referred_files": ("Files referred to review.", summary.referred),

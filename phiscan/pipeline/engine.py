@@ -16,6 +16,7 @@ from phiscan import decision, extract, screen
 from phiscan import health as classify
 from phiscan.config import Config, Limits
 from phiscan.errors import ConfigError, ExtractError, origin
+from phiscan.health.features import Reading
 from phiscan.health.learned_versions import with_learned
 from phiscan.health.learning import LOG_ODDS, LOG_ODDS_SCALE, stored_patient_score
 from phiscan.model import (
@@ -37,7 +38,7 @@ from phiscan.model import (
 from phiscan.pipeline.file_names import Named, any_names_person, members_of, names_of, with_names
 from phiscan.pipeline.second_names import place_in_order, second_verdict
 from phiscan.pipeline.signature import signature
-from phiscan.pipeline.windows.examination import Budget, examine_windows, is_long
+from phiscan.pipeline.windows.examination import Budget, WindowExamination, examine_windows, is_long
 from phiscan.screen.ner.second_tagger import SecondNames
 from phiscan.screen.prototypes import Prototype
 from phiscan.store.identity import keyed_hash, load_key, shape
@@ -120,49 +121,70 @@ def examine(
 
     ``lap`` is called with the name of each stage when the stage is done.
     """
-    return _examine(document, (), engine, lap)[1]
+    return examine_text(document, engine, lap=lap)[1]
+
+
+def examine_text(
+    document: Document, engine: Engine, *, lap: Callable[[str], None] = lambda _stage: None
+) -> tuple[Document, Examination]:
+    """Examine a document as a scan does, a long one in windows; return it with what was not read of it."""
+    if not is_long(document):
+        return _examine(document, (), engine, lap)
+    found = _in_windows(document, (), engine, lap, time.process_time())
+    return found.document, found.examination
 
 
 def _examine(
     document: Document, names: Sequence[Named], engine: Engine, lap: Callable[[str], None]
 ) -> tuple[Document, Examination]:
     """Examine a document that lies under these names; return it with them if they say who somebody is."""
-    health = classify.classify(document, engine.classifier)
+    classifier, decider = engine.classifier, engine.decider
+    reading = classify.read_terms(document, classifier)
+    health = classify.classify(document, classifier, reading)
     lap("health")
-    read = document
-    search, cheaply = _cascade(document, health, engine, lap)
-    cut = cheaply is not None
-    if cheaply is not None:
-        screening = cheaply
+    content = document
+    search, cheap = _cascade(document, health, reading, engine)
+    lap("screen_cheap")
+    is_cut = cheap is not None
+    if cheap is not None:
+        screening, gathered = cheap
     else:
         document, screening = _screened(document, names, engine.screener)
         lap("screen_expensive")
+        gathered = decider.gather(document, screening, classifier, reading if document is content else None)
     # In what is cut A and B see all that they need: A no names, B no health, so its verdict is no.
     # C judges how the content is written, never what it is called.
-    detectors = classify.detect(read, screening, health, None if cut else engine.classifier)
-    layout = classify.is_laid_out_as_a_record(detectors)
-    decided = engine.decider.decide(document, screening, health, detectors, engine.classifier)
-    if cut:
+    text = None
+    if not is_cut:
+        text = (
+            gathered.text_log_odds - classifier.text_model.threshold
+            if document is content
+            else classify.text_margin(content, screening, health, classifier)
+        )
+    margins = classify.margins(content, screening, health, text)
+    detectors = decider.detectors.verdicts(margins)
+    decided = decider.decide(document, screening, health, detectors, gathered)
+    if is_cut:
         if decided.referral is Referral.CLEAR:
             decided = replace(decided, case="names_not_searched")
     else:
         detectors += second_verdict(
             document,
-            screening,
             health,
-            layout=layout,
+            is_near_miss=lambda: decider.lacks_only_a_name(gathered, health, decided),
             second=engine.second,
             # Within the audit sample, so that all lists are known of what is drawn.
             share=min(engine.second_share, engine.audit_share),
             key=engine.key,
         )
     lap("decide")
-    return document, Examination(screening, health, decided, detectors, search)
+    alone = decider.detectors.probabilities(margins)
+    return document, Examination(screening, health, decided, detectors, search, alone)
 
 
 def _cascade(
-    document: Document, health: HealthScore, engine: Engine, lap: Callable[[str], None]
-) -> tuple[Search, Screening | None]:
+    document: Document, health: HealthScore, reading: Reading, engine: Engine
+) -> tuple[Search, tuple[Screening, decision.Gathered] | None]:
     """Return which recognizers read a document, and what the cheap ones found where they alone do.
 
     The expensive ones are left out where they could neither bring P(PHI) to the threshold nor detector B to
@@ -173,13 +195,13 @@ def _cascade(
     if health.by_concepts >= classify.HEALTH:
         return Search.NEEDED, None
     screening = screen.screen(document, engine.cheap_screener)
-    needed = engine.decider.might_refer(document, screening, health, engine.classifier)
-    lap("screen_cheap")
-    if needed:
+    gathered = engine.decider.gather(document, screening, engine.classifier, reading)
+    margin = gathered.text_log_odds - engine.classifier.text_model.threshold
+    if engine.decider.might_refer(gathered, health, screening.findings, margin):
         return Search.NEEDED, None
     if in_audit_sample(document, engine):
         return Search.AUDIT, None
-    return Search.LEFT_OUT, screening
+    return Search.LEFT_OUT, (screening, gathered)
 
 
 def _screened(
@@ -247,7 +269,19 @@ def _examined(  # noqa: PLR0917 (a file on its way through one process)
     if not is_long(document):
         document, examination = _examine(document, names, engine, lap)
         return _keep(source, document, examination, engine)
-    found = examine_windows(
+    found = _in_windows(document, names, engine, lap, started)
+    return _keep(source, found.document, found.examination, engine, found.detail)
+
+
+def _in_windows(
+    document: Document,
+    names: Sequence[Named],
+    engine: Engine,
+    lap: Callable[[str], None],
+    started: float,
+) -> WindowExamination:
+    """Examine a long document in windows; ``started``: processor time at which its file was begun."""
+    return examine_windows(
         document,
         lambda window: _examine(window, names, engine, lap),
         names=names,
@@ -256,7 +290,6 @@ def _examined(  # noqa: PLR0917 (a file on its way through one process)
         key=engine.key,
         budget=Budget.of(engine.limits, started),
     )
-    return _keep(source, found.document, found.examination, engine, found.strongest, found.detail)
 
 
 def _as_copy(source: SourceFile, names: Sequence[Named], engine: Engine) -> FileResult | None:
@@ -295,20 +328,15 @@ class _Clock:
         return tuple(self._laps.items())
 
 
-def _keep(  # noqa: PLR0917 (see _examined)
+def _keep(
     source: SourceFile,
     document: Document,
     examination: Examination,
     engine: Engine,
-    strongest: tuple[Document, Examination] | None = None,
     detail: str = "",
 ) -> FileResult:
-    """Reduce a document and its examination to what the review store may hold.
-
-    ``strongest``: the part of the document on which its referral rests; None = all of it.
-    """
+    """Reduce a document and its examination to what the review store may hold."""
     screening, health = examination.screening, examination.health
-    part, of_part = strongest or (document, examination)
     # Of what nobody will look at, the counts by type are enough; but a name of the file says that its result
     # stands for no other file of the same content.
     is_used = (
@@ -347,6 +375,7 @@ def _keep(  # noqa: PLR0917 (see _examined)
         nearest_prototype=screening.nearest_prototype,
         prototype_distance=screening.prototype_distance,
         n_people=screening.n_people,
+        people_interval=screening.people_interval,
         health_score=health.score,
         health_distance=health.distance,
         health_prototype=health.nearest_prototype,
@@ -356,16 +385,12 @@ def _keep(  # noqa: PLR0917 (see _examined)
         reasons=examination.decision.reasons,
         second_look=examination.decision.second_look,
         detectors=examination.detectors,
+        detector_probabilities=examination.detector_probabilities,
         findings=tuple(findings),
         terms=_count_terms(document, health),
         window=health.window,
         evidence=(
-            *classify.weigh(
-                part,
-                of_part.screening,
-                of_part.health,
-                layout=classify.is_laid_out_as_a_record(of_part.detectors),
-            ).kept(),
+            *examination.decision.evidence,
             *stored_patient_score(health.window, engine.classifier),
             (LOG_ODDS, round(LOG_ODDS_SCALE * examination.decision.log_odds)),
         ),

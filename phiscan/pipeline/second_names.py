@@ -7,8 +7,10 @@ spoil the estimate. Why it is made so: docs/decisions/0027.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from phiscan import health as classify
-from phiscan.model import SECOND_NAMES, SECOND_NAMES_NEAR, Document, HealthScore, Screening
+from phiscan.model import SECOND_NAMES, SECOND_NAMES_NEAR, Document, HealthScore
 from phiscan.screen.ner.second_tagger import SecondNames
 from phiscan.store.identity import keyed_hash
 
@@ -22,10 +24,9 @@ def place_in_order(document: Document, key: bytes) -> float:
 
 def second_verdict(
     document: Document,
-    screening: Screening,
     health: HealthScore,
     *,
-    layout: bool,
+    is_near_miss: Callable[[], bool],
     second: SecondNames | None,
     share: float,
     key: bytes,
@@ -37,9 +38,8 @@ def second_verdict(
 
     Args:
         document: its content hash decides whether it is in the sample; without one nothing is said.
-        screening: what the first family and the rules found.
         health: the score of the text.
-        layout: the verdict of detector C.
+        is_near_miss: tells whether any name would bring P(PHI) of the file to the threshold.
         second: the recognizer; None says nothing.
         share: of the contents that are drawn, 0 to 1.
         key: decides the order in which they are drawn.
@@ -47,9 +47,7 @@ def second_verdict(
     if second is None or not document.content_hash:
         return ()
     sampled = place_in_order(document, key) < share
-    if not sampled and not classify.lacks_only_a_name(
-        classify.weigh(document, screening, health, layout=layout)
-    ):
+    if not sampled and not is_near_miss():
         return ()
     says = health.by_concepts >= classify.HEALTH and second.finds_full_name(document.text)
     return ((SECOND_NAMES if sampled else SECOND_NAMES_NEAR, says),)

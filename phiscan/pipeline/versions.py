@@ -31,9 +31,14 @@ def versions(config: Config) -> dict[str, str]:
         "name_pipeline": config.name_pipeline,
         "audit_share": config.audit_share,
         "second_names_share": config.second_names_share,
+        "prevalence": config.prevalence,
+        "missed_file_cost": config.missed_file_cost,
+        "messages_of_care": config.messages_of_care,
+        "health": asdict(config.health),
+        "detectors": asdict(config.detectors),
     }
     package = Path(str(resources.files("phiscan")))
-    models = [package / room / "data" for room in ("classify", "screen")]
+    models = [package / room / "data" for room in ("classify", "decision", "screen")]
     return {
         "phiscan": __version__,
         "extract": str(extract.VERSION),

@@ -19,6 +19,7 @@ from phiscan.report.data.report import (
     Unread,
 )
 from phiscan.report.data.scan_rows import StoredScan, read_scan
+from phiscan.report.second_list import second_list
 from phiscan.report.sections import elusion, missed, screened
 from phiscan.report.sections.blind_review import blind_review
 from phiscan.report.sections.change import change
@@ -111,7 +112,7 @@ def gather(
     """
     stored = read_scan(database, scan_id, n_top=N_TOP, now=now, conceal=conceal)
     names = Names(many_roots=len(stored.summary.roots) > 1, hidden=hide_paths)
-    files = tuple(_file_entry(row, names) for row in stored.rows)
+    files = tuple(file_entry(row, names) for row in stored.rows)
     read = tuple(entry for entry in files if entry.decision is not None)
     referred = frozenset(entry.file for entry in read if entry.decision is Referral.REFERRED)
     desk = stored.desk
@@ -121,6 +122,7 @@ def gather(
     sample = elusion.estimate(unreferred, overall.phi, seed, n_read=len(read))
     coverage = _coverage(stored, names, len(read))
     funnel = _funnel(stored, read)
+    listed = second_list(read)
     capture = missed.capture_recapture(read)
     data = ReportData(
         scope=_scope(stored, names, now),
@@ -141,6 +143,7 @@ def gather(
         verification=corrected(overall, sample),
         stopping=stopping(overall, sample),
         capture=capture,
+        second_list=listed,
         second_family=second_family(read),
         findings_by_type=by_type(stored.findings, stored.distinct, _confirmed(read)),
         type_levels=type_levels(stored.findings, stored.distinct, _confirmed(read)),
@@ -201,7 +204,8 @@ def _scope(stored: StoredScan, names: Names, now: datetime) -> Scope:
     )
 
 
-def _file_entry(row: FileRow, names: Names) -> FileEntry:
+def file_entry(row: FileRow, names: Names) -> FileEntry:
+    """Return a stored file as the report shows it."""
     return FileEntry(
         file=row.file_id,
         root=names.root(row.root),
@@ -211,6 +215,7 @@ def _file_entry(row: FileRow, names: Names) -> FileEntry:
         outcome=row.outcome,
         reason=row.reason,
         decision=row.referral,
+        second_look=row.second_look,
         bits=row.vector.names,
         hamming=row.hamming,
         health_score=row.health_score,

@@ -86,6 +86,7 @@ CASES: dict[str, str] = {
     "patient_list": "a hint of health information, and several people with dates of birth",
     "laid_out_as_a_record": "a hint of health information with two terms, a name, and the layout of a record",
     "people_list": "a hint of health information with several terms, and a list of people by name",
+    "stored_example": "health information, and exactly the identifiers of a stored example (equation 5)",
     "person_and_health": "a person is identified where that person's health is spoken of",
     "message_of_care": "a message of health care about a patient",
     "health_without_person": "health information, but nobody whom it is about",

@@ -1,6 +1,7 @@
 """The estimate commands answer the contract, and refuse nonsense with one line."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,12 @@ from jsonschema import Draft202012Validator
 
 from phiscan.cli import app, main
 from phiscan.errors import InputError
+from phiscan.model import Verdict
+from phiscan.review.store import Store
+from tests.review.results import NOW, clear, failed, referred, scan, url_of
 
 SCHEMAS = Path(__file__).parents[2] / "docs" / "reference" / "schemas"
+ONE_OF_THREE = (("patterns", False), ("names", False), ("text", True))
 THREE = "a,b,c,count\n1,0,0,40\n0,1,0,30\n0,0,1,20\n1,1,0,6\n1,0,1,9\n0,1,1,8\n1,1,1,5\n"
 
 
@@ -371,3 +376,46 @@ def test_writes_lines_for_people(tmp_path: Path) -> None:
 def test_helps_with_an_example(command: str) -> None:
     result = CliRunner().invoke(app, ["estimate", command, "--help"], catch_exceptions=False)
     assert "Example: phiscan estimate" in result.stdout
+
+
+def test_says_whether_the_second_list_was_reviewed(tmp_path: Path) -> None:
+    path = written(tmp_path, THREE)
+    unknown = answer("missed", path)["second_list"]
+    assert unknown["too_low"] is None
+    assert "too low if it was not" in unknown["reason"]
+    some = answer("missed", path, "--second-list", "3,12")["second_list"]
+    assert (some["files"], some["reviewed"], some["too_low"]) == (12, 3, True)
+    assert "3 of 12 reviewed" in some["sentence"]
+    assert not answer("missed", path, "--second-list", "12,12")["second_list"]["too_low"]
+    with pytest.raises(InputError, match="--second-list: expected at most 2 reviewed, got 3"):
+        CliRunner().invoke(
+            app, ["estimate", "missed", str(path), "--second-list", "3,2"], catch_exceptions=False
+        )
+
+
+def test_counts_the_confirmed_files_of_a_scan(home: Path) -> None:
+    marked = replace(clear("listed.txt"), detectors=ONE_OF_THREE, second_look=True)
+    with Store.open(url_of(home / "phiscan.db"), create=True) as store:
+        scan(store, [*(referred(f"{number}.txt") for number in range(3)), marked, clear("clear.txt")])
+        store.decide_all([(number, Verdict.PHI) for number in (1, 2, 3)], reviewer="A", now=NOW)
+    before = answer("missed")
+    assert before["n_observed"] == 3
+    assert before["second_list"]["too_low"]
+    assert "0 of 1 reviewed" in before["second_list"]["sentence"]
+    with Store.open(url_of(home / "phiscan.db")) as store:
+        store.decide_all([(store.find("listed.txt"), Verdict.PHI)], reviewer="A", now=NOW)
+    after = answer("missed", "--scan", 1)
+    assert after["n_observed"] == 4
+    assert after["second_list"]["phi_share"]["value"] == 1.0
+    assert not after["second_list"]["too_low"]
+
+
+def test_refuses_options_that_do_not_go_together(
+    home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    with Store.open(url_of(home / "phiscan.db"), create=True) as store:
+        scan(store, [failed("a.txt")])
+    assert "two detectors or more" in refusal(capsys, monkeypatch, "missed")
+    path = written(tmp_path, THREE)
+    assert "expected without COUNTS" in refusal(capsys, monkeypatch, "missed", path, "--scan", 1)
+    assert "expected with COUNTS" in refusal(capsys, monkeypatch, "missed", "--second-list", "1,2")

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from phiscan.cli import app
 from phiscan.cli.init import TEMPLATE
-from phiscan.config import Config, Limits, load_config
+from phiscan.config import Config, DetectorThresholds, HealthSettings, Limits, load_config
 from phiscan.errors import ConfigError, InputError, StoreError
 from phiscan.review.retention.policy import Retention
 from phiscan.review.store import Store
@@ -96,16 +96,20 @@ def test_the_template_names_every_field_with_its_default() -> None:
         line.removeprefix("# ") for line in TEMPLATE.splitlines() if "=" in line and ";" not in line
     )
     uncommented = uncommented.replace("time_s", "[limits]\ntime_s", 1)
+    uncommented = uncommented.replace("detector =", "[health]\ndetector =", 1)
+    uncommented = uncommented.replace("\npatterns =", "\n[detectors]\npatterns =", 1)
     uncommented = uncommented.replace("findings_years", "[retention]\nfindings_years", 1)
     written = tomllib.loads(uncommented)
     assert written.pop("retention") == asdict(Retention())
     limits = written.pop("limits")
     default = Config()
     assert limits == {field.name: getattr(default.limits, field.name) for field in fields(Limits)}
+    assert written.pop("health") == asdict(HealthSettings())
+    assert written.pop("detectors") == asdict(DetectorThresholds())
     expected = {
         field.name: getattr(default, field.name)
         for field in fields(Config)
-        if field.name not in {"limits", "source", "tables", "learned"}
+        if field.name not in {"limits", "health", "detectors", "source", "tables", "learned"}
     }
     assert {
         **written,
@@ -113,4 +117,10 @@ def test_the_template_names_every_field_with_its_default() -> None:
         "extra_patterns": tuple(written["extra_patterns"]),
         "messages_of_care": tuple(written["messages_of_care"]),
     } == expected
-    assert tomllib.loads(TEMPLATE) == {"home": ".phiscan", "limits": {}, "retention": {}}
+    assert tomllib.loads(TEMPLATE) == {
+        "home": ".phiscan",
+        "limits": {},
+        "health": {},
+        "detectors": {},
+        "retention": {},
+    }

@@ -27,8 +27,10 @@ def test_export_gives_the_objects_of_the_contract(scanned: Path) -> None:
         "hamming": 0,
         "health": 0.8,
         "people": 3,
+        "people_interval": None,
         "findings": 2,
         "detectors": {"patterns": True, "names": True, "text": False},
+        "detector_probability": {"patterns": None, "names": None, "text": None},
         "probability": None,
         "second_look": False,
         "verdict": None,
@@ -50,6 +52,20 @@ def test_export_has_the_queue_or_every_crawled_file(scanned: Path) -> None:
         assert broken[name] is None
     assert broken["detectors"] == {"patterns": None, "names": None, "text": None}
     assert rows["b/minutes.txt"]["decision"] == "clear"
+
+
+def test_export_has_the_interval_of_the_people_and_each_detectors_probability(home: Path) -> None:
+    alone = (("patterns", 0.5), ("names", 0.25))
+    with Store.open(url_of(home / "phiscan.db"), create=True) as store:
+        counted = referred("a.csv", n_people=75_000)
+        scan(store, [replace(counted, people_interval=(71_000, 79_500), detector_probabilities=alone)])
+    (row,) = lines(run("queue", "export", "--json"))
+    assert row["people_interval"] == [71_000, 79_500]
+    assert row["detector_probability"] == {"patterns": 0.5, "names": 0.25, "text": None}
+    (item,) = json.loads(run("queue", "list", "--json"))["items"]
+    assert item["people_interval"] == [71_000, 79_500]
+    assert item["detector_probability"] == {"patterns": 0.5, "names": 0.25}
+    assert "75,000 (95% interval 71,000 to 79,500)" in run("queue", "show", "a.csv")
 
 
 def test_export_of_one_scan(scanned: Path) -> None:

@@ -9,6 +9,7 @@ from click.testing import CliRunner
 
 from phiscan.cli import app
 from phiscan.errors import InputError, RuleError
+from tests.large.made_files import write_csv
 
 SCHEMA = Path(__file__).resolve().parents[2] / "docs" / "reference" / "schemas" / "screen.json"
 TEXT = "Patient: Anna Kowalczyk\nDOB: 1962-03-14\nTel 613-555-0199\nDiabetes mellitus, on metformin."
@@ -28,6 +29,35 @@ def test_screen_answers_the_contract_line_by_line() -> None:
     assert {"FirstName", "LastName", "PhoneNumber"} <= set(answers[0]["pii"])
     assert answers[1]["spans"] == []
     assert answers[1]["decision"] == "clear"
+
+
+def test_screen_says_what_each_detector_says() -> None:
+    line = json.dumps({"id": 1, "text": TEXT})
+    result = CliRunner().invoke(app, ["screen", "-", "--json"], input=line, catch_exceptions=False)
+    answer = json.loads(result.stdout)
+    assert list(answer["detectors"]) == list(answer["detector_probability"]) == ["patterns", "names", "text"]
+    assert all(0 < alone < 1 for alone in answer["detector_probability"].values())
+    assert answer["unread"] == []
+    assert answer["people_interval"] is None
+
+
+def test_screen_reads_a_long_text_in_windows_as_a_scan_does(tmp_path: Path) -> None:
+    path = tmp_path / "export.csv"
+    write_csv(path, 4_000)
+    text = path.read_text(encoding="utf-8")
+    line = json.dumps({"id": "long", "text": text})
+    result = CliRunner().invoke(app, ["screen", "-", "--json"], input=line, catch_exceptions=False)
+    answer = json.loads(result.stdout)
+    jsonschema.validate(answer, json.loads(SCHEMA.read_text(encoding="utf-8")))
+    assert answer["decision"] == "referred"
+    low, high = answer["people_interval"]
+    assert low <= answer["people"] <= high
+    (unread,) = answer["unread"]
+    assert unread["locator"] == "#rest"
+    assert unread["detail"].startswith("not screened:")
+    charts = [span for span in answer["spans"] if span["type"] == "MRN"]
+    assert charts
+    assert all(text[span["start"] : span["end"]].isdecimal() for span in charts)
 
 
 @pytest.mark.parametrize("line", ["not json", "[]", '{"id": 1}', '{"id": 1, "text": 5}', '{"text": "x"}'])

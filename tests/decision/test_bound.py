@@ -12,6 +12,7 @@ from phiscan.decision.evidence import NAMES_OF_EVIDENCE
 from phiscan.decision.model import inputs_of, load_phi_model
 from phiscan.health import classify
 from phiscan.model import Document, Segment
+from phiscan.pipeline.engine import Engine
 from phiscan.screen import screen
 from tests.decision.test_decide import ORDINARY, PATIENTS, engine
 
@@ -19,9 +20,16 @@ AT = {name: index for index, name in enumerate(NAMES_OF_EVIDENCE)}
 MODEL = load_phi_model()
 
 
-def highest(vector: np.ndarray, words: float, text: float) -> float:
-    rows = inputs_of(words, vector, 400, text)[None]
+def highest(vector: np.ndarray, words: float, text: float, n_text_chars: int) -> float:
+    rows = inputs_of(words, vector, 400, text, n_text_chars)[None]
     return MODEL.highest(rows, "")
+
+
+def might_refer(document: Document, one: Engine) -> bool:
+    found = screen(document, one.cheap_screener)
+    gathered = one.decider.gather(document, found, one.classifier)
+    margin = gathered.text_log_odds - one.classifier.text_model.threshold
+    return one.decider.might_refer(gathered, classify(document, one.classifier), found.findings, margin)
 
 
 @given(
@@ -35,6 +43,7 @@ def highest(vector: np.ndarray, words: float, text: float) -> float:
     near=st.floats(0, 1),
     number_found=st.booleans(),
     role_names=st.integers(0, 3),
+    n_text_chars=st.integers(20, 2000),
 )
 def test_no_name_and_no_number_brings_more_than_the_bound(
     *,
@@ -48,6 +57,7 @@ def test_no_name_and_no_number_brings_more_than_the_bound(
     near: float,
     number_found: bool,
     role_names: int,
+    n_text_chars: int,
 ) -> None:
     cheap = np.zeros(len(NAMES_OF_EVIDENCE))
     cheap[AT["concepts"]] = np.log1p(concepts)
@@ -61,8 +71,8 @@ def test_no_name_and_no_number_brings_more_than_the_bound(
         found[AT["name_by_clinical"]] = near * (min(clinical, concepts) > 0)
     found[AT["role_name"]] = np.log1p(role_names)
     found[AT["record_number"]] = float(number_found and has_number)
-    bound = highest(raised(cheap, has_number=has_number), words, text)
-    assert highest(found, words, text) <= bound + 1e-9
+    bound = highest(raised(cheap, has_number=has_number), words, text, n_text_chars)
+    assert highest(found, words, text, n_text_chars) <= bound + 1e-9
 
 
 @pytest.mark.parametrize("patient", PATIENTS)
@@ -72,9 +82,7 @@ def test_a_text_that_is_referred_is_searched(patient: str, times: int) -> None:
     document = Document(text, (Segment("", 0, len(text)),), "text/plain")
     one = engine()
 
-    health = classify(document, one.classifier)
-    found = screen(document, one.cheap_screener)
-    assert one.decider.might_refer(document, found, health, one.classifier)
+    assert might_refer(document, one)
 
 
 def test_ordinary_text_is_not_searched() -> None:
@@ -82,5 +90,4 @@ def test_ordinary_text_is_not_searched() -> None:
     document = Document(text, (Segment("", 0, len(text)),), "text/plain")
     one = engine()
 
-    health = classify(document, one.classifier)
-    assert not one.decider.might_refer(document, screen(document, one.cheap_screener), health, one.classifier)
+    assert not might_refer(document, one)

@@ -5,9 +5,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from phiscan.decision.evidence import N_EVIDENCE, NAMES_OF_EVIDENCE
 from phiscan.decision.model import (
     INPUTS,
     MODEL_FILE,
+    SHORT_TEXT_CHARS,
+    inputs_of,
     load_phi_model,
     log_odds_of,
     probability_of,
@@ -28,6 +31,21 @@ def test_more_evidence_never_lowers_the_probability() -> None:
 def test_a_passage_that_is_judged_alone_does_not_look_at_the_file() -> None:
     assert MODEL.alone.weights[INPUTS.index("text_detector")] == 0
     assert MODEL.in_file.weights[INPUTS.index("text_detector")] > 0
+    assert MODEL.alone.weights[INPUTS.index("short_text")] == 0
+    assert MODEL.in_file.weights[INPUTS.index("short_text")] > 0
+
+
+def test_the_shorter_a_text_with_a_name_by_a_health_term_the_more_it_counts() -> None:
+    vector = np.zeros(N_EVIDENCE)
+    at = INPUTS.index("short_text")
+
+    def short_text(n_text_chars: int) -> float:
+        return float(inputs_of(0.0, vector, min(n_text_chars, 60), 0.0, n_text_chars)[at])
+
+    assert short_text(60) == 0.0  # nobody is named by a health term
+    vector[NAMES_OF_EVIDENCE.index("name_by_health")] = 1.0
+    assert 1.0 > short_text(60) > short_text(200) > 0.0
+    assert short_text(SHORT_TEXT_CHARS) == short_text(10_000) == 0.0
 
 
 def test_the_threshold_weighs_a_missed_file_against_reviews() -> None:

@@ -54,6 +54,9 @@ def test_an_export_of_75000_patients_is_referred_and_its_people_are_estimated(
     assert 72_000 < result.n_people < 78_000
     assert len(result.findings) <= MOST_FINDINGS
     assert "people (" in result.detail
+    assert result.people_interval is not None
+    assert result.people_interval[0] <= result.n_people <= result.people_interval[1]
+    assert result.people_interval[0] > 50_000
     (detail,) = unread_details(result)
     assert detail.startswith("not screened: 9")
     assert {"FirstName", "LastName", "MedicalRecordN", "PhoneNumber"} <= set(result.vector.names)

@@ -1,5 +1,6 @@
 """The numbers of a scan, and the files behind them."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -7,7 +8,7 @@ import pytest
 from phiscan.errors import StoreError
 from phiscan.model import Outcome, Verdict
 from phiscan.review.store import ScanSummary, Store
-from tests.review.results import NOW, SHARE, VERSIONS, clear, later, referred, scan
+from tests.review.results import NOW, SHARE, VERSIONS, clear, failed, later, referred, scan
 
 
 def adds_up(summary: ScanSummary) -> bool:
@@ -50,6 +51,12 @@ def test_never_calls_a_file_unchanged_that_still_cannot_be_read(store: Store) ->
     assert (summary.skipped, summary.failed) == ({"empty": 1}, {"corrupt": 1})
     broken = next(row for row in store.rows() if row.path == "b/broken.docx")
     assert (broken.outcome, broken.reason, broken.standing) == (Outcome.FAILED, "corrupt", True)
+
+
+def test_bytes_are_those_that_were_read(store: Store) -> None:
+    results = [replace(referred("a"), bytes_read=40), replace(failed("b"), bytes_read=7), referred("c")]
+    scan(store, results)
+    assert store.summary().bytes == 40 + 7 + 100
 
 
 def test_counts_the_people_of_copies_once(store: Store) -> None:

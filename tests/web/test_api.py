@@ -3,12 +3,14 @@
 import json
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from fastapi import FastAPI
 
 from phiscan.review.store import Store
+from tests.review.results import referred, scan
 from tests.web.clock import Clock
 from tests.web.conftest import OWN, Browser
 
@@ -62,6 +64,23 @@ def test_gives_prometheus_counts_and_no_name(browser: Visit, store: Store) -> No
     assert 'phiscan_queue_files{verdict="undecided"} 2.0' in answer.text
     assert not [item.path for item in store.queue() if item.path in answer.text]
     assert browser("reader").client.get("/api/v1/metrics").status_code == 403
+
+
+def test_shows_the_interval_of_the_people_where_they_are_shown(browser: Visit, store: Store) -> None:
+    counted = referred("export.csv", root=b"/other", n_people=75_000)
+    alone = (("patterns", 0.5), ("names", 0.25))
+    result = replace(counted, people_interval=(71_000, 79_500), detector_probabilities=alone)
+    scan(store, [result], root=b"/other", minutes=5)
+    visitor = browser("reviewer").client
+    items = {item["path"]: item for item in visitor.get("/api/v1/queue").json()["items"]}
+    assert items["export.csv"]["people_interval"] == [71_000, 79_500]
+    assert items["a/letter.txt"]["people_interval"] is None
+    page = visitor.get(f"/items/{items['export.csv']['file']}").text
+    assert re.search(r"95 %: 71\W?000 to 79\W?500", page)
+    other = visitor.get(f"/items/{items['a/letter.txt']['file']}").text
+    assert "95 %" not in other
+    detail = visitor.get(f"/api/v1/items/{items['export.csv']['file']}").json()
+    assert detail["detector_probability"] == {"patterns": 0.5, "names": 0.25}
 
 
 def test_lists_shows_decides_and_takes_back(browser: Visit, store: Store) -> None:

@@ -41,8 +41,8 @@ from training.decision.measure import (
 from training.decision.padded_texts import padded_texts
 from training.decision.sources import ROOT, samples
 
-VERSION, TEXT_VERSION = "phi-1", "text-4"
-PREVALENCE, MISSED_FILE_COST = 0.01, 50.0
+VERSION, TEXT_VERSION = "phi-2", "text-4"
+PREVALENCE, MISSED_FILE_COST = 0.01, 60.0
 MESSAGE_LOG_ODDS = 4.0  # of a message of care, both sides equally frequent: 56 of 57 are PHI
 ALONE_MARGIN = 1.0  # log-odds that a passage judged alone must be surer by
 TEXT_FALSE_RATE = 0.01  # share of ordinary files above the text detector's threshold, left out

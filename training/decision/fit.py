@@ -34,6 +34,7 @@ RISING = frozenset(
     (
         *("words", "concepts", "full_name", "name", "name_by_health", "record_number", "direct_identifier"),
         *("birth_date", "clinical", "name_by_clinical", "text_detector", "person", "person_and_words"),
+        *("short_text",),
     )
 )
 CLOSE = 0.5  # log-odds below its document's strongest passage from which a passage still teaches
@@ -183,7 +184,7 @@ def input_rows(documents: Sequence[Described], words: Sequence[Floats], text: Fl
     for one, of_words, of_text in zip(documents, words, text.tolist(), strict=True):
         rows = np.empty((len(of_words), len(INPUTS)))
         for index, vector in enumerate(one.evidence.astype(float)):
-            rows[index] = inputs_of(float(of_words[index]), vector, 0, of_text)
+            rows[index] = inputs_of(float(of_words[index]), vector, 0, of_text, one.n_chars)
         if len(rows):
             rows[:, at] = one.lengths
         found.append(rows)

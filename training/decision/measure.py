@@ -30,7 +30,7 @@ from training.decision.fit import (
 )
 
 N_FOLDS = 6
-ALONE = ("text_detector",)  # what a passage that is judged alone does not look at
+ALONE = ("text_detector", "short_text")  # what a passage that is judged alone does not look at
 SHORT_CHARS = 220
 N_BINS = 10
 NAIVE_CONCEPTS = 3

@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from phiscan.cli import estimate_scan as scans
 from phiscan.cli.estimate import json_shapes as shapes
 from phiscan.cli.estimate.tables import LARGEST, read_captures, read_ratings, read_strata
 from phiscan.cli.output import print_json, say
@@ -20,6 +21,7 @@ from phiscan.metrics import screening as screens
 from phiscan.metrics import verification
 from phiscan.metrics.capture_recapture import loglinear, strata, two_list
 from phiscan.metrics.capture_recapture import missed as missed_files
+from phiscan.metrics.capture_recapture.captures import CaptureTable
 from phiscan.metrics.capture_recapture.model_names import parse_model
 
 COUNT = click.IntRange(0, LARGEST)
@@ -90,22 +92,39 @@ def screening(
 
 
 @estimate.command()
-@click.argument("counts", type=click.Path())
+@click.argument("counts", type=click.Path(), required=False)
 @click.option("--model", "model_text", help="Fit this model alone, for example '[12,3]'.")
 @click.option("--by", metavar="COLUMN", help="Estimate within the strata named in this column, and add up.")
+@click.option("--scan", "scan_id", type=click.IntRange(1, 2**63 - 1), help="Without COUNTS: this scan.")
+@click.option(
+    "--second-list",
+    "listed",
+    type=Counts("REVIEWED", "FILES"),
+    help="With COUNTS: how many files of the second list were reviewed, and how many it has.",
+)
 @JSON
-def missed(counts: str, model_text: str | None, by: str | None, as_json: bool) -> None:
+@click.pass_obj
+def missed(
+    obj: str | None,
+    counts: str | None,
+    model_text: str | None,
+    by: str | None,
+    scan_id: int | None,
+    listed: tuple[int, int] | None,
+    as_json: bool,
+) -> None:
     """Estimate how many PHI files no detector found, from who found what.
 
-    COUNTS is a CSV file: one column per detector (0 or 1), then count; one row per capture history.
+    COUNTS is a CSV file: one column per detector (0 or 1), then count; one row per capture history. Without
+    COUNTS the confirmed PHI files of the database are counted (--scan: those of one scan). Says whether the
+    second list (queue list --second-look) was reviewed: where it was not, the estimate is too low.
 
     Example: phiscan estimate missed counts.csv --json
     """
-    table = read_table(counts, ("count",))
-    if by is not None:
-        _show_strata(table, by, as_json=as_json)
+    second, captures = _counted(obj, counts, by, scan_id, listed)
+    if captures is None:
+        _show_strata(read_table(str(counts), ("count",)), str(by), second, as_json=as_json)
         return
-    captures = read_captures(table, [name for name in table.header if name != "count"])
     if captures.n_lists == 2:  # noqa: PLR2004 (the contract's own form for two lists)
         if model_text is not None:
             message = "--model: expected three detectors or more"
@@ -115,7 +134,7 @@ def missed(counts: str, model_text: str | None, by: str | None, as_json: bool) -
             "lincoln_petersen": shapes.total(two_list.lincoln_petersen(*cells)),
             "chapman": shapes.total(two_list.chapman(*cells)),
         }
-        shape = {"n_observed": captures.n_found, "two_list": pair}
+        shape = {"n_observed": captures.n_found, "two_list": pair, "second_list": second}
         _show(shape, two_list.ASSUMPTION, two_list.SOURCE, as_json=as_json)
         return
     if model_text is None:
@@ -124,7 +143,31 @@ def missed(counts: str, model_text: str | None, by: str | None, as_json: bool) -
         with _refusing():
             fits = loglinear.fit_models(captures, [parse_model(model_text, captures.n_lists)])
         shape = {"n_observed": captures.n_found, "models": [shapes.model(fit) for fit in fits]}
-    _show(shape, loglinear.ASSUMPTION, loglinear.SOURCE, as_json=as_json)
+    _show(shape | {"second_list": second}, loglinear.ASSUMPTION, loglinear.SOURCE, as_json=as_json)
+
+
+def _counted(
+    config_path: str | None,
+    counts: str | None,
+    by: str | None,
+    scan_id: int | None,
+    listed: tuple[int, int] | None,
+) -> tuple[shapes.Shape, CaptureTable | None]:
+    """Return what is known of the second list, and the capture histories; None: they lie in strata."""
+    if counts is None:
+        if by is not None or listed is not None:
+            message = "--by and --second-list: expected with COUNTS"
+            raise click.UsageError(message)
+        found = scans.captures_of_scan(config_path, scan_id)
+        return scans.second_list_shape(found.second_list), found.captures
+    if scan_id is not None:
+        message = "--scan: expected without COUNTS"
+        raise click.UsageError(message)
+    second = scans.second_list_shape(None if listed is None else scans.stated_second_list(*listed))
+    if by is not None:
+        return second, None
+    table = read_table(counts, ("count",))
+    return second, read_captures(table, [name for name in table.header if name != "count"])
 
 
 @estimate.command()
@@ -238,7 +281,7 @@ def _show(shape: shapes.Shape, assumption: str, source: str, *, as_json: bool) -
         click.echo("\n".join(shapes.lines(whole)))
 
 
-def _show_strata(table: Table, by: str, *, as_json: bool) -> None:
+def _show_strata(table: Table, by: str, second: shapes.Shape, *, as_json: bool) -> None:
     groups: dict[str, list[int]] = defaultdict(list)
     for row, name in enumerate(table.column(by)):
         groups[name].append(row)
@@ -250,6 +293,7 @@ def _show_strata(table: Table, by: str, *, as_json: bool) -> None:
         "n_observed": sum(part.n_found for part in tables.values()),
         "strata": [{"name": name} | shapes.total(part) for name, part in found.strata.items()],
         "combined": shapes.total(found.combined),
+        "second_list": second,
     }
     _show(shape, strata.ASSUMPTION, strata.SOURCE, as_json=as_json)
 

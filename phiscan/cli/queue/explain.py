@@ -47,7 +47,7 @@ def explain(detail: ItemDetail, *, limit: int, probability: str = "") -> Iterato
     if probability:
         yield probability
     yield "  Detectors: " + ", ".join(f"{name} says {_DETECTOR_WORDS[phi]}" for name, phi in item.detectors)
-    yield f"  People at risk, an estimate: {item.n_people:,}. {_rank(item)}".rstrip()
+    yield f"  People at risk, an estimate: {item.n_people:,}{_interval(item)}. {_rank(item)}".rstrip()
     yield from _findings(detail.findings, limit)
     if detail.unread:
         yield "\nParts that could not be read, and so may hide more:"
@@ -68,6 +68,13 @@ def _access(detail: ItemDetail) -> Iterator[str]:
         named = ", ".join(visible(reader) for reader in source.readers[:N_READERS])
         rest = len(source.readers) - N_READERS
         yield f"  may be read by {named}{f' and {rest} more' if rest > 0 else ''}"
+
+
+def _interval(item: QueueItem) -> str:
+    if item.people_interval is None:
+        return ""
+    low, high = item.people_interval
+    return f" (95% interval {low:,} to {high:,})"
 
 
 def _rank(item: QueueItem) -> str:

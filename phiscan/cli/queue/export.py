@@ -27,7 +27,7 @@ _COLUMNS = (
 def row_json(row: FileRow) -> dict[str, Any]:
     """Return the contract's object for one file; what only a screened file has is else null."""
     screened = row.referral is not None
-    verdicts = dict(row.detectors)
+    verdicts, alone = dict(row.detectors), dict(row.detector_probabilities)
     return {
         "path": row.path,
         "outcome": row.outcome,
@@ -37,8 +37,10 @@ def row_json(row: FileRow) -> dict[str, Any]:
         "hamming": row.hamming,
         "health": row.health_score,
         "people": row.n_people if screened else None,
+        "people_interval": row.people_interval,
         "findings": row.n_findings if screened else None,
         "detectors": {name: verdicts.get(name) for name in DETECTORS},
+        "detector_probability": {name: alone.get(name) for name in DETECTORS},
         "probability": row.probability,
         "second_look": row.second_look if screened else None,
         "verdict": row.verdict,

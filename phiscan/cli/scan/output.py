@@ -77,7 +77,7 @@ def _print_table(run: ScanRun, store: Store) -> None:
         *cascade_lines(summary.searches),
         *slowest_lines(store.slowest_files(summary.scan)),
         "",
-        f"{summary.bytes / 1e6:,.1f} MB screened in {summary.seconds:,.1f} s",
+        f"{summary.bytes / 1e6:,.1f} MB read in {summary.seconds:,.1f} s",
     ]
     click.echo("\n".join(lines))
     if failed or summary.n_unread_parts:

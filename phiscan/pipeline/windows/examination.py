@@ -65,11 +65,10 @@ Examine = Callable[[Document], tuple[Document, Examination]]
 
 @dataclass(frozen=True, slots=True)
 class WindowExamination:
-    """The examination of a long document, and the window on which its referral rests."""
+    """The examination of a long document; its decision is that of the window on which its referral rests."""
 
     document: Document  # with the names that were read behind its text, and what was not screened
     examination: Examination
-    strongest: tuple[Document, Examination]
     detail: str = ""  # how it was examined
 
 
@@ -110,6 +109,7 @@ class Budget:
 def strength(examination: Examination) -> tuple[float, ...]:
     """Return how strongly a window speaks for a referral; the document's rests on the strongest."""
     return (
+        examination.referral is Referral.REFERRED,
         examination.decision.log_odds,
         examination.health.score,
         len(examination.screening.vector.bits),
@@ -233,6 +233,7 @@ def _joined(
         nearest_prototype=prototype,
         prototype_distance=distance,
         n_people=people.n_people,
+        people_interval=people.interval,
     )
     n_read, n_windows = _spent(examined)
     detectors = _detectors(by_strength)
@@ -250,6 +251,7 @@ def _joined(
             second_look=marked and best.examination.referral is not Referral.REFERRED,
         ),
         detectors=detectors,
+        detector_probabilities=_probabilities(by_strength),
     )
     if n_read < len(document.text):
         whole = replace(whole, unread=(*whole.unread, _not_screened(n_read, len(document.text))))
@@ -257,7 +259,7 @@ def _joined(
     if len(findings) < n_findings:
         said.append(f"{len(findings):,} of {n_findings:,} findings kept")
     detail = "; ".join(filter(None, said))
-    return WindowExamination(whole, examination, (best.document, best.examination), detail)
+    return WindowExamination(whole, examination, detail)
 
 
 def _with_read_names(document: Document, examined: Iterable[_Examined], names: Sequence[Named]) -> Document:
@@ -316,6 +318,15 @@ def _detectors(by_strength: Sequence[_Examined]) -> tuple[tuple[str, bool], ...]
         for name, says in one.examination.detectors:
             verdicts[name] = verdicts.get(name, False) or says
     return tuple(verdicts.items())
+
+
+def _probabilities(by_strength: Sequence[_Examined]) -> tuple[tuple[str, float], ...]:
+    """Return each detector's probability of the document: the highest of any window."""
+    highest: dict[str, float] = {}
+    for one in by_strength:
+        for name, alone in one.examination.detector_probabilities:
+            highest[name] = max(alone, highest.get(name, 0.0))
+    return tuple(highest.items())
 
 
 def _count(one: _Examined, key: bytes) -> WindowCount:

@@ -154,3 +154,21 @@ class TypeLevels:
     representation: str
     no_scores: str
     source: str
+
+
+@dataclass(frozen=True, slots=True)
+class SecondList:
+    """The second list: files that a detector marked and that were not referred, and what people said of them.
+
+    ``phi_share`` is its yield: the share of PHI among those reviewed. ``too_low``: some were not reviewed, so
+    that capture histories lack their PHI and the estimate of what was missed is too low. ``phi``, ``not_phi``
+    and ``phi_share`` are None where only the number of reviewed files is known.
+    """
+
+    files: int
+    reviewed: int
+    phi: int | None
+    not_phi: int | None
+    phi_share: Figure | None
+    too_low: bool
+    sentence: str

@@ -29,6 +29,7 @@ from phiscan.report.data.estimates import (
     DoubleReview,
     Estimate,
     ScoreRanking,
+    SecondList,
     Stopping,
     StratumTotal,
     TypeLevels,
@@ -375,6 +376,7 @@ class FileEntry:
     outcome: str
     reason: str
     decision: Referral | None
+    second_look: bool  # on the second list: not referred, but marked by a detector
     bits: tuple[str, ...]
     hamming: int | None
     health_score: float | None
@@ -422,6 +424,7 @@ class ReportData:
     verification: Verification
     stopping: Stopping
     capture: Capture
+    second_list: SecondList
     second_family: SecondFamily
     findings_by_type: tuple[TypeCount, ...]
     type_levels: TypeLevels

@@ -131,13 +131,15 @@ def queue_item(row: sa.Row[Any]) -> QueueItem:
         health_score=row.health_score,
         health_prototype=row.health_prototype,
         n_people=row.n_people,
+        people_interval=interval_of(row.people_low, row.people_high),
         n_findings=row.n_findings,
         referral=Referral(row.referral) if row.referral else None,
         case=row.decision_case,
         probability=row.probability,
-        reasons=reasons_of(row.decision_reasons),
+        reasons=pairs_of(row.decision_reasons),
         second_look=bool(row.second_look),
         detectors=detectors_of(row.detectors),
+        detector_probabilities=pairs_of(row.detector_probabilities),
         risk=row.risk,
         verdict=Verdict(row.verdict) if row.verdict else None,
         reviewer=row.reviewer or "",
@@ -163,9 +165,14 @@ def detectors_of(stored: list[list[Any]]) -> Detectors:
     return tuple((str(name), bool(is_phi)) for name, is_phi in stored)
 
 
-def reasons_of(stored: list[list[Any]]) -> tuple[tuple[str, float], ...]:
-    """Read the stored reasons of a decision."""
-    return tuple((str(name), float(weight)) for name, weight in stored)
+def pairs_of(stored: list[list[Any]]) -> tuple[tuple[str, float], ...]:
+    """Read stored names with a number each: the reasons of a decision, the detectors' probabilities."""
+    return tuple((str(name), float(number)) for name, number in stored)
+
+
+def interval_of(low: int | None, high: int | None) -> tuple[int, int] | None:
+    """Read a stored interval; None where it has no ends."""
+    return None if low is None or high is None else (low, high)
 
 
 def outcome_in_scan(outcome: str, *, examined_in: int, sighted_in: int) -> Outcome:

@@ -67,9 +67,9 @@ class ScanSummary:
     Unchanged is a file whose earlier screening stands; one that still cannot be read, or is still passed
     over, counts as failed or skipped again, so that no later scan looks cleaner than it is.
     ``screened_positive``, ``referred``, ``people_at_risk`` and ``by_detector`` are over all files present,
-    unchanged ones with their standing result. ``bytes`` is the size of the files that this scan screened:
-    counted from rows like all the rest, so that an interruption changes nothing. Files that could not be read
-    are not in it. (What the progress of a running scan shows are the bytes that were read.)
+    unchanged ones with their standing result. ``bytes`` are those that this scan read, of files that failed
+    too; where a machine does not count them, the size of the files that it screened. They are summed up from
+    rows like all the rest, so that an interruption changes nothing.
     """
 
     scan: int
@@ -152,6 +152,7 @@ class QueueItem:
     health_score: float | None
     health_prototype: str
     n_people: int
+    people_interval: tuple[int, int] | None  # 95 % of n_people; None where all was counted
     n_findings: int
     referral: Referral | None
     case: str
@@ -159,6 +160,7 @@ class QueueItem:
     reasons: tuple[tuple[str, float], ...]  # strongest inputs, and what each adds to the log-odds
     second_look: bool
     detectors: Detectors
+    detector_probabilities: tuple[tuple[str, float], ...]  # P(PHI) by each detector alone
     risk: float
     verdict: Verdict | None
     reviewer: str
@@ -232,6 +234,7 @@ class FileRow:
     missing: tuple[PiiBit, ...]
     health_score: float | None
     n_people: int
+    people_interval: tuple[int, int] | None  # 95 % of n_people; None where all was counted
     n_findings: int
     referral: Referral | None
     case: str
@@ -239,6 +242,7 @@ class FileRow:
     reasons: tuple[tuple[str, float], ...]  # strongest inputs, and what each adds to the log-odds
     second_look: bool
     detectors: Detectors
+    detector_probabilities: tuple[tuple[str, float], ...]  # P(PHI) by each detector alone
     verdict: Verdict | None
     reviewer: str
     standing: bool

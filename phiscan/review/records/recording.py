@@ -149,7 +149,8 @@ def _write_copies(
         kept = {name: value for name, value in original.items() if name not in {"id", "scan_id", "file_id"}}
         vector = PiiVector.from_int(original["vector"])
         risk = risk_of(vector, original["n_people"], original["health_score"], _exposure(result.source))
-        rows[file_id] = {**kept, **_source_row(result.source), "detail": result.detail, "risk": risk}
+        own = {"bytes_read": result.bytes_read, "detail": result.detail, "risk": risk}
+        rows[file_id] = {**kept, **_source_row(result.source), **own}
     ids = _write_examinations(connection, scan_id, rows)
     places = [
         {"examination_id": ids[file_id], **row}
@@ -213,6 +214,7 @@ def _examination_row(result: FileResult) -> dict[str, Any]:
         "reason": str(result.reason),
         "detail": result.detail,
         **_source_row(result.source),
+        "bytes_read": result.bytes_read,
         "media_type": result.media_type,
         "content_hash": result.content_hash,
         "n_chars": result.n_chars,
@@ -222,6 +224,7 @@ def _examination_row(result: FileResult) -> dict[str, Any]:
         "nearest_prototype": result.nearest_prototype,
         "prototype_distance": result.prototype_distance,
         "n_people": result.n_people,
+        **_interval_row(result.people_interval),
         "n_findings": sum(counts.values()),
         "finding_counts": dict(counts),
         "search": result.search.value if result.search else "",
@@ -231,11 +234,17 @@ def _examination_row(result: FileResult) -> dict[str, Any]:
         "referral": result.referral.value if result.referral else None,
         "decision_case": result.case,
         "detectors": result.detectors,
+        "detector_probabilities": result.detector_probabilities,
         "probability": result.probability,
         "decision_reasons": result.reasons,
         "second_look": result.second_look,
         "risk": risk_of(result.vector, result.n_people, result.health_score, _exposure(result.source)),
     }
+
+
+def _interval_row(interval: tuple[int, int] | None) -> dict[str, int | None]:
+    low, high = interval or (None, None)
+    return {"people_low": low, "people_high": high}
 
 
 def _exposure(source: SourceFile) -> Exposure:

@@ -107,8 +107,8 @@ def summary(connection: sa.Connection, scan_id: int) -> ScanSummary:
         examination.c.second_look,
         examination.c.search,
     )
-    sizes = sa.func.coalesce(sa.func.sum(examination.c.size), 0)
-    counted = of_scan.with_only_columns(*kinds, sa.func.count(), sizes).group_by(*kinds)
+    n_read = sa.func.coalesce(sa.func.sum(_bytes_read(scan_id)), 0)
+    counted = of_scan.with_only_columns(*kinds, sa.func.count(), n_read).group_by(*kinds)
     counts: Counter[Outcome] = Counter()
     reasons: dict[Outcome, Counter[str]] = {Outcome.SKIPPED: Counter(), Outcome.FAILED: Counter()}
     referrals: Counter[Referral] = Counter()
@@ -116,13 +116,12 @@ def summary(connection: sa.Connection, scan_id: int) -> ScanSummary:
     n_bytes = n_second = 0
     searches: Counter[str] = Counter()
     rows = _in_stretches(connection, scan_id, counted)
-    for stored, reason, is_new, referral, detectors, second, search, n_files, size in rows:
+    for stored, reason, is_new, referral, detectors, second, search, n_files, n_read_of in rows:
         outcome = outcome_in_scan(stored, examined_in=is_new, sighted_in=1)
         counts[outcome] += n_files
         if outcome in reasons:
             reasons[outcome][reason] += n_files
-        if outcome is Outcome.SCREENED:
-            n_bytes += int(size)
+        n_bytes += int(n_read_of)
         if referral is not None:
             referrals[Referral(referral)] += n_files
             n_second += n_files * bool(second)
@@ -176,6 +175,13 @@ def _audited(connection: sa.Connection, scan_id: int) -> dict[str, int]:
         "n_audit_referred": n_referred,
         "n_audit_identified": n_referred + counts.get(Referral.PII_ONLY, 0),
     }
+
+
+def _bytes_read(scan_id: int) -> sa.ColumnElement[int]:
+    """Return the bytes that a scan read of a file; where nobody counted, the size of what was screened."""
+    size = sa.case((examination.c.outcome == Outcome.SCREENED.value, examination.c.size), else_=0)
+    counted = sa.func.coalesce(examination.c.bytes_read, size)
+    return sa.case((examination.c.scan_id == scan_id, counted), else_=0)
 
 
 def cached_totals(connection: sa.Connection, scan_id: int) -> ScanSummary | None:

@@ -71,6 +71,7 @@ class WorkItem:
     blind: bool
     vector: PiiVector
     n_people: int | None
+    people_interval: tuple[int, int] | None  # 95 % of n_people; None where all was counted
     n_findings: int | None
     score: float | None  # health score
     case: str  # row of the decision table; "" when blind

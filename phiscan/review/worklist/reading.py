@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from phiscan.errors import InputError
 from phiscan.model import EntityType, PiiVector
 from phiscan.review.decisions.second_verdicts import FIRST, LEAD, SECOND
-from phiscan.review.records.current_results import vector_of
+from phiscan.review.records.current_results import interval_of, vector_of
 from phiscan.review.records.items import FileState
 from phiscan.review.worklist import counts as work_tallies
 from phiscan.review.worklist import queue
@@ -48,6 +48,8 @@ _LINES = (
     sa.select(
         work_item,
         examination.c.n_people,
+        examination.c.people_low,
+        examination.c.people_high,
         root.c.display.label("root"),
         root.c.complete_scan_id,
         file.c.display.label("path"),
@@ -382,6 +384,7 @@ def _item(row: sa.Row[Any], viewer: str, now: datetime, sizes: dict[int, int], *
         blind=row.blind,
         vector=PiiVector() if row.blind else vector_of(row.vector),
         n_people=None if row.blind else row.n_people,
+        people_interval=None if row.blind else interval_of(row.people_low, row.people_high),
         n_findings=None if row.blind else row.n_findings,
         score=row.score,
         case="" if row.blind else row.decision_case,

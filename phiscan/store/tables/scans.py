@@ -75,6 +75,7 @@ examination = sa.Table(
     column("detail", SafeText, "technical detail of the reason, never content"),
     column("versions_key", sa.Text, "versions of everything that made this result"),
     column("size", sa.BigInteger, "size in bytes when crawled"),
+    column("bytes_read", sa.BigInteger, "bytes read of it; null = not known", null=True),
     column("mtime_ns", Clamped64, "time of last change of the content, nanoseconds since 1970"),
     column("ctime_ns", Clamped64, "time of last change of the inode, nanoseconds since 1970"),
     column("inode", Unsigned64, "inode, unsigned 64 bits folded onto signed"),
@@ -90,6 +91,13 @@ examination = sa.Table(
     column("nearest_prototype", SafeText, "name of the nearest PII prototype (equation 5)"),
     column("prototype_distance", sa.Integer, "Hamming distance to it", null=True),
     column("n_people", sa.Integer, "distinct people at risk in the file, an estimate"),
+    column(
+        "people_low",
+        sa.BigInteger,
+        "lower end of the 95% interval of n_people; null where the whole text was examined",
+        null=True,
+    ),
+    column("people_high", sa.BigInteger, "upper end of that interval", null=True),
     column("n_findings", sa.Integer, "number of findings; of each type in finding_counts"),
     column(
         "health_score", sa.Double, "health information about a person, 0 to 1, 0.5 = threshold", null=True
@@ -99,6 +107,12 @@ examination = sa.Table(
     column("referral", sa.Text, "decision of the pipeline; null unless screened", null=True),
     column("decision_case", SafeText, "row of the decision table that applied"),
     column("detectors", CanonicalJson, "verdict of each independent detector, [[name, is PHI], ...]"),
+    column(
+        "detector_probabilities",
+        CanonicalJson,
+        "P(PHI) by each detector alone, 0 to 1, [[name, probability], ...]",
+        default="[]",
+    ),
     column(
         "probability",
         sa.Double,

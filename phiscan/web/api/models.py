@@ -33,6 +33,9 @@ class Item(BaseModel):
     blind: bool
     pii: list[str]
     people: int | None
+    people_interval: tuple[int, int] | None = Field(
+        description="95 % interval of people; null where everything was counted"
+    )
     findings: int | None
     health: float | None
     case: str | None
@@ -60,6 +63,7 @@ class Item(BaseModel):
             blind=item.blind,
             pii=list(item.vector.names),
             people=item.n_people,
+            people_interval=item.people_interval,
             findings=item.n_findings,
             health=item.score,
             case=item.case or None,
@@ -160,6 +164,7 @@ class Detail(BaseModel):
     prototype_distance: int | None
     health_prototype: str | None
     detectors: dict[str, bool]
+    detector_probability: dict[str, float] = Field(description="P(PHI) by each detector alone")
     found: list[Found]
     terms: list[Term]
     unread: list[Unread]
@@ -182,6 +187,7 @@ class Detail(BaseModel):
             prototype_distance=told.prototype_distance if told else None,
             health_prototype=(told.health_prototype or None) if told else None,
             detectors=dict(told.detectors) if told else {},
+            detector_probability=dict(told.detector_probabilities) if told else {},
             found=[
                 Found(
                     position=position,

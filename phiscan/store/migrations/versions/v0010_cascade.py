@@ -12,7 +12,7 @@ from phiscan.store import collation
 from phiscan.store.column_types import CanonicalJson
 
 revision = "0010"
-down_revision: str | None = "0008"
+down_revision: str | None = "0009"
 branch_labels: str | None = None
 depends_on: str | None = None
 

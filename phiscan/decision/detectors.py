@@ -1,0 +1,99 @@
+"""The margin of each independent detector to its own calibrated P(PHI) and its own verdict.
+
+The verdicts are the capture lists of the missed-PHI estimate. They stay apart: no detector sees another's
+margin, and the joint model of P(PHI) is no list.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from phiscan.config import DetectorThresholds
+from phiscan.decision.model import log_odds_of, probability_of
+from phiscan.errors import ModelError
+from phiscan.health import DETECTORS
+
+DETECTORS_FILE: Final = Path(__file__).parent / "data" / "detectors.json"
+FORMAT_VERSION: Final = 1
+MARGIN_RANGE: Final = 8.0  # margins are cut to this range before they are calibrated
+
+Margins = Iterable[tuple[str, float | None]]
+
+
+@dataclass(frozen=True, slots=True)
+class DetectorLine:
+    """Platt scaling of one detector's margin, with as much PHI as not."""
+
+    slope: float
+    intercept: float
+    without: float  # log-odds where the detector lacks what it asks for first (an identifier, a name)
+
+    def log_odds(self, margin: float | None) -> float:
+        """Return the log-odds of PHI by a margin; None = what the detector asks for first is not there."""
+        if margin is None:
+            return self.without
+        return self.slope * max(min(margin, MARGIN_RANGE), -MARGIN_RANGE) + self.intercept
+
+
+@dataclass(frozen=True, slots=True)
+class DetectorPanel:
+    """The calibrated detectors, the prevalence of the share, and the threshold of each."""
+
+    lines: Mapping[str, DetectorLine]
+    prior: float  # log-odds of PHI on the share
+    thresholds: Mapping[str, float]  # P(PHI) from which a detector marks a file; 0 = its shipped cut
+
+    def probabilities(self, margins: Margins) -> tuple[tuple[str, float], ...]:
+        """Return P(PHI) by each detector alone."""
+        return tuple((name, probability_of(self._log_odds(name, margin))) for name, margin in margins)
+
+    def verdicts(self, margins: Margins) -> tuple[tuple[str, bool], ...]:
+        """Return each detector's verdict on "is this a PHI file"."""
+        return tuple((name, self._marks(name, margin)) for name, margin in margins)
+
+    def cut_of(self, name: str) -> float:
+        """Return P(PHI) at a detector's shipped cut."""
+        return probability_of(self._log_odds(name, 0.0))
+
+    def _log_odds(self, name: str, margin: float | None) -> float:
+        return self.lines[name].log_odds(margin) + self.prior
+
+    def _marks(self, name: str, margin: float | None) -> bool:
+        if margin is None:
+            return False
+        threshold = self.thresholds.get(name, 0.0)
+        if not threshold:
+            return margin >= 0
+        return self._log_odds(name, margin) >= log_odds_of(threshold)
+
+
+def load_panel(
+    thresholds: DetectorThresholds, prevalence: float, path: Path = DETECTORS_FILE
+) -> DetectorPanel:
+    """Read the calibration of the detectors.
+
+    Raises:
+        ModelError: names the file and what was expected.
+    """
+    try:
+        raw = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        message = f"{path}: cannot be read as JSON ({type(error).__name__}); reinstall phiscan"
+        raise ModelError(message) from None
+    if not isinstance(raw, dict) or raw.get("format") != FORMAT_VERSION:
+        message = f"{path}: format: expected {FORMAT_VERSION}"
+        raise ModelError(message)
+    try:
+        lines = {
+            name: DetectorLine(*(float(raw["detectors"][name][part]) for part in DetectorLine.__slots__))
+            for name in DETECTORS
+        }
+    except (KeyError, TypeError, ValueError):
+        message = f"{path}: detectors: expected slope, intercept and without of {', '.join(DETECTORS)}"
+        raise ModelError(message) from None
+    chosen = {name: float(getattr(thresholds, name)) for name in DETECTORS}
+    return DetectorPanel(lines, log_odds_of(prevalence), chosen)

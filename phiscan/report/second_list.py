@@ -1,0 +1,52 @@
+"""Files that a detector marked and P(PHI) did not refer, with their verdicts: size and yield of the list."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from phiscan.metrics.intervals import proportion
+from phiscan.model import Verdict
+from phiscan.report.data.estimates import SecondList
+from phiscan.report.data.report import FileEntry
+from phiscan.report.words import count
+
+NOT_REVIEWED = "no file of the second list has been reviewed"
+NOT_KNOWN = (
+    "The counts do not say whether the second list (marked by a detector and not referred) was reviewed; the"
+    " estimate is too low if it was not."
+)
+
+
+def second_list(files: Sequence[FileEntry]) -> SecondList:
+    """Count the second list of the files that were read, and what reviewers said of it."""
+    verdicts = [entry.verdict for entry in files if entry.second_look]
+    phi, not_phi = verdicts.count(Verdict.PHI), verdicts.count(Verdict.NOT_PHI)
+    return made_of(len(verdicts), phi + not_phi, phi)
+
+
+def made_of(files: int, reviewed: int, phi: int | None) -> SecondList:
+    """Return what a list of so many files, reviewed and confirmed ones among them, amounts to.
+
+    ``phi``: None where it is not known how many of the reviewed ones hold PHI.
+    """
+    return SecondList(
+        files=files,
+        reviewed=reviewed,
+        phi=phi,
+        not_phi=None if phi is None else reviewed - phi,
+        phi_share=None if phi is None else proportion(phi, reviewed, NOT_REVIEWED),
+        too_low=reviewed < files,
+        sentence=_sentence(files, reviewed, phi),
+    )
+
+
+def _sentence(files: int, reviewed: int, phi: int | None) -> str:
+    if not files:
+        return "The second list is empty: every file that a detector marked was referred."
+    what = (
+        f"Second list (marked by a detector and not referred): {count(reviewed)} of {count(files)} reviewed"
+    )
+    found = f", {count(phi)} of those hold PHI" if phi is not None and reviewed else ""
+    if reviewed < files:
+        return f"{what}{found}. The estimate of missed PHI is too low, because the rest was not reviewed."
+    return f"{what}{found}. The capture histories are complete."

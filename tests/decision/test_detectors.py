@@ -1,0 +1,160 @@
+"""Each detector has its own probability and threshold, and none knows of another."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from phiscan import health as classify
+from phiscan.config import Config, DetectorThresholds
+from phiscan.decision import build_decider
+from phiscan.decision.detectors import DETECTORS_FILE, DetectorPanel, load_panel
+from phiscan.decision.model import log_odds_of, probability_of
+from phiscan.errors import ModelError
+from phiscan.health import DETECTORS, build_classifier, margins
+from phiscan.model import Document, EntityType, Examination, HealthScore, Segment, TermHit
+from phiscan.pipeline.engine import Engine, examine
+from phiscan.screen import build_screener
+
+NOTE = (
+    "Discharge summary\nPatient: Lena Okafor   MRN: 40718823   Date of birth: 1951-03-14\n"
+    "She was admitted with congestive heart failure and atrial fibrillation. History of asthma, gout and"
+    " type 2 diabetes. She denies chest pain. Furosemide 40 mg and metformin 500 mg twice daily.\n"
+)
+MENU = "Monday: leek soup. Tuesday: fish with rice. The kitchen is closed on Sunday.\n"
+MARGINS = (-2.5, -0.1, 0.0, 0.1, 2.5)
+
+
+def panel(**thresholds: float) -> DetectorPanel:
+    return load_panel(DetectorThresholds(**thresholds), Config().prevalence)
+
+
+def engine(config: Config) -> Engine:
+    return Engine(
+        build_screener(config), build_classifier(config), build_decider(config), config.limits, key=b""
+    )
+
+
+@pytest.fixture(scope="module")
+def shipped() -> Engine:
+    return engine(Config())
+
+
+def judged(text: str, engine: Engine) -> Examination:
+    return examine(Document(text, (Segment("", 0, len(text)),), "text/plain"), engine)
+
+
+def test_the_shipped_verdicts_are_those_of_the_margins() -> None:
+    given = [(name, margin) for name in DETECTORS for margin in (*MARGINS, None)]
+    assert panel().verdicts(given) == tuple(
+        (name, margin is not None and margin >= 0) for name, margin in given
+    )
+
+
+@pytest.mark.parametrize("name", DETECTORS)
+def test_more_margin_is_more_probable(name: str) -> None:
+    found = [alone for _, alone in panel().probabilities((name, margin) for margin in MARGINS)]
+    assert found == sorted(set(found))
+    assert all(0 < alone < 1 for alone in found)
+
+
+@pytest.mark.parametrize("name", DETECTORS)
+def test_a_threshold_moves_its_own_verdict_only(name: str) -> None:
+    given = [(other, 0.5) for other in DETECTORS]
+    alone = dict(panel().probabilities(given))[name]
+    above = panel(**{name: alone * 1.01}).verdicts(given)
+    below = panel(**{name: alone * 0.99}).verdicts(given)
+    assert above == tuple((other, other != name) for other in DETECTORS)
+    assert below == tuple((other, True) for other in DETECTORS)
+
+
+def test_what_lacks_a_name_or_an_identifier_is_marked_at_no_threshold() -> None:
+    marked = panel(patterns=1e-9, names=1e-9).verdicts([("patterns", None), ("names", None)])
+    assert marked == (("patterns", False), ("names", False))
+
+
+def test_the_probability_is_that_on_a_share_of_the_stated_prevalence() -> None:
+    rare, half = (load_panel(DetectorThresholds(), prevalence) for prevalence in (0.01, 0.5))
+    for name in DETECTORS:
+        difference = log_odds_of(half.cut_of(name)) - log_odds_of(rare.cut_of(name))
+        assert math.isclose(difference, math.log(99))
+
+
+def test_an_examination_says_each_detectors_probability(shipped: Engine) -> None:
+    for text in (NOTE, MENU):
+        examination = judged(text, shipped)
+        alone = dict(examination.detector_probabilities)
+        assert list(alone) == [name for name, _ in examination.detectors] == list(DETECTORS)
+        for name, verdict in examination.detectors:
+            assert verdict == (alone[name] >= shipped.decider.detectors.cut_of(name))
+    note, menu = (dict(judged(text, shipped).detector_probabilities) for text in (NOTE, MENU))
+    assert all(note[name] > menu[name] for name in DETECTORS)
+
+
+def test_a_threshold_of_the_configuration_changes_a_verdict_and_no_referral(shipped: Engine) -> None:
+    before = judged(NOTE, shipped)
+    strict = engine(Config(detectors=DetectorThresholds(names=0.999)))
+    after = judged(NOTE, strict)
+    assert (dict(before.detectors)["names"], dict(after.detectors)["names"]) == (True, False)
+    assert dict(after.detectors)["patterns"] == dict(before.detectors)["patterns"]
+    assert after.detector_probabilities == before.detector_probabilities
+    assert after.decision.probability == before.decision.probability
+
+
+def test_a_detector_rests_on_its_own_evidence_alone(shipped: Engine) -> None:
+    """Change what one detector sees, and the margins of the others stay as they were."""
+    document = Document(NOTE, (Segment("", 0, len(NOTE)),), "text/plain")
+    examination = judged(NOTE, shipped)
+    screening, health = examination.screening, examination.health
+    whole = dict(margins(document, screening, health, 1.0))
+    no_numbers = tuple(f for f in screening.findings if f.entity_type is EntityType.PERSON)
+    without = dict(margins(document, replace(screening, findings=no_numbers), health, 1.0))
+    assert without["patterns"] is None
+    assert (without["names"], without["text"]) == (whole["names"], whole["text"])
+    far = dict(margins(document, screening, replace(health, by_concepts=0.1), 1.0))
+    assert far["names"] != whole["names"]
+    assert (far["patterns"], far["text"]) == (whole["patterns"], whole["text"])
+
+
+def test_the_cut_of_a_is_its_number_and_density_of_terms(shipped: Engine) -> None:
+    text = "x" * 2000
+    document = Document(text, (Segment("", 0, len(text)),), "text/plain")
+    screening = judged(NOTE, shipped).screening
+    span = screening.findings[0].span
+    for n_terms, expected in ((4, True), (3, False)):
+        terms = tuple(TermHit(span, f"dx:{number}") for number in range(n_terms))
+        (_, margin), *_ = margins(document, screening, HealthScore(0.0, None, "", terms), None)
+        assert margin is not None
+        assert (margin >= 0) is expected
+
+
+def test_a_damaged_calibration_is_one_line(tmp_path: Path) -> None:
+    path = tmp_path / "detectors.json"
+    whole = json.loads(DETECTORS_FILE.read_text(encoding="utf-8"))
+    del whole["detectors"]["names"]["slope"]
+    for text, said in (
+        ("{", "cannot be read as JSON"),
+        ("[]", "format: expected 1"),
+        (json.dumps(whole), "expected slope, intercept and without of patterns, names, text"),
+    ):
+        path.write_text(text, encoding="utf-8")
+        with pytest.raises(ModelError, match=said):
+            load_panel(DetectorThresholds(), 0.01, path)
+
+
+def test_probability_of_a_detector_survives_extreme_margins() -> None:
+    for margin in (-1e9, 1e9):
+        for _, alone in panel().probabilities([(name, margin) for name in DETECTORS]):
+            assert 0 < alone < 1
+    assert probability_of(-1e9) > 0
+
+
+def test_detect_says_what_the_panel_says(shipped: Engine) -> None:
+    document = Document(NOTE, (Segment("", 0, len(NOTE)),), "text/plain")
+    examination = judged(NOTE, shipped)
+    found = classify.detect(document, examination.screening, examination.health, shipped.classifier)
+    assert found == examination.detectors

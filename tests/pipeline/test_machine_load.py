@@ -1,0 +1,98 @@
+"""What is stored of a long document is the same on an idle and on a busy machine."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from phiscan.config import Config
+from phiscan.model import FileResult, SourceFile
+from phiscan.pipeline.engine import Engine, build_engine, process
+from phiscan.review.store import Store
+from phiscan.store.identity import create_key
+from tests.large.made_files import write_csv, write_inventory
+from tests.pipeline.harness import ToolHere
+from tests.waiting import wait_until
+
+N_PER_CORE = 1  # busy processes for each core
+
+
+@contextmanager
+def busy_machine(folder: Path) -> Iterator[None]:
+    """Keep every core busy with processes of equal right until the block ends."""
+    number = N_PER_CORE * len(os.sched_getaffinity(0))
+    started = [folder / f"busy-{index}" for index in range(number)]
+    code = "import pathlib, sys\npathlib.Path(sys.argv[1]).touch()\nwhile True: pass"
+    spinning = [subprocess.Popen([sys.executable, "-c", code, str(path)]) for path in started]
+    try:
+        wait_until(lambda: all(path.exists() for path in started), "all busy processes have started")
+        yield
+        assert all(one.poll() is None for one in spinning), "the machine was not busy to the end"
+    finally:
+        for one in spinning:
+            one.kill()
+            one.wait()
+
+
+def stored_of(tool: ToolHere, share: Path) -> tuple[dict[str, object], list[object]]:
+    """Scan a share in a new home with a given key, and return all that is stored of its one file."""
+    done = tool.run("scan", share, "--json", "--exit-zero")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["screened"] == 1
+    with Store.open(f"sqlite:///{tool.database}") as store:
+        (row,) = store.present_rows()
+        detail = store.item(row.file_id)
+    whole = {name: getattr(row, name) for name in row.__dataclass_fields__}
+    return whole, [detail.findings, detail.terms, detail.unread, detail.item]
+
+
+def test_a_scan_stores_the_same_whatever_else_the_machine_does(
+    warm: None,  # noqa: ARG001 (workers are forked from one server)
+    tmp_path: Path,
+) -> None:
+    share = tmp_path / "share"
+    share.mkdir()
+    write_csv(share / "export.csv", 8_000)
+    tools = [ToolHere(tmp_path / name / "home") for name in ("idle", "busy")]
+    for tool in tools:
+        tool.home.mkdir(parents=True)
+    create_key(tools[0].home / "key")
+    (tools[1].home / "key").write_bytes((tools[0].home / "key").read_bytes())
+    (tools[1].home / "key").chmod(0o600)
+    idle = stored_of(tools[0], share)
+    with busy_machine(tmp_path):
+        busy = stored_of(tools[1], share)
+    assert busy == idle
+    row = idle[0]
+    assert row["people_interval"] is not None
+    assert row["unread"]
+
+
+@pytest.fixture(scope="module")
+def engine(tmp_path_factory: pytest.TempPathFactory) -> Engine:
+    home = tmp_path_factory.mktemp("home")
+    create_key(home / "key")
+    return build_engine(Config(home=home))
+
+
+@pytest.mark.slow
+def test_a_long_file_without_a_patient_is_read_as_far_whatever_else_the_machine_does(
+    engine: Engine, tmp_path: Path
+) -> None:
+    path = tmp_path / "stock.csv"
+    write_inventory(path, 1_000_000)
+
+    def result() -> FileResult:
+        source = SourceFile.of(os.fsencode(path.parent), os.fsencode(path.name), path.lstat())
+        return process(source, engine).result
+
+    idle = result()
+    with busy_machine(tmp_path):
+        busy = result()
+    assert busy == idle
+    assert busy.unread

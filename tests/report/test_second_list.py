@@ -1,0 +1,80 @@
+"""The second list in the estimates: its size, its yield, and whether it was reviewed."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from phiscan.model import FileResult, Referral, Verdict
+from phiscan.report.data.report import ReportData
+from phiscan.report.gather import gather
+from phiscan.report.rendering.html import render
+from phiscan.review.store import Store
+from tests.report.synthetic import NOW, Made, screened
+
+Fill = Callable[..., Made]
+NAMES = ("patterns", "names", "text")
+
+
+def listed(path: str, number: int, said: tuple[bool, bool, bool]) -> FileResult:
+    result = screened(path, Referral.PII_ONLY, number=number)
+    return replace(result, detectors=tuple(zip(NAMES, said, strict=True)), second_look=True)
+
+
+def made_share() -> list[FileResult]:
+    return [
+        *(screened(f"referred-{number}.txt", Referral.REFERRED, number=number) for number in range(6)),
+        *(listed(f"listed-{number}.txt", 10 + number, (False, False, True)) for number in range(4)),
+        screened("clear.txt", Referral.CLEAR, number=20),
+    ]
+
+
+def decide(made: Made, verdicts: dict[str, Verdict]) -> ReportData:
+    store = Store(made.database)
+    chosen = [(store.find(path), verdict) for path, verdict in verdicts.items()]
+    store.decide_all(chosen, reviewer="A. Officer", now=NOW)
+    return gather(made.database, now=NOW).data
+
+
+def test_says_that_the_estimate_is_too_low_until_the_list_is_reviewed(filled: Fill) -> None:
+    verdicts = {f"referred-{number}.txt": Verdict.PHI for number in range(6)}
+    data = decide(filled(made_share()), verdicts)
+    found = data.second_list
+    assert (found.files, found.reviewed, found.phi, found.too_low) == (4, 0, 0, True)
+    assert found.phi_share is not None
+    assert (found.phi_share.value, found.phi_share.reason) == (
+        None,
+        "no file of the second list has been reviewed",
+    )
+    assert "0 of 4 reviewed" in found.sentence
+    assert "too low" in found.sentence
+    assert found.sentence in render(data)
+    assert data.capture.counts == {"111": 6, "001": 0}
+
+
+def test_reviewed_files_of_the_list_are_in_the_capture_histories(filled: Fill) -> None:
+    verdicts = {f"referred-{number}.txt": Verdict.PHI for number in range(6)}
+    verdicts |= {"listed-0.txt": Verdict.PHI, "listed-1.txt": Verdict.PHI, "listed-2.txt": Verdict.NOT_PHI}
+    data = decide(filled(made_share()), verdicts)
+    found = data.second_list
+    assert (found.files, found.reviewed, found.phi, found.not_phi) == (4, 3, 2, 1)
+    assert found.phi_share is not None
+    assert found.phi_share.value == 2 / 3
+    assert data.capture.counts == {"111": 6, "001": 2}
+    assert data.capture.n_found == 8
+    assert "66.7" in render(data)
+
+
+def test_a_list_that_was_reviewed_to_its_end_completes_the_histories(filled: Fill) -> None:
+    data = decide(filled(made_share()), {f"listed-{number}.txt": Verdict.NOT_PHI for number in range(4)})
+    assert not data.second_list.too_low
+    assert "complete" in data.second_list.sentence
+
+
+def test_an_unsure_verdict_reviews_nothing(filled: Fill) -> None:
+    data = decide(filled(made_share()), {"listed-0.txt": Verdict.UNSURE})
+    assert data.second_list.reviewed == 0
+
+
+def test_without_a_second_list_nothing_lacks(filled: Fill) -> None:
+    found = gather(filled(made_share()[:6]).database, now=NOW).data.second_list
+    assert (found.files, found.too_low) == (0, False)
+    assert "empty" in found.sentence
