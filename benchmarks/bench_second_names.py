@@ -23,6 +23,7 @@ from benchmarks.bench_referral_share import DATA, texts
 from phiscan import health as classify
 from phiscan import screen
 from phiscan.config import Config
+from phiscan.decision import build_decider
 from phiscan.health.detectors import DETECTORS, MIN_CONCEPTS, MIN_DENSITY
 from phiscan.lexicon.gazetteer import load_gazetteer
 from phiscan.metrics.independence import verdict_dependence
@@ -110,6 +111,7 @@ def test_print_tokens_found_by_both() -> None:
 @WITH_FOLDS
 def test_print_how_document_verdicts_depend() -> None:
     gazetteer, classifier = load_gazetteer(), classify.build_classifier(Config())
+    decider = build_decider(Config())
     tagger = TaggerRecognizer.load(TAGGER_FOLDS / "others")
     second = SecondNames.load(SECOND_FOLDS / "others")
     patterns = PatternRecognizer(load_sound_rules(Config()))
@@ -130,7 +132,9 @@ def test_print_how_document_verdicts_depend() -> None:
         dense = len(kinds) >= MIN_CONCEPTS and 1000 * len(health.terms) >= MIN_DENSITY * len(text)
         said |= {"second and score": person and enough, "second and terms": person and dense}
         referral, _ = classify.decide(document, screening, health, layout=layout)
-        near = classify.lacks_only_a_name(classify.weigh(document, screening, health, layout=layout))
+        gathered = decider.gather(document, screening, classifier)
+        decided = decider.decide(document, screening, health, tuple(said.items())[:3], gathered)
+        near = decider.lacks_only_a_name(gathered, health, decided)
         rows.append(
             (family, label, said | {"referred": referral == "referred", "near": near, "score": enough})
         )
