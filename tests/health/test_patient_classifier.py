@@ -111,7 +111,7 @@ def test_weights_that_are_no_numbers_are_named(tmp_path: Path, damage: dict[str,
     path = tmp_path / "patient_classifier.npz"
     with np.load(PATIENT_MODEL_FILE) as file:
         np.savez_compressed(path, **{**{name: file[name] for name in file.files}, **damage})
-    with pytest.raises(ModelError, match=r"told\.npz: (words: expected|cannot be read)"):
+    with pytest.raises(ModelError, match=r"patient_classifier\.npz: (words: expected|cannot be read)"):
         load_patient_model(path)
 
 
@@ -150,7 +150,7 @@ def test_a_score_is_the_sum_of_words_and_cues() -> None:
 def test_a_damaged_model_is_named(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "patient_classifier.npz"
     path.write_bytes(content)
-    with pytest.raises(ModelError, match=r"told\.npz: cannot be read as a model of words"):
+    with pytest.raises(ModelError, match=r"patient_classifier\.npz: cannot be read as a model of words"):
         load_patient_model(path)
 
 
@@ -159,5 +159,5 @@ def test_a_model_of_another_size_is_named(tmp_path: Path) -> None:
     with np.load(PATIENT_MODEL_FILE) as file:
         parts = {name: file[name] for name in file.files}
     np.savez_compressed(path, **{**parts, "words": parts["words"][:10]})
-    with pytest.raises(ModelError, match=r"told\.npz: words: expected 262144 finite numbers"):
+    with pytest.raises(ModelError, match=r"patient_classifier\.npz: words: expected 262144 finite numbers"):
         load_patient_model(path)
