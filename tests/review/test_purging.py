@@ -267,7 +267,7 @@ def test_equal_rows_have_the_same_digest_on_every_database(store: Store, tmp_pat
     assert tmp_path
 
 
-DIGEST = "2f79b271d9ba6aa01ae9fcc04c53ec1f5cd72e26900d84d6b9a95789d97355aa"
+DIGEST = "058ffdd27f3a4823107a7f847d3189cf03495cbc7e15c583f97abe9a3d6ad5a7"
 
 
 def test_removed_rows_cannot_be_removed_by_anyone_else_afterwards(store: Store, url: str) -> None:
