@@ -413,9 +413,9 @@ def test_private_refuses_nonsense(run: Callable[..., Result], more: tuple[str, .
 TREE = "child,parent\n401.1,401\n401.9,401\n402.00,402.0\n402.01,402.0\n402.0,402\n401,I10\n402,I10\nI10,\n"
 
 
-def hierarchy(run: Callable[..., Result], gold: str, system: str, tree: str = TREE) -> Result:
+def hierarchy(run: Callable[..., Result], gold: str, system: str, tree: str = TREE, *more: str) -> Result:
     files = ("--tree", text("t.csv", tree), "--gold", text("g.csv", gold), "--system", text("s.csv", system))
-    return run("hierarchy", *files, "--json")
+    return run("hierarchy", *files, "--json", *more)
 
 
 def test_hierarchy_answers_the_contract(run: Callable[..., Result]) -> None:
@@ -441,6 +441,29 @@ def test_hierarchy_counts_repeated_rows_and_counts(run: Callable[..., Result]) -
     assert found["levels"][0]["count_preserving"]["tp"] == 2
     assert found["levels"][0]["count_preserving"]["fp"] == 999_999_998
     assert found["missing_documents"] == ["empty"]
+
+
+def test_hierarchy_counts_documents_without_gold_when_asked(run: Callable[..., Result]) -> None:
+    gold, system = "document,label\nd,401.9\n", "document,label\nd,401.9\ne,402.0\n"
+    assert "is not in g.csv" in refusal(hierarchy(run, gold, system))
+    found = answer(hierarchy(run, gold, system, TREE, "--missing-gold", "empty"), "hierarchy")
+    assert found["documents"] == 2
+    assert found["documents_without_gold"] == ["e"]
+    assert found["levels"][0]["count_preserving"]["tp"] == 1
+    assert found["levels"][0]["count_preserving"]["fp"] == 1
+
+
+def test_private_releases_rates_and_charges_no_delta_for_accuracy(run: Callable[..., Result]) -> None:
+    rows = "".join(
+        f"{score},{label}\n" for score, label in [(0.9, 1)] * 300 + [(0.8, 0)] * 100 + [(0.1, 0)] * 300
+    )
+    Path("rates.csv").write_text("score,label\n" + rows)
+    expected = {"accuracy": 600 / 700, "sensitivity": 1.0, "specificity": 0.75}
+    for metric, truth in expected.items():
+        common = ("private", "rates.csv", "--epsilon", "50", "--delta", "1e-3", "--metric", metric, "--json")
+        found = answer(run(*common, "--budget-epsilon", "200"), "private")
+        assert found["value"] == pytest.approx(truth, abs=0.02)
+        assert found["delta"] == (0.0 if metric == "accuracy" else 1e-3)
 
 
 def test_hierarchy_says_why_a_rate_does_not_exist(run: Callable[..., Result]) -> None:
