@@ -89,7 +89,9 @@ def test_spans_answers_the_contract(run: Callable[..., Result]) -> None:
         "f1": 1 / 4,
     }
     assert found["token"] == {"tp": 3, "fp": 1, "fn": 2, "precision": 3 / 4, "recall": 3 / 5, "f1": 2 / 3}
-    assert found["out_of_vocabulary"]["recall"] == 3 / 4
+    # Dates are of no vocabulary: only the two tokens of the patient count. The source says so.
+    assert (found["out_of_vocabulary"]["found"], found["out_of_vocabulary"]["total"]) == (2, 2)
+    assert found["out_of_vocabulary"]["recall"] == 1.0
     assert found["ambiguous"]["recall"] == 0.0
     assert found["missing_documents"] == ["2"]
     assert found["instance_by_type"]["ID"]["recall"] is None
@@ -451,6 +453,21 @@ def test_hierarchy_counts_documents_without_gold_when_asked(run: Callable[..., R
     assert found["documents_without_gold"] == ["e"]
     assert found["levels"][0]["count_preserving"]["tp"] == 1
     assert found["levels"][0]["count_preserving"]["fp"] == 1
+
+
+def test_spans_compares_every_two_of_many_systems(run: Callable[..., Result]) -> None:
+    whole = jsonl("whole.jsonl", [{"id": item["id"], "spans": item["spans"]} for item in GOLD])
+    nothing = jsonl("nothing.jsonl", [{"id": item["id"], "spans": []} for item in GOLD])
+    system = [{"id": item["id"], "spans": item["spans"][:1]} for item in GOLD]
+    found = answer(spans(run, system, "--versus", whole, "--versus", nothing, "--shuffles", "99"), "spans")
+    names = ["system.jsonl", "whole.jsonl", "nothing.jsonl"]
+    assert [one["system"] for one in found["systems"]] == names
+    assert [one["token"]["recall"] for one in found["systems"]][1:] == [1.0, 0.0]
+    pairs = [(item["first"], item["second"]) for item in found["comparisons"]]
+    assert pairs == [(names[0], names[1]), (names[0], names[2]), (names[1], names[2])]
+    for level in ("instance", "token"):
+        assert found["comparisons"][2][level]["recall"]["difference"] == 1.0
+    assert found["versus"] == found["comparisons"][0]["instance"]
 
 
 def test_private_releases_rates_and_charges_no_delta_for_accuracy(run: Callable[..., Result]) -> None:

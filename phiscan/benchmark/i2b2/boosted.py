@@ -179,7 +179,7 @@ def _shift(table: Floats, offset: int) -> Floats:
 
 
 def _trusted(record: TokenizedRecord) -> Floats:
-    """Mark the tokens whose word also stands in the header: after "NAME" or "ATTENDING", or in a short line."""
+    """Mark the tokens whose word is also in the header: after "NAME" or "ATTENDING", or first of a line."""
     zones: dict[str, int] = {}
     for position, word in enumerate(record.words):
         if record.lines[position] >= HEADER_LINES:

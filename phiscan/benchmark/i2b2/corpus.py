@@ -20,6 +20,7 @@ from phiscan.benchmark.i2b2.surrogates import (
     Shares,
     calendar,
     date_form,
+    names,
     scramble,
 )
 from phiscan.config import data_dir
@@ -36,7 +37,8 @@ _PERSON = Shares(in_dictionary=0.10, medical=0.12)
 _DOCTOR = Shares(in_dictionary=0.12, medical=0.20)
 _PLACE = Shares(in_dictionary=0.25, medical=0.08)
 _HOSPITAL = Shares(in_dictionary=0.04, medical=0.0)
-_SLOPPY = 0.12  # titles and full stops left out
+_SLOPPY = 0.25  # titles and full stops left out
+_FILLER = 0.04  # words in between that no sentence of phrases has
 _MISSPELT = 0.02  # of the longer words
 _DATE_STYLES = ("numeric", "short", "two", "words")
 
@@ -201,6 +203,9 @@ class _Record:
         for word in sentence.split():
             if word in {"Dr.", "DRS.", "{title}", "."} and random.random() < _SLOPPY:
                 continue
+            if random.random() < _FILLER:
+                filler = random.choice(names("ordinary_words"))
+                self.out.add(filler.capitalize() if random.random() < 0.3 else filler)  # noqa: PLR2004
             if word.startswith("{"):
                 self._fill(word[1:-1])
             else:

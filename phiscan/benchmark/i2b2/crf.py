@@ -20,7 +20,8 @@ from phiscan.metrics.spans import LabelledSpan
 WELLNER_1 = ("word", "orthography", "special", "affixes2", "window2", "templates")
 WELLNER_3 = ("word", "orthography", "special", "affixes4", "window3", "templates", "cues", "dictionaries")
 ARAMAKI_1 = (
-    "word", "orthography", "special", "window2", "templates", "dictionaries", "position", "length", "previous",
+    "word", "orthography", "special", "window2", "templates", "dictionaries", "position", "length",
+    "previous",
 )  # fmt: skip
 _ITERATIONS = 50
 Features = Sequence[Sequence[str]]

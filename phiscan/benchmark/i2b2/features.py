@@ -27,7 +27,9 @@ _TEMPLATES = {
 }
 CUES = {
     "doctor": frozenset({"dr.", "drs.", "md", "m.d.", "attending", "dictated", "tr", "cc"}),
-    "patient": frozenset({"mr.", "ms.", "mrs.", "name", "daughter", "son", "wife", "husband", "sister", "brother"}),
+    "patient": frozenset(
+        {"mr.", "ms.", "mrs.", "name", "daughter", "son", "wife", "husband", "sister", "brother"}
+    ),
     "hospital": frozenset(
         {"hospital", "medical", "center", "memorial", "community", "nursing", "clinic", "rehabilitation",
          "transferred", "discharged", "admitted"}
@@ -36,7 +38,7 @@ CUES = {
     "phone": frozenset({"call", "pager", "phone", "beeper", "reached", "x"}),
 }  # fmt: skip
 _DICTIONARIES = ("first_names", "last_names", "towns", "ordinary_words")
-HEADER_LINES = 12
+HEADER_LINES, FOOTER_LINES = 12, 6
 
 
 @cache
@@ -177,13 +179,10 @@ def _add_position(record: TokenizedRecord, features: list[list[str]]) -> None:
     for position, line in enumerate(record.lines):
         if line != last:
             start, last = position, line
-        zone = (
-            f"head{line}"
-            if line < HEADER_LINES
-            else f"foot{n_lines - line}"
-            if n_lines - line < 6
-            else "body"
-        )  # noqa: PLR2004
+        if line < HEADER_LINES:
+            zone = f"head{line}"
+        else:
+            zone = f"foot{n_lines - line}" if n_lines - line < FOOTER_LINES else "body"
         features[position] += [f"z={zone}", f"i={min(position - start, 5)}"]
 
 

@@ -2,7 +2,8 @@
 
 Slots that hold PHI: patient, patient_full, kin, doctor, doctor_full, hospital, ward, location, home, date,
 phone, id, age.
-Slots that do not: condition, drug, procedure, lab, symptom, n, dose, value, years, scale, bp, code, title, he, kin_word.
+Slots that do not: condition, drug, procedure, lab, symptom, n, dose, value, years, scale, bp, code, title, he,
+kin_word.
 """
 
 from __future__ import annotations
@@ -120,6 +121,18 @@ MARKED = (
     ("HOSPITAL COURSE :", "The patient was transferred to {ward} in stable condition .", 0.2),
     ("HOSPITAL COURSE :", "On {date} the temperature rose to {value} , and on {date} it was normal .", 0.1),
     ("HOSPITAL COURSE :", "The family spoke to Dr. {doctor_full} {hospital} about {procedure} .", 0.12),
+    # Who or what is named has to be known from the name itself, or from elsewhere in the record.
+    ("HOSPITAL COURSE :", "Discussed with {doctor} , who agreed .", 0.12),
+    ("HOSPITAL COURSE :", "Discussed with {kin} , who agreed .", 0.05),
+    ("HOSPITAL COURSE :", "Discussed with {hospital} , who agreed .", 0.06),
+    ("LABORATORY DATA :", "Records from {hospital} were reviewed .", 0.08),
+    ("LABORATORY DATA :", "Records from {doctor} were reviewed .", 0.06),
+    ("LABORATORY DATA :", "Records from {location} were reviewed .", 0.04),
+    ("SOCIAL HISTORY :", "{patient} says so .", 0.04),
+    ("FOLLOW UP :", "Will see {doctor} .", 0.08),
+    ("FOLLOW UP :", "Will see {hospital} .", 0.05),
+    ("FOLLOW UP :", "Number {phone} .", 0.03),
+    ("FOLLOW UP :", "Number {id} .", 0.03),
     ("SOCIAL HISTORY :", "{he} lives in {location} with {kin_word} {kin} .", 0.05),
     ("SOCIAL HISTORY :", "The patient lives in {location} .", 0.13),
     ("SOCIAL HISTORY :", "Home address : {home} .", 0.04),

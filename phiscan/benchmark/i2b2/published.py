@@ -1,4 +1,4 @@
-"""What Uzuner, Luo & Szolovits (2007) print of the challenge: Tables 1 to 5 (complete corpus) and the rankings."""
+"""What Uzuner, Luo & Szolovits (2007) print: Tables 1 to 4 (complete corpus) and the rankings."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ NON_PHI_TOKENS = 444_127
 # Table 2, complete challenge corpus: percentage out of vocabulary of instances and of tokens.
 TABLE_2 = {"PATIENT": (80, 73), "DOCTOR": (85, 67), "LOCATION": (69, 56), "HOSPITAL": (91, 49)}
 
-# Table 3, complete challenge corpus: percentage ambiguous with non-PHI: in record (instances, tokens), in corpus.
+# Table 3, complete challenge corpus: percentage ambiguous with non-PHI: in record (instances, tokens), and in
+# the corpus.
 TABLE_3 = {
     "PATIENT": (8.36, 4.48, 17.9, 9.71),
     "DOCTOR": (12.9, 6.30, 29.9, 15.1),

@@ -17,6 +17,7 @@ from phiscan.metrics.spans import LabelledSpan
 
 _HEAD, _FOOT = 4, 6
 _MEASURES = frozenset({"rated", "was", "pressure", "reflexes", "were"})
+_DOCTOR_LABELS = frozenset({"By", "Attending", "ATTENDING", "CC"})
 _HOSPITAL_HEADS = frozenset({"Hospital", "Center", "Home", "Clinic"})
 _NAME = re.compile(r"[A-Z][A-Za-z'-]+|[A-Z]\.|[A-Z]")
 
@@ -78,9 +79,7 @@ def _names(record: TokenizedRecord, types: list[str]) -> None:
     for position, word in enumerate(words):
         if word in {"Mr.", "Ms.", "Mrs."}:
             _run(record, types, position + 1, PATIENT)
-        elif word in {"Dr.", "DRS."}:
-            _run(record, types, position + 1, DOCTOR)
-        elif word == ":" and position and words[position - 1] in {"By", "Attending", "ATTENDING", "CC"}:
+        elif word in {"Dr.", "DRS."} or (word == ":" and position and words[position - 1] in _DOCTOR_LABELS):
             _run(record, types, position + 1, DOCTOR)
         elif word == ":" and position and words[position - 1] == "NAME":
             _run(record, types, position + 1, PATIENT, with_comma=True)

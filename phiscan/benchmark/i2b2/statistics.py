@@ -1,7 +1,9 @@
 """Tables 1 to 5 of the challenge for any corpus: sizes, out-of-vocabulary PHI and ambiguity.
 
 Tokens are runs without white space. Ambiguity compares them without case ("RIGHT" the doctor, "right" the
-side), and a token of punctuation alone is never ambiguous; the paper says neither. Source: Uzuner, Luo & Szolovits (2007).
+side), and a token of punctuation alone is never ambiguous; the paper says neither.
+
+Source: Uzuner, Luo & Szolovits (2007).
 """
 
 from __future__ import annotations

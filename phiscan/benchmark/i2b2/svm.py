@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -38,7 +39,7 @@ def _matrix(rows: Sequence[Sequence[str]]) -> Any:
 
 @dataclass
 class SvmRecognizer:
-    """One-against-all linear machines that label each token by itself (BIO), trained by stochastic gradient."""
+    """One-against-all linear machines that label each token by itself (BIO); stochastic gradient descent."""
 
     name: str
     groups: tuple[str, ...]
@@ -67,12 +68,11 @@ def sentence_numbers(record: TokenizedRecord) -> list[int]:
     [0, 0, 1]
     """
     numbers, number = [], 0
-    for position, word in enumerate(record.words):
+    for position in range(len(record.words)):
         before = position - 1
         if position and (record.lines[position] != record.lines[before] or record.words[before] == "."):
             number += 1
         numbers.append(number)
-        del word
     return numbers
 
 
@@ -110,7 +110,7 @@ def _sentences(record: TokenizedRecord) -> list[tuple[list[str], list[str]]]:
 
 
 def _pairs(words: Sequence[str]) -> list[str]:
-    return ["1", *words, *(f"{one} {two}" for one, two in zip(words, words[1:], strict=False))]
+    return ["1", *words, *(f"{one} {two}" for one, two in pairwise(words))]
 
 
 @dataclass

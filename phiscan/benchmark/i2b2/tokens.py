@@ -22,6 +22,7 @@ class TokenizedRecord:
     extents: tuple[tuple[int, int], ...] = field(repr=False)
     lines: tuple[int, ...] = field(repr=False)
     labels: tuple[str, ...] = field(repr=False)  # BIO
+    text: str = field(default="", repr=False)
 
 
 def tokenize(record: AnnotatedText) -> TokenizedRecord:
@@ -43,7 +44,7 @@ def tokenize(record: AnnotatedText) -> TokenizedRecord:
             number += 1
         lines.append(number)
     return TokenizedRecord(
-        record.name, tuple(words), tuple(extents), tuple(lines), _labels(extents, record.spans)
+        record.name, tuple(words), tuple(extents), tuple(lines), _labels(extents, record.spans), text
     )
 
 

@@ -1,0 +1,86 @@
+"""``phiscan benchmark``: the papers' own experiments, repeated."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from phiscan.cli.output import print_json, say
+from phiscan.errors import InputError
+
+JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+OUT = click.option(
+    "--out", "folder", type=click.Path(path_type=Path), help="Folder for the plots, tables and JSON."
+)
+SEED = click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of all draws.")
+SHORT = click.option("--short", is_flag=True, help="A small form that takes seconds, for trying it out.")
+
+
+@click.group()
+def benchmark() -> None:
+    """Repeat the experiments of the papers that phiscan rests on; for auditors, never needed to scan.
+
+    Example: phiscan benchmark i2b2 --out papers/i2b2
+    """
+
+
+@benchmark.command()
+@SHORT
+@click.option(
+    "--shuffles", type=click.IntRange(min=1), default=9_999, show_default=True, help="Of each test."
+)
+@SEED
+@OUT
+@JSON
+def i2b2(short: bool, shuffles: int, seed: int, folder: Path | None, as_json: bool) -> None:
+    """Train, score and rank recognizers of each family of the i2b2 challenge of 2006.
+
+    The records are surrogates made from the seed. Needs the extra "papers" (python-crfsuite).
+
+    Example: phiscan benchmark i2b2 --short
+    """
+    from phiscan.benchmark.i2b2.corpus import N_TEST, N_TRAIN, make_corpus  # noqa: PLC0415 (loads word lists)
+    from phiscan.benchmark.i2b2.plots import plot_all  # noqa: PLC0415 (matplotlib is slow to load)
+    from phiscan.benchmark.i2b2.ranking import rank_systems, recognizers  # noqa: PLC0415 (loads sklearn)
+    from phiscan.benchmark.i2b2.tables import markdown, payload  # noqa: PLC0415
+
+    sizes = (20, 10) if short else (N_TRAIN, N_TEST)
+    corpus = make_corpus(seed=2006 + seed, n_train=sizes[0], n_test=sizes[1])
+    scores = rank_systems(corpus, recognizers(short=short), tell=say)
+    shape = payload(corpus, scores, shuffles=shuffles, seed=seed)
+    if folder is not None:
+        prepare(folder)
+        plot_all(scores, folder)
+        (folder / "figure-3.txt").write_text((corpus.test[0].text or "") + "\n", encoding="utf-8")
+    finish(shape, markdown(shape), folder, as_json=as_json)
+
+
+def prepare(folder: Path) -> None:
+    """Make the folder of the results.
+
+    Raises:
+        InputError: it cannot be made.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        message = f"{folder}: cannot be made: {error.strerror}"
+        raise InputError(message) from None
+
+
+def finish(shape: dict[str, Any], lines: Sequence[str], folder: Path | None, *, as_json: bool) -> None:
+    """Print the results, and write them into the folder, if there is one, as JSON and as Markdown."""
+    if folder is not None:
+        prepare(folder)
+        text = json.dumps(shape, indent=2, ensure_ascii=False, allow_nan=False)
+        (folder / "results.json").write_text(text + "\n", encoding="utf-8")
+        (folder / "results.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
+        say(f"results written to {folder}")
+    if as_json:
+        print_json(shape)
+    else:
+        click.echo("\n".join(lines))
