@@ -59,6 +59,37 @@ def i2b2(short: bool, shuffles: int, seed: int, folder: Path | None, as_json: bo
     finish(shape, markdown(shape), folder, as_json=as_json)
 
 
+@benchmark.command()
+@click.option(
+    "--adult",
+    "adult_paths",
+    type=click.Path(path_type=Path),
+    multiple=True,
+    help="adult.data or adult.test of the UCI repository; repeatable. A look-alike is made where absent.",
+)
+@click.option(
+    "--repetitions", type=click.IntRange(min=20), default=200, show_default=True, help="Of each release."
+)
+@SEED
+@OUT
+@JSON
+def thresholdless(
+    adult_paths: tuple[Path, ...], repetitions: int, seed: int, folder: Path | None, as_json: bool
+) -> None:
+    """Attack a published area under the curve, and measure the error of private releases against epsilon.
+
+    Example: phiscan benchmark thresholdless --adult adult.data --adult adult.test --out papers/boyd
+    """
+    from phiscan.benchmark.evaluation.adult import look_alike, read_adult  # noqa: PLC0415 (loads numpy)
+    from phiscan.benchmark.evaluation.results import markdown, run  # noqa: PLC0415 (loads sklearn)
+
+    examples = read_adult(adult_paths) if adult_paths else look_alike(seed)
+    if folder is not None:
+        prepare(folder)
+    shape = run(examples, repetitions=repetitions, seed=seed, folder=folder)
+    finish(shape, markdown(shape), folder, as_json=as_json)
+
+
 def prepare(folder: Path) -> None:
     """Make the folder of the results.
 

@@ -317,7 +317,7 @@ def _digits(pattern: str, random: Random) -> str:
     )
 
 
-_NUMBERS = {
+_NUMBERS: dict[str, Callable[[Random], str]] = {
     "n": lambda random: str(random.randrange(2, 90)),
     "years": lambda random: str(random.randrange(19, 90)),
     "dose": lambda random: random.choice(("5", "10", "25", "40", "81", "325", "500", "1,000")),

@@ -2,8 +2,8 @@
 
 Slots that hold PHI: patient, patient_full, kin, doctor, doctor_full, hospital, ward, location, home, date,
 phone, id, age.
-Slots that do not: condition, drug, procedure, lab, symptom, n, dose, value, years, scale, bp, code, title, he,
-kin_word.
+Slots that do not: condition, drug, procedure, lab, symptom, n, dose, value, years, scale, bp, code, title,
+he, kin_word.
 """
 
 from __future__ import annotations
