@@ -90,6 +90,33 @@ def thresholdless(
     finish(shape, markdown(shape), folder, as_json=as_json)
 
 
+@benchmark.command("false-negatives")
+@click.option(
+    "--spambase",
+    "spambase_path",
+    type=click.Path(path_type=Path),
+    help="spambase.data of the UCI repository. A look-alike is made where absent.",
+)
+@SEED
+@OUT
+@JSON
+def false_negatives(spambase_path: Path | None, seed: int, folder: Path | None, as_json: bool) -> None:
+    """Estimate what pairs of classifiers on disjoint features both missed, beside what they really missed.
+
+    Example: phiscan benchmark false-negatives --spambase spambase.data --out papers/mane
+    """
+    from phiscan.benchmark.false_negatives import experiment as mane  # noqa: PLC0415 (loads sklearn)
+    from phiscan.benchmark.false_negatives.spambase import look_alike, read_spambase  # noqa: PLC0415
+
+    messages = look_alike(seed) if spambase_path is None else read_spambase(spambase_path)
+    found = mane.experiment(messages, seed=seed)
+    if folder is not None:
+        prepare(folder)
+        mane.plot(found, folder / "figure-2.svg")
+    shape = mane.payload(messages, found)
+    finish(shape, mane.markdown(shape), folder, as_json=as_json)
+
+
 def prepare(folder: Path) -> None:
     """Make the folder of the results.
 

@@ -109,9 +109,13 @@ def attack(
             tally[name][1] += guess == member
             tally[name][2] += left
     nothing = AttackResult("nothing", max(n, m) / len(scores), 0.5, 1.0, len(scores))
-    return [nothing] + [
-        AttackResult(name, *(value / len(scores) for value in tally[name]), len(scores))
-        for name, _, _ in ways
+    shares = {name: [value / len(scores) for value in values] for name, values in tally.items()}
+    return [
+        nothing,
+        *(
+            AttackResult(name, values[0], values[1], values[2], len(scores))
+            for name, values in shares.items()
+        ),
     ]
 
 
