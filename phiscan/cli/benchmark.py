@@ -117,6 +117,44 @@ def false_negatives(spambase_path: Path | None, seed: int, folder: Path | None, 
     finish(shape, mane.markdown(shape), folder, as_json=as_json)
 
 
+@benchmark.command("screened-positives")
+@click.option(
+    "--texts",
+    "text_paths",
+    type=click.Path(path_type=Path),
+    multiple=True,
+    help='JSON lines {"text","doc_label"} to draw the shares from; repeatable. Texts are made where absent.',
+)
+@SHORT
+@SEED
+@OUT
+@JSON
+@click.pass_obj
+def screened_positives(
+    config_path: str | None,
+    text_paths: tuple[Path, ...],
+    short: bool,
+    seed: int,
+    folder: Path | None,
+    as_json: bool,
+) -> None:
+    """Screen shares with 1% and 0.44% PHI by one characteristic, by the paper's steps, and as phiscan does.
+
+    Example: phiscan benchmark screened-positives --texts texts.jsonl --out papers/screened
+    """
+    from phiscan.benchmark.screened import collections as made  # noqa: PLC0415 (loads word lists)
+    from phiscan.benchmark.screened import experiment  # noqa: PLC0415 (loads every model)
+    from phiscan.config import load_config  # noqa: PLC0415
+
+    config = load_config(Path(config_path) if config_path else None)
+    pool = made.read_pool(text_paths) if text_paths else made.made_pool(seed, n_other=20 if short else 300)
+    shares = made.make_shares(pool, seed=seed, scale=0.06 if short else 1.0)
+    wanted = list(dict.fromkeys(name for share in shares for name in share.texts))
+    marks = experiment.screen_texts(pool, wanted, config, tell=say)
+    shape = experiment.payload(pool, experiment.screened_shares(pool, shares, marks))
+    finish(shape, experiment.markdown(shape), folder, as_json=as_json)
+
+
 def prepare(folder: Path) -> None:
     """Make the folder of the results.
 
