@@ -1,4 +1,4 @@
-"""The challenge of Uzuner et al. (2007): corpus, families, scores, ranking, and the hard cases that it prints."""
+"""The challenge of Uzuner et al. (2007): corpus, families, scores, ranking, and its printed hard cases."""
 
 import json
 import re
@@ -170,3 +170,13 @@ def test_a_doctor_of_ordinary_words_and_its_hospital(own: OwnRecognizer) -> None
 )
 def test_reads_every_odd_phone_that_the_paper_prints(own: OwnRecognizer, phone: str) -> None:
     assert (phone, "PHONE") in marked(own, f"Please call the pager number {phone} with questions .")
+
+
+def test_a_trained_chain_marks_the_doctor_right_a_signs_and_the_transcriber() -> None:
+    corpus = make_corpus(n_train=80, n_test=1)
+    chain = CrfRecognizer("Wellner 3", WELLNER_3, 25).fit([tokenize(record) for record in corpus.train])
+    foot = "Stable .\nDictated By : RIGHT A. SIGNS , M.D. HU29\nD : 03/05/97 T : 03/06/97\nTR : zv / bmot"
+    (spans,) = chain.predict([tokenize(AnnotatedText("1", foot, ()))])
+    found = {(foot[span.start : span.end], span.type) for span in spans}
+    assert ("RIGHT A. SIGNS", "DOCTOR") in found
+    assert ("zv / bmot", "DOCTOR") in found

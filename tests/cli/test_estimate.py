@@ -73,7 +73,7 @@ def test_estimates_screening() -> None:
 def test_compares_two_characteristics() -> None:
     given = ("screening", "--phi", 71, "--not-phi", 4, "--not-screened", 48, "--versus", "75,3")
     assert answer(*given)["relative"] == {"rtdp": 71 / 75, "rfrp": 4 / 3}
-    paired = answer(*given, "--both", "60,2")["relative"]
+    paired = answer(*given, "--both", "54,0")["relative"]
     assert paired["rtdp_ci95"][0] < 71 / 75 < paired["rtdp_ci95"][1]
 
 
