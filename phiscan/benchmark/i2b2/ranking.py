@@ -96,7 +96,7 @@ class Comparison:
 
 def recognizers(*, short: bool = False) -> list[tuple[str, Recognizer]]:
     """Return (family, system), untrained; ``short`` trains less and drops the voters."""
-    iterations, epochs, trees = (15, 3, 3) if short else (35, 4, 10)
+    iterations, epochs, trees = (15, 3, 3) if short else (50, 6, 10)
     systems: list[tuple[str, Recognizer]] = [
         (TEMPLATES, CrfRecognizer("Wellner 3", WELLNER_3, iterations)),
         (TEMPLATES, CrfRecognizer("Wellner 1", WELLNER_1, iterations)),
