@@ -25,6 +25,7 @@ from phiscan.report.data_desk import (
     TopicScores,
     Worksheet,
 )
+from phiscan.report.data_detectors import DetectorRow, FeatureDependence
 from phiscan.report.data_estimated import (
     DoubleReview,
     Estimate,
@@ -242,6 +243,8 @@ class Capture:
     warnings: tuple[str, ...]
     assumption: str
     source: str
+    accuracy: tuple[DetectorRow, ...] = ()
+    features: tuple[FeatureDependence, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from phiscan.metrics.captures import CaptureTable, capture_table
 from phiscan.metrics.loglinear import ASSUMPTION, SOURCE
 from phiscan.model import Referral, Verdict
 from phiscan.report.data import Capture, FileEntry, History, PairEstimate
+from phiscan.report.detectors import detector_rows, feature_dependence
 from phiscan.report.missed_totals import by_format, totals
 
 MIN_DETECTORS = 2
@@ -95,6 +96,8 @@ def capture_recapture(files: Sequence[FileEntry], *, every_total: bool = True) -
         warnings=() if reason else (*_warnings(n_found, n_open, outside, models), *coverage_warnings(pairs)),
         assumption=ASSUMPTION,
         source=SOURCE,
+        accuracy=detector_rows(names, found, models, pairs),
+        features=feature_dependence(files, names),
     )
 
 
