@@ -455,6 +455,20 @@ def test_hierarchy_counts_documents_without_gold_when_asked(run: Callable[..., R
     assert found["levels"][0]["count_preserving"]["fp"] == 1
 
 
+def test_ranking_draws_four_curves_and_scores_probabilities(run: Callable[..., Result]) -> None:
+    probabilities = text("p.csv", "score,label\n0.9,1\n0.6,0\n0.4,1\n0.1,0\n")
+    found = answer(run("ranking", probabilities, "--curves", "curves.svg", "--json"), "ranking")
+    assert found["brier_score"] == pytest.approx((0.01 + 0.36 + 0.36 + 0.01) / 4)
+    drawn = Path("curves.svg").read_text()
+    assert "Brier curve" in drawn
+    assert "cost curve" in drawn
+    scores = text("s.csv", "score,label\n9,1\n6,0\n4,1\n1,0\n")
+    found = answer(run("ranking", scores, "--curves", "curves.svg", "--json"), "ranking")
+    assert found["brier_score"] is None
+    assert "probabilities" in found["reason"]
+    assert "no Brier curve" in Path("curves.svg").read_text()
+
+
 def test_spans_compares_every_two_of_many_systems(run: Callable[..., Result]) -> None:
     whole = jsonl("whole.jsonl", [{"id": item["id"], "spans": item["spans"]} for item in GOLD])
     nothing = jsonl("nothing.jsonl", [{"id": item["id"], "spans": []} for item in GOLD])
