@@ -11,6 +11,7 @@ import click
 
 from phiscan.cli.estimate import json_shapes as shapes
 from phiscan.cli.estimate.tables import LARGEST, read_captures, read_ratings, read_strata
+from phiscan.cli.estimate_detectors import with_detector_options, with_detectors
 from phiscan.cli.output import print_json, say
 from phiscan.cli.tables import Table, read_table
 from phiscan.errors import InputError
@@ -89,6 +90,7 @@ def screening(
     _show(shape, screens.ASSUMPTION, screens.SOURCE, as_json=as_json)
 
 
+@with_detector_options
 @estimate.command()
 @click.argument("counts", type=click.Path())
 @click.option("--model", "model_text", help="Fit this model alone, for example '[12,3]'.")
@@ -108,8 +110,8 @@ def missed(counts: str, model_text: str | None, by: str | None, as_json: bool) -
     captures = read_captures(table, [name for name in table.header if name != "count"])
     if captures.n_lists == 2:  # noqa: PLR2004 (the contract's own form for two lists)
         if model_text is not None:
-            message = "--model: expected three detectors or more"
-            raise InputError(message)
+            with _refusing():
+                parse_model(model_text, captures.n_lists)  # [1,2] is the only one, and is Lincoln-Petersen
         cells = (captures.counts[3], captures.counts[1], captures.counts[2])
         pair = {
             "lincoln_petersen": shapes.total(two_list.lincoln_petersen(*cells)),
@@ -231,7 +233,7 @@ def _refusing() -> Iterator[None]:
 
 
 def _show(shape: shapes.Shape, assumption: str, source: str, *, as_json: bool) -> None:
-    whole = shape | {"assumption": assumption, "source": source}
+    whole = with_detectors(shape) | {"assumption": assumption, "source": source}
     if as_json:
         print_json(whole)
     else:

@@ -34,6 +34,7 @@ from phiscan.report.data.estimates import (
     TypeLevels,
     Verification,
 )
+from phiscan.report.data_detectors import DetectorRow, FeatureDependence
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,6 +243,8 @@ class Capture:
     warnings: tuple[str, ...]
     assumption: str
     source: str
+    accuracy: tuple[DetectorRow, ...] = ()
+    features: tuple[FeatureDependence, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
