@@ -1,5 +1,5 @@
 # Two commands for a new user: `make demo` and `make test`. Both set up .venv first.
-.PHONY: demo test slow lint bench clean help
+.PHONY: demo test slow lint bench papers clean help
 
 VENV := .venv
 PYTHON := $(VENV)/bin/python
@@ -12,6 +12,7 @@ help:
 	@echo "make lint   ruff, mypy --strict, import-linter"
 	@echo "make slow   the long tests"
 	@echo "make bench  the benchmarks (they print tables)"
+	@echo "make papers the experiments of the papers, plots and tables into papers/"
 
 # The stamps are newer than what they were made from, so a second run does nothing.
 $(VENV)/.run: pyproject.toml constraints.txt scripts/setup.sh
@@ -38,5 +39,8 @@ lint: $(VENV)/.dev
 bench: $(VENV)/.dev
 	$(PYTHON) -m pytest -m bench -s --timeout 3600 benchmarks
 
+papers: $(VENV)/.dev
+	@sh scripts/papers.sh
+
 clean:
-	rm -rf $(VENV) demo build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) demo papers build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -71,6 +71,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "training.command:train",
         "Make the shipped models anew; for those who change phiscan, never needed to scan.",
     ),
+    "benchmark": (
+        "phiscan.cli.benchmark:benchmark",
+        "Repeat the experiments of the papers that phiscan rests on; for auditors, never needed to scan.",
+    ),
     "doctor": (
         "phiscan.cli.doctor:doctor",
         "Try every reader on a small sample made on the fly, and say what is lost without the missing ones.",

@@ -78,7 +78,7 @@ def test_estimates_screening() -> None:
 def test_compares_two_characteristics() -> None:
     given = ("screening", "--phi", 71, "--not-phi", 4, "--not-screened", 48, "--versus", "75,3")
     assert answer(*given)["relative"] == {"rtdp": 71 / 75, "rfrp": 4 / 3}
-    paired = answer(*given, "--both", "60,2")["relative"]
+    paired = answer(*given, "--both", "54,0")["relative"]
     assert paired["rtdp_ci95"][0] < 71 / 75 < paired["rtdp_ci95"][1]
 
 
@@ -419,3 +419,50 @@ def test_refuses_options_that_do_not_go_together(
     path = written(tmp_path, THREE)
     assert "expected without COUNTS" in refusal(capsys, monkeypatch, "missed", path, "--scan", 1)
     assert "expected with COUNTS" in refusal(capsys, monkeypatch, "missed", "--second-list", "1,2")
+
+
+def test_missed_gives_each_detector_its_confusion_matrix(tmp_path: Path) -> None:
+    table = written(tmp_path, "a,b,count\n1,1,60\n1,0,20\n0,1,30\n")
+    found = answer("missed", table, "--files", 1000, "--false-positives", "a=12")
+    assert found["actual_positives"] == {"value": 120.0, "by": "lincoln_petersen"}
+    first, second = found["detectors"]
+    assert first == {
+        "detector": "a",
+        "tp": 80,
+        "fp": 12,
+        "fn": 40.0,
+        "tn": 868.0,
+        "sensitivity": 80 / 120,
+        "accuracy": 0.948,
+    }
+    assert (second["fn"], second["tn"], second["accuracy"]) == (30.0, None, None)
+    assert answer("missed", written(tmp_path, THREE))["detectors"][0]["fn"] > 0
+
+
+def test_missed_takes_the_one_model_of_two_lists(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = written(tmp_path, "a,b,count\n1,1,60\n1,0,20\n0,1,30\n")
+    found = answer("missed", table, "--model", "[1,2]")
+    assert "Lincoln-Petersen" in found["note"]
+    assert found["two_list"]["lincoln_petersen"]["total"] == 120.0
+    assert "all lists" in refusal(capsys, monkeypatch, "missed", table, "--model", "[12]")
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        (("--false-positives", "c=1"), "expected one of a, b"),
+        (("--false-positives", "a"), "DETECTOR=COUNT"),
+        (("--files", "50"), "no more files marked than read"),
+    ],
+)
+def test_missed_refuses_counts_that_contradict_each_other(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    more: tuple[str, ...],
+    words: str,
+) -> None:
+    table = written(tmp_path, "a,b,count\n1,1,60\n1,0,20\n0,1,30\n")
+    assert words in refusal(capsys, monkeypatch, "missed", table, *more)

@@ -89,7 +89,9 @@ def test_spans_answers_the_contract(run: Callable[..., Result]) -> None:
         "f1": 1 / 4,
     }
     assert found["token"] == {"tp": 3, "fp": 1, "fn": 2, "precision": 3 / 4, "recall": 3 / 5, "f1": 2 / 3}
-    assert found["out_of_vocabulary"]["recall"] == 3 / 4
+    # Dates are of no vocabulary: only the two tokens of the patient count. The source says so.
+    assert (found["out_of_vocabulary"]["found"], found["out_of_vocabulary"]["total"]) == (2, 2)
+    assert found["out_of_vocabulary"]["recall"] == 1.0
     assert found["ambiguous"]["recall"] == 0.0
     assert found["missing_documents"] == ["2"]
     assert found["instance_by_type"]["ID"]["recall"] is None
@@ -413,9 +415,9 @@ def test_private_refuses_nonsense(run: Callable[..., Result], more: tuple[str, .
 TREE = "child,parent\n401.1,401\n401.9,401\n402.00,402.0\n402.01,402.0\n402.0,402\n401,I10\n402,I10\nI10,\n"
 
 
-def hierarchy(run: Callable[..., Result], gold: str, system: str, tree: str = TREE) -> Result:
+def hierarchy(run: Callable[..., Result], gold: str, system: str, tree: str = TREE, *more: str) -> Result:
     files = ("--tree", text("t.csv", tree), "--gold", text("g.csv", gold), "--system", text("s.csv", system))
-    return run("hierarchy", *files, "--json")
+    return run("hierarchy", *files, "--json", *more)
 
 
 def test_hierarchy_answers_the_contract(run: Callable[..., Result]) -> None:
@@ -441,6 +443,58 @@ def test_hierarchy_counts_repeated_rows_and_counts(run: Callable[..., Result]) -
     assert found["levels"][0]["count_preserving"]["tp"] == 2
     assert found["levels"][0]["count_preserving"]["fp"] == 999_999_998
     assert found["missing_documents"] == ["empty"]
+
+
+def test_hierarchy_counts_documents_without_gold_when_asked(run: Callable[..., Result]) -> None:
+    gold, system = "document,label\nd,401.9\n", "document,label\nd,401.9\ne,402.0\n"
+    assert "is not in g.csv" in refusal(hierarchy(run, gold, system))
+    found = answer(hierarchy(run, gold, system, TREE, "--missing-gold", "empty"), "hierarchy")
+    assert found["documents"] == 2
+    assert found["documents_without_gold"] == ["e"]
+    assert found["levels"][0]["count_preserving"]["tp"] == 1
+    assert found["levels"][0]["count_preserving"]["fp"] == 1
+
+
+def test_ranking_draws_four_curves_and_scores_probabilities(run: Callable[..., Result]) -> None:
+    probabilities = text("p.csv", "score,label\n0.9,1\n0.6,0\n0.4,1\n0.1,0\n")
+    found = answer(run("ranking", probabilities, "--curves", "curves.svg", "--json"), "ranking")
+    assert found["brier_score"] == pytest.approx((0.01 + 0.36 + 0.36 + 0.01) / 4)
+    drawn = Path("curves.svg").read_text()
+    assert "Brier curve" in drawn
+    assert "cost curve" in drawn
+    scores = text("s.csv", "score,label\n9,1\n6,0\n4,1\n1,0\n")
+    found = answer(run("ranking", scores, "--curves", "curves.svg", "--json"), "ranking")
+    assert found["brier_score"] is None
+    assert "probabilities" in found["reason"]
+    assert "no Brier curve" in Path("curves.svg").read_text()
+
+
+def test_spans_compares_every_two_of_many_systems(run: Callable[..., Result]) -> None:
+    whole = jsonl("whole.jsonl", [{"id": item["id"], "spans": item["spans"]} for item in GOLD])
+    nothing = jsonl("nothing.jsonl", [{"id": item["id"], "spans": []} for item in GOLD])
+    system = [{"id": item["id"], "spans": item["spans"][:1]} for item in GOLD]
+    found = answer(spans(run, system, "--versus", whole, "--versus", nothing, "--shuffles", "99"), "spans")
+    names = ["system.jsonl", "whole.jsonl", "nothing.jsonl"]
+    assert [one["system"] for one in found["systems"]] == names
+    assert [one["token"]["recall"] for one in found["systems"]][1:] == [1.0, 0.0]
+    pairs = [(item["first"], item["second"]) for item in found["comparisons"]]
+    assert pairs == [(names[0], names[1]), (names[0], names[2]), (names[1], names[2])]
+    for level in ("instance", "token"):
+        assert found["comparisons"][2][level]["recall"]["difference"] == 1.0
+    assert found["versus"] == found["comparisons"][0]["instance"]
+
+
+def test_private_releases_rates_and_charges_no_delta_for_accuracy(run: Callable[..., Result]) -> None:
+    rows = "".join(
+        f"{score},{label}\n" for score, label in [(0.9, 1)] * 300 + [(0.8, 0)] * 100 + [(0.1, 0)] * 300
+    )
+    Path("rates.csv").write_text("score,label\n" + rows)
+    expected = {"accuracy": 600 / 700, "sensitivity": 1.0, "specificity": 0.75}
+    for metric, truth in expected.items():
+        common = ("private", "rates.csv", "--epsilon", "50", "--delta", "1e-3", "--metric", metric, "--json")
+        found = answer(run(*common, "--budget-epsilon", "200"), "private")
+        assert found["value"] == pytest.approx(truth, abs=0.02)
+        assert found["delta"] == (0.0 if metric == "accuracy" else 1e-3)
 
 
 def test_hierarchy_says_why_a_rate_does_not_exist(run: Callable[..., Result]) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from phiscan.metrics.deidentification.span_tokens import covered_tokens, token_extents, token_scores
+from phiscan.metrics.deidentification.span_tokens import Subset, covered_tokens, token_extents, token_scores
 from phiscan.metrics.deidentification.spans import (
     AnnotatedText,
     InstanceCounts,
@@ -83,6 +83,26 @@ def test_ignores_case_only_when_asked() -> None:
     assert folded.ambiguous.total == 1
     assert folded.out_of_vocabulary is not None
     assert folded.out_of_vocabulary.total == 0
+
+
+def test_scores_subsets_with_their_precision() -> None:
+    gold = AnnotatedText(
+        "a", "Dr. Can can Boston MA 9/10", (span(4, 7, "DOCTOR"), span(12, 18, "LOCATION"), span(22, 26))
+    )
+    system = AnnotatedText("a", None, (span(4, 11, "DOCTOR"), span(19, 21, "LOCATION")))
+    scores = token_scores([(gold, system)], {"boston"}, normalise=str.casefold)
+    # "Can" is PHI and "can" is not: one found, one marked for nothing.
+    assert scores.ambiguous.rates.precision == 0.5
+    assert scores.ambiguous.rates.recall == 1.0
+    # Out of vocabulary: Can (found), MA (marked for nothing); Boston is known, 9/10 is a date.
+    assert scores.out_of_vocabulary == Subset(found=1, total=1, spurious=2)
+
+
+def test_calls_a_token_of_two_types_ambiguous_too() -> None:
+    gold = AnnotatedText("a", "Lee of Lee", (span(0, 3, "DOCTOR"), span(7, 10, "PATIENT")))
+    scores = token_scores([(gold, AnnotatedText("a", None, (span(0, 3, "DOCTOR"),)))])
+    assert scores.ambiguous.total == 0
+    assert scores.ambiguous_any == Subset(found=1, total=2, spurious=0)
 
 
 def test_never_shows_text_in_a_representation() -> None:

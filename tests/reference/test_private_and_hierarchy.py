@@ -98,6 +98,8 @@ def test_sees_the_overprediction_of_figure_4() -> None:
     levels, _ = score_hierarchy(ICD, {"d": {"402.01": 1}}, {"d": {"402.00": 1, "402.01": 1}})
     assert levels[1].count_preserving == OverlapCounts(tp=1, fp=1, fn=0)
     assert levels[1].set_based == OverlapCounts(tp=1, fp=0, fn=0)
+    # The caption says "parent 402" and "402.0": the over-prediction is the same one level further up.
+    assert levels[2].count_preserving == OverlapCounts(tp=1, fp=1, fn=0)
 
 
 @pytest.mark.parametrize(

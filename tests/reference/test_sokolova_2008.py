@@ -60,3 +60,15 @@ def test_prefers_street_addresses_as_the_paper_does() -> None:
 def test_brackets_table_4_with_exact_intervals() -> None:
     low, high = clopper_pearson(71, 123)
     assert low < 0.577 < high
+
+
+@pytest.mark.parametrize("not_phi", range(4))
+def test_the_paper_implies_that_both_characteristics_marked_54_files(not_phi: int) -> None:
+    # Section 6: of the files with neither, 6 have phone numbers or e-mail, and 18 have nothing but names.
+    either = 123 - 6 - 18
+    both = sum(ORGANIZATION[:2]) + sum(STREET[:2]) - either
+    assert both == 54
+    found = relative(ORGANIZATION[:2], STREET[:2], both=(both - not_phi, not_phi))
+    for ratio in (found.rtdp, found.rfrp):
+        assert ratio.ci95 is not None
+        assert ratio.ci95[0] < 1 < ratio.ci95[1]

@@ -12,6 +12,7 @@ import click
 from phiscan.cli import estimate_scan as scans
 from phiscan.cli.estimate import json_shapes as shapes
 from phiscan.cli.estimate.tables import LARGEST, read_captures, read_ratings, read_strata
+from phiscan.cli.estimate_detectors import with_detector_options, with_detectors
 from phiscan.cli.output import print_json, say
 from phiscan.cli.tables import Table, read_table
 from phiscan.errors import InputError
@@ -91,6 +92,7 @@ def screening(
     _show(shape, screens.ASSUMPTION, screens.SOURCE, as_json=as_json)
 
 
+@with_detector_options
 @estimate.command()
 @click.argument("counts", type=click.Path(), required=False)
 @click.option("--model", "model_text", help="Fit this model alone, for example '[12,3]'.")
@@ -127,8 +129,8 @@ def missed(
         return
     if captures.n_lists == 2:  # noqa: PLR2004 (the contract's own form for two lists)
         if model_text is not None:
-            message = "--model: expected three detectors or more"
-            raise InputError(message)
+            with _refusing():
+                parse_model(model_text, captures.n_lists)  # [1,2] is the only one, and is Lincoln-Petersen
         cells = (captures.counts[3], captures.counts[1], captures.counts[2])
         pair = {
             "lincoln_petersen": shapes.total(two_list.lincoln_petersen(*cells)),
@@ -274,7 +276,7 @@ def _refusing() -> Iterator[None]:
 
 
 def _show(shape: shapes.Shape, assumption: str, source: str, *, as_json: bool) -> None:
-    whole = shape | {"assumption": assumption, "source": source}
+    whole = with_detectors(shape) | {"assumption": assumption, "source": source}
     if as_json:
         print_json(whole)
     else:

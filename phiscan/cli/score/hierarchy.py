@@ -22,8 +22,15 @@ _PATH = click.Path(path_type=Path)
 @click.option("--tree", "tree_path", type=_PATH, required=True, help="CSV with the columns child,parent.")
 @click.option("--gold", "gold_path", type=_PATH, required=True, help="CSV with document,label[,count].")
 @click.option("--system", "system_path", type=_PATH, required=True, help="CSV with document,label[,count].")
+@click.option(
+    "--missing-gold",
+    type=click.Choice(["empty"]),
+    help="Count a document that the gold standard does not list as one without labels; else it is refused.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-def hierarchy(tree_path: Path, gold_path: Path, system_path: Path, as_json: bool) -> None:
+def hierarchy(
+    tree_path: Path, gold_path: Path, system_path: Path, missing_gold: str | None, as_json: bool
+) -> None:
     """Score the labels of documents at every level of a hierarchy (CoPHE).
 
     Repeated rows are counts. A row without a label names a document that has none.
@@ -34,17 +41,22 @@ def hierarchy(tree_path: Path, gold_path: Path, system_path: Path, as_json: bool
     """  # noqa: D301 (click reads the character)
     tree = _read_tree(tree_path)
     gold = _read_labels(gold_path, tree)
-    system = _read_labels(system_path, tree, known=gold, gold_path=gold_path)
+    known = None if missing_gold else gold
+    system = _read_labels(system_path, tree, known=known, gold_path=gold_path)
+    unlisted = [document for document in system if document not in gold]
+    for document in unlisted:
+        say(f"{gold_path}: the document '{document}' is not listed; it counts as one without labels")
     missing = [document for document in gold if document not in system]
     for document in missing:
         say(f"{system_path}: the document '{document}' is missing; all its labels count as missed")
     levels, overall = score_hierarchy(tree, gold, system)
     payload: dict[str, Any] = {
         "representation": REPRESENTATION,
-        "documents": len(gold),
+        "documents": len(gold) + len(unlisted),
         "levels": [{"level": score.level, **_scores(score)} for score in levels],
         "all": _scores(overall),
         "missing_documents": missing,
+        "documents_without_gold": unlisted,
     }
     emit(payload, as_json=as_json)
 

@@ -34,7 +34,11 @@ _NAME_MAX = 64
 @click.option("--metric", type=click.Choice(METRICS), required=True, help="The figure to release.")
 @click.option("--noise", type=click.Choice(NOISES), default="laplace", show_default=True, help="Mechanism.")
 @click.option(
-    "--threshold", type=float, default=0.5, show_default=True, help="Of accuracy: positive from here on."
+    "--threshold",
+    type=float,
+    default=0.5,
+    show_default=True,
+    help="Of accuracy and rates: positive from here on.",
 )
 @click.option(
     "--data-set", "data_set", help="Name that joins several score files on the same examples in one budget."
@@ -58,7 +62,7 @@ def private(
     show_scale: bool,
     as_json: bool,
 ) -> None:
-    """Release accuracy, AUCROC or average precision with noise; the true figure is never printed.
+    """Release accuracy, a rate, AUCROC or average precision with noise; the true figure is never printed.
 
     Every release is charged to a ledger under PHISCAN_HOME, and refused once the budget is spent.
 
@@ -69,14 +73,15 @@ def private(
     scores, labels = read_scores(scores_path, both_classes=metric != "accuracy")
     n = sum(labels)
     m = len(labels) - n
-    charged_delta = delta if noise == "laplace" else 0.0  # Cauchy noise needs no delta
+    # Cauchy noise and the plain Laplace mechanism of accuracy need no delta, and none is charged.
+    charged_delta = delta if noise == "laplace" and metric != "accuracy" else 0.0
     try:
         noise_needed = noise_scale(metric, n, m, epsilon=epsilon, delta=delta, noise=noise)
         # The least noise that any data set of this size needs: public, as the size is.
         public = min(
             (
                 noise_scale(metric, size, n + m - size, epsilon=epsilon, delta=delta, noise=noise)
-                for size in {(n + m) // 2, n + m}
+                for size in {0, (n + m) // 2, n + m}
             ),
             key=lambda item: item.scale,
         )
@@ -109,9 +114,11 @@ def private(
 
 
 def _true_value(metric: str, scores: Sequence[float], labels: Sequence[bool], threshold: float) -> float:
-    if metric == "accuracy":
-        marked = np.asarray(scores) >= threshold
-        return float(np.mean(marked == np.asarray(labels)))
+    if metric in {"accuracy", "sensitivity", "specificity"}:
+        truth = np.asarray(labels)
+        right = (np.asarray(scores) >= threshold) == truth
+        among = {"accuracy": np.ones_like(truth), "sensitivity": truth, "specificity": ~truth}[metric]
+        return float(np.mean(right[among]))
     ranked = rank(scores, labels)
     return auc_roc(ranked) if metric == "auc_roc" else average_precision(ranked)
 

@@ -12,6 +12,7 @@ from phiscan.cli.output import say
 from phiscan.cli.score.json_shapes import emit
 from phiscan.cli.score.table import read_scores
 from phiscan.errors import InputError
+from phiscan.metrics.cost_curves import brier_score
 from phiscan.metrics.ranking.precision_recall import area_estimates
 from phiscan.metrics.ranking.ranked import Ranking, curve, rank
 from phiscan.metrics.ranking.scores import (
@@ -42,8 +43,18 @@ _SEED = click.IntRange(min=0)
 @click.option("--bootstrap", type=click.IntRange(min=1), default=1_000, show_default=True, help="Resamples.")
 @click.option("--seed", type=_SEED, default=0, show_default=True, help="Of bootstrap and folds.")
 @click.option("--plot", "plot_path", type=_PATH, help="Draw the curve: FILE.svg or FILE.png.")
+@click.option(
+    "--curves", "curves_path", type=_PATH, help="Draw ROC, PR, cost and Brier curves: FILE.svg or .png."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-def ranking(scores_path: Path, bootstrap: int, seed: int, plot_path: Path | None, as_json: bool) -> None:
+def ranking(
+    scores_path: Path,
+    bootstrap: int,
+    seed: int,
+    plot_path: Path | None,
+    curves_path: Path | None,
+    as_json: bool,
+) -> None:
     """Score a ranking: AUCROC, every estimate of the area under the PR curve, and what cannot be achieved.
 
     SCORES.csv has the columns score (higher = more likely positive) and label (1 or 0).
@@ -52,13 +63,24 @@ def ranking(scores_path: Path, bootstrap: int, seed: int, plot_path: Path | None
     Example:
       phiscan score ranking scores.csv --bootstrap 2000 --plot curve.svg --json
     """  # noqa: D301 (click reads the character)
-    ranked = rank(*read_scores(scores_path))
+    scores, labels = read_scores(scores_path)
+    ranked = rank(scores, labels)
+    if curves_path:
+        from phiscan.benchmark.curves import plot_curves  # noqa: PLC0415 (matplotlib is slow to load)
+
+        plot_curves(scores, labels, curves_path)
+        say(f"plot written to {curves_path}")
     if plot_path:
         from phiscan.report.rendering.plots import plot_precision_recall  # noqa: PLC0415 (matplotlib is slow to load)
 
         plot_precision_recall(ranked, plot_path)
         say(f"plot written to {plot_path}")
     payload = ranking_payload(ranked, bootstrap=bootstrap, seed=seed)
+    payload["brier_score"] = None
+    try:
+        payload["brier_score"] = brier_score(scores, labels)
+    except ValueError as error:
+        payload["reason"] = f"brier_score: {error}"
     if not as_json:
         payload["points"] = len(payload["points"])
     emit(payload, as_json=as_json)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,13 @@ import click
 from phiscan.cli.output import say
 from phiscan.cli.score.json_shapes import emit, with_rates
 from phiscan.errors import InputError
-from phiscan.metrics.deidentification.randomization import Difference, randomization_test
+from phiscan.metrics.deidentification.randomization import (
+    Difference,
+    randomization_test,
+    token_randomization_test,
+)
 from phiscan.metrics.deidentification.span_schemes import SchemeCounts, scheme_counts
-from phiscan.metrics.deidentification.span_tokens import Recall, TokenCounts, token_scores
+from phiscan.metrics.deidentification.span_tokens import Subset, TokenCounts, token_counts, token_scores
 from phiscan.metrics.deidentification.spans import (
     AnnotatedText,
     InstanceCounts,
@@ -42,7 +47,9 @@ NO_TEXT = "a gold document has no text, so its tokens are not known"
 @click.command()
 @click.option("--gold", "gold_path", type=_PATH, required=True, help="Gold standard: a file or a folder.")
 @click.option("--system", "system_path", type=_PATH, required=True, help="What the system marked.")
-@click.option("--versus", "versus_path", type=_PATH, help="A second system, to test the difference.")
+@click.option(
+    "--versus", "versus_paths", type=_PATH, multiple=True, help="Another system, to test it; repeatable."
+)
 @click.option("--vocabulary", "vocabulary_path", type=_PATH, help="Known words, one per line.")
 @click.option("--format", "kind", type=click.Choice(READ_FORMATS), required=True, help=_FORMAT_HELP)
 @click.option(
@@ -55,7 +62,7 @@ NO_TEXT = "a gold document has no text, so its tokens are not known"
 def spans(
     gold_path: Path,
     system_path: Path,
-    versus_path: Path | None,
+    versus_paths: tuple[Path, ...],
     vocabulary_path: Path | None,
     kind: str,
     type_set: str | None,
@@ -92,23 +99,26 @@ def spans(
         "token": _token(tokens.overall) if has_text else {**_token(tokens.overall), "reason": NO_TEXT},
         "instance_by_type": {name: _instance(counts) for name, counts in by_type.items()},
         "token_by_type": {name: _token(counts) for name, counts in tokens.by_type.items()},
-        "out_of_vocabulary": _recall(tokens.out_of_vocabulary, "out-of-vocabulary"),
-        "ambiguous": _recall(tokens.ambiguous, "ambiguous"),
+        "out_of_vocabulary": _subset(tokens.out_of_vocabulary, "out-of-vocabulary"),
+        "ambiguous": _subset(tokens.ambiguous, "ambiguous"),
+        "ambiguous_any": _subset(tokens.ambiguous_any, "ambiguous"),
         "schemes": {name: _scheme(counts) for name, counts in schemes.items()},
         "missing_documents": list(pairing.missing),
     }
     _tell_missing(pairing, system_path)
-    if versus_path:
-        other = pair_documents(gold, _read(versus_path, kind, mapping), gold_path, versus_path)
-        _tell_missing(other, versus_path)
-        try:
-            second = instance_counts(other.pairs)
-        except ValueError as error:
-            message = f"{versus_path}: {error}"
-            raise InputError(message) from None
-        differences = randomization_test(per_record, second, shuffles=shuffles, seed=seed)
-        payload["versus"] = {name: _difference(item) for name, item in differences.items()}
-        payload["versus_missing_documents"] = list(other.missing)
+    if versus_paths:
+        scored = [_Scored(str(system_path), per_record, token_counts(token_pairs))]
+        others = [pair_documents(gold, _read(path, kind, mapping), gold_path, path) for path in versus_paths]
+        for path, other in zip(versus_paths, others, strict=True):
+            _tell_missing(other, path)
+            scored.append(_score(other.pairs, path, has_text=has_text))
+        first = randomization_test(per_record, scored[1].instances, shuffles=shuffles, seed=seed)
+        payload["versus"] = {name: _difference(item) for name, item in first.items()}
+        payload["versus_missing_documents"] = list(others[0].missing)
+        payload["systems"] = [_totals(one, has_text=has_text) for one in scored]
+        payload["comparisons"] = [
+            _comparison(one, two, shuffles=shuffles, seed=seed) for one, two in combinations(scored, 2)
+        ]
     emit(payload, as_json=as_json)
 
 
@@ -140,6 +150,45 @@ def convert(
     say(f"{write_documents(documents.values(), target, write_as)} documents written to {target}")
 
 
+@dataclass(frozen=True, slots=True)
+class _Scored:
+    """Counts of one system, one per document; no token counts where the gold documents have no text."""
+
+    name: str
+    instances: tuple[InstanceCounts, ...]
+    tokens: tuple[TokenCounts, ...]
+
+
+def _score(pairs: Sequence[tuple[AnnotatedText, AnnotatedText]], path: Path, *, has_text: bool) -> _Scored:
+    try:
+        return _Scored(str(path), instance_counts(pairs), token_counts(pairs if has_text else ()))
+    except ValueError as error:
+        message = f"{path}: {error}"
+        raise InputError(message) from None
+
+
+def _totals(one: _Scored, *, has_text: bool) -> dict[str, Any]:
+    tokens = _token(sum(one.tokens, TokenCounts()))
+    return {
+        "system": one.name,
+        "instance": _instance(sum(one.instances, InstanceCounts())),
+        "token": tokens if has_text else {**tokens, "reason": NO_TEXT},
+    }
+
+
+def _comparison(one: _Scored, two: _Scored, *, shuffles: int, seed: int) -> dict[str, Any]:
+    """Test two systems by instance and by token, each by approximate randomization over documents."""
+    found = {
+        "instance": randomization_test(one.instances, two.instances, shuffles=shuffles, seed=seed),
+        "token": token_randomization_test(one.tokens, two.tokens, shuffles=shuffles, seed=seed),
+    }
+    shapes = {
+        level: {name: _difference(item) for name, item in differences.items()}
+        for level, differences in found.items()
+    }
+    return {"first": one.name, "second": two.name, **shapes}
+
+
 def _read(path: Path, kind: str, mapping: Mapping[str, str] | None) -> dict[str, AnnotatedText]:
     documents = read_documents(path, kind)
     return documents if mapping is None else map_types(documents, mapping, path)
@@ -163,12 +212,22 @@ def _scheme(counts: SchemeCounts) -> dict[str, Any]:
     return with_rates(shape, counts.rates)
 
 
-def _recall(found: Recall | None, kind: str) -> dict[str, Any]:
+def _subset(found: Subset | None, kind: str) -> dict[str, Any]:
     if found is None:
         return {"recall": None, "reason": "no vocabulary was given"}
-    shape: dict[str, Any] = {"recall": found.recall, "found": found.found, "total": found.total}
+    rates = found.rates
+    shape: dict[str, Any] = {
+        "recall": found.recall,
+        "found": found.found,
+        "total": found.total,
+        "spurious": found.spurious,
+        "precision": rates.precision,
+        "f1": rates.f1,
+    }
     if found.recall is None:
         shape["reason"] = f"no {kind} PHI token in the gold standard"
+    elif rates.reason:
+        shape["reason"] = rates.reason
     return shape
 
 

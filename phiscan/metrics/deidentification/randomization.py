@@ -12,6 +12,7 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
+from phiscan.metrics.deidentification.span_tokens import TokenCounts
 from phiscan.metrics.deidentification.spans import InstanceCounts
 
 Floats = npt.NDArray[np.float64]
@@ -91,6 +92,21 @@ def randomization_test(
             shuffles,
         )
     return result
+
+
+def token_randomization_test(
+    first: Sequence[TokenCounts], second: Sequence[TokenCounts], *, shuffles: int = 9_999, seed: int = 0
+) -> dict[str, Difference]:
+    """Test the differences of two systems in token scores, with records as units, as for instances.
+
+    Raises:
+        ValueError: as :func:`randomization_test`.
+    """
+    as_instances = [
+        [InstanceCounts(correct=c.tp, insertion=c.fp, deletion=c.fn) for c in side]
+        for side in (first, second)
+    ]
+    return randomization_test(*as_instances, shuffles=shuffles, seed=seed)
 
 
 def _precision(correct: Floats, marked: Floats, n_gold: int) -> tuple[Floats, Floats]:

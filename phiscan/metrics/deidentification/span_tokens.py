@@ -1,4 +1,4 @@
-"""Token scores of a de-identification system, and its recall on out-of-vocabulary and ambiguous tokens.
+"""Token scores of a de-identification system, also on out-of-vocabulary and ambiguous tokens alone.
 
 A token is a run without white space. It is PHI if a span covers any of its characters.
 Source: Uzuner, Luo & Szolovits (2007), "Token-Level Evaluation" and "Results on Ambiguous and
@@ -26,23 +26,45 @@ class TokenCounts:
     fp: int = 0
     fn: int = 0
 
+    def __add__(self, other: TokenCounts) -> TokenCounts:
+        return TokenCounts(self.tp + other.tp, self.fp + other.fp, self.fn + other.fn)
+
     @property
     def rates(self) -> Rates:
         """Precision, recall and F1. Source: Uzuner et al. (2007), eq. 1-3."""
         return rates(self.tp, self.tp + self.fp, self.tp + self.fn)
 
 
+# The source: "the concept of being out-of-vocabulary does not apply to IDs, dates, ages, and phone numbers".
+# Types of i2b2 2006 and 2014, HIPAA's and phiscan's own that are no names or places; others count.
+NOT_OF_A_VOCABULARY = frozenset(
+    {
+        "DATE", "DATE_OF_BIRTH", "AGE", "AGE_OVER_89", "ID", "PHONE", "FAX", "EMAIL", "CONTACT",
+        "SIN", "SSN", "HEALTH_CARD", "PASSPORT", "DRIVER_LICENSE", "MRN", "HEALTH_PLAN", "ACCOUNT",
+        "CREDIT_CARD", "LICENSE", "VEHICLE", "DEVICE", "URL", "IP", "BIOMETRIC", "OTHER_ID",
+        "MEDICALRECORD", "HEALTHPLAN", "BIOID", "IDNUM", "IPADDR", "IPADDRESS", "USERNAME", "ZIP",
+        "POSTAL_CODE", "ROOM",
+    }
+)  # fmt: skip
+
+
 @dataclass(frozen=True, slots=True)
-class Recall:
-    """How many of the gold PHI tokens of some kind were found."""
+class Subset:
+    """The score on the tokens of some kind: PHI found, PHI in all, and other such tokens that were marked."""
 
     found: int
     total: int
+    spurious: int = 0
 
     @property
     def recall(self) -> float | None:
         """The share found; None when there is no such token."""
         return self.found / self.total if self.total else None
+
+    @property
+    def rates(self) -> Rates:
+        """Precision, recall and F1 on these tokens alone."""
+        return rates(self.found, self.found + self.spurious, self.total)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +73,9 @@ class TokenScores:
 
     overall: TokenCounts
     by_type: dict[str, TokenCounts]
-    out_of_vocabulary: Recall | None  # None: no vocabulary was given
-    ambiguous: Recall
+    out_of_vocabulary: Subset | None  # None: no vocabulary was given
+    ambiguous: Subset  # with non-PHI
+    ambiguous_any: Subset  # with non-PHI or with PHI of another type
 
 
 def token_extents(text: str) -> list[tuple[int, int]]:
@@ -78,6 +101,38 @@ def covered_tokens(extents: Sequence[tuple[int, int]], spans: Iterable[LabelledS
     return covered
 
 
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """What the gold documents say of each token string: seen outside PHI, and with which types inside."""
+
+    plain: frozenset[str]
+    types: dict[str, frozenset[str]]
+
+    def is_ambiguous(self, token: str) -> bool:
+        """Return whether the token is both PHI and non-PHI somewhere."""
+        return token in self.plain and token in self.types
+
+    def is_ambiguous_any(self, token: str) -> bool:
+        """Return whether the token is PHI and something else too: non-PHI, or PHI of another type."""
+        kinds = self.types.get(token, frozenset())
+        return len(kinds) + (token in self.plain) > 1 and bool(kinds)
+
+
+class _Tally:
+    """Counts of one kind of token."""
+
+    def __init__(self) -> None:
+        self.found = self.total = self.spurious = 0
+
+    def add(self, *, is_phi: bool, is_marked: bool) -> None:
+        self.total += is_phi
+        self.found += is_phi and is_marked
+        self.spurious += is_marked and not is_phi
+
+    def subset(self) -> Subset:
+        return Subset(self.found, self.total, self.spurious)
+
+
 def token_scores(
     pairs: Sequence[tuple[AnnotatedText, AnnotatedText]],
     vocabulary: Collection[str] | None = None,
@@ -87,43 +142,41 @@ def token_scores(
     """Score the tokens of (gold, system) pairs of documents; the gold documents carry the text.
 
     Overall, a token is PHI or not, whatever the type; by type, it has a type if a span of that type covers a
-    character of it. A PHI token is out of vocabulary if it is not in ``vocabulary``, and ambiguous if the
-    same
-    token is also non-PHI somewhere in the gold documents. ``normalise`` is applied to tokens before they are
-    compared with each other or with the vocabulary (``str.casefold`` to ignore case).
+    character of it. A token of a name or a place is out of vocabulary if it is not in ``vocabulary``; dates,
+    identifiers, ages and phones never are, by their gold type or, where there is none, by the system's. A
+    token is ambiguous if the same token is both PHI and non-PHI somewhere in the gold documents. Precision on
+    such tokens counts the non-PHI ones that the system marked. ``normalise`` is applied to tokens before they
+    are compared with each other or with the vocabulary (``str.casefold`` to ignore case).
 
     Raises:
         ValueError: a gold document has no text.
     """
-    gold_covers: list[set[int]] = []
-    all_extents: list[list[tuple[int, int]]] = []
-    plain: set[str] = set()
-    for gold, _ in pairs:
+    known = None if vocabulary is None else {normalise(word) for word in vocabulary}
+    words = _words(pairs, normalise)
+    tp = fp = fn = 0
+    unseen, ambiguous, ambiguous_any = _Tally(), _Tally(), _Tally()
+    by_type: dict[str, list[int]] = {}
+    for gold, system in pairs:
         text = _text(gold)
         extents = token_extents(text)
-        covered = covered_tokens(extents, gold.spans)
-        plain.update(
-            normalise(text[start:end]) for index, (start, end) in enumerate(extents) if index not in covered
+        covered, marked = covered_tokens(extents, gold.spans), covered_tokens(extents, system.spans)
+        named, named_too = (
+            covered_tokens(extents, [span for span in side.spans if span.type not in NOT_OF_A_VOCABULARY])
+            for side in (gold, system)
         )
-        gold_covers.append(covered)
-        all_extents.append(extents)
-    known = None if vocabulary is None else {normalise(word) for word in vocabulary}
-    tp = fp = fn = unseen = unseen_found = ambiguous = ambiguous_found = 0
-    by_type: dict[str, list[int]] = {}
-    for (gold, system), extents, covered in zip(pairs, all_extents, gold_covers, strict=True):
-        text = _text(gold)
-        marked = covered_tokens(extents, system.spans)
         tp += len(covered & marked)
         fp += len(marked - covered)
         fn += len(covered - marked)
-        for index in covered:
+        for index in covered | marked:
             token = normalise(text[slice(*extents[index])])
-            if token in plain:
-                ambiguous += 1
-                ambiguous_found += index in marked
-            if known is not None and token not in known:
-                unseen += 1
-                unseen_found += index in marked
+            state = {"is_phi": index in covered, "is_marked": index in marked}
+            if words.is_ambiguous(token):
+                ambiguous.add(**state)
+            if words.is_ambiguous_any(token):
+                ambiguous_any.add(**state)
+            is_named = index in named if index in covered else index in named_too
+            if known is not None and is_named and token not in known:
+                unseen.add(**state)
         for name in {span.type for span in (*gold.spans, *system.spans)}:
             truly = covered_tokens(extents, [span for span in gold.spans if span.type == name])
             said = covered_tokens(extents, [span for span in system.spans if span.type == name])
@@ -134,9 +187,41 @@ def token_scores(
     return TokenScores(
         TokenCounts(tp, fp, fn),
         {name: TokenCounts(*by_type[name]) for name in sorted(by_type)},
-        None if known is None else Recall(unseen_found, unseen),
-        Recall(ambiguous_found, ambiguous),
+        None if known is None else unseen.subset(),
+        ambiguous.subset(),
+        ambiguous_any.subset(),
     )
+
+
+def token_counts(pairs: Iterable[tuple[AnnotatedText, AnnotatedText]]) -> tuple[TokenCounts, ...]:
+    """Count PHI tokens in each (gold, system) pair of documents; one result per pair, in order.
+
+    >>> gold = AnnotatedText("a", "Dr. Bland", (LabelledSpan(4, 9, "DOCTOR"),))
+    >>> token_counts([(gold, AnnotatedText("a", None, ()))])
+    (TokenCounts(tp=0, fp=0, fn=1),)
+    """
+    counts = []
+    for gold, system in pairs:
+        extents = token_extents(_text(gold))
+        covered, marked = covered_tokens(extents, gold.spans), covered_tokens(extents, system.spans)
+        counts.append(TokenCounts(len(covered & marked), len(marked - covered), len(covered - marked)))
+    return tuple(counts)
+
+
+def _words(pairs: Sequence[tuple[AnnotatedText, AnnotatedText]], normalise: Callable[[str], str]) -> _Words:
+    plain: set[str] = set()
+    types: dict[str, set[str]] = {}
+    for gold, _ in pairs:
+        text = _text(gold)
+        extents = token_extents(text)
+        inside: set[int] = set()
+        for span in gold.spans:
+            covered = covered_tokens(extents, [span])
+            inside |= covered
+            for index in covered:
+                types.setdefault(normalise(text[slice(*extents[index])]), set()).add(span.type)
+        plain.update(normalise(text[slice(*extent)]) for i, extent in enumerate(extents) if i not in inside)
+    return _Words(frozenset(plain), {token: frozenset(kinds) for token, kinds in types.items()})
 
 
 def _text(document: AnnotatedText) -> str:

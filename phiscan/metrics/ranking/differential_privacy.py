@@ -1,4 +1,4 @@
-"""Releasing accuracy, AUCROC or average precision with differential privacy.
+"""Releasing accuracy, sensitivity, specificity, AUCROC or average precision with differential privacy.
 
 Neighbouring data sets differ in one example, and their size is public ("bounded" privacy). Source: Boyd
 (2014),
@@ -12,7 +12,7 @@ import secrets
 from dataclasses import dataclass
 from fractions import Fraction
 
-METRICS = ("accuracy", "auc_roc", "average_precision")
+METRICS = ("accuracy", "sensitivity", "specificity", "auc_roc", "average_precision")
 NOISES = ("laplace", "cauchy")
 
 # The released number is a multiple of 2^-40 whatever the data: its digits say nothing about the scale.
@@ -42,6 +42,18 @@ def local_sensitivity_auc_roc(n: int, m: int) -> float:
     0.1
     """
     return 1 / min(n, m) if n > 1 and m > 1 else 1.0
+
+
+def local_sensitivity_rate(n: int) -> float:
+    """Return by how much a rate among n examples (sensitivity, specificity) can change when one example does.
+
+    Exchanging one of the n changes the count by one, 1/n. An example that changes its class moves k/n to
+    (k-1)/(n-1), k/(n-1), (k+1)/(n+1) or k/(n+1): never further than 1/n.
+
+    >>> local_sensitivity_rate(20)
+    0.05
+    """
+    return 1 / n if n > 1 else 1.0
 
 
 def local_sensitivity_average_precision(n: int) -> float:
@@ -83,6 +95,12 @@ def smooth_sensitivity(metric: str, n: int, m: int, beta: float) -> float:
     if metric == "accuracy":
         return 1 / total
     ends = {n, *(size for size in (0, 1, 2, total - 2, total - 1, total) if 0 <= size <= total)}
+    if metric in {"sensitivity", "specificity"}:
+        among = n if metric == "sensitivity" else m
+        return max(
+            local_sensitivity_rate(size) * math.exp(-beta * abs(among - size))
+            for size in {among, *(size for size in (0, 1, 2) if size <= total)}
+        )
     if metric == "auc_roc":
         return max(
             local_sensitivity_auc_roc(size, total - size) * math.exp(-beta * abs(n - size)) for size in ends
@@ -112,14 +130,16 @@ class NoiseScale:
 def noise_scale(metric: str, n: int, m: int, *, epsilon: float, delta: float, noise: str) -> NoiseScale:
     """Return the smooth sensitivity S and the scale: 2S/epsilon for Laplace, 6S/epsilon for Cauchy.
 
-    Laplace noise gives (epsilon, delta)-privacy, Cauchy noise epsilon-privacy, with heavy tails.
-    Source: Nissim et al. (2007), with gamma = 2 for Cauchy, as in Boyd (2014).
+    Laplace noise gives (epsilon, delta)-privacy, Cauchy noise epsilon-privacy, with heavy tails. The
+    sensitivity of accuracy is the same for every data set, so the plain Laplace mechanism applies: scale
+    S/epsilon, epsilon-privacy without a delta.
+    Source: Nissim et al. (2007), with gamma = 2 for Cauchy, as in Boyd (2014); Dwork (2006) for accuracy.
 
     Raises:
         ValueError: epsilon, delta, noise or metric is not usable.
 
     >>> noise_scale("accuracy", 60, 40, epsilon=0.5, delta=1e-6, noise="laplace").scale
-    0.04
+    0.02
     """
     if metric == "accuracy":
         # The same sensitivity everywhere: nothing to smooth, so Laplace noise does without a delta too.
@@ -129,7 +149,7 @@ def noise_scale(metric: str, n: int, m: int, *, epsilon: float, delta: float, no
         beta = smoothness(epsilon, delta, noise)
     sensitivity = smooth_sensitivity(metric, n, m, beta)
     if noise == "laplace":
-        scale = 2 * sensitivity / epsilon
+        scale = (1 if metric == "accuracy" else 2) * sensitivity / epsilon
         return NoiseScale(sensitivity, scale, scale * math.log(20))
     scale = 6 * sensitivity / epsilon
     return NoiseScale(sensitivity, scale, scale * math.tan(0.475 * math.pi))

@@ -35,6 +35,7 @@ from phiscan.report.data.estimates import (
     TypeLevels,
     Verification,
 )
+from phiscan.report.data_detectors import DetectorRow, FeatureDependence
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,6 +244,8 @@ class Capture:
     warnings: tuple[str, ...]
     assumption: str
     source: str
+    accuracy: tuple[DetectorRow, ...] = ()
+    features: tuple[FeatureDependence, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

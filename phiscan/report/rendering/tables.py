@@ -28,6 +28,8 @@ def tables(data: ReportData) -> dict[str, Table]:
         tables_estimated.sample(data),
         tables_estimated.pairs(data),
         tables_estimated.models(data),
+        tables_estimated.accuracy(data),
+        tables_estimated.features(data),
         tables_estimated.formats(data),
         tables_estimated.second_histories(data),
         tables_estimated.second_pairs(data),

@@ -154,6 +154,52 @@ def _pairs(name: str, caption: str, capture: Capture) -> Table:
     return Table(name, caption, columns, tuple(rows))
 
 
+def accuracy(data: ReportData) -> Table:
+    """Return each detector's confusion matrix under the estimated number of PHI files."""
+    columns = (
+        Column("name", "Detector"),
+        Column("tp", "TP", "count"),
+        Column("fp", "FP", "count"),
+        Column("unverified", "Not verified", "count"),
+        Column("fn", "FN, estimated", "number"),
+        Column("tn", "TN, estimated", "number"),
+        Column("sensitivity", "Sensitivity", "share"),
+        Column("accuracy", "Accuracy", "share"),
+        Column("reason", "What is missing"),
+    )
+    rows = [
+        (d.name, d.tp, d.fp, d.unverified, d.fn, d.tn, d.sensitivity, d.accuracy, d.reason or "")
+        for d in data.capture.accuracy
+    ]
+    return Table("detector_accuracy", "Each detector, given the estimated total", columns, tuple(rows))
+
+
+def features(data: ReportData) -> Table:
+    """Return how far the stored features of each two detectors depend on each other."""
+    columns = (
+        Column("first", "First"),
+        Column("second", "Second"),
+        Column("compared", "PHI files", "count"),
+        Column("mean", "Mean nats", "number"),
+        Column("highest", "Highest", "number"),
+        Column("pair", "Between"),
+        Column("reason", "Why not"),
+    )
+    rows = [
+        (
+            f.first,
+            f.second,
+            f.compared,
+            f.mean,
+            f.highest,
+            f"{f.first_feature}, {f.second_feature}" if f.first_feature else "",
+            f.reason or "",
+        )
+        for f in data.capture.features
+    ]
+    return Table("features", "Mutual information of the detectors' features", columns, tuple(rows))
+
+
 def models(data: ReportData) -> Table:
     """Return the log-linear models, the best by AIC first, refused ones last."""
     columns = (

@@ -13,6 +13,7 @@ from phiscan.metrics.capture_recapture.captures import CaptureTable, capture_tab
 from phiscan.metrics.capture_recapture.loglinear import ASSUMPTION, SOURCE
 from phiscan.model import Referral, Verdict
 from phiscan.report.data.report import Capture, FileEntry, History, PairEstimate
+from phiscan.report.detectors import detector_rows, feature_dependence
 from phiscan.report.sections.missed_totals import by_format, totals
 
 MIN_DETECTORS = 2
@@ -102,6 +103,8 @@ def capture_recapture(files: Sequence[FileEntry], *, every_total: bool = True) -
         ),
         assumption=ASSUMPTION,
         source=SOURCE,
+        accuracy=detector_rows(names, found, models, pairs),
+        features=feature_dependence(files, names),
     )
 
 

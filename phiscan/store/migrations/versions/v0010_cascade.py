@@ -60,6 +60,14 @@ def upgrade() -> None:
     op.create_index(op.f("ix_stage_time_total_s"), "stage_time", ["total_s"])
     bind = op.get_bind()
     if bind.dialect.name == "postgresql":
+        op.alter_column(
+            "examination", "n_findings", comment="number of findings; of each type in finding_counts"
+        )
+        op.create_table_comment(
+            "finding",
+            "One identifier found in a file: where, of what type and why; never its value. "
+            "Only of files that are referred, on the second list or in the audit sample.",
+        )
         for statement in collation.statements(bind):
             bind.exec_driver_sql(statement)
 

@@ -1,0 +1,136 @@
+"""Three kinds of shares at the paper's prevalences, from texts that a user names or from made ones.
+
+Source: Sokolova & El Emam (2008), sections 2, 6 and 8: 407 Canadian files with 0.98% PHI and 452 US files
+with 0.44% from peer-to-peer networks, second-hand disk drives, and mail attachments.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+
+from phiscan.benchmark.i2b2.corpus import PATIENT, make_record
+from phiscan.benchmark.i2b2.surrogates import medical_words, names
+from phiscan.benchmark.screened.made_texts import make_text
+from phiscan.errors import InputError
+
+PHI, PII_ONLY, HI_ONLY, NEITHER = "PHI", "PII_ONLY", "HI_ONLY", "NEITHER"
+LABELS = (PHI, PII_ONLY, HI_ONLY, NEITHER)
+# What is not PHI in a share: e-books, forms and photos; business letters and drafts; mail with names.
+KINDS = {
+    "peer-to-peer folder": {NEITHER: 0.60, PII_ONLY: 0.25, HI_ONLY: 0.15},
+    "disk": {NEITHER: 0.30, PII_ONLY: 0.45, HI_ONLY: 0.25},
+    "mail attachments": {NEITHER: 0.15, PII_ONLY: 0.65, HI_ONLY: 0.20},
+}
+PREVALENCES = {"1%": (4, 407), "0.44%": (2, 452)}
+_LONGEST = 6_000  # characters read of a text: ebooks would take all the time
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A text and what it is."""
+
+    name: str
+    text: str = field(repr=False)
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """A share: its kind, its prevalence as the paper prints it, and its texts by name."""
+
+    kind: str
+    prevalence: str
+    texts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """Texts to draw shares from."""
+
+    texts: dict[str, Text]
+    source: str
+    sha256: tuple[str, ...] = ()
+
+    def of(self, label: str) -> list[str]:
+        """Return the names of the texts with a label."""
+        return [name for name, text in self.texts.items() if text.label == label]
+
+
+def read_pool(paths: Sequence[Path]) -> Pool:
+    """Read JSON lines {"id","text","doc_label"}; labels PHI, PII_ONLY, HI_ONLY, NEITHER.
+
+    Raises:
+        InputError: a file cannot be read, a line is not as expected, or a label is missing altogether.
+    """
+    texts: dict[str, Text] = {}
+    digests = []
+    for path in paths:
+        try:
+            content = path.read_bytes()
+        except OSError as error:
+            message = f"{path}: cannot be read: {error.strerror}"
+            raise InputError(message) from None
+        digests.append(hashlib.sha256(content).hexdigest())
+        for number, line in enumerate(content.decode("utf-8", errors="replace").splitlines(), start=1):
+            try:
+                item = json.loads(line)
+                label, text = item["doc_label"], item["text"]
+            except (ValueError, TypeError, KeyError):
+                label, text = None, None
+            if label not in LABELS or not isinstance(text, str):
+                message = (
+                    f'{path}: line {number}: expected "text" and "doc_label", one of {", ".join(LABELS)}'
+                )
+                raise InputError(message)
+            name = f"{path.name}:{number}"
+            texts[name] = Text(name, text[:_LONGEST], label)
+    pool = Pool(texts, ", ".join(path.name for path in paths), tuple(digests))
+    for label in LABELS:
+        if not pool.of(label):
+            message = f"{paths[0]}: expected texts with the doc_label {label}, found none in all files"
+            raise InputError(message)
+    return pool
+
+
+def made_pool(seed: int = 0, *, n_phi: int = 24, n_other: int = 300) -> Pool:
+    """Make texts of every label; of the PHI, half are letters and half records that name the patient."""
+    random = Random(f"screened/{seed}")
+    texts: dict[str, Text] = {}
+    words = tuple(names("ordinary_words"))
+    number = 0
+    while len(texts) < n_phi // 2:
+        record = make_record(f"record {number}", seed * 1000 + number)
+        number += 1
+        text = record.text or ""
+        if any(span.type == PATIENT and " " in text[span.start : span.end] for span in record.spans):
+            texts[record.name] = Text(record.name, text, PHI)
+    for letter in range(n_phi - len(texts)):
+        name = f"letter {letter}"
+        texts[name] = Text(name, make_text(PHI, random, words, medical_words()), PHI)
+    for label in (PII_ONLY, HI_ONLY, NEITHER):
+        for number in range(n_other):
+            name = f"{label.lower()} {number}"
+            texts[name] = Text(name, make_text(label, random, words, medical_words()), label)
+    return Pool(texts, f"made, seed {seed}")
+
+
+def make_shares(pool: Pool, *, seed: int = 0, scale: float = 1.0) -> list[Share]:
+    """Draw a share of each kind at each prevalence; ``scale`` makes them smaller, with one PHI at least."""
+    random = Random(f"shares/{seed}")
+    shares = []
+    for kind, mixture in KINDS.items():
+        for prevalence, (n_phi, n_files) in PREVALENCES.items():
+            n_positive = max(1, round(n_phi * scale))
+            n_rest = max(10, round(n_files * scale)) - n_positive
+            chosen = random.sample(pool.of(PHI), min(n_positive, len(pool.of(PHI))))
+            for label, share in mixture.items():
+                candidates = pool.of(label)
+                count = round(n_rest * share)
+                chosen += random.sample(candidates, min(count, len(candidates)))
+            shares.append(Share(kind, prevalence, tuple(chosen)))
+    return shares
