@@ -34,6 +34,9 @@ from phiscan.extract.sheet import SheetExtractor
 from phiscan.extract.slides import SlidesExtractor
 from phiscan.extract.sniff import sniff
 from phiscan.extract.tape import TarExtractor
+from phiscan.extract.transport.cms import CmsExtractor
+from phiscan.extract.transport.openpgp import OpenPgpExtractor
+from phiscan.extract.transport.tnef import TnefExtractor
 from phiscan.extract.unsupported import UnsupportedExtractor
 from phiscan.extract.webpage import WebPageExtractor
 from phiscan.extract.word import WordExtractor
@@ -52,6 +55,9 @@ EXTRACTORS: tuple[Extractor, ...] = (
     MailboxExtractor(),
     OutlookExtractor(),
     OutlookStoreExtractor(),
+    TnefExtractor(),
+    CmsExtractor(),
+    OpenPgpExtractor(),
     WebPageExtractor(),
     MarkupExtractor(),
     JsonExtractor(),

@@ -23,6 +23,7 @@ MAGIC: tuple[tuple[int, bytes, str], ...] = (
     (0, b"\xfd7zXZ\0", "application/x-xz"),
     (0, b"7z\xbc\xaf\x27\x1c", "application/x-7z-compressed"),
     (0, b"Rar!\x1a\x07", "application/vnd.rar"),
+    (0, b"\x78\x9f\x3e\x22", "application/ms-tnef"),
     (0, b"!BDN", "application/vnd.ms-outlook-pst"),
     (0, b"\x89PNG\r\n\x1a\n", "image/png"),
     (0, b"\xff\xd8\xff", "image/jpeg"),
@@ -49,6 +50,8 @@ MAGIC: tuple[tuple[int, bytes, str], ...] = (
     (4, b"ftyp", "video/mp4"),
     (0, b"ID3", "audio/mpeg"),
     (0, b"OggS", "application/ogg"),
+    (0, b"\1\1\1\1\n", "application/mbox"),  # MMDF
+    (0, b"\1\1\1\1\r\n", "application/mbox"),
     (0, b"MSH|", "application/hl7-v2"),
     (0, b"\x0bMSH|", "application/hl7-v2"),
     (0, b"FHS|", "application/hl7-v2"),

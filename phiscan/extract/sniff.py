@@ -23,6 +23,8 @@ from phiscan.extract.magic import (
     XLSX,
     by_beginning,
 )
+from phiscan.extract.transport.cms import is_cms
+from phiscan.extract.transport.openpgp import is_openpgp
 
 _OPEN_DOCUMENT = {
     "text": ODF + "text",
@@ -54,6 +56,7 @@ _TEXT_STARTS = (
     (re.compile(r"BEGIN:VCARD\s", re.IGNORECASE), "text/vcard"),
     (re.compile(r"BEGIN:VCALENDAR\s", re.IGNORECASE), "text/calendar"),
 )
+_COUNTED = re.compile(r"\d{1,12}[ \t]*\r?\n")
 _DELIMITERS = "\t;|,"
 _TEXTUAL = frozenset(
     {*NAME_TYPES.values(), TEXT, "application/hl7-v2", "application/edi-x12", "text/vcard", "text/calendar"}
@@ -101,7 +104,12 @@ def sniff(data: bytes, name: str = "") -> str:  # noqa: PLR0911 (one return per 
         return "image/webp" if data[8:12] == b"WEBP" else "audio/x-riff"
     if data.startswith(b"BM") and len(data) > 26 and data[14] in (12, 40, 64, 108, 124):  # noqa: PLR2004 (header sizes)
         return "image/bmp"
-    return _sniff_text(data, name)
+    if is_cms(data[:64]):
+        return "application/pkcs7-mime"
+    kind = _sniff_text(data, name)
+    if kind == UNKNOWN and data[0] & 0x80 and is_openpgp(data):
+        return "application/pgp-encrypted"
+    return kind
 
 
 def sniff_stream(head: bytes, name: str, stream: BinaryIO) -> str:
@@ -197,8 +205,12 @@ def _looks_like_text(text: str) -> bool:
 
 
 def _is_mail(text: str) -> bool:
-    """Tell an RFC 5322 header: known fields among the first lines, all of them ``Field: value``."""
-    position = 0
+    """Tell an RFC 5322 header: known fields among the first lines, all of them ``Field: value``.
+
+    Apple Mail writes the size of the message on a line before it.
+    """
+    counted = _COUNTED.match(text)
+    position = counted.end() if counted else 0
     names = set()
     while match := _HEADER_LINE.match(text, position):
         known = _MAIL_HEADERS.match(match.group())
