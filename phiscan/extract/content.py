@@ -214,6 +214,15 @@ class Sink:
         """Members of containers counted so far."""
         return self._n_members
 
+    @property
+    def n_pieces(self) -> int:
+        """Stretches of text collected so far, for ``text_since``."""
+        return len(self._pieces)
+
+    def text_since(self, n_pieces: int) -> str:
+        """Return the text collected after the first ``n_pieces`` stretches."""
+        return "".join(self._pieces[n_pieces:])
+
     def text(self) -> str:
         """Return the text collected so far."""
         return "".join(self._pieces)
