@@ -219,6 +219,19 @@ class Sink:
         """Stretches of text collected so far, for ``text_since``."""
         return len(self._pieces)
 
+    @property
+    def n_segments(self) -> int:
+        """Segments so far."""
+        return len(self._segments)
+
+    def segments_since(self, n_segments: int) -> tuple[Segment, ...]:
+        """Return the segments added after the first ``n_segments``."""
+        return tuple(self._segments[n_segments:])
+
+    def text_of(self, index: int) -> str:
+        """Return the text of one segment: the pieces are a segment and a line feed in turn."""
+        return self._pieces[2 * index]
+
     def text_since(self, n_pieces: int) -> str:
         """Return the text collected after the first ``n_pieces`` stretches."""
         return "".join(self._pieces[n_pieces:])

@@ -23,6 +23,7 @@ from phiscan.extract.large import (
     read_spread,
 )
 from phiscan.extract.magic import XLSX
+from phiscan.extract.residue.account import account
 from phiscan.extract.opening import open_source, read_source
 from phiscan.extract.sniff import declared_type, sniff
 from phiscan.model import Document, FailReason, SourceFile
@@ -81,7 +82,9 @@ def _read(content: Content, media_type: str, sink: Sink) -> None:
         return
     if content.stream is not None and media_type not in _READ_FROM_FILE:
         content = replace(content, data=content.open().read(), stream=None)
+    n_pieces, n_segments = sink.n_pieces, sink.n_segments
     read(content, media_type, sink)
+    account(content, media_type, sink, n_pieces, n_segments)
 
 
 def _dispatch(content: Content, sink: Sink) -> None:
