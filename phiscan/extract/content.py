@@ -188,6 +188,7 @@ class Sink:
         self._n_members = 0
         self._member_bytes = 0
         self._pictures: set[bytes] = set()
+        self._accounted: set[str] = set()
 
     @property
     def n_chars(self) -> int:
@@ -335,6 +336,14 @@ class Sink:
             raise ExtractError(
                 FailReason.TOO_LARGE, f"all members unpack to more than {self.limits.member_bytes} bytes"
             )
+
+    def mark_accounted(self, locator: str) -> None:
+        """Note that a reader compared all bytes of a content with its text itself."""
+        self._accounted.add(locator)
+
+    def is_accounted(self, locator: str) -> bool:
+        """Tell whether the reader of a content compared its bytes with its text itself."""
+        return locator in self._accounted
 
     def is_new_picture(self, data: bytes) -> bool:
         """Tell whether these bytes were not handed in before: a logo on every slide is read once."""

@@ -56,6 +56,8 @@ _TEXT_STARTS = (
     (re.compile(r"BEGIN:VCARD\s", re.IGNORECASE), "text/vcard"),
     (re.compile(r"BEGIN:VCALENDAR\s", re.IGNORECASE), "text/calendar"),
 )
+_LATE_PDF = re.compile(rb"^%PDF-[12]\.\d", re.MULTILINE)
+_LATE_PDF_WITHIN = 64 * 1024
 _COUNTED = re.compile(r"\d{1,12}[ \t]*\r?\n")
 _DELIMITERS = "\t;|,"
 _TEXTUAL = frozenset(
@@ -104,6 +106,8 @@ def sniff(data: bytes, name: str = "") -> str:  # noqa: PLR0911 (one return per 
         return "image/webp" if data[8:12] == b"WEBP" else "audio/x-riff"
     if data.startswith(b"BM") and len(data) > 26 and data[14] in (12, 40, 64, 108, 124):  # noqa: PLR2004 (header sizes)
         return "image/bmp"
+    if _LATE_PDF.search(data, 0, _LATE_PDF_WITHIN) and b"startxref" in data[-4096:]:
+        return "application/pdf"
     if is_cms(data[:64]):
         return "application/pkcs7-mime"
     kind = _sniff_text(data, name)

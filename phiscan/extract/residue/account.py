@@ -28,7 +28,7 @@ _MOST_BYTES = 64 * 1024**2  # a larger content is read in parts, each with its o
 
 def account(content: Content, media_type: str, sink: Sink, n_pieces: int, n_segments: int) -> None:
     """List what was left unread in a content: its place and size, as parts that could not be read."""
-    if content.stream is not None or len(content.data) > _MOST_BYTES or sink.n_chars_left <= 0:
+    if content.stream is not None or len(content.data) > _MOST_BYTES or sink.n_chars_left <= 0 or sink.is_accounted(content.locator):
         return
     if media_type in _TEXTS:
         _encoded(content, sink, n_segments)

@@ -1,0 +1,1 @@
+"""PDF beside the page: appearance streams, attachments of pages, scripts, metadata, unused and earlier objects."""
