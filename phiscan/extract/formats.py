@@ -7,6 +7,10 @@ from phiscan.extract.archive import ZipExtractor
 from phiscan.extract.cards import CardExtractor
 from phiscan.extract.compressed import CompressedExtractor
 from phiscan.extract.content import Content, Sink, TextFullError, mishap
+from phiscan.extract.databases.dbase import DbaseExtractor
+from phiscan.extract.databases.edf import EdfExtractor
+from phiscan.extract.databases.named import NamedExtractor
+from phiscan.extract.databases.sqlite import SqliteExtractor
 from phiscan.extract.delimited import DelimitedExtractor
 from phiscan.extract.dicom import DicomExtractor
 from phiscan.extract.disk_image import DiskImageExtractor
@@ -78,6 +82,10 @@ EXTRACTORS: tuple[Extractor, ...] = (
     CardExtractor(),
     EncryptedPackageExtractor(),
     OleObjectExtractor(),
+    SqliteExtractor(),
+    DbaseExtractor(),
+    EdfExtractor(),
+    NamedExtractor(),
     UnsupportedExtractor(),
 )
 _BY_TYPE = {media_type: extractor for extractor in EXTRACTORS for media_type in extractor.media_types}

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 
+from phiscan.extract.databases.named import MAGIC as NAMED_MAGIC
+from phiscan.extract.databases.named import OPAQUE_MAGIC
+
 TEXT = "text/plain"
 EMPTY = "application/x-empty"
 UNKNOWN = "application/octet-stream"
@@ -57,6 +60,7 @@ MAGIC: tuple[tuple[int, bytes, str], ...] = (
     (0, b"FHS|", "application/hl7-v2"),
     (0, b"BHS|", "application/hl7-v2"),
 )
+_ALL_MAGIC = (*OPAQUE_MAGIC, *NAMED_MAGIC, *MAGIC)
 # Beginnings that a text could have by chance were they any shorter.
 PATTERNS = (
     (re.compile(rb"0707(?:0[12][0-9A-Fa-f]{104}|07[0-7]{70})"), "application/x-cpio"),
@@ -129,7 +133,7 @@ def by_beginning(data: bytes) -> str:
     >>> by_beginning(b"%PNG"), by_beginning(b"BZh91AY")
     ('', 'application/x-bzip2')
     """
-    for offset, magic, media_type in MAGIC:
+    for offset, magic, media_type in _ALL_MAGIC:
         if data.startswith(magic, offset):
             return media_type
     return next((media_type for pattern, media_type in PATTERNS if pattern.match(data)), "")

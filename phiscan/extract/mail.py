@@ -129,7 +129,8 @@ def _read_part(
     elif data and part.get_content_subtype() != "css":  # a web page that was saved as mail (MHT)
         counts.bodies += 1
         place = "body" if counts.bodies == 1 else f"body{counts.bodies}"
-        data, members = lift_encoded(data, content, sink)
+        is_page = part.get_content_subtype() in ("html", "xhtml")  # whose files are read below
+        data, members = (data, ()) if is_page else lift_encoded(data, content, sink)
         sink.add(_body_text(part, data), content.place(place))
         read_lifted(members, sink)
         if part.get_content_subtype() in ("html", "xhtml") and b"data:" in data:

@@ -19,6 +19,7 @@ from phiscan.extract.content import Sink
 from phiscan.extract.light import even_light
 from phiscan.extract.ocr_layout import laid_out
 from phiscan.extract.ocr_words import page_width, words_of
+from phiscan.extract.pictures.codes import read_codes
 from phiscan.extract.skew import line_height, straighten
 from phiscan.model import FailReason
 
@@ -65,6 +66,7 @@ def read_picture(render: Callable[[], Any], place: str, sink: Sink) -> bool:
         return False
     if image is None:
         return True
+    read_codes(image, place, sink)
     if not languages():
         sink.fail(place, FailReason.NEEDS_OCR, "tesseract is not installed")
         return False

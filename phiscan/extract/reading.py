@@ -82,9 +82,9 @@ def _read(content: Content, media_type: str, sink: Sink) -> None:
         return
     if content.stream is not None and media_type not in _READ_FROM_FILE:
         content = replace(content, data=content.open().read(), stream=None)
-    n_pieces, n_segments = sink.n_pieces, sink.n_segments
+    before = sink.n_pieces, sink.n_segments, len(sink.unread)
     read(content, media_type, sink)
-    account(content, media_type, sink, n_pieces, n_segments)
+    account(content, media_type, sink, before)
 
 
 def _dispatch(content: Content, sink: Sink) -> None:

@@ -8,6 +8,8 @@ import zipfile
 from typing import BinaryIO
 
 from phiscan.extract.charset import decode
+from phiscan.extract.databases.dbase import is_dbase
+from phiscan.extract.databases.edf import is_edf
 from phiscan.extract.magic import (
     DECLARED,
     DOCX,
@@ -110,6 +112,10 @@ def sniff(data: bytes, name: str = "") -> str:  # noqa: PLR0911 (one return per 
         return "application/pdf"
     if is_cms(data[:64]):
         return "application/pkcs7-mime"
+    if is_edf(data[:256]):
+        return "application/x-edf"
+    if is_dbase(data):
+        return "application/x-dbf"
     kind = _sniff_text(data, name)
     if kind == UNKNOWN and data[0] & 0x80 and is_openpgp(data):
         return "application/pgp-encrypted"

@@ -29,7 +29,9 @@ _STYLING = frozenset(
     cell-range-address table-background shadow text-line-through-style padding margin value-list
     panose1 sig version appVersion generator origin rotate svg:d""".split()
 )
-_FONT_ELEMENTS = frozenset("font-face font-decl font mathFont embedRegular lsdException tblStyle cSld".split())
+_FONT_ELEMENTS = frozenset(
+    "font-face font-decl font mathFont embedRegular lsdException tblStyle cSld".split()
+)
 _AUTOMATIC_NAME = re.compile(r"[^\W\d_][^\d]{0,60}\s\d{1,6}")  # Title 1, Picture 3, Рисунок 1
 _NAME_ELEMENTS = frozenset(
     "cNvPr docPr frame custom-shape page-thumbnail shape line image oleObj control object g rect".split()
@@ -50,7 +52,9 @@ _HAS_TYPED = re.compile(
     % b"|".join(name.encode() for name in sorted(_TYPED_ATTRIBUTES | _TYPED_ELEMENTS, key=len, reverse=True))
 )
 _TYPED_VALUES = frozenset({"val", "value", "name", "v", "comment", "user", "displayName", "text"})
-_NO_PERSON = frozenset({"_GoBack", "Normal", "true", "false", "none", "auto", "General", "Author", "Default", "Center"})
+_NO_PERSON = frozenset(
+    {"_GoBack", "Normal", "true", "false", "none", "auto", "General", "Author", "Default", "Center"}
+)
 # Elements whose text their readers give, and those of figures and references.
 _FORMULAS = frozenset("f formula formula1 formula2 definedName oldFormula".split())
 _MACHINE_TEXTS = frozenset(

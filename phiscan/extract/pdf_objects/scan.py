@@ -31,6 +31,8 @@ _MOST_ALL_BYTES = 64 * 1024**2
 _MOST_STREAMS = 20_000
 _LONGEST_DICTIONARY = 4096
 _READABLE_SHARE = 0.95
+_ODD = re.compile(r"[^\w\s.,;:!?'\"()\[\]{}/\\&%@+#*=<>|$-]")
+_ALNUM = re.compile(r"[^\W_]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,5 +145,5 @@ def _decoded(raw: bytes) -> str:
 def is_readable(text: str) -> bool:
     """Tell text in a usual encoding from codes that only a font of the document explains."""
     head = text[:2000]
-    n_good = sum(char.isalnum() or char.isspace() or char in ".,;:!?'\"()[]{}-/\\&%@+#*=_<>|$" for char in head)
-    return n_good >= _READABLE_SHARE * len(head) and any(char.isalnum() for char in head)
+    n_odd = len(_ODD.findall(head))
+    return n_odd <= (1 - _READABLE_SHARE) * len(head) and _ALNUM.search(head) is not None

@@ -16,7 +16,14 @@ _MACHINE = frozenset(
     CreationDate ModDate M NM OutputConditionIdentifier OutputCondition RegistryName Info DestOutputProfile
     Fullbanner PTEX Checksum CheckSum LastModified Cert Contents-sig Reason-sig ByteRange Base""".split()
 )
-_LABELS = {"TU": "Field", "V": "Value", "DV": "Default", "Opt": "Option", "JS": "Script", "Alt": "Alternative text"}
+_LABELS = {
+    "TU": "Field",
+    "V": "Value",
+    "DV": "Default",
+    "Opt": "Option",
+    "JS": "Script",
+    "Alt": "Alternative text",
+}
 # What people write into the metadata; the rest of it is about programs, colours and dates.
 _XMP = re.compile(
     r"(?:li|title|creator|description|subject|keywords?|rights|author\w*|caption\w*|headline|instructions|credit"
@@ -25,7 +32,9 @@ _XMP = re.compile(
     re.IGNORECASE,
 )
 _WORD = re.compile(r"[^\W_]{2,}")
-_DESTINATION = re.compile(r"\S+\.\S+|D:\d{8}\S*|https?://\S+|[A-Z]{6}\+.*|This is pdf.*|[a-z]{2}(?:-[A-Z]{2})?|[A-Z]{2,4}|(?:/\w+)+")
+_DESTINATION = re.compile(
+    r"\S+\.\S+|D:\d{8}\S*|https?://\S+|[A-Z]{6}\+.*|This is pdf.*|[a-z]{2}(?:-[A-Z]{2})?|[A-Z]{2,4}|(?:/\w+)+"
+)
 _PROSE_SHARE = 0.6
 _MOST_BYTES = 64 * 1024**2
 

@@ -26,11 +26,22 @@ _MIN_ENCODED = 160  # characters of a run that nobody decoded
 _MOST_BYTES = 64 * 1024**2  # a larger content is read in parts, each with its own account
 
 
-def account(content: Content, media_type: str, sink: Sink, n_pieces: int, n_segments: int) -> None:
-    """List what was left unread in a content: its place and size, as parts that could not be read."""
-    if content.stream is not None or len(content.data) > _MOST_BYTES or sink.n_chars_left <= 0 or sink.is_accounted(content.locator):
+def account(content: Content, media_type: str, sink: Sink, before: tuple[int, int, int]) -> None:
+    """List what was left unread in a content: its place and size, as parts that could not be read.
+
+    ``before`` counts the stretches of text, the segments and the unread parts before it was read.
+    """
+    n_pieces, n_segments, n_unread = before
+    if (
+        content.stream is not None
+        or len(content.data) > _MOST_BYTES
+        or sink.n_chars_left <= 0
+        or sink.is_accounted(content.locator)
+    ):
         return
     if media_type in _TEXTS:
+        if len(sink.unread) > n_unread:
+            return  # its reader said which part cannot be decoded
         _encoded(content, sink, n_segments)
         return
     found = _candidates(content, media_type)

@@ -7,9 +7,13 @@ import zlib
 from collections.abc import Iterator
 
 _STREAM = re.compile(rb"<<([^\x00]{0,2000}?)>>\s{0,4}stream\r?\n")
-_NO_TEXT = re.compile(rb"/Image\b|/FontFile|/Length1\b|/DCTDecode|/JPXDecode|/JBIG2|/CCITTFax|/ObjStm|/XRef|/ICCBased|/Metadata\b|/FunctionType")
+_NO_TEXT = re.compile(
+    rb"/Image\b|/FontFile|/Length1\b|/DCTDecode|/JPXDecode|/JBIG2|/CCITTFax|/ObjStm|/XRef|/ICCBased|/Metadata\b|/FunctionType"
+)
 _KERNED = re.compile(rb"(?<!\\)\)\s{0,2}-?\d{0,2}(?:\.\d+)?\s{0,2}\(")  # no blank between the letters
-_MACHINE_KEY = re.compile(rb"/(?:Producer|Creator|PTEX\.Fullbanner|CharSet|FontFamily|FontName|DA|DS|RC|D|ID)\s*$")
+_MACHINE_KEY = re.compile(
+    rb"/(?:Producer|Creator|PTEX\.Fullbanner|CharSet|FontFamily|FontName|DA|DS|RC|D|ID)\s*$"
+)
 _LITERAL = re.compile(rb"\(((?:[^()\\]|\\.){1,4000})\)", re.DOTALL)
 _SHOWN_TEXT = re.compile(rb"\bBT\b")
 _ESCAPE = re.compile(rb"\\([0-7]{1,3}|\r?\n|.)", re.DOTALL)
@@ -51,7 +55,9 @@ def _inflated(body: bytes, dictionary: bytes) -> bytes:
 
 
 def _joined(body: bytes) -> str:
-    text = b" ".join(_plain(match[1]) for match in _LITERAL.finditer(_KERNED.sub(b"", body))).decode("latin-1")
+    text = b" ".join(_plain(match[1]) for match in _LITERAL.finditer(_KERNED.sub(b"", body))).decode(
+        "latin-1"
+    )
     return text if _is_readable(text) else ""
 
 
@@ -60,7 +66,11 @@ def _dictionary(data: bytes, at: int) -> Iterator[tuple[int, str]]:
         if _MACHINE_KEY.search(data, max(match.start() - 24, 0), match.start()):
             continue
         text = _plain(match[1])
-        shown = text.decode("utf-16", "replace") if text.startswith((b"\xfe\xff", b"\xff\xfe")) else text.decode("latin-1")
+        shown = (
+            text.decode("utf-16", "replace")
+            if text.startswith((b"\xfe\xff", b"\xff\xfe"))
+            else text.decode("latin-1")
+        )
         if _is_readable(shown):
             yield at + match.start(), shown
 

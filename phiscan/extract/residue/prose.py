@@ -38,7 +38,5 @@ def words_of(value: str) -> list[str]:
     ['lena', 'okafor', 'admitted']
     """
     return [
-        word
-        for word in _WORD.findall(value.casefold())
-        if _VOWEL.search(word) or not _LATIN.search(word)
+        word for word in _WORD.findall(value.casefold()) if _VOWEL.search(word) or not _LATIN.search(word)
     ]

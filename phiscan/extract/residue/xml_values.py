@@ -12,7 +12,9 @@ from phiscan.extract.content import CHUNK_BYTES, Content
 # A value between quotes or between tags with two blanks between letters.
 _ATTRIBUTE = re.compile(rb'="([^"<>]*[^\W\d_][^"<>]* [^"<>]*[^\W\d_][^"<>]* [^"<>]*[^\W\d_][^"<>]*)"')
 _TEXT = re.compile(rb">([^<>]{12,})<")
-_STYLE = re.compile(r"&[LCR]&|[A-Z]{2,}\(|[^\W\d_][^\d]{0,60}\s\d{1,6}$|[\w-]+\s*:\s*[^;:]+;|(?:val|sum|prod|if|mid|pin|abs|cos|sin|at2)\s|[Mm]\s?-?\d|Microsoft |\S+://")
+_STYLE = re.compile(
+    r"&[LCR]&|[A-Z]{2,}\(|[^\W\d_][^\d]{0,60}\s\d{1,6}$|[\w-]+\s*:\s*[^;:]+;|(?:val|sum|prod|if|mid|pin|abs|cos|sin|at2)\s|[Mm]\s?-?\d|Microsoft |\S+://"
+)
 _FONT_OR_STYLE = re.compile(
     rb"(?:typeface|style:name|font-name|font-name-asian|font-name-complex|ascii|hAnsi|cs|eastAsia|font-family|style|eqn|styleName|Ignorable|axis|ptType|mods|fmla)$"
 )
@@ -66,7 +68,9 @@ def _values(data: bytes) -> Iterator[str]:
             n_values += 1
             if n_values > _MOST_VALUES:
                 return
-            if pattern is _ATTRIBUTE and _FONT_OR_STYLE.search(data, match.start() - _LOOK_BACK, match.start()):
+            if pattern is _ATTRIBUTE and _FONT_OR_STYLE.search(
+                data, match.start() - _LOOK_BACK, match.start()
+            ):
                 continue
             value = html.unescape(match[1].decode("utf-8", "replace"))
             if not _STYLE.match(value):
