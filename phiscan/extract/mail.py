@@ -14,7 +14,7 @@ from email.header import decode_header
 from phiscan.errors import ExtractError
 from phiscan.extract.charset import decode
 from phiscan.extract.content import Content, Sink, TextFullError
-from phiscan.extract.transport.decoding import decode_body, encoding_name
+from phiscan.extract.transport.decoding import decode_body, encoding_name, undecoded
 from phiscan.extract.transport.framing import mailbox_messages, message_bytes, unflowed
 from phiscan.extract.transport.lifting import lift_encoded, read_lifted
 from phiscan.extract.webpage import html_text, read_inline_files
@@ -120,6 +120,9 @@ def _read_part(
         read_lifted(members, sink)
         return [child for child in reversed(children) if isinstance(child, email.message.Message)]
     data = _payload(part)
+    lost = undecoded(part.get_payload(), str(part.get("content-transfer-encoding", "")), data)
+    if lost:
+        sink.fail(content.place("part"), FailReason.UNSUPPORTED, f"{lost} bytes of base64 are not decoded")
     name = _file_name(part)
     if name or part.get_content_maintype() != "text":
         counts.attachments += 1

@@ -16,6 +16,7 @@ from phiscan.model import FailReason
 MOST_PAGES = 3_000  # of one document that are read
 _FIRST_PAGES = 500
 _HEADER_WITHIN = 1024
+_TEXT_SHARE = 0.9
 _MAX_OBJECTS = 500  # of a page that are looked at
 
 
@@ -110,12 +111,13 @@ class PdfExtractor:
 
 
 def _from_header(content: Content, sink: Sink) -> Content:
-    """Return the file from its header on, which readers look for in the first KB; a text before it is added."""
+    """Return the file from its header on, which readers expect in the first KB; text before it is added."""
     at = content.data.find(b"%PDF-", _HEADER_WITHIN)
     if content.stream is not None or at < 0 or b"%PDF-" in content.data[:_HEADER_WITHIN]:
         return content
-    before, encoding = decode(content.data[:at])
-    if encoding in ("utf-8", "utf-8-sig") and before.isprintable() or before.count("\n") > 1:
+    before = decode(content.data[:at])[0]
+    n_signs = sum(char.isprintable() or char.isspace() for char in before)
+    if n_signs >= _TEXT_SHARE * len(before):
         sink.add(before, content.place("before"))
     return replace(content, data=content.data[at:])
 

@@ -23,8 +23,8 @@ from phiscan.extract.large import (
     read_spread,
 )
 from phiscan.extract.magic import XLSX
-from phiscan.extract.residue.account import account
 from phiscan.extract.opening import open_source, read_source
+from phiscan.extract.residue.account import account
 from phiscan.extract.sniff import declared_type, sniff
 from phiscan.model import Document, FailReason, SourceFile
 

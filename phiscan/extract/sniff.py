@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 import zipfile
+from collections.abc import Callable
 from typing import BinaryIO
 
 from phiscan.extract.charset import decode
@@ -91,6 +92,14 @@ def declared_type(name: str, media_type: str) -> str:
     return declared
 
 
+# Kinds told by several fields of their head.
+_BY_STRUCTURE: tuple[tuple[Callable[[bytes], bool], str], ...] = (
+    (is_cms, "application/pkcs7-mime"),
+    (is_edf, "application/x-edf"),
+    (is_dbase, "application/x-dbf"),
+)
+
+
 def sniff(data: bytes, name: str = "") -> str:  # noqa: PLR0911 (one return per kind of evidence)
     """Return the media type of ``data``; content decides, ``name`` only between kinds of text."""
     if not data:
@@ -110,13 +119,8 @@ def sniff(data: bytes, name: str = "") -> str:  # noqa: PLR0911 (one return per 
         return "image/bmp"
     if _LATE_PDF.search(data, 0, _LATE_PDF_WITHIN) and b"startxref" in data[-4096:]:
         return "application/pdf"
-    if is_cms(data[:64]):
-        return "application/pkcs7-mime"
-    if is_edf(data[:256]):
-        return "application/x-edf"
-    if is_dbase(data):
-        return "application/x-dbf"
-    kind = _sniff_text(data, name)
+    found = next((kind for check, kind in _BY_STRUCTURE if check(data)), "")
+    kind = found or _sniff_text(data, name)
     if kind == UNKNOWN and data[0] & 0x80 and is_openpgp(data):
         return "application/pgp-encrypted"
     return kind
@@ -185,7 +189,10 @@ def _sniff_ole(data: bytes) -> str:
 def _sniff_text(data: bytes, name: str) -> str:  # noqa: PLR0911 (one return per kind of text)
     head = data[:_SAMPLE]
     text, encoding = decode(head)
-    if not encoding.startswith(("utf-16", "utf-32")) and len(_CONTROL.findall(head)) > len(head) // 50:
+    if (
+        not encoding.startswith(("utf-16", "utf-32", "cp037"))
+        and len(_CONTROL.findall(head)) > len(head) // 50
+    ):
         return UNKNOWN
     if encoding.startswith("utf-16") and not _looks_like_text(text):
         return UNKNOWN

@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 from phiscan.extract.office_parts.pivot_cache import read_caches
-from phiscan.extract.office_parts.workbook_rest import sheet_values
+from phiscan.extract.office_parts.workbook_rest import sheet_values, unused_strings
 from phiscan.extract.package import Package, local_name, properties_text
 from phiscan.extract.rows import lay_out
 from phiscan.extract.runs import paragraphs_text
@@ -41,6 +41,13 @@ def read_parts(package: Package, *, cells: bool) -> bool:
         ):
             _headers_footers(package, name)
     read_caches(package)
+    for name in package.names:
+        if (
+            name.lower().endswith("sharedstrings.xml")
+            and not cells
+            and package.n_bytes(name) <= _MOST_SHEET_BYTES
+        ):
+            package.values += unused_strings(package.read(name), sink.text())
     sink.add(properties_text(package), content.place("properties"))
     for member in package.members():
         sink.read_member(member)

@@ -20,6 +20,7 @@ _VERSIONS = frozenset(
 _HEAD_BYTES, _FIELD_BYTES = 32, 32
 _END = 0x0D
 _DELETED = 0x2A
+_MONTHS, _DAYS = 12, 31
 _MEMO = frozenset("MGP")
 _BINARY = frozenset("BIOY@T+0V")
 _CODE_PAGES = {0x01: "cp437", 0x02: "cp850", 0x03: "cp1252", 0x04: "mac-roman", 0x64: "cp852", 0x65: "cp866"}
@@ -73,9 +74,9 @@ def is_dbase(data: bytes) -> bool:
     if (
         len(data) < 2 * _HEAD_BYTES
         or data[0] not in _VERSIONS
-        or not 1 <= data[2] <= 12
-        or not 1 <= data[3] <= 31
-    ):  # noqa: PLR2004
+        or not 1 <= data[2] <= _MONTHS
+        or not 1 <= data[3] <= _DAYS
+    ):
         return False
     head, size = struct.unpack_from("<HH", data, 8)
     if not _HEAD_BYTES < head <= len(data) or head < 65 or size < 2:  # noqa: PLR2004 (one field)

@@ -1,4 +1,4 @@
-"""EDF, EDF+ and BDF recordings (EEG, sleep, ECG): the header as a form, and the annotations behind their times.
+"""EDF, EDF+ and BDF recordings (EEG, sleep, ECG): the header as a form, and the annotations.
 
 Source: Kemp et al. 1992 (EDF), Kemp and Olivan 2003 (EDF+).
 """
@@ -68,8 +68,8 @@ def _subfields(text: str, labels: tuple[str, ...]) -> Iterator[str]:
     """Yield the subfields of EDF+ behind their names; what is written in another way as it stands."""
     parts = text.split()
     is_plus = len(parts) >= len(labels) - 1 and (
-        parts[0] == "Startdate" or labels is _PATIENT and len(parts) >= 4
-    )  # noqa: PLR2004
+        parts[0] == "Startdate" or (labels is _PATIENT and len(parts) >= len(_PATIENT))
+    )
     if not is_plus:
         yield pair("Patient" if labels is _PATIENT else "Recording", text)
         return
@@ -101,5 +101,5 @@ def _annotations(data: bytes, n_signals: int) -> Iterator[str]:
     body = data[_HEAD_BYTES + n_signals * _SIGNAL_BYTES :][:_MOST_BYTES]
     for match in _ONSET.finditer(body):
         text = match[1].decode("utf-8", "replace").replace("\x14", "\n").strip()
-        if text and text.isprintable() or "\n" in text:
+        if (text and text.isprintable()) or "\n" in text:
             yield text

@@ -1,4 +1,4 @@
-"""Formats that phiscan knows by their kind and has no reader for: the text within them is read, the rest is said.
+"""Formats without a reader, known by their kind: the runs of text in them are read, the rest is recorded.
 
 A file of records that no reader takes apart still holds its names and notes as runs of letters.
 """
@@ -149,9 +149,9 @@ class NamedExtractor:
 
 
 def strings(data: bytes) -> list[str]:
-    """Return the runs of text in binary data, in one byte or two for each character, that hold a word.
+    r"""Return the runs of text in binary data, in one byte or two for each character, that hold a word.
 
-    >>> strings(b"\\x00\\x01Okafor Lena\\x00\\x02\\x9f4xy\\x00")
+    >>> strings(b"\x00\x01Okafor Lena\x00\x02\x9f4xy\x00")
     ['Okafor Lena']
     """
     found: dict[str, None] = {}

@@ -1,4 +1,4 @@
-"""Caches of pivot tables and of linked workbooks: records behind their field names, as a sheet would show them.
+"""Caches of pivot tables and of linked workbooks: records behind their field names.
 
 Source: ECMA-376, part 1, 18.10 (pivot tables) and 18.14 (external links).
 """

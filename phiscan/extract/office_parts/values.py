@@ -1,7 +1,7 @@
-"""The values of an XML part that its reader leaves out: attributes and texts that are not known to be styling.
+"""Values of an XML part that its reader leaves out: attributes and texts not known to be styling.
 
-The search is by XPath, in the parser's own code. What is looked for is said by what is styling, not by what
-is text: an attribute of several words is text unless its name says otherwise. An attribute of one word is text
+The search is by XPath, in the parser's own code. The lists name what is styling, not what is text: an
+attribute of several words is text unless its name says otherwise. An attribute of one word is text
 where its element is known to hold what a person typed.
 """
 
@@ -17,35 +17,203 @@ from phiscan.extract.package import local_name
 
 # Names of attributes that say how something is drawn, found or computed.
 _STYLING = frozenset(
-    """ascii hAnsi eastAsia cs typeface latin ea style path eqn fmla formulas axis ptType st cnt step hideLastTrans
-    Ignorable Requires ProcessContent mods fillcolor strokecolor color color2 colors viewBox enhanced-path points
-    text-position text-areas glue-points handle-position formula clip sqref full-path styleName style-name
-    display-name hotPoints rotatedBoundingBox path-stretchpoint-x path-stretchpoint-y border border-left
-    border-right border-top border-bottom font-family font-name font-name-asian font-name-complex dash
-    stroke-dasharray spans ref activeCell numFmt formatCode format-code coordsize coordorigin adj limo textboxrect
-    connectlocs connectangles o:connectlocs d transform schemaLocation class font formatString
-    ProgID progId contentType ContentType media-type uri xmlns type Type encoding algorithmName hashValue
-    saltValue position wrapcoords gradientshapeok arrowok cp wne:acdName mathFont condition base-cell-address
-    cell-range-address table-background shadow text-line-through-style padding margin value-list
-    panose1 sig version appVersion generator origin rotate svg:d""".split()
+    [
+        "ascii",
+        "hAnsi",
+        "eastAsia",
+        "cs",
+        "typeface",
+        "latin",
+        "ea",
+        "style",
+        "path",
+        "eqn",
+        "fmla",
+        "formulas",
+        "axis",
+        "ptType",
+        "st",
+        "cnt",
+        "step",
+        "hideLastTrans",
+        "Ignorable",
+        "Requires",
+        "ProcessContent",
+        "mods",
+        "fillcolor",
+        "strokecolor",
+        "color",
+        "color2",
+        "colors",
+        "viewBox",
+        "enhanced-path",
+        "points",
+        "text-position",
+        "text-areas",
+        "glue-points",
+        "handle-position",
+        "formula",
+        "clip",
+        "sqref",
+        "full-path",
+        "styleName",
+        "style-name",
+        "display-name",
+        "hotPoints",
+        "rotatedBoundingBox",
+        "path-stretchpoint-x",
+        "path-stretchpoint-y",
+        "border",
+        "border-left",
+        "border-right",
+        "border-top",
+        "border-bottom",
+        "font-family",
+        "font-name",
+        "font-name-asian",
+        "font-name-complex",
+        "dash",
+        "stroke-dasharray",
+        "spans",
+        "ref",
+        "activeCell",
+        "numFmt",
+        "formatCode",
+        "format-code",
+        "coordsize",
+        "coordorigin",
+        "adj",
+        "limo",
+        "textboxrect",
+        "connectlocs",
+        "connectangles",
+        "o:connectlocs",
+        "d",
+        "transform",
+        "schemaLocation",
+        "class",
+        "font",
+        "formatString",
+        "ProgID",
+        "progId",
+        "contentType",
+        "ContentType",
+        "media-type",
+        "uri",
+        "xmlns",
+        "type",
+        "Type",
+        "encoding",
+        "algorithmName",
+        "hashValue",
+        "saltValue",
+        "position",
+        "wrapcoords",
+        "gradientshapeok",
+        "arrowok",
+        "cp",
+        "wne:acdName",
+        "mathFont",
+        "condition",
+        "base-cell-address",
+        "cell-range-address",
+        "table-background",
+        "shadow",
+        "text-line-through-style",
+        "padding",
+        "margin",
+        "value-list",
+        "panose1",
+        "sig",
+        "version",
+        "appVersion",
+        "generator",
+        "origin",
+        "rotate",
+        "svg:d",
+    ]
 )
 _FONT_ELEMENTS = frozenset(
-    "font-face font-decl font mathFont embedRegular lsdException tblStyle cSld".split()
+    ["font-face", "font-decl", "font", "mathFont", "embedRegular", "lsdException", "tblStyle", "cSld"]
 )
 _AUTOMATIC_NAME = re.compile(r"[^\W\d_][^\d]{0,60}\s\d{1,6}")  # Title 1, Picture 3, Рисунок 1
 _NAME_ELEMENTS = frozenset(
-    "cNvPr docPr frame custom-shape page-thumbnail shape line image oleObj control object g rect".split()
+    [
+        "cNvPr",
+        "docPr",
+        "frame",
+        "custom-shape",
+        "page-thumbnail",
+        "shape",
+        "line",
+        "image",
+        "oleObj",
+        "control",
+        "object",
+        "g",
+        "rect",
+    ]
 )
 # What a person typed, whether or not it is one word; the pattern tells cheaply whether a part holds any.
 _TYPED_ATTRIBUTES = frozenset(
-    """displayText author displayName tooltip display prompt promptTitle error errorTitle string user
-    descr title string-value current-value help-text label totalsRowLabel connection command
-    sourceFile initials""".split()
+    [
+        "displayText",
+        "author",
+        "displayName",
+        "tooltip",
+        "display",
+        "prompt",
+        "promptTitle",
+        "error",
+        "errorTitle",
+        "string",
+        "user",
+        "descr",
+        "title",
+        "string-value",
+        "current-value",
+        "help-text",
+        "label",
+        "totalsRowLabel",
+        "connection",
+        "command",
+        "sourceFile",
+        "initials",
+    ]
 )
 _TYPED_ELEMENTS = frozenset(
-    """listItem listEntry default alias tag docVar statusText helpText filter customFilter inputCells scenario
-    query attr person cmAuthor section custShow protectedRange mailSubject addressFieldName dbPr webPr
-    connection udl odso table-source user-field-decl database-range named-range""".split()
+    [
+        "listItem",
+        "listEntry",
+        "default",
+        "alias",
+        "tag",
+        "docVar",
+        "statusText",
+        "helpText",
+        "filter",
+        "customFilter",
+        "inputCells",
+        "scenario",
+        "query",
+        "attr",
+        "person",
+        "cmAuthor",
+        "section",
+        "custShow",
+        "protectedRange",
+        "mailSubject",
+        "addressFieldName",
+        "dbPr",
+        "webPr",
+        "connection",
+        "udl",
+        "odso",
+        "table-source",
+        "user-field-decl",
+        "database-range",
+        "named-range",
+    ]
 )
 _HAS_TYPED = re.compile(
     rb"[<:\s](%s)[\s=/>]"
@@ -56,17 +224,70 @@ _NO_PERSON = frozenset(
     {"_GoBack", "Normal", "true", "false", "none", "auto", "General", "Author", "Default", "Center"}
 )
 # Elements whose text their readers give, and those of figures and references.
-_FORMULAS = frozenset("f formula formula1 formula2 definedName oldFormula".split())
+_FORMULAS = frozenset(["f", "formula", "formula1", "formula2", "definedName", "oldFormula"])
 _MACHINE_TEXTS = frozenset(
-    """t p span h delText instrText delInstrText posOffset align sizeRelH sizeRelV pctWidth pctHeight attrName
-    formatCode tableStyleId Anchor row col rowOff colOff config-item index-entry-span pctPosHOffset oddHeader
-    evenFooter oddFooter evenHeader firstHeader firstFooter sz ext idx order pos from to cNvSpPr
-    SizeWithCells MoveWithCells AutoFill AutoLine PrintObject ClientData Row Column Visible mi mn mo
-    script base64Binary a s tab c""".split()
+    [
+        "t",
+        "p",
+        "span",
+        "h",
+        "delText",
+        "instrText",
+        "delInstrText",
+        "posOffset",
+        "align",
+        "sizeRelH",
+        "sizeRelV",
+        "pctWidth",
+        "pctHeight",
+        "attrName",
+        "formatCode",
+        "tableStyleId",
+        "Anchor",
+        "row",
+        "col",
+        "rowOff",
+        "colOff",
+        "config-item",
+        "index-entry-span",
+        "pctPosHOffset",
+        "oddHeader",
+        "evenFooter",
+        "oddFooter",
+        "evenHeader",
+        "firstHeader",
+        "firstFooter",
+        "sz",
+        "ext",
+        "idx",
+        "order",
+        "pos",
+        "from",
+        "to",
+        "cNvSpPr",
+        "SizeWithCells",
+        "MoveWithCells",
+        "AutoFill",
+        "AutoLine",
+        "PrintObject",
+        "ClientData",
+        "Row",
+        "Column",
+        "Visible",
+        "mi",
+        "mn",
+        "mo",
+        "script",
+        "base64Binary",
+        "a",
+        "s",
+        "tab",
+        "c",
+    ]
 )
 _QUOTED = re.compile(r'"((?:[^"]|"")+)"')
 _GLYPHS = re.compile(r"[^\W\d_]{2,}")
-_LONG_NUMBER = re.compile(r"(?<![\w.-])\d{6,}(?![\w.])")
+_LONG_NUMBER = re.compile(r"\d[\d -]{5,}\d")
 _WORDS = re.compile(r"[^\W_][\w'.,:;-]*\s+\S*[^\W_]")
 _TECHNICAL = re.compile(
     r"\{?[0-9A-Fa-f]{8}-|\.{1,2}/|ppaction:|\[\d+\]!|https?://(?:schemas|www\.w3|purl)\.|urn:|[\w-]+\s*:\s*[^;:]+;|#REF!"
@@ -137,6 +358,6 @@ def is_said(text: str) -> bool:
     (True, True, False, False)
     """
     text = text.strip()
-    if not (_GLYPHS.search(text) or _LONG_NUMBER.search(text)):
-        return False
-    return not _TECHNICAL.match(text)
+    if _GLYPHS.search(text):
+        return not _TECHNICAL.match(text)
+    return _LONG_NUMBER.fullmatch(text) is not None

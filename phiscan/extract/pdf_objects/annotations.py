@@ -1,9 +1,10 @@
-"""Annotations of a PDF page: what their appearances show, files attached to them, choices and defaults of fields."""
+"""Annotations of a PDF page: their appearances, attached files, choices and defaults of fields."""
 
 from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from phiscan.errors import ExtractError
@@ -110,8 +111,10 @@ def scripts(pdf: Any) -> list[str]:
         if not action:
             continue
         try:
-            for getter in (pdfium.FPDFJavaScriptAction_GetName, pdfium.FPDFJavaScriptAction_GetScript):
-                found.append(_wide(lambda buffer, size, getter=getter: getter(action, buffer, size)))  # type: ignore[misc]
+            found += [
+                _wide(partial(getter, action))
+                for getter in (pdfium.FPDFJavaScriptAction_GetName, pdfium.FPDFJavaScriptAction_GetScript)
+            ]
         finally:
             pdfium.FPDFDoc_CloseJavaScriptAction(action)
     return [text for text in found if text]

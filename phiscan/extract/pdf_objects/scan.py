@@ -1,4 +1,4 @@
-"""The strings and the text of streams in the bytes of a PDF, whatever refers to them; objects of streams too."""
+"""Strings and texts of streams in the bytes of a PDF, whatever refers to them; object streams too."""
 
 from __future__ import annotations
 
@@ -102,10 +102,8 @@ def _stream(body: bytes, head: bytes) -> Iterator[PdfString]:
 
 def _dictionary(data: bytes) -> Iterator[PdfString]:
     for match in _STRING.finditer(data):
-        if match[4]:
-            raw = bytes.fromhex(match[4].decode("ascii"))
-        else:
-            raw = _plain(match[2] or match[5] or b"")
+        literal = match[2] or match[5] or b""
+        raw = bytes.fromhex(match[4].decode("ascii")) if match[4] else _plain(literal)
         text = _decoded(raw)
         if text.strip() and is_readable(text):
             yield PdfString((match[1] or match[3] or b"").decode("ascii"), text)

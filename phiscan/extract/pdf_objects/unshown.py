@@ -12,9 +12,43 @@ from phiscan.extract.residue.prose import ShownWords
 
 # Entries in which programs, not people, write: fonts, colours, identifiers, dates, positions.
 _MACHINE = frozenset(
-    """Producer Creator CharSet FontFamily FontName DA DS ID D S Registry Ordering CMapName Lang URI Type
-    CreationDate ModDate M NM OutputConditionIdentifier OutputCondition RegistryName Info DestOutputProfile
-    Fullbanner PTEX Checksum CheckSum LastModified Cert Contents-sig Reason-sig ByteRange Base""".split()
+    [
+        "Producer",
+        "Creator",
+        "CharSet",
+        "FontFamily",
+        "FontName",
+        "DA",
+        "DS",
+        "ID",
+        "D",
+        "S",
+        "Registry",
+        "Ordering",
+        "CMapName",
+        "Lang",
+        "URI",
+        "Type",
+        "CreationDate",
+        "ModDate",
+        "M",
+        "NM",
+        "OutputConditionIdentifier",
+        "OutputCondition",
+        "RegistryName",
+        "Info",
+        "DestOutputProfile",
+        "Fullbanner",
+        "PTEX",
+        "Checksum",
+        "CheckSum",
+        "LastModified",
+        "Cert",
+        "Contents-sig",
+        "Reason-sig",
+        "ByteRange",
+        "Base",
+    ]
 )
 _LABELS = {
     "TU": "Field",

@@ -1,4 +1,4 @@
-"""QR and bar codes in a picture: decoded by zxing-cpp; without it, a code is told by its finder patterns and said."""
+"""QR and bar codes in a picture, by zxing-cpp; without it a QR code is detected by its finder patterns."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _DARK = 128
 
 
 def read_codes(image: Any, place: str, sink: Sink) -> None:
-    """Add the text of each code in a PIL image, ``#code1``; a code that nobody can decode is listed as unread."""
+    """Add the text of each code in a PIL image, ``#code``; one that cannot be decoded is recorded."""
     if image.width * image.height > _MOST_PIXELS:
         return
     found = _decoded(image)

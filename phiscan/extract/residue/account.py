@@ -1,7 +1,8 @@
-"""The account of one content after its reader: every stretch that looks like text and was not given is listed.
+"""The account of one content after its reader: stretches that look like text and were not given are listed.
 
-It needs no list of what readers leave out. It looks at the bytes in its own way (values between quotes and tags,
-strings of streams, runs of printable characters, runs of encoded digits) and compares the words with the text.
+It needs no list of what readers leave out. It looks at the bytes in its own way (values between quotes and
+tags, strings of streams, runs of printable characters and of encoded digits) and compares
+words with the text.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Text in the bytes of a PDF, whatever refers to it: strings of every stream and dictionary, also unused ones."""
+"""Text in the bytes of a PDF, whatever refers to it: strings of all streams and dictionaries."""
 
 from __future__ import annotations
 

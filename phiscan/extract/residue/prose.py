@@ -5,7 +5,10 @@ from __future__ import annotations
 import re
 
 _WORD = re.compile(r"[^\W\d_]{3,}")
-_VOWEL = re.compile(r"[aeiouyàâéèêëîïôûùäöüаеиоуыэюяαεηιουω]", re.IGNORECASE)
+_VOWEL = re.compile(
+    r"[aeiouyàâéèêëîïôûùäöü\u0430\u0435\u0438\u043e\u0443\u044b\u044d\u044e\u044f\u03b1\u03b5\u03b7\u03b9\u03bf\u03c5\u03c9]",
+    re.IGNORECASE,
+)
 _LATIN = re.compile(r"[a-z]", re.IGNORECASE)
 MIN_WORDS = 3  # fewer are a name of a style, a font or a field
 _MISSING_SHARE = 0.5

@@ -6,6 +6,7 @@ import html
 import re
 import zipfile
 from collections.abc import Iterator
+from typing import IO
 
 from phiscan.extract.content import CHUNK_BYTES, Content
 
@@ -13,7 +14,9 @@ from phiscan.extract.content import CHUNK_BYTES, Content
 _ATTRIBUTE = re.compile(rb'="([^"<>]*[^\W\d_][^"<>]* [^"<>]*[^\W\d_][^"<>]* [^"<>]*[^\W\d_][^"<>]*)"')
 _TEXT = re.compile(rb">([^<>]{12,})<")
 _STYLE = re.compile(
-    r"&[LCR]&|[A-Z]{2,}\(|[^\W\d_][^\d]{0,60}\s\d{1,6}$|[\w-]+\s*:\s*[^;:]+;|(?:val|sum|prod|if|mid|pin|abs|cos|sin|at2)\s|[Mm]\s?-?\d|Microsoft |\S+://"
+    r"&[LCR]&|[A-Z]{2,}\(|"
+    r"[^\W\d_][^\d]{0,60}\s\d{1,6}$|[\w-]+\s*:\s*[^;:]+;|"
+    r"(?:val|sum|prod|if|mid|pin|abs|cos|sin|at2)\s|[Mm]\s?-?\d|Microsoft |\S+://"
 )
 _FONT_OR_STYLE = re.compile(
     rb"(?:typeface|style:name|font-name|font-name-asian|font-name-complex|ascii|hAnsi|cs|eastAsia|font-family|style|eqn|styleName|Ignorable|axis|ptType|mods|fmla)$"
@@ -48,7 +51,7 @@ def package_values(content: Content) -> Iterator[tuple[str, str]]:
         return
 
 
-def _bounded(stream: zipfile.ZipExtFile) -> bytes:
+def _bounded(stream: IO[bytes]) -> bytes:
     pieces = []
     n_bytes = 0
     while n_bytes < _MOST_BYTES and (piece := stream.read(CHUNK_BYTES)):

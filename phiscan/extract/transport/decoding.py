@@ -28,6 +28,7 @@ _NOT_A_DIGIT = re.compile(rb"[^A-Za-z0-9+/=]+")
 _PADDING = re.compile(rb"=+")
 _SOFT_BREAK = re.compile(rb"=[ \t]+(?=\r?\n)")
 _BLANK = re.compile(rb"\s+")
+_FEW_BYTES = 60
 _MOST_FOREIGN = 0.05  # of the characters of a base64 body that are none of its digits
 UU_BEGIN = re.compile(rb"^begin(-base64)? [0-7]{3,4} ([^\r\n]{1,255})\r?$", re.MULTILINE)
 _YENC_ESCAPE = re.compile(rb"=(.)", re.DOTALL)
@@ -123,3 +124,16 @@ def decode_body(raw: bytes, declared: str) -> bytes | None:
     if name == "yenc" and raw.lstrip().startswith(b"=ybegin"):
         return from_yenc(raw.partition(b"=yend")[0])
     return None
+
+
+def undecoded(raw: object, declared: str, data: bytes) -> int:
+    """Return how many bytes of a base64 body are missing from what was decoded of it, when they are many.
+
+    >>> undecoded("QW5uIFJveQ==", "base64", b"Ann Roy"), undecoded("QW5u" * 90, "base64", b"Ann")
+    (0, 267)
+    """
+    if not isinstance(raw, str) or encoding_name(declared) != "base64":
+        return 0
+    n_digits = len(raw) - sum(map(raw.count, "\r\n\t ="))
+    n_missing = n_digits * 3 // 4 - len(data)
+    return n_missing if n_missing > max(_FEW_BYTES, len(data) // 50) else 0

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from phiscan.extract.rows import lay_out, has_header
+from phiscan.extract.rows import has_header, lay_out
 
 _TABLE = re.compile("\x01([^\x01\x02]*)\x02")
 _CODES = re.compile("[\x01-\x04]")
@@ -17,8 +17,10 @@ _MIN_ROWS = 2
 def with_records(text: str) -> str:
     r"""Return the text of a page with its marked tables laid out, and without the marks.
 
-    >>> with_records("\x01\n\x03\t\x04Patient\t\x04Card\n\x03\t\x04Roy\t\x041234\n\x03\t\x04Lee\t\x045678\x02")
-    '\nPatient | Card\nPatient: Roy | Card: 1234\nPatient: Lee | Card: 5678\n'
+    >>> print(with_records("\x01\x03\x04Patient\x04Card\x03\x04Roy\x041234\x03\x04Lee\x045678\x02").strip())
+    Patient | Card
+    Patient: Roy | Card: 1234
+    Patient: Lee | Card: 5678
     """
     if "\x01" not in text:
         return _CODES.sub("", text)
