@@ -42,11 +42,7 @@ def read_parts(package: Package, *, cells: bool) -> bool:
             _headers_footers(package, name)
     read_caches(package)
     for name in package.names:
-        if (
-            name.lower().endswith("sharedstrings.xml")
-            and not cells
-            and package.n_bytes(name) <= _MOST_SHEET_BYTES
-        ):
+        if name.lower().endswith("sharedstrings.xml") and package.n_bytes(name) <= _MOST_SHEET_BYTES:
             package.values += unused_strings(package.read(name), sink.text())
     sink.add(properties_text(package), content.place("properties"))
     for member in package.members():

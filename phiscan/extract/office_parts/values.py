@@ -215,10 +215,11 @@ _TYPED_ELEMENTS = frozenset(
         "named-range",
     ]
 )
-_HAS_TYPED = re.compile(
-    rb"[<:\s](%s)[\s=/>]"
-    % b"|".join(name.encode() for name in sorted(_TYPED_ATTRIBUTES | _TYPED_ELEMENTS, key=len, reverse=True))
-)
+_TYPED_NAMES = {
+    name: tuple(mark + name.encode() for mark in marks)
+    for names, marks in ((_TYPED_ATTRIBUTES, (b" ", b":")), (_TYPED_ELEMENTS, (b"<", b":")))
+    for name in sorted(names)
+}
 _TYPED_VALUES = frozenset({"val", "value", "name", "v", "comment", "user", "displayName", "text"})
 _NO_PERSON = frozenset(
     {"_GoBack", "Normal", "true", "false", "none", "auto", "General", "Author", "Default", "Center"}
@@ -302,7 +303,7 @@ def part_values(root: Any, data: bytes) -> list[str]:
     found: list[str] = []
     for value in _ALL_TEXTS(root):
         found += _text_values(value)
-    typed = frozenset(_HAS_TYPED.findall(data))
+    typed = frozenset(name for name, marks in _TYPED_NAMES.items() if marks[0] in data or marks[1] in data)
     for value in _search(typed)(root):
         shown = _attribute_value(value)
         if shown:
@@ -311,9 +312,9 @@ def part_values(root: Any, data: bytes) -> list[str]:
 
 
 @lru_cache(maxsize=256)
-def _search(typed: frozenset[bytes]) -> Any:
+def _search(typed: frozenset[str]) -> Any:
     """Return the search for attributes of several words, and for those with the names that a part holds."""
-    names = sorted(name.decode("ascii") for name in typed)
+    names = sorted(typed)
     steps = [f"//*[local-name() = '{name}']/@*" for name in names if name in _TYPED_ELEMENTS]
     steps += [f"//@*[local-name() = '{name}']" for name in names if name in _TYPED_ATTRIBUTES]
     return etree.XPath(" | ".join([_WORDY, *steps]))
