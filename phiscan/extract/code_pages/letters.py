@@ -8,6 +8,7 @@ clearly better than Windows-1252.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable
 
 CANDIDATES = (
@@ -25,7 +26,7 @@ CANDIDATES = (
     "mac-latin2",
 )
 _WORD = re.compile(rb"[A-Za-z\x80-\xff']*[\x80-\xff][A-Za-z\x80-\xff']*")
-_MOST_WORDS = 2_000
+_MOST_WORDS, _LONGEST_WORD = 300, 32  # longer ones are no words
 _MARGIN = 0.35  # of score for a character
 # The letters above ASCII of each language, or of a group of languages that share them.
 _ALPHABETS = {
@@ -56,7 +57,8 @@ def code_page(sample: bytes) -> str:
     >>> code_page("Hélène Côté, née à Québec".encode("cp850"))
     'cp850'
     """
-    words = list(dict.fromkeys(_WORD.findall(sample)))[:_MOST_WORDS]
+    found = dict.fromkeys(word for word in _WORD.findall(sample) if len(word) <= _LONGEST_WORD)
+    words = list(found)[:_MOST_WORDS]
     if not words:
         return "cp1252"
     scores = {name: _score(words, name) for name in CANDIDATES}
@@ -79,9 +81,12 @@ def _score(words: Iterable[bytes], name: str) -> float:
         for at, char in enumerate(word)
         if char > "\x7f" and char.isalpha()
     ]
-    letters = [char.lower() for word in decoded for char in word if char > "\x7f" and char.isalpha()]
-    spelt = max(sum(_OWN if char in own else _OTHER for char in letters) for own in _ALPHABETS.values())
-    return (sum(signs) + sum(placed) + spelt) / max(len(signs) + len(letters), 1)
+    counts = Counter(char.lower() for word in decoded for char in word if char > "\x7f" and char.isalpha())
+    spelt = max(
+        sum((_OWN if char in own else _OTHER) * count for char, count in counts.items())
+        for own in _ALPHABETS.values()
+    )
+    return (sum(signs) + sum(placed) + spelt) / max(len(signs) + counts.total(), 1)
 
 
 def _letter(word: str, at: int) -> float:

@@ -7,10 +7,13 @@ where its element is known to hold what a person typed.
 
 from __future__ import annotations
 
+import html
 import re
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
+import re2
 from lxml import etree
 
 from phiscan.extract.package import local_name
@@ -215,11 +218,19 @@ _TYPED_ELEMENTS = frozenset(
         "named-range",
     ]
 )
-_TYPED_NAMES = {
-    name: tuple(mark + name.encode() for mark in marks)
-    for names, marks in ((_TYPED_ATTRIBUTES, (b" ", b":")), (_TYPED_ELEMENTS, (b"<", b":")))
-    for name in sorted(names)
-}
+# Whether a part holds any of these is told by one pass of a linear engine; which, only where it does.
+_HAS_TYPED = re2.compile(
+    rb"<(?:\w+:)?(?:%s)[\s/>]|[\s:](?:%s)\s?="
+    % tuple(
+        b"|".join(sorted(name.encode() for name in names)) for names in (_TYPED_ELEMENTS, _TYPED_ATTRIBUTES)
+    )
+)
+_TYPED_NAME = re.compile(
+    rb"[<:\s](%s)(?=[\s=/>])"
+    % b"|".join(
+        sorted((name.encode() for name in _TYPED_ELEMENTS | _TYPED_ATTRIBUTES), key=lambda name: -len(name))
+    )
+)
 _TYPED_VALUES = frozenset({"val", "value", "name", "v", "comment", "user", "displayName", "text"})
 _NO_PERSON = frozenset(
     {"_GoBack", "Normal", "true", "false", "none", "auto", "General", "Author", "Default", "Center"}
@@ -294,8 +305,22 @@ _TECHNICAL = re.compile(
     r"\{?[0-9A-Fa-f]{8}-|\.{1,2}/|ppaction:|\[\d+\]!|https?://(?:schemas|www\.w3|purl)\.|urn:|[\w-]+\s*:\s*[^;:]+;|#REF!"
     r"|[\d\s.,:%-]+$|(?:val|sum|prod|if|mid|pin|\+-|\*/)\s"
 )
-_WORDY = "//@*[contains(normalize-space(.), ' ')]"
-_ALL_TEXTS = etree.XPath("//*[not(self::*[local-name() = 't'])]/text()[normalize-space()]")
+_WORDY = "//@*[contains(., ' ')]"
+_QUOTED_WORDS = re.compile(rb'="([^"<>]*[^" <>] [^" <>][^"<>]*)"')
+_ATTRIBUTE_NAME = re.compile(rb"([\w:.-]+)$")
+_ELEMENT_NAME = re.compile(rb"<(?:[\w.-]+:)?([\w.-]+)")
+_LONGEST_NAME, _LONGEST_TAG = 64, 4096
+_NAMESPACES = {
+    "w": "http://schemas.openxmlformats.org/wordprocessingml/2006/main",
+    "a": "http://schemas.openxmlformats.org/drawingml/2006/main",
+    "x": "http://purl.oclc.org/ooxml/wordprocessingml/main",
+    "y": "http://purl.oclc.org/ooxml/drawingml/main",
+}
+_ALL_TEXTS = etree.XPath(
+    "//text()[not(parent::w:t) and not(parent::a:t) and not(parent::x:t) and not(parent::y:t)"
+    " and normalize-space()]",
+    namespaces=_NAMESPACES,
+)
 
 
 def part_values(root: Any, data: bytes) -> list[str]:
@@ -303,11 +328,11 @@ def part_values(root: Any, data: bytes) -> list[str]:
     found: list[str] = []
     for value in _ALL_TEXTS(root):
         found += _text_values(value)
-    typed = frozenset(name for name, marks in _TYPED_NAMES.items() if marks[0] in data or marks[1] in data)
-    for value in _search(typed)(root):
-        shown = _attribute_value(value)
-        if shown:
-            found.append(shown)
+    if _HAS_TYPED.search(data) or b"='" in data or b"\0" in data[:8]:
+        names = frozenset(name.decode("ascii") for name in _TYPED_NAME.findall(data.replace(b"\0", b"")))
+        found += [shown for value in _search(names)(root) if (shown := _parsed_attribute(value))]
+    else:
+        found += _quoted_words(data)
     return list(dict.fromkeys(found))
 
 
@@ -335,18 +360,33 @@ def _text_values(value: Any) -> list[str]:
     return [text] if is_said(text) else []
 
 
-def _attribute_value(value: Any) -> str:
-    element = value.getparent()
-    key = value.attrname.rpartition("}")[2]
+def _quoted_words(data: bytes) -> Iterator[str]:
+    """Yield the attributes of several words from the bytes of a part; each value once."""
+    for raw in set(_QUOTED_WORDS.findall(data)):
+        at = data.find(b'="' + raw + b'"')
+        key = _ATTRIBUTE_NAME.search(data, max(at - _LONGEST_NAME, 0), at)
+        tag = _ELEMENT_NAME.match(data, max(data.rfind(b"<", max(at - _LONGEST_TAG, 0), at), 0))
+        name = key[1].decode("utf-8", "replace").rpartition(":")[2] if key else ""
+        value = html.unescape(raw.decode("utf-8", "replace"))
+        shown = _attribute_value(tag[1].decode("utf-8", "replace") if tag else "", name, value)
+        if shown:
+            yield shown
+
+
+def _parsed_attribute(value: Any) -> str:
+    return _attribute_value(local_name(value.getparent()), value.attrname.rpartition("}")[2], str(value))
+
+
+def _attribute_value(name: str, key: str, value: str) -> str:
+    """Return the value of the attribute ``key`` of the element ``name`` where it is text, else nothing."""
     if key in _STYLING:
         return ""
-    name = local_name(element)
     is_typed = key in _TYPED_ATTRIBUTES or (name in _TYPED_ELEMENTS and key in _TYPED_VALUES)
     if not is_typed and (name in _FONT_ELEMENTS or " " not in value.strip()):
         return ""
     if key == "name" and name in _NAME_ELEMENTS and _AUTOMATIC_NAME.fullmatch(value):
         return ""
-    text = " ".join(str(value).replace("_x000d_", " ").replace("_x000a_", " ").split())
+    text = " ".join(value.replace("_x000d_", " ").replace("_x000a_", " ").split())
     if text in _NO_PERSON or not is_said(text):
         return ""
     return text if is_typed or _WORDS.search(text) else ""

@@ -10,6 +10,7 @@ from phiscan.extract.content import Sink
 from phiscan.model import FailReason
 
 _MOST_CODES = 64
+_LARGE_SIDE = 2_200  # pixels; half as many do for a code that is scanned with its page
 _MOST_PIXELS = 40_000_000
 _RATIO = (1.0, 1.0, 3.0, 1.0, 1.0)  # dark and light runs through the eye of a QR code
 _ALIKE = 1.3  # the largest of the eyes in a row to the smallest
@@ -41,8 +42,11 @@ def _decoded(image: Any) -> list[tuple[str, bool]] | None:
         import zxingcpp  # noqa: PLC0415 (heavy)
     except ImportError:
         return None
+    grey = image.convert("L")
+    if max(grey.size) > _LARGE_SIDE:
+        grey = grey.reduce(2)
     try:
-        found = zxingcpp.read_barcodes(np.ascontiguousarray(image.convert("L")), return_errors=True)
+        found = zxingcpp.read_barcodes(np.ascontiguousarray(grey), return_errors=True, try_downscale=False)
     except (RuntimeError, ValueError, TypeError):
         return []
     return [
