@@ -59,7 +59,7 @@ def workbook(sheet: str = "", book: str = "", **parts: str) -> bytes:
         {
             "word__settings_xml": f'<w:settings xmlns:w="{WORD}"><w:mailMerge><w:query w:val="SELECT * FROM Okafor"/></w:mailMerge></w:settings>'
         },
-        {"word__people_xml": f'<w15:people xmlns:w15="x"><w15:person w15:author="Okafor"/></w15:people>'},
+        {"word__people_xml": '<w15:people xmlns:w15="x"><w15:person w15:author="Okafor"/></w15:people>'},
         {
             "word__comments_xml": f'<w:comments xmlns:w="{WORD}"><w:comment w:author="Lena Okafor"><w:p/></w:comment></w:comments>'
         },

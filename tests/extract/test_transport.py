@@ -6,11 +6,9 @@ import bz2
 import struct
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 
 import pytest
 
-from phiscan.config import Limits
 from phiscan.errors import ExtractError
 from phiscan.model import Document, FailReason
 
@@ -250,28 +248,3 @@ def test_damaged_wrappers_are_said(read: Read) -> None:
     assert [part.reason for part in document.unread] == [FailReason.CORRUPT]
     with pytest.raises(ExtractError):
         read(cms(2, b""), "a.p7m") and read(literal(NOTE)[:40], "a.pgp")
-
-
-@pytest.mark.parametrize("n_bytes", range(0, 260, 13))
-def test_no_cut_wrapper_is_a_crash(read: Read, n_bytes: int) -> None:
-    for data, name in (
-        (tnef((1, 0x00069003, struct.pack("<I", 2**31) + b"\x1f\0\x37\0" * 9)), "winmail.dat"),
-        (cms_indefinite(NOTE), "a.p7m"),
-        (packet(8, b"\1" + NOTE), "a.pgp"),
-        (yencoded(NOTE), "a.txt"),
-        (uuencoded(NOTE), "a.txt"),
-    ):
-        with suppress(ExtractError):
-            read(data[:n_bytes], name, Limits(member_bytes=10_000_000))
-
-
-def test_bombs_within_wrappers_meet_the_limits(read: Read) -> None:
-    bomb = packet(8, b"\2" + zlib.compress(b"0" * 64 * 1024**2, 9))
-    for _ in range(12):
-        bomb = packet(8, b"\0" + bomb)
-    with pytest.raises(ExtractError) as caught:
-        read(bomb, "a.pgp")
-    assert caught.value.reason == FailReason.NESTED_TOO_DEEP
-    with pytest.raises(ExtractError) as caught:
-        read(packet(8, b"\2" + zlib.compress(b"0" * 64 * 1024**2, 9)), "a.pgp")
-    assert caught.value.reason == FailReason.TOO_LARGE

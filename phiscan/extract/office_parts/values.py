@@ -226,10 +226,9 @@ _HAS_TYPED = re2.compile(
     )
 )
 _TYPED_NAME = re.compile(
-    rb"[<:\s](%s)(?=[\s=/>])"
-    % b"|".join(
-        sorted((name.encode() for name in _TYPED_ELEMENTS | _TYPED_ATTRIBUTES), key=lambda name: -len(name))
-    )
+    "|".join(sorted(_TYPED_ELEMENTS | _TYPED_ATTRIBUTES, key=lambda name: (-len(name), name)))
+    .join((r"[<:\s](", r")(?=[\s=/>])"))
+    .encode()
 )
 _TYPED_VALUES = frozenset({"val", "value", "name", "v", "comment", "user", "displayName", "text"})
 _NO_PERSON = frozenset(
