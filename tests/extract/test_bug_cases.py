@@ -23,7 +23,7 @@ CASES = {
     "08/dropdown.docx": (*PATIENT, *SECOND),
     "10/formfields.docx": (*PATIENT, *SECOND, "Anna Rossi, MRN 33817720"),
     "12/foi_reply_pivot.xlsx": (
-        "Last name: Okafor | First name: Lena | Hospital number: 40718823 | Date of birth: 1988-03-14"
+        "Last name: Okafor | First name: Lena | Hospital number: 40718823 | Date of birth: 1988-03-14"  # noqa: ISC004
         " | Birth outcome: Stillbirth",
         "Hospital number: 60229915 | Date of birth: 1993-11-30 | Birth outcome: Live birth",
     ),

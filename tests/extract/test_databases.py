@@ -38,7 +38,7 @@ def table(rows: list[tuple[str, str, str]], deleted: int = 0) -> bytes:
 
 
 def recording(patient: str = "40718823 F 14-MAR-1951 Okafor,Lena") -> bytes:
-    head = f"{'0':<8}{patient:<80}{'Startdate 02-NOV-2026 EEG-5512 R.Tech NK1':<80}02.11.2609.30.00{'768':<8}{'EDF+C':<44}"
+    head = f"{'0':<8}{patient:<80}{'Startdate 02-NOV-2026 EEG-5512 R.Tech NK1':<80}02.11.2609.30.00{'768':<8}{'EDF+C':<44}"  # noqa: E501
     head += f"{'1':<8}{'1':<8}{'2':<4}"
     signals = "".join(
         f"{first:<{size}}{second:<{size}}"

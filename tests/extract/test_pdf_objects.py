@@ -76,7 +76,7 @@ def test_scripts_metadata_and_alternative_texts_are_read(read: Read) -> None:
     writer._root_object[name_of("OpenAction")] = writer._add_object(script)
     xmp = DecodedStreamObject()
     xmp.set_data(
-        b'<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="r" xmlns:dc="d"><rdf:Description><dc:description>'
+        b'<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="r" xmlns:dc="d"><rdf:Description><dc:description>'  # noqa: E501
         b"Scan of Marc Delisle</dc:description></rdf:Description></rdf:RDF></x:xmpmeta>"
     )
     xmp.update({name_of("Type"): name_of("Metadata"), name_of("Subtype"): name_of("XML")})
@@ -94,7 +94,7 @@ def test_text_that_no_page_refers_to_is_read(read: Read) -> None:
     writer = page()
     unused = DecodedStreamObject()
     unused.set_data(
-        b"BT /F1 11 Tf 50 700 Td (Pa) Tj (tient: Lena) Tj [(Oka) -20 (for)] TJ T* (seen for heart failure) Tj ET"
+        b"BT /F1 11 Tf 50 700 Td (Pa) Tj (tient: Lena) Tj [(Oka) -20 (for)] TJ T* (seen for heart failure) Tj ET"  # noqa: E501
     )
     writer._root_object[name_of("Unused")] = writer._add_object(unused.flate_encode())
     text = read(written(writer), "a.pdf").text

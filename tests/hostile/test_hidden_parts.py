@@ -57,7 +57,8 @@ def test_bombs_within_wrappers_meet_the_limits() -> None:
 
 def test_damaged_databases_end_in_their_outcome() -> None:
     whole = database(
-        "CREATE TABLE a (b TEXT)", *(f"INSERT INTO a VALUES ('Okafor {number}')" for number in range(500))
+        "CREATE TABLE a (b TEXT)",
+        *(f"INSERT INTO a VALUES ('Okafor {number}')" for number in range(500)),  # noqa: S608
     )
     looped = bytearray(whole)
     looped[100 : 100 + 12] = whole[100:112][::-1]
@@ -103,7 +104,7 @@ def test_hostile_objects_cost_little() -> None:
         try:
             read(written(page())[:cut] + streams[:5000], "a.pdf")
         except ExtractError as error:
-            assert error.reason
+            assert error.reason  # noqa: PT017
 
 
 def test_values_of_hostile_packages_cost_little() -> None:
@@ -127,9 +128,9 @@ def test_values_of_hostile_packages_cost_little() -> None:
     [
         b"<svg>" + b"<text>" * 200 + b"Okafor" + b"</text>" * 200 + b"</svg>",
         b"<svg>" + b"<text x='1' y='1'>O</text>" * 50_000 + b"</svg>",
-        b'<Workbook><Worksheet><Table><Row Index="9999999"><Cell Index="9999999"><Data>Okafor</Data></Cell></Row></Table>'
+        b'<Workbook><Worksheet><Table><Row Index="9999999"><Cell Index="9999999"><Data>Okafor</Data></Cell></Row></Table>'  # noqa: E501, ISC004
         b"</Worksheet></Workbook>",
-        b'<office:document xmlns:office="o" xmlns:t="t"><office:spreadsheet><t:table><t:table-row>'
+        b'<office:document xmlns:office="o" xmlns:t="t"><office:spreadsheet><t:table><t:table-row>'  # noqa: ISC004
         b'<t:table-cell t:number-columns-repeated="99999999">Okafor</t:table-cell></t:table-row></t:table>'
         b"</office:spreadsheet></office:document>",
     ],

@@ -329,19 +329,20 @@ def part_values(root: Any, data: bytes) -> list[str]:
         found += _text_values(value)
     if _HAS_TYPED.search(data) or b"='" in data or b"\0" in data[:8]:
         names = frozenset(name.decode("ascii") for name in _TYPED_NAME.findall(data.replace(b"\0", b"")))
-        found += [shown for value in _search(names)(root) if (shown := _parsed_attribute(value))]
+        for search in _searches(names):  # one by one: a union of large sets takes quadratic time
+            found += [shown for value in search(root) if (shown := _parsed_attribute(value))]
     else:
         found += _quoted_words(data)
     return list(dict.fromkeys(found))
 
 
 @lru_cache(maxsize=256)
-def _search(typed: frozenset[str]) -> Any:
-    """Return the search for attributes of several words, and for those with the names that a part holds."""
+def _searches(typed: frozenset[str]) -> tuple[Any, ...]:
+    """Return the searches for attributes of several words, and for those with the names that a part holds."""
     names = sorted(typed)
-    steps = [f"//*[local-name() = '{name}']/@*" for name in names if name in _TYPED_ELEMENTS]
+    steps = [f"//@*[local-name(..) = '{name}']" for name in names if name in _TYPED_ELEMENTS]
     steps += [f"//@*[local-name() = '{name}']" for name in names if name in _TYPED_ATTRIBUTES]
-    return etree.XPath(" | ".join([_WORDY, *steps]))
+    return tuple(etree.XPath(step) for step in (_WORDY, *steps))
 
 
 def _text_values(value: Any) -> list[str]:
@@ -361,8 +362,12 @@ def _text_values(value: Any) -> list[str]:
 
 def _quoted_words(data: bytes) -> Iterator[str]:
     """Yield the attributes of several words from the bytes of a part; each value once."""
-    for raw in set(_QUOTED_WORDS.findall(data)):
-        at = data.find(b'="' + raw + b'"')
+    seen: set[bytes] = set()
+    for match in _QUOTED_WORDS.finditer(data):
+        raw, at = match[1], match.start()
+        if raw in seen:
+            continue
+        seen.add(raw)
         key = _ATTRIBUTE_NAME.search(data, max(at - _LONGEST_NAME, 0), at)
         tag = _ELEMENT_NAME.match(data, max(data.rfind(b"<", max(at - _LONGEST_TAG, 0), at), 0))
         name = key[1].decode("utf-8", "replace").rpartition(":")[2] if key else ""

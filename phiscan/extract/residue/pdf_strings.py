@@ -18,7 +18,8 @@ _LITERAL = re.compile(rb"\(((?:[^()\\]|\\.){1,4000})\)", re.DOTALL)
 _SHOWN_TEXT = re.compile(rb"\bBT\b")
 _ESCAPE = re.compile(rb"\\([0-7]{1,3}|\r?\n|.)", re.DOTALL)
 _NAMED = {b"n": b"\n", b"r": b"\r", b"t": b"\t", b"b": b"", b"f": b""}
-_MOST_STREAM_BYTES = 4 * 1024**2
+_MOST_STREAM_BYTES = 1024**2
+_MOST_ALL_BYTES = 24 * 1024**2
 _MOST_STREAMS = 5_000
 _PRINTABLE_SHARE = 0.95
 
@@ -28,8 +29,9 @@ def pdf_texts(data: bytes) -> Iterator[tuple[int, str]]:
     if b"/Encrypt" in data:
         return  # the strings are in a cipher
     ends = 0
+    left = _MOST_ALL_BYTES
     for number, match in enumerate(_STREAM.finditer(data)):
-        if number > _MOST_STREAMS:
+        if number > _MOST_STREAMS or left <= 0:
             return
         yield from _dictionary(data[ends : match.start()], ends)
         end = data.find(b"endstream", match.end())
@@ -38,6 +40,7 @@ def pdf_texts(data: bytes) -> Iterator[tuple[int, str]]:
         if _NO_TEXT.search(match[1]):
             continue
         body = _inflated(data[match.end() : ends], match[1])
+        left -= len(body)
         if body and _SHOWN_TEXT.search(body):
             yield match.start(), _joined(body)
     yield from _dictionary(data[ends:], ends)
