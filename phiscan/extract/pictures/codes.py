@@ -32,7 +32,7 @@ def read_codes(image: Any, place: str, sink: Sink) -> None:
         return
     texts = [text for text, _ in found if text.strip()]
     sink.add("\n".join(dict.fromkeys(texts)), f"{place}/code" if "#" in place else f"{place}#code")
-    if any(not text.strip() for text, is_whole in found if not is_whole):
+    if any(not is_whole for _, is_whole in found) and has_eyes(image):
         sink.fail(place, FailReason.CORRUPT, "a QR or bar code that cannot be decoded")
 
 
@@ -56,7 +56,7 @@ def _decoded(image: Any) -> list[tuple[str, bool]] | None:
     ]
 
 
-_SURE_KINDS = frozenset({"QRCode", "QRCodeModel2", "Aztec", "DataMatrix"})  # stripes alone may be anything
+_SURE_KINDS = frozenset({"QRCode", "QRCodeModel2"})  # stripes and dots alone may be anything
 
 
 def has_eyes(image: Any) -> bool:
