@@ -6,7 +6,7 @@ import codecs
 import re
 
 from phiscan.extract.code_pages.ebcdic import ebcdic_page
-from phiscan.extract.code_pages.letters import code_page
+from phiscan.extract.code_pages.letters import code_page, is_latin
 
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
@@ -102,7 +102,7 @@ def _wide_encoding(sample: bytes) -> str:
 def _single_byte_encoding(sample: bytes) -> str:
     """Choose by what the letters spell; chardet is asked where the bytes above 127 are many."""
     n_high = sum(byte > _LAST_ASCII for byte in sample[:4096])
-    if n_high / max(len(sample[:4096]), 1) < _HIGH_SHARE:
+    if n_high / max(len(sample[:4096]), 1) < _HIGH_SHARE or is_latin(sample):
         return code_page(sample)
     import chardet  # noqa: PLC0415 (slow to import, rarely needed)
 

@@ -66,6 +66,13 @@ def code_page(sample: bytes) -> str:
     return best if scores[best] > scores["cp1252"] + _MARGIN else "cp1252"
 
 
+def is_latin(sample: bytes) -> bool:
+    """Tell a text in Latin letters: within its words with letters above ASCII, most letters are ASCII."""
+    words = b"".join(_WORD.findall(sample))
+    n_ascii = sum(code < 0x80 for code in words)  # noqa: PLR2004 (the first above ASCII)
+    return 2 * n_ascii > len(words)
+
+
 def _score(words: Iterable[bytes], name: str) -> float:
     """Return the mean score of the characters above ASCII, in the language that fits best."""
     decoded = [word.decode(name, "replace") for word in words]
@@ -109,5 +116,5 @@ def _sign(word: str, at: int) -> float:
     if (char in _OPENING and not before.isalpha()) or (char in _CLOSING and not after.isalpha()):
         return _BORDER
     if char in _ALONE:
-        return _BORDER if not before.isalpha() and not after.isalpha() else _SIGN
+        return _BORDER if not before.isalpha() and not after.isalpha() else _OTHER
     return _MISPLACED
