@@ -5,6 +5,9 @@ from __future__ import annotations
 import codecs
 import re
 
+from phiscan.extract.code_pages.ebcdic import ebcdic_page
+from phiscan.extract.code_pages.letters import code_page, is_latin
+
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF32_LE, "utf-32"),  # before UTF-16: its mark begins with the same two bytes
@@ -22,7 +25,7 @@ _HIGH_SHARE = 0.08
 _CHARDET_SURE = 0.3  # clear Cyrillic gets 0.44, clear Western text below 0.1
 
 
-def decode(data: bytes) -> tuple[str, str]:
+def decode(data: bytes) -> tuple[str, str]:  # noqa: PLR0911 (one return per kind of evidence)
     """Return the text of ``data`` and the name of its encoding; every byte sequence gives some text.
 
     >>> decode("Montr\u00e9al".encode("cp1252"))
@@ -42,6 +45,9 @@ def decode(data: bytes) -> tuple[str, str]:
         # A file cut in the middle of a character is still UTF-8.
         if error.start >= len(data) - 3 and _is_cut_utf8(data):
             return data.decode("utf-8", "replace"), "utf-8"
+    mainframe = ebcdic_page(data[:_SAMPLE_BYTES])
+    if mainframe:
+        return data.decode(mainframe, "replace").replace("\x85", "\n"), mainframe
     if _is_damaged_utf8(data[:_SAMPLE_BYTES]):
         return data.decode("utf-8", "as-cp1252"), "utf-8"
     encoding = _single_byte_encoding(data[:_SAMPLE_BYTES])
@@ -94,17 +100,17 @@ def _wide_encoding(sample: bytes) -> str:
 
 
 def _single_byte_encoding(sample: bytes) -> str:
-    """Choose cp1252 unless the bytes above 127 are many and chardet is sure of something else."""
+    """Choose by what the letters spell; chardet is asked where the bytes above 127 are many."""
     n_high = sum(byte > _LAST_ASCII for byte in sample[:4096])
-    if n_high / max(len(sample[:4096]), 1) < _HIGH_SHARE:
-        return "cp1252"
+    if n_high / max(len(sample[:4096]), 1) < _HIGH_SHARE or is_latin(sample):
+        return code_page(sample)
     import chardet  # noqa: PLC0415 (slow to import, rarely needed)
 
     guess = chardet.detect(sample)
     name, confidence = guess["encoding"], guess["confidence"]
     if not name or confidence is None or confidence < _CHARDET_SURE:
-        return "cp1252"
+        return code_page(sample)
     try:
         return codecs.lookup(name).name
     except LookupError:
-        return "cp1252"
+        return code_page(sample)

@@ -188,6 +188,7 @@ class Sink:
         self._n_members = 0
         self._member_bytes = 0
         self._pictures: set[bytes] = set()
+        self._accounted: set[str] = set()
 
     @property
     def n_chars(self) -> int:
@@ -213,6 +214,28 @@ class Sink:
     def n_members(self) -> int:
         """Members of containers counted so far."""
         return self._n_members
+
+    @property
+    def n_pieces(self) -> int:
+        """Stretches of text collected so far, for ``text_since``."""
+        return len(self._pieces)
+
+    @property
+    def n_segments(self) -> int:
+        """Segments so far."""
+        return len(self._segments)
+
+    def segments_since(self, n_segments: int) -> tuple[Segment, ...]:
+        """Return the segments added after the first ``n_segments``."""
+        return tuple(self._segments[n_segments:])
+
+    def text_of(self, index: int) -> str:
+        """Return the text of one segment: the pieces are a segment and a line feed in turn."""
+        return self._pieces[2 * index]
+
+    def text_since(self, n_pieces: int) -> str:
+        """Return the text collected after the first ``n_pieces`` stretches."""
+        return "".join(self._pieces[n_pieces:])
 
     def text(self) -> str:
         """Return the text collected so far."""
@@ -313,6 +336,14 @@ class Sink:
             raise ExtractError(
                 FailReason.TOO_LARGE, f"all members unpack to more than {self.limits.member_bytes} bytes"
             )
+
+    def mark_accounted(self, locator: str) -> None:
+        """Note that a reader compared all bytes of a content with its text itself."""
+        self._accounted.add(locator)
+
+    def is_accounted(self, locator: str) -> bool:
+        """Tell whether the reader of a content compared its bytes with its text itself."""
+        return locator in self._accounted
 
     def is_new_picture(self, data: bytes) -> bool:
         """Tell whether these bytes were not handed in before: a logo on every slide is read once."""

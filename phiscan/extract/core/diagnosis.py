@@ -42,6 +42,9 @@ def diagnose() -> list[ReaderCheck]:
         _library("pycdlib", "disc images", samples.reads_disc_image, "ISO files"),
         _library("pydicom", "DICOM headers", samples.reads_dicom, "DICOM files"),
         _library(
+            "zxing-cpp", "QR and bar codes in pictures", samples.reads_code, "codes: detected, not decoded"
+        ),
+        _library(
             "msoffcrypto-tool",
             "encrypted office documents whose password is listed",
             samples.reads_encrypted_word,

@@ -50,7 +50,7 @@ class Enclosures:
             text, declared = text[address.end() :], True
         data, is_whole = (_from_hexadecimal if encoding == "hex" else _from_base64)(text)
         # Every word of four or eight letters can be decoded: what is short must make sense, too.
-        if data is None or (not (declared and len(text) >= MIN_CHARS) and not _is_document(data)):
+        if data is None or (not (declared and len(text) >= MIN_CHARS) and not is_document(data)):
             if declared and text.strip():
                 self._sink.fail(self._place(), FailReason.CORRUPT, "a document that cannot be decoded")
             return False
@@ -116,7 +116,7 @@ def _from_hexadecimal(text: str) -> tuple[bytes | None, bool]:
         return None, False
 
 
-def _is_document(data: bytes) -> bool:
+def is_document(data: bytes) -> bool:
     """Tell a file that nobody declared: one of a known kind, or a text without a doubtful byte."""
     kind = sniff(data)
     if kind in (EMPTY, UNKNOWN):

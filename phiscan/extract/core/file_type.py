@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 import zipfile
+from collections.abc import Callable
 from typing import BinaryIO
 
 from phiscan.extract.core.charset import decode
@@ -23,6 +24,10 @@ from phiscan.extract.core.magic_numbers import (
     XLSX,
     by_beginning,
 )
+from phiscan.extract.databases.dbase import is_dbase
+from phiscan.extract.databases.edf import is_edf
+from phiscan.extract.transport.cms import is_cms
+from phiscan.extract.transport.openpgp import is_openpgp
 
 _OPEN_DOCUMENT = {
     "text": ODF + "text",
@@ -54,6 +59,9 @@ _TEXT_STARTS = (
     (re.compile(r"BEGIN:VCARD\s", re.IGNORECASE), "text/vcard"),
     (re.compile(r"BEGIN:VCALENDAR\s", re.IGNORECASE), "text/calendar"),
 )
+_LATE_PDF = re.compile(rb"^%PDF-[12]\.\d", re.MULTILINE)
+_LATE_PDF_WITHIN = 64 * 1024
+_COUNTED = re.compile(r"\d{1,12}[ \t]*\r?\n")
 _DELIMITERS = "\t;|,"
 _TEXTUAL = frozenset(
     {*NAME_TYPES.values(), TEXT, "application/hl7-v2", "application/edi-x12", "text/vcard", "text/calendar"}
@@ -84,6 +92,14 @@ def declared_type(name: str, media_type: str) -> str:
     return declared
 
 
+# Kinds told by several fields of their head.
+_BY_STRUCTURE: tuple[tuple[Callable[[bytes], bool], str], ...] = (
+    (is_cms, "application/pkcs7-mime"),
+    (is_edf, "application/x-edf"),
+    (is_dbase, "application/x-dbf"),
+)
+
+
 def sniff(data: bytes, name: str = "") -> str:  # noqa: PLR0911 (one return per kind of evidence)
     """Return the media type of ``data``; content decides, ``name`` only between kinds of text."""
     if not data:
@@ -101,7 +117,13 @@ def sniff(data: bytes, name: str = "") -> str:  # noqa: PLR0911 (one return per 
         return "image/webp" if data[8:12] == b"WEBP" else "audio/x-riff"
     if data.startswith(b"BM") and len(data) > 26 and data[14] in (12, 40, 64, 108, 124):  # noqa: PLR2004 (header sizes)
         return "image/bmp"
-    return _sniff_text(data, name)
+    if _LATE_PDF.search(data, 0, _LATE_PDF_WITHIN) and b"startxref" in data[-4096:]:
+        return "application/pdf"
+    found = next((kind for check, kind in _BY_STRUCTURE if check(data)), "")
+    kind = found or _sniff_text(data, name)
+    if kind == UNKNOWN and data[0] & 0x80 and is_openpgp(data):
+        return "application/pgp-encrypted"
+    return kind
 
 
 def sniff_stream(head: bytes, name: str, stream: BinaryIO) -> str:
@@ -167,7 +189,10 @@ def _sniff_ole(data: bytes) -> str:
 def _sniff_text(data: bytes, name: str) -> str:  # noqa: PLR0911 (one return per kind of text)
     head = data[:_SAMPLE]
     text, encoding = decode(head)
-    if not encoding.startswith(("utf-16", "utf-32")) and len(_CONTROL.findall(head)) > len(head) // 50:
+    if (
+        not encoding.startswith(("utf-16", "utf-32", "cp037"))
+        and len(_CONTROL.findall(head)) > len(head) // 50
+    ):
         return UNKNOWN
     if encoding.startswith("utf-16") and not _looks_like_text(text):
         return UNKNOWN
@@ -197,8 +222,12 @@ def _looks_like_text(text: str) -> bool:
 
 
 def _is_mail(text: str) -> bool:
-    """Tell an RFC 5322 header: known fields among the first lines, all of them ``Field: value``."""
-    position = 0
+    """Tell an RFC 5322 header: known fields among the first lines, all of them ``Field: value``.
+
+    Apple Mail writes the size of the message on a line before it.
+    """
+    counted = _COUNTED.match(text)
+    position = counted.end() if counted else 0
     names = set()
     while match := _HEADER_LINE.match(text, position):
         known = _MAIL_HEADERS.match(match.group())

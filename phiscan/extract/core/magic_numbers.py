@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 
+from phiscan.extract.databases.named import MAGIC as NAMED_MAGIC
+from phiscan.extract.databases.named import OPAQUE_MAGIC
+
 TEXT = "text/plain"
 EMPTY = "application/x-empty"
 UNKNOWN = "application/octet-stream"
@@ -23,6 +26,7 @@ MAGIC: tuple[tuple[int, bytes, str], ...] = (
     (0, b"\xfd7zXZ\0", "application/x-xz"),
     (0, b"7z\xbc\xaf\x27\x1c", "application/x-7z-compressed"),
     (0, b"Rar!\x1a\x07", "application/vnd.rar"),
+    (0, b"\x78\x9f\x3e\x22", "application/ms-tnef"),
     (0, b"!BDN", "application/vnd.ms-outlook-pst"),
     (0, b"\x89PNG\r\n\x1a\n", "image/png"),
     (0, b"\xff\xd8\xff", "image/jpeg"),
@@ -49,11 +53,14 @@ MAGIC: tuple[tuple[int, bytes, str], ...] = (
     (4, b"ftyp", "video/mp4"),
     (0, b"ID3", "audio/mpeg"),
     (0, b"OggS", "application/ogg"),
+    (0, b"\1\1\1\1\n", "application/mbox"),  # MMDF
+    (0, b"\1\1\1\1\r\n", "application/mbox"),
     (0, b"MSH|", "application/hl7-v2"),
     (0, b"\x0bMSH|", "application/hl7-v2"),
     (0, b"FHS|", "application/hl7-v2"),
     (0, b"BHS|", "application/hl7-v2"),
 )
+_ALL_MAGIC = (*OPAQUE_MAGIC, *NAMED_MAGIC, *MAGIC)
 # Beginnings that a text could have by chance were they any shorter.
 PATTERNS = (
     (re.compile(rb"0707(?:0[12][0-9A-Fa-f]{104}|07[0-7]{70})"), "application/x-cpio"),
@@ -126,7 +133,7 @@ def by_beginning(data: bytes) -> str:
     >>> by_beginning(b"%PNG"), by_beginning(b"BZh91AY")
     ('', 'application/x-bzip2')
     """
-    for offset, magic, media_type in MAGIC:
+    for offset, magic, media_type in _ALL_MAGIC:
         if data.startswith(magic, offset):
             return media_type
     return next((media_type for pattern, media_type in PATTERNS if pattern.match(data)), "")

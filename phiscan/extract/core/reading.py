@@ -24,6 +24,7 @@ from phiscan.extract.core.large_files import (
 from phiscan.extract.core.magic_numbers import XLSX
 from phiscan.extract.core.opening import open_source, read_source
 from phiscan.extract.core.registry import read
+from phiscan.extract.residue.account import account
 from phiscan.model import Document, FailReason, SourceFile
 from phiscan.sandbox.delivered_files import is_delivered
 
@@ -81,7 +82,9 @@ def _read(content: Content, media_type: str, sink: Sink) -> None:
         return
     if content.stream is not None and media_type not in _READ_FROM_FILE:
         content = replace(content, data=content.open().read(), stream=None)
+    before = sink.n_pieces, sink.n_segments, len(sink.unread)
     read(content, media_type, sink)
+    account(content, media_type, sink, before)
 
 
 def _dispatch(content: Content, sink: Sink) -> None:

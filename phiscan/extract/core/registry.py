@@ -14,6 +14,10 @@ from phiscan.extract.core.file_type import sniff
 from phiscan.extract.core.magic_numbers import EMPTY
 from phiscan.extract.core.protocol import Extractor
 from phiscan.extract.core.unsupported import UnsupportedExtractor
+from phiscan.extract.databases.dbase import DbaseExtractor
+from phiscan.extract.databases.edf import EdfExtractor
+from phiscan.extract.databases.named import NamedExtractor
+from phiscan.extract.databases.sqlite import SqliteExtractor
 from phiscan.extract.mail.contact_cards import CardExtractor
 from phiscan.extract.mail.messages import MailboxExtractor, MailExtractor
 from phiscan.extract.mail.outlook_message import OutlookExtractor
@@ -37,6 +41,9 @@ from phiscan.extract.structured.json_records import JsonExtractor, JsonLinesExtr
 from phiscan.extract.structured.messages import Hl7Extractor, X12Extractor
 from phiscan.extract.structured.plain_text import TextExtractor
 from phiscan.extract.structured.xml_markup import MarkupExtractor
+from phiscan.extract.transport.cms import CmsExtractor
+from phiscan.extract.transport.openpgp import OpenPgpExtractor
+from phiscan.extract.transport.tnef import TnefExtractor
 from phiscan.model import FailReason
 
 EXTRACTORS: tuple[Extractor, ...] = (
@@ -52,6 +59,9 @@ EXTRACTORS: tuple[Extractor, ...] = (
     MailboxExtractor(),
     OutlookExtractor(),
     OutlookStoreExtractor(),
+    TnefExtractor(),
+    CmsExtractor(),
+    OpenPgpExtractor(),
     WebPageExtractor(),
     MarkupExtractor(),
     JsonExtractor(),
@@ -72,6 +82,10 @@ EXTRACTORS: tuple[Extractor, ...] = (
     CardExtractor(),
     EncryptedPackageExtractor(),
     OleObjectExtractor(),
+    SqliteExtractor(),
+    DbaseExtractor(),
+    EdfExtractor(),
+    NamedExtractor(),
     UnsupportedExtractor(),
 )
 _BY_TYPE = {media_type: extractor for extractor in EXTRACTORS for media_type in extractor.media_types}

@@ -83,6 +83,20 @@ def reads_picture() -> bool:
     return "reads" in _text_of(stream.getvalue(), "sample.png")
 
 
+def reads_code() -> bool:
+    """Draw a QR code and decode it."""
+    import numpy as np  # noqa: PLC0415 (heavy)
+    import zxingcpp  # noqa: PLC0415 (heavy)
+    from PIL import Image  # noqa: PLC0415 (heavy)
+
+    code = zxingcpp.write_barcode_to_image(
+        zxingcpp.create_barcode(_WORD, zxingcpp.BarcodeFormat.QRCode), scale=4
+    )
+    stream = io.BytesIO()
+    Image.fromarray(np.asarray(code)).save(stream, "PNG")
+    return _WORD in _text_of(stream.getvalue(), "sample.png")
+
+
 def reads_seven_zip() -> bool:
     """Write and read a 7z archive."""
     import py7zr  # noqa: PLC0415 (heavy)

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from phiscan.errors import ExtractError
 from phiscan.extract.core.content import Content, Sink
+from phiscan.extract.databases.named import OPAQUE
 from phiscan.model import FailReason
 
 DETAILS = {
-    "application/vnd.sqlite3": "SQLite database",
     "application/x-executable": "program",
     "application/octet-stream": "binary data of no known type",
     "video/mp4": "video",
     "audio/mpeg": "sound",
     "audio/x-riff": "sound or video",
     "application/ogg": "sound or video",
+    **OPAQUE,
 }
 
 

@@ -15,9 +15,11 @@ from phiscan.errors import ExtractError
 from phiscan.extract.core.charset import decode
 from phiscan.extract.core.content import Content, Sink, TextFullError
 from phiscan.extract.structured.html import html_text, read_inline_files
+from phiscan.extract.transport.decoding import decode_body, encoding_name, undecoded
+from phiscan.extract.transport.framing import mailbox_messages, message_bytes, unflowed
+from phiscan.extract.transport.lifting import lift_encoded, read_lifted
 from phiscan.model import FailReason
 
-_FROM_LINE = re.compile(rb"^From [^\r\n]*\r?\n", re.MULTILINE)
 _ENCODED_WORD = re.compile(r"=\?[^?\s]+\?[bBqQ]\?[^?]*\?=")
 # Fields that only machines read; everything else may name a person.
 _MACHINE_FIELDS = frozenset(
@@ -44,9 +46,8 @@ class MailExtractor:
 
     def extract(self, content: Content, sink: Sink) -> None:
         """Add the headers ``#headers``, each body ``#body``, and read the attachments as members."""
-        data = content.data.lstrip()
-        if data.startswith(b"From "):  # one message cut out of a mailbox
-            data = data.partition(b"\n")[2]
+        data, properties = message_bytes(content.data)
+        sink.add(decode(properties)[0], content.place("properties"))
         try:
             message = email.message_from_bytes(data, policy=email.policy.compat32)
         except RecursionError:
@@ -70,25 +71,9 @@ class MailboxExtractor:
 
     def extract(self, content: Content, sink: Sink) -> None:
         """Read each message as a member, ``message3.eml``."""
-        for number, data in enumerate(_messages(content.data), 1):
+        for number, data in enumerate(mailbox_messages(content.data), 1):
             sink.take_member()
             sink.read_member(content.member(f"message{number}.eml", data))
-
-
-def _messages(data: bytes) -> Iterator[bytes]:
-    """Split at ``From `` lines that follow a blank line, as mbox readers do."""
-    begin = len(data) - len(data.lstrip())
-    starts = [
-        match
-        for match in _FROM_LINE.finditer(data)
-        if match.start() == begin
-        or data[max(match.start() - 4, 0) : match.start()].endswith((b"\n\n", b"\r\n\r\n"))
-    ]
-    before = data[: starts[0].start()] if starts else data
-    if before.strip():
-        yield before  # no mailbox at all, or one that begins in the middle of a message
-    for match, following in zip(starts, [*starts[1:], None] if starts else [], strict=True):
-        yield data[match.end() : following.start() if following else len(data)]
 
 
 def read_message(message: email.message.Message, content: Content, sink: Sink) -> None:
@@ -121,13 +106,23 @@ def _read_part(
         _nested(part, counts.attachments, content, sink)
         return []
     children = part.get_payload()
+    if part.get_content_type() == "message/partial":
+        number, total = part.get_param("number", "?"), part.get_param("total", "?")
+        detail = f"part {number} of {total} of one message; read as far as it goes alone"
+        sink.fail(content.place("part"), FailReason.UNSUPPORTED, detail[:120])
     if part.is_multipart() and isinstance(children, list):
         sink.take_member()
         # No mail program shows what stands around the parts; whoever opens the file does.
         around = (part.preamble, part.epilogue)
-        sink.add("\n".join(text.strip() for text in around if text and text.strip()), content.place("around"))
+        outside = "\n".join(text.strip() for text in around if text and text.strip())
+        outer, members = lift_encoded(outside.encode("utf-8", "surrogateescape"), content, sink)
+        sink.add(decode(outer)[0], content.place("around"))
+        read_lifted(members, sink)
         return [child for child in reversed(children) if isinstance(child, email.message.Message)]
     data = _payload(part)
+    lost = undecoded(part.get_payload(), str(part.get("content-transfer-encoding", "")), data)
+    if lost:
+        sink.fail(content.place("part"), FailReason.UNSUPPORTED, f"{lost} bytes of base64 are not decoded")
     name = _file_name(part)
     if name or part.get_content_maintype() != "text":
         counts.attachments += 1
@@ -137,7 +132,10 @@ def _read_part(
     elif data and part.get_content_subtype() != "css":  # a web page that was saved as mail (MHT)
         counts.bodies += 1
         place = "body" if counts.bodies == 1 else f"body{counts.bodies}"
+        is_page = part.get_content_subtype() in ("html", "xhtml")  # whose files are read below
+        data, members = (data, ()) if is_page else lift_encoded(data, content, sink)
         sink.add(_body_text(part, data), content.place(place))
+        read_lifted(members, sink)
         if part.get_content_subtype() in ("html", "xhtml") and b"data:" in data:
             read_inline_files(data.decode("latin-1"), content, sink)
     return []
@@ -169,7 +167,7 @@ def _nested(part: email.message.Message, number: int, content: Content, sink: Si
 
 def _attachment(part: email.message.Message, data: bytes, member: Content, sink: Sink) -> None:
     sink.take_member()
-    if part.get_content_type() in ("application/pgp-encrypted", "application/pkcs7-mime"):
+    if part.get_content_type() == "application/pgp-encrypted":
         sink.fail(member.locator, FailReason.ENCRYPTED)
     elif data:
         sink.read_member(member)
@@ -220,13 +218,18 @@ def _file_name(part: email.message.Message) -> str:
 
 
 def _payload(part: email.message.Message) -> bytes:
+    raw = part.get_payload()
+    declared = str(part.get("content-transfer-encoding", ""))
+    if isinstance(raw, str) and encoding_name(declared) not in ("", "7bit", "8bit", "binary"):
+        decoded = decode_body(raw.encode("utf-8", "surrogateescape"), declared)
+        if decoded is not None:
+            return decoded
     try:
         payload = part.get_payload(decode=True)
     except (ValueError, LookupError, AssertionError):
         payload = None
     if isinstance(payload, bytes):
         return payload
-    raw = part.get_payload()
     return raw.encode("utf-8", "surrogateescape") if isinstance(raw, str) else b""
 
 
@@ -241,4 +244,7 @@ def _body_text(part: email.message.Message, data: bytes) -> str:
         from phiscan.extract.office.rich_text import rtf_text  # noqa: PLC0415
 
         return rtf_text(data)
-    return text.replace("\r\n", "\n").replace("\0", " ")
+    text = text.replace("\r\n", "\n").replace("\0", " ")
+    if str(part.get_param("format", "")).lower() == "flowed":
+        return unflowed(text, is_delsp=str(part.get_param("delsp", "")).lower() == "yes")
+    return text

@@ -17,6 +17,7 @@ from phiscan.extract.ocr.recognition import read_picture
 from phiscan.model import FailReason
 
 _MAX_PAGES = 500
+_ANIMATED = frozenset({"GIF", "WEBP", "PNG"})  # whose frames are often alike
 _MIN_SIDE = 24  # pixels; smaller pictures are icons, with no text a reader could see
 # Within a document: a label of 200 x 80 pixels is read, a button or a bullet is not.
 _MIN_EMBEDDED_SIDE = 40
@@ -45,14 +46,14 @@ class ImageExtractor:
         except (OSError, ValueError, SyntaxError) as error:
             raise ExtractError(FailReason.CORRUPT, type(error).__name__) from None
         sink.add(metadata_text(image, content.data), content.place("metadata"))
-        n_pages, is_whole = _count_pages(image) if content.data[:3] != b"GIF" else (1, True)
+        n_pages, is_whole = _count_pages(image)
         if not is_whole:
             sink.fail(content.place(f"p{n_pages + 1}"), FailReason.CORRUPT, "damaged page")
         for number in range(min(n_pages, _MAX_PAGES)):
             place = content.locator if n_pages == 1 else content.place(f"p{number + 1}")
             if number == 0 and not _has_readable_size(image.size, embedded=content.depth > 0):
                 continue
-            read_picture(lambda number=number: _page(image, number, content), place, sink)  # type: ignore[misc]
+            read_picture(lambda number=number: _page(image, number, content, sink), place, sink)  # type: ignore[misc]
         if n_pages > _MAX_PAGES:
             first = content.place(f"p{_MAX_PAGES + 1}")
             sink.fail(first, FailReason.TOO_LARGE, f"pages {_MAX_PAGES + 1} to {n_pages} are not read")
@@ -85,10 +86,12 @@ def _has_readable_size(size: tuple[int, int], *, embedded: bool) -> bool:
     return short >= _MIN_EMBEDDED_SIDE and short * long >= _MIN_EMBEDDED_AREA and long <= _MAX_ASPECT * short
 
 
-def _page(image: Any, number: int, content: Content) -> Any:
+def _page(image: Any, number: int, content: Content, sink: Sink) -> Any:
     """Return one page upright, or None when there is nothing in it to read."""
     if number:
         image.seek(number)
+        if image.format in _ANIMATED and not sink.is_new_picture(image.convert("L").tobytes()):
+            return None  # the same frame again
     # Photographs carry their rotation as a tag.
     from PIL import ImageOps  # noqa: PLC0415
 

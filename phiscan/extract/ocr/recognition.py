@@ -20,6 +20,7 @@ from phiscan.extract.ocr.deskew import line_height, straighten
 from phiscan.extract.ocr.illumination import even_light
 from phiscan.extract.ocr.layout import laid_out
 from phiscan.extract.ocr.words import page_width, words_of
+from phiscan.extract.pictures.codes import read_codes
 from phiscan.model import FailReason
 
 _PR_SET_PDEATHSIG = 1
@@ -65,6 +66,7 @@ def read_picture(render: Callable[[], Any], place: str, sink: Sink) -> bool:
         return False
     if image is None:
         return True
+    read_codes(image, place, sink)
     if not languages():
         sink.fail(place, FailReason.NEEDS_OCR, "tesseract is not installed")
         return False

@@ -64,6 +64,9 @@ class Package:
         self.sink = sink
         self._as_it_stands: set[str] = set()  # parts added as raw text too
         self._read: set[str] = set()  # parts that were asked for
+        self._parsed: set[str] = set()
+        self._n_pieces = sink.n_pieces  # of text, before this package
+        self.values: list[str] = []  # of parsed parts, that their readers leave out
         self._infos: dict[str, zipfile.ZipInfo] = {}
         self._found: dict[str, bytes] = {}  # the parts of a package without a directory
         try:
@@ -127,6 +130,9 @@ class Package:
             self.sink.fail(place, FailReason(error.reason), error.detail)
             return None
         root, damage = parse_damaged(data)
+        if root is not None and name not in self._parsed:
+            self._parsed.add(name)
+            self.values += unshown_values(root, data, name)
         if damage is not None:
             self.sink.fail(place, FailReason(damage.reason), damage.detail)
             if name not in self._as_it_stands:
@@ -134,12 +140,35 @@ class Package:
                 self.sink.add(decode(self.sink.bound(data, place))[0], place)
         return root
 
+    def look(self, name: str) -> bytes:
+        """Return one part without counting it as read."""
+        was_read = name in self._read
+        data = self.read(name)
+        if not was_read:
+            self._read.discard(name)
+        return data
+
+    def was_parsed(self, name: str) -> bool:
+        """Tell a part that was parsed before."""
+        return name in self._parsed
+
+    def is_machine(self, name: str) -> bool:
+        """Tell a part that is not read as a member, because it says how a document is drawn or kept."""
+        return name in self._read or _MACHINE_PART.search(name) is not None
+
+    def text(self) -> str:
+        """Return the text that was added since the package was opened."""
+        return self.sink.text_since(self._n_pieces)
+
     def members(self) -> Iterator[Content]:
         """Yield what nobody has read as a part, for reading as documents of their own; pictures come last.
 
         Embedded files, pictures, and files that somebody put into the package: an office program does not
-        show these, whoever unpacks it does.
+        show these, whoever unpacks it does. The values that no reader gave are added first.
         """
+        from phiscan.extract.office_parts.sweep import sweep  # noqa: PLC0415 (works on packages)
+
+        sweep(self)
         for name in sorted(self.names, key=lambda name: (_is_medium(name), name)):
             if name in self._read or _MACHINE_PART.search(name):
                 continue
@@ -152,6 +181,14 @@ class Package:
                 yield self.content.member(shown, data)
             except ExtractError as error:
                 self.sink.fail(self.content.place(name), FailReason(error.reason), error.detail)
+
+
+def unshown_values(root: Any, data: bytes, name: str) -> list[str]:
+    """Return the values of a part that its reader leaves out."""
+    from phiscan.extract.office_parts.sweep import is_swept  # noqa: PLC0415 (works on packages)
+    from phiscan.extract.office_parts.values import part_values  # noqa: PLC0415
+
+    return part_values(root, data) if is_swept(name) else []
 
 
 def _is_medium(name: str) -> bool:

@@ -7,6 +7,7 @@ from typing import Any
 
 from phiscan.errors import ExtractError
 from phiscan.extract.core.content import Content, Sink
+from phiscan.extract.pdf_objects.annotations import field_choices, read_attached_file, scripts
 from phiscan.model import FailReason
 
 _MAX_ANNOTATIONS = 20_000  # of one page
@@ -19,6 +20,7 @@ def read_page_extras(content: Content, sink: Sink, pdf: Any, page: Any, index: i
 
     fields: list[str] = []
     notes: list[str] = []
+    choices: list[str] = []
     form = pdf.formenv
     for number in range(min(pdfium.FPDFPage_GetAnnotCount(page), _MAX_ANNOTATIONS)):
         annotation = pdfium.FPDFPage_GetAnnot(page, number)
@@ -27,23 +29,28 @@ def read_page_extras(content: Content, sink: Sink, pdf: Any, page: Any, index: i
         try:
             if form and pdfium.FPDFAnnot_GetSubtype(annotation) == pdfium.FPDF_ANNOT_WIDGET:
                 value = _wide(pdfium.FPDFAnnot_GetFormFieldValue, form, annotation)
+                choices += field_choices(form, annotation)
                 if value and value != "Off":
                     label = _wide(pdfium.FPDFAnnot_GetFormFieldAlternateName, form, annotation) or _wide(
                         pdfium.FPDFAnnot_GetFormFieldName, form, annotation
                     )
                     fields.append(f"{label}: {value}" if label else value)
             else:
+                if pdfium.FPDFAnnot_GetSubtype(annotation) == pdfium.FPDF_ANNOT_FILEATTACHMENT:
+                    read_attached_file(content, sink, annotation, number)
                 notes += [text for key in (b"T", b"Subj", b"Contents") if (text := _string(annotation, key))]
         finally:
             pdfium.FPDFPage_CloseAnnot(annotation)
     sink.add("\n".join(fields), content.place(f"p{index + 1}/form"))
     sink.add("\n".join(notes), content.place(f"p{index + 1}/notes"))
+    sink.add("\n".join(dict.fromkeys(choices)), content.place(f"p{index + 1}/choices"))
 
 
 def read_extras(content: Content, sink: Sink, pdf: Any) -> None:
     """Add XFA values, the outline, the metadata and every attachment."""
     if pdf.formenv:
         _read_xfa(content, sink, pdf)
+    sink.add("\n".join(scripts(pdf)), content.place("scripts"))
     titles = []
     for number, bookmark in enumerate(pdf.get_toc()):
         if number > _MAX_ANNOTATIONS:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from phiscan.errors import ExtractError
+from phiscan.extract.core.charset import decode
 from phiscan.extract.core.content import Content, Sink
 from phiscan.extract.pdf.garbage import is_garbage
 from phiscan.extract.pdf.words import page_words
@@ -13,6 +15,8 @@ from phiscan.model import FailReason
 
 MOST_PAGES = 3_000  # of one document that are read
 _FIRST_PAGES = 500
+_HEADER_WITHIN = 1024
+_TEXT_SHARE = 0.9
 _MAX_OBJECTS = 500  # of a page that are looked at
 
 
@@ -25,6 +29,7 @@ class PdfExtractor:
         """Add one segment per page ``#p3``, then what the page text leaves out."""
         import pypdfium2  # noqa: PLC0415 (heavy)
 
+        content = _from_header(content, sink)
         pdf, password = _open(content, sink, pypdfium2)
         if pdf is None:
             self._second_reader_only(content, sink)
@@ -36,6 +41,9 @@ class PdfExtractor:
 
     def _read(self, content: Content, sink: Sink, pdf: Any, password: str) -> None:
         from phiscan.extract.pdf.page_extras import read_extras, read_page_extras  # noqa: PLC0415
+        from phiscan.extract.pdf_objects.annotations import has_appearance, read_appearances  # noqa: PLC0415
+        from phiscan.extract.pdf_objects.revisions import read_revisions  # noqa: PLC0415
+        from phiscan.extract.pdf_objects.unshown import read_unshown  # noqa: PLC0415
 
         pdf.init_forms()
         n_pages = len(pdf)
@@ -45,20 +53,26 @@ class PdfExtractor:
                 f"not read: {n_pages - len(chosen)} of {n_pages} pages, spread behind page {_FIRST_PAGES}"
             )
             sink.fail(content.place("pages"), FailReason.TOO_LARGE, detail)
-        n_chars = sink.n_chars
+        n_chars, n_pieces = sink.n_chars, sink.n_pieces
         for index in chosen:
             try:
                 page = pdf.get_page(index)
             except RuntimeError:
                 sink.fail(content.place(f"p{index + 1}"), FailReason.CORRUPT, "page cannot be loaded")
                 continue
+            n_before = sink.n_pieces
             try:
                 self._read_page(content, sink, page, index, password)
                 read_page_extras(content, sink, pdf, page, index)
+                is_drawn_on = has_appearance(page)
             finally:
                 page.close()
+            if is_drawn_on:
+                read_appearances(content, sink, pdf, index, sink.text_since(n_before))
         sink.n_chars_unread += (sink.n_chars - n_chars) * (n_pages - len(chosen)) // max(len(chosen), 1)
         read_extras(content, sink, pdf)
+        read_revisions(content, sink, n_pieces, password)
+        read_unshown(content, sink, n_pieces)
 
     def _read_page(self, content: Content, sink: Sink, page: Any, index: int, password: str) -> None:
         from phiscan.extract.pdf.page_pictures import draw_page, read_pictures  # noqa: PLC0415 (pictures)
@@ -94,6 +108,18 @@ class PdfExtractor:
 
         for index, text in enumerate(pages_text(content.open())):
             sink.add(text, content.place(f"p{index + 1}"))
+
+
+def _from_header(content: Content, sink: Sink) -> Content:
+    """Return the file from its header on, which readers expect in the first KB; text before it is added."""
+    at = content.data.find(b"%PDF-", _HEADER_WITHIN)
+    if content.stream is not None or at < 0 or b"%PDF-" in content.data[:_HEADER_WITHIN]:
+        return content
+    before = decode(content.data[:at])[0]
+    n_signs = sum(char.isprintable() or char.isspace() for char in before)
+    if n_signs >= _TEXT_SHARE * len(before):
+        sink.add(before, content.place("before"))
+    return replace(content, data=content.data[at:])
 
 
 def _pages(n_pages: int) -> Sequence[int]:

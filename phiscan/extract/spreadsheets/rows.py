@@ -52,6 +52,12 @@ def lay_out(rows: Iterable[Row]) -> Iterator[tuple[int, str]]:
             yield number, line
 
 
+def has_header(rows: Sequence[Row]) -> bool:
+    """Tell a table whose columns have heads."""
+    first = [row for row in rows[:_LOOK_AHEAD] if any(cell.strip() for cell in row[1])]
+    return _find_header(first) >= 0
+
+
 def _clean(cell: str) -> str:
     return " ".join(cell.split())
 

@@ -8,6 +8,8 @@ from typing import Any
 
 from phiscan.extract.office.package import Package, local_name, properties_text
 from phiscan.extract.office.runs import paragraphs_text
+from phiscan.extract.office_parts.pivot_cache import read_caches
+from phiscan.extract.office_parts.workbook_rest import sheet_values, unused_strings
 from phiscan.extract.spreadsheets.rows import lay_out
 
 _TEXT_PARTS = ("xl/comments", "xl/threadedcomments", "xl/drawings/drawing", "xl/charts/", "xl/diagrams/data")
@@ -38,6 +40,10 @@ def read_parts(package: Package, *, cells: bool) -> bool:
             and package.n_bytes(name) <= _MOST_SHEET_BYTES
         ):
             _headers_footers(package, name)
+    read_caches(package)
+    for name in package.names:
+        if name.lower().endswith("sharedstrings.xml") and package.n_bytes(name) <= _MOST_SHEET_BYTES:
+            package.values += unused_strings(package.read(name), sink.text())
     sink.add(properties_text(package), content.place("properties"))
     for member in package.members():
         sink.read_member(member)
@@ -46,7 +52,9 @@ def read_parts(package: Package, *, cells: bool) -> bool:
 
 def _headers_footers(package: Package, name: str) -> None:
     """Add the page headers and footers of a sheet; ``&C&"Arial"&12`` are codes for place and font."""
-    for part in _HEADER_FOOTER.findall(package.read(name)):
+    data = package.read(name)
+    package.values += sheet_values(data)
+    for part in _HEADER_FOOTER.findall(data):
         lines = (html.unescape(text.decode("utf-8", "replace")) for text in _BETWEEN_TAGS.findall(part))
         text = "\n".join(_HEADER_CODES.sub(" ", line).strip() for line in lines)
         package.sink.add(text, package.content.place("header"))

@@ -9,6 +9,7 @@ from urllib.parse import unquote_to_bytes
 
 from phiscan.extract.core.charset import decode
 from phiscan.extract.core.content import Content, Sink
+from phiscan.extract.xml_documents.web_tables import with_records
 from phiscan.model import FailReason
 
 _CHARSET = re.compile(rb"charset\s*=\s*[\"']?\s*([A-Za-z0-9_:.-]+)", re.IGNORECASE)
@@ -115,7 +116,7 @@ _BLOCKS = frozenset(
         "ul",
     ]
 )
-_CELLS = frozenset({"td", "th"})
+_MARKS = {"table": "\n\x01", "tr": "\n\x03", "td": "\t\x04", "th": "\t\x04"}
 _STYLE_TEXT = re.compile(r"/\*(.*?)\*/|\bcontent\s*:\s*\"([^\"]+)\"", re.DOTALL)
 _DATA_URI = re.compile(r"data:([a-z]+/[\w.+-]+)((?:;[\w=.\"-]+)*),([^\"'\s)<>]+)", re.IGNORECASE)
 _META_LABELS = ("name", "property", "http-equiv")
@@ -216,7 +217,7 @@ def _page_texts(html: str, within: int = 0) -> tuple[str, str]:
         if tag == "-text":
             pieces.append(node.text_content or "")
         elif descend:
-            pieces.append("\n" if tag in _BLOCKS else "\t" if tag in _CELLS else "")
+            pieces.append(_MARKS.get(tag) or ("\n" if tag in _BLOCKS else ""))
             attributes = node.attributes
             if attributes:
                 pieces.append(_attribute_text(tag, attributes))
@@ -233,10 +234,10 @@ def _page_texts(html: str, within: int = 0) -> tuple[str, str]:
                 node = None
                 break
             if node.tag in _BLOCKS:
-                pieces.append("\n")
+                pieces.append("\x02\n" if node.tag == "table" else "\n")
         if node is not None:
             node = node.next
-    return _tidy("".join(pieces)), _tidy("\n".join(hidden))
+    return _tidy(with_records("".join(pieces))), _tidy("\n".join(hidden))
 
 
 def _hidden_text(node: Any, tag: str, within: int) -> str:

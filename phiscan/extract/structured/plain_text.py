@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from phiscan.extract.core.charset import decode
 from phiscan.extract.core.content import Content, Sink
+from phiscan.extract.transport.lifting import lift_encoded, read_lifted
 
 
 class TextExtractor:
@@ -13,5 +14,10 @@ class TextExtractor:
 
     def extract(self, content: Content, sink: Sink) -> None:
         """Add the whole text as one segment."""
-        text, _ = decode(sink.bound(content.data, content.locator))
+        text, encoding = decode(sink.bound(content.data, content.locator))
+        data = text.encode() if encoding.startswith("utf-") else content.data
+        lifted, members = lift_encoded(data, content, sink)
+        if lifted is not data:
+            text = lifted.decode("utf-8", "replace") if encoding.startswith("utf-") else decode(lifted)[0]
         sink.add(text, content.locator)
+        read_lifted(members, sink)

@@ -14,6 +14,8 @@ from phiscan.extract.core.content import Content, Sink
 from phiscan.extract.core.encoded_documents import MIN_CHARS, Enclosures
 from phiscan.extract.core.labels import humanise, pair
 from phiscan.extract.office.package import local_attributes, local_name, parse_damaged
+from phiscan.extract.office_parts.values import part_values
+from phiscan.extract.xml_documents.dialects import read_dialect
 from phiscan.model import FailReason
 
 # The attributes that carry the element's own value in CDA, FHIR and most data formats; identifiers in CDA
@@ -60,7 +62,13 @@ class MarkupExtractor:
         root, damage = parse_damaged(data)
         if root is not None:
             _lift(root, enclosures)
-            sink.add("\n".join(_lines(root)), content.locator)
+            n_pieces = sink.n_pieces
+            if damage is None and read_dialect(root, content, sink):
+                shown = sink.text_since(n_pieces)
+                values = part_values(root, data)
+                sink.add("\n".join(text for text in values if text not in shown), content.place("values"))
+            else:
+                sink.add("\n".join(_lines(root)), content.locator)
         if damage is not None:
             sink.fail(content.locator, FailReason(damage.reason), damage.detail)
             sink.add(decode(sink.bound(data, content.locator))[0], content.place("raw"))

@@ -1,0 +1,38 @@
+"""EBCDIC, the code of mainframes: told by where its blanks, letters and figures lie."""
+
+from __future__ import annotations
+
+_LETTERS = frozenset(
+    [
+        *range(0x81, 0x8A),
+        *range(0x91, 0x9A),
+        *range(0xA2, 0xAA),
+        *range(0xC1, 0xCA),
+        *range(0xD1, 0xDA),
+        *range(0xE2, 0xEA),
+    ]
+)
+_FIGURES = frozenset(range(0xF0, 0xFA))
+_BLANK = 0x40
+_USUAL = (
+    _LETTERS
+    | _FIGURES
+    | {_BLANK, 0x4B, 0x6B, 0x61, 0x60, 0x7A, 0x5C, 0x4D, 0x5D, 0x7D, 0x15, 0x25, 0x0D, 0x6D}
+)
+_MIN_BYTES = 32
+_USUAL_SHARE, _LETTER_SHARE, _BLANK_SHARE = 0.9, 0.4, 0.05
+_PAGE = "cp037"  # the pages differ in brackets and rare letters
+
+
+def ebcdic_page(sample: bytes) -> str:
+    """Return the EBCDIC code page of a text, or the empty string when it is none.
+
+    >>> ebcdic_page("PATIENT LENA OKAFOR BORN 1951-03-14 MRN 40718823".encode("cp037"))
+    'cp037'
+    """
+    n_bytes = len(sample)
+    if n_bytes < _MIN_BYTES or sample.count(_BLANK) < _BLANK_SHARE * n_bytes:
+        return ""
+    if sum(code in _USUAL for code in sample) < _USUAL_SHARE * n_bytes:
+        return ""
+    return _PAGE if sum(code in _LETTERS for code in sample) >= _LETTER_SHARE * n_bytes else ""

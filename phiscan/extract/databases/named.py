@@ -1,0 +1,167 @@
+"""Formats without a reader, known by their kind: the runs of text in them are read, the rest is recorded.
+
+A file of records that no reader takes apart still holds its names and notes as runs of letters.
+"""
+
+from __future__ import annotations
+
+import re
+
+from phiscan.errors import ExtractError
+from phiscan.extract.core.content import Content, Sink
+from phiscan.model import FailReason
+
+# Media type: what it is called.
+KINDS = {
+    "application/x-msaccess": "Access database",
+    "application/onenote": "OneNote section",
+    "application/vnd.wordperfect": "WordPerfect document",
+    "application/vnd.lotus-1-2-3": "Lotus 1-2-3 workbook",
+    "application/vnd.apache.parquet": "Parquet table",
+    "application/vnd.apache.arrow.file": "Arrow or Feather table",
+    "application/vnd.apache.avro": "Avro table",
+    "application/vnd.apache.orc": "ORC table",
+    "application/x-sas-data": "SAS data set",
+    "application/x-sas-transport": "SAS transport file",
+    "application/x-spss-sav": "SPSS data file",
+    "application/x-stata-dta": "Stata data file",
+    "application/x-outlook-express": "Outlook Express folder (DBX)",
+    "application/vnd.lotus-notes": "Lotus Notes database",
+    "application/x-hdf5": "HDF5 file",
+    "application/x-matlab-data": "MATLAB data file",
+    "application/x-quattro-pro": "Quattro Pro workbook",
+    "application/vnd.ms-works": "Microsoft Works document",
+    "application/x-mswrite": "Windows Write document",
+    "application/x-mobipocket-ebook": "Mobipocket book",
+    "application/x-indesign": "InDesign document",
+    "image/vnd.djvu": "DjVu document",
+    "application/x-chm": "compiled HTML help",
+    "application/x-ms-shortcut": "Windows shortcut",
+    "application/x-windows-registry": "Windows registry hive",
+    "application/x-windows-event-log": "Windows event log",
+    "application/x-filemaker": "FileMaker database",
+    "application/x-paradox": "Paradox table",
+    "image/vnd.adobe.photoshop": "Photoshop picture",
+    "image/nifti": "NIfTI image",
+}
+MAGIC: tuple[tuple[int, bytes, str], ...] = (
+    (4, b"Standard Jet DB", "application/x-msaccess"),
+    (4, b"Standard ACE DB", "application/x-msaccess"),
+    (0, b"\xe4\x52\x5c\x7b\x8c\xd8\xa7\x4d", "application/onenote"),
+    (0, b"\xff\x57\x50\x43", "application/vnd.wordperfect"),
+    (0, b"\x00\x00\x02\x00\x06\x04\x06\x00", "application/vnd.lotus-1-2-3"),
+    (0, b"\x00\x00\x1a\x00\x00\x10\x04\x00", "application/vnd.lotus-1-2-3"),
+    (0, b"\x00\x00\x1a\x00\x02\x10\x04\x00", "application/vnd.lotus-1-2-3"),
+    (0, b"PAR1", "application/vnd.apache.parquet"),
+    (0, b"ARROW1", "application/vnd.apache.arrow.file"),
+    (0, b"FEA1", "application/vnd.apache.arrow.file"),
+    (0, b"Obj\x01", "application/vnd.apache.avro"),
+    (0, b"ORC\x08", "application/vnd.apache.orc"),
+    (
+        0,
+        bytes(12) + b"\xc2\xea\x81\x60\xb3\x14\x11\xcf\xbd\x92\x08\x00\x09\xc7\x31\x8c",
+        "application/x-sas-data",
+    ),
+    (0, b"HEADER RECORD*******LIB", "application/x-sas-transport"),
+    (0, b"$FL2", "application/x-spss-sav"),
+    (0, b"$FL3", "application/x-spss-sav"),
+    (0, b"<stata_dta>", "application/x-stata-dta"),
+    (0, b"\x72\x02\x01\x00", "application/x-stata-dta"),
+    (0, b"\x73\x02\x01\x00", "application/x-stata-dta"),
+    (0, b"\x71\x02\x01\x00", "application/x-stata-dta"),
+    (0, b"\xcf\xad\x12\xfe", "application/x-outlook-express"),
+    (0, b"\x1a\x00\x00\x04\x00\x00", "application/vnd.lotus-notes"),
+    (0, b"\x89HDF\r\n\x1a\n", "application/x-hdf5"),
+    (0, b"MATLAB 5.0 MAT-file", "application/x-matlab-data"),
+    (0, b"\x00\x00\x02\x00\x20\x51", "application/x-quattro-pro"),
+    (0, b"\x31\xbe\x00\x00\x00\xab", "application/x-mswrite"),
+    (60, b"BOOKMOBI", "application/x-mobipocket-ebook"),
+    (0, b"\x06\x06\xed\xf5\xd8\x1d\x46\xe5", "application/x-indesign"),
+    (0, b"AT&TFORM", "image/vnd.djvu"),
+    (0, b"ITSF\x03", "application/x-chm"),
+    (0, b"L\0\0\0\x01\x14\x02\0\0\0\0\0\xc0\0\0\0", "application/x-ms-shortcut"),
+    (0, b"regf", "application/x-windows-registry"),
+    (0, b"ElfFile\0", "application/x-windows-event-log"),
+    (0, b"\x00\x01\x00\x00\x00\x02\x00\x01\x00\x05\x00\x02\x00\x02\xc0HBAM7", "application/x-filemaker"),
+    (0, b"8BPS\0\x01", "image/vnd.adobe.photoshop"),
+    (344, b"n+1\0", "image/nifti"),
+    (344, b"ni1\0", "image/nifti"),
+)
+# Disk images and media hold no runs of text that are worth reading as such.
+OPAQUE = {
+    "application/x-ewf": "EnCase disk image (E01)",
+    "application/x-vmdk": "VMware disk image",
+    "application/x-qcow": "QEMU disk image",
+    "application/x-raw-disk-image": "disk image",
+    "image/heic": "HEIC or AVIF picture",
+    "video/x-matroska": "video",
+    "audio/flac": "sound",
+    "application/java-vm": "program",
+    "application/wasm": "program",
+    "font/sfnt": "font",
+}
+OPAQUE_MAGIC: tuple[tuple[int, bytes, str], ...] = (
+    (0, b"EVF\t\r\n\xff\0", "application/x-ewf"),
+    (0, b"EVF2\r\n\x81\0", "application/x-ewf"),
+    (0, b"KDMV", "application/x-vmdk"),
+    (0, b"QFI\xfb", "application/x-qcow"),
+    (3, b"NTFS    ", "application/x-raw-disk-image"),
+    (54, b"FAT1", "application/x-raw-disk-image"),
+    (82, b"FAT32   ", "application/x-raw-disk-image"),
+    (4, b"ftypheic", "image/heic"),
+    (4, b"ftypmif1", "image/heic"),
+    (4, b"ftypheix", "image/heic"),
+    (4, b"ftypavif", "image/heic"),
+    (0, b"\x1aE\xdf\xa3", "video/x-matroska"),
+    (0, b"fLaC\0", "audio/flac"),
+    (0, b"\xca\xfe\xba\xbe\0\0", "application/java-vm"),
+    (0, b"\0asm\x01", "application/wasm"),
+    (0, b"\0\x01\0\0\0", "font/sfnt"),
+    (0, b"OTTO\0", "font/sfnt"),
+    (0, b"wOF2", "font/sfnt"),
+)
+_NARROW = re.compile(rb"[\x20-\x7e\xc0-\xff\t]{5,}")
+_WIDE = re.compile(rb"(?:[\x20-\x7e\xc0-\xff]\x00){5,}")
+_WORD = re.compile(r"[^\W\d_]{3,}")
+_MOST_BYTES = 32 * 1024**2
+_MOST_CHARS = 2_000_000
+
+
+class NamedExtractor:
+    """Read the runs of text in files of a known kind without a reader of their own."""
+
+    media_types = frozenset(KINDS)
+
+    def extract(self, content: Content, sink: Sink) -> None:
+        """Add the runs, ``#strings``, and record that the rest is not read.
+
+        Raises:
+            ExtractError: unsupported, with the kind; there is no text in it.
+        """
+        from phiscan.extract.core.file_type import sniff  # noqa: PLC0415 (imports this table)
+
+        kind = KINDS.get(sniff(content.data, content.name), "")
+        text = "\n".join(strings(content.data))[:_MOST_CHARS]
+        if not text:
+            raise ExtractError(FailReason.UNSUPPORTED, kind)
+        sink.add(text, content.place("strings"))
+        sink.fail(content.locator, FailReason.UNSUPPORTED, f"{kind}: only the runs of text in it are read")
+
+
+def strings(data: bytes) -> list[str]:
+    r"""Return the runs of text in binary data, in one byte or two for each character, that hold a word.
+
+    >>> strings(b"\x00\x01Okafor Lena\x00\x02\x9f4xy\x00")
+    ['Okafor Lena']
+    """
+    found: dict[str, None] = {}
+    n_chars = 0
+    for pattern, encoding in ((_NARROW, "cp1252"), (_WIDE, "utf-16-le")):
+        for match in pattern.finditer(data, 0, _MOST_BYTES):
+            text = match.group().decode(encoding, "replace").strip()
+            if _WORD.search(text) or (text.isdecimal() and len(text) > 5):  # noqa: PLR2004 (a number that names)
+                found[text] = None
+                n_chars += len(text)
+                if n_chars > _MOST_CHARS:
+                    break
+    return list(found)

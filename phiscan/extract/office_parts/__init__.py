@@ -1,0 +1,1 @@
+"""Parts of office packages that no page shows: every value that is not known to be styling is text."""

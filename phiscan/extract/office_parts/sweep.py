@@ -1,0 +1,82 @@
+"""The sweep over an office package: values of all its XML parts that the text does not hold yet."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from phiscan.errors import ExtractError
+from phiscan.extract.office.package import Package, local_name, parse_damaged
+from phiscan.extract.office_parts.values import is_said, part_values
+from phiscan.model import FailReason
+
+# Parts that only say how a document is drawn.
+_DRAWING_ONLY = re.compile(
+    r"(?:^|/)(?:theme|fonts|diagrams/(?:layout|quickstyle|colors))|styles\w*\.xml$|stylesWithEffects|fontTable"
+    r"|numbering\.xml$|webSettings|tableStyles|calcChain|presProps|viewProps|^META-INF/|^\[Content_Types\]"
+    r"|sharedStrings|revisionInfo|changesInfos|commentsIds|commentsExtensible|printerSettings|/ink/"
+    r"|^_xmlsignatures|metadata\.xml$|configurations2|(?:colors|style)\d*\.xml$|^(?:settings|meta)\.xml$|^docProps/"
+    r"|xl/worksheets/sheet[^/]*\.xml$|^manifest\.rdf$|layout-cache|docMetadata",
+    re.IGNORECASE,
+)
+_XML = (".xml", ".rels", ".vml")
+_MOST_BYTES = 32 * 1024**2  # of one part
+_MOST_VALUES = 100_000
+_MOST_COMPARED = 20_000_000  # characters of values times characters of text
+_INTERNAL_TARGET = re.compile(r"https?://(?:schemas|www\.w3)\.|\.\./|file:///[^\\/]*$|NULL$", re.IGNORECASE)
+
+
+def sweep(package: Package) -> None:
+    """Add the values that no reader of the package gave, ``#values``."""
+    values: list[str] = [*package.values]
+    for name in package.names:
+        if not is_swept(name) or package.was_parsed(name):
+            continue
+        if package.n_bytes(name) > _MOST_BYTES:
+            place = package.content.place(name)
+            package.sink.fail(place, FailReason.TOO_LARGE, f"more than {_MOST_BYTES} bytes of fields")
+            continue
+        values += _part(package, name)
+        if len(values) > _MOST_VALUES:
+            break
+    package.values.clear()
+    fresh = _not_shown(list(dict.fromkeys(values)), package.text())
+    package.sink.add("\n".join(fresh), package.content.place("values"))
+
+
+def is_swept(name: str) -> bool:
+    """Tell a part that may hold values: XML that does not only say how a document is drawn."""
+    return name.lower().endswith(_XML) and not _DRAWING_ONLY.search(name)
+
+
+def _part(package: Package, name: str) -> list[str]:
+    try:
+        data = package.look(name)
+    except ExtractError:
+        return []  # recorded where the part is read
+    root, _ = parse_damaged(data)
+    if root is None:
+        return []
+    if name.endswith(".rels"):
+        return targets(root)
+    return part_values(root, data) if package.is_machine(name) else []
+
+
+def targets(root: Any) -> list[str]:
+    """Return where the hyperlinks and links of a part lead outside the package."""
+    found = []
+    for element in root:
+        target = element.get("Target", "")
+        if local_name(element) == "Relationship" and element.get("TargetMode") == "External":
+            shown = target.removeprefix("mailto:").removeprefix("tel:").replace("%20", " ")
+            if not _INTERNAL_TARGET.match(shown) and is_said(shown):
+                found.append(shown)
+    return found
+
+
+def _not_shown(values: list[str], text: str) -> list[str]:
+    """Return the values that a text does not hold; of many values, those with a word that it lacks."""
+    if sum(map(len, values)) * len(text) <= _MOST_COMPARED:
+        return [value for value in values if value not in text]
+    words = set(text.split())
+    return [value for value in values if not words.issuperset(value.split())]

@@ -1,0 +1,408 @@
+"""Values of an XML part that its reader leaves out: attributes and texts not known to be styling.
+
+The search is by XPath, in the parser's own code. The lists name what is styling, not what is text: an
+attribute of several words is text unless its name says otherwise. An attribute of one word is text
+where its element is known to hold what a person typed.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any
+
+import re2
+from lxml import etree
+
+from phiscan.extract.office.package import local_name
+
+# Names of attributes that say how something is drawn, found or computed.
+_STYLING = frozenset(
+    [
+        "ascii",
+        "hAnsi",
+        "eastAsia",
+        "cs",
+        "typeface",
+        "latin",
+        "ea",
+        "style",
+        "path",
+        "eqn",
+        "fmla",
+        "formulas",
+        "axis",
+        "ptType",
+        "st",
+        "cnt",
+        "step",
+        "hideLastTrans",
+        "Ignorable",
+        "Requires",
+        "ProcessContent",
+        "mods",
+        "fillcolor",
+        "strokecolor",
+        "color",
+        "color2",
+        "colors",
+        "viewBox",
+        "enhanced-path",
+        "points",
+        "text-position",
+        "text-areas",
+        "glue-points",
+        "handle-position",
+        "formula",
+        "clip",
+        "sqref",
+        "full-path",
+        "styleName",
+        "style-name",
+        "display-name",
+        "hotPoints",
+        "rotatedBoundingBox",
+        "path-stretchpoint-x",
+        "path-stretchpoint-y",
+        "border",
+        "border-left",
+        "border-right",
+        "border-top",
+        "border-bottom",
+        "font-family",
+        "font-name",
+        "font-name-asian",
+        "font-name-complex",
+        "dash",
+        "stroke-dasharray",
+        "spans",
+        "ref",
+        "activeCell",
+        "numFmt",
+        "formatCode",
+        "format-code",
+        "coordsize",
+        "coordorigin",
+        "adj",
+        "limo",
+        "textboxrect",
+        "connectlocs",
+        "connectangles",
+        "o:connectlocs",
+        "d",
+        "transform",
+        "schemaLocation",
+        "class",
+        "font",
+        "formatString",
+        "ProgID",
+        "progId",
+        "contentType",
+        "ContentType",
+        "media-type",
+        "uri",
+        "xmlns",
+        "type",
+        "Type",
+        "encoding",
+        "algorithmName",
+        "hashValue",
+        "saltValue",
+        "position",
+        "wrapcoords",
+        "gradientshapeok",
+        "arrowok",
+        "cp",
+        "wne:acdName",
+        "mathFont",
+        "condition",
+        "base-cell-address",
+        "cell-range-address",
+        "table-background",
+        "shadow",
+        "text-line-through-style",
+        "padding",
+        "margin",
+        "value-list",
+        "panose1",
+        "sig",
+        "version",
+        "appVersion",
+        "generator",
+        "origin",
+        "rotate",
+        "svg:d",
+    ]
+)
+_FONT_ELEMENTS = frozenset(
+    ["font-face", "font-decl", "font", "mathFont", "embedRegular", "lsdException", "tblStyle", "cSld"]
+)
+_AUTOMATIC_NAME = re.compile(r"[^\W\d_][^\d]{0,60}\s\d{1,6}")  # Title 1, Picture 3, Рисунок 1
+_NAME_ELEMENTS = frozenset(
+    [
+        "cNvPr",
+        "docPr",
+        "frame",
+        "custom-shape",
+        "page-thumbnail",
+        "shape",
+        "line",
+        "image",
+        "oleObj",
+        "control",
+        "object",
+        "g",
+        "rect",
+    ]
+)
+# What a person typed, whether or not it is one word; the pattern tells cheaply whether a part holds any.
+_TYPED_ATTRIBUTES = frozenset(
+    [
+        "displayText",
+        "author",
+        "displayName",
+        "tooltip",
+        "display",
+        "prompt",
+        "promptTitle",
+        "error",
+        "errorTitle",
+        "string",
+        "user",
+        "descr",
+        "title",
+        "string-value",
+        "current-value",
+        "help-text",
+        "label",
+        "totalsRowLabel",
+        "connection",
+        "command",
+        "sourceFile",
+        "initials",
+    ]
+)
+_TYPED_ELEMENTS = frozenset(
+    [
+        "listItem",
+        "listEntry",
+        "default",
+        "alias",
+        "tag",
+        "docVar",
+        "statusText",
+        "helpText",
+        "filter",
+        "customFilter",
+        "inputCells",
+        "scenario",
+        "query",
+        "attr",
+        "person",
+        "cmAuthor",
+        "section",
+        "custShow",
+        "protectedRange",
+        "mailSubject",
+        "addressFieldName",
+        "dbPr",
+        "webPr",
+        "connection",
+        "udl",
+        "odso",
+        "table-source",
+        "user-field-decl",
+        "database-range",
+        "named-range",
+    ]
+)
+# Whether a part holds any of these is told by one pass of a linear engine; which, only where it does.
+_HAS_TYPED = re2.compile(
+    rb"<(?:\w+:)?(?:%s)[\s/>]|[\s:](?:%s)\s?="
+    % tuple(
+        b"|".join(sorted(name.encode() for name in names)) for names in (_TYPED_ELEMENTS, _TYPED_ATTRIBUTES)
+    )
+)
+_TYPED_NAME = re.compile(
+    "|".join(sorted(_TYPED_ELEMENTS | _TYPED_ATTRIBUTES, key=lambda name: (-len(name), name)))
+    .join((r"[<:\s](", r")(?=[\s=/>])"))
+    .encode()
+)
+_TYPED_VALUES = frozenset({"val", "value", "name", "v", "comment", "user", "displayName", "text"})
+_NO_PERSON = frozenset(
+    {"_GoBack", "Normal", "true", "false", "none", "auto", "General", "Author", "Default", "Center"}
+)
+# Elements whose text their readers give, and those of figures and references.
+_FORMULAS = frozenset(["f", "formula", "formula1", "formula2", "definedName", "oldFormula"])
+_MACHINE_TEXTS = frozenset(
+    [
+        "t",
+        "p",
+        "span",
+        "h",
+        "delText",
+        "instrText",
+        "delInstrText",
+        "posOffset",
+        "align",
+        "sizeRelH",
+        "sizeRelV",
+        "pctWidth",
+        "pctHeight",
+        "attrName",
+        "formatCode",
+        "tableStyleId",
+        "Anchor",
+        "row",
+        "col",
+        "rowOff",
+        "colOff",
+        "config-item",
+        "index-entry-span",
+        "pctPosHOffset",
+        "oddHeader",
+        "evenFooter",
+        "oddFooter",
+        "evenHeader",
+        "firstHeader",
+        "firstFooter",
+        "sz",
+        "ext",
+        "idx",
+        "order",
+        "pos",
+        "from",
+        "to",
+        "cNvSpPr",
+        "SizeWithCells",
+        "MoveWithCells",
+        "AutoFill",
+        "AutoLine",
+        "PrintObject",
+        "ClientData",
+        "Row",
+        "Column",
+        "Visible",
+        "mi",
+        "mn",
+        "mo",
+        "script",
+        "base64Binary",
+        "a",
+        "s",
+        "tab",
+        "c",
+    ]
+)
+_QUOTED = re.compile(r'"((?:[^"]|"")+)"')
+_GLYPHS = re.compile(r"[^\W\d_]{2,}")
+_LONG_NUMBER = re.compile(r"\d[\d -]{5,}\d")
+_WORDS = re.compile(r"[^\W_][\w'.,:;-]*\s+\S*[^\W_]")
+_TECHNICAL = re.compile(
+    r"\{?[0-9A-Fa-f]{8}-|\.{1,2}/|ppaction:|\[\d+\]!|https?://(?:schemas|www\.w3|purl)\.|urn:|[\w-]+\s*:\s*[^;:]+;|#REF!"
+    r"|[\d\s.,:%-]+$|(?:val|sum|prod|if|mid|pin|\+-|\*/)\s"
+)
+_WORDY = "//@*[contains(., ' ')]"
+_QUOTED_WORDS = re.compile(rb'="([^"<>]*[^" <>] [^" <>][^"<>]*)"')
+_ATTRIBUTE_NAME = re.compile(rb"([\w:.-]+)$")
+_ELEMENT_NAME = re.compile(rb"<(?:[\w.-]+:)?([\w.-]+)")
+_LONGEST_NAME, _LONGEST_TAG = 64, 4096
+_NAMESPACES = {
+    "w": "http://schemas.openxmlformats.org/wordprocessingml/2006/main",
+    "a": "http://schemas.openxmlformats.org/drawingml/2006/main",
+    "x": "http://purl.oclc.org/ooxml/wordprocessingml/main",
+    "y": "http://purl.oclc.org/ooxml/drawingml/main",
+}
+_ALL_TEXTS = etree.XPath(
+    "//text()[not(parent::w:t) and not(parent::a:t) and not(parent::x:t) and not(parent::y:t)"
+    " and normalize-space()]",
+    namespaces=_NAMESPACES,
+)
+
+
+def part_values(root: Any, data: bytes) -> list[str]:
+    """Return the values of one part that neither its reader nor a page shows, in document order."""
+    found: list[str] = []
+    for value in _ALL_TEXTS(root):
+        found += _text_values(value)
+    if _HAS_TYPED.search(data) or b"='" in data or b"\0" in data[:8]:
+        names = frozenset(name.decode("ascii") for name in _TYPED_NAME.findall(data.replace(b"\0", b"")))
+        for search in _searches(names):  # one by one: a union of large sets takes quadratic time
+            found += [shown for value in search(root) if (shown := _parsed_attribute(value))]
+    else:
+        found += _quoted_words(data)
+    return list(dict.fromkeys(found))
+
+
+@lru_cache(maxsize=256)
+def _searches(typed: frozenset[str]) -> tuple[Any, ...]:
+    """Return the searches for attributes of several words, and for those with the names that a part holds."""
+    names = sorted(typed)
+    steps = [f"//@*[local-name(..) = '{name}']" for name in names if name in _TYPED_ELEMENTS]
+    steps += [f"//@*[local-name() = '{name}']" for name in names if name in _TYPED_ATTRIBUTES]
+    return tuple(etree.XPath(step) for step in (_WORDY, *steps))
+
+
+def _text_values(value: Any) -> list[str]:
+    element = value.getparent()
+    if element is None or value.is_tail:
+        return []
+    name = local_name(element)
+    if name in _MACHINE_TEXTS:
+        return []
+    text = " ".join(value.split())
+    if name in _FORMULAS:
+        return [
+            part.strip() for literal in _QUOTED.findall(text) for part in literal.split(",") if is_said(part)
+        ]
+    return [text] if is_said(text) else []
+
+
+def _quoted_words(data: bytes) -> Iterator[str]:
+    """Yield the attributes of several words from the bytes of a part; each value once."""
+    seen: set[bytes] = set()
+    for match in _QUOTED_WORDS.finditer(data):
+        raw, at = match[1], match.start()
+        if raw in seen:
+            continue
+        seen.add(raw)
+        key = _ATTRIBUTE_NAME.search(data, max(at - _LONGEST_NAME, 0), at)
+        tag = _ELEMENT_NAME.match(data, max(data.rfind(b"<", max(at - _LONGEST_TAG, 0), at), 0))
+        name = key[1].decode("utf-8", "replace").rpartition(":")[2] if key else ""
+        value = html.unescape(raw.decode("utf-8", "replace"))
+        shown = _attribute_value(tag[1].decode("utf-8", "replace") if tag else "", name, value)
+        if shown:
+            yield shown
+
+
+def _parsed_attribute(value: Any) -> str:
+    return _attribute_value(local_name(value.getparent()), value.attrname.rpartition("}")[2], str(value))
+
+
+def _attribute_value(name: str, key: str, value: str) -> str:
+    """Return the value of the attribute ``key`` of the element ``name`` where it is text, else nothing."""
+    if key in _STYLING:
+        return ""
+    is_typed = key in _TYPED_ATTRIBUTES or (name in _TYPED_ELEMENTS and key in _TYPED_VALUES)
+    if not is_typed and (name in _FONT_ELEMENTS or " " not in value.strip()):
+        return ""
+    if key == "name" and name in _NAME_ELEMENTS and _AUTOMATIC_NAME.fullmatch(value):
+        return ""
+    text = " ".join(value.replace("_x000d_", " ").replace("_x000a_", " ").split())
+    if text in _NO_PERSON or not is_said(text):
+        return ""
+    return text if is_typed or _WORDS.search(text) else ""
+
+
+def is_said(text: str) -> bool:
+    """Tell a value that could say something of somebody: words or a long number, and nothing technical.
+
+    >>> is_said("Okafor"), is_said("40718823"), is_said("12"), is_said("position:absolute;left:0")
+    (True, True, False, False)
+    """
+    text = text.strip()
+    if _GLYPHS.search(text):
+        return not _TECHNICAL.match(text)
+    return _LONG_NUMBER.fullmatch(text) is not None

@@ -1,0 +1,65 @@
+"""Values of a sheet beside its cells: validation lists, prompts, filters, scenarios, texts in formulas.
+
+Source: ECMA-376, part 1, 18.3.1.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+
+from phiscan.extract.office.package import parse_damaged
+from phiscan.extract.office_parts.values import is_said, part_values
+from phiscan.extract.spreadsheets.rows import SEPARATOR
+
+_CELLS_BEGIN = re.compile(rb"<(?:\w+:)?sheetData\b")
+_CELLS_END = b"sheetData>"
+_FORMULA = re.compile(rb"<f(?:\s[^<>]*)?>([^<]*(?:\"|&quot;)[^<]*)<")
+_QUOTED = re.compile(r'"((?:[^"]|"")+)"')
+_MOST_FORMULAS = 20_000
+_ITEM = re.compile(rb"<(?:\w+:)?si(?:\s[^<>]*)?>(.*?)</(?:\w+:)?si>", re.DOTALL)
+_PHONETIC = re.compile(rb"<(?:\w+:)?rPh\b.*?</(?:\w+:)?rPh>", re.DOTALL)
+_TAG = re.compile(rb"<[^<>]*>")
+_MOST_COMPARED = 50_000_000  # characters of text, times strings looked for in it
+
+
+def sheet_values(data: bytes) -> list[str]:
+    """Return the values of a sheet that are no cells, and the texts within its formulas."""
+    begin = _CELLS_BEGIN.search(data)
+    end = data.rfind(_CELLS_END)
+    if begin is None or end < begin.start():
+        rest = data
+        cells = b""
+    else:
+        rest = data[: begin.start()] + data[end + len(_CELLS_END) :]
+        cells = data[begin.start() : end]
+    root, _ = parse_damaged(rest)
+    found = part_values(root, rest) if root is not None else []
+    return found + _literals(cells)
+
+
+def _literals(cells: bytes) -> list[str]:
+    found: dict[str, None] = {}
+    for number, match in enumerate(_FORMULA.finditer(cells)):
+        if number > _MOST_FORMULAS:
+            break
+        formula = html.unescape(match[1].decode("utf-8", "replace"))
+        found.update(dict.fromkeys(text for text in _QUOTED.findall(formula) if is_said(text)))
+    return list(found)
+
+
+def unused_strings(data: bytes, text: str) -> list[str]:
+    """Return the shared strings of a workbook that are in no cell any more, by comparison with its text."""
+    shown: set[str] = set()
+    for line in text.split("\n"):
+        for part in line.split(SEPARATOR):
+            shown.add(part)
+            shown.add(part.partition(": ")[2])
+    found: dict[str, None] = {}
+    for match in _ITEM.finditer(data):
+        value = html.unescape(_TAG.sub(b"", _PHONETIC.sub(b"", match[1])).decode("utf-8", "replace")).strip()
+        if value not in shown and is_said(value):
+            found[" ".join(value.split())] = None
+    budget = _MOST_COMPARED // max(len(text), 1)
+    squeezed = " ".join(text.split()) if found else ""
+    return [value for number, value in enumerate(found) if number > budget or value not in squeezed]

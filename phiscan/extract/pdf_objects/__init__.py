@@ -1,0 +1,1 @@
+"""PDF beside the page: appearances, attachments of pages, scripts, metadata, unused and earlier objects."""

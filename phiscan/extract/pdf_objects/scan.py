@@ -1,0 +1,147 @@
+"""Strings and texts of streams in the bytes of a PDF, whatever refers to them; object streams too."""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+_STREAM = re.compile(rb">>\s{0,4}stream\r?\n")
+_BEGIN = re.compile(rb"\d{1,10}\s+\d{1,5}\s+obj\b")
+_NO_TEXT = re.compile(
+    rb"/Image\b|/FontFile|/Length1\b|/DCTDecode|/JPXDecode|/JBIG2|/CCITTFax|/XRef\b|/ICCBased|/FunctionType|/CMapName"
+    rb"|/EmbeddedFile\b"
+)
+_STRING = re.compile(
+    rb"/([A-Za-z]{1,20})\s*(?:\[\s*)?\(((?:[^()\\]|\\.|\((?:[^()\\]|\\.)*\)){1,20000})\)"
+    rb"|/([A-Za-z]{1,20})\s*<((?:[0-9A-Fa-f]{2}\s?){4,20000})>"
+    rb"|\(((?:[^()\\]|\\.|\((?:[^()\\]|\\.)*\)){3,20000})\)",
+    re.DOTALL,
+)
+_KERNED = re.compile(rb"(?<!\\)\)\s{0,2}-?\d{0,2}(?:\.\d+)?\s{0,2}\(")  # no blank between the letters
+_SHOWN = re.compile(rb"\(((?:[^()\\]|\\.)*)\)|(T[dDm*]|ET)\b", re.DOTALL)
+_SHOWS_TEXT = re.compile(rb"\bBT\b")
+_ESCAPE = re.compile(rb"\\([0-7]{1,3}|\r?\n|.)", re.DOTALL)
+_NAMED = {b"n": b"\n", b"r": b"\n", b"t": b"\t", b"b": b"", b"f": b""}
+_SCRIPT = re.compile(rb"\bfunction\b|\bvar\b|\bthis\.|\bapp\.")
+_XMP = (b"<x:xmpmeta", b"<?xpacket")
+_MOST_STREAM_BYTES = 2 * 1024**2
+_MOST_ALL_BYTES = 24 * 1024**2
+_MOST_STREAMS = 20_000
+_LONGEST_DICTIONARY = 4096
+_READABLE_SHARE = 0.95
+_ODD = re.compile(r"[^\w\s.,;:!?'\"()\[\]{}/\\&%@+#*=<>|$-]")
+_ALNUM = re.compile(r"[^\W_]")
+
+
+@dataclass(frozen=True, slots=True)
+class PdfString:
+    """One string of a dictionary with the name of its entry, or the text that one stream shows."""
+
+    key: str  # "content" for the text of a stream, "script" and "xmp" for whole streams
+    text: str = field(repr=False)
+
+
+def pdf_strings(data: bytes) -> Iterator[PdfString]:
+    """Yield the strings of a PDF in the order of its bytes; nothing of one that is encrypted."""
+    if b"/Encrypt" in data:
+        return
+    at = 0
+    left = _MOST_ALL_BYTES
+    for number, match in enumerate(_STREAM.finditer(data)):
+        if number > _MOST_STREAMS or left <= 0:
+            return
+        if match.start() < at:
+            continue  # within a stream
+        yield from _dictionary(data[at : match.start()])
+        end = data.find(b"endstream", match.end())
+        end = len(data) if end < 0 else end
+        head = _head(data, at, match.start())
+        at = end
+        if _NO_TEXT.search(head):
+            continue
+        body = _unpacked(data[match.end() : end], head)
+        left -= len(body)
+        yield from _stream(body, head)
+    yield from _dictionary(data[at:])
+
+
+def _head(data: bytes, start: int, end: int) -> bytes:
+    """Return the dictionary of the stream that begins at ``end``."""
+    head = data[max(start, end - _LONGEST_DICTIONARY) : end]
+    begins = [match.end() for match in _BEGIN.finditer(head)]
+    return head[begins[-1] :] if begins else head
+
+
+def _unpacked(body: bytes, head: bytes) -> bytes:
+    if b"/Filter" not in head:
+        return body[:_MOST_STREAM_BYTES]
+    if b"FlateDecode" not in head and b"/Fl" not in head:
+        return b""
+    try:
+        return zlib.decompressobj().decompress(body, _MOST_STREAM_BYTES)
+    except zlib.error:
+        return b""
+
+
+def _stream(body: bytes, head: bytes) -> Iterator[PdfString]:
+    if b"/ObjStm" in head:
+        yield from _dictionary(body)
+    elif body.lstrip()[:32].startswith(_XMP) or b"<x:xmpmeta" in body[:400]:
+        yield PdfString("xmp", body.decode("utf-8", "replace"))
+    elif _SHOWS_TEXT.search(body):
+        text = _shown(body)
+        if text.strip() and is_readable(text):
+            yield PdfString("content", text)
+    elif b"/JS" in head or _SCRIPT.search(body[:4096]):
+        text = _decoded(body)
+        if is_readable(text):
+            yield PdfString("script", text)
+
+
+def _dictionary(data: bytes) -> Iterator[PdfString]:
+    for match in _STRING.finditer(data):
+        literal = match[2] or match[5] or b""
+        raw = bytes.fromhex(match[4].decode("ascii")) if match[4] else _plain(literal)
+        text = _decoded(raw)
+        if text.strip() and is_readable(text):
+            yield PdfString((match[1] or match[3] or b"").decode("ascii"), text)
+
+
+def _shown(body: bytes) -> str:
+    """Return what a stream shows: strings joined, with a blank at wide gaps and a line at each move."""
+    pieces: list[bytes] = []
+    for match in _SHOWN.finditer(_KERNED.sub(b"", body)):
+        if match[1] is not None:
+            pieces += [_plain(match[1]), b" "]
+        elif match[2]:
+            pieces.append(b"\n")
+    lines = (line.strip() for line in b"".join(pieces).decode("cp1252", "replace").split("\n"))
+    return "\n".join(line for line in lines if line)
+
+
+def _plain(literal: bytes) -> bytes:
+    return _ESCAPE.sub(_unescaped, literal) if b"\\" in literal else literal
+
+
+def _unescaped(match: re.Match[bytes]) -> bytes:
+    code = match[1]
+    if code[:1] in b"01234567":
+        return bytes([int(code, 8) & 0xFF])
+    return _NAMED.get(code, b"" if code.endswith(b"\n") else code)
+
+
+def _decoded(raw: bytes) -> str:
+    if raw.startswith((b"\xfe\xff", b"\xff\xfe")):
+        return raw.decode("utf-16", "replace")
+    if raw.startswith(b"\xef\xbb\xbf"):
+        return raw.decode("utf-8-sig", "replace")
+    return raw.decode("cp1252", "replace")
+
+
+def is_readable(text: str) -> bool:
+    """Tell text in a usual encoding from codes that only a font of the document explains."""
+    head = text[:2000]
+    n_odd = len(_ODD.findall(head))
+    return n_odd <= (1 - _READABLE_SHARE) * len(head) and _ALNUM.search(head) is not None

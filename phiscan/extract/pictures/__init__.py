@@ -1,0 +1,1 @@
+"""Machine-readable codes in pictures."""

@@ -1,0 +1,87 @@
+"""The account of one content after its reader: stretches that look like text and were not given are listed.
+
+It needs no list of what readers leave out. It looks at the bytes in its own way (values between quotes and
+tags, strings of streams, runs of printable characters and of encoded digits) and compares
+words with the text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from phiscan.extract.core import magic_numbers as magic
+from phiscan.extract.core.content import Content, Sink
+from phiscan.extract.residue.byte_runs import byte_runs
+from phiscan.extract.residue.pdf_strings import pdf_texts
+from phiscan.extract.residue.prose import ShownWords
+from phiscan.extract.residue.xml_values import package_values
+from phiscan.extract.transport.runs import encoded_runs, is_quoted_printable
+from phiscan.model import FailReason
+
+_PACKAGES = (magic.DOCX, magic.XLSX, magic.PPTX, magic.ODF)
+_TEXTS = frozenset({magic.TEXT, "message/rfc822", "text/html", "text/xml", "application/json"})
+_BINARY = frozenset(
+    {"application/ms-tnef", "application/x-edf", "application/vnd.sqlite3", "application/x-dbf"}
+)
+_MIN_ENCODED = 160  # characters of a run that nobody decoded
+_MOST_BYTES = 64 * 1024**2  # a larger content is read in parts, each with its own account
+
+
+def account(content: Content, media_type: str, sink: Sink, before: tuple[int, int, int]) -> None:
+    """List what was left unread in a content: its place and size, as parts that could not be read.
+
+    ``before`` counts the stretches of text, the segments and the unread parts before it was read.
+    """
+    n_pieces, n_segments, n_unread = before
+    if (
+        content.stream is not None
+        or len(content.data) > _MOST_BYTES
+        or sink.n_chars_left <= 0
+        or sink.is_accounted(content.locator)
+    ):
+        return
+    if media_type in _TEXTS:
+        if len(sink.unread) > n_unread:
+            return  # its reader said which part cannot be decoded
+        _encoded(content, sink, n_segments)
+        return
+    found = _candidates(content, media_type)
+    if found is None:
+        return
+    shown = ShownWords(sink.text_since(n_pieces))
+    missing: dict[str, tuple[int, int]] = {}
+    for place, value in found():
+        if shown.lacks(value):
+            n_values, n_chars = missing.get(place, (0, 0))
+            missing[place] = n_values + 1, n_chars + len(value)
+    for place, (n_values, n_chars) in missing.items():
+        said = f"{n_values} stretches that look like text, {n_chars} characters, are not read"
+        sink.fail(content.place(place), FailReason.UNSUPPORTED, said)
+
+
+def _candidates(content: Content, media_type: str) -> Callable[[], Iterator[tuple[str, str]]] | None:
+    if media_type.startswith(_PACKAGES) and media_type != magic.XLSB:
+        return lambda: package_values(content)
+    if media_type == "application/pdf":
+        return lambda: (("objects", text) for _, text in pdf_texts(content.data))
+    if media_type in _BINARY:
+        return lambda: ((f"bytes {at}", text) for at, text in byte_runs(content.data))
+    return None
+
+
+def _encoded(content: Content, sink: Sink, n_segments: int) -> None:
+    """List encoded runs in the text that this content itself gave."""
+    own = (content.locator, f"{content.locator}#")
+    for index, segment in enumerate(sink.segments_since(n_segments), n_segments):
+        if segment.locator.endswith("#headers"):
+            continue  # keys and signatures of the way through the servers
+        if segment.locator != own[0] and not segment.locator.startswith(own[1]):
+            continue
+        text = sink.text_of(index)
+        data = text.encode("utf-8", "replace")
+        for run in encoded_runs(data):
+            if run.is_document and run.end - run.start >= _MIN_ENCODED:
+                said = f"{run.end - run.start} characters of {run.kind} are not decoded"
+                sink.fail(segment.locator, FailReason.UNSUPPORTED, said)
+        if is_quoted_printable(data):
+            sink.fail(segment.locator, FailReason.UNSUPPORTED, "quoted-printable text is not decoded")

@@ -1,0 +1,80 @@
+"""Values in the XML parts of a zipped document, found in the bytes alone: no parser, no list of elements."""
+
+from __future__ import annotations
+
+import html
+import re
+import zipfile
+from collections.abc import Iterator
+from typing import IO
+
+from phiscan.extract.core.content import CHUNK_BYTES, Content
+
+# A value between quotes or between tags with two blanks between letters.
+_ATTRIBUTE = re.compile(rb'="([^"<>]*[^\W\d_][^"<>]* [^"<>]*[^\W\d_][^"<>]* [^"<>]*[^\W\d_][^"<>]*)"')
+_TEXT = re.compile(rb">([^<>]{12,})<")
+_STYLE = re.compile(
+    r"&[LCR]&|[A-Z]{2,}\(|"
+    r"[^\W\d_][^\d]{0,60}\s\d{1,6}$|[\w-]+\s*:\s*[^;:]+;|"
+    r"(?:val|sum|prod|if|mid|pin|abs|cos|sin|at2)\s|[Mm]\s?-?\d|Microsoft |\S+://"
+)
+_FONT_OR_STYLE = re.compile(
+    rb"(?:typeface|style:name|font-name|font-name-asian|font-name-complex|ascii|hAnsi|cs|eastAsia|font-family|style|eqn|styleName|Ignorable|axis|ptType|mods|fmla)$"
+)
+_PARTS_OF_STYLE = re.compile(
+    r"styles|theme|fontTable|webSettings|numbering\.xml|^docProps/app|Content_Types|_xmlsignatures|calcChain"
+    r"|presProps|viewProps|tableStyles|diagrams/(?:layout|quickStyle|colors)|^META-INF|thumbnail|/ink/"
+    r"|meta\.xml$|(?:^|/)settings\.xml$|/chart(?:style|colors)|^Configurations2|metadata\.xml|slideLayouts|slideMasters|sheetMetadata",
+    re.IGNORECASE,
+)
+_CELLS = re.compile(rb"<(?:\w+:)?sheetData\b")
+_CELLS_END = b"sheetData>"
+_MOST_BYTES = 16 * 1024**2  # of one part
+_LOOK_BACK = 40
+_MOST_VALUES = 50_000
+
+
+def package_values(content: Content) -> Iterator[tuple[str, str]]:
+    """Yield part and value for what looks like a text in the XML parts of a package; cells are left out."""
+    try:
+        with zipfile.ZipFile(content.open()) as archive:
+            for info in archive.infolist():
+                name = info.filename
+                if not name.lower().endswith((".xml", ".vml")) or _PARTS_OF_STYLE.search(name):
+                    continue
+                if info.flag_bits & 1 or info.file_size > _MOST_BYTES or "sharedstrings" in name.lower():
+                    continue
+                with archive.open(info) as stream:
+                    data = _bounded(stream)
+                yield from ((name, value) for value in _values(data))
+    except Exception:  # noqa: BLE001 (a damaged package; its reader says what is wrong)
+        return
+
+
+def _bounded(stream: IO[bytes]) -> bytes:
+    pieces = []
+    n_bytes = 0
+    while n_bytes < _MOST_BYTES and (piece := stream.read(CHUNK_BYTES)):
+        pieces.append(piece)
+        n_bytes += len(piece)
+    return b"".join(pieces)
+
+
+def _values(data: bytes) -> Iterator[str]:
+    begin = _CELLS.search(data)
+    if begin is not None:
+        end = data.rfind(_CELLS_END)
+        data = data[: begin.start()] + data[max(end, begin.start()) :]
+    n_values = 0
+    for pattern in (_ATTRIBUTE, _TEXT):
+        for match in pattern.finditer(data):
+            n_values += 1
+            if n_values > _MOST_VALUES:
+                return
+            if pattern is _ATTRIBUTE and _FONT_OR_STYLE.search(
+                data, match.start() - _LOOK_BACK, match.start()
+            ):
+                continue
+            value = html.unescape(match[1].decode("utf-8", "replace"))
+            if not _STYLE.match(value):
+                yield value

@@ -1,0 +1,59 @@
+"""Texts that carry files: each undecoded run is read as a member, and its digits are no text any more."""
+
+from __future__ import annotations
+
+from phiscan.errors import ExtractError
+from phiscan.extract.core.content import Content, Sink
+from phiscan.extract.core.encoded_documents import is_document
+from phiscan.extract.transport.decoding import from_quoted_printable
+from phiscan.extract.transport.runs import EncodedRun, encoded_runs, is_quoted_printable
+from phiscan.model import FailReason
+
+_MIN_BYTES = 40  # shorter than the shortest line of any encoding
+_NAMED = ("uuencode", "yEnc", "PKCS7", "CMS", "PGP MESSAGE")  # a run of these says what it is
+
+
+def lift_encoded(data: bytes, content: Content, sink: Sink) -> tuple[bytes, tuple[Content, ...]]:
+    """Return a text without its encoded runs, and the files that they stand for, as members of ``content``.
+
+    A run that nobody can decode stays in the text, where the account of unread data lists it.
+    """
+    if len(data) < _MIN_BYTES or b"\0" in data[:_MIN_BYTES]:
+        return data, ()
+    if is_quoted_printable(data):
+        decoded = from_quoted_printable(data)
+        if is_document(decoded):
+            data = decoded
+    pieces: list[bytes] = []
+    members: list[Content] = []
+    at = 0
+    for run in encoded_runs(data):
+        member = _member(run, len(members) + 1, content, sink) if run.is_document else None
+        if member is not None:
+            pieces += [data[at : run.start], f"[{run.kind}: {run.name or member.name}]".encode()]
+            members.append(member)
+            at = run.end
+    if not members:
+        return data, ()
+    return b"".join([*pieces, data[at:]]), tuple(members)
+
+
+def read_lifted(members: tuple[Content, ...], sink: Sink) -> None:
+    """Read the files that were found in a text."""
+    for member in members:
+        sink.read_member(member)
+
+
+def _member(run: EncodedRun, number: int, content: Content, sink: Sink) -> Content | None:
+    """Return the file behind a run; None when its bytes are no known kind of file and no text."""
+    if not run.data or not (run.kind in _NAMED or is_document(run.data)):
+        return None
+    name = run.name or (f"message{number}.pgp" if "PGP" in run.kind else f"encoded{number}")
+    member = content.member(name, run.data)
+    try:
+        sink.take_member()
+        sink.spend(len(run.data))
+    except ExtractError as error:
+        sink.fail(member.locator, FailReason(error.reason), error.detail)
+        return None
+    return member

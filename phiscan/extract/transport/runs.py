@@ -1,0 +1,136 @@
+"""Runs of encoded data in a text: uuencode, yEnc, base64, quoted-printable and ASCII armour, by position.
+
+Each run is found by its alphabet and its lines, whatever the text around it says, in time linear in the text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from phiscan.extract.transport.decoding import (
+    UU_BEGIN,
+    from_base64,
+    from_uuencode,
+    from_yenc,
+)
+
+MIN_RUN = 100  # characters; shorter ones are keys, hashes and words
+_MIN_LINE = 56
+# A line of base64 digits alone, quoted or not; the digits before it may belong to a header.
+_DIGITS = re.compile(rb"(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{%d,}" % _MIN_LINE)
+_BETWEEN = re.compile(rb"={0,2}[ \t]*\r?\n[> \t]{0,8}|={0,2}")
+_LAST_LINE = re.compile(rb"={0,2}[ \t]*\r?\n[> \t]{0,8}([A-Za-z0-9+/]{2,}={0,2})(?=[ \t]*(?:\r?\n|\Z))")
+_ARMOUR = re.compile(
+    rb"^-----BEGIN ([A-Z0-9 ]{3,40})-----[ \t]*\r?\n(.*?)^-----END \1-----", re.MULTILINE | re.DOTALL
+)
+_ARMOUR_HEADERS = re.compile(rb"\A(?:[A-Za-z-]{2,20}:[^\r\n]*\r?\n)*(?:[ \t]*\r?\n)?")
+_ARMOUR_CHECK = re.compile(rb"^=[A-Za-z0-9+/]{4}[ \t]*\r?\n?", re.MULTILINE)
+_YENC = re.compile(rb"^=ybegin ([^\r\n]{3,400})\r?\n(.*?)(?:^=yend[^\r\n]*|\Z)", re.MULTILINE | re.DOTALL)
+_YENC_NAME = re.compile(rb"\bname=([^\r\n]+)")
+_SOFT_BREAKS = re.compile(rb"[^\r\n]{20,}=[ \t]*\r?\n")
+_ESCAPED = re.compile(rb"=(?:[0-9A-F]{2}|[0-9a-f]{2})")
+_PADDING = re.compile(rb"={0,2}")
+_MIN_SOFT_BREAKS, _MIN_ESCAPES = 2, 6
+# Keys, certificates and detached signatures say nothing of a patient.
+_NO_DOCUMENT = re.compile(rb"KEY|CERTIFICATE|SIGNATURE|PARAMETERS|REQUEST|CRL")
+_SIGNED_TEXT = b"PGP SIGNED MESSAGE"  # the text stands there, readable
+
+
+@dataclass(frozen=True, slots=True)
+class EncodedRun:
+    """Where encoded data lies in a text, what kind it is, and the bytes that it stands for."""
+
+    start: int
+    end: int
+    kind: str
+    name: str
+    data: bytes = field(repr=False)
+    is_document: bool = True  # False for keys and signatures
+
+
+def encoded_runs(text: bytes) -> list[EncodedRun]:
+    """Return the runs of encoded data in a text, in text order, none within another."""
+    found: list[EncodedRun] = []
+    if b"-----BEGIN " in text:
+        found += _armoured(text)
+    if b"begin" in text:
+        found += _uuencoded(text)
+    if b"=ybegin " in text:
+        found += _yenc(text)
+    found += _base64(text)
+    kept: list[EncodedRun] = []
+    for run in sorted(found, key=lambda run: (run.start, -run.end)):
+        if not kept or run.start >= kept[-1].end:
+            kept.append(run)
+    return kept
+
+
+def is_quoted_printable(text: bytes) -> bool:
+    """Tell a text that is quoted-printable throughout: soft line breaks and escapes, with a sound result."""
+    if b"=\n" not in text and b"=\r" not in text and b"= " not in text:
+        return False
+    n_soft = sum(1 for _ in _SOFT_BREAKS.finditer(text))
+    return n_soft >= _MIN_SOFT_BREAKS and (n_soft + sum(1 for _ in _ESCAPED.finditer(text)) >= _MIN_ESCAPES)
+
+
+def _armoured(text: bytes) -> Iterator[EncodedRun]:
+    for match in _ARMOUR.finditer(text):
+        kind = match[1]
+        if kind == _SIGNED_TEXT:
+            continue
+        digits = _ARMOUR_CHECK.sub(b"", _ARMOUR_HEADERS.sub(b"", match[2]))
+        data = from_base64(digits) or b""
+        yield EncodedRun(
+            match.start(), match.end(), kind.decode("ascii"), "", data, not _NO_DOCUMENT.search(kind)
+        )
+
+
+def _uuencoded(text: bytes) -> Iterator[EncodedRun]:
+    at = 0
+    while match := UU_BEGIN.search(text, at):
+        at = match.end()
+        body = text[match.end() + 1 :]
+        name = match[2].decode("utf-8", "replace").strip()
+        if match[1]:
+            digits, _, _ = body.partition(b"====")
+            data, n_read = from_base64(digits) or b"", len(digits)
+        else:
+            data, n_read = from_uuencode(body)
+        if data:
+            at = match.end() + 1 + n_read
+            yield EncodedRun(match.start(), at, "uuencode", name, data)
+
+
+def _yenc(text: bytes) -> Iterator[EncodedRun]:
+    for match in _YENC.finditer(text):
+        name = _YENC_NAME.search(match[1])
+        shown = name[1].decode("utf-8", "replace").strip() if name else ""
+        yield EncodedRun(match.start(), match.end(), "yEnc", shown, from_yenc(match[2]))
+
+
+def _base64(text: bytes) -> Iterator[EncodedRun]:
+    """Yield runs of lines of base64 digits with the short line at their end."""
+    start = end = -1
+    for match in _DIGITS.finditer(text):
+        if end >= 0 and _BETWEEN.fullmatch(text, end, match.start()):
+            end = match.end()
+            continue
+        if end >= 0:
+            yield from _run(text, start, end)
+        start, end = match.span()
+    if end >= 0:
+        yield from _run(text, start, end)
+
+
+def _run(text: bytes, start: int, end: int) -> Iterator[EncodedRun]:
+    last = _LAST_LINE.match(text, end)
+    end = last.end() if last else end + len(_PADDING.match(text, end)[0])  # type: ignore[index]
+    if end - start < MIN_RUN:
+        return
+    digits = text[start:end]
+    mixed = any(48 <= code <= 57 for code in digits) and digits != digits.lower()  # noqa: PLR2004 (figures)
+    data = from_base64(digits.replace(b">", b"")) if mixed else None
+    if data:
+        yield EncodedRun(start, end, "base64", "", data)

@@ -1,0 +1,97 @@
+"""Cases after public bug reports, which lie beside a development checkout: the right text of each."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from phiscan.errors import ExtractError
+from phiscan.model import Document
+
+FOLDER = Path(__file__).parents[2].parent / "shared" / "bugs"
+pytestmark = pytest.mark.skipif(not FOLDER.is_dir(), reason="the cases are not there")
+Read = Callable[..., Document]
+
+PATIENT = ("Lena Okafor", "40718823", "congestive heart failure")
+SECOND = ("Marc Delisle", "51120934", "prostate cancer")
+CASES = {
+    "01/uuencoded.eml": PATIENT,
+    "03/cte_trailing_space.eml": PATIENT,
+    "05/padding_inside.eml": (*PATIENT, "Good morning"),
+    "06/winmail.dat": (*PATIENT, *SECOND),
+    "06/mail_with_winmail.eml": (*PATIENT, *SECOND),
+    "08/dropdown.docx": (*PATIENT, *SECOND),
+    "10/formfields.docx": (*PATIENT, *SECOND, "Anna Rossi, MRN 33817720"),
+    "12/foi_reply_pivot.xlsx": (
+        "Last name: Okafor | First name: Lena | Hospital number: 40718823 | Date of birth: 1988-03-14"  # noqa: ISC004
+        " | Birth outcome: Stillbirth",
+        "Hospital number: 60229915 | Date of birth: 1993-11-30 | Birth outcome: Live birth",
+    ),
+    "14/validation_list.xlsx": (
+        "Lena Okafor MRN 40718823 heart failure",
+        "Patient",
+        "Marc Delisle MRN 51120934",
+    ),
+    "17/letter.doc": (*PATIENT, "DOB: 1951-03-14", "furosemide 40 mg"),
+    "19/card.svg": ("Patient: Lena Okafor\nDOB 1951-03-14, MRN 40718823", "furosemide"),
+    "20/stamp_ap.pdf": PATIENT,
+    "22/earlier_revision.pdf": (*PATIENT, "1951-03-14"),
+    "25/wristband_qr.png": (*PATIENT, "1951-03-14"),
+    "26/eeg.edf": ("Patient ID: 40718823", "Date of birth: 14-MAR-1951", "Lena Okafor", "seizure"),
+    "28/note_cp850.txt": ("Hélène Côté-Gagné, née le 14 août 1951", "l'Hôpital de Montréal"),
+    "28/note_cp863.txt": ("Hélène Côté-Gagné, née le 14 août 1951", "l'Hôpital de Montréal"),
+    "28/note_mac_roman.txt": ("Hélène Côté-Gagné, née le 14 août 1951", "l'Hôpital de Montréal"),
+    "28/note_cp1252_control.txt": ("Hélène Côté-Gagné, née le 14 août 1951", "l'Hôpital de Montréal"),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_nothing_of_a_case_is_lost(read: Read, name: str) -> None:
+    path = FOLDER / name
+    document = read(path.read_bytes(), path.name)
+    for wanted in CASES[name]:
+        assert wanted in document.text
+    assert not document.unread
+
+
+def nothing(*_: object) -> None:
+    return None
+
+
+SWITCHES: dict[str, tuple[tuple[str, Callable[..., object]], ...]] = {
+    "01/uuencoded.eml": (("phiscan.extract.mail.messages.lift_encoded", lambda data, *_: (data, ())),),
+    "03/cte_trailing_space.eml": (
+        ("phiscan.extract.mail.messages.decode_body", nothing),
+        ("phiscan.extract.structured.plain_text.lift_encoded", lambda data, *_: (data, ())),
+    ),
+    "05/padding_inside.eml": (("phiscan.extract.mail.messages.decode_body", nothing),),
+    "08/dropdown.docx": (("phiscan.extract.office_parts.sweep.sweep", nothing),),
+    "10/formfields.docx": (("phiscan.extract.office_parts.sweep.sweep", nothing),),
+    "14/validation_list.xlsx": (("phiscan.extract.office_parts.sweep.sweep", nothing),),
+    "20/stamp_ap.pdf": (
+        ("phiscan.extract.pdf_objects.annotations.read_appearances", nothing),
+        ("phiscan.extract.pdf_objects.unshown.read_unshown", nothing),
+    ),
+    "22/earlier_revision.pdf": (
+        ("phiscan.extract.pdf_objects.revisions.read_revisions", nothing),
+        ("phiscan.extract.pdf_objects.unshown.read_unshown", nothing),
+    ),
+    "25/wristband_qr.png": (("phiscan.extract.pictures.codes._decoded", nothing),),
+}
+
+
+@pytest.mark.parametrize("name", SWITCHES)
+def test_the_account_finds_a_silent_case_without_its_reader(
+    read: Read, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    for target, replacement in SWITCHES[name]:
+        monkeypatch.setattr(target, replacement)
+    path = FOLDER / name
+    try:
+        document = read(path.read_bytes(), path.name)
+    except ExtractError as error:
+        said = error.detail
+    else:
+        assert "40718823" not in document.text
+        said = "; ".join(part.detail for part in document.unread)
+    assert "not read" in said or "not decoded" in said

@@ -1,0 +1,120 @@
+"""Records in binary files."""
+
+import sqlite3
+import struct
+from collections.abc import Callable
+
+import pytest
+
+from phiscan.errors import ExtractError
+from phiscan.model import Document, FailReason
+
+Read = Callable[..., Document]
+
+
+def database(*statements: str) -> bytes:
+    with sqlite3.connect(":memory:") as connection:
+        for statement in statements:
+            connection.execute(statement)
+        connection.commit()
+        return connection.serialize()
+
+
+def table(rows: list[tuple[str, str, str]], deleted: int = 0) -> bytes:
+    fields = (("LASTNAME", "C", 12), ("BORN", "D", 8), ("MRN", "N", 10))
+    described = b"".join(
+        name.encode().ljust(11, b"\0") + kind.encode() + bytes(4) + bytes([size]) + bytes(15)
+        for name, kind, size in fields
+    )
+    head = struct.pack("<4BIHH20x", 3, 126, 11, 2, len(rows), 32 + len(described) + 1, 31)
+    body = b"".join(
+        (b"*" if number < deleted else b" ")
+        + last.encode("cp1252").ljust(12)
+        + born.encode().ljust(8)
+        + mrn.encode().rjust(10)
+        for number, (last, born, mrn) in enumerate(rows)
+    )
+    return head + described + b"\r" + body + b"\x1a"
+
+
+def recording(patient: str = "40718823 F 14-MAR-1951 Okafor,Lena") -> bytes:
+    head = f"{'0':<8}{patient:<80}{'Startdate 02-NOV-2026 EEG-5512 R.Tech NK1':<80}02.11.2609.30.00{'768':<8}{'EDF+C':<44}"  # noqa: E501
+    head += f"{'1':<8}{'1':<8}{'2':<4}"
+    signals = "".join(
+        f"{first:<{size}}{second:<{size}}"
+        for first, second, size in (
+            ("EEG Fp1", "EDF Annotations", 16),
+            ("AgAgCl", "", 80),
+            ("uV", "", 8),
+            ("-1", "-1", 8),
+            ("1", "1", 8),
+            ("-32768", "-32768", 8),
+            ("32767", "32767", 8),
+            ("", "", 80),
+            ("8", "60", 8),
+            ("", "", 32),
+        )
+    )
+    notes = b"+0\x14\x14\0+12.5\x1530\x14seizure, given lorazepam\x14\0"
+    return (head + signals).encode() + bytes(16) + notes.ljust(120, b"\0")
+
+
+def test_rows_of_sqlite_stand_behind_their_columns(read: Read) -> None:
+    data = database(
+        'CREATE TABLE "pat ""x""" (last_name TEXT, hospitalNumber INTEGER, note BLOB)',
+        'INSERT INTO "pat ""x""" VALUES (\'Okafor\', 40718823, NULL)',
+        'INSERT INTO "pat ""x""" VALUES (\'Roy\', 1, CAST(\'Patient: Marc Delisle was seen\' AS BLOB))',
+        "CREATE VIEW bad AS SELECT * FROM absent",
+    )
+    document = read(data, "clinic.db")
+    assert "last name: Okafor | hospital Number: 40718823" in document.text
+    assert "Marc Delisle" in document.text
+    assert not document.unread
+
+
+def test_records_of_dbase_stand_behind_their_fields(read: Read) -> None:
+    document = read(
+        table([("Okafor", "19510314", "40718823"), ("Côté", "19480202", "51120934")], deleted=1), "p.dbf"
+    )
+    assert "(deleted) | Lastname: Okafor | Born: 1951-03-14 | Mrn: 40718823" in document.text
+    assert "Lastname: Côté" in document.text
+    assert not document.unread
+    cut = read(table([("Okafor", "19510314", "40718823")] * 9)[:-60], "p.dbf")
+    assert [part.reason for part in cut.unread] == [FailReason.CORRUPT]
+
+
+def test_the_header_of_a_recording_is_a_form(read: Read) -> None:
+    text = read(recording(), "eeg.edf").text
+    for wanted in (
+        "Patient ID: 40718823",
+        "Sex: F",
+        "Date of birth: 14-MAR-1951",
+        "Patient name: Lena Okafor",
+        "lorazepam",
+    ):
+        assert wanted in text
+    assert "Patient: Okafor Lena 1951" in read(recording("Okafor Lena 1951"), "eeg.edf").text
+
+
+@pytest.mark.parametrize(
+    ("head", "kind"),
+    [
+        (b"\0\1\0\0Standard Jet DB\0", "Access database"),
+        (b"\xff\x57\x50\x43", "WordPerfect document"),
+        (b"PAR1\x15\0", "Parquet table"),
+        (b"$FL2@(#) SPSS DATA FILE", "SPSS data file"),
+        (b"<stata_dta><header>", "Stata data file"),
+        (b"\xe4\x52\x5c\x7b\x8c\xd8\xa7\x4d", "OneNote section"),
+        (b"\xcf\xad\x12\xfe", "Outlook Express folder (DBX)"),
+    ],
+)
+def test_a_known_kind_is_named_and_its_words_are_read(read: Read, head: bytes, kind: str) -> None:
+    document = read(
+        head + bytes(64) + b"Okafor Lena\0\1\2" + "Rossi Anna".encode("utf-16-le") + bytes(64), "a.bin"
+    )
+    assert "Okafor Lena" in document.text
+    assert "Rossi Anna" in document.text
+    assert kind in document.unread[-1].detail
+    with pytest.raises(ExtractError) as caught:
+        read(head[:4] + bytes(4) if kind != "Access database" else b"EVF\t\r\n\xff\0" + bytes(99), "a.bin")
+    assert "binary data" not in caught.value.detail or kind not in ("Parquet table", "WordPerfect document")
