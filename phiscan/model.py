@@ -433,6 +433,7 @@ class Decision:
     reasons: tuple[tuple[str, float], ...] = ()
     passage: Span | None = None  # the strongest passage
     second_look: bool = False  # not referred, but marked by a detector or by the table of cases
+    patient_log_odds: float = 0.0  # what matches with the organization's own patients added to the log-odds
 
 
 @dataclass(frozen=True, slots=True)

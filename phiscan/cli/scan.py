@@ -10,12 +10,14 @@ import click
 
 from phiscan.cli.manners import IO_CLASSES, manners_of
 from phiscan.cli.output import log, print_json, say
+from phiscan.cli.patients_age import warn_of_age
 from phiscan.cli.progress import show_progress
 from phiscan.cli.scan_lock import lock_roots
 from phiscan.cli.scan_output import FORMATS
 from phiscan.config import MAX_WORKERS, Config, load_config
 from phiscan.crawl import IgnoreRules, check_roots, is_remote, load_ignore
 from phiscan.errors import ClusterError, ConfigError, InputError, StoreError
+from phiscan.patients.settings import load_settings
 from phiscan.pipeline.pace import Pace
 from phiscan.pipeline.plan import ScanOptions, only_rules
 from phiscan.pipeline.scan import ScanRun, count_share
@@ -112,6 +114,7 @@ def scan(
     options = ScanOptions(full=full, retry_failed=retry_failed, only=only)
     manners = manners_of(config, max_files_per_s, max_mb_per_s, nice, ionice)
     notices = read_notices(config)
+    warn_of_age(load_settings(config))
     manners.take_on()
     with (
         _open_store(config) as store,

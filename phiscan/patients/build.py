@@ -17,10 +17,11 @@ import numpy as np
 import numpy.typing as npt
 
 from phiscan.errors import InputError
+from phiscan.patients.chance import RARE_HOLDERS, SURROUNDING
 from phiscan.patients.hashing import Hasher
 from phiscan.patients.index import Hashes, make_filter
 from phiscan.patients.normalise import shape_of
-from phiscan.patients.records import Kind, PatientKeys, PatientRecord, keys_of
+from phiscan.patients.records import RARE, Kind, PatientKeys, PatientRecord, keys_of
 
 N_AT_ONCE: Final = 2_000  # records that one worker hashes at a time
 MOST_SHAPES: Final = 64
@@ -38,6 +39,7 @@ class Hashed:
     rows: list[int] = field(default_factory=list)
     kinds: Counter[str] = field(default_factory=Counter)
     parts: list[int] = field(default_factory=list)  # name pairs and words of names
+    pairs: list[tuple[int, int, int, int]] = field(default_factory=list)  # pair, its two words, record
     counted: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
     identities: list[int] = field(default_factory=list)  # hash of the first record or card number; 0 = none
     former: list[int] = field(default_factory=list)  # the same under the key before
@@ -74,15 +76,21 @@ def hash_records(records: Sequence[PatientRecord], hasher: Hasher, former: Hashe
             found.keys += hashes
             found.rows += [row] * len(hashes)
             found.kinds[kind.value] += len(hashes)
-        first = by_kind[Kind.RECORD][:1] or by_kind[Kind.CARD][:1]
-        found.identities.append(first[0] if first else 0)
+        numbers = by_kind[Kind.RECORD][:1] or by_kind[Kind.CARD][:1]
+        found.identities.append(numbers[0] if numbers else 0)
         found.former.append(_identity(keys, former) if former else 0)
         found.given.append(record.number or 0)
         found.regions.append(record.region)
         if record.is_canary:
             found.canaries.append(row)
-        found.parts += [hasher.part("pair", pair) for pair in keys.pairs]
-        found.parts += [hasher.part("token", token) for token in keys.tokens]
+        words = {token: hasher.part("token", token) for token in keys.tokens}
+        found.parts += words.values()
+        for pair in keys.pairs:
+            first, _, second = pair.partition(" ")
+            hashed = hasher.part("pair", pair)
+            found.parts.append(hashed)
+            if first in words and second in words:
+                found.pairs.append((hashed, words[first], words[second], row))
         for name in _COUNTED:
             found.counted[name] += [hasher.part(name, value) for value in keys.parts[name][:1]]
         found.counted["family"] += [hasher.part("token", token) for token in keys.families[:1]]
@@ -149,9 +157,11 @@ def gather(
         message = "the patient list holds no patient"
         raise InputError(message)
     parts, counts = np.unique(arrays.joined("parts", np.uint64), return_counts=True)
+    rare, rare_rows = _rare_names(arrays.joined("pairs", np.uint64), parts, counts, total.n_records)
+    total.kinds[Kind.RARE_NAME.value] = len(rare)
     return Gathered(
-        keys=arrays.joined("keys", np.uint64),
-        rows=arrays.joined("rows", np.uint32),
+        keys=np.concatenate([arrays.joined("keys", np.uint64), rare]),
+        rows=np.concatenate([arrays.joined("rows", np.uint32), rare_rows]),
         parts=parts,
         counts=counts.astype(np.uint32),
         identities=arrays.joined("identities", np.uint64),
@@ -166,6 +176,18 @@ def gather(
     )
 
 
+def _rare_names(
+    pairs: Hashes, parts: Hashes, counts: npt.NDArray[np.int64], n_patients: int
+) -> tuple[Hashes, npt.NDArray[np.uint32]]:
+    """Return the match keys of the rare names, with the rows of their patients."""
+    hashed, first, second, rows = pairs.reshape(-1, 4).T
+    if not len(hashed):
+        return hashed, rows.astype(np.uint32)
+    n_pair, n_first, n_second = (counts[parts.searchsorted(some)] for some in (hashed, first, second))
+    rare = (n_pair == 1) & (n_first * n_second * SURROUNDING <= RARE_HOLDERS * n_patients)
+    return hashed[rare] ^ np.uint64(RARE), rows[rare].astype(np.uint32)
+
+
 class _Arrays:
     """Collects the lists of hashed parts as arrays."""
 
@@ -175,6 +197,9 @@ class _Arrays:
     def add(self, part: Hashed, n_before: int) -> None:
         for name in ("keys", "parts", "identities", "former"):
             self._found[name].append(np.array(getattr(part, name), np.uint64))
+        pairs = np.array(part.pairs, np.uint64).reshape(-1, 4)
+        pairs[:, 3] += np.uint64(n_before)
+        self._found["pairs"].append(pairs.ravel())
         self._found["given"].append(np.array(part.given, np.uint32))
         for name in ("rows", "canaries"):
             self._found[name].append(np.array(getattr(part, name), np.uint32) + np.uint32(n_before))

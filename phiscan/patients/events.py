@@ -1,4 +1,4 @@
-"""Events of the patient index to append-only rows in the audit log: who built, changed, searched, and what for."""
+"""Events of the patient index to append-only rows in the audit log: who did what, and what for."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ MANIFEST: Final = "index.json"
 FORMAT: Final = 1
 _BITS_PER_KEY: Final = 12
 _WORD_BITS: Final = 64
-_ARRAYS: Final = {
+_ARRAYS: Final[dict[str, np.dtype[Any]]] = {
     "hashes": np.dtype(np.uint64),
     "numbers": np.dtype(np.uint32),
     "filter": np.dtype(np.uint64),
@@ -83,7 +83,7 @@ class PatientIndex:
     arrays: Mapping[str, npt.NDArray[Any]] = field(repr=False)
 
     def holders(self, hashes: Hashes) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """Return where the holders of each match key begin and end in ``numbers``; equal = nobody holds it."""
+        """Return where the holders of each match key begin and end in ``numbers``; equal = nobody."""
         low, high = np.zeros(len(hashes), np.int64), np.zeros(len(hashes), np.int64)
         passed = np.flatnonzero(in_filter(self.arrays["filter"], hashes))
         if len(passed):
@@ -125,7 +125,7 @@ class PatientIndex:
 
 
 def make_filter(hashes: Hashes) -> Hashes:
-    """Return a blocked Bloom filter: four bits of one 64-bit word for each hash, about 2 % false positives."""
+    """Return a blocked Bloom filter: four bits of one 64-bit word for each hash."""
     n_words = max(1, len(hashes) * _BITS_PER_KEY // _WORD_BITS)
     words = np.zeros(n_words, np.uint64)
     for start in range(0, len(hashes), 1 << 20):
@@ -137,7 +137,7 @@ def make_filter(hashes: Hashes) -> Hashes:
 def in_filter(words: Hashes, hashes: Hashes) -> npt.NDArray[np.bool_]:
     """Tell which hashes may be in the set that a filter was made of."""
     mask = _mask(hashes)
-    return (words[_word(hashes, len(words))] & mask) == mask
+    return np.asarray((words[_word(hashes, len(words))] & mask) == mask)
 
 
 def _word(hashes: Hashes, n_words: int) -> npt.NDArray[np.int64]:

@@ -73,7 +73,9 @@ def build(
     """
     old = open_index(settings.folder) if settings.is_built else None
     if old is not None and not replace_old:
-        message = f"{settings.folder}: holds a patient index already; `update` changes it, `--replace` builds anew"
+        message = (
+            f"{settings.folder}: holds a patient index already; `update` changes it, `--replace` builds anew"
+        )
         raise InputError(message)
     if old is None:
         _make_key(settings.key_file)
@@ -181,9 +183,7 @@ def update(
     return write_index(settings.folder, manifest, merged), counts
 
 
-def _gone(
-    removed: Iterable[PatientRecord], old: PatientIndex, hasher: Hasher, n_workers: int
-) -> Numbers:
+def _gone(removed: Iterable[PatientRecord], old: PatientIndex, hasher: Hasher, n_workers: int) -> Numbers:
     records = list(removed)
     if not records:
         return np.zeros(0, np.uint32)

@@ -5,6 +5,8 @@ accents, hyphens and the usual short forms of given names do not matter, and let
 are equal.
 """
 
+# ruff: noqa: RUF001 (the tables hold letters of other alphabets)
+
 from __future__ import annotations
 
 import re
@@ -34,7 +36,8 @@ _GREEK = {
 _LATIN = str.maketrans({**_CYRILLIC, **_GREEK})
 # Short forms by the given name that they are of.
 _SHORT_FORMS = {
-    "robert": "bob bobby rob robbie bert", "william": "bill billy will willie liam", "richard": "dick rick ricky rich",
+    "robert": "bob bobby rob robbie bert", "william": "bill billy will willie liam",
+    "richard": "dick rick ricky rich",
     "elizabeth": "liz lizzie beth betty eliza lisa elisabeth", "margaret": "peggy maggie meg marge greta",
     "katherine": "kate kathy katie kat catherine kathryn cathy katharine", "james": "jim jimmy jamie",
     "john": "jack johnny jon", "michael": "mike mick micky mikey", "edward": "ed eddie ted ned",

@@ -67,7 +67,8 @@ def plain(text: str) -> str:
 
 _LETTERS = str.maketrans(
     {
-        "ł": "l", "ø": "o", "đ": "d", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe", "ı": "i", "ħ": "h",
+        "ł": "l", "ø": "o", "đ": "d", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe", "ħ": "h",
+        "\u0131": "i",  # a dotless i
         "’": "'", "ʼ": "'", "`": "'", "‐": "-", "‑": "-", "–": "-",  # noqa: RUF001 (names are written with them)
     }
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""One patient of a list as it was read, and the match keys that are kept of it; the values are never stored."""
+"""One patient of a list as it was read, and the match keys of it; the values are never stored."""
 
 from __future__ import annotations
 
@@ -22,12 +22,14 @@ class Kind(StrEnum):
     NAME_EMAIL = "name_email"
     NAME_ACCOUNT = "name_account"
     BIRTH_POSTAL = "birth_postal"
-    RARE_NAME = "rare_name"  # a name alone, which hardly anybody has; no key is kept for it
+    RARE_NAME = "rare_name"  # a name alone, which hardly anybody has
 
 
 STRONG = frozenset({Kind.CARD, Kind.RECORD})
 HARD = STRONG
 """Kinds of few possible values: their keys go through scrypt before the keyed hash."""
+RARE = 0x9E3779B97F4A7C15
+"""Combined with the hash of a rare name pair: its match key is not the hash that it is counted by."""
 WITH_NAME = {
     "birth": Kind.NAME_BIRTH,
     "phone": Kind.NAME_PHONE,

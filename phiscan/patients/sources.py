@@ -1,4 +1,4 @@
-"""Patient lists to records: CSV, FHIR bulk NDJSON, HL7 v2 ADT, or the rows of a query; read once, never copied.
+"""Patient lists to records: CSV, FHIR bulk NDJSON, HL7 v2 ADT, or the rows of a query; never copied.
 
 No message quotes a value: it names the file, the line and what was expected there.
 """
@@ -227,7 +227,8 @@ def _of_resource(line: int, patient: Mapping[str, Any]) -> PatientRecord:
         (str(one.get("system") or ""), str(one.get("value") or ""))
         for one in _objects(patient.get("telecom"))
     ]
-    cards, records = [], []
+    cards: list[str] = []
+    records: list[str] = []
     for one in _objects(patient.get("identifier")):
         value, codes = str(one.get("value") or ""), _codes(one)
         (cards if codes & _HL7_CARDS else records if codes & _HL7_RECORDS or not codes else []).append(value)

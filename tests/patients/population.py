@@ -1,6 +1,6 @@
 """A synthetic population from a seed: names of skewed frequency, birth dates, numbers; nobody in it exists.
 
-    python -m tests.patients.population 1000000 patients.csv
+python -m tests.patients.population 1000000 patients.csv
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from datetime import date, timedelta
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 
 HEADER = (
     "first_name", "last_name", "birth_date", "mrn", "health_card", "phone", "email", "address",
@@ -67,15 +68,16 @@ GIVEN, FAMILY = made_names(2_000, 1), made_names(20_000, 2, tuple(_ENDS))
 def population(n: int, seed: int = 36, *, first_number: int = 0) -> Iterator[Person]:
     """Yield people; with another seed and ``first_number`` they are others, of the same distribution.
 
-    The share of a name falls with its rank, 1 / (rank + 10), as those of real names do.
+    The share of a name falls with its rank as those of real names do: two people share a given name with a
+    probability of about 1 in 270, a family name with one of about 1 in 2,000.
     """
     for start in range(0, n, 50_000):
         yield from _some(min(50_000, n - start), np.random.default_rng([seed, start]), first_number + start)
 
 
 def _some(n: int, random: np.random.Generator, number: int) -> Iterator[Person]:
-    given = random.choice(len(GIVEN), n, p=_shares(len(GIVEN)))
-    family = random.choice(len(FAMILY), n, p=_shares(len(FAMILY)))
+    given = random.choice(len(GIVEN), n, p=_shares(len(GIVEN), 10))
+    family = random.choice(len(FAMILY), n, p=_shares(len(FAMILY), 60))
     days = random.integers(0, 36_000, n)
     phones = random.integers(2_000_000, 9_999_999, n)
     houses, streets = random.integers(1, 3_000, n), random.integers(0, len(_STREETS), n)
@@ -98,9 +100,9 @@ def _some(n: int, random: np.random.Generator, number: int) -> Iterator[Person]:
         )
 
 
-def _shares(n: int) -> np.ndarray:
-    weights = 1.0 / (np.arange(n) + 10.0)
-    return weights / weights.sum()
+def _shares(n: int, offset: int) -> npt.NDArray[np.float64]:
+    weights = 1.0 / (np.arange(n) + float(offset))
+    return np.asarray(weights / weights.sum())
 
 
 def _postal(code: int) -> str:
