@@ -17,7 +17,7 @@ from itertools import combinations
 from phiscan.patients.normalise import plain
 
 MOST_TOKENS = 5  # of one written name; of a longer one the first ones
-_WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*")
+_WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*")  # with figures: a scanner reads some letters as such
 _ASIDE = frozenset(
     "mr mrs ms miss mx dr prof sir madam m mme mlle jr sr ii iii iv esq md phd rn"  # noqa: SIM905 (a list of words)
     " de la le du des der den van von di da del della dos das el al bin ibn st".split()
@@ -58,7 +58,7 @@ _SHORT_FORMS = {
 }  # fmt: skip
 _FULL_FORM = {short: full for full, shorts in _SHORT_FORMS.items() for short in shorts.split()}
 _CONFUSED = (("rn", "m"), ("cl", "d"), ("vv", "w"), ("ue", "u"), ("oe", "o"), ("ae", "a"))
-_ONE_LETTER = str.maketrans("ijec1!|05", "lleello" + "os")
+_ONE_LETTER = str.maketrans("ijec1!|05", "lleelll" + "os")
 
 
 @lru_cache(maxsize=262_144)
@@ -85,7 +85,9 @@ def tokens_of(name: str) -> list[str]:
     True
     """
     words = _WORD.findall(plain(name) if name.isascii() else plain(name).translate(_LATIN))
-    kept = [token_form(word) for word in words if len(word) > 1 and word not in _ASIDE]
+    kept = [
+        token_form(word) for word in words if len(word) > 1 and word not in _ASIDE and not word.isdecimal()
+    ]
     return kept[:MOST_TOKENS]
 
 

@@ -24,7 +24,7 @@ _DELIMITERS = ",;\t|"
 _YES = frozenset({"1", "true", "yes", "y", "oui", "x"})
 # What columns are usually called, where nothing is mapped; spelt as ``_column_form`` spells them.
 _USUAL = {
-    "number": "patientnumber opaquenumber",
+    "number": "number patientnumber opaquenumber",
     "given": "given givenname firstname first prenom",
     "family": "family familyname lastname last surname nom",
     "name": "name fullname patientname",

@@ -20,11 +20,14 @@ HEADER = (
     "postal_code", "province",
 )  # fmt: skip
 PROVINCES = ("ON", "QC", "BC", "AB", "MB")
-_ONSETS = "b br c ch d dr f fl g gr h j k kl l m n p pr qu r s sh st t tr v w y z".split()
-_VOWELS = "a e i o u ai ea ou".split()
+_ONSETS = [
+    *("b", "br", "c", "ch", "d", "dr", "f", "fl", "g", "gr", "h", "j", "k", "kl", "l", "m", "n", "p", "pr"),
+    *("qu", "r", "s", "sh", "st", "t", "tr", "v", "w", "y", "z"),
+]
+_VOWELS = ["a", "e", "i", "o", "u", "ai", "ea", "ou"]
 _CODAS = ["", "n", "r", "l", "s", "m", "t", "ck", "nd"]
-_ENDS = "son ton ley man ski berg ville ford wood stein mark well".split()
-_STREETS = "Harbour Maple Station Church Mill Orchard Bridge Garden Market River".split()
+_ENDS = ["son", "ton", "ley", "man", "ski", "berg", "ville", "ford", "wood", "stein", "mark", "well"]
+_STREETS = ["Harbour", "Maple", "Station", "Church", "Mill", "Orchard", "Bridge", "Garden", "Market", "River"]
 _POSTAL_LETTERS = "ABCEGHJKLMNPRSTVXY"
 
 
