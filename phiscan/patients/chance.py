@@ -24,6 +24,23 @@ RARE_HOLDERS: Final = 1e-4
 SURROUNDING: Final = 10  # people who live around, for each patient of the list
 
 
+LEAST: Final = {
+    "birth": 1 / 36_525,  # days of a century
+    "postal": 1 / 850_000,  # postal codes of Canada
+    "phone": 1e-7,
+    "street": 1e-6,
+    "email": 1e-9,
+    "account": 1e-7,
+    "family": 1e-5,
+}
+"""How probably two people share a value at the least: a short list, in which nobody does, knows no better."""
+
+
+def collision_of(index: PatientIndex, part: str) -> float:
+    """Return how probably a stranger shares a value with one patient."""
+    return max(index.manifest.collisions.get(part, 0.0), LEAST[part])
+
+
 def expected_with_name(n_patients: int, collision: float) -> float:
     """Return the expected matches of a stranger's name, which so many patients have, with another value.
 

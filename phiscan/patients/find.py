@@ -31,6 +31,7 @@ _NUMBERS = (
     EntityType.SIN, EntityType.SSN, EntityType.PASSPORT, EntityType.DRIVER_LICENSE, EntityType.PHONE,
 )  # fmt: skip
 _DATES = (EntityType.DATE_OF_BIRTH, EntityType.DATE)
+_NEAR_CHARS = 100  # between the starts of a given and a family name in two cells
 _MIN_NAME_WORDS = 2
 _MOST_NAME_WORDS = 5
 _FRENCH = (
@@ -96,7 +97,10 @@ def _check(person: Person) -> None:
     ):
         message = "expected either a name and a birth date, or a number"
         raise InputError(message)
-    if person.name and not _MIN_NAME_WORDS <= len(tokens_of(person.name)) <= _MOST_NAME_WORDS:
+    n_words = len(tokens_of(person.name))
+    if person.name and not (
+        all(_given_and_family(person.name)) and _MIN_NAME_WORDS <= n_words <= _MOST_NAME_WORDS
+    ):
         message = "name: expected a given and a family name"
         raise InputError(message)
     if person.birth_date and not normalise.date_forms(person.birth_date):
@@ -112,6 +116,7 @@ def _by_hashes(connection: sa.Connection, person: Person, key: bytes) -> set[int
     if person.number:
         return _examined(connection, _hashes(key, _NUMBERS, _number_writings(person.number)))
     named = _examined(connection, _hashes(key, (EntityType.PERSON,), _name_writings(person.name)))
+    named |= _in_two_cells(connection, key, person.name)
     born = [text for day in normalise.date_forms(person.birth_date) for text in _date_writings(day)]
     return named & _examined(connection, _hashes(key, _DATES, born)) if named else set()
 
@@ -128,6 +133,33 @@ def _examined(connection: sa.Connection, identities: Sequence[str]) -> set[int]:
     return found
 
 
+def _in_two_cells(connection: sa.Connection, key: bytes, name: str) -> set[int]:
+    """Return the examinations that found the given and the family name one by one, beside each other."""
+    given, family = _given_and_family(name)
+    places: list[dict[int, list[int]]] = []
+    for part in (given, family):
+        found: dict[int, list[int]] = {}
+        query = sa.select(finding.c.examination_id, finding.c.span_start).where(
+            finding.c.identity.in_(_hashes(key, (EntityType.PERSON,), [part, part.split()[0]]))
+        )
+        for examination_id, start in connection.execute(query):
+            found.setdefault(examination_id, []).append(start)
+        places.append(found)
+    firsts, lasts = places
+    return {
+        number
+        for number in firsts.keys() & lasts.keys()
+        if any(abs(a - b) <= _NEAR_CHARS for a in firsts[number] for b in lasts[number])
+    }
+
+
+def _given_and_family(name: str) -> tuple[str, str]:
+    last, comma, first = name.partition(",")
+    if not comma:
+        first, _, last = name.strip().rpartition(" ")
+    return " ".join(first.split()), " ".join(last.split())
+
+
 def _number_writings(number: str) -> list[str]:
     plain = number.strip()
     form = normalise.card_form(plain)
@@ -136,11 +168,7 @@ def _number_writings(number: str) -> list[str]:
 
 def _name_writings(name: str) -> list[str]:
     """Return a name in the orders in which documents write it."""
-    last, comma, first = name.partition(",")
-    words = name.replace(",", " ").split()
-    if not comma:
-        first, last = " ".join(words[:-1]), words[-1]
-    first, last = " ".join(first.split()), " ".join(last.split())
+    first, last = _given_and_family(name)
     initial = first[0]
     short = first.split()[0]
     found = []

@@ -19,6 +19,7 @@ from phiscan.patients.candidates import Candidates, Value, candidates_of
 from phiscan.patients.chance import (
     CARD_MISREAD,
     DENSE,
+    collision_of,
     expected_with_name,
     is_rare,
     number_density,
@@ -111,8 +112,8 @@ class Matcher:
                 if pair in known:
                     yield from self._of_name(values, name, pair, known[pair])
         yield from self._of_numbers(values)
-        collisions = self.index.manifest.collisions
-        chance = self.index.manifest.n_patients * collisions.get("birth", 0.0) * collisions.get("postal", 0.0)
+        both = collision_of(self.index, "birth") * collision_of(self.index, "postal")
+        chance = self.index.manifest.n_patients * both
         if not self.index.n_keys_of(Kind.BIRTH_POSTAL):
             return
         for birth in values.parts.get("birth", ()):
@@ -125,13 +126,12 @@ class Matcher:
         self, values: Candidates, name: Value, pair: str, spellings: Mapping[str, int]
     ) -> Iterator[_Lookup]:
         """Yield the lookups of a name with what stands beside it, in each spelling that the index has."""
-        manifest = self.index.manifest
         for part, kind in WITH_NAME.items():
             if not self.index.n_keys_of(kind):
                 continue
             for partner in values.partners(name, part):
                 for spelling, n_patients in spellings.items():
-                    chance = expected_with_name(n_patients, manifest.collisions.get(part, 0.0))
+                    chance = expected_with_name(n_patients, collision_of(self.index, part))
                     for form in partner.forms:
                         key = self.hasher.match_key(kind, f"{spelling}\0{form}")
                         yield _Lookup(kind, key, _over(name, partner), chance)
@@ -165,7 +165,7 @@ class Matcher:
         if not self.index.n_keys_of(Kind.NAME_RECORD):
             return
         shapes = self.index.manifest.shapes.get(Kind.RECORD)
-        chance = self.index.manifest.collisions.get("family", 0.0)
+        chance = collision_of(self.index, "family")
         for name in values.names:
             for number in values.partners(name, "number"):
                 for form in number.forms:

@@ -12,12 +12,10 @@ from phiscan.patients.records import PatientKeys, PatientRecord, keys_of
 from phiscan.patients.settings import load_settings, merge_map
 from phiscan.patients.sources import read_records
 
-CSV = "\n".join(  # one row in two lines of code
-    [
-        "MRN,First Name,Last Name,Maiden Name,DOB,Health Card,Phone,Email,Address,Postal Code,Province",
-        "0012345,Ana María,García-López,Smith,03/04/1956,9876 543 217 XK,(613) 555-0142,"
-        + "ana@example.org,12 Harbour Rd,k7l3n6,on\n",
-    ]
+CSV = (
+    "MRN,First Name,Last Name,Maiden Name,DOB,Health Card,Phone,Email,Address,Postal Code,Province\n"
+    "0012345,Ana María,García-López,Smith,03/04/1956,9876 543 217 XK,(613) 555-0142,"
+    "ana@example.org,12 Harbour Rd,k7l3n6,on\n"
 )
 FHIR = {
     "resourceType": "Patient",
