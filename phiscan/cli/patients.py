@@ -15,6 +15,7 @@ import click
 from phiscan.cli.output import print_json
 from phiscan.cli.patients_age import warn_of_age
 from phiscan.cli.patients_questions import affected, find
+from phiscan.cli.patients_risk import risk
 from phiscan.cli.users import _actor
 from phiscan.config import Config, load_config
 from phiscan.errors import InputError
@@ -57,6 +58,7 @@ def patients() -> None:
 
 patients.add_command(find)
 patients.add_command(affected)
+patients.add_command(risk)
 
 
 @patients.command(epilog="Example: phiscan patients build patients.csv --map record=MRN --map card=HCN")

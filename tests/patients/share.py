@@ -41,7 +41,7 @@ _DIAGNOSES = ("asthma", "type 2 diabetes", "hypertension", "migraine", "depressi
 
 
 def documents(people: Sequence[Person], seed: int = 5) -> Iterator[tuple[str, str, Sequence[Person]]]:
-    """Yield kind, text and people of documents: in turn a letter, a mail, a scanned letter and a table of 5."""
+    """Yield kind, text and people: in turn a letter, a mail, a scanned letter and a table of five."""
     random = np.random.default_rng(seed)
     waiting = list(people)
     while len(waiting) >= 8:
