@@ -46,7 +46,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     ),
     "patients": (
         "phiscan.cli.patients:patients",
-        "Match files with the organization's own patients, and answer where a person is and who is affected.",
+        "Match files with the organization's own patients, by keyed hashes of their list.",
     ),
     "audit": ("phiscan.cli.audit:audit", "Check the log of every decision and assignment."),
     "db": (

@@ -21,7 +21,7 @@ from phiscan.config import Config, load_config
 from phiscan.errors import InputError
 from phiscan.patients import lifecycle
 from phiscan.patients.events import Actor, record_event
-from phiscan.patients.index import Manifest, read_manifest
+from phiscan.patients.manifest import Manifest, read_manifest
 from phiscan.patients.records import PatientRecord
 from phiscan.patients.settings import PatientSettings, load_settings, merge_map
 from phiscan.patients.sources import read_records

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from phiscan.cli.output import say
-from phiscan.patients.index import read_manifest
+from phiscan.patients.manifest import read_manifest
 from phiscan.patients.settings import PatientSettings
 
 

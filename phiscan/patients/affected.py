@@ -9,16 +9,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import sqlalchemy as sa
 
 from phiscan.model import Verdict
-from phiscan.patients.index import PatientIndex
 from phiscan.patients.records import Kind
 from phiscan.review.standing import standing
 from phiscan.review.statements import chunks
 from phiscan.review.tables import patient_check, patient_match, sighting
+
+if TYPE_CHECKING:  # a scan that has no index need not load numpy
+    from phiscan.patients.index import PatientIndex
 
 NOTICE_AT: Final = 500  # patients of one state from which HIPAA (45 CFR 164.406, 164.408) asks for more
 UNKNOWN: Final = "unknown"

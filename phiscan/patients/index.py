@@ -17,10 +17,9 @@ import json
 import os
 import secrets
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
-from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
@@ -29,13 +28,12 @@ import numpy as np
 import numpy.typing as npt
 
 from phiscan.errors import DAMAGED_ARRAYS, ConfigError
+from phiscan.patients.manifest import MANIFEST, Manifest, read_manifest
 from phiscan.patients.records import Kind
 
 Hashes = npt.NDArray[np.uint64]
 Numbers = npt.NDArray[np.uint32]
 
-MANIFEST: Final = "index.json"
-FORMAT: Final = 1
 _BITS_PER_KEY: Final = 12
 _WORD_BITS: Final = 64
 _ARRAYS: Final[dict[str, np.dtype[Any]]] = {
@@ -50,31 +48,6 @@ _ARRAYS: Final[dict[str, np.dtype[Any]]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Manifest:
-    """What an index is, in counts; nothing of it says who is in it."""
-
-    index_id: str  # of the build: an update keeps it, a new build or key does not
-    arrays: str  # the folder of the arrays
-    key_id: str
-    hard_cost: int
-    built: str  # UTC, ISO 8601
-    updated: str
-    n_patients: int
-    n_keys: int
-    kinds: Mapping[str, int]  # match keys of each kind; after an update an upper bound
-    shapes: Mapping[str, Sequence[str]]  # of record and card numbers: 9 for a digit, A for a letter
-    collisions: Mapping[str, float]  # how probably two patients have one birth date, postal code, ...
-    regions: Sequence[str]
-    last_number: int
-    format: int = FORMAT
-
-    @property
-    def age_days(self) -> int:
-        """How many days ago the list was read."""
-        return (datetime.now(UTC) - datetime.fromisoformat(self.updated)).days
-
-
 @dataclass(frozen=True, eq=False)
 class PatientIndex:
     """An open index; made by ``open_index``."""
@@ -87,9 +60,14 @@ class PatientIndex:
         low, high = np.zeros(len(hashes), np.int64), np.zeros(len(hashes), np.int64)
         passed = np.flatnonzero(in_filter(self.arrays["filter"], hashes))
         if len(passed):
-            keys, some = self.arrays["hashes"], hashes[passed]
-            low[passed] = keys.searchsorted(some)
-            high[passed] = keys.searchsorted(some, "right")
+            keys = self.arrays["hashes"]
+            passed = passed[np.argsort(hashes[passed])]  # near keys lie near each other in memory
+            some = hashes[passed]
+            first = keys.searchsorted(some)
+            is_held = keys[np.minimum(first, len(keys) - 1)] == some
+            held = passed[is_held]
+            low[held] = first[is_held]
+            high[held] = keys.searchsorted(some[is_held], "right")
         return low, high
 
     def numbers(self, low: int, high: int) -> list[int]:
@@ -175,30 +153,6 @@ def open_index(folder: Path) -> PatientIndex:
         message = f"{folder}: its arrays and {MANIFEST} do not belong together; build the patient index again"
         raise ConfigError(message)
     return PatientIndex(manifest, arrays)
-
-
-def read_manifest(folder: Path) -> Manifest:
-    """Read what an index is.
-
-    Raises:
-        ConfigError: there is none, or it is damaged or of another version.
-    """
-    path = folder / MANIFEST
-    try:
-        manifest = Manifest(**json.loads(path.read_text(encoding="utf-8")))
-    except FileNotFoundError:
-        message = f"{path}: there is no patient index; `phiscan patients build FILE` makes one"
-        raise ConfigError(message) from None
-    except OSError as error:
-        message = f"{path}: cannot be read: {error.strerror}"
-        raise ConfigError(message) from None
-    except (ValueError, TypeError):
-        message = f"{path}: not a patient index of this version; build it again"
-        raise ConfigError(message) from None
-    if manifest.format != FORMAT:
-        message = f"{path}: format: expected {FORMAT}; build the patient index again"
-        raise ConfigError(message)
-    return manifest
 
 
 def write_index(folder: Path, manifest: Manifest, arrays: Mapping[str, npt.NDArray[Any]]) -> Manifest:

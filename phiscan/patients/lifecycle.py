@@ -20,16 +20,14 @@ from phiscan.errors import ConfigError, InputError
 from phiscan.patients.build import Gathered, arrays_of, gather, row_numbers, sorted_keys
 from phiscan.patients.hashing import Hasher
 from phiscan.patients.index import (
-    MANIFEST,
     Hashes,
-    Manifest,
     PatientIndex,
     make_filter,
     open_index,
-    read_manifest,
     remove_arrays,
     write_index,
 )
+from phiscan.patients.manifest import MANIFEST, Manifest, read_manifest
 from phiscan.patients.records import PatientRecord
 from phiscan.patients.settings import PatientSettings
 from phiscan.review.identity import create_key, load_key

@@ -16,7 +16,7 @@ from blake3 import blake3
 
 from phiscan import __version__, extract
 from phiscan.config import Config, LearnedVersion, data_dir
-from phiscan.patients.index import read_manifest
+from phiscan.patients.manifest import read_manifest
 from phiscan.patients.settings import load_settings
 from phiscan.review.identity import keyed_hash, load_key
 from phiscan.review.models import active_version

@@ -11,8 +11,9 @@ from phiscan.errors import ConfigError, InputError
 from phiscan.patients import lifecycle
 from phiscan.patients.build import gather
 from phiscan.patients.hashing import Hasher
-from phiscan.patients.index import in_filter, make_filter, open_index, read_manifest
+from phiscan.patients.index import in_filter, make_filter, open_index
 from phiscan.patients.lifecycle import build, destroy, load_hasher, rotate, update
+from phiscan.patients.manifest import read_manifest
 from phiscan.patients.matching import Matcher, load_matcher
 from phiscan.patients.records import Kind, PatientRecord
 from phiscan.patients.settings import PatientSettings
