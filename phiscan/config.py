@@ -103,10 +103,10 @@ class Config:
         return replace(self, learned=learned)
 
     def for_workers(self) -> Config:
-        """Return what a process that reads documents needs: no database, nothing of shares, mail or desk;
-        of the patient index only where it lies.
+        """Return what a process that reads documents needs: no database, nothing of shares, mail or desk.
 
-        Such a process holds a stranger's bytes: what it was never given cannot be had from it.
+        Of the patient index only where it lies. Such a process holds a stranger's bytes: what it was never
+        given cannot be had from it.
         """
         tables = {name: table for name, table in self.tables.items() if name == "patients"}
         return replace(self, database="", database_file="", tables=tables)
