@@ -392,6 +392,29 @@ class HealthScore:
     correction: float = 0.0  # log-odds that reviewers' decisions added to the score
 
 
+@dataclass(frozen=True, slots=True)
+class PatientMatch:
+    """One of the organization's own patients in a document: who, by what and where; never a value."""
+
+    patient: int  # opaque number, as in the organization's own list
+    kind: str  # what agreed: "record", "card", "name_birth", ..., "rare_name"
+    span: Span
+    locator: str = ""
+    is_canary: bool = False  # a record that does not exist in reality
+
+
+@dataclass(frozen=True, slots=True)
+class PatientCheck:
+    """How a document was compared with the patient index."""
+
+    index_id: str  # build of the index
+    matches: tuple[PatientMatch, ...] = ()
+    n_patients: int = 0  # distinct, by a strong key or a pair
+    n_rare_names: int = 0  # further ones, by a rare name alone
+    n_lookups: int = 0
+    expected_by_chance: float = 0.0  # matches to be expected if all people in it were strangers
+
+
 # The verdict of the second family of name recognizers, stored behind those of the three detectors: under the
 # first name where the file was drawn at random, under the other where a name alone would have referred it.
 SECOND_NAMES, SECOND_NAMES_NEAR = "second_names", "second_names_near"
@@ -410,6 +433,7 @@ class Decision:
     reasons: tuple[tuple[str, float], ...] = ()
     passage: Span | None = None  # the strongest passage
     second_look: bool = False  # not referred, but marked by a detector or by the table of cases
+    patient_log_odds: float = 0.0  # what matches with the organization's own patients added to the log-odds
 
 
 @dataclass(frozen=True, slots=True)
@@ -420,6 +444,7 @@ class Examination:
     health: HealthScore
     decision: Decision
     detectors: tuple[tuple[str, bool], ...]  # verdict "is this PHI" of each independent detector
+    patients: PatientCheck | None = None  # None = there is no index of the organization's own patients
 
     @property
     def referral(self) -> Referral:
@@ -494,6 +519,7 @@ class FileResult:
     terms: tuple[StoredTerm, ...] = ()
     window: WindowBag | None = None
     evidence: tuple[tuple[str, int], ...] = ()  # what decisions and learning look at besides the score
+    patients: PatientCheck | None = None  # None = there is no index of the organization's own patients
 
     @property
     def is_of_content(self) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from phiscan.config import Config
 from phiscan.decision.evidence import gather
@@ -14,7 +14,7 @@ from phiscan.decision.model import (
     probability_of,
     threshold_of,
 )
-from phiscan.decision.reasons import strongest_reasons
+from phiscan.decision.reasons import OWN_PATIENT, strongest_reasons
 from phiscan.health.classifier import Classifier
 from phiscan.health.decision_table import HEALTH, Evidence, row_of, weigh
 from phiscan.health.detectors import is_laid_out_as_a_record
@@ -40,8 +40,12 @@ class Decider:
         health: HealthScore,
         detectors: tuple[tuple[str, bool], ...],
         classifier: Classifier,
+        *,
+        patient_log_odds: float = 0.0,
     ) -> Decision:
         """Return what becomes of a document, its probability of PHI, and the reasons.
+
+        ``patient_log_odds``: what matches with the organization's own patients add.
 
         Whatever a detector marks, or the table of cases would refer, and the model does not, is for the
         second list.
@@ -51,10 +55,13 @@ class Decider:
         evidence = weigh(document, screening, health, layout=is_laid_out_as_a_record(detectors))
         row = row_of(evidence)
         slope, intercept = self.calibration
-        corrected = slope * (judgement.log_odds + health.correction) + intercept
+        corrected = slope * (judgement.log_odds + health.correction) + intercept + patient_log_odds
         reasons = strongest_reasons(judgement.contributions)
         if judgement.message:
             reasons = ((judgement.message, round(judgement.log_odds, 3)), *reasons)
+        if patient_log_odds:
+            reasons = ((OWN_PATIENT, round(patient_log_odds, 3)), *reasons)
+            judgement = replace(judgement, patient_log_odds=patient_log_odds)
         if corrected >= log_odds_of(self.threshold):
             by_model = MESSAGE_CASE if judgement.message else PASSAGE_CASE
             case = row.case if row.referral is Referral.REFERRED else by_model
@@ -90,6 +97,7 @@ class Decider:
             reasons=reasons,
             passage=judgement.passage,
             second_look=second_look,
+            patient_log_odds=judgement.patient_log_odds,
         )
 
 

@@ -33,6 +33,8 @@ from phiscan.model import (
     StoredFinding,
     StoredTerm,
 )
+from phiscan.patients.matching import Matcher, load_matcher, log_odds_of
+from phiscan.patients.settings import load_settings
 from phiscan.pipeline.file_names import Named, any_names_person, members_of, names_of, with_names
 from phiscan.pipeline.second_names import place_in_order, second_verdict
 from phiscan.pipeline.signature import signature
@@ -54,6 +56,7 @@ class Engine:
     passwords: tuple[str, ...] = field(default=(), repr=False)
     audit_share: float = 1.0  # of the files; on the others the cascade leaves out what decides nothing
     second: SecondNames | None = None  # the second family of name recognizers; None = it is not asked
+    patients: Matcher | None = None  # the organization's own patients; None = there is no index
     second_share: float = 0.0  # of the files, drawn at random; near misses are asked about besides
 
     @property
@@ -91,6 +94,7 @@ def build_engine(config: Config) -> Engine:
         key=load_key(config.key_file),
         passwords=read_passwords(config),
         audit_share=config.audit_share,
+        patients=load_matcher(load_settings(config)),
         second=SecondNames.load() if config.second_names_share else None,
         second_share=config.second_names_share,
     )
@@ -134,6 +138,12 @@ def _examine(
     if health.by_concepts < classify.HINT and not in_audit_sample(document, engine):
         screening = screen.screen(document, engine.cheap_screener)
         cut = not engine.decider.might_refer(document, screening, engine.classifier)
+        if (
+            cut
+            and engine.patients is not None
+            and engine.patients.check(document, screening.findings).matches
+        ):
+            cut = False
     if not cut:
         document, screening = _screened(document, names, engine.screener)
     lap("screen")
@@ -141,7 +151,10 @@ def _examine(
     # C judges how the content is written, never what it is called.
     detectors = classify.detect(read, screening, health, None if cut else engine.classifier)
     layout = classify.is_laid_out_as_a_record(detectors)
-    decided = engine.decider.decide(document, screening, health, detectors, engine.classifier)
+    patients = None if engine.patients is None else engine.patients.check(document, screening.findings)
+    decided = engine.decider.decide(
+        document, screening, health, detectors, engine.classifier, patient_log_odds=log_odds_of(patients)
+    )
     if cut:
         if decided.referral is Referral.CLEAR:
             decided = replace(decided, case="names_not_searched")
@@ -157,7 +170,7 @@ def _examine(
             key=engine.key,
         )
     lap("classify")
-    return document, Examination(screening, health, decided, detectors)
+    return document, Examination(screening, health, decided, detectors, patients)
 
 
 def _screened(
@@ -284,7 +297,7 @@ def _keep(  # noqa: PLR0917 (see _examined)
 
     ``strongest``: the part of the document on which its referral rests; None = all of it.
     """
-    screening, health = examination.screening, examination.health
+    screening, health, patients = examination.screening, examination.health, examination.patients
     part, of_part = strongest or (document, examination)
     findings = []
     for finding in screening.counted:  # prose would fill the store with doubtful names
@@ -314,7 +327,8 @@ def _keep(  # noqa: PLR0917 (see _examined)
         missing=screening.missing,
         nearest_prototype=screening.nearest_prototype,
         prototype_distance=screening.prototype_distance,
-        n_people=screening.n_people,
+        n_people=max(screening.n_people, patients.n_patients if patients else 0),
+        patients=patients,
         health_score=health.score,
         health_distance=health.distance,
         health_prototype=health.nearest_prototype,

@@ -26,12 +26,23 @@ from phiscan.store.tables import (
     health_term,
     health_window,
     near_signature,
+    patient_check,
+    patient_match,
     reuse,
     root,
     unread_part,
 )
 
-_CHILDREN = (finding, health_term, unread_part, access, health_window, near_signature)
+_CHILDREN = (
+    finding,
+    health_term,
+    unread_part,
+    access,
+    health_window,
+    near_signature,
+    patient_check,
+    patient_match,
+)
 
 
 def present_below(connection: sa.Connection, root_path: bytes, folder: bytes) -> list[int]:
@@ -308,4 +319,35 @@ def _child_rows(examination_id: int, result: FileResult) -> tuple[list[dict[str,
         if window is not None
     ]
     signed = [{"examination_id": examination_id, "signature": result.signature}] * bool(result.signature)
-    return findings, terms, unread, accesses, windows, signed
+    return findings, terms, unread, accesses, windows, signed, *_patient_rows(examination_id, result)
+
+
+def _patient_rows(
+    examination_id: int, result: FileResult
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Return how the document was compared with the patient index, and the patients matched."""
+    check = result.patients
+    if check is None:
+        return [], []
+    row = {
+        "examination_id": examination_id,
+        "index_id": check.index_id,
+        "n_patients": check.n_patients,
+        "n_rare_names": check.n_rare_names,
+        "n_lookups": check.n_lookups,
+        "expected_by_chance": check.expected_by_chance,
+    }
+    matches = [
+        {
+            "examination_id": examination_id,
+            "position": position,
+            "patient": match.patient,
+            "kind": match.kind,
+            "span_start": match.span.start,
+            "span_end": match.span.end,
+            "locator": match.locator,
+            "is_planted": match.is_canary,
+        }
+        for position, match in enumerate(check.matches)
+    ]
+    return [row], matches
