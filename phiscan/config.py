@@ -24,7 +24,7 @@ MAX_K = 100
 # No top-level field of phiscan.toml has one of these names.
 _NOT_FIELDS = frozenset({"limits", "health", "detectors", "tables", "source", "learned"})
 # Tables of phiscan.toml that the rooms which use them read and check with ``take_table``.
-ROOM_TABLES = ("cluster", "desk", "notify", "oidc", "pace", "retention", "schedule", "shares")
+ROOM_TABLES = ("cluster", "desk", "notify", "oidc", "pace", "patients", "retention", "schedule", "shares")
 
 
 # Messages about a patient that are health information by what they are; a site may switch each off.
@@ -135,9 +135,11 @@ class Config:
     def for_workers(self) -> Config:
         """Return what a process that reads documents needs: no database, nothing of shares, mail or desk.
 
-        Such a process holds a stranger's bytes: what it was never given cannot be had from it.
+        Of the patient index only where it lies. Such a process holds a stranger's bytes: what it was never
+        given cannot be had from it.
         """
-        return replace(self, database="", database_file="", tables={})
+        tables = {name: table for name, table in self.tables.items() if name == "patients"}
+        return replace(self, database="", database_file="", tables=tables)
 
 
 def data_dir(name: str) -> Path:

@@ -393,6 +393,29 @@ class HealthScore:
     correction: float = 0.0  # log-odds that reviewers' decisions added to the score
 
 
+@dataclass(frozen=True, slots=True)
+class PatientMatch:
+    """One of the organization's own patients in a document: who, by what and where; never a value."""
+
+    patient: int  # opaque number, as in the organization's own list
+    kind: str  # what agreed: "record", "card", "name_birth", ..., "rare_name"
+    span: Span
+    locator: str = ""
+    is_canary: bool = False  # a record that does not exist in reality
+
+
+@dataclass(frozen=True, slots=True)
+class PatientCheck:
+    """How a document was compared with the patient index."""
+
+    index_id: str  # build of the index
+    matches: tuple[PatientMatch, ...] = ()
+    n_patients: int = 0  # distinct, by a strong key or a pair
+    n_rare_names: int = 0  # further ones, by a rare name alone
+    n_lookups: int = 0
+    expected_by_chance: float = 0.0  # matches to be expected if all people in it were strangers
+
+
 # The verdict of the second family of name recognizers, stored behind those of the three detectors: under the
 # first name where the file was drawn at random, under the other where a name alone would have referred it.
 SECOND_NAMES, SECOND_NAMES_NEAR = "second_names", "second_names_near"
@@ -412,6 +435,7 @@ class Decision:
     passage: Span | None = None  # the strongest passage
     second_look: bool = False  # not referred, but marked by a detector or by the table of cases
     evidence: tuple[tuple[str, int], ...] = ()  # what the table of cases looks at besides the score
+    patient_log_odds: float = 0.0  # what matches with the organization's own patients added to the log-odds
 
 
 class Search(StrEnum):
@@ -434,6 +458,7 @@ class Examination:
     search: Search = Search.EVERYTHING
     # P(PHI) by each detector alone, on a share of the stated prevalence
     detector_probabilities: tuple[tuple[str, float], ...] = ()
+    patients: PatientCheck | None = None  # None = there is no index of the organization's own patients
 
     @property
     def referral(self) -> Referral:
@@ -515,6 +540,7 @@ class FileResult:
         tuple[str, int], ...
     ] = ()  # of all findings by type, also those not in ``findings``
     seconds: tuple[tuple[str, float], ...] = field(default=(), compare=False)  # of each stage, in its worker
+    patients: PatientCheck | None = None  # None = there is no index of the organization's own patients
 
     @property
     def is_of_content(self) -> bool:

@@ -44,6 +44,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "phiscan.cli.queue.command:queue",
         "Review what was referred: list it, see why, decide, assign, export.",
     ),
+    "patients": (
+        "phiscan.cli.patients.command:patients",
+        "Match files with the organization's own patients, by keyed hashes of their list.",
+    ),
     "audit": ("phiscan.cli.audit:audit", "Check the log of every decision and assignment."),
     "db": (
         "phiscan.cli.db.command:db",

@@ -17,7 +17,7 @@ from phiscan.decision.model import (
     probability_of,
     threshold_of,
 )
-from phiscan.decision.reasons import strongest_reasons
+from phiscan.decision.reasons import OWN_PATIENT, strongest_reasons
 from phiscan.health.classifier import Classifier
 from phiscan.health.decision_table import HEALTH, Evidence, Row, row_of, weigh
 from phiscan.health.detectors import DETECTORS, is_laid_out_as_a_record
@@ -63,8 +63,12 @@ class Decider:
         health: HealthScore,
         detectors: tuple[tuple[str, bool], ...],
         gathered: Gathered,
+        *,
+        patient_log_odds: float = 0.0,
     ) -> Decision:
         """Return what becomes of a document, its probability of PHI, and the reasons.
+
+        ``patient_log_odds``: what matches with the organization's own patients add.
 
         Whatever a detector marks, or the table of cases would refer, and the model does not, is for the
         second list.
@@ -72,10 +76,12 @@ class Decider:
         judgement = self.model.judge(gathered.passages, gathered.text_log_odds)
         evidence = weigh(document, screening, health, layout=is_laid_out_as_a_record(detectors))
         row = row_of(evidence)
-        corrected = self._corrected(judgement, health)
+        corrected = self._corrected(judgement, health) + patient_log_odds
         reasons = strongest_reasons(judgement.contributions)
         if judgement.message:
             reasons = ((judgement.message, round(judgement.log_odds, 3)), *reasons)
+        if patient_log_odds:
+            reasons = ((OWN_PATIENT, round(patient_log_odds, 3)), *reasons)
         is_probable = corrected >= log_odds_of(self.threshold)
         case = self._case_of_referral(screening, row, judgement, evidence, is_probable=is_probable)
         referral, other = (Referral.REFERRED, case) if case else _not_referred(evidence)
@@ -89,6 +95,7 @@ class Decider:
             passage=judgement.passage,
             second_look=marked and referral is not Referral.REFERRED,
             evidence=evidence.kept(),
+            patient_log_odds=patient_log_odds,
         )
 
     def might_refer(

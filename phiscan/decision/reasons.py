@@ -57,7 +57,9 @@ WORDS: Final[dict[str, tuple[str, str]]] = {
         "the person who is identified is not spoken of as a patient",
     ),
 }
+OWN_PATIENT: Final = "own_patient"  # a match in the organization's patient index
 MESSAGES: Final = {
+    OWN_PATIENT: "it holds a patient of the organization's own list",
     "hl7": "it is an HL7 message about a patient",
     "x12": "it is an X12 message about an insured person",
     "fhir": "it holds FHIR resources of a patient",

@@ -35,6 +35,8 @@ from phiscan.model import (
     StoredFinding,
     StoredTerm,
 )
+from phiscan.patients.matching import Matcher, load_matcher, log_odds_of
+from phiscan.patients.settings import load_settings
 from phiscan.pipeline.file_names import Named, any_names_person, members_of, names_of, with_names
 from phiscan.pipeline.second_names import place_in_order, second_verdict
 from phiscan.pipeline.signature import signature
@@ -56,6 +58,7 @@ class Engine:
     passwords: tuple[str, ...] = field(default=(), repr=False)
     audit_share: float = 1.0  # of the files; on the others the cascade leaves out what decides nothing
     second: SecondNames | None = None  # the second family of name recognizers; None = it is not asked
+    patients: Matcher | None = None  # the organization's own patients; None = there is no index
     second_share: float = 0.0  # of the files, drawn at random; near misses are asked about besides
 
     @property
@@ -93,6 +96,7 @@ def build_engine(config: Config) -> Engine:
         key=load_key(config.key_file),
         passwords=read_passwords(config),
         audit_share=config.audit_share,
+        patients=load_matcher(load_settings(config)),
         second=SecondNames.load() if config.second_names_share else None,
         second_share=config.second_names_share,
     )
@@ -163,7 +167,10 @@ def _examine(
         )
     margins = classify.margins(content, screening, health, text)
     detectors = decider.detectors.verdicts(margins)
-    decided = decider.decide(document, screening, health, detectors, gathered)
+    patients = None if engine.patients is None else engine.patients.check(document, screening.findings)
+    decided = decider.decide(
+        document, screening, health, detectors, gathered, patient_log_odds=log_odds_of(patients)
+    )
     if is_cut:
         if decided.referral is Referral.CLEAR:
             decided = replace(decided, case="names_not_searched")
@@ -179,7 +186,7 @@ def _examine(
         )
     lap("decide")
     alone = decider.detectors.probabilities(margins)
-    return document, Examination(screening, health, decided, detectors, search, alone)
+    return document, Examination(screening, health, decided, detectors, search, alone, patients)
 
 
 def _cascade(
@@ -188,7 +195,7 @@ def _cascade(
     """Return which recognizers read a document, and what the cheap ones found where they alone do.
 
     The expensive ones are left out where they could neither bring P(PHI) to the threshold nor detector B to
-    a verdict, unless the document was drawn for the audit sample.
+    a verdict, unless the document was drawn for the audit sample or holds one of the organization's patients.
     """
     if engine.audit_share >= 1.0 or not document.content_hash:
         return Search.EVERYTHING, None
@@ -198,6 +205,8 @@ def _cascade(
     gathered = engine.decider.gather(document, screening, engine.classifier, reading)
     margin = gathered.text_log_odds - engine.classifier.text_model.threshold
     if engine.decider.might_refer(gathered, health, screening.findings, margin):
+        return Search.NEEDED, None
+    if engine.patients is not None and engine.patients.check(document, screening.findings).matches:
         return Search.NEEDED, None
     if in_audit_sample(document, engine):
         return Search.AUDIT, None
@@ -336,7 +345,7 @@ def _keep(
     detail: str = "",
 ) -> FileResult:
     """Reduce a document and its examination to what the review store may hold."""
-    screening, health = examination.screening, examination.health
+    screening, health, patients = examination.screening, examination.health, examination.patients
     # Of what nobody will look at, the counts by type are enough; but a name of the file says that its result
     # stands for no other file of the same content.
     is_used = (
@@ -374,8 +383,9 @@ def _keep(
         missing=screening.missing,
         nearest_prototype=screening.nearest_prototype,
         prototype_distance=screening.prototype_distance,
-        n_people=screening.n_people,
+        n_people=max(screening.n_people, patients.n_patients if patients else 0),
         people_interval=screening.people_interval,
+        patients=patients,
         health_score=health.score,
         health_distance=health.distance,
         health_prototype=health.nearest_prototype,

@@ -16,6 +16,8 @@ from blake3 import blake3
 
 from phiscan import __version__, extract
 from phiscan.config import Config, LearnedVersion, data_dir
+from phiscan.patients.manifest import read_manifest
+from phiscan.patients.settings import load_settings
 from phiscan.review.decisions.model_versions import active_version
 from phiscan.review.store import Store
 from phiscan.store.identity import keyed_hash, load_key
@@ -40,6 +42,7 @@ def versions(config: Config) -> dict[str, str]:
     package = Path(str(resources.files("phiscan")))
     models = [package / room / "data" for room in ("classify", "decision", "screen")]
     return {
+        **_patients(config),
         "phiscan": __version__,
         "extract": str(extract.VERSION),
         "rules": _hash_files([data_dir("patterns"), *map(Path, config.extra_patterns)]),
@@ -62,6 +65,12 @@ def learned_version(store: Store) -> LearnedVersion | None:
     """Return the learned version that is active in a store; None = what is shipped."""
     active = active_version(store.database)
     return None if active is None else LearnedVersion(active.number, tuple(sorted(active.files.items())))
+
+
+def _patients(config: Config) -> dict[str, str]:
+    """Name the build of the patient index, if there is one; an update of it reads no file again."""
+    patients = load_settings(config)
+    return {"patients": read_manifest(patients.folder).index_id} if patients.is_built else {}
 
 
 def _learned(config: Config) -> str:

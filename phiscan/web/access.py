@@ -30,6 +30,7 @@ class Permission(StrEnum):
     CORRECT = "correct"  # spans: right, wrong, missed
     PROPOSE_SUPPRESSION = "propose_suppression"  # narrow ones take effect, broad ones wait; lift any
     REVEAL = "reveal"  # the real text of one item
+    FIND_PERSON = "find_person"  # which files hold a person
     ASSIGN = "assign"
     ADJUDICATE = "adjudicate"  # settle a disagreement of two reviewers
     APPROVE_SUPPRESSION = "approve_suppression"  # broad ones
@@ -46,6 +47,7 @@ _REVIEWER = _READER | {
     Permission.CORRECT,
     Permission.PROPOSE_SUPPRESSION,
     Permission.REVEAL,
+    Permission.FIND_PERSON,
     Permission.EXPORT,
 }
 _LEAD = _REVIEWER | {

@@ -52,6 +52,7 @@ from phiscan.web.routes import account as routes_account
 from phiscan.web.routes import corrections as routes_correct
 from phiscan.web.routes import item as routes_item
 from phiscan.web.routes import log as routes_log
+from phiscan.web.routes import person as routes_person
 from phiscan.web.routes import provider as routes_provider
 from phiscan.web.routes import queue as routes_queue
 from phiscan.web.routes import remaining as routes_left
@@ -81,6 +82,7 @@ ROUTES: tuple[Routes, ...] = (
     routes_correct.routes,
     routes_reveal.routes,
     routes_left.routes,
+    routes_person.routes,
     routes_suppress.routes,
     routes_second.routes,
     routes_scans.routes,

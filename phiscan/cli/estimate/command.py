@@ -9,10 +9,10 @@ from typing import Any
 
 import click
 
-from phiscan.cli import estimate_scan as scans
 from phiscan.cli.estimate import json_shapes as shapes
+from phiscan.cli.estimate import scan as scans
+from phiscan.cli.estimate.detectors import with_detector_options, with_detectors
 from phiscan.cli.estimate.tables import LARGEST, read_captures, read_ratings, read_strata
-from phiscan.cli.estimate_detectors import with_detector_options, with_detectors
 from phiscan.cli.output import print_json, say
 from phiscan.cli.tables import Table, read_table
 from phiscan.errors import InputError

@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from phiscan.cli.output import log, print_json, say
+from phiscan.cli.patients.age import warn_of_age
 from phiscan.cli.scan.load_settings import IO_CLASSES, load_settings_of
 from phiscan.cli.scan.lock import lock_roots
 from phiscan.cli.scan.output import FORMATS
@@ -17,6 +18,7 @@ from phiscan.config import MAX_WORKERS, Config, load_config
 from phiscan.crawl import IgnoreRules, check_roots, is_remote, load_ignore
 from phiscan.errors import ClusterError, ConfigError, InputError, StoreError
 from phiscan.monitoring.notices import Notices, counts_of, read_notices
+from phiscan.patients.settings import load_settings
 from phiscan.pipeline.rate_limit import RateLimit
 from phiscan.pipeline.scan import ScanRun, count_share
 from phiscan.pipeline.scan import scan as run_scan
@@ -114,6 +116,7 @@ def scan(
     options = ScanOptions(full=full, retry_failed=retry_failed, only=only)
     manners = load_settings_of(config, max_files_per_s, max_mb_per_s, nice, ionice)
     notices = read_notices(config)
+    warn_of_age(load_settings(config))
     manners.take_on()
     with (
         _open_store(config) as store,

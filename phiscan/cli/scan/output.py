@@ -16,6 +16,7 @@ from phiscan.cli.output import print_json, say
 from phiscan.cli.scan.cascade import cascade_json, cascade_lines, slowest_lines
 from phiscan.cli.scan.independence import independence, independence_lines
 from phiscan.model import Outcome, Referral
+from phiscan.patients.affected import canary_files, scan_matches
 from phiscan.pipeline.scan import ScanRun
 from phiscan.review.store import FileRow, Store
 from phiscan.visible import safe_cell, visible
@@ -42,6 +43,7 @@ def _print_json(run: ScanRun, store: Store) -> None:
             "independence": independence(run.summary.histories),
             "cascade": cascade_json(run.summary.searches),
             "slowest": [one.to_json() for one in store.slowest_files(run.summary.scan)],
+            **_patients_json(store, run.summary.scan),
             "resumed": run.resumed,
             "stage_seconds": dict(run.stage_seconds),
         }
@@ -73,6 +75,7 @@ def _print_table(run: ScanRun, store: Store) -> None:
         _line("referred to review", summary.referred, "`phiscan queue list` shows them"),
         _line("for a second look", summary.second_look, "`phiscan queue list --second-look` shows them"),
         _line("people at risk", summary.people_at_risk, "an estimate"),
+        *_patient_lines(store, summary.scan),
         *independence_lines(independence(summary.histories)),
         *cascade_lines(summary.searches),
         *slowest_lines(store.slowest_files(summary.scan)),
@@ -82,6 +85,28 @@ def _print_table(run: ScanRun, store: Store) -> None:
     click.echo("\n".join(lines))
     if failed or summary.n_unread_parts:
         say("A file that could not be read is not clean: `phiscan queue export --json --all` names each one.")
+
+
+def _patients_json(store: Store, scan_id: int) -> dict[str, Any]:
+    with store.database.read() as connection:
+        found = scan_matches(connection, scan_id)
+    return {} if found is None else {"own_patients": found.to_json()}
+
+
+def _patient_lines(store: Store, scan_id: int) -> list[str]:
+    """Return the lines about the organization's own patients; none without an index."""
+    with store.database.read() as connection:
+        found = scan_matches(connection, scan_id)
+        planted = canary_files(connection, scan_id) if found and found.n_canary_files else []
+    for root, path in planted:
+        say(f"ALARM: a planted record was found in {path} of {root}", level="warning")
+    if found is None:
+        return []
+    chance = f"in {found.n_files:,} files; {found.expected_by_chance:.2g} matches expected by chance"
+    return [
+        _line("own patients", found.n_patients, chance),
+        _line("rare names alone", found.n_rare_name_files, "files; no other sign of a patient"),
+    ]
 
 
 def _line(label: str, count: int, note: str = "") -> str:

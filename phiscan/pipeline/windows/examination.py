@@ -24,6 +24,7 @@ from phiscan.model import (
     Examination,
     FailReason,
     Finding,
+    PatientCheck,
     PiiVector,
     Referral,
     Screening,
@@ -32,6 +33,7 @@ from phiscan.model import (
     TermHit,
     UnreadPart,
 )
+from phiscan.patients.matching import merged
 from phiscan.pipeline.file_names import Named, members_of, with_names
 from phiscan.pipeline.windows.people_estimate import WindowCount, estimate_people, interval_of
 from phiscan.pipeline.windows.ranking import rank_windows
@@ -110,7 +112,7 @@ def strength(examination: Examination) -> tuple[float, ...]:
     """Return how strongly a window speaks for a referral; the document's rests on the strongest."""
     return (
         examination.referral is Referral.REFERRED,
-        examination.decision.log_odds,
+        examination.decision.log_odds + examination.decision.patient_log_odds,
         examination.health.score,
         len(examination.screening.vector.bits),
     )
@@ -252,6 +254,7 @@ def _joined(
         ),
         detectors=detectors,
         detector_probabilities=_probabilities(by_strength),
+        patients=_patients(examined),
     )
     if n_read < len(document.text):
         whole = replace(whole, unread=(*whole.unread, _not_screened(n_read, len(document.text))))
@@ -309,6 +312,20 @@ def _terms(by_strength: Sequence[_Examined]) -> tuple[TermHit, ...]:
         if len(hits) >= MOST_TERMS:
             break
     return tuple(sorted(hits[:MOST_TERMS], key=lambda hit: hit.span))
+
+
+def _patients(examined: Sequence[_Examined]) -> PatientCheck | None:
+    """Join what the windows say of the organization's own patients, in whole-document offsets."""
+    checks = []
+    for one in examined:
+        if (check := one.examination.patients) is not None:
+            matches = [
+                replace(match, span=span)
+                for match in check.matches
+                if (span := one.window.in_whole(match.span)) is not None
+            ]
+            checks.append(replace(check, matches=tuple(matches)))
+    return merged(checks)
 
 
 def _detectors(by_strength: Sequence[_Examined]) -> tuple[tuple[str, bool], ...]:

@@ -31,6 +31,7 @@ from phiscan.store.tables import (
     legal_hold,
     model_activation,
     model_version,
+    patient_event,
     purge,
     reveal,
     sample_draw,
@@ -70,6 +71,7 @@ TABLES = {
     "hold": legal_hold,
     "purge": purge,
     "use_key": key_use,
+    "patients": patient_event,
 }
 """Each action and the append-only table whose row it writes; several actions may share a table."""
 

@@ -27,13 +27,25 @@ from phiscan.store.tables import (
     health_term,
     health_window,
     near_signature,
+    patient_check,
+    patient_match,
     reuse,
     root,
     stage_time,
     unread_part,
 )
 
-_CHILDREN = (finding, health_term, unread_part, access, health_window, near_signature, stage_time)
+_CHILDREN = (
+    finding,
+    health_term,
+    unread_part,
+    access,
+    health_window,
+    near_signature,
+    stage_time,
+    patient_check,
+    patient_match,
+)
 _OF_PLACE = (access, stage_time)  # what a copy does not take over: it has its own
 
 
@@ -326,7 +338,16 @@ def _child_rows(examination_id: int, result: FileResult) -> tuple[list[dict[str,
         if window is not None
     ]
     signed = [{"examination_id": examination_id, "signature": result.signature}] * bool(result.signature)
-    return findings, terms, unread, accesses, windows, signed, _time_rows(examination_id, result)
+    return (
+        findings,
+        terms,
+        unread,
+        accesses,
+        windows,
+        signed,
+        _time_rows(examination_id, result),
+        *_patient_rows(examination_id, result),
+    )
 
 
 def _time_rows(examination_id: int, result: FileResult) -> list[dict[str, Any]]:
@@ -336,3 +357,34 @@ def _time_rows(examination_id: int, result: FileResult) -> list[dict[str, Any]]:
     seconds = [[stage, round(spent, 6)] for stage, spent in result.seconds]
     total = sum(spent for _, spent in result.seconds)
     return [{"examination_id": examination_id, "seconds": seconds, "total_s": total}]
+
+
+def _patient_rows(
+    examination_id: int, result: FileResult
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Return how the document was compared with the patient index, and the patients matched."""
+    check = result.patients
+    if check is None:
+        return [], []
+    row = {
+        "examination_id": examination_id,
+        "index_id": check.index_id,
+        "n_patients": check.n_patients,
+        "n_rare_names": check.n_rare_names,
+        "n_lookups": check.n_lookups,
+        "expected_by_chance": check.expected_by_chance,
+    }
+    matches = [
+        {
+            "examination_id": examination_id,
+            "position": position,
+            "patient": match.patient,
+            "kind": match.kind,
+            "span_start": match.span.start,
+            "span_end": match.span.end,
+            "locator": match.locator,
+            "is_planted": match.is_canary,
+        }
+        for position, match in enumerate(check.matches)
+    ]
+    return [row], matches

@@ -29,6 +29,7 @@ from phiscan.store.tables import (
     suppression,
 )
 from phiscan.store.tables.desk import reveal, skip, work_item
+from phiscan.store.tables.patients import patient_event
 from phiscan.store.tables.users import (
     api_token,
     log_review,
@@ -51,6 +52,7 @@ _OLD_SCAN = "scan whose superseded rows go"  # not a table's name: the scan itse
 _LOGS: dict[sa.Table, sa.ColumnElement[Any]] = {
     user_event: user_event.c.at,
     log_review: log_review.c.at,
+    patient_event: patient_event.c.done,
     sign_in_attempt: sign_in_attempt.c.at,
     sign_in_flow: sign_in_flow.c.created,
     web_session: sa.func.coalesce(web_session.c.ended, web_session.c.seen),

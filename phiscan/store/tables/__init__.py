@@ -1,7 +1,7 @@
 """The tables of the review store; each table and column says what it means (docs/reference/database.md)."""
 
 from phiscan.store import append_only
-from phiscan.store.tables import desk, models, retention, review, users
+from phiscan.store.tables import desk, models, patients, retention, review, users
 from phiscan.store.tables.desk import (
     adjudication,
     decision_form,
@@ -25,6 +25,7 @@ from phiscan.store.tables.desk import (
     work_tally,
 )
 from phiscan.store.tables.models import health_window, model_activation, model_version
+from phiscan.store.tables.patients import patient_check, patient_event, patient_match
 from phiscan.store.tables.retention import key_use, legal_hold, purge, scan_totals
 from phiscan.store.tables.review import assignment, audit_log, decision
 from phiscan.store.tables.scans import (
@@ -70,6 +71,9 @@ __all__ = [
     "model_version",
     "near_group",
     "near_signature",
+    "patient_check",
+    "patient_event",
+    "patient_match",
     "purge",
     "reuse",
     "reveal",
@@ -95,7 +99,7 @@ __all__ = [
     "work_tally",
 ]
 
-SCHEMA_VERSION = "0010"  # the newest revision in migrations/versions
+SCHEMA_VERSION = "0011"  # the newest revision in migrations/versions
 
 APPEND_ONLY: dict[str, tuple[str, ...]] = {
     **review.APPEND_ONLY,
@@ -103,6 +107,7 @@ APPEND_ONLY: dict[str, tuple[str, ...]] = {
     **desk.APPEND_ONLY,
     **models.APPEND_ONLY,
     **retention.APPEND_ONLY,
+    **patients.APPEND_ONLY,
 }
 """All append-only tables and their unique columns, by which a REPLACE could otherwise remove a row."""
 

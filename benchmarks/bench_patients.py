@@ -1,0 +1,119 @@
+"""The patient index: time and size of a build, matches on a synthetic share, chance matches of strangers.
+
+    .venv/bin/python -m benchmarks.bench_patients 100000 400 20000
+
+Arguments: patients of the list, people of the share, strangers.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import time
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from phiscan.config import Config
+from phiscan.metrics.intervals import clopper_pearson
+from phiscan.model import Document, EntityType, Finding, Referral, Span
+from phiscan.patients.lifecycle import build
+from phiscan.patients.matching import Matcher, load_matcher
+from phiscan.patients.settings import PatientSettings
+from phiscan.patients.sources import read_records
+from phiscan.pipeline.engine import Engine, build_engine, examine
+from phiscan.store.identity import create_key
+from tests.patients.population import Person, population, write_list
+from tests.patients.share import documents
+
+STRANGERS_SEED, FIRST_STRANGER = 99, 50_000_000  # other numbers than the patients
+
+
+@pytest.mark.bench
+def bench_patients() -> None:
+    measure(20_000, 80, 2_000)
+
+
+def measure(n_patients: int, n_people: int, n_strangers: int, folder: Path | None = None) -> None:
+    """Print a table; ``folder``: where an index lies already."""
+    with tempfile.TemporaryDirectory() as temporary:
+        home = folder or Path(temporary)
+        settings = PatientSettings(home / "idx", home / "key")
+        if folder is None:
+            listed = write_list(home / "list.csv", population(n_patients))
+            started = time.perf_counter()
+            build(settings, read_records(str(listed), mapped={}, day_first=True), n_workers=2)
+            print(f"build of {n_patients:,} patients: {time.perf_counter() - started:.0f} s")
+        matcher = load_matcher(settings)
+        assert matcher is not None
+        size = sum(array.nbytes for array in matcher.index.arrays.values())
+        print(f"{matcher.index.manifest.n_keys:,} match keys, {size / 1e6:,.0f} MB")
+        _strangers(matcher, n_strangers)
+        create_key(Path(temporary) / "home" / "key")
+        engine = build_engine(Config(home=Path(temporary) / "home"))
+        people = []
+        for number, one in enumerate(population(n_patients)):
+            if number % max(1, n_patients // n_people) == 0:
+                people.append(one)
+        _share("own patients", people, engine, matcher)
+        _share(
+            "strangers",
+            list(population(n_people, seed=STRANGERS_SEED, first_number=FIRST_STRANGER)),
+            engine,
+            matcher,
+        )
+
+
+def _strangers(matcher: Matcher, n: int) -> None:
+    """Compare documents with a name, a birth date and a card of people who are no patients."""
+    n_found, expected = 0, 0.0
+    started = time.perf_counter()
+    for one in population(n, seed=STRANGERS_SEED, first_number=FIRST_STRANGER):
+        text = f"{one.given} {one.family} | {one.born} | {one.card} | {one.postal}"
+        kinds = (EntityType.PERSON, EntityType.DATE_OF_BIRTH, EntityType.HEALTH_CARD, EntityType.POSTAL_CODE)
+        findings, at = [], 0
+        for kind, value in zip(kinds, text.split(" | "), strict=True):
+            findings.append(Finding(Span(at, at + len(value)), kind, "bench", 0.9, frozenset()))
+            at += len(value) + 3
+        check = matcher.check(Document(text, (), "text/plain"), findings)
+        n_found += check.n_patients
+        expected += check.expected_by_chance
+    low, high = clopper_pearson(n_found, n)
+    micros = (time.perf_counter() - started) / n * 1e6
+    print(
+        f"strangers: {n_found} of {n:,} matched by chance, {n_found / n * 1e4:.2f} in 10,000 "
+        f"({low * 1e4:.2f} to {high * 1e4:.2f}); expected {expected / n * 1e4:.2f}; {micros:.0f} us each"
+    )
+
+
+def _share(name: str, people: list[Person], engine: Engine, matcher: Matcher) -> None:
+    """Examine a share without and with the index; count files matched and referred, and time."""
+    matched: Counter[str] = Counter()
+    files: Counter[str] = Counter()
+    referred: Counter[bool] = Counter()
+    seconds: Counter[bool] = Counter()
+    with_index = replace(engine, patients=matcher)
+    for kind, text, _ in documents(people):
+        document = Document(text, (), "text/csv" if kind == "table" else "text/plain")
+        for used in (False, True):
+            started = time.process_time()
+            found = examine(document, with_index if used else engine)
+            seconds[used] += time.process_time() - started
+            referred[used] += found.referral is Referral.REFERRED
+        files[kind] += 1
+        matched[kind] += bool(found.patients and found.patients.n_patients)
+    for kind, n in [*files.items(), ("all", files.total())]:
+        k = matched.total() if kind == "all" else matched[kind]
+        low, high = clopper_pearson(k, n)
+        print(f"{name}: {kind:<7} {k} of {n} files matched: {k / n:.4f} ({low:.4f} to {high:.4f})")
+    print(
+        f"{name}: {referred[False]} referred without the index, {referred[True]} with it; "
+        f"{seconds[False]:.1f} s without, {seconds[True]:.1f} s with it"
+    )
+
+
+if __name__ == "__main__":
+    numbers = [int(word) for word in sys.argv[1:4]]
+    measure(*numbers, folder=Path(sys.argv[4]) if len(sys.argv) > 4 else None)

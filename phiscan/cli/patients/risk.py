@@ -1,0 +1,84 @@
+"""``phiscan patients risk``: how easily the people of a table are told apart."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import click
+
+from phiscan.cli.extract import EXIT_UNREAD, source_file
+from phiscan.cli.output import print_json, say
+from phiscan.config import Limits, load_config
+from phiscan.errors import ExtractError
+from phiscan.extract import extract
+from phiscan.model import FailReason, SourceFile
+from phiscan.patients.risk import TableRisk, table_risks
+from phiscan.pipeline.engine import read_passwords
+from phiscan.sandbox.pool import Fault, Sandbox
+from phiscan.visible import visible
+
+
+class _Worker:
+    """What a worker process needs; set by its initializer."""
+
+    limits = Limits()
+    passwords: tuple[str, ...] = ()
+
+
+@click.command(epilog="Example: phiscan patients risk share/export.xlsx --json")
+@click.argument("files", nargs=-1, required=True, type=click.Path())
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON line per file.")
+@click.pass_context
+def risk(ctx: click.Context, files: tuple[str, ...], as_json: bool) -> None:
+    """Say how many rows of the tables in FILES are unique by birth date, postal code, sex and age.
+
+    k is the size of the smallest group of rows that these do not tell apart, l the fewest different
+    diagnoses, drugs or results in such a group. Counts only; the files are read in confined processes. Exit
+    status 3: some file could not be read.
+    """
+    config = load_config(Path(ctx.obj) if ctx.obj else None)
+    sources = [source_file(name) for name in files]
+    n_failed = 0
+    start = (config.limits, read_passwords(config))
+    with Sandbox(min(config.n_workers, len(sources)), config.limits, _start_worker, start) as sandbox:
+        for source, answer in sandbox.run(_work, sources):
+            name = visible(source.absolute.decode("utf-8", "backslashreplace"))
+            if isinstance(answer, Fault):
+                n_failed += 1
+                say(f"{name}: could not be read: {answer.reason}")
+                continue
+            if as_json:
+                print_json({"path": name, "tables": [_json(table) for table in answer]})
+                continue
+            for table in answer:
+                click.echo(f"{name} {table.locator}: {_words(table)}")
+            if not answer:
+                click.echo(f"{name}: no table with birth dates, postal codes, sex or age")
+    ctx.exit(EXIT_UNREAD if n_failed else 0)
+
+
+def _start_worker(limits: Limits, passwords: tuple[str, ...]) -> None:
+    _Worker.limits, _Worker.passwords = limits, passwords
+
+
+def _work(source: SourceFile) -> list[TableRisk] | Fault:
+    """Read one file; its values stay in this process."""
+    try:
+        return table_risks(extract(source, _Worker.limits, _Worker.passwords))
+    except ExtractError as error:
+        return Fault(FailReason(error.reason), error.detail)
+
+
+def _words(table: TableRisk) -> str:
+    by = " + ".join(name.replace("_", " ") for name in table.quasi_identifiers)
+    diverse = "" if table.l_diversity is None else f", l = {table.l_diversity}"
+    return f"{table.n_rows:,} rows, {table.unique_share:.0%} unique on {by} (k = {table.k}{diverse})"
+
+
+def _json(table: TableRisk) -> dict[str, Any]:
+    found = {**asdict(table), "unique_share": table.unique_share}
+    if table.l_diversity is None:
+        found["reason"] = "no column of diagnoses, drugs or results"
+    return found

@@ -1,0 +1,149 @@
+"""Stored matches to the patients affected: distinct opaque numbers over the files decided, and by region.
+
+A patient counts once, however many files or copies hold them. Files decided as PHI in which nobody was
+matched are counted beside, because the list is not complete for them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import sqlalchemy as sa
+
+from phiscan.model import Verdict
+from phiscan.patients.records import Kind
+from phiscan.review.records.current_results import standing
+from phiscan.store.sql_batches import chunks
+from phiscan.store.tables import patient_check, patient_match, sighting
+
+if TYPE_CHECKING:  # a scan that has no index need not load numpy
+    from phiscan.patients.index import PatientIndex
+
+NOTICE_AT: Final = 500  # patients of one state from which HIPAA (45 CFR 164.406, 164.408) asks for more
+UNKNOWN: Final = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Affected:
+    """The patients affected by some files."""
+
+    patients: tuple[int, ...]  # opaque numbers, rising
+    by_region: Mapping[str, int] | None  # None: there is no index to know regions from
+    by_folder: Mapping[str, int]  # patients by root and first folder
+    n_files: int  # files that were decided so
+    n_files_without_match: int  # of these: compared with no index, or nobody was matched
+
+
+def affected(
+    connection: sa.Connection, index: PatientIndex | None, *, verdict: Verdict | None, scan_id: int | None
+) -> Affected:
+    """Count the distinct patients in the files with a verdict, among those present or in one scan.
+
+    ``verdict`` None: all files. Names alone, however rare, count nobody.
+    """
+    query = standing(scan_id=scan_id).subquery()
+    chosen = sa.select(query.c.id, query.c.root, query.c.path)
+    if verdict is not None:
+        chosen = chosen.where(query.c.verdict == verdict.value)
+    folders = {row.id: _folder(row.root, row.path) for row in connection.execute(chosen)}
+    by_folder: dict[str, set[int]] = {}
+    with_match: set[int] = set()
+    for some in chunks(folders):
+        found = sa.select(patient_match.c.examination_id, patient_match.c.patient).where(
+            patient_match.c.examination_id.in_(some), patient_match.c.kind != Kind.RARE_NAME.value
+        )
+        for examination_id, patient in connection.execute(found):
+            with_match.add(examination_id)
+            by_folder.setdefault(folders[examination_id], set()).add(patient)
+    patients = sorted(set().union(*by_folder.values()))
+    regions = None
+    if index is not None:
+        regions = dict(sorted(Counter(index.region_of(one) or UNKNOWN for one in patients).items()))
+    return Affected(
+        patients=tuple(patients),
+        by_region=regions,
+        by_folder={folder: len(some) for folder, some in sorted(by_folder.items())},
+        n_files=len(folders),
+        n_files_without_match=len(folders) - len(with_match),
+    )
+
+
+def _folder(root_name: str, path: str) -> str:
+    first, slash, _ = path.partition("/")
+    return f"{root_name}/{first}" if slash else root_name
+
+
+@dataclass(frozen=True, slots=True)
+class ScanMatches:
+    """What one scan says of the organization's own patients."""
+
+    n_files: int  # with a match by a strong key or a pair
+    n_patients: int
+    n_rare_name_files: int  # with a rare name alone
+    expected_by_chance: float
+    n_canary_files: int
+
+    def to_json(self) -> dict[str, float]:
+        """Return the object of ``scan --json``."""
+        return {
+            "files": self.n_files,
+            "patients": self.n_patients,
+            "rare_name_files": self.n_rare_name_files,
+            "expected_by_chance": self.expected_by_chance,
+            "canary_files": self.n_canary_files,
+        }
+
+
+def scan_matches(connection: sa.Connection, scan_id: int) -> ScanMatches | None:
+    """Count the matches in the files that a scan saw; None = nothing was compared with an index."""
+    seen = sa.select(sighting.c.examination_id).where(sighting.c.scan_id == scan_id)
+    checked = connection.execute(
+        sa.select(
+            sa.func.count(),
+            sa.func.coalesce(sa.func.sum(sa.case((patient_check.c.n_patients > 0, 1), else_=0)), 0),
+            sa.func.coalesce(
+                sa.func.sum(
+                    sa.case(
+                        ((patient_check.c.n_patients == 0) & (patient_check.c.n_rare_names > 0), 1), else_=0
+                    )
+                ),
+                0,
+            ),
+            sa.func.coalesce(sa.func.sum(patient_check.c.expected_by_chance), 0.0),
+        ).where(patient_check.c.examination_id.in_(seen))
+    ).one()
+    if not checked[0]:
+        return None
+    matched = (
+        sa.select(sa.func.count(sa.distinct(patient_match.c.patient)))
+        .where(patient_match.c.examination_id.in_(seen))
+        .where(patient_match.c.kind != Kind.RARE_NAME.value)
+    )
+    planted = (
+        sa.select(sa.func.count(sa.distinct(patient_match.c.examination_id)))
+        .where(patient_match.c.examination_id.in_(seen))
+        .where(patient_match.c.is_planted)
+    )
+    return ScanMatches(
+        n_files=int(checked[1]),
+        n_patients=int(connection.execute(matched).scalar_one()),
+        n_rare_name_files=int(checked[2]),
+        expected_by_chance=float(checked[3]),
+        n_canary_files=int(connection.execute(planted).scalar_one()),
+    )
+
+
+def canary_files(connection: sa.Connection, scan_id: int | None) -> list[tuple[str, str]]:
+    """Return root and path of each file present, or seen by a scan, in which a planted record was found."""
+    query = standing(scan_id=scan_id).subquery()
+    planted = (
+        sa.select(query.c.root, query.c.path)
+        .join(patient_match, patient_match.c.examination_id == query.c.id)
+        .where(patient_match.c.is_planted)
+        .distinct()
+        .order_by(query.c.root, query.c.path)
+    )
+    return [(row.root, row.path) for row in connection.execute(planted)]

@@ -1,0 +1,59 @@
+"""Events of the patient index to append-only rows in the audit log: who did what, and what for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import sqlalchemy as sa
+
+from phiscan.errors import InputError
+from phiscan.review.audit import log as audit
+from phiscan.store.column_types import storable
+from phiscan.store.database import Database, inserted_id
+from phiscan.store.tables import patient_event
+
+MAX_PURPOSE_CHARS = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Actor:
+    """Who acts, and when."""
+
+    name: str
+    now: datetime
+
+
+def record_event(
+    database: Database, event: str, *, actor: Actor, purpose: str = "", details: Mapping[str, Any]
+) -> int:
+    """Append an event and its entry in the audit log; return its number.
+
+    Raises:
+        InputError: nobody acts, or the purpose is too long.
+    """
+    name, purpose = storable(actor.name.strip()), storable(purpose.strip())
+    if not name:
+        message = "by: expected a name"
+        raise InputError(message)
+    if len(purpose) > MAX_PURPOSE_CHARS:
+        message = f"purpose: expected at most {MAX_PURPOSE_CHARS} characters"
+        raise InputError(message)
+
+    def write(connection: sa.Connection) -> int:
+        values = {
+            "event": event,
+            "purpose": purpose,
+            "details": dict(details),
+            "done_by": name,
+            "done": actor.now,
+        }
+        number = inserted_id(connection, patient_event, values)
+        # The purpose is a person's own words: the log holds the digest of the row, not the words.
+        entry = audit.Entry("patients", number, {"event": event})
+        audit.append(connection, [entry], actor=name, at=actor.now)
+        return number
+
+    return database.write(write, durable=True)

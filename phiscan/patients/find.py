@@ -1,0 +1,261 @@
+"""A name with a birth date, or a number, to the files that hold that person: by keyed hashes alone.
+
+Two ways, joined: the stored hashes of findings, for which the value is hashed in each form in which documents
+usually write it; and, where there is a patient index, the matches of the patient whom the value is of. The
+values are held in memory for the length of the search, and stored nowhere.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import sqlalchemy as sa
+
+from phiscan.errors import InputError
+from phiscan.model import EntityType
+from phiscan.patients import normalise
+from phiscan.patients.events import Actor, record_event
+from phiscan.patients.matching import Matcher, combinations_of
+from phiscan.patients.names import token_form, tokens_of
+from phiscan.patients.records import Kind
+from phiscan.store.database import Database
+from phiscan.store.identity import keyed_hash
+from phiscan.store.sql_batches import chunks
+from phiscan.store.tables import examination, file, finding, patient_match, root, scan, sighting
+
+_NUMBERS = (
+    EntityType.MRN, EntityType.HEALTH_CARD, EntityType.HEALTH_PLAN, EntityType.OTHER_ID, EntityType.ACCOUNT,
+    EntityType.SIN, EntityType.SSN, EntityType.PASSPORT, EntityType.DRIVER_LICENSE, EntityType.PHONE,
+)  # fmt: skip
+_DATES = (EntityType.DATE_OF_BIRTH, EntityType.DATE)
+_NEAR_CHARS = 100  # between the starts of a given and a family name in two cells
+_MIN_NAME_WORDS = 2
+_MOST_NAME_WORDS = 5
+_FRENCH = (
+    *("janvier", "février", "mars", "avril", "mai", "juin", "juillet", "août", "septembre"),
+    *("octobre", "novembre", "décembre"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """Who is searched for: a name with a birth date, or a number."""
+
+    name: str = field(default="", repr=False)
+    birth_date: str = field(default="", repr=False)
+    number: str = field(default="", repr=False)
+
+    @property
+    def fields(self) -> list[str]:
+        """The names of the fields that are given, for the log."""
+        return [name for name in ("name", "birth_date", "number") if getattr(self, name)]
+
+
+@dataclass(frozen=True, slots=True)
+class FoundFile:
+    """A file that holds or held the person."""
+
+    file_id: int
+    root: str
+    path: str
+    first_seen: dt.datetime  # start of the first scan that found the person in it
+    last_seen: dt.datetime  # start of the last scan
+    present: bool  # the file is there, and still says so
+
+
+def find(
+    database: Database, person: Person, *, key: bytes, matcher: Matcher | None, purpose: str, actor: Actor
+) -> list[FoundFile]:
+    """Record who asks and what for, then return the files, by root and path.
+
+    Whether the person is in the patient index shows neither in the result nor in a message.
+
+    Raises:
+        InputError: no purpose, nobody asks, or neither a whole name with a birth date nor a number is given.
+    """
+    _check(person)
+    if not purpose.strip():
+        message = "purpose: expected what the person is looked for, got an empty text"
+        raise InputError(message)
+    record_event(database, "find", actor=actor, purpose=purpose, details={"fields": person.fields})
+    try:
+        with database.read() as connection:
+            examined = _by_hashes(connection, person, key)
+            if matcher is not None:
+                examined |= _by_patient(connection, _patients(person, matcher))
+            return _files(connection, examined)
+    finally:
+        token_form.cache_clear()  # it remembers words of names
+
+
+def _check(person: Person) -> None:
+    if bool(person.number) == bool(person.name or person.birth_date) or bool(person.name) != bool(
+        person.birth_date
+    ):
+        message = "expected either a name and a birth date, or a number"
+        raise InputError(message)
+    n_words = len(tokens_of(person.name))
+    if person.name and not (
+        all(_given_and_family(person.name)) and _MIN_NAME_WORDS <= n_words <= _MOST_NAME_WORDS
+    ):
+        message = "name: expected a given and a family name"
+        raise InputError(message)
+    if person.birth_date and not normalise.date_forms(person.birth_date):
+        message = "birth_date: expected a date such as 1956-03-12"
+        raise InputError(message)
+    if person.number and not normalise.number_form(person.number):
+        message = "number: expected at least 4 letters and digits"
+        raise InputError(message)
+
+
+def _by_hashes(connection: sa.Connection, person: Person, key: bytes) -> set[int]:
+    """Return the examinations whose findings have the hashes of the values: all values that are given."""
+    if person.number:
+        return _examined(connection, _hashes(key, _NUMBERS, _number_writings(person.number)))
+    named = _examined(connection, _hashes(key, (EntityType.PERSON,), _name_writings(person.name)))
+    named |= _in_two_cells(connection, key, person.name)
+    born = [text for day in normalise.date_forms(person.birth_date) for text in _date_writings(day)]
+    return named & _examined(connection, _hashes(key, _DATES, born)) if named else set()
+
+
+def _hashes(key: bytes, kinds: Sequence[EntityType], writings: Collection[str]) -> list[str]:
+    return list(dict.fromkeys(keyed_hash(key, kind, text) for kind in kinds for text in writings))
+
+
+def _examined(connection: sa.Connection, identities: Sequence[str]) -> set[int]:
+    found: set[int] = set()
+    for some in chunks(identities):
+        query = sa.select(finding.c.examination_id).where(finding.c.identity.in_(some)).distinct()
+        found.update(connection.execute(query).scalars())
+    return found
+
+
+def _in_two_cells(connection: sa.Connection, key: bytes, name: str) -> set[int]:
+    """Return the examinations that found the given and the family name one by one, beside each other."""
+    given, family = _given_and_family(name)
+    places: list[dict[int, list[int]]] = []
+    for part in (given, family):
+        found: dict[int, list[int]] = {}
+        query = sa.select(finding.c.examination_id, finding.c.span_start).where(
+            finding.c.identity.in_(_hashes(key, (EntityType.PERSON,), [part, part.split()[0]]))
+        )
+        for examination_id, start in connection.execute(query):
+            found.setdefault(examination_id, []).append(start)
+        places.append(found)
+    firsts, lasts = places
+    return {
+        number
+        for number in firsts.keys() & lasts.keys()
+        if any(abs(a - b) <= _NEAR_CHARS for a in firsts[number] for b in lasts[number])
+    }
+
+
+def _given_and_family(name: str) -> tuple[str, str]:
+    last, comma, first = name.partition(",")
+    if not comma:
+        first, _, last = name.strip().rpartition(" ")
+    return " ".join(first.split()), " ".join(last.split())
+
+
+def _number_writings(number: str) -> list[str]:
+    plain = number.strip()
+    form = normalise.card_form(plain)
+    return list(dict.fromkeys([plain, plain.lstrip("0"), form, f"0{plain}"]))
+
+
+def _name_writings(name: str) -> list[str]:
+    """Return a name in the orders in which documents write it."""
+    first, last = _given_and_family(name)
+    initial = first[0]
+    short = first.split()[0]
+    found = []
+    for given in dict.fromkeys([first, short, f"{initial}.", initial]):
+        found += [f"{given} {last}", f"{last}, {given}", f"{last} {given}", f"{last},{given}"]
+    titles = ("mr", "mr.", "mrs", "mrs.", "ms", "ms.", "m.", "mme")
+    return [*found, *(f"{title} {first} {last}" for title in titles)]
+
+
+def _date_writings(day: str) -> Iterator[str]:
+    """Yield a day (YYYYMMDD) as documents write it; separators do not matter to the hash."""
+    date = dt.date(int(day[:4]), int(day[4:6]), int(day[6:]))
+    year, short = f"{date:%Y}", f"{date:%y}"
+    days, months = (
+        dict.fromkeys([f"{date.day:02d}", f"{date.day}"]),
+        dict.fromkeys([f"{date.month:02d}", f"{date.month}"]),
+    )
+    for d in days:
+        for m in months:
+            yield from (f"{year}{m}{d}", f"{d}{m}{year}", f"{m}{d}{year}", f"{d}{m}{short}", f"{m}{d}{short}")
+        for word in (f"{date:%B}", f"{date:%b}", _FRENCH[date.month - 1]):
+            yield from (
+                f"{d} {word} {year}",
+                f"{word} {d} {year}",
+                f"{d}-{word}-{short}",
+                f"{year} {word} {d}",
+            )
+
+
+def _patients(person: Person, matcher: Matcher) -> list[int]:
+    """Return the opaque numbers of the patients of the index whom the values are of."""
+    hasher, keys = matcher.hasher, []
+    if person.number:
+        form, card = normalise.number_form(person.number), normalise.card_form(person.number)
+        keys = [hasher.match_key(Kind.RECORD, form), hasher.match_key(Kind.CARD, card)]
+    else:
+        keys = [
+            hasher.match_key(Kind.NAME_BIRTH, f"{pair}\0{day}")
+            for pair in combinations_of(tokens_of(person.name))
+            for day in normalise.date_forms(person.birth_date)
+        ]
+    low, high = matcher.index.holders(np.array(keys, np.uint64))
+    return sorted({number for at in zip(low, high, strict=True) for number in matcher.index.numbers(*at)})
+
+
+def _by_patient(connection: sa.Connection, patients: Sequence[int]) -> set[int]:
+    found: set[int] = set()
+    for some in chunks(patients):
+        query = sa.select(patient_match.c.examination_id).where(patient_match.c.patient.in_(some))
+        found.update(connection.execute(query).scalars())
+    return found
+
+
+def _files(connection: sa.Connection, examined: Collection[int]) -> list[FoundFile]:
+    found: dict[int, FoundFile] = {}
+    for some in chunks(sorted(examined)):
+        is_current = (sighting.c.scan_id == file.c.seen_scan_id) & (
+            file.c.seen_scan_id >= sa.func.coalesce(root.c.complete_scan_id, 0)
+        )
+        query = (
+            sa.select(
+                file.c.id,
+                root.c.display.label("root"),
+                file.c.display.label("path"),
+                sa.func.min(scan.c.started).label("first"),
+                sa.func.max(scan.c.started).label("last"),
+                sa.func.max(sa.case((is_current, 1), else_=0)).label("present"),
+            )
+            .select_from(examination)
+            .join(sighting, sighting.c.examination_id == examination.c.id)
+            .join(scan, scan.c.id == sighting.c.scan_id)
+            .join(file, file.c.id == sighting.c.file_id)
+            .join(root, root.c.id == file.c.root_id)
+            .where(examination.c.id.in_(some))
+            .group_by(file.c.id, root.c.display, file.c.display)
+        )
+        for row in connection.execute(query):
+            one = FoundFile(row.id, row.root, row.path, row.first, row.last, bool(row.present))
+            before = found.get(row.id)
+            if before is not None:
+                one = FoundFile(
+                    one.file_id,
+                    one.root,
+                    one.path,
+                    min(before.first_seen, one.first_seen),
+                    max(before.last_seen, one.last_seen),
+                    before.present or one.present,
+                )
+            found[row.id] = one
+    return sorted(found.values(), key=lambda one: (one.root, one.path))

@@ -1,0 +1,195 @@
+"""The patient index on disk: sorted 64-bit hashes with opaque numbers, behind a Bloom filter, memory-mapped.
+
+    index.json              what it is made of, in counts; names the folder of the arrays
+    NAME/hashes.npy         the match keys, rising
+    NAME/numbers.npy        the opaque number of each
+    NAME/filter.npy         a blocked Bloom filter over the match keys
+    NAME/part_hashes.npy    name pairs and words of names, rising
+    NAME/part_counts.npy    how many patients have each
+    NAME/patients.npy, regions.npy, canaries.npy
+
+All workers of a machine share one copy of the arrays in memory.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import shutil
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from phiscan.errors import DAMAGED_ARRAYS, ConfigError
+from phiscan.patients.manifest import MANIFEST, Manifest, read_manifest
+from phiscan.patients.records import Kind
+
+Hashes = npt.NDArray[np.uint64]
+Numbers = npt.NDArray[np.uint32]
+
+_BITS_PER_KEY: Final = 12
+_WORD_BITS: Final = 64
+_ARRAYS: Final[dict[str, np.dtype[Any]]] = {
+    "hashes": np.dtype(np.uint64),
+    "numbers": np.dtype(np.uint32),
+    "filter": np.dtype(np.uint64),
+    "part_hashes": np.dtype(np.uint64),
+    "part_counts": np.dtype(np.uint32),
+    "patients": np.dtype(np.uint32),
+    "regions": np.dtype(np.uint16),
+    "canaries": np.dtype(np.uint32),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class PatientIndex:
+    """An open index; made by ``open_index``."""
+
+    manifest: Manifest
+    arrays: Mapping[str, npt.NDArray[Any]] = field(repr=False)
+
+    def holders(self, hashes: Hashes) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Return where the holders of each match key begin and end in ``numbers``; equal = nobody."""
+        low, high = np.zeros(len(hashes), np.int64), np.zeros(len(hashes), np.int64)
+        passed = np.flatnonzero(in_filter(self.arrays["filter"], hashes))
+        if len(passed):
+            keys = self.arrays["hashes"]
+            passed = passed[np.argsort(hashes[passed])]  # near keys lie near each other in memory
+            some = hashes[passed]
+            first = keys.searchsorted(some)
+            is_held = keys[np.minimum(first, len(keys) - 1)] == some
+            held = passed[is_held]
+            low[held] = first[is_held]
+            high[held] = keys.searchsorted(some[is_held], "right")
+        return low, high
+
+    def numbers(self, low: int, high: int) -> list[int]:
+        """Return the opaque numbers between two places."""
+        found: list[int] = self.arrays["numbers"][low:high].tolist()
+        return found
+
+    def counts(self, parts: Hashes) -> npt.NDArray[np.int64]:
+        """Return how many patients have each name pair or word of a name."""
+        hashes, counts = self.arrays["part_hashes"], self.arrays["part_counts"]
+        at = hashes.searchsorted(parts)
+        at[at == len(hashes)] = 0
+        if not len(hashes):
+            return np.zeros(len(parts), np.int64)
+        return np.where(hashes[at] == parts, counts[at], 0).astype(np.int64)
+
+    def region_of(self, number: int) -> str:
+        """Return the state or province of a patient; "" if the list gave none, or the patient is gone."""
+        patients = self.arrays["patients"]
+        at = int(patients.searchsorted(number))
+        if at == len(patients) or patients[at] != number:
+            return ""
+        return self.manifest.regions[int(self.arrays["regions"][at])]
+
+    @cached_property
+    def canaries(self) -> frozenset[int]:
+        """The numbers of the records that do not exist in reality."""
+        return frozenset(self.arrays["canaries"].tolist())
+
+    def n_keys_of(self, kind: Kind) -> int:
+        """Return how many match keys of a kind there are."""
+        return self.manifest.kinds.get(kind.value, 0)
+
+
+def make_filter(hashes: Hashes) -> Hashes:
+    """Return a blocked Bloom filter: four bits of one 64-bit word for each hash."""
+    n_words = max(1, len(hashes) * _BITS_PER_KEY // _WORD_BITS)
+    words = np.zeros(n_words, np.uint64)
+    for start in range(0, len(hashes), 1 << 20):
+        some = hashes[start : start + (1 << 20)]
+        np.bitwise_or.at(words, _word(some, n_words), _mask(some))
+    return words
+
+
+def in_filter(words: Hashes, hashes: Hashes) -> npt.NDArray[np.bool_]:
+    """Tell which hashes may be in the set that a filter was made of."""
+    mask = _mask(hashes)
+    return np.asarray((words[_word(hashes, len(words))] & mask) == mask)
+
+
+def _word(hashes: Hashes, n_words: int) -> npt.NDArray[np.int64]:
+    return ((hashes >> np.uint64(24)) % np.uint64(n_words)).astype(np.int64)
+
+
+def _mask(hashes: Hashes) -> Hashes:
+    one, low = np.uint64(1), np.uint64(_WORD_BITS - 1)
+    mask = one << (hashes & low)
+    for shift in (6, 12, 18):
+        mask |= one << ((hashes >> np.uint64(shift)) & low)
+    return mask
+
+
+def open_index(folder: Path) -> PatientIndex:
+    """Open an index; its arrays are mapped, not read.
+
+    Raises:
+        ConfigError: there is none, or it is damaged or of another version.
+    """
+    manifest = read_manifest(folder)
+    arrays: dict[str, npt.NDArray[Any]] = {}
+    for name, kind in _ARRAYS.items():
+        path = folder / manifest.arrays / f"{name}.npy"
+        try:
+            array = np.load(path, mmap_mode="r", allow_pickle=False)
+        except DAMAGED_ARRAYS:
+            message = f"{path}: cannot be read as an array of the patient index; build it again"
+            raise ConfigError(message) from None
+        if array.dtype != kind or array.ndim != 1:
+            message = f"{path}: expected a list of {kind}; build the patient index again"
+            raise ConfigError(message)
+        arrays[name] = np.asarray(array)
+    if len(arrays["hashes"]) != len(arrays["numbers"]) or len(arrays["hashes"]) != manifest.n_keys:
+        message = f"{folder}: its arrays and {MANIFEST} do not belong together; build the patient index again"
+        raise ConfigError(message)
+    return PatientIndex(manifest, arrays)
+
+
+def write_index(folder: Path, manifest: Manifest, arrays: Mapping[str, npt.NDArray[Any]]) -> Manifest:
+    """Write an index beside the one that is there, then let it take its place; return its manifest.
+
+    Raises:
+        ConfigError: the folder cannot be written.
+    """
+    name = f"arrays-{secrets.token_hex(8)}"
+    manifest = Manifest(**{**asdict(manifest), "arrays": name})
+    try:
+        (folder / name).mkdir(mode=0o700, parents=True)
+        for part, kind in _ARRAYS.items():
+            descriptor = os.open(folder / name / f"{part}.npy", os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+            with os.fdopen(descriptor, "wb") as stream:
+                np.save(stream, np.ascontiguousarray(arrays[part], kind), allow_pickle=False)
+                stream.flush()
+                os.fsync(stream.fileno())
+        draft = folder / f"{MANIFEST}.new"
+        draft.write_text(json.dumps(asdict(manifest), indent=1) + "\n", encoding="utf-8")
+        draft.chmod(0o600)
+        draft.replace(folder / MANIFEST)
+    except OSError as error:
+        shutil.rmtree(folder / name, ignore_errors=True)
+        message = f"{folder}: the patient index cannot be written: {error.strerror}"
+        raise ConfigError(message) from None
+    for old in folder.glob("arrays-*"):
+        if old.name != name:
+            remove_arrays(old)
+    return manifest
+
+
+def remove_arrays(folder: Path) -> None:
+    """Overwrite and remove the arrays of an index, as far as a file system overwrites in place."""
+    for path in sorted(folder.glob("*.npy")):
+        with suppress(OSError), path.open("r+b") as stream:
+            for _ in range(0, path.stat().st_size, 1 << 20):
+                stream.write(bytes(1 << 20))
+            os.fsync(stream.fileno())
+    shutil.rmtree(folder, ignore_errors=True)

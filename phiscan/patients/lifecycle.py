@@ -1,0 +1,333 @@
+"""The life of a patient index: built, updated, given a new key, destroyed; each step leaves a whole index."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import secrets
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from phiscan.errors import ConfigError, InputError
+from phiscan.patients.build import Gathered, arrays_of, gather, row_numbers, sorted_keys
+from phiscan.patients.hashing import Hasher
+from phiscan.patients.index import (
+    Hashes,
+    PatientIndex,
+    make_filter,
+    open_index,
+    remove_arrays,
+    write_index,
+)
+from phiscan.patients.manifest import MANIFEST, Manifest, read_manifest
+from phiscan.patients.records import PatientRecord
+from phiscan.patients.settings import PatientSettings
+from phiscan.store.identity import create_key, load_key
+
+Numbers = npt.NDArray[np.uint32]
+
+
+def load_hasher(settings: PatientSettings, manifest: Manifest) -> Hasher:
+    """Return the hasher of an index: its key is the one that the index was made with.
+
+    Raises:
+        ConfigError: the key is gone, unreadable, readable by others, or another one.
+    """
+    for path in (settings.key_file, _draft(settings.key_file)):  # the second: a rotation was cut off
+        if path.exists():
+            hasher = Hasher(load_key(path), manifest.hard_cost)
+            if hasher.key_id == manifest.key_id:
+                return hasher
+    state = "holds another key" if settings.key_file.exists() else "is gone"
+    message = (
+        f"{settings.key_file}: the key of the patient index {state}; bring back key {manifest.key_id}, or "
+        "`phiscan patients destroy` and build the index again"
+    )
+    raise ConfigError(message)
+
+
+def build(
+    settings: PatientSettings,
+    records: Iterable[PatientRecord],
+    *,
+    n_workers: int,
+    replace_old: bool = False,
+) -> tuple[Manifest, Numbers]:
+    """Make the index of a list; return what it is, and the opaque number of each row of the list.
+
+    A new index in the place of an old one keeps the numbers of patients that both have.
+
+    Raises:
+        InputError: there is an index already, or the list is empty.
+        ConfigError: key or index cannot be read or written.
+    """
+    old = open_index(settings.folder) if settings.is_built else None
+    if old is not None and not replace_old:
+        message = (
+            f"{settings.folder}: holds a patient index already; `update` changes it, `--replace` builds anew"
+        )
+        raise InputError(message)
+    if old is None:
+        _make_key(settings.key_file)
+        hasher = Hasher(load_key(settings.key_file), settings.hard_cost)
+        former = None
+    else:
+        former = load_hasher(settings, old.manifest)
+        hasher = Hasher(former.key, settings.hard_cost)
+    return _build(settings, records, hasher, old, former, n_workers)
+
+
+def rotate(
+    settings: PatientSettings, records: Iterable[PatientRecord], *, n_workers: int
+) -> tuple[Manifest, Numbers]:
+    """Make a new key and build the index anew from the list; patients keep their numbers.
+
+    The values are not in the index, so the list is needed. The new key lies beside the old one until the new
+    index is in place: cut off before, the old index stands with its key, and after, the new one with its own.
+
+    Raises:
+        InputError: the list is empty.
+        ConfigError: there is no index, or a key cannot be read or written.
+    """
+    old = open_index(settings.folder)
+    former = load_hasher(settings, old.manifest)
+    draft = _draft(settings.key_file)
+    if draft.exists() and Hasher(load_key(draft), old.manifest.hard_cost).key_id == old.manifest.key_id:
+        _replace_key(draft, settings.key_file)  # of a rotation that was cut off
+    draft.unlink(missing_ok=True)
+    create_key(draft)
+    hasher = Hasher(load_key(draft), settings.hard_cost)
+    made = _build(settings, records, hasher, old, former, n_workers)
+    _replace_key(draft, settings.key_file)
+    return made
+
+
+def _build(  # noqa: PLR0917 (one build)
+    settings: PatientSettings,
+    records: Iterable[PatientRecord],
+    hasher: Hasher,
+    old: PatientIndex | None,
+    former: Hasher | None,
+    n_workers: int,
+) -> tuple[Manifest, Numbers]:
+    gathered = gather(records, hasher, former=former, n_workers=n_workers)
+    known = np.zeros(gathered.n_rows, np.uint32) if old is None else _known(old, gathered.former)
+    numbers = row_numbers(gathered, known, 0 if old is None else old.manifest.last_number)
+    arrays = arrays_of(gathered, numbers)
+    now = datetime.now(UTC).isoformat()
+    manifest = Manifest(
+        index_id=secrets.token_hex(8),
+        arrays="",
+        key_id=hasher.key_id,
+        hard_cost=hasher.hard_cost,
+        built=now,
+        updated=now,
+        n_patients=len(arrays["patients"]),
+        n_keys=len(arrays["hashes"]),
+        kinds=gathered.kinds,
+        shapes=gathered.shapes,
+        collisions=gathered.collisions,
+        regions=gathered.region_names,
+        last_number=int(arrays["patients"][-1]),
+    )
+    return write_index(settings.folder, manifest, arrays), numbers
+
+
+def update(
+    settings: PatientSettings,
+    records: Iterable[PatientRecord],
+    removed: Iterable[PatientRecord] = (),
+    *,
+    n_workers: int,
+) -> tuple[Manifest, dict[str, int]]:
+    """Add the patients of a list, change those that the index knows, and remove others.
+
+    A patient is known by the record number, else the health card number, of the list. The counts of names
+    are not lowered: the values that were counted are not known any more.
+
+    Raises:
+        InputError: nothing is given, or a patient to be removed has no record or card number.
+        ConfigError: there is no index, or its key cannot be read.
+    """
+    old = open_index(settings.folder)
+    hasher = load_hasher(settings, old.manifest)
+    gone = _gone(removed, old, hasher, n_workers)
+    try:
+        gathered: Gathered | None = gather(records, hasher, n_workers=n_workers)
+    except InputError:
+        if not len(gone):
+            raise
+        gathered = None
+    if gathered is None:
+        merged, numbers, known = dict(old.arrays), np.zeros(0, np.uint32), np.zeros(0, np.uint32)
+    else:
+        known = _known(old, gathered.identities)
+        numbers = row_numbers(gathered, known, old.manifest.last_number)
+        merged = arrays_of(gathered, numbers)
+    manifest = _merge(old, gathered, merged, np.union1d(numbers, gone))
+    counts = {
+        "added": int(len(np.unique(numbers)) - len(np.unique(known[known > 0]))),
+        "changed": len(np.unique(known[known > 0])),
+        "removed": len(np.setdiff1d(gone, numbers)),
+    }
+    return write_index(settings.folder, manifest, merged), counts
+
+
+def _gone(removed: Iterable[PatientRecord], old: PatientIndex, hasher: Hasher, n_workers: int) -> Numbers:
+    records = list(removed)
+    if not records:
+        return np.zeros(0, np.uint32)
+    listed = gather(records, hasher, n_workers=n_workers)
+    found = np.where(listed.given > 0, listed.given, _known(old, listed.identities))
+    return np.intersect1d(found[found > 0], old.arrays["patients"]).astype(np.uint32)
+
+
+def _merge(
+    old: PatientIndex, gathered: Gathered | None, arrays: dict[str, npt.NDArray[Any]], without: Numbers
+) -> Manifest:
+    """Join the arrays of the index, without some patients, to those of the new rows, in place."""
+    manifest = old.manifest
+    stays = ~np.isin(old.arrays["numbers"], without)
+    patients = ~np.isin(old.arrays["patients"], without)
+    kept = {
+        "hashes": old.arrays["hashes"][stays],
+        "numbers": old.arrays["numbers"][stays],
+        "patients": old.arrays["patients"][patients],
+        "regions": old.arrays["regions"][patients],
+        "canaries": np.setdiff1d(old.arrays["canaries"], without),
+    }
+    names = dict.fromkeys([*manifest.regions, *(gathered.region_names if gathered else ())])
+    kinds: Counter[str] = Counter(manifest.kinds)
+    if gathered is None:
+        arrays.update(kept)
+    else:
+        codes = np.array([list(names).index(name) for name in gathered.region_names], np.uint16)
+        parts = np.concatenate([old.arrays["part_hashes"], gathered.parts])
+        counts = np.concatenate([old.arrays["part_counts"], gathered.counts])
+        hashes, inverse = np.unique(parts, return_inverse=True)
+        all_patients = np.concatenate([kept["patients"], arrays["patients"]])
+        regions = np.concatenate([kept["regions"], codes[arrays["regions"]]])
+        order = np.argsort(all_patients, kind="stable")
+        arrays.update(
+            hashes=np.concatenate([kept["hashes"], arrays["hashes"]]),
+            numbers=np.concatenate([kept["numbers"], arrays["numbers"]]),
+            part_hashes=hashes,
+            part_counts=np.bincount(inverse, counts).astype(np.uint32),
+            patients=all_patients[order],
+            regions=regions[order],
+            canaries=np.union1d(kept["canaries"], arrays["canaries"]),
+        )
+        kinds.update(gathered.kinds)
+    arrays["hashes"], arrays["numbers"] = sorted_keys(arrays["hashes"], arrays["numbers"])
+    arrays["filter"] = make_filter(arrays["hashes"])
+    return replace(
+        manifest,
+        updated=datetime.now(UTC).isoformat(),
+        n_patients=len(arrays["patients"]),
+        n_keys=len(arrays["hashes"]),
+        kinds=dict(kinds),
+        shapes=_joined_shapes(manifest, gathered),
+        regions=list(names),
+        last_number=max(manifest.last_number, int(arrays["patients"].max(initial=0))),
+    )
+
+
+def _joined_shapes(manifest: Manifest, gathered: Gathered | None) -> dict[str, list[str]]:
+    shapes = {name: list(known) for name, known in manifest.shapes.items()}
+    for name, new in (gathered.shapes if gathered else {}).items():
+        known = shapes.get(name)
+        if known is None:
+            shapes[name] = list(new)
+        elif known:
+            shapes[name] = sorted({*known, *new}) if new else []
+    return shapes
+
+
+def _known(index: PatientIndex, identities: Hashes) -> Numbers:
+    """Return the opaque number of each identity in an index; 0 = it is not there, or nothing to look up."""
+    low, high = index.holders(identities)
+    found = np.zeros(len(identities), np.uint32)
+    held = np.flatnonzero((high > low) & (identities != 0))
+    found[held] = index.arrays["numbers"][low[held]]
+    return found
+
+
+def destroy(settings: PatientSettings) -> dict[str, Any]:
+    """Overwrite and remove index and key; return what was destroyed, as the certificate states it.
+
+    Raises:
+        ConfigError: there is no index, or the files cannot be removed.
+    """
+    manifest = read_manifest(settings.folder)
+    digest = hashlib.sha256()
+    for path in sorted((settings.folder / manifest.arrays).glob("*.npy")):
+        with path.open("rb") as stream:
+            digest.update(path.name.encode() + hashlib.file_digest(stream, "sha256").digest())
+    keys = [path for path in (settings.key_file, _draft(settings.key_file)) if path.exists()]
+    try:
+        for path in keys:
+            _overwrite(path)
+            path.unlink()
+        for folder in settings.folder.glob("arrays-*"):
+            remove_arrays(folder)
+        (settings.folder / MANIFEST).unlink()
+        with suppress(OSError):
+            settings.folder.rmdir()
+    except OSError as error:
+        message = f"{settings.folder}: cannot be removed: {error.strerror}"
+        raise ConfigError(message) from None
+    return {
+        "index": manifest.index_id,
+        "key": manifest.key_id,
+        "patients": manifest.n_patients,
+        "match_keys": manifest.n_keys,
+        "built": manifest.built,
+        "updated": manifest.updated,
+        "sha256": digest.hexdigest(),
+        "key_destroyed": bool(keys),
+    }
+
+
+def certificate(destroyed: Mapping[str, Any], *, by: str, now: datetime, event: int) -> dict[str, Any]:
+    """Return the certificate of a destruction, with its entry among the events."""
+    return {**destroyed, "destroyed": now.isoformat(), "destroyed_by": by, "event": event}
+
+
+def _make_key(path: Path) -> None:
+    create_key(path)
+    if not path.exists():
+        message = f"{path}: the key of the patient index cannot be written"
+        raise ConfigError(message)
+
+
+def _draft(key_file: Path) -> Path:
+    return key_file.with_name(f"{key_file.name}.next")
+
+
+def _replace_key(draft: Path, key_file: Path) -> None:
+    """Let the new key take the old one's place; the old bytes are overwritten, as far as a disk does that."""
+    try:
+        old = os.open(key_file, os.O_WRONLY | os.O_CLOEXEC) if key_file.exists() else None
+        draft.replace(key_file)
+        if old is not None:
+            os.pwrite(old, bytes(os.fstat(old).st_size), 0)
+            os.fsync(old)
+            os.close(old)
+    except OSError as error:
+        message = f"{key_file}: the new key cannot be put in place: {error.strerror}; run the command again"
+        raise ConfigError(message) from None
+
+
+def _overwrite(path: Path) -> None:
+    with path.open("r+b") as stream:
+        stream.write(bytes(path.stat().st_size))
+        stream.flush()
+        os.fsync(stream.fileno())

@@ -1,0 +1,64 @@
+"""What a patient index is, in counts: the file index.json; read without the arrays."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+from phiscan.errors import ConfigError
+
+MANIFEST: Final = "index.json"
+FORMAT: Final = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """What an index is, in counts; nothing of it says who is in it."""
+
+    index_id: str  # of the build: an update keeps it, a new build or key does not
+    arrays: str  # the folder of the arrays
+    key_id: str
+    hard_cost: int
+    built: str  # UTC, ISO 8601
+    updated: str
+    n_patients: int
+    n_keys: int
+    kinds: Mapping[str, int]  # match keys of each kind; after an update an upper bound
+    shapes: Mapping[str, Sequence[str]]  # of record and card numbers: 9 for a digit, A for a letter
+    collisions: Mapping[str, float]  # how probably two patients have one birth date, postal code, ...
+    regions: Sequence[str]
+    last_number: int
+    format: int = FORMAT
+
+    @property
+    def age_days(self) -> int:
+        """How many days ago the list was read."""
+        return (datetime.now(UTC) - datetime.fromisoformat(self.updated)).days
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """Read what an index is.
+
+    Raises:
+        ConfigError: there is none, or it is damaged or of another version.
+    """
+    path = folder / MANIFEST
+    try:
+        manifest = Manifest(**json.loads(path.read_text(encoding="utf-8")))
+    except FileNotFoundError:
+        message = f"{path}: there is no patient index; `phiscan patients build FILE` makes one"
+        raise ConfigError(message) from None
+    except OSError as error:
+        message = f"{path}: cannot be read: {error.strerror}"
+        raise ConfigError(message) from None
+    except (ValueError, TypeError):
+        message = f"{path}: not a patient index of this version; build it again"
+        raise ConfigError(message) from None
+    if manifest.format != FORMAT:
+        message = f"{path}: format: expected {FORMAT}; build the patient index again"
+        raise ConfigError(message)
+    return manifest

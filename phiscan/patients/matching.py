@@ -1,0 +1,288 @@
+"""Findings of a document to the organization's own patients in it: keyed lookups of numbers and pairs.
+
+A number that one patient alone has is a match, and so is a pair of values that stand together; a name alone
+is one only where hardly anybody has it. Every lookup is counted with the probability that a stranger would
+match, so that a scan can say how many matches are to be expected by chance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import combinations
+from typing import Final
+
+import numpy as np
+
+from phiscan.model import Document, Finding, PatientCheck, PatientMatch, Span
+from phiscan.patients.candidates import Candidates, Value, candidates_of
+from phiscan.patients.chance import (
+    CARD_MISREAD,
+    DENSE,
+    collision_of,
+    expected_with_name,
+    is_rare,
+    number_density,
+    rare_name_chance,
+)
+from phiscan.patients.hashing import Hasher
+from phiscan.patients.index import PatientIndex, open_index
+from phiscan.patients.lifecycle import load_hasher
+from phiscan.patients.names import pair_of
+from phiscan.patients.normalise import shape_of
+from phiscan.patients.records import RARE, WITH_NAME, Kind
+from phiscan.patients.settings import PatientSettings
+
+STRONG_LOG_ODDS: Final = 4.0
+RARE_NAME_LOG_ODDS: Final = 1.0
+"""What a match adds to the log-odds of PHI: docs/explanation/patient-index.md says why."""
+MOST_HOLDERS: Final = 3  # patients that share a key; a key of more says nothing
+_ORDER: Final = {kind: number for number, kind in enumerate(Kind)}
+# Letters that scanners confuse and that are not one letter in names.token_form.
+_LIKE: Final = {"a": "o", "o": "a", "n": "u", "u": "nv", "h": "b", "b": "h", "t": "f", "f": "t", "g": "q",
+                "q": "g", "v": "yu", "y": "v", "k": "h", "r": "n", "s": "z", "z": "s"}  # fmt: skip
+_MIN_VARIED: Final = 4  # letters of a word in which one may be misread
+
+
+@dataclass(frozen=True, slots=True)
+class _Lookup:
+    kind: Kind
+    key: int
+    span: Span
+    chance: float
+    is_dense: bool = False  # counts only if another key says the same
+
+
+@dataclass(frozen=True, slots=True)
+class Matcher:
+    """An open index with its key."""
+
+    index: PatientIndex
+    hasher: Hasher = field(repr=False)
+
+    def check(self, document: Document, findings: Sequence[Finding]) -> PatientCheck:
+        """Return the patients of the index that the findings of a document are of."""
+        values = candidates_of(document, findings)
+        lookups = list({(one.kind, one.key): one for one in self._lookups(values)}.values())
+        matches = self._matches(lookups, document)
+        strong = {match.patient for match in matches if match.kind != Kind.RARE_NAME}
+        return PatientCheck(
+            index_id=self.index.manifest.index_id,
+            matches=matches,
+            n_patients=len(strong),
+            n_rare_names=len({match.patient for match in matches} - strong),
+            n_lookups=len(lookups),
+            expected_by_chance=float(sum(one.chance for one in lookups)),
+        )
+
+    def _matches(self, lookups: Sequence[_Lookup], document: Document) -> tuple[PatientMatch, ...]:
+        if not lookups:
+            return ()
+        low, high = self.index.holders(np.array([one.key for one in lookups], np.uint64))
+        found: dict[int, _Lookup] = {}
+        kinds: dict[int, set[Kind]] = {}
+        for place in np.flatnonzero(high > low).tolist():
+            one = lookups[place]
+            most = 1 if one.kind in {Kind.BIRTH_POSTAL, Kind.RARE_NAME} else MOST_HOLDERS
+            holders = self.index.numbers(int(low[place]), int(high[place]))
+            if len(holders) > most:
+                continue
+            for patient in holders:
+                kinds.setdefault(patient, set()).add(one.kind)
+                best = found.get(patient)
+                if best is None or (best.is_dense, _ORDER[best.kind]) > (one.is_dense, _ORDER[one.kind]):
+                    found[patient] = one
+        matches = [
+            PatientMatch(
+                patient=patient,
+                kind=one.kind.value,
+                span=one.span,
+                locator=document.locate(one.span.start),
+                is_canary=patient in self.index.canaries,
+            )
+            for patient, one in found.items()
+            if not one.is_dense or len(kinds[patient]) > 1
+        ]
+        return tuple(sorted(matches, key=lambda match: (match.span, match.patient)))
+
+    def _lookups(self, values: Candidates) -> Iterator[_Lookup]:
+        known = self._known_pairs(values)
+        for name in values.names:
+            for pair in combinations_of(name.forms):
+                if pair in known:
+                    yield from self._of_name(values, name, pair, known[pair])
+        yield from self._of_numbers(values)
+        both = collision_of(self.index, "birth") * collision_of(self.index, "postal")
+        chance = self.index.manifest.n_patients * both
+        if not self.index.n_keys_of(Kind.BIRTH_POSTAL):
+            return
+        for birth in values.parts.get("birth", ()):
+            for postal in values.partners(birth, "postal"):
+                for day in birth.forms:
+                    key = self.hasher.match_key(Kind.BIRTH_POSTAL, f"{day}\0{postal.forms[0]}")
+                    yield _Lookup(Kind.BIRTH_POSTAL, key, _over(birth, postal), chance)
+
+    def _of_name(
+        self, values: Candidates, name: Value, pair: str, spellings: Mapping[str, int]
+    ) -> Iterator[_Lookup]:
+        """Yield the lookups of a name with what stands beside it, in each spelling that the index has."""
+        for part, kind in WITH_NAME.items():
+            if not self.index.n_keys_of(kind):
+                continue
+            for partner in values.partners(name, part):
+                for spelling, n_patients in spellings.items():
+                    chance = expected_with_name(n_patients, collision_of(self.index, part))
+                    for form in partner.forms:
+                        key = self.hasher.match_key(kind, f"{spelling}\0{form}")
+                        yield _Lookup(kind, key, _over(name, partner), chance)
+        if spellings.get(pair) == 1 and self._is_rare(pair):
+            key = self.hasher.part("pair", pair) ^ RARE
+            yield _Lookup(Kind.RARE_NAME, key, name.span, rare_name_chance(self.index))
+
+    def _is_rare(self, pair: str) -> bool:
+        parts = [self.hasher.part("token", token) for token in pair.split(" ")]
+        counts = self.index.counts(np.array(parts, np.uint64)).tolist()
+        return is_rare(counts, self.index.manifest.n_patients)
+
+    def _of_numbers(self, values: Candidates) -> Iterator[_Lookup]:
+        shapes = self.index.manifest.shapes
+        for number in values.numbers:
+            for form in number.forms:
+                if not self.index.n_keys_of(Kind.RECORD) or not _fits(form, shapes.get(Kind.RECORD)):
+                    continue
+                density = number_density(self.index, Kind.RECORD, form)
+                key = self.hasher.match_key(Kind.RECORD, form)
+                chance = 0.0 if density > DENSE else density
+                yield _Lookup(Kind.RECORD, key, number.span, chance, is_dense=density > DENSE)
+            for form in number.cards:
+                if self.index.n_keys_of(Kind.CARD) and _fits(form, shapes.get(Kind.CARD)):
+                    key = self.hasher.match_key(Kind.CARD, form)
+                    chance = CARD_MISREAD * number_density(self.index, Kind.CARD, form)
+                    yield _Lookup(Kind.CARD, key, number.span, chance)
+        yield from self._of_names_and_numbers(values)
+
+    def _of_names_and_numbers(self, values: Candidates) -> Iterator[_Lookup]:
+        if not self.index.n_keys_of(Kind.NAME_RECORD):
+            return
+        shapes = self.index.manifest.shapes.get(Kind.RECORD)
+        chance = collision_of(self.index, "family")
+        for name in values.names:
+            for number in values.partners(name, "number"):
+                for form in number.forms:
+                    if not _fits(form, shapes):
+                        continue
+                    for token in name.forms:
+                        key = self.hasher.match_key(Kind.NAME_RECORD, f"{token}\0{form}")
+                        density = number_density(self.index, Kind.RECORD, form)
+                        yield _Lookup(Kind.NAME_RECORD, key, _over(name, number), chance * density)
+
+    def _known_pairs(self, values: Candidates) -> dict[str, dict[str, int]]:
+        """Return the pairs of name words that patients have, each with its spellings and their counts.
+
+        A pair that nobody has is tried with one letter misread, where something stands beside the name.
+        """
+        pairs = list(dict.fromkeys(pair for name in values.names for pair in combinations_of(name.forms)))
+        counts = self._counts(pairs)
+        known = {pair: {pair: n} for pair, n in zip(pairs, counts, strict=True) if n}
+        if not any(values.parts.values()):
+            return known
+        for pair, n in zip(pairs, counts, strict=True):
+            if not n:
+                spelt = list(_misread(pair))
+                found = {other: m for other, m in zip(spelt, self._counts(spelt), strict=True) if m}
+                if found:
+                    known[pair] = found
+        return known
+
+    def _counts(self, pairs: Sequence[str]) -> list[int]:
+        if not pairs:
+            return []
+        hashes = np.array([self.hasher.part("pair", pair) for pair in pairs], np.uint64)
+        found: list[int] = self.index.counts(hashes).tolist()
+        return found
+
+
+def combinations_of(tokens: Sequence[str]) -> Iterator[str]:
+    """Yield the name pairs of the words of a name, in whatever order they stand.
+
+    >>> list(combinations_of(("roy", "ann")))
+    ['ann roy']
+    """
+    for first, second in combinations(dict.fromkeys(tokens), 2):
+        yield pair_of(first, second)
+    if len(tokens) == 3:  # noqa: PLR2004 (a given name and a double family name)
+        yield pair_of(tokens[0], tokens[1] + tokens[2])
+        yield pair_of(tokens[2], tokens[0] + tokens[1])
+
+
+def _misread(pair: str) -> Iterator[str]:
+    """Yield a pair with one letter replaced by one that scanners confuse with it."""
+    first, _, second = pair.partition(" ")
+    for token, other in ((first, second), (second, first)):
+        if len(token) < _MIN_VARIED:
+            continue
+        for place, letter in enumerate(token):
+            for like in _LIKE.get(letter, ""):
+                yield pair_of(token[:place] + like + token[place + 1 :], other)
+
+
+def _fits(form: str, shapes: Sequence[str] | None) -> bool:
+    """Tell whether the list has numbers of such a shape; with no shapes noted every number is looked up."""
+    return not shapes or shape_of(form) in shapes
+
+
+def _over(first: Value, second: Value) -> Span:
+    return Span(min(first.span.start, second.span.start), max(first.span.end, second.span.end))
+
+
+def log_odds_of(check: PatientCheck | None) -> float:
+    """Return what the matches of a document add to its log-odds of PHI.
+
+    >>> log_odds_of(None), log_odds_of(PatientCheck("", n_patients=3)), log_odds_of(PatientCheck(""))
+    (0.0, 4.0, 0.0)
+    """
+    if check is None:
+        return 0.0
+    if check.n_patients:
+        return STRONG_LOG_ODDS
+    return RARE_NAME_LOG_ODDS if check.n_rare_names else 0.0
+
+
+def merged(checks: Iterable[PatientCheck]) -> PatientCheck | None:
+    """Join what the windows of one document say: each patient once, by the strongest key.
+
+    The spans must be those of the whole document.
+    """
+    found: dict[int, PatientMatch] = {}
+    joined: PatientCheck | None = None
+    for check in checks:
+        joined = (
+            replace(check)
+            if joined is None
+            else replace(
+                joined,
+                n_lookups=joined.n_lookups + check.n_lookups,
+                expected_by_chance=joined.expected_by_chance + check.expected_by_chance,
+            )
+        )
+        for match in check.matches:
+            best = found.get(match.patient)
+            if best is None or _ORDER[Kind(best.kind)] > _ORDER[Kind(match.kind)]:
+                found[match.patient] = match
+    if joined is None:
+        return None
+    n_rare = sum(match.kind == Kind.RARE_NAME for match in found.values())
+    matches = tuple(sorted(found.values(), key=lambda match: (match.span, match.patient)))
+    return replace(joined, matches=matches, n_patients=len(found) - n_rare, n_rare_names=n_rare)
+
+
+def load_matcher(settings: PatientSettings) -> Matcher | None:
+    """Open the index with its key; None = none was built.
+
+    Raises:
+        ConfigError: the index is damaged, or its key is gone.
+    """
+    if not settings.is_built:
+        return None
+    index = open_index(settings.folder)
+    return Matcher(index, load_hasher(settings, index.manifest))

@@ -1,0 +1,129 @@
+"""Names of persons to sets of name pairs, given with family name in one spelling, by tables and rules.
+
+``Müller, Hans-Peter``, ``Hans P. Mueller`` and ``MULLER HANS`` share a pair. Order, middle names, titles,
+accents, hyphens and the usual short forms of given names do not matter, and letters that scanners confuse
+are equal.
+"""
+
+# ruff: noqa: RUF001 (the tables hold letters of other alphabets)
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from itertools import combinations
+
+from phiscan.patients.normalise import plain
+
+MOST_TOKENS = 5  # of one written name; of a longer one the first ones
+_WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*")  # with figures: a scanner reads some letters as such
+_ASIDE = frozenset(
+    "mr mrs ms miss mx dr prof sir madam m mme mlle jr sr ii iii iv esq md phd rn"  # noqa: SIM905 (a list of words)
+    " de la le du des der den van von di da del della dos das el al bin ibn st".split()
+)
+_CYRILLIC = {
+    "а": "a", "б": "b", "в": "v", "г": "g", "ґ": "g", "д": "d", "е": "e", "ё": "e", "є": "e", "ж": "zh",
+    "з": "z", "и": "i", "і": "i", "ї": "i", "й": "i", "к": "k", "л": "l", "м": "m", "н": "n", "о": "o",
+    "п": "p", "р": "r", "с": "s", "т": "t", "у": "u", "ф": "f", "х": "kh", "ц": "ts", "ч": "ch", "ш": "sh",
+    "щ": "shch", "ъ": "", "ы": "y", "ь": "", "э": "e", "ю": "iu", "я": "ia",
+}  # fmt: skip
+_GREEK = {
+    "α": "a", "β": "v", "γ": "g", "δ": "d", "ε": "e", "ζ": "z", "η": "i", "θ": "th", "ι": "i", "κ": "k",
+    "λ": "l", "μ": "m", "ν": "n", "ξ": "x", "ο": "o", "π": "p", "ρ": "r", "σ": "s", "ς": "s", "τ": "t",
+    "υ": "y", "φ": "f", "χ": "ch", "ψ": "ps", "ω": "o",
+}  # fmt: skip
+_LATIN = str.maketrans({**_CYRILLIC, **_GREEK})
+# Short forms by the given name that they are of.
+_SHORT_FORMS = {
+    "robert": "bob bobby rob robbie bert", "william": "bill billy will willie liam",
+    "richard": "dick rick ricky rich",
+    "elizabeth": "liz lizzie beth betty eliza lisa elisabeth", "margaret": "peggy maggie meg marge greta",
+    "katherine": "kate kathy katie kat catherine kathryn cathy katharine", "james": "jim jimmy jamie",
+    "john": "jack johnny jon", "michael": "mike mick micky mikey", "edward": "ed eddie ted ned",
+    "thomas": "tom tommy", "joseph": "joe joey", "charles": "charlie chuck chas", "anthony": "tony antony",
+    "alexander": "alex sandy sasha alec", "alexandra": "lexi alexa", "andrew": "andy drew",
+    "benjamin": "ben benny", "christopher": "chris kit topher", "daniel": "dan danny", "david": "dave davey",
+    "deborah": "deb debbie debra", "dorothy": "dot dottie dolly", "frederick": "fred freddie",
+    "gerald": "gerry jerry", "gregory": "greg", "jennifer": "jen jenny", "jessica": "jess jessie",
+    "jeffrey": "jeff geoff geoffrey", "kenneth": "ken kenny", "lawrence": "larry laurence",
+    "leonard": "len lenny leo", "matthew": "matt", "nicholas": "nick nicolas", "pamela": "pam",
+    "patricia": "pat patty trish tricia", "peter": "pete", "philip": "phil phillip", "raymond": "ray",
+    "rebecca": "becky becca", "ronald": "ron ronnie", "samuel": "sam sammy", "samantha": "sammie",
+    "stephen": "steve steven stevie", "susan": "sue susie suzanne", "theresa": "terry tess teresa",
+    "timothy": "tim", "victoria": "vicky tori", "vincent": "vince", "walter": "walt", "zachary": "zach zack",
+    "abigail": "abby gail", "barbara": "barb babs", "donald": "don donnie", "douglas": "doug",
+    "eugene": "gene", "francis": "frank frankie", "henry": "hank harry", "jacqueline": "jackie",
+    "joshua": "josh", "nathaniel": "nate nathan", "veronica": "ronnie", "virginia": "ginny",
+}  # fmt: skip
+_FULL_FORM = {short: full for full, shorts in _SHORT_FORMS.items() for short in shorts.split()}
+_CONFUSED = (("rn", "m"), ("cl", "d"), ("vv", "w"), ("ue", "u"), ("oe", "o"), ("ae", "a"))
+_ONE_LETTER = str.maketrans("ijec1!|05", "lleelll" + "os")
+
+
+@lru_cache(maxsize=262_144)
+def token_form(word: str) -> str:
+    """Return one word of a name in the spelling that its variants share.
+
+    >>> token_form("Müller") == token_form("MUELLER") == token_form("Muller")
+    True
+    >>> token_form("Bob") == token_form("Robert"), token_form("Barnes") == token_form("Bames")
+    (True, True)
+    """
+    text = plain(word).translate(_LATIN).replace("'", "")
+    text = _FULL_FORM.get(text, text)
+    for confused, form in _CONFUSED:
+        if confused in text:
+            text = text.replace(confused, form)
+    return text.translate(_ONE_LETTER)
+
+
+def tokens_of(name: str) -> list[str]:
+    """Return the words of a written name in one spelling; titles, particles and initials are left out.
+
+    >>> tokens_of("Dr. Ann B. van der Berg, MD") == [token_form("Ann"), token_form("Berg")]
+    True
+    """
+    words = _WORD.findall(plain(name) if name.isascii() else plain(name).translate(_LATIN))
+    kept = [
+        token_form(word) for word in words if len(word) > 1 and word not in _ASIDE and not word.isdecimal()
+    ]
+    return kept[:MOST_TOKENS]
+
+
+def pair_of(first: str, second: str) -> str:
+    """Return the key of two name tokens, whatever their order.
+
+    >>> pair_of("roy", "ann") == pair_of("ann", "roy")
+    True
+    """
+    return f"{first} {second}" if first <= second else f"{second} {first}"
+
+
+def listed_pairs(given: str, family: str) -> Iterator[str]:
+    """Yield the pairs of a patient: the first given name with each part of the family name.
+
+    >>> len(set(listed_pairs("Ana Maria", "Garcia-Lopez")))
+    3
+    """
+    firsts, lasts = tokens_of(given), tokens_of(family)
+    if not firsts or not lasts:
+        return
+    for last in lasts[:2]:
+        yield pair_of(firsts[0], last)
+    if len(lasts) > 1:
+        yield pair_of(firsts[0], "".join(lasts[:2]))
+
+
+def written_pairs(name: str) -> tuple[str, ...]:
+    """Return the pairs that a name in a document may stand for: every two of its words.
+
+    >>> pair_of(token_form("ann"), token_form("roy")) in written_pairs("ROY, Ann Marie")
+    True
+    """
+    tokens = tokens_of(name)
+    found = dict.fromkeys(pair_of(a, b) for a, b in combinations(tokens, 2) if a != b)
+    if len(tokens) == 3 and "-" in name:  # noqa: PLR2004 (a given name and a double family name)
+        found[pair_of(tokens[0], tokens[1] + tokens[2])] = None
+        found[pair_of(tokens[2], tokens[0] + tokens[1])] = None
+    return tuple(found)

@@ -1,0 +1,113 @@
+"""One patient of a list as it was read, and the match keys of it; the values are never stored."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from phiscan.patients import normalise
+from phiscan.patients.names import listed_pairs, tokens_of
+
+
+class Kind(StrEnum):
+    """What a match key is made of. The first two are strong: one value alone is one patient's."""
+
+    CARD = "card"
+    RECORD = "record"
+    NAME_BIRTH = "name_birth"
+    NAME_RECORD = "name_record"  # family name and record number, where record numbers are dense
+    NAME_PHONE = "name_phone"
+    NAME_STREET = "name_street"
+    NAME_EMAIL = "name_email"
+    NAME_ACCOUNT = "name_account"
+    BIRTH_POSTAL = "birth_postal"
+    RARE_NAME = "rare_name"  # a name alone, which hardly anybody has
+
+
+STRONG = frozenset({Kind.CARD, Kind.RECORD})
+HARD = STRONG
+"""Kinds of few possible values: their keys go through scrypt before the keyed hash."""
+RARE = 0x9E3779B97F4A7C15
+"""Combined with the hash of a rare name pair: its match key is not the hash that it is counted by."""
+WITH_NAME = {
+    "birth": Kind.NAME_BIRTH,
+    "phone": Kind.NAME_PHONE,
+    "street": Kind.NAME_STREET,
+    "email": Kind.NAME_EMAIL,
+    "account": Kind.NAME_ACCOUNT,
+}
+"""The kind of the pair of a name with each part."""
+
+
+@dataclass(frozen=True, slots=True)
+class PatientRecord:
+    """The values of one patient as the list has them; lives only while an index is built."""
+
+    line: int  # where in its file, from 1
+    names: tuple[tuple[str, str], ...] = field(default=(), repr=False)  # given, family; former ones too
+    births: tuple[str, ...] = field(default=(), repr=False)  # YYYYMMDD
+    records: tuple[str, ...] = field(default=(), repr=False)
+    cards: tuple[str, ...] = field(default=(), repr=False)
+    phones: tuple[str, ...] = field(default=(), repr=False)
+    emails: tuple[str, ...] = field(default=(), repr=False)
+    streets: tuple[str, ...] = field(default=(), repr=False)
+    postals: tuple[str, ...] = field(default=(), repr=False)
+    accounts: tuple[str, ...] = field(default=(), repr=False)
+    region: str = ""
+    number: int | None = None  # the opaque number that the list gives
+    is_canary: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PatientKeys:
+    """A record in normal forms: what is hashed of it."""
+
+    pairs: tuple[str, ...]  # name pairs
+    tokens: tuple[str, ...]  # the words of its names
+    families: tuple[str, ...]
+    parts: dict[str, tuple[str, ...]]  # birth, phone, street, email, account, postal
+    records: tuple[str, ...]
+    cards: tuple[str, ...]
+
+    def keys(self) -> Iterator[tuple[Kind, str]]:
+        """Yield every match key of the patient."""
+        for card in self.cards:
+            yield Kind.CARD, card
+        for record in self.records:
+            yield Kind.RECORD, record
+            for family in self.families:
+                yield Kind.NAME_RECORD, f"{family}\0{record}"
+        for part, kind in WITH_NAME.items():
+            for value in self.parts[part]:
+                for pair in self.pairs:
+                    yield kind, f"{pair}\0{value}"
+        for birth in self.parts["birth"]:
+            for postal in self.parts["postal"]:
+                yield Kind.BIRTH_POSTAL, f"{birth}\0{postal}"
+
+
+def keys_of(record: PatientRecord) -> PatientKeys:
+    """Return a record in normal forms; values that have none are left out."""
+    pairs = dict.fromkeys(pair for names in record.names for pair in listed_pairs(*names))
+    families = dict.fromkeys(token for _, family in record.names for token in tokens_of(family))
+    given = dict.fromkeys(token for first, _ in record.names for token in tokens_of(first)[:1])
+    return PatientKeys(
+        pairs=tuple(pairs),
+        tokens=tuple(given | families),
+        families=tuple(families),
+        parts={
+            "birth": record.births,
+            "phone": _forms(record.phones, normalise.phone_form),
+            "street": _forms(record.streets, normalise.street_form),
+            "email": _forms(record.emails, normalise.email_form),
+            "account": _forms(record.accounts, normalise.number_form),
+            "postal": _forms(record.postals, normalise.postal_form),
+        },
+        records=_forms(record.records, normalise.number_form),
+        cards=_forms(record.cards, normalise.card_form),
+    )
+
+
+def _forms(values: tuple[str, ...], form: Callable[[str], str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(filter(None, map(form, values))))

@@ -1,0 +1,122 @@
+"""``[patients]`` of phiscan.toml to frozen settings: where index and key lie, and which column holds what."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from phiscan.config import MAX_LIMIT, Config, take_table
+from phiscan.errors import ConfigError, InputError
+
+TABLE = "patients"
+FIELDS = (
+    "number",  # the opaque number to use; default: the number of the row
+    "given",
+    "family",
+    "name",  # given and family name in one column
+    "former",  # former family name
+    "preferred",  # preferred given name
+    "birth_date",
+    "record",  # record numbers of the organization
+    "card",  # health card or health plan numbers
+    "phone",
+    "email",
+    "street",
+    "postal",
+    "account",
+    "region",  # state or province
+    "canary",  # 1, true, yes: a record that does not exist in reality
+)
+"""The fields of a patient that columns are mapped to."""
+
+Mapped = Mapping[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """The scalar fields of ``[patients]``."""
+
+    index_dir: str = ""  # "" = the folder patients in home
+    key_file: str = ""  # "" = patients.key in home; better on another disk
+    max_age_days: int = 30  # an older index gets a warning at each scan
+    hard_cost: int = 16  # scrypt cost n of record and card numbers: a power of 2
+    day_first: bool = True  # 03/04/1956 in the list is 3 April
+
+
+@dataclass(frozen=True, slots=True)
+class PatientSettings:
+    """Where the index and its key lie, and how a patient list is read."""
+
+    folder: Path
+    key_file: Path
+    max_age_days: int = 30
+    hard_cost: int = 16
+    day_first: bool = True
+    mapped: Mapped = field(default_factory=dict)
+
+    @property
+    def is_built(self) -> bool:
+        """Whether there is an index to match with."""
+        return (self.folder / "index.json").is_file()
+
+
+def load_settings(config: Config) -> PatientSettings:
+    """Read ``[patients]`` and ``[patients.map]``.
+
+    Raises:
+        ConfigError: names the field and says what was expected.
+    """
+    raw = dict(config.tables.get(TABLE, {}))
+    columns = raw.pop("map", {})
+    where = f"{config.source}: patients."
+    if not isinstance(columns, dict):
+        message = f"{where}map: expected a table [patients.map]"
+        raise ConfigError(message)
+    table = take_table(config, TABLE, _Table, raw)
+    if not 1 <= table.max_age_days <= MAX_LIMIT:
+        message = f"{where}max_age_days: expected a number of days above 0"
+        raise ConfigError(message)
+    cost = table.hard_cost
+    if not 2 <= cost <= 2**20 or cost & (cost - 1):  # noqa: PLR2004 (what scrypt takes)
+        message = f"{where}hard_cost: expected a power of 2 from 2 to 1048576"
+        raise ConfigError(message)
+    return PatientSettings(
+        folder=Path(table.index_dir) if table.index_dir else config.home / "patients",
+        key_file=Path(table.key_file) if table.key_file else config.home / "patients.key",
+        max_age_days=table.max_age_days,
+        hard_cost=cost,
+        day_first=table.day_first,
+        mapped={name: _columns(f"{where}map.", name, value) for name, value in columns.items()},
+    )
+
+
+def merge_map(mapped: Mapped, options: tuple[str, ...]) -> Mapped:
+    """Return the mapping with ``FIELD=COLUMN`` options of a command put in place of the file's.
+
+    >>> dict(merge_map({"card": ("hcn",)}, ("phone=home", "phone=cell")))
+    {'card': ('hcn',), 'phone': ('home', 'cell')}
+
+    Raises:
+        InputError: an option has another form, or names an unknown field.
+    """
+    given: dict[str, tuple[str, ...]] = {}
+    for option in options:
+        name, sign, column = option.partition("=")
+        if not sign or not column or name not in FIELDS:
+            message = f"--map: expected FIELD=COLUMN with FIELD one of {', '.join(FIELDS)}"
+            raise InputError(message)
+        given[name] = (*given.get(name, ()), column)
+    return {**mapped, **given}
+
+
+def _columns(where: str, name: str, value: Any) -> tuple[str, ...]:
+    if name not in FIELDS:
+        message = f"{where}{name}: unknown field; expected one of {', '.join(FIELDS)}"
+        raise ConfigError(message)
+    columns = [value] if isinstance(value, str) else value
+    if not isinstance(columns, list) or not columns or not all(isinstance(c, str) and c for c in columns):
+        message = f"{where}{name}: expected the name of a column, or a list of names"
+        raise ConfigError(message)
+    return tuple(columns)

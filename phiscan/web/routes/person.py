@@ -1,0 +1,75 @@
+"""The page that says which files hold a person, by name and birth date or a number; recorded, not cached."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import Form, Request
+from starlette.responses import Response
+
+from phiscan.errors import ConfigError, InputError
+from phiscan.patients.events import Actor
+from phiscan.patients.find import FoundFile, Person, find
+from phiscan.patients.matching import load_matcher
+from phiscan.patients.settings import load_settings
+from phiscan.store.identity import load_key
+from phiscan.web.access import Permission, Routes
+from phiscan.web.request_context import Desk, DeskNow
+from phiscan.web.session import SignedIn
+
+PURPOSES = (
+    "To answer a request for access",
+    "To answer a request for erasure",
+    "To find the scope of a breach",
+    "To find out who is affected",
+    "To check the screening",
+)
+_MOST_CHARS = 200
+
+routes = Routes()
+
+
+@routes.page("GET", "/person", needs=Permission.FIND_PERSON)
+def question(request: Request, desk: DeskNow) -> Response:
+    """Show the form; an address never holds a name."""
+    return _page(request, desk, None, "")
+
+
+@routes.page("POST", "/person", needs=Permission.FIND_PERSON)
+def answer(
+    request: Request,
+    user: SignedIn,
+    desk: DeskNow,
+    purpose: Annotated[str, Form(max_length=_MOST_CHARS)],
+    name: Annotated[str, Form(max_length=_MOST_CHARS)] = "",
+    birth_date: Annotated[str, Form(max_length=_MOST_CHARS)] = "",
+    number: Annotated[str, Form(max_length=_MOST_CHARS)] = "",
+) -> Response:
+    """Record who asks and what for, then show the files; what was typed is not shown again.
+
+    The purpose is one of a list, so that no patient's name lands in it.
+    """
+    if purpose not in PURPOSES:
+        message = "purpose: expected one of the list"
+        raise InputError(message)
+    try:
+        key = load_key(desk.config.key_file)
+        matcher = load_matcher(load_settings(desk.config))
+    except ConfigError:
+        message = "the keys of the hashes are not on this server, so that nobody can be searched for here"
+        raise InputError(message) from None
+    found = find(
+        desk.store.database,
+        Person(name.strip(), birth_date.strip(), number.strip()),
+        key=key,
+        matcher=matcher,
+        purpose=purpose,
+        actor=Actor(user.name, desk.now()),
+    )
+    return _page(request, desk, found, purpose)
+
+
+def _page(request: Request, desk: Desk, found: list[FoundFile] | None, purpose: str) -> Response:
+    page = desk.pages.render(request, "person.html", found=found, purpose=purpose, purposes=PURPOSES)
+    page.headers["Cache-Control"] = "no-store"
+    return page

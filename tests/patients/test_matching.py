@@ -1,0 +1,189 @@
+"""Which documents match a patient: strong keys, pairs within a passage or row, in any writing."""
+
+import numpy as np
+import pytest
+
+from phiscan.model import EntityType, PatientCheck, PatientMatch, Span
+from phiscan.patients.chance import DENSE, number_density
+from phiscan.patients.lifecycle import build
+from phiscan.patients.matching import Matcher, load_matcher, log_odds_of, merged
+from phiscan.patients.records import Kind, PatientRecord
+from phiscan.patients.settings import PatientSettings
+from tests.patients.conftest import Check, made
+from tests.patients.population import Person, population
+
+E = EntityType
+A = 7  # the person looked for; patient number 8
+
+
+def test_a_health_card_matches_alone_however_it_is_grouped(people: list[Person], check: Check) -> None:
+    card = people[A].card
+    for written in (card, f"{card[:4]} {card[4:7]} {card[7:]}", f"{card[:4]}-{card[4:7]}-{card[7:]} XK"):
+        assert check(f"card {written}.", (E.HEALTH_CARD, written)) == [(A + 1, "card")]
+
+
+def test_a_record_number_matches_with_misread_figures(people: list[Person], check: Check) -> None:
+    mrn = people[A].mrn
+    misread = mrn.replace("0", "O").replace("1", "l").replace("8", "B").replace("5", "S")
+    assert check(f"MRN {misread}", (E.MRN, misread)) == [(A + 1, "record")]
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        "{given} {family}",
+        "{family}, {given}",
+        "{FAMILY} {GIVEN}",
+        "Mrs. {given} Quinn {family}",
+        "{given} {family}-Roy",
+    ],
+)
+@pytest.mark.parametrize("born", ["%Y-%m-%d", "%d %B %Y", "%B %d, %Y", "%m/%d/%Y", "%d.%m.%y"])
+def test_a_name_matches_with_the_birth_date_beside_it(
+    people: list[Person], check: Check, form: str, born: str
+) -> None:
+    one = people[A]
+    name = form.format(given=one.given, family=one.family, GIVEN=one.given.upper(), FAMILY=one.family.upper())
+    date = one.born.strftime(born)
+    assert check(f"Re: {name}, born {date}", (E.PERSON, name), (E.DATE_OF_BIRTH, date)) == [
+        (A + 1, "name_birth")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("kind", "part", "value"),
+    [
+        ("name_phone", E.PHONE, "+1 ({0.phone})"),
+        ("name_email", E.EMAIL, "{0.email}"),
+        ("name_street", E.STREET_ADDRESS, "Apt 4, {0.street}, Kingston"),
+    ],
+)
+def test_a_name_matches_with_what_stands_beside_it(
+    people: list[Person], check: Check, kind: str, part: EntityType, value: str
+) -> None:
+    one = people[A]
+    name, written = f"{one.given} {one.family}", value.format(one)
+    assert check(f"{name}\n{written}\n", (E.PERSON, name), (part, written)) == [(A + 1, kind)]
+
+
+def test_a_birth_date_matches_with_the_postal_code(people: list[Person], check: Check) -> None:
+    born, postal = f"{people[A].born:%Y-%m-%d}", people[A].postal.lower()
+    assert check(f"{born} {postal}", (E.DATE_OF_BIRTH, born), (E.POSTAL_CODE, postal)) == [
+        (A + 1, "birth_postal")
+    ]
+
+
+def test_no_name_matches_alone_in_a_small_list(people: list[Person], check: Check) -> None:
+    name = f"{people[A].given} {people[A].family}"
+    assert check(f"Dear {name},", (E.PERSON, name)) == []
+    assert check(f"{people[A].born}", (E.DATE_OF_BIRTH, f"{people[A].born}")) == []
+
+
+def test_the_birth_date_of_another_row_is_no_match(people: list[Person], check: Check) -> None:
+    one, other = people[A], people[A + 1]
+    name, another = f"{one.given} {one.family}", f"{other.given} {other.family}"
+    rows = f"{name} | {other.born} | x\n{another} | {one.born} | x\n"
+    values = ((E.PERSON, name), (E.DATE, f"{other.born}"), (E.PERSON, another), (E.DATE, f"{one.born}"))
+    assert check(rows, *values) == []
+    far = f"{name}\n{'word ' * 200}\n{one.born}"
+    assert check(far, (E.PERSON, name), (E.DATE, f"{one.born}")) == []
+
+
+def test_given_and_family_name_of_two_cells_are_joined(people: list[Person], check: Check) -> None:
+    one = people[A]
+    row = f"{one.family},{one.given},{one.born},asthma"
+    assert check(row, (E.PERSON, one.family), (E.PERSON, one.given), (E.DATE, f"{one.born}")) == [
+        (A + 1, "name_birth")
+    ]
+
+
+@pytest.mark.parametrize(("right", "misread"), [("rn", "m"), ("cl", "d"), ("i", "l"), ("e", "c"), ("o", "0")])
+def test_one_misread_letter_does_not_hide_a_patient(
+    settings: PatientSettings, right: str, misread: str
+) -> None:
+    family = f"Ban{right}twski"
+    record = PatientRecord(1, names=(("Torvald", family),), births=("19560312",))
+    build(settings, [record], n_workers=1)
+    matcher = load_matcher(settings)
+    assert matcher is not None
+    name = f"Torvald {family.replace(right, misread)}"
+    document, findings = made(f"{name} 1956-03-12", (E.PERSON, name), (E.DATE_OF_BIRTH, "1956-03-12"))
+    assert [match.patient for match in matcher.check(document, findings).matches] == [1]
+
+
+def test_each_patient_of_a_table_counts_once(people: list[Person], matcher: Matcher) -> None:
+    rows = [f"{one.given} {one.family} | {one.born} | {one.mrn} | {one.card}" for one in people[:50]]
+    values = [
+        value
+        for one in people[:50]
+        for value in (
+            (E.PERSON, f"{one.given} {one.family}"),
+            (E.DATE, f"{one.born}"),
+            (E.MRN, one.mrn),
+            (E.HEALTH_CARD, one.card),
+        )
+    ]
+    found = matcher.check(*made("\n".join([*rows, *rows]), *values))
+    assert found.n_patients == len(found.matches) == 50
+    assert {match.patient for match in found.matches} == set(range(1, 51))
+    assert found.expected_by_chance < 1e-1
+
+
+def test_a_dense_record_number_counts_only_with_another_key(settings: PatientSettings) -> None:
+    records = [
+        PatientRecord(n, names=((f"Given{'abcdefghij'[n % 10]}", "Fairweather"),), records=(f"{n + 1000}",))
+        for n in range(2000)
+    ]
+    build(settings, records, n_workers=1)
+    matcher = load_matcher(settings)
+    assert matcher is not None
+    assert number_density(matcher.index, Kind.RECORD, "1500") > DENSE
+    assert not matcher.check(*made("MRN 1500", (E.MRN, "1500"))).matches
+    confirmed = matcher.check(*made("Fairweather 1500", (E.PERSON, "Fairweather"), (E.MRN, "1500")))
+    assert [match.kind for match in confirmed.matches] == ["name_record"]
+
+
+def test_a_rare_name_is_a_weak_match_of_its_own(settings: PatientSettings) -> None:
+    """Beside names that thousands share, one that nobody else has; the list is large enough to know."""
+    common = [PatientRecord(n, names=(("Ann", "Common"),)) for n in range(150_000)]
+    build(settings, [*common, PatientRecord(0, names=(("Quizzical", "Zanthoby"),))], n_workers=1)
+    matcher = load_matcher(settings)
+    assert matcher is not None
+    found = matcher.check(*made("Quizzical Zanthoby", (E.PERSON, "Quizzical Zanthoby")))
+    assert [(match.patient, match.kind) for match in found.matches] == [(150_001, "rare_name")]
+    assert (found.n_patients, found.n_rare_names) == (0, 1)
+    assert not matcher.check(*made("Ann Common", (E.PERSON, "Ann Common"))).matches
+    assert 0 < log_odds_of(found) < log_odds_of(PatientCheck("", n_patients=1))
+
+
+def test_windows_of_one_document_count_a_patient_once_by_the_strongest_key() -> None:
+    weak = PatientMatch(5, Kind.RARE_NAME, Span(0, 3))
+    strong = PatientMatch(5, Kind.CARD, Span(9, 12))
+    joined = merged(
+        [
+            PatientCheck("i", (weak,), n_rare_names=1, n_lookups=2, expected_by_chance=0.5),
+            PatientCheck("i", (strong,), n_patients=1, n_lookups=3, expected_by_chance=0.25),
+        ]
+    )
+    assert joined == PatientCheck("i", (strong,), n_patients=1, n_lookups=5, expected_by_chance=0.75)
+    assert merged([]) is None
+
+
+def test_strangers_match_as_rarely_as_is_said(settings: PatientSettings) -> None:
+    """Other people of the same distribution of names: about as many matches as the lookups expect."""
+    listed = [
+        PatientRecord(n, names=((one.given, one.family),), births=(f"{one.born:%Y%m%d}",))
+        for n, one in enumerate(population(20_000))
+    ]
+    build(settings, listed, n_workers=1)
+    matcher = load_matcher(settings)
+    assert matcher is not None
+    n_found, expected = 0, 0.0
+    for one in population(20_000, seed=99):
+        name, born = f"{one.given} {one.family}", f"{one.born}"
+        found = matcher.check(*made(f"{name} {born}", (E.PERSON, name), (E.DATE_OF_BIRTH, born)))
+        n_found += found.n_patients
+        expected += found.expected_by_chance
+    assert 0 < expected < 100
+    spread = 4 * np.sqrt(expected) + 4  # of a Poisson count
+    assert abs(n_found - expected) < spread, (n_found, expected)
