@@ -15,7 +15,7 @@ import sqlalchemy as sa
 
 from phiscan.model import Verdict
 from phiscan.patients.records import Kind
-from phiscan.review.records.current_results import standing
+from phiscan.review.records.current_results import current_results
 from phiscan.store.sql_batches import chunks
 from phiscan.store.tables import patient_check, patient_match, sighting
 
@@ -44,7 +44,7 @@ def affected(
 
     ``verdict`` None: all files. Names alone, however rare, count nobody.
     """
-    query = standing(scan_id=scan_id).subquery()
+    query = current_results(scan_id=scan_id).subquery()
     chosen = sa.select(query.c.id, query.c.root, query.c.path)
     if verdict is not None:
         chosen = chosen.where(query.c.verdict == verdict.value)
@@ -138,7 +138,7 @@ def scan_matches(connection: sa.Connection, scan_id: int) -> ScanMatches | None:
 
 def canary_files(connection: sa.Connection, scan_id: int | None) -> list[tuple[str, str]]:
     """Return root and path of each file present, or seen by a scan, in which a planted record was found."""
-    query = standing(scan_id=scan_id).subquery()
+    query = current_results(scan_id=scan_id).subquery()
     planted = (
         sa.select(query.c.root, query.c.path)
         .join(patient_match, patient_match.c.examination_id == query.c.id)
