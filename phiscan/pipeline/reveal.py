@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from functools import cache
+from functools import cache, partial
 from types import TracebackType
 from typing import Self, TypeVar
 
@@ -25,12 +25,13 @@ from phiscan.pipeline.delivery import Delivery
 from phiscan.pipeline.engine import read_passwords
 from phiscan.pipeline.file_names import as_examined, names_of
 from phiscan.pipeline.hatch import Hatch
+from phiscan.pipeline.masked_passages import Found, MaskedProse, masked_prose
 from phiscan.pipeline.vetoes import Vetoes, build_finder
 from phiscan.review.reveals import Examined
 from phiscan.visible import visible
 
 _PRELOAD = ("phiscan.pipeline.reveal",)
-Answer = TypeVar("Answer", Document, Vetoes)
+Answer = TypeVar("Answer", Document, Vetoes, MaskedProse)
 
 
 class Rereader:
@@ -79,6 +80,16 @@ class Rereader:
         """
         return self._ask(_weigh, examined)
 
+    def masked(self, examined: Examined, found: Sequence[Found]) -> MaskedProse:
+        """Return the strongest passages of a file as masked prose; the values stay in the confined process.
+
+        ``found``: what was found in it, in the order in which it is stored.
+
+        Raises:
+            ConflictError, InputError: as ``read``.
+        """
+        return self._ask(partial(_mask, found=tuple(found), n_chars=examined.n_chars), examined)
+
     def _ask(self, job: Callable[[SourceFile], Answer], examined: Examined) -> Answer:
         with self._lock:
             sandbox, delivery = self._started()
@@ -123,6 +134,10 @@ def _start_worker(config: Config, passwords: Sequence[str], hatch: str) -> None:
 
 def _work(source: SourceFile) -> Document:
     return extract.extract(source, _config().limits, _Worker.passwords)
+
+
+def _mask(source: SourceFile, *, found: Sequence[Found], n_chars: int) -> MaskedProse:
+    return masked_prose(as_examined(_work(source), names_of(source), n_chars), found)
 
 
 def _weigh(source: SourceFile) -> Vetoes:

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import secrets
+from dataclasses import dataclass
 from typing import Annotated
 
 from fastapi import Form, Request
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from phiscan.errors import ConflictError, InputError
 from phiscan.model import Verdict
-from phiscan.review.work import REASONS, WorkState
+from phiscan.review.reveals import PURPOSES
+from phiscan.review.users import Session
+from phiscan.review.work import REASONS, WorkDetail, WorkState
 from phiscan.visible import visible
 from phiscan.web.access import Permission, Routes, may
 from phiscan.web.desk import Desk, DeskNow
 from phiscan.web.flash import Flash, flash
 from phiscan.web.group_view import group_view
 from phiscan.web.item_view import item_view
+from phiscan.web.passage_view import is_quick, prose_view
 from phiscan.web.queue_view import verdict_words
-from phiscan.web.reveal_view import N_SECONDS, PURPOSES
+from phiscan.web.reveal_view import N_SECONDS
 from phiscan.web.routes_queue import Listed, first_url, reviewers
 from phiscan.web.session import SignedIn
 from phiscan.web.veto_view import veto_view
@@ -28,23 +32,38 @@ routes = Routes()
 
 
 @routes.page("GET", "/items/{file_id}", needs=Permission.SEE_QUEUE)
-def item(
+def item(file_id: int, request: Request, user: SignedIn, desk: DeskNow) -> Response:
+    """Show one item with everything that explains it; blind, only where it is.
+
+    With ``vetoed`` the file is read again for what the rules matched and rejected; ``prose`` asks for (1) or
+    leaves out (0) the passages, which else come with the page if the file is soon read.
+    """
+    return item_page(file_id, request, user, desk, read_query(request.query_params))
+
+
+@dataclass(frozen=True, slots=True)
+class Unsent:
+    """A verdict that was not recorded: why, and what the reviewer wrote, which must not be lost."""
+
+    said: str  # a word of ``flash.FLASHES``
+    reason: str
+    note: str
+
+
+def item_page(
     file_id: int,
     request: Request,
     user: SignedIn,
-    desk: DeskNow,
-    finding: int | None = None,
-    places: str = "",
-    vetoed: str = "",
+    desk: Desk,
+    query: ListQuery,
+    unsent: Unsent | None = None,
 ) -> Response:
-    """Show one item with everything that explains it; blind, only where it lies.
-
-    With ``vetoed`` the file is read again for what the rules matched and refused.
-    """
-    query = read_query(request.query_params)
+    """Return the page of one item; with a form that was not recorded, filled in as it was sent."""
+    asked = request.query_params
     now, work = desk.now(), desk.store.desk
     detail = work.detail(file_id, viewer=user.name, now=now)
     group = detail.item.group_id
+    finding = asked.get("finding", "")
     view = item_view(
         detail,
         query=query,
@@ -52,19 +71,27 @@ def item(
         history=work.history(file_id, viewer=user.name),
         group=work.group(group, viewer=user.name) if group is not None else (),
         token=secrets.token_urlsafe(16),
-        position=finding,
-        all_places=places == "all",
+        position=int(finding) if is_number(finding) else None,
+        all_places=asked.get("places") == "all",
     )
-    said = request.query_params.get("said", "")
+    said = unsent.said if unsent else asked.get("said", "")
     may_ask = may(user, Permission.DECIDE)
+    session: Session | None = request.state.session
     return desk.pages.render(
         request,
         "item.html",
+        status_code=409 if unsent else 200,
         v=view,
         flash=just_done(request, desk, user) or flash(said),
         override=said == "conflict",
+        reason=unsent.reason if unsent else "",
+        note=unsent.note if unsent else "",
         people=reviewers(desk) if may(user, Permission.ASSIGN) else (),
-        vetoed=veto_view(desk, file_id) if vetoed and not view.item.blind and may_ask else None,
+        prose=prose_view(desk, detail) if may_ask and shows_prose(detail, asked.get("prose", "")) else None,
+        place=work.place(file_id, query.filter, viewer=user.name, now=now, order=query.order),
+        purpose=session.purpose if session else "",
+        all_places=asked.get("places") == "all",
+        vetoed=veto_view(desk, file_id) if asked.get("vetoed") and not view.item.blind and may_ask else None,
         may_ask=may_ask,
         purposes=PURPOSES,
         seconds=N_SECONDS,
@@ -74,6 +101,7 @@ def item(
 @routes.page("POST", "/items/{file_id}/decide", needs=Permission.DECIDE)
 def decide(
     file_id: int,
+    request: Request,
     user: SignedIn,
     desk: DeskNow,
     verdict: Annotated[Verdict, Form()],
@@ -86,9 +114,8 @@ def decide(
 ) -> Response:
     """Record a verdict and go on to the next item of the list."""
     query = read_string(listed)
-    here = f"/items/{file_id}"
     if not fits(reason, verdict):
-        return RedirectResponse(query.url(here, said="reason"), 303)
+        return item_page(file_id, request, user, desk, query, Unsent("reason", "", note))
     desk.store.desk.item(file_id, viewer=user.name, now=desk.now())  # only what is in the list is decided
     try:
         desk.store.desk.decide(
@@ -103,17 +130,17 @@ def decide(
             note=note,
         )
     except ConflictError:
-        return RedirectResponse(query.url(here, said="conflict"), 303)
-    return RedirectResponse(next_url(desk, query, file_id, viewer=user.name, done=str(file_id)), 303)
+        return item_page(file_id, request, user, desk, query, Unsent("conflict", reason, note))
+    return going_on(request, next_url(desk, query, file_id, viewer=user.name, done=str(file_id)))
 
 
 @routes.page("POST", "/items/{file_id}/skip", needs=Permission.DECIDE)
-def skip(file_id: int, user: SignedIn, desk: DeskNow, listed: Listed = "") -> Response:
+def skip(file_id: int, request: Request, user: SignedIn, desk: DeskNow, listed: Listed = "") -> Response:
     """Pass an item over for now and go on to the next."""
     query = read_string(listed)
     desk.store.desk.item(file_id, viewer=user.name, now=desk.now())
     desk.store.desk.skip(file_id, reviewer=user.name, now=desk.now())
-    return RedirectResponse(next_url(desk, query, file_id, viewer=user.name, said="skipped"), 303)
+    return going_on(request, next_url(desk, query, file_id, viewer=user.name, said="skipped"))
 
 
 @routes.page("GET", "/items/{file_id}/next", needs=Permission.SEE_QUEUE)
@@ -133,25 +160,25 @@ def previous_item(file_id: int, request: Request, user: SignedIn, desk: DeskNow)
 
 
 @routes.page("POST", "/items/{file_id}/undo", needs=Permission.DECIDE)
-def undo(file_id: int, user: SignedIn, desk: DeskNow, listed: Listed = "") -> Response:
+def undo(file_id: int, request: Request, user: SignedIn, desk: DeskNow, listed: Listed = "") -> Response:
     """Take back one's own verdict on an item, and show the item again."""
     query = read_string(listed)
     try:
         desk.store.desk.undo(file_id, by=user.name, now=desk.now())
     except ConflictError:
-        return RedirectResponse(query.url(f"/items/{file_id}", said="nothing_to_undo"), 303)
-    return RedirectResponse(query.url(f"/items/{file_id}", said="undone"), 303)
+        return going_on(request, query.url(f"/items/{file_id}", said="nothing_to_undo"))
+    return going_on(request, query.url(f"/items/{file_id}", said="undone"))
 
 
 @routes.page("POST", "/undo", needs=Permission.DECIDE)
-def undo_last(user: SignedIn, desk: DeskNow, listed: Listed = "") -> Response:
+def undo_last(request: Request, user: SignedIn, desk: DeskNow, listed: Listed = "") -> Response:
     """Take back one's very last verdict, wherever it was given, and show that item."""
     query = read_string(listed)
     try:
         file_id = desk.store.desk.undo_last(by=user.name, now=desk.now())
     except ConflictError:
-        return RedirectResponse(query.url("/queue", said="nothing_to_undo"), 303)
-    return RedirectResponse(query.url(f"/items/{file_id}", said="undone"), 303)
+        return going_on(request, query.url("/queue", said="nothing_to_undo"))
+    return going_on(request, query.url(f"/items/{file_id}", said="undone"))
 
 
 @routes.page("POST", "/items/{file_id}/assign", needs=Permission.ASSIGN)
@@ -217,6 +244,23 @@ def decide_group(
     return desk.pages.render(request, "group.html", v=view, flash=None)
 
 
+def shows_prose(detail: WorkDetail, asked: str) -> bool:
+    """Tell whether the passages come with the page: not of a blind item, and only if they are soon read."""
+    return not detail.item.blind and asked != "0" and (asked == "1" or is_quick(detail))
+
+
+def is_number(text: str) -> bool:
+    """Tell whether a text of an address is a number that the database can hold."""
+    return text.isascii() and text.isdecimal() and len(text) < 19  # noqa: PLR2004 (digits of 2**63)
+
+
+def going_on(request: Request, url: str) -> Response:
+    """Lead a browser on by a redirect; give the desk's script the address, which it may have fetched."""
+    if request.headers.get("accept") == "application/json":
+        return JSONResponse({"url": url})
+    return RedirectResponse(url, 303)
+
+
 def fits(reason: str, verdict: Verdict) -> bool:
     """Tell whether a reason of the short list belongs to a verdict; none always does."""
     return not reason or reason in {name for name, _ in REASONS[verdict]}
@@ -235,7 +279,7 @@ def next_url(desk: Desk, query: ListQuery, file_id: int, *, viewer: str, **said:
 def just_done(request: Request, desk: Desk, user: SignedIn) -> Flash | None:
     """Say which verdict was recorded on the page before, and offer to take it back."""
     done = request.query_params.get("done", "")
-    if not (done.isascii() and done.isdecimal() and len(done) < 19):  # noqa: PLR2004 (digits of 2**63)
+    if not is_number(done):
         return None
     try:
         decided = desk.store.desk.item(int(done), viewer=user.name, now=desk.now())

@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Error, Page
 
 from phiscan.review.corrections import Mark
-from phiscan.web.reveal_view import PURPOSES
+from phiscan.review.reveals import PURPOSES
 from tests.browser.conftest import Seat, Server, Sit
 from tests.browser.share import SURNAME
 

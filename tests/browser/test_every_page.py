@@ -8,9 +8,9 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 
 from phiscan.model import Verdict
+from phiscan.review.reveals import PURPOSES
 from phiscan.review.suppressions import SuppressionKind, SuppressionScope
 from phiscan.web.app import ROUTES
-from phiscan.web.reveal_view import PURPOSES
 from tests.browser.conftest import Seat, Server, Sit
 from tests.browser.share import HOSTILE_NAME, SURNAME
 
