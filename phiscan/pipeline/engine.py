@@ -336,7 +336,9 @@ def _keep(  # noqa: PLR0917 (see _examined)
             *kept_told(health.window, engine.classifier),
             (LOG_ODDS, round(LOG_ODDS_SCALE * examination.decision.log_odds)),
         ),
-        signature=signature(document.text, engine.key) if examination.referral is Referral.REFERRED else b"",
+        signature=signature(document.text, engine.key, [found.span for found in findings])
+        if examination.referral is Referral.REFERRED
+        else b"",
     )
 
 
