@@ -89,16 +89,23 @@ class MaskedProse:
     passages: tuple[MaskedPassage, ...]
 
 
-def masked_prose(document: Document, found: Sequence[Found]) -> MaskedProse:
+def masked_prose(document: Document, found: Sequence[Found], *, beginning: int = 0) -> MaskedProse:
     """Return the strongest passages of a document, masked.
 
-    ``found``: what was found when it was examined, in the order in which it is stored.
+    Args:
+        document: the file, read again.
+        found: what was found when it was examined, in the order in which it is stored.
+        beginning: return one passage instead, so many characters from the beginning of the text.
     """
     lexicon, allowed = load_lexicon(), load_allow_list()
     placed = [(one, at) for at, one in enumerate(found) if one[0] < one[1] <= len(document.text)]
     placed.sort(key=lambda item: item[0][:2])
     terms = list(health_terms(document.text, [one for one, _ in placed], lexicon, allowed))
-    chosen = strongest(document.text, [one for one, _ in placed], terms)
+    chosen = (
+        [(0, min(beginning, len(document.text)))]
+        if beginning
+        else strongest(document.text, [one for one, _ in placed], terms)
+    )
     return MaskedProse(
         document.content_hash,
         len(document.text),

@@ -80,15 +80,20 @@ class Rereader:
         """
         return self._ask(_weigh, examined)
 
-    def masked(self, examined: Examined, found: Sequence[Found]) -> MaskedProse:
+    def masked(self, examined: Examined, found: Sequence[Found], *, beginning: int = 0) -> MaskedProse:
         """Return the strongest passages of a file as masked prose; the values stay in the confined process.
 
-        ``found``: what was found in it, in the order in which it is stored.
+        Args:
+            examined: the file.
+            found: what was found in it, in the order in which it is stored.
+            beginning: return one passage instead, so many characters from the beginning of the text.
 
         Raises:
             ConflictError, InputError: as ``read``.
         """
-        return self._ask(partial(_mask, found=tuple(found), n_chars=examined.n_chars), examined)
+        return self._ask(
+            partial(_mask, found=tuple(found), n_chars=examined.n_chars, beginning=beginning), examined
+        )
 
     def _ask(self, job: Callable[[SourceFile], Answer], examined: Examined) -> Answer:
         with self._lock:
@@ -136,8 +141,9 @@ def _work(source: SourceFile) -> Document:
     return extract.extract(source, _config().limits, _Worker.passwords)
 
 
-def _mask(source: SourceFile, *, found: Sequence[Found], n_chars: int) -> MaskedProse:
-    return masked_prose(as_examined(_work(source), names_of(source), n_chars), found)
+def _mask(source: SourceFile, *, found: Sequence[Found], n_chars: int, beginning: int) -> MaskedProse:
+    document = as_examined(_work(source), names_of(source), n_chars)
+    return masked_prose(document, found, beginning=beginning)
 
 
 def _weigh(source: SourceFile) -> Vetoes:

@@ -96,8 +96,13 @@ def _passage(passage: MaskedPassage, number: int) -> PassageView:
         locator_words(passage.locator),
         passage.start,
         passage.end,
-        tuple(_piece(piece) for piece in passage.pieces),
+        pieces_of(passage),
     )
+
+
+def pieces_of(passage: MaskedPassage) -> tuple[PieceView, ...]:
+    """Return the pieces of a passage as pages show them."""
+    return tuple(_piece(piece) for piece in passage.pieces)
 
 
 def _piece(piece: MaskedPiece) -> PieceView:

@@ -11,13 +11,15 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from phiscan.errors import ConflictError, InputError
 from phiscan.model import Verdict
+from phiscan.review.acts import Act
 from phiscan.review.reveals import PURPOSES
-from phiscan.review.users import Session
+from phiscan.review.users import Session, User
 from phiscan.review.work import REASONS, WorkDetail, WorkState
 from phiscan.visible import visible
 from phiscan.web.access import Permission, Routes, may
 from phiscan.web.desk import Desk, DeskNow
 from phiscan.web.flash import Flash, flash
+from phiscan.web.group_samples import group_samples
 from phiscan.web.group_view import group_view
 from phiscan.web.item_view import item_view
 from phiscan.web.passage_view import is_quick, prose_view
@@ -82,7 +84,8 @@ def item_page(
         "item.html",
         status_code=409 if unsent else 200,
         v=view,
-        flash=just_done(request, desk, user) or flash(said),
+        flash=just_done(request, desk, user) or said_of_act(desk, user, said),
+        last_act=act_words(act) if may_ask and (act := work.last_act(by=user.name)) else "",
         override=said == "conflict",
         reason=unsent.reason if unsent else "",
         note=unsent.note if unsent else "",
@@ -172,13 +175,24 @@ def undo(file_id: int, request: Request, user: SignedIn, desk: DeskNow, listed: 
 
 @routes.page("POST", "/undo", needs=Permission.DECIDE)
 def undo_last(request: Request, user: SignedIn, desk: DeskNow, listed: Listed = "") -> Response:
-    """Take back one's very last verdict, wherever it was given, and show that item."""
+    """Undo one's very last act, wherever it was, and show its item or group."""
     query = read_string(listed)
     try:
-        file_id = desk.store.desk.undo_last(by=user.name, now=desk.now())
+        act = desk.store.desk.undo_last(by=user.name, now=desk.now())
     except ConflictError:
         return going_on(request, query.url("/queue", said="nothing_to_undo"))
-    return going_on(request, query.url(f"/items/{file_id}", said="undone"))
+    return going_on(request, act_url(desk, act, query, user, said="undone"))
+
+
+@routes.page("POST", "/redo", needs=Permission.DECIDE)
+def redo_last(request: Request, user: SignedIn, desk: DeskNow, listed: Listed = "") -> Response:
+    """Give the verdicts again that one has just undone, and show their item or group."""
+    query = read_string(listed)
+    try:
+        act = desk.store.desk.redo_last(by=user.name, now=desk.now())
+    except ConflictError:
+        return going_on(request, query.url("/queue", said="nothing_to_redo"))
+    return going_on(request, act_url(desk, act, query, user, said="redone"))
 
 
 @routes.page("POST", "/items/{file_id}/assign", needs=Permission.ASSIGN)
@@ -201,9 +215,10 @@ def group(group_id: int, request: Request, user: SignedIn, desk: DeskNow) -> Res
     if not members:
         message = f"group {group_id}: there is no such group of near-duplicates"
         raise InputError(message)
-    view = group_view(group_id, members, token=secrets.token_urlsafe(16))
-    said = flash(request.query_params.get("said", ""))
-    return desk.pages.render(request, "group.html", v=view, flash=said, outcome=None)
+    samples = group_samples(desk, group_id, members, viewer=user.name) if may(user, Permission.DECIDE) else ()
+    view = group_view(group_id, members, token=secrets.token_urlsafe(16), samples=samples)
+    said = said_of_act(desk, user, request.query_params.get("said", ""))
+    return desk.pages.render(request, "group.html", v=view, flash=said, query=ListQuery(), reason="", note="")
 
 
 @routes.page("POST", "/groups/{group_id}/decide", needs=Permission.DECIDE)
@@ -220,10 +235,22 @@ def decide_group(
 ) -> Response:
     """Record one verdict for the chosen files of a group, and say which were left out and why."""
     work = desk.store.desk
-    if not fits(reason, verdict):
-        return RedirectResponse(f"/groups/{group_id}?said=reason", 303)
     chosen = set(file or ())
     before = work.group(group_id, viewer=user.name)
+    if not fits(reason, verdict):
+        samples = group_samples(desk, group_id, before, viewer=user.name)
+        view = group_view(group_id, before, token=secrets.token_urlsafe(16), samples=samples)
+        said = flash("reason")
+        return desk.pages.render(
+            request,
+            "group.html",
+            status_code=409,
+            v=view,
+            flash=said,
+            query=ListQuery(),
+            reason="",
+            note=note,
+        )
     outcome = work.decide_group(
         group_id,
         verdict,
@@ -241,7 +268,38 @@ def decide_group(
         outcome=outcome,
         verdict=verdict,
     )
-    return desk.pages.render(request, "group.html", v=view, flash=None)
+    return desk.pages.render(request, "group.html", v=view, flash=None, query=ListQuery(), reason="", note="")
+
+
+def act_url(desk: Desk, act: Act, query: ListQuery, user: User, *, said: str) -> str:
+    """Return where an act is shown: on its item, or on its group."""
+    if len(act.file_ids) > 1:
+        item = desk.store.desk.item(act.file_ids[0], viewer=user.name, now=desk.now())
+        if item.group_id is not None:
+            return f"/groups/{item.group_id}?said={said}"
+    return query.url(f"/items/{act.file_ids[0]}", said=said)
+
+
+def act_words(act: Act) -> str:
+    """Return an act in words.
+
+    >>> from datetime import UTC, datetime
+    >>> act_words(Act((1,), "a/letter.txt", Verdict.NOT_PHI, datetime.now(UTC)))
+    'not PHI for letter.txt'
+    """
+    n = len(act.file_ids)
+    return f"{verdict_words(act.verdict)} for " + (
+        f"{n} files" if n > 1 else visible(act.path.rpartition("/")[2])
+    )
+
+
+def said_of_act(desk: Desk, user: User, said: str) -> Flash | None:
+    """Return the message of a word in the address; of what was undone, with its name and a way to redo it."""
+    if said == "undone" and (act := desk.store.desk.last_undone(by=user.name)):
+        return Flash("good", f"Undone: {act_words(act)}.", redoes=True)
+    if said == "redone" and (act := desk.store.desk.last_act(by=user.name)):
+        return Flash("good", f"Recorded again: {act_words(act)}.", undoes=True)
+    return flash(said)
 
 
 def shows_prose(detail: WorkDetail, asked: str) -> bool:

@@ -68,6 +68,10 @@ function onKey(event) {
       return;
     }
   }
+  if (event.key === "o" && document.activeElement && document.activeElement.matches("[data-row]")) {
+    document.activeElement.click();
+    return;
+  }
   if (event.key === "x") {
     const row = document.activeElement ? document.activeElement.closest("tr") : null;
     const tick = row ? row.querySelector("input[type=checkbox]") : null;
