@@ -87,6 +87,10 @@ def _marked(pieces: Sequence[PieceView], common: set[str]) -> Iterator[PieceView
             yield piece if f"<{piece.label}>" in common else replace(piece, kind="differs", text=piece.label)
         elif piece.kind == "mask":
             yield piece
+        elif not any(
+            word[0].isalnum() and word.casefold() not in common for word in _WORD.findall(piece.text)
+        ):
+            yield piece
         else:
             for word in _WORD.findall(piece.text):
                 differs = word[0].isalnum() and word.casefold() not in common

@@ -344,7 +344,7 @@ def test_near_duplicates_are_decided_once(server: Server, sit: Sit) -> None:
     with server.store() as store:
         number = next(item.file_id for item in store.queue() if item.path.endswith("copy 1.txt"))
     page = ann.go(f"/items/{number}")
-    ann.click("text=Decide them at once")
+    ann.click("text=Decide the group")
     boxes = page.locator("input[name=file]:not([disabled])")
     n_files = boxes.count()
     assert n_files >= 3
