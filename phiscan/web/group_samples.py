@@ -85,9 +85,7 @@ def _marked(pieces: Sequence[PieceView], common: set[str]) -> Iterator[PieceView
     for piece in pieces:
         if piece.kind == "finding":
             yield piece if f"<{piece.label}>" in common else replace(piece, kind="differs", text=piece.label)
-        elif piece.kind == "mask":
-            yield piece
-        elif not any(
+        elif piece.kind == "mask" or not any(
             word[0].isalnum() and word.casefold() not in common for word in _WORD.findall(piece.text)
         ):
             yield piece

@@ -1,4 +1,4 @@
-"""A day's work by keyboard, counted: keys and page loads for each decision, on the sample and on form letters."""
+"""A day's work by keyboard, counted: keys and page loads for each decision, form letters among them."""
 
 import os
 import subprocess
@@ -28,9 +28,9 @@ Re: {first} {last}, born {born}, health card {card}
 
 Dear {first} {last},
 
-Your appointment for the retinal photograph is on {day}. You have type 2 diabetes, and hypertension was noted at
-your last visit, so please continue metformin and ramipril as before and bring a list of your medication. If your
-vision is blurred or you had chest pain, tell the nurse when you arrive. Call the clinic if you cannot come.
+Your appointment for the retinal photograph is on {day}. You have type 2 diabetes, and hypertension was
+noted at your last visit, so please continue metformin and ramipril as before and bring a list of your
+medication. If your vision is blurred or you had chest pain, tell the nurse when you arrive.
 """
 
 
@@ -135,7 +135,7 @@ def test_forty_items_and_two_hundred_letters(
         n_alone += 1
     keys, loads = counted.keys - group_keys, counted.loads - group_loads
     with capsys.disabled():
-        print(  # noqa: T201 (the figures that the issue asks for)
+        print(
             f"\n{n_alone} items alone: {keys / n_alone:.2f} keys and {loads / n_alone:.2f} page loads each,"
             f" {n_reveals} reveals; {n_group} form letters: {group_keys} keys and {group_loads} page loads"
         )

@@ -64,7 +64,7 @@
       address.searchParams.set("prose", "0");
       const parsed = parse(await fetchPage(address));
       if (shownUrl !== url) return;
-      for (const id of ["position", "pane", "status", "flash"]) {
+      for (const id of ["position", "pane", "status", "flash", "undo-last"]) {
         const here = document.getElementById(id);
         const there = parsed.getElementById(id);
         if (here && there) here.replaceWith(there);
