@@ -94,6 +94,7 @@ def item_page(
         place=work.place(file_id, query.filter, viewer=user.name, now=now, order=query.order),
         purpose=session.purpose if session else "",
         all_places=asked.get("places") == "all",
+        correcting=said in {"corrected", "complete", "incomplete", "changed"},
         vetoed=veto_view(desk, file_id) if asked.get("vetoed") and not view.item.blind and may_ask else None,
         may_ask=may_ask,
         purposes=PURPOSES,

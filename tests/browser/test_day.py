@@ -83,8 +83,8 @@ def settle(server: Server, sit: Sit, decided: dict[int, str], **options: object)
     path = lea.click(".case button[value=not_phi]")
     assert path == "/adjudication?said=settled"
     assert standing(server)[case] == "not_phi"
-    assert "Nothing to settle" in page.inner_text("main")
-    assert "settled it" in lea.go(f"/items/{case}").inner_text(".timeline")
+    assert "Nothing to adjudicate" in page.inner_text("main")
+    assert "adjudicated it" in lea.go(f"/items/{case}").inner_text(".timeline")
 
 
 def left_in_a_folder(server: Server, decided: dict[int, str]) -> int:
@@ -275,6 +275,7 @@ def correct_without_a_script(seat: Seat, server: Server) -> None:
     page = seat.page
     case = referral_letter(server)
     seat.go(f"/items/{case}")
+    page.click("summary >> text=Findings in place")
     seat.click(".shape.t-name >> nth=1")
     seat.click("#finding button[value=spurious]")
     page.click("summary >> text=Correct the spans")
@@ -285,7 +286,8 @@ def correct_without_a_script(seat: Seat, server: Server) -> None:
     with page.expect_navigation():
         form.locator("button").click()
     page.click("summary >> text=Correct the spans")
-    seat.click("text=All spans gone through")
+    seat.click("text=All spans checked")
+    page.click("summary >> text=Topics >> nth=0")
     page.click("summary >> text=Correct the topics")
     page.check("text=Nervous system")
     seat.click("text=Record the topics")

@@ -26,6 +26,7 @@ NO_PAGE = {
     "/queue/next",
     "/items/{file_id}/next",
     "/items/{file_id}/previous",
+    "/items/{file_id}/passages",  # part of the item's page
     "/items/{file_id}/reveal",  # the form's answer is looked at instead
     "/reports/{name}",
     "/sign-in/provider",

@@ -83,7 +83,7 @@ def test_list_shows_the_riskiest_first_and_how_many_there_are(scanned: Path) -> 
     assert scanned.is_dir()
     text = run("queue", "list")
     assert text.index("a/letter.txt") < text.index("c/referral.txt")
-    assert "FirstName LastName PhoneNumber" in text
+    assert "name, phone" in text
     assert "1 to 2 of 2; 2 undecided." in text
     assert "1 to 1 of 2; 2 undecided." in run("queue", "list", "--limit", "1")
     whole = json.loads(run("queue", "list", "--json"))

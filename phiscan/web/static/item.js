@@ -226,14 +226,14 @@
   }
 
   async function fetchPassages() {
-    const wanted = document.querySelector("#passages[data-fetch]");
-    if (!wanted) return;
-    const from = wanted.dataset.fetch;
-    delete wanted.dataset.fetch;
-    try {
-      wanted.replaceChildren(...parse(await fetchPage(from)).body.childNodes);
-      dressPassages();
-    } catch { /* the link stays */ }
+    for (const wanted of document.querySelectorAll("[data-fetch]")) {
+      const from = wanted.dataset.fetch;
+      delete wanted.dataset.fetch;
+      try {
+        wanted.replaceChildren(...parse(await fetchPage(from)).body.childNodes);
+        dressPassages();
+      } catch { /* the link stays */ }
+    }
   }
 
   function dressPassages() {
@@ -245,12 +245,12 @@
   }
 
   function dressItem() {
+    fetchPassages();
     if (!itemPage()) return;
     purpose = purpose || itemPage().dataset.purpose;
     const chosen = document.getElementById("purpose");
     if (chosen && !chosen.value) chosen.value = purpose;
     dressPassages();
-    fetchPassages();
     fetchAhead();
   }
 
