@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from phiscan.review import desk_policy, near_duplicates, reveals, sampling, work_rows
+from phiscan.review import desk_policy, near_duplicates, remedies, reveals, sampling, work_rows
 from phiscan.review.database import Database
 from phiscan.review.desk_policy import DeskPolicy
+from phiscan.review.remedies import Task
 from phiscan.review.reveals import Examined, Reveal
 from phiscan.review.sampling import LeftCounts, SampleDraw
 
@@ -79,6 +80,11 @@ class SampleDesk:
         """
         with self._database.read() as connection:
             return reveals.examined(connection, file_id)
+
+    def tasks(self, *, due_days: int, now: datetime) -> tuple[Task, ...]:
+        """Return what is to be done about the confirmed files, open tasks first."""
+        with self._database.read() as connection:
+            return remedies.tasks(connection, due_days=due_days, now=now)
 
     def rebuild(self) -> int:
         """Make the review list again from all other tables, and return its length."""

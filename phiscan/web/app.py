@@ -57,6 +57,7 @@ from phiscan.web import (
     routes_service,
     routes_sign_in,
     routes_suppress,
+    routes_tasks,
     routes_users,
 )
 from phiscan.web.access import PERMISSION, GuardedRoute, Routes
@@ -87,6 +88,7 @@ ROUTES: tuple[Routes, ...] = (
     routes_left.routes,
     routes_suppress.routes,
     routes_second.routes,
+    routes_tasks.routes,
     routes_scans.routes,
     routes_reports.routes,
 )

@@ -29,6 +29,7 @@ NO_PAGE = {
     "/items/{file_id}/passages",  # part of the item's page
     "/items/{file_id}/reveal",  # the form's answer is looked at instead
     "/reports/{name}",
+    "/tasks.csv",
     "/sign-in/provider",
     "/sign-in/provider/callback",
 }
@@ -84,6 +85,7 @@ def pages(ids: dict[str, int]) -> dict[str, tuple[str, ...]]:
             "/second-review",
             "/suppressions",
             "/left",
+            "/tasks",
             "/scans",
             "/scans/1",
             "/search",
