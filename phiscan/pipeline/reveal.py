@@ -63,6 +63,11 @@ class Rereader:
             self._open.close()
             self._sandbox = self._delivery = None
 
+    @property
+    def is_ready(self) -> bool:
+        """Whether a file can be read now without waiting for the process to start or for another file."""
+        return self._sandbox is not None and not self._lock.locked()
+
     def read(self, examined: Examined) -> Document:
         """Return the text of a file as it was examined; nobody keeps it but the caller.
 

@@ -90,7 +90,9 @@ def item_page(
         reason=unsent.reason if unsent else "",
         note=unsent.note if unsent else "",
         people=reviewers(desk) if may(user, Permission.ASSIGN) else (),
-        prose=prose_view(desk, detail) if may_ask and shows_prose(detail, asked.get("prose", "")) else None,
+        prose=prose_view(desk, detail)
+        if may_ask and shows_prose(desk, detail, asked.get("prose", ""))
+        else None,
         place=work.place(file_id, query.filter, viewer=user.name, now=now, order=query.order),
         purpose=session.purpose if session else "",
         all_places=asked.get("places") == "all",
@@ -303,9 +305,14 @@ def said_of_act(desk: Desk, user: User, said: str) -> Flash | None:
     return flash(said)
 
 
-def shows_prose(detail: WorkDetail, asked: str) -> bool:
-    """Tell whether the passages come with the page: not of a blind item, and only if they are soon read."""
-    return not detail.item.blind and asked != "0" and (asked == "1" or is_quick(detail))
+def shows_prose(desk: Desk, detail: WorkDetail, asked: str) -> bool:
+    """Tell whether the passages come with the page: not of a blind item, and only if they are soon read.
+
+    Otherwise the desk's script fetches them, and without a script a link does.
+    """
+    if detail.item.blind or asked == "0":
+        return False
+    return asked == "1" or (is_quick(detail) and desk.rereader.is_ready)
 
 
 def is_number(text: str) -> bool:

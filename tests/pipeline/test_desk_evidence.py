@@ -12,6 +12,7 @@ from pwdlib.hashers.argon2 import Argon2Hasher
 
 from phiscan.config import Config
 from phiscan.model import Verdict
+from phiscan.pipeline.reveal import Rereader
 from phiscan.review import passwords
 from phiscan.review.reveals import PURPOSES
 from phiscan.review.store import Store
@@ -52,7 +53,10 @@ def place(tool_here: ToolHere, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         for name, role in (("lea", Role.LEAD), ("rea", Role.READER), ("aud", Role.AUDITOR)):
             store.users.add(name=name, role=role, password=PASSWORD, by="test", now=NOW)
         visit = Browser(create_app(store, Config(home=tool_here.home)))
-        yield Place(tool_here, store, share, visit.sign_in("lea"))
+        place = Place(tool_here, store, share, visit.sign_in("lea"))
+        # The process that reads files again is started by the first that asks; no page waits for that.
+        visit.client.get(f"/items/{place.items()[0]}/passages")
+        yield place
         visit.client.__exit__()
         Browser.open.remove(visit)
 
@@ -114,6 +118,19 @@ def test_a_passage_is_revealed_in_place_with_the_purpose_of_the_session(place: P
     assert "file0000.txt" in log
     assert "No entry." in client.get("/log?day=2020-01-01").text
     assert place.store.verify_audit().ok
+
+
+def test_no_page_waits_for_the_reading_process_to_start(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    address = f"/items/{place.items()[0]}"
+    assert "▒▒▒" in place.visit.client.get(address).text
+    monkeypatch.setattr(Rereader, "is_ready", False)
+    page = place.visit.client.get(address).text
+    assert "▒▒▒" not in page
+    assert f'data-fetch="{address}/passages"' in page
+    assert "Show the passages</a>" in page
+    assert "▒▒▒" in place.visit.client.get(f"{address}?prose=1").text
 
 
 def test_who_may_not_reveal_gets_neither_passage_nor_text(place: Place) -> None:
