@@ -337,7 +337,9 @@ def _keep(  # noqa: PLR0917 (see _examined)
             *stored_patient_score(health.window, engine.classifier),
             (LOG_ODDS, round(LOG_ODDS_SCALE * examination.decision.log_odds)),
         ),
-        signature=signature(document.text, engine.key) if examination.referral is Referral.REFERRED else b"",
+        signature=signature(document.text, engine.key, [found.span for found in findings])
+        if examination.referral is Referral.REFERRED
+        else b"",
     )
 
 
