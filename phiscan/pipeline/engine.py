@@ -404,7 +404,9 @@ def _keep(
             *stored_patient_score(health.window, engine.classifier),
             (LOG_ODDS, round(LOG_ODDS_SCALE * examination.decision.log_odds)),
         ),
-        signature=signature(document.text, engine.key) if examination.referral is Referral.REFERRED else b"",
+        signature=signature(document.text, engine.key, [found.span for found in findings])
+        if examination.referral is Referral.REFERRED
+        else b"",
         search=examination.search,
         finding_counts=tuple(sorted(Counter(one.entity_type.value for one in screening.counted).items())),
     )

@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from functools import cache
+from functools import cache, partial
 from types import TracebackType
 from typing import Self, TypeVar
 
@@ -21,6 +21,7 @@ from phiscan.model import Document, SourceFile
 from phiscan.pipeline.engine import read_passwords
 from phiscan.pipeline.file_names import as_examined, names_of
 from phiscan.pipeline.learning.file_lookup import present
+from phiscan.pipeline.masked_passages import Found, MaskedProse, masked_prose
 from phiscan.pipeline.vetoes import Vetoes, build_finder
 from phiscan.pipeline.workers.delivery import Delivery
 from phiscan.pipeline.workers.file_handoff import FileHandoff
@@ -30,7 +31,7 @@ from phiscan.sandbox.pool import Fault, Sandbox
 from phiscan.visible import visible
 
 _PRELOAD = ("phiscan.pipeline.reveal",)
-RevealResult = TypeVar("RevealResult", Document, Vetoes)
+RevealResult = TypeVar("RevealResult", Document, Vetoes, MaskedProse)
 
 
 class Rereader:
@@ -62,6 +63,11 @@ class Rereader:
             self._open.close()
             self._sandbox = self._delivery = None
 
+    @property
+    def is_ready(self) -> bool:
+        """Whether a file can be read now without waiting for the process to start or for another file."""
+        return self._sandbox is not None and not self._lock.locked()
+
     def read(self, examined: Examined) -> Document:
         """Return the text of a file as it was examined; nobody keeps it but the caller.
 
@@ -78,6 +84,21 @@ class Rereader:
             ConflictError, InputError: as ``read``.
         """
         return self._ask(_weigh, examined)
+
+    def masked(self, examined: Examined, found: Sequence[Found], *, beginning: int = 0) -> MaskedProse:
+        """Return the strongest passages of a file as masked prose; the values stay in the confined process.
+
+        Args:
+            examined: the file.
+            found: what was found in it, in the order in which it is stored.
+            beginning: return one passage instead, so many characters from the beginning of the text.
+
+        Raises:
+            ConflictError, InputError: as ``read``.
+        """
+        return self._ask(
+            partial(_mask, found=tuple(found), n_chars=examined.n_chars, beginning=beginning), examined
+        )
 
     def _ask(self, job: Callable[[SourceFile], RevealResult], examined: Examined) -> RevealResult:
         with self._lock:
@@ -123,6 +144,11 @@ def _start_worker(config: Config, passwords: Sequence[str], hatch: str) -> None:
 
 def _work(source: SourceFile) -> Document:
     return extract.extract(source, _config().limits, _Worker.passwords)
+
+
+def _mask(source: SourceFile, *, found: Sequence[Found], n_chars: int, beginning: int) -> MaskedProse:
+    document = as_examined(_work(source), names_of(source), n_chars)
+    return masked_prose(document, found, beginning=beginning)
 
 
 def _weigh(source: SourceFile) -> Vetoes:

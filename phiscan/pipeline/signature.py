@@ -1,5 +1,7 @@
 """A document's signature, by which near-duplicates are found: MinHash over its word triples, keyed.
 
+Findings and words with digits are masked first: form letters that differ in name, day and number are alike.
+
 Every word is hashed with the secret key, so that nobody without the key can try words against a signature;
 the permutations are seeded with it too. Two signatures agree in as many of their values, on average, as the
 two documents share word triples (Jaccard).
@@ -11,6 +13,7 @@ independent permutations".
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 from hashlib import blake2b, sha256
 from itertools import islice
@@ -18,14 +21,21 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
+from phiscan.model import Span
+
 N_VALUES = 64
+MIN_TRIPLES = 20  # of a masked text; with fewer, unlike texts would be alike
 MAX_WORDS = 200_000  # of one document; beyond that its beginning speaks for it
 _CHUNK = 20_000  # triples permuted at once: 5 MB of memory
 _WORD = re.compile(r"\w+")
+_WITH_DIGIT = re.compile(r"\w*\d[\w.,/:-]*\w|\w*\d\w*")
+_VALUE = "_"
 
 
-def signature(text: str, key: bytes) -> bytes:
+def signature(text: str, key: bytes, findings: Sequence[Span] = ()) -> bytes:
     """Return the signature of a text: 64 values of 32 bits, little-endian; b"" without words.
+
+    ``findings``: what was found in the text, in any order; all of them count as one and the same word.
 
     >>> one = signature("the lungs are clear today", b"k" * 32)
     >>> len(one), one == signature("The lungs  are clear, today", b"k" * 32), signature("...", b"k" * 32)
@@ -33,10 +43,12 @@ def signature(text: str, key: bytes) -> bytes:
     """
     from datasketch import MinHash  # noqa: PLC0415 (brings scipy.integrate: a second that only workers spend)
 
-    words = _hashed_words(text, key)
-    if not len(words):
+    masked = without_values(text, findings)
+    triples = np.unique(_triples(_hashed_words(masked, key)))
+    if len(triples) < MIN_TRIPLES and masked != text:
+        triples = np.unique(_triples(_hashed_words(text, key)))  # a text of little else but values
+    if not len(triples) or not _WORD.search(text):
         return b""
-    triples = np.unique(_triples(words))
     sketch = MinHash(
         num_perm=N_VALUES, seed=_seed(key), hashfunc=int, permutations=_permutations(key), scheme="affine32"
     )
@@ -44,6 +56,22 @@ def signature(text: str, key: bytes) -> bytes:
         sketch.update_batch(triples[start : start + _CHUNK].tolist())
     values: bytes = sketch.hashvalues.astype("<u4").tobytes()
     return values
+
+
+def without_values(text: str, findings: Sequence[Span]) -> str:
+    """Return a text with a word in place of each finding and of each word with a digit.
+
+    >>> without_values("Re: Ann Roe, room 4b", [Span(4, 11)])
+    'Re:  _ , room _'
+    """
+    parts, at = [], 0
+    for span in sorted(findings, key=lambda one: (one.start, one.end)):
+        if span.end <= at:
+            continue
+        parts += [text[at : max(at, span.start)], f" {_VALUE} "]
+        at = span.end
+    parts.append(text[at:])
+    return _WITH_DIGIT.sub(_VALUE, "".join(parts))
 
 
 def _hashed_words(text: str, key: bytes) -> NDArray[np.uint64]:

@@ -130,10 +130,10 @@ def _why(counts: LeftCounts, left: Left, lower: float | None, target: float, *, 
     if counts.undecided == 0:
         return "Everything in the list is decided."
     if left.upper is None:
-        return f"Nobody can tell yet: {left.reason}."
+        return f"Not yet known: {left.reason}."
     if lower is None:
-        return "It is safe to stop: no PHI was found, and none is left."
+        return "It is safe to stop: no PHI was found, and none remains."
     share = f"at least {lower:.0%} of the PHI in the list is found (95% sure)"
     if safe:
         return f"It is safe to stop: {share}, the target is {target:.0%}."
-    return f"It is not safe to stop: {share}, the target is {target:.0%}; at most {left.upper:,} may be left."
+    return f"It is not safe to stop: {share}, the target is {target:.0%}; at most {left.upper:,} may remain."

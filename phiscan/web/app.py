@@ -38,6 +38,7 @@ from phiscan import __version__
 from phiscan.config import Config
 from phiscan.pipeline.reveal import Rereader
 from phiscan.review.store import Store
+from phiscan.web import routes_passages, routes_tasks
 from phiscan.web.access import PERMISSION, GuardedRoute, Routes
 from phiscan.web.api import routes as routes_api
 from phiscan.web.api import routes_desk as routes_api_desk
@@ -80,11 +81,13 @@ ROUTES: tuple[Routes, ...] = (
     routes_queue.routes,
     routes_item.routes,
     routes_correct.routes,
+    routes_passages.routes,
     routes_reveal.routes,
     routes_left.routes,
     routes_person.routes,
     routes_suppress.routes,
     routes_second.routes,
+    routes_tasks.routes,
     routes_scans.routes,
     routes_reports.routes,
 )

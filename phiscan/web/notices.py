@@ -14,47 +14,58 @@ class Notice:
     words: str
     file_id: int | None = None  # the decision about this file can be taken back from here
     suppress_url: str = ""  # where others like it can be hidden
+    undoes: bool = False  # the reviewer's last act can be undone from here
+    redoes: bool = False  # what was just undone can be redone from here
 
 
 FLASHES: Mapping[str, Notice] = {
     "assigned": Notice("good", "Assigned."),
     "none": Notice("warn", "Nothing was chosen."),
-    "kept": Notice("good", "The view is kept."),
+    "kept": Notice("good", "The view is saved."),
     "forgotten": Notice("good", "The view is removed."),
-    "undone": Notice("good", "Your last decision is taken back; this file is as it was before."),
-    "nothing_to_undo": Notice("warn", "There is no decision of yours to take back."),
+    "undone": Notice("good", "Your last decision is undone."),
+    "nothing_to_undo": Notice("warn", "There is no decision of yours to undo."),
+    "nothing_to_redo": Notice(
+        "warn", "Nothing was redone: you have decided since, or somebody else decided one of the files."
+    ),
+    "redone": Notice("good", "Your decision is recorded again.", undoes=True),
     "skipped": Notice("info", "Skipped; it comes back to you in four hours."),
     "corrected": Notice("good", "The correction is recorded."),
-    "complete": Notice("good", "All spans count as gone through: this file is gold for the scores."),
-    "incomplete": Notice("good", "The spans do not count as gone through any more."),
+    "complete": Notice("good", "All spans are checked: this file counts as gold standard for the scores."),
+    "incomplete": Notice("good", "The spans no longer count as checked."),
     "topics": Notice("good", "The topics are recorded."),
     "conflict": Notice(
         "warn",
-        "Not recorded: somebody else decided it, or its content changed, after you opened it. This is the "
-        "present state; decide again if you still want to.",
+        "Not recorded: somebody else decided it, or its content changed, after you opened it. This is its "
+        "current state, with your reason and note; decide again if you still want to.",
     ),
     "changed": Notice(
-        "warn", "Not recorded: the file was examined anew after you opened it. Look again, then correct."
+        "warn", "Not recorded: the file was examined again after you opened it. Check it, then correct."
     ),
-    "reason": Notice("warn", "Not recorded: the reason does not belong to that verdict. Choose another."),
+    "reason": Notice(
+        "warn",
+        "Not recorded: that reason belongs to another verdict. Choose another reason; your note is kept.",
+    ),
     "gone": Notice(
         "warn",
-        "Not shown: the file has changed since it was examined, or is gone. The next scan examines it anew.",
+        "Not shown: the file has changed since it was examined, or is gone. The next scan examines it again.",
     ),
     "masked": Notice("info", "The text is masked again."),
-    "suppressed": Notice("good", "What you chose is hidden from now on. You can lift it at any time."),
+    "suppressed": Notice(
+        "good", "What you chose is hidden from now on. You can lift the suppression at any time."
+    ),
     "waiting": Notice(
         "info", "Recorded. It hides so much that a lead must approve it; until then it hides nothing."
     ),
     "approved": Notice("good", "Approved: it hides from now on."),
     "lifted": Notice("good", "Lifted: what it hid is in the queue again."),
-    "settled": Notice("good", "Settled. Your verdict stands."),
+    "settled": Notice("good", "Adjudicated: your verdict is final."),
     "settled_before": Notice(
-        "warn", "Not recorded: it was settled already, or one of the two changed their mind."
+        "warn", "Not recorded: it is already adjudicated, or one of the two reviewers changed the verdict."
     ),
     "end": Notice("good", "That was the last of this view."),
-    "drawn": Notice("good", "The sample is drawn; its files now lie in the queue among the others."),
-    "policy": Notice("good", "It holds from now on."),
+    "drawn": Notice("good", "The sample is drawn; its files are in the queue among the others."),
+    "policy": Notice("good", "In effect from now on."),
     "making": Notice("info", "The pack is being made. This page lists it when it is ready."),
     "busy": Notice("warn", "A pack is being made already. Wait until it is listed."),
 }

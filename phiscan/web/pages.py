@@ -10,9 +10,13 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.responses import HTMLResponse
 
 from phiscan.report import words
+from phiscan.review.accounts.users import User
 from phiscan.visible import visible
 from phiscan.web.access import Permission, may
 from phiscan.web.static import Static
+from phiscan.web.status_line import StatusLine, status_line
+
+FRAGMENTS = "passage"  # templates that begin so are parts of a page, without its status line
 
 
 class Pages:
@@ -54,9 +58,16 @@ class Pages:
             can=lambda permission: may(user, Permission(permission)),
             nonce=request.state.nonce,
             path=request.url.path,
+            status=None if name.startswith(FRAGMENTS) else _status(request, user),
             **context,
         )
         return HTMLResponse(text, status_code=status_code)
+
+
+def _status(request: Request, user: User | None) -> StatusLine | None:
+    if user is None or not may(user, Permission.SEE_QUEUE):
+        return None
+    return status_line(request.app.state.desk, user.name)
 
 
 def _moment(value: datetime) -> str:

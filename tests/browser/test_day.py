@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Error, Page
 
 from phiscan.review.decisions.corrections import Mark
-from phiscan.web.views.reveal import PURPOSES
+from phiscan.review.decisions.reveals import PURPOSES
 from tests.browser.conftest import Seat, Server, Sit
 from tests.browser.share import SURNAME
 
@@ -83,8 +83,8 @@ def settle(server: Server, sit: Sit, decided: dict[int, str], **options: object)
     path = lea.click(".case button[value=not_phi]")
     assert path == "/adjudication?said=settled"
     assert standing(server)[case] == "not_phi"
-    assert "Nothing to settle" in page.inner_text("main")
-    assert "settled it" in lea.go(f"/items/{case}").inner_text(".timeline")
+    assert "Nothing to adjudicate" in page.inner_text("main")
+    assert "adjudicated it" in lea.go(f"/items/{case}").inner_text(".timeline")
 
 
 def left_in_a_folder(server: Server, decided: dict[int, str]) -> int:
@@ -275,6 +275,7 @@ def correct_without_a_script(seat: Seat, server: Server) -> None:
     page = seat.page
     case = referral_letter(server)
     seat.go(f"/items/{case}")
+    page.click("summary >> text=Findings in place")
     seat.click(".shape.t-name >> nth=1")
     seat.click("#finding button[value=spurious]")
     page.click("summary >> text=Correct the spans")
@@ -285,7 +286,8 @@ def correct_without_a_script(seat: Seat, server: Server) -> None:
     with page.expect_navigation():
         form.locator("button").click()
     page.click("summary >> text=Correct the spans")
-    seat.click("text=All spans gone through")
+    seat.click("text=All spans checked")
+    page.click("summary >> text=Topics >> nth=0")
     page.click("summary >> text=Correct the topics")
     page.check("text=Nervous system")
     seat.click("text=Record the topics")
@@ -344,7 +346,7 @@ def test_near_duplicates_are_decided_once(server: Server, sit: Sit) -> None:
     with server.store() as store:
         number = next(item.file_id for item in store.queue() if item.path.endswith("copy 1.txt"))
     page = ann.go(f"/items/{number}")
-    ann.click("text=Decide them at once")
+    ann.click("text=Decide the group")
     boxes = page.locator("input[name=file]:not([disabled])")
     n_files = boxes.count()
     assert n_files >= 3

@@ -8,9 +8,9 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 
 from phiscan.model import Verdict
+from phiscan.review.decisions.reveals import PURPOSES
 from phiscan.review.decisions.suppressions import SuppressionKind, SuppressionScope
 from phiscan.web.app import ROUTES
-from phiscan.web.views.reveal import PURPOSES
 from tests.browser.conftest import Seat, Server, Sit
 from tests.browser.share import HOSTILE_NAME, SURNAME
 
@@ -26,8 +26,10 @@ NO_PAGE = {
     "/queue/next",
     "/items/{file_id}/next",
     "/items/{file_id}/previous",
+    "/items/{file_id}/passages",  # part of the item's page
     "/items/{file_id}/reveal",  # the form's answer is looked at instead
     "/reports/{name}",
+    "/tasks.csv",
     "/sign-in/provider",
     "/sign-in/provider/callback",
 }
@@ -83,6 +85,7 @@ def pages(ids: dict[str, int]) -> dict[str, tuple[str, ...]]:
             "/second-review",
             "/suppressions",
             "/left",
+            "/tasks",
             "/scans",
             "/scans/1",
             "/search",

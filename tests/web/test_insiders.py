@@ -68,14 +68,14 @@ def test_what_was_vetoed_is_told_to_reviewers_and_of_no_blind_item(
     told = Vetoes("hash", (refused,), 3)
     monkeypatch.setattr(Rereader, "vetoes", lambda *_: told)
     address = f"/items/{LISTED}"
-    assert "Look through the file" in browser("lead").client.get(address).text
+    assert "Search the file" in browser("lead").client.get(address).text
     page = browser("lead").client.get(address + "?vetoed=1").text
     assert "999 999 999" in page
-    assert "rule ca.sin.1: no such value was ever issued (sin)" in page
+    assert "rule ca.sin.1: no such value has been issued (sin)" in page
     assert "and 2 more" in page
     page = browser("reader").client.get(address + "?vetoed=1").text
     assert "999 999 999" not in page
-    assert "Look through the file" not in page
+    assert "Search the file" not in page
     store.desk.draw_sample(n_queued=2, n_unreferred=0, by="lead", now=NOW)
     assert "999 999 999" not in browser("lead").client.get(address + "?vetoed=1").text
 

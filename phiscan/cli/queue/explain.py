@@ -14,6 +14,7 @@ from phiscan.model import Referral, StoredFinding
 from phiscan.report.words import CASES
 from phiscan.review.store import ItemDetail, QueueItem
 from phiscan.visible import visible
+from phiscan.web.views.plain_words import SHORT, kinds_of
 
 N_READERS = 12  # named; a list of a domain has hundreds
 N_TERMS = 12  # health terms named; a long document has a hundred
@@ -83,18 +84,18 @@ def _rank(item: QueueItem) -> str:
 
 def _identifying(detail: ItemDetail) -> Iterator[str]:
     item = detail.item
-    yield f"  Identifiers: {', '.join(item.vector.names) or 'none'}"
+    yield f"  Identifiers: {', '.join(kinds_of(item.vector)) or 'none'}"
     if item.hamming == 0:
-        yield "  Equation 4: satisfied; a person's name with an identifier or a venue is there"
+        yield "  Concept of PHI: satisfied; a person's name with an identifier or a venue"
     elif item.hamming is not None:
         bits = "bit" if item.hamming == 1 else "bits"
         lacking = ", ".join(bit.value for bit in item.missing)
-        yield f"  Equation 4: lacks {item.hamming} {bits}, for example {lacking}"
+        yield f"  Concept of PHI: lacks {item.hamming} {bits}, for example {lacking}"
     if item.nearest_prototype:
         distance = item.prototype_distance
         bits = "bit" if distance == 1 else "bits"
         name = visible(item.nearest_prototype)
-        yield f"  Nearest stored example: {name}, {distance} {bits} away (equation 5)"
+        yield f"  Nearest stored example: {name}, {distance} {bits} away"
 
 
 def _health(detail: ItemDetail) -> Iterator[str]:
@@ -117,14 +118,14 @@ def _findings(findings: tuple[StoredFinding, ...], limit: int) -> Iterator[str]:
     if not findings:
         yield "\nNo findings."
         return
-    kinds = Counter(finding.entity_type.value for finding in findings)
+    kinds = Counter(SHORT[finding.entity_type] for finding in findings)
     word = "finding" if len(findings) == 1 else "findings"
     yield f"\n{len(findings):,} {word}: " + ", ".join(f"{kind} {n}" for kind, n in kinds.most_common())
     shown = findings[: limit or None]
     for finding in shown:
         where = visible(finding.locator) or "text"
         yield (
-            f"  {finding.entity_type:<20} {finding.preview}\n"
+            f"  {SHORT[finding.entity_type]:<20} {finding.preview}\n"
             f"    {where}, characters {finding.span.start:,} to {finding.span.end:,}; "
             f"score {finding.score:.2f}: {_steps(finding)}"
         )
@@ -139,7 +140,7 @@ def _steps(finding: StoredFinding) -> str:
 
 def _decisions(detail: ItemDetail) -> Iterator[str]:
     if not detail.decisions:
-        yield "\nNobody has decided yet."
+        yield "\nNot decided yet."
         return
     yield "\nDecisions, oldest first:"
     for decision in detail.decisions:

@@ -15,6 +15,7 @@ from rich.text import Text
 
 from phiscan.review.store import QueueItem
 from phiscan.visible import visible
+from phiscan.web.views.plain_words import kinds_of
 
 _MIN_WIDTH = 60  # of a terminal; below, numbers would be cut off
 _NO_TERMINAL_WIDTH = 10_000  # one line per file for grep and its like
@@ -46,7 +47,7 @@ def print_items(items: Sequence[QueueItem], *, n_all: int, n_open: int, offset: 
             "" if item.health_score is None else f"{item.health_score:.2f}",
             item.verdict or (f"for {visible(item.assignee)}" if item.assignee else "-"),
             Text(visible(item.path)),  # as text: [bold] in a file name is no markup
-            " ".join(item.vector.names),
+            ", ".join(kinds_of(item.vector)),
         )
     _print_table(table)
     click.echo(

@@ -21,6 +21,7 @@ from phiscan.pipeline.scan import ScanRun
 from phiscan.review.store import FileRow, Store
 from phiscan.visible import safe_cell, visible
 
+N_UNREAD_NAMED = 10  # in the summary of a scan; `queue export --all` names all
 CSV_COLUMNS = (
     "path",
     "root",
@@ -84,6 +85,7 @@ def _print_table(run: ScanRun, store: Store) -> None:
     ]
     click.echo("\n".join(lines))
     if failed or summary.n_unread_parts:
+        click.echo("\n".join(_unread_lines(store, summary.scan)))
         say("A file that could not be read is not clean: `phiscan queue export --json --all` names each one.")
 
 
@@ -107,6 +109,21 @@ def _patient_lines(store: Store, scan_id: int) -> list[str]:
         _line("own patients", found.n_patients, chance),
         _line("rare names alone", found.n_rare_name_files, "files; no other sign of a patient"),
     ]
+
+
+def _unread_lines(store: Store, scan_id: int) -> list[str]:
+    """Name the first files and parts that could not be read, each with its reason."""
+    unread = [
+        line
+        for row in store.rows(scan_id)
+        for line in (
+            *([f"  {visible(row.path)}: {row.reason}"] if row.outcome == Outcome.FAILED else ()),
+            *(f"  {visible(row.path)}, {visible(part.locator)}: {part.reason}" for part in row.unread),
+        )
+    ]
+    rest = len(unread) - N_UNREAD_NAMED
+    more = [f"  and {rest:,} more"] if rest > 0 else []
+    return ["", "not read:", *unread[:N_UNREAD_NAMED], *more]
 
 
 def _line(label: str, count: int, note: str = "") -> str:

@@ -91,13 +91,14 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class RevealRow:
-    """One request to see the text of a file; what it was for is free text and stays in the database."""
+    """One request to see the text of a file; a purpose in a person's own words stays in the database."""
 
     reveal: int
     revealed: datetime
     revealed_by: str
     file: int
     path: str
+    purpose: str
 
 
 @dataclass(frozen=True, slots=True)

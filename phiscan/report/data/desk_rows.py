@@ -16,6 +16,7 @@ import sqlalchemy as sa
 
 from phiscan.review.audit import log_pages
 from phiscan.review.decisions import corrections, second_review, second_verdicts, suppressions
+from phiscan.review.decisions.reveals import purpose_shown
 from phiscan.review.decisions.suppressions import Suppression
 from phiscan.review.worklist import hidden_items as hiding
 from phiscan.store.column_types import iso
@@ -77,12 +78,13 @@ class PreviousScan:
 
 @dataclass(frozen=True, slots=True)
 class Revealed:
-    """A reveal, without what it was for."""
+    """A reveal; ``purpose`` is one of the desk's list, or says that it was a person's own words."""
 
     id: int
     file_id: int
     revealed_by: str
     revealed: datetime
+    purpose: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,13 +245,14 @@ def _before(connection: sa.Connection, scan_id: int) -> dict[int, Before]:
 
 def _reveals(connection: sa.Connection, scan_id: int) -> tuple[Revealed, ...]:
     query = (
-        sa.select(reveal.c.id, reveal.c.file_id, reveal.c.revealed_by, reveal.c.revealed)
+        sa.select(reveal.c.id, reveal.c.file_id, reveal.c.revealed_by, reveal.c.revealed, reveal.c.purpose)
         .join(sighting, sighting.c.file_id == reveal.c.file_id)
         .where(sighting.c.scan_id == scan_id)
         .order_by(reveal.c.id.desc())
     )
     return tuple(
-        Revealed(row.id, row.file_id, row.revealed_by, row.revealed) for row in connection.execute(query)
+        Revealed(row.id, row.file_id, row.revealed_by, row.revealed, purpose_shown(row.purpose))
+        for row in connection.execute(query)
     )
 
 

@@ -218,8 +218,12 @@ def _reveals(data: ReportData) -> Table:
         Column("who", "Who"),
         Column("file", "File no.", "id"),
         Column("path", "File", "path"),
+        Column("purpose", "What for"),
     )
-    rows = [(str(r.reveal), r.revealed, r.revealed_by, str(r.file), r.path) for r in data.oversight.reveals]
+    rows = [
+        (str(r.reveal), r.revealed, r.revealed_by, str(r.file), r.path, r.purpose)
+        for r in data.oversight.reveals
+    ]
     return Table("reveals", "Every reveal, the newest first", columns, tuple(rows), cap=30)
 
 

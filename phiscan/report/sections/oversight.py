@@ -34,7 +34,9 @@ def oversight(desk: StoredDesk, paths: Mapping[int, str], *, hidden: bool) -> Ov
             for name, theirs in sorted(by_person.items())
         ),
         reveals=tuple(
-            RevealRow(one.id, one.revealed, visible(one.revealed_by), one.file_id, paths[one.file_id])
+            RevealRow(
+                one.id, one.revealed, visible(one.revealed_by), one.file_id, paths[one.file_id], one.purpose
+            )
             for one in desk.reveals
         ),
         suppressions=tuple(

@@ -40,6 +40,7 @@ class Session:
     address: str
     created: datetime
     seen: datetime
+    purpose: str = ""  # what texts are revealed for; "" = not asked yet
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +100,11 @@ def current(connection: sa.Connection, secret: str, *, lifetime: Lifetime, now: 
 def touch(connection: sa.Connection, session_id: int, *, now: datetime) -> None:
     """Note that a session was used."""
     connection.execute(web_session.update().where(web_session.c.id == session_id).values(seen=now))
+
+
+def set_purpose(connection: sa.Connection, session_id: int, purpose: str) -> None:
+    """Keep what texts are revealed for until the session ends."""
+    connection.execute(web_session.update().where(web_session.c.id == session_id).values(purpose=purpose))
 
 
 def end(connection: sa.Connection, *, user_id: int, session_id: int | None, now: datetime) -> int:
@@ -183,7 +189,7 @@ def _prefixed() -> list[sa.ColumnElement[Any]]:
 
 
 def _session_of(row: sa.Row[Any]) -> Session:
-    return Session(row.id, user_of(row, _PREFIX), row.method, row.address, row.created, row.seen)
+    return Session(row.id, user_of(row, _PREFIX), row.method, row.address, row.created, row.seen, row.purpose)
 
 
 def _token_of(row: sa.Row[Any]) -> Token:

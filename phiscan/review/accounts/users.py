@@ -6,7 +6,7 @@ As in ``Store``, every method is one short transaction and logs what it changed.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 
 import sqlalchemy as sa
 
@@ -19,6 +19,7 @@ from phiscan.review.accounts.sign_in import Limits, Refusal, SignedIn, knows_pas
 from phiscan.review.audit import log as audit
 from phiscan.review.audit import log_pages
 from phiscan.review.audit.log_pages import LogPage, LogReview
+from phiscan.review.decisions.reveals import PURPOSES
 from phiscan.review.records.items import AuditCheck
 from phiscan.review.worklist import saved_views
 from phiscan.review.worklist.saved_views import SavedView
@@ -155,6 +156,18 @@ class Users:
             self.database.write(lambda connection: sessions.touch(connection, found.id, now=now))
         return found
 
+    def set_purpose(self, session: Session, purpose: str) -> None:
+        """Keep what texts are revealed for in a session, so that it is asked once.
+
+        Raises:
+            InputError: the purpose is not one of ``reveals.PURPOSES``.
+        """
+        if purpose not in PURPOSES:
+            message = f"purpose: expected one of {', '.join(PURPOSES)}"
+            raise InputError(message)
+        if purpose != session.purpose:
+            self.database.write(lambda connection: sessions.set_purpose(connection, session.id, purpose))
+
     def sessions(self, user_id: int, *, now: datetime) -> list[Session]:
         """Return the good sessions of a person, the newest first."""
         with self.database.read() as connection:
@@ -245,10 +258,18 @@ class Users:
         """
         self.database.write(lambda connection: saved_views.remove(connection, user_id, view_id))
 
-    def log(self, *, before: int = 0, action: str = "", actor: str = "", limit: int = 100) -> LogPage:
+    def log(
+        self,
+        *,
+        before: int = 0,
+        action: str = "",
+        actor: str = "",
+        day: date | None = None,
+        limit: int = 100,
+    ) -> LogPage:
         """Return entries of the audit log, the newest first."""
         with self.database.read() as connection:
-            return log_pages.page(connection, before=before, action=action, actor=actor, limit=limit)
+            return log_pages.page(connection, before=before, action=action, actor=actor, day=day, limit=limit)
 
     def log_choices(self) -> tuple[list[str], list[str]]:
         """Return the actions and the actors that occur in the log."""

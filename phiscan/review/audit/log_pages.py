@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
 import sqlalchemy as sa
 
 from phiscan.errors import ConflictError, InputError
 from phiscan.review.audit import log as audit
+from phiscan.review.decisions.reveals import purpose_shown
 from phiscan.store.column_types import storable
 from phiscan.store.database import inserted_id
-from phiscan.store.tables import audit_log
+from phiscan.store.tables import audit_log, file, reveal
 from phiscan.store.tables.users import log_review
 
 MAX_NOTE_CHARS = 2_000
@@ -29,6 +30,9 @@ class LogEntry:
     subject_id: int
     details: dict[str, Any]
     hash: str
+    file_id: int | None = None  # the file that it is about; None = it is about none
+    path: str = ""  # of that file, as shown
+    purpose: str = ""  # of a reveal: what the text was looked at for
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +56,15 @@ class LogPage:
 
 
 def page(
-    connection: sa.Connection, *, before: int = 0, action: str = "", actor: str = "", limit: int = 100
+    connection: sa.Connection,
+    *,
+    before: int = 0,
+    action: str = "",
+    actor: str = "",
+    day: date | None = None,
+    limit: int = 100,
 ) -> LogPage:
-    """Return entries with a lower number than ``before`` (0 = from the newest)."""
+    """Return entries with a lower number than ``before`` (0 = from the newest); ``day`` is a day of UTC."""
     query = sa.select(audit_log).order_by(audit_log.c.id.desc()).limit(limit + 1)
     if before:
         query = query.where(audit_log.c.id < before)
@@ -62,12 +72,43 @@ def page(
         query = query.where(audit_log.c.action == action)
     if actor:
         query = query.where(audit_log.c.actor == storable(actor))
+    if day is not None:
+        begins = datetime.combine(day, time(), UTC)
+        query = query.where(audit_log.c.at >= begins, audit_log.c.at < begins + timedelta(days=1))
     rows = connection.execute(query).all()
-    entries = tuple(
-        LogEntry(row.id, row.at, row.actor, row.action, row.subject_id, row.details, row.hash)
-        for row in rows[:limit]
+    entries = _with_files(
+        connection,
+        tuple(
+            LogEntry(row.id, row.at, row.actor, row.action, row.subject_id, row.details, row.hash)
+            for row in rows[:limit]
+        ),
     )
     return LogPage(entries, entries[-1].id if len(rows) > limit else 0)
+
+
+def _with_files(connection: sa.Connection, entries: tuple[LogEntry, ...]) -> tuple[LogEntry, ...]:
+    """Add to each entry the path of the file that it is about, and to a reveal its purpose."""
+    numbers = {one.id: number for one in entries if isinstance(number := one.details.get("file"), int)}
+    paths = _values(connection, file.c.id, file.c.display, set(numbers.values()))
+    reveals = {one.subject_id for one in entries if one.action == "reveal"}
+    purposes = _values(connection, reveal.c.id, reveal.c.purpose, reveals)
+    return tuple(
+        replace(
+            one,
+            file_id=numbers.get(one.id),
+            path=paths.get(numbers.get(one.id, -1), ""),
+            purpose=purpose_shown(purposes[one.subject_id])
+            if one.action == "reveal" and one.subject_id in purposes
+            else "",
+        )
+        for one in entries
+    )
+
+
+def _values(
+    connection: sa.Connection, key: sa.Column[Any], value: sa.Column[Any], keys: set[int]
+) -> dict[int, str]:
+    return {row[0]: row[1] for row in connection.execute(sa.select(key, value).where(key.in_(sorted(keys))))}
 
 
 def choices(connection: sa.Connection) -> tuple[list[str], list[str]]:

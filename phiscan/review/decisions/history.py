@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from datetime import datetime
 from functools import cache
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from phiscan.model import Verdict
+from phiscan.review.decisions.reveals import purpose_shown
 from phiscan.review.decisions.second_verdicts import FIRST, SECOND
 from phiscan.review.worklist import counts as work_tallies
 from phiscan.review.worklist.model import HistoryEntry, Progress
@@ -173,8 +175,15 @@ def _others(connection: sa.Connection, file_id: int, content: str | None) -> lis
         )
         for row in connection.execute(sa.select(assignment).where(assignment.c.file_id == file_id))
     ]
+    seen_texts = sa.select(reveal).where(reveal.c.file_id == file_id)
+    entries += [
+        replace(
+            _plain(row.revealed, row.revealed_by, "reveal", same_content=row.content_hash == content),
+            reason=purpose_shown(row.purpose),
+        )
+        for row in connection.execute(seen_texts)
+    ]
     for table, when, who, what in (
-        (reveal, reveal.c.revealed, reveal.c.revealed_by, "reveal"),
         (span_correction, span_correction.c.corrected, span_correction.c.reviewer, "correct"),
         (topic_correction, topic_correction.c.corrected, topic_correction.c.reviewer, "topic"),
     ):

@@ -18,6 +18,25 @@ from phiscan.store.tables import file, finding, root, work_item
 from phiscan.store.tables import reveal as reveal_table
 
 MAX_PURPOSE_CHARS = 500
+PURPOSES = (
+    "To decide whether it is PHI",
+    "To correct the spans",
+    "To find out who is affected",
+    "To settle a disagreement",
+    "To answer a request of the person concerned",
+    "To check the screening",
+)
+"""What a text can be revealed for at the desk; a fixed list, so that no patient's name lands in it."""
+OTHER_PURPOSE = "another purpose, in the reviewer's own words"
+
+
+def purpose_shown(purpose: str) -> str:
+    """Return a purpose as logs and reports may show it: a person's own words stay in the database.
+
+    >>> purpose_shown("To correct the spans"), purpose_shown("Ann Roe asked for it")
+    ('To correct the spans', "another purpose, in the reviewer's own words")
+    """
+    return purpose if purpose in PURPOSES else OTHER_PURPOSE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -44,16 +44,6 @@ _HIDDEN = sa.select(work_item.c.file_id).where(
     work_item.c.awaits == second_verdicts.SECOND,
     work_item.c.is_open.is_(False),
 )
-_LATEST = tuple(
-    sa.select(table.c.file_id, table.c.decided)
-    .where(table.c.reviewer == sa.bindparam("by"), ~sa.exists().where(undone == table.c.id))
-    .order_by(table.c.id.desc())
-    .limit(1)
-    for table, undone in (
-        (decision, decision_undo.c.decision_id),
-        (second_verdict, decision_undo.c.second_verdict_id),
-    )
-)
 
 
 def decide(
@@ -240,23 +230,6 @@ def undo(connection: sa.Connection, file_id: int, *, by: str, now: datetime, lea
     details = {"file": file_id, **undone}
     audit.append(connection, [audit.Entry("undo", number, details)], actor=by, at=now)
     work_rows.refresh(connection, [file_id])
-
-
-def undo_last(connection: sa.Connection, *, by: str, now: datetime) -> int:
-    """Take back the very last verdict that somebody gave; see ``Desk.undo_last``.
-
-    Raises:
-        ConflictError: there is none, or it does not stand any more.
-    """
-    latest: list[sa.Row[Any]] = []
-    for query in _LATEST:
-        latest.extend(connection.execute(query, {"by": by}))
-    if not latest:
-        message = f"nothing to undo: {by} has given no verdict"
-        raise ConflictError(message)
-    number = int(max(latest, key=lambda row: row.decided).file_id)
-    undo(connection, number, by=by, now=now, lead=False)
-    return number
 
 
 def skip_item(connection: sa.Connection, file_id: int, *, reviewer: str, until: datetime) -> None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from phiscan.review import remedies
 from phiscan.review.decisions import policy as desk_policy
 from phiscan.review.decisions import reveals
 from phiscan.review.decisions.policy import DeskPolicy
 from phiscan.review.decisions.reveals import Examined, Reveal
+from phiscan.review.remedies import Task
 from phiscan.review.worklist import near_duplicates, sampling
 from phiscan.review.worklist import rows as work_rows
 from phiscan.review.worklist.sampling import LeftCounts, SampleDraw
@@ -82,6 +84,11 @@ class SampleDesk:
         """
         with self._database.read() as connection:
             return reveals.examined(connection, file_id)
+
+    def tasks(self, *, due_days: int, now: datetime) -> tuple[Task, ...]:
+        """Return what is to be done about the confirmed files, open tasks first."""
+        with self._database.read() as connection:
+            return remedies.tasks(connection, due_days=due_days, now=now)
 
     def rebuild(self) -> int:
         """Make the review list again from all other tables, and return its length."""

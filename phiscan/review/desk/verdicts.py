@@ -6,6 +6,8 @@ from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 
 from phiscan.model import Verdict
+from phiscan.review import acts
+from phiscan.review.acts import Act
 from phiscan.review.decisions import history, verdicts
 from phiscan.review.worklist import near_duplicates
 from phiscan.review.worklist.model import Decided, GroupDecision, GroupMember, HistoryEntry
@@ -138,15 +140,35 @@ class VerdictDesk:
             lambda connection: verdicts.undo(connection, file_id, by=by, now=now, lead=lead), durable=True
         )
 
-    def undo_last(self, *, by: str, now: datetime) -> int:
-        """Take back the very last verdict that ``by`` gave, and return its file.
+    def undo_last(self, *, by: str, now: datetime) -> Act:
+        """Undo the last act of ``by`` as a whole (one verdict, or that on a group), and return it.
 
         Raises:
-            ConflictError: there is none, or it does not stand any more.
+            ConflictError: there is none, or it does not hold any more.
         """
         return self._database.write(
-            lambda connection: verdicts.undo_last(connection, by=by, now=now), durable=True
+            lambda connection: acts.undo_last(connection, by=by, now=now), durable=True
         )
+
+    def redo_last(self, *, by: str, now: datetime) -> Act:
+        """Give the verdicts again that ``by`` undid last, and return them.
+
+        Raises:
+            ConflictError: nothing was undone since their last verdict, or somebody else has decided.
+        """
+        return self._database.write(
+            lambda connection: acts.redo_last(connection, by=by, now=now), durable=True
+        )
+
+    def last_act(self, *, by: str) -> Act | None:
+        """Return the last act of ``by`` that can be undone."""
+        with self._database.read() as connection:
+            return acts.last_given(connection, by)
+
+    def last_undone(self, *, by: str) -> Act | None:
+        """Return what ``by`` undid last and can redo."""
+        with self._database.read() as connection:
+            return acts.last_undone(connection, by)
 
     def skip(self, file_id: int, *, reviewer: str, now: datetime, until: datetime | None = None) -> None:
         """Pass over an item for now; it comes back to this reviewer after four hours, or then."""

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from phiscan.review import list_place
 from phiscan.review.decisions import history
+from phiscan.review.list_place import ListPlace
 from phiscan.review.worklist import reading as work_list
 from phiscan.review.worklist.model import (
     Choices,
@@ -111,6 +113,30 @@ class ListDesk:
                 now=now,
                 order=order,
                 backward=True,
+            )
+
+    def place(
+        self,
+        file_id: int,
+        wanted: WorkFilter | None = None,
+        *,
+        viewer: str,
+        now: datetime,
+        order: WorkOrder = WorkOrder.RISK,
+        n_before: int = 4,
+        n_after: int = 8,
+    ) -> ListPlace:
+        """Return where a file is in a list ("12 of 43"), with its neighbours there."""
+        with self._database.read() as connection:
+            return list_place.place(
+                connection,
+                file_id,
+                wanted or WorkFilter(),
+                viewer=viewer,
+                now=now,
+                order=order,
+                n_before=n_before,
+                n_after=n_after,
             )
 
     def counts(self, *, viewer: str, now: datetime) -> WorkCounts:

@@ -70,7 +70,7 @@ def queue(
     second_look: bool = False,
     by_probability: bool = False,
 ) -> list[QueueItem]:
-    """Return referred files, the greatest risk first, then by root and path.
+    """Return referred files, undecided ones first, the greatest risk first, then by root and path.
 
     ``second_look``: the second list instead, what was not referred but marked by a detector or the table.
     ``by_probability``: the most probable first. ``within``: selects the numbers of the only files that are
@@ -78,9 +78,10 @@ def queue(
     """
     narrowed = _narrowed(current_results(scan_id=scan_id, conceal=conceal), verdicts, second_look=second_look)
     first = sa.func.coalesce(examination.c.probability, 0.0) if by_probability else examination.c.risk
+    is_decided = sa.case((narrowed.selected_columns["verdict"].is_(None), 0), else_=1)
     query = (
         (narrowed if within is None else narrowed.where(file.c.id.in_(within)))
-        .order_by(first.desc(), root.c.path, file.c.path)
+        .order_by(is_decided, first.desc(), root.c.path, file.c.path)
         .limit(limit)
         .offset(offset)
     )

@@ -251,11 +251,16 @@ class _Place:
     def ordered(self, query: sa.Select[Any]) -> sa.Select[Any]:
         """Put a query in order, beginning here; both columns run one way, so that an index serves."""
         columns = (_key(self.order), work_item.c.file_id)
-        if self.start is not None:
-            place = sa.tuple_(*columns)
-            bound = sa.tuple_(sa.literal(self.start[0]), sa.literal(self.start[1]))
-            query = query.where(place < bound if self.falling else place > bound)
+        query = self.bounded(query)
         return query.order_by(*(column.desc() if self.falling else column for column in columns))
+
+    def bounded(self, query: sa.Select[Any]) -> sa.Select[Any]:
+        """Narrow a query to what lies beyond this place."""
+        if self.start is None:
+            return query
+        place = sa.tuple_(_key(self.order), work_item.c.file_id)
+        bound = sa.tuple_(sa.literal(self.start[0]), sa.literal(self.start[1]))
+        return query.where(place < bound if self.falling else place > bound)
 
 
 def _found(
@@ -278,6 +283,55 @@ def _found(
             return found
     all_paths = _narrowed(sa.select(*columns), wanted, viewer, now)
     return [*connection.execute(place.ordered(all_paths).limit(n))]
+
+
+def key_of(order: WorkOrder) -> sa.ColumnElement[Any]:
+    """Return the column by which a list is ordered; the number of the file comes after it."""
+    return _key(order)
+
+
+def neighbours(
+    connection: sa.Connection,
+    wanted: WorkFilter,
+    order: WorkOrder,
+    start: tuple[float, int] | None,
+    *,
+    viewer: str,
+    now: datetime,
+    n: int,
+    backward: bool,
+) -> list[int]:
+    """Return the numbers of the next files of a list from a key on, the nearest first."""
+    place = _Place(order, start, backward=backward)
+    return [row[0] for row in _found(connection, wanted, place, viewer=viewer, now=now, n=n)]
+
+
+def is_in(connection: sa.Connection, file_id: int, wanted: WorkFilter, *, viewer: str, now: datetime) -> bool:
+    """Tell whether a file passes a filter."""
+    query = sa.select(work_item.c.file_id).where(work_item.c.file_id == file_id)
+    return connection.execute(_narrowed(query, wanted, viewer, now)).first() is not None
+
+
+def n_before(
+    connection: sa.Connection,
+    wanted: WorkFilter,
+    order: WorkOrder,
+    start: tuple[float, int],
+    *,
+    viewer: str,
+    now: datetime,
+) -> int:
+    """Count the items of a list that come before a key."""
+    place = _Place(order, start, backward=True)
+    query = _narrowed(sa.select(sa.func.count()).select_from(work_item), wanted, viewer, now)
+    return int(connection.execute(place.bounded(query)).scalar_one())
+
+
+def lines(
+    connection: sa.Connection, file_ids: Sequence[int], *, viewer: str, now: datetime
+) -> tuple[WorkItem, ...]:
+    """Return the lines of these files, in this order."""
+    return _items(connection, file_ids, viewer=viewer, now=now)
 
 
 def matching(wanted: WorkFilter, states: Collection[WorkState] | None) -> sa.Select[Any]:

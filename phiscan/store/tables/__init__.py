@@ -99,7 +99,7 @@ __all__ = [
     "work_tally",
 ]
 
-SCHEMA_VERSION = "0011"  # the newest revision in migrations/versions
+SCHEMA_VERSION = "0013"  # the newest revision in migrations/versions
 
 APPEND_ONLY: dict[str, tuple[str, ...]] = {
     **review.APPEND_ONLY,

@@ -87,6 +87,12 @@ web_session = sa.Table(
     column("created", UtcTime, "when it began"),
     column("seen", UtcTime, "last request, to the minute"),
     column("ended", UtcTime, "when it was ended: signed out or revoked", null=True),
+    column(
+        "purpose",
+        SafeText,
+        "what texts are revealed for in this session; empty = not asked yet",
+        default="",
+    ),
     one_of("method", ("password", "provider")),
     sa.CheckConstraint("length(token_hash) = 64", name="token_is_a_hash"),
     sa.UniqueConstraint("token_hash"),

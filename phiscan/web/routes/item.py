@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 import secrets
+from dataclasses import dataclass
 from typing import Annotated
 
 from fastapi import Form, Request
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from phiscan.errors import ConflictError, InputError
 from phiscan.model import Verdict
-from phiscan.review.worklist.model import REASONS, WorkState
+from phiscan.review.accounts.users import Session, User
+from phiscan.review.acts import Act
+from phiscan.review.decisions.reveals import PURPOSES
+from phiscan.review.worklist.model import REASONS, WorkDetail, WorkState
 from phiscan.visible import visible
 from phiscan.web.access import Permission, Routes, may
+from phiscan.web.group_samples import group_samples
 from phiscan.web.notices import Notice, notice
+from phiscan.web.passage_view import is_quick, prose_view
 from phiscan.web.request_context import Desk, DeskNow
 from phiscan.web.routes.queue import Listed, first_url, reviewers
 from phiscan.web.session import SignedIn
 from phiscan.web.views.group import group_view
 from phiscan.web.views.item import item_view
 from phiscan.web.views.queue import verdict_words
-from phiscan.web.views.reveal import N_SECONDS, PURPOSES
+from phiscan.web.views.reveal import N_SECONDS
 from phiscan.web.views.vetoes import veto_view
 from phiscan.web.work_query import ListQuery, read_query, read_string
 
@@ -28,23 +34,38 @@ routes = Routes()
 
 
 @routes.page("GET", "/items/{file_id}", needs=Permission.SEE_QUEUE)
-def item(
+def item(file_id: int, request: Request, user: SignedIn, desk: DeskNow) -> Response:
+    """Show one item with everything that explains it; blind, only where it is.
+
+    With ``vetoed`` the file is read again for what the rules matched and rejected; ``prose`` asks for (1) or
+    leaves out (0) the passages, which else come with the page if the file is soon read.
+    """
+    return item_page(file_id, request, user, desk, read_query(request.query_params))
+
+
+@dataclass(frozen=True, slots=True)
+class Unsent:
+    """A verdict that was not recorded: why, and what the reviewer wrote, which must not be lost."""
+
+    said: str  # a word of ``notice.FLASHES``
+    reason: str
+    note: str
+
+
+def item_page(
     file_id: int,
     request: Request,
     user: SignedIn,
-    desk: DeskNow,
-    finding: int | None = None,
-    places: str = "",
-    vetoed: str = "",
+    desk: Desk,
+    query: ListQuery,
+    unsent: Unsent | None = None,
 ) -> Response:
-    """Show one item with everything that explains it; blind, only where it lies.
-
-    With ``vetoed`` the file is read again for what the rules matched and refused.
-    """
-    query = read_query(request.query_params)
+    """Return the page of one item; with a form that was not recorded, filled in as it was sent."""
+    asked = request.query_params
     now, work = desk.now(), desk.store.desk
     detail = work.detail(file_id, viewer=user.name, now=now)
     group = detail.item.group_id
+    finding = asked.get("finding", "")
     view = item_view(
         detail,
         query=query,
@@ -52,19 +73,31 @@ def item(
         history=work.history(file_id, viewer=user.name),
         group=work.group(group, viewer=user.name) if group is not None else (),
         token=secrets.token_urlsafe(16),
-        position=finding,
-        all_places=places == "all",
+        position=int(finding) if is_number(finding) else None,
+        all_places=asked.get("places") == "all",
     )
-    said = request.query_params.get("said", "")
+    said = unsent.said if unsent else asked.get("said", "")
     may_ask = may(user, Permission.DECIDE)
+    session: Session | None = request.state.session
     return desk.pages.render(
         request,
         "item.html",
+        status_code=409 if unsent else 200,
         v=view,
-        notice=just_done(request, desk, user) or notice(said),
+        notice=just_done(request, desk, user) or said_of_act(desk, user, said),
+        last_act=act_words(act) if may_ask and (act := work.last_act(by=user.name)) else "",
         override=said == "conflict",
+        reason=unsent.reason if unsent else "",
+        note=unsent.note if unsent else "",
         people=reviewers(desk) if may(user, Permission.ASSIGN) else (),
-        vetoed=veto_view(desk, file_id) if vetoed and not view.item.blind and may_ask else None,
+        prose=prose_view(desk, detail)
+        if may_ask and shows_prose(desk, detail, asked.get("prose", ""))
+        else None,
+        place=work.place(file_id, query.filter, viewer=user.name, now=now, order=query.order),
+        purpose=session.purpose if session else "",
+        all_places=asked.get("places") == "all",
+        correcting=said in {"corrected", "complete", "incomplete", "changed"},
+        vetoed=veto_view(desk, file_id) if asked.get("vetoed") and not view.item.blind and may_ask else None,
         may_ask=may_ask,
         purposes=PURPOSES,
         seconds=N_SECONDS,
@@ -74,6 +107,7 @@ def item(
 @routes.page("POST", "/items/{file_id}/decide", needs=Permission.DECIDE)
 def decide(
     file_id: int,
+    request: Request,
     user: SignedIn,
     desk: DeskNow,
     verdict: Annotated[Verdict, Form()],
@@ -86,9 +120,8 @@ def decide(
 ) -> Response:
     """Record a verdict and go on to the next item of the list."""
     query = read_string(listed)
-    here = f"/items/{file_id}"
     if not fits(reason, verdict):
-        return RedirectResponse(query.url(here, said="reason"), 303)
+        return item_page(file_id, request, user, desk, query, Unsent("reason", "", note))
     desk.store.desk.item(file_id, viewer=user.name, now=desk.now())  # only what is in the list is decided
     try:
         desk.store.desk.decide(
@@ -103,17 +136,17 @@ def decide(
             note=note,
         )
     except ConflictError:
-        return RedirectResponse(query.url(here, said="conflict"), 303)
-    return RedirectResponse(next_url(desk, query, file_id, viewer=user.name, done=str(file_id)), 303)
+        return item_page(file_id, request, user, desk, query, Unsent("conflict", reason, note))
+    return going_on(request, next_url(desk, query, file_id, viewer=user.name, done=str(file_id)))
 
 
 @routes.page("POST", "/items/{file_id}/skip", needs=Permission.DECIDE)
-def skip(file_id: int, user: SignedIn, desk: DeskNow, listed: Listed = "") -> Response:
+def skip(file_id: int, request: Request, user: SignedIn, desk: DeskNow, listed: Listed = "") -> Response:
     """Pass an item over for now and go on to the next."""
     query = read_string(listed)
     desk.store.desk.item(file_id, viewer=user.name, now=desk.now())
     desk.store.desk.skip(file_id, reviewer=user.name, now=desk.now())
-    return RedirectResponse(next_url(desk, query, file_id, viewer=user.name, said="skipped"), 303)
+    return going_on(request, next_url(desk, query, file_id, viewer=user.name, said="skipped"))
 
 
 @routes.page("GET", "/items/{file_id}/next", needs=Permission.SEE_QUEUE)
@@ -133,25 +166,36 @@ def previous_item(file_id: int, request: Request, user: SignedIn, desk: DeskNow)
 
 
 @routes.page("POST", "/items/{file_id}/undo", needs=Permission.DECIDE)
-def undo(file_id: int, user: SignedIn, desk: DeskNow, listed: Listed = "") -> Response:
+def undo(file_id: int, request: Request, user: SignedIn, desk: DeskNow, listed: Listed = "") -> Response:
     """Take back one's own verdict on an item, and show the item again."""
     query = read_string(listed)
     try:
         desk.store.desk.undo(file_id, by=user.name, now=desk.now())
     except ConflictError:
-        return RedirectResponse(query.url(f"/items/{file_id}", said="nothing_to_undo"), 303)
-    return RedirectResponse(query.url(f"/items/{file_id}", said="undone"), 303)
+        return going_on(request, query.url(f"/items/{file_id}", said="nothing_to_undo"))
+    return going_on(request, query.url(f"/items/{file_id}", said="undone"))
 
 
 @routes.page("POST", "/undo", needs=Permission.DECIDE)
-def undo_last(user: SignedIn, desk: DeskNow, listed: Listed = "") -> Response:
-    """Take back one's very last verdict, wherever it was given, and show that item."""
+def undo_last(request: Request, user: SignedIn, desk: DeskNow, listed: Listed = "") -> Response:
+    """Undo one's very last act, wherever it was, and show its item or group."""
     query = read_string(listed)
     try:
-        file_id = desk.store.desk.undo_last(by=user.name, now=desk.now())
+        act = desk.store.desk.undo_last(by=user.name, now=desk.now())
     except ConflictError:
-        return RedirectResponse(query.url("/queue", said="nothing_to_undo"), 303)
-    return RedirectResponse(query.url(f"/items/{file_id}", said="undone"), 303)
+        return going_on(request, query.url("/queue", said="nothing_to_undo"))
+    return going_on(request, act_url(desk, act, query, user, said="undone"))
+
+
+@routes.page("POST", "/redo", needs=Permission.DECIDE)
+def redo_last(request: Request, user: SignedIn, desk: DeskNow, listed: Listed = "") -> Response:
+    """Give the verdicts again that one has just undone, and show their item or group."""
+    query = read_string(listed)
+    try:
+        act = desk.store.desk.redo_last(by=user.name, now=desk.now())
+    except ConflictError:
+        return going_on(request, query.url("/queue", said="nothing_to_redo"))
+    return going_on(request, act_url(desk, act, query, user, said="redone"))
 
 
 @routes.page("POST", "/items/{file_id}/assign", needs=Permission.ASSIGN)
@@ -174,9 +218,12 @@ def group(group_id: int, request: Request, user: SignedIn, desk: DeskNow) -> Res
     if not members:
         message = f"group {group_id}: there is no such group of near-duplicates"
         raise InputError(message)
-    view = group_view(group_id, members, token=secrets.token_urlsafe(16))
-    said = notice(request.query_params.get("said", ""))
-    return desk.pages.render(request, "group.html", v=view, notice=said, outcome=None)
+    samples = group_samples(desk, group_id, members, viewer=user.name) if may(user, Permission.DECIDE) else ()
+    view = group_view(group_id, members, token=secrets.token_urlsafe(16), samples=samples)
+    said = said_of_act(desk, user, request.query_params.get("said", ""))
+    return desk.pages.render(
+        request, "group.html", v=view, notice=said, query=ListQuery(), reason="", note=""
+    )
 
 
 @routes.page("POST", "/groups/{group_id}/decide", needs=Permission.DECIDE)
@@ -193,10 +240,22 @@ def decide_group(
 ) -> Response:
     """Record one verdict for the chosen files of a group, and say which were left out and why."""
     work = desk.store.desk
-    if not fits(reason, verdict):
-        return RedirectResponse(f"/groups/{group_id}?said=reason", 303)
     chosen = set(file or ())
     before = work.group(group_id, viewer=user.name)
+    if not fits(reason, verdict):
+        samples = group_samples(desk, group_id, before, viewer=user.name)
+        view = group_view(group_id, before, token=secrets.token_urlsafe(16), samples=samples)
+        said = notice("reason")
+        return desk.pages.render(
+            request,
+            "group.html",
+            status_code=409,
+            v=view,
+            notice=said,
+            query=ListQuery(),
+            reason="",
+            note=note,
+        )
     outcome = work.decide_group(
         group_id,
         verdict,
@@ -214,7 +273,62 @@ def decide_group(
         outcome=outcome,
         verdict=verdict,
     )
-    return desk.pages.render(request, "group.html", v=view, notice=None)
+    return desk.pages.render(
+        request, "group.html", v=view, notice=None, query=ListQuery(), reason="", note=""
+    )
+
+
+def act_url(desk: Desk, act: Act, query: ListQuery, user: User, *, said: str) -> str:
+    """Return where an act is shown: on its item, or on its group."""
+    if len(act.file_ids) > 1:
+        item = desk.store.desk.item(act.file_ids[0], viewer=user.name, now=desk.now())
+        if item.group_id is not None:
+            return f"/groups/{item.group_id}?said={said}"
+    return query.url(f"/items/{act.file_ids[0]}", said=said)
+
+
+def act_words(act: Act) -> str:
+    """Return an act in words.
+
+    >>> from datetime import UTC, datetime
+    >>> act_words(Act((1,), "a/letter.txt", Verdict.NOT_PHI, datetime.now(UTC)))
+    'not PHI for letter.txt'
+    """
+    n = len(act.file_ids)
+    return f"{verdict_words(act.verdict)} for " + (
+        f"{n} files" if n > 1 else visible(act.path.rpartition("/")[2])
+    )
+
+
+def said_of_act(desk: Desk, user: User, said: str) -> Notice | None:
+    """Return the message of a word in the address; of what was undone, with its name and a way to redo it."""
+    if said == "undone" and (act := desk.store.desk.last_undone(by=user.name)):
+        return Notice("good", f"Undone: {act_words(act)}.", redoes=True)
+    if said == "redone" and (act := desk.store.desk.last_act(by=user.name)):
+        return Notice("good", f"Recorded again: {act_words(act)}.", undoes=True)
+    return notice(said)
+
+
+def shows_prose(desk: Desk, detail: WorkDetail, asked: str) -> bool:
+    """Tell whether the passages come with the page: not of a blind item, and only if they are soon read.
+
+    Otherwise the desk's script fetches them, and without a script a link does.
+    """
+    if detail.item.blind or asked == "0":
+        return False
+    return asked == "1" or (is_quick(detail) and desk.rereader.is_ready)
+
+
+def is_number(text: str) -> bool:
+    """Tell whether a text of an address is a number that the database can hold."""
+    return text.isascii() and text.isdecimal() and len(text) < 19  # noqa: PLR2004 (digits of 2**63)
+
+
+def going_on(request: Request, url: str) -> Response:
+    """Lead a browser on by a redirect; give the desk's script the address, which it may have fetched."""
+    if request.headers.get("accept") == "application/json":
+        return JSONResponse({"url": url})
+    return RedirectResponse(url, 303)
 
 
 def fits(reason: str, verdict: Verdict) -> bool:
@@ -235,7 +349,7 @@ def next_url(desk: Desk, query: ListQuery, file_id: int, *, viewer: str, **said:
 def just_done(request: Request, desk: Desk, user: SignedIn) -> Notice | None:
     """Say which verdict was recorded on the page before, and offer to take it back."""
     done = request.query_params.get("done", "")
-    if not (done.isascii() and done.isdecimal() and len(done) < 19):  # noqa: PLR2004 (digits of 2**63)
+    if not is_number(done):
         return None
     try:
         decided = desk.store.desk.item(int(done), viewer=user.name, now=desk.now())

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from datetime import date
+from typing import Annotated, Literal
 from urllib.parse import urlencode
 
 from fastapi import Form, Query, Request
@@ -23,19 +24,20 @@ def log(
     before: Annotated[int, Query(ge=0, le=MAX_NUMBER)] = 0,
     action: Annotated[str, Query(max_length=50)] = "",
     actor: Annotated[str, Query(max_length=200)] = "",
+    day: Annotated[date | Literal[""], Query()] = "",
 ) -> Response:
     """Show entries, the newest first."""
     users = desk.store.users
-    page = users.log(before=before, action=action, actor=actor)
+    page = users.log(before=before, action=action, actor=actor, day=day or None)
     actions, actors = users.log_choices()
-    older = {"before": page.older, "action": action, "actor": actor}
+    older = {"before": page.older, "action": action, "actor": actor, "day": day and day.isoformat()}
     return desk.pages.render(
         request,
         "log.html",
         page=page,
         actions=actions,
         actors=actors,
-        chosen={"action": action, "actor": actor, "before": before},
+        chosen={"action": action, "actor": actor, "before": before, "day": day and day.isoformat()},
         older_url=f"/log?{urlencode({k: v for k, v in older.items() if v})}" if page.older else "",
         reviews=users.log_reviews()[:5],
     )

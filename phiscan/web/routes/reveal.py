@@ -9,11 +9,12 @@ from fastapi import Form, Request
 from starlette.responses import RedirectResponse, Response
 
 from phiscan.errors import ConflictError, InputError
+from phiscan.review.decisions.reveals import PURPOSES
 from phiscan.web.access import Permission, Routes
 from phiscan.web.request_context import DeskNow
 from phiscan.web.routes.queue import Listed
-from phiscan.web.session import SignedIn
-from phiscan.web.views.reveal import N_SECONDS, PURPOSES, reveal_view
+from phiscan.web.session import BrowserSession, SignedIn
+from phiscan.web.views.reveal import N_SECONDS, reveal_view
 from phiscan.web.work_query import read_query, read_string
 
 GRACE_S = 5  # the script masks first; without one, the browser follows the header
@@ -26,6 +27,7 @@ def reveal(
     file_id: int,
     request: Request,
     user: SignedIn,
+    session: BrowserSession,
     desk: DeskNow,
     purpose: Annotated[str, Form(max_length=200)],
     start: Annotated[int, Form(ge=0)] = 0,
@@ -40,6 +42,7 @@ def reveal(
         message = "purpose: expected one of the list"
         raise InputError(message)
     item = work.item(file_id, viewer=user.name, now=desk.now())
+    desk.store.users.set_purpose(session, purpose)
     recorded = work.reveal(file_id, purpose=purpose, by=user.name, now=desk.now())
     try:
         document = desk.rereader.read(recorded)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated
 
 from fastapi import Form, Request
@@ -9,10 +10,11 @@ from starlette.responses import RedirectResponse, Response
 
 from phiscan.errors import ConflictError
 from phiscan.model import Verdict
+from phiscan.review.accounts.users import User
 from phiscan.review.worklist.model import REASONS
 from phiscan.web.access import Permission, Routes
 from phiscan.web.notices import notice
-from phiscan.web.request_context import DeskNow
+from phiscan.web.request_context import Desk, DeskNow
 from phiscan.web.routes.item import fits
 from phiscan.web.session import SignedIn
 from phiscan.web.views.queue import verdict_words
@@ -30,16 +32,32 @@ def second_review(request: Request, desk: DeskNow) -> Response:
     return desk.pages.render(request, "second_review.html", v=view)
 
 
+@dataclass(frozen=True, slots=True)
+class UnsentNote:
+    """A note that was not recorded with the verdict on a case; kept in the form."""
+
+    id: int = 0
+    note: str = ""
+
+
 @routes.page("GET", "/adjudication", needs=Permission.ADJUDICATE)
 def adjudication(request: Request, user: SignedIn, desk: DeskNow) -> Response:
-    """List the disagreements that this lead may settle."""
+    """List the disagreements that this lead may adjudicate: both verdicts and the evidence."""
+    return _cases(request, user, desk, said=request.query_params.get("said", ""))
+
+
+def _cases(
+    request: Request, user: User, desk: Desk, *, said: str, unsent: UnsentNote | None = None
+) -> Response:
     cases = [disagreement_view(case) for case in desk.store.desk.disagreements(lead=user.name)]
     return desk.pages.render(
         request,
         "adjudication.html",
+        status_code=409 if unsent else 200,
         cases=cases,
+        unsent=unsent or UnsentNote(),
         reasons=tuple((verdict_words(verdict), chosen) for verdict, chosen in REASONS.items()),
-        notice=notice(request.query_params.get("said", "")),
+        notice=notice(said),
         query=ListQuery(),
     )
 
@@ -47,6 +65,7 @@ def adjudication(request: Request, user: SignedIn, desk: DeskNow) -> Response:
 @routes.page("POST", "/adjudication/{second_review_id}", needs=Permission.ADJUDICATE)
 def adjudicate(
     second_review_id: int,
+    request: Request,
     user: SignedIn,
     desk: DeskNow,
     verdict: Annotated[Verdict, Form()],
@@ -55,11 +74,11 @@ def adjudicate(
 ) -> Response:
     """Settle a disagreement; the lead's verdict stands."""
     if not fits(reason, verdict):
-        return RedirectResponse("/adjudication?said=reason", 303)
+        return _cases(request, user, desk, said="reason", unsent=UnsentNote(second_review_id, note))
     try:
         desk.store.desk.adjudicate(
             second_review_id, verdict, lead=user.name, now=desk.now(), reason=reason, note=note
         )
     except ConflictError:
-        return RedirectResponse("/adjudication?said=settled_before", 303)
+        return _cases(request, user, desk, said="settled_before", unsent=UnsentNote(second_review_id, note))
     return RedirectResponse("/adjudication?said=settled", 303)

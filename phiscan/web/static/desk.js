@@ -68,6 +68,10 @@ function onKey(event) {
       return;
     }
   }
+  if (event.key === "o" && document.activeElement && document.activeElement.matches("[data-row]")) {
+    document.activeElement.click();
+    return;
+  }
   if (event.key === "x") {
     const row = document.activeElement ? document.activeElement.closest("tr") : null;
     const tick = row ? row.querySelector("input[type=checkbox]") : null;
@@ -75,6 +79,7 @@ function onKey(event) {
     return;
   }
   if (!/^[a-z/]$/.test(event.key)) return;
+  if (event.defaultPrevented) return; // the item's own keys come first
   // Where several cases stand on one page, a key belongs to the one that has the focus, never to another.
   const cases = document.querySelectorAll(".case");
   const within = cases.length > 1 ? document.activeElement.closest(".case") : document;
@@ -203,13 +208,35 @@ function countTicked() {
   said.textContent = n ? `${n} chosen` : "None chosen";
 }
 
+// What is done once for a window.
 function onReady() {
   document.addEventListener("keydown", onKey);
   document.addEventListener("submit", onSubmit);
+  document.addEventListener("desk:shown", dress); // another item was put into the page
   // Sent is sent for this visit of the page only: Back must find the form usable.
   window.addEventListener("pageshow", () => {
     for (const form of document.querySelectorAll("form[data-sent]")) delete form.dataset.sent;
   });
+  const keysOn = document.getElementById("keys-on");
+  if (keysOn) {
+    keysOn.checked = !keysOff();
+    keysOn.addEventListener("change", () => setKeys(keysOn.checked));
+  }
+  document.addEventListener("change", (event) => {
+    if (event.target.name === "file") countTicked();
+    if (event.target.name === "position" && event.target.form.id === "correct") fillFrom(event.target.form);
+  });
+  for (const opener of document.querySelectorAll("[data-help]")) {
+    opener.addEventListener("click", (event) => {
+      event.preventDefault();
+      openHelp();
+    });
+  }
+  dress();
+}
+
+// What is done for each content of the page.
+function dress() {
   // Screen readers speak what changes in a live region, not what was there when the page came.
   for (const flash of document.querySelectorAll("[role=status][data-say], [role=alert][data-say]")) {
     const words = flash.querySelector("p");
@@ -217,23 +244,8 @@ function onReady() {
     words.textContent = "";
     setTimeout(() => { words.textContent = text; }, 60);
   }
-  for (const opener of document.querySelectorAll("[data-help]")) {
-    opener.addEventListener("click", (event) => {
-      event.preventDefault();
-      openHelp();
-    });
-  }
-  const keysOn = document.getElementById("keys-on");
-  if (keysOn) {
-    keysOn.checked = !keysOff();
-    keysOn.addEventListener("change", () => setKeys(keysOn.checked));
-  }
   const all = document.getElementById("tick-all");
   if (all) all.addEventListener("change", tickAll);
-  document.addEventListener("change", (event) => {
-    if (event.target.name === "file") countTicked();
-    if (event.target.name === "position" && event.target.form.id === "correct") fillFrom(event.target.form);
-  });
   countTicked();
   const reading = document.querySelector(".reading");
   if (reading) {

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from phiscan.model import Verdict
 from phiscan.review.worklist.model import REASONS, GroupDecision, GroupMember, WorkState
 from phiscan.visible import visible
+from phiscan.web.group_samples import GroupSample
 from phiscan.web.views.queue import place_words, verdict_words
 
 LEFT_OUT: Mapping[str, str] = {
@@ -41,6 +42,7 @@ class GroupView:
     reasons: tuple[tuple[str, tuple[tuple[str, str], ...]], ...]
     decided: str  # what was just recorded, "" = nothing was
     left_out: tuple[tuple[str, str], ...]  # name and why
+    samples: tuple[GroupSample, ...] = ()  # files drawn at random, masked, with what differs between them
 
 
 def group_view(
@@ -50,6 +52,7 @@ def group_view(
     token: str,
     outcome: GroupDecision | None = None,
     verdict: Verdict | None = None,
+    samples: Sequence[GroupSample] = (),
 ) -> GroupView:
     """Put together what the page shows; with what a verdict on the group has just done."""
     shown = tuple(_member(member) for member in members)
@@ -71,6 +74,7 @@ def group_view(
         )
         if outcome
         else (),
+        samples=tuple(samples),
     )
 
 
@@ -86,7 +90,7 @@ def _member(member: GroupMember) -> MemberView:
         file_id=member.file_id,
         name=visible(name),
         folder=place_words(member.root, folder),
-        alike="the same bytes" if member.is_copy else f"{member.similarity:.0%} of word triples alike",
+        alike="the same bytes" if member.is_copy else f"{member.similarity:.0%} of the masked text alike",
         verdict="" if member.state is WorkState.UNDECIDED else member.state.value,
         reviewer=visible(member.reviewer),
         note=note,

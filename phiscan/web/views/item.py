@@ -7,11 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from phiscan.decision.reasons import sentences
 from phiscan.health.topics import CHAPTERS, label_of, topics
 from phiscan.model import EntityType, Reason, StoredFinding
 from phiscan.report.words import CASES, CHARACTERISTICS, DETECTORS, ENTITY_TYPES, FORMATS
 from phiscan.report.words import REASONS as OUTCOME_REASONS
 from phiscan.review.decisions.corrections import Correction, ItemCorrections, Mark
+from phiscan.review.records.items import QueueItem
 from phiscan.review.worklist.model import (
     REASONS,
     GroupMember,
@@ -36,22 +38,23 @@ from phiscan.web.work_query import ListQuery
 N_TERMS = 14  # health terms named; a long document has a hundred
 MAX_MASKED_LINES = 40  # places shown at first; a list of patients has thousands
 N_READERS = 4
+MOST_SHOWN = 0.99  # a probability above is not told from certainty
 MAX_NS = 2**62  # later is no time of a file
 
 MARKS: Mapping[Mark, str] = {
-    Mark.RIGHT: "right",
+    Mark.RIGHT: "confirmed",
     Mark.WRONG_TYPE: "wrong type",
     Mark.WRONG_EXTENT: "wrong extent",
-    Mark.SPURIOUS: "spurious",
+    Mark.SPURIOUS: "false positive",
     Mark.MISSED: "missed",
 }
 DONE: Mapping[str, str] = {
     "decide": "decided",
-    "undo": "took a decision back",
+    "undo": "undid a decision",
     "assign": "assigned it",
     "second_verdict": "decided blind",
-    "adjudicate": "settled it",
-    "reveal": "saw the text",
+    "adjudicate": "adjudicated it",
+    "reveal": "revealed the text",
     "correct": "corrected a span",
     "topic": "corrected the topics",
 }
@@ -103,6 +106,7 @@ class ItemView:
     mode: str
     verdict: str
     case: str
+    why: str  # the strongest reasons in one sentence
     bits: tuple[str, ...]
     missing: tuple[str, ...]
     terms: tuple[tuple[str, int], ...]
@@ -197,6 +201,7 @@ def item_view(
         mode=mode_letters(detail.source.mode),
         verdict="" if item.state is WorkState.UNDECIDED else item.state.value,
         case=_sentence(CASES.get(item.case, item.case)),
+        why=why_words(explained, item.case),
         bits=tuple(label for bit, (label, _) in CHARACTERISTICS.items() if bit in item.vector.bits),
         missing=tuple(CHARACTERISTICS[bit][0].lower() for bit in (explained.missing if explained else ())),
         terms=tuple((label_of(term.concept), term.count) for term in terms[:N_TERMS]),
@@ -228,6 +233,32 @@ def item_view(
 def moment_of(mtime_ns: int) -> datetime | None:
     """Return a file's time, None where a file system gave nonsense."""
     return datetime.fromtimestamp(mtime_ns / 1e9, UTC) if abs(mtime_ns) < MAX_NS else None
+
+
+def why_words(explained: QueueItem | None, case: str) -> str:
+    """Return in one sentence why a file was referred: its probability of PHI and the strongest reasons."""
+    given = sentences(explained.reasons) if explained is not None else []
+    if explained is None or not given:
+        return _sentence(CASES.get(case, case)) + "."
+    probability = explained.probability
+    begin = (
+        "Referred because"
+        if probability is None
+        else f"PHI with {probability_words(probability)} probability:"
+    )
+    joined = ", ".join(given[:-1]) + (", " if given[-1].startswith("but ") else " and ") + given[-1]
+    return f"{begin} {joined.removeprefix(', ').removeprefix(' and ')}."
+
+
+def probability_words(probability: float) -> str:
+    """Return a probability in percent; never 0% or 100%.
+
+    >>> probability_words(0.931), probability_words(0.9999), probability_words(0.0001)
+    ('93%', 'over 99%', 'under 1%')
+    """
+    if probability > MOST_SHOWN:
+        return f"over {MOST_SHOWN:.0%}"
+    return "under 1%" if probability < 1 - MOST_SHOWN else f"{probability:.0%}"
 
 
 def _sentence(words: str) -> str:

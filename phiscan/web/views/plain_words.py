@@ -89,21 +89,21 @@ SHORT_BITS: Final[dict[PiiBit, str]] = {
 }
 
 _STEPS: Final[dict[str, str]] = {
-    "rule": "its form fits rule {}",
-    "check": "its check digits or numbering plan ({}) hold",
-    "header": "it stands in a column headed “{}”",
-    "label": "it stands behind the label “{}”",
-    "gazetteer": "the name lists know it ({})",
-    "title": "a title stands before it ({})",
+    "rule": "its format matches rule {}",
+    "check": "its check digits or numbering plan ({}) are valid",
+    "header": "it is in a column headed “{}”",
+    "label": "it follows the label “{}”",
+    "gazetteer": "it is on the name lists ({})",
+    "title": "it follows a title ({})",
     "signature": "it signs a letter ({})",
-    "learned": "it is {} that speak for it",
-    "model": "the tagger {} reads it so, by how it is written and what stands around it",
-    "overlap": "it outweighed another reading of the same place, {}",
+    "learned": "a learned model supports it: {}",
+    "model": "the tagger {} detected it from its spelling and context",
+    "overlap": "it was preferred to another interpretation of the same text, {}",
     "place": "it {}",
-    "role": "the person is {}, not as the one whom the file is about",
-    "veto": "no such value was ever issued ({})",
+    "role": "the person is {}, not the one whom the file is about",
+    "veto": "no such value has been issued ({})",
     "doubt": "it is {}",
-    "misread": "a scanner seems to have misread it ({})",
+    "misread": "text recognition seems to have misread it ({})",
     "cap": "one of many alike, so that only a share was examined: {}",
 }
 # What the name finder writes where no word of the document's form is meant.
@@ -151,15 +151,15 @@ def step(reason: Reason) -> str:
     """Return one step of a score as a clause.
 
     >>> step(Reason("label", "date of birth", 0.9))
-    'it stands behind the label “date of birth”'
+    'it follows the label “date of birth”'
     >>> step(Reason("context", "not phone", 0.3))
-    'words near by speak against it (not phone)'
+    'nearby words are evidence against it (not phone)'
     """
     detail = visible(reason.detail)
     if reason.kind == "context":
         if detail.startswith("not "):
-            return f"words near by speak against it ({detail})"
-        return f"words near by speak for it ({detail})"
+            return f"nearby words are evidence against it ({detail})"
+        return f"nearby words support it ({detail})"
     if reason.kind == "label" and detail.startswith("repeats"):
         return "it repeats a name found elsewhere in this file"
     if reason.kind in {"label", "header", "signature"}:

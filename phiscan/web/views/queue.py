@@ -38,7 +38,7 @@ STATES: Mapping[WorkState, str] = {
 ORDERS: Mapping[WorkOrder, str] = {
     WorkOrder.RISK: "greatest risk first",
     WorkOrder.INFORMATIVE: "most doubtful first",
-    WorkOrder.OLDEST: "found first, first",
+    WorkOrder.OLDEST: "oldest first",
 }
 EXPOSURES: Mapping[str, str] = {"everyone": "everyone", "group": "a group", "owner": "the owner"}
 _VERDICTS = {state.value for state in (WorkState.PHI, WorkState.NOT_PHI, WorkState.UNSURE)}

@@ -27,7 +27,7 @@ class LeftView:
     def answers(self) -> tuple[tuple[str, Left], ...]:
         """Both answers, the stronger first."""
         return (
-            ("By design: a random sample, judged blind", self.known.by_sample),
+            ("By design: a random sample, reviewed blind", self.known.by_sample),
             ("By the scores: ranges of the health score", self.known.by_score),
         )
 
@@ -50,7 +50,11 @@ def left_view(counts: LeftCounts) -> LeftView:
 def _range(known: Remaining, best: Left) -> str:
     if best.upper is None:
         return best.reason or ""
-    by = "by the random sample" if best is known.by_sample else "by the scores, if what is decided is typical"
+    by = (
+        "by the random sample"
+        if best is known.by_sample
+        else "by the scores, if the decided items are typical"
+    )
     return f"at most {count(best.upper)} (95%), {by}"
 
 

@@ -20,14 +20,6 @@ from phiscan.web.work_query import ListQuery
 
 N_SECONDS = 120  # how long the text stays
 N_CHARS = 40_000  # shown at once; a person reads no more in that time
-PURPOSES = (
-    "To decide whether it is PHI",
-    "To correct the spans",
-    "To find out who is affected",
-    "To settle a disagreement",
-    "To answer a request of the person concerned",
-    "To check the screening",
-)
 _KEPT = frozenset("\n\t")
 _PICTURES = 0x2400  # U+2400 and on: a picture of each control character
 _N_CONTROLS = 0x20

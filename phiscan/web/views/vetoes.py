@@ -58,4 +58,4 @@ def _line(one: Veto) -> VetoLine:
 def _why(one: Veto) -> str:
     last = one.reasons[-1]
     against = last.kind == "veto" or (last.kind == "context" and last.detail.startswith("not "))
-    return step(last) if against else "too little speaks for it"
+    return step(last) if against else "not enough evidence"

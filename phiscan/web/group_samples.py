@@ -1,0 +1,95 @@
+"""Files drawn at random from a group of near-duplicates, masked, with the words that differ between them."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from phiscan.errors import InputError
+from phiscan.review.worklist.model import GroupMember, WorkState
+from phiscan.visible import visible
+from phiscan.web.passage_view import PieceView, found_of, pieces_of
+from phiscan.web.request_context import Desk
+
+N_SAMPLES = 3  # seen before a whole group is decided
+N_CHARS = 2_500  # of each file, from its beginning
+_WORD = re.compile(r"\w+|\W+")
+
+
+@dataclass(frozen=True, slots=True)
+class GroupSample:
+    """The beginning of one file, masked; pieces of the kind "differs" are not in every sample."""
+
+    file_id: int
+    name: str
+    pieces: tuple[PieceView, ...]
+    problem: str = ""  # why it could not be read again
+
+    @property
+    def n_differing(self) -> int:
+        """Words and findings that are not in every sample."""
+        return sum(piece.kind == "differs" for piece in self.pieces)
+
+
+def group_samples(
+    desk: Desk, group_id: int, members: Sequence[GroupMember], *, viewer: str
+) -> tuple[GroupSample, ...]:
+    """Draw undecided files of a group at random, read them again and compare them; nothing is kept.
+
+    The draw hangs on the group and its open members, so that loading the page again shows the same files.
+    """
+    candidates = [one for one in members if one.in_list and one.state is WorkState.UNDECIDED]
+    # No secret is drawn: anybody may know which of the files are shown.
+    drawn = random.Random(f"{group_id}:{len(candidates)}").sample(  # noqa: S311
+        candidates, min(N_SAMPLES, len(candidates))
+    )
+    return compared([_sample(desk, member, viewer) for member in sorted(drawn, key=lambda one: one.path)])
+
+
+def compared(samples: Sequence[GroupSample]) -> tuple[GroupSample, ...]:
+    """Mark the words and types of findings that are not in every sample."""
+    readable = [sample for sample in samples if not sample.problem]
+    if len(readable) < 2:  # noqa: PLR2004 (two can be compared)
+        return tuple(samples)
+    common = set.intersection(*(set(_words(sample.pieces)) for sample in readable))
+    return tuple(
+        replace(sample, pieces=tuple(_marked(sample.pieces, common))) if not sample.problem else sample
+        for sample in samples
+    )
+
+
+def _sample(desk: Desk, member: GroupMember, viewer: str) -> GroupSample:
+    name = visible(member.path.rpartition("/")[2])
+    try:
+        detail = desk.store.desk.detail(member.file_id, viewer=viewer, now=desk.now())
+        examined = desk.store.desk.examined(member.file_id)
+        masked = desk.rereader.masked(examined, found_of(detail.findings), beginning=N_CHARS)
+    except InputError as error:
+        return GroupSample(member.file_id, name, (), problem=str(error))
+    return GroupSample(
+        member.file_id, name, tuple(piece for one in masked.passages for piece in pieces_of(one))
+    )
+
+
+def _words(pieces: Sequence[PieceView]) -> Iterator[str]:
+    for piece in pieces:
+        if piece.kind == "finding":
+            yield f"<{piece.label}>"
+        else:
+            yield from (word.casefold() for word in _WORD.findall(piece.text) if word[0].isalnum())
+
+
+def _marked(pieces: Sequence[PieceView], common: set[str]) -> Iterator[PieceView]:
+    for piece in pieces:
+        if piece.kind == "finding":
+            yield piece if f"<{piece.label}>" in common else replace(piece, kind="differs", text=piece.label)
+        elif piece.kind == "mask" or not any(
+            word[0].isalnum() and word.casefold() not in common for word in _WORD.findall(piece.text)
+        ):
+            yield piece
+        else:
+            for word in _WORD.findall(piece.text):
+                differs = word[0].isalnum() and word.casefold() not in common
+                yield PieceView("differs" if differs else piece.kind, word)

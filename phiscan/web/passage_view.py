@@ -1,0 +1,132 @@
+"""The masked prose of one item as its page shows it, and one passage that is revealed in its place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from phiscan.errors import ConflictError, InputError
+from phiscan.model import EntityType, StoredFinding
+from phiscan.pipeline.masked_passages import Found, Kind, MaskedPassage, MaskedPiece
+from phiscan.review.decisions.reveals import Reveal
+from phiscan.review.worklist.model import WorkDetail
+from phiscan.web.request_context import Desk
+from phiscan.web.views.plain_words import SHORT, colour, locator_words
+from phiscan.web.views.reveal import Stretch, shown
+
+N_OPEN = 3  # passages in sight; the others are folded
+INLINE_BYTES = 1024 * 1024
+_ROLE = "role"  # the kind of reason that says that a person is named as staff, an author or the like
+# Reading these again may take seconds: pages to recognize, containers to open.
+_SLOW_TYPES = ("application/pdf", "image/", "application/zip", "application/x-", "application/vnd.ms-outlook")
+MAX_REVEALED_CHARS = 4_000
+
+
+@dataclass(frozen=True, slots=True)
+class PieceView:
+    """One piece: text, a mask, a finding as its type, or a health term."""
+
+    kind: str
+    text: str
+    label: str = ""
+    colour: str = ""
+    position: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PassageView:
+    """One passage, masked."""
+
+    number: int  # from 1
+    where: str
+    start: int
+    end: int
+    pieces: tuple[PieceView, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ProseView:
+    """The passages; ``problem`` says why the file could not be read again."""
+
+    passages: tuple[PassageView, ...] = ()
+    problem: str = ""
+
+    @property
+    def first(self) -> tuple[PassageView, ...]:
+        """The passages in sight."""
+        return self.passages[:N_OPEN]
+
+    @property
+    def more(self) -> tuple[PassageView, ...]:
+        """The passages that are folded."""
+        return self.passages[N_OPEN:]
+
+
+def is_quick(detail: WorkDetail) -> bool:
+    """Tell whether a file can be read again while its page is made."""
+    item = detail.item
+    return item.size <= INLINE_BYTES and not item.media_type.startswith(_SLOW_TYPES)
+
+
+def prose_view(desk: Desk, detail: WorkDetail) -> ProseView:
+    """Read a file again and return its strongest passages without a value; nothing is kept."""
+    try:
+        examined = desk.store.desk.examined(detail.item.file_id)
+        masked = desk.rereader.masked(examined, found_of(detail.findings))
+    except ConflictError:
+        return ProseView(
+            problem="The file has changed since it was examined, or is gone; the next scan reads it."
+        )
+    except InputError as error:
+        return ProseView(problem=str(error))
+    return ProseView(tuple(_passage(one, number) for number, one in enumerate(masked.passages, 1)))
+
+
+def found_of(findings: Sequence[StoredFinding]) -> list[Found]:
+    """Return what masking needs to know of the findings."""
+    return [
+        (one.span.start, one.span.end, one.entity_type, any(reason.kind == _ROLE for reason in one.reasons))
+        for one in findings
+    ]
+
+
+def _passage(passage: MaskedPassage, number: int) -> PassageView:
+    return PassageView(
+        number,
+        locator_words(passage.locator),
+        passage.start,
+        passage.end,
+        pieces_of(passage),
+    )
+
+
+def pieces_of(passage: MaskedPassage) -> tuple[PieceView, ...]:
+    """Return the pieces of a passage as pages show them."""
+    return tuple(_piece(piece) for piece in passage.pieces)
+
+
+def _piece(piece: MaskedPiece) -> PieceView:
+    if piece.kind is Kind.FINDING and piece.entity_type is not None:
+        return PieceView(
+            piece.kind.value, "", SHORT[piece.entity_type], colour(piece.entity_type), piece.position
+        )
+    return PieceView(piece.kind.value, shown(piece.text))
+
+
+def revealed_stretches(text: str, reveal: Reveal, start: int, end: int) -> tuple[Stretch, ...]:
+    """Return the real text of one passage, findings marked; at most ``MAX_REVEALED_CHARS``."""
+    end = min(end, start + MAX_REVEALED_CHARS, len(text))
+    stretches: list[Stretch] = []
+    at = start
+    for position, (begin, stop, kind) in enumerate(sorted(reveal.spans)):
+        low, high = max(begin, at), min(stop, end)
+        if low >= high:
+            continue
+        if low > at:
+            stretches.append(Stretch(shown(text[at:low])))
+        found = EntityType(kind)
+        stretches.append(Stretch(shown(text[low:high]), position, colour(found), SHORT[found]))
+        at = high
+    if at < end:
+        stretches.append(Stretch(shown(text[at:end])))
+    return tuple(stretches)

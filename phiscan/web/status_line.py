@@ -1,0 +1,116 @@
+"""The status line of every page: what is open, decided and awaited, today's pace, when it is safe to stop.
+
+All pages show these figures, so that no two pages disagree. They are the reader's own: what this person
+skipped, or must not see before a second reviewer has decided, is not among the open items.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from phiscan.metrics import elusion
+from phiscan.report.remaining import TARGET_RECALL, remaining
+from phiscan.report.words import count
+from phiscan.review.worklist.model import WorkCounts, WorkState
+from phiscan.review.worklist.sampling import LeftCounts, SampleReview
+
+if TYPE_CHECKING:
+    from phiscan.web.request_context import Desk
+
+DECIDED = (WorkState.PHI, WorkState.NOT_PHI, WorkState.UNSURE)
+
+
+@dataclass(frozen=True, slots=True)
+class StatusLine:
+    """The figures; ``open``, ``skipped``, ``decided`` and ``waiting`` add up to ``total``."""
+
+    open: int
+    skipped: int
+    decided: int
+    waiting: int  # decided, and not shown before a second reviewer has decided
+    total: int
+    today: int
+    mine_today: int
+    stop: str  # when it is safe to stop
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The line in parts; what is none is left out."""
+        parts = [f"{count(self.open)} open", f"{count(self.decided)} decided"]
+        if self.skipped:
+            parts.append(f"{count(self.skipped)} skipped")
+        if self.waiting:
+            parts.append(f"{count(self.waiting)} waiting for second review")
+        parts.append(f"{count(self.total)} in all")
+        pace = f"{count(self.today)} decided today"
+        if self.mine_today and self.mine_today != self.today:
+            pace += f", {count(self.mine_today)} by you"
+        return (*parts, pace, self.stop)
+
+
+def status_line(desk: Desk, viewer: str) -> StatusLine:
+    """Count what the line shows for one person."""
+    now, work = desk.now(), desk.store.desk
+    midnight = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    return _line(work.counts(viewer=viewer, now=now), _today(desk, midnight), work.left(), viewer)
+
+
+def _today(desk: Desk, midnight: datetime) -> dict[str, int]:
+    return dict(desk.store.desk.progress(since=midnight).by_reviewer)
+
+
+def _line(counts: WorkCounts, today: dict[str, int], left: LeftCounts, viewer: str) -> StatusLine:
+    states = counts.by_state
+    is_open, skipped = states[WorkState.UNDECIDED], states[WorkState.SKIPPED]
+    decided = sum(states[state] for state in DECIDED)
+    total = states[WorkState.ANY]
+    return StatusLine(
+        open=is_open,
+        skipped=skipped,
+        decided=decided,
+        waiting=max(0, total - is_open - skipped - decided),
+        total=total,
+        today=sum(today.values()),
+        mine_today=today.get(viewer, 0),
+        stop=stop_words(left),
+    )
+
+
+def stop_words(left: LeftCounts) -> str:
+    """Say whether it is safe to stop, or how many blind items of the random sample it takes at least."""
+    if remaining(left).safe:
+        return "safe to stop"
+    if left.queued is None:
+        return "not safe to stop: no random sample drawn"
+    needed = blind_needed(left.queued, left.found, left.undecided)
+    if needed is None:
+        return "not safe to stop: a larger random sample is needed"
+    return f"safe to stop after {count(needed)} more blind item{'' if needed == 1 else 's'} without PHI"
+
+
+@lru_cache(maxsize=64)
+def blind_needed(sample: SampleReview, found: int, undecided: int) -> int | None:
+    """Return how many more sampled items, none of them PHI, make it safe to stop; None = too few are drawn.
+
+    Source: the any-time-valid bound of :mod:`phiscan.metrics.elusion`, found by halving.
+    """
+
+    def is_safe(reviewed: int) -> bool:
+        known = elusion.elusion(sample.population, reviewed, sample.phi, sequential=True)
+        upper = min(max((known.upper_sequential or 0) - sample.found, 0), undecided)
+        lower = elusion.recall_lower(found, upper)
+        return upper == 0 or (lower is not None and lower >= TARGET_RECALL)
+
+    low, high = sample.reviewed + 1, sample.drawn
+    if low > high or not is_safe(high):
+        return None
+    while low < high:
+        middle = (low + high) // 2
+        if is_safe(middle):
+            high = middle
+        else:
+            low = middle + 1
+    return low - sample.reviewed

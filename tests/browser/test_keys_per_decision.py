@@ -1,0 +1,212 @@
+"""A day's work by keyboard, counted: keys and page loads for each decision, form letters among them."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from phiscan.review.accounts.users import Role
+from phiscan.review.decisions.reveals import PURPOSES
+from phiscan.review.store import Store
+from tests.browser.conftest import PASSWORD, Seat, Server, Sit
+from tests.browser.share import make_share
+
+pytestmark = pytest.mark.slow
+
+N_LETTERS = 200
+REVEAL_EVERY = 6  # at most one reveal in five items
+MOST_KEYS = 1.3  # for each decision, reveals and steps through passages included
+FIRST = ("Torvald", "Quenna", "Ommery", "Bristil", "Zanthe")
+LAST = ("Karrowick", "Ostriba", "Vandelune", "Jellicorn")
+LETTER = """{clinic}
+Re: {first} {last}, born {born}, health card {card}
+
+Dear {first} {last},
+
+Your appointment for the retinal photograph is on {day}. You have type 2 diabetes, and hypertension was
+noted at your last visit, so please continue metformin and ramipril as before and bring a list of your
+medication. If your vision is blurred or you had chest pain, tell the nurse when you arrive.
+"""
+
+
+def write_letters(folder: Path) -> None:
+    folder.mkdir()
+    for number in range(N_LETTERS):
+        (folder / f"letter {number:03}.txt").write_text(
+            LETTER.format(
+                clinic="Lakeside Diabetes Clinic",
+                first=FIRST[number % 5],
+                last=LAST[number // 5 % 4],
+                born=f"19{40 + number % 50}-0{number % 9 + 1}-{number % 28 + 1:02}",
+                card=f"{1000 + number}-555-{100 + number}",
+                day=f"2026-0{number % 9 + 1}-{number % 27 + 1:02}",
+            ),
+            encoding="utf-8",
+        )
+
+
+@pytest.fixture(scope="session")
+def scanned(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Scan the sample share with 200 form letters beside it."""
+    folder = tmp_path_factory.mktemp("letters")
+    share, home = folder / "share", folder / "home"
+    make_share(share)
+    write_letters(share / "Form letters")
+    environ = {**os.environ, "PHISCAN_HOME": str(home), "PYTHONPATH": str(Path.cwd())}
+    for arguments in (["init", str(home)], ["scan", str(share), "--exit-zero"]):
+        subprocess.run([sys.executable, "-m", "phiscan", *arguments], env=environ, cwd=folder, check=True)
+    with Store.open(f"sqlite:///{home / 'phiscan.db'}") as store:
+        store.users.add(name="Ann", role=Role.REVIEWER, password=PASSWORD, by="test", now=datetime.now(UTC))
+    return home
+
+
+class Counted:
+    """A person before a browser who counts keys and page loads."""
+
+    def __init__(self, seat: Seat) -> None:
+        self.page, self.keys, self.loads = seat.page, 0, 0
+        self.page.on("domcontentloaded", self._loaded)
+
+    def _loaded(self, _page: Page) -> None:
+        self.loads += 1
+
+    def press(self, key: str) -> None:
+        self.keys += 1
+        self.page.keyboard.press(key)
+
+    def item(self) -> str:
+        number = self.page.locator("[data-item]").get_attribute("data-item")
+        assert number
+        return number
+
+    def decide(self, key: str) -> None:
+        """Decide the item, and wait for the next one."""
+        before = self.item()
+        self.press(key)
+        self.page.wait_for_function(
+            "before => document.querySelector('[data-item]')?.dataset.item !== before", arg=before
+        )
+
+    def reveal(self) -> None:
+        """Hold a key, see the passage, release it."""
+        self.keys += 1
+        self.page.keyboard.down("r")
+        expect(self.page.locator(".passage.open mark").first).to_be_visible()
+        self.page.keyboard.up("r")
+        expect(self.page.locator(".passage.open")).to_have_count(0)
+        assert self.page.locator(".passage mark").count() == 0
+
+
+@pytest.fixture
+def ann(sit: Sit) -> Iterator[tuple[Seat, Counted]]:
+    seat = sit("Ann")
+    yield seat, Counted(seat)
+    assert seat.complaints == []
+
+
+def test_forty_items_and_two_hundred_letters(
+    server: Server, ann: tuple[Seat, Counted], capsys: pytest.CaptureFixture[str]
+) -> None:
+    seat, counted = ann
+    page = counted.page
+    seat.press("o")
+    page.select_option("#purpose", PURPOSES[0])  # once a session
+    page.evaluate("() => document.activeElement.blur()")
+    n_alone = n_reveals = n_group = group_keys = group_loads = 0
+    counted.loads = counted.keys = 0
+    while n_alone + n_group < 40 or n_group == 0:
+        heading = page.locator("#alike")
+        if heading.count() and "199 near-duplicates" in heading.inner_text():
+            before = counted.keys, counted.loads
+            n_group = decide_the_letters(counted)
+            group_keys, group_loads = counted.keys - before[0], counted.loads - before[1]
+            continue
+        expect(page.locator(".passage").first).to_be_visible()
+        assert page.locator(".prose .pill").count() > 0
+        if n_alone % REVEAL_EVERY == 0:
+            counted.reveal()
+            n_reveals += 1
+        counted.decide("pnu"[n_alone % 3])
+        n_alone += 1
+    keys, loads = counted.keys - group_keys, counted.loads - group_loads
+    with capsys.disabled():
+        print(
+            f"\n{n_alone} items alone: {keys / n_alone:.2f} keys and {loads / n_alone:.2f} page loads each,"
+            f" {n_reveals} reveals; {n_group} form letters: {group_keys} keys and {group_loads} page loads"
+        )
+    assert n_group == N_LETTERS
+    assert n_reveals * 5 <= n_alone + 4
+    assert keys <= MOST_KEYS * n_alone
+    assert loads == 0
+    with server.store() as store:
+        decided = [item for item in store.queue() if item.verdict]
+        assert len(decided) == n_alone + n_group
+        assert store.verify_audit().ok
+
+
+def decide_the_letters(counted: Counted) -> int:
+    """Decide the group of form letters, undo it, redo it, and go on; return how many files it has."""
+    page = counted.page
+    with page.expect_navigation():
+        counted.press("g")
+    expect(page.locator(".sample")).to_have_count(3)
+    assert "Torvald" not in page.inner_text(".samples")
+    with page.expect_navigation():
+        counted.press("n")
+    assert f"{N_LETTERS} files are recorded as not PHI." in page.inner_text("main")
+    status = page.inner_text("#status")
+    keys, loads = counted.keys, counted.loads
+    for key, words in (("z", "Undone"), ("y", "Recorded again")):
+        with page.expect_navigation():
+            counted.press(key)
+        expect(page.locator(".flash p").first).to_have_text(f"{words}: not PHI for {N_LETTERS} files.")
+    assert page.inner_text("#status") == status
+    counted.keys, counted.loads = keys, loads  # what was tried, and is no part of the work
+    with page.expect_navigation():
+        counted.press("o")
+    return N_LETTERS
+
+
+def test_the_page_stays_right_while_items_change(server: Server, ann: tuple[Seat, Counted]) -> None:
+    seat, counted = ann
+    page = counted.page
+    seat.press("o")
+    first = counted.item()
+    total = int(page.inner_text("#position").split(" of ")[1])
+    counted.decide("p")
+    expect(page.locator("#position")).to_have_text(f"1 of {total - 1}")
+    expect(page.locator("#status")).to_contain_text(f"{total - 1} open")
+    expect(page.locator("#pane [aria-current]")).to_have_count(1)
+    expect(page.locator(".flash p").first).to_contain_text("is recorded as PHI")
+    assert page.evaluate("() => document.activeElement.id") == "main"
+    # Undo names what it undoes; the item before is shown again without a page load.
+    counted.press("z")
+    page.wait_for_function("n => document.querySelector('[data-item]').dataset.item === n", arg=first)
+    expect(page.locator(".flash p").first).to_contain_text("Undone: PHI for ")
+    expect(page.locator("#position")).to_have_text(f"1 of {total}")
+    # Back and forward go through the items; the list leads to any of them.
+    page.click("#pane li:nth-child(3) a")
+    page.wait_for_function("n => document.querySelector('[data-item]').dataset.item !== n", arg=first)
+    expect(page.locator("#position")).to_have_text(f"3 of {total}")
+    page.go_back()
+    page.wait_for_function("n => document.querySelector('[data-item]').dataset.item === n", arg=first)
+    assert counted.loads == 1  # the first item of all
+    # Passages are stepped through, and a note that could not be sent is still there.
+    counted.press("]")
+    assert page.locator(".passage.current").count() == 1
+    page.fill("textarea", "the ward's list")
+    page.route("**/decide", lambda route: route.abort())
+    page.click("#verdict-form button[value=phi]")
+    expect(page.locator("#verdict-form [role=alert]")).to_contain_text("the server did not answer")
+    assert page.input_value("textarea") == "the ward's list"
+    page.unroute("**/decide")
+    page.click("#verdict-form button[value=phi]")
+    page.wait_for_function("n => document.querySelector('[data-item]').dataset.item !== n", arg=first)
+    with server.store() as store:
+        assert store.desk.history(int(first), viewer="Ann")[-1].note == "the ward's list"
+    seat.complaints.clear()  # the browser notes the request that the test cut
