@@ -38,7 +38,6 @@ from phiscan import __version__
 from phiscan.config import Config
 from phiscan.pipeline.reveal import Rereader
 from phiscan.review.store import Store
-from phiscan.web import routes_passages, routes_tasks
 from phiscan.web.access import PERMISSION, GuardedRoute, Routes
 from phiscan.web.api import routes as routes_api
 from phiscan.web.api import routes_desk as routes_api_desk
@@ -53,6 +52,7 @@ from phiscan.web.routes import account as routes_account
 from phiscan.web.routes import corrections as routes_correct
 from phiscan.web.routes import item as routes_item
 from phiscan.web.routes import log as routes_log
+from phiscan.web.routes import passages as routes_passages
 from phiscan.web.routes import person as routes_person
 from phiscan.web.routes import provider as routes_provider
 from phiscan.web.routes import queue as routes_queue
@@ -64,6 +64,7 @@ from phiscan.web.routes import second_review as routes_second
 from phiscan.web.routes import service as routes_service
 from phiscan.web.routes import sign_in as routes_sign_in
 from phiscan.web.routes import suppressions as routes_suppress
+from phiscan.web.routes import tasks as routes_tasks
 from phiscan.web.routes import users as routes_users
 from phiscan.web.session import admit, cookie_name
 from phiscan.web.static import Static

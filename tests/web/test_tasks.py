@@ -9,7 +9,7 @@ from datetime import timedelta
 import pytest
 
 from phiscan.model import FileResult, Verdict
-from phiscan.review.remedies import TaskState
+from phiscan.review.decisions.remedies import TaskState
 from phiscan.review.store import Store
 from tests.review.results import NOW, later, referred, scan
 from tests.web.conftest import Browser

@@ -25,6 +25,7 @@ from phiscan.report.data.desk import (
     TopicScores,
     Worksheet,
 )
+from phiscan.report.data.detectors import DetectorRow, FeatureDependence
 from phiscan.report.data.estimates import (
     DoubleReview,
     Estimate,
@@ -35,7 +36,6 @@ from phiscan.report.data.estimates import (
     TypeLevels,
     Verification,
 )
-from phiscan.report.data_detectors import DetectorRow, FeatureDependence
 
 
 @dataclass(frozen=True, slots=True)

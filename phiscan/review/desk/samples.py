@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from phiscan.review import remedies
 from phiscan.review.decisions import policy as desk_policy
-from phiscan.review.decisions import reveals
+from phiscan.review.decisions import remedies, reveals
 from phiscan.review.decisions.policy import DeskPolicy
+from phiscan.review.decisions.remedies import Task
 from phiscan.review.decisions.reveals import Examined, Reveal
-from phiscan.review.remedies import Task
 from phiscan.review.worklist import near_duplicates, sampling
 from phiscan.review.worklist import rows as work_rows
 from phiscan.review.worklist.sampling import LeftCounts, SampleDraw

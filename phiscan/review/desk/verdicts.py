@@ -6,9 +6,8 @@ from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 
 from phiscan.model import Verdict
-from phiscan.review import acts
-from phiscan.review.acts import Act
-from phiscan.review.decisions import history, verdicts
+from phiscan.review.decisions import acts, history, verdicts
+from phiscan.review.decisions.acts import Act
 from phiscan.review.worklist import near_duplicates
 from phiscan.review.worklist.model import Decided, GroupDecision, GroupMember, HistoryEntry
 from phiscan.store.database import Database

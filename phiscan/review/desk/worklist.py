@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from phiscan.review import list_place
 from phiscan.review.decisions import history
-from phiscan.review.list_place import ListPlace
+from phiscan.review.worklist import list_place
 from phiscan.review.worklist import reading as work_list
+from phiscan.review.worklist.list_place import ListPlace
 from phiscan.review.worklist.model import (
     Choices,
     Progress,

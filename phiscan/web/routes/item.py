@@ -12,19 +12,19 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 from phiscan.errors import ConflictError, InputError
 from phiscan.model import Verdict
 from phiscan.review.accounts.users import Session, User
-from phiscan.review.acts import Act
+from phiscan.review.decisions.acts import Act
 from phiscan.review.decisions.reveals import PURPOSES
 from phiscan.review.worklist.model import REASONS, WorkDetail, WorkState
 from phiscan.visible import visible
 from phiscan.web.access import Permission, Routes, may
-from phiscan.web.group_samples import group_samples
 from phiscan.web.notices import Notice, notice
-from phiscan.web.passage_view import is_quick, prose_view
 from phiscan.web.request_context import Desk, DeskNow
 from phiscan.web.routes.queue import Listed, first_url, reviewers
 from phiscan.web.session import SignedIn
 from phiscan.web.views.group import group_view
+from phiscan.web.views.group_samples import group_samples
 from phiscan.web.views.item import item_view
+from phiscan.web.views.passages import is_quick, prose_view
 from phiscan.web.views.queue import verdict_words
 from phiscan.web.views.reveal import N_SECONDS
 from phiscan.web.views.vetoes import veto_view

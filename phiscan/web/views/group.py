@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from phiscan.model import Verdict
 from phiscan.review.worklist.model import REASONS, GroupDecision, GroupMember, WorkState
 from phiscan.visible import visible
-from phiscan.web.group_samples import GroupSample
+from phiscan.web.views.group_samples import GroupSample
 from phiscan.web.views.queue import place_words, verdict_words
 
 LEFT_OUT: Mapping[str, str] = {

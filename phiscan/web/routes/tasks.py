@@ -10,7 +10,7 @@ from fastapi import Request
 from starlette.responses import Response
 
 from phiscan.report.sections.time_limits import HIPAA_DAYS
-from phiscan.review.remedies import Task, TaskState, open_tasks
+from phiscan.review.decisions.remedies import Task, TaskState, open_tasks
 from phiscan.visible import safe_cell, visible
 from phiscan.web.access import Permission, Routes
 from phiscan.web.request_context import DeskNow

@@ -10,9 +10,9 @@ from starlette.responses import PlainTextResponse, Response
 from phiscan.errors import ConflictError, InputError
 from phiscan.review.decisions.reveals import PURPOSES
 from phiscan.web.access import Permission, Routes
-from phiscan.web.passage_view import prose_view, revealed_stretches
 from phiscan.web.request_context import DeskNow
 from phiscan.web.session import BrowserSession, SignedIn
+from phiscan.web.views.passages import prose_view, revealed_stretches
 
 routes = Routes()
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from phiscan.errors import InputError
 from phiscan.review.worklist.model import GroupMember, WorkState
 from phiscan.visible import visible
-from phiscan.web.passage_view import PieceView, found_of, pieces_of
 from phiscan.web.request_context import Desk
+from phiscan.web.views.passages import PieceView, found_of, pieces_of
 
 N_SAMPLES = 3  # seen before a whole group is decided
 N_CHARS = 2_500  # of each file, from its beginning
