@@ -151,7 +151,7 @@ def _notify(notices: Notices, store: Store, summary: ScanSummary) -> None:
 
 def _open_store(config: Config) -> Store:
     """Open the review store; the first scan makes home, key and database, as `phiscan init` does."""
-    store = Store.open(config.database_url, create=True)
+    store = Store.open(config.database_url, create=True, audit_key=config.audit_key_file)
     if not config.key_file.exists():
         if store.scans():
             store.close()

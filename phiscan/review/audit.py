@@ -16,7 +16,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from phiscan.review import checkpoint
+from phiscan.review import checkpoint, signed_head
 from phiscan.review.column_types import canonical_json, iso, storable
 from phiscan.review.database import lock_chain
 from phiscan.review.items import AuditCheck
@@ -34,6 +34,7 @@ from phiscan.review.tables import (
     purge,
     reveal,
     sample_draw,
+    scan_digest,
     second_review,
     second_verdict,
     span_correction,
@@ -70,6 +71,7 @@ TABLES = {
     "hold": legal_hold,
     "purge": purge,
     "use_key": key_use,
+    "digest_scan": scan_digest,
 }
 """Each action and the append-only table whose row it writes; several actions may share a table."""
 
@@ -115,6 +117,7 @@ def append(connection: sa.Connection, entries: Sequence[Entry], *, actor: str, a
         rows.append({**row, "hash": previous})
     if rows:
         connection.execute(_INSERT, rows)
+        signed_head.sign(connection, number, previous, now=at)
 
 
 def verify(connection: sa.Connection) -> AuditCheck:

@@ -13,6 +13,7 @@ from phiscan.errors import ConfigError
 from phiscan.review import audit, holds, keys, portable
 from phiscan.review.database import connect, open_database, schema_of
 from phiscan.review.identity import load_key
+from phiscan.review.integrity import verification
 from phiscan.review.tables import APPEND_ONLY, SCHEMA_VERSION, audit_log, purge
 from phiscan.review.urls import is_sqlite
 
@@ -64,7 +65,8 @@ def verify(url: str, key_file: Path) -> list[Check]:
     Raises:
         StoreError: it cannot be opened or read.
     """
-    database = open_database(url, create=False)
+    audit_key = key_file.with_name("audit.key")
+    database = open_database(url, create=False, audit_key=audit_key if audit_key.exists() else None)
     try:
         with database.read() as connection:
             looks: dict[str, Callable[[], str]] = {
@@ -109,8 +111,10 @@ def _triggers(connection: sa.Connection) -> str:
 
 
 def _log(connection: sa.Connection) -> str:
-    check = audit.verify(connection)
-    return "" if check.ok else f"entry {check.first_bad}: {check.problem}"
+    check = verification.verify(connection)
+    if check.ok:
+        return ""
+    return f"entry {check.first_bad}: {check.problem}" if check.first_bad else check.problem
 
 
 def _key(connection: sa.Connection, key_file: Path) -> str:
