@@ -22,6 +22,7 @@ from phiscan.pipeline.scan import ScanRun, count_share
 from phiscan.pipeline.scan import scan as run_scan
 from phiscan.pipeline.versions import learned_version
 from phiscan.pipeline.workers import Workers
+from phiscan.review.condition import require_sound
 from phiscan.review.identity import create_key
 from phiscan.review.store import ScanSummary, Store
 from phiscan.stopping import EXIT_STOPPED, as_interrupt, deferred, mark_said
@@ -152,6 +153,11 @@ def _notify(notices: Notices, store: Store, summary: ScanSummary) -> None:
 def _open_store(config: Config) -> Store:
     """Open the review store; the first scan makes home, key and database, as `phiscan init` does."""
     store = Store.open(config.database_url, create=True, audit_key=config.audit_key_file)
+    try:
+        require_sound(store.database)
+    except StoreError:
+        store.close()
+        raise
     if not config.key_file.exists():
         if store.scans():
             store.close()

@@ -9,9 +9,9 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from phiscan.errors import ConfigError
+from phiscan.errors import ConfigError, StoreError
 from phiscan.review import audit, holds, keys, portable
-from phiscan.review.database import connect, open_database, schema_of
+from phiscan.review.database import Database, connect, open_database, schema_of
 from phiscan.review.identity import load_key
 from phiscan.review.integrity import verification
 from phiscan.review.tables import APPEND_ONLY, SCHEMA_VERSION, audit_log, purge
@@ -81,11 +81,37 @@ def verify(url: str, key_file: Path) -> list[Check]:
         database.close()
 
 
+def require_sound(database: Database) -> None:
+    """Refuse an SQLite file with damaged pages, and say the way back; a server checks its pages itself.
+
+    Raises:
+        StoreError: the file is damaged.
+    """
+    if not is_sqlite(database.url):
+        return
+    try:
+        with database.read() as connection:
+            found = str(connection.exec_driver_sql("PRAGMA quick_check(1)").scalar())
+    except StoreError as error:
+        found = str(error).removeprefix(f"{database.name}: ")
+    if found != "ok":
+        message = (
+            f"{database.name}: the file is damaged ({found.splitlines()[0]}); move it away, then `phiscan db "
+            "restore FILE` with the newest backup that `phiscan db verify FILE` finds whole"
+        )
+        raise StoreError(message)
+
+
 def _integrity(connection: sa.Connection) -> str:
     if connection.dialect.name != "sqlite":
         return ""  # a server checks its pages itself; pg_amcheck looks at all of them
-    found = connection.exec_driver_sql("PRAGMA integrity_check(1)").scalar()
-    return "" if found == "ok" else "the file is damaged; restore a backup"
+    try:
+        found = connection.exec_driver_sql("PRAGMA integrity_check(1)").scalar()
+    except sa.exc.DatabaseError:  # so damaged that it cannot be looked at
+        found = ""
+    if found == "ok":
+        return ""
+    return "the file is damaged; move it away, then `phiscan db restore FILE` with the last whole backup"
 
 
 def _foreign_keys(connection: sa.Connection) -> str:
