@@ -143,7 +143,7 @@ def test_sessions_and_tokens_go_long_after_their_end(store: Store) -> None:
     assert "web_session" not in purge(store, years(5.9)).counts
     kept = purge(store, years(6.1))
     assert kept.counts["web_session"] == 2
-    assert "api_token" not in kept.counts  # it was good for a year more
+    assert "api_token" not in kept.counts  # it was good for ninety days more
     assert purge(store, years(7.1)).counts["api_token"] == 1
     assert store.users.named("ada").role is Role.LEAD
     assert store.verify_audit().ok
