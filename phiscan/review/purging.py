@@ -138,7 +138,7 @@ def certificates(connection: sa.Connection) -> list[Certificate]:
 
 
 def _remove(connection: sa.Connection, policy: Retention, *, by: str, now: datetime) -> Certificate:
-    check = verification.verify(connection)
+    check = verification.verify(connection, with_list=False)
     if not check.ok:
         where = f"entry {check.first_bad}: " if check.first_bad else ""
         message = f"nothing was purged: the audit log is not whole: {where}{check.problem}"
