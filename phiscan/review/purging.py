@@ -15,7 +15,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from phiscan.errors import InputError, StoreError
-from phiscan.review import append_only, audit, checkpoint, doomed, folders, portable, summaries
+from phiscan.review import append_only, audit, checkpoint, doomed, folders, portable, summaries, work_rows
 from phiscan.review.column_types import UtcTime
 from phiscan.review.database import Database
 from phiscan.review.doomed import Cuts
@@ -164,6 +164,8 @@ def _remove(connection: sa.Connection, policy: Retention, *, by: str, now: datet
         through, log_hash = (through, log_hash) if through else (before.through, before.log_hash)
         certificate = _certify(connection, policy, removed, (through, log_hash), n_holds, by=by, now=now)
         connection.execute(audit_log.delete().where(audit_log.c.id <= through))
+    if "work_item" in removed.counts:
+        work_rows.rebuild(connection)  # its counts are kept row by row
     scan_digests.make_anew(connection, actor=by, now=now)
     after = audit.verify(connection)
     if not after.ok:  # our own mistake; better nothing than a log that cannot be proved
