@@ -16,6 +16,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from phiscan.review import signed_head
 from phiscan.review.audit import checkpoint
 from phiscan.review.records.items import AuditCheck
 from phiscan.store.column_types import canonical_json, iso, storable
@@ -34,6 +35,7 @@ from phiscan.store.tables import (
     purge,
     reveal,
     sample_draw,
+    scan_digest,
     second_review,
     second_verdict,
     span_correction,
@@ -70,6 +72,7 @@ TABLES = {
     "hold": legal_hold,
     "purge": purge,
     "use_key": key_use,
+    "digest_scan": scan_digest,
 }
 """Each action and the append-only table whose row it writes; several actions may share a table."""
 
@@ -115,6 +118,7 @@ def append(connection: sa.Connection, entries: Sequence[Entry], *, actor: str, a
         rows.append({**row, "hash": previous})
     if rows:
         connection.execute(_INSERT, rows)
+        signed_head.sign(connection, number, previous, now=at)
 
 
 def verify(connection: sa.Connection) -> AuditCheck:

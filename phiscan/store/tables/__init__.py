@@ -1,7 +1,7 @@
 """The tables of the review store; each table and column says what it means (docs/reference/database.md)."""
 
 from phiscan.store import append_only
-from phiscan.store.tables import desk, models, retention, review, users
+from phiscan.store.tables import desk, integrity, models, retention, review, users
 from phiscan.store.tables.desk import (
     adjudication,
     decision_form,
@@ -24,6 +24,7 @@ from phiscan.store.tables.desk import (
     work_item,
     work_tally,
 )
+from phiscan.store.tables.integrity import audit_head, examination_digest, scan_digest
 from phiscan.store.tables.models import health_window, model_activation, model_version
 from phiscan.store.tables.retention import key_use, legal_hold, purge, scan_totals
 from phiscan.store.tables.review import assignment, audit_log, decision
@@ -50,6 +51,7 @@ __all__ = [
     "access",
     "adjudication",
     "assignment",
+    "audit_head",
     "audit_log",
     "decision",
     "decision_form",
@@ -57,6 +59,7 @@ __all__ = [
     "departure",
     "desk_policy",
     "examination",
+    "examination_digest",
     "file",
     "finding",
     "folder",
@@ -76,6 +79,7 @@ __all__ = [
     "sample_draw",
     "sample_member",
     "scan",
+    "scan_digest",
     "scan_root",
     "scan_totals",
     "second_review",
@@ -93,7 +97,7 @@ __all__ = [
     "work_tally",
 ]
 
-SCHEMA_VERSION = "0008"  # the newest revision in migrations/versions
+SCHEMA_VERSION = "0012"  # the newest revision in migrations/versions
 
 APPEND_ONLY: dict[str, tuple[str, ...]] = {
     **review.APPEND_ONLY,
@@ -101,6 +105,7 @@ APPEND_ONLY: dict[str, tuple[str, ...]] = {
     **desk.APPEND_ONLY,
     **models.APPEND_ONLY,
     **retention.APPEND_ONLY,
+    **integrity.APPEND_ONLY,
 }
 """All append-only tables and their unique columns, by which a REPLACE could otherwise remove a row."""
 
