@@ -116,6 +116,11 @@ class Config:
         return self.home / "key"
 
     @property
+    def audit_key_file(self) -> Path:
+        """The file with the key that signs the end of the audit log (mode 0600); not that of the hashes."""
+        return self.home / "audit.key"
+
+    @property
     def n_workers(self) -> int:
         """The number of worker processes."""
         return self.workers or len(os.sched_getaffinity(0))

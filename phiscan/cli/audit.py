@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from phiscan.cli.output import print_json
+from phiscan.cli.output import print_json, say
 from phiscan.cli.queue.command import open_store
 from phiscan.errors import StoreError
 
@@ -19,7 +19,12 @@ def audit() -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.pass_context
 def verify(ctx: click.Context, head: str, as_json: bool) -> None:
-    """Verify the audit log: the chain of hashes, and every decision and assignment against it.
+    """Verify that nothing was changed behind phiscan's back, and name what was.
+
+    The chain of hashes and its signed end; every decision, account, token and session against its entry; the
+    results of every scan against their digests; the list of the desk against what it is made from; tables,
+    indexes and triggers against those of this phiscan. Each difference is named with its row and since when
+    it is at the latest. Takes minutes on a database of millions of files.
 
     Prints the hash of the last entry. Noted where the database's owner cannot change it, it proves later that
     no entry before it was changed or cut off. Exit status: 0 whole, 2 not.
@@ -35,11 +40,24 @@ def verify(ctx: click.Context, head: str, as_json: bool) -> None:
                 "first_bad": check.first_bad,
                 "problem": check.problem or None,
                 "head": check.head,
+                "differences": [
+                    {
+                        "table": one.table,
+                        "row": one.row,
+                        "row_of": one.by or one.table,
+                        "problem": one.what,
+                        "right_at": one.since or None,
+                    }
+                    for one in check.found
+                ],
             }
         )
         ctx.exit(0 if check.ok else 2)
     if not check.ok:
-        message = f"{name}: audit log is not whole: entry {check.first_bad}: {check.problem}"
+        for one in check.found[1:]:
+            say(f"phiscan: {name}: {one}")
+        where = f"audit log is not whole: entry {check.first_bad}: " if check.first_bad else "was changed: "
+        message = f"{name}: {where}{check.problem}"
         raise StoreError(message)
     entries = "entry" if check.n_rows == 1 else "entries"
     click.echo(f"{check.n_rows:,} {entries}, all in order")

@@ -112,7 +112,7 @@ def init(obj: str | None, folder: str | None, as_json: bool) -> None:
     config = load_config(path)
     made.append(("key", str(config.key_file), create_key(config.key_file)))
     load_key(config.key_file)  # an old key that is unusable is said now, not at the first scan
-    with Store.open(config.database_url, create=True) as store:
+    with Store.open(config.database_url, create=True, audit_key=config.audit_key_file) as store:
         made.append(("database", store.name, store.is_new))
     if as_json:
         print_json({what: {"path": where, "created": is_new} for what, where, is_new in made})

@@ -13,7 +13,7 @@ import click
 from phiscan.cli.output import print_json, say
 from phiscan.cli.queue.command import open_store
 from phiscan.errors import InputError
-from phiscan.review.accounts.users import Token, User
+from phiscan.review.accounts.users import Scope, Token, User
 from phiscan.store.tables.users import Role
 
 _role = click.Choice([role.value for role in Role])
@@ -156,7 +156,14 @@ def unlock(obj: str | None, name: str, by: str, as_json: bool) -> None:
 @click.argument("name")
 @click.option("--label", default="", help="What the token is for.")
 @click.option(
-    "--days", type=click.IntRange(1, 366), default=90, show_default=True, help="How long it is good."
+    "--days", type=click.IntRange(1, 90), default=90, show_default=True, help="How long it is good."
+)
+@click.option(
+    "--scope",
+    "scopes",
+    multiple=True,
+    type=click.Choice([scope.value for scope in Scope]),
+    help="What it may be used for; may be given several times. Default: read.",
 )
 @click.option(
     "--revoke", type=click.IntRange(1, 2**63 - 1), help="Take back the token of this number instead."
@@ -170,6 +177,7 @@ def token(
     name: str,
     label: str,
     days: int,
+    scopes: tuple[str, ...],
     revoke: int | None,
     show: bool,
     by: str,
@@ -177,7 +185,8 @@ def token(
 ) -> None:
     """Make a token with which a program uses the REST API in the place of NAME, with NAME's rights.
 
-    It is printed this once; only its hash is kept.
+    It is printed this once; only its hash is kept. It is taken back when the password or the role of NAME
+    changes, and when all sessions of NAME are ended.
     """
     now = datetime.now(UTC)
     with open_store(obj) as store:
@@ -197,7 +206,10 @@ def token(
             else:
                 click.echo(f"token {revoke}: taken back")
             return
-        secret = store.users.make_token(user.id, label=label, days=days, by=_actor(by), now=now)
+        chosen = tuple(Scope(name) for name in scopes) or (Scope.READ,)
+        secret = store.users.make_token(
+            user.id, label=label, days=days, scopes=chosen, by=_actor(by), now=now
+        )
     if as_json:
         print_json({"token": secret, "days": days})
     else:
@@ -263,4 +275,6 @@ def _token_json(token: Token) -> dict[str, Any]:
         "created": token.created.isoformat(),
         "expires": token.expires.isoformat(),
         "revoked": token.revoked.isoformat() if token.revoked else None,
+        "scopes": sorted(scope.value for scope in token.scopes),
+        "used": token.used.isoformat() if token.used else None,
     }

@@ -15,7 +15,7 @@ from phiscan.store.sql_batches import Run
 
 BATCH = 200  # results recorded by one transaction
 BATCH_SEEN = 10_000  # files seen again: two statements note them all, while the crawl goes on
-FLUSH_S = 5.0  # no result waits longer than this to be recorded
+FLUSH_S = 1.0  # no result waits longer than this to be recorded: a kill loses at most as much work
 
 
 @dataclass(slots=True)

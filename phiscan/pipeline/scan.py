@@ -122,6 +122,8 @@ def _close(
     ledger.flush()
     whole = not options.only
     store.finish_scan(ledger.scan_id, status=status, seconds=ledger.seconds, now=_now(), whole=whole)
+    if status == "complete":
+        store.digest_scan(ledger.scan_id, whole=whole, now=_now())
 
 
 def _now() -> datetime:

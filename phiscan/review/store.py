@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
+from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from phiscan.model import FileResult, Verdict
 from phiscan.review.audit import log as audit
 from phiscan.review.decisions import writing as deciding
+from phiscan.review.integrity import scan_digests, verification
 from phiscan.review.records import folders, recording, reuse, slowest, summaries
 from phiscan.review.records import scans as scanning
 from phiscan.review.records.folders import FolderState
@@ -63,14 +65,16 @@ class Store:
         self._database = database
 
     @classmethod
-    def open(cls, url: str, *, create: bool = False) -> Self:
+    def open(cls, url: str, *, create: bool = False, audit_key: Path | None = None) -> Self:
         """Open the database at an SQLAlchemy URL; with ``create`` make it, or bring it up to date.
+
+        ``audit_key``: the file of the key that signs the end of the audit log; it is made if it is missing.
 
         Raises:
             StoreError: names the URL (password hidden): missing, foreign, corrupt, read-only, locked, or
                 of another schema version.
         """
-        return cls(open_database(url, create=create, derive=rebuild))
+        return cls(open_database(url, create=create, derive=rebuild, audit_key=audit_key))
 
     def close(self) -> None:
         """Close every connection."""
@@ -203,6 +207,13 @@ class Store:
         )
         if status == "complete":
             near_duplicates.regroup_all(self._database)
+
+    def digest_scan(self, scan_id: int, *, whole: bool, now: datetime) -> None:
+        """Write the digests of a complete scan, by which a later change of its results is found."""
+        self._database.write(
+            lambda connection: scan_digests.make(connection, scan_id, whole=whole, actor="phiscan", now=now),
+            durable=True,
+        )
 
     # Reading
 
@@ -372,10 +383,10 @@ class Store:
     # Proving
 
     def verify_audit(self, *, head: str = "") -> AuditCheck:
-        """Check the audit log; ``head``: a hash noted earlier, which must still be in the chain."""
+        """Check the audit log and everything against it; ``head``: a hash noted earlier."""
         with self._database.read() as connection:
-            check = audit.verify(connection)
-            if check.ok and head and not audit.contains(connection, head):
+            check = verification.verify(connection)
+            if head and not audit.contains(connection, head):
                 problem = "the noted hash is not in the log: it was rewritten or cut off"
                 return AuditCheck(
                     ok=False,

@@ -11,14 +11,18 @@ import random
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from functools import cache
+from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy.engine import URL
 
-from phiscan.errors import StoreError
+from phiscan.errors import ConfigError, StoreError
+from phiscan.review import signed_head
 from phiscan.store import postgresql, sqlite
+from phiscan.store.identity import create_key, load_key
 from phiscan.store.tables import SCHEMA_VERSION
 from phiscan.store.urls import is_sqlite, parse, shown
 
@@ -132,6 +136,12 @@ class Database:
             message = f"{self.name}: {_cause_of(error, lost=False)}"
             raise StoreError(message) from None
 
+    def sign_with(self, key: bytes) -> None:
+        """Sign the end of the audit log with this key from now on, and check it when verifying."""
+        option = {signed_head.OPTION: key}
+        self._engine = self._engine.execution_options(**option)
+        self._reader = self._reader.execution_options(**option)
+
     def close(self) -> None:
         """Close every connection."""
         self._engine.dispose()
@@ -140,10 +150,13 @@ class Database:
         return StoreError(f"{self.name}: {_cause(error)}")
 
 
-def open_database(url: str, *, create: bool, derive: Derive | None = None) -> Database:
+def open_database(
+    url: str, *, create: bool, derive: Derive | None = None, audit_key: Path | None = None
+) -> Database:
     """Open the database at an SQLAlchemy URL; with ``create`` make what is missing and migrate it.
 
     ``derive`` makes rows that follow from other tables anew; it runs in the transaction of a migration.
+    ``audit_key``: the file of the key that signs the end of the audit log; made if it is missing.
 
     Raises:
         StoreError: one line with the URL (password hidden): unusable URL, missing, foreign, corrupt,
@@ -152,10 +165,24 @@ def open_database(url: str, *, create: bool, derive: Derive | None = None) -> Da
     database = connect(url, create=create)
     try:
         _check_schema(database, create=create, derive=derive)
+        if audit_key is not None:
+            _sign_with(database, audit_key)
     except BaseException:
         database.close()
         raise
     return database
+
+
+def _sign_with(database: Database, audit_key: Path) -> None:
+    """Take the signing key; one that was just made signs the log as it is."""
+    try:
+        is_new = create_key(audit_key)
+        key = load_key(audit_key)
+    except ConfigError as error:
+        raise StoreError(str(error)) from None
+    database.sign_with(key)
+    if is_new:
+        database.write(lambda connection: signed_head.sign_last(connection, now=datetime.now(UTC)))
 
 
 def connect(url: str, *, create: bool) -> Database:

@@ -14,7 +14,7 @@ from fastapi import Request
 from fastapi.routing import APIRoute
 from starlette.responses import Response
 
-from phiscan.review.accounts.users import Role, User
+from phiscan.review.accounts.users import Role, Scope, Token, User
 
 PERMISSION = "x-permission"  # where a route, and the OpenAPI document, say what they need
 
@@ -75,6 +75,30 @@ def may(user: User | None, permission: Permission) -> bool:
     if user is None:
         return False
     return permission is Permission.SIGNED_IN or permission in RIGHTS[user.role]
+
+
+SCOPES: Mapping[Permission, Scope] = {
+    Permission.SEE_QUEUE: Scope.READ,
+    Permission.SEE_SCANS: Scope.READ,
+    Permission.READ_REPORT: Scope.READ,
+    Permission.READ_LOG: Scope.READ,
+    Permission.DECIDE: Scope.DECIDE,
+    Permission.CORRECT: Scope.DECIDE,
+    Permission.PROPOSE_SUPPRESSION: Scope.DECIDE,
+    Permission.ASSIGN: Scope.DECIDE,
+    Permission.ADJUDICATE: Scope.DECIDE,
+    Permission.APPROVE_SUPPRESSION: Scope.DECIDE,
+    Permission.SIGN_LOG: Scope.DECIDE,
+    Permission.EXPORT: Scope.EXPORT,
+    Permission.REVEAL: Scope.EXPORT,
+    Permission.MANAGE_USERS: Scope.ADMIN,
+}
+"""The scope that a token needs for a permission, besides the role of its person."""
+
+
+def token_may(token: Token, permission: Permission) -> bool:
+    """Tell whether a token was made for what a permission allows."""
+    return permission not in SCOPES or SCOPES[permission] in token.scopes
 
 
 Admit = Callable[[Request, Permission], Coroutine[Any, Any, None]]

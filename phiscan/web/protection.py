@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 
 import structlog
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import Headers, MutableHeaders, QueryParams
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -48,9 +48,9 @@ class Protection:
                 _add_headers(MutableHeaders(scope=message), nonce, is_https=self.settings.is_https)
             await send(message)
 
-        refusal = refused(scope["method"], Headers(scope=scope), self.settings)
+        refusal = refused(scope["method"], Headers(scope=scope), self.settings) or _unknown_format(scope)
         if refusal:
-            status = 400 if "host" in refusal else 403
+            status = 403 if refusal.startswith("refused: sent by") else 400
             await PlainTextResponse(refusal, status)(scope, receive, guarded_send)
             return
         try:
@@ -72,6 +72,8 @@ def refused(method: str, headers: Headers, settings: Settings) -> str:
     brings a token and no cookie: no other site can make a browser send that. Another site's page may lead
     a browser here, but not load anything from here.
     """
+    if "content-length" in headers and "transfer-encoding" in headers:
+        return "refused: two lengths of one body"
     host = headers.get("host", "").lower()
     if _name(host) not in settings.hosts:
         return "unknown host name"
@@ -87,6 +89,13 @@ def refused(method: str, headers: Headers, settings: Settings) -> str:
         has_token = headers.get("authorization", "").lower().startswith("bearer ")
         is_ours = has_token and "cookie" not in headers
     return "" if is_ours else "refused: sent by another site, or by a browser that does not say by which"
+
+
+def _unknown_format(scope: Scope) -> str:
+    """Say that a format was asked for in which nothing is sent; "" when none was, or the one there is."""
+    asked = QueryParams(scope.get("query_string", b"")).getlist("format")
+    sent = "json" if scope["path"].startswith("/api/") else "html"
+    return "" if all(one == sent for one in asked) else f"format: expected {sent}"
 
 
 def _through_proxy(scope: Scope, proxies: tuple[str, ...]) -> bool:

@@ -8,8 +8,8 @@ from fastapi import Depends, Request
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
-from phiscan.review.accounts.users import Session, User
-from phiscan.web.access import Permission, may
+from phiscan.review.accounts.users import Session, Token, User
+from phiscan.web.access import Permission, may, token_may
 from phiscan.web.request_context import Desk, desk_of
 
 API = "/api/"
@@ -30,14 +30,15 @@ async def admit(request: Request, permission: Permission) -> None:
         NotSignedInError: nobody is signed in.
         NotAllowedError: somebody is, without the permission.
     """
-    request.state.user = request.state.session = None
+    request.state.user = request.state.session = request.state.token = None
     if permission is Permission.PUBLIC:
         return
     await run_in_threadpool(_identify, request)
     user: User | None = request.state.user
     if user is None:
         raise NotSignedInError
-    if not may(user, permission):
+    token: Token | None = request.state.token
+    if not may(user, permission) or (token is not None and not token_may(token, permission)):
         raise NotAllowedError
 
 
@@ -47,7 +48,7 @@ def _identify(request: Request) -> None:
     if token is not None:
         # A request that brings a token stands for the token alone, whatever cookie it has.
         found = desk.store.users.bearer(token, now=desk.now())
-        request.state.user = found.user if found else None
+        request.state.token, request.state.user = found, found.user if found else None
         return
     secret = request.cookies.get(cookie_name(desk))
     session = desk.store.users.session(secret, now=desk.now()) if secret else None

@@ -9,6 +9,7 @@ import sqlalchemy as sa
 
 from phiscan.errors import InputError
 from phiscan.model import Verdict
+from phiscan.review.audit import log as audit
 from phiscan.review.store import Store
 from phiscan.store.urls import parse
 from tests.postgresql import Server
@@ -200,7 +201,9 @@ def test_verification_names_the_first_entry_that_does_not_hold(
 def test_a_noted_head_shows_that_the_end_was_cut_off(decided: Store, url: str) -> None:
     head = decided.verify_audit().head
     tamper(url, "DELETE FROM audit_log WHERE id = 4", "DELETE FROM decision WHERE id = 3")
-    assert decided.verify_audit().ok  # nothing inside the database can show this
+    with decided.database.read() as connection:
+        assert audit.verify(connection).ok  # nothing inside the chain can show this
+        assert not audit.contains(connection, head)
     check = decided.verify_audit(head=head)
     assert (check.ok, check.first_bad) == (False, 4)
     assert "noted hash is not in the log" in check.problem

@@ -7,6 +7,7 @@ import pytest
 from fastapi import FastAPI
 
 from phiscan.config import Config
+from phiscan.review.accounts.users import Role
 from phiscan.review.store import Store
 from phiscan.web.app import create_app
 from phiscan.web.request_context import Settings
@@ -77,9 +78,12 @@ def test_sessions_are_listed_and_ended_one_by_one_or_all(browser: Visit, store: 
     assert here.get("/account").status_code == 303
 
 
+NIGHTLY = {"label": "<b>nightly", "days": "3", "scope": "read", "password": PASSWORD}
+
+
 def test_a_token_is_shown_once_and_only_its_owner_takes_it_back(browser: Visit, app: FastAPI) -> None:
     visitor = browser("lead").client
-    page = visitor.post("/account/tokens", data={"label": "<b>nightly", "days": "3"}, headers=OWN).text
+    page = visitor.post("/account/tokens", data=NIGHTLY, headers=OWN).text
     (token,) = re.findall(r"phiscan_[\w-]{43}", page)
     assert "&lt;b&gt;nightly" in page
     assert token not in visitor.get("/account").text
@@ -95,11 +99,55 @@ def test_a_token_is_shown_once_and_only_its_owner_takes_it_back(browser: Visit, 
 
 
 @pytest.mark.parametrize(
-    "sent", [{"label": "", "days": "3"}, {"label": "x", "days": "0"}, {"label": "x", "days": "9999"}]
+    "changed",
+    [
+        {"label": ""},
+        {"days": "0"},
+        {"days": "91"},
+        {"scope": "everything"},
+        {"scope": ""},
+        {"password": ""},
+        {"password": "wrong"},
+    ],
 )
-def test_a_token_without_a_purpose_or_an_end_is_refused(sent: dict[str, str], browser: Visit) -> None:
-    answer = browser("lead").client.post("/account/tokens", data=sent, headers=OWN)
+def test_a_token_without_a_purpose_or_an_end_is_refused(
+    changed: dict[str, str], browser: Visit, store: Store
+) -> None:
+    answer = browser("lead").client.post("/account/tokens", data={**NIGHTLY, **changed}, headers=OWN)
     assert answer.status_code in {400, 422}
+    assert store.users.tokens() == []
+
+
+@pytest.mark.parametrize(
+    ("scope", "may"), [("read", {"/api/v1/queue": 200}), ("admin", {"/api/v1/queue": 403})]
+)
+def test_a_token_does_what_it_was_made_for_and_no_more(
+    scope: str, may: dict[str, int], browser: Visit, app: FastAPI, store: Store
+) -> None:
+    page = browser("lead").client.post("/account/tokens", data={**NIGHTLY, "scope": scope}, headers=OWN).text
+    (token,) = re.findall(r"phiscan_[\w-]{43}", page)
+    program, bearer = Browser(app).client, {"authorization": f"Bearer {token}"}
+    assert {path: program.get(path, headers=bearer).status_code for path in may} == may
+    sent = {"verdict": "phi", "seen": 1}
+    assert program.post("/api/v1/items/1/verdict", headers=bearer, json=sent).status_code == 403
+    assert [one.used is not None for one in store.users.tokens()] == [True]
+
+
+@pytest.mark.parametrize("event", ["password", "sessions", "role", "disabled"])
+def test_tokens_are_taken_back_when_the_access_of_their_person_changes(
+    event: str, store: Store, clock: Clock
+) -> None:
+    users, lead = store.users, store.users.named("lead")
+    token = users.make_token(lead.id, label="x", days=9, by="lead", now=clock())
+    assert users.bearer(token, now=clock()) is not None
+    {
+        "password": lambda: users.set_password(lead.id, "another long password", by="x", now=clock()),
+        "sessions": lambda: users.end_sessions(lead.id, by="x", now=clock()),
+        "role": lambda: users.set_role(lead.id, Role.REVIEWER, by="x", now=clock()),
+        "disabled": lambda: users.disable(lead.id, by="x", now=clock()),
+    }[event]()
+    assert users.bearer(token, now=clock()) is None
+    assert store.verify_audit().ok
 
 
 def test_a_browser_cannot_name_its_address_in_a_header_line_before_the_proxys(

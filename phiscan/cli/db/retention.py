@@ -141,7 +141,7 @@ def _config(path: str | None) -> Config:
 
 @contextmanager
 def _database(config: Config) -> Iterator[Database]:
-    database = open_database(config.database_url, create=False)
+    database = open_database(config.database_url, create=False, audit_key=config.audit_key_file)
     try:
         yield database
     finally:

@@ -49,7 +49,7 @@ def learn(
         message = "--activate: expected alone, or with --by and --json"
         raise InputError(message)
     config = load_config(Path(config_path) if config_path else None)
-    with Store.open(config.database_url) as store:
+    with Store.open(config.database_url, audit_key=config.audit_key_file) as store:
         if as_list:
             _list(config, store, as_json=as_json)
         elif activate is not None:

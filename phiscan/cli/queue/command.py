@@ -41,7 +41,8 @@ _scan_option = click.option(
 
 def open_store(config_path: str | None) -> Store:
     """Open the configured review store; it must exist."""
-    return Store.open(load_config(Path(config_path) if config_path else None).database_url)
+    config = load_config(Path(config_path) if config_path else None)
+    return Store.open(config.database_url, audit_key=config.audit_key_file)
 
 
 @click.group()

@@ -22,7 +22,8 @@ _json_option = click.option("--json", "as_json", is_flag=True, help="Print one J
 
 
 def _open(config_path: str | None) -> Store:
-    return Store.open(load_config(Path(config_path) if config_path else None).database_url)
+    config = load_config(Path(config_path) if config_path else None)
+    return Store.open(config.database_url, audit_key=config.audit_key_file)
 
 
 @click.command(epilog='Example: phiscan queue undo 17 --reviewer "A. Officer"')

@@ -25,6 +25,7 @@ from phiscan.pipeline.scan import scan as run_scan
 from phiscan.pipeline.scan_plan import ScanOptions, only_rules
 from phiscan.pipeline.versions import learned_version
 from phiscan.pipeline.workers.pools import Workers
+from phiscan.review.maintenance.condition import require_sound
 from phiscan.review.store import ScanSummary, Store
 from phiscan.stopping import EXIT_STOPPED, as_interrupt, deferred, mark_reported
 from phiscan.store.identity import create_key
@@ -164,7 +165,12 @@ def _notify(notices: Notices, store: Store, summary: ScanSummary) -> None:
 
 def _open_store(config: Config) -> Store:
     """Open the review store; the first scan makes home, key and database, as `phiscan init` does."""
-    store = Store.open(config.database_url, create=True)
+    store = Store.open(config.database_url, create=True, audit_key=config.audit_key_file)
+    try:
+        require_sound(store.database)
+    except StoreError:
+        store.close()
+        raise
     if not config.key_file.exists():
         if store.scans():
             store.close()

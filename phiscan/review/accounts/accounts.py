@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -11,10 +12,13 @@ import sqlalchemy as sa
 
 from phiscan.errors import InputError
 from phiscan.review.audit import log as audit
+from phiscan.review.integrity import account_states
 from phiscan.store.database import inserted_id
 from phiscan.store.tables.users import Role, UserEvent, user_account, user_event
 
 MAX_NAME_CHARS = 64
+Changes = Mapping[sa.Table, tuple[Iterable[int], Collection[str] | None]]
+"""Rows that were changed by table, and which of their columns; None = all, of a new row."""
 _ALSO_IN_NAMES = frozenset(" .,-_'@")
 
 
@@ -67,7 +71,8 @@ def add(
         "locked": None,
     }
     number = inserted_id(connection, user_account, values)
-    log(connection, UserEvent.ADD, number, actor=by, value=role.value, now=now)
+    changes: Changes = {user_account: ([number], None)}
+    log(connection, UserEvent.ADD, number, actor=by, value=role.value, now=now, changes=changes)
     return get(connection, number)
 
 
@@ -80,15 +85,17 @@ def change(
     by: str,
     value: str = "",
     now: datetime,
+    also: Changes | None = None,
 ) -> User:
-    """Change columns of an account and log it.
+    """Change columns of an account and log it; ``also``: other rows that changed with it.
 
     Raises:
         InputError: there is no such account.
     """
     get(connection, user_id)
     connection.execute(user_account.update().where(user_account.c.id == user_id).values(values))
-    log(connection, event, user_id, actor=by, value=value, now=now)
+    changes = {**(also or {}), user_account: ([user_id], tuple(values))}
+    log(connection, event, user_id, actor=by, value=value, now=now, changes=changes)
     return get(connection, user_id)
 
 
@@ -101,12 +108,14 @@ def log(
     value: str = "",
     address: str = "",
     now: datetime,
+    changes: Changes | None = None,
 ) -> None:
-    """Append one event and its entry in the audit log."""
+    """Append one event and its entry in the audit log; ``changes``: the rows and columns it changed."""
     row = {"event": event.value, "user_id": user_id, "value": value, "address": address, "at": now}
     number = inserted_id(connection, user_event, row)
     name = connection.execute(sa.select(user_account.c.name).where(user_account.c.id == user_id)).scalar()
     details = {"user": user_id, "name": name, "value": value}
+    details |= account_states.details_of(connection, changes or {})
     audit.append(connection, [audit.Entry(event.value, number, details)], actor=actor, at=now)
 
 

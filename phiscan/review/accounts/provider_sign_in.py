@@ -103,17 +103,24 @@ def _as_claimed(connection: sa.Connection, user: User, role: Role | None, *, now
         giver = _actor_of(connection, user, UserEvent.ADD, UserEvent.ROLE)
         # Access that nobody is known to have given here is the provider's to take.
         if user.disabled is None and giver in {None, ACTOR}:
-            sessions.end(connection, user_id=user.id, session_id=None, now=now)
+            ended = sessions.end_access(connection, user.id, now=now)
             user = accounts.change(
-                connection, user.id, UserEvent.DISABLE, {"disabled": now}, by=ACTOR, now=now
+                connection, user.id, UserEvent.DISABLE, {"disabled": now}, by=ACTOR, now=now, also=ended
             )
         return user
     if user.disabled is not None and _actor_of(connection, user, UserEvent.DISABLE) == ACTOR:
         user = accounts.change(connection, user.id, UserEvent.ENABLE, {"disabled": None}, by=ACTOR, now=now)
     if user.may_sign_in and role is not user.role:
-        sessions.end(connection, user_id=user.id, session_id=None, now=now)
+        ended = sessions.end_access(connection, user.id, now=now)
         user = accounts.change(
-            connection, user.id, UserEvent.ROLE, {"role": role.value}, by=ACTOR, value=role.value, now=now
+            connection,
+            user.id,
+            UserEvent.ROLE,
+            {"role": role.value},
+            by=ACTOR,
+            value=role.value,
+            now=now,
+            also=ended,
         )
     return user
 

@@ -6,8 +6,10 @@ Only the sha256 of a cookie or token is stored: they are 256 random bits, which 
 from __future__ import annotations
 
 import secrets
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from enum import StrEnum
 from hashlib import sha256
 from typing import Any
 
@@ -20,6 +22,15 @@ from phiscan.store.tables.users import api_token, user_account, web_session
 SEEN_STEP = timedelta(minutes=1)  # a request a second must not be a write a second
 _PREFIX = "account_"
 TOKEN_PREFIX = "phiscan_"  # noqa: S105 (lets secret scanners find a token that leaked)
+
+
+class Scope(StrEnum):
+    """What a token may be used for, within the rights of its person."""
+
+    READ = "read"  # list, items, scans, reports, log
+    DECIDE = "decide"  # verdicts, corrections, assignments, suppressions
+    EXPORT = "export"  # the queue and the report as files
+    ADMIN = "admin"  # accounts
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +64,8 @@ class Token:
     created: datetime
     expires: datetime
     revoked: datetime | None
+    scopes: frozenset[Scope] = frozenset()
+    used: datetime | None = None
 
     def is_good(self, now: datetime) -> bool:
         """Tell whether it can be used now."""
@@ -64,8 +77,10 @@ def digest(secret: str) -> str:
     return sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def begin(connection: sa.Connection, user_id: int, *, method: str, address: str, now: datetime) -> str:
-    """Begin a session and return the value of its cookie, which is new for every sign-in."""
+def begin(
+    connection: sa.Connection, user_id: int, *, method: str, address: str, now: datetime
+) -> tuple[int, str]:
+    """Begin a session; return its number and the value of its cookie, which is new for every sign-in."""
     secret = secrets.token_urlsafe(32)
     values = {
         "token_hash": digest(secret),
@@ -76,8 +91,7 @@ def begin(connection: sa.Connection, user_id: int, *, method: str, address: str,
         "seen": now,
         "ended": None,
     }
-    inserted_id(connection, web_session, values)
-    return secret
+    return inserted_id(connection, web_session, values), secret
 
 
 def current(connection: sa.Connection, secret: str, *, lifetime: Lifetime, now: datetime) -> Session | None:
@@ -107,12 +121,24 @@ def set_purpose(connection: sa.Connection, session_id: int, purpose: str) -> Non
     connection.execute(web_session.update().where(web_session.c.id == session_id).values(purpose=purpose))
 
 
-def end(connection: sa.Connection, *, user_id: int, session_id: int | None, now: datetime) -> int:
-    """End one session of a person, or (None) all; return how many."""
-    change = web_session.update().where(web_session.c.user_id == user_id, web_session.c.ended.is_(None))
+def end(connection: sa.Connection, *, user_id: int, session_id: int | None, now: datetime) -> list[int]:
+    """End one session of a person, or (None) all; return their numbers."""
+    which = (web_session.c.user_id == user_id) & web_session.c.ended.is_(None)
     if session_id is not None:
-        change = change.where(web_session.c.id == session_id)
-    return int(connection.execute(change.values(ended=now)).rowcount)
+        which &= web_session.c.id == session_id
+    ids = list(connection.execute(sa.select(web_session.c.id).where(which)).scalars())
+    if ids:
+        connection.execute(web_session.update().where(web_session.c.id.in_(ids)).values(ended=now))
+    return ids
+
+
+def revoke_tokens(connection: sa.Connection, user_id: int, *, now: datetime) -> list[int]:
+    """Take every token of a person back; return their numbers."""
+    which = (api_token.c.user_id == user_id) & api_token.c.revoked.is_(None)
+    ids = list(connection.execute(sa.select(api_token.c.id).where(which)).scalars())
+    if ids:
+        connection.execute(api_token.update().where(api_token.c.id.in_(ids)).values(revoked=now))
+    return ids
 
 
 def of_user(connection: sa.Connection, user_id: int, *, lifetime: Lifetime, now: datetime) -> list[Session]:
@@ -131,10 +157,32 @@ def of_user(connection: sa.Connection, user_id: int, *, lifetime: Lifetime, now:
     return [_session_of(row) for row in connection.execute(query)]
 
 
+def end_access(
+    connection: sa.Connection, user_id: int, *, now: datetime
+) -> dict[sa.Table, tuple[list[int], tuple[str, ...]]]:
+    """End every session and take every token of a person back; return what was changed, for the log."""
+    ended = end(connection, user_id=user_id, session_id=None, now=now)
+    revoked = revoke_tokens(connection, user_id, now=now)
+    return {web_session: (ended, ("ended",)), api_token: (revoked, ("revoked",))}
+
+
+def end_tokens(
+    connection: sa.Connection, user_id: int, *, now: datetime
+) -> dict[sa.Table, tuple[list[int], tuple[str, ...]]]:
+    """Take every token of a person back; return what was changed, for the log."""
+    return {api_token: (revoke_tokens(connection, user_id, now=now), ("revoked",))}
+
+
 def make_token(
-    connection: sa.Connection, user_id: int, *, label: str, expires: datetime, now: datetime
-) -> str:
-    """Make a token and return it; it is shown this once."""
+    connection: sa.Connection,
+    user_id: int,
+    *,
+    label: str,
+    expires: datetime,
+    scopes: Collection[Scope],
+    now: datetime,
+) -> tuple[int, str]:
+    """Make a token; return its number, and the token, which is shown this once."""
     secret = TOKEN_PREFIX + secrets.token_urlsafe(32)
     values = {
         "token_hash": digest(secret),
@@ -143,9 +191,15 @@ def make_token(
         "created": now,
         "expires": expires,
         "revoked": None,
+        "scopes": ",".join(scope.value for scope in Scope if scope in scopes),
+        "used": None,
     }
-    inserted_id(connection, api_token, values)
-    return secret
+    return inserted_id(connection, api_token, values), secret
+
+
+def touch_token(connection: sa.Connection, token_id: int, *, now: datetime) -> None:
+    """Note that a token was used."""
+    connection.execute(api_token.update().where(api_token.c.id == token_id).values(used=now))
 
 
 def bearer(connection: sa.Connection, secret: str, *, now: datetime) -> Token | None:
@@ -193,4 +247,7 @@ def _session_of(row: sa.Row[Any]) -> Session:
 
 
 def _token_of(row: sa.Row[Any]) -> Token:
-    return Token(row.id, user_of(row, _PREFIX), row.label, row.created, row.expires, row.revoked)
+    scopes = frozenset(Scope(name) for name in row.scopes.split(",") if name)
+    return Token(
+        row.id, user_of(row, _PREFIX), row.label, row.created, row.expires, row.revoked, scopes, row.used
+    )

@@ -17,7 +17,7 @@ import sqlalchemy as sa
 from phiscan.review.accounts import accounts, passwords, sessions
 from phiscan.review.accounts.accounts import User
 from phiscan.store.database import Database, inserted_id, lock_chain
-from phiscan.store.tables.users import UserEvent, sign_in_attempt, user_account
+from phiscan.store.tables.users import UserEvent, sign_in_attempt, user_account, web_session
 
 T = TypeVar("T")
 
@@ -147,7 +147,15 @@ def _fail(
             .values(locked=now)
         )
         if n_failed >= limits.until_locked and connection.execute(lock).rowcount:
-            accounts.log(connection, UserEvent.LOCK, user_id, actor=counted.name, address=address, now=now)
+            accounts.log(
+                connection,
+                UserEvent.LOCK,
+                user_id,
+                actor=counted.name,
+                address=address,
+                now=now,
+                changes={user_account: ([user_id], ("locked",))},
+            )
     return Refusal.WRONG
 
 
@@ -161,8 +169,15 @@ def _n_attempts(connection: sa.Connection, which: sa.ColumnElement[bool], since:
 def begin(connection: sa.Connection, user: User, *, method: str, address: str, now: datetime) -> SignedIn:
     """Begin a session for a person who has proven who they are."""
     connection.execute(sign_in_attempt.delete().where(sign_in_attempt.c.user_id == user.id))
-    secret = sessions.begin(connection, user.id, method=method, address=address, now=now)
+    number, secret = sessions.begin(connection, user.id, method=method, address=address, now=now)
     accounts.log(
-        connection, UserEvent.SIGN_IN, user.id, actor=user.name, value=method, address=address, now=now
+        connection,
+        UserEvent.SIGN_IN,
+        user.id,
+        actor=user.name,
+        value=method,
+        address=address,
+        now=now,
+        changes={web_session: ([number], None)},
     )
     return SignedIn(user, secret)

@@ -5,6 +5,7 @@ As in ``Store``, every method is one short transaction and logs what it changed.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 
@@ -14,7 +15,7 @@ from phiscan.errors import InputError
 from phiscan.review.accounts import accounts, passwords, provider_sign_in, sessions
 from phiscan.review.accounts.accounts import User
 from phiscan.review.accounts.provider_sign_in import Flow, Identity
-from phiscan.review.accounts.sessions import Lifetime, Session, Token
+from phiscan.review.accounts.sessions import Lifetime, Scope, Session, Token
 from phiscan.review.accounts.sign_in import Limits, Refusal, SignedIn, knows_password, sign_in
 from phiscan.review.audit import log as audit
 from phiscan.review.audit import log_pages
@@ -24,11 +25,11 @@ from phiscan.review.records.items import AuditCheck
 from phiscan.review.worklist import saved_views
 from phiscan.review.worklist.saved_views import SavedView
 from phiscan.store.database import Database
-from phiscan.store.tables.users import Role, UserEvent, sign_in_attempt
+from phiscan.store.tables.users import Role, UserEvent, api_token, sign_in_attempt, web_session
 
-__all__ = ["Lifetime", "Limits", "Refusal", "Role", "Session", "SignedIn", "Token", "User", "Users"]
+__all__ = ["Lifetime", "Limits", "Refusal", "Role", "Scope", "Session", "SignedIn", "Token", "User", "Users"]
 
-MAX_TOKEN_DAYS = 366
+MAX_TOKEN_DAYS = 90
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,23 +96,33 @@ class Users:
             return accounts.named(connection, name)
 
     def set_role(self, user_id: int, role: Role, *, by: str, now: datetime) -> User:
-        """Give an account another role; its sessions and tokens have it from now on."""
-        return self._change(user_id, UserEvent.ROLE, {"role": role.value}, by=by, value=role.value, now=now)
+        """Give an account another role; its sessions have it from now on, its tokens are taken back."""
+        values: dict[str, object] = {"role": role.value}
+        return self._change(
+            user_id, UserEvent.ROLE, values, by=by, value=role.value, now=now, ends=sessions.end_tokens
+        )
 
     def set_password(self, user_id: int, password: str, *, by: str, now: datetime) -> User:
-        """Set a new password and end every session of the account.
+        """Set a new password, end every session of the account and take its tokens back.
 
         Raises:
             InputError: unfit password.
         """
         password_hash = passwords.hashed(password, name=self.get(user_id).name)
         return self._change(
-            user_id, UserEvent.PASSWORD, {"password_hash": password_hash}, by=by, now=now, end=True
+            user_id,
+            UserEvent.PASSWORD,
+            {"password_hash": password_hash},
+            by=by,
+            now=now,
+            ends=sessions.end_access,
         )
 
     def disable(self, user_id: int, *, by: str, now: datetime) -> User:
-        """Let an account do nothing any more; its sessions end, its tokens stop."""
-        return self._change(user_id, UserEvent.DISABLE, {"disabled": now}, by=by, now=now, end=True)
+        """Let an account do nothing any more; its sessions end, its tokens are taken back."""
+        return self._change(
+            user_id, UserEvent.DISABLE, {"disabled": now}, by=by, now=now, ends=sessions.end_access
+        )
 
     def enable(self, user_id: int, *, by: str, now: datetime) -> User:
         """Let a disabled account sign in again."""
@@ -178,16 +189,25 @@ class Users:
         self._end(session.user.id, session.id, UserEvent.SIGN_OUT, by=session.user.name, now=now)
 
     def end_sessions(self, user_id: int, session_id: int | None = None, *, by: str, now: datetime) -> None:
-        """End one session of a person, or all."""
+        """End one session of a person, or all, and with them all tokens."""
         self._end(user_id, session_id, UserEvent.REVOKE, by=by, now=now)
 
     # Tokens
 
-    def make_token(self, user_id: int, *, label: str, days: int, by: str, now: datetime) -> str:
-        """Return a new token of an account; only its hash is kept.
+    def make_token(
+        self,
+        user_id: int,
+        *,
+        label: str,
+        days: int,
+        scopes: Collection[Scope] = tuple(Scope),
+        by: str,
+        now: datetime,
+    ) -> str:
+        """Return a new token of an account, for these uses; only its hash is kept.
 
         Raises:
-            InputError: no label, or too long a life.
+            InputError: no label, no use, or too long a life.
         """
         label = label.strip()
         if not 1 <= len(label) <= accounts.MAX_NAME_CHARS:
@@ -198,20 +218,36 @@ class Users:
         if not 1 <= days <= MAX_TOKEN_DAYS:
             message = f"days: expected 1 to {MAX_TOKEN_DAYS}"
             raise InputError(message)
+        if not scopes:
+            message = f"scopes: expected at least one of {', '.join(Scope)}"
+            raise InputError(message)
 
         def make(connection: sa.Connection) -> str:
             accounts.get(connection, user_id)
             expires = now + timedelta(days=days)
-            secret = sessions.make_token(connection, user_id, label=label, expires=expires, now=now)
-            accounts.log(connection, UserEvent.TOKEN_MADE, user_id, actor=by, value=label, now=now)
+            number, secret = sessions.make_token(
+                connection, user_id, label=label, expires=expires, scopes=scopes, now=now
+            )
+            accounts.log(
+                connection,
+                UserEvent.TOKEN_MADE,
+                user_id,
+                actor=by,
+                value=label,
+                now=now,
+                changes={api_token: ([number], None)},
+            )
             return secret
 
         return self.database.write(make, durable=True)
 
     def bearer(self, secret: str, *, now: datetime) -> Token | None:
-        """Return the token while it is good."""
+        """Return the token while it is good; notes that it was used."""
         with self.database.read() as connection:
-            return sessions.bearer(connection, secret, now=now)
+            found = sessions.bearer(connection, secret, now=now)
+        if found is not None and (found.used is None or now - found.used >= sessions.SEEN_STEP):
+            self.database.write(lambda connection: sessions.touch_token(connection, found.id, now=now))
+        return found
 
     def tokens(self, user_id: int | None = None) -> list[Token]:
         """Return the tokens of a person, or of everybody."""
@@ -229,7 +265,15 @@ class Users:
             if not sessions.revoke_token(connection, token_id, user_id=user_id, now=now):
                 message = f"token {token_id}: there is no such token, or it was taken back already"
                 raise InputError(message)
-            accounts.log(connection, UserEvent.TOKEN_REVOKED, user_id, actor=by, value=str(token_id), now=now)
+            accounts.log(
+                connection,
+                UserEvent.TOKEN_REVOKED,
+                user_id,
+                actor=by,
+                value=str(token_id),
+                now=now,
+                changes={api_token: ([token_id], ("revoked",))},
+            )
 
         self.database.write(revoke, durable=True)
 
@@ -330,8 +374,13 @@ class Users:
 
     def _end(self, user_id: int, session_id: int | None, event: UserEvent, *, by: str, now: datetime) -> None:
         def end(connection: sa.Connection) -> None:
-            if sessions.end(connection, user_id=user_id, session_id=session_id, now=now):
-                accounts.log(connection, event, user_id, actor=by, now=now)
+            if session_id is None:
+                changes = sessions.end_access(connection, user_id, now=now)
+            else:
+                ended = sessions.end(connection, user_id=user_id, session_id=session_id, now=now)
+                changes = {web_session: (ended, ("ended",))}
+            if any(numbers for numbers, _ in changes.values()):
+                accounts.log(connection, event, user_id, actor=by, now=now, changes=changes)
 
         self.database.write(end, durable=True)
 
@@ -344,13 +393,12 @@ class Users:
         by: str,
         value: str = "",
         now: datetime,
-        end: bool = False,
+        ends: Callable[..., accounts.Changes] | None = None,
         forget: bool = False,
     ) -> User:
         def change(connection: sa.Connection) -> User:
-            user = accounts.change(connection, user_id, event, values, by=by, value=value, now=now)
-            if end:
-                sessions.end(connection, user_id=user_id, session_id=None, now=now)
+            also = ends(connection, user_id, now=now) if ends else None
+            user = accounts.change(connection, user_id, event, values, by=by, value=value, now=now, also=also)
             if forget:
                 attempts = sign_in_attempt.delete().where(sign_in_attempt.c.user_id == user_id)
                 connection.execute(attempts)

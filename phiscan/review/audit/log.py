@@ -16,6 +16,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from phiscan.review import signed_head
 from phiscan.review.audit import checkpoint
 from phiscan.review.records.items import AuditCheck
 from phiscan.store.column_types import canonical_json, iso, storable
@@ -35,6 +36,7 @@ from phiscan.store.tables import (
     purge,
     reveal,
     sample_draw,
+    scan_digest,
     second_review,
     second_verdict,
     span_correction,
@@ -72,6 +74,7 @@ TABLES = {
     "purge": purge,
     "use_key": key_use,
     "patients": patient_event,
+    "digest_scan": scan_digest,
 }
 """Each action and the append-only table whose row it writes; several actions may share a table."""
 
@@ -117,6 +120,7 @@ def append(connection: sa.Connection, entries: Sequence[Entry], *, actor: str, a
         rows.append({**row, "hash": previous})
     if rows:
         connection.execute(_INSERT, rows)
+        signed_head.sign(connection, number, previous, now=at)
 
 
 def verify(connection: sa.Connection) -> AuditCheck:

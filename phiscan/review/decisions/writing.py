@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Any
 
 import sqlalchemy as sa
 
@@ -11,11 +12,13 @@ from phiscan.errors import InputError
 from phiscan.model import Verdict
 from phiscan.review.audit import log as audit
 from phiscan.review.decisions import second_review_draw as second_draw
+from phiscan.review.integrity import digests
 from phiscan.review.records.current_results import last_seen
 from phiscan.review.records.items import Decision
 from phiscan.review.worklist import rows as work_rows
 from phiscan.store.column_types import storable
 from phiscan.store.database import inserted_id
+from phiscan.store.sql_batches import chunks
 from phiscan.store.tables import assignment, decision, file
 
 MAX_TEXT_CHARS = 10_000
@@ -62,11 +65,25 @@ def decide(
         number = inserted_id(connection, decision, values)
         made.append(Decision(number, file_id, verdict, reviewer, reason, note, now, row.content_hash))
         details = {"file": file_id, "verdict": values["verdict"], "content_hash": row.content_hash}
-        entries.append(audit.Entry("decide", number, details))
-    audit.append(connection, entries, actor=reviewer, at=now)
+        entries.append((number, row.id, details))
+    audit_entries = _with_examined(connection, entries)
+    audit.append(connection, audit_entries, actor=reviewer, at=now)
     second_draw.draw(connection, made, now=now)
     work_rows.refresh(connection, [one.file_id for one in made])
     return made
+
+
+def _with_examined(
+    connection: sa.Connection, entries: Sequence[tuple[int, int, dict[str, Any]]]
+) -> list[audit.Entry]:
+    """Add to each entry the digest of the result that was decided upon, with all that belongs to it."""
+    parts: dict[int, digests.Parts] = {}
+    for some in chunks([examination_id for _, examination_id, _ in entries]):
+        parts |= digests.parts_of(connection, some)
+    return [
+        audit.Entry("decide", number, {**details, "examined": [row_id, digests.combined(parts[row_id])]})
+        for number, row_id, details in entries
+    ]
 
 
 def assign(

@@ -9,12 +9,13 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from phiscan.errors import ConfigError
+from phiscan.errors import ConfigError, StoreError
 from phiscan.review.audit import log as audit
+from phiscan.review.integrity import verification
 from phiscan.review.maintenance import keys
 from phiscan.review.retention import holds
 from phiscan.store import portable_rows as portable
-from phiscan.store.database import connect, open_database, schema_of
+from phiscan.store.database import Database, connect, open_database, schema_of
 from phiscan.store.identity import load_key
 from phiscan.store.tables import APPEND_ONLY, SCHEMA_VERSION, audit_log, purge
 from phiscan.store.urls import is_sqlite
@@ -67,7 +68,8 @@ def verify(url: str, key_file: Path) -> list[Check]:
     Raises:
         StoreError: it cannot be opened or read.
     """
-    database = open_database(url, create=False)
+    audit_key = key_file.with_name("audit.key")
+    database = open_database(url, create=False, audit_key=audit_key if audit_key.exists() else None)
     try:
         with database.read() as connection:
             looks: dict[str, Callable[[], str]] = {
@@ -82,11 +84,37 @@ def verify(url: str, key_file: Path) -> list[Check]:
         database.close()
 
 
+def require_sound(database: Database) -> None:
+    """Refuse an SQLite file with damaged pages, and say the way back; a server checks its pages itself.
+
+    Raises:
+        StoreError: the file is damaged.
+    """
+    if not is_sqlite(database.url):
+        return
+    try:
+        with database.read() as connection:
+            found = str(connection.exec_driver_sql("PRAGMA quick_check(1)").scalar())
+    except StoreError as error:
+        found = str(error).removeprefix(f"{database.name}: ")
+    if found != "ok":
+        message = (
+            f"{database.name}: the file is damaged ({found.splitlines()[0]}); move it away, then `phiscan db "
+            "restore FILE` with the newest backup that `phiscan db verify FILE` finds whole"
+        )
+        raise StoreError(message)
+
+
 def _integrity(connection: sa.Connection) -> str:
     if connection.dialect.name != "sqlite":
         return ""  # a server checks its pages itself; pg_amcheck looks at all of them
-    found = connection.exec_driver_sql("PRAGMA integrity_check(1)").scalar()
-    return "" if found == "ok" else "the file is damaged; restore a backup"
+    try:
+        found = connection.exec_driver_sql("PRAGMA integrity_check(1)").scalar()
+    except sa.exc.DatabaseError:  # so damaged that it cannot be looked at
+        found = ""
+    if found == "ok":
+        return ""
+    return "the file is damaged; move it away, then `phiscan db restore FILE` with the last whole backup"
 
 
 def _foreign_keys(connection: sa.Connection) -> str:
@@ -112,8 +140,10 @@ def _triggers(connection: sa.Connection) -> str:
 
 
 def _log(connection: sa.Connection) -> str:
-    check = audit.verify(connection)
-    return "" if check.ok else f"entry {check.first_bad}: {check.problem}"
+    check = verification.verify(connection)
+    if check.ok:
+        return ""
+    return f"entry {check.first_bad}: {check.problem}" if check.first_bad else check.problem
 
 
 def _key(connection: sa.Connection, key_file: Path) -> str:

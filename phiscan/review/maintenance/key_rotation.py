@@ -47,7 +47,7 @@ def rotate(url: str, key_file: Path, *, seal: Path | None, by: str, now: datetim
     if not by.strip():
         message = "by: expected a name"
         raise InputError(message)
-    database = open_database(url, create=False)
+    database = open_database(url, create=False, audit_key=key_file.with_name("audit.key"))
     try:
         return _rotate(database, key_file, seal, by=by, now=now)
     finally:

@@ -250,6 +250,27 @@ class FileRow:
 
 
 @dataclass(frozen=True, slots=True)
+class Tampering:
+    """One difference between the database and what was written into it."""
+
+    table: str  # or an index or trigger
+    row: int | None  # number of the row; None = none in particular
+    what: str
+    since: str = ""  # when it was last known to be right; "" = not known
+    by: str = ""  # whose number ``row`` is, when not the table's own
+
+    def __str__(self) -> str:
+        """Return one line.
+
+        >>> str(Tampering("finding", 7, "rows were changed", "2026-11-20", by="examination"))
+        'finding (examination 7): rows were changed; was right at 2026-11-20'
+        """
+        other = self.by not in {"", self.table}
+        number = "" if self.row is None else f" ({self.by} {self.row})" if other else f" {self.row}"
+        return f"{self.table}{number}: {self.what}" + (f"; was right at {self.since}" if self.since else "")
+
+
+@dataclass(frozen=True, slots=True)
 class AuditCheck:
     """What verifying the audit log found."""
 
@@ -258,3 +279,4 @@ class AuditCheck:
     first_bad: int | None  # number of the first entry that does not hold
     problem: str  # in plain words, "" when ok
     head: str  # hash of the last entry; noted elsewhere, it proves later that nothing was cut off
+    found: tuple[Tampering, ...] = ()  # every difference, when all was looked at

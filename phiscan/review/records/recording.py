@@ -22,6 +22,7 @@ from phiscan.store.sql_batches import Run, chunks, merged
 from phiscan.store.tables import (
     access,
     examination,
+    examination_digest,
     file,
     finding,
     health_term,
@@ -198,7 +199,7 @@ def _write_examinations(
         statement = examination.update().where(examination.c.id == sa.bindparam("row_id")).values(changed)
         connection.execute(statement, again)
         for some in chunks([row["row_id"] for row in again]):
-            for table in (*_CHILDREN, reuse):
+            for table in (*_CHILDREN, reuse, examination_digest):
                 connection.execute(table.delete().where(table.c.examination_id.in_(some)))
     if new:
         connection.execute(examination.insert(), new)

@@ -268,7 +268,7 @@ def _forgotten_scans(cuts: Cuts) -> sa.Select[Any]:
     query = sa.select(scan.c.id).where(_ended() < cuts.findings)
     for table in metadata.sorted_tables:
         for column, parent in _references(table):
-            if parent != scan.name or table.name in {"scan_root", "scan_totals", *_DERIVED}:
+            if parent != scan.name or table.name in {"scan_root", "scan_totals", "scan_digest", *_DERIVED}:
                 continue
             keeps = sa.select(column).where(column.is_not(None))
             lost = condition(table)

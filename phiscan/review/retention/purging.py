@@ -17,11 +17,13 @@ import sqlalchemy as sa
 from phiscan.errors import InputError, StoreError
 from phiscan.review.audit import checkpoint
 from phiscan.review.audit import log as audit
+from phiscan.review.integrity import account_states, scan_digests, verification
 from phiscan.review.records import folders, summaries
 from phiscan.review.retention import deletion_plan as doomed
 from phiscan.review.retention.deletion_plan import Cuts
 from phiscan.review.retention.holds import holds
 from phiscan.review.retention.policy import Retention
+from phiscan.review.worklist import rows as work_rows
 from phiscan.store import append_only
 from phiscan.store import portable_rows as portable
 from phiscan.store.column_types import UtcTime
@@ -142,9 +144,10 @@ def certificates(connection: sa.Connection) -> list[Certificate]:
 
 
 def _remove(connection: sa.Connection, policy: Retention, *, by: str, now: datetime) -> Certificate:
-    check = audit.verify(connection)
+    check = verification.verify(connection, with_list=False)
     if not check.ok:
-        message = f"nothing was purged: the audit log is not whole: entry {check.first_bad}: {check.problem}"
+        where = f"entry {check.first_bad}: " if check.first_bad else ""
+        message = f"nothing was purged: the audit log is not whole: {where}{check.problem}"
         raise StoreError(message)
     if connection.dialect.name == "sqlite":
         connection.exec_driver_sql("PRAGMA secure_delete = ON")  # what is removed is overwritten
@@ -167,6 +170,9 @@ def _remove(connection: sa.Connection, policy: Retention, *, by: str, now: datet
         through, log_hash = (through, log_hash) if through else (before.through, before.log_hash)
         certificate = _certify(connection, policy, removed, (through, log_hash), n_holds, by=by, now=now)
         connection.execute(audit_log.delete().where(audit_log.c.id <= through))
+    if "work_item" in removed.counts:
+        work_rows.rebuild(connection)  # its counts are kept row by row
+    scan_digests.make_anew(connection, actor=by, now=now)
     after = audit.verify(connection)
     if not after.ok:  # our own mistake; better nothing than a log that cannot be proved
         message = f"nothing was purged: the audit log would not be whole: {after.problem}"
@@ -288,7 +294,16 @@ def _carried(connection: sa.Connection, through: int) -> dict[str, dict[str, str
         for number, digest in audit.digests(connection, table).items():
             if (name, number) not in told:
                 carried.setdefault(name, {})[str(number)] = digest
-    return carried
+    return carried | account_states.carried(connection, _states(connection, through))
+
+
+def _states(connection: sa.Connection, through: int) -> account_states.States:
+    """Return the states of accounts that only entries say which go now, or went before."""
+    known = account_states.from_carried(checkpoint.read(connection).carried)
+    query = sa.select(audit_log.c.details).where(audit_log.c.id <= through).order_by(audit_log.c.id)
+    for details in connection.execute(query).scalars():
+        account_states.add(known, details)
+    return known
 
 
 def _scrub(database: Database, tables: Collection[str]) -> None:

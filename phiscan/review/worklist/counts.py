@@ -47,16 +47,26 @@ def note(
     """Bring the counts up to date with rows of ``work_item`` that went and that came."""
     change: Counter[tuple[str, Any]] = Counter()
     for row in come:
-        is_twin = row["awaits"] == SECOND and row.get("is_open") is False
-        change.update(_counted({**row, "awaits": DUPLICATE} if is_twin else row))
+        change.update(_counted_of_new(row))
     for row in gone:
         change.subtract(_counted(row))
     for (kind, counted), n in change.items():
         if n:
-            value = canonical_json(counted) if isinstance(counted, tuple) else str(counted)
+            value = _value(counted)
             changed = connection.execute(_ADD, {"its_kind": kind, "its_value": value, "more": n})
             if not changed.rowcount:
                 connection.execute(_START, {"kind": kind, "value": value, "n": n})
+
+
+def count(counts: Counter[tuple[str, str]], row: Mapping[str, Any]) -> None:
+    """Add a row of the list, as it would be made anew, to counts by kind and value."""
+    counts.update((kind, _value(counted)) for kind, counted in _counted_of_new(row))
+
+
+def agree(connection: sa.Connection, counts: Counter[tuple[str, str]]) -> bool:
+    """Tell whether the counts that are kept are these."""
+    query = sa.select(work_tally.c.kind, work_tally.c.value, work_tally.c.n).where(work_tally.c.n != 0)
+    return {(row.kind, row.value): row.n for row in connection.execute(query)} == dict(counts)
 
 
 def rows_of(connection: sa.Connection, file_ids: Sequence[int]) -> list[Mapping[str, Any]]:
@@ -95,6 +105,15 @@ def bands(connection: sa.Connection) -> Iterator[tuple[int, str, int]]:
 
 def _tallies(connection: sa.Connection, kind: str) -> list[tuple[str, int]]:
     return [(row.value, row.n) for row in connection.execute(_TALLIES, {"its_kind": kind})]
+
+
+def _value(counted: Any) -> str:
+    return canonical_json(counted) if isinstance(counted, tuple) else str(counted)
+
+
+def _counted_of_new(row: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    is_twin = row["awaits"] == SECOND and row.get("is_open") is False
+    return _counted({**row, "awaits": DUPLICATE} if is_twin else row)
 
 
 def _counted(row: Mapping[str, Any]) -> list[tuple[str, Any]]:

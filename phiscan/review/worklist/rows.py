@@ -6,7 +6,8 @@ transaction: the row is made anew from the truth, never patched, so that ``rebui
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from typing import Any
 
@@ -109,6 +110,36 @@ def rebuild(connection: sa.Connection) -> int:
             connection.execute(_INSERT, rows)
             work_tallies.note(connection, (), rows)
     return int(connection.execute(sa.select(sa.func.count()).select_from(work_item)).scalar_one())
+
+
+def differences(connection: sa.Connection) -> Iterator[tuple[int | None, str]]:
+    """Yield the files whose rows are not what would be made anew now, and how; changes nothing."""
+    expected: set[int] = set()
+    counts: Counter[tuple[str, str]] = Counter()
+    for some in chunks(_candidates(connection)):
+        kept = {
+            row["file_id"]: dict(row)
+            for row in connection.execute(
+                sa.select(work_item).where(work_item.c.file_id.in_(listed("files"))), {"files": some}
+            ).mappings()
+        }
+        for row in _rows(connection, some, {}):
+            number = row["file_id"]
+            expected.add(number)
+            work_tallies.count(counts, row)
+            found = kept.get(number)
+            if found is None:
+                yield number, "was removed from the list"
+                continue
+            changed = [name for name, value in row.items() if found[name] != value]
+            if changed:
+                yield number, f"{', '.join(changed)} changed"
+    there = connection.execute(sa.select(work_item.c.file_id).order_by(work_item.c.file_id)).scalars()
+    for number in there:
+        if number not in expected:
+            yield number, "was added to the list"
+    if not work_tallies.agree(connection, counts):
+        yield None, "counts of the list changed"
 
 
 def take_in(connection: sa.Connection, results: Mapping[int, FileResult], back: Sequence[int]) -> None:

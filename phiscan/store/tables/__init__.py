@@ -1,7 +1,7 @@
 """The tables of the review store; each table and column says what it means (docs/reference/database.md)."""
 
 from phiscan.store import append_only
-from phiscan.store.tables import desk, models, patients, retention, review, users
+from phiscan.store.tables import desk, integrity, models, patients, retention, review, users
 from phiscan.store.tables.desk import (
     adjudication,
     decision_form,
@@ -24,6 +24,7 @@ from phiscan.store.tables.desk import (
     work_item,
     work_tally,
 )
+from phiscan.store.tables.integrity import audit_head, examination_digest, scan_digest
 from phiscan.store.tables.models import health_window, model_activation, model_version
 from phiscan.store.tables.patients import patient_check, patient_event, patient_match
 from phiscan.store.tables.retention import key_use, legal_hold, purge, scan_totals
@@ -52,6 +53,7 @@ __all__ = [
     "access",
     "adjudication",
     "assignment",
+    "audit_head",
     "audit_log",
     "decision",
     "decision_form",
@@ -59,6 +61,7 @@ __all__ = [
     "departure",
     "desk_policy",
     "examination",
+    "examination_digest",
     "file",
     "finding",
     "folder",
@@ -81,6 +84,7 @@ __all__ = [
     "sample_draw",
     "sample_member",
     "scan",
+    "scan_digest",
     "scan_root",
     "scan_totals",
     "second_review",
@@ -108,6 +112,7 @@ APPEND_ONLY: dict[str, tuple[str, ...]] = {
     **models.APPEND_ONLY,
     **retention.APPEND_ONLY,
     **patients.APPEND_ONLY,
+    **integrity.APPEND_ONLY,
 }
 """All append-only tables and their unique columns, by which a REPLACE could otherwise remove a row."""
 

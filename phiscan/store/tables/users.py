@@ -111,6 +111,13 @@ api_token = sa.Table(
     column("created", UtcTime, "when it was made"),
     column("expires", UtcTime, "until when it is good"),
     column("revoked", UtcTime, "when it was taken back", null=True),
+    column(
+        "scopes",
+        sa.Text,
+        "what it may be used for: some of read, decide, export, admin, with commas",
+        default="read,decide,export,admin",
+    ),
+    column("used", UtcTime, "last use, to the minute; null = never", null=True),
     sa.CheckConstraint("length(token_hash) = 64", name="token_is_a_hash"),
     sa.UniqueConstraint("token_hash"),
     sa.Index(None, "user_id"),

@@ -8,7 +8,7 @@ from fastapi import Form, Request
 from starlette.responses import RedirectResponse, Response
 
 from phiscan.errors import InputError
-from phiscan.review.accounts.users import Refusal
+from phiscan.review.accounts.users import Refusal, Scope
 from phiscan.web.access import Permission, Routes
 from phiscan.web.request_context import Desk, DeskNow
 from phiscan.web.row_numbers import RowNumber
@@ -70,10 +70,14 @@ def make_token(
     desk: DeskNow,
     label: Annotated[str, Form(max_length=200)],
     days: Annotated[int, Form()] = 90,
+    scope: Annotated[list[Scope] | None, Form()] = None,
+    password: Annotated[str, Form(max_length=1000)] = "",
 ) -> Response:
-    """Make a token and show it, this once."""
-    user = session.user
-    made = desk.store.users.make_token(user.id, label=label, days=days, by=user.name, now=desk.now())
+    """Make a token and show it, this once; whoever has a password gives it again."""
+    users, user, now = desk.store.users, session.user, desk.now()
+    if user.has_password and not users.knows_password(user, password, address=address_of(request), now=now):
+        return _page(request, session, desk, status_code=400, problem="The present password was not right.")
+    made = users.make_token(user.id, label=label, days=days, scopes=scope or (), by=user.name, now=now)
     return _page(request, session, desk, token=made)
 
 
@@ -102,6 +106,7 @@ def _page(
         problem=problem,
         token=token,
         this=session,
+        scopes=tuple(Scope),
         sessions=desk.store.users.sessions(session.user.id, now=now),
         tokens=[one for one in desk.store.users.tokens(session.user.id) if one.is_good(now)],
     )

@@ -12,7 +12,7 @@ from phiscan.store import collation
 from phiscan.store.column_types import SafeText
 
 revision = "0013"
-down_revision: str | None = "0011"
+down_revision: str | None = "0012"
 branch_labels: str | None = None
 depends_on: str | None = None
 

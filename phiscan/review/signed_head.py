@@ -1,0 +1,91 @@
+"""The last entry of the audit log, signed with a key of its own: a log that was cut off is recognised.
+
+The key lies in a file beside the key of the hashes and is another one: whoever reads the database and one
+of them cannot sign. One row holds the newest signature, so that no older one can be found in the database.
+"""
+
+from __future__ import annotations
+
+import hmac
+from datetime import datetime
+from hashlib import sha256
+from typing import Any
+
+import sqlalchemy as sa
+
+from phiscan.store.identity import keyed_hash
+from phiscan.store.tables import audit_head, audit_log
+
+OPTION = "phiscan_audit_key"  # execution option of a connection that holds the key
+_N_ID_CHARS = 16
+
+_UPDATE = audit_head.update().where(audit_head.c.id == 1)
+_INSERT = audit_head.insert()
+
+
+def key_of(connection: sa.Connection) -> bytes | None:
+    """Return the key with which this connection signs; None = it does not."""
+    key: bytes | None = connection.get_execution_options().get(OPTION)
+    return key
+
+
+def check_value(key: bytes) -> str:
+    """Return what tells signing keys apart and says nothing about them."""
+    return keyed_hash(key, "audit", "check")[:_N_ID_CHARS]
+
+
+def sign(connection: sa.Connection, entry: int, entry_hash: str, *, now: datetime) -> None:
+    """Sign the last entry, if this connection can."""
+    key = key_of(connection)
+    if key is None:
+        return
+    values = {
+        "entry": entry,
+        "hash": entry_hash,
+        "key_id": check_value(key),
+        "signature": _signature(key, entry, entry_hash),
+        "signed": now,
+    }
+    if not connection.execute(_UPDATE.values(values)).rowcount:
+        connection.execute(_INSERT, {"id": 1, **values})
+
+
+def sign_last(connection: sa.Connection, *, now: datetime) -> None:
+    """Sign what is the last entry now, such as when the key was made after the log had begun."""
+    query = sa.select(audit_log.c.id, audit_log.c.hash).order_by(audit_log.c.id.desc()).limit(1)
+    last = connection.execute(query).first()
+    if last is not None:
+        sign(connection, last.id, last.hash, now=now)
+
+
+def problem(connection: sa.Connection, *, first_entry: int, start_hash: str) -> tuple[int, str] | None:
+    """Return the entry at which the signed head and the log differ, and how; None = they agree.
+
+    ``first_entry``, ``start_hash``: where the log begins after a purge.
+    """
+    key = key_of(connection)
+    row = connection.execute(sa.select(audit_head)).first()
+    n_last = int(connection.execute(sa.select(sa.func.max(audit_log.c.id))).scalar() or first_entry - 1)
+    if row is None:
+        return (n_last, "the signature of the log's end was removed") if key is not None and n_last else None
+    found = connection.execute(sa.select(audit_log.c.hash).where(audit_log.c.id == row.entry)).scalar()
+    if found is None and row.entry == first_entry - 1:
+        found = start_hash
+    since = f"signed {row.signed.isoformat(timespec='seconds')}"
+    if found is None:
+        return n_last + 1, f"entries up to {row.entry} were signed, but the log ends at {n_last} ({since})"
+    if found != row.hash:
+        return row.entry, f"entry {row.entry} is not the one that was signed ({since})"
+    what = "" if key is None else _signature_problem(row, key)
+    return (row.entry, what) if what else None
+
+
+def _signature_problem(row: sa.Row[Any], key: bytes) -> str:
+    if row.key_id != check_value(key):
+        return f"the log's end is signed with key {row.key_id}, expected key {check_value(key)}"
+    is_ours = hmac.compare_digest(row.signature, _signature(key, row.entry, row.hash))
+    return "" if is_ours else f"the signature of entry {row.entry} is forged"
+
+
+def _signature(key: bytes, entry: int, entry_hash: str) -> str:
+    return hmac.new(key, f"{entry}:{entry_hash}".encode(), sha256).hexdigest()

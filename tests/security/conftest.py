@@ -1,0 +1,21 @@
+"""The databases of the review tests, for attacks on them."""
+
+from tests.review.conftest import (
+    database,
+    postgresql_template,
+    pytest_generate_tests,
+    server,
+    sqlite_template,
+    store,
+    url,
+)
+
+__all__ = [
+    "database",
+    "postgresql_template",
+    "pytest_generate_tests",
+    "server",
+    "sqlite_template",
+    "store",
+    "url",
+]

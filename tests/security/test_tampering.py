@@ -1,0 +1,280 @@
+"""Plain SQL against the database: each single edit is found and named; the program's own life is not."""
+
+import shutil
+import sqlite3
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from phiscan.errors import StoreError
+from phiscan.model import Verdict
+from phiscan.review.accounts.users import Role, SignedIn
+from phiscan.review.decisions import model_versions as models
+from phiscan.review.records.items import AuditCheck
+from phiscan.review.retention import holds, purging
+from phiscan.review.retention.policy import Retention
+from phiscan.review.store import Store
+from tests.review.results import NOW, SHARE, later, pii_only, referred, scan, url_of
+
+PASSWORD = "correct horse battery"
+
+
+def sealed_scan(store: Store, minutes: int = 0, **given: object) -> int:
+    """A scan as the pipeline ends it: recorded, complete, with its digests."""
+    number = scan(store, minutes=minutes, **given)  # type: ignore[arg-type]
+    store.digest_scan(number, whole=True, now=later(minutes + 1))
+    return number
+
+
+def open_with_key(url: str, folder: Path) -> Store:
+    return Store.open(url, audit_key=folder / "keys" / "audit.key")
+
+
+def lived(store: Store) -> None:
+    """What people do with a database: scans, decisions, accounts, tokens, sessions."""
+    sealed_scan(store)
+    users = store.users
+    ada = users.add(name="ada", role=Role.LEAD, password=PASSWORD, by="root", now=NOW)
+    bea = users.add(name="bea", role=Role.READER, password=PASSWORD, by="root", now=NOW)
+    users.add(name="cas", role=Role.ADMIN, password=PASSWORD, by="root", now=NOW)
+    users.disable(3, by="root", now=later(1))
+    users.make_token(bea.id, label="export", days=30, by="bea", now=later(1))
+    users.revoke_token(1, user_id=bea.id, by="bea", now=later(2))
+    users.make_token(bea.id, label="export", days=30, by="bea", now=later(2))
+    assert isinstance(users.sign_in("ada", PASSWORD, address="10.0.0.1", now=later(3)), SignedIn)
+    store.decide(1, Verdict.PHI, reviewer=ada.name, now=later(4))
+    store.assign(6, "bea", by="ada", now=later(5))
+    sealed_scan(
+        store, 9, results=[referred("d/new.txt", content="new")], unchanged=["a/letter.txt", "c/referral.txt"]
+    )
+
+
+@pytest.fixture(scope="session")
+def lived_template(sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a database that was lived with, and its signing key."""
+    folder = tmp_path_factory.mktemp("lived")
+    shutil.copy(sqlite_template, folder / "phiscan.db")
+    with open_with_key(url_of(folder / "phiscan.db"), folder) as store:
+        lived(store)
+        assert store.verify_audit().found == ()
+    return folder
+
+
+@pytest.fixture
+def kept(lived_template: Path, database: Path, tmp_path: Path) -> Iterator[Store]:
+    shutil.copytree(lived_template, tmp_path, dirs_exist_ok=True)
+    with open_with_key(url_of(database), tmp_path) as store:
+        yield store
+
+
+def edit(database: Path, statement: str) -> None:
+    """One edit by somebody who has the file: triggers are dropped for it and put back as they were."""
+    with sqlite3.connect(database) as connection:
+        found = connection.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall()
+        for name, _ in found:
+            connection.execute(f"DROP TRIGGER {name}")
+        assert connection.execute(statement).rowcount > 0, "the edit changes something"
+        for _, sql in found:
+            connection.execute(sql)
+    connection.close()
+
+
+EDITS = [
+    ("UPDATE user_account SET role = 'admin' WHERE name = 'bea'", "user_account 2: role changed"),
+    ("UPDATE user_account SET password_hash = 'x' WHERE name = 'ada'", "user_account 1: password_hash"),
+    ("UPDATE user_account SET disabled = NULL WHERE name = 'cas'", "user_account 3: disabled changed"),
+    ("UPDATE user_account SET subject = 'https://idp eve' WHERE name = 'ada'", "user_account 1: subject"),
+    (
+        (
+            "INSERT INTO user_account (name, name_key, role, password_hash, created) "
+            "VALUES ('eve', 'eve', 'admin', 'x', '2026-11-20T08:30:00.000000+00:00')"
+        ),
+        "user_account 4: no event made it",
+    ),
+    ("DELETE FROM user_account WHERE name = 'cas'", "user_account 3: was removed"),
+    (
+        "UPDATE api_token SET expires = '2036-01-01T00:00:00.000000+00:00' WHERE id = 2",
+        "api_token 2: expires",
+    ),
+    ("UPDATE api_token SET revoked = NULL WHERE id = 1", "api_token 1: revoked"),
+    ("UPDATE api_token SET user_id = 1 WHERE id = 2", "api_token 2: user_id"),
+    ("UPDATE api_token SET scopes = 'admin' WHERE id = 2", "api_token 2: scopes"),
+    (
+        (
+            "INSERT INTO api_token (token_hash, user_id, label, created, expires) "
+            "SELECT substr(hex(zeroblob(32)), 1, 64), 1, 'x', created, expires FROM api_token WHERE id = 2"
+        ),
+        "api_token 3: no event made it",
+    ),
+    ("UPDATE web_session SET user_id = 3", "web_session 1: user_id"),
+    (
+        (
+            "INSERT INTO web_session (token_hash, user_id, method, address, created, seen) "
+            "SELECT substr(hex(zeroblob(32)), 1, 64), 1, 'password', '', created, seen FROM web_session"
+        ),
+        "web_session 2: it is open, but no sign-in began it",
+    ),
+    (
+        "UPDATE examination SET referral = 'clear' WHERE file_id = 6 AND scan_id = 1",
+        "examination 6: was changed",
+    ),
+    ("UPDATE examination SET risk = 0 WHERE id = 1", "examination 1: was changed"),
+    ("UPDATE examination SET content_hash = 'x' WHERE id = 2", "examination 2: was changed"),
+    ("UPDATE examination SET reason = 'empty', outcome = 'skipped', referral = NULL WHERE id = 3", "3: was"),
+    ("DELETE FROM finding WHERE examination_id = 1", "finding (examination 1): all rows were removed"),
+    ("DELETE FROM finding WHERE examination_id = 1 AND position = 1", "finding (examination 1): rows were"),
+    ("UPDATE finding SET score = 0.1 WHERE examination_id = 2 AND position = 0", "finding (examination 2)"),
+    ("UPDATE finding SET identity = substr(hex(zeroblob(32)), 1, 64) WHERE position = 0", "finding"),
+    ("UPDATE health_term SET n_hits = 99 WHERE examination_id = 1", "health_term (examination 1)"),
+    ("DELETE FROM unread_part WHERE examination_id = 6", "unread_part (examination 6): all rows"),
+    ("UPDATE examination_digest SET parts = '{}' WHERE examination_id = 1", "examination"),
+    ("DELETE FROM work_item", "work_item 1: was removed from the list"),
+    ("UPDATE work_item SET state = 'not_phi' WHERE file_id = 6", "work_item 6: state changed"),
+    ("UPDATE work_item SET risk = 0 WHERE file_id = 6", "work_item 6: risk changed"),
+    ("UPDATE work_item SET assignee = 'eve' WHERE file_id = 6", "work_item 6: assignee changed"),
+    ("UPDATE work_tally SET n = n + 1", "counts of the list changed"),
+    ("DELETE FROM sighting WHERE scan_id = 2 AND file_id = 6", "files that scan 2 saw were changed"),
+    ("UPDATE file SET seen_scan_id = 1 WHERE id = 6", "file 6: was seen last by scan 2"),
+    ("UPDATE file SET path = x'61', display = 'a' WHERE id = 1", "examination 1: was changed"),
+    ("UPDATE root SET complete_scan_id = NULL", "root 1: its newest complete scan is 2"),
+    ("UPDATE scan SET status = 'stopped' WHERE id = 2", "scan 2: status became stopped"),
+    ("UPDATE scan SET versions = '{}' WHERE id = 1", "scan 1: it or its roots were changed"),
+    ("UPDATE scan_digest SET examinations = 'x' WHERE id = 1", "row 1 of scan_digest was changed"),
+    ("DELETE FROM scan_digest WHERE id = 2", "row 2 of scan_digest was removed"),
+    ("UPDATE decision SET verdict = 'not_phi'", "row 1 of decision was changed"),
+    ("DELETE FROM audit_log WHERE id = (SELECT max(id) FROM audit_log)", "but the log ends at"),
+    ("UPDATE audit_head SET entry = entry - 1", "is not the one that was signed"),
+    ("UPDATE audit_head SET signature = 'x'", "is forged"),
+    ("DELETE FROM audit_head", "the signature of the log's end was removed"),
+    ("UPDATE user_event SET value = 'admin' WHERE id = 2", "row 2 of user_event was changed"),
+]
+
+
+def said(check: AuditCheck) -> str:
+    return "\n".join(map(str, check.found))
+
+
+@pytest.mark.parametrize(("statement", "words"), EDITS)
+def test_each_single_edit_is_found_and_named(kept: Store, database: Path, statement: str, words: str) -> None:
+    edit(database, statement)
+    check = kept.verify_audit()
+    assert not check.ok
+    assert words in said(check)
+
+
+SCHEMA_EDITS = [
+    ("DROP TRIGGER decision_no_update", "decision_no_update: of the schema was removed"),
+    ("CREATE TRIGGER t AFTER INSERT ON decision BEGIN DELETE FROM skip; END", "t: of the schema was added"),
+    ("CREATE VIEW v AS SELECT 1", "v: of the schema was added"),
+    ("ALTER TABLE skip ADD COLUMN x", "skip: of the schema was changed"),
+    ("DROP INDEX ix_user_event_user_id", "ix_user_event_user_id: of the schema was removed"),
+]
+
+
+@pytest.mark.parametrize(("statement", "words"), SCHEMA_EDITS)
+def test_each_edit_of_the_schema_is_found(kept: Store, database: Path, statement: str, words: str) -> None:
+    with sqlite3.connect(database) as connection:
+        connection.execute(statement)
+    connection.close()
+    check = kept.verify_audit()
+    assert not check.ok
+    assert words in said(check)
+
+
+def test_a_trigger_of_the_same_name_that_does_nothing_is_found(kept: Store, database: Path) -> None:
+    with sqlite3.connect(database) as connection:
+        connection.execute("DROP TRIGGER decision_no_delete")
+        connection.execute("CREATE TRIGGER decision_no_delete BEFORE DELETE ON decision BEGIN SELECT 1; END")
+    connection.close()
+    assert "decision_no_delete: of the schema was changed" in said(kept.verify_audit())
+
+
+def test_the_time_when_it_was_right_is_said(kept: Store, database: Path) -> None:
+    edit(database, "DELETE FROM finding WHERE examination_id = 1")
+    (found,) = [one for one in kept.verify_audit().found if one.table == "finding"]
+    assert (found.row, found.by, found.since[:16]) == (1, "examination", "2026-11-20T08:31")
+
+
+def test_a_log_whose_end_was_cut_off_cannot_be_signed_without_the_key(
+    kept: Store, database: Path, tmp_path: Path
+) -> None:
+    edit(database, "DELETE FROM audit_log WHERE id = (SELECT max(id) FROM audit_log)")
+    edit(database, "DELETE FROM scan_digest WHERE id = 2")
+    edit(
+        database,
+        "UPDATE audit_head SET entry = (SELECT max(id) FROM audit_log), "
+        "hash = (SELECT hash FROM audit_log ORDER BY id DESC LIMIT 1)",
+    )
+    assert "is forged" in said(kept.verify_audit())
+    with Store.open(url_of(database), audit_key=tmp_path / "other" / "audit.key") as store:
+        assert store.verify_audit().head  # a new key signs what is there: it proves nothing of before
+
+
+def test_an_edit_is_not_covered_up_by_what_the_program_writes_next(kept: Store, database: Path) -> None:
+    edit(database, "UPDATE user_account SET password_hash = 'x' WHERE name = 'bea'")
+    kept.users.set_role(2, Role.REVIEWER, by="root", now=later(30))
+    edit(database, "UPDATE examination SET risk = 0 WHERE id = 1")
+    kept.decide(1, Verdict.UNSURE, reviewer="ada", now=later(31))
+    sealed_scan(kept, 40, results=[pii_only("e/next.csv")], unchanged=["a/letter.txt"])
+    words = said(kept.verify_audit())
+    assert "user_account 2: password_hash changed" in words
+    assert "examination 1: was changed" in words
+
+
+def test_the_whole_normal_life_is_not_flagged(url: str, tmp_path: Path) -> None:
+    with open_with_key(url, tmp_path) as store:
+        lived(store)
+        users = store.users
+        users.set_role(2, Role.REVIEWER, by="root", now=later(20))
+        users.set_password(1, PASSWORD + "!", by="ada", now=later(21))
+        users.enable(3, by="root", now=later(21))
+        for minute in range(20):
+            users.sign_in("cas", "wrong", address="10.0.0.9", now=later(30 + 16 * minute))
+        users.unlock(3, by="root", now=later(600))
+        session = users.sign_in("cas", PASSWORD, address="10.0.0.9", now=later(601))
+        assert isinstance(session, SignedIn)
+        users.make_token(3, label="x", days=9, by="cas", now=later(601))
+        users.end_sessions(3, by="cas", now=later(602))
+        store.desk.decide(6, Verdict.NOT_PHI, reviewer="bea", now=later(603), token="form")
+        store.desk.undo(6, by="bea", now=later(604))
+        models.add_version(
+            store.database, number=1, files={"a.npz": "0" * 64}, summary={}, by="ada", now=later(605)
+        )
+        models.activate(store.database, 1, by="ada", now=later(606))
+        half = scan(store, [referred("f/half.txt")], minutes=700, complete=False)
+        assert store.verify_audit().found == ()
+        scan(store, [referred("f/half.txt", n_people=7), *SHARE], minutes=700)
+        store.digest_scan(half, whole=True, now=later(702))
+        assert store.verify_audit().found == ()
+
+
+def test_deletion_by_policy_is_not_flagged_and_what_is_left_stays_proved(
+    url: str, database: Path, tmp_path: Path
+) -> None:
+    with open_with_key(url, tmp_path) as store:
+        lived(store)
+        years = Retention(findings_years=1, decisions_years=1, logs_years=1, superseded_years=1)
+        sealed_scan(store, 60 * 24 * 300, results=[referred("d/new.txt", content="newest")])
+        done = purging.run(store.database, years, by="ada", now=NOW + timedelta(days=420), dry_run=False)
+        assert done.counts["examination"]
+        assert done.log_through
+        assert store.verify_audit().found == ()
+        edit(database, "UPDATE user_account SET role = 'admin' WHERE name = 'bea'")
+        assert "user_account 2: role changed" in said(store.verify_audit())
+
+
+def test_a_changed_database_is_not_purged(kept: Store, database: Path) -> None:
+    edit(database, "DELETE FROM finding WHERE examination_id = 1")
+    with pytest.raises(StoreError, match=r"nothing was purged.*finding"):
+        purging.run(kept.database, Retention(), by="ada", now=later(99), dry_run=False)
+
+
+def test_holds_do_not_change_what_is_proved(kept: Store) -> None:
+    kept.database.write(
+        lambda connection: holds.set_holds(
+            connection, state="placed", files=[1], reason="case", by="ada", now=later(50)
+        )
+    )
+    assert kept.verify_audit().found == ()
