@@ -20,8 +20,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import URL
 
 from phiscan.errors import ConfigError, StoreError
-from phiscan.review import signed_head
-from phiscan.store import postgresql, sqlite
+from phiscan.store import postgresql, signed_head, sqlite
 from phiscan.store.identity import create_key, load_key
 from phiscan.store.tables import SCHEMA_VERSION
 from phiscan.store.urls import is_sqlite, parse, shown

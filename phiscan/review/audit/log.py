@@ -16,9 +16,9 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from phiscan.review import signed_head
 from phiscan.review.audit import checkpoint
 from phiscan.review.records.items import AuditCheck
+from phiscan.store import signed_head
 from phiscan.store.column_types import canonical_json, iso, storable
 from phiscan.store.database import lock_chain
 from phiscan.store.tables import (

@@ -11,12 +11,12 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from phiscan.review import signed_head
 from phiscan.review.audit import checkpoint
 from phiscan.review.audit import log as audit
 from phiscan.review.integrity import account_states, digests, scan_digests, schema
 from phiscan.review.records.items import AuditCheck, Tampering
 from phiscan.review.worklist import rows as work_rows
+from phiscan.store import signed_head
 from phiscan.store.column_types import iso
 from phiscan.store.tables import (
     audit_log,
