@@ -40,6 +40,8 @@ from phiscan.pipeline.hatch import Hatch
 from phiscan.pipeline.poisoning import doubts
 from phiscan.review.models import ReviewedFile, add_version, next_number, reviewed_files
 from phiscan.review.store import Store
+from phiscan.sandbox.hashing import NoHasher
+from phiscan.sandbox.services import program_service
 
 N_PIECES: Final = 2  # of each file that detector C learns from: those that look most like PHI now
 _PRELOAD: Final = ("phiscan.pipeline.learn",)
@@ -246,7 +248,7 @@ def _learn_text(
                 yield source
 
     with ExitStack() as stack:
-        hatch = stack.enter_context(Hatch())
+        hatch = stack.enter_context(Hatch([program_service(config.limits)]))
         delivery = stack.enter_context(Delivery(config, hatch))
         start = (config.for_workers(), hatch.address)
         sandbox = Sandbox(config.n_workers, config.limits, _start, start, preload=_PRELOAD)
@@ -267,7 +269,7 @@ def _learn_text(
 
 def _start(config: Config, hatch: str) -> None:
     ask_at(hatch)
-    _Reader.engine = build_engine(config)
+    _Reader.engine = build_engine(config, NoHasher())  # nothing of a file is kept under a hash here
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,7 @@ from phiscan.pipeline.file_names import as_examined, names_of
 from phiscan.pipeline.hatch import Hatch
 from phiscan.pipeline.vetoes import Vetoes, build_finder
 from phiscan.review.reveals import Examined
+from phiscan.sandbox.services import program_service
 from phiscan.visible import visible
 
 _PRELOAD = ("phiscan.pipeline.reveal",)
@@ -100,9 +101,9 @@ class Rereader:
 
     def _started(self) -> tuple[Sandbox, Delivery]:
         if self._sandbox is None or self._delivery is None:
-            hatch = self._open.enter_context(Hatch())
+            hatch = self._open.enter_context(Hatch([program_service(self._config.limits)]))
             self._delivery = self._open.enter_context(Delivery(self._config, hatch))
-            arguments = (self._config, read_passwords(self._config), hatch.address)
+            arguments = (self._config.for_workers(), read_passwords(self._config), hatch.address)
             self._sandbox = self._open.enter_context(
                 Sandbox(1, self._config.limits, _start_worker, arguments, preload=_PRELOAD)
             )

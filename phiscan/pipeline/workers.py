@@ -16,6 +16,8 @@ from phiscan.model import SourceFile
 from phiscan.pipeline.delivery import Delivery
 from phiscan.pipeline.hatch import Hatch
 from phiscan.pipeline.worker import start, work
+from phiscan.review.identity import load_key
+from phiscan.sandbox.services import key_service, program_service
 
 if TYPE_CHECKING:
     from phiscan.pipeline.engine import Processed
@@ -50,7 +52,8 @@ def local_workers(config: Config, *, largest_batch: int | None = None) -> Iterat
 
     ``largest_batch``: so many files at most are given to one process at a time.
     """
-    with Hatch() as hatch, Delivery(config, hatch) as delivery:
+    services = [key_service(load_key(config.key_file)), program_service(config.limits)]
+    with Hatch(services) as hatch, Delivery(config, hatch) as delivery:
         sandbox = Sandbox(
             config.n_workers,
             config.limits,
