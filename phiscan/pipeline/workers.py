@@ -52,7 +52,7 @@ def local_workers(config: Config, *, largest_batch: int | None = None) -> Iterat
 
     ``largest_batch``: so many files at most are given to one process at a time.
     """
-    services = [key_service(load_key(config.key_file)), program_service(config.limits)]
+    services = [key_service(lambda: load_key(config.key_file)), program_service(config.limits)]
     with Hatch(services) as hatch, Delivery(config, hatch) as delivery:
         sandbox = Sandbox(
             config.n_workers,

@@ -167,7 +167,7 @@ def _leave_root(needed: list[str], owned: tuple[str, ...]) -> str:
         os.chown(folder, privileges.NOBODY, privileges.NOBODY)
     became = False
     try:
-        became = privileges.become_nobody(path for path in needed if os.path.lexists(path))
+        became = privileges.become_nobody([path for path in needed if os.path.lexists(path)])
     finally:
         if not became:
             for folder in owned:

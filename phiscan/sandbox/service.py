@@ -11,7 +11,7 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -20,12 +20,15 @@ from phiscan.sandbox import channel
 
 _MOST_STARTS = 20  # a process that cannot live is not started for ever
 _END_S = 10.0
+_ENVIRONMENT = frozenset({"PATH", "LANG", "LD_LIBRARY_PATH", "TESSDATA_PREFIX"})  # what is passed on
 
 
 class Service:
     """One process that answers workers."""
 
-    def __init__(self, module: str, name: str, *, arguments: Sequence[str] = (), secret: bytes = b"") -> None:
+    def __init__(
+        self, module: str, name: str, *, arguments: Sequence[str] = (), secret: Callable[[], bytes] = bytes
+    ) -> None:
         self.name = name
         self._module = module
         self._arguments = tuple(arguments)
@@ -83,11 +86,12 @@ class Service:
     def _start(self, listener: socket.socket) -> subprocess.Popen[bytes]:
         number = listener.fileno()
         environment = {
-            name: value for name, value in os.environ.items() if name in {"PATH", "LANG", "TESSDATA_PREFIX"}
+            name: value for name, value in os.environ.items() if name in _ENVIRONMENT
         }
         environment["TMPDIR"] = self._folder  # removed with the scan, or by the next one
         environment["PYTHONPATH"] = str(Path(phiscan.__file__).parents[1])
         environment["PYTHONDONTWRITEBYTECODE"] = "1"
+        secret = self._secret()
         process = subprocess.Popen(
             [sys.executable, "-m", self._module, str(number), *self._arguments],
             stdin=subprocess.PIPE,
@@ -99,7 +103,7 @@ class Service:
         )
         if process.stdin is not None:
             with suppress(OSError):  # it died: it is started again
-                process.stdin.write(len(self._secret).to_bytes(4, "little") + self._secret)
+                process.stdin.write(len(secret).to_bytes(4, "little") + secret)
                 process.stdin.flush()
         self._process = process
         return process

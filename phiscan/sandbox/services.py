@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from phiscan.config import Limits
 from phiscan.sandbox import hashing, programs
 from phiscan.sandbox.service import Service
 
 
-def key_service(key: bytes) -> Service:
-    """Return the process that computes keyed hashes; it alone is given the key."""
-    return Service("phiscan.sandbox.key_process", hashing.NAME, secret=key)
+def key_service(load: Callable[[], bytes]) -> Service:
+    """Return the process that computes keyed hashes; it alone is given the key, which is loaded then."""
+    return Service("phiscan.sandbox.key_process", hashing.NAME, secret=load)
 
 
 def program_service(limits: Limits) -> Service:
