@@ -226,7 +226,7 @@ class Sandbox:
         return future
 
     def _wait(self, future: Future[Any]) -> Any:
-        """Return ``(seconds, results, missing layers)``, or what the whole chunk met: a fault or the death of its worker."""
+        """Return ``(seconds, results, missing layers)``, or what the whole chunk met: a fault or a death."""
         import pebble  # noqa: PLC0415 (see _start)
 
         self._await(future)
@@ -335,7 +335,7 @@ def _take(source: Iterator[T | Pause], n_items: int) -> tuple[list[T], bool]:
     return chunk, False
 
 
-def _start_worker(  # noqa: PLR0917 (what a process is started with)
+def _start_worker(
     limits: Limits,
     folder: str,
     initializer: Callable[..., None] | None,

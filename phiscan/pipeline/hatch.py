@@ -14,8 +14,8 @@ import os
 import socket
 import socketserver
 import threading
-from functools import partial
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Self

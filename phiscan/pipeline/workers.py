@@ -29,6 +29,11 @@ _PRELOAD = ("phiscan.pipeline.warm",)
 class Workers(Protocol):
     """Whoever examines files."""
 
+    @property
+    def missing_isolation(self) -> tuple[str, ...] | None:
+        """What keeps workers apart elsewhere and is missing here, one line each; None = not known."""
+        ...  # pragma: no cover
+
     def run(self, sources: Iterable[SourceFile]) -> Iterator[tuple[SourceFile, Processed | Fault]]:
         """Yield each file with its answer, in the order of the files."""
         ...  # pragma: no cover
@@ -40,6 +45,11 @@ class SandboxWorkers:
     def __init__(self, sandbox: Sandbox, delivery: Delivery) -> None:
         self._sandbox = sandbox
         self._delivery = delivery
+
+    @property
+    def missing_isolation(self) -> tuple[str, ...] | None:
+        """What keeps workers apart elsewhere and is missing here, one line each; None = none has started."""
+        return self._sandbox.missing
 
     def run(self, sources: Iterable[SourceFile]) -> Iterator[tuple[SourceFile, Processed | Fault]]:
         """Yield each file, with its owner and readers, and its answer, in the order of the files."""

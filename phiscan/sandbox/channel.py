@@ -79,17 +79,22 @@ def receive(channel: socket.socket, most_bytes: int) -> tuple[bytes, list[int]]:
     descriptors: list[int] = []
     try:
         head, descriptors, _, _ = socket.recv_fds(channel, _HEAD.size, _MOST_DESCRIPTORS)
-        if not head:
-            raise EOFError
-        head += _exactly(channel, _HEAD.size - len(head))
-        n_bytes, n_descriptors = _HEAD.unpack(head)
-        if n_bytes > most_bytes or n_descriptors != len(descriptors):
-            message = "not a message of this channel"
-            raise OSError(message)
+        n_bytes = _length(channel, head, len(descriptors), most_bytes)
         return _exactly(channel, n_bytes), descriptors
     except BaseException:
         close_all(descriptors)
         raise
+
+
+def _length(channel: socket.socket, head: bytes, n_descriptors: int, most_bytes: int) -> int:
+    if not head:
+        raise EOFError
+    head += _exactly(channel, _HEAD.size - len(head))
+    n_bytes, n_promised = _HEAD.unpack(head)
+    if n_bytes > most_bytes or n_promised != n_descriptors:
+        message = "not a message of this channel"
+        raise OSError(message)
+    return int(n_bytes)
 
 
 def close_all(descriptors: Sequence[int]) -> None:

@@ -62,11 +62,11 @@ class KeyHasher:
 class NoHasher:
     """Refuses: for a process that reads documents and keeps nothing of them."""
 
-    def identities(self, messages: Sequence[bytes]) -> list[bytes]:
+    def identities(self, messages: Sequence[bytes]) -> list[bytes]:  # noqa: ARG002 (see Hasher)
         """Refuse."""
         raise RuntimeError(_NO_KEY)
 
-    def words(self, words: Sequence[bytes]) -> list[bytes]:
+    def words(self, words: Sequence[bytes]) -> list[bytes]:  # noqa: ARG002 (see Hasher)
         """Refuse."""
         raise RuntimeError(_NO_KEY)
 

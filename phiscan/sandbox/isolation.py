@@ -121,6 +121,9 @@ def restrict(
     """Apply what does not depend on system calls: no_new_privs, Landlock, the user id and capabilities.
 
     Args:
+        readable: files and folders that may be read.
+        writable: those that may be changed as well.
+        executable: programs that may be started.
         nobody_needs: root becomes nobody only if these can still be read then.
         owned: folders that are given to nobody with the user id.
     """
@@ -130,11 +133,16 @@ def restrict(
         return f"version {landlock.version()}"
 
     return [
-        _tried("no_new_privs", lambda: privileges.gain_nothing_by_exec() or ""),
+        _tried("no_new_privs", _gain_nothing),
         _tried("landlock", fence),
         _tried("user", lambda: _leave_root([*nobody_needs, *owned], owned)),
         _tried("capabilities", _drop_capabilities),
     ]
+
+
+def _gain_nothing() -> str:
+    privileges.gain_nothing_by_exec()
+    return ""
 
 
 def _filter() -> str:
@@ -187,8 +195,8 @@ def _tried(name: str, action: Callable[[], str]) -> Layer:
 def missing(layers: list[Layer]) -> list[str]:
     """Return one line for each layer that is not on: its name, why, and what is lost.
 
-    >>> missing([Layer("landlock", False, "Function not implemented"), Layer("seccomp", True)])
-    ['landlock: Function not implemented; workers can open files by their path, as far as the rights of their user go']
+    >>> missing([Layer("limits", False, "not permitted"), Layer("seccomp", True)])
+    ['limits: not permitted; workers can start more processes than they need']
     """
     return [f"{layer.name}: {layer.detail}; {LOST[layer.name]}" for layer in layers if not layer.is_on]
 
@@ -219,7 +227,7 @@ def probe() -> list[Layer]:
 def show(scratch: str) -> None:
     """Isolate this process and print its layers as JSON; the other side of ``probe``."""
     layers = [*begin(scratch), *finish(Isolation(), scratch)]
-    print(json.dumps([[layer.name, layer.is_on, layer.detail] for layer in layers]))
+    sys.stdout.write(json.dumps([[layer.name, layer.is_on, layer.detail] for layer in layers]))
 
 
 def _read_layers(output: bytes) -> Iterator[Layer]:

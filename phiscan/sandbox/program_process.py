@@ -30,10 +30,10 @@ def main(number: int, limits: ProgramLimits) -> None:
         return
     listener = socket.socket(fileno=number)
     while True:
-        ready, _, _ = select.select([listener, _STDIN], [], [])
+        ready, _, _ = select.select([number, _STDIN], [], [])
         if _STDIN in ready and not os.read(_STDIN, 1):
             return
-        if listener not in ready:
+        if number not in ready:
             continue
         connection, _ = listener.accept()
         if os.fork() == 0:

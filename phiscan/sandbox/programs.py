@@ -90,6 +90,11 @@ class _Connection:
     channel: socket.socket | None = None
 
 
+def is_installed(job: str) -> bool:
+    """Tell whether the program of a job is on this machine."""
+    return shutil.which(JOBS[job].program) is not None
+
+
 def ask_at(folder: str) -> None:
     """Have programs run by the process that listens in ``folder``, if there is one."""
     _Connection.channel = None
@@ -245,7 +250,7 @@ class _Sandbox:
     limits: ProgramLimits
 
     def enter(self) -> None:
-        """Isolate the process that is about to become the program; layers that are not allowed are left out."""
+        """Isolate the process that is about to become the program, as far as that is allowed here."""
         parent = os.getppid()
         namespaces.enter()
         _limit(resource.RLIMIT_CORE, 0)

@@ -85,9 +85,7 @@ class Service:
 
     def _start(self, listener: socket.socket) -> subprocess.Popen[bytes]:
         number = listener.fileno()
-        environment = {
-            name: value for name, value in os.environ.items() if name in _ENVIRONMENT
-        }
+        environment = {name: value for name, value in os.environ.items() if name in _ENVIRONMENT}
         environment["TMPDIR"] = self._folder  # removed with the scan, or by the next one
         environment["PYTHONPATH"] = str(Path(phiscan.__file__).parents[1])
         environment["PYTHONDONTWRITEBYTECODE"] = "1"

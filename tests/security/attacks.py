@@ -166,7 +166,7 @@ def use_keyring(_target: Target) -> None:
 
 
 def write_elsewhere(_target: Target) -> None:
-    (Path("/var/tmp") / f"attack-{os.getpid()}").touch()
+    (Path("/var/tmp") / f"attack-{os.getpid()}").touch()  # noqa: S108 (a folder that everybody may write)
 
 
 def write_through_the_handed_descriptor(target: Target) -> None:

@@ -52,12 +52,12 @@ def found(request: pytest.FixtureRequest) -> Iterator[dict[str, Any]]:
         yield answer
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-        for left in Path("/var/tmp").glob("attack-*"):
+        for left in Path("/var/tmp").glob("attack-*"):  # noqa: S108 (as in attacks)
             left.unlink()
 
 
 def become_nobody(python: str) -> None:
-    """Become nobody for good, with this Python where nobody can read it: root's own may lie in root's home."""
+    """Become nobody for good, with this Python where nobody can read it: it may lie in root's home."""
     kernel.unshare(kernel.CLONE_NEWNS)
     namespaces.bind(sys.base_prefix, python)
     os.setgroups([])
