@@ -1,12 +1,15 @@
 """The filter as a program: run here by a small interpreter of classic BPF, and by the kernel in a child."""
 
 import errno
+import json
 import os
 import struct
+from pathlib import Path
 
 import pytest
 
 from phiscan.sandbox import kernel, privileges, seccomp
+from phiscan.sandbox.container_profile import profile
 from phiscan.sandbox.seccomp import Instruction, Machine, assemble, refused
 
 X86 = Machine(0, 0xC000003E)
@@ -107,3 +110,14 @@ def test_an_unknown_machine_is_an_error_that_is_said(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(kernel, "machine", lambda: "m68k")
     with pytest.raises(OSError, match="m68k"):
         Machine.here()
+
+
+def test_the_profile_of_the_containers_is_the_one_that_is_made() -> None:
+    written = Path(__file__).parents[2] / "compose" / "seccomp.json"
+    assert json.loads(written.read_text(encoding="ascii")) == profile()
+
+
+def test_the_profile_leaves_workers_what_they_isolate_themselves_with() -> None:
+    (rule,) = profile()["syscalls"]  # type: ignore[misc]
+    assert not {"unshare", "mount", "mount_setattr", "seccomp", "prctl"} & set(rule["names"])
+    assert {"bpf", "ptrace", "setns", "kexec_load", "init_module", "keyctl"} <= set(rule["names"])
