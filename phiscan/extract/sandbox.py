@@ -108,8 +108,7 @@ class _Worker:
 class Sandbox:
     """A pool of confined worker processes.
 
-    ``initializer(*initargs)`` runs once in every worker; an error there is raised in the parent by
-    ``run``.
+    ``initializer(*initargs)`` runs once in every worker; ``run`` raises in the parent what it raises.
     """
 
     def __init__(
@@ -204,19 +203,15 @@ class Sandbox:
             yield item, answer if isinstance(answer, Fault) else answer[1][0]
 
     def _submit(self, function: Callable[[T], R], chunk: list[T]) -> Future[Any]:
-        seconds = self.wall_s
-        if len(chunk) > 1:
-            seconds = min(seconds, HASTY_S)
+        seconds = min(self.wall_s, HASTY_S) if len(chunk) > 1 else self.wall_s
         if self._pool is None:
             self._start(function)
-        kind = ""
         for _ in range(MOST_STARTS):
             try:
                 return self._schedule(function, chunk, seconds)
             except (RuntimeError, OSError) as error:  # among them a broken pool
                 kind = type(error).__name__
-                # A fork server that was killed may break the next pool as well.
-            self._restart()
+            self._restart()  # a fork server that was killed may break the next pool as well
         message = f"{self._folder}: no worker process can be started: {kind}"
         raise PhiscanError(message)
 
@@ -272,9 +267,8 @@ class Sandbox:
         A pool whose fork server died does not work, even if its workers were replaced: they died with it,
         and one of them may have held the lock for which the new ones wait.
         """
-        has_folder = self._folder is not None and self._folder.is_dir()
         has_server = fork_server.is_reachable() and fork_server.running() == self._server
-        return has_folder and has_server and bool(self._pool.active)
+        return bool(self._folder and self._folder.is_dir() and has_server and self._pool.active)
 
     def _start(self, function: Callable[[Any], Any] | None = None) -> None:
         self._function = function or self._function
@@ -290,21 +284,16 @@ class Sandbox:
         import pebble  # noqa: PLC0415
         from pebble.common.types import CONSTS  # noqa: PLC0415
 
+        # With the function its module is loaded, which an isolated worker may not be able to read.
+        run = (self.isolation, self._function)
+        arguments = (self.limits, str(self._folder), self.initializer, self.initargs, *run)
         CONSTS.term_timeout = 0.1  # a hang that holds the GIL never answers SIGTERM
         CONSTS.sleep_unit = 0.02
         self._pool = pebble.ProcessPool(
             max_workers=self.n_workers,
             max_tasks=TASKS_PER_WORKER,
             initializer=_start_worker,
-            # With the function its module is loaded, which an isolated worker may not be able to read.
-            initargs=(
-                self.limits,
-                str(self._folder),
-                self.initializer,
-                self.initargs,
-                self.isolation,
-                self._function,
-            ),
+            initargs=arguments,
             context=multiprocessing.get_context("forkserver"),
         )
 
@@ -386,6 +375,7 @@ def _run_chunk(
 
 def _run_one(function: Callable[[T], R], item: T) -> R | Fault:
     signal.setitimer(signal.ITIMER_PROF, _Worker.processor_s)
+    layers.allow_processor(_Worker.processor_s)
     try:
         return function(item)
     except ExtractError as error:
@@ -401,7 +391,7 @@ def _run_one(function: Callable[[T], R], item: T) -> R | Fault:
 def _death(exitcode: int | None, limits: Limits) -> Fault:
     """Name the death of a worker; a SIGKILL that is not ours is the kernel's, out of memory."""
     code = exitcode or 0
-    if code == -_OUT_OF_TIME:
+    if code in {-_OUT_OF_TIME, -signal.SIGXCPU}:
         return Fault(FailReason.TIMED_OUT, f"more than {limits.time_s:g} s of processor time")
     if code == -signal.SIGKILL:
         return Fault(FailReason.OUT_OF_MEMORY, "killed by the system")

@@ -27,6 +27,7 @@ from phiscan.sandbox import landlock, namespaces, privileges, seccomp
 SCRATCH_BYTES = 64 * 1024**2
 N_PROCESSES = 1024  # of one user, threads included: the filter allows no processes anyway
 _PROBE_S = 60
+_MOST_PROCESSOR_S = 10**8
 # What is lost where a layer is missing.
 LOST = {
     "no_new_privs": "a program with a set-user-id bit would gain rights",
@@ -155,6 +156,19 @@ def _limit_processes() -> str:
     most = N_PROCESSES if hard == resource.RLIM_INFINITY else min(N_PROCESSES, hard)
     resource.setrlimit(resource.RLIMIT_NPROC, (most, most))
     return ""
+
+
+def allow_processor(seconds: float) -> None:
+    """End this process by SIGXCPU, whatever its timers say, when it has used so much more processor time.
+
+    Twice the seconds and two: the timer that a worker is ended by comes first, unless it was switched off.
+    """
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+    soft = min(int(used.ru_utime + used.ru_stime + 2 * seconds) + 2, _MOST_PROCESSOR_S)
+    resource.setrlimit(
+        resource.RLIMIT_CPU, (soft if hard == resource.RLIM_INFINITY else min(soft, hard), hard)
+    )
 
 
 def _drop_capabilities() -> str:

@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -385,3 +386,36 @@ def test_a_loop_ends_by_the_limit_of_processor_time_and_is_said() -> None:
     with Sandbox(1, Limits(time_s=0.5)) as sandbox:
         ((_, answer),) = sandbox.run(burn, [1])
     assert answer == Fault(FailReason.TIMED_OUT, "more than 0.5 s of processor time")
+
+
+def burn_without_timer(_: int) -> None:
+    signal.setitimer(signal.ITIMER_PROF, 0)
+    burn(0)
+
+
+def test_a_worker_that_switches_its_timer_off_ends_all_the_same() -> None:
+    with Sandbox(1, Limits(time_s=0.1)) as sandbox:
+        sandbox.wall_s = 60.0
+        ((_, answer),) = sandbox.run(burn_without_timer, [1])
+    assert answer == Fault(FailReason.TIMED_OUT, "more than 0.1 s of processor time")
+
+
+def test_a_pool_that_breaks_several_times_is_started_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    with Sandbox(1, LIMITS) as sandbox:
+        broken = [OSError("broken"), RuntimeError("broken"), OSError("broken")]
+        schedule = sandbox._schedule
+
+        def fail_first(*arguments: Any) -> Any:
+            if broken:
+                raise broken.pop()
+            return schedule(*arguments)
+
+        monkeypatch.setattr(sandbox, "_schedule", fail_first)
+        assert [answer for _, answer in sandbox.run(echo, [5])] == [5]
+        monkeypatch.setattr(sandbox, "_schedule", lambda *_: fail_always())
+        with pytest.raises(PhiscanError, match="no worker process can be started: OSError"):
+            list(sandbox.run(echo, [5]))
+
+
+def fail_always() -> None:
+    raise OSError
