@@ -30,6 +30,7 @@ from phiscan.decision.model import threshold_of
 from phiscan.errors import InputError
 from phiscan.extract.delivered import ask_at
 from phiscan.extract.sandbox import Fault, Sandbox
+from phiscan.hasher import NoHasher
 from phiscan.metrics.intervals import proportion
 from phiscan.model import SourceFile
 from phiscan.pipeline.again import present
@@ -40,7 +41,6 @@ from phiscan.pipeline.hatch import Hatch
 from phiscan.pipeline.poisoning import doubts
 from phiscan.review.models import ReviewedFile, add_version, next_number, reviewed_files
 from phiscan.review.store import Store
-from phiscan.sandbox.hashing import NoHasher
 from phiscan.sandbox.services import program_service
 
 N_PIECES: Final = 2  # of each file that detector C learns from: those that look most like PHI now

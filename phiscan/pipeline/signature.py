@@ -17,8 +17,8 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
+from phiscan.hasher import Hasher
 from phiscan.review.identity import Key, hasher_of
-from phiscan.sandbox.hashing import Hasher
 
 N_VALUES = 64
 MAX_WORDS = 200_000  # of one document; beyond that its beginning speaks for it

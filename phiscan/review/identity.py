@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from phiscan.errors import ConfigError
-from phiscan.sandbox.hashing import Hasher, KeyHasher
+from phiscan.hasher import Hasher, KeyHasher
 
 # The secret of the keyed hashes; or who has it, in a process that may not.
 Key = bytes | Hasher

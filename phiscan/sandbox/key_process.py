@@ -12,8 +12,9 @@ import sys
 import threading
 from contextlib import suppress
 
+from phiscan.hasher import KeyHasher
 from phiscan.sandbox import namespaces, seccomp
-from phiscan.sandbox.hashing import KeyHasher, serve_all
+from phiscan.sandbox.hashing import serve_all
 from phiscan.sandbox.isolation import restrict
 from phiscan.sandbox.service import read_secret
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from phiscan.config import Limits
+from phiscan.hasher import KeyHasher
 from phiscan.pipeline.signature import signature
 from phiscan.review.identity import keyed_hash, keyed_hashes
 from phiscan.sandbox import channel, hashing, programs
@@ -57,7 +58,7 @@ def test_a_process_that_dies_is_started_again(tmp_path: Path) -> None:
     assert first is not None
     first.kill()
     wait_until(lambda: service._process is not first, "another process")
-    assert hashing.ask_at(str(tmp_path)).seed() == hashing.KeyHasher(KEY).seed()
+    assert hashing.ask_at(str(tmp_path)).seed() == KeyHasher(KEY).seed()
     service.close()
 
 
@@ -69,7 +70,7 @@ def test_a_question_that_is_none_ends_the_connection_and_no_other(tmp_path: Path
     channel.send(rude, question)
     with pytest.raises((EOFError, ConnectionResetError)):
         channel.receive(rude, 1000)
-    assert hashing.ask_at(str(tmp_path)).seed() == hashing.KeyHasher(KEY).seed()
+    assert hashing.ask_at(str(tmp_path)).seed() == KeyHasher(KEY).seed()
     service.close()
 
 
