@@ -20,7 +20,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from phiscan.errors import ExtractError
+from phiscan.errors import ExtractError, PhiscanError
 from phiscan.extract.delivered import LENGTH, key_of
 from phiscan.extract.opening import open_read_only
 from phiscan.extract.workspace import make_folder, remove_folder
@@ -87,8 +87,8 @@ class Hatch:
         if self._server is not None:
             self._server.shutdown()
             self._server.server_close()
-            for service in self._services:
-                service.close()
+        for service in self._services:
+            service.close()
         os.close(self._entry)
         remove_folder(self._folder)
         with self._lock:
@@ -113,7 +113,7 @@ class Hatch:
         """Let a file of this machine be asked for; it is opened when somebody does.
 
         Raises:
-            OSError: nobody can be answered.
+            PhiscanError: nobody can be answered.
         """
         with self._lock:
             if self._server is None:
@@ -121,8 +121,12 @@ class Hatch:
             self._local.setdefault(key_of(source), []).append(source)
 
     def _opened(self) -> _Server:
-        for service in self._services:
-            service.open(str(self._folder))
+        try:
+            for service in self._services:
+                service.open(str(self._folder))
+        except OSError as error:
+            message = f"{self._folder}: the processes beside the workers cannot be started: {error.strerror}"
+            raise PhiscanError(message) from None
         # Through /proc, because the path of a socket may not be longer than 107 bytes.
         server = _Server(f"/proc/self/fd/{self._entry}/hatch", self)
         serve = partial(server.serve_forever, poll_interval=LOOK_S)
