@@ -26,11 +26,12 @@ from phiscan.pipeline.workers import Workers
 from phiscan.review.identity import create_key
 from phiscan.review.store import ScanSummary, Store
 from phiscan.sandbox.record import write_missing
-from phiscan.stopping import EXIT_STOPPED, as_interrupt, deferred, mark_said
+from phiscan.stopping import EXIT_STOPPED, as_interrupt, deferred, end_within, mark_said
 from phiscan.watch.notices import Notices, counts_of, read_notices
 
 EXIT_REFERRED = 1
 EXIT_UNREAD = 3
+CLEANING_S = 10.0  # after a stop: then the process ends, whatever is not cleaned up
 
 
 @click.command(
@@ -139,6 +140,7 @@ def scan(
             say("phiscan: stopped; the same command goes on from here")
             with deferred():
                 _notify(notices, store, store.summary(begun[0]))
+            end_within(CLEANING_S, EXIT_STOPPED)
             ctx.exit(EXIT_STOPPED)
         except (StoreError, ClusterError) as error:
             say(f"phiscan: {error}; the scan is stopped, the same command goes on from here")
