@@ -12,11 +12,13 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from hashlib import blake2b, sha256
 from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
+
+from phiscan.hasher import Hasher
+from phiscan.store.identity import Key, hasher_of
 
 N_VALUES = 64
 MAX_WORDS = 200_000  # of one document; beyond that its beginning speaks for it
@@ -24,7 +26,7 @@ _CHUNK = 20_000  # triples permuted at once: 5 MB of memory
 _WORD = re.compile(r"\w+")
 
 
-def signature(text: str, key: bytes) -> bytes:
+def signature(text: str, key: Key) -> bytes:
     """Return the signature of a text: 64 values of 32 bits, little-endian; b"" without words.
 
     >>> one = signature("the lungs are clear today", b"k" * 32)
@@ -33,12 +35,14 @@ def signature(text: str, key: bytes) -> bytes:
     """
     from datasketch import MinHash  # noqa: PLC0415 (brings scipy.integrate: a second that only workers spend)
 
-    words = _hashed_words(text, key)
+    hasher = hasher_of(key)
+    words = _hashed_words(text, hasher)
     if not len(words):
         return b""
     triples = np.unique(_triples(words))
+    seed = hasher.seed()
     sketch = MinHash(
-        num_perm=N_VALUES, seed=_seed(key), hashfunc=int, permutations=_permutations(key), scheme="affine32"
+        num_perm=N_VALUES, seed=seed, hashfunc=int, permutations=_permutations(seed), scheme="affine32"
     )
     for start in range(0, len(triples), _CHUNK):
         sketch.update_batch(triples[start : start + _CHUNK].tolist())
@@ -46,16 +50,12 @@ def signature(text: str, key: bytes) -> bytes:
     return values
 
 
-def _hashed_words(text: str, key: bytes) -> NDArray[np.uint64]:
+def _hashed_words(text: str, hasher: Hasher) -> NDArray[np.uint64]:
     """Return a keyed 64-bit hash of each word, its case folded, in text order."""
     words = list(islice((match[0] for match in _WORD.finditer(text)), MAX_WORDS))
-    hashed = {
-        word: int.from_bytes(
-            blake2b(word.casefold().encode("utf-8", "surrogatepass"), digest_size=8, key=key).digest(),
-            "little",
-        )
-        for word in dict.fromkeys(words)
-    }
+    distinct = list(dict.fromkeys(words))
+    digests = hasher.words([word.casefold().encode("utf-8", "surrogatepass") for word in distinct])
+    hashed = {word: int.from_bytes(digest, "little") for word, digest in zip(distinct, digests, strict=True)}
     return np.array([hashed[word] for word in words], dtype=np.uint64)
 
 
@@ -71,16 +71,12 @@ def _triples(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
     return mixed >> np.uint64(32)
 
 
-def _seed(key: bytes) -> int:
-    return int.from_bytes(sha256(b"signature\0" + key).digest()[:4])
-
-
 @lru_cache(maxsize=4)
-def _permutations(key: bytes) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
-    """Return the permutations of a key; making them takes longer than a short text does."""
+def _permutations(seed: int) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
+    """Return the permutations of a seed; making them takes longer than a short text does."""
     from datasketch import MinHash  # noqa: PLC0415 (see above)
 
     made: tuple[NDArray[np.uint32], NDArray[np.uint32]] = MinHash(
-        num_perm=N_VALUES, seed=_seed(key), scheme="affine32"
+        num_perm=N_VALUES, seed=seed, scheme="affine32"
     ).permutations
     return made

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 
 from phiscan import __version__
 from phiscan.metrics.intervals import proportion
@@ -46,6 +47,7 @@ from phiscan.report.sections.verification import corrected, stopping
 from phiscan.report.sections.worksheets import worksheets
 from phiscan.report.words import CHARACTERISTICS
 from phiscan.review.records.items import FileRow
+from phiscan.sandbox.record import read_missing
 from phiscan.store.database import Database
 from phiscan.visible import visible
 
@@ -94,6 +96,7 @@ def gather(
     seed: str = elusion.SEED,
     hide_paths: bool = False,
     conceal: bool = True,
+    home: Path | None = None,
 ) -> Report:
     """Read one scan (the latest by default) and compute everything that its report says.
 
@@ -105,6 +108,7 @@ def gather(
         hide_paths: name files by number, because a path may name a person.
         conceal: show what awaits a blind second verdict as undecided, for whoever reads it may be the one who
             is asked.
+        home: where scans remember which layers of isolation their workers lacked; None = that is not said.
 
     Raises:
         StoreError: there is no (such) scan, or the database cannot be read.
@@ -165,7 +169,14 @@ def gather(
         oversight=oversight(desk, paths, hidden=hide_paths),
         worksheets=worksheets(stored.rows, stored.decisions, desk, paths=paths),
         duties=DUTIES,
-        limits=limits(coverage, funnel, overall, sample, held_back=desk.n_concealed),
+        limits=limits(
+            coverage,
+            funnel,
+            overall,
+            sample,
+            held_back=desk.n_concealed,
+            missing_isolation=(read_missing(home, stored.summary.scan) if home else None) or (),
+        ),
     )
     return Report(data, files)
 

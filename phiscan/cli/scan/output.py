@@ -42,6 +42,8 @@ def _print_json(run: ScanRun, _store: Store) -> None:
             "independence": independence(run.summary.histories),
             "resumed": run.resumed,
             "stage_seconds": dict(run.stage_seconds),
+            # Layers that the workers lacked; null where no worker of this machine was started.
+            "missing_isolation": None if run.missing_isolation is None else list(run.missing_isolation),
         }
     )
 
@@ -76,6 +78,9 @@ def _print_table(run: ScanRun, _store: Store) -> None:
         f"{summary.bytes / 1e6:,.1f} MB screened in {summary.seconds:,.1f} s",
     ]
     click.echo("\n".join(lines))
+    for line in run.missing_isolation or ():
+        if not line.startswith("user:"):  # that workers stay root was said, or allowed, before the scan
+            say(f"isolation of workers: {line}")
     if failed or summary.n_unread_parts:
         say("A file that could not be read is not clean: `phiscan queue export --json --all` names each one.")
 

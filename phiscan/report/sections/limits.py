@@ -2,18 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from phiscan.report.data.report import Characteristic, Coverage, Elusion, Funnel
 from phiscan.report.words import count, counted, share
 
 
 def limits(
-    coverage: Coverage, funnel: Funnel, overall: Characteristic, elusion: Elusion, *, held_back: int
+    coverage: Coverage,
+    funnel: Funnel,
+    overall: Characteristic,
+    elusion: Elusion,
+    *,
+    held_back: int,
+    missing_isolation: Sequence[str] = (),
 ) -> tuple[str, ...]:
     """Return the limits of this report, those of this scan first.
 
     ``held_back``: files that are shown as undecided until a second person has judged them blind.
+    ``missing_isolation``: layers that the workers of the scan lacked, one line each.
     """
-    return (*_of_this_scan(coverage, funnel, overall, elusion), *_blind(held_back), *_of_the_method())
+    return (
+        *_of_this_scan(coverage, funnel, overall, elusion),
+        *(f"Documents were read with less isolation than intended. {line}." for line in missing_isolation),
+        *_blind(held_back),
+        *_of_the_method(),
+    )
 
 
 def _of_this_scan(coverage: Coverage, funnel: Funnel, overall: Characteristic, elusion: Elusion) -> list[str]:
