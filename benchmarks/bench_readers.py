@@ -101,10 +101,12 @@ def by_plain(path: Path) -> str:
 def sandboxed(files: list[Path]) -> tuple[int, int]:
     """Read in two worker processes, confined as in a scan; return failures and files without text."""
     from phiscan.config import Limits  # noqa: PLC0415 (its import is measured)
-    from phiscan.sandbox.pool import Fault, Sandbox  # noqa: PLC0415 (its import is measured)
+    from phiscan.sandbox.pool import Fault  # noqa: PLC0415 (its import is measured)
+    from tests.handed_over import handed_over  # noqa: PLC0415 (its import is measured)
 
-    with Sandbox(2, Limits(ocr_s=NO_OCR_S)) as sandbox:
-        answers = [answer for _, answer in sandbox.run(_text_length, [source_of(path) for path in files])]
+    sources = [source_of(path) for path in files]
+    with handed_over(2, Limits(ocr_s=NO_OCR_S), sources) as sandbox:
+        answers = [answer for _, answer in sandbox.run(_text_length, sources)]
     return sum(isinstance(a, Fault) for a in answers), sum(a == 0 for a in answers)
 
 

@@ -20,7 +20,8 @@ from benchmarks.reference_readers import references, second_text
 from phiscan.cli.extract import source_file
 from phiscan.config import Limits
 from phiscan.extract import extract
-from phiscan.sandbox.pool import Fault, Sandbox
+from phiscan.sandbox.pool import Fault
+from tests.handed_over import handed_over
 
 WORD = re.compile(r"[^\W_]+")
 LOW = 0.9
@@ -94,8 +95,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as temporary:
         texts = references(folder, Path(sys.argv[2]) if len(sys.argv) > 2 else Path(temporary))
     files = sorted(path for path in folder.iterdir() if path.is_file())
-    with Sandbox(2, Limits()) as sandbox:
-        sources = [source_file(str(path)) for path in files]
+    sources = [source_file(str(path)) for path in files]
+    with handed_over(2, Limits(), sources) as sandbox:
         results = dict(zip(files, (answer for _, answer in sandbox.run(_read, sources)), strict=True))
     _print(files, results, texts)
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType, TracebackType
@@ -101,6 +102,17 @@ def as_interrupt() -> Iterator[None]:
 def finish(status: int) -> None:
     """End with this status if a signal arrives from now on: everything is done and written."""
     _State.status = status
+
+
+def end_within(seconds: float, status: int) -> None:
+    """End with this status after so many seconds, whatever still hangs: all that counts is written.
+
+    A second signal may break the cleaning up after the first one in the middle, with a lock that is never
+    given back. The processes that were started end with this one.
+    """
+    timer = threading.Timer(seconds, os._exit, (status,))
+    timer.daemon = True
+    timer.start()
 
 
 def _on_signal(number: int, _frame: FrameType | None) -> None:

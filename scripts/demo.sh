@@ -4,6 +4,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 export PHISCAN_HOME=demo
+export PHISCAN_ALLOW_ROOT=1  # containers and CI run this as root; its workers give that up all the same
 phiscan=.venv/bin/phiscan
 
 say() { printf '\n\033[1m%s\033[0m\n' "$*"; }

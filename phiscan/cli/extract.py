@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 import time
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,10 @@ from phiscan.errors import ExtractError, InputError
 from phiscan.extract import extract as read_document
 from phiscan.model import Document, FailReason, Outcome, SkipReason, SourceFile
 from phiscan.pipeline.engine import read_passwords
+from phiscan.pipeline.workers.file_handoff import FileHandoff
+from phiscan.sandbox.delivered_files import ask_at
 from phiscan.sandbox.pool import Fault, Sandbox
+from phiscan.sandbox.services import program_service
 
 EXIT_UNREAD = 3
 
@@ -41,12 +45,13 @@ def extract(ctx: click.Context, files: tuple[str, ...], as_json: bool) -> None:
     config = load_config(Path(ctx.obj) if ctx.obj else None)
     sources = [source_file(name) for name in files]
     n_failed = 0
-    with Sandbox(
-        min(config.n_workers, len(sources)),
-        config.limits,
-        _start_worker,
-        (config.limits, read_passwords(config)),
-    ) as sandbox:
+    with ExitStack() as stack:
+        hatch = stack.enter_context(FileHandoff([program_service(config.limits)]))
+        for source in sources:
+            hatch.put_local(source)
+        arguments = (config.limits, read_passwords(config), hatch.address)
+        n_workers = min(config.n_workers, len(sources))
+        sandbox = stack.enter_context(Sandbox(n_workers, config.limits, _start_worker, arguments))
         for (name, _), answer in sandbox.run(_work, zip(files, sources, strict=True)):
             line = _line(name, answer)
             n_failed += line["outcome"] == Outcome.FAILED
@@ -74,7 +79,8 @@ def source_file(name: str) -> SourceFile:
     return replace(SourceFile.of(folder or b"/", base, status), mode=status.st_mode)
 
 
-def _start_worker(limits: Limits, passwords: tuple[str, ...]) -> None:
+def _start_worker(limits: Limits, passwords: tuple[str, ...], hatch: str) -> None:
+    ask_at(hatch)
     _Worker.limits, _Worker.passwords = limits, passwords
 
 

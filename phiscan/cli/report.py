@@ -88,7 +88,15 @@ def report(
         now = datetime.now(UTC)
         if unblind is not None:
             Users(database).log_unblinding(what="report", by=unblind, now=now)
-        made = gather(database, scan_id, now=now, seed=seed, hide_paths=hide_paths, conceal=unblind is None)
+        made = gather(
+            database,
+            scan_id,
+            now=now,
+            seed=seed,
+            hide_paths=hide_paths,
+            conceal=unblind is None,
+            home=config.home,
+        )
     finally:
         database.close()
     if out is not None:

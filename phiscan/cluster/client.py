@@ -66,6 +66,11 @@ class ClusterClient:
         self._largest = min(largest_batch or LARGEST_BATCH, LARGEST_BATCH)
         self._alone_since = time.monotonic()
 
+    @property
+    def missing_isolation(self) -> tuple[str, ...] | None:
+        """Not known here: `phiscan doctor` says it on each machine of the cluster."""
+        return None
+
     def run(self, sources: Iterable[SourceFile]) -> Iterator[tuple[SourceFile, Processed | Fault]]:
         """Yield each file with its answer, in the order of the files.
 

@@ -43,7 +43,7 @@ from phiscan.pipeline.signature import signature
 from phiscan.pipeline.windows.examination import Budget, WindowExamination, examine_windows, is_long
 from phiscan.screen.ner.second_tagger import SecondNames
 from phiscan.screen.prototypes import Prototype
-from phiscan.store.identity import keyed_hash, load_key, shape
+from phiscan.store.identity import Key, keyed_hashes, load_key, shape
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class Engine:
     classifier: classify.Classifier
     decider: decision.Decider
     limits: Limits
-    key: bytes = field(repr=False)
+    key: Key = field(repr=False)  # or the process that has it, for one that reads documents
     passwords: tuple[str, ...] = field(default=(), repr=False)
     audit_share: float = 1.0  # of the files; on the others the cascade leaves out what decides nothing
     second: SecondNames | None = None  # the second family of name recognizers; None = it is not asked
@@ -75,8 +75,8 @@ class Processed:
     seconds: tuple[tuple[str, float], ...]
 
 
-def build_engine(config: Config) -> Engine:
-    """Load rules, dictionaries, models and key; once per process.
+def build_engine(config: Config, key: Key | None = None) -> Engine:
+    """Load rules, dictionaries and models, and the key unless it is given; once per process.
 
     Raises:
         ConfigError, RuleError, DictionaryError, ModelError: the installation or configuration is unusable.
@@ -93,7 +93,7 @@ def build_engine(config: Config) -> Engine:
         classifier=classifier,
         decider=decider,
         limits=config.limits,
-        key=load_key(config.key_file),
+        key=load_key(config.key_file) if key is None else key,
         passwords=read_passwords(config),
         audit_share=config.audit_share,
         patients=load_matcher(load_settings(config)),
@@ -353,23 +353,27 @@ def _keep(
         or examination.decision.second_look
         or in_audit_sample(document, engine)
     )
-    findings = []
-    for finding in screening.counted:  # prose would fill the store with doubtful names
-        if not is_used and document.locate(finding.span.start) not in OWN_NAMES:
-            continue
-        value = finding.span.of(document.text)
-        findings.append(
-            StoredFinding(
-                span=finding.span,
-                locator=document.locate(finding.span.start),
-                entity_type=finding.entity_type,
-                source=finding.source,
-                score=finding.score,
-                reasons=finding.reasons,
-                preview=shape(value),
-                identity=keyed_hash(engine.key, finding.entity_type, value),
-            )
+    counted = [  # prose would fill the store with doubtful names
+        finding
+        for finding in screening.counted
+        if is_used or document.locate(finding.span.start) in OWN_NAMES
+    ]
+    values = [(finding.entity_type, finding.span.of(document.text)) for finding in counted]
+    findings = [
+        StoredFinding(
+            span=finding.span,
+            locator=document.locate(finding.span.start),
+            entity_type=finding.entity_type,
+            source=finding.source,
+            score=finding.score,
+            reasons=finding.reasons,
+            preview=shape(value),
+            identity=identity,
         )
+        for finding, (_, value), identity in zip(
+            counted, values, keyed_hashes(engine.key, values), strict=True
+        )
+    ]
     return FileResult(
         source=source,
         outcome=Outcome.SCREENED,

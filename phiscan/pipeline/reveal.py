@@ -28,6 +28,7 @@ from phiscan.pipeline.workers.file_handoff import FileHandoff
 from phiscan.review.decisions.reveals import Examined
 from phiscan.sandbox.delivered_files import ask_at
 from phiscan.sandbox.pool import Fault, Sandbox
+from phiscan.sandbox.services import program_service
 from phiscan.visible import visible
 
 _PRELOAD = ("phiscan.pipeline.reveal",)
@@ -121,9 +122,9 @@ class Rereader:
 
     def _started(self) -> tuple[Sandbox, Delivery]:
         if self._sandbox is None or self._delivery is None:
-            hatch = self._open.enter_context(FileHandoff())
+            hatch = self._open.enter_context(FileHandoff([program_service(self._config.limits)]))
             self._delivery = self._open.enter_context(Delivery(self._config, hatch))
-            arguments = (self._config, read_passwords(self._config), hatch.address)
+            arguments = (self._config.for_workers(), read_passwords(self._config), hatch.address)
             self._sandbox = self._open.enter_context(
                 Sandbox(1, self._config.limits, _start_worker, arguments, preload=_PRELOAD)
             )

@@ -37,6 +37,7 @@ class ScanRun:
     summary: ScanSummary
     resumed: bool
     stage_seconds: Mapping[str, float]
+    missing_isolation: tuple[str, ...] | None = None  # of its workers; None = none was started here
 
 
 def count_share(
@@ -94,6 +95,7 @@ def scan(
     entries = crawler(roots, ignore) if crawler else crawl(roots, ignore, config, folders)
     plan = Plan(ledger, options, roots, entries, folders)
     stage_seconds: Counter[str] = Counter()
+    missing: tuple[str, ...] | None = None
     try:
         with workers or local_workers(config, largest_batch=pace.largest_batch) as crew:
             for sources in plan.rounds():
@@ -106,6 +108,7 @@ def scan(
                     else:
                         stage_seconds.update(dict(answer.seconds))
                         plan.settle(answer.result)
+            missing = crew.missing_isolation
     except StoreError:
         raise  # a store that cannot be written is not asked again: what is missing is read the next time
     except BaseException:
@@ -113,7 +116,7 @@ def scan(
             _close(store, ledger, options, "stopped")
         raise
     _close(store, ledger, options, "complete")
-    return ScanRun(store.summary(state.id), state.resumed, stage_seconds)
+    return ScanRun(store.summary(state.id), state.resumed, stage_seconds, missing)
 
 
 def _close(

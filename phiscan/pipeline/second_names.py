@@ -12,12 +12,12 @@ from collections.abc import Callable
 from phiscan import health as classify
 from phiscan.model import SECOND_NAMES, SECOND_NAMES_NEAR, Document, HealthScore
 from phiscan.screen.ner.second_tagger import SecondNames
-from phiscan.store.identity import keyed_hash
+from phiscan.store.identity import Key, keyed_hash
 
 _PLACES = 2**64
 
 
-def place_in_order(document: Document, key: bytes) -> float:
+def place_in_order(document: Document, key: Key) -> float:
     """Return the place of a content in a random order that the key decides, from 0 up to 1."""
     return int(keyed_hash(key, "audit sample", document.content_hash)[:16], 16) / _PLACES
 
@@ -29,7 +29,7 @@ def second_verdict(
     is_near_miss: Callable[[], bool],
     second: SecondNames | None,
     share: float,
-    key: bytes,
+    key: Key,
 ) -> tuple[tuple[str, bool], ...]:
     """Return the second family's verdict on "is this a PHI file" under its name, or nothing.
 

@@ -15,13 +15,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import lru_cache
-from hashlib import blake2b, sha256
 from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
 
+from phiscan.hasher import Hasher
 from phiscan.model import Span
+from phiscan.store.identity import Key, hasher_of
 
 N_VALUES = 64
 MIN_TRIPLES = 20  # of a masked text; with fewer, unlike texts would be alike
@@ -32,7 +33,7 @@ _WITH_DIGIT = re.compile(r"\w*\d[\w.,/:-]*\w|\w*\d\w*")
 _VALUE = "_"
 
 
-def signature(text: str, key: bytes, findings: Sequence[Span] = ()) -> bytes:
+def signature(text: str, key: Key, findings: Sequence[Span] = ()) -> bytes:
     """Return the signature of a text: 64 values of 32 bits, little-endian; b"" without words.
 
     ``findings``: what was found in the text, in any order; all of them count as one and the same word.
@@ -43,14 +44,16 @@ def signature(text: str, key: bytes, findings: Sequence[Span] = ()) -> bytes:
     """
     from datasketch import MinHash  # noqa: PLC0415 (brings scipy.integrate: a second that only workers spend)
 
+    hasher = hasher_of(key)
     masked = without_values(text, findings)
-    triples = np.unique(_triples(_hashed_words(masked, key)))
+    triples = np.unique(_triples(_hashed_words(masked, hasher)))
     if len(triples) < MIN_TRIPLES and masked != text:
-        triples = np.unique(_triples(_hashed_words(text, key)))  # a text of little else but values
+        triples = np.unique(_triples(_hashed_words(text, hasher)))  # a text of little else but values
     if not len(triples) or not _WORD.search(text):
         return b""
+    seed = hasher.seed()
     sketch = MinHash(
-        num_perm=N_VALUES, seed=_seed(key), hashfunc=int, permutations=_permutations(key), scheme="affine32"
+        num_perm=N_VALUES, seed=seed, hashfunc=int, permutations=_permutations(seed), scheme="affine32"
     )
     for start in range(0, len(triples), _CHUNK):
         sketch.update_batch(triples[start : start + _CHUNK].tolist())
@@ -74,16 +77,12 @@ def without_values(text: str, findings: Sequence[Span]) -> str:
     return _WITH_DIGIT.sub(_VALUE, "".join(parts))
 
 
-def _hashed_words(text: str, key: bytes) -> NDArray[np.uint64]:
+def _hashed_words(text: str, hasher: Hasher) -> NDArray[np.uint64]:
     """Return a keyed 64-bit hash of each word, its case folded, in text order."""
     words = list(islice((match[0] for match in _WORD.finditer(text)), MAX_WORDS))
-    hashed = {
-        word: int.from_bytes(
-            blake2b(word.casefold().encode("utf-8", "surrogatepass"), digest_size=8, key=key).digest(),
-            "little",
-        )
-        for word in dict.fromkeys(words)
-    }
+    distinct = list(dict.fromkeys(words))
+    digests = hasher.words([word.casefold().encode("utf-8", "surrogatepass") for word in distinct])
+    hashed = {word: int.from_bytes(digest, "little") for word, digest in zip(distinct, digests, strict=True)}
     return np.array([hashed[word] for word in words], dtype=np.uint64)
 
 
@@ -99,16 +98,12 @@ def _triples(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
     return mixed >> np.uint64(32)
 
 
-def _seed(key: bytes) -> int:
-    return int.from_bytes(sha256(b"signature\0" + key).digest()[:4])
-
-
 @lru_cache(maxsize=4)
-def _permutations(key: bytes) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
-    """Return the permutations of a key; making them takes longer than a short text does."""
+def _permutations(seed: int) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
+    """Return the permutations of a seed; making them takes longer than a short text does."""
     from datasketch import MinHash  # noqa: PLC0415 (see above)
 
     made: tuple[NDArray[np.uint32], NDArray[np.uint32]] = MinHash(
-        num_perm=N_VALUES, seed=_seed(key), scheme="affine32"
+        num_perm=N_VALUES, seed=seed, scheme="affine32"
     ).permutations
     return made

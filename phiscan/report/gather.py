@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 
 from phiscan import __version__
 from phiscan.metrics.intervals import proportion
@@ -47,6 +48,7 @@ from phiscan.report.sections.verification import corrected, stopping
 from phiscan.report.sections.worksheets import worksheets
 from phiscan.report.words import CHARACTERISTICS
 from phiscan.review.records.items import FileRow
+from phiscan.sandbox.record import read_missing
 from phiscan.store.database import Database
 from phiscan.visible import visible
 
@@ -95,6 +97,7 @@ def gather(
     seed: str = elusion.SEED,
     hide_paths: bool = False,
     conceal: bool = True,
+    home: Path | None = None,
 ) -> Report:
     """Read one scan (the latest by default) and compute everything that its report says.
 
@@ -106,6 +109,7 @@ def gather(
         hide_paths: name files by number, because a path may name a person.
         conceal: show what awaits a blind second verdict as undecided, for whoever reads it may be the one who
             is asked.
+        home: where scans remember which layers of isolation their workers lacked; None = that is not said.
 
     Raises:
         StoreError: there is no (such) scan, or the database cannot be read.
@@ -175,6 +179,7 @@ def gather(
             sample,
             held_back=desk.n_concealed,
             searches=stored.summary.searches,
+            missing_isolation=(read_missing(home, stored.summary.scan) if home else None) or (),
         ),
     )
     return Report(data, files)

@@ -1,1 +1,1 @@
-"""Worker processes that parse untrusted files: limits, isolation, fork server, hand-over of files."""
+"""What the operating system enforces on processes that read documents, and what they may ask others for."""

@@ -23,13 +23,17 @@ _NETWORK_EVENTS = frozenset(
 _MIN_FILE_BYTES = 64 * 1024**2
 
 
-def confine(*, memory_bytes: int, file_bytes: int, temp_folder: str) -> None:
-    """Confine the calling process; called once at its start, before it sees any document."""
+def confine(*, memory_bytes: int, file_bytes: int, temp_folder: str, has_network: bool = True) -> None:
+    """Confine the calling process; called once at its start, before it sees any document.
+
+    ``has_network``: False when it was put into a network namespace of its own already.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's business
     _die_with_parent()
     os.environ["TMPDIR"] = temp_folder
     tempfile.tempdir = temp_folder
-    cut_network()
+    if has_network:
+        cut_network()
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a core dump holds document text
     _lower(resource.RLIMIT_FSIZE, max(file_bytes, _MIN_FILE_BYTES))
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # a full quota is an OSError, not a death

@@ -1,8 +1,9 @@
-"""Files of shares that are not mounted: this process has no network, so their bytes are handed to it.
+"""Files that another process opens for this one: it hands them over as open descriptors.
 
-Whoever has the network fetches a file into sealed memory and passes the descriptor through a socket in a
-private folder (``pipeline.workers.file_handoff`` is the other side). Nothing touches a disk, and what is
-not read any more is gone with its last descriptor, however the processes end.
+Whoever scans opens the files of mounted shares, read-only, and fetches those of others into sealed memory
+(``pipeline.workers.file_handoff`` is the other side). This process needs no path of a share and no network:
+it asks over one connection that it made before it gave up making any. What is not read any more is gone
+with its last descriptor, however the processes end.
 """
 
 from __future__ import annotations
@@ -11,34 +12,53 @@ import json
 import os
 import socket
 import struct
+from contextlib import suppress
 
 from phiscan.errors import ExtractError
 from phiscan.model import FailReason, SourceFile
+from phiscan.sandbox import channel as sockets
+from phiscan.sandbox import programs
 
 LENGTH = struct.Struct("<I")
 MAX_REPLY = 4096
 REPLY_TIMEOUT_S = 60.0
+EXIT_NO_FILES = 71  # a worker that can get no files any more makes room for another
 _GONE = "its fetched copy is gone"
+_NO_ANSWER = "nobody hands it over"
 
 
 class _Worker:
-    """Where this process asks for fetched files."""
+    """Where this process asks for files."""
 
     address = ""
+    connection: socket.socket | None = None
+    connected_to = ""
 
 
 def ask_at(address: str) -> None:
-    """Let this process ask for the files of remote shares at a socket."""
+    """Let this process ask for files, and for helper programs, at sockets of one folder.
+
+    The connections are made now: an isolated process can make none later.
+    """
     _Worker.address = address
+    if address:
+        with suppress(OSError):
+            _connect()
+        programs.ask_at(address.rpartition("/")[0])
+
+
+def is_handed_over() -> bool:
+    """Tell whether files are asked for, not opened by their path."""
+    return bool(_Worker.address)
 
 
 def is_delivered(source: SourceFile) -> bool:
-    """Tell whether a file cannot be opened here, because its root is a URL."""
+    """Tell whether a file cannot be opened at all on this machine, because its root is a URL."""
     return b"://" in source.root and not source.root.startswith(b"/")
 
 
 def key_of(source: SourceFile) -> bytes:
-    """Return the name by which a fetched file is asked for."""
+    """Return the name by which a file is asked for."""
     return source.root + b"\0" + source.path
 
 
@@ -48,34 +68,59 @@ def receive(source: SourceFile) -> bytes:
     Raises:
         ExtractError: why it could not be fetched; or io_error, its copy is gone.
     """
+    descriptor, size = take(source)
+    try:
+        return _read(descriptor, size)
+    finally:
+        os.close(descriptor)
+
+
+def take(source: SourceFile) -> tuple[int, int]:
+    """Return an open descriptor of a file and, if it was fetched, its size; the caller closes it.
+
+    Raises:
+        ExtractError: why it cannot be opened or could not be fetched.
+    """
     try:
         reply, descriptor = _ask(key_of(source))
     except OSError:
-        raise ExtractError(FailReason.IO_ERROR, _GONE) from None
+        raise ExtractError(FailReason.IO_ERROR, _GONE if is_delivered(source) else _NO_ANSWER) from None
     if descriptor is None:
         raise ExtractError(FailReason(reply.get("reason", "io_error")), reply.get("detail", _GONE))
-    try:
-        return _read(descriptor, int(reply["size"]))
-    finally:
-        os.close(descriptor)
+    return descriptor, int(reply["size"])
 
 
 def _ask(key: bytes) -> tuple[dict[str, str], int | None]:
     if not _Worker.address:
         return {}, None
-    folder, _, name = _Worker.address.rpartition("/")
-    # Through /proc, because the path of a socket may not be longer than 107 bytes.
-    entry = os.open(folder, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as channel:
-        channel.settimeout(REPLY_TIMEOUT_S)
+    connection = _Worker.connection
+    if connection is None or _Worker.connected_to != _Worker.address:
         try:
-            channel.connect(f"/proc/self/fd/{entry}/{name}")
-        finally:
-            os.close(entry)
-        channel.sendall(LENGTH.pack(len(key)) + key)
-        message, descriptors, _, _ = socket.recv_fds(channel, MAX_REPLY, 1)
-    reply: dict[str, str] = json.loads(message) if message else {}
+            connection = _connect()
+        except PermissionError:
+            os._exit(EXIT_NO_FILES)  # isolated: only a new worker can connect again
+    try:
+        connection.sendall(LENGTH.pack(len(key)) + key)
+        message, descriptors, _, _ = socket.recv_fds(connection, MAX_REPLY, 1)
+        if not message:
+            raise ConnectionResetError
+    except OSError:
+        # A late reply would be taken for that to the next question.
+        connection.close()
+        _Worker.connection = None
+        raise
+    reply: dict[str, str] = json.loads(message)
     return reply, descriptors[0] if descriptors else None
+
+
+def _connect() -> socket.socket:
+    folder, _, name = _Worker.address.rpartition("/")
+    connection = sockets.connect(folder, name)
+    connection.settimeout(REPLY_TIMEOUT_S)
+    if _Worker.connection is not None:
+        _Worker.connection.close()
+    _Worker.connection, _Worker.connected_to = connection, _Worker.address
+    return connection
 
 
 def _read(descriptor: int, size: int) -> bytes:

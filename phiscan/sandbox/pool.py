@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import CancelledError, Future, wait
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
@@ -27,21 +28,23 @@ from phiscan.config import Limits
 from phiscan.errors import ExtractError, PhiscanError
 from phiscan.model import FailReason
 from phiscan.sandbox import fork_server
+from phiscan.sandbox import isolation as layers
+from phiscan.sandbox.batches import MAX_BATCH, BatchSize
 from phiscan.sandbox.confinement import confine
+from phiscan.sandbox.isolation import Isolation
 from phiscan.sandbox.scratch_folder import make_folder, remove_folder
 
 T = TypeVar("T")
 R = TypeVar("R")
 
 BATCHES_PER_WORKER = 8  # in flight
-MAX_BATCH = 64
-BATCH_S = 0.05  # the work that one batch should hold
 LOOK_S = 1.0  # how often a wait looks whether the workers are still there
 STALL_S = 120.0  # beyond what all items in flight may take: nobody works on them any more
 WALL_FACTOR = (
     10.0  # the limit of processor time becomes one of wall clock for what hangs and computes nothing
 )
 HASTY_S = 5.0  # a batch of quick items that takes this long is run again item by item
+MOST_STARTS = 5  # of the pool for one batch, until it is given up
 TASKS_PER_WORKER = 5_000  # batches until a worker is replaced: libraries leak
 _PRELOAD = (
     "phiscan.sandbox.pool",
@@ -51,6 +54,7 @@ _PRELOAD = (
     "selectolax.lexbor",
 )
 _OUT_OF_MEMORY = "out of memory"
+_ISOLATED = Isolation()
 # What the kernel sends a process whose processor time is over; its default action ends the process, whatever
 # library it is in. A busy machine makes no file time out.
 _OUT_OF_TIME = signal.SIGPROF
@@ -104,13 +108,13 @@ class _Worker:
 
     unusable: _Unusable | None = None
     processor_s = 0.0  # for each item
+    missing: tuple[str, ...] = ()  # layers of isolation that could not be had
 
 
 class Sandbox:
     """A pool of confined worker processes.
 
-    ``initializer(*initargs)`` runs once in every worker; an error there is raised in the parent by
-    ``run``.
+    ``initializer(*initargs)`` runs once in every worker; ``run`` raises in the parent what it raises.
     """
 
     def __init__(
@@ -121,7 +125,10 @@ class Sandbox:
         initargs: Sequence[Any] = (),
         *,
         preload: Sequence[str] = (),
+        isolation: Isolation | None = _ISOLATED,
     ) -> None:
+        self.isolation = isolation  # None: no more than limits and no network
+        self.missing: tuple[str, ...] | None = None  # layers that the workers lack; None = not known yet
         self.n_workers = n_workers
         self.limits = limits
         self.initializer = initializer
@@ -130,6 +137,7 @@ class Sandbox:
         self.largest_batch = MAX_BATCH  # items given to one worker at a time
         self.wall_s = WALL_FACTOR * limits.time_s  # wall clock of one item
         self._pool: Any = None
+        self._function: Callable[[Any], Any] | None = None
         self._folder: Path | None = None
         self._owns_server = False
         self._server: int | None = None  # the process that forked the workers of this pool
@@ -160,7 +168,7 @@ class Sandbox:
         """
         source = iter(items)
         slots: deque[_Slot[T]] = deque()
-        batch = _BatchSize()
+        batch = BatchSize()
         exhausted = False
         while True:
             paused = False
@@ -177,7 +185,7 @@ class Sandbox:
             if isinstance(answer, Fault | _Death):
                 yield from self._one_by_one(function, slot.items, answer)
             else:
-                seconds, results = answer
+                seconds, results, self.missing = answer
                 batch.learn(seconds, len(results))
                 yield from zip(slot.items, results, strict=True)
 
@@ -201,20 +209,17 @@ class Sandbox:
             yield item, answer if isinstance(answer, Fault) else answer[1][0]
 
     def _submit(self, function: Callable[[T], R], chunk: list[T]) -> Future[Any]:
-        seconds = self.wall_s
-        if len(chunk) > 1:
-            seconds = min(seconds, HASTY_S)
+        seconds = min(self.wall_s, HASTY_S) if len(chunk) > 1 else self.wall_s
         if self._pool is None:
-            self._start()
-        try:
-            return self._schedule(function, chunk, seconds)
-        except (RuntimeError, OSError):  # among them a broken pool
-            self._restart()
-        try:
-            return self._schedule(function, chunk, seconds)
-        except (RuntimeError, OSError) as error:
-            message = f"{self._folder}: no worker process can be started: {type(error).__name__}"
-            raise PhiscanError(message) from None
+            self._start(function)
+        for _ in range(MOST_STARTS):
+            try:
+                return self._schedule(function, chunk, seconds)
+            except (RuntimeError, OSError) as error:  # among them a broken pool
+                kind = type(error).__name__
+            self._restart()  # a fork server that was killed may break the next pool as well
+        message = f"{self._folder}: no worker process can be started: {kind}"
+        raise PhiscanError(message)
 
     def _schedule(self, function: Callable[[T], R], chunk: list[T], seconds: float) -> Future[Any]:
         future: Future[Any] = self._pool.schedule(_run_chunk, args=(function, chunk), timeout=seconds)
@@ -222,7 +227,7 @@ class Sandbox:
         return future
 
     def _wait(self, future: Future[Any]) -> Any:
-        """Return ``(seconds, results)``, or what the whole chunk met: a fault or the death of its worker."""
+        """Return ``(seconds, results, missing layers)``, or what the whole chunk met: a fault or a death."""
         import pebble  # noqa: PLC0415 (see _start)
 
         self._await(future)
@@ -268,14 +273,14 @@ class Sandbox:
         A pool whose fork server died does not work, even if its workers were replaced: they died with it,
         and one of them may have held the lock for which the new ones wait.
         """
-        has_folder = self._folder is not None and self._folder.is_dir()
         has_server = fork_server.is_reachable() and fork_server.running() == self._server
-        return has_folder and has_server and bool(self._pool.active)
+        return bool(self._folder and self._folder.is_dir() and has_server and self._pool.active)
 
-    def _start(self) -> None:
+    def _start(self, function: Callable[[Any], Any] | None = None) -> None:
+        self._function = function or self._function
         try:
             if self._folder is None or not self._folder.is_dir():
-                self._folder = make_folder()
+                self._folder = make_folder(passable=True)
             self._owns_server |= fork_server.start(self._folder, [*_PRELOAD, *self.preload])
             self._server = fork_server.running()
         except OSError as error:
@@ -285,13 +290,16 @@ class Sandbox:
         import pebble  # noqa: PLC0415
         from pebble.common.types import CONSTS  # noqa: PLC0415
 
+        # With the function its module is loaded, which an isolated worker may not be able to read.
+        run = (self.isolation, self._function)
+        arguments = (self.limits, str(self._folder), self.initializer, self.initargs, *run)
         CONSTS.term_timeout = 0.1  # a hang that holds the GIL never answers SIGTERM
         CONSTS.sleep_unit = 0.02
         self._pool = pebble.ProcessPool(
             max_workers=self.n_workers,
             max_tasks=TASKS_PER_WORKER,
             initializer=_start_worker,
-            initargs=(self.limits, str(self._folder), self.initializer, self.initargs),
+            initargs=arguments,
             context=multiprocessing.get_context("forkserver"),
         )
 
@@ -322,25 +330,34 @@ def _take(source: Iterator[T | Pause], n_items: int) -> tuple[list[T], bool]:
     return chunk, False
 
 
-class _BatchSize:
-    """How many items make one batch: as many as take ``BATCH_S`` together."""
-
-    def __init__(self) -> None:
-        self.size = 1
-        self._seconds_per_item = BATCH_S
-
-    def learn(self, seconds: float, n_items: int) -> None:
-        self._seconds_per_item = 0.8 * self._seconds_per_item + 0.2 * seconds / n_items
-        wanted = int(BATCH_S / max(self._seconds_per_item, 1e-6))
-        self.size = max(1, min(wanted, 2 * self.size, MAX_BATCH))
-
-
 def _start_worker(
-    limits: Limits, folder: str, initializer: Callable[..., None] | None, initargs: tuple[Any, ...]
+    limits: Limits,
+    folder: str,
+    initializer: Callable[..., None] | None,
+    initargs: tuple[Any, ...],
+    isolation: Isolation | None,
+    _function: Callable[[Any], Any],
 ) -> None:
     _Worker.processor_s = min(limits.time_s, _MOST_TIMER_S)
     signal.signal(_OUT_OF_TIME, signal.SIG_DFL)
-    confine(memory_bytes=limits.memory_bytes, file_bytes=limits.file_bytes, temp_folder=folder)
+    scratch, found = folder, []
+    if isolation is not None:
+        with suppress(OSError):  # somebody emptied the folder: the pool is started again
+            scratch = tempfile.mkdtemp(prefix="worker-", dir=folder)
+        found = layers.begin(scratch)
+    confine(
+        memory_bytes=limits.memory_bytes,
+        file_bytes=limits.file_bytes,
+        temp_folder=scratch,
+        has_network=not (found and "network" in found[0].detail),
+    )
+    _initialize(initializer, initargs)
+    if isolation is not None:
+        found += layers.finish(isolation, scratch)
+        _Worker.missing = tuple(layers.missing(found))
+
+
+def _initialize(initializer: Callable[..., None] | None, initargs: tuple[Any, ...]) -> None:
     if initializer is None:
         return
     try:
@@ -351,17 +368,20 @@ def _start_worker(
         _Worker.unusable = _Unusable(f"a worker cannot start: {type(error).__name__}")
 
 
-def _run_chunk(function: Callable[[T], R], chunk: list[T]) -> tuple[float, list[R | Fault]] | _Unusable:
+def _run_chunk(
+    function: Callable[[T], R], chunk: list[T]
+) -> tuple[float, list[R | Fault], tuple[str, ...]] | _Unusable:
     """Run in the worker; no exception leaves it, because its message could quote a document."""
     if _Worker.unusable is not None:
         return _Worker.unusable
     started = time.perf_counter()
     results = [_run_one(function, item) for item in chunk]
-    return time.perf_counter() - started, results
+    return time.perf_counter() - started, results, _Worker.missing
 
 
 def _run_one(function: Callable[[T], R], item: T) -> R | Fault:
     signal.setitimer(signal.ITIMER_PROF, _Worker.processor_s)
+    layers.allow_processor(_Worker.processor_s)
     try:
         return function(item)
     except ExtractError as error:
@@ -377,7 +397,7 @@ def _run_one(function: Callable[[T], R], item: T) -> R | Fault:
 def _death(exitcode: int | None, limits: Limits) -> Fault:
     """Name the death of a worker; a SIGKILL that is not ours is the kernel's, out of memory."""
     code = exitcode or 0
-    if code == -_OUT_OF_TIME:
+    if code in {-_OUT_OF_TIME, -signal.SIGXCPU}:
         return Fault(FailReason.TIMED_OUT, f"more than {limits.time_s:g} s of processor time")
     if code == -signal.SIGKILL:
         return Fault(FailReason.OUT_OF_MEMORY, "killed by the system")

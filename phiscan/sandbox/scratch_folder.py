@@ -11,10 +11,16 @@ from pathlib import Path
 _NAME = re.compile(r"phiscan-(\d+)-")
 
 
-def make_folder() -> Path:
-    """Return a new folder that only this user can enter, named after this process."""
+def make_folder(*, passable: bool = False) -> Path:
+    """Return a new folder that only this user can enter, named after this process.
+
+    ``passable``: workers that root starts and that become nobody may pass through it to folders of their own.
+    """
     remove_stale_folders()
-    return Path(tempfile.mkdtemp(prefix=f"phiscan-{os.getpid()}-"))
+    folder = Path(tempfile.mkdtemp(prefix=f"phiscan-{os.getpid()}-"))
+    if passable and os.geteuid() == 0:
+        folder.chmod(0o711)
+    return folder
 
 
 def remove_folder(folder: Path) -> None:

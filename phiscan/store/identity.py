@@ -6,15 +6,18 @@ database it is not.
 
 from __future__ import annotations
 
-import hmac
 import os
 import re
 import secrets
 import unicodedata
-from hashlib import sha256
+from collections.abc import Sequence
 from pathlib import Path
 
 from phiscan.errors import ConfigError
+from phiscan.hasher import Hasher, KeyHasher
+
+# The secret of the keyed hashes; or who has it, in a process that may not.
+Key = bytes | Hasher
 
 N_KEY_BYTES = 32
 MAX_SHAPE_CHARS = 40
@@ -83,7 +86,7 @@ def create_key(path: Path) -> bool:
     return True
 
 
-def keyed_hash(key: bytes, entity_type: str, value: str) -> str:
+def keyed_hash(key: Key, entity_type: str, value: str) -> str:
     """Return HMAC-SHA256 over the type and the normalised value, as 64 hexadecimal digits.
 
     >>> keyed_hash(b"k" * 32, "PHONE", "(613) 555-0199") == keyed_hash(b"k" * 32, "PHONE", "613.555.0199")
@@ -91,8 +94,20 @@ def keyed_hash(key: bytes, entity_type: str, value: str) -> str:
     >>> keyed_hash(b"k" * 32, "PHONE", "6135550199") == keyed_hash(b"k" * 32, "FAX", "6135550199")
     False
     """
-    message = f"{entity_type}\0{normalise(value)}".encode("utf-8", "surrogatepass")
-    return hmac.new(key, message, sha256).hexdigest()
+    return keyed_hashes(key, [(entity_type, value)])[0]
+
+
+def keyed_hashes(key: Key, values: Sequence[tuple[str, str]]) -> list[str]:
+    """Return ``keyed_hash`` of each type and value; whoever has the key is asked once for all of them."""
+    messages = [
+        f"{entity_type}\0{normalise(value)}".encode("utf-8", "surrogatepass") for entity_type, value in values
+    ]
+    return [digest.hex() for digest in hasher_of(key).identities(messages)]
+
+
+def hasher_of(key: Key) -> Hasher:
+    """Return who computes hashes under a key."""
+    return KeyHasher(key) if isinstance(key, bytes) else key
 
 
 def normalise(value: str) -> str:

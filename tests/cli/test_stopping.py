@@ -304,3 +304,13 @@ def _rows(tool: Tool, query: str) -> list[tuple[str]]:
             return connection.execute(query).fetchall()
     except sqlite3.OperationalError:
         return []  # not made yet
+
+
+def test_a_stopped_process_ends_even_if_its_cleaning_up_hangs() -> None:
+    code = (
+        "import threading\n"
+        "from phiscan import stopping\n"
+        "stopping.end_within(0.1, stopping.EXIT_STOPPED)\n"
+        "lock = threading.Lock()\nlock.acquire()\nlock.acquire()\n"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False, timeout=60).returncode == 4

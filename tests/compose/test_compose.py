@@ -34,7 +34,8 @@ def test_service_is_hardened(name: str) -> None:
     assert service["cap_drop"] == ["ALL"]
     assert "cap_add" not in service
     assert "privileged" not in service
-    assert service["security_opt"] == ["no-new-privileges:true"]
+    profile = ["seccomp=./compose/seccomp.json"] if name in OURS else []
+    assert service["security_opt"] == ["no-new-privileges:true", *profile]
     assert int(service["user"].split(":")[0]) > 0
     assert any(mount.startswith("/tmp:") for mount in service["tmpfs"])  # noqa: S108 (of the container)
     limits = service["deploy"]["resources"]["limits"]

@@ -9,7 +9,8 @@ from phiscan.cli.extract import source_file
 from phiscan.config import Limits
 from phiscan.extract import available_readers, extract
 from phiscan.model import Document, SourceFile
-from phiscan.sandbox.pool import Fault, Sandbox
+from phiscan.sandbox.pool import Fault
+from tests.handed_over import handed_over
 
 FOLDER = Path(__file__).parents[2].parent / "shared" / "data" / "files"
 # What these files are, so what their outcome must be.
@@ -30,7 +31,7 @@ def read(source: SourceFile) -> Document:
 @pytest.mark.skipif(len(available_readers()) < 4, reason="the optional readers are not installed")
 def test_every_file_that_can_be_read_gives_text() -> None:
     sources = [source_file(str(path)) for path in sorted(FOLDER.iterdir())]
-    with Sandbox(2, Limits()) as sandbox:
+    with handed_over(2, Limits(), sources) as sandbox:
         answers = list(sandbox.run(read, sources))
     assert len(answers) == len(sources)
     failed = {_key(source): answer.reason for source, answer in answers if isinstance(answer, Fault)}

@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -107,7 +108,7 @@ def die_once(item: tuple[int, Path, int]) -> int:
 @pytest.mark.parametrize("whose", [0, 1])
 @pytest.mark.parametrize("n_items", [4, 100])
 def test_a_worker_killed_from_outside_costs_no_item(tmp_path: Path, whose: int, n_items: int) -> None:
-    with Sandbox(2, LIMITS) as sandbox:
+    with Sandbox(2, LIMITS, isolation=None) as sandbox:  # an isolated worker could not kill its server
         items = [(number, tmp_path / "killed", whose) for number in range(n_items)]
         assert [answer for _, answer in sandbox.run(die_once, items)] == list(range(n_items))
 
@@ -189,7 +190,7 @@ from phiscan.sandbox.pool import Sandbox
 if __name__ == "__main__":
     print("started", flush=True)
     try:
-        with Sandbox(2, Limits(time_s=300)) as sandbox:
+        with Sandbox(2, Limits(time_s=300), isolation=None) as sandbox:
             list(sandbox.run(show_pid, [{where!r}] * 10))
     except KeyboardInterrupt:
         pass
@@ -279,17 +280,16 @@ def test_a_worker_has_no_network() -> None:
     assert answer != "connected"
 
 
-def write_temporary(_: int) -> str:
+def write_temporary(_: int) -> tuple[str, int]:
     descriptor, name = tempfile.mkstemp()
     os.close(descriptor)
-    return name
+    return name, Path(name).parent.stat().st_mode
 
 
 def test_temporary_files_are_private_and_removed() -> None:
     with Sandbox(1, LIMITS) as sandbox:
-        ((_, name),) = sandbox.run(write_temporary, [1])
-        assert Path(name).exists()
-        assert Path(name).parent.stat().st_mode & 0o77 == 0
+        ((_, (name, mode)),) = sandbox.run(write_temporary, [1])
+        assert mode & 0o77 == 0
     assert not Path(name).parent.exists()
 
 
@@ -336,7 +336,7 @@ from test_sandbox import LIMITS, show_pid
 from phiscan.config import Limits
 from phiscan.sandbox.pool import Sandbox
 if __name__ == "__main__":
-    with Sandbox(2, Limits(time_s=300)) as sandbox:
+    with Sandbox(2, Limits(time_s=300), isolation=None) as sandbox:
         for _, answer in sandbox.run(show_pid, [{where!r}] * 10):
             pass
 """
@@ -386,3 +386,36 @@ def test_a_loop_ends_by_the_limit_of_processor_time_and_is_said() -> None:
     with Sandbox(1, Limits(time_s=0.5)) as sandbox:
         ((_, answer),) = sandbox.run(burn, [1])
     assert answer == Fault(FailReason.TIMED_OUT, "more than 0.5 s of processor time")
+
+
+def burn_without_timer(_: int) -> None:
+    signal.setitimer(signal.ITIMER_PROF, 0)
+    burn(0)
+
+
+def test_a_worker_that_switches_its_timer_off_ends_all_the_same() -> None:
+    with Sandbox(1, Limits(time_s=0.1)) as sandbox:
+        sandbox.wall_s = 60.0
+        ((_, answer),) = sandbox.run(burn_without_timer, [1])
+    assert answer == Fault(FailReason.TIMED_OUT, "more than 0.1 s of processor time")
+
+
+def test_a_pool_that_breaks_several_times_is_started_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    with Sandbox(1, LIMITS) as sandbox:
+        broken = [OSError("broken"), RuntimeError("broken"), OSError("broken")]
+        schedule = sandbox._schedule
+
+        def fail_first(*arguments: Any) -> Any:
+            if broken:
+                raise broken.pop()
+            return schedule(*arguments)
+
+        monkeypatch.setattr(sandbox, "_schedule", fail_first)
+        assert [answer for _, answer in sandbox.run(echo, [5])] == [5]
+        monkeypatch.setattr(sandbox, "_schedule", lambda *_: fail_always())
+        with pytest.raises(PhiscanError, match="no worker process can be started: OSError"):
+            list(sandbox.run(echo, [5]))
+
+
+def fail_always() -> None:
+    raise OSError

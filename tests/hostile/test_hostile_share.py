@@ -24,7 +24,8 @@ from phiscan.errors import ExtractError
 from phiscan.extract import extract
 from phiscan.extract.archives import libarchive
 from phiscan.model import FailReason, SkipReason, SourceFile
-from phiscan.sandbox.pool import Fault, Sandbox
+from phiscan.sandbox.pool import Fault
+from tests.handed_over import handed_over
 from tests.pipeline.harness import Tool, write_share
 
 MIB = 1024**2
@@ -156,7 +157,7 @@ def test_each_hostile_file_costs_itself_and_no_more_memory_than_allowed(tmp_path
     skipped = {entry.source.display: entry.skip for entry in found if entry.skip}
     assert skipped == {"pipe": SkipReason.NOT_REGULAR, "loop": SkipReason.SYMLINK}
     sources = [entry.source for entry in found if not entry.skip]
-    with Sandbox(1, LIMITS) as sandbox:
+    with handed_over(1, LIMITS, sources) as sandbox:
         outcomes = {source.display: answer for source, answer in sandbox.run(measured, sources)}
         folder = sandbox._folder
         assert folder is not None

@@ -10,6 +10,7 @@ import click
 
 from phiscan.cli.output import log, print_json, say
 from phiscan.cli.patients.age import warn_of_age
+from phiscan.cli.root_user import check_root
 from phiscan.cli.scan.load_settings import IO_CLASSES, load_settings_of
 from phiscan.cli.scan.lock import lock_roots
 from phiscan.cli.scan.output import FORMATS
@@ -27,11 +28,13 @@ from phiscan.pipeline.versions import learned_version
 from phiscan.pipeline.workers.pools import Workers
 from phiscan.review.maintenance.condition import require_sound
 from phiscan.review.store import ScanSummary, Store
-from phiscan.stopping import EXIT_STOPPED, as_interrupt, deferred, mark_reported
+from phiscan.sandbox.record import write_missing
+from phiscan.stopping import EXIT_STOPPED, as_interrupt, deferred, end_within, mark_reported
 from phiscan.store.identity import create_key
 
 EXIT_REFERRED = 1
 EXIT_UNREAD = 3
+CLEANING_S = 10.0  # after a stop: then the process ends, whatever is not cleaned up
 
 
 @click.command(
@@ -71,6 +74,12 @@ EXIT_UNREAD = 3
 @click.option("--max-mb-per-s", type=click.FloatRange(0, min_open=True), help="Read no more MB per second.")
 @click.option("--nice", type=click.IntRange(0, 19), help="Leave the processors to others: 19 = most.")
 @click.option("--ionice", type=click.Choice(IO_CLASSES), help="Leave the disks to others.")
+@click.option(
+    "--allow-root",
+    is_flag=True,
+    envvar="PHISCAN_ALLOW_ROOT",
+    help="Say nothing when root scans, and do not refuse where workers could open what root can.",
+)
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 instead of 1 or 3, for schedulers.")
 @click.pass_context
 def scan(
@@ -89,6 +98,7 @@ def scan(
     max_mb_per_s: float | None,
     nice: int | None,
     ionice: str | None,
+    allow_root: bool,
     exit_zero: bool,
 ) -> None:
     """Scan the folders ROOTS and put what looks like leaked PHI into the review queue.
@@ -114,6 +124,7 @@ def scan(
     if dry_run:
         _count_only(config, folders, ignore, as_json=output_format == "json")
         return
+    check_root(allowed=allow_root)
     options = ScanOptions(full=full, retry_failed=retry_failed, only=only)
     manners = load_settings_of(config, max_files_per_s, max_mb_per_s, nice, ionice)
     notices = read_notices(config)
@@ -135,6 +146,7 @@ def scan(
             say("phiscan: stopped; the same command goes on from here")
             with deferred():
                 _notify(notices, store, store.summary(begun[0]))
+            end_within(CLEANING_S, EXIT_STOPPED)
             ctx.exit(EXIT_STOPPED)
         except (StoreError, ClusterError) as error:
             say(f"phiscan: {error}; the scan is stopped, the same command goes on from here")
@@ -142,6 +154,7 @@ def scan(
             if isinstance(error, ClusterError) and begun:
                 _notify(notices, store, store.summary(begun[0]))
             ctx.exit(EXIT_STOPPED)
+        write_missing(config.home, run.summary.scan, run.missing_isolation)
         FORMATS[output_format](run, store)
         _notify(notices, store, run.summary)
     ctx.exit(0 if exit_zero else _exit_status(run))

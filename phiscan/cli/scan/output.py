@@ -47,6 +47,8 @@ def _print_json(run: ScanRun, store: Store) -> None:
             **_patients_json(store, run.summary.scan),
             "resumed": run.resumed,
             "stage_seconds": dict(run.stage_seconds),
+            # Layers that the workers lacked; null where no worker of this machine was started.
+            "missing_isolation": None if run.missing_isolation is None else list(run.missing_isolation),
         }
     )
 
@@ -84,6 +86,9 @@ def _print_table(run: ScanRun, store: Store) -> None:
         f"{summary.bytes / 1e6:,.1f} MB read in {summary.seconds:,.1f} s",
     ]
     click.echo("\n".join(lines))
+    for line in run.missing_isolation or ():
+        if not line.startswith("user:"):  # that workers stay root was said, or allowed, before the scan
+            say(f"isolation of workers: {line}")
     if failed or summary.n_unread_parts:
         click.echo("\n".join(_unread_lines(store, summary.scan)))
         say("A file that could not be read is not clean: `phiscan queue export --json --all` names each one.")

@@ -13,6 +13,7 @@ from phiscan.extract.archives import libarchive
 from phiscan.extract.core import samples
 from phiscan.extract.ocr import recognition as ocr
 from phiscan.sandbox.confinement import network_isolation
+from phiscan.sandbox.isolation import LOST, probe
 
 _TIMEOUT_S = 20
 
@@ -71,6 +72,7 @@ def diagnose() -> list[ReaderCheck]:
         ),
         _archive_library(),
         _network(),
+        *_isolation(),
     ]
 
 
@@ -125,6 +127,34 @@ def _network() -> ReaderCheck:
         lost_without="only Python's sockets are refused in workers, not those of C libraries",
         optional=True,
     )
+
+
+_PURPOSE = {
+    "namespaces": "gives workers a network, mounts and shared memory of their own",
+    "read_only": "makes every mount read-only for workers",
+    "limits": "bounds the processes of workers",
+    "no_new_privs": "keeps workers from gaining rights by starting programs",
+    "landlock": "keeps workers to the program's own files",
+    "user": "keeps workers from running as root",
+    "capabilities": "takes the rights of an administrator from workers",
+    "seccomp": "refuses workers programs, sockets, signals and mounts",
+}
+
+
+def _isolation() -> list[ReaderCheck]:
+    """Return a check for each layer that isolates a worker, as a worker finds it here."""
+    return [
+        ReaderCheck(
+            f"isolation: {layer.name}",
+            _PURPOSE[layer.name],
+            found=True,
+            works=layer.is_on,
+            version=layer.detail if layer.is_on else "",
+            lost_without=f"{LOST[layer.name]} ({layer.detail})",
+            optional=True,
+        )
+        for layer in probe()
+    ]
 
 
 def _try(attempt: Callable[[], bool]) -> bool:

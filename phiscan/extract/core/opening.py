@@ -1,4 +1,7 @@
-"""Opening the crawled file: read-only, once, and only when it still is the file that was crawled."""
+"""Opening the crawled file: read-only, once, and only when it still is the file that was crawled.
+
+A worker is handed the open file by the process that scans; others open it by its path.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from typing import BinaryIO
 from phiscan.errors import ExtractError
 from phiscan.long_paths import open_path
 from phiscan.model import FailReason, SourceFile
-from phiscan.sandbox.delivered_files import is_delivered, receive
+from phiscan.sandbox.delivered_files import is_delivered, is_handed_over, receive, take
 
 _READ_ONLY = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 _GONE = {errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ESTALE, errno.ENXIO}
@@ -68,23 +71,39 @@ def _read_all(descriptor: int, size: int) -> bytes:
 
 @contextmanager
 def _open(source: SourceFile) -> Iterator[int]:
+    descriptor = take(source)[0] if is_handed_over() else open_read_only(source)
+    try:
+        yield descriptor
+    except OSError as error:
+        raise refusal(error) from None
+    finally:
+        os.close(descriptor)
+
+
+def open_read_only(source: SourceFile) -> int:
+    """Open a crawled file by its path and return its descriptor.
+
+    Raises:
+        ExtractError: changed, no_permission or io_error.
+    """
     try:
         try:
-            descriptor = open_path(source.absolute, _READ_ONLY | os.O_NOATIME)
+            return open_path(source.absolute, _READ_ONLY | os.O_NOATIME)
         except PermissionError:
             # Only the owner may keep the access time; others read all the same.
-            descriptor = open_path(source.absolute, _READ_ONLY)
-        try:
-            yield descriptor
-        finally:
-            os.close(descriptor)
+            return open_path(source.absolute, _READ_ONLY)
     except OSError as error:
-        code = error.errno or 0
-        if code in _GONE:
-            raise ExtractError(FailReason.CHANGED, "vanished before it was read") from None
-        if code in _FORBIDDEN:
-            raise ExtractError(FailReason.NO_PERMISSION) from None
-        raise ExtractError(FailReason.IO_ERROR, errno.errorcode.get(code, "")) from None
+        raise refusal(error) from None
+
+
+def refusal(error: OSError) -> ExtractError:
+    """Return the outcome of a file that cannot be opened or read."""
+    code = error.errno or 0
+    if code in _GONE:
+        return ExtractError(FailReason.CHANGED, "vanished before it was read")
+    if code in _FORBIDDEN:
+        return ExtractError(FailReason.NO_PERMISSION)
+    return ExtractError(FailReason.IO_ERROR, errno.errorcode.get(code, ""))
 
 
 def _signature(status: os.stat_result) -> tuple[int, int, int, int, int]:

@@ -1,7 +1,7 @@
 """Outlook stores (PST) through readpst, where it is installed: one mailbox per folder.
 
-readpst writes files. They lie in the worker's private temporary folder, are removed as soon as they are
-read, and again with that folder at the end of the scan.
+readpst writes files. They lie in a private temporary folder, lose their names as soon as it has ended and are
+handed over open; what a killed scan leaves is removed with that folder.
 """
 
 from __future__ import annotations
@@ -9,13 +9,13 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import tempfile
 from pathlib import Path
 
 from phiscan.errors import ExtractError
 from phiscan.extract.core.content import Content, Sink
-from phiscan.extract.ocr.recognition import die_with_parent
 from phiscan.model import FailReason
+from phiscan.sandbox import programs
+from phiscan.sandbox.channel import in_memory
 
 _ENDINGS = {"mbox": ".mbox", "contacts": ".vcf", "calendar": ".ics", "journal": ".ics"}
 
@@ -31,47 +31,34 @@ class OutlookStoreExtractor:
         Raises:
             ExtractError: unsupported (readpst is missing), timed_out or corrupt.
         """
-        program = shutil.which("readpst")
-        if not program:
+        if not shutil.which("readpst"):
             raise ExtractError(FailReason.UNSUPPORTED, "needs readpst, which is not installed")
-        with tempfile.TemporaryDirectory() as folder:
-            if content.n_bytes > sink.limits.member_bytes:  # readpst would write that much
-                detail = f"{content.n_bytes} bytes, limit {sink.limits.member_bytes}"
-                raise ExtractError(FailReason.TOO_LARGE, detail)
-            _unpack(program, content, folder, sink.limits.time_s)
-            files = sorted(
-                path for path in Path(folder).rglob("*") if path.is_file() and not path.is_symlink()
-            )
-            if not files:
+        if content.n_bytes > sink.limits.member_bytes:  # readpst would write that much
+            detail = f"{content.n_bytes} bytes, limit {sink.limits.member_bytes}"
+            raise ExtractError(FailReason.TOO_LARGE, detail)
+        written = _unpack(content, sink.limits.time_s)
+        try:
+            if not written.files:
                 raise ExtractError(FailReason.CORRUPT, "readpst gave nothing")
-            for path in files:
+            for name, descriptor in written.files:
                 sink.take_member()
-                name = str(path.parent.relative_to(folder) / path.stem) + _ENDINGS.get(path.name, path.suffix)
-                with path.open("rb") as stream:
+                path = Path(name)
+                shown = str(path.parent / path.stem) + _ENDINGS.get(path.name, path.suffix)
+                with os.fdopen(descriptor, "rb", closefd=False) as stream:
                     data = sink.unpack(stream, content.n_bytes)
-                path.unlink()
-                sink.read_member(content.member(name, data))
+                sink.read_member(content.member(shown, data))
+        finally:
+            written.close()
 
 
-def _unpack(program: str, content: Content, folder: str, seconds: float) -> None:
-    descriptor = os.memfd_create("phiscan")
+def _unpack(content: Content, seconds: float) -> programs.Finished:
+    """Return the mailboxes of a store as open files that have no name any more."""
+    held = None if content.stream is not None else in_memory(content.data)
+    descriptor = content.stream.fileno() if held is None and content.stream is not None else held
     try:
-        if content.stream is not None:
-            os.dup2(content.stream.fileno(), descriptor)
-        view = memoryview(b"" if content.stream is not None else content.data)
-        while view:
-            view = view[os.write(descriptor, view) :]
-        subprocess.run(
-            [program, "-q", "-r", "-8", "-j", "0", "-o", folder, f"/proc/self/fd/{descriptor}"],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            pass_fds=(descriptor,),
-            timeout=seconds,
-            check=False,
-            preexec_fn=die_with_parent,
-        )
+        return programs.run("readpst", descriptor, seconds)
     except subprocess.TimeoutExpired:
         raise ExtractError(FailReason.TIMED_OUT, "readpst") from None
     finally:
-        os.close(descriptor)
+        if held is not None:
+            os.close(held)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import ctypes
 import io
 import os
 import shutil
-import signal
 import subprocess
 import time
 from collections.abc import Callable
@@ -22,8 +20,9 @@ from phiscan.extract.ocr.layout import laid_out
 from phiscan.extract.ocr.words import page_width, words_of
 from phiscan.extract.pictures.codes import read_codes
 from phiscan.model import FailReason
+from phiscan.sandbox import programs
+from phiscan.sandbox.channel import in_memory
 
-_PR_SET_PDEATHSIG = 1
 _MIN_SECONDS = 0.5  # less is not worth a start
 # Letters of a screen are too small for the recogniser and are doubled; larger ones would fall apart.
 _SMALL_SIDE, _SMALL_LINE = 1600, 18  # pixels
@@ -40,14 +39,13 @@ def languages() -> str:
 
 def installed_languages() -> tuple[str, ...]:
     """Return what tesseract can read; nothing where it is not installed."""
-    program = shutil.which("tesseract")
-    if not program:
+    if not shutil.which("tesseract"):
         return ()
     try:
-        listed = subprocess.run([program, "--list-langs"], capture_output=True, timeout=10, check=False)
+        listed = programs.run("languages", None, 10)
     except (OSError, subprocess.TimeoutExpired):
         return ()
-    return tuple(listed.stdout.decode("ascii", "ignore").split())
+    return tuple(listed.output.decode("ascii", "ignore").split())
 
 
 def read_picture(render: Callable[[], Any], place: str, sink: Sink) -> bool:
@@ -131,31 +129,16 @@ def _recognise(image: Any, deadline: float, *, segmentation: str) -> _Reading:
     stream = io.BytesIO()
     image.save(stream, "PPM")  # costs nothing to write; tesseract reads it from its standard input
     # Page segmentation 1: automatic, with orientation and script detection where osd is installed.
-    command = [
-        "tesseract",
-        "stdin",
-        "stdout",
-        "-l",
-        languages(),
-        "--psm",
-        segmentation,
-        "--dpi",
-        "200",
-        "tsv",
-    ]
-    done = subprocess.run(
-        command,
-        input=stream.getvalue(),
-        capture_output=True,
-        timeout=max(deadline - time.monotonic(), 0.01),
-        check=False,
-        env=os.environ | {"OMP_THREAD_LIMIT": "1"},
-        preexec_fn=die_with_parent,
-    )
-    if done.returncode:
+    seconds = max(deadline - time.monotonic(), 0.01)
+    descriptor = in_memory(stream.getvalue())
+    try:
+        done = programs.run("ocr", descriptor, seconds, languages=languages(), segmentation=segmentation)
+    finally:
+        os.close(descriptor)
+    if done.status:
         message = "tesseract failed"
         raise RuntimeError(message)
-    return _reading(done.stdout.decode("utf-8", "replace"))
+    return _reading(done.output.decode("utf-8", "replace"))
 
 
 def _reading(table: str) -> _Reading:
@@ -164,8 +147,3 @@ def _reading(table: str) -> _Reading:
     return _Reading(
         laid_out(words, page_width(table)), len(long), sum(word.certainty > _CERTAIN for word in long)
     )
-
-
-def die_with_parent() -> None:
-    """Make the calling process die when its parent does; for a child between fork and exec."""
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)

@@ -12,13 +12,14 @@ from typing import Any
 
 from phiscan.errors import ExtractError
 from phiscan.extract.core.content import Content, Inflating, Sink
-from phiscan.extract.ocr.recognition import die_with_parent
 from phiscan.extract.office.binary_pictures import picture_members
 from phiscan.extract.office.compound_file import is_cut, is_encrypted, open_ole, properties_text
 from phiscan.extract.office.encryption import decrypted
 from phiscan.extract.office.slides_binary import atoms, objects
 from phiscan.extract.office.word_binary import stories
 from phiscan.model import FailReason
+from phiscan.sandbox import programs
+from phiscan.sandbox.channel import in_memory
 
 _SECONDS = 30
 
@@ -89,27 +90,16 @@ def external_text(program: str, data: bytes) -> str:
     Raises:
         ExtractError: unsupported (the program is missing), corrupt or timed_out.
     """
-    path = shutil.which(program)
-    if not path:
+    if not shutil.which(program):
         raise ExtractError(FailReason.UNSUPPORTED, f"needs {program}, which is not installed")
-    descriptor = os.memfd_create("phiscan")
+    descriptor = in_memory(data)
     try:
-        view = memoryview(data)
-        while view:
-            view = view[os.write(descriptor, view) :]
-        done = subprocess.run(
-            [path, "-dutf-8", f"/proc/self/fd/{descriptor}"],
-            capture_output=True,
-            pass_fds=(descriptor,),
-            timeout=_SECONDS,
-            check=False,
-            preexec_fn=die_with_parent,
-        )
+        done = programs.run(program, descriptor, _SECONDS)
     except subprocess.TimeoutExpired:
         raise ExtractError(FailReason.TIMED_OUT, program) from None
     finally:
         os.close(descriptor)
-    text = done.stdout.decode("utf-8", "replace").replace("\f", "\n")
-    if done.returncode and not text.strip():
+    text = done.output.decode("utf-8", "replace").replace("\f", "\n")
+    if done.status and not text.strip():
         raise ExtractError(FailReason.CORRUPT, f"{program} gave nothing")
     return text

@@ -24,6 +24,7 @@ from phiscan import health as classify
 from phiscan.config import Config
 from phiscan.decision.model import threshold_of
 from phiscan.errors import InputError
+from phiscan.hasher import NoHasher
 from phiscan.health.features import Window
 from phiscan.health.learned_versions import MODEL_NAME, TEXT_NAME, file_hash, model_bytes
 from phiscan.health.learning import (
@@ -49,6 +50,7 @@ from phiscan.review.decisions.model_versions import ReviewedFile, add_version, n
 from phiscan.review.store import Store
 from phiscan.sandbox.delivered_files import ask_at
 from phiscan.sandbox.pool import Fault, Sandbox
+from phiscan.sandbox.services import program_service
 
 N_PIECES: Final = 2  # of each file that detector C learns from: those that look most like PHI now
 _PRELOAD: Final = ("phiscan.pipeline.learning.learn",)
@@ -255,7 +257,7 @@ def _learn_text(
                 yield source
 
     with ExitStack() as stack:
-        hatch = stack.enter_context(FileHandoff())
+        hatch = stack.enter_context(FileHandoff([program_service(config.limits)]))
         delivery = stack.enter_context(Delivery(config, hatch))
         start = (config.for_workers(), hatch.address)
         sandbox = Sandbox(config.n_workers, config.limits, _start, start, preload=_PRELOAD)
@@ -276,7 +278,7 @@ def _learn_text(
 
 def _start(config: Config, hatch: str) -> None:
     ask_at(hatch)
-    _Reader.engine = build_engine(config)
+    _Reader.engine = build_engine(config, NoHasher())  # nothing of a file is kept under a hash here
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,7 +40,7 @@ from phiscan.pipeline.windows.ranking import rank_windows
 from phiscan.pipeline.windows.text_windows import TextWindow, cut_window, window_ranges
 from phiscan.screen import Screener
 from phiscan.screen.prototypes import lacking, nearest
-from phiscan.store.identity import keyed_hash
+from phiscan.store.identity import Key, keyed_hashes
 
 LONG_CHARS = 200_000  # a longer text is examined in windows
 N_RANKED = 16  # windows of the highest rank that are examined
@@ -130,7 +130,7 @@ def examine_windows(
     names: Sequence[Named],
     lexicon: Lexicon,
     screener: Screener,
-    key: bytes,
+    key: Key,
     budget: Budget,
 ) -> WindowExamination:
     """Examine a long document in windows until its budget is spent or the evidence is enough.
@@ -183,8 +183,10 @@ def _has_own_identifier(screening: Screening) -> bool:
     return is_born or bool(screening.vector.bits & DIRECT)
 
 
-def _random_order(indices: Iterable[int], content_hash: str, key: bytes) -> list[int]:
-    return sorted(indices, key=lambda index: keyed_hash(key, "window", f"{content_hash} {index}"))
+def _random_order(indices: Iterable[int], content_hash: str, key: Key) -> list[int]:
+    found = list(indices)
+    places = keyed_hashes(key, [("window", f"{content_hash} {index}") for index in found])
+    return [index for _, index in sorted(zip(places, found, strict=True))]
 
 
 def _spent(examined: Iterable[_Examined]) -> tuple[int, int]:
@@ -210,9 +212,7 @@ class _Whole:
     names: Sequence[Named]
 
 
-def _joined(
-    source: _Whole, examined: Sequence[_Examined], screener: Screener, key: bytes
-) -> WindowExamination:
+def _joined(source: _Whole, examined: Sequence[_Examined], screener: Screener, key: Key) -> WindowExamination:
     """Join what the windows say: all findings and bits, the strongest window's health score and referral."""
     document, windows = source.document, [one for one in examined if not one.is_passage]
     by_strength = sorted(examined, key=lambda one: strength(one.examination), reverse=True)
@@ -346,13 +346,16 @@ def _probabilities(by_strength: Sequence[_Examined]) -> tuple[tuple[str, float],
     return tuple(highest.items())
 
 
-def _count(one: _Examined, key: bytes) -> WindowCount:
+def _count(one: _Examined, key: Key) -> WindowCount:
     """Return what a window says of the number of people; equal names and numbers by their keyed hashes."""
     identities: defaultdict[str, set[str]] = defaultdict(set)
-    for finding in one.examination.screening.counted:
-        if finding.entity_type in _OF_A_PERSON:
-            value = keyed_hash(key, finding.entity_type, finding.span.of(one.document.text))
-            identities[finding.entity_type].add(value)
+    values = [
+        (finding.entity_type, finding.span.of(one.document.text))
+        for finding in one.examination.screening.counted
+        if finding.entity_type in _OF_A_PERSON
+    ]
+    for (kind, _), identity in zip(values, keyed_hashes(key, values), strict=True):
+        identities[kind].add(identity)
     return WindowCount(
         n_people=one.examination.screening.n_people,
         n_chars=one.window.n_chars,

@@ -35,7 +35,7 @@ class _Fetch:
     """A file on its way: the promise is its source, with owner and readers."""
 
     source: SourceFile
-    promise: Future[SourceFile] | None  # None: a file of this machine, opened by its worker
+    promise: Future[SourceFile] | None  # None: a file of this machine, opened when its worker asks
 
 
 class Delivery:
@@ -71,8 +71,8 @@ class Delivery:
         """Yield each file, with owner and readers, and its worker's answer, in the order of the files."""
         for source, answer in sandbox.run(function, self._arriving(iter(sources))):
             self._n_out -= 1
+            self._hatch.take_back(source)
             if is_remote(source.root):
-                self._hatch.take_back(source)
                 self._held_bytes -= self._cost(source)
                 self._n_held -= 1
             yield source, answer
@@ -111,6 +111,7 @@ class Delivery:
 
     def _begin(self, source: SourceFile) -> _Fetch:
         if not is_remote(source.root):
+            self._hatch.put_local(source)
             return _Fetch(with_access(source), None)
         share = self._share(source.root)  # may be refused: nothing is held yet
         self._held_bytes += self._cost(source)

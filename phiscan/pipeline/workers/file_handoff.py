@@ -1,7 +1,9 @@
-"""The hatch through which confined workers are handed the files that were fetched for them.
+"""The hand-off of files to isolated workers: open descriptors through a private socket.
 
-A file lies in anonymous memory (memfd), sealed against change, and leaves through a socket in a folder that
-only this user can enter. Why so: docs/decisions/0018.
+A fetched file lies in anonymous memory (memfd), sealed against change; one of this machine is opened here,
+read-only, when its worker asks for it. Both leave as open descriptors through a socket in a folder that only
+this user can enter: docs/decisions/0018. Only files that are being examined can be had. The processes that
+help workers listen in the same folder.
 """
 
 from __future__ import annotations
@@ -12,19 +14,21 @@ import os
 import socket
 import socketserver
 import threading
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from phiscan.errors import ExtractError
+from phiscan.errors import ExtractError, PhiscanError
+from phiscan.extract.core.opening import open_read_only
 from phiscan.model import FailReason, SourceFile
 from phiscan.sandbox.delivered_files import LENGTH, key_of
 from phiscan.sandbox.scratch_folder import make_folder, remove_folder
+from phiscan.sandbox.service import Service
 
 _SEALS = fcntl.F_SEAL_SEAL | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_WRITE
 _MAX_KEY = 1024**2
-_QUESTION_S = 10.0
 LOOK_S = 0.05  # how often the hatch looks whether it is to be closed
 
 
@@ -61,10 +65,12 @@ class MemoryFile:
 
 
 class FileHandoff:
-    """Holds fetched files, or why they could not be fetched, until they are taken back."""
+    """Holds fetched files, or why they could not be fetched, and opens others, until they are taken back."""
 
-    def __init__(self) -> None:
+    def __init__(self, services: Sequence[Service] = ()) -> None:
         self._lock = threading.Lock()
+        self._services = tuple(services)
+        self._local: dict[bytes, list[SourceFile]] = {}  # files of this machine that are being examined
         self._held: dict[bytes, MemoryFile | ExtractError] = {}
         self._server: _Server | None = None
 
@@ -81,6 +87,8 @@ class FileHandoff:
         if self._server is not None:
             self._server.shutdown()
             self._server.server_close()
+        for service in self._services:
+            service.close()
         os.close(self._entry)
         remove_folder(self._folder)
         with self._lock:
@@ -101,7 +109,24 @@ class FileHandoff:
                 self._server = self._opened()
             self._held[key_of(source)] = held
 
+    def put_local(self, source: SourceFile) -> None:
+        """Let a file of this machine be asked for; it is opened when somebody does.
+
+        Raises:
+            PhiscanError: nobody can be answered.
+        """
+        with self._lock:
+            if self._server is None:
+                self._server = self._opened()
+            self._local.setdefault(key_of(source), []).append(source)
+
     def _opened(self) -> _Server:
+        try:
+            for service in self._services:
+                service.open(str(self._folder))
+        except OSError as error:
+            message = f"{self._folder}: the processes beside the workers cannot be started: {error.strerror}"
+            raise PhiscanError(message) from None
         # Through /proc, because the path of a socket may not be longer than 107 bytes.
         server = _Server(f"/proc/self/fd/{self._entry}/hatch", self)
         serve = partial(server.serve_forever, poll_interval=LOOK_S)
@@ -111,6 +136,10 @@ class FileHandoff:
     def take_back(self, source: SourceFile) -> None:
         """Drop what is held for a file."""
         with self._lock:
+            if local := self._local.get(key_of(source)):
+                local.pop()
+                if not local:
+                    del self._local[key_of(source)]
             held = self._held.pop(key_of(source), None)
             if isinstance(held, MemoryFile):
                 held.close()
@@ -118,16 +147,23 @@ class FileHandoff:
     def serve_request(self, key: bytes) -> tuple[bytes, list[int]]:
         """Return the reply to a question, with a descriptor of the caller's own if there is a file."""
         with self._lock:
+            local = self._local.get(key)
+            source = local[-1] if local else None
             held = self._held.get(key)
             if isinstance(held, MemoryFile):
                 return json.dumps({"size": held.size}).encode(), [os.dup(held.descriptor)]
+        if source is not None:  # a file system that hangs must not stop the others
+            try:
+                return json.dumps({"size": source.size}).encode(), [open_read_only(source)]
+            except ExtractError as error:
+                held = error
         if held is None:
             return b"{}", []
         return json.dumps({"reason": str(held.reason), "detail": held.detail}).encode(), []
 
 
 class _Server(socketserver.ThreadingUnixStreamServer):
-    """Answers one question on each connection."""
+    """Answers one worker on each connection, in a thread."""
 
     daemon_threads = True
     block_on_close = False
@@ -142,23 +178,23 @@ class _Server(socketserver.ThreadingUnixStreamServer):
 
 
 class _Question(socketserver.BaseRequestHandler):
-    """One worker asks for one file; only what is held can be had, whatever it asks."""
+    """One worker asks for one file after the other; only what is held can be had, whatever it asks."""
 
     server: _Server
     request: socket.socket
 
     def handle(self) -> None:
-        """Read the name, send the reply."""
-        self.request.settimeout(_QUESTION_S)
-        (length,) = LENGTH.unpack(_exactly(self.request, LENGTH.size))
-        if length > _MAX_KEY:
-            return
-        reply, descriptors = self.server.hatch.serve_request(_exactly(self.request, length))
-        try:
-            socket.send_fds(self.request, [reply], descriptors)
-        finally:
-            for descriptor in descriptors:
-                os.close(descriptor)
+        """Read names and send replies until the worker is gone."""
+        while True:
+            (length,) = LENGTH.unpack(_exactly(self.request, LENGTH.size))
+            if length > _MAX_KEY:
+                return
+            reply, descriptors = self.server.hatch.serve_request(_exactly(self.request, length))
+            try:
+                socket.send_fds(self.request, [reply], descriptors)
+            finally:
+                for descriptor in descriptors:
+                    os.close(descriptor)
 
 
 def _exactly(channel: socket.socket, n_bytes: int) -> bytes:

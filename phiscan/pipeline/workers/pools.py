@@ -16,6 +16,8 @@ from phiscan.pipeline.workers.delivery import Delivery
 from phiscan.pipeline.workers.file_handoff import FileHandoff
 from phiscan.pipeline.workers.worker import start, work
 from phiscan.sandbox.pool import Fault, Sandbox
+from phiscan.sandbox.services import key_service, program_service
+from phiscan.store.identity import load_key
 
 if TYPE_CHECKING:
     from phiscan.pipeline.engine import Processed
@@ -26,6 +28,11 @@ _PRELOAD = ("phiscan.pipeline.workers.preload",)
 
 class Workers(Protocol):
     """Whoever examines files."""
+
+    @property
+    def missing_isolation(self) -> tuple[str, ...] | None:
+        """What keeps workers apart elsewhere and is missing here, one line each; None = not known."""
+        ...  # pragma: no cover
 
     def run(self, sources: Iterable[SourceFile]) -> Iterator[tuple[SourceFile, Processed | Fault]]:
         """Yield each file with its answer, in the order of the files."""
@@ -39,6 +46,11 @@ class SandboxWorkers:
         self._sandbox = sandbox
         self._delivery = delivery
 
+    @property
+    def missing_isolation(self) -> tuple[str, ...] | None:
+        """What keeps workers apart elsewhere and is missing here, one line each; None = none has started."""
+        return self._sandbox.missing
+
     def run(self, sources: Iterable[SourceFile]) -> Iterator[tuple[SourceFile, Processed | Fault]]:
         """Yield each file, with its owner and readers, and its answer, in the order of the files."""
         return self._delivery.run(self._sandbox, work, sources)
@@ -50,7 +62,8 @@ def local_workers(config: Config, *, largest_batch: int | None = None) -> Iterat
 
     ``largest_batch``: so many files at most are given to one process at a time.
     """
-    with FileHandoff() as hatch, Delivery(config, hatch) as delivery:
+    services = [key_service(lambda: load_key(config.key_file)), program_service(config.limits)]
+    with FileHandoff(services) as hatch, Delivery(config, hatch) as delivery:
         sandbox = Sandbox(
             config.n_workers,
             config.limits,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from phiscan.config import Config
 from phiscan.model import SourceFile
 from phiscan.pipeline.workers.read_bytes import ReadCounter
+from phiscan.sandbox import hashing
 from phiscan.sandbox.delivered_files import ask_at
 
 if TYPE_CHECKING:
@@ -22,7 +23,9 @@ class _Worker:
 
 
 def start(config: Config, hatch: str) -> None:
-    """Build the engine; ``hatch`` is where files of shares that are not mounted are asked for.
+    """Build the engine; ``hatch`` is where files are asked for, and beside it keyed hashes and programs.
+
+    The key itself never comes here.
 
     Raises:
         ConfigError, RuleError, DictionaryError, ModelError: the installation or configuration is unusable.
@@ -30,7 +33,8 @@ def start(config: Config, hatch: str) -> None:
     from phiscan.pipeline.engine import build_engine  # noqa: PLC0415 (the scanning process never calls this)
 
     ask_at(hatch)
-    _Worker.engine = build_engine(config)
+    _Worker.engine = build_engine(config, hashing.ask_at(hatch.rpartition("/")[0]))
+    _Worker.counter = ReadCounter()  # what it reads cannot be opened later
 
 
 def work(source: SourceFile) -> Processed:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from phiscan.metrics.cascade import CascadeLoss, cascade_loss
 from phiscan.report.data.report import Characteristic, Coverage, Elusion, Funnel
@@ -17,15 +17,18 @@ def limits(
     *,
     held_back: int,
     searches: Mapping[str, int] | None = None,
+    missing_isolation: Sequence[str] = (),
 ) -> tuple[str, ...]:
     """Return the limits of this report, those of this scan first.
 
     ``held_back``: files that are shown as undecided until a second person has judged them blind.
-    ``searches``: what the cascade left out, and what its audit sample held.
+    ``searches``: what the cascade left out, and what its audit sample held. ``missing_isolation``: layers
+    that the workers of the scan lacked, one line each.
     """
     return (
         *_of_this_scan(coverage, funnel, overall, elusion),
         *_of_the_cascade(cascade_loss(**(searches or {}))),
+        *(f"Documents were read with less isolation than intended. {line}." for line in missing_isolation),
         *_blind(held_back),
         *_of_the_method(),
     )

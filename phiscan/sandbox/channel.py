@@ -1,0 +1,132 @@
+"""Messages between two processes over a Unix socket: bytes with open files.
+
+A message is its length and number of descriptors, then its bytes; the descriptors come with the head.
+"""
+
+from __future__ import annotations
+
+import array
+import os
+import socket
+import struct
+from collections.abc import Sequence
+from contextlib import suppress
+
+_HEAD = struct.Struct("<II")
+_MOST_DESCRIPTORS = 64  # in one message
+_CHUNK = 1024**2
+
+
+def connect(folder: str, name: str) -> socket.socket:
+    """Connect to the socket ``name`` in a folder, however long the folder's path is.
+
+    Raises:
+        OSError: nobody listens there.
+    """
+    # Through /proc, because the path of a socket may not be longer than 107 bytes.
+    entry = os.open(folder, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+    channel = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        channel.connect(f"/proc/self/fd/{entry}/{name}")
+    except BaseException:
+        channel.close()
+        raise
+    finally:
+        os.close(entry)
+    return channel
+
+
+def listen(folder: str, name: str) -> socket.socket:
+    """Return a socket in a folder to which this user's processes can connect.
+
+    Raises:
+        OSError: it cannot be made.
+    """
+    entry = os.open(folder, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        place = f"/proc/self/fd/{entry}/{name}"
+        listener.bind(place)
+        os.chmod(place, 0o600)  # noqa: PTH101 (through the descriptor of the folder)
+        listener.listen(128)
+    except BaseException:
+        listener.close()
+        raise
+    finally:
+        os.close(entry)
+    return listener
+
+
+def send(channel: socket.socket, data: bytes, descriptors: Sequence[int] = ()) -> None:
+    """Send one message; the descriptors stay open here.
+
+    Raises:
+        OSError: the other side is gone.
+    """
+    head = _HEAD.pack(len(data), len(descriptors))
+    rights = (socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", descriptors))
+    sent = channel.sendmsg([head], [rights] if descriptors else [])
+    channel.sendall(head[sent:] + data)
+
+
+def receive(channel: socket.socket, most_bytes: int) -> tuple[bytes, list[int]]:
+    """Receive one message; the descriptors are the caller's to close.
+
+    Raises:
+        EOFError: the other side has closed the connection.
+        OSError: it is gone, or the message is longer than ``most_bytes``.
+    """
+    descriptors: list[int] = []
+    try:
+        head, descriptors, _, _ = socket.recv_fds(channel, _HEAD.size, _MOST_DESCRIPTORS)
+        n_bytes = _length(channel, head, len(descriptors), most_bytes)
+        return _exactly(channel, n_bytes), descriptors
+    except BaseException:
+        close_all(descriptors)
+        raise
+
+
+def _length(channel: socket.socket, head: bytes, n_descriptors: int, most_bytes: int) -> int:
+    if not head:
+        raise EOFError
+    head += _exactly(channel, _HEAD.size - len(head))
+    n_bytes, n_promised = _HEAD.unpack(head)
+    if n_bytes > most_bytes or n_promised != n_descriptors:
+        message = "not a message of this channel"
+        raise OSError(message)
+    return int(n_bytes)
+
+
+def close_all(descriptors: Sequence[int]) -> None:
+    """Close descriptors that were received."""
+    for descriptor in descriptors:
+        with suppress(OSError):
+            os.close(descriptor)
+
+
+def in_memory(data: bytes) -> int:
+    """Return the descriptor of an anonymous file in memory that holds ``data``, at its beginning.
+
+    Raises:
+        OSError: there is not enough memory.
+    """
+    descriptor = os.memfd_create("phiscan", os.MFD_CLOEXEC)
+    try:
+        view = memoryview(data)
+        while view:
+            view = view[os.write(descriptor, view) :]
+        os.lseek(descriptor, 0, os.SEEK_SET)
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
+def _exactly(channel: socket.socket, n_bytes: int) -> bytes:
+    data = bytearray()
+    while len(data) < n_bytes:
+        chunk = channel.recv(min(n_bytes - len(data), _CHUNK))
+        if not chunk:
+            raise EOFError
+        data += chunk
+    return bytes(data)

@@ -1,0 +1,129 @@
+"""Keyed hashes from another process, which has the key and reads no documents.
+
+A worker sends (type, normalised value) and words over a socket and gets digests; the key stays away from it.
+"""
+
+from __future__ import annotations
+
+import socket
+import struct
+import threading
+from collections.abc import Iterable, Sequence
+
+from phiscan.hasher import DIGEST_BYTES, SEED_BYTES, WORD_BYTES, Hasher
+from phiscan.sandbox import channel
+
+IDENTITIES, WORDS, SEED = b"i", b"w", b"s"
+MOST_BYTES = 64 * 1024**2  # of one question
+_SIZE = struct.Struct("<I")
+_ANSWER_S = 60.0
+NAME = "keys"  # of the socket
+
+
+class RemoteHasher:
+    """Hashes by the process that has the key, over one connection."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        connection.settimeout(_ANSWER_S)
+        self._connection = connection
+        self._seed: int | None = None
+
+    def identities(self, messages: Sequence[bytes]) -> list[bytes]:
+        """Return the HMAC-SHA256 of each message.
+
+        Raises:
+            OSError, EOFError: the process is gone.
+        """
+        return self._ask(IDENTITIES, messages, DIGEST_BYTES)
+
+    def words(self, words: Sequence[bytes]) -> list[bytes]:
+        """Return a keyed BLAKE2b of 8 bytes of each word.
+
+        Raises:
+            OSError, EOFError: the process is gone.
+        """
+        return self._ask(WORDS, words, WORD_BYTES)
+
+    def seed(self) -> int:
+        """Return the 32-bit seed of the permutations of signatures; asked for once."""
+        if self._seed is None:
+            self._seed = int.from_bytes(self._ask(SEED, [b""], SEED_BYTES)[0])
+        return self._seed
+
+    def _ask(self, kind: bytes, items: Sequence[bytes], size: int) -> list[bytes]:
+        if not items:
+            return []
+        channel.send(self._connection, kind + pack(items))
+        answer, descriptors = channel.receive(self._connection, MOST_BYTES)
+        channel.close_all(descriptors)
+        if len(answer) != size * len(items):
+            message = "not an answer to what was asked"
+            raise OSError(message)
+        return [answer[at : at + size] for at in range(0, len(answer), size)]
+
+
+def ask_at(folder: str) -> RemoteHasher:
+    """Connect to the process that has the key.
+
+    Raises:
+        OSError: nobody listens in the folder.
+    """
+    return RemoteHasher(channel.connect(folder, NAME))
+
+
+def serve(connection: socket.socket, hasher: Hasher) -> None:
+    """Answer the questions of one worker until it hangs up."""
+    with connection:
+        try:
+            while True:
+                question, descriptors = channel.receive(connection, MOST_BYTES)
+                channel.close_all(descriptors)
+                channel.send(connection, b"".join(_answer(question, hasher)))
+        except (OSError, EOFError, ValueError, struct.error):
+            return
+
+
+def serve_all(listener: socket.socket, hasher: Hasher) -> None:
+    """Answer every worker that connects, each in a thread."""
+    while True:
+        connection, _ = listener.accept()
+        threading.Thread(target=serve, args=(connection, hasher), daemon=True).start()
+
+
+def pack(items: Iterable[bytes]) -> bytes:
+    """Return byte strings as one.
+
+    >>> unpack(pack([b"a", b"", b"bc"]))
+    [b'a', b'', b'bc']
+    """
+    return b"".join(part for item in items for part in (_SIZE.pack(len(item)), item))
+
+
+def unpack(data: bytes) -> list[bytes]:
+    """Return what ``pack`` was given.
+
+    Raises:
+        ValueError, struct.error: it is nothing that ``pack`` made.
+    """
+    items = []
+    at = 0
+    while at < len(data):
+        (length,) = _SIZE.unpack_from(data, at)
+        at += _SIZE.size + length
+        if at > len(data):
+            message = "cut short"
+            raise ValueError(message)
+        items.append(data[at - length : at])
+    return items
+
+
+def _answer(question: bytes, hasher: Hasher) -> list[bytes]:
+    kind, items = question[:1], unpack(question[1:])
+    if kind == IDENTITIES:
+        return hasher.identities(items)
+    if kind == WORDS:
+        return hasher.words(items)
+    if kind == SEED:
+        return [hasher.seed().to_bytes(SEED_BYTES)]
+    message = "unknown question"
+    raise ValueError(message)

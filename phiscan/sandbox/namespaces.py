@@ -1,0 +1,93 @@
+"""Namespaces of a process's own: no network, no shared memory of others, a read-only view of the mounts."""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import os
+from contextlib import suppress
+from pathlib import Path
+
+from phiscan.sandbox import kernel
+
+_PRIVATE = kernel.CLONE_NEWNET | kernel.CLONE_NEWNS | kernel.CLONE_NEWIPC | kernel.CLONE_NEWUTS
+_MOUNT = {"x86_64": 165, "aarch64": 40}
+_MOUNT_SETATTR = 442
+_MS_NOSUID, _MS_NODEV, _MS_NOEXEC = 2, 4, 8
+_MS_BIND, _MS_REC, _MS_PRIVATE = 0x1000, 0x4000, 1 << 18
+_AT_FDCWD, _AT_RECURSIVE = -100, 0x8000
+_ATTR_RDONLY, _ATTR_NOSUID = 1, 2
+
+
+def enter() -> tuple[str, ...]:
+    """Take namespaces of this process's own; return their kinds, in the order in which they are named.
+
+    Root takes them directly, which keeps its rights on what belongs to others; everybody else takes a user
+    namespace with them. Where not all are allowed, the network alone is tried.
+    """
+    is_root = os.geteuid() == 0
+    uid, gid = os.geteuid(), os.getegid()
+    for flags, kinds in ((_PRIVATE, ("mount", "network", "ipc", "uts")), (kernel.CLONE_NEWNET, ("network",))):
+        with suppress(OSError):
+            kernel.unshare(flags)
+            return kinds
+        if is_root:
+            continue
+        with suppress(OSError):
+            kernel.unshare(kernel.CLONE_NEWUSER | flags)
+            _map_own_ids(uid, gid)
+            return ("user", *kinds)
+    return ()
+
+
+def make_mounts_read_only() -> None:
+    """Make all mounts of this process's mount namespace read-only, also below ``/``.
+
+    Raises:
+        OSError: the kernel refused or is older than 5.12.
+    """
+    _mount(b"none", b"/", None, _MS_REC | _MS_PRIVATE, None)
+    attributes = (ctypes.c_uint64 * 4)(_ATTR_RDONLY | _ATTR_NOSUID, 0, 0, 0)
+    kernel.call(
+        _MOUNT_SETATTR,
+        ctypes.c_int(_AT_FDCWD),
+        b"/",
+        ctypes.c_uint(_AT_RECURSIVE),
+        attributes,
+        ctypes.c_size_t(ctypes.sizeof(attributes)),
+    )
+
+
+def bind(folder: str, place: str) -> None:
+    """Show a folder at another place as well, in this process's mount namespace alone.
+
+    Raises:
+        OSError: the kernel refused.
+    """
+    _mount(b"none", b"/", None, _MS_REC | _MS_PRIVATE, None)
+    _mount(os.fsencode(folder), os.fsencode(place), None, _MS_BIND | _MS_REC, None)
+
+
+def mount_memory(folder: str, n_bytes: int, owner: int) -> None:
+    """Lay a file system in memory over a folder; only this process's mount namespace sees it.
+
+    Raises:
+        OSError: the kernel refused.
+    """
+    options = f"mode=0700,size={n_bytes},uid={owner},gid={owner}".encode("ascii")
+    _mount(b"tmpfs", os.fsencode(folder), b"tmpfs", _MS_NOSUID | _MS_NODEV | _MS_NOEXEC, options)
+
+
+def _mount(source: bytes, target: bytes, kind: bytes | None, flags: int, options: bytes | None) -> None:
+    number = _MOUNT.get(kernel.machine())
+    if number is None:
+        raise OSError(errno.ENOSYS, f"no system call table for {kernel.machine()}")
+    kernel.call(number, source, target, kind, ctypes.c_ulong(flags), options)
+
+
+def _map_own_ids(uid: int, gid: int) -> None:
+    """Keep the ids that this process had; an id that is not mapped cannot own a new file."""
+    with suppress(OSError):
+        Path("/proc/self/setgroups").write_text("deny", encoding="ascii")
+        Path("/proc/self/gid_map").write_text(f"{gid} {gid} 1", encoding="ascii")
+        Path("/proc/self/uid_map").write_text(f"{uid} {uid} 1", encoding="ascii")

@@ -1,0 +1,295 @@
+"""The helper programs (tesseract, catdoc, catppt, readpst): asked for by workers, run elsewhere, isolated.
+
+A worker may start no program. It sends the name of a job, the job's few values and an open file to a process
+of its scan (``program_process``), which builds the command itself and runs it in a sandbox of its own. Where
+there is no such process, the program is started from here.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import resource
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from phiscan.sandbox import channel, namespaces, privileges, seccomp
+from phiscan.sandbox.isolation import restrict
+
+NAME = "programs"  # of the socket
+INPUT, FOLDER = "{input}", "{folder}"
+MOST_QUESTION_BYTES = 64 * 1024
+_MOST_ANSWER_BYTES = 16 * 1024**2
+_VALUE = re.compile(r"[A-Za-z0-9_+]{1,200}")
+_MARGIN_S = 15.0  # beyond the program's own time, until it is given up that anybody answers
+_MOST_FILES = 100_000
+_SYSTEM = (
+    *("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib"),
+    *("/usr/share", "/usr/local/share", "/etc/ld.so.cache", "/etc/localtime", "/etc/catdocrc"),
+    *("/dev/null", "/dev/zero", "/dev/urandom", "/proc/self", "/proc/meminfo", "/proc/cpuinfo"),
+    "/sys/devices/system/cpu",
+)
+
+_LOADERS = ("lib64/ld-*.so*", "lib/ld-*.so*", "lib/*/ld-*.so*")  # what the kernel starts a program with
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What a worker may ask for: a program, and its arguments with places for values and files."""
+
+    program: str
+    arguments: tuple[str, ...]
+
+
+JOBS: Mapping[str, Job] = {
+    "languages": Job("tesseract", ("--list-langs",)),
+    "ocr": Job(
+        "tesseract",
+        ("stdin", "stdout", "-l", "{languages}", "--psm", "{segmentation}", "--dpi", "200", "tsv"),
+    ),
+    "catdoc": Job("catdoc", ("-dutf-8", INPUT)),
+    "catppt": Job("catppt", ("-dutf-8", INPUT)),
+    "readpst": Job("readpst", ("-q", "-r", "-8", "-j", "0", "-o", FOLDER, INPUT)),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramLimits:
+    """What one program may take."""
+
+    memory_bytes: int = 4 * 1024**3
+    file_bytes: int = 4 * 1024**3
+
+
+@dataclass(slots=True)
+class Finished:
+    """What a program left: its exit status and output, and the files that it wrote, open and nameless."""
+
+    status: int
+    output: bytes = field(repr=False)
+    files: list[tuple[str, int]] = field(default_factory=list, repr=False)
+
+    def close(self) -> None:
+        """Close the files."""
+        channel.close_all([descriptor for _, descriptor in self.files])
+        self.files.clear()
+
+
+class _Connection:
+    """Where this process asks for programs; None = it starts them itself."""
+
+    channel: socket.socket | None = None
+
+
+def is_installed(job: str) -> bool:
+    """Tell whether the program of a job is on this machine."""
+    return shutil.which(JOBS[job].program) is not None
+
+
+def ask_at(folder: str) -> None:
+    """Have programs run by the process that listens in ``folder``, if there is one."""
+    _Connection.channel = None
+    with suppress(OSError):
+        _Connection.channel = channel.connect(folder, NAME)
+
+
+def run(job: str, descriptor: int | None, seconds: float, **values: str) -> Finished:
+    """Run a helper program on an open file, which must stand at its beginning, or on nothing.
+
+    Args:
+        job: a name in ``JOBS``.
+        descriptor: the file; also the program's standard input.
+        seconds: of wall clock.
+        values: what the arguments of the job have places for.
+
+    Raises:
+        subprocess.TimeoutExpired: it took longer.
+        OSError: it cannot be started.
+    """
+    if _Connection.channel is None:
+        return execute(job, values, descriptor, seconds)
+    head = json.dumps({"job": job, "values": values, "seconds": seconds}).encode()
+    connection = _Connection.channel
+    connection.settimeout(seconds + _MARGIN_S)
+    try:
+        channel.send(connection, head, [] if descriptor is None else [descriptor])
+        return _receive(connection, job, seconds)
+    except (TimeoutError, EOFError):
+        # What comes later would be taken for the answer to the next question.
+        connection.close()
+        raise subprocess.TimeoutExpired(job, seconds) from None
+
+
+def _receive(connection: socket.socket, job: str, seconds: float) -> Finished:
+    data, descriptors = channel.receive(connection, _MOST_ANSWER_BYTES)
+    try:
+        answer: dict[str, Any] = json.loads(data)
+        if "refused" in answer:
+            raise OSError(answer["refused"])
+        if answer["status"] is None:
+            raise subprocess.TimeoutExpired(job, seconds)
+        output = _read(descriptors[0])
+    finally:
+        channel.close_all(descriptors)
+    finished = Finished(int(answer["status"]), output)
+    for _ in range(int(answer["n_files"])):
+        name, files = channel.receive(connection, MOST_QUESTION_BYTES)
+        finished.files.append((name.decode("utf-8", "replace"), files[0]))
+    return finished
+
+
+def answer(connection: socket.socket, limits: ProgramLimits) -> None:
+    """Run what one worker asks for until it hangs up; the other side of ``run``."""
+    while True:
+        data, descriptors = channel.receive(connection, MOST_QUESTION_BYTES)
+        finished: Finished | None = None
+        try:
+            question = json.loads(data)
+            descriptor = descriptors[0] if descriptors else None
+            finished = execute(
+                question["job"], question["values"], descriptor, float(question["seconds"]), limits
+            )
+            _send(connection, finished)
+        except subprocess.TimeoutExpired:
+            channel.send(connection, json.dumps({"status": None}).encode())
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            channel.send(connection, json.dumps({"refused": type(error).__name__}).encode())
+        finally:
+            channel.close_all(descriptors)
+            if finished is not None:
+                finished.close()
+
+
+def _send(connection: socket.socket, finished: Finished) -> None:
+    held = channel.in_memory(finished.output)
+    try:
+        head = {"status": finished.status, "n_files": len(finished.files)}
+        channel.send(connection, json.dumps(head).encode(), [held])
+    finally:
+        os.close(held)
+    for name, descriptor in finished.files:
+        channel.send(connection, name.encode("utf-8", "replace"), [descriptor])
+
+
+def execute(
+    job: str,
+    values: Mapping[str, str],
+    descriptor: int | None,
+    seconds: float,
+    limits: ProgramLimits | None = None,
+) -> Finished:
+    """Build the command of a job and run it in a sandbox of its own.
+
+    Raises:
+        subprocess.TimeoutExpired: it took longer than ``seconds``.
+        OSError: it cannot be started.
+        ValueError: no such job, or a value that could be something else.
+    """
+    wanted = JOBS.get(job)
+    if wanted is None or not all(_VALUE.fullmatch(value) for value in values.values()):
+        message = "no such job, or not one of its values"
+        raise ValueError(message)
+    program = shutil.which(wanted.program)
+    if program is None:
+        raise FileNotFoundError(wanted.program)
+    with tempfile.TemporaryDirectory() as folder:
+        held = {} if descriptor is None else {"input": f"/proc/self/fd/{descriptor}"}
+        places = {**values, **held, "folder": folder}
+        command = [program, *(part.format_map(places) for part in wanted.arguments)]
+        writable = [folder] if FOLDER in wanted.arguments else []
+        sandbox = _Sandbox(program, descriptor, writable, seconds, limits or ProgramLimits())
+        done = subprocess.run(
+            command,
+            stdin=subprocess.DEVNULL if descriptor is None else descriptor,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            pass_fds=() if descriptor is None else (descriptor,),
+            timeout=max(seconds, 0.01),
+            check=False,
+            env=_environment(folder),
+            preexec_fn=sandbox.enter,
+        )
+        return Finished(done.returncode, done.stdout, list(_written(Path(folder))))
+
+
+def _environment(folder: str) -> dict[str, str]:
+    kept = {"PATH", "LANG", "LC_ALL", "TESSDATA_PREFIX"}
+    found = {name: value for name, value in os.environ.items() if name in kept}
+    return found | {"OMP_THREAD_LIMIT": "1", "HOME": folder, "TMPDIR": folder}
+
+
+def _written(folder: Path) -> list[tuple[str, int]]:
+    """Open what lies in a folder, in the order of the names, and return it by its path below the folder."""
+    found: list[tuple[str, int]] = []
+    for path in sorted(folder.rglob("*")):
+        if path.is_symlink() or not path.is_file():
+            continue
+        if len(found) == _MOST_FILES:
+            break
+        found.append((str(path.relative_to(folder)), os.open(path, os.O_RDONLY | os.O_CLOEXEC)))
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Sandbox:
+    """What one program may do."""
+
+    program: str
+    descriptor: int | None
+    writable: list[str]
+    seconds: float
+    limits: ProgramLimits
+
+    def enter(self) -> None:
+        """Isolate the process that is about to become the program, as far as that is allowed here."""
+        parent = os.getppid()
+        namespaces.enter()
+        _limit(resource.RLIMIT_CORE, 0)
+        _limit(resource.RLIMIT_CPU, int(self.seconds) + 2)
+        _limit(resource.RLIMIT_AS, self.limits.memory_bytes)
+        _limit(resource.RLIMIT_FSIZE, self.limits.file_bytes)
+        place = Path(os.path.realpath(self.program))
+        beside = [str(place.parent.parent / name) for name in ("lib", "share")]
+        data = [path for path in [os.environ.get("TESSDATA_PREFIX", "")] if path]
+        given = [] if self.descriptor is None else [f"/proc/self/fd/{self.descriptor}"]
+        loaders = [str(path) for pattern in _LOADERS for path in Path("/").glob(pattern)]
+        executable = (str(place), *loaders)
+        restrict(
+            [*_SYSTEM, *beside, *data, *given],
+            [*self.writable, "/dev/null"],
+            executable,
+            nobody_needs=[str(place), *data, *given],
+            # Its folder is its own, and gone with it.
+            owned=tuple(self.writable),
+        )
+        with suppress(OSError):
+            privileges.die_with_parent(signal.SIGKILL)
+        if os.getppid() != parent:
+            os._exit(1)
+        with suppress(OSError):
+            seccomp.install(os.getpid(), may_execute=True)
+
+
+def _limit(kind: int, value: int) -> None:
+    _, hard = resource.getrlimit(kind)
+    value = value if hard == resource.RLIM_INFINITY else min(value, hard)
+    resource.setrlimit(kind, (value, value))
+
+
+def _read(descriptor: int) -> bytes:
+    size = os.fstat(descriptor).st_size
+    data = bytearray(size)
+    view = memoryview(data)
+    at = 0
+    while at < size and (n_bytes := os.preadv(descriptor, [view[at:]], at)):
+        at += n_bytes
+    return bytes(data[:at])

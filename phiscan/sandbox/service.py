@@ -1,0 +1,127 @@
+"""A process beside the workers that does for them what they may not: started by the scan, ended with it.
+
+It listens on a socket in a private folder, gets its secret through a pipe, and ends when that pipe is closed,
+so also when the scan is killed. One that dies is started again on the same socket.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+import phiscan
+from phiscan.sandbox import channel
+
+_MOST_STARTS = 20  # a process that cannot live is not started for ever
+_END_S = 10.0
+_ENVIRONMENT = frozenset({"PATH", "LANG", "LD_LIBRARY_PATH", "TESSDATA_PREFIX"})  # what is passed on
+
+
+class Service:
+    """One process that answers workers."""
+
+    def __init__(
+        self, module: str, name: str, *, arguments: Sequence[str] = (), secret: Callable[[], bytes] = bytes
+    ) -> None:
+        self.name = name
+        self._module = module
+        self._arguments = tuple(arguments)
+        self._secret = secret
+        self._lock = threading.Lock()
+        self._listener: socket.socket | None = None
+        self._process: subprocess.Popen[bytes] | None = None
+        self._is_closing = False
+        self._folder = ""
+
+    def __repr__(self) -> str:
+        """Show its name, never its secret."""
+        return f"Service({self.name!r})"
+
+    def open(self, folder: str) -> None:
+        """Listen in a folder and start the process.
+
+        Raises:
+            OSError: it cannot be started.
+        """
+        self._folder = folder
+        self._listener = channel.listen(folder, self.name)
+        process = self._start(self._listener)
+        threading.Thread(target=self._keep_running, args=(process,), name=self.name, daemon=True).start()
+
+    def close(self) -> None:
+        """End the process."""
+        with self._lock:
+            self._is_closing = True
+            process, self._process = self._process, None
+            if self._listener is not None:
+                self._listener.close()
+        if process is None:
+            return
+        with suppress(OSError):
+            if process.stdin is not None:
+                process.stdin.close()
+        try:
+            process.wait(_END_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+    def _keep_running(self, process: subprocess.Popen[bytes]) -> None:
+        for _ in range(_MOST_STARTS):
+            process.wait()
+            with self._lock:
+                if self._is_closing or self._listener is None:
+                    return
+                try:
+                    process = self._start(self._listener)
+                except OSError:
+                    return
+
+    def _start(self, listener: socket.socket) -> subprocess.Popen[bytes]:
+        number = listener.fileno()
+        environment = {name: value for name, value in os.environ.items() if name in _ENVIRONMENT}
+        environment["TMPDIR"] = self._folder  # removed with the scan, or by the next one
+        environment["PYTHONPATH"] = str(Path(phiscan.__file__).parents[1])
+        environment["PYTHONDONTWRITEBYTECODE"] = "1"
+        secret = self._secret()
+        process = subprocess.Popen(
+            [sys.executable, "-m", self._module, str(number), *self._arguments],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            pass_fds=(number,),
+            cwd="/",
+            env=environment,
+        )
+        if process.stdin is not None:
+            with suppress(OSError):  # it died: it is started again
+                process.stdin.write(len(secret).to_bytes(4, "little") + secret)
+                process.stdin.flush()
+        self._process = process
+        return process
+
+
+def read_secret(descriptor: int) -> bytes:
+    """Read, in the process that was started, what the scan gave it; the pipe stays open until the scan ends.
+
+    Raises:
+        EOFError: the scan is gone.
+    """
+    length = int.from_bytes(_exactly(descriptor, 4), "little")
+    return _exactly(descriptor, length)
+
+
+def _exactly(descriptor: int, n_bytes: int) -> bytes:
+    data = b""
+    while len(data) < n_bytes:
+        chunk = os.read(descriptor, n_bytes - len(data))
+        if not chunk:
+            raise EOFError
+        data += chunk
+    return data

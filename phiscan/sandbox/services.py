@@ -1,0 +1,20 @@
+"""The two processes beside the workers of a scan: who has the key, and who starts helper programs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from phiscan.config import Limits
+from phiscan.sandbox import hashing, programs
+from phiscan.sandbox.service import Service
+
+
+def key_service(load: Callable[[], bytes]) -> Service:
+    """Return the process that computes keyed hashes; it alone is given the key, which is loaded then."""
+    return Service("phiscan.sandbox.key_process", hashing.NAME, secret=load)
+
+
+def program_service(limits: Limits) -> Service:
+    """Return the process that runs tesseract, catdoc, catppt and readpst, each in a sandbox of its own."""
+    arguments = [str(limits.memory_bytes), str(max(limits.member_bytes, limits.file_bytes))]
+    return Service("phiscan.sandbox.program_process", programs.NAME, arguments=arguments)

@@ -1,0 +1,109 @@
+"""A program: a home with a key and a database, a share with a file, and a worker that attacks both.
+
+Prints one JSON object: what came of each attack in a worker as a scan starts them, and in this process, and
+whether the key is in the worker's memory. Run as ``python -m tests.security.isolated_worker FOLDER``.
+"""
+
+import json
+import os
+import re
+import sqlite3
+import sys
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+from phiscan.config import Config
+from phiscan.model import SourceFile
+from phiscan.pipeline.workers.file_handoff import FileHandoff
+from phiscan.pipeline.workers.worker import start
+from phiscan.sandbox.pool import Sandbox
+from phiscan.sandbox.services import key_service, program_service
+from phiscan.store.identity import create_key, load_key
+from tests.security.attacks import ATTACKS, Target, attack
+
+# These succeed in a process that is not isolated, whoever it runs as: attacks that nothing would stop.
+CONTROLS = (
+    *("read_key", "list_home", "write_database", "read_share", "write_share", "add_to_share"),
+    *("change_mode_in_share", "change_time_in_share", "execute", "replace_itself", "fork"),
+    *("make_tcp_socket", "make_path_socket", "make_raw_netlink_socket", "make_namespace"),
+    *("enter_any_namespace", "read_memory_of_parent", "signal_parent", "use_keyring", "write_elsewhere"),
+)
+
+
+def main(folder: Path) -> None:
+    home, share = folder / "home", folder / "share"
+    for path in (home, share):
+        path.mkdir()
+    create_key(home / "key")
+    with sqlite3.connect(home / "phiscan.db") as connection:
+        connection.execute("CREATE TABLE scans (id)")
+    for name in ("letter.txt", "victim"):
+        (share / name).write_text("Dear Dr. Velthuis")
+    status = os.lstat(share / "letter.txt")
+    source = replace(SourceFile.of(os.fsencode(share), b"letter.txt", status), mode=status.st_mode)
+    target = Target(home, source, os.getpid())
+    config = Config(home=home)
+    services = [key_service(lambda: load_key(home / "key")), program_service(config.limits)]
+    with FileHandoff(services) as hatch:
+        hatch.put_local(source)
+        arguments = (config.for_workers(), hatch.address)
+        with Sandbox(
+            1, config.limits, start, arguments, preload=("phiscan.pipeline.workers.preload",)
+        ) as sandbox:
+            jobs = [(name, target) for name in ATTACKS]
+            answers = {name: answer for (name, _), answer in sandbox.run(attack, jobs)}
+            pid = next(iter(answers.values()))[1]  # type: ignore[index]
+            key = load_key(home / "key")
+            holds_key = holds(pid, [key, key.hex().encode()])
+            holds_path = holds(pid, [b"phiscan.pipeline.engine"])
+            missing = sandbox.missing
+    unhindered = {name: _aside(name, target) for name in CONTROLS}
+    print(
+        json.dumps(
+            {
+                "worker": {name: answer[0] for name, answer in answers.items()},  # type: ignore[index]
+                "aside": unhindered,
+                "holds_key": holds_key,
+                "was_searched": holds_path,
+                "missing": missing,
+            }
+        )
+    )
+
+
+def holds(pid: int, values: list[bytes]) -> bool | None:
+    """Tell whether one of the values is in the memory of a process; None = it cannot be looked at."""
+    try:
+        maps = Path(f"/proc/{pid}/maps").read_text()
+        with Path(f"/proc/{pid}/mem").open("rb", buffering=0) as memory:
+            for line in maps.splitlines():
+                area = re.match(r"([0-9a-f]+)-([0-9a-f]+) r", line)
+                if area is None or "[v" in line:
+                    continue
+                begin, end = int(area[1], 16), int(area[2], 16)
+                with suppress(OSError, ValueError, OverflowError):
+                    memory.seek(begin)
+                    data = memory.read(end - begin)
+                    if any(value in data for value in values):
+                        return True
+    except OSError:
+        return None
+    return False
+
+
+def _aside(name: str, target: Target) -> str:
+    """Try an attack in a child of this process."""
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.write(writer, attack((name, target))[0].encode())
+        os._exit(0)
+    os.close(writer)
+    os.waitpid(child, 0)
+    with os.fdopen(reader, "rb") as stream:
+        return stream.read().decode()
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
