@@ -1,0 +1,140 @@
+"""What becomes of a file, and what the store may keep of it: Decision, Examination, FileResult."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from phiscan.model.documents import OWN_NAMES, SourceFile, Span, UnreadPart
+from phiscan.model.entities import (
+    EntityType,
+    Outcome,
+    PiiBit,
+    PiiVector,
+    Referral,
+    Search,
+)
+from phiscan.model.findings import HealthScore, PatientCheck, Reason, Screening, WindowBag
+
+# The verdict of the second family of name recognizers, stored behind those of the three detectors: under the
+# first name where the file was drawn at random, under the other where a name alone would have referred it.
+SECOND_NAMES, SECOND_NAMES_NEAR = "second_names", "second_names_near"
+
+
+SECOND_LISTS = frozenset({SECOND_NAMES, SECOND_NAMES_NEAR})
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What becomes of a file: the referral, how likely the file is PHI, and why."""
+
+    referral: Referral
+    case: str  # the row of the table of cases that says it in words
+    probability: float  # P(PHI) on a share of the stated prevalence
+    log_odds: float = 0.0  # the same before what reviewers taught
+    # The strongest inputs, and what each adds to the log-odds; the kind of a message of care before them.
+    reasons: tuple[tuple[str, float], ...] = ()
+    passage: Span | None = None  # the strongest passage
+    second_look: bool = False  # not referred, but marked by a detector or by the table of cases
+    evidence: tuple[tuple[str, int], ...] = ()  # what the table of cases looks at besides the score
+    patient_log_odds: float = 0.0  # what matches with the organization's own patients added to the log-odds
+
+
+@dataclass(frozen=True, slots=True)
+class Examination:
+    """Everything that screening and classifying say of one document."""
+
+    screening: Screening
+    health: HealthScore
+    decision: Decision
+    detectors: tuple[tuple[str, bool], ...]  # verdict "is this PHI" of each independent detector
+    search: Search = Search.EVERYTHING
+    # P(PHI) by each detector alone, on a share of the stated prevalence
+    detector_probabilities: tuple[tuple[str, float], ...] = ()
+    patients: PatientCheck | None = None  # None = there is no index of the organization's own patients
+
+    @property
+    def referral(self) -> Referral:
+        """What becomes of the file."""
+        return self.decision.referral
+
+    @property
+    def case(self) -> str:
+        """The row of the table of cases that says it in words."""
+        return self.decision.case
+
+
+@dataclass(frozen=True, slots=True)
+class StoredFinding:
+    """A finding as the review store keeps it: position, type, masked shape, keyed hash."""
+
+    span: Span
+    locator: str
+    entity_type: EntityType
+    source: str
+    score: float
+    reasons: tuple[Reason, ...]
+    preview: str  # the shape of the value, letters and digits masked
+    identity: str  # HMAC-SHA256(key, entity_type + normalised value), hex
+
+
+@dataclass(frozen=True, slots=True)
+class StoredTerm:
+    """Occurrences of one health concept in a file, as the review store keeps them."""
+
+    concept: str
+    count: int
+    first: Span
+    locator: str
+
+
+@dataclass(frozen=True, slots=True)
+class FileResult:
+    """The one recorded outcome of a crawled file; what a worker sends back to the parent.
+
+    ``reason`` is "" for a screened file, else a ``SkipReason`` or ``FailReason`` value.
+    The examination's numbers are None unless the outcome is screened.
+    """
+
+    source: SourceFile
+    outcome: Outcome
+    reason: str = ""
+    detail: str = ""
+    media_type: str = ""
+    content_hash: str = ""  # blake3, hex
+    signature: bytes = field(default=b"", repr=False)  # of a referred file: keyed MinHash of its words
+    is_copy: bool = False  # screened by taking over what is stored of an equal content
+    unread: tuple[UnreadPart, ...] = ()
+    bytes_read: int | None = field(default=None, compare=False)  # of the file; None = not known
+    n_chars: int = 0
+    vector: PiiVector = field(default_factory=PiiVector)
+    hamming: int | None = None
+    missing: tuple[PiiBit, ...] = ()
+    nearest_prototype: str = ""
+    prototype_distance: int | None = None
+    n_people: int = 0
+    people_interval: tuple[int, int] | None = None  # 95 % of n_people; None where all was counted
+    health_score: float | None = None
+    health_distance: float | None = None
+    health_prototype: str = ""
+    referral: Referral | None = None
+    case: str = ""
+    probability: float | None = None
+    reasons: tuple[tuple[str, float], ...] = ()
+    second_look: bool = False
+    detectors: tuple[tuple[str, bool], ...] = ()
+    detector_probabilities: tuple[tuple[str, float], ...] = ()
+    findings: tuple[StoredFinding, ...] = ()
+    terms: tuple[StoredTerm, ...] = ()
+    window: WindowBag | None = None
+    evidence: tuple[tuple[str, int], ...] = ()  # what decisions and learning look at besides the score
+    search: Search | None = None  # None unless the outcome is screened
+    finding_counts: tuple[
+        tuple[str, int], ...
+    ] = ()  # of all findings by type, also those not in ``findings``
+    seconds: tuple[tuple[str, float], ...] = field(default=(), compare=False)  # of each stage, in its worker
+    patients: PatientCheck | None = None  # None = there is no index of the organization's own patients
+
+    @property
+    def is_of_content(self) -> bool:
+        """Whether a file of equal content has the same result: none of the findings is in this one's name."""
+        return not any(finding.locator in OWN_NAMES for finding in self.findings)
