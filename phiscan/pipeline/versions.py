@@ -24,6 +24,7 @@ from phiscan.store.identity import keyed_hash, load_key
 
 _SHORT = 16  # hexadecimal digits kept of each hash: 64 bits, plenty against accident
 
+MODEL_ROOMS = ("health", "decision", "screen")  # whose data/ holds weights
 
 def versions(config: Config) -> dict[str, str]:
     """Return a name and a short hash for each thing that results depend on."""
@@ -40,7 +41,7 @@ def versions(config: Config) -> dict[str, str]:
         "detectors": asdict(config.detectors),
     }
     package = Path(str(resources.files("phiscan")))
-    models = [package / room / "data" for room in ("classify", "decision", "screen")]
+    models = [package / room / "data" for room in MODEL_ROOMS]
     return {
         **_patients(config),
         "phiscan": __version__,

@@ -16,7 +16,7 @@ from training.numbers import train as numbers
 from training.numbers.card import render
 from training.numbers.train import CARD, JUDGED, OWN, WEIGHTS, NumberSettings, train_numbers
 
-SHIPPED = Path(numbers.__file__).parents[1] / "screen" / "data" / WEIGHTS
+SHIPPED = Path(__file__).parents[2] / "phiscan" / "screen" / "data" / WEIGHTS
 DOCS = Path(__file__).parents[2] / "docs" / "reference"
 
 

@@ -110,7 +110,7 @@ def _our_texts() -> Iterator[Sample]:
 
 def _unseen_texts() -> Iterator[Sample]:
     """Yield the eight sets written apart from the program; each is a family."""
-    for folder in sorted((ROOT / "tests" / "classify").glob("unseen*")):
+    for folder in sorted((ROOT / "tests" / "health").glob("unseen*")):
         for path in sorted(folder.glob("*.txt")):
             for name, text in _sections(path):
                 yield Sample(folder.name, name, path.stem == "phi", plain_document(text))
@@ -131,7 +131,7 @@ def _short_texts() -> Iterator[Sample]:
 def _named_texts() -> Iterator[Sample]:
     """Yield the texts that names are learned from, as ``labels.tsv`` labels them; each file is a family."""
     labels = dict(line.split("\t") for line in LABELS.read_text(encoding="utf-8").splitlines())
-    for path in sorted((ROOT / "phiscan" / "train" / "texts").glob("*.txt")):
+    for path in sorted((ROOT / "training" / "corpora" / "texts").glob("*.txt")):
         for part in re.split(r"^===== ", path.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]:
             name, _, body = part.partition("\n")
             identifier = f"{path.stem}/{name.strip()}"
