@@ -37,7 +37,8 @@ from phiscan.model import (
     Span,
     StoredFinding,
 )
-from phiscan.pipeline.engine import Processed, build_engine, process
+from phiscan.pipeline.engine import build_engine
+from phiscan.pipeline.process import Processed, process
 from phiscan.pipeline.scan import scan
 from phiscan.review.store import Store
 from phiscan.store.identity import create_key

@@ -20,7 +20,8 @@ from phiscan import screen
 from phiscan.config import Config
 from phiscan.decision import build_decider
 from phiscan.model import Document, Referral, Segment
-from phiscan.pipeline.engine import Engine, examine
+from phiscan.pipeline.engine import Engine
+from phiscan.pipeline.examine import examine
 from tests.corpus.short_texts import short_texts
 
 SHORT, LONG = 2_000, 200_000

@@ -18,7 +18,8 @@ import pytest
 
 from phiscan.config import Config
 from phiscan.crawl import IgnoreRules, crawl
-from phiscan.pipeline.engine import Processed, build_engine
+from phiscan.pipeline.engine import build_engine
+from phiscan.pipeline.process import Processed
 from phiscan.pipeline.workers import worker
 from phiscan.pipeline.workers.pools import local_workers
 from phiscan.sandbox.pool import Sandbox

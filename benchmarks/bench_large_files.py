@@ -109,7 +109,8 @@ def examine_one(path: Path) -> None:
     """Print what examining one file cost, and what came out."""
     from phiscan.config import Config  # noqa: PLC0415 (only in the process that examines)
     from phiscan.model import SourceFile  # noqa: PLC0415
-    from phiscan.pipeline.engine import build_engine, process  # noqa: PLC0415
+    from phiscan.pipeline.engine import build_engine  # noqa: PLC0415
+    from phiscan.pipeline.process import process  # noqa: PLC0415
     from phiscan.store.identity import create_key  # noqa: PLC0415
 
     with tempfile.TemporaryDirectory() as home:

@@ -23,7 +23,8 @@ from phiscan.patients.lifecycle import build
 from phiscan.patients.matching import Matcher, load_matcher
 from phiscan.patients.settings import PatientSettings
 from phiscan.patients.sources import read_records
-from phiscan.pipeline.engine import Engine, build_engine, examine
+from phiscan.pipeline.engine import Engine, build_engine
+from phiscan.pipeline.examine import examine
 from phiscan.store.identity import create_key
 from tests.patients.population import Person, population, write_list
 from tests.patients.share import documents

@@ -18,7 +18,8 @@ import pytest
 
 from phiscan.config import Config
 from phiscan.crawl import IgnoreRules, crawl
-from phiscan.pipeline.engine import build_engine, process
+from phiscan.pipeline.engine import build_engine
+from phiscan.pipeline.process import process
 from phiscan.store.identity import create_key
 from tests.corpus.bench_share import make_share
 from tests.pipeline.harness import Tool, processes_of

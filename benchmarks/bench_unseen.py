@@ -20,7 +20,8 @@ from phiscan.config import Config
 from phiscan.decision import build_decider
 from phiscan.metrics.intervals import clopper_pearson
 from phiscan.model import Document, HealthScore, PiiBit, Referral, Screening, Segment
-from phiscan.pipeline.engine import Engine, examine
+from phiscan.pipeline.engine import Engine
+from phiscan.pipeline.examine import examine
 
 CLASSIFY = Path(__file__).resolve().parents[1] / "tests" / "health"
 

@@ -17,7 +17,8 @@ from phiscan.decision import build_decider
 from phiscan.errors import InputError
 from phiscan.health import build_classifier
 from phiscan.model import Document, Examination, Segment
-from phiscan.pipeline.engine import Engine, examine_text
+from phiscan.pipeline.engine import Engine
+from phiscan.pipeline.examine import examine_text
 from phiscan.screen import build_screener
 
 

@@ -20,7 +20,7 @@ from phiscan.cluster.reading import read_batch
 from phiscan.config import LearnedVersion
 from phiscan.errors import ClusterError, origin
 from phiscan.model import FailReason, SourceFile
-from phiscan.pipeline.engine import Processed
+from phiscan.pipeline.process import Processed
 from phiscan.sandbox.pool import Fault
 
 FIRST_BATCH = 20  # files; small, so that a small share is shared out too

@@ -12,7 +12,7 @@ from typing import Any
 
 from phiscan.config import LearnedVersion
 from phiscan.model import SourceFile
-from phiscan.pipeline.engine import Processed
+from phiscan.pipeline.process import Processed
 from phiscan.sandbox.pool import Fault
 
 

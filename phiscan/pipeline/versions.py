@@ -26,6 +26,7 @@ _SHORT = 16  # hexadecimal digits kept of each hash: 64 bits, plenty against acc
 
 MODEL_ROOMS = ("health", "decision", "screen")  # whose data/ holds weights
 
+
 def versions(config: Config) -> dict[str, str]:
     """Return a name and a short hash for each thing that results depend on."""
     settings = {

@@ -11,7 +11,7 @@ from phiscan.cluster.pickling import Batch, Reply, WorkerState, from_pickle, to_
 from phiscan.cluster.reading import _as_seen_here, worker_state
 from phiscan.errors import InputError
 from phiscan.model import FailReason, FileResult, Outcome, SourceFile
-from phiscan.pipeline.engine import Processed
+from phiscan.pipeline.process import Processed
 from phiscan.sandbox.pool import Fault
 
 

@@ -15,7 +15,8 @@ from phiscan.decision.reasons import MESSAGES, N_AGAINST, N_FOR, WORDS
 from phiscan.extract import extract
 from phiscan.health import build_classifier
 from phiscan.model import Document, Examination, Referral, Segment, SourceFile
-from phiscan.pipeline.engine import Engine, examine
+from phiscan.pipeline.engine import Engine
+from phiscan.pipeline.examine import examine
 from phiscan.screen import build_screener
 
 BUGS = Path(__file__).resolve().parents[3] / "shared" / "bugs"

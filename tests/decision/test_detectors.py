@@ -17,7 +17,8 @@ from phiscan.decision.model import log_odds_of, probability_of
 from phiscan.errors import ModelError
 from phiscan.health import DETECTORS, build_classifier, margins
 from phiscan.model import Document, EntityType, Examination, HealthScore, Segment, TermHit
-from phiscan.pipeline.engine import Engine, examine
+from phiscan.pipeline.engine import Engine
+from phiscan.pipeline.examine import examine
 from phiscan.screen import build_screener
 
 NOTE = (

@@ -14,7 +14,8 @@ from phiscan.health import HEALTH, build_classifier
 from phiscan.health.classifier import distances_of
 from phiscan.health.features import read, windows
 from phiscan.model import Document, Examination, PiiVector, Referral, Segment
-from phiscan.pipeline.engine import Engine, examine
+from phiscan.pipeline.engine import Engine
+from phiscan.pipeline.examine import examine
 from phiscan.screen import build_screener
 from phiscan.screen.prototypes import Prototype
 

@@ -9,7 +9,8 @@ from phiscan.config import Config
 from phiscan.decision.decide import Decider
 from phiscan.model import Document, EntityType, Referral
 from phiscan.patients.matching import RARE_NAME_LOG_ODDS, STRONG_LOG_ODDS, Matcher
-from phiscan.pipeline.engine import Engine, build_engine, examine
+from phiscan.pipeline.engine import Engine, build_engine
+from phiscan.pipeline.examine import examine
 from phiscan.pipeline.versions import versions
 from phiscan.store.identity import create_key
 from tests.patients.population import Person, population

@@ -11,7 +11,8 @@ from phiscan.health import HINT, build_classifier
 from phiscan.health.patient_classifier import PatientModel
 from phiscan.health.word_hashes import N_BUCKETS
 from phiscan.model import Document, Referral, Search, Segment
-from phiscan.pipeline.engine import Engine, examine, in_audit_sample
+from phiscan.pipeline.engine import Engine
+from phiscan.pipeline.examine import examine, in_audit_sample
 from phiscan.screen import build_screener
 from tests.pipeline.harness import LETTER, MINUTES
 

@@ -14,7 +14,7 @@ import pytest
 from phiscan.config import Config
 from phiscan.extract import extract
 from phiscan.model import FILE_NAME, FOLDER_NAME, Document, FileResult, PiiBit, Referral, Segment, SourceFile
-from phiscan.pipeline.engine import Engine, build_engine, process
+from phiscan.pipeline.engine import Engine, build_engine
 from phiscan.pipeline.file_names import (
     MAX_NAMES,
     any_names_person,
@@ -23,6 +23,7 @@ from phiscan.pipeline.file_names import (
     names_of,
     with_names,
 )
+from phiscan.pipeline.process import process
 from phiscan.pipeline.reveal import Rereader
 from phiscan.review.store import Store
 from tests.pipeline.harness import Tool, ToolHere

@@ -20,8 +20,8 @@ from phiscan.config import Config
 from phiscan.crawl import IgnoreRules
 from phiscan.errors import StoreError
 from phiscan.model import FailReason, FileResult, Outcome, PiiVector, Referral, SourceFile
-from phiscan.pipeline.engine import Processed
 from phiscan.pipeline.folders import KnownFolders
+from phiscan.pipeline.process import Processed
 from phiscan.pipeline.scan import scan
 from phiscan.pipeline.scan_plan import ScanOptions
 from phiscan.review.store import Store

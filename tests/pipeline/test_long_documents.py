@@ -13,7 +13,8 @@ from phiscan.extract import extract_bytes
 from phiscan.extract.core.content import Sink, TextFullError
 from phiscan.model import Document, FailReason, FileResult, Referral, Segment, SourceFile, Span
 from phiscan.pipeline import engine as engine_module
-from phiscan.pipeline.engine import Engine, build_engine, process
+from phiscan.pipeline.engine import Engine, build_engine
+from phiscan.pipeline.process import process
 from phiscan.pipeline.windows.examination import MOST_FINDINGS, NOT_SCREENED, Budget
 from phiscan.pipeline.windows.people_estimate import WindowCount, estimate_people
 from phiscan.pipeline.windows.text_windows import cut_window, window_ranges

@@ -12,7 +12,8 @@ import pytest
 
 from phiscan.config import Config
 from phiscan.model import FileResult, SourceFile
-from phiscan.pipeline.engine import Engine, build_engine, process
+from phiscan.pipeline.engine import Engine, build_engine
+from phiscan.pipeline.process import process
 from phiscan.review.store import Store
 from phiscan.store.identity import create_key
 from tests.large.made_files import write_csv, write_inventory

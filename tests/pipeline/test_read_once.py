@@ -16,8 +16,9 @@ from phiscan.health import classifier as classifier_module
 from phiscan.health import text_detector as ngrams
 from phiscan.model import Document, FileResult, Segment, SourceFile
 from phiscan.pipeline import engine as engine_module
-from phiscan.pipeline.engine import _examine, _keep, examine, examine_text
+from phiscan.pipeline.examine import examine, examine_named, examine_text
 from phiscan.pipeline.file_names import names_of
+from phiscan.pipeline.process import _keep
 from tests.pipeline.harness import LETTER, MINUTES
 from tests.pipeline.test_cascade import CUT, FULL, STAFF, document
 
@@ -76,7 +77,7 @@ def test_the_text_detector_never_reads_what_a_file_is_called() -> None:
     source = SourceFile(b"/share", b"Tremblay_Marie_MRN_4431298.txt", len(STAFF), 1, 1, 1, 1)
     text = "Seen for type 2 diabetes. Metformin 500 mg. See again in May.\n"
     one = Document(text, (Segment("", 0, len(text)),), "text/plain", content_hash="0" * 64)
-    named, examination = _examine(one, names_of(source), FULL, lambda _stage: None)
+    named, examination = examine_named(one, names_of(source), FULL, lambda _stage: None)
     assert len(named.text) > len(text)
     margin = classify.text_margin(one, examination.screening, examination.health, FULL.classifier)
     assert dict(examination.detectors)["text"] == (margin >= 0)

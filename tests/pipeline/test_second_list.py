@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from phiscan.model import SECOND_NAMES, SECOND_NAMES_NEAR, Referral
-from phiscan.pipeline.engine import examine, in_audit_sample
+from phiscan.pipeline.examine import examine, in_audit_sample
 from phiscan.screen.ner.second_tagger import SecondNames
 from tests.pipeline.harness import LETTER
 from tests.pipeline.test_cascade import FULL, STAFF, document

@@ -17,7 +17,8 @@ from phiscan.metrics.intervals import Figure
 from phiscan.metrics.rates import rates
 from phiscan.metrics.screening import coverage, screened_table, tdp_frp
 from phiscan.model import Document, PiiBit, Referral, Segment
-from phiscan.pipeline.engine import Engine, examine
+from phiscan.pipeline.engine import Engine
+from phiscan.pipeline.examine import examine
 from phiscan.screen import build_screener, screen
 
 NEAR = 1  # bits by which a file may differ from its nearest prototype (eq. 5)

@@ -20,7 +20,7 @@ from phiscan.sandbox.services import key_service, program_service
 from phiscan.store.identity import load_key
 
 if TYPE_CHECKING:
-    from phiscan.pipeline.engine import Processed
+    from phiscan.pipeline.process import Processed
 
 # Imported once by the server that workers are forked from, so that a new worker is there at once.
 _PRELOAD = ("phiscan.pipeline.workers.preload",)

@@ -12,7 +12,8 @@ from phiscan.sandbox import hashing
 from phiscan.sandbox.delivered_files import ask_at
 
 if TYPE_CHECKING:
-    from phiscan.pipeline.engine import Engine, Processed
+    from phiscan.pipeline.engine import Engine
+    from phiscan.pipeline.process import Processed
 
 
 class _Worker:
@@ -39,7 +40,7 @@ def start(config: Config, hatch: str) -> None:
 
 def work(source: SourceFile) -> Processed:
     """Examine one file."""
-    from phiscan.pipeline.engine import process  # noqa: PLC0415 (as in start)
+    from phiscan.pipeline.process import process  # noqa: PLC0415 (as in start)
 
     if _Worker.engine is None:
         message = "the worker was not started with start()"
