@@ -32,8 +32,7 @@ from phiscan.review.records.items import (
     ScanState,
     ScanSummary,
 )
-from phiscan.review.worklist import near_duplicates, queue
-from phiscan.review.worklist import reading as work_list
+from phiscan.review.worklist import filtering, near_duplicates, queue
 from phiscan.review.worklist.model import WorkFilter
 from phiscan.review.worklist.rows import rebuild
 from phiscan.store.database import Database, open_database
@@ -258,7 +257,7 @@ class Store:
         """
         with self._database.read() as connection:
             number = None if scan_id is None else summaries.chosen_scan(connection, scan_id)
-            within = None if wanted is None else work_list.matching(wanted, None)
+            within = None if wanted is None else filtering.matching(wanted, None)
             return queue.queue(
                 connection,
                 number,

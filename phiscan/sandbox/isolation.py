@@ -22,7 +22,7 @@ from pathlib import Path
 import phiscan
 from phiscan.config import data_dir
 from phiscan.errors import ConfigError
-from phiscan.sandbox import landlock, namespaces, privileges, seccomp
+from phiscan.sandbox.layers import landlock, namespaces, privileges, seccomp
 
 SCRATCH_BYTES = 64 * 1024**2
 N_PROCESSES = 1024  # of one user, threads included: the filter allows no processes anyway

@@ -13,9 +13,9 @@ import threading
 from contextlib import suppress
 
 from phiscan.hasher import KeyHasher
-from phiscan.sandbox import namespaces, seccomp
 from phiscan.sandbox.hashing import serve_all
 from phiscan.sandbox.isolation import restrict
+from phiscan.sandbox.layers import namespaces, seccomp
 from phiscan.sandbox.service import read_secret
 
 _STDIN = 0

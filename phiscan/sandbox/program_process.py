@@ -13,7 +13,7 @@ import socket
 import sys
 from contextlib import suppress
 
-from phiscan.sandbox import privileges
+from phiscan.sandbox.layers import privileges
 from phiscan.sandbox.programs import ProgramLimits, answer
 from phiscan.sandbox.service import read_secret
 

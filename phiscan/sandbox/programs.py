@@ -22,8 +22,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from phiscan.sandbox import channel, namespaces, privileges, seccomp
+from phiscan.sandbox import channel
 from phiscan.sandbox.isolation import restrict
+from phiscan.sandbox.layers import namespaces, privileges, seccomp
 
 NAME = "programs"  # of the socket
 INPUT, FOLDER = "{input}", "{folder}"

@@ -17,7 +17,11 @@ from phiscan.sandbox.record import read_missing, write_missing
 # Run in a process of its own: a layer is broken, then the process is isolated.
 BROKEN = """
 import errno, sys
-from phiscan.sandbox import isolation, landlock, namespaces, seccomp, privileges
+from phiscan.sandbox import isolation
+from phiscan.sandbox.layers import privileges
+from phiscan.sandbox.layers import seccomp
+from phiscan.sandbox.layers import namespaces
+from phiscan.sandbox.layers import landlock
 def refuse(*arguments, **options):
     raise OSError(errno.ENOSYS, "Function not implemented")
 {broken}

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from phiscan.sandbox import kernel, privileges, seccomp
-from phiscan.sandbox.container_profile import profile
-from phiscan.sandbox.seccomp import Instruction, Machine, assemble, refused
+from phiscan.sandbox.layers import kernel, privileges, seccomp
+from phiscan.sandbox.layers.container_profile import profile
+from phiscan.sandbox.layers.seccomp import Instruction, Machine, assemble, refused
 
 X86 = Machine(0, 0xC000003E)
 ARM = Machine(1, 0xC00000B7)

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from phiscan.sandbox import kernel, namespaces
+from phiscan.sandbox.layers import kernel, namespaces
 from tests.security.attacks import ATTACKS
 from tests.security.isolated_worker import CONTROLS
 

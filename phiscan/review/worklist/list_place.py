@@ -9,6 +9,7 @@ import sqlalchemy as sa
 
 from phiscan.review.worklist import reading as work_list
 from phiscan.review.worklist.model import WorkFilter, WorkItem, WorkOrder
+from phiscan.review.worklist.paging import order_key
 from phiscan.store.tables import work_item
 
 
@@ -34,9 +35,7 @@ def place(
     n_after: int,
 ) -> ListPlace:
     """Return where a file is in a list, with up to so many items before and after it."""
-    key = connection.execute(
-        sa.select(work_list.key_of(order)).where(work_item.c.file_id == file_id)
-    ).scalar()
+    key = connection.execute(sa.select(order_key(order)).where(work_item.c.file_id == file_id)).scalar()
     total = work_list.size(connection, wanted, viewer=viewer, now=now)
     start = None if key is None else (float(key), file_id)
     after = work_list.neighbours(

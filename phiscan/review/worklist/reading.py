@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 import sqlalchemy as sa
 
 from phiscan.errors import InputError
-from phiscan.model import EntityType, PiiVector
-from phiscan.review.decisions.second_verdicts import FIRST, LEAD, SECOND
+from phiscan.model import PiiVector
+from phiscan.review.decisions.second_verdicts import LEAD, SECOND
 from phiscan.review.records.current_results import interval_of, vector_of
 from phiscan.review.records.items import FileState
 from phiscan.review.worklist import counts as work_tallies
 from phiscan.review.worklist import queue
+from phiscan.review.worklist.filtering import narrowed, skipped_by
 from phiscan.review.worklist.model import (
     Choices,
     WorkCounts,
@@ -29,21 +29,17 @@ from phiscan.review.worklist.model import (
     WorkState,
 )
 from phiscan.review.worklist.near_duplicates import BLIND_FILES
+from phiscan.review.worklist.paging import Place, cursor_of, order_key, read_cursor
 from phiscan.review.worklist.risk import exposure_of
-from phiscan.review.worklist.rows import types_mask
 from phiscan.store.column_types import iso
 from phiscan.store.sql_batches import listed
 from phiscan.store.tables import access, examination, file, near_group, root, skip, work_item
 
 MAX_PAGE = 500
-_CURSOR = re.compile(r"([ab]):(risk|informative|oldest):([0-9a-fx.p+-]+):(\d{1,18})", re.ASCII)
 _VERDICTS = {WorkState.PHI, WorkState.NOT_PHI, WorkState.UNSURE}
 N_TRIED = 2000  # items in which a text is sought first
 
 _OTHER = work_item.alias()
-_STILL = sa.select(skip.c.file_id).join(
-    _OTHER, (_OTHER.c.file_id == skip.c.file_id) & (_OTHER.c.content_hash == skip.c.content_hash)
-)
 _LINES = (
     sa.select(
         work_item,
@@ -83,9 +79,9 @@ def page(
     Raises:
         InputError: the cursor is none of this order.
     """
-    backward, start = _read_cursor(cursor, order)
+    backward, start = read_cursor(cursor, order)
     limit = max(1, min(limit, MAX_PAGE))
-    place = _Place(order, start, backward=backward)
+    place = Place(order, start, backward=backward)
     found = _found(connection, wanted, place, viewer=viewer, now=now, n=limit + 1)
     more, found = len(found) > limit, found[:limit]
     if backward:
@@ -96,8 +92,8 @@ def page(
     first, last = found[0], found[-1]
     return WorkPage(
         items,
-        after=_cursor("a", order, last) if more or backward else "",
-        before=_cursor("b", order, first) if (more if backward else cursor) else "",
+        after=cursor_of("a", order, last) if more or backward else "",
+        before=cursor_of("b", order, first) if (more if backward else cursor) else "",
     )
 
 
@@ -109,7 +105,7 @@ def size(connection: sa.Connection, wanted: WorkFilter, *, viewer: str, now: dat
 
 
 def _size(connection: sa.Connection, wanted: WorkFilter, *, viewer: str, now: datetime) -> int:
-    query = _narrowed(sa.select(sa.func.count()).select_from(work_item), wanted, viewer, now)
+    query = narrowed(sa.select(sa.func.count()).select_from(work_item), wanted, viewer, now)
     return int(connection.execute(query).scalar_one())
 
 
@@ -171,12 +167,12 @@ def next_after(
     backward: bool = False,
 ) -> int | None:
     """Return the item that follows a file in a list, or the one before; the file may have left it."""
-    key = connection.execute(sa.select(_key(order)).where(work_item.c.file_id == file_id)).scalar()
+    key = connection.execute(sa.select(order_key(order)).where(work_item.c.file_id == file_id)).scalar()
     if key is None and backward:
         return None
     start = None if key is None else (key, file_id)
     # Two: without a key the list begins at its first item, which may be this one.
-    found = _found(connection, wanted, _Place(order, start, backward=backward), viewer=viewer, now=now, n=2)
+    found = _found(connection, wanted, Place(order, start, backward=backward), viewer=viewer, now=now, n=2)
     return next((row[0] for row in found if row[0] != file_id), None)
 
 
@@ -227,50 +223,14 @@ def _state_seen(awaits: str, state: str, reviewer: str, viewer: str) -> WorkStat
     return WorkState.UNDECIDED if awaits == SECOND and reviewer != viewer else WorkState(state)
 
 
-def _key(order: WorkOrder) -> sa.ColumnElement[Any]:
-    columns: dict[WorkOrder, sa.ColumnElement[Any]] = {
-        WorkOrder.RISK: work_item.c.risk,
-        WorkOrder.INFORMATIVE: work_item.c.doubt,
-        WorkOrder.OLDEST: work_item.c.file_id,
-    }
-    return columns[order]
-
-
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """A place in an order, to read on from; None = its beginning."""
-
-    order: WorkOrder
-    start: tuple[float, int] | None = None
-    backward: bool = False
-
-    @property
-    def falling(self) -> bool:
-        return (self.order is WorkOrder.RISK) is not self.backward
-
-    def ordered(self, query: sa.Select[Any]) -> sa.Select[Any]:
-        """Put a query in order, beginning here; both columns run one way, so that an index serves."""
-        columns = (_key(self.order), work_item.c.file_id)
-        query = self.bounded(query)
-        return query.order_by(*(column.desc() if self.falling else column for column in columns))
-
-    def bounded(self, query: sa.Select[Any]) -> sa.Select[Any]:
-        """Narrow a query to what lies beyond this place."""
-        if self.start is None:
-            return query
-        place = sa.tuple_(_key(self.order), work_item.c.file_id)
-        bound = sa.tuple_(sa.literal(self.start[0]), sa.literal(self.start[1]))
-        return query.where(place < bound if self.falling else place > bound)
-
-
 def _found(
-    connection: sa.Connection, wanted: WorkFilter, place: _Place, *, viewer: str, now: datetime, n: int
+    connection: sa.Connection, wanted: WorkFilter, place: Place, *, viewer: str, now: datetime, n: int
 ) -> Sequence[sa.Row[Any]]:
     """Return number and key of the next items, at most ``n``."""
-    columns: tuple[sa.ColumnElement[Any], ...] = (work_item.c.file_id, _key(place.order).label("key"))
+    columns: tuple[sa.ColumnElement[Any], ...] = (work_item.c.file_id, order_key(place.order).label("key"))
     if wanted.text:
         # A text of many paths is soon found in the order of the list; one of few costs a look at all paths.
-        every = _narrowed(sa.select(*columns, work_item.c.path_folded), replace(wanted, text=""), viewer, now)
+        every = narrowed(sa.select(*columns, work_item.c.path_folded), replace(wanted, text=""), viewer, now)
         near = place.ordered(every).limit(N_TRIED).subquery()
         keys = (near.c.key, near.c.file_id)
         query = (
@@ -281,13 +241,8 @@ def _found(
         found = [*connection.execute(query.limit(n))]
         if len(found) == n:
             return found
-    all_paths = _narrowed(sa.select(*columns), wanted, viewer, now)
+    all_paths = narrowed(sa.select(*columns), wanted, viewer, now)
     return [*connection.execute(place.ordered(all_paths).limit(n))]
-
-
-def key_of(order: WorkOrder) -> sa.ColumnElement[Any]:
-    """Return the column by which a list is ordered; the number of the file comes after it."""
-    return _key(order)
 
 
 def neighbours(
@@ -302,14 +257,14 @@ def neighbours(
     backward: bool,
 ) -> list[int]:
     """Return the numbers of the next files of a list from a key on, the nearest first."""
-    place = _Place(order, start, backward=backward)
+    place = Place(order, start, backward=backward)
     return [row[0] for row in _found(connection, wanted, place, viewer=viewer, now=now, n=n)]
 
 
 def is_in(connection: sa.Connection, file_id: int, wanted: WorkFilter, *, viewer: str, now: datetime) -> bool:
     """Tell whether a file passes a filter."""
     query = sa.select(work_item.c.file_id).where(work_item.c.file_id == file_id)
-    return connection.execute(_narrowed(query, wanted, viewer, now)).first() is not None
+    return connection.execute(narrowed(query, wanted, viewer, now)).first() is not None
 
 
 def n_before(
@@ -322,8 +277,8 @@ def n_before(
     now: datetime,
 ) -> int:
     """Count the items of a list that come before a key."""
-    place = _Place(order, start, backward=True)
-    query = _narrowed(sa.select(sa.func.count()).select_from(work_item), wanted, viewer, now)
+    place = Place(order, start, backward=True)
+    query = narrowed(sa.select(sa.func.count()).select_from(work_item), wanted, viewer, now)
     return int(connection.execute(place.bounded(query)).scalar_one())
 
 
@@ -334,78 +289,6 @@ def lines(
     return _items(connection, file_ids, viewer=viewer, now=now)
 
 
-def matching(wanted: WorkFilter, states: Collection[WorkState] | None) -> sa.Select[Any]:
-    """Select the referred files that pass a filter and whose verdict is one of these, whoever looks.
-
-    What is suppressed or passed over is among them: this is for programs and for counts.
-    """
-    query = sa.select(work_item.c.file_id).where(work_item.c.referred, *_conditions(wanted))
-    if states is not None:
-        query = query.where(work_item.c.state.in_([state.value for state in states]))
-    return query
-
-
-def _narrowed(query: sa.Select[Any], wanted: WorkFilter, viewer: str, now: datetime) -> sa.Select[Any]:
-    query = query.where(*_in_state(wanted.state, viewer, now))
-    hidden = work_item.c.hidden_until > iso(now)
-    return query.where(hidden if wanted.suppressed else ~hidden, *_conditions(wanted))
-
-
-def _conditions(wanted: WorkFilter) -> list[sa.ColumnElement[bool]]:
-    equal = {
-        work_item.c.root_id: wanted.root_id,
-        work_item.c.media_type: wanted.media_type or None,
-        work_item.c.owner: wanted.owner or None,
-        work_item.c.assignee: wanted.assignee,
-        work_item.c.group_id: wanted.group_id,
-    }
-    conditions = [column == value for column, value in equal.items() if value is not None]
-    if wanted.group_id is not None:
-        conditions.append(~work_item.c.blind)
-    if wanted.folder.strip("/"):
-        inside = wanted.folder.strip("/").casefold() + "/"
-        conditions.append(work_item.c.path_folded.startswith(inside, autoescape=True))
-    if wanted.entity_type is not None:
-        conditions.append(work_item.c.types.bitwise_and(types_mask([EntityType(wanted.entity_type)])) != 0)
-    if wanted.min_score is not None:
-        conditions.append(work_item.c.score >= wanted.min_score)
-    if wanted.max_score is not None:
-        conditions.append(work_item.c.score <= wanted.max_score)
-    if wanted.new:
-        newest = sa.select(root.c.complete_scan_id).where(root.c.id == work_item.c.root_id).scalar_subquery()
-        conditions.append(work_item.c.arrived >= sa.func.coalesce(newest, 0))
-    if wanted.text:
-        # In a query of its own: SQLite reads the table once from its beginning to its end, where it would
-        # otherwise fetch every row in the order of an index. Five times as fast.
-        named = _OTHER.c.path_folded.contains(wanted.text.casefold(), autoescape=True)
-        conditions.append(work_item.c.file_id.in_(sa.select(_OTHER.c.file_id).where(named)))
-    return conditions
-
-
-def _in_state(state: WorkState, viewer: str, now: datetime) -> tuple[sa.ColumnElement[bool], ...]:
-    undecided = (
-        work_item.c.is_open.is_(True),
-        sa.or_(work_item.c.awaits == FIRST, work_item.c.reviewer != viewer),
-    )
-    if state is WorkState.UNDECIDED:
-        return (*undecided, work_item.c.file_id.not_in(_skipped(viewer, now)))
-    if state is WorkState.SKIPPED:
-        # Said by `awaits`, which has no index: the few skips are looked up, not all that is open.
-        still_open = work_item.c.awaits.in_([FIRST, SECOND]) & ~work_item.c.is_open.is_(False)
-        return (still_open, undecided[1], work_item.c.file_id.in_(_skipped(viewer, now)))
-    if state in _VERDICTS:
-        known = sa.or_(work_item.c.awaits != SECOND, work_item.c.reviewer == viewer)
-        return (work_item.c.state == state.value, known)
-    if state is WorkState.DISAGREED:
-        return (work_item.c.awaits == LEAD,)
-    return ()
-
-
-def _skipped(viewer: str, now: datetime) -> sa.Select[Any]:
-    """Select the files that a reviewer passed over and that are still what they were."""
-    return _STILL.where(skip.c.reviewer == viewer, skip.c.until > now)
-
-
 def _items(
     connection: sa.Connection, file_ids: Sequence[int], *, viewer: str, now: datetime
 ) -> tuple[WorkItem, ...]:
@@ -413,7 +296,7 @@ def _items(
     rows = {row.file_id: row for row in connection.execute(_LINES, {"files": file_ids})}
     groups = {row.group_id for row in rows.values() if row.group_id is not None}
     sizes = _group_sizes(connection, sorted(groups))
-    passed_over = _skipped(viewer, now).where(skip.c.file_id.in_(file_ids))
+    passed_over = skipped_by(viewer, now).where(skip.c.file_id.in_(file_ids))
     skipped: set[int] = set(connection.execute(passed_over).scalars())
     return tuple(
         _item(rows[number], viewer, now, sizes, skipped=number in skipped)
@@ -466,26 +349,3 @@ def _group_sizes(connection: sa.Connection, groups: Sequence[int]) -> dict[int, 
         .group_by(near_group.c.group_id)
     )
     return {row[0]: row[1] for row in connection.execute(query)}
-
-
-def _cursor(direction: str, order: WorkOrder, row: sa.Row[Any]) -> str:
-    file_id, key = tuple(row)
-    return f"{direction}:{order.value}:{float(key).hex()}:{file_id}"
-
-
-def _read_cursor(cursor: str, order: WorkOrder) -> tuple[bool, tuple[float, int] | None]:
-    """Return whether to go backward, and the key to begin behind.
-
-    Raises:
-        InputError: it is no cursor of this order.
-    """
-    if not cursor:
-        return False, None
-    found = _CURSOR.fullmatch(cursor)
-    try:
-        if found and found[2] == order.value:
-            return found[1] == "b", (float.fromhex(found[3]), int(found[4]))
-    except (ValueError, OverflowError):
-        pass
-    message = "cursor: expected one that a page of this order gave"
-    raise InputError(message)

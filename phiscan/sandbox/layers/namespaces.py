@@ -8,7 +8,7 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-from phiscan.sandbox import kernel
+from phiscan.sandbox.layers import kernel
 
 _PRIVATE = kernel.CLONE_NEWNET | kernel.CLONE_NEWNS | kernel.CLONE_NEWIPC | kernel.CLONE_NEWUTS
 _MOUNT = {"x86_64": 165, "aarch64": 40}

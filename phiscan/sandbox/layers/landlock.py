@@ -11,7 +11,7 @@ import stat
 import struct
 from collections.abc import Iterable
 
-from phiscan.sandbox.kernel import call
+from phiscan.sandbox.layers.kernel import call
 
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446  # the same on every machine
 _VERSION_FLAG = 1

@@ -2,7 +2,7 @@
 
 Docker's own profile refuses namespaces to whoever has no capabilities. This one refuses what no part of
 phiscan has a use for, and leaves to the workers what they need to give up the rest. ``compose/seccomp.json``
-is made with ``python -m phiscan.sandbox.container_profile``.
+is made with ``python -m phiscan.sandbox.layers.container_profile``.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import sys
 
-from phiscan.sandbox.seccomp import refused
+from phiscan.sandbox.layers.seccomp import refused
 
 # What the container as a whole needs: programs, sockets, rights on its own files; and namespaces for workers.
 _NEEDED = frozenset(

@@ -7,7 +7,7 @@ import struct
 from collections.abc import Iterable
 from contextlib import suppress
 
-from phiscan.sandbox import kernel
+from phiscan.sandbox.layers import kernel
 
 NOBODY = 65534
 _CAPABILITY_VERSION_3 = 0x20080522

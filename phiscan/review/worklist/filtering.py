@@ -1,0 +1,99 @@
+"""Filters of the review list: a ``WorkFilter`` to the conditions of a query, by what a viewer sees."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from datetime import datetime
+from typing import Any
+
+import sqlalchemy as sa
+
+from phiscan.model import EntityType
+from phiscan.review.decisions.second_verdicts import FIRST, LEAD, SECOND
+from phiscan.review.worklist.model import (
+    WorkFilter,
+    WorkState,
+)
+from phiscan.review.worklist.rows import types_mask
+from phiscan.store.column_types import iso
+from phiscan.store.tables import root, skip, work_item
+
+_VERDICTS = {WorkState.PHI, WorkState.NOT_PHI, WorkState.UNSURE}
+_OTHER = work_item.alias()
+_STILL = sa.select(skip.c.file_id).join(
+    _OTHER, (_OTHER.c.file_id == skip.c.file_id) & (_OTHER.c.content_hash == skip.c.content_hash)
+)
+
+
+def matching(wanted: WorkFilter, states: Collection[WorkState] | None) -> sa.Select[Any]:
+    """Select the referred files that pass a filter and whose verdict is one of these, whoever looks.
+
+    What is suppressed or passed over is among them: this is for programs and for counts.
+    """
+    query = sa.select(work_item.c.file_id).where(work_item.c.referred, *_conditions(wanted))
+    if states is not None:
+        query = query.where(work_item.c.state.in_([state.value for state in states]))
+    return query
+
+
+def narrowed(query: sa.Select[Any], wanted: WorkFilter, viewer: str, now: datetime) -> sa.Select[Any]:
+    """Narrow a query of the review list to a filter, as a viewer sees it: hidden items apart."""
+    query = query.where(*in_state(wanted.state, viewer, now))
+    hidden = work_item.c.hidden_until > iso(now)
+    return query.where(hidden if wanted.suppressed else ~hidden, *_conditions(wanted))
+
+
+def _conditions(wanted: WorkFilter) -> list[sa.ColumnElement[bool]]:
+    equal = {
+        work_item.c.root_id: wanted.root_id,
+        work_item.c.media_type: wanted.media_type or None,
+        work_item.c.owner: wanted.owner or None,
+        work_item.c.assignee: wanted.assignee,
+        work_item.c.group_id: wanted.group_id,
+    }
+    conditions = [column == value for column, value in equal.items() if value is not None]
+    if wanted.group_id is not None:
+        conditions.append(~work_item.c.blind)
+    if wanted.folder.strip("/"):
+        inside = wanted.folder.strip("/").casefold() + "/"
+        conditions.append(work_item.c.path_folded.startswith(inside, autoescape=True))
+    if wanted.entity_type is not None:
+        conditions.append(work_item.c.types.bitwise_and(types_mask([EntityType(wanted.entity_type)])) != 0)
+    if wanted.min_score is not None:
+        conditions.append(work_item.c.score >= wanted.min_score)
+    if wanted.max_score is not None:
+        conditions.append(work_item.c.score <= wanted.max_score)
+    if wanted.new:
+        newest = sa.select(root.c.complete_scan_id).where(root.c.id == work_item.c.root_id).scalar_subquery()
+        conditions.append(work_item.c.arrived >= sa.func.coalesce(newest, 0))
+    if wanted.text:
+        # In a query of its own: SQLite reads the table once from its beginning to its end, where it would
+        # otherwise fetch every row in the order of an index. Five times as fast.
+        named = _OTHER.c.path_folded.contains(wanted.text.casefold(), autoescape=True)
+        conditions.append(work_item.c.file_id.in_(sa.select(_OTHER.c.file_id).where(named)))
+    return conditions
+
+
+def in_state(state: WorkState, viewer: str, now: datetime) -> tuple[sa.ColumnElement[bool], ...]:
+    """Return the conditions of the items that are in a state for this viewer."""
+    undecided = (
+        work_item.c.is_open.is_(True),
+        sa.or_(work_item.c.awaits == FIRST, work_item.c.reviewer != viewer),
+    )
+    if state is WorkState.UNDECIDED:
+        return (*undecided, work_item.c.file_id.not_in(skipped_by(viewer, now)))
+    if state is WorkState.SKIPPED:
+        # Said by `awaits`, which has no index: the few skips are looked up, not all that is open.
+        still_open = work_item.c.awaits.in_([FIRST, SECOND]) & ~work_item.c.is_open.is_(False)
+        return (still_open, undecided[1], work_item.c.file_id.in_(skipped_by(viewer, now)))
+    if state in _VERDICTS:
+        known = sa.or_(work_item.c.awaits != SECOND, work_item.c.reviewer == viewer)
+        return (work_item.c.state == state.value, known)
+    if state is WorkState.DISAGREED:
+        return (work_item.c.awaits == LEAD,)
+    return ()
+
+
+def skipped_by(viewer: str, now: datetime) -> sa.Select[Any]:
+    """Select the files that a reviewer passed over and that are still what they were."""
+    return _STILL.where(skip.c.reviewer == viewer, skip.c.until > now)

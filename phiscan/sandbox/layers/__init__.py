@@ -1,0 +1,1 @@
+"""Layers of isolation that the kernel offers: namespaces, Landlock, seccomp, capabilities."""
