@@ -17,7 +17,7 @@ from phiscan.patients.records import Kind
 
 DENSE: Final = 1e-5
 """A record number whose space is filled more densely than this counts only with another key beside it."""
-CARD_MISREAD: Final = 0.05
+CARD_OCR_ERROR: Final = 0.05
 """Share of the card numbers in documents that are taken to be misread: a right one is its holder's alone."""
 RARE_HOLDERS: Final = 1e-4
 """A name is rare if fewer people than this are expected to share it by accident among ``SURROUNDING``."""

@@ -17,7 +17,7 @@ import numpy as np
 from phiscan.model import Document, Finding, PatientCheck, PatientMatch, Span
 from phiscan.patients.candidates import Candidates, Value, candidates_of
 from phiscan.patients.chance import (
-    CARD_MISREAD,
+    CARD_OCR_ERROR,
     DENSE,
     collision_of,
     expected_with_name,
@@ -157,7 +157,7 @@ class Matcher:
             for form in number.cards:
                 if self.index.n_keys_of(Kind.CARD) and _fits(form, shapes.get(Kind.CARD)):
                     key = self.hasher.match_key(Kind.CARD, form)
-                    chance = CARD_MISREAD * number_density(self.index, Kind.CARD, form)
+                    chance = CARD_OCR_ERROR * number_density(self.index, Kind.CARD, form)
                     yield _Lookup(Kind.CARD, key, number.span, chance)
         yield from self._of_names_and_numbers(values)
 

@@ -186,17 +186,17 @@ def _leave_root(needed: list[str], owned: tuple[str, ...]) -> str:
     if os.geteuid() != 0:
         return f"runs as user {os.geteuid()}"
     for folder in owned:
-        os.chown(folder, privileges.NOBODY, privileges.NOBODY)
+        os.chown(folder, privileges.UNPRIVILEGED_UID, privileges.UNPRIVILEGED_UID)
     became = False
     try:
-        became = privileges.become_nobody([path for path in needed if os.path.lexists(path)])
+        became = privileges.become_unprivileged([path for path in needed if os.path.lexists(path)])
     finally:
         if not became:
             for folder in owned:
                 os.chown(folder, 0, 0)
     if not became:
         raise OSError(0, "stays root: only root can read the program's files or the scratch folder")
-    return f"root became user {privileges.NOBODY}"
+    return f"root became user {privileges.UNPRIVILEGED_UID}"
 
 
 def _tried(name: str, action: Callable[[], str]) -> Layer:

@@ -18,7 +18,7 @@ from tests.security.attacks import ATTACKS
 from tests.security.isolated_worker import CONTROLS
 
 CHECKOUT = Path(__file__).parents[2]
-NOBODY = 65534
+UNPRIVILEGED_UID = 65534
 
 
 @pytest.fixture(params=["as_started", "nobody"], scope="module")
@@ -34,7 +34,7 @@ def found(request: pytest.FixtureRequest) -> Iterator[dict[str, Any]]:
     environment = {"PYTHONPATH": os.pathsep.join(path), "TMPDIR": str(folder)}
     if as_nobody:
         environment["LD_LIBRARY_PATH"] = str(folder / "python" / "lib")
-        os.chown(folder, NOBODY, NOBODY)
+        os.chown(folder, UNPRIVILEGED_UID, UNPRIVILEGED_UID)
         (folder / "python").mkdir()
         python = folder / "python" / "bin" / "python3"
     try:
@@ -45,7 +45,7 @@ def found(request: pytest.FixtureRequest) -> Iterator[dict[str, Any]]:
             env=os.environ | environment,
             check=False,
             timeout=240,
-            preexec_fn=partial(become_nobody, str(folder / "python")) if as_nobody else None,
+            preexec_fn=partial(become_unprivileged, str(folder / "python")) if as_nobody else None,
         )
         assert done.returncode == 0, done.stderr.decode()
         answer: dict[str, Any] = json.loads(done.stdout)
@@ -56,13 +56,13 @@ def found(request: pytest.FixtureRequest) -> Iterator[dict[str, Any]]:
             left.unlink()
 
 
-def become_nobody(python: str) -> None:
+def become_unprivileged(python: str) -> None:
     """Become nobody for good, with this Python where nobody can read it: it may lie in root's home."""
     kernel.unshare(kernel.CLONE_NEWNS)
     namespaces.bind(sys.base_prefix, python)
     os.setgroups([])
-    os.setresgid(NOBODY, NOBODY, NOBODY)
-    os.setresuid(NOBODY, NOBODY, NOBODY)
+    os.setresgid(UNPRIVILEGED_UID, UNPRIVILEGED_UID, UNPRIVILEGED_UID)
+    os.setresuid(UNPRIVILEGED_UID, UNPRIVILEGED_UID, UNPRIVILEGED_UID)
 
 
 def has_readable_python() -> bool:

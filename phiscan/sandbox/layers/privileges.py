@@ -9,7 +9,7 @@ from contextlib import suppress
 
 from phiscan.sandbox.layers import kernel
 
-NOBODY = 65534
+UNPRIVILEGED_UID = 65534
 _CAPABILITY_VERSION_3 = 0x20080522
 _MOST_CAPABILITIES = 64
 _CAPSET = {"x86_64": 126, "aarch64": 91}
@@ -47,7 +47,7 @@ def has_capabilities() -> bool:
     return any(int(value, 16) for name, value in _status() if name in {"CapPrm", "CapEff", "CapInh"})
 
 
-def become_nobody(needed: Iterable[str]) -> bool:
+def become_unprivileged(needed: Iterable[str]) -> bool:
     """Take the user and group id 65534 for good if root can still read ``needed`` then; tell whether it did.
 
     Raises:
@@ -57,8 +57,8 @@ def become_nobody(needed: Iterable[str]) -> bool:
         return False
     groups = os.getgroups()
     os.setgroups([])
-    os.setegid(NOBODY)
-    os.seteuid(NOBODY)
+    os.setegid(UNPRIVILEGED_UID)
+    os.seteuid(UNPRIVILEGED_UID)
     try:
         can_read = all(_is_readable(path) for path in needed)
     finally:
@@ -67,8 +67,8 @@ def become_nobody(needed: Iterable[str]) -> bool:
     if not can_read:
         os.setgroups(groups)
         return False
-    os.setresgid(NOBODY, NOBODY, NOBODY)
-    os.setresuid(NOBODY, NOBODY, NOBODY)
+    os.setresgid(UNPRIVILEGED_UID, UNPRIVILEGED_UID, UNPRIVILEGED_UID)
+    os.setresuid(UNPRIVILEGED_UID, UNPRIVILEGED_UID, UNPRIVILEGED_UID)
     return True
 
 
