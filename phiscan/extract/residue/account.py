@@ -7,6 +7,7 @@ words with the text.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 
 from phiscan.extract.core import magic_numbers as magic
@@ -23,6 +24,7 @@ _TEXTS = frozenset({magic.TEXT, "message/rfc822", "text/html", "text/xml", "appl
 _BINARY = frozenset(
     {"application/ms-tnef", "application/x-edf", "application/vnd.sqlite3", "application/x-dbf"}
 )
+_DEFINITION = re.compile(r"CREATE (?:TABLE|(?:UNIQUE )?INDEX|VIEW|TRIGGER|VIRTUAL TABLE)\b")
 _MIN_ENCODED = 160  # characters of a run that nobody decoded
 _MOST_BYTES = 64 * 1024**2  # a larger content is read in parts, each with its own account
 
@@ -65,7 +67,11 @@ def _candidates(content: Content, media_type: str) -> Callable[[], Iterator[tupl
     if media_type == "application/pdf":
         return lambda: (("objects", text) for _, text in pdf_texts(content.data))
     if media_type in _BINARY:
-        return lambda: ((f"bytes {at}", text) for at, text in byte_runs(content.data))
+        return lambda: (
+            (f"bytes {at}", text)
+            for at, text in byte_runs(content.data)
+            if not _DEFINITION.search(text, 0, 200)  # of a table: its columns head the rows that were given
+        )
     return None
 
 
