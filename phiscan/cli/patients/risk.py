@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,10 @@ from phiscan.extract import extract
 from phiscan.model import FailReason, SourceFile
 from phiscan.patients.risk import TableRisk, table_risks
 from phiscan.pipeline.engine import read_passwords
+from phiscan.pipeline.workers.file_handoff import FileHandoff
+from phiscan.sandbox.delivered_files import ask_at
 from phiscan.sandbox.pool import Fault, Sandbox
+from phiscan.sandbox.services import program_service
 from phiscan.visible import visible
 
 
@@ -41,8 +45,13 @@ def risk(ctx: click.Context, files: tuple[str, ...], as_json: bool) -> None:
     config = load_config(Path(ctx.obj) if ctx.obj else None)
     sources = [source_file(name) for name in files]
     n_failed = 0
-    start = (config.limits, read_passwords(config))
-    with Sandbox(min(config.n_workers, len(sources)), config.limits, _start_worker, start) as sandbox:
+    with ExitStack() as stack:
+        handoff = stack.enter_context(FileHandoff([program_service(config.limits)]))
+        for source in sources:
+            handoff.put_local(source)
+        start = (config.limits, read_passwords(config), handoff.address)
+        n_workers = min(config.n_workers, len(sources))
+        sandbox = stack.enter_context(Sandbox(n_workers, config.limits, _start_worker, start))
         for source, answer in sandbox.run(_work, sources):
             name = visible(source.absolute.decode("utf-8", "backslashreplace"))
             if isinstance(answer, Fault):
@@ -59,7 +68,8 @@ def risk(ctx: click.Context, files: tuple[str, ...], as_json: bool) -> None:
     ctx.exit(EXIT_UNREAD if n_failed else 0)
 
 
-def _start_worker(limits: Limits, passwords: tuple[str, ...]) -> None:
+def _start_worker(limits: Limits, passwords: tuple[str, ...], handoff: str) -> None:
+    ask_at(handoff)
     _Worker.limits, _Worker.passwords = limits, passwords
 
 
