@@ -37,6 +37,7 @@ class Answers:
 
     def __init__(self) -> None:
         self.n_read = 0
+        self.missing_isolation: tuple[str, ...] = ()
 
     def run(self, sources: Iterable[SourceFile]) -> Iterator[tuple[SourceFile, Processed]]:
         for source in sources:

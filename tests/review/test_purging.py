@@ -267,7 +267,7 @@ def test_equal_rows_have_the_same_digest_on_every_database(store: Store, tmp_pat
     assert tmp_path
 
 
-DIGEST = "058ffdd27f3a4823107a7f847d3189cf03495cbc7e15c583f97abe9a3d6ad5a7"
+DIGEST = "2320fee9a9a541016432125626f68e5896b3b4785b09dc6a751c57ed72bac22f"
 
 
 def test_removed_rows_cannot_be_removed_by_anyone_else_afterwards(store: Store, url: str) -> None:

@@ -38,7 +38,7 @@ def test_filters_by_verdict(store: Store) -> None:
     store.decide(store.find("a/letter.txt"), Verdict.PHI, reviewer="ada", now=NOW)
     assert paths(store, verdicts=[None]) == ["c/referral.txt"]
     assert paths(store, verdicts=[Verdict.PHI]) == ["a/letter.txt"]
-    assert paths(store, verdicts=[Verdict.PHI, None]) == ["a/letter.txt", "c/referral.txt"]
+    assert paths(store, verdicts=[Verdict.PHI, None]) == ["c/referral.txt", "a/letter.txt"]  # undecided first
     assert paths(store, verdicts=[Verdict.UNSURE]) == []
     assert store.queue_size(verdicts=[None]) == 1
 
