@@ -29,6 +29,8 @@ from benchmarks.bench_referral_share import DATA, held_out
 from phiscan.config import Config
 from phiscan.model import FileResult, Outcome, Referral, Search, SourceFile
 from phiscan.pipeline import engine as engines
+from phiscan.pipeline.examine import examine
+from phiscan.pipeline.process import process
 from phiscan.store.identity import create_key
 
 STEP = int(os.environ.get("PHISCAN_BENCH_STEP", "1"))
@@ -145,7 +147,7 @@ def run(
     results = {}
     for path in paths:
         source = SourceFile.of(str(path.parent).encode(), path.name.encode(), path.lstat())
-        done = engines.process(source, engine)
+        done = process(source, engine)
         seconds.update(dict(done.seconds))
         chars.update(dict.fromkeys(dict(done.seconds), done.result.n_chars))
         results[path] = done.result
@@ -226,13 +228,13 @@ def test_print_the_cost_beside_presidio() -> None:
         for number, text in enumerate(list(texts(phi=False))[:: 10 * STEP])
     ]
     n_chars = sum(len(document.text) for document in documents)
-    engines.examine(documents[0], everything)
+    examine(documents[0], everything)
     analyzer.analyze(documents[0].text, "en")
     spent = {}
     for name, read in (
         ("Presidio", lambda document: analyzer.analyze(document.text, "en")),
-        ("every recognizer", lambda document: engines.examine(document, everything)),
-        ("cascade", lambda document: engines.examine(document, cascade)),
+        ("every recognizer", lambda document: examine(document, everything)),
+        ("cascade", lambda document: examine(document, cascade)),
     ):
         started = processor_seconds()
         for document in documents:

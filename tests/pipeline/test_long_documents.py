@@ -12,7 +12,7 @@ from phiscan.config import Config, Limits
 from phiscan.extract import extract_bytes
 from phiscan.extract.core.content import Sink, TextFullError
 from phiscan.model import Document, FailReason, FileResult, Referral, Segment, SourceFile, Span
-from phiscan.pipeline import engine as engine_module
+from phiscan.pipeline import examine as engine_module
 from phiscan.pipeline.engine import Engine, build_engine
 from phiscan.pipeline.process import process
 from phiscan.pipeline.windows.examination import MOST_FINDINGS, NOT_SCREENED, Budget

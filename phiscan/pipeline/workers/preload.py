@@ -15,7 +15,7 @@ import datasketch  # noqa: F401 (the signatures of near-duplicates; the workers 
 from phiscan.config import Config
 from phiscan.errors import PhiscanError
 from phiscan.health.term_lexicon import load_lexicon
-from phiscan.pipeline import engine  # noqa: F401 (loaded for the workers that are forked from here)
+from phiscan.pipeline import engine, process  # noqa: F401 (loaded for the workers that are forked from here)
 from phiscan.pipeline.workers import worker  # noqa: F401 (the same)
 from phiscan.screen import build_screener
 
