@@ -28,6 +28,7 @@ def entry(number: int, said: tuple[bool, ...], verdict: Verdict | None, **more: 
         hamming=0,
         health_score=0.5,
         people=1,
+        second_look=False,
         findings=1,
         detectors=dict(zip(NAMES, said, strict=True)),
         second_drawn=None,
