@@ -167,13 +167,18 @@ class Elusion:
     """The design-based answer: a random sample of the files that were not referred, reviewed by people.
 
     The limits are one-sided, 95%. ``upper_sequential`` holds however often somebody looked and whenever they
-    stopped; the other two hold when ``sample`` was fixed beforehand. ``reason`` says why there are none.
+    stopped; the other two hold when ``sample`` was fixed beforehand. ``sample`` counts the beginning of the
+    random order, ``open`` the files in it without a verdict, which the limits count as PHI; ``found`` is the
+    PHI among its reviewed files and ``known`` the PHI among all files that were not referred (unsure is PHI).
+    ``reason`` says why there are none.
     """
 
     population: int
     sample: int
     found: int
     unsure: int
+    open: int
+    known: int
     planned: int
     seed: str
     rate: float | None

@@ -138,8 +138,9 @@ def _axis(top: float, height: int) -> Markup:
 
 def sample_bar(elusion: Elusion) -> Markup:
     """Draw how much of the planned random sample has been reviewed."""
-    words = f"{count(elusion.sample)} of {count(elusion.planned)} planned files reviewed"
-    done = 1000 * min(elusion.sample, elusion.planned) / elusion.planned if elusion.planned else 0
+    reviewed = elusion.sample - elusion.open
+    words = f"{count(reviewed)} of {count(elusion.planned)} planned files reviewed"
+    done = 1000 * min(reviewed, elusion.planned) / elusion.planned if elusion.planned else 0
     return Markup(
         '<svg class="stack" viewBox="0 0 1000 24" preserveAspectRatio="none" role="img" aria-label="{}">'
         '<rect class="c-skipped" width="1000" height="24"/>'

@@ -77,8 +77,7 @@ def _missed(coverage: Coverage, overall: Characteristic, elusion: Elusion, captu
     if elusion.upper_sequential is not None and elusion.missed is not None:
         sentence = (
             f"With 95% confidence at most {count(elusion.upper_sequential)} of the"
-            f" {count(elusion.population)} files that were not referred hold PHI: {count(elusion.found)}"
-            f" of a random sample of {count(elusion.sample)} did."
+            f" {count(elusion.population)} files that were not referred hold PHI: {_sampled(elusion)}."
         )
         return Headline(
             name, float(elusion.upper_sequential), None, sentence, caution, "the limit is one-sided"
@@ -95,6 +94,21 @@ def _missed(coverage: Coverage, overall: Characteristic, elusion: Elusion, captu
         sentence += f" A model of how the detectors overlap suggests {number(models.averaged.missed)}, but it"
         sentence += " cannot see what all of them overlook."
     return Headline(name, None, None, sentence, caution, elusion.reason)
+
+
+def _sampled(elusion: Elusion) -> str:
+    """Say what the random sample held, and how its files without a verdict count."""
+    reviewed = elusion.sample - elusion.open
+    said = f"{count(elusion.found)} of a random sample of {count(reviewed)} did"
+    if elusion.open:
+        said = (
+            f"{count(elusion.found)} of the {count(reviewed)} reviewed files of a random sample of"
+            f" {count(elusion.sample)} did, and the {count(elusion.open)} without a verdict"
+            f" {'counts' if elusion.open == 1 else 'count'} as PHI"
+        )
+    if elusion.known > elusion.found:
+        said += f"; {count(elusion.known)} are known in all"
+    return said
 
 
 def _open(overall: Characteristic, low: float | None, high: float | None) -> str:
