@@ -36,6 +36,7 @@ from phiscan.report.data.estimates import (
     TypeLevels,
     Verification,
 )
+from phiscan.report.data.summary import Summary
 
 
 @dataclass(frozen=True, slots=True)
@@ -400,7 +401,7 @@ class FileEntry:
 
 @dataclass(frozen=True, slots=True)
 class Headline:
-    """One of the four numbers at the top: the number, its interval, and a sentence that says it."""
+    """One of the four figures at the head of the statistics: with its interval and a sentence on it."""
 
     name: str
     value: float | None
@@ -415,6 +416,7 @@ class ReportData:
     """Everything that the report of one scan says."""
 
     scope: Scope
+    summary: Summary
     headlines: tuple[Headline, ...]
     coverage: Coverage
     funnel: Funnel
