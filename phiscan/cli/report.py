@@ -11,11 +11,12 @@ import click
 from phiscan.cli.output import say
 from phiscan.cli.unblind import unblind_option
 from phiscan.config import load_config
-from phiscan.report.words import count, share
+from phiscan.report.words import count, moment, share
 
 if TYPE_CHECKING:
     from phiscan.config import Config
     from phiscan.report.data.report import Headline
+    from phiscan.report.data.summary import Answer
 
 
 @click.command(epilog="Example: phiscan report --out report && xdg-open report/report.html")
@@ -101,7 +102,9 @@ def report(
         database.close()
     if out is not None:
         write_pack(made, out)
-        for headline in made.data.headlines:
+        for answer in made.data.summary.answers:
+            say(_answer(answer))
+        for headline in made.data.headlines[:-1]:
             say(_line(headline))
         say(f"report of scan {made.data.scope.scan}: {out / 'report.html'}")
     if as_json:
@@ -141,8 +144,16 @@ def _private(
         click.echo(private_json(made), nl=False)
 
 
+def _answer(answer: Answer) -> str:
+    """Write one answer of the first page for a terminal."""
+    given = moment(answer.due) if answer.due else None
+    given = count(answer.n) if answer.n is not None else given
+    caution = f" {answer.caution}" if answer.caution else ""
+    return f"{answer.question} {given or f'not known: {answer.reason}'}. {answer.sentence}{caution}"
+
+
 def _line(headline: Headline) -> str:
-    """Write one of the four numbers for a terminal."""
+    """Write a figure of the statistics for a terminal."""
     if headline.value is None:
         return f"{headline.name}: not known: {headline.reason}"
     if headline.ci95 is None:

@@ -17,8 +17,8 @@ from phiscan.metrics.hypergeometric import log_at_most, log_probability
 from phiscan.metrics.intervals import binomial_upper, check_count, check_share
 
 ASSUMPTION = (
-    "The sample was drawn at random from all files that were not referred, all of it was reviewed, and every"
-    " verdict is right."
+    "The sample was drawn at random from all files that were not referred, all of it was reviewed (what was"
+    " not counts as PHI), and every verdict is right."
 )
 SOURCE = (
     "Clopper & Pearson (1934); Buonaccorsi (1987), Am. Stat. 41:215; sequential: Waudby-Smith & Ramdas"
@@ -51,6 +51,15 @@ class Stratum:
     population: int
     sample: int
     found: int
+
+
+@dataclass(frozen=True, slots=True)
+class Prefix:
+    """A beginning of a random order: how many items it has, PHI among them, and items without a verdict."""
+
+    size: int
+    found: int
+    open: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +141,43 @@ def sequential_upper(population: int, sample: int, found: int, tail: Fraction) -
         else:
             high = middle - 1
     return low
+
+
+def best_prefix(
+    population: int, verdicts: Sequence[bool | None], *, confidence: float = 0.95
+) -> Prefix | None:
+    """Choose the beginning of a random order that bounds the PHI best, with items that have no verdict in it.
+
+    ``verdicts`` are those of the order from its start: is it PHI, or None for an item without a verdict. Such
+    an item counts as PHI in the bound, so that it cannot make the bound smaller. The beginnings compared end
+    at a reviewed item and hold every PHI item of ``verdicts``; of those, the one of the smallest sequential
+    bound is returned, the longest at equal bounds. Choosing after the fact is allowed, because the sequential
+    bounds of all beginnings hold together with the given confidence. None: nothing has been reviewed.
+
+    Raises:
+        ValueError: there are more verdicts than items, or the level is not in (0, 1).
+
+    Source: Waudby-Smith & Ramdas (2020), theorem 3.1 (intersection of a confidence sequence).
+
+    >>> best_prefix(1000, [False] * 39 + [None] + [False] * 17 + [True] + [None] * 100)
+    Prefix(size=58, found=1, open=1)
+    """
+    check_count("verdicts", len(verdicts), population)
+    tail = tail_of(confidence)
+    shortest = max((place for place, is_phi in enumerate(verdicts, start=1) if is_phi), default=1)
+    best: tuple[int, Prefix] | None = None
+    found = n_open = 0
+    for place, is_phi in enumerate(verdicts, start=1):
+        found += is_phi is True
+        n_open += is_phi is None
+        follows = verdicts[place] if place < len(verdicts) else None
+        # Another item without PHI only makes the bound smaller: what ends there need not be tried.
+        if is_phi is None or place < shortest or follows is False:
+            continue
+        upper = sequential_upper(population, place, found + n_open, tail)
+        if best is None or upper <= best[0]:
+            best = (upper, Prefix(place, found, n_open))
+    return None if best is None else best[1]
 
 
 def elusion(

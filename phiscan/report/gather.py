@@ -42,6 +42,7 @@ from phiscan.report.sections.oversight import oversight
 from phiscan.report.sections.owners import owners, readers
 from phiscan.report.sections.ranking import rankings
 from phiscan.report.sections.second_names import second_family
+from phiscan.report.sections.summary import summary
 from phiscan.report.sections.time_limits import DUTIES
 from phiscan.report.sections.type_levels import type_levels
 from phiscan.report.sections.verification import corrected, stopping
@@ -128,9 +129,22 @@ def gather(
     funnel = _funnel(stored, read)
     listed = second_list(read)
     capture = missed.capture_recapture(read)
+    heads = headlines(coverage, overall, sample, capture)
+    sheets = worksheets(stored.rows, stored.decisions, desk, paths=paths)
     data = ReportData(
         scope=_scope(stored, names, now),
-        headlines=headlines(coverage, overall, sample, capture),
+        summary=summary(
+            stored.rows,
+            desk.places,
+            coverage=coverage,
+            funnel=funnel,
+            people=people(stored),
+            missed=heads[-1],
+            worksheets=sheets,
+            files=files,
+            now=now,
+        ),
+        headlines=heads,
         coverage=coverage,
         funnel=funnel,
         overall=overall,
@@ -170,7 +184,7 @@ def gather(
             name_of=names.file,
         ),
         oversight=oversight(desk, paths, hidden=hide_paths),
-        worksheets=worksheets(stored.rows, stored.decisions, desk, paths=paths),
+        worksheets=sheets,
         duties=DUTIES,
         limits=limits(
             coverage,

@@ -86,6 +86,7 @@ def pages(ids: dict[str, int]) -> dict[str, tuple[str, ...]]:
             "/suppressions",
             "/left",
             "/tasks",
+            "/person",
             "/scans",
             "/scans/1",
             "/search",

@@ -212,12 +212,47 @@ class TestElusion:
         sample = data_of(made).elusion_sample
         store = Store(made.database)
         store.decide_all([(s.file, Verdict.NOT_PHI) for s in sample[:40]], reviewer="A", now=NOW)
-        store.decide(sample[41].file, Verdict.PHI, reviewer="A", now=NOW)  # out of order: not in the sample
         found = data_of(made).elusion
-        assert (found.sample, found.found) == (40, 0)
+        assert (found.sample, found.found, found.open) == (40, 0, 0)
         expected = elusion(found.population, 40, 0, sequential=True)
         assert found.upper_sequential == expected.upper_sequential
         assert found.upper_hypergeometric == expected.upper_hypergeometric
+
+    def test_a_file_without_a_verdict_does_not_hide_the_phi_after_it(self, filled: Fill) -> None:
+        made = filled(share(400))
+        sample = data_of(made).elusion_sample
+        verdicts = [(s.file, Verdict.NOT_PHI) for s in sample[:57] if s.position != 40]
+        store = Store(made.database)
+        store.decide_all([*verdicts, (sample[57].file, Verdict.PHI)], reviewer="A", now=NOW)
+        data = data_of(made)
+        found = data.elusion
+        assert (found.sample, found.found, found.open, found.known) == (58, 1, 1, 1)
+        expected = elusion(found.population, 58, 2, sequential=True)
+        assert found.upper_sequential == expected.upper_sequential
+        assert found.rate == 1 / 57
+        sentence = data.headlines[-1].sentence
+        assert "1 of the 57 reviewed files of a random sample of 58 did" in sentence
+        assert "the 1 without a verdict counts as PHI" in sentence
+        store.decide(sample[39].file, Verdict.NOT_PHI, reviewer="A", now=NOW)
+        closed = data_of(made).elusion
+        assert (closed.sample, closed.found, closed.open) == (58, 1, 0)
+        assert (closed.upper_sequential or 0) < (found.upper_sequential or 0)
+
+    def test_phi_found_outside_the_sample_is_the_least_that_was_missed(self, filled: Fill) -> None:
+        made = filled([screened(f"{n}.txt", Referral.CLEAR, number=n) for n in range(3000)])
+        first = data_of(made)
+        planned = first.elusion.planned
+        order = [row.file for row in first.elusion_sample]
+        outside = [number for number in range(1, 3001) if number not in set(order)][:150]
+        store = Store(made.database)
+        store.decide_all([(number, Verdict.NOT_PHI) for number in order], reviewer="A", now=NOW)
+        store.decide_all([(number, Verdict.PHI) for number in outside], reviewer="A", now=NOW)
+        found = data_of(made).elusion
+        assert found.sample - found.found >= planned
+        assert found.known == len(outside)
+        assert found.upper_sequential == max(
+            len(outside), elusion(3000, found.sample, found.found, sequential=True).upper_sequential or 0
+        )
 
     def test_counts_unsure_as_phi(self, filled: Fill) -> None:
         made = filled([screened(f"{n}.txt", Referral.CLEAR, number=n) for n in range(50)])

@@ -25,8 +25,9 @@ def test_writes_the_pack(filled: Fill, tmp_path: Path) -> None:
     assert result.exit_code == 0, result.output
     assert (tmp_path / "out" / "report.html").is_file()
     assert str(tmp_path / "out" / "report.html") in result.stderr
-    assert "True detection probability: " in result.stderr
-    assert "Missed PHI files, at most: not known: no file of the random sample" in result.stderr
+    assert "Files referred and confirmed as PHI, of all files read: " in result.stderr
+    assert "How many files hold PHI? " in result.stderr
+    assert "How many were missed, at most? not known: no file of the random sample" in result.stderr
 
 
 def test_prints_the_json(filled: Fill) -> None:

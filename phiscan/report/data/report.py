@@ -36,6 +36,7 @@ from phiscan.report.data.estimates import (
     TypeLevels,
     Verification,
 )
+from phiscan.report.data.summary import Summary
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,13 +168,18 @@ class Elusion:
     """The design-based answer: a random sample of the files that were not referred, reviewed by people.
 
     The limits are one-sided, 95%. ``upper_sequential`` holds however often somebody looked and whenever they
-    stopped; the other two hold when ``sample`` was fixed beforehand. ``reason`` says why there are none.
+    stopped; the other two hold when ``sample`` was fixed beforehand. ``sample`` counts the beginning of the
+    random order, ``open`` the files in it without a verdict, which the limits count as PHI; ``found`` is the
+    PHI among its reviewed files and ``known`` the PHI among all files that were not referred (unsure is PHI).
+    ``reason`` says why there are none.
     """
 
     population: int
     sample: int
     found: int
     unsure: int
+    open: int
+    known: int
     planned: int
     seed: str
     rate: float | None
@@ -395,7 +401,7 @@ class FileEntry:
 
 @dataclass(frozen=True, slots=True)
 class Headline:
-    """One of the four numbers at the top: the number, its interval, and a sentence that says it."""
+    """One of the four figures at the head of the statistics: with its interval and a sentence on it."""
 
     name: str
     value: float | None
@@ -410,6 +416,7 @@ class ReportData:
     """Everything that the report of one scan says."""
 
     scope: Scope
+    summary: Summary
     headlines: tuple[Headline, ...]
     coverage: Coverage
     funnel: Funnel

@@ -16,7 +16,7 @@ _STYLE = (
     "<style>text{font:13px system-ui,sans-serif;fill:#1c2024}.muted{fill:#59616b}.axis{stroke:#c9ced6}"
     ".tdp{stroke:#a3262a;fill:#a3262a}.frp{stroke:#5b6b7d;fill:#5b6b7d}.open{stroke:#a3262a;opacity:.3}"
     ".openf{stroke:#5b6b7d;opacity:.3}.c-screened{fill:#0b6e6e}.c-unchanged{fill:#7db3b0}"
-    ".c-skipped{fill:#c9ced6}.c-failed{fill:#b4540a}</style>"
+    ".c-skipped{fill:#c9ced6}.c-failed{fill:#b4540a}.c-phi{fill:#a3262a}.c-unread{fill:#5b6b7d}</style>"
 )
 
 MAX_DRAWN = 16  # screens in one picture; the table below it has all
@@ -138,8 +138,9 @@ def _axis(top: float, height: int) -> Markup:
 
 def sample_bar(elusion: Elusion) -> Markup:
     """Draw how much of the planned random sample has been reviewed."""
-    words = f"{count(elusion.sample)} of {count(elusion.planned)} planned files reviewed"
-    done = 1000 * min(elusion.sample, elusion.planned) / elusion.planned if elusion.planned else 0
+    reviewed = elusion.sample - elusion.open
+    words = f"{count(reviewed)} of {count(elusion.planned)} planned files reviewed"
+    done = 1000 * min(reviewed, elusion.planned) / elusion.planned if elusion.planned else 0
     return Markup(
         '<svg class="stack" viewBox="0 0 1000 24" preserveAspectRatio="none" role="img" aria-label="{}">'
         '<rect class="c-skipped" width="1000" height="24"/>'

@@ -15,6 +15,7 @@ from phiscan.report.data.estimates import Estimate
 from phiscan.report.data.report import ReportData
 from phiscan.report.rendering import charts
 from phiscan.report.rendering.ranking_plot import precision_recall_plot
+from phiscan.report.rendering.summary_plots import named_bars, stacked
 from phiscan.report.rendering.table import Cell, Column, Table
 from phiscan.report.rendering.tables import tables
 from phiscan.report.sections.missed import meaning
@@ -62,7 +63,11 @@ def render(data: ReportData) -> str:
 
 def plots(data: ReportData) -> Mapping[str, Markup]:
     """Return the pictures that are also written as files, by name."""
+    first = data.summary
     return {
+        "outcomes": stacked(first.outcomes, "What became of the files"),
+        "exposures": named_bars(first.exposures, "Who can read what is PHI or undecided"),
+        "places": named_bars(first.places, f"PHI or undecided by {first.places_are}"),
         "coverage": charts.coverage_bar(data.coverage),
         "characteristics": charts.interval_plot(
             (data.overall, *data.characteristics), "TDP and FRP of each characteristic, 95% intervals"

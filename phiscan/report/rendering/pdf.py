@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -21,7 +22,15 @@ from reportlab.lib.styles import ParagraphStyle
 from reportlab.lib.units import mm
 from reportlab.pdfbase import pdfmetrics
 from reportlab.pdfbase.ttfonts import TTFont
-from reportlab.platypus import Paragraph, SimpleDocTemplate, Spacer, Table, TableStyle
+from reportlab.platypus import (
+    CondPageBreak,
+    PageBreak,
+    Paragraph,
+    SimpleDocTemplate,
+    Spacer,
+    Table,
+    TableStyle,
+)
 
 from phiscan.errors import ConfigError
 from phiscan.report.rendering import pdf_drawing
@@ -32,14 +41,28 @@ _MARGIN = 14 * mm
 _WIDTH = A4[0] - 2 * _MARGIN
 _INK, _SOFT, _LINE = HexColor("#14181c"), HexColor("#4a525b"), HexColor("#c4c9cf")
 _WARN = HexColor("#7a4206")
+# Points that must be left below a heading or caption: it stays with the first rows of what follows.
+_ROOM_BELOW = {"h1": 200, "h2": 150, "h3": 110, "caption": 75}
+_UNSPLIT = {"figure", "svg"}
 _BLOCKS = {"p", "li", "dt", "dd", "figcaption"}
 _KEYS = {"key tdp": "#a1252b", "key frp": "#5b6b7d"}
 _INLINE = {"b": "b", "strong": "b", "i": "i", "sup": "super", "sub": "sub"}
 _WIDEST_COLUMN = 0.34  # of the width there is; longer cells wrap
 _TALLEST = 300.0  # points of solid text; twice that with badly broken lines still fits a page
 _CELL_PADDING = 5
+_CELL_ROOM = 8  # the padding, and what rounding takes
+_SWATCH = "\N{BLACK SQUARE}"
+_UNDATED = b"D:20000101000000+00'00'"  # what reportlab writes where the same page must give the same bytes
 _LEFT_OUT = " [\N{HORIZONTAL ELLIPSIS}] "
-_GRIDS = {"heads": 4, "formulas": 3, "t1s": 4, "facts": 3, "result": 4}  # parts that stand side by side
+_GRIDS = {
+    "heads": 4,
+    "answers": 3,
+    "pictures": 2,
+    "formulas": 3,
+    "t1s": 4,
+    "facts": 3,
+    "result": 4,
+}  # parts that stand side by side
 
 
 def render_pdf(page: str) -> bytes:
@@ -69,7 +92,16 @@ def render_pdf(page: str) -> bytes:
     body = root.find("body")
     flow = [*_flow(body.find("header")), *_flow(body.find("div/main"))]
     document.build(flow, onFirstPage=_footer, onLaterPages=_footer)
-    return stream.getvalue()
+    made = next((time.get("datetime") for time in body.find("header").iter("time")), None)
+    for fact in body.findall("header//div"):
+        if fact.findtext("dt") == "Report made":
+            made = fact.find("dd/time").get("datetime")
+    return stream.getvalue().replace(_UNDATED, _pdf_date(made)) if made else stream.getvalue()
+
+
+def _pdf_date(moment: str) -> bytes:
+    """Return a moment as a PDF date in UTC, as long as the one it replaces: a PDF counts its bytes."""
+    return f"D:{datetime.fromisoformat(moment).astimezone(UTC):%Y%m%d%H%M%S}+00'00'".encode()
 
 
 @cache
@@ -100,11 +132,13 @@ _STYLES = {
     "dt": _style("dt", 7.2, textColor=_SOFT, keepWithNext=1, spaceAfter=0),
     "dd": _style("dd", 9.5, fontName=BOLD),
     "figcaption": _style("figcaption", 7.2, textColor=_SOFT),
-    "caption": _style("caption", 8.2, fontName=BOLD, spaceBefore=5, keepWithNext=1),
+    "caption": _style("caption", 8.2, fontName=BOLD, spaceBefore=5),
     "cell": _style("cell", 6.3, spaceAfter=0),
     "big": _style("big", 17, fontName=BOLD, spaceAfter=1),
+    "moment": _style("moment", 11.5, fontName=BOLD, spaceBefore=3, spaceAfter=3),
     "caution": _style("caution", 7.6, textColor=_WARN),
     "interval": _style("interval", 7.2, textColor=_SOFT),
+    "legend": _style("legend", 7.2, textColor=_SOFT, spaceBefore=3, spaceAfter=6),
     "src": _style("src", 7.2, textColor=_SOFT),
     "note": _style("note", 8.2, backColor=HexColor("#f4eee2"), borderPadding=4, spaceBefore=5, spaceAfter=8),
     "number": _style("number", 6.3, spaceAfter=0, alignment=TA_RIGHT),
@@ -125,18 +159,42 @@ def _flow(element: Any, width: float = _WIDTH) -> Iterator[Any]:
     elif tag == "svg":
         yield pdf_drawing.drawing(element, width)
     elif tag in {"h1", "h2", "h3"}:
-        in_card = element.getparent().get("class") == "head"
-        yield _paragraph(element, _STYLES["name" if in_card else tag], width)
+        yield from _heading(element, width)
     elif tag in _BLOCKS:
         bullet = {"bulletText": "\N{BULLET}"} if tag == "li" else {}
         named = (element.get("class") or "").split()
         style = next((_STYLES[name] for name in named if name in _STYLES), _STYLES[tag])
         yield _paragraph(element, style, width, **bullet)
+    elif element.get("class") == "legend":
+        yield Paragraph(_legend(element), _STYLES["legend"])
     elif element.get("class") in _GRIDS:
         yield from _grid(element, _GRIDS[element.get("class")])
     else:
         for child in element:
             yield from _flow(child, width)
+        if element.get("id") == "summary":
+            yield PageBreak()
+
+
+def _heading(element: Any, width: float) -> Iterator[Any]:
+    """Yield a heading that never ends a page: what follows begins below it, a picture is there whole."""
+    in_card = element.getparent().get("class") == "head"
+    heading = _paragraph(element, _STYLES["name" if in_card else element.tag], width)
+    below = element.getnext()
+    if width == _WIDTH and below is not None and below.tag not in _UNSPLIT:
+        heading.keepWithNext = 0
+        yield CondPageBreak(_ROOM_BELOW[element.tag])
+    yield heading
+
+
+def _legend(element: Any) -> str:
+    """Return a legend as one line, each entry with a square in its colour."""
+    entries = []
+    for entry in element:
+        words = _markup(entry).strip().replace(" ", "\N{NO-BREAK SPACE}")
+        colour = pdf_drawing.COLOURS[entry.get("class")]
+        entries.append(f'<font color="{colour}">{_SWATCH}</font>\N{NO-BREAK SPACE}{words}')
+    return " \N{EN SPACE} ".join(entries)
 
 
 def _grid(element: Any, n_columns: int) -> Iterator[Any]:
@@ -154,6 +212,8 @@ def _grid(element: Any, n_columns: int) -> Iterator[Any]:
 
 
 def _table(element: Any, width: float) -> Iterator[Any]:
+    if width == _WIDTH:
+        yield CondPageBreak(_ROOM_BELOW["caption"])
     yield Paragraph(_markup(element.find("caption")), _STYLES["caption"])
     lines = [[cell for cell in row if cell.get("aria-hidden") != "true"] for row in element.iter("tr")]
     n_head = len(element.findall("thead/tr"))
@@ -191,15 +251,30 @@ def _cell_style(cell: Any, *, in_head: bool) -> ParagraphStyle:
 
 
 def _widths(lines: list[list[Any]], width: float) -> list[float]:
-    """Share a width among the columns by their longest word and their longest cell."""
+    """Share a width among the columns: each gets its longest word, the rest goes to those with long cells.
+
+    Where even the words do not fit, all columns shrink alike and the longest words are broken.
+    """
     texts = [[" ".join("".join(cell.itertext()).split()) for cell in line] for line in lines]
-    size = _STYLES["cell"].fontSize
-    wanted = []
+    least, wanted = [], []
     for column in zip(*texts, strict=True):
-        longest = max(pdfmetrics.stringWidth(text, MONO, size) for text in column)
-        wanted.append(min(longest, _WIDEST_COLUMN * width) + 8)
-    total = sum(wanted)
-    return wanted if total <= width else [column * width / total for column in wanted]
+        longest = max(_drawn_width(text) for text in column)
+        word = max((_drawn_width(word) for text in column for word in text.split()), default=0.0)
+        least.append(min(word, _WIDEST_COLUMN * width) + _CELL_ROOM)
+        wanted.append(max(min(longest, _WIDEST_COLUMN * width) + _CELL_ROOM, least[-1]))
+    if sum(wanted) <= width:
+        return wanted
+    short = width - sum(least)
+    if short <= 0:
+        return [column * width / sum(least) for column in least]
+    extra = [full - word for full, word in zip(wanted, least, strict=True)]
+    return [word + more * short / sum(extra) for word, more in zip(least, extra, strict=True)]
+
+
+def _drawn_width(text: str) -> float:
+    """Return the width of a text in the widest font that a cell may use."""
+    size = _STYLES["cell"].fontSize
+    return float(max(pdfmetrics.stringWidth(text, font, size) for font in (MONO, BOLD)))
 
 
 def _paragraph(element: Any, style: ParagraphStyle, width: float, **options: Any) -> Paragraph:
@@ -227,6 +302,8 @@ def _markup(element: Any) -> str:
             inner = f"<{name}>{inner}</{name}>"
         elif child.tag == "code" or "path" in (child.get("class") or "").split():
             inner = f'<font name="{MONO}">{inner}</font>'
+        elif child.get("class") == "capped":
+            inner = f' <font name="{BODY}" color="#4a525b">{inner}</font>'
         elif child.get("class") == "ci":
             inner = f' <font color="#4a525b">{inner}</font>'
         elif child.get("class") in _KEYS:

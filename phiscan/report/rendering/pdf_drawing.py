@@ -10,11 +10,13 @@ from reportlab.lib.colors import Color, HexColor
 BODY, BOLD, MONO = "DejaVuSans", "DejaVuSans-Bold", "DejaVuSansMono"
 
 _BAR_HEIGHT = 10.0
-_COLOURS = {
+COLOURS = {
     "c-screened": "#0b6e6e",
     "c-unchanged": "#82b5b2",
     "c-skipped": "#c3c9d0",
     "c-failed": "#b4540a",
+    "c-phi": "#a1252b",
+    "c-unread": "#5b6b7d",
     "tdp": "#a1252b",
     "frp": "#5b6b7d",
     "axis": "#c4c9cf",
@@ -69,4 +71,4 @@ def _colour(name: str) -> Color:
     if name in _PALE:
         solid = HexColor(_PALE[name])
         return Color(solid.red, solid.green, solid.blue, alpha=0.28)
-    return HexColor(_COLOURS[name])
+    return HexColor(COLOURS[name])

@@ -2,8 +2,9 @@
 
 Every file has a place in a random order that depends only on the seed and on its root and path, so the
 sample is the same in every report, a new file finds its place in it, and nobody can choose what is looked
-at. The sample reviewed so far is the longest beginning of the order in which every file has a verdict:
-whoever decided other files, for whatever reason, does not disturb it.
+at. The sample reviewed so far is a beginning of the order that holds every PHI file found in the planned
+sample; a file without a verdict before its end counts as PHI. Files decided beyond it, for whatever reason,
+do not count as sampled: their verdicts only set the least and the most that the bound can be.
 """
 
 from __future__ import annotations
@@ -50,7 +51,8 @@ def planned_size(population: int) -> int:
 def estimate(population_files: Sequence[FileRow], n_found: int, seed: str, *, n_read: int) -> Elusion:
     """Bound the PHI files among those not referred from the reviewed beginning of the random order.
 
-    A verdict of unsure counts as PHI, so that doubt cannot make the bound smaller.
+    A verdict of unsure counts as PHI, and so does a file of the beginning without a verdict, so that neither
+    doubt nor a gap can make the bound smaller. The estimates (rate, missed) take the reviewed files alone.
 
     Args:
         population_files: every file that was read and not referred, see ``unreferred``.
@@ -60,14 +62,15 @@ def estimate(population_files: Sequence[FileRow], n_found: int, seed: str, *, n_
 
     Source: see :mod:`phiscan.metrics.elusion`.
     """
-    reviewed: list[Verdict] = []
-    for row in sample_order(population_files, seed):
-        if row.verdict is None:
-            break
-        reviewed.append(row.verdict)
-    population, sample = len(population_files), len(reviewed)
-    n_unsure = reviewed.count(Verdict.UNSURE)
-    found = reviewed.count(Verdict.PHI) + n_unsure
+    population, planned = len(population_files), planned_size(len(population_files))
+    verdicts = [row.verdict for row in sample_order(population_files, seed)]
+    # Beyond the planned sample only what follows without a gap was reviewed because of its place.
+    drawn = max(planned, next((place for place, v in enumerate(verdicts) if v is None), population))
+    prefix = bounds.best_prefix(population, [_is_phi(verdict) for verdict in verdicts[:drawn]])
+    sample, found, n_open = (prefix.size, prefix.found, prefix.open) if prefix else (0, 0, 0)
+    reviewed = sample - n_open
+    known = sum(_is_phi(verdict) is True for verdict in verdicts)
+    known_clean = verdicts.count(Verdict.NOT_PHI)
     reason = None
     if n_read == 0:
         reason = "no file was read"
@@ -75,22 +78,30 @@ def estimate(population_files: Sequence[FileRow], n_found: int, seed: str, *, n_
         reason = "every file that was read was referred, so none can have been missed by the screen"
     elif sample == 0:
         reason = "no file of the random sample has been reviewed yet"
-    known = bounds.elusion(population, sample, found, sequential=True) if reason is None else None
-    upper = known.upper_sequential if known else None
+    bound = bounds.elusion(population, sample, found + n_open, sequential=True) if reason is None else None
+    upper = None
+    if bound is not None and bound.upper_sequential is not None:
+        upper = min(max(bound.upper_sequential, known), population - known_clean)
     return Elusion(
         population=population,
         sample=sample,
         found=found,
-        unsure=n_unsure,
-        planned=planned_size(population),
+        unsure=verdicts[:sample].count(Verdict.UNSURE),
+        open=n_open,
+        known=known,
+        planned=planned,
         seed=seed,
-        rate=known.rate if known else None,
-        missed=known.missed if known else None,
+        rate=found / reviewed if bound else None,
+        missed=population * found / reviewed if bound else None,
         upper_sequential=upper,
-        upper_hypergeometric=known.upper_hypergeometric if known else None,
-        upper_binomial=known.upper_binomial if known else None,
+        upper_hypergeometric=bound.upper_hypergeometric if bound else None,
+        upper_binomial=bound.upper_binomial if bound else None,
         recall_lower=None if upper is None else bounds.recall_lower(n_found, upper),
         reason=reason,
         assumption=bounds.ASSUMPTION,
         source=bounds.SOURCE,
     )
+
+
+def _is_phi(verdict: Verdict | None) -> bool | None:
+    return None if verdict is None else verdict is not Verdict.NOT_PHI

@@ -1,4 +1,4 @@
-"""The four numbers at the top of the report, each with a sentence that says exactly what it claims."""
+"""The four figures at the head of the statistics, each with a sentence that says exactly what it claims."""
 
 from __future__ import annotations
 
@@ -17,12 +17,13 @@ def _tdp(overall: Characteristic) -> Headline:
     figure = overall.tdp
     sentence = (
         f"{count(overall.phi)} of the {count(overall.n)} files that were read were referred and confirmed as"
-        " PHI."
+        " PHI (true detection probability, TDP). It is not the share of PHI that was found: it cannot exceed"
+        " the share of PHI on the disk."
         if figure.value is not None
         else "How much of the share is detected PHI is not known yet."
     )
     return Headline(
-        name="True detection probability",
+        name="Files referred and confirmed as PHI, of all files read",
         value=figure.value,
         ci95=figure.ci95,
         sentence=sentence,
@@ -35,12 +36,12 @@ def _frp(overall: Characteristic) -> Headline:
     figure = overall.frp
     sentence = (
         f"{count(overall.not_phi)} of the {count(overall.n)} files that were read were referred and turned"
-        " out not to be PHI."
+        " out not to be PHI (false referral probability, FRP)."
         if figure.value is not None
         else "How many files were referred for nothing is not known yet."
     )
     return Headline(
-        name="False referral probability",
+        name="Files referred that hold no PHI, of all files read",
         value=figure.value,
         ci95=figure.ci95,
         sentence=sentence,
@@ -53,7 +54,8 @@ def _ppv(overall: Characteristic) -> Headline:
     figure = overall.ppv
     reviewed = overall.phi + overall.not_phi
     sentence = (
-        f"Of {count(reviewed)} referred files that people have decided, {count(overall.phi)} hold PHI."
+        f"Of {count(reviewed)} referred files that people have decided, {count(overall.phi)} hold PHI"
+        " (positive predictive value, PPV)."
         if figure.value is not None
         else "How often a referral is right is not known yet."
     )
@@ -63,7 +65,8 @@ def _ppv(overall: Characteristic) -> Headline:
         if overall.unverified and reviewed
         else ""
     )
-    return Headline("Positive predictive value", figure.value, figure.ci95, sentence, caution, figure.reason)
+    name = "Referred files that hold PHI, of those decided"
+    return Headline(name, figure.value, figure.ci95, sentence, caution, figure.reason)
 
 
 def _missed(coverage: Coverage, overall: Characteristic, elusion: Elusion, capture: Capture) -> Headline:
@@ -77,8 +80,7 @@ def _missed(coverage: Coverage, overall: Characteristic, elusion: Elusion, captu
     if elusion.upper_sequential is not None and elusion.missed is not None:
         sentence = (
             f"With 95% confidence at most {count(elusion.upper_sequential)} of the"
-            f" {count(elusion.population)} files that were not referred hold PHI: {count(elusion.found)}"
-            f" of a random sample of {count(elusion.sample)} did."
+            f" {count(elusion.population)} files that were not referred hold PHI: {_sampled(elusion)}."
         )
         return Headline(
             name, float(elusion.upper_sequential), None, sentence, caution, "the limit is one-sided"
@@ -95,6 +97,21 @@ def _missed(coverage: Coverage, overall: Characteristic, elusion: Elusion, captu
         sentence += f" A model of how the detectors overlap suggests {number(models.averaged.missed)}, but it"
         sentence += " cannot see what all of them overlook."
     return Headline(name, None, None, sentence, caution, elusion.reason)
+
+
+def _sampled(elusion: Elusion) -> str:
+    """Say what the random sample held, and how its files without a verdict count."""
+    reviewed = elusion.sample - elusion.open
+    said = f"{count(elusion.found)} of a random sample of {count(reviewed)} did"
+    if elusion.open:
+        said = (
+            f"{count(elusion.found)} of the {count(reviewed)} reviewed files of a random sample of"
+            f" {count(elusion.sample)} did, and the {count(elusion.open)} without a verdict"
+            f" {'counts' if elusion.open == 1 else 'count'} as PHI"
+        )
+    if elusion.known > elusion.found:
+        said += f"; {count(elusion.known)} are known in all"
+    return said
 
 
 def _open(overall: Characteristic, low: float | None, high: float | None) -> str:

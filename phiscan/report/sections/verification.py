@@ -18,8 +18,8 @@ from phiscan.report.data.report import Characteristic, Elusion
 
 TARGET_RECALL = 0.95
 _STOP_ASSUMPTION = (
-    "The reviewed sample is the beginning of the random order, without gaps, and every verdict is right. It"
-    " may be asked after every file: the limit holds at all looks together."
+    "The sample is the beginning of the random order, a file in it without a verdict counts as PHI, and every"
+    " verdict is right. It may be asked after every file: the limit holds at all looks together."
 )
 _STOP_SOURCE = "Waudby-Smith & Ramdas (2020), section 3"
 
@@ -32,7 +32,8 @@ def corrected(overall: Characteristic, elusion: Elusion) -> Verification:
     Source: Begg & Greenes (1983).
     """
     positive = Verified(overall.phi, overall.not_phi, overall.unverified)
-    negative = Verified(elusion.found, elusion.sample - elusion.found, elusion.population - elusion.sample)
+    reviewed = elusion.sample - elusion.open
+    negative = Verified(elusion.found, reviewed - elusion.found, elusion.population - reviewed)
     found = begg_greenes(positive, negative)
     inputs: dict[str, float] = {
         "a (referred, PHI)": positive.diseased,

@@ -89,18 +89,32 @@ def preview(connection: sa.Connection, scope: SuppressionScope, *, now: datetime
     Raises:
         InputError: the scope names nothing.
     """
-    scope = _checked(connection, scope)
-    matched = [row for row in _matching(connection, scope) if row.awaits == FIRST and not row.blind]
+    return preview_together(connection, [scope], now=now)
+
+
+def preview_together(
+    connection: sa.Connection, scopes: Sequence[SuppressionScope], *, now: datetime
+) -> SuppressionPreview:
+    """Say what several suppressions would hide together; see ``Desk.preview_suppressions``.
+
+    Two values of one item may hide it together, and neither alone.
+
+    Raises:
+        InputError: a scope names nothing.
+    """
+    scopes = [_checked(connection, scope) for scope in scopes]
+    by_file = {row.file_id: row for scope in scopes for row in _matching(connection, scope)}
+    matched = [row for row in by_file.values() if row.awaits == FIRST and not row.blind]
     moment = iso(now)
-    forever = Hider(scope.kind.value, scope.target, scope.root_id, scope.folder, "9999")
+    forever = [Hider(one.kind.value, one.target, one.root_id, one.folder, "9999") for one in scopes]
     open_now = [row for row in matched if row.hidden_until <= moment]
-    ends = hidden_until(connection, _places(open_now), [*hiders(connection), forever])
+    ends = hidden_until(connection, _places(open_now), [*hiders(connection), *forever])
     hidden = [row for row in open_now if ends.get(row.examination_id, "") > moment]
     limit = desk_policy.policy(connection).hide_limit
     why = ""
-    if scope.root_id is None:
+    if any(scope.root_id is None for scope in scopes):
         why = "it would hold on every share"
-    elif not scope.folder:
+    elif not all(scope.folder for scope in scopes):
         why = "it would hold on a whole share, not in one folder"
     elif len(hidden) > limit:
         why = f"it would hide {len(hidden):,} items; more than {limit:,} need a lead's approval"
@@ -127,6 +141,24 @@ def suppress(
     Raises:
         InputError: nothing is written.
     """
+    (made,) = suppress_together(connection, [scope], reason=reason, until=until, by=by, now=now)
+    return made
+
+
+def suppress_together(
+    connection: sa.Connection,
+    scopes: Sequence[SuppressionScope],
+    *,
+    reason: str,
+    until: datetime,
+    by: str,
+    now: datetime,
+) -> tuple[Suppression, ...]:
+    """Make several suppressions; all need approval if they do together; see ``Desk.suppress_all``.
+
+    Raises:
+        InputError: nothing is written.
+    """
     by, reason = checked_text("by", by), checked_text("reason", reason, MAX_REASON_CHARS)
     require_name("by", by)
     if not reason:
@@ -135,27 +167,61 @@ def suppress(
     if until <= now:
         message = f"until: expected a day to come, got {until:%Y-%m-%d}"
         raise InputError(message)
-    scope = _checked(connection, scope)
     lock_chain(connection)
-    effect = preview(connection, scope, now=now)
+    together = preview_together(connection, scopes, now=now)
+    numbers = [
+        _insert(
+            connection,
+            _checked(connection, scope),
+            needs_approval=together.needs_approval,
+            reason=reason,
+            until=until,
+            by=by,
+            now=now,
+        )
+        for scope in scopes
+    ]
+    made = {one.id: one for one in suppressions(connection, now=now)}
+    return tuple(made[number] for number in numbers)
+
+
+def _insert(
+    connection: sa.Connection,
+    scope: SuppressionScope,
+    *,
+    needs_approval: bool,
+    reason: str,
+    until: datetime,
+    by: str,
+    now: datetime,
+) -> int:
+    """Write one suppression and hide what it hides; its own count is what it adds to those before it."""
+    n_hidden = preview(connection, scope, now=now).n_hidden
     values = {
         "kind": scope.kind.value,
         "target": scope.target,
         "preview": scope.preview,
         "root_id": scope.root_id,
         "folder": scope.folder,
-        "n_hidden": effect.n_hidden,
-        "needs_approval": effect.needs_approval,
+        "n_hidden": n_hidden,
+        "needs_approval": needs_approval,
         "reason": reason,
         "until": until,
         "made_by": by,
         "made": now,
     }
     number = inserted_id(connection, suppression, values)
-    details = {"kind": scope.kind.value, "n_hidden": effect.n_hidden, "needs_approval": effect.needs_approval}
+    details = {"kind": scope.kind.value, "n_hidden": n_hidden, "needs_approval": needs_approval}
     audit.append(connection, [audit.Entry("suppress", number, details)], actor=by, at=now)
     _hide_anew(connection, scope)
-    return next(one for one in suppressions(connection, now=now) if one.id == number)
+    return number
+
+
+def entity_types(connection: sa.Connection, scope: SuppressionScope) -> tuple[str, ...]:
+    """Return the types of the findings that a suppression passes over."""
+    column = finding.c.identity if scope.kind is SuppressionKind.VALUE else finding.c.source
+    query = sa.select(finding.c.entity_type).where(column == scope.target).distinct()
+    return tuple(sorted(connection.execute(query).scalars()))
 
 
 def approve(connection: sa.Connection, suppression_id: int, *, lead: str, now: datetime) -> None:

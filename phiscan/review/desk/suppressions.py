@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 
 from phiscan.review.decisions import suppressions
@@ -22,6 +23,37 @@ class SuppressionDesk:
         """
         with self._database.read() as connection:
             return suppressions.preview(connection, scope, now=now)
+
+    def preview_suppressions(
+        self, scopes: Sequence[SuppressionScope], *, now: datetime
+    ) -> SuppressionPreview:
+        """Say how many items several suppressions would hide together.
+
+        Raises:
+            InputError: a scope names nothing.
+        """
+        with self._database.read() as connection:
+            return suppressions.preview_together(connection, scopes, now=now)
+
+    def suppressed_types(self, scope: SuppressionScope) -> tuple[str, ...]:
+        """Return the types of the findings that a suppression passes over."""
+        with self._database.read() as connection:
+            return suppressions.entity_types(connection, scope)
+
+    def suppress_all(
+        self, scopes: Sequence[SuppressionScope], *, reason: str, until: datetime, by: str, now: datetime
+    ) -> tuple[Suppression, ...]:
+        """Make several suppressions at once; if they are broad together, each waits for approval.
+
+        Raises:
+            InputError: a scope names nothing, no reason, or the end is not in the future.
+        """
+        return self._database.write(
+            lambda connection: suppressions.suppress_together(
+                connection, scopes, reason=reason, until=until, by=by, now=now
+            ),
+            durable=True,
+        )
 
     def suppress(
         self, scope: SuppressionScope, *, reason: str, until: datetime, by: str, now: datetime

@@ -29,7 +29,7 @@ class Item(BaseModel):
     size: int
     owner: str
     exposure: str
-    risk: float
+    risk: float | None = Field(description="null for a blind item: its place in the list was drawn")
     blind: bool
     pii: list[str]
     people: int | None
@@ -59,7 +59,7 @@ class Item(BaseModel):
             size=item.size,
             owner=item.owner,
             exposure=item.exposure,
-            risk=item.risk,
+            risk=None if item.blind else item.risk,
             blind=item.blind,
             pii=list(item.vector.names),
             people=item.n_people,

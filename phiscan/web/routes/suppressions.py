@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, date, datetime, time
 from typing import Annotated
 
-from fastapi import Form, Request
+from fastapi import Form, Query, Request
 from starlette.responses import RedirectResponse, Response
 
 from phiscan.errors import InputError
@@ -29,26 +30,26 @@ def offer(
     request: Request,
     user: SignedIn,
     desk: DeskNow,
-    what: str = "",
+    what: Annotated[list[str] | None, Query()] = None,
     where: str = "folder",
     position: int | None = None,
 ) -> Response:
     """Show what can be hidden, and how many items each choice would hide."""
     detail = desk.store.desk.detail(file_id, viewer=user.name, now=desk.now())
     known = targets(detail.findings)
-    chosen = _chosen(detail, known, what, position)
+    chosen = _chosen(detail, known, what or (), position)
     where = where if where in PLACES else "folder"
     preview = None
-    if chosen is not None:
-        scope = placed(chosen.scope, detail.item, where)
-        preview = desk.store.desk.preview_suppression(scope, now=desk.now())
+    if chosen:
+        scopes = [placed(one.scope, detail.item, where) for one in chosen]
+        preview = desk.store.desk.preview_suppressions(scopes, now=desk.now())
     folder, _, name = detail.item.path.rpartition("/")
     view = SuppressView(
         item=detail.item,
         name=visible(name),
         folder=place_words(detail.item.root, folder),
         targets=known,
-        target=chosen,
+        chosen=chosen,
         where=where,
         preview=preview,
         until=(desk.now() + UNTIL).date(),
@@ -61,20 +62,24 @@ def suppress(
     file_id: int,
     user: SignedIn,
     desk: DeskNow,
-    what: Annotated[str, Form(max_length=40)],
+    what: Annotated[list[str], Form(max_length=200)],
     where: Annotated[str, Form(max_length=20)],
     reason: Annotated[str, Form(max_length=200)],
     until: Annotated[date, Form()],
 ) -> Response:
-    """Make a suppression."""
-    made = desk.store.desk.suppress(
-        _scope(desk, file_id, user.name, what, where),
+    """Make a suppression of each chosen value or rule; refused where together they hide nothing."""
+    scopes = _scopes(desk, file_id, user.name, what, where)
+    if not desk.store.desk.preview_suppressions(scopes, now=desk.now()).n_hidden:
+        message = "suppression: it would hide no item; choose every value that refers one"
+        raise InputError(message)
+    made = desk.store.desk.suppress_all(
+        scopes,
         reason=reason,
         until=datetime.combine(until, time.max, UTC),
         by=user.name,
         now=desk.now(),
     )
-    said = "waiting" if made.status == "waiting" else "suppressed"
+    said = "waiting" if any(one.status == "waiting" for one in made) else "suppressed"
     return RedirectResponse(f"/suppressions?said={said}", 303)
 
 
@@ -82,7 +87,14 @@ def suppress(
 def suppressions(request: Request, desk: DeskNow) -> Response:
     """List every suppression with what became of it."""
     now = desk.now()
-    made = rows(desk.store.desk.suppressions(now=now), now=now)
+    work = desk.store.desk
+    listed = work.suppressions(now=now)
+    effects = {
+        one.id: (work.suppressed_types(one.scope), work.preview_suppression(one.scope, now=now))
+        for one in listed
+        if one.status == "waiting"
+    }
+    made = rows(listed, effects, now=now)
     said = notice(request.query_params.get("said", ""))
     return desk.pages.render(request, "suppressions.html", rows=made, notice=said, query=ListQuery())
 
@@ -106,18 +118,20 @@ def lift(
     return RedirectResponse("/suppressions?said=lifted", 303)
 
 
-def _scope(desk: Desk, file_id: int, viewer: str, what: str, where: str) -> SuppressionScope:
+def _scopes(desk: Desk, file_id: int, viewer: str, what: Sequence[str], where: str) -> list[SuppressionScope]:
     detail = desk.store.desk.detail(file_id, viewer=viewer, now=desk.now())
     chosen = _chosen(detail, targets(detail.findings), what, None)
-    if chosen is None or where not in PLACES:
+    if len(chosen) < len(set(what)) or not chosen or where not in PLACES:
         message = "suppression: expected a value or rule of this file, and where it shall hold"
         raise InputError(message)
-    return placed(chosen.scope, detail.item, where)
+    return [placed(one.scope, detail.item, where) for one in chosen]
 
 
-def _chosen(detail: WorkDetail, known: tuple[Target, ...], what: str, position: int | None) -> Target | None:
-    """Return the target that the form names, or the one of a finding that was pressed."""
+def _chosen(
+    detail: WorkDetail, known: tuple[Target, ...], what: Sequence[str], position: int | None
+) -> tuple[Target, ...]:
+    """Return the targets that the form names, or the one of a finding that was pressed."""
     if position is not None and 0 <= position < len(detail.findings):
         identity = detail.findings[position].identity
-        return next(one for one in known if one.scope.target == identity)
-    return next((one for one in known if one.name == what), None)
+        return tuple(one for one in known if one.scope.target == identity)
+    return tuple(one for one in known if one.name in what)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 
 from phiscan.metrics.agreement import ASSUMPTION, SOURCE, Agreement, agreement, krippendorff_alpha
 from phiscan.metrics.intervals import Figure
@@ -51,13 +52,22 @@ class SecondView:
 
 
 @dataclass(frozen=True, slots=True)
+class Words:
+    """Some words of a note, and whether the other note lacks them."""
+
+    text: str
+    differs: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Side:
-    """One of the two verdicts."""
+    """One of the two verdicts; of each part, whether it differs from the other's."""
 
     who: str
     verdict: str
     reason: str
-    note: str
+    reason_differs: bool
+    note: tuple[Words, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,11 +105,44 @@ def disagreement_view(case: Disagreement) -> DisagreementView:
         name=visible(name),
         folder=place_words(case.root, folder),
         sides=(
-            _side(case.first_reviewer, case.first, case.first_reason, case.first_note),
-            _side(case.second_reviewer, case.second, case.second_reason, case.second_note),
+            _side(
+                case.first_reviewer,
+                case.first,
+                (case.first_reason, case.second_reason),
+                (case.first_note, case.second_note),
+            ),
+            _side(
+                case.second_reviewer,
+                case.second,
+                (case.second_reason, case.first_reason),
+                (case.second_note, case.first_note),
+            ),
         ),
     )
 
 
-def _side(who: str, verdict: Verdict, reason: str, note: str) -> Side:
-    return Side(visible(who), verdict.value, _LABELS.get(reason, visible(reason)), visible(note))
+def _side(who: str, verdict: Verdict, reasons: tuple[str, str], notes: tuple[str, str]) -> Side:
+    """Return one verdict beside the other; of reasons and notes, its own come first."""
+    own, other = reasons
+    return Side(
+        who=visible(who),
+        verdict=verdict.value,
+        reason=_LABELS.get(own, visible(own)),
+        reason_differs=own != other,
+        note=differing_words(visible(notes[0]), visible(notes[1])),
+    )
+
+
+def differing_words(own: str, other: str) -> tuple[Words, ...]:
+    """Split a note into runs of words that the other note has too, and runs that it lacks.
+
+    >>> [(run.text, run.differs) for run in differing_words("a form letter", "a real letter")]
+    [('a', False), ('form', True), ('letter', False)]
+    """
+    words = own.split()
+    compared = SequenceMatcher(None, words, other.split(), autojunk=False)
+    runs = []
+    for kind, start, end, _, _ in compared.get_opcodes():
+        if start < end:
+            runs.append(Words(" ".join(words[start:end]), kind != "equal"))
+    return tuple(runs)

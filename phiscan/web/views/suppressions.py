@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
-from phiscan.model import StoredFinding
+from phiscan.model import EntityType, StoredFinding
 from phiscan.review.decisions.suppressions import (
     Suppression,
     SuppressionKind,
@@ -49,7 +49,7 @@ class SuppressView:
     name: str
     folder: str
     targets: tuple[Target, ...]
-    target: Target | None
+    chosen: tuple[Target, ...]
     where: str
     preview: SuppressionPreview | None
     until: date
@@ -69,6 +69,8 @@ class SuppressionRow:
     where: str
     status: tuple[str, str]  # colour and words
     days_left: int
+    types: str  # of a waiting one: what its findings are, in words
+    effect: SuppressionPreview | None  # of a waiting one: what it would hide now
 
 
 def targets(findings: Sequence[StoredFinding]) -> tuple[Target, ...]:
@@ -82,9 +84,7 @@ def _values(findings: Sequence[StoredFinding]) -> Iterator[Target]:
         if found.identity not in seen:
             seen.add(found.identity)
             scope = SuppressionScope(kind=SuppressionKind.VALUE, target=found.identity, preview=found.preview)
-            yield Target(
-                f"value-{position}", f"this value: {SHORT[found.entity_type]} {found.preview}", scope
-            )
+            yield Target(f"value-{position}", f"{SHORT[found.entity_type]} {found.preview}", scope)
 
 
 def _rules(findings: Sequence[StoredFinding]) -> Iterator[Target]:
@@ -108,8 +108,13 @@ def placed(scope: SuppressionScope, item: WorkItem, where: str) -> SuppressionSc
     )
 
 
-def rows(made: Sequence[Suppression], *, now: datetime) -> tuple[SuppressionRow, ...]:
-    """Return the list of all suppressions."""
+def rows(
+    made: Sequence[Suppression],
+    effects: Mapping[int, tuple[Sequence[str], SuppressionPreview]],
+    *,
+    now: datetime,
+) -> tuple[SuppressionRow, ...]:
+    """Return the list of all suppressions; ``effects`` are types and effect of those that wait, by number."""
     return tuple(
         SuppressionRow(
             made=one,
@@ -119,6 +124,10 @@ def rows(made: Sequence[Suppression], *, now: datetime) -> tuple[SuppressionRow,
             where=place_words(one.root, one.scope.folder) or "everywhere",
             status=STATUS.get(one.status, ("", one.status)),
             days_left=max(0, (one.until - now).days),
+            types=", ".join(SHORT[EntityType(name)] for name in effects[one.id][0])
+            if one.id in effects
+            else "",
+            effect=effects[one.id][1] if one.id in effects else None,
         )
         for one in made
     )

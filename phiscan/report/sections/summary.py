@@ -1,0 +1,181 @@
+"""The first page of the report: how much PHI, about how many people, who can read it, what is unknown."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+from phiscan.model import Referral, Verdict
+from phiscan.report.data.desk import Worksheet
+from phiscan.report.data.desk_rows import Place
+from phiscan.report.data.report import Coverage, FileEntry, Funnel, Group, Headline, People
+from phiscan.report.data.summary import Answer, Bar, Summary
+from phiscan.report.sections.counts import by_folder, by_format
+from phiscan.report.sections.owners import EXPOSURES
+from phiscan.report.words import count, counted, moment
+from phiscan.review.records.items import FileRow
+from phiscan.review.worklist.risk import Exposure, exposure_of
+
+N_PLACES = 5
+_NO_CLOCK = "no file is confirmed as PHI, so no clock runs"
+# The clocks with a fixed length that run from the discovery; the others run to a day of the calendar.
+_CLOCKS = {"gdpr_authority": "GDPR, 72 hours", "hipaa_individuals": "HIPAA, 60 days"}
+
+
+def summary(
+    rows: Sequence[FileRow],
+    places: Mapping[int, Place],
+    *,
+    coverage: Coverage,
+    funnel: Funnel,
+    people: People,
+    missed: Headline,
+    worksheets: Sequence[Worksheet],
+    files: Sequence[FileEntry],
+    now: datetime,
+) -> Summary:
+    """Return the first page from what the other sections counted; ``files`` are the rows as they are shown.
+
+    Who can read the files, and where they are, is counted over the files that are PHI or may be: confirmed,
+    or referred and not decided as not PHI. Where folders are hidden, formats stand in for them.
+    """
+    suspects = [
+        row
+        for row in rows
+        if row.verdict is Verdict.PHI
+        or (row.referral is Referral.REFERRED and row.verdict is not Verdict.NOT_PHI)
+    ]
+    exposures = Counter(
+        exposure_of(places[row.file_id].mode, places[row.file_id].readers) for row in suspects
+    )
+    confirmed = sum(row.verdict is Verdict.PHI for row in rows)
+    unsettled = funnel.undecided + funnel.unsure
+    answers = (
+        _files(confirmed, unsettled),
+        _people(people, unsettled),
+        _readers(len(suspects), exposures),
+        _missed(missed),
+        _unread(coverage),
+        _clock(worksheets, now),
+    )
+    numbers = {row.file_id for row in suspects}
+    shown = [entry for entry in files if entry.file in numbers]
+    folders = by_folder(shown)
+    return Summary(
+        answers=answers,
+        outcomes=_outcomes(coverage, funnel, confirmed),
+        exposures=tuple(
+            Bar(EXPOSURES[one], "failed" if one is Exposure.EVERYONE else "screened", exposures[one])
+            for one in EXPOSURES
+            if exposures[one]
+        ),
+        places=_places(folders or by_format(shown)),
+        places_are="folder" if folders or not shown else "format",
+    )
+
+
+def _files(confirmed: int, unsettled: int) -> Answer:
+    sentence = f"{counted(confirmed, 'file')} {_are(confirmed)} confirmed as PHI by a person."
+    caution = ""
+    if unsettled:
+        have = "has" if unsettled == 1 else "have"
+        caution = f"{counted(unsettled, 'more referred file')} {have} no final verdict."
+    return Answer("files", "How many files hold PHI?", confirmed, None, sentence, caution)
+
+
+def _people(people: People, unsettled: int) -> Answer:
+    sentence = "An estimate over the referred files confirmed as PHI; nobody is named here."
+    caution = ""
+    if unsettled:
+        caution = f"{count(people.at_risk)} if every referred file is PHI."
+    return Answer("people", "About how many people?", people.in_confirmed, None, sentence, caution)
+
+
+def _readers(n: int, exposures: Counter[Exposure]) -> Answer:
+    question = "How many can everyone read?"
+    if not n:
+        return Answer("readers", question, 0, None, "No file is PHI or waits for a verdict.")
+    n_open, group, unknown = (exposures[one] for one in (Exposure.EVERYONE, Exposure.GROUP, Exposure.UNKNOWN))
+    if unknown == n:
+        why = "the share did not say who can read them"
+        return Answer(
+            "readers", question, None, None, f"{counted(n, 'file')} {_are(n)} PHI or undecided.", "", why
+        )
+    sentence = (
+        f"Everyone who reaches the share can read {count(n_open)} of the {counted(n, 'file')} that"
+        f" {_are(n)} PHI or undecided; a group can read {count(group)} more."
+    )
+    caution = f"Of {counted(unknown, 'file')} the share did not say who can read." if unknown else ""
+    return Answer("readers", question, n_open, None, sentence, caution)
+
+
+def _missed(missed: Headline) -> Answer:
+    value = None if missed.value is None else int(missed.value)
+    reason = missed.reason if value is None else None
+    return Answer(
+        "missed", "How many were missed, at most?", value, None, missed.sentence, missed.caution, reason
+    )
+
+
+def _unread(coverage: Coverage) -> Answer:
+    n = coverage.not_read
+    sentence = (
+        f"{counted(n, 'file')} could not be read and may hold anything."
+        if n
+        else "Every file that had something to read was read."
+    )
+    caution = ""
+    if coverage.unread_parts:
+        caution = (
+            f"In {counted(coverage.files_with_unread_parts, 'other file')}"
+            f" {counted(coverage.unread_parts, 'part')} could not be read."
+        )
+    return Answer("unread", "How many are unread?", n, None, sentence, caution)
+
+
+def _clock(worksheets: Sequence[Worksheet], now: datetime) -> Answer:
+    """Name the clock that ends next, and how many files have one that has ended."""
+    question = "Which clock ends when?"
+    if not worksheets:
+        return Answer(
+            "clock", question, None, None, "It starts with the first verdict of PHI.", "", _NO_CLOCK
+        )
+    ends = sorted((sheet.due[duty], duty, sheet.file) for sheet in worksheets for duty in _CLOCKS)
+    ahead = [one for one in ends if one[0] >= now]
+    due, duty, file = ahead[0] if ahead else ends[-1]
+    sentence = f"{_CLOCKS[duty]}: file {file} is the {'next' if ahead else 'last'} to end."
+    other = next((one for one in ahead if one[1] != duty), None)
+    if other is not None:
+        sentence += f" {_CLOCKS[other[1]]}: {moment(other[0])}."
+    late = Counter(duty for due, duty, _ in ends if due < now)
+    caution = "; ".join(
+        f"{_CLOCKS[name]}: ended for {counted(late[name], 'file')}" for name in _CLOCKS if late[name]
+    )
+    return Answer("clock", question, None, due, sentence, f"{caution}." if caution else "")
+
+
+def _outcomes(coverage: Coverage, funnel: Funnel, confirmed: int) -> tuple[Bar, ...]:
+    """Count every crawled file once."""
+    unsettled = funnel.undecided + funnel.unsure
+    not_referred = funnel.read - funnel.phi - funnel.not_phi - unsettled
+    by_sample = confirmed - funnel.phi  # found among the files that were not referred
+    bars = (
+        Bar("confirmed as PHI", "phi", confirmed),
+        Bar("referred, no final verdict", "failed", unsettled),
+        Bar("referred, not PHI", "unchanged", funnel.not_phi),
+        Bar("read, not referred", "screened", not_referred - by_sample),
+        Bar("could not be read", "unread", coverage.not_read),
+        Bar("skipped by a rule", "skipped", sum(coverage.skipped.values())),
+    )
+    return tuple(bar for bar in bars if bar.n)
+
+
+def _places(groups: Sequence[Group]) -> tuple[Bar, ...]:
+    """Return the groups of most files."""
+    most = sorted(groups, key=lambda group: (-group.crawled, group.name))
+    return tuple(Bar(group.name, "phi", group.crawled) for group in most[:N_PLACES])
+
+
+def _are(n: int) -> str:
+    return "is" if n == 1 else "are"

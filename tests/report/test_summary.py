@@ -1,0 +1,137 @@
+"""The first page of the report: its answers are the counts of the store, and it fills one sheet."""
+
+import io
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+
+import pypdfium2
+
+from phiscan.model import Referral, Verdict
+from phiscan.report.data.summary import Answer, Bar, Summary
+from phiscan.report.gather import gather
+from phiscan.report.rendering.html import render
+from phiscan.report.rendering.pdf import render_pdf
+from phiscan.report.rendering.summary_plots import named_bars
+from phiscan.review.store import Store
+from tests.report.page import parsed, visible_text
+from tests.report.synthetic import NOW, Made, decide_referred, failed, screened, share, skipped
+
+Fill = Callable[..., Made]
+
+
+def first_page(made: Made, *, hours: int = 0, hide_paths: bool = False) -> tuple[Summary, dict[str, Answer]]:
+    found = gather(made.database, now=NOW + timedelta(hours=hours), hide_paths=hide_paths).data.summary
+    return found, {answer.id: answer for answer in found.answers}
+
+
+def readable(path: str, mode: int, number: int) -> object:
+    one = screened(path, Referral.REFERRED, number=number)
+    return replace(one, source=replace(one.source, mode=mode))
+
+
+def test_answers_from_the_store(filled: Fill) -> None:
+    made = filled(
+        [
+            readable("wards/a.txt", 0o100644, 1),
+            readable("wards/b.txt", 0o100640, 2),
+            readable("admin/c.txt", 0o100600, 3),
+            screened("admin/d.txt", Referral.CLEAR, number=4),
+            failed("e.pdf", number=5),
+            skipped("f.bin", number=6),
+        ]
+    )
+    Store(made.database).decide_all([(1, Verdict.PHI), (3, Verdict.NOT_PHI)], reviewer="A", now=NOW)
+    found, answers = first_page(made)
+    assert {name: answer.n for name, answer in answers.items()} == {
+        "files": 1,
+        "people": 1,
+        "readers": 1,
+        "missed": None,
+        "unread": 1,
+        "clock": None,
+    }
+    assert "1 more referred file has no final verdict" in answers["files"].caution
+    assert (
+        "1 of the 2 files that are PHI or undecided; a group can read 1 more" in answers["readers"].sentence
+    )
+    assert "no file of the random sample" in (answers["missed"].reason or "")
+    assert {bar.name: bar.n for bar in found.outcomes} == {
+        "confirmed as PHI": 1,
+        "referred, no final verdict": 1,
+        "referred, not PHI": 1,
+        "read, not referred": 1,
+        "could not be read": 1,
+        "skipped by a rule": 1,
+    }
+    assert [(bar.name, bar.n) for bar in found.places] == [("wards", 2)]
+
+
+def test_the_outcomes_count_every_file_once(filled: Fill) -> None:
+    made = filled(share(300))
+    decide_referred(made, share_decided=0.5)
+    order = gather(made.database, now=NOW).data.elusion_sample
+    Store(made.database).decide(order[0].file, Verdict.PHI, reviewer="A", now=NOW)
+    data = gather(made.database, now=NOW).data
+    assert sum(bar.n for bar in data.summary.outcomes) == data.coverage.crawled == 300
+
+
+def test_names_the_clock_that_ends_next(filled: Fill) -> None:
+    made = filled([screened("a.txt", Referral.REFERRED), screened("b.txt", Referral.REFERRED, number=2)])
+    store = Store(made.database)
+    store.decide(1, Verdict.PHI, reviewer="A", now=NOW)
+    store.decide(2, Verdict.PHI, reviewer="A", now=NOW + timedelta(hours=10))
+    _, answers = first_page(made, hours=20)
+    assert answers["clock"].due == NOW + timedelta(hours=72)
+    assert "GDPR, 72 hours: file 1" in answers["clock"].sentence
+    _, later = first_page(made, hours=80)
+    assert later["clock"].due == NOW + timedelta(hours=82)
+    assert "GDPR, 72 hours: ended for 1 file" in later["clock"].caution
+    _, last = first_page(made, hours=24 * 90)
+    assert "HIPAA, 60 days: ended for 2 files" in last["clock"].caution
+
+
+def test_unknown_readers_are_not_nobody(filled: Fill) -> None:
+    made = filled([screened("a.txt", Referral.REFERRED)])
+    _, answers = first_page(made)
+    assert answers["readers"].n is None
+    assert "did not say" in (answers["readers"].reason or "")
+
+
+def test_hidden_paths_give_formats(filled: Fill) -> None:
+    made = filled([screened("Quillfeather Jane/a.txt", Referral.REFERRED)])
+    found, _ = first_page(made, hide_paths=True)
+    assert found.places_are == "format"
+    assert "Quillfeather" not in repr(found)
+
+
+def test_findings_come_before_statistics(filled: Fill) -> None:
+    made = filled(share(200))
+    decide_referred(made)
+    page = render(gather(made.database, now=NOW).data)
+    order = [section.get("id") for section in parsed(page).iter("section")]
+    places = [
+        order.index(name) for name in ("summary", "found", "breach", "coverage", "appendix", "screened")
+    ]
+    assert places == sorted(places)
+    head = visible_text(page).partition("What was found Referred")[0]
+    assert "detection probability" not in head
+
+
+def test_fills_one_sheet_and_the_rest_begins_on_the_next(filled: Fill) -> None:
+    made = filled(share(400))
+    decide_referred(made)
+    pdf = render_pdf(render(gather(made.database, now=NOW).data))
+    document = pypdfium2.PdfDocument(io.BytesIO(pdf))
+    first, second = (document[place].get_textpage().get_text_range() for place in (0, 1))
+    assert "Which clock ends when?" in first
+    assert "could not be read" in first
+    assert "What was found" not in first
+    assert "\nWhat was found\r" in second[:120]
+    assert document.get_metadata_value("CreationDate") == "D:20261120120000+00'00'"
+
+
+def test_a_long_name_is_shortened_and_escaped() -> None:
+    svg = str(named_bars((Bar("<b>" + "w" * 300, "phi", 3),), "By folder"))
+    assert "&lt;b&gt;w" in svg
+    assert "\N{HORIZONTAL ELLIPSIS}" in svg

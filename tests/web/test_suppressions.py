@@ -1,0 +1,75 @@
+"""Suppressions at the desk: several values at once, never for nothing; approvals say what they hide."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from phiscan.review.accounts.users import Role
+from phiscan.review.store import Store
+from tests.review.results import NOW, referred, scan
+from tests.review.test_suppressions import NAME, SWITCHBOARD
+from tests.web.clock import Clock
+from tests.web.conftest import OWN, PASSWORD, Browser
+
+Visit = Callable[[str], Browser]
+BOTH = ["value-0", "value-1"]
+
+
+@pytest.fixture
+def letter(store: Store) -> int:
+    """Return one of two letters that are referred for two values each."""
+    both = (SWITCHBOARD, NAME)
+    names = ("forms/one.txt", "forms/two.txt")
+    scan(store, [replace(referred(name), findings=both) for name in names], root=b"/forms", minutes=3)
+    return store.find("forms/one.txt")
+
+
+def test_several_values_hide_what_neither_hides_alone(browser: Visit, store: Store, letter: int) -> None:
+    client = browser("lead").client
+    page = client.get(f"/items/{letter}/suppress").text
+    assert page.count('type="checkbox" name="what"') >= len(BOTH)
+    alone = client.get(f"/items/{letter}/suppress", params={"what": "value-0"}).text
+    assert "It would hide 0 items" in alone
+    assert "There is nothing to hide" in alone
+    assert 'class="primary">Hide' not in alone
+    together = client.get(f"/items/{letter}/suppress", params={"what": BOTH}).text
+    assert "Hide 2 items</button>" in together
+    form = {"what": BOTH, "where": "folder", "reason": "a template", "until": "2027-01-01"}
+    done = client.post(f"/items/{letter}/suppress", data=form, headers=OWN, follow_redirects=False)
+    assert done.headers["location"] == "/suppressions?said=suppressed"
+    made = store.desk.suppressions(now=NOW + timedelta(minutes=9))
+    assert [one.n_hidden for one in made] == [2, 0]  # the newest first: the second value hid them
+    assert {one.status for one in made} == {"active"}
+
+
+def test_refuses_to_hide_nothing(browser: Visit, store: Store, letter: int) -> None:
+    client = browser("lead").client
+    form = {"what": "value-0", "where": "folder", "reason": "r", "until": "2027-01-01"}
+    answer = client.post(f"/items/{letter}/suppress", data=form, headers=OWN)
+    assert answer.status_code == 400
+    assert "it would hide no item" in answer.text
+    unknown = client.post(f"/items/{letter}/suppress", data={**form, "what": [*BOTH, "value-9"]}, headers=OWN)
+    assert unknown.status_code == 400
+    assert store.desk.suppressions(now=NOW) == ()
+
+
+def test_an_approval_says_what_it_approves(browser: Visit, store: Store, letter: int, clock: Clock) -> None:
+    store.users.add(name="third", role=Role.LEAD, password=PASSWORD, by="test", now=NOW)
+    store.desk.set_policy(second_review=0.0, hide_limit=1, by="lead", now=clock())
+    client = browser("lead").client
+    form = {"what": BOTH, "where": "folder", "reason": "a template", "until": "2027-01-01"}
+    client.post(f"/items/{letter}/suppress", data=form, headers=OWN)
+    made = store.desk.suppressions(now=NOW + timedelta(minutes=9))
+    assert {one.status for one in made} == {"waiting"}  # together they hide more than the limit
+    other = browser("third").client
+    page = other.get("/suppressions").text
+    assert f"<code>value {SWITCHBOARD.preview}</code>" in page
+    assert 'class="small">phone' in page.lower()
+    assert "would hide 0 of 2 with it" in page
+    assert '<td class="path small" data-label="Where">' in page
+    assert "forms" in page.partition('data-label="Where">')[2][:40]
+    other.post(f"/suppressions/{made[0].id}/approve", headers=OWN)
+    after = other.get("/suppressions").text
+    assert "Approve hiding 2<span" in after
