@@ -13,6 +13,7 @@ import click
 from phiscan import __version__
 from phiscan.cli.output import say, set_log_format
 from phiscan.errors import PhiscanError, origin
+from phiscan.sandbox.scratch_folder import remove_stale_folders
 from phiscan.stopping import EXIT_STOPPED, as_interrupt, importing, mark_reported
 from phiscan.threads import use_one_thread
 
@@ -114,6 +115,7 @@ class LazyGroup(click.Group):
 
     def invoke(self, ctx: click.Context) -> object:
         """Run the command; an interrupt is said in ``_run`` alone: click would print an empty line."""
+        remove_stale_folders()  # of a scan that was killed
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:

@@ -1,21 +1,34 @@
-"""The ledger of a running scan: results in crawl order, recorded a batch to a transaction."""
+"""The ledger of a running scan: results in crawl order, recorded a batch to a transaction.
+
+Numbers of rows follow the crawl, so that every run over the same files gives the same rows; so a result is
+recorded after those of all files before it. Where a file before it takes long, the result is kept aside in
+the database (``review.records.early_results``) until its turn. A thread sees to both by the clock: nothing
+need arrive for that.
+"""
 
 from __future__ import annotations
 
+import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Self
 
+from phiscan.crawl import is_same_file
 from phiscan.model import FileResult, Outcome, Referral, SourceFile
+from phiscan.review.records.early_results import Early, Place
 from phiscan.review.records.folders import FolderState
 from phiscan.review.store import Store
 from phiscan.store.sql_batches import Run
 
 BATCH = 200  # results recorded by one transaction
 BATCH_SEEN = 10_000  # files seen again: two statements note them all, while the crawl goes on
-FLUSH_S = 1.0  # no result waits longer than this to be recorded: a kill loses at most as much work
+FLUSH_S = 1.0  # between two transactions while results come slowly
+EARLY_S = 0.5  # a result that waits so long for one before it is kept aside at the next transaction
+TICK_S = 0.2  # between two looks at the clock; a kill loses at most the work of FLUSH_S + EARLY_S + TICK_S
 
 
 @dataclass(slots=True)
@@ -37,7 +50,8 @@ class ResultRecorder:
     """Keeps results in crawl order until they are recorded, a batch to a transaction.
 
     ``_line`` holds, in crawl order, results that are there and None for each file that a worker still
-    has, or that waits for one of equal content; answers may arrive in another order.
+    has, or that waits for one of equal content; answers may arrive in another order. Within ``with``, what
+    is there is committed by the clock.
     """
 
     def __init__(self, store: Store, scan_id: int, key: str, on_progress: Callable[[Progress], None]) -> None:
@@ -46,7 +60,10 @@ class ResultRecorder:
         self.key = key
         self.progress = Progress()
         self._on_progress = on_progress
-        self._line: OrderedDict[tuple[bytes, bytes], FileResult | None] = OrderedDict()
+        self._line: OrderedDict[Place, FileResult | None] = OrderedDict()
+        self._waiting: dict[Place, float] = {}  # when results arrived that another one holds up
+        self._kept: set[Place] = set()  # kept aside in the store
+        self._early: dict[Place, FileResult] = {}  # kept aside before this scan was stopped
         self._batch: list[FileResult] = []
         self._seen: list[int] = []
         self._runs: list[Run] = []
@@ -55,22 +72,47 @@ class ResultRecorder:
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="ledger")  # a thread once it has work
         self._writing: Future[None] | None = None
         self._flushed = time.monotonic()
+        self._lock = threading.RLock()
+        self._is_closed = threading.Event()
+        self._clock = threading.Thread(target=self._watch, name="ledger-clock", daemon=True)
+        self._problem: Exception | None = None  # met by the clock's thread, raised in the scan's
+
+    def __enter__(self) -> Self:
+        self._clock.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._is_closed.set()
+        self._clock.join()
 
     @property
     def seconds(self) -> float:
         """Wall-clock seconds since this run began."""
         return time.monotonic() - self.progress.started
 
+    def load_early(self) -> None:
+        """Fetch the results that this scan had and could not record before it was stopped."""
+        self._early = self.store.early_results(self.scan_id)
+        self._kept = set(self._early)
+
+    def take_early(self, source: SourceFile) -> FileResult | None:
+        """Return the result of a file that is as it was when this scan read it before it was stopped."""
+        found = self._early.pop((source.root, source.path), None)
+        return found if found is not None and is_same_file(source, found.source) else None
+
     def expect(self, source: SourceFile) -> None:
         """Note that a file is to be read."""
-        self._line[source.root, source.path] = None
+        with self._lock:
+            self._line[source.root, source.path] = None
         if not self.progress.n_read and not self.progress.is_loading:
             self.progress.is_loading = True
             self._on_progress(self.progress)
 
     def arrive(self, result: FileResult) -> None:
         """Take the answer about a file that was expected."""
-        self._line[result.source.root, result.source.path] = result
+        self._take(result)
         self.progress.n_read += 1
         self.progress.n_bytes += _bytes_read(result)
         self.progress.is_loading = False
@@ -82,31 +124,66 @@ class ResultRecorder:
         """Take a result that needed no worker."""
         self.progress.n_skipped += result.outcome == Outcome.SKIPPED
         self.progress.n_failed += result.outcome == Outcome.FAILED
-        self._line[result.source.root, result.source.path] = result
+        self._take(result)
         self._settle()
 
     def mark_unchanged(self, *file_ids: int) -> None:
         """Note that the earlier results of these files stand."""
-        self._seen.extend(file_ids)
+        with self._lock:
+            self._seen.extend(file_ids)
         self._stood(len(file_ids))
 
     def mark_all_unchanged(self, runs: Sequence[Run], n_files: int) -> None:
         """Note that the earlier results of so many files stand, given as runs of their numbers."""
-        self._runs.extend(runs)
+        with self._lock:
+            self._runs.extend(runs)
         self._stood(n_files)
 
     def note_folder(self, root: bytes, state: FolderState) -> None:
         """Note a folder in which all results stand; recorded with them."""
-        self._folders.setdefault(root, []).append(state)
+        with self._lock:
+            self._folders.setdefault(root, []).append(state)
 
     def flush(self) -> None:
         """Record what is there; what the workers still have is left for the next run."""
+        with self._lock:
+            self._flush(before=time.monotonic())
+
+    def _flush(self, *, before: float | None = None) -> None:
+        """Record what is there, and keep aside what arrived before a moment and cannot be recorded yet."""
         self._wait()
-        if self._batch or self._n_seen:
-            self._record(self._batch, self._seen, self._runs, self._folders)
+        places = [] if before is None else [at for at, arrived in self._waiting.items() if arrived <= before]
+        # A copy is not kept: it takes its result from one that is recorded before it.
+        waiting = [one for one in map(self._line.get, places) if one is not None and not one.is_copy]
+        settled = [(result.source.root, result.source.path) for result in self._batch]
+        early = Early(waiting, [place for place in settled if place in self._kept])
+        if self._batch or self._n_seen or waiting:
+            self._record(self._batch, self._seen, self._runs, self._folders, early)
+        self._kept.difference_update(early.recorded)
+        self._kept.update((result.source.root, result.source.path) for result in waiting)
+        for place in places:
+            del self._waiting[place]
         self._batch = []
         self._forget_seen()
         self._flushed = time.monotonic()
+
+    def _watch(self) -> None:
+        """Record by the clock until the scan ends; what goes wrong is raised where it is asked next."""
+        while not self._is_closed.wait(TICK_S):
+            with self._lock:
+                try:
+                    if self._batch or self._waiting:
+                        self._flush_if_late()
+                except Exception as error:  # noqa: BLE001 (raised by ``_wait``, in the scan's own thread)
+                    self._problem = error
+                    return
+
+    def _flush_if_late(self) -> bool:
+        now = time.monotonic()
+        is_late = now - self._flushed > FLUSH_S
+        if is_late:
+            self._flush(before=now - EARLY_S)
+        return is_late
 
     def _flush_seen(self) -> None:
         """Begin to record what was seen again. The database works outside Python, so the crawl goes on."""
@@ -120,31 +197,54 @@ class ResultRecorder:
         seen: Sequence[int],
         runs: Sequence[Run],
         folders: Mapping[bytes, Sequence[FolderState]],
+        early: Early | None = None,
     ) -> None:
-        self.store.record(self.scan_id, self.key, results, unchanged=seen, runs=runs, folders=folders)
+        has_early = early is not None and (early.waiting or early.recorded)
+        self.store.record(
+            self.scan_id,
+            self.key,
+            results,
+            unchanged=seen,
+            runs=runs,
+            folders=folders,
+            early=early if has_early else None,
+        )
 
     def _forget_seen(self) -> None:
         self._seen, self._runs, self._folders, self._n_seen = [], [], {}, 0
 
     def _wait(self) -> None:
         """Wait for what is being recorded, and raise what went wrong with it."""
+        if self._problem is not None:
+            raise self._problem
         if self._writing is not None:
             self._writing.result()
             self._writing = None
 
     def _stood(self, n_files: int) -> None:
-        self._n_seen += n_files
+        with self._lock:
+            self._n_seen += n_files
         self.progress.n_unchanged += n_files
         self._settle()
 
+    def _take(self, result: FileResult) -> None:
+        place = (result.source.root, result.source.path)
+        with self._lock:
+            self._line[place] = result
+            self._waiting[place] = time.monotonic()
+
     def _settle(self) -> None:
-        while self._line and (result := next(iter(self._line.values()))) is not None:
-            self._batch.append(result)
-            self._line.popitem(last=False)
-        if len(self._batch) >= BATCH or time.monotonic() - self._flushed > FLUSH_S:
-            self.flush()
-        elif self._n_seen >= BATCH_SEEN:
-            self._flush_seen()
+        with self._lock:
+            if self._problem is not None:
+                raise self._problem
+            while self._line and (result := next(iter(self._line.values()))) is not None:
+                self._batch.append(result)
+                place, _ = self._line.popitem(last=False)
+                self._waiting.pop(place, None)
+            if len(self._batch) >= BATCH:
+                self._flush()
+            elif not self._flush_if_late() and self._n_seen >= BATCH_SEEN:
+                self._flush_seen()
         self._on_progress(self.progress)
 
 

@@ -1,6 +1,7 @@
 """The scan of a share: crawl, pass over what is known, run the rest through the workers, record in order.
 
-Results are recorded in crawl order and in batches, one transaction each. Whenever the scan is killed,
+Results are recorded in crawl order and in batches, one transaction each; those that wait longer than a second
+for a slower file before them are kept aside in the database. Whenever the scan is killed,
 the database holds whole batches, and the next run of the same scan goes on behind the last one: the rows
 in the end are the same as those of an undisturbed run, except which of several files of equal content was
 screened and which took over its results.
@@ -90,6 +91,8 @@ def scan(
     if on_begin is not None:
         on_begin(state.id)
     ledger = ResultRecorder(store, state.id, key, on_progress or (lambda _progress: None))
+    if state.resumed:
+        ledger.load_early()
     # With an option of its own, a scan looks at each file by itself.
     folders = KnownFolders(ledger, ignore) if options == ScanOptions() else None
     entries = crawler(roots, ignore) if crawler else crawl(roots, ignore, config, folders)
@@ -97,7 +100,7 @@ def scan(
     stage_seconds: Counter[str] = Counter()
     missing: tuple[str, ...] | None = None
     try:
-        with workers or local_workers(config, largest_batch=pace.largest_batch) as crew:
+        with ledger, workers or local_workers(config, largest_batch=pace.largest_batch) as crew:
             for sources in plan.rounds():
                 for source, answer in crew.run(paced(sources, pace)):
                     if isinstance(answer, Fault):

@@ -138,6 +138,9 @@ class Plan:
         elif crawled.fail is not None:
             failed = FileResult(source, Outcome.FAILED, reason=crawled.fail, detail=crawled.detail)
             self._ledger.settle_now(failed)
+        elif (early := self._ledger.take_early(source)) is not None:
+            self._ledger.expect(source)
+            self._ledger.arrive(early)
         else:
             self._ledger.expect(source)
             return self._copies.admit(source)

@@ -17,8 +17,9 @@ from phiscan.model import FileResult, Verdict
 from phiscan.review.audit import log as audit
 from phiscan.review.decisions import writing as deciding
 from phiscan.review.integrity import scan_digests, verification
-from phiscan.review.records import folders, recording, reuse, slowest, summaries
+from phiscan.review.records import early_results, folders, recording, reuse, slowest, summaries
 from phiscan.review.records import scans as scanning
+from phiscan.review.records.early_results import Early
 from phiscan.review.records.folders import FolderState
 from phiscan.review.records.items import (
     AuditCheck,
@@ -173,18 +174,32 @@ class Store:
         unchanged: Sequence[int] = (),
         runs: Sequence[Run] = (),
         folders: Mapping[bytes, Sequence[FolderState]] | None = None,
+        early: Early | None = None,
     ) -> None:
         """Record results, files seen again by number and by runs, and folders by root, all or nothing.
 
-        Recording the same file in the same scan twice replaces the first.
+        ``early``: results that cannot be recorded yet, kept for a resumed scan. Recording the same file in
+        the same scan twice replaces the first.
         """
         self._database.write(
             lambda connection: recording.record(
-                connection, scan_id, versions_key, results, unchanged, runs=runs, states=folders or {}
+                connection,
+                scan_id,
+                versions_key,
+                results,
+                unchanged,
+                runs=runs,
+                states=folders or {},
+                early=early,
             ),
-            derived=not (results or folders),
+            derived=not (results or folders or early),
             turn="beside",
         )
+
+    def early_results(self, scan_id: int) -> dict[tuple[bytes, bytes], FileResult]:
+        """Return by root and path the results of a scan that it could not record before it was stopped."""
+        with self._database.read() as connection:
+            return early_results.kept(connection, scan_id)
 
     def finish_scan(
         self,

@@ -14,7 +14,7 @@ import tempfile
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import CancelledError, Future, wait
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
@@ -38,6 +38,7 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 BATCHES_PER_WORKER = 8  # in flight
+MOST_AHEAD = 5_000  # items answered before an older one: bounds what the caller keeps
 LOOK_S = 1.0  # how often a wait looks whether the workers are still there
 STALL_S = 120.0  # beyond what all items in flight may take: nobody works on them any more
 WALL_FACTOR = (
@@ -95,7 +96,7 @@ class _Unusable:
     message: str
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class _Slot(Generic[T]):
     """Items in input order, with the pool's promise for all of them."""
 
@@ -135,6 +136,7 @@ class Sandbox:
         self.initargs = tuple(initargs)
         self.preload = tuple(preload)
         self.largest_batch = MAX_BATCH  # items given to one worker at a time
+        self.in_order = True  # False: what is answered first comes first
         self.wall_s = WALL_FACTOR * limits.time_s  # wall clock of one item
         self._pool: Any = None
         self._function: Callable[[Any], Any] | None = None
@@ -159,9 +161,10 @@ class Sandbox:
             remove_folder(self._folder)
 
     def run(self, function: Callable[[T], R], items: Iterable[T | Pause]) -> Iterator[tuple[T, R | Fault]]:
-        """Yield ``(item, result)`` in input order; ``items`` is consumed no faster than it is worked on.
+        """Yield ``(item, result)``; ``items`` is consumed no faster than it is worked on.
 
-        ``items`` may yield ``PAUSE`` while some of its items are not answered.
+        In input order, or with ``in_order`` False as they are answered, so that one slow item holds up only
+        its own worker. ``items`` may yield ``PAUSE`` while some of its items are not answered.
 
         Raises:
             PhiscanError: the workers' initializer failed, or no worker process can be started.
@@ -170,6 +173,7 @@ class Sandbox:
         slots: deque[_Slot[T]] = deque()
         batch = BatchSize()
         exhausted = False
+        n_ahead = 0
         while True:
             paused = False
             while not exhausted and not paused and len(slots) < BATCHES_PER_WORKER * self.n_workers:
@@ -180,14 +184,32 @@ class Sandbox:
                     slots.append(_Slot(chunk, self._submit(function, chunk)))
             if not slots:
                 return
-            slot = slots.popleft()
+            oldest = slots[0]
+            slot = slots.popleft() if self.in_order or n_ahead >= MOST_AHEAD else self._answered(slots)
+            n_ahead = 0 if slot is oldest else n_ahead + len(slot.items)
             answer = self._wait(slot.future)
-            if isinstance(answer, Fault | _Death):
+            if isinstance(answer, Fault) and len(slot.items) > 1:
+                slots.extendleft(self._alone(function, slot.items))
+            elif isinstance(answer, Fault | _Death):
                 yield from self._one_by_one(function, slot.items, answer)
             else:
                 seconds, results, self.missing = answer
                 batch.learn(seconds, len(results))
                 yield from zip(slot.items, results, strict=True)
+
+    def _answered(self, slots: deque[_Slot[T]]) -> _Slot[T]:
+        """Remove and return the oldest slot that is answered; the oldest of all if none will ever be."""
+        patience = time.monotonic() + self._patience_s()
+        while not (done := next((slot for slot in slots if slot.future.done()), None)):
+            waited = wait([slot.future for slot in slots], timeout=LOOK_S, return_when=FIRST_COMPLETED)
+            if not waited.done and (not self._is_alive() or time.monotonic() > patience):
+                return slots.popleft()
+        slots.remove(done)
+        return done
+
+    def _alone(self, function: Callable[[T], R], items: list[T]) -> list[_Slot[T]]:
+        """Submit the items of a batch that took too long each by itself; return their slots, last first."""
+        return [_Slot([item], self._submit(function, [item])) for item in items][::-1]
 
     def _one_by_one(
         self, function: Callable[[T], R], items: list[T], first: Fault | _Death
@@ -258,7 +280,7 @@ class Sandbox:
 
     def _await(self, future: Future[Any]) -> None:
         """Wait until the pool has kept its promise, or was replaced because it never would have."""
-        patience = time.monotonic() + STALL_S + (BATCHES_PER_WORKER + 1) * self.wall_s
+        patience = time.monotonic() + self._patience_s()
         while not future.done():
             # A pool that breaks forgets what it had not begun: those promises are never kept.
             if not wait([future], timeout=LOOK_S).done and (
@@ -266,6 +288,9 @@ class Sandbox:
             ):
                 self._restart()
         self._pending.discard(future)
+
+    def _patience_s(self) -> float:
+        return STALL_S + (BATCHES_PER_WORKER + 1) * self.wall_s
 
     def _is_alive(self) -> bool:
         """Tell whether the pool works and nobody has emptied the folder for temporary files.

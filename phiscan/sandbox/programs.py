@@ -15,7 +15,6 @@ import shutil
 import signal
 import socket
 import subprocess
-import tempfile
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -25,6 +24,7 @@ from typing import Any
 from phiscan.sandbox import channel
 from phiscan.sandbox.isolation import restrict
 from phiscan.sandbox.layers import namespaces, privileges, seccomp
+from phiscan.sandbox.scratch_folder import scratch
 
 NAME = "programs"  # of the socket
 INPUT, FOLDER = "{input}", "{folder}"
@@ -202,7 +202,7 @@ def execute(
     program = shutil.which(wanted.program)
     if program is None:
         raise FileNotFoundError(wanted.program)
-    with tempfile.TemporaryDirectory() as folder:
+    with scratch() as folder:
         held = {} if descriptor is None else {"input": f"/proc/self/fd/{descriptor}"}
         places = {**values, **held, "folder": folder}
         command = [program, *(part.format_map(places) for part in wanted.arguments)]

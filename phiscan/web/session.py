@@ -8,6 +8,7 @@ from fastapi import Depends, Request
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
+from phiscan.review.accounts.known_browsers import KNOWN_FOR
 from phiscan.review.accounts.users import Session, Token, User
 from phiscan.web.access import Permission, may, token_may
 from phiscan.web.request_context import Desk, desk_of
@@ -75,6 +76,24 @@ def set_cookie(response: Response, desk: Desk, secret: str) -> None:
     """Give the browser the cookie of its session, for as long as the browser is open."""
     response.set_cookie(
         cookie_name(desk), secret, path="/", secure=desk.settings.is_https, httponly=True, samesite="strict"
+    )
+
+
+def browser_cookie_name(desk: Desk) -> str:
+    """Return the name of the cookie by which a browser is known at the next sign-in."""
+    return f"{cookie_name(desk)}-browser"
+
+
+def set_browser_cookie(response: Response, desk: Desk, known: str) -> None:
+    """Let the browser be known at its next sign-in; the cookie signs nobody in."""
+    response.set_cookie(
+        browser_cookie_name(desk),
+        known,
+        max_age=int(KNOWN_FOR.total_seconds()),
+        path="/",
+        secure=desk.settings.is_https,
+        httponly=True,
+        samesite="strict",
     )
 
 

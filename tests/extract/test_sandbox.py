@@ -1,4 +1,5 @@
 import ctypes
+import fcntl
 import os
 import signal
 import socket
@@ -304,6 +305,43 @@ def test_folders_of_dead_processes_are_removed() -> None:
     remove_stale_folders()
     assert own.exists()
     remove_folder(own)
+
+
+def test_a_folder_is_removed_when_its_number_is_that_of_another_process() -> None:
+    """A process of another container cannot be seen, and numbers are used again: the lock decides."""
+    stale = Path(tempfile.gettempdir()) / f"phiscan-{os.getpid()}-reused"
+    stale.mkdir()
+    os.utime(stale, (0, 0))
+    own = make_folder()
+    os.utime(own, (0, 0))
+    unseen = own.with_name(f"phiscan-{2**22 + 1}-unseen")  # no process has such a number
+    unseen.mkdir()
+    descriptor = os.open(unseen, os.O_RDONLY)
+    fcntl.flock(descriptor, fcntl.LOCK_SH)
+    remove_stale_folders()
+    assert not stale.exists()
+    assert own.exists()
+    assert unseen.exists()
+    os.close(descriptor)
+    remove_stale_folders()
+    assert not unseen.exists()
+    remove_folder(own)
+    assert not own.exists()
+
+
+def test_every_command_removes_the_folders_of_dead_processes(tmp_path: Path) -> None:
+    process = subprocess.Popen([sys.executable, "-c", ""])
+    process.wait()
+    stale = tmp_path / f"phiscan-{process.pid}-left"
+    stale.mkdir()
+    (stale / "page.png").write_bytes(b"x")
+    subprocess.run(
+        [sys.executable, "-m", "phiscan", "completion", "bash"],
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+        stdout=subprocess.DEVNULL,
+        check=True,
+    )
+    assert not stale.exists()
 
 
 def fail_to_start() -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from phiscan.config import Config
 from phiscan.health import DETECTORS, build_classifier, classify, detect
-from phiscan.health.detectors import by_names, by_patterns, by_text
+from phiscan.health.detectors import by_names, by_patterns, text_margin
 from phiscan.health.text_detector import (
     LAYOUT_VALUE,
     MAX_PIECES,
@@ -60,17 +60,21 @@ def test_verdicts_have_the_names_of_the_contract() -> None:
     assert all(type(verdict) is bool for _, verdict in verdicts)
 
 
+def marks(margin: float | None) -> bool:
+    return margin is not None and margin >= 0
+
+
 def test_a_looks_at_patterns_and_terms_alone() -> None:
-    assert by_patterns(DOCUMENT, screened(RECORD), HEALTH)
-    assert not by_patterns(DOCUMENT, screened(PERSON), HEALTH)
-    assert by_patterns(DOCUMENT, screened(RECORD), HealthScore(0.0, None, "", HEALTH.terms))
-    assert not by_patterns(DOCUMENT, screened(RECORD), HealthScore(1.0, 0.1, "x", ()))
+    assert marks(by_patterns(DOCUMENT, screened(RECORD), HEALTH))
+    assert not marks(by_patterns(DOCUMENT, screened(PERSON), HEALTH))
+    assert marks(by_patterns(DOCUMENT, screened(RECORD), HealthScore(0.0, None, "", HEALTH.terms)))
+    assert not marks(by_patterns(DOCUMENT, screened(RECORD), HealthScore(1.0, 0.1, "x", ())))
 
 
 def test_b_looks_at_names_and_distance_alone() -> None:
-    assert by_names(screened(PERSON), HealthScore(0.1, 0.5, "x", (), by_concepts=0.9))
-    assert not by_names(screened(RECORD), HealthScore(0.9, 0.5, "x", HEALTH.terms, by_concepts=0.9))
-    assert not by_names(screened(PERSON), HealthScore(0.9, 0.5, "x", HEALTH.terms, by_concepts=0.4))
+    assert marks(by_names(screened(PERSON), HealthScore(0.1, 0.5, "x", (), by_concepts=0.9)))
+    assert not marks(by_names(screened(RECORD), HealthScore(0.9, 0.5, "x", HEALTH.terms, by_concepts=0.9)))
+    assert not marks(by_names(screened(PERSON), HealthScore(0.9, 0.5, "x", HEALTH.terms, by_concepts=0.4)))
 
 
 def test_c_does_not_see_what_a_and_b_rest_on() -> None:
@@ -89,7 +93,7 @@ def test_c_does_not_see_what_a_and_b_rest_on() -> None:
     assert np.array_equal(masked(NOTE, spans), masked(other, spans))
     again = HealthScore(0.0, None, "", tuple(TermHit(hit.span, "other:concept") for hit in HEALTH.terms))
     seen = screened(RECORD, PERSON)
-    assert by_text(DOCUMENT, seen, HEALTH, CLASSIFIER) == by_text(DOCUMENT, seen, again, CLASSIFIER)
+    assert text_margin(DOCUMENT, seen, HEALTH, CLASSIFIER) == text_margin(DOCUMENT, seen, again, CLASSIFIER)
 
 
 def test_weights_are_small_and_complete() -> None:

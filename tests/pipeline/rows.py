@@ -17,6 +17,12 @@ VOLATILE = {
     "row_hash",
     "used",
     "hash",
+    "examinations",  # digests of a scan, over rows with their times
+    "scan_row",
+    "made",
+    "signed",
+    "signature",
+    "key_id",  # of the key of the audit log, of which every home makes its own
     "details",  # of the audit log, whose digest is over a row with its time
 }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from phiscan.model import EntityType, Finding, PiiBit, Reason, Span
-from phiscan.screen.filters.place_or_person import PlaceFields, in_block, placed
+from phiscan.screen.filters.place_or_person import PlaceFields, as_location, in_block
 from phiscan.screen.ner.spans import Tagged
 
 _TABLE = (
@@ -69,7 +69,7 @@ def test_placed_keeps_how_sure_it_was() -> None:
     bits = frozenset({PiiBit.FIRST_NAME, PiiBit.LAST_NAME})
     sure = Finding(Span(0, 7), EntityType.PERSON, "s", 0.6, bits, (Reason("model", "s", 0.6),))
     doubt = Finding(Span(0, 7), EntityType.PERSON, "s", 0.1, frozenset(), (Reason("doubt", "d", 0.1),))
-    assert placed(sure, EntityType.LOCATION).score == sure.score
-    assert not placed(sure, EntityType.LOCATION).bits & bits
-    assert not placed(sure, EntityType.LOCATION).is_doubtful
-    assert placed(doubt, EntityType.LOCATION).is_doubtful
+    assert as_location(sure, EntityType.LOCATION).score == sure.score
+    assert not as_location(sure, EntityType.LOCATION).bits & bits
+    assert not as_location(sure, EntityType.LOCATION).is_doubtful
+    assert as_location(doubt, EntityType.LOCATION).is_doubtful

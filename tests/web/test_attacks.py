@@ -91,12 +91,12 @@ def test_our_own_names_are_taken(host: str, app: FastAPI) -> None:
 
 
 def test_the_cookie_cannot_be_read_by_scripts_or_sent_by_other_sites(app: FastAPI, store: Store) -> None:
-    plain = (
-        Browser(app)
-        .client.post("/sign-in", data={"name": "lead", "password": PASSWORD}, headers=OWN)
-        .headers["set-cookie"]
-    )
+    begun = Browser(app).client.post("/sign-in", data={"name": "lead", "password": PASSWORD}, headers=OWN)
+    plain, known = begun.headers.get_list("set-cookie")
     assert re.fullmatch(r"phiscan=[\w-]{43}; HttpOnly; Path=/; SameSite=strict", plain)
+    assert re.fullmatch(
+        r"phiscan-browser=\d+\.[0-9a-f]{64}; HttpOnly; Max-Age=7776000; Path=/; SameSite=strict", known
+    )
     behind_tls = create_app(store, Config(), Settings(hosts=("desk.example",), is_https=True))
     visitor = Browser(behind_tls).client
     answer = visitor.post(
@@ -104,8 +104,10 @@ def test_the_cookie_cannot_be_read_by_scripts_or_sent_by_other_sites(app: FastAP
         data={"name": "lead", "password": PASSWORD},
         headers={**OWN, "host": "desk.example"},
     )
-    cookie = answer.headers["set-cookie"]
+    cookie, known = answer.headers.get_list("set-cookie")
     assert re.fullmatch(r"__Host-phiscan=[\w-]{43}; HttpOnly; Path=/; SameSite=strict; Secure", cookie)
+    assert known.startswith("__Host-phiscan-browser=")
+    assert known.endswith("; Secure")
     assert "max-age" in answer.headers["strict-transport-security"]
 
 
@@ -511,3 +513,53 @@ def test_every_change_of_an_account_stands_in_the_log(browser: Visit, store: Sto
         ),
     ]  # fmt: skip
     assert store.verify_audit().ok
+
+
+def test_failures_behind_one_address_do_not_stop_those_who_signed_in_from_it(app: FastAPI) -> None:
+    nat = "198.51.100.7"
+    assert _try(app, "lead", PASSWORD, nat) == 303
+    assert [_try(app, f"name {i}", "wrong", nat) for i in range(40)] == [401] * 30 + [429] * 10
+    assert _try(app, "lead", PASSWORD, nat) == 303
+    assert _try(app, "reader", PASSWORD, nat) == 429  # signed in from here never
+    assert _try(app, "reader", PASSWORD, "198.51.100.8") == 303
+
+
+def test_an_address_with_many_failures_waits_ever_longer(app: FastAPI, clock: Clock) -> None:
+    for number in range(30):
+        assert _try(app, f"name {number}", "wrong") == 401
+    waits = []
+    for number in range(8):
+        n_seconds = 0
+        while _try(app, f"other {number}", "wrong") == 429:
+            clock.turn(seconds=1)
+            n_seconds += 1
+        waits.append(n_seconds)
+    assert waits == [2, 4, 8, 16, 32, 60, 60, 60]
+    clock.turn(seconds=60)
+    assert _try(app, "lead", PASSWORD) == 303
+
+
+def test_guesses_of_strangers_do_not_keep_a_known_browser_out(app: FastAPI) -> None:
+    own = Browser(app, "203.0.113.1").client
+    data = {"name": "lead", "password": PASSWORD}
+    assert own.post("/sign-in", data=data, headers=OWN).status_code == 303
+    assert own.post("/sign-out", headers=OWN).status_code == 303
+    for number in range(9):
+        assert _try(app, "lead", "wrong", f"198.51.100.{number}") == 401
+    assert _try(app, "lead", PASSWORD, "198.51.100.99") == 401  # the account rests for strangers
+    cookies = {name: value for name, value in own.cookies.items() if name.endswith("-browser")}
+    assert len(cookies) == 1
+    forged = {name: value[:-4] + "0000" for name, value in cookies.items()}
+    for shown, address, status in ((forged, "203.0.113.2", 401), (cookies, "203.0.113.4", 303)):
+        elsewhere = Browser(app, address).client
+        elsewhere.cookies.update(shown)
+        assert elsewhere.get("/account").status_code == 303  # the cookie signs nobody in
+        assert elsewhere.post("/sign-in", data=data, headers=OWN).status_code == status
+    other = Browser(app, "203.0.113.3").client
+    other.cookies.update(cookies)
+    for _ in range(5):  # of one person, it does not help with another's account
+        assert (
+            other.post("/sign-in", data={"name": "reader", "password": "wrong"}, headers=OWN).status_code
+            == 401
+        )
+    assert _try(app, "reader", PASSWORD, "198.51.100.98") == 401

@@ -68,7 +68,7 @@ class Delivery:
     def run(
         self, sandbox: Sandbox, function: Callable[[SourceFile], R], sources: Iterable[SourceFile]
     ) -> Iterator[tuple[SourceFile, R | Fault]]:
-        """Yield each file, with owner and readers, and its worker's answer, in the order of the files."""
+        """Yield each file, with owner and readers, and its worker's answer, in the order of the sandbox."""
         for source, answer in sandbox.run(function, self._arriving(iter(sources))):
             self._n_out -= 1
             self._hatch.take_back(source)

@@ -35,7 +35,7 @@ class Workers(Protocol):
         ...  # pragma: no cover
 
     def run(self, sources: Iterable[SourceFile]) -> Iterator[tuple[SourceFile, Processed | Fault]]:
-        """Yield each file with its answer, in the order of the files."""
+        """Yield each file with its answer, as they come or in the order of the files."""
         ...  # pragma: no cover
 
 
@@ -52,7 +52,7 @@ class SandboxWorkers:
         return self._sandbox.missing
 
     def run(self, sources: Iterable[SourceFile]) -> Iterator[tuple[SourceFile, Processed | Fault]]:
-        """Yield each file, with its owner and readers, and its answer, in the order of the files."""
+        """Yield each file, with its owner and readers, and its answer, as they come."""
         return self._delivery.run(self._sandbox, work, sources)
 
 
@@ -71,6 +71,7 @@ def local_workers(config: Config, *, largest_batch: int | None = None) -> Iterat
             (config.for_workers(), hatch.address),
             preload=_PRELOAD,
         )
+        sandbox.in_order = False  # one slow file must not hold up the others
         if largest_batch is not None:
             sandbox.largest_batch = largest_batch
         with sandbox:

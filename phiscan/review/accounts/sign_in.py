@@ -2,19 +2,25 @@
 
 An attempt is counted before the password is looked at, so that a hundred at once are a hundred. Whoever
 fails learns neither whether the name exists nor whether the account rests, is locked or disabled.
+
+Attempts count by account and source together, so that strangers stop no one. A source is trusted for an
+account that has signed in from it before: an address, or a browser that shows its cookie
+(``known_browsers``). From a trusted source an account has attempts of its own; all others share those of the
+account. An address with many failures waits twice as long for each further attempt, except for accounts that
+trust it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import Enum
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import sqlalchemy as sa
 
-from phiscan.review.accounts import accounts, passwords, sessions
+from phiscan.review.accounts import accounts, known_browsers, passwords, sessions
 from phiscan.review.accounts.accounts import User
 from phiscan.store.database import Database, inserted_id, lock_chain
 from phiscan.store.tables.users import UserEvent, sign_in_attempt, user_account, web_session
@@ -27,9 +33,22 @@ class Limits:
     """How often somebody may fail."""
 
     window: timedelta = timedelta(minutes=15)
-    per_account: int = 5  # then the account rests until the window has passed
-    per_address: int = 30  # whatever the names
+    per_account: int = 5  # from one trusted source, or all others together; then the account rests for them
+    per_address: int = 30  # whatever the names; then each further attempt waits
+    first_wait: timedelta = timedelta(seconds=2)  # doubled by each further attempt
+    longest_wait: timedelta = timedelta(minutes=1)
     until_locked: int = 20  # since the last success; then an administrator unlocks
+
+
+_MOST_DOUBLED = 16
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """Where an attempt comes from."""
+
+    address: str
+    browser: str = field(default="", repr=False)  # the cookie by which a browser is known
 
 
 class Refusal(Enum):
@@ -45,12 +64,20 @@ class SignedIn:
 
     user: User
     secret: str
+    browser: str = field(default="", repr=False)  # the cookie by which this browser is known later
 
 
 def sign_in(
-    database: Database, name: str, password: str, *, address: str, limits: Limits, now: datetime
+    database: Database,
+    name: str,
+    password: str,
+    *,
+    address: str,
+    limits: Limits,
+    now: datetime,
+    browser: str = "",
 ) -> SignedIn | Refusal:
-    """Begin a session for whoever knows the password.
+    """Begin a session for whoever knows the password; ``browser``: the cookie of a known one.
 
     Raises:
         StoreError: the database cannot be written.
@@ -59,7 +86,8 @@ def sign_in(
     def welcome(connection: sa.Connection, user: User) -> SignedIn:
         return begin(connection, user, method="password", address=address, now=now)
 
-    return _proven(database, name, password, welcome, address=address, limits=limits, now=now)
+    source = _Source(address, browser)
+    return _proven(database, name, password, welcome, source=source, limits=limits, now=now)
 
 
 def knows_password(
@@ -71,7 +99,8 @@ def knows_password(
         connection.execute(sign_in_attempt.delete().where(sign_in_attempt.c.user_id == proven.id))
         return True
 
-    return _proven(database, user.name, password, agree, address=address, limits=limits, now=now) is True
+    source = _Source(address)
+    return _proven(database, user.name, password, agree, source=source, limits=limits, now=now) is True
 
 
 def _proven(
@@ -80,12 +109,12 @@ def _proven(
     password: str,
     then: Callable[[sa.Connection, User], T],
     *,
-    address: str,
+    source: _Source,
     limits: Limits,
     now: datetime,
 ) -> T | Refusal:
     """Do what comes next for whoever knows the password."""
-    counted = database.write(lambda connection: _count(connection, name, address, limits, now), durable=True)
+    counted = database.write(lambda connection: _count(connection, name, source, limits, now), durable=True)
     if counted is None:
         return Refusal.TOO_MANY
     is_right = passwords.is_right(password, counted.password_hash)  # no transaction waits for this
@@ -97,7 +126,7 @@ def _proven(
             # Not, when it was changed while we looked at the password.
             if row and not row.disabled and not row.locked and row.password_hash == counted.password_hash:
                 return then(connection, accounts.user_of(row))
-        return _fail(connection, counted, address, limits, now)
+        return _fail(connection, counted, source.address, limits, now)
 
     return database.write(finish, durable=True)
 
@@ -113,25 +142,48 @@ class _Counted:
 
 
 def _count(
-    connection: sa.Connection, name: str, address: str, limits: Limits, now: datetime
+    connection: sa.Connection, name: str, source: _Source, limits: Limits, now: datetime
 ) -> _Counted | None:
     """Count an attempt; None when there were too many from this address."""
     lock_chain(connection)  # of attempts at the same moment, each sees those before
     since = now - limits.window
     unknown = sign_in_attempt.c.user_id.is_(None) & (sign_in_attempt.c.at <= since)
     connection.execute(sign_in_attempt.delete().where(unknown))
-    if _n_attempts(connection, sign_in_attempt.c.address == address, since) >= limits.per_address:
-        return None
     row = accounts.find(connection, name)
-    if row is None:
-        counted = _Counted()
-    else:
-        n_account = _n_attempts(connection, sign_in_attempt.c.user_id == row.id, since)
-        counted = _Counted(row.id, row.name, row.password_hash, rests=n_account >= limits.per_account)
+    trusted = known_browsers.source_of(connection, row, source.address, source.browser, now=now)
+    if not trusted and _must_wait(connection, source.address, limits, now):
+        return None
+    counted = _Counted() if row is None else _of_account(connection, row, trusted, limits, since)
     # While an account rests, nothing is tried on it, and nothing counts towards its lock.
     user_id = None if counted.rests else counted.user_id
-    inserted_id(connection, sign_in_attempt, {"user_id": user_id, "address": address, "at": now})
+    attempt = {"user_id": user_id, "address": trusted or source.address, "at": now}
+    inserted_id(connection, sign_in_attempt, attempt)
     return counted
+
+
+def _of_account(
+    connection: sa.Connection, row: sa.Row[Any], trusted: str, limits: Limits, since: datetime
+) -> _Counted:
+    """Return whether an account rests: for its trusted source, or for all sources that are not."""
+    which = sign_in_attempt.c.user_id == row.id
+    if trusted:
+        which &= sign_in_attempt.c.address == trusted
+    else:
+        which &= sign_in_attempt.c.address.not_like(known_browsers.TRUSTED + "%")
+    n_account = _n_attempts(connection, which, since)
+    return _Counted(row.id, row.name, row.password_hash, rests=n_account >= limits.per_account)
+
+
+def _must_wait(connection: sa.Connection, address: str, limits: Limits, now: datetime) -> bool:
+    """Tell whether an address with many failures tries again before its wait is over."""
+    here = sign_in_attempt.c.address == address
+    n_before = _n_attempts(connection, here, now - limits.window)
+    if n_before < limits.per_address:
+        return False
+    last = connection.execute(sa.select(sa.func.max(sign_in_attempt.c.at)).where(here)).scalar_one()
+    n_doubled = min(n_before - limits.per_address, _MOST_DOUBLED)
+    wait: timedelta = min(limits.first_wait * 2**n_doubled, limits.longest_wait)
+    return bool(now - last < wait)
 
 
 def _fail(
@@ -180,4 +232,4 @@ def begin(connection: sa.Connection, user: User, *, method: str, address: str, n
         now=now,
         changes={web_session: ([number], None)},
     )
-    return SignedIn(user, secret)
+    return SignedIn(user, secret, known_browsers.cookie(number, secret))

@@ -134,9 +134,14 @@ class Users:
 
     # Sign-in and sessions
 
-    def sign_in(self, name: str, password: str, *, address: str, now: datetime) -> SignedIn | Refusal:
+    def sign_in(
+        self, name: str, password: str, *, address: str, now: datetime, browser: str = ""
+    ) -> SignedIn | Refusal:
         """Begin a session for whoever knows the password; see ``phiscan.review.accounts.sign_in``."""
-        return sign_in(self.database, name, password, address=address, limits=self.limits, now=now)
+        limits = self.limits
+        return sign_in(
+            self.database, name, password, address=address, limits=limits, now=now, browser=browser
+        )
 
     def start_flow(self, *, now: datetime) -> Flow:
         """Begin a sign-in through the identity provider."""

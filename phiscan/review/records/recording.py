@@ -10,7 +10,8 @@ import sqlalchemy as sa
 
 from phiscan.errors import StoreError
 from phiscan.model import FileResult, Outcome, PiiVector, SourceFile
-from phiscan.review.records import folders
+from phiscan.review.records import early_results, folders
+from phiscan.review.records.early_results import Early
 from phiscan.review.records.folders import FolderState
 from phiscan.review.records.reuse import copy_children, originals
 from phiscan.review.records.sightings import see_examined, see_unchanged
@@ -74,10 +75,12 @@ def record(
     *,
     runs: Sequence[Run],
     states: Mapping[bytes, Sequence[FolderState]],
+    early: Early | None = None,
 ) -> None:
     """Write results and sightings; a result for a file that this scan recorded before replaces it.
 
-    ``unchanged``, ``runs``: the files seen again, by number and by runs of numbers.
+    ``unchanged``, ``runs``: the files seen again, by number and by runs of numbers. ``early``: results that
+    wait for their turn in crawl order, and those that were kept and are among ``results`` now.
 
     Raises:
         ValueError: a result's outcome is unchanged, which is said by its file's number instead.
@@ -103,6 +106,11 @@ def record(
     work_rows.take_in(connection, {file_ids[place]: result for place, result in by_file.items()}, back)
     for root_path, some in states.items():
         folders.note(connection, root_id_of(connection, root_path), some)
+    if early is not None:
+        places = [*early.recorded, *((result.source.root, result.source.path) for result in early.waiting)]
+        roots = {path: root_id_of(connection, path) for path, _ in places}
+        early_results.forget(connection, scan_id, early.recorded, roots)
+        early_results.keep(connection, scan_id, early.waiting, roots)
 
 
 def root_id_of(connection: sa.Connection, path: bytes) -> int:

@@ -11,6 +11,7 @@ import sqlalchemy as sa
 
 from phiscan.errors import StoreError
 from phiscan.review.maintenance import keys
+from phiscan.review.records import early_results
 from phiscan.review.records.items import KnownFile, ScanState
 from phiscan.review.records.recording import root_id_of
 from phiscan.review.records.reuse import note_departures
@@ -62,6 +63,7 @@ def begin_scan(
         "versions": dict(versions),
         "options": dict(options),
     }
+    early_results.forget_roots(connection, root_ids)  # of scans that are not resumed behind this one
     scan_id = inserted_id(connection, scan, values)
     links = [
         {"scan_id": scan_id, "position": position, "root_id": root_id}
@@ -90,6 +92,8 @@ def finish_scan(
     if changed.rowcount != 1:
         message = f"scan {scan_id}: there is no such scan"
         raise StoreError(message)
+    if status == "complete":
+        early_results.forget_scan(connection, scan_id)
     if status == "complete" and whole:
         note_departures(connection, scan_id)
         of_scan = sa.select(scan_root.c.root_id).where(scan_root.c.scan_id == scan_id)

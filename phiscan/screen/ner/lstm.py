@@ -117,8 +117,7 @@ class PassageReader:
 
     def _read(self, lexicon: Lexicon, rows: Ints) -> Floats:
         """Return the log probabilities of b passages of t tokens side by side; ``rows``: (t, b)."""
-        some, row_of = np.unique(rows, return_inverse=True)
-        row_of = row_of.reshape(rows.shape)
+        some, row_of = _in_order_of_text(rows)
         words = self._words(lexicon, some)
         n_steps, n_passages = rows.shape
         n_hidden = self._n_hidden
@@ -164,6 +163,19 @@ class PassageReader:
                 found = [self._names.get(name, 0) for name in lexicon.names_here(row)]
                 known[row] = np.tanh(self._vectors[found].sum(axis=0))
         return np.stack([known[row] for row in rows.tolist()])
+
+
+def _in_order_of_text(rows: Ints) -> tuple[Ints, Ints]:
+    """Return the different rows by their first place, and which of them stands at each place.
+
+    The numbers of words depend on what was read before; in their order, a product of matrices could add up
+    in another order too, and the scores of one text would differ from process to process in the last digits.
+    """
+    numbers, first, of_number = np.unique(rows, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    return numbers[order], rank[of_number.reshape(rows.shape)]
 
 
 def _windows(n_tokens: int) -> Iterator[tuple[Ints, int]]:

@@ -32,6 +32,7 @@ from phiscan.store.tables.review import assignment, audit_log, decision
 from phiscan.store.tables.scans import (
     access,
     departure,
+    early_result,
     examination,
     file,
     finding,
@@ -60,6 +61,7 @@ __all__ = [
     "decision_undo",
     "departure",
     "desk_policy",
+    "early_result",
     "examination",
     "examination_digest",
     "file",
@@ -103,7 +105,7 @@ __all__ = [
     "work_tally",
 ]
 
-SCHEMA_VERSION = "0013"  # the newest revision in migrations/versions
+SCHEMA_VERSION = "0014"  # the newest revision in migrations/versions
 
 APPEND_ONLY: dict[str, tuple[str, ...]] = {
     **review.APPEND_ONLY,

@@ -50,6 +50,22 @@ scan_root = sa.Table(
     comment="The roots of a scan, in the order given.",
 )
 
+early_result = sa.Table(
+    "early_result",
+    metadata,
+    key("scan_id", "scan.id", "the scan, which has not ended"),
+    key("root_id", "root.id", "the root of the file"),
+    sa.Column(
+        "path",
+        sa.LargeBinary,
+        primary_key=True,
+        nullable=False,
+        comment="raw bytes of the path relative to the root",
+    ),
+    column("result", sa.Text, "the result as a JSON list: positions, types, masked shapes and keyed hashes"),
+    comment="Results that a running scan has, but cannot record yet: a file before them is still being read.",
+)
+
 file = sa.Table(
     "file",
     metadata,

@@ -10,7 +10,15 @@ from starlette.responses import RedirectResponse, Response
 from phiscan.review.accounts.users import Refusal
 from phiscan.web.access import Permission, Routes
 from phiscan.web.request_context import Desk, DeskNow
-from phiscan.web.session import BrowserSession, address_of, clear_cookie, cookie_name, set_cookie
+from phiscan.web.session import (
+    BrowserSession,
+    address_of,
+    browser_cookie_name,
+    clear_cookie,
+    cookie_name,
+    set_browser_cookie,
+    set_cookie,
+)
 
 routes = Routes()
 
@@ -30,7 +38,10 @@ def sign_in(
     next: Annotated[str, Form(max_length=2000)] = "/",  # noqa: A002 (the field's name)
 ) -> Response:
     """Begin a session under a new cookie; the one that the browser had before is ended."""
-    found = desk.store.users.sign_in(name, password, address=address_of(request), now=desk.now())
+    known = request.cookies.get(browser_cookie_name(desk), "")
+    found = desk.store.users.sign_in(
+        name, password, address=address_of(request), now=desk.now(), browser=known
+    )
     if isinstance(found, Refusal):
         status = 429 if found is Refusal.TOO_MANY else 401
         page = desk.pages.render(
@@ -42,7 +53,7 @@ def sign_in(
             provider=_label(desk),
         )
         if found is Refusal.TOO_MANY:
-            page.headers["Retry-After"] = str(int(desk.store.users.limits.window.total_seconds()))
+            page.headers["Retry-After"] = str(int(desk.store.users.limits.longest_wait.total_seconds()))
         return page
     before = request.cookies.get(cookie_name(desk))
     session = desk.store.users.session(before, now=desk.now()) if before else None
@@ -50,6 +61,7 @@ def sign_in(
         desk.store.users.sign_out(session, now=desk.now())
     response = RedirectResponse(inside(next), 303)
     set_cookie(response, desk, found.secret)
+    set_browser_cookie(response, desk, found.browser)
     return response
 
 

@@ -1,0 +1,162 @@
+"""Results that a running scan has, but cannot record yet: written as JSON, read when the scan is resumed.
+
+Results are recorded in crawl order, so that a scan that was killed and resumed has the same rows as an
+undisturbed one. A result that waits for a slow file before it in that order is kept here until its turn, in
+the same transactions, so that a kill loses none.
+"""
+
+from __future__ import annotations
+
+import json
+import types
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass, replace
+from enum import Enum
+from functools import cache
+from typing import Any, Union, get_args, get_origin, get_type_hints
+
+import sqlalchemy as sa
+
+from phiscan.errors import StoreError
+from phiscan.model import FileResult
+from phiscan.store.identity import is_shape
+from phiscan.store.tables import early_result, root
+
+Place = tuple[bytes, bytes]  # raw bytes of root and path
+RootIds = Mapping[bytes, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Early:
+    """What one transaction does with results before their turn."""
+
+    waiting: Sequence[FileResult] = ()  # to be kept
+    recorded: Sequence[Place] = ()  # kept before, and recorded now
+
+
+def keep(connection: sa.Connection, scan_id: int, results: Sequence[FileResult], roots: RootIds) -> None:
+    """Write results of a scan; one that was kept before is replaced.
+
+    Raises:
+        StoreError: a preview is not masked: nothing is written.
+    """
+    forget(connection, scan_id, [(result.source.root, result.source.path) for result in results], roots)
+    rows = [
+        {
+            "scan_id": scan_id,
+            "root_id": roots[result.source.root],
+            "path": result.source.path,
+            "result": to_json(result),
+        }
+        for result in results
+    ]
+    if rows:
+        connection.execute(early_result.insert(), rows)
+
+
+def forget(connection: sa.Connection, scan_id: int, places: Iterable[Place], roots: RootIds) -> None:
+    """Remove results of a scan, because they are recorded now."""
+    keys = [{"a_scan": scan_id, "a_root": roots[root_path], "a_path": path} for root_path, path in places]
+    if keys:
+        which = (
+            (early_result.c.scan_id == sa.bindparam("a_scan"))
+            & (early_result.c.root_id == sa.bindparam("a_root"))
+            & (early_result.c.path == sa.bindparam("a_path"))
+        )
+        connection.execute(early_result.delete().where(which), keys)
+
+
+def forget_scan(connection: sa.Connection, scan_id: int) -> None:
+    """Remove all results of a scan that is complete."""
+    connection.execute(early_result.delete().where(early_result.c.scan_id == scan_id))
+
+
+def forget_roots(connection: sa.Connection, root_ids: Collection[int]) -> None:
+    """Remove the results of scans of these roots that are not resumed any more."""
+    connection.execute(early_result.delete().where(early_result.c.root_id.in_(root_ids)))
+
+
+def kept(connection: sa.Connection, scan_id: int) -> dict[Place, FileResult]:
+    """Return the results of a scan by root and path; a row that is no result is left out and read again."""
+    query = (
+        sa.select(root.c.path, early_result.c.path, early_result.c.result)
+        .join(root, root.c.id == early_result.c.root_id)
+        .where(early_result.c.scan_id == scan_id)
+    )
+    found = {}
+    for root_path, path, text in connection.execute(query):
+        result = from_json(text)
+        if result is not None and (result.source.root, result.source.path) == (root_path, path):
+            found[root_path, path] = result
+    return found
+
+
+def to_json(result: FileResult) -> str:
+    """Return a result as a JSON list of its fields; numbers are written exactly.
+
+    Raises:
+        StoreError: a preview is not masked.
+    """
+    for position, found in enumerate(result.findings):
+        if not is_shape(found.preview):
+            message = f"{result.source.display}: finding {position}: its preview is not masked; not recorded"
+            raise StoreError(message)
+    plain = replace(result, source=replace(result.source, duplicates=()))
+    return json.dumps(_plain(plain), separators=(",", ":"))
+
+
+def from_json(text: str) -> FileResult | None:
+    """Return the result that ``to_json`` wrote; None if the text is something else."""
+    try:
+        result = _typed(FileResult, json.loads(text))
+    except (TypeError, ValueError):
+        return None
+    return result if isinstance(result, FileResult) else None
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, bytes):
+        return value.hex()
+    if is_dataclass(value):
+        return [_plain(getattr(value, one.name)) for one in fields(value)]
+    if isinstance(value, frozenset):
+        return sorted(_plain(one) for one in value)
+    if isinstance(value, tuple):
+        return [_plain(one) for one in value]
+    return value
+
+
+def _typed(hint: Any, plain: Any) -> Any:
+    """Return a JSON value as the type that a field is annotated with."""
+    kind, parts = get_origin(hint), get_args(hint)
+    if kind in {Union, types.UnionType}:
+        some = next(one for one in parts if one is not types.NoneType)
+        return None if plain is None else _typed(some, plain)
+    if kind in {frozenset, tuple}:
+        hints = parts if kind is tuple and parts[-1] is not Ellipsis else (parts[0],) * len(plain)
+        return kind(_typed(one_hint, one) for one_hint, one in zip(hints, plain, strict=True))
+    return _built(hint, plain) if is_dataclass(hint) else _simple(hint, plain)
+
+
+def _simple(kind: Any, plain: Any) -> Any:
+    if kind is bytes:
+        return bytes.fromhex(plain)
+    if issubclass(kind, Enum):
+        return kind(plain)
+    if not isinstance(plain, (int, float) if kind is float else kind):
+        raise TypeError
+    return plain
+
+
+def _built(kind: Any, plain: Any) -> Any:
+    hints = _hints(kind)
+    return kind(*(_typed(hint, one) for hint, one in zip(hints, plain, strict=True)))
+
+
+@cache
+def _hints(kind: Any) -> tuple[Any, ...]:
+    """Return the types of a dataclass's fields, in their order."""
+    hints = get_type_hints(kind)
+    return tuple(hints[one.name] for one in fields(kind))
