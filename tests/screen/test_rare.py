@@ -46,9 +46,10 @@ EXAMPLES = [
 
 def rare_patterns() -> list[tuple[str, Rare]]:
     found = []
-    for module in pkgutil.iter_modules(phiscan.screen.__path__):
-        names = vars(importlib.import_module(f"phiscan.screen.{module.name}"))
+    for module in pkgutil.walk_packages(phiscan.screen.__path__, "phiscan.screen."):
+        names = vars(importlib.import_module(module.name))
         found += [(f"{module.name}.{name}", one) for name, one in names.items() if isinstance(one, Rare)]
+    assert found
     return found
 
 
