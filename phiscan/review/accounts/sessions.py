@@ -15,9 +15,12 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from phiscan.review.accounts.accounts import User, user_of
+from phiscan.errors import InputError
+from phiscan.review.accounts.accounts import MAX_NAME_CHARS, User, user_of
 from phiscan.store.database import inserted_id
 from phiscan.store.tables.users import api_token, user_account, web_session
+
+MAX_TOKEN_DAYS = 90
 
 SEEN_STEP = timedelta(minutes=1)  # a request a second must not be a write a second
 _PREFIX = "account_"
@@ -171,6 +174,25 @@ def end_tokens(
 ) -> dict[sa.Table, tuple[list[int], tuple[str, ...]]]:
     """Take every token of a person back; return what was changed, for the log."""
     return {api_token: (revoke_tokens(connection, user_id, now=now), ("revoked",))}
+
+
+def checked_label(label: str, *, days: int, scopes: Collection[Scope]) -> str:
+    """Return the label of a new token without blanks around it.
+
+    Raises:
+        InputError: no label, no use, or too long a life.
+    """
+    label = label.strip()
+    if not 1 <= len(label) <= MAX_NAME_CHARS:
+        message = f"label: expected 1 to {MAX_NAME_CHARS} characters that say what the token is for"
+        raise InputError(message)
+    if not 1 <= days <= MAX_TOKEN_DAYS:
+        message = f"days: expected 1 to {MAX_TOKEN_DAYS}"
+        raise InputError(message)
+    if not scopes:
+        message = f"scopes: expected at least one of {', '.join(Scope)}"
+        raise InputError(message)
+    return label
 
 
 def make_token(

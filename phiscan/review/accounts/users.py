@@ -29,8 +29,6 @@ from phiscan.store.tables.users import Role, UserEvent, api_token, sign_in_attem
 
 __all__ = ["Lifetime", "Limits", "Refusal", "Role", "Scope", "Session", "SignedIn", "Token", "User", "Users"]
 
-MAX_TOKEN_DAYS = 90
-
 
 @dataclass(frozen=True, slots=True)
 class Users:
@@ -214,18 +212,7 @@ class Users:
         Raises:
             InputError: no label, no use, or too long a life.
         """
-        label = label.strip()
-        if not 1 <= len(label) <= accounts.MAX_NAME_CHARS:
-            message = (
-                f"label: expected 1 to {accounts.MAX_NAME_CHARS} characters that say what the token is for"
-            )
-            raise InputError(message)
-        if not 1 <= days <= MAX_TOKEN_DAYS:
-            message = f"days: expected 1 to {MAX_TOKEN_DAYS}"
-            raise InputError(message)
-        if not scopes:
-            message = f"scopes: expected at least one of {', '.join(Scope)}"
-            raise InputError(message)
+        label = sessions.checked_label(label, days=days, scopes=scopes)
 
         def make(connection: sa.Connection) -> str:
             accounts.get(connection, user_id)
