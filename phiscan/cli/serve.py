@@ -14,6 +14,8 @@ from phiscan.cli.output import say
 from phiscan.config import load_config
 from phiscan.errors import InputError
 
+MOST_AT_ONCE = 1_000  # connections and requests; beyond, the answer is 503
+
 
 @click.command(epilog="Example: phiscan serve --port 8470")
 @click.option(
@@ -61,6 +63,7 @@ def serve(
     from phiscan.review.store import Store  # noqa: PLC0415
     from phiscan.web.address import Listening, desk_table, settings_of  # noqa: PLC0415
     from phiscan.web.app import create_app  # noqa: PLC0415
+    from phiscan.web.connections import ConnectionLimits, limited  # noqa: PLC0415
 
     logs.configure("json")
     _quiet_forms()
@@ -94,6 +97,8 @@ def serve(
             app,
             host=host,
             port=port,
+            http=limited(ConnectionLimits(proxies=listening.proxies)),
+            limit_concurrency=MOST_AT_ONCE,
             ssl_certfile=tls_cert,
             ssl_keyfile=tls_key,
             access_log=False,  # addresses of pages hold what people searched for

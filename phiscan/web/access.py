@@ -38,6 +38,7 @@ class Permission(StrEnum):
     READ_REPORT = "read_report"  # the audit pack
     READ_LOG = "read_log"  # the audit log and its verification
     SIGN_LOG = "sign_log"  # "I have reviewed this log"
+    UNLOCK = "unlock"  # accounts that are locked after wrong passwords
     MANAGE_USERS = "manage_users"
 
 
@@ -55,6 +56,7 @@ _LEAD = _REVIEWER | {
     Permission.ADJUDICATE,
     Permission.APPROVE_SUPPRESSION,
     Permission.READ_REPORT,
+    Permission.UNLOCK,
 }
 
 RIGHTS: Mapping[Role, frozenset[Permission]] = {
@@ -64,7 +66,7 @@ RIGHTS: Mapping[Role, frozenset[Permission]] = {
     Role.AUDITOR: frozenset(
         {Permission.READ_LOG, Permission.SIGN_LOG, Permission.READ_REPORT, Permission.SEE_SCANS}
     ),
-    Role.ADMIN: frozenset({Permission.MANAGE_USERS}),
+    Role.ADMIN: frozenset({Permission.MANAGE_USERS, Permission.UNLOCK}),
 }
 
 
@@ -91,6 +93,7 @@ SCOPES: Mapping[Permission, Scope] = {
     Permission.SIGN_LOG: Scope.DECIDE,
     Permission.EXPORT: Scope.EXPORT,
     Permission.REVEAL: Scope.EXPORT,
+    Permission.UNLOCK: Scope.ADMIN,
     Permission.MANAGE_USERS: Scope.ADMIN,
 }
 """The scope that a token needs for a permission, besides the role of its person."""

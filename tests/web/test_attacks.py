@@ -563,3 +563,22 @@ def test_guesses_of_strangers_do_not_keep_a_known_browser_out(app: FastAPI) -> N
             == 401
         )
     assert _try(app, "reader", PASSWORD, "198.51.100.98") == 401
+
+
+def test_a_lead_unlocks_whom_wrong_passwords_have_locked(
+    app: FastAPI, store: Store, clock: Clock, browser: Visit
+) -> None:
+    for _ in range(4):
+        for _ in range(5):
+            assert _try(app, "reader", "wrong") == 401
+        clock.turn(minutes=16)
+    reader = store.users.named("reader")
+    assert reader.locked is not None
+    lead = browser("lead").client
+    assert "reader" in lead.get("/locked").text
+    assert browser("reviewer").client.post(f"/users/{reader.id}/unlock", headers=OWN).status_code == 403
+    answer = lead.post(f"/users/{reader.id}/unlock", headers=OWN)
+    assert (answer.status_code, answer.headers["location"]) == (303, "/locked")
+    assert "No account is locked" in lead.get("/locked").text
+    assert _try(app, "reader", PASSWORD) == 303
+    assert store.verify_audit().ok

@@ -1,7 +1,8 @@
 """Where an account has signed in before: the address of a session, or a browser that shows its cookie.
 
 A browser is known by the number of a session that began in it and a digest of that session's secret. The
-digest opens nothing: whoever shows it has attempts at the password of their own, which no stranger uses up.
+digest opens nothing: whoever shows it has attempts at the password of their own, which strangers cannot
+use up.
 """
 
 from __future__ import annotations

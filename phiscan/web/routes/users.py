@@ -9,7 +9,7 @@ from starlette.responses import RedirectResponse, Response
 
 from phiscan.errors import InputError
 from phiscan.review.accounts.users import Role
-from phiscan.web.access import RIGHTS, Permission, Routes
+from phiscan.web.access import RIGHTS, Permission, Routes, may
 from phiscan.web.request_context import Desk, DeskNow
 from phiscan.web.row_numbers import RowNumber
 from phiscan.web.session import SignedIn
@@ -85,11 +85,18 @@ def enable(user_id: RowNumber, user: SignedIn, desk: DeskNow) -> Response:
     return RedirectResponse("/users", 303)
 
 
-@routes.page("POST", "/users/{user_id}/unlock", needs=Permission.MANAGE_USERS)
+@routes.page("GET", "/locked", needs=Permission.UNLOCK)
+def locked(request: Request, desk: DeskNow) -> Response:
+    """List the accounts that are locked after wrong passwords, for leads, who manage no accounts."""
+    accounts = [account for account in desk.store.users.everybody() if account.locked is not None]
+    return desk.pages.render(request, "locked.html", accounts=accounts)
+
+
+@routes.page("POST", "/users/{user_id}/unlock", needs=Permission.UNLOCK)
 def unlock(user_id: RowNumber, user: SignedIn, desk: DeskNow) -> Response:
     """Forget the wrong passwords of an account."""
     desk.store.users.unlock(user_id, by=user.name, now=desk.now())
-    return RedirectResponse("/users", 303)
+    return RedirectResponse("/users" if may(user, Permission.MANAGE_USERS) else "/locked", 303)
 
 
 @routes.page("POST", "/users/{user_id}/sessions/end", needs=Permission.MANAGE_USERS)
