@@ -35,6 +35,8 @@ Row = tuple[str, str, str, int, int]
 class Answers:
     """Workers that take every file for plain text without identifiers, but for what is called ``broken``."""
 
+    missing_isolation = None
+
     def __init__(self) -> None:
         self.n_read = 0
         self.missing_isolation: tuple[str, ...] = ()
