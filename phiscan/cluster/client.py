@@ -21,7 +21,7 @@ from phiscan.config import LearnedVersion
 from phiscan.errors import ClusterError, origin
 from phiscan.model import FailReason, SourceFile
 from phiscan.pipeline.process import Processed
-from phiscan.sandbox.pool import Fault
+from phiscan.sandbox.worker_process import Fault
 
 FIRST_BATCH = 20  # files; small, so that a small share is shared out too
 LARGEST_BATCH = 200  # files

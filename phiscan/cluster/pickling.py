@@ -13,7 +13,7 @@ from typing import Any
 from phiscan.config import LearnedVersion
 from phiscan.model import SourceFile
 from phiscan.pipeline.process import Processed
-from phiscan.sandbox.pool import Fault
+from phiscan.sandbox.worker_process import Fault
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ from phiscan.pipeline.scan_plan import Plan, ScanOptions
 from phiscan.pipeline.versions import learned_version, versions, versions_key
 from phiscan.pipeline.workers.pools import Workers, local_workers
 from phiscan.review.store import ScanSummary, Store
-from phiscan.sandbox.pool import Fault
+from phiscan.sandbox.worker_process import Fault
 from phiscan.stopping import deferred
 
 

@@ -17,7 +17,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
@@ -25,14 +24,13 @@ from types import TracebackType
 from typing import Any, Final, Generic, Self, TypeVar
 
 from phiscan.config import Limits
-from phiscan.errors import ExtractError, PhiscanError
+from phiscan.errors import PhiscanError
 from phiscan.model import FailReason
 from phiscan.sandbox import fork_server
-from phiscan.sandbox import isolation as layers
 from phiscan.sandbox.batches import MAX_BATCH, BatchSize
-from phiscan.sandbox.confinement import confine
 from phiscan.sandbox.isolation import Isolation
 from phiscan.sandbox.scratch_folder import make_folder, remove_folder
+from phiscan.sandbox.worker_process import OUT_OF_TIME, Fault, Unusable, run_chunk, start_worker
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -49,17 +47,13 @@ MOST_STARTS = 5  # of the pool for one batch, until it is given up
 TASKS_PER_WORKER = 5_000  # batches until a worker is replaced: libraries leak
 _PRELOAD = (
     "phiscan.sandbox.pool",
+    "phiscan.sandbox.worker_process",
     "phiscan.extract.core.reading",
     "pebble",
     "lxml.etree",
     "selectolax.lexbor",
 )
-_OUT_OF_MEMORY = "out of memory"
 _ISOLATED = Isolation()
-# What the kernel sends a process whose processor time is over; its default action ends the process, whatever
-# library it is in. A busy machine makes no file time out.
-_OUT_OF_TIME = signal.SIGPROF
-_MOST_TIMER_S = 1e8  # what a timer takes
 
 
 class Pause(Enum):
@@ -72,14 +66,6 @@ PAUSE: Final = Pause.PAUSE
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
-    """An item that its worker did not survive, or could not read."""
-
-    reason: FailReason
-    detail: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class _Death:
     """A worker that died over its items: whose fault it was shows when each is run again, alone."""
 
@@ -89,27 +75,12 @@ class _Death:
 _BROKEN = _Death(Fault(FailReason.CRASHED, "worker died"))
 
 
-@dataclass(frozen=True, slots=True)
-class _Unusable:
-    """The worker's initializer failed; nothing can be run."""
-
-    message: str
-
-
 @dataclass(slots=True, eq=False)
 class _Slot(Generic[T]):
     """Items in input order, with the pool's promise for all of them."""
 
     items: list[T]
     future: Future[Any]
-
-
-class _Worker:
-    """What a worker process remembers of its start."""
-
-    unusable: _Unusable | None = None
-    processor_s = 0.0  # for each item
-    missing: tuple[str, ...] = ()  # layers of isolation that could not be had
 
 
 class Sandbox:
@@ -244,7 +215,7 @@ class Sandbox:
         raise PhiscanError(message)
 
     def _schedule(self, function: Callable[[T], R], chunk: list[T], seconds: float) -> Future[Any]:
-        future: Future[Any] = self._pool.schedule(_run_chunk, args=(function, chunk), timeout=seconds)
+        future: Future[Any] = self._pool.schedule(run_chunk, args=(function, chunk), timeout=seconds)
         self._pending.add(future)
         return future
 
@@ -271,7 +242,7 @@ class Sandbox:
             return _BROKEN
         except (pickle.PicklingError, TypeError, AttributeError) as error:
             return Fault(FailReason.CRASHED, type(error).__name__)
-        if isinstance(answer, _Unusable):
+        if isinstance(answer, Unusable):
             raise PhiscanError(answer.message)
         if not self._is_alive():  # without its folder, a reader may have failed for no fault of the file
             self._restart()
@@ -323,7 +294,7 @@ class Sandbox:
         self._pool = pebble.ProcessPool(
             max_workers=self.n_workers,
             max_tasks=TASKS_PER_WORKER,
-            initializer=_start_worker,
+            initializer=start_worker,
             initargs=arguments,
             context=multiprocessing.get_context("forkserver"),
         )
@@ -355,74 +326,10 @@ def _take(source: Iterator[T | Pause], n_items: int) -> tuple[list[T], bool]:
     return chunk, False
 
 
-def _start_worker(
-    limits: Limits,
-    folder: str,
-    initializer: Callable[..., None] | None,
-    initargs: tuple[Any, ...],
-    isolation: Isolation | None,
-    _function: Callable[[Any], Any],
-) -> None:
-    _Worker.processor_s = min(limits.time_s, _MOST_TIMER_S)
-    signal.signal(_OUT_OF_TIME, signal.SIG_DFL)
-    scratch, found = folder, []
-    if isolation is not None:
-        with suppress(OSError):  # somebody emptied the folder: the pool is started again
-            scratch = tempfile.mkdtemp(prefix="worker-", dir=folder)
-        found = layers.begin(scratch)
-    confine(
-        memory_bytes=limits.memory_bytes,
-        file_bytes=limits.file_bytes,
-        temp_folder=scratch,
-        has_network=not (found and "network" in found[0].detail),
-    )
-    _initialize(initializer, initargs)
-    if isolation is not None:
-        found += layers.finish(isolation, scratch)
-        _Worker.missing = tuple(layers.missing(found))
-
-
-def _initialize(initializer: Callable[..., None] | None, initargs: tuple[Any, ...]) -> None:
-    if initializer is None:
-        return
-    try:
-        initializer(*initargs)
-    except PhiscanError as error:
-        _Worker.unusable = _Unusable(str(error))
-    except Exception as error:  # noqa: BLE001 (said in the parent; a worker that dies here would be started for ever)
-        _Worker.unusable = _Unusable(f"a worker cannot start: {type(error).__name__}")
-
-
-def _run_chunk(
-    function: Callable[[T], R], chunk: list[T]
-) -> tuple[float, list[R | Fault], tuple[str, ...]] | _Unusable:
-    """Run in the worker; no exception leaves it, because its message could quote a document."""
-    if _Worker.unusable is not None:
-        return _Worker.unusable
-    started = time.perf_counter()
-    results = [_run_one(function, item) for item in chunk]
-    return time.perf_counter() - started, results, _Worker.missing
-
-
-def _run_one(function: Callable[[T], R], item: T) -> R | Fault:
-    signal.setitimer(signal.ITIMER_PROF, _Worker.processor_s)
-    layers.allow_processor(_Worker.processor_s)
-    try:
-        return function(item)
-    except ExtractError as error:
-        return Fault(FailReason(error.reason), error.detail)
-    except MemoryError:
-        return Fault(FailReason.OUT_OF_MEMORY, _OUT_OF_MEMORY)
-    except BaseException as error:  # noqa: BLE001 (the fault boundary of one item; a panic in Rust is no Exception)
-        return Fault(FailReason.CRASHED, type(error).__name__)
-    finally:
-        signal.setitimer(signal.ITIMER_PROF, 0)
-
-
 def _death(exitcode: int | None, limits: Limits) -> Fault:
     """Name the death of a worker; a SIGKILL that is not ours is the kernel's, out of memory."""
     code = exitcode or 0
-    if code in {-_OUT_OF_TIME, -signal.SIGXCPU}:
+    if code in {-OUT_OF_TIME, -signal.SIGXCPU}:
         return Fault(FailReason.TIMED_OUT, f"more than {limits.time_s:g} s of processor time")
     if code == -signal.SIGKILL:
         return Fault(FailReason.OUT_OF_MEMORY, "killed by the system")

@@ -12,7 +12,7 @@ from phiscan.cluster.reading import _as_seen_here, worker_state
 from phiscan.errors import InputError
 from phiscan.model import FailReason, FileResult, Outcome, SourceFile
 from phiscan.pipeline.process import Processed
-from phiscan.sandbox.pool import Fault
+from phiscan.sandbox.worker_process import Fault
 
 
 def _source(number: int, size: int = 100, root: bytes = b"/share", device: int = 7) -> SourceFile:

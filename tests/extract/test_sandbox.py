@@ -18,8 +18,9 @@ from phiscan.config import Limits
 from phiscan.errors import ConfigError, ExtractError, PhiscanError
 from phiscan.model import FailReason
 from phiscan.sandbox import fork_server
-from phiscan.sandbox.pool import Fault, Sandbox
+from phiscan.sandbox.pool import Sandbox
 from phiscan.sandbox.scratch_folder import make_folder, remove_folder, remove_stale_folders
+from phiscan.sandbox.worker_process import Fault
 from tests.waiting import wait_until
 
 LIMITS = Limits(time_s=1.5, memory_bytes=512 * 1024**2)

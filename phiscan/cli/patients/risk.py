@@ -19,8 +19,9 @@ from phiscan.patients.risk import TableRisk, table_risks
 from phiscan.pipeline.engine import read_passwords
 from phiscan.pipeline.workers.file_handoff import FileHandoff
 from phiscan.sandbox.delivered_files import ask_at
-from phiscan.sandbox.pool import Fault, Sandbox
+from phiscan.sandbox.pool import Sandbox
 from phiscan.sandbox.services import program_service
+from phiscan.sandbox.worker_process import Fault
 from phiscan.visible import visible
 
 

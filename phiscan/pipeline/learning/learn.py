@@ -49,8 +49,9 @@ from phiscan.pipeline.workers.file_handoff import FileHandoff
 from phiscan.review.decisions.model_versions import ReviewedFile, add_version, next_number, reviewed_files
 from phiscan.review.store import Store
 from phiscan.sandbox.delivered_files import ask_at
-from phiscan.sandbox.pool import Fault, Sandbox
+from phiscan.sandbox.pool import Sandbox
 from phiscan.sandbox.services import program_service
+from phiscan.sandbox.worker_process import Fault
 
 N_PIECES: Final = 2  # of each file that detector C learns from: those that look most like PHI now
 _PRELOAD: Final = ("phiscan.pipeline.learning.learn",)

@@ -15,8 +15,9 @@ from phiscan.model import SourceFile
 from phiscan.pipeline.workers.delivery import Delivery
 from phiscan.pipeline.workers.file_handoff import FileHandoff
 from phiscan.pipeline.workers.worker import start, work
-from phiscan.sandbox.pool import Fault, Sandbox
+from phiscan.sandbox.pool import Sandbox
 from phiscan.sandbox.services import key_service, program_service
+from phiscan.sandbox.worker_process import Fault
 from phiscan.store.identity import load_key
 
 if TYPE_CHECKING:

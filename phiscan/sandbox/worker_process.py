@@ -1,0 +1,114 @@
+"""What runs within a worker process of the pool: limits, isolation, the fault boundary of each item."""
+
+from __future__ import annotations
+
+import signal
+import tempfile
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from phiscan.config import Limits
+from phiscan.errors import ExtractError, PhiscanError
+from phiscan.model import FailReason
+from phiscan.sandbox import isolation as layers
+from phiscan.sandbox.confinement import confine
+from phiscan.sandbox.isolation import Isolation
+
+T = TypeVar("T")
+R = TypeVar("R")
+_OUT_OF_MEMORY = "out of memory"
+# What the kernel sends a process whose processor time is over; its default action ends the process, whatever
+# library it is in. A busy machine makes no file time out.
+OUT_OF_TIME = signal.SIGPROF
+_MOST_TIMER_S = 1e8  # what a timer takes
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """An item that its worker did not survive, or could not read."""
+
+    reason: FailReason
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Unusable:
+    """The worker's initializer failed; nothing can be run."""
+
+    message: str
+
+
+class WorkerState:
+    """What a worker process remembers of its start."""
+
+    unusable: Unusable | None = None
+    processor_s = 0.0  # for each item
+    missing: tuple[str, ...] = ()  # layers of isolation that could not be had
+
+
+def start_worker(
+    limits: Limits,
+    folder: str,
+    initializer: Callable[..., None] | None,
+    initargs: tuple[Any, ...],
+    isolation: Isolation | None,
+    _function: Callable[[Any], Any],
+) -> None:
+    """Set the limits of a worker, start what it needs, and isolate it: before the first item."""
+    WorkerState.processor_s = min(limits.time_s, _MOST_TIMER_S)
+    signal.signal(OUT_OF_TIME, signal.SIG_DFL)
+    scratch, found = folder, []
+    if isolation is not None:
+        with suppress(OSError):  # somebody emptied the folder: the pool is started again
+            scratch = tempfile.mkdtemp(prefix="worker-", dir=folder)
+        found = layers.begin(scratch)
+    confine(
+        memory_bytes=limits.memory_bytes,
+        file_bytes=limits.file_bytes,
+        temp_folder=scratch,
+        has_network=not (found and "network" in found[0].detail),
+    )
+    _initialize(initializer, initargs)
+    if isolation is not None:
+        found += layers.finish(isolation, scratch)
+        WorkerState.missing = tuple(layers.missing(found))
+
+
+def _initialize(initializer: Callable[..., None] | None, initargs: tuple[Any, ...]) -> None:
+    if initializer is None:
+        return
+    try:
+        initializer(*initargs)
+    except PhiscanError as error:
+        WorkerState.unusable = Unusable(str(error))
+    except Exception as error:  # noqa: BLE001 (said in the parent; a worker that dies here would be started for ever)
+        WorkerState.unusable = Unusable(f"a worker cannot start: {type(error).__name__}")
+
+
+def run_chunk(
+    function: Callable[[T], R], chunk: list[T]
+) -> tuple[float, list[R | Fault], tuple[str, ...]] | Unusable:
+    """Run in the worker; no exception leaves it, because its message could quote a document."""
+    if WorkerState.unusable is not None:
+        return WorkerState.unusable
+    started = time.perf_counter()
+    results = [_run_one(function, item) for item in chunk]
+    return time.perf_counter() - started, results, WorkerState.missing
+
+
+def _run_one(function: Callable[[T], R], item: T) -> R | Fault:
+    signal.setitimer(signal.ITIMER_PROF, WorkerState.processor_s)
+    layers.allow_processor(WorkerState.processor_s)
+    try:
+        return function(item)
+    except ExtractError as error:
+        return Fault(FailReason(error.reason), error.detail)
+    except MemoryError:
+        return Fault(FailReason.OUT_OF_MEMORY, _OUT_OF_MEMORY)
+    except BaseException as error:  # noqa: BLE001 (the fault boundary of one item; a panic in Rust is no Exception)
+        return Fault(FailReason.CRASHED, type(error).__name__)
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
