@@ -190,8 +190,8 @@ from test_sandbox import show_pid
 from phiscan.config import Limits
 from phiscan.sandbox.pool import Sandbox
 if __name__ == "__main__":
-    print("started", flush=True)
     try:
+        print("started", flush=True)  # the signal may come within this call
         with Sandbox(2, Limits(time_s=300), isolation=None) as sandbox:
             list(sandbox.run(show_pid, [{where!r}] * 10))
     except KeyboardInterrupt:
