@@ -12,7 +12,8 @@ from phiscan.metrics.detector_accuracy import detector_accuracy
 from phiscan.metrics.independence import feature_information
 from phiscan.model import PiiBit, Verdict
 from phiscan.report.data.detectors import DetectorRow, FeatureDependence
-from phiscan.report.data.report import FileEntry, History, PairEstimate
+from phiscan.report.data.missed import History, PairEstimate
+from phiscan.report.data.report import FileEntry
 
 _NAME_BITS = (PiiBit.FIRST_NAME, PiiBit.LAST_NAME, PiiBit.HEALTH_PROFESSIONAL)
 _PATTERN_BITS = (

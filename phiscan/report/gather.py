@@ -9,16 +9,8 @@ from pathlib import Path
 from phiscan import __version__
 from phiscan.metrics.intervals import proportion
 from phiscan.model import SECOND_LISTS, SECOND_NAMES, SECOND_NAMES_NEAR, Outcome, Referral, Verdict
-from phiscan.report.data.report import (
-    Coverage,
-    FileEntry,
-    Funnel,
-    ReportData,
-    SampleFile,
-    Scope,
-    TopFile,
-    Unread,
-)
+from phiscan.report.data.missed import SampleFile
+from phiscan.report.data.report import Coverage, FileEntry, Funnel, ReportData, Scope, TopFile, Unread
 from phiscan.report.data.scan_rows import StoredScan, read_scan
 from phiscan.report.second_list import second_list
 from phiscan.report.sections import elusion, missed, screened
@@ -42,11 +34,11 @@ from phiscan.report.sections.oversight import oversight
 from phiscan.report.sections.owners import owners, readers
 from phiscan.report.sections.ranking import rankings
 from phiscan.report.sections.second_names import second_family
-from phiscan.report.sections.summary import summary
 from phiscan.report.sections.time_limits import DUTIES
 from phiscan.report.sections.type_levels import type_levels
 from phiscan.report.sections.verification import corrected, stopping
 from phiscan.report.sections.worksheets import worksheets
+from phiscan.report.summary import summary
 from phiscan.report.words import CHARACTERISTICS
 from phiscan.review.records.items import FileRow
 from phiscan.sandbox.record import read_missing

@@ -14,7 +14,6 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from phiscan.model import FileResult, Verdict
-from phiscan.review.audit import log as audit
 from phiscan.review.decisions import writing as deciding
 from phiscan.review.integrity import scan_digests, verification
 from phiscan.review.records import early_results, folders, recording, reuse, slowest, summaries
@@ -399,14 +398,4 @@ class Store:
     def verify_audit(self, *, head: str = "") -> AuditCheck:
         """Check the audit log and everything against it; ``head``: a hash noted earlier."""
         with self._database.read() as connection:
-            check = verification.verify(connection)
-            if head and not audit.contains(connection, head):
-                problem = "the noted hash is not in the log: it was rewritten or cut off"
-                return AuditCheck(
-                    ok=False,
-                    n_rows=check.n_rows,
-                    first_bad=check.n_rows + 1,
-                    problem=problem,
-                    head=check.head,
-                )
-            return check
+            return verification.verify_to(connection, head)

@@ -9,7 +9,7 @@ from phiscan.metrics.capture_recapture.missed import estimate_missed
 from phiscan.metrics.capture_recapture.strata import stratified_total
 from phiscan.model import Referral, Verdict
 from phiscan.report.data.estimates import Estimate
-from phiscan.report.data.report import Capture
+from phiscan.report.data.missed import Capture
 from phiscan.report.gather import gather
 from phiscan.report.pack import pack
 from phiscan.report.sections.missed_totals import totals

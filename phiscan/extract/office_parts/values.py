@@ -17,216 +17,25 @@ import re2
 from lxml import etree
 
 from phiscan.extract.office.package import local_name
+from phiscan.extract.office_parts.attribute_lists import (
+    FONT_ELEMENTS,
+    MACHINE_TEXTS,
+    NAME_ELEMENTS,
+    STYLING,
+    TYPED_ATTRIBUTES,
+    TYPED_ELEMENTS,
+)
 
-# Names of attributes that say how something is drawn, found or computed.
-_STYLING = frozenset(
-    [
-        "ascii",
-        "hAnsi",
-        "eastAsia",
-        "cs",
-        "typeface",
-        "latin",
-        "ea",
-        "style",
-        "path",
-        "eqn",
-        "fmla",
-        "formulas",
-        "axis",
-        "ptType",
-        "st",
-        "cnt",
-        "step",
-        "hideLastTrans",
-        "Ignorable",
-        "Requires",
-        "ProcessContent",
-        "mods",
-        "fillcolor",
-        "strokecolor",
-        "color",
-        "color2",
-        "colors",
-        "viewBox",
-        "enhanced-path",
-        "points",
-        "text-position",
-        "text-areas",
-        "glue-points",
-        "handle-position",
-        "formula",
-        "clip",
-        "sqref",
-        "full-path",
-        "styleName",
-        "style-name",
-        "display-name",
-        "hotPoints",
-        "rotatedBoundingBox",
-        "path-stretchpoint-x",
-        "path-stretchpoint-y",
-        "border",
-        "border-left",
-        "border-right",
-        "border-top",
-        "border-bottom",
-        "font-family",
-        "font-name",
-        "font-name-asian",
-        "font-name-complex",
-        "dash",
-        "stroke-dasharray",
-        "spans",
-        "ref",
-        "activeCell",
-        "numFmt",
-        "formatCode",
-        "format-code",
-        "coordsize",
-        "coordorigin",
-        "adj",
-        "limo",
-        "textboxrect",
-        "connectlocs",
-        "connectangles",
-        "o:connectlocs",
-        "d",
-        "transform",
-        "schemaLocation",
-        "class",
-        "font",
-        "formatString",
-        "ProgID",
-        "progId",
-        "contentType",
-        "ContentType",
-        "media-type",
-        "uri",
-        "xmlns",
-        "type",
-        "Type",
-        "encoding",
-        "algorithmName",
-        "hashValue",
-        "saltValue",
-        "position",
-        "wrapcoords",
-        "gradientshapeok",
-        "arrowok",
-        "cp",
-        "wne:acdName",
-        "mathFont",
-        "condition",
-        "base-cell-address",
-        "cell-range-address",
-        "table-background",
-        "shadow",
-        "text-line-through-style",
-        "padding",
-        "margin",
-        "value-list",
-        "panose1",
-        "sig",
-        "version",
-        "appVersion",
-        "generator",
-        "origin",
-        "rotate",
-        "svg:d",
-    ]
-)
-_FONT_ELEMENTS = frozenset(
-    ["font-face", "font-decl", "font", "mathFont", "embedRegular", "lsdException", "tblStyle", "cSld"]
-)
 _AUTOMATIC_NAME = re.compile(r"[^\W\d_][^\d]{0,60}\s\d{1,6}")  # Title 1, Picture 3, Рисунок 1
-_NAME_ELEMENTS = frozenset(
-    [
-        "cNvPr",
-        "docPr",
-        "frame",
-        "custom-shape",
-        "page-thumbnail",
-        "shape",
-        "line",
-        "image",
-        "oleObj",
-        "control",
-        "object",
-        "g",
-        "rect",
-    ]
-)
-# What a person typed, whether or not it is one word; the pattern tells cheaply whether a part holds any.
-_TYPED_ATTRIBUTES = frozenset(
-    [
-        "displayText",
-        "author",
-        "displayName",
-        "tooltip",
-        "display",
-        "prompt",
-        "promptTitle",
-        "error",
-        "errorTitle",
-        "string",
-        "user",
-        "descr",
-        "title",
-        "string-value",
-        "current-value",
-        "help-text",
-        "label",
-        "totalsRowLabel",
-        "connection",
-        "command",
-        "sourceFile",
-        "initials",
-    ]
-)
-_TYPED_ELEMENTS = frozenset(
-    [
-        "listItem",
-        "listEntry",
-        "default",
-        "alias",
-        "tag",
-        "docVar",
-        "statusText",
-        "helpText",
-        "filter",
-        "customFilter",
-        "inputCells",
-        "scenario",
-        "query",
-        "attr",
-        "person",
-        "cmAuthor",
-        "section",
-        "custShow",
-        "protectedRange",
-        "mailSubject",
-        "addressFieldName",
-        "dbPr",
-        "webPr",
-        "connection",
-        "udl",
-        "odso",
-        "table-source",
-        "user-field-decl",
-        "database-range",
-        "named-range",
-    ]
-)
 # Whether a part holds any of these is told by one pass of a linear engine; which, only where it does.
 _HAS_TYPED = re2.compile(
     rb"<(?:\w+:)?(?:%s)[\s/>]|[\s:](?:%s)\s?="
     % tuple(
-        b"|".join(sorted(name.encode() for name in names)) for names in (_TYPED_ELEMENTS, _TYPED_ATTRIBUTES)
+        b"|".join(sorted(name.encode() for name in names)) for names in (TYPED_ELEMENTS, TYPED_ATTRIBUTES)
     )
 )
 _TYPED_NAME = re.compile(
-    "|".join(sorted(_TYPED_ELEMENTS | _TYPED_ATTRIBUTES, key=lambda name: (-len(name), name)))
+    "|".join(sorted(TYPED_ELEMENTS | TYPED_ATTRIBUTES, key=lambda name: (-len(name), name)))
     .join((r"[<:\s](", r")(?=[\s=/>])"))
     .encode()
 )
@@ -236,66 +45,6 @@ _NO_PERSON = frozenset(
 )
 # Elements whose text their readers give, and those of figures and references.
 _FORMULAS = frozenset(["f", "formula", "formula1", "formula2", "definedName", "oldFormula"])
-_MACHINE_TEXTS = frozenset(
-    [
-        "t",
-        "p",
-        "span",
-        "h",
-        "delText",
-        "instrText",
-        "delInstrText",
-        "posOffset",
-        "align",
-        "sizeRelH",
-        "sizeRelV",
-        "pctWidth",
-        "pctHeight",
-        "attrName",
-        "formatCode",
-        "tableStyleId",
-        "Anchor",
-        "row",
-        "col",
-        "rowOff",
-        "colOff",
-        "config-item",
-        "index-entry-span",
-        "pctPosHOffset",
-        "oddHeader",
-        "evenFooter",
-        "oddFooter",
-        "evenHeader",
-        "firstHeader",
-        "firstFooter",
-        "sz",
-        "ext",
-        "idx",
-        "order",
-        "pos",
-        "from",
-        "to",
-        "cNvSpPr",
-        "SizeWithCells",
-        "MoveWithCells",
-        "AutoFill",
-        "AutoLine",
-        "PrintObject",
-        "ClientData",
-        "Row",
-        "Column",
-        "Visible",
-        "mi",
-        "mn",
-        "mo",
-        "script",
-        "base64Binary",
-        "a",
-        "s",
-        "tab",
-        "c",
-    ]
-)
 _QUOTED = re.compile(r'"((?:[^"]|"")+)"')
 _GLYPHS = re.compile(r"[^\W\d_]{2,}")
 _LONG_NUMBER = re.compile(r"\d[\d -]{5,}\d")
@@ -340,8 +89,8 @@ def part_values(root: Any, data: bytes) -> list[str]:
 def _searches(typed: frozenset[str]) -> tuple[Any, ...]:
     """Return the searches for attributes of several words, and for those with the names that a part holds."""
     names = sorted(typed)
-    steps = [f"//@*[local-name(..) = '{name}']" for name in names if name in _TYPED_ELEMENTS]
-    steps += [f"//@*[local-name() = '{name}']" for name in names if name in _TYPED_ATTRIBUTES]
+    steps = [f"//@*[local-name(..) = '{name}']" for name in names if name in TYPED_ELEMENTS]
+    steps += [f"//@*[local-name() = '{name}']" for name in names if name in TYPED_ATTRIBUTES]
     return tuple(etree.XPath(step) for step in (_WORDY, *steps))
 
 
@@ -350,7 +99,7 @@ def _text_values(value: Any) -> list[str]:
     if element is None or value.is_tail:
         return []
     name = local_name(element)
-    if name in _MACHINE_TEXTS:
+    if name in MACHINE_TEXTS:
         return []
     text = " ".join(value.split())
     if name in _FORMULAS:
@@ -383,12 +132,12 @@ def _parsed_attribute(value: Any) -> str:
 
 def _attribute_value(name: str, key: str, value: str) -> str:
     """Return the value of the attribute ``key`` of the element ``name`` where it is text, else nothing."""
-    if key in _STYLING:
+    if key in STYLING:
         return ""
-    is_typed = key in _TYPED_ATTRIBUTES or (name in _TYPED_ELEMENTS and key in _TYPED_VALUES)
-    if not is_typed and (name in _FONT_ELEMENTS or " " not in value.strip()):
+    is_typed = key in TYPED_ATTRIBUTES or (name in TYPED_ELEMENTS and key in _TYPED_VALUES)
+    if not is_typed and (name in FONT_ELEMENTS or " " not in value.strip()):
         return ""
-    if key == "name" and name in _NAME_ELEMENTS and _AUTOMATIC_NAME.fullmatch(value):
+    if key == "name" and name in NAME_ELEMENTS and _AUTOMATIC_NAME.fullmatch(value):
         return ""
     text = " ".join(value.replace("_x000d_", " ").replace("_x000a_", " ").split())
     if text in _NO_PERSON or not is_said(text):

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 
 from markupsafe import Markup, escape
 
-from phiscan.report.data.report import Characteristic, Coverage, Elusion
+from phiscan.report.data.missed import Elusion
+from phiscan.report.data.report import Characteristic, Coverage
 from phiscan.report.words import count, share
 
 _STYLE = (

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from phiscan.report.data.estimates import Estimate
-from phiscan.report.data.report import Capture, Characteristic, History, ReportData
+from phiscan.report.data.missed import Capture, History
+from phiscan.report.data.report import Characteristic, ReportData
 from phiscan.report.rendering.table import Cell, Column, Table
 from phiscan.report.sections.missed import meaning
 

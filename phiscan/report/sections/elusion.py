@@ -14,7 +14,7 @@ from hashlib import sha256
 
 from phiscan.metrics import elusion as bounds
 from phiscan.model import Referral, Verdict
-from phiscan.report.data.report import Elusion
+from phiscan.report.data.missed import Elusion
 from phiscan.review.records.items import FileRow
 
 SEED = "1"

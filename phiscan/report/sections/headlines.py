@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from phiscan.report.data.report import Capture, Characteristic, Coverage, Elusion, Headline
+from phiscan.report.data.missed import Capture, Elusion
+from phiscan.report.data.report import Characteristic, Coverage, Headline
 from phiscan.report.words import count, number, share
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from phiscan.metrics.cascade import CascadeLoss, cascade_loss
-from phiscan.report.data.report import Characteristic, Coverage, Elusion, Funnel
+from phiscan.report.data.missed import Elusion
+from phiscan.report.data.report import Characteristic, Coverage, Funnel
 from phiscan.report.words import count, counted, share
 
 

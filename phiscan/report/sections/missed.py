@@ -12,7 +12,8 @@ from phiscan.metrics.capture_recapture import missed, two_list
 from phiscan.metrics.capture_recapture.captures import CaptureTable, capture_table
 from phiscan.metrics.capture_recapture.loglinear import ASSUMPTION, SOURCE
 from phiscan.model import Referral, Verdict
-from phiscan.report.data.report import Capture, FileEntry, History, PairEstimate
+from phiscan.report.data.missed import Capture, History, PairEstimate
+from phiscan.report.data.report import FileEntry
 from phiscan.report.detectors import detector_rows, feature_dependence
 from phiscan.report.sections.missed_totals import by_format, totals
 

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from phiscan.model import SECOND_NAMES, Verdict
-from phiscan.report.data.report import FileEntry, SecondFamily
+from phiscan.report.data.missed import SecondFamily
+from phiscan.report.data.report import FileEntry
 from phiscan.report.sections.missed import capture_recapture, histories
 
 ASSUMPTION = (

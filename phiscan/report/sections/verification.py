@@ -14,7 +14,8 @@ from phiscan.metrics import elusion as bounds
 from phiscan.metrics.intervals import Figure
 from phiscan.metrics.verification import VERIFIED_ASSUMPTION, VERIFIED_SOURCE, Verified, begg_greenes
 from phiscan.report.data.estimates import Estimate, Stopping, Verification
-from phiscan.report.data.report import Characteristic, Elusion
+from phiscan.report.data.missed import Elusion
+from phiscan.report.data.report import Characteristic
 
 TARGET_RECALL = 0.95
 _STOP_ASSUMPTION = (

@@ -206,3 +206,14 @@ def _accounts(connection: sa.Connection) -> Iterator[Tampering]:
 def _list(connection: sa.Connection) -> Iterator[Tampering]:
     for number, what in work_rows.differences(connection):
         yield Tampering("work_item", number, what)
+
+
+def verify_to(connection: sa.Connection, head: str) -> AuditCheck:
+    """Verify, and that the log still holds a hash that was noted earlier ("" = none was)."""
+    check = verify(connection)
+    if not head or audit.contains(connection, head):
+        return check
+    problem = "the noted hash is not in the log: it was rewritten or cut off"
+    return AuditCheck(
+        ok=False, n_rows=check.n_rows, first_bad=check.n_rows + 1, problem=problem, head=check.head
+    )
