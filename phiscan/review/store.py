@@ -380,11 +380,7 @@ class Store:
         )
 
     def assign(self, file_id: int, assignee: str, *, by: str, now: datetime) -> None:
-        """Append who shall decide about a file; "" = nobody any more.
-
-        Raises:
-            InputError: unknown file, or nobody assigns.
-        """
+        """Append who shall decide about a file ("" = no person any more); ``InputError``: unknown file."""
         self.assign_all([file_id], assignee, by=by, now=now)
 
     def assign_all(self, file_ids: Sequence[int], assignee: str, *, by: str, now: datetime) -> None:
