@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from phiscan.metrics.intervals import Z95, Figure
+from phiscan.metrics.intervals import Z95, Figure, clopper_pearson
 
 ASSUMPTION = "The reviewers judged independently of each other, and the files they share are a random sample."
 SOURCE = (
@@ -16,6 +16,7 @@ SOURCE = (
     " (1993); Krippendorff (2019)"
 )
 POSITIVE = "phi"
+ALL_ALIKE = "the files that both judged are all alike in this, so that their spread says nothing of others"
 
 # One row per file, one column per reviewer; None where that reviewer did not judge the file.
 Ratings = Sequence[Sequence[str | None]]
@@ -70,6 +71,10 @@ def agreement(
     pabak = _with_interval(
         (n_labels * share - 1) / (n_labels - 1), float(scale**2 * share * (1 - share) / n), (-1.0, 1.0)
     )
+    if agreed in {0, n}:  # PABAK is linear in the share that agrees, whose exact interval has a width
+        low, high = clopper_pearson(agreed, n)
+        ends = tuple((n_labels * end - 1) / (n_labels - 1) for end in (low, high))
+        pabak = Figure(pabak.value, (ends[0], ends[1]))
     return Agreement(n, _kappa(table, n, share), positive_figure, pabak)
 
 
@@ -136,5 +141,7 @@ def _positive_variance(both: int, single: int) -> float:
 
 def _with_interval(value: Fraction, variance: float, bounds: tuple[float, float]) -> Figure:
     point = float(value)
-    margin = Z95 * math.sqrt(max(variance, 0.0))
+    if variance <= 0:  # all alike: the large-sample interval would have no width, whatever the truth is
+        return Figure(point, None, ALL_ALIKE)
+    margin = Z95 * math.sqrt(variance)
     return Figure(point, (max(point - margin, bounds[0]), min(point + margin, bounds[1])))
