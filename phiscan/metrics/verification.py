@@ -16,6 +16,7 @@ PREVALENCE_ASSUMPTION = (
     "The reviewers' sensitivity and specificity are known, and the same for every file of the random sample."
 )
 PREVALENCE_SOURCE = "Rogan & Gladen (1978), Am. J. Epidemiol. 107:71"
+_LEAST_GAIN = Fraction(1, 10**12)  # below it the estimate is beyond what a float holds
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +136,7 @@ def rogan_gladen(found: int, sample: int, sensitivity: float, specificity: float
     sens, spec = Fraction(repr(float(sensitivity))), Fraction(repr(float(specificity)))
     apparent = Fraction(found, sample)
     gain = sens + spec - 1
-    if gain <= 0:
+    if gain < _LEAST_GAIN:
         reason = "sensitivity + specificity must be above 1: such reviewers tell nothing"
         return Prevalence(float(apparent), None, None, None, reason=reason)
     raw = (apparent + spec - 1) / gain

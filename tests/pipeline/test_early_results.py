@@ -19,7 +19,8 @@ from phiscan.crawl import check_roots
 from phiscan.crawl.ignore import load_ignore
 from phiscan.errors import StoreError
 from phiscan.model import FailReason, FileResult, Outcome, SourceFile
-from phiscan.pipeline.engine import Processed, build_engine, process
+from phiscan.pipeline.engine import build_engine
+from phiscan.pipeline.process import Processed, process
 from phiscan.pipeline.result_recorder import ResultRecorder
 from phiscan.pipeline.scan import scan
 from phiscan.review.records.early_results import from_json, to_json

@@ -35,6 +35,7 @@ def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def postgresql_template(postgresql_server: Server) -> Server:
+    postgresql_server.drop(TEMPLATE)  # tests/security has a fixture of its own, on the same server
     Store.open(postgresql_server.make(TEMPLATE), create=True).close()
     return postgresql_server
 
