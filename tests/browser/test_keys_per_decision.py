@@ -197,8 +197,9 @@ def test_the_page_stays_right_while_items_change(server: Server, ann: tuple[Seat
     page.wait_for_function("n => document.querySelector('[data-item]').dataset.item === n", arg=first)
     assert counted.loads == 1  # the first item of all
     # Passages are stepped through, and a note that could not be sent is still there.
+    expect(page.locator(".passage").first).to_be_visible()
     counted.press("]")
-    assert page.locator(".passage.current").count() == 1
+    expect(page.locator(".passage.current")).to_have_count(1)
     page.fill("textarea", "the ward's list")
     page.route("**/decide", lambda route: route.abort())
     page.click("#verdict-form button[value=phi]")
