@@ -52,6 +52,7 @@ def stored_of(tool: ToolHere, share: Path) -> tuple[dict[str, object], list[obje
     return whole, [detail.findings, detail.terms, detail.unread, detail.item]
 
 
+@pytest.mark.slow
 def test_a_scan_stores_the_same_whatever_else_the_machine_does(
     warm: None,  # noqa: ARG001 (workers are forked from one server)
     tmp_path: Path,
