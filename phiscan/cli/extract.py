@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import stat
 import time
-from contextlib import ExitStack
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from typing import Any
 import click
 
 from phiscan.cli.output import print_json, say
-from phiscan.config import Limits, load_config
+from phiscan.config import Config, Limits, load_config
 from phiscan.errors import ExtractError, InputError
 from phiscan.extract import extract as read_document
 from phiscan.model import Document, FailReason, Outcome, SkipReason, SourceFile
@@ -46,13 +47,7 @@ def extract(ctx: click.Context, files: tuple[str, ...], as_json: bool) -> None:
     config = load_config(Path(ctx.obj) if ctx.obj else None)
     sources = [source_file(name) for name in files]
     n_failed = 0
-    with ExitStack() as stack:
-        hatch = stack.enter_context(FileHandoff([program_service(config.limits)]))
-        for source in sources:
-            hatch.put_local(source)
-        arguments = (config.limits, read_passwords(config), hatch.address)
-        n_workers = min(config.n_workers, len(sources))
-        sandbox = stack.enter_context(Sandbox(n_workers, config.limits, _start_worker, arguments))
+    with reading_workers(config, sources) as sandbox:
         for (name, _), answer in sandbox.run(_work, zip(files, sources, strict=True)):
             line = _line(name, answer)
             n_failed += line["outcome"] == Outcome.FAILED
@@ -61,6 +56,18 @@ def extract(ctx: click.Context, files: tuple[str, ...], as_json: bool) -> None:
             else:
                 _print_text(line)
     ctx.exit(EXIT_UNREAD if n_failed else 0)
+
+
+@contextmanager
+def reading_workers(config: Config, sources: Sequence[SourceFile]) -> Iterator[Sandbox]:
+    """Yield workers that are handed these files, and in which ``read`` reads them."""
+    with FileHandoff([program_service(config.limits)]) as handoff:
+        for source in sources:
+            handoff.put_local(source)
+        start = (config.limits, read_passwords(config), handoff.address)
+        n_workers = min(config.n_workers, len(sources))
+        with Sandbox(n_workers, config.limits, _start_worker, start) as sandbox:
+            yield sandbox
 
 
 def source_file(name: str) -> SourceFile:
@@ -80,8 +87,8 @@ def source_file(name: str) -> SourceFile:
     return replace(SourceFile.of(folder or b"/", base, status), mode=status.st_mode)
 
 
-def _start_worker(limits: Limits, passwords: tuple[str, ...], hatch: str) -> None:
-    ask_at(hatch)
+def _start_worker(limits: Limits, passwords: tuple[str, ...], handoff: str) -> None:
+    ask_at(handoff)
     _Worker.limits, _Worker.passwords = limits, passwords
 
 
@@ -91,10 +98,11 @@ def _work(job: tuple[str, SourceFile]) -> tuple[Document | SkipReason | Fault, f
     skip = _skip_reason(source)
     if skip:
         return skip, time.perf_counter() - started
-    return _read(source), time.perf_counter() - started
+    return read(source), time.perf_counter() - started
 
 
-def _read(source: SourceFile) -> Document | Fault:
+def read(source: SourceFile) -> Document | Fault:
+    """Read a file within one of the ``reading_workers``."""
     try:
         return read_document(source, _Worker.limits, _Worker.passwords)
     except ExtractError as error:

@@ -67,7 +67,6 @@ class Judgement:
     passage: Span | None
     contributions: tuple[tuple[str, float], ...] = ()
     message: str = ""  # which kind of message of care the document is, if it is one
-    patient_log_odds: float = 0.0  # of matches with the organization's own patients; not in ``log_odds``
 
     @property
     def probability(self) -> float:

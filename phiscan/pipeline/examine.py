@@ -14,6 +14,7 @@ from phiscan.model import (
     Document,
     Examination,
     HealthScore,
+    PatientCheck,
     Referral,
     Screening,
     Search,
@@ -58,23 +59,23 @@ def examine_named(
     lap("screen_cheap")
     is_cut = cheap is not None
     if cheap is not None:
-        screening, gathered = cheap
+        screening, gathered, patients = cheap
     else:
         document, screening = _screened(document, names, engine.screener)
         lap("screen_expensive")
         gathered = decider.gather(document, screening, classifier, reading if document is content else None)
+        patients = _patients(document, screening, engine)
     # In what is cut A and B see all that they need: A no names, B no health, so its verdict is no.
     # C judges how the content is written, never what it is called.
     text = None
     if not is_cut:
         text = (
-            gathered.text_log_odds - classifier.text_model.threshold
+            _text_margin(gathered, engine)
             if document is content
             else classify.text_margin(content, screening, health, classifier)
         )
     margins = classify.margins(content, screening, health, text)
     detectors = decider.detectors.verdicts(margins)
-    patients = None if engine.patients is None else engine.patients.check(document, screening.findings)
     decided = decider.decide(
         document, screening, health, detectors, gathered, patient_log_odds=log_odds_of(patients)
     )
@@ -98,7 +99,7 @@ def examine_named(
 
 def _cascade(
     document: Document, health: HealthScore, reading: Reading, engine: Engine
-) -> tuple[Search, tuple[Screening, decision.Gathered] | None]:
+) -> tuple[Search, tuple[Screening, decision.Gathered, PatientCheck | None] | None]:
     """Return which recognizers read a document, and what the cheap ones found where they alone do.
 
     The expensive ones are left out where they could neither bring P(PHI) to the threshold nor detector B to
@@ -110,14 +111,25 @@ def _cascade(
         return Search.NEEDED, None
     screening = screen.screen(document, engine.cheap_screener)
     gathered = engine.decider.gather(document, screening, engine.classifier, reading)
-    margin = gathered.text_log_odds - engine.classifier.text_model.threshold
+    margin = _text_margin(gathered, engine)
     if engine.decider.might_refer(gathered, health, screening.findings, margin):
         return Search.NEEDED, None
-    if engine.patients is not None and engine.patients.check(document, screening.findings).matches:
+    patients = _patients(document, screening, engine)
+    if patients is not None and patients.matches:
         return Search.NEEDED, None
     if in_audit_sample(document, engine):
         return Search.AUDIT, None
-    return Search.LEFT_OUT, (screening, gathered)
+    return Search.LEFT_OUT, (screening, gathered, patients)
+
+
+def _text_margin(gathered: decision.Gathered, engine: Engine) -> float:
+    """Return how far the text detector is above its shipped cut for the content that was gathered."""
+    return gathered.text_log_odds - engine.classifier.text_model.threshold
+
+
+def _patients(document: Document, screening: Screening, engine: Engine) -> PatientCheck | None:
+    """Compare a document with the organization's own patients; None without an index of them."""
+    return None if engine.patients is None else engine.patients.check(document, screening.findings)
 
 
 def _screened(

@@ -2,34 +2,19 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import click
 
-from phiscan.cli.extract import EXIT_UNREAD, source_file
+from phiscan.cli.extract import EXIT_UNREAD, read, reading_workers, source_file
 from phiscan.cli.output import print_json, say
-from phiscan.config import Limits, load_config
-from phiscan.errors import ExtractError
-from phiscan.extract import extract
-from phiscan.model import FailReason, SourceFile
+from phiscan.config import load_config
+from phiscan.model import SourceFile
 from phiscan.patients.risk import TableRisk, table_risks
-from phiscan.pipeline.engine import read_passwords
-from phiscan.pipeline.workers.file_handoff import FileHandoff
-from phiscan.sandbox.delivered_files import ask_at
-from phiscan.sandbox.pool import Sandbox
-from phiscan.sandbox.services import program_service
 from phiscan.sandbox.worker_process import Fault
 from phiscan.visible import visible
-
-
-class _Worker:
-    """What a worker process needs; set by its initializer."""
-
-    limits = Limits()
-    passwords: tuple[str, ...] = ()
 
 
 @click.command(epilog="Example: phiscan patients risk share/export.xlsx --json")
@@ -46,13 +31,7 @@ def risk(ctx: click.Context, files: tuple[str, ...], as_json: bool) -> None:
     config = load_config(Path(ctx.obj) if ctx.obj else None)
     sources = [source_file(name) for name in files]
     n_failed = 0
-    with ExitStack() as stack:
-        handoff = stack.enter_context(FileHandoff([program_service(config.limits)]))
-        for source in sources:
-            handoff.put_local(source)
-        start = (config.limits, read_passwords(config), handoff.address)
-        n_workers = min(config.n_workers, len(sources))
-        sandbox = stack.enter_context(Sandbox(n_workers, config.limits, _start_worker, start))
+    with reading_workers(config, sources) as sandbox:
         for source, answer in sandbox.run(_work, sources):
             name = visible(source.absolute.decode("utf-8", "backslashreplace"))
             if isinstance(answer, Fault):
@@ -69,17 +48,10 @@ def risk(ctx: click.Context, files: tuple[str, ...], as_json: bool) -> None:
     ctx.exit(EXIT_UNREAD if n_failed else 0)
 
 
-def _start_worker(limits: Limits, passwords: tuple[str, ...], handoff: str) -> None:
-    ask_at(handoff)
-    _Worker.limits, _Worker.passwords = limits, passwords
-
-
 def _work(source: SourceFile) -> list[TableRisk] | Fault:
     """Read one file; its values stay in this process."""
-    try:
-        return table_risks(extract(source, _Worker.limits, _Worker.passwords))
-    except ExtractError as error:
-        return Fault(FailReason(error.reason), error.detail)
+    document = read(source)
+    return document if isinstance(document, Fault) else table_risks(document)
 
 
 def _words(table: TableRisk) -> str:
