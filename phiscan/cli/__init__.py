@@ -78,11 +78,11 @@ COMMANDS: dict[str, tuple[str, str]] = {
     ),
     "benchmark": (
         "phiscan.cli.benchmark:benchmark",
-        "Repeat the experiments of the papers that phiscan rests on; for auditors, never needed to scan.",
+        "Repeat the experiments of the source papers; for auditors, never needed to scan.",
     ),
     "doctor": (
         "phiscan.cli.doctor:doctor",
-        "Try every reader on a small sample made on the fly, and say what is lost without the missing ones.",
+        "Try every reader on a generated sample, and report what cannot be read without the missing ones.",
     ),
     "completion": (
         "phiscan.cli.completion:completion",

@@ -22,7 +22,7 @@ SHORT = click.option("--short", is_flag=True, help="A small form that takes seco
 
 @click.group()
 def benchmark() -> None:
-    """Repeat the experiments of the papers that phiscan rests on; for auditors, never needed to scan.
+    """Repeat the experiments of the source papers; for auditors, never needed to scan.
 
     Example: phiscan benchmark i2b2 --out papers/i2b2
     """

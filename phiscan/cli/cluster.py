@@ -24,7 +24,7 @@ def cluster() -> None:
 @cluster.command(epilog="Example: phiscan cluster scheduler --host 10.0.0.5 --tls")
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
 @click.option("--port", type=click.IntRange(0, 65535), default=8786, show_default=True, help="0 = any free.")
-@click.option("--tls", is_flag=True, help="Encrypt and ask for certificates, as [cluster] names them.")
+@click.option("--tls", is_flag=True, help="Use TLS with client certificates, as [cluster] names them.")
 @click.option("--address-file", type=click.Path(), help="Write the address here once it listens.")
 @click.pass_obj
 def scheduler(obj: str | None, host: str, port: int, tls: bool, address_file: str | None) -> None:

@@ -13,7 +13,7 @@ from phiscan.extract.core.diagnosis import diagnose
 @click.command(epilog="Example: phiscan doctor --json")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def doctor(as_json: bool) -> None:
-    """Try every reader on a small sample made on the fly, and say what is lost without the missing ones.
+    """Try every reader on a generated sample, and report what cannot be read without the missing ones.
 
     Optional readers are installed by scripts/install-optional.sh.
     """

@@ -134,7 +134,7 @@ def next_starts(obj: str | None, name: str, count: int) -> None:
 
 @schedule.command(epilog="Example: phiscan schedule run")
 @click.argument("name", required=False)
-@click.option("--due", "only_due", is_flag=True, help="With NAME: only if it is due now; what timers call.")
+@click.option("--due", "only_due", is_flag=True, help="With NAME: only if its time has come; for timers.")
 @click.pass_context
 def run(ctx: click.Context, name: str | None, only_due: bool) -> None:
     """Run every named scan when it is due, in the foreground; or NAME at once, if a window is open.

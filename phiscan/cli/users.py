@@ -23,7 +23,7 @@ _by_option = click.option(
 _password_option = click.option(
     "--password-file",
     type=click.Path(),
-    help="File whose first line is the password; - = standard input. Default: asked for, unseen.",
+    help="File whose first line is the password; - = standard input. Default: prompt without echo.",
 )
 _json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 
@@ -230,7 +230,7 @@ def _actor(by: str) -> str:
 def _password(source: str | None) -> str:
     if source is None:
         if not sys.stdin.isatty():
-            message = "password: expected a terminal to ask at, or --password-file FILE (- = standard input)"
+            message = "password: expected a terminal for the prompt, or --password-file FILE (- = standard input)"
             raise InputError(message)
         chosen: str = click.prompt("Password", hide_input=True, confirmation_prompt=True)
         return chosen

@@ -16,7 +16,7 @@ SOURCE = (
     " (1993); Krippendorff (2019)"
 )
 POSITIVE = "phi"
-ALL_ALIKE = "the files that both judged are all alike in this, so that their spread says nothing of others"
+ALL_ALIKE = "the files that both judged are all alike in this, so that their spread is no estimate for others"
 
 # One row per file, one column per reviewer; None where that reviewer did not judge the file.
 Ratings = Sequence[Sequence[str | None]]

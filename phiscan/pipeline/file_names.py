@@ -41,7 +41,7 @@ _RANGE = re.compile(r"(?:^|!/)bytes \d+-\d+\Z")  # a window of a large content h
 _PATH = re.compile(r"[/\\]")
 
 Named = tuple[str, str]
-"""A locator and the name that it stands for."""
+"""A locator and the file name that it represents."""
 
 
 def names_of(source: SourceFile) -> tuple[Named, ...]:

@@ -98,7 +98,7 @@ def _readers(n: int, exposures: Counter[Exposure]) -> Answer:
         return Answer("readers", question, 0, None, "No file is PHI or waits for a verdict.")
     n_open, group, unknown = (exposures[one] for one in (Exposure.EVERYONE, Exposure.GROUP, Exposure.UNKNOWN))
     if unknown == n:
-        why = "the share did not say who can read them"
+        why = "the share does not report who can read them"
         return Answer(
             "readers", question, None, None, f"{counted(n, 'file')} {_are(n)} PHI or undecided.", "", why
         )
@@ -106,7 +106,7 @@ def _readers(n: int, exposures: Counter[Exposure]) -> Answer:
         f"Everyone who reaches the share can read {count(n_open)} of the {counted(n, 'file')} that"
         f" {_are(n)} PHI or undecided; a group can read {count(group)} more."
     )
-    caution = f"Of {counted(unknown, 'file')} the share did not say who can read." if unknown else ""
+    caution = f"Of {counted(unknown, 'file')} the share does not report who can read." if unknown else ""
     return Answer("readers", question, n_open, None, sentence, caution)
 
 

@@ -72,7 +72,7 @@ DETECTORS: dict[str, str] = {
     "names": "person names, and how near the health prototypes and cues of a record are",
     "text": "how the text is written, with all of that masked",
     "second_names": "person names by a second family, on a random sample, and the health score",
-    "second_names_near": "the same, asked because a name alone would have referred the file",
+    "second_names_near": "the same, applied because a name alone would have referred the file",
 }
 
 # The rows of the decision table (docs/reference/decision-table.md) in words.
@@ -104,7 +104,7 @@ REASONS: dict[str, str] = {
     SkipReason.NOT_REGULAR: "not a file: a pipe, socket or device",
     SkipReason.EMPTY: "nothing in it to read",
     FailReason.ENCRYPTED: "needs a password that phiscan was not given",
-    FailReason.CORRUPT: "damaged, or not what its name says",
+    FailReason.CORRUPT: "damaged, or not of the type of its name",
     FailReason.TOO_LARGE: "larger than the limits allow",
     FailReason.TIMED_OUT: "took longer than the limits allow",
     FailReason.OUT_OF_MEMORY: "needed more memory than the limits allow",

@@ -57,7 +57,7 @@ class RemoteHasher:
         answer, descriptors = channel.receive(self._connection, MOST_BYTES)
         channel.close_all(descriptors)
         if len(answer) != size * len(items):
-            message = "not an answer to what was asked"
+            message = "not a response to the request"
             raise OSError(message)
         return [answer[at : at + size] for at in range(0, len(answer), size)]
 

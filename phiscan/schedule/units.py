@@ -16,7 +16,7 @@ from phiscan.schedule.plan import Schedule
 _USER = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*\$?")  # what systemd takes for a user, or its number
 TIMER = """\
 [Unit]
-Description=phiscan: look whether the scan {name} is due
+Description=phiscan: start the scan {name} if its time has come
 
 [Timer]
 OnCalendar=*:0/5

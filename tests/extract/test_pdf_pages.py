@@ -25,5 +25,5 @@ def test_pages_that_do_not_fit_are_spread_and_said(
         int(part.locator.removeprefix("#p")) for part in document.segments if part.locator[2:].isdecimal()
     ]
     assert pages == [*range(1, 11), *range(11, 61, 5)]
-    assert [part.detail for part in document.unread] == ["not read: 40 of 60 pages, spread behind page 10"]
+    assert [part.detail for part in document.unread] == ["not read: 40 of 60 pages, spread after page 10"]
     assert document.n_chars_unread > 1_000

@@ -61,7 +61,7 @@ def markdown(shape: Shape) -> list[str]:
         f"Data: {data['source']}; {data['examples']:,} examples, {data['positives']:,} positive.",
         *(f"SHA-256 {digest}" for digest in data["sha256"]),
         "",
-        "### What a published AUCROC tells of one example",
+        "### What a published AUCROC says about one example",
         "",
         "| published | class guessed right | membership guessed right | scores left possible |",
         "| --- | --- | --- | --- |",
@@ -118,7 +118,7 @@ def _plot_all(
     axes.bar(places - 0.2, [row.label for row in attacked], 0.4, color=COLOURS[0], label="class")
     axes.bar(places + 0.2, [row.membership for row in attacked], 0.4, color=COLOURS[1], label="membership")
     axes.set_xticks(places, [row.published for row in attacked], rotation=20, ha="right", fontsize=8)
-    axes.set(ylim=(0, 1), ylabel="guessed right", title="What a published AUCROC tells of one example")
+    axes.set(ylim=(0, 1), ylabel="guessed right", title="What a published AUCROC says about one example")
     axes.legend(fontsize=8, frameon=False)
     save(figure, folder / "attack.svg")
     plot_curves(scored.scores.tolist(), scored.labels.tolist(), folder / "curves.svg")

@@ -37,7 +37,7 @@ def url_of(config_path: str | None) -> str:
 
 
 @db.command(epilog="Example: phiscan db migrate --plan")
-@click.option("--plan", is_flag=True, help="Say what would be done; change nothing.")
+@click.option("--plan", is_flag=True, help="Print what would be done; change nothing.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.pass_obj
 def migrate(obj: str | None, plan: bool, as_json: bool) -> None:

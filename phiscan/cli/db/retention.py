@@ -26,7 +26,7 @@ _json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 
 @click.command(epilog="Example: phiscan db purge --dry-run")
-@click.option("--dry-run", is_flag=True, help="Say what would be purged; change nothing.")
+@click.option("--dry-run", is_flag=True, help="Print what would be purged; change nothing.")
 @click.option("--yes", is_flag=True, help="Purge; without it and without --dry-run nothing is done.")
 @_by
 @_json
@@ -150,7 +150,7 @@ def _database(config: Config) -> Iterator[Database]:
 
 def _lines(made: Certificate, *, dry_run: bool) -> Iterator[str]:
     if made.id is None or not made.counts:
-        yield "nothing to purge" + (f"; {made.n_holds} legal holds stand" if made.n_holds else "")
+        yield "nothing to purge" + (f"; {made.n_holds} legal holds are in force" if made.n_holds else "")
         return
     done = "would be purged" if dry_run else f"purged on {made.purged[:10]} by {visible(made.purged_by)}"
     yield ("" if dry_run else f"certificate {made.id}: ") + f"{sum(made.counts.values()):,} rows {done}"

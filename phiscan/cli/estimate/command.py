@@ -181,10 +181,10 @@ def _counted(
 )
 @click.option("--true-positives", type=COUNT, help="PHI files found so far: gives the recall bound.")
 @click.option("--strata", type=click.Path(), help="CSV file with name,population,sample,found.")
-@click.option("--plan", is_flag=True, help="Only say how many files to review.")
+@click.option("--plan", is_flag=True, help="Only print how many files to review.")
 @click.option("--target", type=float, help="With --plan: the rate to show when nothing is found.")
 @click.option("--sequential", is_flag=True, help="Add the bound that holds after every reviewed file.")
-@click.option("--target-recall", type=float, help="With --sequential: say whether review may stop.")
+@click.option("--target-recall", type=float, help="With --sequential: print whether review may stop.")
 @JSON
 def elusion(as_json: bool, **given: Any) -> None:
     """Bound the PHI left among the files that were not referred, from a random sample.
@@ -316,7 +316,7 @@ def _elusion(given: dict[str, Any]) -> shapes.Shape:
     parts: list[elusions.Stratum] = []
     if given["strata"] is not None:
         if any(value is not None for value in counts):
-            message = "--strata stands in place of --population, --sample and --found"
+            message = "--strata replaces --population, --sample and --found"
             raise click.UsageError(message)
         parts = read_strata(given["strata"])
         found = elusions.stratified_elusion(parts, **how)

@@ -62,7 +62,7 @@ def second_list_shape(found: SecondList | None) -> Shape:
         "sentence": found.sentence,
     }
     if found.phi is None:
-        shape["reason"] = "phi, phi_share: --second-list does not say how many hold PHI"
+        shape["reason"] = "phi, phi_share: --second-list has no number of PHI files"
     return shape
 
 

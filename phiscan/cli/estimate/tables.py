@@ -35,7 +35,7 @@ def read_captures(table: Table, detectors: Sequence[str], rows: Sequence[int] | 
             )
             raise InputError(message)
         if history in counts:
-            message = f"{where}: expected every capture history once, this one stands above already"
+            message = f"{where}: expected every capture history once, this one is a duplicate"
             raise InputError(message)
         counts[history] = numbers[row]
     return CaptureTable(len(detectors), tuple(counts.get(index, 0) for index in range(1 << len(detectors))))
@@ -62,7 +62,7 @@ def read_strata(path: str | Path) -> list[Stratum]:
             raise InputError(message)
         if name in seen:
             message = (
-                f"{table.where(row, 'name')}: expected every stratum once, this one stands above already"
+                f"{table.where(row, 'name')}: expected every stratum once, this one is a duplicate"
             )
             raise InputError(message)
         seen.add(name)
@@ -83,7 +83,7 @@ def read_ratings(path: str | Path) -> tuple[list[str], list[list[str | None]]]:
     seen: set[str] = set()
     for row, item in enumerate(table.column("item")):
         if item in seen:
-            message = f"{table.where(row, 'item')}: expected every item once, this one stands above already"
+            message = f"{table.where(row, 'item')}: expected every item once, this one is a duplicate"
             raise InputError(message)
         seen.add(item)
     reviewers = [name for name in table.header if name != "item"]

@@ -34,11 +34,11 @@ _ANY = "any"
 @click.command(
     epilog='Example: phiscan patients find --name "Roy, Ann" --birth-date 1956-03-12 --purpose "request 17"'
 )
-@click.option("--name", default="", help="Given and family name; - = ask, unseen.")
-@click.option("--birth-date", default="", help="Birth date, such as 1956-03-12; - = ask, unseen.")
-@click.option("--number", default="", help="Record, health card or other number; - = ask, unseen.")
+@click.option("--name", default="", help="Given and family name; - = prompt without echo.")
+@click.option("--birth-date", default="", help="Birth date, such as 1956-03-12; - = prompt without echo.")
+@click.option("--number", default="", help="Record, health card or other number; - = prompt without echo.")
 @click.option("--purpose", required=True, help="What for; recorded. Write no patient's data here.")
-@click.option("--by", default="", help="Who asks: a desk account, or the system's name of the user.")
+@click.option("--by", default="", help="User who makes the request: a desk account, or the system's user name.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.pass_obj
 def find(
@@ -87,7 +87,7 @@ def find(
 @click.option(
     "--out", type=click.Path(path_type=Path), required=True, help="CSV to write, opaque numbers only."
 )
-@click.option("--by", default="", help="Who asks; default: the system's name of the user.")
+@click.option("--by", default="", help="User who makes the request; default: the system's user name.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.pass_obj
 def affected(obj: str | None, decided: str, scan_id: int | None, out: Path, by: str, as_json: bool) -> None:

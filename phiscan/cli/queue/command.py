@@ -166,7 +166,7 @@ def show(obj: str | None, file: str, limit: int, unblind: str | None, as_json: b
     default=0,
     help="With --from: also the first so many files of the random sample of those not referred.",
 )
-@click.option("--reviewer", required=True, help="Who decides; stands in the audit log.")
+@click.option("--reviewer", required=True, help="Reviewer; recorded in the audit log.")
 @click.option("--reason", default="", help="Why, in a few words. Write no patient's data here.")
 @click.option("--note", default="", help="Free text. Write no patient's data here.")
 @_scan_option
@@ -229,7 +229,7 @@ def decide(
 @queue.command(epilog='Example: phiscan queue assign 17 21 --to "B. Officer" --by "A. Officer"')
 @click.argument("files", nargs=-1, required=True)
 @click.option("--to", "assignee", required=True, help='Who shall decide; "" = nobody any more.')
-@click.option("--by", required=True, help="Who assigns; stands in the audit log.")
+@click.option("--by", required=True, help="User who assigns; recorded in the audit log.")
 @click.option("--json", "as_json", is_flag=True, help="Print the count as one JSON object.")
 @click.pass_obj
 def assign(obj: str | None, files: tuple[str, ...], assignee: str, by: str, as_json: bool) -> None:

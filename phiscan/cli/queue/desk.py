@@ -75,7 +75,7 @@ def gold(obj: str | None, of_system: bool, topics: bool) -> None:
 @click.option(
     "--unreferred", type=click.IntRange(min=0), required=True, help="So many of those not referred."
 )
-@click.option("--by", required=True, help="Who draws; stands in the audit log.")
+@click.option("--by", required=True, help="User who draws the sample; recorded in the audit log.")
 @_json_option
 @click.pass_obj
 def draw(obj: str | None, queued: int, unreferred: int, by: str, as_json: bool) -> None:
@@ -124,7 +124,7 @@ def left(obj: str | None, target_recall: float, as_json: bool) -> None:
     "--second-review", type=click.FloatRange(0, 1), help="Share of verdicts that go blind to another."
 )
 @click.option("--hide-limit", type=click.IntRange(min=0), help="Suppressions that hide more need a lead.")
-@click.option("--by", default="", help="Who says so; stands in the audit log.")
+@click.option("--by", default="", help="User who records this; recorded in the audit log.")
 @_json_option
 @click.pass_obj
 def policy(
@@ -135,7 +135,7 @@ def policy(
         stands = store.desk.policy()
         if second_review is not None or hide_limit is not None:
             if not by.strip():
-                message = "expected --by with the name of who says so"
+                message = "expected --by with the name of the user"
                 raise InputError(message)
             stands = store.desk.set_policy(
                 second_review=stands.second_review if second_review is None else second_review,

@@ -52,7 +52,7 @@ def print_items(items: Sequence[QueueItem], *, n_all: int, n_open: int, offset: 
     _print_table(table)
     click.echo(
         f"\n{offset + 1:,} to {offset + len(items):,} of {n_all:,}; {n_open:,} undecided. "
-        "`phiscan queue show NO` says why a file is here."
+        "`phiscan queue show NO` shows why a file is here."
     )
 
 

@@ -64,7 +64,7 @@ def _print_table(run: ScanRun, store: Store) -> None:
         _line(
             "  screened", summary.screened, f"{summary.n_copies:,} copies of others" * bool(summary.n_copies)
         ),
-        _line("  unchanged", summary.unchanged, "their earlier result stands"),
+        _line("  unchanged", summary.unchanged, "their earlier result is kept"),
         _line("  skipped", skipped, _reasons(summary.skipped)),
         _line("  could not be read", failed, _reasons(summary.failed)),
     ]

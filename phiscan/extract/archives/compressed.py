@@ -61,7 +61,7 @@ class CompressedExtractor:
         rest = stream.rest() if cut is None else b""
         if rest and not stream.damage:
             trailing = content.member("trailing", rest)
-            sink.fail(trailing.locator, FailReason.CORRUPT, "bytes behind the compressed data")
+            sink.fail(trailing.locator, FailReason.CORRUPT, "bytes after the compressed data")
             sink.take_member()
             sink.read_member(trailing)
 

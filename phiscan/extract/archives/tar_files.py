@@ -82,7 +82,7 @@ def read_tape(stream: ByteStream, content: Content, sink: Sink, *, mode: Literal
 
 def _what(rest: bytes) -> str:
     if not rest[:_BLOCK].strip(b"\0"):
-        return "the archive goes on behind its end mark"
+        return "the archive continues after its end mark"
     return "the archive is cut within a header" if len(rest) < _BLOCK else "damaged header of a member"
 
 

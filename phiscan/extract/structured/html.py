@@ -131,7 +131,7 @@ class WebPageExtractor:
         """Add the page as one segment, then what a browser does not show, ``#hidden``."""
         html = _decode(sink.bound(content.data, content.locator))
         if is_degenerate(html):
-            sink.fail(content.locator, FailReason.NESTED_TOO_DEEP, "HTML read as it stands")
+            sink.fail(content.locator, FailReason.NESTED_TOO_DEEP, "HTML read as plain text")
             sink.add(html, content.locator)
         else:
             shown, hidden = _page_texts(html)

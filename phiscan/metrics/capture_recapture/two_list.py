@@ -86,7 +86,7 @@ def chapman(n_both: int, n_only_first: int, n_only_second: int) -> Total:
     if first == 0 or second == 0:
         which = "neither detector" if first == second else "one of the two detectors"
         verb = "found anything" if first == second else "found nothing"
-        return Total(None, None, None, None, f"{which} {verb}, so the overlap says nothing")
+        return Total(None, None, None, None, f"{which} {verb}, so the overlap gives no estimate")
     # (n1 + 1)(n2 + 1)/(m + 1) - 1 - n is exactly n12 n21/(m + 1): no difference of large numbers.
     missed = float(Fraction(n_only_first * n_only_second, n_both + 1))
     variance = float(

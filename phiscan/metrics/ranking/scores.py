@@ -88,7 +88,7 @@ def bootstrap_interval(
     positives. Source: Boyd (2014), bootstrap interval.
     """
     if replicates < 1:
-        return Interval(None, "no replicates were asked for")
+        return Interval(None, "no replicates were requested")
     areas = _resampled_areas(ranking, replicates, np.random.default_rng(seed))
     low, high = np.quantile(areas, [(1 - level) / 2, (1 + level) / 2])
     return Interval((float(low), float(high)))

@@ -42,7 +42,7 @@ def doubts(files: Sequence[ReviewedFile], groups: Sequence[int]) -> tuple[Doubt,
     n_files = len(files)
     if n_files < FEW:
         found.append(
-            Doubt("few", f"{n_files} reviewed files: fewer than {FEW}; the intervals say how little that is")
+            Doubt("few", f"{n_files} reviewed files: fewer than {FEW}; the intervals show how little that is")
         )
     if n_files >= _MIN_FOR_SHARES:
         found += _concentration(files)

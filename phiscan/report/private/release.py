@@ -28,7 +28,7 @@ PROTECTS = (
     " whether any one file was other than it is. The two sizes are published as they are."
 )
 LIMITS = (
-    "A person who stands in many files is protected less, as many times as there are files.",
+    "A person who appears in many files is protected less, in proportion to the number of files.",
     "The order of the queue is judged on decided files only, most of which the screen chose.",
     "Every further release about the same folders adds to what is spent, up to the budget of the ledger.",
     "A figure may lie outside 0 to 1: that is noise. It was not cut, so that averages stay right.",

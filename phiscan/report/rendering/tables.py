@@ -69,7 +69,7 @@ def _outcomes(data: ReportData) -> Table:
             "unchanged",
             "",
             coverage.unchanged,
-            "read in an earlier scan, not changed since; its result stands",
+            "read in an earlier scan, not changed since; its result is kept",
         ),
     ]
     for outcome, counts in (("skipped", coverage.skipped), ("failed", coverage.failed)):

@@ -208,7 +208,7 @@ def _revealers(data: ReportData) -> Table:
         Column("last", "Last", "time"),
     )
     rows = [(r.revealed_by, r.reveals, r.files, r.first, r.last) for r in data.oversight.revealers]
-    return Table("revealers", "Who asked to see texts", columns, tuple(rows))
+    return Table("revealers", "Requests to see texts", columns, tuple(rows))
 
 
 def _reveals(data: ReportData) -> Table:
@@ -307,7 +307,7 @@ def _clocks(data: ReportData) -> Table:
         for w in data.worksheets
         for name, moment in w.due.items()
     ]
-    return Table("clocks", "When each duty is due, by file", columns, tuple(rows), cap=N_WORKSHEETS_SHOWN)
+    return Table("clocks", "Deadline of each duty, by file", columns, tuple(rows), cap=N_WORKSHEETS_SHOWN)
 
 
 def _duties(data: ReportData) -> Table:
@@ -321,4 +321,4 @@ def _duties(data: ReportData) -> Table:
         Column("duty", "Duty", "id", shown=False),
     )
     rows = [(d.law, d.duty, d.due_in_words, d.starts, d.applies, d.source, d.id) for d in data.duties]
-    return Table("duties", "What the laws ask for", columns, tuple(rows))
+    return Table("duties", "What the laws require", columns, tuple(rows))

@@ -65,14 +65,14 @@ def relative(data: ReportData) -> Table:
 
 def histories(data: ReportData) -> Table:
     """Return the capture histories of the detectors."""
-    caption = "Which detectors said PHI, and what people said"
+    caption = "Detectors' positives and reviewers' verdicts"
     return _histories("histories", caption, data.capture.detectors, data.histories)
 
 
 def second_histories(data: ReportData) -> Table:
     """Return the capture histories of the random sample, the second family among them."""
     family = data.second_family
-    caption = "The random sample: which detectors and the second family said PHI, and what people said"
+    caption = "The random sample: positives of the detectors and the second family, and reviewers' verdicts"
     return _histories("second_histories", caption, family.capture.detectors, family.histories)
 
 

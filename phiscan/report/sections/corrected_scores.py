@@ -21,7 +21,7 @@ from phiscan.review.decisions.corrections import GoldFile, TopicGold
 
 ANY_TOPIC = "any health topic"
 NO_SPANS = "no file of this scan has had all its spans gone through by a reviewer"
-NO_TOPICS = "no reviewer has said what a file of this scan is about"
+NO_TOPICS = "no reviewer has labelled the topic of a file of this scan"
 SPAN_ASSUMPTION = (
     "The reviewer saw the machine's spans, corrected them and marked every missed one. What both overlooked"
     " counts as found, so recall is probably too high. The files are those that people chose to go through,"

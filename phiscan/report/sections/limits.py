@@ -71,7 +71,7 @@ def _of_this_scan(coverage: Coverage, funnel: Funnel, overall: Characteristic, e
         )
     if coverage.unchanged:
         said.append(
-            f"{count(coverage.unchanged)} unchanged files were not opened again: their earlier result stands."
+            f"{count(coverage.unchanged)} unchanged files were not opened again: their earlier result is kept."
         )
     if funnel.undecided or funnel.unsure:
         said.append(
@@ -85,7 +85,7 @@ def _of_this_scan(coverage: Coverage, funnel: Funnel, overall: Characteristic, e
             " referred. Sensitivity (recall) is therefore unknown, not good."
         )
     if coverage.crawled and overall.n == 0:
-        said.append("No file was read. This report says nothing about what the share holds.")
+        said.append("No file was read. This report makes no statement about what the share holds.")
     elif overall.coverage.value is not None and overall.n:
         said.append(
             f"{share(overall.coverage.value)} of the files that were read were referred; the rest were opened"

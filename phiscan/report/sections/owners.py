@@ -18,7 +18,7 @@ EXPOSURES: dict[Exposure, str] = {
     Exposure.EVERYONE: "everyone who reaches the share",
     Exposure.GROUP: "a group, or several people by name",
     Exposure.OWNER: "its owner only",
-    Exposure.UNKNOWN: "not known: the share did not say",
+    Exposure.UNKNOWN: "not known: the share does not report it",
 }
 
 

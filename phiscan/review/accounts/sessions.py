@@ -184,7 +184,7 @@ def checked_label(label: str, *, days: int, scopes: Collection[Scope]) -> str:
     """
     label = label.strip()
     if not 1 <= len(label) <= MAX_NAME_CHARS:
-        message = f"label: expected 1 to {MAX_NAME_CHARS} characters that say what the token is for"
+        message = f"label: expected 1 to {MAX_NAME_CHARS} characters that describe what the token is for"
         raise InputError(message)
     if not 1 <= days <= MAX_TOKEN_DAYS:
         message = f"days: expected 1 to {MAX_TOKEN_DAYS}"

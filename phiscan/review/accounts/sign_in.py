@@ -54,7 +54,7 @@ class _Source:
 class Refusal(Enum):
     """Why nobody was signed in; only the address's limit is told to the browser."""
 
-    WRONG = "name or password is not right, or the account rests, is locked or disabled"
+    WRONG = "name or password is not right, or the account is locked or disabled"
     TOO_MANY = "too many attempts from this address"
 
 

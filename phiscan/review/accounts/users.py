@@ -346,7 +346,7 @@ class Users:
         """
         by = by.strip()
         if not by:
-            message = "expected the name of who asks to see what a second person is to judge blind"
+            message = "expected the name of the user who asks to see what a second reviewer is to judge blind"
             raise InputError(message)
         self.database.write(
             lambda connection: accounts.log(

@@ -91,7 +91,7 @@ def set_holds(
     for column, number in targets:
         stands = connection.execute(sa.select(sa.literal(number).in_(_standing(column)))).scalar()
         if state == "lifted" and not stands:
-            message = f"{column.name.removesuffix('_id')} {number}: no hold stands on it"
+            message = f"{column.name.removesuffix('_id')} {number}: it has no hold"
             raise InputError(message)
         values = {column.name: number, "state": state, "reason": reason, "set_by": by, "set_at": now}
         hold_id = inserted_id(connection, legal_hold, values)

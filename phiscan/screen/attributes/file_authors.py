@@ -55,7 +55,7 @@ LABELS = frozenset(
 )
 """Labels of authorship, programs and times, as all our readers write them, letters only."""
 
-REASON = "says who made the file"
+REASON = "names the author of the file"
 _LABEL = re.compile(r"([^:\n]{1,40}):[ \t]")
 _NOT_A_LETTER = re.compile(r"[^a-z]")
 

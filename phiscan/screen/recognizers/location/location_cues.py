@@ -161,16 +161,16 @@ class LocationCueRecognizer:
         return after is not None and not after[1].isupper() and not self._gazetteer.is_place(after[1])
 
     def _named(self, text: str) -> Iterator[Finding]:
-        """Yield what says that it is a place."""
+        """Yield what shows that it is a place."""
         for match in _NAMED.finditer(text):
             leading = _LEADING.match(match[0])
             start, end = match.start() + (leading.end() if leading else 0), match.end()
             goes_on = _IS_PART.match(text, end) or is_term(text, end, self._gazetteer, n_words=2)
             if not goes_on and self._is_place(text[start:end]):
-                yield _found(start, end, NAMED, "says that it is a place")
+                yield _found(start, end, NAMED, "shows that it is a place")
 
     def _is_place(self, name: str) -> bool:
-        """Tell whether what says that it is a place is one: no gastric band, no coronary reserve."""
+        """Tell whether what shows that it is a place is one: no gastric band, no coronary reserve."""
         if " " not in name or _NO_BAND.search(name) or _NO_RESERVE.search(name):
             return False
         if name.endswith(" Band"):
