@@ -200,5 +200,5 @@ def test_the_probability_of_a_scan_is_shown_with_its_reasons(home: Path) -> None
     assert json.loads(run("queue", "show", "1", "--json"))["probability"] == {"value": 0.875}
     shown = run("queue", "show", "1")
     assert "Probability of PHI: 0.875" in shown
-    assert "Because it is worded like a record of somebody's health; a person's name stands close to" in shown
+    assert "Because it is worded like a record of somebody's health; a person's name is close to" in shown
     assert "but many people are named in the passage." in shown

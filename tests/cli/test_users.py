@@ -53,7 +53,7 @@ def test_a_password_comes_from_a_file_and_replaces_the_old_one(scanned: Path, tm
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["add", "Ana", "--role", "lead"], "expected a terminal to ask at"),
+        (["add", "Ana", "--role", "lead"], "expected a terminal for the prompt"),
         (["add", "Ana", "--role", "king", "--password-file", "-"], "'king' is not one of"),
         (["add", "Ana", "--role", "lead", "--password-file", "/none/such"], "/none/such: cannot be read"),
         (["add", "Ana", "--role", "lead", "--no-password"], "expected --subject"),

@@ -170,7 +170,7 @@ def test_a_legal_hold_keeps_everything_about_its_file(store: Store, what: dict[s
 
 def test_a_hold_needs_a_reason_and_something_to_stand_on(store: Store) -> None:
     scan(store)
-    with pytest.raises(InputError, match="no hold stands on it"):
+    with pytest.raises(InputError, match="it has no hold"):
         hold(store, "lifted", files=[1])
     with pytest.raises(InputError, match="/nowhere: no such root; expected one that was scanned: /share"):
         hold(store, roots=["/nowhere"])
