@@ -95,7 +95,7 @@ def test_unknown_readers_are_not_nobody(filled: Fill) -> None:
     made = filled([screened("a.txt", Referral.REFERRED)])
     _, answers = first_page(made)
     assert answers["readers"].n is None
-    assert "did not say" in (answers["readers"].reason or "")
+    assert "does not report" in (answers["readers"].reason or "")
 
 
 def test_hidden_paths_give_formats(filled: Fill) -> None:
