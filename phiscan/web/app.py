@@ -60,6 +60,7 @@ from phiscan.web.routes import remaining as routes_left
 from phiscan.web.routes import reports as routes_reports
 from phiscan.web.routes import reveal as routes_reveal
 from phiscan.web.routes import scans as routes_scans
+from phiscan.web.routes import second_factor as routes_second_factor
 from phiscan.web.routes import second_review as routes_second
 from phiscan.web.routes import service as routes_service
 from phiscan.web.routes import sign_in as routes_sign_in
@@ -73,6 +74,7 @@ ROUTES: tuple[Routes, ...] = (
     routes_service.routes,
     routes_sign_in.routes,
     routes_account.routes,
+    routes_second_factor.routes,
     routes_provider.routes,
     routes_log.routes,
     routes_users.routes,
