@@ -36,6 +36,7 @@ from fastapi.telemetry import TelemetryConfig
 
 from phiscan import __version__
 from phiscan.config import Config
+from phiscan.patients.settings import load_settings
 from phiscan.pipeline.reveal import Rereader
 from phiscan.review.store import Store
 from phiscan.web.access import PERMISSION, GuardedRoute, Routes
@@ -134,7 +135,7 @@ def create_app(
         config=config,
         settings=settings,
         pages=Pages(Static.load()),
-        packs=Packs(config.home / "reports"),
+        packs=Packs(config.home / "reports", load_settings(config).folder),
         rereader=Rereader(config),
         provider=load_provider(config, settings.own_url),
         now=now,
