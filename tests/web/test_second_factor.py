@@ -5,6 +5,7 @@ import shutil
 from base64 import b32decode
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -327,6 +328,23 @@ def test_a_sealed_secret_copied_to_another_account_opens_nothing_and_is_found(
     check = store.verify_audit()
     assert not check.ok
     assert "second_factor changed" in check.problem
+
+
+def test_a_recovery_code_put_in_or_moved_with_sql_signs_nobody_in(
+    browser: Visit, app: FastAPI, store: Store, clock: Clock
+) -> None:
+    mine = enrol(browser("reader"), clock)
+    enrol(browser("admin"), clock)
+    own, admin = store.users.named("reader").id, store.users.named("admin").id
+    with store.database._engine.begin() as connection:
+        connection.exec_driver_sql("DELETE FROM recovery_code WHERE user_id = ?", (admin,))
+        connection.exec_driver_sql("UPDATE recovery_code SET user_id = ? WHERE user_id = ?", (admin, own))
+        forged = sha256(b"aaaabbbbccccdddd").hexdigest()
+        connection.exec_driver_sql(
+            "INSERT INTO recovery_code (user_id, code_hash) VALUES (?, ?)", (admin, forged)
+        )
+    for code in (mine.recovery[0], "aaaa-bbbb-cccc-dddd"):
+        assert give_code(give_password(app, "admin"), code).status_code == 401
 
 
 def test_a_second_factor_removed_with_sql_is_found(browser: Visit, store: Store, clock: Clock) -> None:

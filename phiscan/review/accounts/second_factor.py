@@ -2,7 +2,7 @@
 
 The secret is sealed with AES-256-GCM under a key derived from the store's signing key, bound to its account;
 whoever has the database alone has no secret. A code is good once: the account keeps the last time step that
-was used. Of recovery codes only hashes are kept, and each is good once.
+was used. Of recovery codes only keyed hashes are kept, and each is good once.
 """
 
 from __future__ import annotations
@@ -23,7 +23,6 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from phiscan.errors import InputError, StoreError
 from phiscan.review.accounts import totp
 from phiscan.review.accounts.accounts import Changes, get
-from phiscan.review.accounts.sessions import digest
 from phiscan.review.audit import log as audit
 from phiscan.review.integrity import account_states
 from phiscan.store import signed_head
@@ -33,7 +32,7 @@ from phiscan.store.tables.users import recovery_code, second_factor_event, user_
 ACTION: Final = "second_factor"
 N_RECOVERY_CODES: Final = 10
 PROPOSAL_LIFE: Final = timedelta(minutes=10)
-_N_RECOVERY_BYTES: Final = 10  # 80 bits: a plain hash of one is not undone by trying
+_N_RECOVERY_BYTES: Final = 10  # 80 bits
 _N_NONCE_BYTES: Final = 12
 _PURPOSE: Final = b"phiscan second factor v1"
 
@@ -134,7 +133,10 @@ def new_recovery_codes(connection: sa.Connection, user_id: int) -> list[str]:
     """Return new recovery codes; those before are good no more."""
     connection.execute(recovery_code.delete().where(recovery_code.c.user_id == user_id))
     codes = [_recovery_code() for _ in range(N_RECOVERY_CODES)]
-    rows = [{"user_id": user_id, "code_hash": digest(_plain(code)), "used": None} for code in codes]
+    rows = [
+        {"user_id": user_id, "code_hash": _code_hash(connection, user_id, _plain(code)), "used": None}
+        for code in codes
+    ]
     connection.execute(recovery_code.insert(), rows)
     return codes
 
@@ -172,7 +174,7 @@ def accept(
         return connection.execute(update).rowcount == 1
     unused = (
         (recovery_code.c.user_id == account.id)
-        & (recovery_code.c.code_hash == digest(plain))
+        & (recovery_code.c.code_hash == _code_hash(connection, account.id, plain))
         & recovery_code.c.used.is_(None)
     )
     if connection.execute(recovery_code.update().where(unused).values(used=now)).rowcount != 1:
@@ -210,17 +212,26 @@ def _recovery_code() -> str:
     return "-".join(text[at : at + 4] for at in range(0, len(text), 4))
 
 
+def _code_hash(connection: sa.Connection, user_id: int, plain: str) -> str:
+    """Return the keyed hash of a recovery code of one account: a row made with SQL or moved fits no code."""
+    return hmac.digest(_key(connection), f"recovery {user_id} {plain}".encode(), "sha256").hex()
+
+
 def _plain(code: str) -> str:
     """Return a code without the separators and the case with which people type it."""
     return "".join(char for char in code.lower() if char.isalnum())
 
 
-def _cipher(connection: sa.Connection) -> AESGCM:
+def _key(connection: sa.Connection) -> bytes:
     key = signed_head.key_of(connection)
     if key is None:
         message = "second factor: the store was opened without its key (audit.key in phiscan's home)"
         raise StoreError(message)
-    return AESGCM(hmac.digest(key, _PURPOSE, "sha256"))
+    return hmac.digest(key, _PURPOSE, "sha256")
+
+
+def _cipher(connection: sa.Connection) -> AESGCM:
+    return AESGCM(_key(connection))
 
 
 def _seal(connection: sa.Connection, text: bytes, bound_to: str) -> str:

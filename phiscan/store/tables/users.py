@@ -174,7 +174,7 @@ recovery_code = sa.Table(
     metadata,
     row_id("number of the code"),
     column("user_id", RowId, "whose", sa.ForeignKey("user_account.id")),
-    column("code_hash", sa.Text, "sha256 of the code, which has 80 random bits"),
+    column("code_hash", sa.Text, "HMAC-SHA256 of account and code under a key of the home"),
     column("used", UtcTime, "when it was used; null = not yet", null=True),
     sa.CheckConstraint("length(code_hash) = 64", name="code_is_a_hash"),
     sa.UniqueConstraint("code_hash"),

@@ -84,7 +84,10 @@ def _make_recovery_codes() -> None:
         sa.Column("id", RowId, autoincrement=True, nullable=False, comment="number of the code"),
         sa.Column("user_id", RowId, nullable=False, comment="whose"),
         sa.Column(
-            "code_hash", sa.Text(), nullable=False, comment="sha256 of the code, which has 80 random bits"
+            "code_hash",
+            sa.Text(),
+            nullable=False,
+            comment="HMAC-SHA256 of account and code under a key of the home",
         ),
         sa.Column("used", UtcTime, nullable=True, comment="when it was used; null = not yet"),
         sa.CheckConstraint("length(code_hash) = 64", name=op.f("ck_recovery_code_code_is_a_hash")),
