@@ -1,5 +1,5 @@
 # Two commands for a new user: `make demo` and `make test`. Both set up .venv first.
-.PHONY: demo test slow lint bench papers clean help
+.PHONY: demo test slow lint bench papers lock locked sbom audit clean help
 
 VENV := .venv
 PYTHON := $(VENV)/bin/python
@@ -12,6 +12,8 @@ help:
 	@echo "make lint   ruff, mypy --strict, import-linter"
 	@echo "make slow   the long tests"
 	@echo "make bench  the benchmarks (they print tables)"
+	@echo "make lock   requirements.lock anew, with the hash of every package; make locked: .venv from it alone"
+	@echo "make sbom   sbom.json, the bill of materials (CycloneDX); make audit: known vulnerabilities"
 	@echo "make papers the experiments of the papers, plots and tables into papers/"
 
 # The stamps are newer than what they were made from, so a second run does nothing.
@@ -41,6 +43,22 @@ bench: $(VENV)/.dev
 
 papers: $(VENV)/.dev
 	@sh scripts/papers.sh
+
+lock: $(VENV)/.dev
+	$(PYTHON) scripts/lock.py
+
+# Nothing is installed whose hash is not in requirements.lock (Linux x86_64, the Python that it names).
+locked:
+	python3 -m venv --clear $(VENV)
+	$(PYTHON) -m pip install -q --disable-pip-version-check --require-hashes -r requirements.lock
+	$(PYTHON) -m pip install -q --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $(VENV)/.run $(VENV)/.dev
+
+sbom: $(VENV)/.run
+	$(PYTHON) scripts/sbom.py
+
+audit:
+	@sh scripts/audit.sh
 
 clean:
 	rm -rf $(VENV) demo papers build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

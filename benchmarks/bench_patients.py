@@ -1,12 +1,14 @@
 """The patient index: time and size of a build, matches on a synthetic share, chance matches of strangers.
 
-    .venv/bin/python -m benchmarks.bench_patients 100000 400 20000
+    .venv/bin/python -m benchmarks.bench_patients 100000 400 20000 2000
 
-Arguments: patients of the list, people of the share, strangers.
+Arguments: patients of the list, people of the share, strangers in rows, people of the strangers' share; then,
+if one is there already, the folder of an index. With people = 0 no file is examined: chance alone.
 """
 
 from __future__ import annotations
 
+import resource
 import sys
 import tempfile
 import time
@@ -14,6 +16,7 @@ from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from phiscan.config import Config
@@ -30,28 +33,39 @@ from tests.patients.population import Person, population, write_list
 from tests.patients.share import documents
 
 STRANGERS_SEED, FIRST_STRANGER = 99, 50_000_000  # other numbers than the patients
+N_COMPARED = 500  # files that are examined without the index as well
 
 
 @pytest.mark.bench
 def bench_patients() -> None:
-    measure(20_000, 80, 2_000)
+    measure(20_000, 80, 2_000, 80)
 
 
-def measure(n_patients: int, n_people: int, n_strangers: int, folder: Path | None = None) -> None:
+def measure(
+    n_patients: int, n_people: int, n_strangers: int, n_others: int, folder: Path | None = None
+) -> None:
     """Print a table; ``folder``: where an index lies already."""
     with tempfile.TemporaryDirectory() as temporary:
         home = folder or Path(temporary)
         settings = PatientSettings(home / "idx", home / "key")
         if folder is None:
             listed = write_list(home / "list.csv", population(n_patients))
-            started = time.perf_counter()
+            started, before = time.perf_counter(), _processor_seconds()
             build(settings, read_records(str(listed), mapped={}, day_first=True), n_workers=2)
-            print(f"build of {n_patients:,} patients: {time.perf_counter() - started:.0f} s")
+            print(
+                f"build of {n_patients:,} patients: {time.perf_counter() - started:.0f} s, "
+                f"{_processor_seconds() - before:.0f} s of processor time, "
+                f"{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:,.0f} MB in the main process",
+                flush=True,
+            )
         matcher = load_matcher(settings)
         assert matcher is not None
         size = sum(array.nbytes for array in matcher.index.arrays.values())
         print(f"{matcher.index.manifest.n_keys:,} match keys, {size / 1e6:,.0f} MB")
+        _lookups(matcher)
         _strangers(matcher, n_strangers)
+        if not n_people:
+            return
         create_key(Path(temporary) / "home" / "key")
         engine = build_engine(Config(home=Path(temporary) / "home"))
         people = []
@@ -61,10 +75,29 @@ def measure(n_patients: int, n_people: int, n_strangers: int, folder: Path | Non
         _share("own patients", people, engine, matcher)
         _share(
             "strangers",
-            list(population(n_people, seed=STRANGERS_SEED, first_number=FIRST_STRANGER)),
+            list(population(n_others, seed=STRANGERS_SEED, first_number=FIRST_STRANGER)),
             engine,
             matcher,
         )
+
+
+def _processor_seconds() -> float:
+    """Return what this process and its ended children have used."""
+    return sum(
+        used.ru_utime + used.ru_stime
+        for used in map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    )
+
+
+def _lookups(matcher: Matcher, n: int = 2_000_000) -> None:
+    """Look up keys in bulk, half of which are in the index, in an order of chance."""
+    random = np.random.default_rng(7)
+    held = random.choice(matcher.index.arrays["hashes"], n)
+    others = random.integers(0, 2**64, n, np.uint64)
+    for name, keys in (("held", held), ("not held", others)):
+        started = time.process_time()
+        matcher.index.holders(keys)
+        print(f"lookup in bulk, key {name}: {(time.process_time() - started) / n * 1e6:.2f} us")
 
 
 def _strangers(matcher: Matcher, n: int) -> None:
@@ -96,25 +129,28 @@ def _share(name: str, people: list[Person], engine: Engine, matcher: Matcher) ->
     referred: Counter[bool] = Counter()
     seconds: Counter[bool] = Counter()
     with_index = replace(engine, patients=matcher)
-    for kind, text, _ in documents(people):
+    for number, (kind, text, _) in enumerate(documents(people)):
         document = Document(text, (), "text/csv" if kind == "table" else "text/plain")
-        for used in (False, True):
+        for used in (False, True) if number < N_COMPARED else (True,):
             started = time.process_time()
             found = examine(document, with_index if used else engine)
-            seconds[used] += time.process_time() - started
-            referred[used] += found.referral is Referral.REFERRED
+            if number < N_COMPARED:
+                referred[used] += found.referral is Referral.REFERRED
+                seconds[used] += time.process_time() - started
         files[kind] += 1
         matched[kind] += bool(found.patients and found.patients.n_patients)
     for kind, n in [*files.items(), ("all", files.total())]:
         k = matched.total() if kind == "all" else matched[kind]
         low, high = clopper_pearson(k, n)
-        print(f"{name}: {kind:<7} {k} of {n} files matched: {k / n:.4f} ({low:.4f} to {high:.4f})")
+        print(
+            f"{name}: {kind:<7} {k} of {n} files matched: {k / n:.4f} ({low:.5f} to {high:.5f})", flush=True
+        )
     print(
-        f"{name}: {referred[False]} referred without the index, {referred[True]} with it; "
+        f"{name}, first {N_COMPARED}: {referred[False]} referred without, {referred[True]} with the index; "
         f"{seconds[False]:.1f} s without, {seconds[True]:.1f} s with it"
     )
 
 
 if __name__ == "__main__":
-    numbers = [int(word) for word in sys.argv[1:4]]
-    measure(*numbers, folder=Path(sys.argv[4]) if len(sys.argv) > 4 else None)
+    numbers = [int(word) for word in sys.argv[1:5]]
+    measure(*numbers, folder=Path(sys.argv[5]) if len(sys.argv) > 5 else None)

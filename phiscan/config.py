@@ -24,7 +24,9 @@ MAX_K = 100
 # No top-level field of phiscan.toml has one of these names.
 _NOT_FIELDS = frozenset({"limits", "health", "detectors", "tables", "source", "learned"})
 # Tables of phiscan.toml that the rooms which use them read and check with ``take_table``.
-ROOM_TABLES = ("cluster", "desk", "notify", "oidc", "pace", "patients", "retention", "schedule", "shares")
+ROOM_TABLES = (
+    *("cluster", "desk", "heads", "notify", "oidc", "pace", "patients", "retention", "schedule", "shares"),
+)
 
 
 # Messages about a patient that are health information by what they are; a site may switch each off.

@@ -74,6 +74,7 @@ def report(
         message = "--unblind: expected without --private-epsilon, which shows no file"
         raise click.UsageError(message)
     # scipy and sqlalchemy take most of a second to load: not for every --help.
+    from phiscan.patients.settings import load_settings  # noqa: PLC0415
     from phiscan.report.export import report_json  # noqa: PLC0415
     from phiscan.report.gather import gather  # noqa: PLC0415
     from phiscan.report.pack import write_pack  # noqa: PLC0415
@@ -97,6 +98,7 @@ def report(
             hide_paths=hide_paths,
             conceal=unblind is None,
             home=config.home,
+            patient_index=load_settings(config).folder,
         )
     finally:
         database.close()

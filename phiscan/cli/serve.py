@@ -59,7 +59,7 @@ def serve(
     import uvicorn  # noqa: PLC0415
 
     from phiscan.monitoring import logs  # noqa: PLC0415
-    from phiscan.review.accounts.users import Lifetime  # noqa: PLC0415
+    from phiscan.review.accounts.users import Lifetime, Role  # noqa: PLC0415
     from phiscan.review.store import Store  # noqa: PLC0415
     from phiscan.web.address import Listening, desk_table, settings_of  # noqa: PLC0415
     from phiscan.web.app import create_app  # noqa: PLC0415
@@ -78,7 +78,10 @@ def serve(
         tls_cert=tls_cert,
         tls_key=tls_key,
     )
-    settings = settings_of(listening, max_body_kb=table.max_body_kb)
+    settings = replace(
+        settings_of(listening, max_body_kb=table.max_body_kb),
+        second_factor_roles=frozenset(map(Role, table.second_factor)),
+    )
     for path in (tls_cert, tls_key):
         if path is not None and not path.is_file():
             message = f"{path}: no such file"

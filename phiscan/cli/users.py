@@ -13,6 +13,7 @@ import click
 from phiscan.cli.output import print_json, say
 from phiscan.cli.queue.command import open_store
 from phiscan.errors import InputError
+from phiscan.review.accounts.second_factors import SecondFactors
 from phiscan.review.accounts.users import Scope, Token, User
 from phiscan.store.tables.users import Role
 
@@ -152,6 +153,20 @@ def unlock(obj: str | None, name: str, by: str, as_json: bool) -> None:
     _tell(user, as_json=as_json)
 
 
+@users.command("reset-second-factor", epilog='Example: phiscan users reset-second-factor "A. Officer"')
+@click.argument("name")
+@_by_option
+@_json_option
+@click.pass_obj
+def reset_second_factor(obj: str | None, name: str, by: str, as_json: bool) -> None:
+    """Forget the second factor of NAME, who lost it, and end every session of the account."""
+    with open_store(obj) as store:
+        user = store.users.named(name)
+        SecondFactors.of(store.users).reset(user.id, by=_actor(by), now=datetime.now(UTC))
+        user = store.users.get(user.id)
+    _tell(user, as_json=as_json)
+
+
 @users.command(epilog='Example: phiscan users token "A. Officer" --label "nightly export" --days 90')
 @click.argument("name")
 @click.option("--label", default="", help="What the token is for.")
@@ -263,6 +278,7 @@ def _user_json(user: User) -> dict[str, Any]:
         "role": user.role.value,
         "state": _state(user),
         "has_password": user.has_password,
+        "has_second_factor": user.has_second_factor,
         "subject": user.subject or None,
         "created": user.created.isoformat(),
     }

@@ -62,10 +62,20 @@ def send_mail(mail: Mail, counts: Mapping[str, Any]) -> None:
     Raises:
         OSError, smtplib.SMTPException: the server cannot be reached or trusted, or refuses.
     """
+    subject = f"phiscan: scan {counts['scan']} {counts['status']}, {counts['referred']} referred"
+    send_text(mail, subject, _body(counts))
+
+
+def send_text(mail: Mail, subject: str, text: str) -> None:
+    """Send a text.
+
+    Raises:
+        OSError, smtplib.SMTPException: the server cannot be reached or trusted, or refuses.
+    """
     message = EmailMessage()
     message["From"], message["To"] = mail.sender, ", ".join(mail.to)
-    message["Subject"] = f"phiscan: scan {counts['scan']} {counts['status']}, {counts['referred']} referred"
-    message.set_content(_body(counts))
+    message["Subject"] = subject
+    message.set_content(text)
     context = ssl.create_default_context(cafile=mail.ca_file)
     if mail.tls == "tls":
         server: smtplib.SMTP = smtplib.SMTP_SSL(mail.host, mail.port, timeout=TIMEOUT_S, context=context)

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from phiscan.config import Config, take_table
 from phiscan.errors import ConfigError, origin
+from phiscan.monitoring.heads import Heads, read_heads
 from phiscan.review.store import ScanSummary, Store
 
 if TYPE_CHECKING:  # each way is loaded when it is used
@@ -52,6 +53,7 @@ class Notices:
     metrics_file: Path | None = None
     mail: Mail | None = None
     webhook: Webhook | None = None
+    heads: Heads = field(default_factory=Heads)
 
     def send(self, store: Store, summary: ScanSummary) -> Iterator[str]:
         """Send them all; yield a line for each that could not be sent."""
@@ -76,6 +78,7 @@ class Notices:
                 way()
             except Exception as error:  # noqa: BLE001 (a server's message is not ours to print)
                 yield f"{name}: could not be sent ({origin(error)})"
+        yield from self.heads.send(store, summary.scan)
 
 
 def needs_attention(summary: ScanSummary) -> bool:
@@ -114,6 +117,7 @@ def read_notices(config: Config) -> Notices:
             metrics_file=metrics_file,
             mail=_mail(table, where) if table.mail_to else None,
             webhook=_webhook(table, where) if table.webhook_url else None,
+            heads=read_heads(config, mail_of=lambda to: _writer(_mail(replace(table, mail_to=to), where))),
         )
     except ValueError as error:
         message = f"{where}.{error}"
@@ -136,6 +140,12 @@ def _mail(table: NotifyTable, where: str) -> Mail:
         password=password,
         ca_file=table.smtp_ca_file or None,
     ).checked()
+
+
+def _writer(mail: Mail) -> Callable[[str, str], None]:
+    from phiscan.monitoring.mail import send_text  # noqa: PLC0415 (see above)
+
+    return lambda subject, text: send_text(mail, subject, text)
 
 
 def _webhook(table: NotifyTable, where: str) -> Webhook:

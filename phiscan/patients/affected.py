@@ -7,7 +7,7 @@ matched are counted beside, because the list is not complete for them.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -69,6 +69,23 @@ def affected(
         n_files=len(folders),
         n_files_without_match=len(folders) - len(with_match),
     )
+
+
+def matched_patients(connection: sa.Connection, examinations: Sequence[int]) -> dict[int, set[int]]:
+    """Return the opaque numbers matched in each result; a result compared with no index is left out.
+
+    Names alone, however rare, count nobody.
+    """
+    found: dict[int, set[int]] = {}
+    for some in chunks(examinations):
+        checked = sa.select(patient_check.c.examination_id).where(patient_check.c.examination_id.in_(some))
+        found.update((number, set()) for number in connection.execute(checked).scalars())
+        matches = sa.select(patient_match.c.examination_id, patient_match.c.patient).where(
+            patient_match.c.examination_id.in_(some), patient_match.c.kind != Kind.RARE_NAME.value
+        )
+        for number, patient in connection.execute(matches):
+            found.setdefault(number, set()).add(patient)
+    return found
 
 
 def _folder(root_name: str, path: str) -> str:

@@ -49,6 +49,13 @@ class TableRisk:
         """The share of rows that are unique."""
         return self.n_unique / self.n_rows
 
+    @property
+    def sentence(self) -> str:
+        """Say it in a line: rows, share that is unique on what, k and l."""
+        by = " + ".join(name.replace("_", " ") for name in self.quasi_identifiers)
+        diverse = "" if self.l_diversity is None else f", l = {self.l_diversity}"
+        return f"{self.n_rows:,} rows, {self.unique_share:.0%} unique on {by} (k = {self.k}{diverse})"
+
 
 def table_risks(document: Document) -> list[TableRisk]:
     """Return the risk of each table with a quasi-identifier and two rows or more."""

@@ -12,16 +12,18 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import accumulate
+from itertools import accumulate, islice
 from typing import Final
 
 from phiscan.decision.passages import runs, units_of
 from phiscan.health.term_lexicon import Lexicon, load_lexicon
 from phiscan.model import Document, EntityType
+from phiscan.patients.risk import TableRisk, table_risks
 from phiscan.pipeline.allow_list import AllowList, load_allow_list
 
 MASK: Final = "▒▒▒"
 N_PASSAGES: Final = 8
+MAX_TABLES: Final = 20
 MAX_PASSAGE_CHARS: Final = 900
 MIN_PASSAGE_CHARS: Final = 240  # a shorter one is shown with the lines around it
 MAX_TERM_CHARS: Final = 400_000  # of a longer text, only this much is searched for health terms
@@ -87,6 +89,7 @@ class MaskedProse:
     content_hash: str
     n_chars: int
     passages: tuple[MaskedPassage, ...]
+    tables: tuple[TableRisk, ...] = ()  # how easily the people of its tables are told apart, in counts
 
 
 def masked_prose(document: Document, found: Sequence[Found], *, beginning: int = 0) -> MaskedProse:
@@ -118,6 +121,7 @@ def masked_prose(document: Document, found: Sequence[Found], *, beginning: int =
             )
             for start, end in chosen
         ),
+        () if beginning else tuple(islice(table_risks(document), MAX_TABLES)),
     )
 
 

@@ -32,6 +32,7 @@ from phiscan.report.sections.headlines import headlines
 from phiscan.report.sections.limits import limits
 from phiscan.report.sections.oversight import oversight
 from phiscan.report.sections.owners import owners, readers
+from phiscan.report.sections.patients import affected_patients
 from phiscan.report.sections.ranking import rankings
 from phiscan.report.sections.second_names import second_family
 from phiscan.report.sections.time_limits import DUTIES
@@ -91,6 +92,7 @@ def gather(
     hide_paths: bool = False,
     conceal: bool = True,
     home: Path | None = None,
+    patient_index: Path | None = None,
 ) -> Report:
     """Read one scan (the latest by default) and compute everything that its report says.
 
@@ -103,6 +105,7 @@ def gather(
         conceal: show what awaits a blind second verdict as undecided, for whoever reads it may be the one who
             is asked.
         home: where scans remember which layers of isolation their workers lacked; None = that is not said.
+        patient_index: folder of the index of the organization's patients, which knows states and provinces.
 
     Raises:
         StoreError: there is no (such) scan, or the database cannot be read.
@@ -122,7 +125,13 @@ def gather(
     listed = second_list(read)
     capture = missed.capture_recapture(read)
     heads = headlines(coverage, overall, sample, capture)
-    sheets = worksheets(stored.rows, stored.decisions, desk, paths=paths)
+    confirmed = {
+        row.file_id: desk.places[row.file_id].examination_id
+        for row in stored.rows
+        if row.verdict is Verdict.PHI
+    }
+    by_file, affected = affected_patients(database, confirmed, patient_index)
+    sheets = worksheets(stored.rows, stored.decisions, desk, paths=paths, affected=by_file)
     data = ReportData(
         scope=_scope(stored, names, now),
         summary=summary(
@@ -177,6 +186,7 @@ def gather(
         ),
         oversight=oversight(desk, paths, hidden=hide_paths),
         worksheets=sheets,
+        affected=affected,
         duties=DUTIES,
         limits=limits(
             coverage,

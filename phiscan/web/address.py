@@ -9,6 +9,7 @@ from urllib.parse import SplitResult, urlsplit
 
 from phiscan.config import Config, take_table
 from phiscan.errors import ConfigError, InputError
+from phiscan.review.accounts.users import Role
 from phiscan.web.request_context import Settings
 
 
@@ -21,6 +22,7 @@ class DeskTable:
     idle_minutes: int = 15  # a session without a request ends
     session_hours: int = 10  # a session ends
     max_body_kb: int = 1024  # a larger request is refused
+    second_factor: tuple[str, ...] = ()  # roles that need a second factor
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +48,10 @@ def desk_table(config: Config) -> DeskTable:
     for name in ("idle_minutes", "session_hours", "max_body_kb"):
         if not 1 <= getattr(table, name) <= 100_000:  # noqa: PLR2004 (weeks; 100 MB)
             message = f"{config.source}: desk.{name}: expected a whole number from 1 to 100000"
+            raise ConfigError(message)
+    for name in table.second_factor:
+        if name not in set(Role):
+            message = f"{config.source}: desk.second_factor: {name}: expected roles: {', '.join(Role)}"
             raise ConfigError(message)
     return table
 

@@ -36,6 +36,7 @@ from fastapi.telemetry import TelemetryConfig
 
 from phiscan import __version__
 from phiscan.config import Config
+from phiscan.patients.settings import load_settings
 from phiscan.pipeline.reveal import Rereader
 from phiscan.review.store import Store
 from phiscan.web.access import PERMISSION, GuardedRoute, Routes
@@ -60,6 +61,7 @@ from phiscan.web.routes import remaining as routes_left
 from phiscan.web.routes import reports as routes_reports
 from phiscan.web.routes import reveal as routes_reveal
 from phiscan.web.routes import scans as routes_scans
+from phiscan.web.routes import second_factor as routes_second_factor
 from phiscan.web.routes import second_review as routes_second
 from phiscan.web.routes import service as routes_service
 from phiscan.web.routes import sign_in as routes_sign_in
@@ -73,6 +75,7 @@ ROUTES: tuple[Routes, ...] = (
     routes_service.routes,
     routes_sign_in.routes,
     routes_account.routes,
+    routes_second_factor.routes,
     routes_provider.routes,
     routes_log.routes,
     routes_users.routes,
@@ -132,7 +135,7 @@ def create_app(
         config=config,
         settings=settings,
         pages=Pages(Static.load()),
-        packs=Packs(config.home / "reports"),
+        packs=Packs(config.home / "reports", load_settings(config).folder),
         rereader=Rereader(config),
         provider=load_provider(config, settings.own_url),
         now=now,

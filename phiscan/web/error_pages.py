@@ -13,7 +13,7 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 from phiscan.errors import ConflictError, InputError, StoreError
 from phiscan.visible import visible
 from phiscan.web.request_context import desk_of
-from phiscan.web.session import API, NotAllowedError, NotSignedInError
+from phiscan.web.session import API, SECOND_FACTOR, NoSecondFactorError, NotAllowedError, NotSignedInError
 
 WORDS = {
     400: "That cannot be done",
@@ -33,6 +33,7 @@ def add_error_handlers(app: FastAPI) -> None:
     """Register an answer for every kind of expected failure."""
     app.add_exception_handler(NotSignedInError, _not_signed_in)
     app.add_exception_handler(NotAllowedError, _not_allowed)
+    app.add_exception_handler(NoSecondFactorError, _no_second_factor)
     app.add_exception_handler(InputError, _input)
     app.add_exception_handler(StoreError, _store)
     app.add_exception_handler(RequestValidationError, _validation)
@@ -63,6 +64,12 @@ def _not_signed_in(request: Request, _error: Exception) -> Response:
 
 def _not_allowed(request: Request, _error: Exception) -> Response:
     return failure(request, 403, "Your role does not allow this.")
+
+
+def _no_second_factor(request: Request, _error: Exception) -> Response:
+    if request.url.path.startswith(API):
+        return failure(request, 403, "Your role needs a second factor: sign in with a browser and add it.")
+    return RedirectResponse(SECOND_FACTOR, 303)
 
 
 def _input(request: Request, error: Exception) -> Response:

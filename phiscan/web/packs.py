@@ -51,6 +51,7 @@ class Order:
     scan_id: int
     hide_paths: bool
     now: datetime
+    patient_index: Path | None = None
 
 
 @dataclass(slots=True)
@@ -58,6 +59,7 @@ class Packs:
     """The packs of one home folder; one is made at a time."""
 
     folder: Path
+    patient_index: Path | None = None  # folder of the index that knows states and provinces
     _making: threading.Lock = field(default_factory=threading.Lock)
     _problem: str = ""
 
@@ -87,7 +89,7 @@ class Packs:
         """Begin to make the pack of a scan; False when one is being made already."""
         if not self._making.acquire(blocking=False):
             return False
-        order = Order(str(self.folder), database_url, scan_id, hide_paths, now)
+        order = Order(str(self.folder), database_url, scan_id, hide_paths, now, self.patient_index)
         threading.Thread(target=self._run, args=(order,), name="audit pack", daemon=True).start()
         return True
 
@@ -121,7 +123,13 @@ def make_zip(order: Order) -> Path:
     folder = Path(order.folder)
     database = open_database(order.database_url, create=False)
     try:
-        report = gather(database, order.scan_id, now=order.now, hide_paths=order.hide_paths)
+        report = gather(
+            database,
+            order.scan_id,
+            now=order.now,
+            hide_paths=order.hide_paths,
+            patient_index=order.patient_index,
+        )
     finally:
         database.close()
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)

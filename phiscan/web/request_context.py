@@ -11,6 +11,7 @@ from fastapi import Depends, Request
 
 from phiscan.config import Config
 from phiscan.pipeline.reveal import Rereader
+from phiscan.review.accounts.users import Role
 from phiscan.review.store import Store
 from phiscan.web.packs import Packs
 from phiscan.web.pages import Pages
@@ -26,6 +27,7 @@ class Settings:
     is_https: bool = False  # browsers reach it by TLS: cookies are Secure
     max_body_bytes: int = 1024 * 1024
     proxies: tuple[str, ...] = ()  # the only addresses or networks that may connect; they name the browser's
+    second_factor_roles: frozenset[Role] = frozenset()  # whose password alone does not do
 
 
 def utc_now() -> datetime:

@@ -8,16 +8,23 @@ from fastapi import Depends, Request
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
+from phiscan.review.accounts.challenges import LIFE as CHALLENGE_LIFE
 from phiscan.review.accounts.known_browsers import KNOWN_FOR
 from phiscan.review.accounts.users import Session, Token, User
 from phiscan.web.access import Permission, may, token_may
-from phiscan.web.request_context import Desk, desk_of
+from phiscan.web.request_context import Desk, Settings, desk_of
 
 API = "/api/"
+SECOND_FACTOR = "/account/second-factor"
+_WITHOUT_SECOND_FACTOR = ("/sign-out", "/account/sessions/end")  # what else may be done without it
 
 
 class NotSignedInError(Exception):
     """The request comes from nobody; a browser is sent to the sign-in page."""
+
+
+class NoSecondFactorError(Exception):
+    """The person's role needs a second factor, and the account has none yet."""
 
 
 class NotAllowedError(Exception):
@@ -30,6 +37,7 @@ async def admit(request: Request, permission: Permission) -> None:
     Raises:
         NotSignedInError: nobody is signed in.
         NotAllowedError: somebody is, without the permission.
+        NoSecondFactorError: somebody is, without the second factor that the role needs.
     """
     request.state.user = request.state.session = request.state.token = None
     if permission is Permission.PUBLIC:
@@ -38,9 +46,26 @@ async def admit(request: Request, permission: Permission) -> None:
     user: User | None = request.state.user
     if user is None:
         raise NotSignedInError
+    _need_second_factor(request, user)
     token: Token | None = request.state.token
     if not may(user, permission) or (token is not None and not token_may(token, permission)):
         raise NotAllowedError
+
+
+def may_lack_second_factor(user: User, settings: Settings) -> bool:
+    """Tell whether an account is complete without a second factor: the provider asks for its own."""
+    return user.role not in settings.second_factor_roles or not user.has_password
+
+
+def _need_second_factor(request: Request, user: User) -> None:
+    session: Session | None = request.state.session
+    if user.has_second_factor or may_lack_second_factor(user, desk_of(request).settings):
+        return
+    if session is not None and session.method == "provider":
+        return
+    path = request.url.path
+    if not path.startswith(SECOND_FACTOR) and path not in _WITHOUT_SECOND_FACTOR:
+        raise NoSecondFactorError
 
 
 def _identify(request: Request) -> None:
@@ -97,10 +122,28 @@ def set_browser_cookie(response: Response, desk: Desk, known: str) -> None:
     )
 
 
-def clear_cookie(response: Response, desk: Desk) -> None:
-    """Take the cookie back."""
+def code_cookie_name(desk: Desk) -> str:
+    """Return the name of the cookie of a sign-in that waits for its code."""
+    return f"{cookie_name(desk)}-code"
+
+
+def set_code_cookie(response: Response, desk: Desk, secret: str) -> None:
+    """Bind a sign-in that waits for its code to the browser that sent the password."""
+    response.set_cookie(
+        code_cookie_name(desk),
+        secret,
+        max_age=int(CHALLENGE_LIFE.total_seconds()),
+        path="/",
+        secure=desk.settings.is_https,
+        httponly=True,
+        samesite="strict",
+    )
+
+
+def clear_cookie(response: Response, desk: Desk, name: str = "") -> None:
+    """Take the session's cookie back, or another."""
     response.delete_cookie(
-        cookie_name(desk), path="/", secure=desk.settings.is_https, httponly=True, samesite="strict"
+        name or cookie_name(desk), path="/", secure=desk.settings.is_https, httponly=True, samesite="strict"
     )
 
 

@@ -1,6 +1,7 @@
 """Every page: no barrier that axe-core finds, in light and dark; nothing of a share runs as code."""
 
 import re
+from base64 import b32decode
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -8,10 +9,11 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 
 from phiscan.model import Verdict
+from phiscan.review.accounts.totp import code_at, step_of
 from phiscan.review.decisions.reveals import PURPOSES
 from phiscan.review.decisions.suppressions import SuppressionKind, SuppressionScope
 from phiscan.web.app import ROUTES
-from tests.browser.conftest import Seat, Server, Sit
+from tests.browser.conftest import PASSWORD, Seat, Server, Sit
 from tests.browser.share import HOSTILE_NAME, SURNAME
 
 pytestmark = pytest.mark.slow
@@ -30,6 +32,7 @@ NO_PAGE = {
     "/items/{file_id}/reveal",  # the form's answer is looked at instead
     "/reports/{name}",
     "/tasks.csv",
+    "/sign-in/code",  # asked for after a password; looked at in a test of its own
     "/sign-in/provider",
     "/sign-in/provider/callback",
 }
@@ -92,6 +95,7 @@ def pages(ids: dict[str, int]) -> dict[str, tuple[str, ...]]:
             "/search",
             "/keys",
             "/account",
+            "/account/second-factor",
             "/items/999999",
         ),
         "Lea": (
@@ -155,6 +159,40 @@ def test_no_page_has_a_barrier(server: Server, sit: Sit, scheme: str) -> None:
             seat.click("text=Reveal for")
             found["reveal"] = barriers(seat, dark=scheme == "dark")
         assert not [told for told in seat.complaints if "Content Security Policy" in told]
+    assert {where: what for where, what in found.items() if what} == {}
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_second_factor_works_without_a_barrier_and_without_a_script(sit: Sit, scheme: str) -> None:
+    """Enrol, sign out, sign in with a recovery code: each page looked at, none with a script of its own."""
+    is_dark, found = scheme == "dark", {}
+    seat = sit("Ann", color_scheme=scheme)
+    page = seat.go("/account/second-factor")
+    page.fill("[name=password]", PASSWORD)
+    seat.click("text=Show a new secret")
+    found["secret"] = barriers(seat, dark=is_dark)
+    assert page.evaluate("() => document.querySelectorAll('main svg, main script').length") == 1
+    typed = page.inner_text("p:has-text('Or type it') code")
+    page.fill("[name=code]", code_at(b32decode(typed.replace(" ", "")), step_of(datetime.now(UTC))))
+    seat.click("text=Turn it on")
+    found["recovery codes"] = barriers(seat, dark=is_dark)
+    recovery = page.inner_text("main li code")
+    seat.go("/account/second-factor")
+    found["on"] = barriers(seat, dark=is_dark)
+    seat.context.clear_cookies()
+    seat.go("/sign-in")
+    page.fill("[name=name]", "Ann")
+    page.fill("[name=password]", PASSWORD)
+    assert seat.click("main button.primary").startswith("/sign-in/code")
+    found["code"] = barriers(seat, dark=is_dark)
+    page.fill("[name=code]", "000000")
+    seat.click("main button.primary")
+    found["wrong code"] = barriers(seat, dark=is_dark)
+    page.fill("[name=code]", recovery)
+    assert not seat.click("main button.primary").startswith("/sign-in")
+    lead = sit("Lea", color_scheme=scheme)
+    lead.go("/locked")
+    found["reset"] = barriers(lead, dark=is_dark)
     assert {where: what for where, what in found.items() if what} == {}
 
 

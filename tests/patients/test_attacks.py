@@ -1,19 +1,32 @@
 """What an attacker learns from the index: nothing without the key; with it, one guess per keyed hash."""
 
+import re
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
+import sqlalchemy as sa
+from fastapi import FastAPI, HTTPException, Request
+from fastapi.testclient import TestClient
 from scipy import stats
 
 from phiscan.model import EntityType
+from phiscan.patients.events import Actor
+from phiscan.patients.find import FoundFile, find
+from phiscan.patients.find import Person as Sought
 from phiscan.patients.hashing import Hasher
 from phiscan.patients.lifecycle import build, update
 from phiscan.patients.matching import Matcher, load_matcher
 from phiscan.patients.records import Kind, PatientRecord
 from phiscan.patients.settings import PatientSettings
+from phiscan.review.store import Store
+from phiscan.store.tables.users import Role
+from phiscan.web.access import PERMISSION, RIGHTS, GuardedRoute, Permission
+from phiscan.web.routes import person as routes_person
 from tests.patients.conftest import made
 from tests.patients.population import Person
+from tests.review.results import NOW, scan, url_of
 
 
 def _hits(matcher: Matcher, hasher: Hasher, people: list[Person]) -> int:
@@ -69,6 +82,83 @@ def test_a_planted_record_is_marked_wherever_it_is_seen(settings: PatientSetting
     values = ((EntityType.HEALTH_CARD, "1234567897"), (EntityType.HEALTH_CARD, "9876543217"))
     found = matcher.check(*made(text, *values)).matches
     assert [(match.patient, match.is_canary) for match in found] == [(1, True), (2, False)]
+
+
+def test_work_and_answer_are_the_same_for_a_patient_in_no_file_and_for_a_stranger(
+    matcher: Matcher, people: list[Person], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Counted, not timed: hashes computed and statements sent depend on the form of a question alone."""
+    hashed: list[Kind] = []
+    match_key = Hasher.match_key
+
+    def counted(self: Hasher, kind: Kind, value: str) -> int:
+        hashed.append(kind)
+        return match_key(self, kind, value)
+
+    monkeypatch.setattr(Hasher, "match_key", counted)
+    one = people[0]
+    patient = [Sought(number=one.card), Sought(number=one.mrn)]
+    patient += [Sought(f"{one.given} {one.family}", f"{one.born:%Y-%m-%d}")]
+    stranger = [Sought(number="1" * len(one.card)), Sought(number="7" * len(one.mrn))]
+    stranger += [Sought("Zzyzx Qwertz", f"{one.born:%Y-%m-%d}")]
+    with Store.open(url_of(tmp_path / "a.db"), create=True) as store:
+        scan(store)
+        statements: list[str] = []
+        sa.event.listen(
+            store.database._engine, "before_cursor_execute", lambda *given: statements.append(given[2])
+        )
+
+        def asked(person: Sought) -> tuple[list[FoundFile], list[Kind], list[str]]:
+            hashed.clear()
+            statements.clear()
+            found = find(
+                store.database, person, key=b"k" * 32, matcher=matcher, purpose="p", actor=Actor("a", NOW)
+            )
+            # How many writings a value has is of its form: a number may begin with a zero.
+            return found, list(hashed), [re.sub(r"\?(, \?)*", "?", text) for text in statements]
+
+        asked(stranger[0])  # the first question of a connection sets it up
+        for known, unknown in zip(patient, stranger, strict=True):
+            assert asked(known) == asked(unknown)
+            assert asked(known)[0] == []
+            assert hashed
+
+
+def test_a_role_that_may_not_ask_causes_no_lookup(
+    matcher: Matcher, people: list[Person], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a person may not do is refused before the index or a key is opened."""
+    assert matcher.index.manifest.n_patients == len(people)
+    assert Permission.FIND_PERSON not in RIGHTS[Role.READER] | RIGHTS[Role.AUDITOR] | RIGHTS[Role.ADMIN]
+
+    def refuse(*_: object) -> None:
+        pytest.fail("the index was opened for somebody who may not ask")
+
+    monkeypatch.setattr(routes_person, "load_matcher", refuse)
+    monkeypatch.setattr(routes_person, "load_key", refuse)
+    app = FastAPI()
+    admitted: list[Permission] = []
+
+    async def admit(_request: Request, permission: Permission) -> None:
+        admitted.append(permission)
+        raise HTTPException(403)
+
+    app.state.admit = admit
+    (route,) = (one for one in routes_person.routes.declared if one.method == "POST")
+    app.router.add_api_route(
+        route.path,
+        route.endpoint,
+        methods=["POST"],
+        route_class_override=GuardedRoute,
+        response_model=None,
+        openapi_extra={PERMISSION: route.needs.value},
+    )
+    answers = {
+        TestClient(app).post("/person", data={"number": number, "purpose": "x"}).content
+        for number in (people[0].card, "1111111111")
+    }
+    assert len(answers) == 1
+    assert admitted == [Permission.FIND_PERSON] * 2
 
 
 @pytest.mark.bench

@@ -50,6 +50,18 @@ CANARIES = (
 )
 
 
+def test_tables_are_said_in_counts_and_one_passage_alone_says_none() -> None:
+    rows = [f"Birth date: 195{n}-03-12 | Postal code: K7L 3N{n} | Sex: F" for n in range(6)]
+    segments, at = [], 0
+    for number, row in enumerate(rows, 1):
+        segments.append(Segment(f"#row{number}", at, at + len(row)))
+        at += len(row) + 1
+    document = Document("\n".join(rows), tuple(segments), "text/csv")
+    (table,) = masked_prose(document, []).tables
+    assert table.sentence == "6 rows, 100% unique on birth date + postal code + sex (k = 1)"
+    assert masked_prose(document, [], beginning=100).tables == ()
+
+
 def words_of(passage: MaskedPassage) -> str:
     return "".join(piece.text for piece in passage.pieces)
 

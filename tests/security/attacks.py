@@ -153,6 +153,14 @@ def read_environment_of_parent(target: Target) -> None:
     Path(f"/proc/{target.parent}/environ").read_bytes()
 
 
+def see_other_processes(_target: Target) -> None:
+    list(Path("/proc").iterdir())
+
+
+def read_command_line_of_parent(target: Target) -> None:
+    Path(f"/proc/{target.parent}/cmdline").read_bytes()
+
+
 def signal_parent(target: Target) -> None:
     os.kill(target.parent, 0)
 
@@ -236,6 +244,8 @@ ATTACKS: dict[str, Callable[[Target], None]] = {
         trace_parent,
         read_memory_of_parent,
         read_environment_of_parent,
+        see_other_processes,
+        read_command_line_of_parent,
         signal_parent,
         signal_all,
         use_keyring,

@@ -36,6 +36,8 @@ PUBLIC = {
     ("GET", "/static/{digest}/{name}"),
     ("GET", "/sign-in"),
     ("POST", "/sign-in"),
+    ("GET", "/sign-in/code"),
+    ("POST", "/sign-in/code"),
     ("GET", "/sign-in/provider"),
     ("GET", "/sign-in/provider/callback"),
 }

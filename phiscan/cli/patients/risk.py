@@ -42,7 +42,7 @@ def risk(ctx: click.Context, files: tuple[str, ...], as_json: bool) -> None:
                 print_json({"path": name, "tables": [_json(table) for table in answer]})
                 continue
             for table in answer:
-                click.echo(f"{name} {table.locator}: {_words(table)}")
+                click.echo(f"{name} {table.locator}: {table.sentence}")
             if not answer:
                 click.echo(f"{name}: no table with birth dates, postal codes, sex or age")
     ctx.exit(EXIT_UNREAD if n_failed else 0)
@@ -52,12 +52,6 @@ def _work(source: SourceFile) -> list[TableRisk] | Fault:
     """Read one file; its values stay in this process."""
     document = read(source)
     return document if isinstance(document, Fault) else table_risks(document)
-
-
-def _words(table: TableRisk) -> str:
-    by = " + ".join(name.replace("_", " ") for name in table.quasi_identifiers)
-    diverse = "" if table.l_diversity is None else f", l = {table.l_diversity}"
-    return f"{table.n_rows:,} rows, {table.unique_share:.0%} unique on {by} (k = {table.k}{diverse})"
 
 
 def _json(table: TableRisk) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import Literal
 
 from phiscan.metrics.intervals import Figure
 from phiscan.report.data.estimates import Estimate, ReviewerPair
+from phiscan.report.data.patients import AffectedPatients
 
 
 @dataclass(frozen=True, slots=True)
@@ -325,3 +326,4 @@ class Worksheet:
     revealed_by: tuple[str, ...]
     unread_parts: int
     due: dict[str, datetime]
+    affected: AffectedPatients | None = None  # None: compared with no patient index

@@ -32,6 +32,7 @@ from phiscan.report.data.estimates import (
     Verification,
 )
 from phiscan.report.data.missed import Capture, Elusion, History, SampleFile, SecondFamily
+from phiscan.report.data.patients import AffectedPatients
 from phiscan.report.data.summary import Summary
 
 
@@ -319,5 +320,6 @@ class ReportData:
     change: Change
     oversight: Oversight
     worksheets: tuple[Worksheet, ...]
+    affected: AffectedPatients | None
     duties: tuple[Duty, ...]
     limits: tuple[str, ...]

@@ -35,7 +35,7 @@ def worksheet_pages(data: ReportData) -> Mapping[str, str]:
     page = environment.get_template("worksheet.html.j2")
     index = environment.get_template("worksheets.html.j2")
     return {
-        INDEX: index.render(s=data.scope, sheets=data.worksheets, css=css),
+        INDEX: index.render(s=data.scope, sheets=data.worksheets, affected=data.affected, css=css),
         **{
             sheet.page: page.render(s=data.scope, w=sheet, duties=data.duties, css=css)
             for sheet in data.worksheets

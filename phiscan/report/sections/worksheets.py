@@ -15,6 +15,7 @@ from phiscan.health.topics import topic_of
 from phiscan.model import EntityType, Referral, Verdict
 from phiscan.report.data.desk import IdentifierKind, Worksheet
 from phiscan.report.data.desk_rows import Contents, Place, StoredDesk
+from phiscan.report.data.patients import AffectedPatients
 from phiscan.report.sections.owners import EXPOSURES, owner_of
 from phiscan.report.sections.time_limits import deadlines
 from phiscan.report.spans.files import read_type_map
@@ -49,6 +50,7 @@ def worksheets(
     desk: StoredDesk,
     *,
     paths: Mapping[int, str],
+    affected: Mapping[int, AffectedPatients],
 ) -> tuple[Worksheet, ...]:
     """Fill in the worksheet of each confirmed file, those first discovered first.
 
@@ -57,6 +59,7 @@ def worksheets(
         decisions: about them, oldest first.
         desk: what the desk has recorded.
         paths: names of the files.
+        affected: the organization's own patients in them, by file.
 
     Raises:
         InputError: the table of types cannot be read.
@@ -89,6 +92,7 @@ def worksheets(
                 copies=tuple(n for n in sorted(by_content[place.content_hash]) if n != row.file_id),
                 revealed=revealed[row.file_id],
                 hipaa=hipaa,
+                affected=affected.get(row.file_id),
             )
         )
     return tuple(sorted(made_sheets, key=lambda sheet: (sheet.discovered, sheet.file)))
@@ -104,6 +108,7 @@ def _worksheet(
     copies: tuple[int, ...],
     revealed: Counter[str],
     hipaa: Mapping[str, str],
+    affected: AffectedPatients | None,
 ) -> Worksheet:
     discovered = min(made.decided for made in said)
     return Worksheet(
@@ -133,6 +138,7 @@ def _worksheet(
         revealed_by=tuple(sorted(revealed)),
         unread_parts=len(row.unread),
         due=deadlines(discovered),
+        affected=affected,
     )
 
 

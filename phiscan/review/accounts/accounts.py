@@ -34,6 +34,7 @@ class User:
     locked: datetime | None = None
     has_password: bool = True
     subject: str = ""  # at the identity provider; empty = none
+    has_second_factor: bool = False
 
     @property
     def may_sign_in(self) -> bool:
@@ -69,6 +70,8 @@ def add(
         "created": now,
         "disabled": None,
         "locked": None,
+        "second_factor": "",
+        "second_factor_step": 0,
     }
     number = inserted_id(connection, user_account, values)
     changes: Changes = {user_account: ([number], None)}
@@ -169,6 +172,7 @@ def user_of(row: sa.Row[Any], prefix: str = "") -> User:
         locked=columns["locked"],
         has_password=bool(columns["password_hash"]),
         subject=columns["subject"] or "",
+        has_second_factor=bool(columns["second_factor"]),
     )
 
 

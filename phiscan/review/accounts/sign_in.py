@@ -13,15 +13,16 @@ trust it.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import Enum
 from typing import Any, TypeVar
 
 import sqlalchemy as sa
 
-from phiscan.review.accounts import accounts, known_browsers, passwords, sessions
+from phiscan.review.accounts import accounts, challenges, known_browsers, passwords, second_factor, sessions
 from phiscan.review.accounts.accounts import User
+from phiscan.review.accounts.challenges import Challenge
 from phiscan.store.database import Database, inserted_id, lock_chain
 from phiscan.store.tables.users import UserEvent, sign_in_attempt, user_account, web_session
 
@@ -41,6 +42,7 @@ class Limits:
 
 
 _MOST_DOUBLED = 16
+WITH_CODE = "password and code"  # how the audit log calls a sign-in with a second factor
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +58,7 @@ class Refusal(Enum):
 
     WRONG = "name or password is not right, or the account is locked or disabled"
     TOO_MANY = "too many attempts from this address"
+    EXPIRED = "the code was asked for too long ago, or the account changed since"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,27 +79,99 @@ def sign_in(
     limits: Limits,
     now: datetime,
     browser: str = "",
-) -> SignedIn | Refusal:
+) -> Outcome:
     """Begin a session for whoever knows the password; ``browser``: the cookie of a known one.
+
+    An account with a second factor is asked for its code; a wrong one counts as a wrong password does.
 
     Raises:
         StoreError: the database cannot be written.
     """
 
-    def welcome(connection: sa.Connection, user: User) -> SignedIn:
+    def welcome(connection: sa.Connection, user: User) -> SignedIn | Challenge:
+        if user.has_second_factor:
+            query = sa.select(user_account).where(user_account.c.id == user.id)
+            return challenges.begin(connection, connection.execute(query).one(), now=now)
         return begin(connection, user, method="password", address=address, now=now)
 
     source = _Source(address, browser)
     return _proven(database, name, password, welcome, source=source, limits=limits, now=now)
 
 
+Outcome = SignedIn | Challenge | Refusal
+
+
+def finish_sign_in(
+    database: Database,
+    challenge: str,
+    code: str,
+    *,
+    address: str,
+    limits: Limits,
+    now: datetime,
+    browser: str = "",
+) -> SignedIn | Refusal:
+    """Begin the session of a sign-in whose password was right, for whoever sends a code that is good once."""
+    source = _Source(address, browser)
+
+    def count(connection: sa.Connection) -> _Counted | Refusal:
+        account = challenges.account_of(connection, challenge, now=now)
+        if account is None:
+            return Refusal.EXPIRED
+        return _count(connection, account.name, source, limits, now) or Refusal.TOO_MANY
+
+    counted = database.write(count, durable=True)
+    if isinstance(counted, Refusal):
+        return counted
+
+    def finish(connection: sa.Connection) -> SignedIn | Refusal:
+        row = challenges.account_of(connection, challenge, now=now)
+        if row is None:
+            return Refusal.EXPIRED
+        may_try = not (counted.rests or row.disabled or row.locked)
+        if may_try and second_factor.accept(connection, row, code, address=address, now=now):
+            challenges.end(connection, row.id)
+            user = accounts.get(connection, row.id)
+            return begin(connection, user, method="password", address=address, now=now, log_as=WITH_CODE)
+        return _fail(connection, counted, address, limits, now, value="code")
+
+    return database.write(finish, durable=True)
+
+
+def proves_code(
+    database: Database, user: User, code: str, *, address: str, limits: Limits, now: datetime
+) -> bool:
+    """Tell whether a signed-in person has the second factor; wrong codes count as at the sign-in."""
+    source = _Source(address)
+    counted = database.write(
+        lambda connection: _count(connection, user.name, source, limits, now), durable=True
+    )
+
+    def finish(connection: sa.Connection) -> bool:
+        if counted is None:
+            return False
+        row = connection.execute(sa.select(user_account).where(user_account.c.id == user.id)).one()
+        may_try = not (counted.rests or row.disabled or row.locked)
+        if may_try and second_factor.accept(connection, row, code, address=address, now=now):
+            connection.execute(sign_in_attempt.delete().where(sign_in_attempt.c.user_id == user.id))
+            return True
+        _fail(connection, counted, address, limits, now, value="code")
+        return False
+
+    return database.write(finish, durable=True)
+
+
 def knows_password(
     database: Database, user: User, password: str, *, address: str, limits: Limits, now: datetime
 ) -> bool:
-    """Tell whether a signed-in person knows the account's password; wrong ones count as at the sign-in."""
+    """Tell whether a signed-in person knows the account's password; wrong ones count as at the sign-in.
+
+    Where there is a second factor, the password alone forgives no wrong code.
+    """
 
     def agree(connection: sa.Connection, proven: User) -> bool:
-        connection.execute(sign_in_attempt.delete().where(sign_in_attempt.c.user_id == proven.id))
+        if not proven.has_second_factor:
+            connection.execute(sign_in_attempt.delete().where(sign_in_attempt.c.user_id == proven.id))
         return True
 
     source = _Source(address)
@@ -125,6 +200,7 @@ def _proven(
             row = connection.execute(query).first()
             # Not, when it was changed while we looked at the password.
             if row and not row.disabled and not row.locked and row.password_hash == counted.password_hash:
+                connection.execute(sign_in_attempt.delete().where(sign_in_attempt.c.id == counted.attempt))
                 return then(connection, accounts.user_of(row))
         return _fail(connection, counted, source.address, limits, now)
 
@@ -139,6 +215,7 @@ class _Counted:
     name: str = "unknown"  # what was typed is not kept when there is no such account: it may be a password
     password_hash: str = ""
     rests: bool = False
+    attempt: int = 0  # number of its row
 
 
 def _count(
@@ -157,8 +234,7 @@ def _count(
     # While an account rests, nothing is tried on it, and nothing counts towards its lock.
     user_id = None if counted.rests else counted.user_id
     attempt = {"user_id": user_id, "address": trusted or source.address, "at": now}
-    inserted_id(connection, sign_in_attempt, attempt)
-    return counted
+    return replace(counted, attempt=inserted_id(connection, sign_in_attempt, attempt))
 
 
 def _of_account(
@@ -187,10 +263,24 @@ def _must_wait(connection: sa.Connection, address: str, limits: Limits, now: dat
 
 
 def _fail(
-    connection: sa.Connection, counted: _Counted, address: str, limits: Limits, now: datetime
+    connection: sa.Connection,
+    counted: _Counted,
+    address: str,
+    limits: Limits,
+    now: datetime,
+    *,
+    value: str = "",
 ) -> Refusal:
     user_id = counted.user_id
-    accounts.log(connection, UserEvent.SIGN_IN_FAILED, user_id, actor=counted.name, address=address, now=now)
+    accounts.log(
+        connection,
+        UserEvent.SIGN_IN_FAILED,
+        user_id,
+        actor=counted.name,
+        value=value,
+        address=address,
+        now=now,
+    )
     if user_id is not None and not counted.rests:
         n_failed = _n_attempts(connection, sign_in_attempt.c.user_id == user_id, None)
         lock = (
@@ -218,7 +308,9 @@ def _n_attempts(connection: sa.Connection, which: sa.ColumnElement[bool], since:
     return int(connection.execute(query).scalar_one())
 
 
-def begin(connection: sa.Connection, user: User, *, method: str, address: str, now: datetime) -> SignedIn:
+def begin(
+    connection: sa.Connection, user: User, *, method: str, address: str, now: datetime, log_as: str = ""
+) -> SignedIn:
     """Begin a session for a person who has proven who they are."""
     connection.execute(sign_in_attempt.delete().where(sign_in_attempt.c.user_id == user.id))
     number, secret = sessions.begin(connection, user.id, method=method, address=address, now=now)
@@ -227,7 +319,7 @@ def begin(connection: sa.Connection, user: User, *, method: str, address: str, n
         UserEvent.SIGN_IN,
         user.id,
         actor=user.name,
-        value=method,
+        value=log_as or method,
         address=address,
         now=now,
         changes={web_session: ([number], None)},

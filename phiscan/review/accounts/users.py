@@ -16,7 +16,7 @@ from phiscan.review.accounts import accounts, passwords, provider_sign_in, sessi
 from phiscan.review.accounts.accounts import User
 from phiscan.review.accounts.provider_sign_in import Flow, Identity
 from phiscan.review.accounts.sessions import Lifetime, Scope, Session, Token
-from phiscan.review.accounts.sign_in import Limits, Refusal, SignedIn, knows_password, sign_in
+from phiscan.review.accounts.sign_in import Limits, Outcome, Refusal, SignedIn, knows_password, sign_in
 from phiscan.review.audit import log as audit
 from phiscan.review.audit import log_pages
 from phiscan.review.audit.log_pages import LogPage, LogReview
@@ -132,9 +132,7 @@ class Users:
 
     # Sign-in and sessions
 
-    def sign_in(
-        self, name: str, password: str, *, address: str, now: datetime, browser: str = ""
-    ) -> SignedIn | Refusal:
+    def sign_in(self, name: str, password: str, *, address: str, now: datetime, browser: str = "") -> Outcome:
         """Begin a session for whoever knows the password; see ``phiscan.review.accounts.sign_in``."""
         limits = self.limits
         return sign_in(

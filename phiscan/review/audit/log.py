@@ -46,7 +46,7 @@ from phiscan.store.tables import (
     suppression_lift,
     topic_correction,
 )
-from phiscan.store.tables.users import UserEvent, log_review, user_event
+from phiscan.store.tables.users import UserEvent, log_review, second_factor_event, user_event
 
 BEFORE_FIRST = "0" * 64
 
@@ -54,6 +54,7 @@ TABLES = {
     "decide": decision,
     "assign": assignment,
     **dict.fromkeys((event.value for event in UserEvent), user_event),
+    "second_factor": second_factor_event,
     "log_review": log_review,
     "undo": decision_undo,
     "second_review": second_review,

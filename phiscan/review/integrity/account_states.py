@@ -26,6 +26,7 @@ COLUMNS: Mapping[sa.Table, tuple[str, ...]] = {
         "subject",
         "disabled",
         "locked",
+        "second_factor",
     ),
     api_token: ("token_hash", "user_id", "label", "created", "expires", "revoked", "scopes"),
     web_session: ("token_hash", "user_id", "method", "created", "ended"),

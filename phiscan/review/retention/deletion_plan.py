@@ -33,7 +33,9 @@ from phiscan.store.tables.patients import patient_event
 from phiscan.store.tables.users import (
     api_token,
     log_review,
+    second_factor_event,
     sign_in_attempt,
+    sign_in_challenge,
     sign_in_flow,
     user_event,
     web_session,
@@ -51,10 +53,12 @@ _OLD_SCAN = "scan whose superseded rows go"  # not a table's name: the scan itse
 # Rows that stand for a time of their own; the column whose age counts.
 _LOGS: dict[sa.Table, sa.ColumnElement[Any]] = {
     user_event: user_event.c.at,
+    second_factor_event: second_factor_event.c.at,
     log_review: log_review.c.at,
     patient_event: patient_event.c.done,
     sign_in_attempt: sign_in_attempt.c.at,
     sign_in_flow: sign_in_flow.c.created,
+    sign_in_challenge: sign_in_challenge.c.created,
     web_session: sa.func.coalesce(web_session.c.ended, web_session.c.seen),
     api_token: sa.func.coalesce(api_token.c.revoked, api_token.c.expires),
 }

@@ -51,6 +51,8 @@ user_account = sa.Table(
     column("created", UtcTime, "when the account was made"),
     column("disabled", UtcTime, "since when it may not sign in", null=True),
     column("locked", UtcTime, "since when it is locked after too many wrong passwords", null=True),
+    column("second_factor", sa.Text, "secret of the second factor, sealed; empty = none", default=""),
+    column("second_factor_step", sa.BigInteger, "time step of the last code that was used", default="0"),
     one_of("role", (role.value for role in Role)),
     sa.CheckConstraint("name <> ''", name="name_given"),
     sa.UniqueConstraint("name_key"),
@@ -154,6 +156,49 @@ sign_in_flow = sa.Table(
     comment="A sign-in through the identity provider that is under way; removed when it ends.",
 )
 
+sign_in_challenge = sa.Table(
+    "sign_in_challenge",
+    metadata,
+    row_id("number of the sign-in"),
+    column("secret_hash", sa.Text, "sha256 of the cookie that the same browser must send with the code"),
+    column("user_id", RowId, "whose code is asked for", sa.ForeignKey("user_account.id")),
+    column("state", sa.Text, "sha256 over password hash and sealed secret: a change of either ends it"),
+    column("created", UtcTime, "when the password was right; it is good for minutes"),
+    sa.UniqueConstraint("secret_hash"),
+    sqlite_autoincrement=True,
+    comment="A sign-in whose password was right and whose code is missing; removed when it ends.",
+)
+
+recovery_code = sa.Table(
+    "recovery_code",
+    metadata,
+    row_id("number of the code"),
+    column("user_id", RowId, "whose", sa.ForeignKey("user_account.id")),
+    column("code_hash", sa.Text, "HMAC-SHA256 of account and code under a key of the home"),
+    column("used", UtcTime, "when it was used; null = not yet", null=True),
+    sa.CheckConstraint("length(code_hash) = 64", name="code_is_a_hash"),
+    sa.UniqueConstraint("code_hash"),
+    sa.Index(None, "user_id"),
+    sqlite_autoincrement=True,
+    comment="Codes that stand in for a lost second factor, each good once. The code itself is not stored.",
+)
+
+second_factor_event = sa.Table(
+    "second_factor_event",
+    metadata,
+    row_id("number of the event"),
+    column(
+        "event", sa.Text, "what happened: on, off, reset, codes (new recovery codes), recovery (one used)"
+    ),
+    column("user_id", RowId, "the account", sa.ForeignKey("user_account.id")),
+    column("address", SafeText, "network address of the browser; empty = on the server itself"),
+    column("at", UtcTime, "when"),
+    one_of("event", ("on", "off", "reset", "codes", "recovery")),
+    sa.Index(None, "user_id"),
+    sqlite_autoincrement=True,
+    comment="What happened to second factors. Append-only; each row stands in the audit log.",
+)
+
 saved_view = sa.Table(
     "saved_view",
     metadata,
@@ -183,5 +228,9 @@ log_review = sa.Table(
     comment='"I have reviewed this log": who, when, and up to which entry. Append-only.',
 )
 
-APPEND_ONLY: dict[str, tuple[str, ...]] = {"user_event": ("id",), "log_review": ("id",)}
+APPEND_ONLY: dict[str, tuple[str, ...]] = {
+    "user_event": ("id",),
+    "second_factor_event": ("id",),
+    "log_review": ("id",),
+}
 """The append-only tables of this module and their unique columns."""

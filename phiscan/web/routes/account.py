@@ -8,11 +8,12 @@ from fastapi import Form, Request
 from starlette.responses import RedirectResponse, Response
 
 from phiscan.errors import InputError
-from phiscan.review.accounts.users import Refusal, Scope
+from phiscan.review.accounts.challenges import Challenge
+from phiscan.review.accounts.users import Scope, SignedIn
 from phiscan.web.access import Permission, Routes
 from phiscan.web.request_context import Desk, DeskNow
 from phiscan.web.row_numbers import RowNumber
-from phiscan.web.session import BrowserSession, address_of, set_cookie
+from phiscan.web.session import BrowserSession, address_of, set_code_cookie, set_cookie
 
 routes = Routes()
 
@@ -44,8 +45,11 @@ def change_password(
         return _page(request, session, desk, status_code=400, problem=str(error))
     response = RedirectResponse("/account", 303)
     begun = users.sign_in(user.name, chosen, address=address, now=desk.now())
-    if not isinstance(begun, Refusal):
+    if isinstance(begun, SignedIn):
         set_cookie(response, desk, begun.secret)
+    if isinstance(begun, Challenge):  # the new session needs the second factor, too
+        response = RedirectResponse("/sign-in/code?next=/account", 303)
+        set_code_cookie(response, desk, begun.secret)
     return response
 
 

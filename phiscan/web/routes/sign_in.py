@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from typing import Annotated
+from urllib.parse import quote
 
 from fastapi import Form, Request
 from starlette.responses import RedirectResponse, Response
 
-from phiscan.review.accounts.users import Refusal
+from phiscan.review.accounts.challenges import Challenge
+from phiscan.review.accounts.second_factors import SecondFactors
+from phiscan.review.accounts.users import Refusal, SignedIn
 from phiscan.web.access import Permission, Routes
 from phiscan.web.request_context import Desk, DeskNow
 from phiscan.web.session import (
@@ -15,8 +18,10 @@ from phiscan.web.session import (
     address_of,
     browser_cookie_name,
     clear_cookie,
+    code_cookie_name,
     cookie_name,
     set_browser_cookie,
+    set_code_cookie,
     set_cookie,
 )
 
@@ -42,6 +47,10 @@ def sign_in(
     found = desk.store.users.sign_in(
         name, password, address=address_of(request), now=desk.now(), browser=known
     )
+    if isinstance(found, Challenge):
+        response = RedirectResponse(f"/sign-in/code?next={quote(inside(next), safe='')}", 303)
+        set_code_cookie(response, desk, found.secret)
+        return response
     if isinstance(found, Refusal):
         status = 429 if found is Refusal.TOO_MANY else 401
         page = desk.pages.render(
@@ -55,11 +64,57 @@ def sign_in(
         if found is Refusal.TOO_MANY:
             page.headers["Retry-After"] = str(int(desk.store.users.limits.longest_wait.total_seconds()))
         return page
+    return _begun(request, desk, found, next)
+
+
+@routes.page("GET", "/sign-in/code", needs=Permission.PUBLIC)
+def code_form(request: Request, desk: DeskNow, next: str = "/") -> Response:  # noqa: A002 (the field's name)
+    """Ask for the code of the second factor."""
+    if not request.cookies.get(code_cookie_name(desk)):
+        return RedirectResponse("/sign-in", 303)
+    return desk.pages.render(request, "sign_in_code.html", next=inside(next), problem="")
+
+
+@routes.page("POST", "/sign-in/code", needs=Permission.PUBLIC)
+def sign_in_with_code(
+    request: Request,
+    desk: DeskNow,
+    code: Annotated[str, Form(max_length=100)],
+    next: Annotated[str, Form(max_length=2000)] = "/",  # noqa: A002 (the field's name)
+) -> Response:
+    """Begin the session of a sign-in whose password was right."""
+    challenge = request.cookies.get(code_cookie_name(desk), "")
+    found = SecondFactors.of(desk.store.users).finish_sign_in(
+        challenge,
+        code,
+        address=address_of(request),
+        now=desk.now(),
+        browser=request.cookies.get(browser_cookie_name(desk), ""),
+    )
+    if found is Refusal.EXPIRED:
+        response: Response = RedirectResponse("/sign-in", 303)
+        clear_cookie(response, desk, code_cookie_name(desk))
+        return response
+    if isinstance(found, Refusal):
+        status = 429 if found is Refusal.TOO_MANY else 401
+        response = desk.pages.render(
+            request, "sign_in_code.html", status_code=status, next=inside(next), problem=found.name
+        )
+        if found is Refusal.TOO_MANY:
+            response.headers["Retry-After"] = str(int(desk.store.users.limits.longest_wait.total_seconds()))
+        return response
+    response = _begun(request, desk, found, next)
+    clear_cookie(response, desk, code_cookie_name(desk))
+    return response
+
+
+def _begun(request: Request, desk: Desk, found: SignedIn, place: str) -> Response:
+    """End the session that the browser had before, and give it the cookies of the new one."""
     before = request.cookies.get(cookie_name(desk))
     session = desk.store.users.session(before, now=desk.now()) if before else None
     if session is not None:
         desk.store.users.sign_out(session, now=desk.now())
-    response = RedirectResponse(inside(next), 303)
+    response = RedirectResponse(inside(place), 303)
     set_cookie(response, desk, found.secret)
     set_browser_cookie(response, desk, found.browser)
     return response

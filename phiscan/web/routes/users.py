@@ -86,10 +86,12 @@ def enable(user_id: RowNumber, user: SignedIn, desk: DeskNow) -> Response:
 
 
 @routes.page("GET", "/locked", needs=Permission.UNLOCK)
-def locked(request: Request, desk: DeskNow) -> Response:
-    """List the accounts that are locked after wrong passwords, for leads, who manage no accounts."""
-    accounts = [account for account in desk.store.users.everybody() if account.locked is not None]
-    return desk.pages.render(request, "locked.html", accounts=accounts)
+def locked(request: Request, user: SignedIn, desk: DeskNow) -> Response:
+    """List the accounts that are locked, and whose second factor can be reset, for leads."""
+    everybody = desk.store.users.everybody()
+    accounts = [account for account in everybody if account.locked is not None]
+    with_factor = [account for account in everybody if account.has_second_factor and account.id != user.id]
+    return desk.pages.render(request, "locked.html", accounts=accounts, with_factor=with_factor)
 
 
 @routes.page("POST", "/users/{user_id}/unlock", needs=Permission.UNLOCK)

@@ -50,6 +50,7 @@ class ProseView:
 
     passages: tuple[PassageView, ...] = ()
     problem: str = ""
+    tables: tuple[tuple[str, str], ...] = ()  # where a table is, and how easily its people are told apart
 
     @property
     def first(self) -> tuple[PassageView, ...]:
@@ -79,7 +80,10 @@ def prose_view(desk: Desk, detail: WorkDetail) -> ProseView:
         )
     except InputError as error:
         return ProseView(problem=str(error))
-    return ProseView(tuple(_passage(one, number) for number, one in enumerate(masked.passages, 1)))
+    return ProseView(
+        tuple(_passage(one, number) for number, one in enumerate(masked.passages, 1)),
+        tables=tuple((locator_words(table.locator), table.sentence) for table in masked.tables),
+    )
 
 
 def found_of(findings: Sequence[StoredFinding]) -> list[Found]:

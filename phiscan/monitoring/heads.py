@@ -1,0 +1,172 @@
+"""The signed end of the audit log, sent after each scan to where whoever attacks the database cannot write.
+
+A head is one line of JSON: number and hash of the last entry, the signature over both, the scan. It holds
+nothing of a document. `phiscan audit verify --head HASH` compares a head that was noted so with the log.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+import sqlalchemy as sa
+
+from phiscan.config import Config, take_table
+from phiscan.errors import ConfigError, origin
+from phiscan.monitoring.timestamps import Authority
+from phiscan.review.store import Store
+from phiscan.store.tables import audit_head
+
+TABLE: Final = "heads"
+TIMEOUT_S: Final = 30
+_NOTICE_OF_LOG_AUDIT: Final = 13 * 8 + 5  # syslog: facility "log audit", severity "notice"
+_UDP_PORT: Final = 514
+
+
+@dataclass(frozen=True, slots=True)
+class HeadsTable:
+    """The table ``[heads]`` of phiscan.toml; everything is off unless it is named."""
+
+    file: str = ""  # lines are appended; best on a medium that is written once
+    syslog: str = ""  # a socket such as /dev/log, or udp://HOST:PORT, or tcp://HOST:PORT
+    mail_to: tuple[str, ...] = ()  # through the server of [notify]
+    command: tuple[str, ...] = ()  # program and arguments; the line comes at its standard input
+    timestamp_url: str = ""  # of an RFC 3161 time-stamping authority
+    timestamp_ca_file: str = ""  # its certificates, PEM; empty: what it signs is kept, and not verified
+    timestamp_dir: str = ""  # where its answers are kept; empty: heads in home
+
+
+@dataclass(frozen=True, slots=True)
+class Heads:
+    """Where the head goes."""
+
+    table: HeadsTable = HeadsTable()
+    mail: Callable[[str, str], None] | None = None  # subject and text
+    authority: Authority | None = None
+
+    def send(self, store: Store, scan: int) -> Iterator[str]:
+        """Send the head everywhere; yield a line for each way that failed."""
+        head = read_head(store)
+        if head is None:
+            return
+        line = json.dumps({"event": "audit.head", "scan": scan, **head}, sort_keys=True)
+        for name, way in self._ways(line, head):
+            try:
+                way()
+            except Exception as error:  # noqa: BLE001 (a server's message is not ours to print)
+                yield f"head of the audit log: {name}: could not be sent ({origin(error)})"
+
+    def _ways(self, line: str, head: dict[str, Any]) -> Iterator[tuple[str, Callable[[], None]]]:
+        table, mail, authority = self.table, self.mail, self.authority
+        if table.file:
+            yield table.file, lambda: append(Path(table.file), line)
+        if table.syslog:
+            yield "syslog", lambda: to_syslog(table.syslog, line)
+        if mail is not None:
+            yield "e-mail", lambda: mail(f"phiscan: audit log, entry {head['entry']}", line + "\n")
+        if table.command:
+            yield table.command[0], lambda: run(table.command, line)
+        if authority is not None:
+            yield "time stamp", lambda: authority.stamp(f"head-{head['entry']}", line)
+
+
+def read_head(store: Store) -> dict[str, Any] | None:
+    """Return the signed head; None = the store has no signing key."""
+    with store.database.read() as connection:
+        row = connection.execute(sa.select(audit_head)).first()
+    if row is None:
+        return None
+    names = ("entry", "hash", "key_id", "signature")
+    return {name: getattr(row, name) for name in names} | {"signed": row.signed.isoformat()}
+
+
+def append(path: Path, line: str) -> None:
+    """Append a line and see it on the disk.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+    with os.fdopen(os.open(path, flags, 0o644), "ab") as stream:
+        stream.write(line.encode() + b"\n")
+        stream.flush()
+        os.fsync(stream.fileno())
+
+
+def to_syslog(place: str, line: str) -> None:
+    """Send a line as RFC 5424 says; over TCP with its length before it (RFC 6587).
+
+    Raises:
+        OSError: it cannot be sent.
+    """
+    moment = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    text = f"<{_NOTICE_OF_LOG_AUDIT}>1 {moment} {socket.gethostname() or '-'} phiscan - audit.head - {line}"
+    message = text.encode()
+    parts = urlsplit(place)
+    if parts.scheme == "tcp":
+        with socket.create_connection((parts.hostname or "", parts.port or 0), TIMEOUT_S) as stream:
+            stream.sendall(b"%d %s" % (len(message), message))
+        return
+    if parts.scheme == "udp":
+        port = parts.port or _UDP_PORT
+        found = socket.getaddrinfo(parts.hostname, port, type=socket.SOCK_DGRAM)
+        family, kind, protocol, _, address = found[0]
+        with socket.socket(family, kind, protocol) as datagram:
+            datagram.sendto(message, address)
+        return
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as local:
+        local.connect(place)
+        local.send(message)
+
+
+def run(command: tuple[str, ...], line: str) -> None:
+    """Give a line to a program; no shell is between.
+
+    Raises:
+        OSError, subprocess.SubprocessError: it cannot be started, fails, or does not end in time.
+    """
+    subprocess.run(command, input=line.encode() + b"\n", check=True, timeout=TIMEOUT_S, capture_output=True)
+
+
+def read_heads(config: Config, *, mail_of: Callable[[tuple[str, ...]], Callable[[str, str], None]]) -> Heads:
+    """Return what ``[heads]`` of phiscan.toml wants; ``mail_of``: addresses to what writes to them.
+
+    Raises:
+        ConfigError: names the field, and what was expected.
+    """
+    table = take_table(config, TABLE, HeadsTable)
+    where = f"{config.source}: {TABLE}"
+    if table.file and Path(table.file).exists() and not Path(table.file).is_file():
+        message = f"{where}.file: {table.file}: expected a file, or a name that is free"
+        raise ConfigError(message)
+    if table.syslog and not _is_syslog(table.syslog):
+        message = f"{where}.syslog: expected a socket such as /dev/log, udp://HOST:PORT or tcp://HOST:PORT"
+        raise ConfigError(message)
+    authority = None
+    if table.timestamp_url:
+        folder = Path(table.timestamp_dir) if table.timestamp_dir else config.home / "heads"
+        try:
+            authority = Authority(table.timestamp_url, folder, table.timestamp_ca_file).checked()
+        except ValueError as error:
+            message = f"{where}.{error}"
+            raise ConfigError(message) from None
+    return Heads(table, mail_of(table.mail_to) if table.mail_to else None, authority)
+
+
+def _is_syslog(place: str) -> bool:
+    try:
+        parts = urlsplit(place)
+        port = parts.port
+    except ValueError:
+        return False
+    if parts.scheme == "tcp":
+        return bool(parts.hostname) and port is not None
+    return place.startswith("/") or (parts.scheme == "udp" and bool(parts.hostname))

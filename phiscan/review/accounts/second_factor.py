@@ -1,0 +1,249 @@
+"""Second factor of a local account: its sealed secret, the codes of it, recovery codes, and what is logged.
+
+The secret is sealed with AES-256-GCM under a key derived from the store's signing key, bound to its account;
+whoever has the database alone has no secret. A code is good once: the account keeps the last time step that
+was used. Of recovery codes only keyed hashes are kept, and each is good once.
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+import secrets
+from base64 import b32encode, b64decode, b64encode
+from binascii import Error as NotBase64Error
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Any, Final
+
+import sqlalchemy as sa
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+from phiscan.errors import InputError, StoreError
+from phiscan.review.accounts import totp
+from phiscan.review.accounts.accounts import Changes, get
+from phiscan.review.audit import log as audit
+from phiscan.review.integrity import account_states
+from phiscan.store import signed_head
+from phiscan.store.database import inserted_id
+from phiscan.store.tables.users import recovery_code, second_factor_event, user_account
+
+ACTION: Final = "second_factor"
+N_RECOVERY_CODES: Final = 10
+PROPOSAL_LIFE: Final = timedelta(minutes=10)
+_N_RECOVERY_BYTES: Final = 10  # 80 bits
+_N_NONCE_BYTES: Final = 12
+_PURPOSE: Final = b"phiscan second factor v1"
+
+
+class Change(StrEnum):
+    """What happened to the second factor of an account."""
+
+    ON = "on"
+    OFF = "off"
+    RESET = "reset"  # by somebody else
+    CODES = "codes"  # new recovery codes
+    RECOVERY = "recovery"  # signed in with a recovery code
+
+
+def propose(connection: sa.Connection, user_id: int, session_id: int, *, now: datetime) -> tuple[bytes, str]:
+    """Return a new secret, and the same sealed for this account and session: it comes back with a first code.
+
+    Raises:
+        StoreError: the store holds no key.
+    """
+    secret = secrets.token_bytes(totp.N_SECRET_BYTES)
+    text = json.dumps([b64encode(secret).decode(), now.timestamp()])
+    return secret, _seal(connection, text.encode(), f"proposal {user_id} {session_id}")
+
+
+def proposed(
+    connection: sa.Connection, sealed: str, user_id: int, session_id: int, *, now: datetime
+) -> bytes | None:
+    """Return the secret of a proposal; None = it is not of this account and session, or too old."""
+    text = _open(connection, sealed, f"proposal {user_id} {session_id}")
+    if text is None:
+        return None
+    secret, made = json.loads(text)
+    is_young = timedelta(0) <= now - datetime.fromtimestamp(made, tz=now.tzinfo) <= PROPOSAL_LIFE
+    return b64decode(secret) if is_young else None
+
+
+def turn_on(
+    connection: sa.Connection,
+    user_id: int,
+    secret: bytes,
+    code: str,
+    *,
+    by: str,
+    address: str,
+    now: datetime,
+    also: Changes,
+) -> list[str] | None:
+    """Keep a secret whose first code is right; return the recovery codes, None = the code is wrong.
+
+    Raises:
+        InputError: the account has a second factor already.
+    """
+    step = totp.matching_step(secret, code, now=now)
+    if step is None:
+        return None
+    if get(connection, user_id).has_second_factor:
+        message = "second factor: there is one already; remove it first"
+        raise InputError(message)
+    sealed = _seal(connection, secret, f"account {user_id}")
+    _change(
+        connection,
+        user_id,
+        Change.ON,
+        {"second_factor": sealed, "second_factor_step": step},
+        by=by,
+        address=address,
+        now=now,
+        also=also,
+    )
+    return new_recovery_codes(connection, user_id)
+
+
+def turn_off(
+    connection: sa.Connection,
+    user_id: int,
+    change: Change,
+    *,
+    by: str,
+    address: str,
+    now: datetime,
+    also: Changes | None = None,
+) -> None:
+    """Forget the secret and the recovery codes of an account.
+
+    Raises:
+        InputError: it has none.
+    """
+    if not get(connection, user_id).has_second_factor:
+        message = f"user {user_id}: has no second factor"
+        raise InputError(message)
+    connection.execute(recovery_code.delete().where(recovery_code.c.user_id == user_id))
+    values = {"second_factor": "", "second_factor_step": 0}
+    _change(connection, user_id, change, values, by=by, address=address, now=now, also=also)
+
+
+def new_recovery_codes(connection: sa.Connection, user_id: int) -> list[str]:
+    """Return new recovery codes; those before are good no more."""
+    connection.execute(recovery_code.delete().where(recovery_code.c.user_id == user_id))
+    codes = [_recovery_code() for _ in range(N_RECOVERY_CODES)]
+    rows = [
+        {"user_id": user_id, "code_hash": _code_hash(connection, user_id, _plain(code)), "used": None}
+        for code in codes
+    ]
+    connection.execute(recovery_code.insert(), rows)
+    return codes
+
+
+def log(
+    connection: sa.Connection,
+    user_id: int,
+    change: Change,
+    *,
+    by: str,
+    address: str,
+    now: datetime,
+    changes: Changes | None = None,
+) -> None:
+    """Append one event and its entry in the audit log."""
+    row = {"event": change.value, "user_id": user_id, "address": address, "at": now}
+    number = inserted_id(connection, second_factor_event, row)
+    details = {"user": user_id, "name": get(connection, user_id).name, "value": change.value}
+    details |= account_states.details_of(connection, changes or {})
+    audit.append(connection, [audit.Entry(ACTION, number, details)], actor=by, at=now)
+
+
+def accept(
+    connection: sa.Connection, account: sa.Row[Any], code: str, *, address: str, now: datetime
+) -> bool:
+    """Take a code of an account, once: one of its secret, or a recovery code."""
+    plain = _plain(code)
+    secret = _open(connection, account.second_factor, f"account {account.id}")
+    if secret is None:
+        return False
+    step = totp.matching_step(secret, plain, now=now)
+    if step is not None:
+        later = (user_account.c.id == account.id) & (user_account.c.second_factor_step < step)
+        update = user_account.update().where(later).values(second_factor_step=step)
+        return connection.execute(update).rowcount == 1
+    unused = (
+        (recovery_code.c.user_id == account.id)
+        & (recovery_code.c.code_hash == _code_hash(connection, account.id, plain))
+        & recovery_code.c.used.is_(None)
+    )
+    if connection.execute(recovery_code.update().where(unused).values(used=now)).rowcount != 1:
+        return False
+    log(connection, account.id, Change.RECOVERY, by=account.name, address=address, now=now)
+    return True
+
+
+def n_recovery_codes(connection: sa.Connection, user_id: int) -> int:
+    """Return how many recovery codes of an account are left."""
+    unused = (recovery_code.c.user_id == user_id) & recovery_code.c.used.is_(None)
+    return int(
+        connection.execute(sa.select(sa.func.count()).select_from(recovery_code).where(unused)).scalar_one()
+    )
+
+
+def _change(
+    connection: sa.Connection,
+    user_id: int,
+    change: Change,
+    values: dict[str, Any],
+    *,
+    by: str,
+    address: str,
+    now: datetime,
+    also: Changes | None,
+) -> None:
+    connection.execute(user_account.update().where(user_account.c.id == user_id).values(values))
+    changes: Changes = {**(also or {}), user_account: ([user_id], ("second_factor",))}
+    log(connection, user_id, change, by=by, address=address, now=now, changes=changes)
+
+
+def _recovery_code() -> str:
+    text = b32encode(secrets.token_bytes(_N_RECOVERY_BYTES)).decode().lower()
+    return "-".join(text[at : at + 4] for at in range(0, len(text), 4))
+
+
+def _code_hash(connection: sa.Connection, user_id: int, plain: str) -> str:
+    """Return the keyed hash of a recovery code of one account: a row made with SQL or moved fits no code."""
+    return hmac.digest(_key(connection), f"recovery {user_id} {plain}".encode(), "sha256").hex()
+
+
+def _plain(code: str) -> str:
+    """Return a code without the separators and the case with which people type it."""
+    return "".join(char for char in code.lower() if char.isalnum())
+
+
+def _key(connection: sa.Connection) -> bytes:
+    key = signed_head.key_of(connection)
+    if key is None:
+        message = "second factor: the store was opened without its key (audit.key in phiscan's home)"
+        raise StoreError(message)
+    return hmac.digest(key, _PURPOSE, "sha256")
+
+
+def _cipher(connection: sa.Connection) -> AESGCM:
+    return AESGCM(_key(connection))
+
+
+def _seal(connection: sa.Connection, text: bytes, bound_to: str) -> str:
+    nonce = secrets.token_bytes(_N_NONCE_BYTES)
+    sealed = _cipher(connection).encrypt(nonce, text, bound_to.encode())
+    return b64encode(nonce + sealed).decode()
+
+
+def _open(connection: sa.Connection, sealed: str, bound_to: str) -> bytes | None:
+    """Return what was sealed; None = it was not, for something else, or with another key."""
+    try:
+        data = b64decode(sealed, validate=True)
+        return _cipher(connection).decrypt(data[:_N_NONCE_BYTES], data[_N_NONCE_BYTES:], bound_to.encode())
+    except (NotBase64Error, ValueError, InvalidTag):
+        return None
