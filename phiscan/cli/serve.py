@@ -78,7 +78,7 @@ def serve(
         tls_cert=tls_cert,
         tls_key=tls_key,
     )
-    settings = settings_of(listening, max_body_kb=table.max_body_kb)
+    settings = replace(settings_of(listening, max_body_kb=table.max_body_kb), prepares=True)
     for path in (tls_cert, tls_key):
         if path is not None and not path.is_file():
             message = f"{path}: no such file"
