@@ -12,6 +12,7 @@ from fastapi import Depends, Request
 from phiscan.config import Config
 from phiscan.pipeline.reveal import Rereader
 from phiscan.review.store import Store
+from phiscan.web.live_report import LiveReports
 from phiscan.web.packs import Packs
 from phiscan.web.pages import Pages
 from phiscan.web.passage_cache import PassageCache
@@ -46,12 +47,14 @@ class Desk:
     packs: Packs
     rereader: Rereader
     passages: PassageCache = field(default_factory=PassageCache)
+    reports: LiveReports = field(default_factory=LiveReports)
     provider: Provider | None = None  # who else may say who somebody is
     now: Callable[[], datetime] = field(default=utc_now)
 
     def forget(self) -> None:
         """Drop what is kept in memory of the files that were looked at."""
         self.passages.clear()
+        self.reports.clear()
         self.store.desk.forget()
 
 
