@@ -26,8 +26,9 @@ def served(app: FastAPI, tmp_path: Path) -> Desk:
     """Return a desk whose configuration names the copied database, with no report in memory."""
     desk: Desk = app.state.desk
     config = replace(desk.config, database=url_of(tmp_path / "phiscan.db"))
-    app.state.desk = replace(desk, config=config, reports=LiveReports())
-    return app.state.desk
+    desk = replace(desk, config=config, reports=LiveReports())
+    app.state.desk = desk
+    return desk
 
 
 def test_the_page_shows_the_numbers_of_the_pack(
