@@ -81,6 +81,7 @@ def serve(
     settings = replace(
         settings_of(listening, max_body_kb=table.max_body_kb),
         second_factor_roles=frozenset(map(Role, table.second_factor)),
+        prepares=True,
     )
     for path in (tls_cert, tls_key):
         if path is not None and not path.is_file():

@@ -17,7 +17,9 @@ from typing import Self, TypeVar
 from phiscan import extract
 from phiscan.config import Config
 from phiscan.errors import ConflictError, InputError
+from phiscan.health.term_lexicon import load_lexicon
 from phiscan.model import Document, SourceFile
+from phiscan.pipeline.allow_list import load_allow_list
 from phiscan.pipeline.engine import read_passwords
 from phiscan.pipeline.file_names import as_examined, names_of
 from phiscan.pipeline.learning.file_lookup import present
@@ -69,6 +71,19 @@ class Rereader:
     def is_ready(self) -> bool:
         """Whether a file can be read now without waiting for the process to start or for another file."""
         return self._sandbox is not None and not self._lock.locked()
+
+    def prepare(self) -> None:
+        """Start the process and load its word lists, so that the first file need not wait for them.
+
+        Raises:
+            PhiscanError: the process cannot be started, or a list is unusable.
+        """
+        with self._lock:
+            sandbox, _ = self._started()
+            for _, answer in sandbox.run(_load, [""]):
+                if isinstance(answer, Fault):
+                    message = f"reading files again is not ready: {answer.reason}"
+                    raise InputError(message)
 
     def read(self, examined: Examined) -> Document:
         """Return the text of a file as it was examined; nobody keeps it but the caller.
@@ -142,6 +157,11 @@ class _Worker:
 def _start_worker(config: Config, passwords: Sequence[str], hatch: str) -> None:
     ask_at(hatch)
     _Worker.config, _Worker.passwords = config, passwords
+
+
+def _load(_: str) -> None:
+    load_lexicon()
+    load_allow_list()
 
 
 def _work(source: SourceFile) -> Document:

@@ -9,6 +9,7 @@ when, within a range, what was decided first is like the rest.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from phiscan.metrics import elusion
 from phiscan.review.worklist.sampling import LeftCounts, SampleReview
@@ -16,8 +17,9 @@ from phiscan.review.worklist.sampling import LeftCounts, SampleReview
 TARGET_RECALL = 0.95  # of the PHI in the list, found before it is called safe to stop
 
 BY_SAMPLE = (
-    "The sample was drawn at random from the items then undecided, its reviewed part is the beginning of its"
-    " random order, and every verdict is right. Unsure counts as PHI."
+    "The sample was drawn at random from the items then undecided, and every verdict is right. The bound uses"
+    " the beginning of the random order that makes it smallest and holds every PHI found in it; in that"
+    " beginning, unsure items and items without a verdict count as PHI."
 )
 BY_SCORE = (
     "Within a range of scores, the decided items are like a random sample of all its items, and every verdict"
@@ -87,23 +89,32 @@ def _by_sample(counts: LeftCounts) -> Left:
         reason = "no item of the random sample has been reviewed yet"
     if sample is None or reason is not None:
         return Left(None, None, reason, BY_SAMPLE, elusion.SOURCE)
-    known = elusion.elusion(sample.population, sample.reviewed, sample.phi, sequential=True)
     return Left(
-        expected=_without_found(known.missed, sample, counts),
-        upper=_upper(known.upper_sequential or 0, sample, counts),
+        expected=_without_found(sample.population * sample.phi / sample.reviewed, sample, counts),
+        upper=sample_upper(sample, counts.undecided),
         reason=None,
         assumption=BY_SAMPLE,
         source=elusion.SOURCE,
     )
 
 
-def _without_found(total: float | None, sample: SampleReview, counts: LeftCounts) -> float | None:
+@lru_cache(maxsize=64)
+def sample_upper(sample: SampleReview, undecided: int) -> int:
+    """Bound the PHI among the undecided items by the reviewed items of the sample (95%, at every look).
+
+    Every reviewed item of the beginning that is chosen counts, also behind one without a verdict, as in the
+    report: see :func:`phiscan.metrics.elusion.best_prefix`. Without a reviewed item the bound is all of them.
+    """
+    prefix = elusion.best_prefix(sample.population, sample.verdicts)
+    if prefix is None:
+        return undecided
+    known = elusion.elusion(sample.population, prefix.size, prefix.found + prefix.open, sequential=True)
+    return min(max((known.upper_sequential or 0) - sample.found, 0), undecided)
+
+
+def _without_found(total: float, sample: SampleReview, counts: LeftCounts) -> float:
     """Take what was found since the draw from the PHI that was there at the draw."""
-    return None if total is None else min(max(total - sample.found, 0.0), float(counts.undecided))
-
-
-def _upper(total: int, sample: SampleReview, counts: LeftCounts) -> int:
-    return min(max(total - sample.found, 0), counts.undecided)
+    return min(max(total - sample.found, 0.0), float(counts.undecided))
 
 
 def _by_score(counts: LeftCounts) -> Left:

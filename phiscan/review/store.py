@@ -97,7 +97,7 @@ class Store:
         """The database underneath, for the modules of this room that a screen or command calls itself."""
         return self._database
 
-    @property
+    @cached_property
     def desk(self) -> Desk:
         """The officer's desk over this database."""
         from phiscan.review.desk.desk import Desk  # noqa: PLC0415 (a scan need not load it)

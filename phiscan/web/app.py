@@ -28,7 +28,9 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from datetime import datetime
 from functools import partial
+from threading import Thread
 
+import structlog
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 from fastapi.routing import APIRoute
@@ -36,6 +38,7 @@ from fastapi.telemetry import TelemetryConfig
 
 from phiscan import __version__
 from phiscan.config import Config
+from phiscan.errors import origin
 from phiscan.patients.settings import load_settings
 from phiscan.pipeline.reveal import Rereader
 from phiscan.review.store import Store
@@ -95,6 +98,8 @@ ROUTES: tuple[Routes, ...] = (
     routes_scans.routes,
     routes_reports.routes,
 )
+
+log = structlog.get_logger("phiscan.web")
 
 _NO_TELEMETRY: TelemetryConfig = {
     "tracing": False,
@@ -160,10 +165,25 @@ def create_app(
 
 @asynccontextmanager
 async def _life(app: FastAPI) -> AsyncIterator[None]:
-    """Serve, then end the process that reads files again."""
-    yield
+    """Serve, then end the process that reads files again and forget what was looked at."""
     desk: Desk = app.state.desk
+    preparing = Thread(target=_prepare, args=(desk,), name="prepare")
+    if desk.settings.prepares:
+        preparing.start()
+    yield
+    desk = app.state.desk
+    if preparing.ident is not None:
+        preparing.join()
     desk.rereader.close()
+    desk.forget()
+
+
+def _prepare(desk: Desk) -> None:
+    """Make ready to read files again; a failure is shown by the page that needs a file, and logged here."""
+    try:
+        desk.rereader.prepare()
+    except Exception as error:  # noqa: BLE001 (a thread of its own: nothing may end the server)
+        log.warning("reading files again is not ready", origin=origin(error))
 
 
 def check_routes(app: FastAPI) -> None:

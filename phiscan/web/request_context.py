@@ -13,8 +13,10 @@ from phiscan.config import Config
 from phiscan.pipeline.reveal import Rereader
 from phiscan.review.accounts.users import Role
 from phiscan.review.store import Store
+from phiscan.web.live_report import LiveReports
 from phiscan.web.packs import Packs
 from phiscan.web.pages import Pages
+from phiscan.web.passage_cache import PassageCache
 from phiscan.web.provider import Provider
 
 
@@ -24,6 +26,7 @@ class Settings:
 
     hosts: tuple[str, ...] = ("127.0.0.1", "localhost", "[::1]")  # names that a browser may ask for
     own_url: str = "http://127.0.0.1:8470"  # the address by which browsers know it
+    prepares: bool = False  # make ready to read files again as soon as the server runs
     is_https: bool = False  # browsers reach it by TLS: cookies are Secure
     max_body_bytes: int = 1024 * 1024
     proxies: tuple[str, ...] = ()  # the only addresses or networks that may connect; they name the browser's
@@ -45,8 +48,16 @@ class Desk:
     pages: Pages
     packs: Packs
     rereader: Rereader
+    passages: PassageCache = field(default_factory=PassageCache)
+    reports: LiveReports = field(default_factory=LiveReports)
     provider: Provider | None = None  # who else may say who somebody is
     now: Callable[[], datetime] = field(default=utc_now)
+
+    def forget(self) -> None:
+        """Drop what is kept in memory of the files that were looked at."""
+        self.passages.clear()
+        self.reports.clear()
+        self.store.desk.forget()
 
 
 def desk_of(request: Request) -> Desk:

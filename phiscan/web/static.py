@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from hashlib import sha256
 from importlib import resources
 
+from phiscan.report.rendering.html import report_css
+
 
 @dataclass(frozen=True, slots=True)
 class StaticFile:
@@ -19,7 +21,7 @@ class StaticFile:
 
 @dataclass(frozen=True, slots=True)
 class Static:
-    """The files of ``phiscan/web/static`` by name; nothing else can be asked for."""
+    """The files of ``phiscan/web/static`` by name and the report's styles; nothing else can be asked for."""
 
     files: dict[str, StaticFile]
 
@@ -32,6 +34,8 @@ class Static:
                 content = entry.read_bytes()
                 media_type = mimetypes.guess_type(entry.name)[0] or "application/octet-stream"
                 files[entry.name] = StaticFile(content, media_type, sha256(content).hexdigest()[:16])
+        content = report_css().encode()
+        files["report.css"] = StaticFile(content, "text/css", sha256(content).hexdigest()[:16])
         return cls(files)
 
     def url(self, name: str) -> str:

@@ -6,13 +6,13 @@ skipped, or must not see before a second reviewer has decided, is not among the 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from phiscan.metrics import elusion
-from phiscan.report.remaining import TARGET_RECALL, remaining
+from phiscan.report.remaining import TARGET_RECALL, remaining, sample_upper
 from phiscan.report.words import count
 from phiscan.review.worklist.model import WorkCounts, WorkState
 from phiscan.review.worklist.sampling import LeftCounts, SampleReview
@@ -95,16 +95,21 @@ def stop_words(left: LeftCounts) -> str:
 def blind_needed(sample: SampleReview, found: int, undecided: int) -> int | None:
     """Return how many more sampled items, none of them PHI, make it safe to stop; None = too few are drawn.
 
-    Source: the any-time-valid bound of :mod:`phiscan.metrics.elusion`, found by halving.
+    They are taken in the random order, so that gaps in what was reviewed are filled first. Source: the
+    any-time-valid bound of :mod:`phiscan.metrics.elusion`, found by halving.
     """
+    order = (*sample.verdicts, *(None,) * (sample.drawn - len(sample.verdicts)))
+    is_open = [place for place, verdict in enumerate(order) if verdict is None]
 
-    def is_safe(reviewed: int) -> bool:
-        known = elusion.elusion(sample.population, reviewed, sample.phi, sequential=True)
-        upper = min(max((known.upper_sequential or 0) - sample.found, 0), undecided)
+    def is_safe(n_more: int) -> bool:
+        filled = list(order)
+        for place in is_open[:n_more]:
+            filled[place] = False
+        upper = sample_upper(replace(sample, verdicts=tuple(filled)), undecided)
         lower = elusion.recall_lower(found, upper)
         return upper == 0 or (lower is not None and lower >= TARGET_RECALL)
 
-    low, high = sample.reviewed + 1, sample.drawn
+    low, high = 1, len(is_open)
     if low > high or not is_safe(high):
         return None
     while low < high:
@@ -113,4 +118,4 @@ def blind_needed(sample: SampleReview, found: int, undecided: int) -> int | None
             high = middle
         else:
             low = middle + 1
-    return low - sample.reviewed
+    return low

@@ -104,11 +104,12 @@ def pages(ids: dict[str, int]) -> dict[str, tuple[str, ...]]:
             "/suppressions",
             "/left",
             "/reports",
+            "/reports/scan/1",
             "/locked",
             f"/items/{plain}",
         ),
         "Rea": ("/queue", f"/items/{hostile}"),
-        "Aud": ("/log", "/log/verification", "/scans", "/reports"),
+        "Aud": ("/log", "/log/verification", "/scans", "/reports", "/reports/scan/1"),
         "Adm": ("/users",),
     }
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pwdlib import PasswordHash
@@ -12,12 +13,14 @@ from pwdlib.hashers.argon2 import Argon2Hasher
 
 from phiscan.config import Config
 from phiscan.model import Verdict
+from phiscan.pipeline.masked_passages import MaskedProse
 from phiscan.pipeline.reveal import Rereader
 from phiscan.review.accounts import passwords
 from phiscan.review.accounts.users import Role
 from phiscan.review.decisions.reveals import PURPOSES
 from phiscan.review.store import Store
 from phiscan.web.app import create_app
+from phiscan.web.request_context import Desk
 from tests.pipeline.harness import FIRST, LAST, ToolHere, write_share
 from tests.web.conftest import OWN, PASSWORD, Browser
 
@@ -34,6 +37,11 @@ class Place:
     store: Store
     share: Path
     visit: Browser
+
+    @property
+    def desk(self) -> Desk:
+        desk: Desk = self.visit.client.app.state.desk  # type: ignore[attr-defined]
+        return desk
 
     def items(self) -> list[int]:
         return [item.file_id for item in self.store.desk.items(viewer="lea", now=NOW).items]
@@ -126,11 +134,43 @@ def test_no_page_waits_for_the_reading_process_to_start(
     address = f"/items/{place.items()[0]}"
     assert "▒▒▒" in place.visit.client.get(address).text
     monkeypatch.setattr(Rereader, "is_ready", False)
+    assert "▒▒▒" in place.visit.client.get(address).text  # what is in memory needs no process
+    place.desk.passages.clear()
     page = place.visit.client.get(address).text
     assert "▒▒▒" not in page
     assert f'data-fetch="{address}/passages"' in page
     assert "Show the passages</a>" in page
     assert "▒▒▒" in place.visit.client.get(f"{address}?prose=1").text
+
+
+def test_a_warm_item_is_not_read_again_and_a_touched_file_is(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    number = place.store.find("note.txt")
+    address = f"/items/{number}/passages"
+    before = place.visit.client.get(address).text
+    asked: list[str] = []
+    masked = Rereader.masked
+
+    def counted(*arguments: Any, **options: Any) -> MaskedProse:
+        asked.append("masked")
+        return masked(*arguments, **options)
+
+    monkeypatch.setattr(Rereader, "masked", counted)
+    assert place.visit.client.get(address).text == before
+    assert not asked
+    (place.share / "note.txt").write_text(NOTE * 4)
+    assert "has changed since it was examined" in place.visit.client.get(address).text
+    assert asked == ["masked"]
+    assert not [one for one in CANARIES if one in repr(place.desk.passages.__dict__)]
+
+
+def test_the_process_is_made_ready_before_the_first_item(place: Place) -> None:
+    place.desk.rereader.close()
+    page = place.visit.client.get(f"/items/{place.items()[1]}").text
+    assert "▒▒▒" not in page
+    place.desk.rereader.prepare()
+    assert "▒▒▒" in place.visit.client.get(f"/items/{place.items()[1]}").text
 
 
 def test_who_may_not_reveal_gets_neither_passage_nor_text(place: Place) -> None:

@@ -1,4 +1,4 @@
-"""The blind sample: drawn like the report's elusion sample, dealt out evenly, counted without a gap."""
+"""The blind sample: drawn like the report's elusion sample, dealt out evenly, every reviewed item counted."""
 
 from dataclasses import replace
 from itertools import pairwise
@@ -6,8 +6,9 @@ from itertools import pairwise
 import pytest
 
 from phiscan.errors import InputError
+from phiscan.metrics import elusion as bounds
 from phiscan.model import Verdict
-from phiscan.report.remaining import remaining
+from phiscan.report.remaining import remaining, sample_upper
 from phiscan.report.sections import elusion
 from phiscan.review.store import Store
 from phiscan.review.worklist.model import WorkState
@@ -66,13 +67,14 @@ def test_blind_items_are_dealt_evenly_over_the_list(desk: Store) -> None:
     assert max(gaps) <= 14
 
 
-def test_the_reviewed_part_has_no_gap(desk: Store) -> None:
+def test_every_reviewed_item_counts_as_in_the_report(desk: Store) -> None:
     desk.desk.draw_sample(n_queued=6, n_unreferred=0, by="lead", now=NOW)
     first, second, third, *_ = members(desk, referred=True)
     desk.desk.decide(third, Verdict.PHI, reviewer="ana", now=later(1))
     left = desk.desk.left()
     assert left.queued is not None
-    assert (left.queued.reviewed, left.queued.phi, left.queued.found) == (0, 0, 1)
+    assert (left.queued.reviewed, left.queued.phi, left.queued.found) == (1, 1, 1)
+    assert left.queued.verdicts == (None, None, True, None, None, None)
     desk.desk.decide(first, Verdict.UNSURE, reviewer="ana", now=later(2))
     desk.desk.decide(second, Verdict.NOT_PHI, reviewer="ana", now=later(3))
     left = desk.desk.left()
@@ -126,7 +128,7 @@ def test_what_is_left_by_the_scores() -> None:
 
 
 def test_what_is_left_by_the_sample() -> None:
-    sample = SampleReview(population=1000, drawn=100, reviewed=100, phi=0, found=0)
+    sample = SampleReview(population=1000, drawn=100, found=0, verdicts=(False,) * 100)
     told = remaining(LeftCounts(900, 400, STRATA, sample, None))
     assert (told.by_sample.expected, told.by_sample.upper) == (
         0.0,
@@ -135,6 +137,18 @@ def test_what_is_left_by_the_sample() -> None:
     assert told.recall_lower == pytest.approx(400 / 469)
     assert not told.safe
     assert remaining(LeftCounts(900, 2000, STRATA, sample, None)).safe
+
+
+def test_a_gap_counts_as_phi_and_does_not_hide_what_follows() -> None:
+    """The desk's bound is the report's: PHI after an item without a verdict is in it."""
+    order = (False,) * 39 + (None,) + (False,) * 17 + (True,) + (None,) * 20
+    sample = SampleReview(population=1000, drawn=78, found=0, verdicts=order)
+    told = remaining(LeftCounts(900, 400, STRATA, sample, None))
+    known = bounds.elusion(1000, 58, 2, sequential=True)
+    assert told.by_sample.upper == min(known.upper_sequential or 0, 900)
+    assert told.by_sample.expected == pytest.approx(1000 / 57)
+    hidden = SampleReview(population=1000, drawn=78, found=0, verdicts=order[:39])
+    assert (told.by_sample.upper or 0) > sample_upper(hidden, 900)
 
 
 def test_nothing_left_is_safe_and_nothing_decided_is_not() -> None:

@@ -35,7 +35,7 @@ def test_every_page_shows_the_same_figures(browser: Visit, store: Store) -> None
 
 
 def test_the_number_of_blind_items_is_the_least_that_makes_it_safe() -> None:
-    sample = SampleReview(population=400, drawn=300, reviewed=20, phi=0, found=60)
+    sample = SampleReview(population=400, drawn=300, found=60, verdicts=(False,) * 20)
     needed = blind_needed(sample, 60, 320)
     assert needed is not None
 
@@ -48,8 +48,19 @@ def test_the_number_of_blind_items_is_the_least_that_makes_it_safe() -> None:
     assert not is_safe(20 + needed - 1)
 
 
+def test_reviewed_items_behind_a_gap_count_and_gaps_are_filled_first() -> None:
+    gap = (False,) * 20 + (None,) + (False,) * 10
+    sample = SampleReview(population=400, drawn=300, found=60, verdicts=gap)
+    stopped = SampleReview(population=400, drawn=300, found=60, verdicts=gap[:20])
+    needed, without = blind_needed(sample, 60, 320), blind_needed(stopped, 60, 320)
+    assert needed is not None
+    assert without is not None
+    # All but the item in the gap count, so that so many fewer remain to be reviewed.
+    assert needed == without - 10
+
+
 def test_what_is_missing_to_stop_is_said() -> None:
     assert "no random sample" in stop_words(LeftCounts(5, 0, (), None, None))
-    small = SampleReview(population=400, drawn=5, reviewed=1, phi=0, found=2)
+    small = SampleReview(population=400, drawn=5, found=2, verdicts=(False,))
     assert "larger random sample" in stop_words(LeftCounts(390, 2, (), small, None))
     assert stop_words(LeftCounts(0, 2, (), small, None)) == "safe to stop"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
+from importlib import resources
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
@@ -20,6 +21,35 @@ from phiscan.report.rendering.table import Cell, Column, Table
 from phiscan.report.rendering.tables import tables
 from phiscan.report.sections.missed import meaning
 
+PARTS = (
+    ("summary", "At a glance"),
+    ("found", "What was found"),
+    ("top", "Referred files"),
+    ("change", "Change"),
+    ("breach", "Breach worksheets"),
+    ("coverage", "Coverage"),
+    ("funnel", "From share to PHI"),
+    ("open", "Not yet reviewed"),
+    ("decisions", "Decisions"),
+    ("oversight", "Reveals and log"),
+    ("limits", "Limits"),
+    ("proof", "Versions and proof"),
+    ("appendix", "Appendix: statistics"),
+    ("missed", "How much was missed"),
+    ("screened", "How good the screen is"),
+    ("detectors", "By detector"),
+    ("ranking", "How well the order works"),
+    ("agreement", "Agreement"),
+    ("spans", "Spans and topics"),
+)
+"""The parts of the page in their order: place and heading, for a list of contents."""
+_MAIN_BEGINS, _MAIN_ENDS = '<main id="main">', "</main>"
+# What a page around the report may style otherwise, since it has classes of the same names.
+_IN_ANOTHER_PAGE = """
+.bar { position: static; display: block; padding: 0; border: 0; background: none; box-shadow: none; }
+.bar { min-height: 0; } .head, h2 { display: block; } .stack { gap: 0; }
+.scroll { margin: 1.1rem 0 1.3rem; padding: 0; }
+"""
 NONE = Markup('<span class="none" title="does not exist">&ndash;</span>')
 VERDICTS = {"phi": "PHI", "not_phi": "not PHI", "unsure": "unsure"}
 
@@ -51,6 +81,7 @@ def render(data: ReportData) -> str:
     )
     return environment.get_template("report.html.j2").render(
         r=data,
+        parts=PARTS,
         tables=tables(data),
         plots=plots(data),
         charts=charts,
@@ -59,6 +90,19 @@ def render(data: ReportData) -> str:
         reasons=words.REASONS,
         detector_labels=words.DETECTORS,
     )
+
+
+def render_main(data: ReportData) -> str:
+    """Return the content of the page without head, title and contents, for a page that has its own."""
+    _, _, rest = render(data).partition(_MAIN_BEGINS)
+    content, _, _ = rest.rpartition(_MAIN_ENDS)
+    return content
+
+
+def report_css() -> str:
+    """Return the styles of the report for the content inside an element of the class ``report``."""
+    css = resources.files("phiscan.report").joinpath("templates", "report.css").read_text(encoding="utf-8")
+    return f".report {{\n{css.replace(':root', '&')}\n{_IN_ANOTHER_PAGE}}}\n"
 
 
 def plots(data: ReportData) -> Mapping[str, Markup]:

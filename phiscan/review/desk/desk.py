@@ -14,6 +14,7 @@ from phiscan.review.desk.second_review import SecondReviewDesk
 from phiscan.review.desk.suppressions import SuppressionDesk
 from phiscan.review.desk.verdicts import VerdictDesk
 from phiscan.review.desk.worklist import ListDesk
+from phiscan.review.worklist.finding_cache import FindingCache
 from phiscan.store.database import Database
 
 
@@ -23,3 +24,8 @@ class Desk(ListDesk, VerdictDesk, CorrectionDesk, SecondReviewDesk, SuppressionD
     def __init__(self, database: Database) -> None:
         self._database = database
         self._floors = {}
+        self._findings = FindingCache()
+
+    def forget(self) -> None:
+        """Drop what is kept in memory of files that were looked at."""
+        self._findings.clear()

@@ -7,6 +7,7 @@ from datetime import datetime
 from phiscan.review.decisions import history
 from phiscan.review.worklist import list_place
 from phiscan.review.worklist import reading as work_list
+from phiscan.review.worklist.finding_cache import FindingCache
 from phiscan.review.worklist.list_place import ListPlace
 from phiscan.review.worklist.model import (
     Choices,
@@ -26,6 +27,7 @@ class ListDesk:
 
     _database: Database
     _floors: dict[str, tuple[datetime, int]]  # see ``history.progress``
+    _findings: FindingCache
 
     def items(
         self,
@@ -74,7 +76,7 @@ class ListDesk:
             InputError: the file is not in the list (any more).
         """
         with self._database.read() as connection:
-            return work_list.detail(connection, file_id, viewer=viewer, now=now)
+            return work_list.detail(connection, file_id, viewer=viewer, now=now, read=self._findings.read)
 
     def next_after(
         self,

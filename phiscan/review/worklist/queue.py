@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -124,11 +124,18 @@ def count(
     return int(connection.execute(query).scalar_one())
 
 
-def item(connection: sa.Connection, file_id: int, *, conceal: bool = False) -> ItemDetail:
+FindingReader = Callable[[sa.Connection, int, str], tuple[StoredFinding, ...]]
+"""Returns the findings of an examination, given its number and the digest of its content."""
+
+
+def item(
+    connection: sa.Connection, file_id: int, *, conceal: bool = False, read: FindingReader | None = None
+) -> ItemDetail:
     """Return one file with findings, terms, unread parts and decisions.
 
     ``conceal``: without what somebody who judges it blind must not see. Of an item of the random sample that
     is all that the machine found; of one that awaits a second verdict, what was decided about this content.
+    ``read``: where the findings come from, instead of the database.
 
     Raises:
         InputError: there is no such file.
@@ -157,7 +164,7 @@ def item(connection: sa.Connection, file_id: int, *, conceal: bool = False) -> I
     detail = ItemDetail(
         item=queue_item(row),
         source=state,
-        findings=_findings(connection, row.id),
+        findings=read(connection, row.id, row.content_hash) if read else stored_findings(connection, row.id),
         terms=_terms(connection, row.id),
         unread=tuple(_unread(connection, [row.id])[row.id]),
         decisions=_decisions(connection, file_id),
@@ -312,7 +319,8 @@ def _file_row(row: sa.Row[Any], unread: tuple[UnreadPart, ...]) -> FileRow:
     )
 
 
-def _findings(connection: sa.Connection, examination_id: int) -> tuple[StoredFinding, ...]:
+def stored_findings(connection: sa.Connection, examination_id: int) -> tuple[StoredFinding, ...]:
+    """Return the findings of an examination in the order in which they are stored."""
     query = sa.select(finding).where(finding.c.examination_id == examination_id).order_by(finding.c.position)
     return tuple(
         StoredFinding(

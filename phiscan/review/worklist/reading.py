@@ -122,14 +122,23 @@ def item(connection: sa.Connection, file_id: int, *, viewer: str, now: datetime)
     return found[0]
 
 
-def detail(connection: sa.Connection, file_id: int, *, viewer: str, now: datetime) -> WorkDetail:
+def detail(
+    connection: sa.Connection,
+    file_id: int,
+    *,
+    viewer: str,
+    now: datetime,
+    read: queue.FindingReader | None = None,
+) -> WorkDetail:
     """Return one item with what explains it, as far as the one who looks may see it.
+
+    ``read``: where the findings come from, instead of the database.
 
     Raises:
         InputError: the file is not in the list.
     """
     line = item(connection, file_id, viewer=viewer, now=now)
-    found = queue.item(connection, file_id)
+    found = queue.item(connection, file_id, read=read)
     query = sa.select(access.c.readers).where(access.c.examination_id == line.examination_id)
     readers = tuple(connection.execute(query).scalar() or ())
     if line.blind:

@@ -79,13 +79,26 @@ class Stratum:
 
 @dataclass(frozen=True, slots=True)
 class SampleReview:
-    """How far one kind of the blind sample was reviewed, in its random order without a gap."""
+    """How far one kind of the blind sample was reviewed.
+
+    ``verdicts`` are those of the random order from its start: is it PHI (unsure counts as PHI), or None for
+    an item without a verdict. Whoever sees them could tell which items are of the sample: no page shows them.
+    """
 
     population: int  # files that it was drawn from: undecided then, when they are of the queue
     drawn: int
-    reviewed: int
-    phi: int  # among the reviewed; unsure counts as PHI
     found: int  # PHI among the whole population decided since; unsure not among them
+    verdicts: tuple[bool | None, ...] = field(repr=False)
+
+    @property
+    def reviewed(self) -> int:
+        """How many were reviewed, wherever they are in the order."""
+        return len(self.verdicts) - self.verdicts.count(None)
+
+    @property
+    def phi(self) -> int:
+        """How many of the reviewed are PHI or unsure."""
+        return self.verdicts.count(True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,7 +284,7 @@ def _strata(connection: sa.Connection) -> tuple[Stratum, ...]:
 
 
 def _review(connection: sa.Connection, made: SampleDraw, *, referred: bool) -> SampleReview:
-    """Count the beginning of the random order that was reviewed without a gap.
+    """Return what was decided about a sample, in its random order.
 
     A file that is not there any more is passed over: it went away whatever its verdict would have been.
     """
@@ -286,11 +299,6 @@ def _review(connection: sa.Connection, made: SampleDraw, *, referred: bool) -> S
         .order_by(sample_member.c.place)
     )
     states = [row.state for row in connection.execute(query)]
-    reviewed = []
-    for state in states:
-        if state == WorkState.UNDECIDED.value:
-            break
-        reviewed.append(state)
     since = sa.select(sa.func.count()).where(
         work_item.c.referred.is_(referred),
         work_item.c.state == Verdict.PHI.value,
@@ -299,7 +307,6 @@ def _review(connection: sa.Connection, made: SampleDraw, *, referred: bool) -> S
     return SampleReview(
         population=made.n_queued if referred else made.n_unreferred,
         drawn=made.n_sampled_queued if referred else made.n_sampled_unreferred,
-        reviewed=len(reviewed),
-        phi=sum(state in _PHI for state in reviewed),
         found=int(connection.execute(since).scalar_one()),
+        verdicts=tuple(None if state == WorkState.UNDECIDED.value else state in _PHI for state in states),
     )

@@ -24,7 +24,7 @@ from phiscan.web.session import SignedIn
 from phiscan.web.views.group import group_view
 from phiscan.web.views.group_samples import group_samples
 from phiscan.web.views.item import item_view
-from phiscan.web.views.passages import is_quick, prose_view
+from phiscan.web.views.passages import is_kept, is_quick, prose_view
 from phiscan.web.views.queue import verdict_words
 from phiscan.web.views.reveal import N_SECONDS
 from phiscan.web.views.vetoes import veto_view
@@ -316,7 +316,7 @@ def shows_prose(desk: Desk, detail: WorkDetail, asked: str) -> bool:
     """
     if detail.item.blind or asked == "0":
         return False
-    return asked == "1" or (is_quick(detail) and desk.rereader.is_ready)
+    return asked == "1" or is_kept(desk, detail) or (is_quick(detail) and desk.rereader.is_ready)
 
 
 def is_number(text: str) -> bool:

@@ -1,4 +1,4 @@
-"""Audit packs: made, listed and downloaded."""
+"""The report as a page, and audit packs: made, listed and downloaded."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from fastapi import Form, Request
 from starlette.exceptions import HTTPException
 from starlette.responses import FileResponse, RedirectResponse, Response
 
+from phiscan.report.rendering.html import PARTS
 from phiscan.web.access import Permission, Routes
+from phiscan.web.live_report import Wanted
 from phiscan.web.notices import notice
 from phiscan.web.request_context import DeskNow
 from phiscan.web.session import SignedIn, address_of
@@ -44,6 +46,16 @@ def make(
         raise HTTPException(404, f"scan {scan}: there is no such scan")
     begun = desk.packs.begin(desk.config.database_url, scan, hide_paths=bool(numbers), now=desk.now())
     return RedirectResponse(f"/reports?said={'making' if begun else 'busy'}", 303)
+
+
+@routes.page("GET", "/reports/scan/{scan_id}", needs=Permission.READ_REPORT)
+def report(scan_id: int, request: Request, desk: DeskNow) -> Response:
+    """Show the report of a scan: its first page, and everything else below."""
+    head = next((one for one in desk.store.scans() if one.id == scan_id), None)
+    if head is None:
+        raise HTTPException(404, f"scan {scan_id}: there is no such scan")
+    made = desk.reports.get(Wanted(desk.config.database_url, scan_id, desk.now()))
+    return desk.pages.render(request, "report.html", head=head, report=made, parts=PARTS)
 
 
 @routes.page("GET", "/reports/{name}", needs=Permission.READ_REPORT)

@@ -15,6 +15,7 @@ from phiscan.web.request_context import DeskNow
 from phiscan.web.routes.queue import Listed
 from phiscan.web.session import BrowserSession, SignedIn
 from phiscan.web.views.reveal import N_SECONDS, reveal_view
+from phiscan.web.views.revealed_tables import with_tables
 from phiscan.web.work_query import read_query, read_string
 
 GRACE_S = 5  # the script masks first; without one, the browser follows the header
@@ -57,7 +58,8 @@ def reveal(
         purpose=purpose,
         start=start,
     )
-    page = desk.pages.render(request, "reveal.html", v=view, token=secrets.token_urlsafe(16))
+    parts = with_tables(document.text, view.blocks, recorded.spans)
+    page = desk.pages.render(request, "reveal.html", v=view, parts=parts, token=secrets.token_urlsafe(16))
     page.headers["Cache-Control"] = "no-store"
     page.headers["Refresh"] = f"{N_SECONDS + GRACE_S}; url={view.masked_url}"
     return page

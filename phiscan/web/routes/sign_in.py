@@ -122,8 +122,9 @@ def _begun(request: Request, desk: Desk, found: SignedIn, place: str) -> Respons
 
 @routes.page("POST", "/sign-out", needs=Permission.SIGNED_IN)
 def sign_out(session: BrowserSession, desk: DeskNow) -> Response:
-    """End the session on the server, and take the cookie back."""
+    """End the session on the server, forget the masked passages in memory, and take the cookie back."""
     desk.store.users.sign_out(session, now=desk.now())
+    desk.forget()
     response = RedirectResponse("/sign-in", 303)
     clear_cookie(response, desk)
     response.headers["Clear-Site-Data"] = '"cache", "storage"'

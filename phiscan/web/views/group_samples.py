@@ -11,7 +11,7 @@ from phiscan.errors import InputError
 from phiscan.review.worklist.model import GroupMember, WorkState
 from phiscan.visible import visible
 from phiscan.web.request_context import Desk
-from phiscan.web.views.passages import PieceView, found_of, pieces_of
+from phiscan.web.views.passages import PieceView, masked_of, pieces_of
 
 N_SAMPLES = 3  # seen before a whole group is decided
 N_CHARS = 2_500  # of each file, from its beginning
@@ -64,8 +64,7 @@ def _sample(desk: Desk, member: GroupMember, viewer: str) -> GroupSample:
     name = visible(member.path.rpartition("/")[2])
     try:
         detail = desk.store.desk.detail(member.file_id, viewer=viewer, now=desk.now())
-        examined = desk.store.desk.examined(member.file_id)
-        masked = desk.rereader.masked(examined, found_of(detail.findings), beginning=N_CHARS)
+        masked = masked_of(desk, detail, beginning=N_CHARS)
     except InputError as error:
         return GroupSample(member.file_id, name, (), problem=str(error))
     return GroupSample(

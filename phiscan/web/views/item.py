@@ -23,7 +23,7 @@ from phiscan.review.worklist.model import (
     WorkState,
 )
 from phiscan.visible import visible
-from phiscan.web.views.masked_context import MaskedLine, masked_lines
+from phiscan.web.views.masked_context import MaskedLine, count_places, masked_lines
 from phiscan.web.views.plain_words import (
     SHORT,
     colour,
@@ -184,7 +184,6 @@ def item_view(
     item, explained = detail.item, detail.explained
     folder, _, name = item.path.rpartition("/")
     by_position = {one.position: one for one in corrections.spans if one.position is not None}
-    placed = masked_lines(detail.findings, detail.terms)
     terms = sorted(detail.terms, key=lambda term: (-term.count, term.concept))
     found = detail.findings
     close = position is not None and 0 <= position < len(found)
@@ -210,8 +209,8 @@ def item_view(
             (name, says, DETECTORS.get(name, "")) for name, says in (explained.detectors if explained else ())
         ),
         outweighed=_outweighed(found),
-        strips=placed if all_places else placed[:MAX_MASKED_LINES],
-        n_strips=len(placed),
+        strips=masked_lines(detail.findings, detail.terms, most=None if all_places else MAX_MASKED_LINES),
+        n_strips=count_places(detail.findings, detail.terms),
         n_unjudged=len(found) - len(by_position),
         finding=_finding(found[position], position, by_position.get(position))
         if close and position is not None

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from phiscan.health.topics import label_of
 from phiscan.model import StoredFinding, StoredTerm
@@ -35,11 +36,23 @@ class MaskedLine:
     pieces: tuple[Piece, ...]
 
 
-def masked_lines(findings: Sequence[StoredFinding], terms: Sequence[StoredTerm]) -> tuple[MaskedLine, ...]:
-    """Return the strips of a file in text order.
+def count_places(findings: Sequence[StoredFinding], terms: Sequence[StoredTerm]) -> int:
+    """Count the places of a file that hold a finding or a health concept."""
+    return len({found.locator for found in findings} | {term.locator for term in terms})
+
+
+def masked_lines(
+    findings: Sequence[StoredFinding], terms: Sequence[StoredTerm], *, most: int | None = None
+) -> tuple[MaskedLine, ...]:
+    """Return the strips of a file in text order, the first ``most`` of them.
 
     Of a health concept only its first place is stored, so it stands once.
     """
+    placed = sorted(
+        [(one.span.start, one.locator) for one in findings]
+        + [(term.first.start, term.locator) for term in terms]
+    )
+    shown = frozenset(islice(dict.fromkeys(locator for _, locator in placed), most))
     marks: list[tuple[int, int, str, Piece]] = [
         (
             found.span.start,
@@ -50,6 +63,7 @@ def masked_lines(findings: Sequence[StoredFinding], terms: Sequence[StoredTerm])
             ),
         )
         for index, found in enumerate(findings)
+        if found.locator in shown
     ]
     marks += [
         (
@@ -59,6 +73,7 @@ def masked_lines(findings: Sequence[StoredFinding], terms: Sequence[StoredTerm])
             Piece(term.first.start, "term", label_of(term.concept)),
         )
         for term in terms
+        if term.locator in shown
     ]
     marks.sort(key=lambda mark: (mark[0], mark[1]))
     places: dict[str, list[tuple[int, int, Piece]]] = {}

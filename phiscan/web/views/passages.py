@@ -7,9 +7,11 @@ from dataclasses import dataclass
 
 from phiscan.errors import ConflictError, InputError
 from phiscan.model import EntityType, StoredFinding
-from phiscan.pipeline.masked_passages import Found, Kind, MaskedPassage, MaskedPiece
+from phiscan.pipeline.learning.file_lookup import present
+from phiscan.pipeline.masked_passages import Found, Kind, MaskedPassage, MaskedPiece, MaskedProse
 from phiscan.review.decisions.reveals import Reveal
 from phiscan.review.worklist.model import WorkDetail
+from phiscan.web.passage_cache import Key
 from phiscan.web.request_context import Desk
 from phiscan.web.views.plain_words import SHORT, colour, locator_words
 from phiscan.web.views.reveal import Stretch, shown
@@ -70,10 +72,9 @@ def is_quick(detail: WorkDetail) -> bool:
 
 
 def prose_view(desk: Desk, detail: WorkDetail) -> ProseView:
-    """Read a file again and return its strongest passages without a value; nothing is kept."""
+    """Return the strongest passages of a file without a value; it is read again unless they are in memory."""
     try:
-        examined = desk.store.desk.examined(detail.item.file_id)
-        masked = desk.rereader.masked(examined, found_of(detail.findings))
+        masked = masked_of(desk, detail)
     except ConflictError:
         return ProseView(
             problem="The file has changed since it was examined, or is gone; the next scan reads it."
@@ -84,6 +85,37 @@ def prose_view(desk: Desk, detail: WorkDetail) -> ProseView:
         tuple(_passage(one, number) for number, one in enumerate(masked.passages, 1)),
         tables=tuple((locator_words(table.locator), table.sentence) for table in masked.tables),
     )
+
+
+def masked_of(desk: Desk, detail: WorkDetail, *, beginning: int = 0) -> MaskedProse:
+    """Return the masked passages of a file: those in memory, else read again.
+
+    Args:
+        desk: the desk.
+        detail: the item.
+        beginning: return one passage instead, so many characters from the beginning of the text.
+
+    Raises:
+        ConflictError, InputError: as ``Rereader.masked``.
+    """
+    key = _key(detail, beginning)
+    examined = desk.store.desk.examined(detail.item.file_id)
+    kept = desk.passages.get(key, examined.source)
+    if kept is not None:
+        return kept
+    here = present(examined.source)
+    masked = desk.rereader.masked(examined, found_of(detail.findings), beginning=beginning)
+    desk.passages.put(key, here, masked)
+    return masked
+
+
+def is_kept(desk: Desk, detail: WorkDetail) -> bool:
+    """Tell whether the strongest passages of an item are in memory."""
+    return desk.passages.has(_key(detail, 0))
+
+
+def _key(detail: WorkDetail, beginning: int) -> Key:
+    return detail.source.content_hash, detail.item.examination_id, beginning
 
 
 def found_of(findings: Sequence[StoredFinding]) -> list[Found]:

@@ -96,6 +96,7 @@ class RevealView:
 
 
 Spans = Sequence[tuple[int, int, str]]  # start, end, type: the findings in text order
+Marks = Sequence[tuple[int, int, int, str]]  # position among the findings, start, end, type
 
 
 def reveal_view(
@@ -157,6 +158,7 @@ def _one(char: str) -> str:
 
 def _blocks(text: str, segments: Sequence[Segment], spans: Spans, first: int, last: int) -> Iterator[Block]:
     """Cut the part at the segments; what lies in none of them (line breaks) goes with the one before."""
+    marks = marks_of(spans, first, last)
     begins = [segment.start for segment in segments]
     named = {segment.start: locator_words(segment.locator) for segment in segments}
     cuts = sorted({first, *(begin for begin in begins if first < begin < last)})
@@ -164,12 +166,18 @@ def _blocks(text: str, segments: Sequence[Segment], spans: Spans, first: int, la
     for cut, end in zip(cuts, [*cuts[1:], last], strict=True):
         where = named.get(cut, where)
         if cut < end:
-            yield Block(where, cut, tuple(_stretches(text, spans, cut, end)))
+            yield Block(where, cut, tuple(stretches_of(text, marks, cut, end)))
 
 
-def _stretches(text: str, spans: Spans, first: int, last: int) -> Iterator[Stretch]:
+def marks_of(spans: Spans, first: int, last: int) -> Marks:
+    """Return the findings that reach into ``[first, last)`` with their positions."""
+    return [(at, *span) for at, span in enumerate(spans) if span[0] < last and span[1] > first]
+
+
+def stretches_of(text: str, marks: Marks, first: int, last: int) -> Iterator[Stretch]:
+    """Yield the text ``[first, last)`` in stretches, each part of a finding or of none."""
     at = first
-    for position, (begin, end, kind) in enumerate(spans):
+    for position, begin, end, kind in marks:
         begin, end = max(begin, at), min(end, last)  # noqa: PLW2901 (a finding may reach over a cut)
         if begin >= end or begin >= last:
             continue

@@ -1,0 +1,130 @@
+"""The report of a scan as a page of the desk: made in a process of its own, kept in memory for a short while.
+
+It is the page of the audit pack without its frame, so that both show the same numbers. A report that is older
+than a minute is made anew when somebody asks for it; one that takes long is shown when it is ready.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from multiprocessing.connection import Connection
+
+import structlog
+
+from phiscan.errors import PhiscanError, origin
+from phiscan.report.gather import gather
+from phiscan.report.rendering.html import render_main
+from phiscan.store.database import open_database
+
+MAX_AGE = timedelta(minutes=1)
+MAX_KEPT = 4  # reports of different scans
+WAIT_S = 20.0  # how long a page waits for one
+_ENDED = "the process that makes it ended early"
+log = structlog.get_logger("phiscan.web")
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which report is to be made."""
+
+    database_url: str = field(repr=False)  # may hold a password
+    scan_id: int
+    now: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class LiveReport:
+    """The content of a report, or why there is none."""
+
+    made: datetime
+    html: str = field(repr=False)
+    problem: str = ""
+
+
+class LiveReports:
+    """Reports by the number of their scan; one of each is made at a time."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._kept: OrderedDict[int, LiveReport] = OrderedDict()
+        self._making: dict[int, threading.Thread] = {}
+
+    def get(self, wanted: Wanted, *, wait_s: float = WAIT_S) -> LiveReport | None:
+        """Return the report of a scan, made anew if it is old; None = it is not ready within ``wait_s``.
+
+        An old one is returned if the new one is not ready.
+        """
+        with self._lock:
+            kept = self._kept.get(wanted.scan_id)
+            if kept is not None and not kept.problem and wanted.now - kept.made < MAX_AGE:
+                return kept
+            making = self._making.get(wanted.scan_id)
+            if making is None:
+                making = threading.Thread(target=self._make, args=(wanted,), name="report", daemon=True)
+                self._making[wanted.scan_id] = making
+                making.start()
+        making.join(wait_s)
+        with self._lock:
+            return self._kept.get(wanted.scan_id)
+
+    def clear(self) -> None:
+        """Forget everything."""
+        with self._lock:
+            self._kept.clear()
+
+    def _make(self, wanted: Wanted) -> None:
+        try:
+            problem, html = _from_process(wanted)
+        except OSError as error:
+            problem, html = origin(error), ""
+        if problem:
+            log.error("no report", problem=problem)
+        with self._lock:
+            self._kept[wanted.scan_id] = LiveReport(wanted.now, html, problem)
+            self._kept.move_to_end(wanted.scan_id)
+            while len(self._kept) > MAX_KEPT:
+                self._kept.popitem(last=False)
+            del self._making[wanted.scan_id]
+
+
+def report_content(wanted: Wanted) -> str:
+    """Return the content of the report's page, without its frame.
+
+    Raises:
+        PhiscanError: the store cannot be used, or there is no such scan.
+    """
+    database = open_database(wanted.database_url, create=False)
+    try:
+        return render_main(gather(database, wanted.scan_id, now=wanted.now).data)
+    finally:
+        database.close()
+
+
+def _from_process(wanted: Wanted) -> tuple[str, str]:
+    """Return problem and content from another process: numbers take the interpreter to themselves."""
+    context = multiprocessing.get_context("spawn")
+    receiver, sender = context.Pipe(duplex=False)
+    process = context.Process(target=_send, args=(sender, wanted), daemon=True)
+    process.start()
+    sender.close()
+    try:
+        problem, html = receiver.recv()
+    except EOFError:
+        problem, html = _ENDED, ""
+    process.join()
+    return str(problem), str(html)
+
+
+def _send(sender: Connection, wanted: Wanted) -> None:
+    problem, html = "", ""
+    try:
+        html = report_content(wanted)
+    except PhiscanError as error:
+        problem = str(error)
+    except Exception as error:  # noqa: BLE001 (a message that we did not write may quote a document)
+        problem = origin(error)
+    sender.send((problem, html))

@@ -1,0 +1,102 @@
+"""The report as a page of the desk: the numbers of the audit pack, for whoever may read reports."""
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from fastapi import FastAPI
+
+from phiscan.report.gather import gather
+from phiscan.report.pack import pack
+from phiscan.review.store import Store
+from phiscan.web import live_report
+from phiscan.web.live_report import MAX_AGE, LiveReports, Wanted
+from phiscan.web.request_context import Desk
+from tests.review.results import NOW, url_of
+from tests.web.conftest import Browser
+
+VALUE = re.compile(r'<data value="([^"]*)">')
+
+
+@pytest.fixture
+def served(app: FastAPI, tmp_path: Path) -> Desk:
+    """Return a desk whose configuration names the copied database, with no report in memory."""
+    desk: Desk = app.state.desk
+    config = replace(desk.config, database=url_of(tmp_path / "phiscan.db"))
+    desk = replace(desk, config=config, reports=LiveReports())
+    app.state.desk = desk
+    return desk
+
+
+def test_the_page_shows_the_numbers_of_the_pack(
+    served: Desk, store: Store, browser: Callable[[str], Browser]
+) -> None:
+    answer = browser("lead").client.get("/reports/scan/1")
+    assert answer.status_code == 200
+    exported = pack(gather(store.database, 1, now=served.now()))["report.html"]
+    body = exported[exported.index('<main id="main">') : exported.rindex("</main>")]
+    shown = answer.text[answer.text.index('<div class="report">') :]
+    assert len(VALUE.findall(body)) > 50
+    assert VALUE.findall(shown) == VALUE.findall(body)
+    for question in ("How many files hold PHI?", "About how many people?", "Which clock ends when?"):
+        assert answer.text.count(question) == 1
+    for place in re.findall(r'<li><a href="#([\w-]+)">', answer.text):
+        assert f'id="{place}"' in shown
+
+
+@pytest.mark.usefixtures("served")
+def test_who_may_read_the_report(browser: Callable[[str], Browser]) -> None:
+    status = {
+        role: browser(role).client.get("/reports/scan/1").status_code
+        for role in ("lead", "auditor", "reviewer", "reader", "admin")
+    }
+    assert status == {"lead": 200, "auditor": 200, "reviewer": 403, "reader": 403, "admin": 403}
+    assert browser("lead").client.get("/reports/scan/99").status_code == 404
+
+
+def test_a_report_is_made_anew_after_a_minute_and_forgotten_on_demand(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made: list[Wanted] = []
+
+    def process(wanted: Wanted) -> tuple[str, str]:
+        made.append(wanted)
+        return "", f"report {len(made)}"
+
+    monkeypatch.setattr(live_report, "_from_process", process)
+    reports, first = LiveReports(), Wanted("sqlite:///secret.db", 1, NOW)
+    assert "secret" not in repr(first)
+
+    def html(wanted: Wanted) -> str:
+        found = reports.get(wanted)
+        assert found is not None
+        return found.html
+
+    assert html(first) == html(first) == "report 1"
+    assert html(replace(first, scan_id=2)) == "report 2"
+    assert html(replace(first, now=NOW + MAX_AGE - timedelta(seconds=1))) == "report 1"
+    assert html(replace(first, now=NOW + MAX_AGE)) == "report 3"
+    reports.clear()
+    assert html(replace(first, now=NOW + MAX_AGE)) == "report 4"
+
+
+def test_a_report_that_cannot_be_made_says_why(tmp_path: Path) -> None:
+    missing = Wanted(url_of(tmp_path / "none.db"), 1, NOW)
+    found = LiveReports().get(missing, wait_s=120)
+    assert found is not None
+    assert "no such database" in found.problem
+    assert not found.html
+
+
+def test_a_desk_has_the_styles_of_the_report(browser: Callable[[str], Browser]) -> None:
+    client = browser("").client
+    page = browser("lead").client.get("/reports/scan/99").text
+    assert "report.css" not in page
+    desk: Desk = client.app.state.desk  # type: ignore[attr-defined]
+    css = client.get(desk.pages.static.url("report.css")).text
+    assert css.startswith(".report {")
+    assert ":root" not in css
+    assert css.count("{") == css.count("}")
