@@ -70,6 +70,11 @@ def read_picture(render: Callable[[], Any], place: str, sink: Sink, *, is_page: 
         return False
     if image is None:
         return True
+    return _read(image, place, sink, has_time=has_time)
+
+
+def _read(image: Any, place: str, sink: Sink, *, has_time: bool) -> bool:
+    """Add the codes and the text of a PIL image; tell whether it was read."""
     # Looking for codes in a large picture takes as long as reading a document; without OCR it is unread.
     if has_time or not languages() or image.width * image.height <= _SMALL_AREA:
         read_codes(image, place, sink)
@@ -77,7 +82,7 @@ def read_picture(render: Callable[[], Any], place: str, sink: Sink, *, is_page: 
         sink.fail(place, FailReason.NEEDS_OCR, "tesseract is not installed")
         return False
     try:
-        text = picture_text(image, seconds) if has_time else None
+        text = picture_text(image, sink.ocr_seconds_left()) if has_time else None
     except subprocess.TimeoutExpired:
         text = None
     except (OSError, ValueError, RuntimeError, SyntaxError) as error:
