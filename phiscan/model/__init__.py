@@ -19,6 +19,7 @@ from phiscan.model.documents import (
 )
 from phiscan.model.entities import (
     ALL_PII_BITS,
+    OCR_PENDING,
     EntityType,
     FailReason,
     Outcome,
@@ -54,6 +55,7 @@ __all__ = [
     "ALL_PII_BITS",
     "FILE_NAME",
     "FOLDER_NAME",
+    "OCR_PENDING",
     "OWN_NAMES",
     "SECOND_LISTS",
     "SECOND_NAMES",

@@ -70,6 +70,7 @@ class SourceFile:
     readers: tuple[str, ...] = ()  # who may read it: "everyone", "group NAME", "user NAME"
     # Contents of this size that were screened, each "HASH MEDIA_TYPE": the result of an equal one is taken.
     duplicates: tuple[str, ...] = field(default=(), compare=False, repr=False)
+    without_ocr: bool = field(default=False, compare=False, repr=False)  # its pictures are left for later
 
     @classmethod
     def of(cls, root: bytes, path: bytes, info: os.stat_result) -> Self:

@@ -43,6 +43,9 @@ class FailReason(StrEnum):
     NESTED_TOO_DEEP = "nested_too_deep"
 
 
+OCR_PENDING = "not yet read by OCR"  # detail of what the first pass of a scan leaves to the second
+
+
 class EntityType(StrEnum):
     """The types of identifiers that the screener reports (CONTRACTS: span types of ``screen``)."""
 

@@ -55,7 +55,8 @@ def process(source: SourceFile, engine: Engine) -> Processed:
         if source.duplicates and (copy := _as_copy(source, names, engine)) is not None:
             clock.lap("extract")
             return Processed(replace(copy, seconds=clock.laps()), clock.laps())
-        document = extract.extract(source, engine.limits, engine.passwords)
+        limits = replace(engine.limits, ocr_s=0.0) if source.without_ocr else engine.limits
+        document = extract.extract(source, limits, engine.passwords)
         clock.lap("extract")
         result = _examined(source, document, names, engine, clock.lap, started)
         clock.lap("keep")

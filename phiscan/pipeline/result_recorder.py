@@ -43,6 +43,9 @@ class Progress:
     n_referred: int = 0
     n_bytes: int = 0  # read, not the size of the files
     is_loading: bool = False  # no file was answered yet, because the models are being loaded
+    n_ocr: int = 0  # files that the second pass is to read
+    n_ocr_read: int = 0
+    ocr_started: float = 0.0
     started: float = field(default_factory=time.monotonic)
 
 
@@ -117,6 +120,20 @@ class ResultRecorder:
         self.progress.n_bytes += _bytes_read(result)
         self.progress.is_loading = False
         self.progress.n_failed += result.outcome == Outcome.FAILED
+        self.progress.n_referred += result.referral == Referral.REFERRED
+        self._settle()
+
+    def begin_ocr(self, n_files: int) -> None:
+        """Note that all text is read, record it, and begin the second pass over so many files."""
+        self.flush()
+        self.progress.n_ocr, self.progress.ocr_started = n_files, time.monotonic()
+        self._on_progress(self.progress)
+
+    def arrive_again(self, result: FileResult) -> None:
+        """Take the answer of the second pass about a file."""
+        self._take(result)
+        self.progress.n_ocr_read += 1
+        self.progress.is_loading = False
         self.progress.n_referred += result.referral == Referral.REFERRED
         self._settle()
 

@@ -9,23 +9,26 @@ screened and which took over its results.
 
 from __future__ import annotations
 
+import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Literal
 
 from phiscan.config import Config
 from phiscan.crawl import Crawled, IgnoreRules, crawl
 from phiscan.errors import StoreError
-from phiscan.model import FileResult, Outcome
+from phiscan.model import FileResult, Outcome, SourceFile
 from phiscan.pipeline.folders import KnownFolders
+from phiscan.pipeline.ocr_pass import OcrCounts
 from phiscan.pipeline.rate_limit import RateLimit, paced
 from phiscan.pipeline.result_recorder import Progress, ResultRecorder
 from phiscan.pipeline.scan_plan import Plan, ScanOptions
 from phiscan.pipeline.versions import learned_version, versions, versions_key
 from phiscan.pipeline.workers.pools import Workers, local_workers
+from phiscan.review.records.pending_ocr import count_pending
 from phiscan.review.store import ScanSummary, Store
 from phiscan.sandbox.worker_process import Fault
 from phiscan.stopping import deferred
@@ -39,6 +42,7 @@ class ScanRun:
     resumed: bool
     stage_seconds: Mapping[str, float]
     missing_isolation: tuple[str, ...] | None = None  # of its workers; None = none was started here
+    ocr: OcrCounts = field(default_factory=OcrCounts)
 
 
 def count_share(
@@ -102,15 +106,10 @@ def scan(
     try:
         with ledger, workers or local_workers(config, largest_batch=pace.largest_batch) as crew:
             for sources in plan.rounds():
-                for source, answer in crew.run(paced(sources, pace)):
-                    if isinstance(answer, Fault):
-                        failed = FileResult(
-                            source, Outcome.FAILED, reason=answer.reason, detail=answer.detail
-                        )
-                        plan.settle(failed)
-                    else:
-                        stage_seconds.update(dict(answer.seconds))
-                        plan.settle(answer.result)
+                for result in _results(crew, paced(sources, pace), stage_seconds):
+                    plan.settle(result)
+            for result in _results(crew, paced(plan.second_pass(), pace), stage_seconds):
+                plan.settle_again(result)
             missing = crew.missing_isolation
     except StoreError:
         raise  # a store that cannot be written is not asked again: what is missing is read the next time
@@ -119,7 +118,28 @@ def scan(
             _close(store, ledger, options, "stopped")
         raise
     _close(store, ledger, options, "complete")
-    return ScanRun(store.summary(state.id), state.resumed, stage_seconds, missing)
+    ocr = _ocr_counts(store, ledger, options)
+    return ScanRun(store.summary(state.id), state.resumed, stage_seconds, missing, ocr)
+
+
+def _results(
+    crew: Workers, sources: Iterable[SourceFile], stage_seconds: Counter[str]
+) -> Iterator[FileResult]:
+    """Yield the results of files as they come; a fault of a worker is the failure of its file."""
+    for source, answer in crew.run(sources):
+        if isinstance(answer, Fault):
+            yield FileResult(source, Outcome.FAILED, reason=answer.reason, detail=answer.detail)
+        else:
+            stage_seconds.update(dict(answer.seconds))
+            yield answer.result
+
+
+def _ocr_counts(store: Store, ledger: ResultRecorder, options: ScanOptions) -> OcrCounts:
+    progress = ledger.progress
+    with store.database.read() as connection:
+        n_files, n_parts = count_pending(connection, ledger.scan_id)
+    seconds = time.monotonic() - progress.ocr_started if progress.ocr_started else 0.0
+    return OcrCounts(options.ocr, progress.n_ocr_read, seconds, options.ocr_budget_s, n_files, n_parts)
 
 
 def _close(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from itertools import groupby, islice
 from typing import Any
 
@@ -14,7 +14,9 @@ from phiscan.errors import InputError
 from phiscan.model import FailReason, FileResult, Outcome, SourceFile
 from phiscan.pipeline.copies import Copies
 from phiscan.pipeline.folders import KnownFolders
+from phiscan.pipeline.ocr_pass import OcrMode, in_order, is_pending, text_only, within_budget
 from phiscan.pipeline.result_recorder import ResultRecorder
+from phiscan.review.records.pending_ocr import pending_files, referred_folders
 from phiscan.review.store import KnownFile
 
 LOOK_AHEAD = 500  # crawled entries looked up in the store by one query
@@ -30,6 +32,9 @@ class ScanOptions:
     full: bool = False  # read everything again
     retry_failed: bool = False  # read again what failed before
     only: tuple[str, ...] = ()  # gitignore patterns; nothing else is looked at; () = everything
+    # When pictures are read is no part of what a scan is: the same scan goes on with another answer.
+    ocr: OcrMode = field(default="after", compare=False)
+    ocr_budget_s: float | None = field(default=None, compare=False)  # wall-clock; None = no limit
 
     def as_dict(self) -> dict[str, Any]:
         """Return the options as stored with the scan."""
@@ -78,18 +83,42 @@ class Plan:
         self._entries = (crawled for crawled in entries if only is None or _is_wanted(crawled, only))
         self._copies = Copies(self._twins)
         self._folders = folders
+        with ledger.store.database.read() as connection:
+            self._pending_ids = pending_files(connection)  # before this run
+        self._pending: dict[tuple[bytes, bytes], SourceFile] = {}  # what waits for OCR now
         self._after = 0  # the number of the file that was met last: the next ones follow it
 
     def rounds(self) -> Iterator[Iterator[SourceFile]]:
         """Yield the files for the workers in one long round, then what had to wait for its twin."""
-        yield self._to_read()
+        mark = iter if self._options.ocr == "now" else text_only
+        yield mark(self._to_read())
         while self._copies.is_waiting:
-            yield self._copies.freed()
+            yield mark(self._copies.freed())
 
     def settle(self, result: FileResult) -> None:
         """Take the answer about a file that was given out."""
-        self._copies.settle(result)
+        waits = is_pending(result)
+        if waits:
+            self._pending[result.source.root, result.source.path] = result.source
+        # What waits for OCR stands for no copy of it.
+        self._copies.settle(replace(result, outcome=Outcome.FAILED) if waits else result)
         self._ledger.arrive(result)
+
+    def second_pass(self) -> Iterator[SourceFile]:
+        """Yield the files that wait for OCR, the most promising first, within the budget."""
+        if self._options.ocr == "never" or not self._pending:
+            return
+        with self._ledger.store.database.read() as connection:
+            folders = referred_folders(connection, self._ledger.scan_id)
+        sources = in_order(self._pending.values(), folders)
+        self._ledger.begin_ocr(len(sources))
+        for source in within_budget(sources, self._options.ocr_budget_s):
+            self._ledger.expect(source)
+            yield source
+
+    def settle_again(self, result: FileResult) -> None:
+        """Take the answer of the second pass about a file; it replaces the first."""
+        self._ledger.arrive_again(result)
 
     def _to_read(self) -> Iterator[SourceFile]:
         """Yield the files for the workers; settle all other entries on the way."""
@@ -109,6 +138,8 @@ class Plan:
             self._ledger.progress.n_crawled += len(chunk)
             listed.update(crawled.source.root for crawled in chunk)
             for crawled, old in zip(chunk, standing, strict=True):
+                if old is not None and old.file_id in self._pending_ids:
+                    self._pending[crawled.source.root, crawled.source.path] = crawled.source
                 if crawled.fail is not None:
                     self._keep_below(crawled.source)
                 if old is None:
@@ -190,6 +221,8 @@ class Plan:
 
     def _stays(self, crawled: Crawled, before: KnownFile) -> bool:
         """Tell whether a result that stands will go on standing while nothing changes."""
+        if before.file_id in self._pending_ids:
+            return False
         if before.outcome == Outcome.SKIPPED or crawled.fail is not None:
             return crawled.fail is None
         return before.versions_key == self._ledger.key and before.reason not in _TRANSIENT

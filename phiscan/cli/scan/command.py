@@ -20,6 +20,7 @@ from phiscan.crawl import IgnoreRules, check_roots, is_remote, load_ignore
 from phiscan.errors import ClusterError, ConfigError, InputError, StoreError
 from phiscan.monitoring.notices import Notices, counts_of, read_notices
 from phiscan.patients.settings import load_settings
+from phiscan.pipeline.ocr_pass import MODES, OcrMode
 from phiscan.pipeline.rate_limit import RateLimit
 from phiscan.pipeline.scan import ScanRun, count_share
 from phiscan.pipeline.scan import scan as run_scan
@@ -44,6 +45,19 @@ CLEANING_S = 10.0  # after a stop: then the process ends, whatever is not cleane
 @click.option("--full", is_flag=True, help="Read every file again, also those that have not changed.")
 @click.option(
     "--everything", is_flag=True, help="Search names in every file, also where none could refer it (slow)."
+)
+@click.option(
+    "--ocr",
+    type=click.Choice(MODES),
+    default="after",
+    show_default=True,
+    help="Read pictures and scanned pages after all text, with it, or not at all.",
+)
+@click.option(
+    "--ocr-budget",
+    type=click.FloatRange(0, min_open=True),
+    metavar="SECONDS",
+    help="Seconds on the clock for OCR after the text; the next scan goes on with the rest.",
 )
 @click.option("--retry-failed", is_flag=True, help="Read again what could not be read the last time.")
 @click.option(
@@ -87,6 +101,8 @@ def scan(
     roots: tuple[str, ...],
     full: bool,
     everything: bool,
+    ocr: OcrMode,
+    ocr_budget: float | None,
     retry_failed: bool,
     only: tuple[str, ...],
     workers: int | None,
@@ -125,7 +141,7 @@ def scan(
         _count_only(config, folders, ignore, as_json=output_format == "json")
         return
     check_root(allowed=allow_root)
-    options = ScanOptions(full=full, retry_failed=retry_failed, only=only)
+    options = ScanOptions(full, retry_failed, only, ocr, ocr_budget)
     manners = load_settings_of(config, max_files_per_s, max_mb_per_s, nice, ionice)
     notices = read_notices(config)
     warn_of_age(load_settings(config))

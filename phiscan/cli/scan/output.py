@@ -15,6 +15,7 @@ from phiscan import __version__
 from phiscan.cli.output import print_json, say
 from phiscan.cli.scan.cascade import cascade_json, cascade_lines, slowest_lines
 from phiscan.cli.scan.independence import independence, independence_lines
+from phiscan.cli.scan.ocr import ocr_json, ocr_lines
 from phiscan.model import Outcome, Referral
 from phiscan.patients.affected import canary_files, scan_matches
 from phiscan.pipeline.scan import ScanRun
@@ -45,6 +46,7 @@ def _print_json(run: ScanRun, store: Store) -> None:
             "cascade": cascade_json(run.summary.searches),
             "slowest": [one.to_json() for one in store.slowest_files(run.summary.scan)],
             **_patients_json(store, run.summary.scan),
+            "ocr": ocr_json(run.ocr),
             "resumed": run.resumed,
             "stage_seconds": dict(run.stage_seconds),
             # Layers that the workers lacked; null where no worker of this machine was started.
@@ -70,6 +72,7 @@ def _print_table(run: ScanRun, store: Store) -> None:
     ]
     if summary.n_unread_parts:
         lines.append(_line("  unread parts", summary.n_unread_parts, "inside files that were read"))
+    lines += ocr_lines(run.ocr)
     if summary.n_deleted or summary.n_moved:
         lines.append(_line("gone since last time", summary.n_deleted, f"and {summary.n_moved:,} moved"))
     lines += [

@@ -51,7 +51,7 @@ def show_progress(
 def _plain() -> Iterator[Callable[[Progress], None]]:
     """Say a line now and then; a thread says it while models are loaded, as nothing is reported meanwhile."""
     last = time.monotonic()
-    is_loading = False
+    is_loading = has_said_ocr = False
     over = threading.Event()
     loading: list[threading.Thread] = []
 
@@ -60,12 +60,15 @@ def _plain() -> Iterator[Callable[[Progress], None]]:
             say(LOADING)
 
     def on_progress(progress: Progress) -> None:
-        nonlocal last, is_loading
+        nonlocal last, is_loading, has_said_ocr
         is_loading = progress.is_loading
         if is_loading and not loading:
             loading.append(threading.Thread(target=say_loading, daemon=True))
             loading[0].start()
         now = time.monotonic()
+        if progress.n_ocr and not progress.n_ocr_read and not has_said_ocr:
+            has_said_ocr = True
+            say(f"all text is read: {progress.n_referred:,} referred; {progress.n_ocr:,} files wait for OCR")
         if now - last >= PLAIN_EVERY_S and not is_loading:
             last = now
             say(describe(progress, now - progress.started))
@@ -122,12 +125,23 @@ def describe(progress: Progress, seconds: float, n_total: int = 0, *, total_know
         parts[0] = f"{n_done:,} of {n_total:,}{'' if total_known else '+'} files"
     if progress.is_loading:
         return " · ".join([*parts, LOADING] if n_done else [LOADING])
+    if progress.n_ocr:
+        return " · ".join([*parts, *_ocr(progress), f"{progress.n_referred:,} referred"])
     rate = n_done / seconds
     parts += [f"{rate:,.0f} files/s", f"{progress.n_bytes / 1e6 / seconds:,.1f} MB/s"]
     if total_known and rate > 0:
         parts.append(f"{_duration(max(0, n_total - n_done) / rate)} left")
     parts += [f"{progress.n_referred:,} referred", f"{progress.n_failed:,} not read"]
     return " · ".join(parts)
+
+
+def _ocr(progress: Progress) -> list[str]:
+    """Put the second pass into words: files read of those that wait, and the time left."""
+    said = [f"OCR {progress.n_ocr_read:,} of {progress.n_ocr:,} files"]
+    if progress.n_ocr_read:
+        spent = time.monotonic() - progress.ocr_started
+        said.append(f"{_duration((progress.n_ocr - progress.n_ocr_read) * spent / progress.n_ocr_read)} left")
+    return said
 
 
 def _duration(seconds: float) -> str:

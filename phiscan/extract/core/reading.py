@@ -25,7 +25,7 @@ from phiscan.extract.core.magic_numbers import XLSX
 from phiscan.extract.core.opening import open_source, read_source
 from phiscan.extract.core.registry import read
 from phiscan.extract.residue.account import account
-from phiscan.model import Document, FailReason, SourceFile
+from phiscan.model import OCR_PENDING, Document, FailReason, SourceFile
 from phiscan.sandbox.delivered_files import is_delivered
 
 # Places that say something about a file and are not its content: a scan of which only the producer's
@@ -140,7 +140,7 @@ def _collect(sink: Sink, read_it: Callable[[], None]) -> None:
             raise failure
         sink.fail("", FailReason(failure.reason), failure.detail)
     if sink.unread and all(part.locator.endswith(_ABOUT) for part in sink.segments):
-        first = sink.unread[0]
+        first = next((part for part in sink.unread if part.detail == OCR_PENDING), sink.unread[0])
         raise ExtractError(first.reason, first.detail)
 
 

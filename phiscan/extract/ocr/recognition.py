@@ -19,13 +19,14 @@ from phiscan.extract.ocr.illumination import even_light
 from phiscan.extract.ocr.layout import laid_out
 from phiscan.extract.ocr.words import page_width, words_of
 from phiscan.extract.pictures.codes import read_codes
-from phiscan.model import FailReason
+from phiscan.model import OCR_PENDING, FailReason
 from phiscan.sandbox import programs
 from phiscan.sandbox.channel import in_memory
 
 _MIN_SECONDS = 0.5  # less is not worth a start
 # Letters of a screen are too small for the recogniser and are doubled; larger ones would fall apart.
 _SMALL_SIDE, _SMALL_LINE = 1600, 18  # pixels
+_SMALL_AREA = 160_000  # pixels of a picture in which codes are looked for without OCR too
 _PAPER = 160  # grey level; half of a written page is lighter
 _CERTAIN = 70.0  # of 100, as tesseract says of each word
 
@@ -48,11 +49,16 @@ def installed_languages() -> tuple[str, ...]:
     return tuple(listed.output.decode("ascii", "ignore").split())
 
 
-def read_picture(render: Callable[[], Any], place: str, sink: Sink) -> bool:
+def read_picture(render: Callable[[], Any], place: str, sink: Sink, *, is_page: bool = False) -> bool:
     """Read one picture (a PIL image made by ``render``, or None to pass it over); tell whether it was read.
 
-    Without tesseract, or when the budget is used up, the place is recorded as unread.
+    Without tesseract, or when the budget is used up, the place is recorded as unread; ``is_page``: a whole
+    page, which is then not even drawn.
     """
+    seconds = sink.ocr_seconds_left()
+    has_time = seconds >= _MIN_SECONDS
+    if is_page and not has_time and languages():
+        return _without_ocr(place, sink)
     try:
         image = render()
     except MemoryError:
@@ -64,23 +70,37 @@ def read_picture(render: Callable[[], Any], place: str, sink: Sink) -> bool:
         return False
     if image is None:
         return True
-    read_codes(image, place, sink)
+    return _read(image, place, sink, has_time=has_time)
+
+
+def _read(image: Any, place: str, sink: Sink, *, has_time: bool) -> bool:
+    """Add the codes and the text of a PIL image; tell whether it was read."""
+    # Looking for codes in a large picture takes as long as reading a document; without OCR it is unread.
+    if has_time or not languages() or image.width * image.height <= _SMALL_AREA:
+        read_codes(image, place, sink)
     if not languages():
         sink.fail(place, FailReason.NEEDS_OCR, "tesseract is not installed")
         return False
-    seconds = sink.ocr_seconds_left()
     try:
-        text = picture_text(image, seconds) if seconds >= _MIN_SECONDS else None
+        text = picture_text(image, sink.ocr_seconds_left()) if has_time else None
     except subprocess.TimeoutExpired:
         text = None
     except (OSError, ValueError, RuntimeError, SyntaxError) as error:
         sink.fail(place, FailReason.CORRUPT, type(error).__name__)
         return False
     if text is None:
-        sink.fail(place, FailReason.TIMED_OUT, f"OCR budget of {sink.limits.ocr_s} s used up")
-        return False
+        return _without_ocr(place, sink)
     sink.add(text, place)
     return True
+
+
+def _without_ocr(place: str, sink: Sink) -> bool:
+    """Record a picture that was not read: no time is left, or this pass reads text alone; return False."""
+    if sink.limits.ocr_s <= 0:
+        sink.fail(place, FailReason.NEEDS_OCR, OCR_PENDING)
+    else:
+        sink.fail(place, FailReason.TIMED_OUT, f"OCR budget of {sink.limits.ocr_s} s used up")
+    return False
 
 
 def picture_text(image: Any, seconds: float) -> str:

@@ -99,7 +99,7 @@ class PdfExtractor:
         from phiscan.extract.ocr.recognition import read_picture  # noqa: PLC0415
 
         if drawn or text.strip():  # letters drawn as lines are no text either
-            read = read_picture(lambda: draw_page(page), place, sink)
+            read = read_picture(lambda: draw_page(page), place, sink, is_page=True)
             if not read:
                 sink.add(text, place)  # garbage may still hold a number or two
 

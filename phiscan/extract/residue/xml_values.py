@@ -11,7 +11,8 @@ from typing import IO
 from phiscan.extract.core.content import CHUNK_BYTES, Content
 
 # A value between quotes or between tags with two blanks between letters.
-_ATTRIBUTE = re.compile(rb'="([^"<>]*[^\W\d_][^"<>]* [^"<>]*[^\W\d_][^"<>]* [^"<>]*[^\W\d_][^"<>]*)"')
+_ATTRIBUTE = re.compile(rb'="([^"<> ]* [^"<> ]* [^"<>]*)"')
+_WORDY = re.compile(rb"[^\W\d_].* .*[^\W\d_].* .*[^\W\d_]", re.DOTALL)
 _TEXT = re.compile(rb">([^<>]{12,})<")
 _STYLE = re.compile(
     r"&[LCR]&|[A-Z]{2,}\(|"
@@ -71,8 +72,9 @@ def _values(data: bytes) -> Iterator[str]:
             n_values += 1
             if n_values > _MOST_VALUES:
                 return
-            if pattern is _ATTRIBUTE and _FONT_OR_STYLE.search(
-                data, match.start() - _LOOK_BACK, match.start()
+            if pattern is _ATTRIBUTE and (
+                not _WORDY.search(match[1])
+                or _FONT_OR_STYLE.search(data, max(match.start() - _LOOK_BACK, 0), match.start())
             ):
                 continue
             value = html.unescape(match[1].decode("utf-8", "replace"))

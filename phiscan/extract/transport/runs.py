@@ -9,6 +9,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+import re2
+
 from phiscan.extract.transport.decoding import (
     UU_BEGIN,
     from_base64,
@@ -20,6 +22,7 @@ MIN_RUN = 100  # characters; shorter ones are keys, hashes and words
 _MIN_LINE = 56
 # A line of base64 digits alone, quoted or not; the digits before it may belong to a header.
 _DIGITS = re.compile(rb"(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{%d,}" % _MIN_LINE)
+_HAS_DIGITS = re2.compile(rb"[A-Za-z0-9+/]{%d}" % _MIN_LINE)  # by a linear engine: most texts have none
 _BETWEEN = re.compile(rb"={0,2}[ \t]*\r?\n[> \t]{0,8}|={0,2}")
 _LAST_LINE = re.compile(rb"={0,2}[ \t]*\r?\n[> \t]{0,8}([A-Za-z0-9+/]{2,}={0,2})(?=[ \t]*(?:\r?\n|\Z))")
 _ARMOUR = re.compile(
@@ -112,6 +115,8 @@ def _yenc(text: bytes) -> Iterator[EncodedRun]:
 
 def _base64(text: bytes) -> Iterator[EncodedRun]:
     """Yield runs of lines of base64 digits with the short line at their end."""
+    if not _HAS_DIGITS.search(text):
+        return
     start = end = -1
     for match in _DIGITS.finditer(text):
         if end >= 0 and _BETWEEN.fullmatch(text, end, match.start()):

@@ -13,13 +13,27 @@ from typing import Any
 import sqlalchemy as sa
 
 from phiscan.errors import StoreError
-from phiscan.model import OWN_NAMES, EntityType, Outcome
+from phiscan.model import OCR_PENDING, OWN_NAMES, EntityType, Outcome
 from phiscan.store.sql_batches import chunks
-from phiscan.store.tables import departure, examination, file, finding, reuse, root, scan_root, sighting
+from phiscan.store.tables import (
+    departure,
+    examination,
+    file,
+    finding,
+    reuse,
+    root,
+    scan_root,
+    sighting,
+    unread_part,
+)
 
 _IN_OWN_NAME = (finding.c.examination_id == examination.c.id, finding.c.locator.in_(OWN_NAMES))
 # What a file's own name says of a patient, it does not say of an equal content elsewhere.
 _IS_OF_CONTENT = ~sa.exists().where(*_IN_OWN_NAME)
+# What waits for OCR stands for no equal content: its result is about to change.
+_IS_WHOLE = ~sa.exists().where(
+    unread_part.c.examination_id == examination.c.id, unread_part.c.detail == OCR_PENDING
+)
 MAX_DUPLICATES = 200  # contents of one size that a file is compared with; sizes with more are not worth it
 
 
@@ -46,6 +60,7 @@ def duplicates(
                 examination.c.outcome == Outcome.SCREENED.value,
                 examination.c.versions_key == versions_key,
                 _IS_OF_CONTENT,
+                _IS_WHOLE,
                 *([] if scan_id is None else [examination.c.scan_id == scan_id]),
             )
             .group_by(examination.c.size, examination.c.content_hash, examination.c.media_type)
@@ -75,6 +90,7 @@ def originals(
                 examination.c.outcome == Outcome.SCREENED.value,
                 examination.c.versions_key == versions_key,
                 _IS_OF_CONTENT,
+                _IS_WHOLE,
             )
             .group_by(examination.c.content_hash, examination.c.media_type)
         )
