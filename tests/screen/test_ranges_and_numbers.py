@@ -1,6 +1,6 @@
-"""Ranges of days and of values, numbers of forms, versions and sections, years of birth, eponyms in several words.
+"""Ranges of days and of values, numbers of forms, versions and sections, years of birth, eponyms.
 
-The sentences beside the first ones of each kind were written for this test, after public reports about other tools.
+The first sentences of each kind follow public reports about other tools.
 """
 
 from __future__ import annotations
@@ -109,13 +109,13 @@ def test_a_year_of_birth_says_an_age_over_89(form: str, screener: Screener) -> N
         "Patient has an Austin Flint murmur; echo shows severe aortic regurgitation.",
         "Sister Mary Joseph nodule present, CT shows ovarian cancer.",
         "ECG consistent with Wolff Parkinson White, no syncope, started flecainide.",
-        "Skin biopsy: Stevens Johnson. Stop lamotrigine.", "Klippel Feil with cervical stenosis, MRI ordered.",
+        "Skin biopsy: Stevens Johnson. Stop lamotrigine.", "Klippel Feil with stenosis, MRI ordered.",
         "Emery Dreifuss. Pacemaker inserted for complete heart block.",
         "Ramsay Hunt with facial palsy, valacyclovir started.", "Guillain Barre, IVIG for five days.",
         "Genetic panel: Lesch Nyhan. Start allopurinol.", "Peutz Jeghers, colonoscopy shows polyps.",
         "Graham Steell murmur heard.", "Gilles de la Tourette, on risperidone.",
         "Graham Little with scarring alopecia.", "Treacher Collins with hearing loss.",
-        "Johnson and Johnson vaccine given, sore arm.", "Harris Benedict: 1600 kcal. Cockcroft Gault 55 mL/min.",
+        "Johnson and Johnson vaccine given, sore arm.", "Harris Benedict: 1600 kcal. Cockcroft Gault 55.",
         "Loeys Dietz, aortic root 44 mm.", "Beckwith Wiedemann, neonatal hypoglycemia.",
         "Charles Bonnet with hallucinations.", "Birt Hogg Dube, pneumothorax.", "Ivor Lewis planned.",
         "Shy Drager, orthostatic hypotension.",
