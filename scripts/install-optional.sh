@@ -6,7 +6,7 @@
 # With --measure also the independent readers that benchmarks/formats_measured.py compares with.
 set -eu
 
-packages="tesseract-ocr tesseract-ocr-fra tesseract-ocr-osd catdoc pst-utils libarchive-tools"
+packages="tesseract-ocr tesseract-ocr-fra tesseract-ocr-osd catdoc pst-utils libarchive-tools sleuthkit"
 linters=""
 case "${1:-}" in
     "") ;;

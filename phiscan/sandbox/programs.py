@@ -1,4 +1,4 @@
-"""The helper programs (tesseract, catdoc, catppt, readpst): asked for by workers, run elsewhere, isolated.
+"""The helper programs (tesseract, catdoc, catppt, readpst, mmls, fls, icat): asked for by workers, run elsewhere, isolated.
 
 A worker may start no program. It sends the name of a job, the job's few values and an open file to a process
 of its scan (``program_process``), which builds the command itself and runs it in a sandbox of its own. Where
@@ -60,6 +60,9 @@ JOBS: Mapping[str, Job] = {
     "catdoc": Job("catdoc", ("-dutf-8", INPUT)),
     "catppt": Job("catppt", ("-dutf-8", INPUT)),
     "readpst": Job("readpst", ("-q", "-r", "-8", "-j", "0", "-o", FOLDER, INPUT)),
+    "mmls": Job("mmls", ("-i", "{kind}", INPUT)),
+    "fls": Job("fls", ("-i", "{kind}", "-o", "{offset}", "-r", "-p", "-l", "-F", INPUT)),
+    "icat": Job("icat", ("-r", "-i", "{kind}", "-o", "{offset}", INPUT, "{inode}")),
 }
 
 

@@ -70,6 +70,10 @@ def diagnose() -> list[ReaderCheck]:
             _reports_version("readpst", "-V"),
             "PST files: reported as unsupported",
         ),
+        *(
+            _program(name, "-V", "disk images", _reports_version(name, "-V"), "disk images: unsupported")
+            for name in ("mmls", "fls", "icat")
+        ),
         _archive_library(),
         _network(),
         *_isolation(),

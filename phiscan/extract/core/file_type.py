@@ -8,6 +8,7 @@ import zipfile
 from collections.abc import Callable
 from typing import BinaryIO
 
+from phiscan.extract.archives.file_systems import is_disk_image
 from phiscan.extract.core.charset import decode
 from phiscan.extract.core.magic_numbers import (
     DECLARED,
@@ -97,6 +98,7 @@ _BY_STRUCTURE: tuple[tuple[Callable[[bytes], bool], str], ...] = (
     (is_cms, "application/pkcs7-mime"),
     (is_edf, "application/x-edf"),
     (is_dbase, "application/x-dbf"),
+    (is_disk_image, "application/x-raw-disk-image"),
 )
 
 

@@ -6,7 +6,7 @@ import shutil
 
 from phiscan.extract.archives import libarchive
 
-OPTIONAL_READERS = ("tesseract", "catdoc", "catppt", "readpst")
+OPTIONAL_READERS = ("tesseract", "catdoc", "catppt", "readpst", "mmls", "fls", "icat")
 
 
 def available_readers() -> tuple[str, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from phiscan.errors import ExtractError
 from phiscan.extract.archives.compressed import CompressedExtractor
 from phiscan.extract.archives.disc_images import DiskImageExtractor
+from phiscan.extract.archives.file_systems import FileSystemExtractor
 from phiscan.extract.archives.other_archives import OtherArchiveExtractor
 from phiscan.extract.archives.seven_zip import SevenZipExtractor
 from phiscan.extract.archives.tar_files import TarExtractor
@@ -78,6 +79,7 @@ EXTRACTORS: tuple[Extractor, ...] = (
     SevenZipExtractor(),
     OtherArchiveExtractor(),
     DiskImageExtractor(),
+    FileSystemExtractor(),
     DicomExtractor(),
     CardExtractor(),
     EncryptedPackageExtractor(),

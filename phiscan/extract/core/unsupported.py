@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from phiscan.errors import ExtractError
+from phiscan.extract.archives.file_systems import FileSystemExtractor
 from phiscan.extract.core.content import Content, Sink
 from phiscan.extract.databases.named import OPAQUE
 from phiscan.model import FailReason
@@ -14,7 +15,7 @@ DETAILS = {
     "audio/mpeg": "sound",
     "audio/x-riff": "sound or video",
     "application/ogg": "sound or video",
-    **OPAQUE,
+    **{kind: name for kind, name in OPAQUE.items() if kind not in FileSystemExtractor.media_types},
 }
 
 

@@ -108,6 +108,7 @@ OPAQUE_MAGIC: tuple[tuple[int, bytes, str], ...] = (
     (3, b"NTFS    ", "application/x-raw-disk-image"),
     (54, b"FAT1", "application/x-raw-disk-image"),
     (82, b"FAT32   ", "application/x-raw-disk-image"),
+    (512, b"EFI PART", "application/x-raw-disk-image"),
     (4, b"ftypheic", "image/heic"),
     (4, b"ftypmif1", "image/heic"),
     (4, b"ftypheix", "image/heic"),

@@ -51,6 +51,15 @@ def numeric_date(value: str) -> Verdict:
     return plausible(any(_is_date(parts[y], parts[m], parts[d]) for y, m, d in orders))
 
 
+def date_range(value: str) -> Verdict:
+    """Veto a range in figures of which either end is no day.
+
+    >>> date_range("10/1-11/2/2017").value, date_range("10/41-11/2/2017").value
+    ('plausible', 'veto')
+    """
+    return plausible(all(numeric_date(part) is not Verdict.VETO for part in re.findall(r"[\d/]+", value)))
+
+
 def separated_date(value: str) -> Verdict:
     """Veto figures that are no date, or that nothing separates: a number of six or eight digits.
 
@@ -108,6 +117,12 @@ def over_89(value: str) -> Verdict:
     """Veto an age of 89 or less, or beyond human life. Source: 45 CFR 164.514(b)(2)(i)(C)."""
     numbers = re.findall(r"\d+", value)
     return plausible(not numbers or 89 < int(numbers[0]) <= 125)  # noqa: PLR2004 (stated above)
+
+
+def birth_year_over_89(value: str) -> Verdict:
+    """Veto a year of birth of somebody who would be 89 or less this year, or beyond human life."""
+    age = dt.datetime.now(dt.UTC).year - int(value)
+    return plausible(89 < age <= 125)  # noqa: PLR2004 (stated above)
 
 
 def year_and_month(value: str) -> Verdict:

@@ -49,6 +49,8 @@ from phiscan.screen.validators.contacts import (
     web_address,
 )
 from phiscan.screen.validators.dates import (
+    birth_year_over_89,
+    date_range,
     numeric_date,
     over_89,
     separated_date,
@@ -77,6 +79,8 @@ CHECKS: Mapping[str, Check] = {
         ip_address,
         web_address,
         numeric_date,
+        date_range,
+        birth_year_over_89,
         separated_date,
         written_date,
         over_89,

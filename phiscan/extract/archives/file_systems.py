@@ -1,0 +1,153 @@
+"""Disk images with FAT, NTFS or ext through the programs of sleuthkit, where they are installed.
+
+mmls gives the partitions, fls the files of each, deleted ones too, icat the bytes of one by its inode.
+The size that fls gives is compared with the limits before icat is started: its output is held in memory.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import subprocess
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from phiscan.errors import ExtractError
+from phiscan.extract.core.content import Content, Sink
+from phiscan.extract.databases.named import OPAQUE
+from phiscan.model import FailReason
+from phiscan.sandbox import programs
+from phiscan.sandbox.channel import in_memory
+
+_PARTITION = re.compile(r"^\d{3}:\s+\d\S*\s+(\d{10})\s+\d{10}\s+\d{10}\s", re.MULTILINE)
+_MOST_PARTITIONS = 64
+# Type, "*" of a deleted one, inode, name; then four times, the size and two owners.
+_FILE = re.compile(
+    r"^r/\S+ (?P<deleted>\* )?(?P<inode>\d{1,20})(?:-128-\d{1,5}|-\d{1,5}-\d{1,5})?(?:\(realloc\))?:"
+    r"\t(?P<name>[^\t\n]*)(?:\t[^\t\n]*){4}\t(?P<size>\d{1,20})\t"
+)
+_STREAM = re.compile(r"^r/\S+ (?:\* )?\d+-128-\d+(?:\(realloc\))?:\t[^\t]*:[^\t]*\t")
+_MOST_ICAT_BYTES = 15 * 1024**2  # one answer of a program
+_SECTOR = 512
+_MOST_BLOCK_SHIFT = 6
+_NEEDS = "needs the programs of sleuthkit, which are not installed"
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    partition: int
+    offset: str  # of the partition, in sectors
+    inode: str
+    name: str
+    size: int
+    is_deleted: bool
+
+
+class FileSystemExtractor:
+    """Read the files of a disk image."""
+
+    media_types = frozenset({"application/x-raw-disk-image", "application/x-ewf"})
+
+    def extract(self, content: Content, sink: Sink) -> None:
+        """Read every file as a member ``partition1/inode45/name``, a deleted one as ``deleted-inode45``.
+
+        Raises:
+            ExtractError: unsupported (sleuthkit is missing, or it knows no file system there) or timed_out.
+        """
+        from phiscan.extract.core.file_type import sniff  # noqa: PLC0415 (imports the tables of kinds)
+
+        kind = OPAQUE[sniff(content.data, content.name)]
+        if not all(map(programs.is_installed, ("mmls", "fls", "icat"))):
+            raise ExtractError(FailReason.UNSUPPORTED, f"{kind}: {_NEEDS}")
+        held = None if content.stream is not None else in_memory(content.data)
+        descriptor = content.stream.fileno() if held is None and content.stream is not None else held
+        try:
+            image = _Image(descriptor, "ewf" if kind.startswith("EnCase") else "raw", sink.limits.time_s)
+            n_systems = 0
+            for number, offset in enumerate(image.partitions(), 1):
+                listed = image.run("fls", offset=offset)
+                n_systems += not listed.status
+                for file in _files(listed.output, number, offset):
+                    _read_file(image, file, content, sink)
+            if not n_systems:
+                raise ExtractError(FailReason.UNSUPPORTED, f"{kind}: no FAT, NTFS or ext file system in it")
+        finally:
+            if held is not None:
+                os.close(held)
+
+
+class _Image:
+    """An open image, and the time that all programs share."""
+
+    def __init__(self, descriptor: int | None, kind: str, seconds: float) -> None:
+        self._descriptor = descriptor
+        self._kind = kind
+        self._ends = time.monotonic() + seconds
+
+    def run(self, job: str, **values: str) -> programs.Finished:
+        """Run a program on the image.
+
+        Raises:
+            ExtractError: timed_out.
+        """
+        if self._descriptor is not None:
+            os.lseek(self._descriptor, 0, os.SEEK_SET)
+        try:
+            left = self._ends - time.monotonic()
+            return programs.run(job, self._descriptor, max(left, 0.01), kind=self._kind, **values)
+        except subprocess.TimeoutExpired:
+            raise ExtractError(FailReason.TIMED_OUT, job) from None
+
+    def partitions(self) -> list[str]:
+        """Return the first sector of each partition; of an image of one file system only 0."""
+        table = self.run("mmls").output.decode("utf-8", "replace")
+        return [str(int(sector)) for sector in _PARTITION.findall(table)][:_MOST_PARTITIONS] or ["0"]
+
+
+def _files(listing: bytes, partition: int, offset: str) -> Iterator[_File]:
+    """Yield the files of a listing once each; further streams of a file are passed over by their inode."""
+    seen = set()
+    for line in listing.decode("utf-8", "replace").splitlines():
+        match = None if _STREAM.match(line) else _FILE.match(line)
+        if match is not None and (match["inode"], match["name"]) not in seen:
+            seen.add((match["inode"], match["name"]))
+            is_deleted = match["deleted"] is not None
+            yield _File(partition, offset, match["inode"], match["name"], int(match["size"]), is_deleted)
+
+
+def _read_file(image: _Image, file: _File, content: Content, sink: Sink) -> None:
+    if not file.size or file.name.startswith("$"):  # structures of the file system, under names of their own
+        return
+    sink.take_member()
+    place = f"partition{file.partition}/{'deleted-' if file.is_deleted else ''}inode{file.inode}/{file.name}"
+    member = content.member(place, b"")
+    if file.size > min(sink.limits.member_bytes, _MOST_ICAT_BYTES):
+        sink.fail(member.locator, FailReason.TOO_LARGE, f"{file.size} bytes")
+        return
+    done = image.run("icat", offset=file.offset, inode=file.inode)
+    if done.status and not done.output:
+        sink.fail(member.locator, FailReason.CORRUPT, "icat gave nothing")
+        return
+    sink.read_member(content.member(place, sink.unpack(io.BytesIO(done.output), content.n_bytes)))
+
+
+def is_disk_image(data: bytes) -> bool:
+    """Tell a disk with partitions of known kinds, or an ext file system, from the fields of their heads.
+
+    >>> is_disk_image(bytes(4096))
+    False
+    """
+    if data[510:512] == b"\x55\xaa" and len(data) > _SECTOR:
+        entries = [data[at : at + 16] for at in range(446, 510, 16)]
+        used = [entry for entry in entries if entry[4]]
+        # Each entry: 0 or 0x80, a kind, its first sector and its length.
+        if used and all(
+            entry[0] in (0, 0x80) and any(entry[8:12]) and any(entry[12:16]) if entry[4] else not any(entry)
+            for entry in entries
+        ):
+            return True
+    block = data[1024:2048]
+    is_ext = block[56:58] == b"\x53\xef" and block[58:60] in (b"\1\0", b"\2\0", b"\4\0", b"\0\0")
+    return is_ext and int.from_bytes(block[24:28], "little") <= _MOST_BLOCK_SHIFT and any(block[:8])

@@ -1,0 +1,132 @@
+"""Disk images: files and deleted files as members with their inode; unreadable ones named by kind."""
+
+import os
+import shutil
+import struct
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from phiscan.config import Limits
+from phiscan.errors import ExtractError
+from phiscan.extract.core.file_type import sniff
+from phiscan.model import Document, FailReason
+from phiscan.sandbox import programs
+
+Read = Callable[..., Document]
+NOTE = "Patient: Lena Okafor, MRN 40718823, congestive heart failure"
+GONE = "Patient: Marc Delisle, MRN 51120934, prostate cancer"
+needs_sleuthkit = pytest.mark.skipif(not shutil.which("fls"), reason="sleuthkit is not installed")
+os.environ["PATH"] += ":/usr/sbin:/sbin"  # where the programs that make file systems lie
+
+
+def _made(program: str) -> str:
+    found = shutil.which(program)
+    if found is None:
+        pytest.skip(f"{program} is not installed")
+    return found
+
+
+def _ext(folder: Path, *, delete: bool) -> bytes:
+    tree = folder / "tree" / "notes"
+    tree.mkdir(parents=True)
+    (tree / "a.txt").write_text(NOTE)
+    (tree / "b.txt").write_text(GONE)
+    image = folder / "ext.img"
+    image.write_bytes(bytes(2 * 1024**2))
+    command = [_made("mke2fs"), "-q", "-F", "-t", "ext4", "-d", str(tree.parent), str(image)]
+    subprocess.run(command, check=True, capture_output=True)
+    if delete:
+        subprocess.run(
+            [_made("debugfs"), "-w", "-R", "rm notes/b.txt", str(image)], check=True, capture_output=True
+        )
+    return image.read_bytes()
+
+
+def _fat(note: str) -> bytes:
+    """Return a diskette of FAT12 with one file, and one that was deleted."""
+    boot = b"\xeb\x3c\x90MSDOS5.0" + struct.pack(
+        "<HBHBHHBHHHII", 512, 1, 1, 2, 224, 2880, 0xF0, 9, 18, 2, 0, 0
+    )
+    boot += struct.pack("<BBBI", 0, 0, 0x29, 1) + b"NO NAME    FAT12   "
+    table = (b"\xf0\xff\xff" + b"\xff\xff\xff").ljust(9 * 512, b"\0")
+    entries = b"".join(
+        name + bytes([0x20]) + bytes(14) + struct.pack("<HI", cluster, len(text))
+        for name, cluster, text in ((b"NOTE    TXT", 2, note), (b"\xe5OLD    TXT", 3, GONE))
+    )
+    data = note.encode().ljust(512, b"\0") + GONE.encode().ljust(512, b"\0")
+    image = boot.ljust(510, b"\0") + b"\x55\xaa" + table * 2 + entries.ljust(14 * 512, b"\0") + data
+    return image.ljust(2880 * 512, b"\0")
+
+
+def _disk(system: bytes, kind: int = 0x83) -> bytes:
+    entry = struct.pack("<B3sB3sII", 0, bytes(3), kind, bytes(3), 2048, len(system) // 512)
+    return bytes(446) + entry.ljust(64, b"\0") + b"\x55\xaa" + bytes(2047 * 512) + system
+
+
+@needs_sleuthkit
+def test_files_and_deleted_files_of_fat_are_members(read: Read) -> None:
+    document = read(_fat(NOTE), "floppy.img")
+    places = [segment.locator for segment in document.segments]
+    assert NOTE in document.text
+    assert GONE in document.text
+    assert any("/inode" in place and "NOTE.TXT" in place for place in places)
+    assert any("/deleted-inode" in place for place in places)
+
+
+@needs_sleuthkit
+@pytest.mark.parametrize("partitioned", [False, True])
+def test_files_of_ext_are_members(partitioned: bool, tmp_path: Path, read: Read) -> None:
+    system = _ext(tmp_path, delete=True)
+    document = read(_disk(system) if partitioned else system, "disk.dd")
+    assert NOTE in document.text
+    assert GONE in document.text
+    assert any(
+        segment.locator.startswith("partition1/deleted-inode") and segment.locator.endswith("notes/b.txt")
+        for segment in document.segments
+    )
+
+
+@needs_sleuthkit
+@pytest.mark.parametrize("n_bytes", [1024, 5000, 12_000])
+def test_a_cut_image_costs_one_file(n_bytes: int, read: Read) -> None:
+    with pytest.raises(ExtractError) as caught:
+        read(_fat(NOTE)[:n_bytes], "floppy.img")
+    assert caught.value.reason in (FailReason.UNSUPPORTED, FailReason.CORRUPT)
+
+
+@needs_sleuthkit
+def test_a_file_that_claims_to_be_huge_is_listed_and_not_unpacked(read: Read) -> None:
+    image = bytearray(_fat(NOTE))
+    size = image.index(b"NOTE    TXT") + 28
+    image[size : size + 4] = struct.pack("<I", 1024**2)
+    document = read(bytes(image), "floppy.img", Limits(member_bytes=64 * 1024))
+    assert [part.reason for part in document.unread if "NOTE.TXT" in part.locator] == [FailReason.TOO_LARGE]
+    assert GONE in document.text
+
+
+@needs_sleuthkit
+def test_a_table_of_clusters_that_loops_ends(read: Read) -> None:
+    image = bytearray(_fat(NOTE))
+    for table in (512, 512 + 9 * 512):
+        image[table + 3 : table + 6] = b"\x02\x20\x00"  # cluster 2 is followed by itself
+    size = image.index(b"NOTE    TXT") + 28
+    image[size : size + 4] = struct.pack("<I", 1024**2)
+    document = read(bytes(image), "floppy.img", Limits(time_s=20))
+    assert GONE in document.text
+
+
+def test_without_sleuthkit_the_kind_is_named(read: Read, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(programs, "is_installed", lambda _: False)
+    with pytest.raises(ExtractError) as caught:
+        read(_fat(NOTE), "floppy.img")
+    assert caught.value.reason == FailReason.UNSUPPORTED
+    assert "disk image" in caught.value.detail
+    assert "sleuthkit" in caught.value.detail
+
+
+def test_a_disk_with_partitions_is_told_by_its_table() -> None:
+    assert sniff(_disk(bytes(4096))) == "application/x-raw-disk-image"
+    assert sniff(b"\x55\xaa".rjust(512, b"x") + bytes(100)) != "application/x-raw-disk-image"

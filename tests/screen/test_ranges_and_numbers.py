@@ -1,0 +1,125 @@
+"""Ranges of days and of values, numbers of forms, versions and sections, years of birth, eponyms.
+
+The first sentences of each kind follow public reports about other tools.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+
+import pytest
+
+from phiscan.config import Config
+from phiscan.model import Document
+from phiscan.screen import Screener, build_screener, screen
+
+
+@pytest.fixture(scope="module")
+def screener() -> Screener:
+    return build_screener(Config())
+
+
+def _found(text: str, screener: Screener) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for finding in screen(Document(text, (), ""), screener).findings:
+        if not finding.is_doubtful:
+            found.setdefault(str(finding.entity_type), []).append(finding.span.of(text).rstrip("."))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("From 3-5 March she was in ICU.", ["3-5 March"]),
+        ("She was off work between 9 and 11 June.", ["9 and 11 June"]),
+        ("He was in hospital Feb 3rd-9th, 2026 and again from the 14th to the 16th.",
+         ["Feb 3rd-9th, 2026", "14th to the 16th"]),
+        ("Home leave 10/1-11/2/2017.", ["10/1-11/2/2017"]),
+        ("Symptoms since Mar/26.", ["Mar/26"]),
+        ("She stayed 12-14 June.", ["12-14 June"]),
+        ("Admitted 3rd to 5th March with pneumonia.", ["3rd to 5th March"]),
+        ("Iron on 9, 10 and 12 July.", ["9, 10 and 12 July"]),
+        ("Leave 10/28-11/2/2017.", ["10/28-11/2/2017"]),
+        ("Away 28/10-2/11/2017.", ["28/10-2/11/2017"]),
+        ("Off 3/1/24-3/9/24.", ["3/1/24-3/9/24"]),
+        ("Pain since Oct/25, worse Feb/26.", ["Oct/25", "Feb/26"]),
+        ("Her period was from the 3rd to the 9th.", ["3rd to the 9th"]),
+        ("Bleeding on the 14th, 16th and 17th.", ["14th, 16th and 17th"]),
+        ("du 3 au 5 mars elle était hospitalisée", ["3 au 5 mars"]),
+        ("From March 30 to April 2 he was in ICU", ["March 30", "April 2"]),
+        ("Seen 4 & 6 May 2024.", ["4 & 6 May 2024"]),
+        ("Symptoms since Mar/2026.", ["Mar/2026"]),
+    ],
+)  # fmt: skip
+def test_every_day_of_a_range_is_found(text: str, expected: list[str], screener: Screener) -> None:
+    assert _found(text, screener).get("DATE") == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "3-5 day history of cough", "wound at the 5th to the 7th rib", "ratio 10/1-11/2 noted",
+        "weight fell from the 50th to the 25th percentile", "Open Mar/Apr only",
+    ],
+)  # fmt: skip
+def test_what_only_looks_like_days_is_no_date(text: str, screener: Screener) -> None:
+    assert "DATE" not in _found(text, screener)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Arterial blood gas reference: pH 7.35-7.45, pCO2 35-45 mmHg, HCO3 22-26 mmol/L.",
+        "Venous gas: ph 7.32-7.42", "pH: 7.350-7.450 (7.412)",
+        "OMB No. 1545-0008. Control number A1B2. Diagnosis ICD-10: E11.9.",
+        "ph 7.28 - 7.31 on repeat gas", "Ph: 7.1 (7.25)", "Urine pH 5.0-8.0, SG 1.005-1.030",
+        "pH 7.123, 7.234, 7.345", "App version 10.2.14.3 installed; firmware 4.10.22.1",
+        "See section 4.2.1.3 and 10.11.12.13 of the protocol",
+        "OID 2.16.840.1.113883.4.1 in template 1.2.840.10008.5.1.4.1.1.2",
+        "OMB Control No. 0938-0999", "Form Approved OMB No. 0960-0566",
+        "Diagnosis ICD-10-CM: Z79.4, CPT 99213, ICD-9 250.00",
+        "Reference 3.50-5.10 (4.20) mmol/L; ph: 7.40-7.50 (7.44)",
+    ],
+)  # fmt: skip
+def test_values_versions_and_numbers_of_forms_identify_nobody(text: str, screener: Screener) -> None:
+    assert not _found(text, screener).keys() & {"PHONE", "FAX", "IP", "OTHER_ID"}
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("ph 506-555-0142 for the result", "PHONE"), ("Ph: 506.555.0142", "PHONE"),
+        ("Tel: 1.506.555.0142", "PHONE"), ("Logged in from 192.168.10.24", "IP"), ("ID: 4455667", "OTHER_ID"),
+    ],
+)  # fmt: skip
+def test_numbers_of_people_stay_found(text: str, kind: str, screener: Screener) -> None:
+    assert kind in _found(text, screener)
+
+
+@pytest.mark.parametrize("form", ["Born in {}, widow.", "year of birth {}", "YOB: {}", "née en {}"])
+def test_a_year_of_birth_says_an_age_over_89(form: str, screener: Screener) -> None:
+    this_year = dt.datetime.now(dt.UTC).year
+    assert "AGE_OVER_89" in _found(form.format(this_year - 95), screener)
+    assert "AGE_OVER_89" not in _found(form.format(this_year - 80), screener)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Patient has an Austin Flint murmur; echo shows severe aortic regurgitation.",
+        "Sister Mary Joseph nodule present, CT shows ovarian cancer.",
+        "ECG consistent with Wolff Parkinson White, no syncope, started flecainide.",
+        "Skin biopsy: Stevens Johnson. Stop lamotrigine.", "Klippel Feil with stenosis, MRI ordered.",
+        "Emery Dreifuss. Pacemaker inserted for complete heart block.",
+        "Ramsay Hunt with facial palsy, valacyclovir started.", "Guillain Barre, IVIG for five days.",
+        "Genetic panel: Lesch Nyhan. Start allopurinol.", "Peutz Jeghers, colonoscopy shows polyps.",
+        "Graham Steell murmur heard.", "Gilles de la Tourette, on risperidone.",
+        "Graham Little with scarring alopecia.", "Treacher Collins with hearing loss.",
+        "Johnson and Johnson vaccine given, sore arm.", "Harris Benedict: 1600 kcal. Cockcroft Gault 55.",
+        "Loeys Dietz, aortic root 44 mm.", "Beckwith Wiedemann, neonatal hypoglycemia.",
+        "Charles Bonnet with hallucinations.", "Birt Hogg Dube, pneumothorax.", "Ivor Lewis planned.",
+        "Shy Drager, orthostatic hypotension.",
+    ],
+)  # fmt: skip
+def test_an_eponym_of_several_words_is_nobody(text: str, screener: Screener) -> None:
+    assert "PERSON" not in _found(text, screener)
