@@ -55,13 +55,14 @@ def examine_named(
     health = classify.classify(document, classifier, reading)
     lap("health")
     content = document
-    search, cheap = _cascade(document, health, reading, engine)
+    known: screen.Known = {}  # what the cheap recognizers found, so that none reads the text twice
+    search, cheap = _cascade(document, health, reading, engine, known)
     lap("screen_cheap")
     is_cut = cheap is not None
     if cheap is not None:
         screening, gathered, patients = cheap
     else:
-        document, screening = _screened(document, names, engine.screener)
+        document, screening = _screened(document, names, engine.screener, known)
         lap("screen_expensive")
         gathered = decider.gather(document, screening, classifier, reading if document is content else None)
         patients = _patients(document, screening, engine)
@@ -98,7 +99,7 @@ def examine_named(
 
 
 def _cascade(
-    document: Document, health: HealthScore, reading: Reading, engine: Engine
+    document: Document, health: HealthScore, reading: Reading, engine: Engine, known: screen.Known
 ) -> tuple[Search, tuple[Screening, decision.Gathered, PatientCheck | None] | None]:
     """Return which recognizers read a document, and what the cheap ones found where they alone do.
 
@@ -109,7 +110,7 @@ def _cascade(
         return Search.EVERYTHING, None
     if health.by_concepts >= classify.HEALTH:
         return Search.NEEDED, None
-    screening = screen.screen(document, engine.cheap_screener)
+    screening = screen.screen(document, engine.cheap_screener, known)
     gathered = engine.decider.gather(document, screening, engine.classifier, reading)
     margin = _text_margin(gathered, engine)
     if engine.decider.might_refer(gathered, health, screening.findings, margin):
@@ -133,19 +134,22 @@ def _patients(document: Document, screening: Screening, engine: Engine) -> Patie
 
 
 def _screened(
-    document: Document, names: Sequence[Named], screener: screen.Screener
+    document: Document, names: Sequence[Named], screener: screen.Screener, known: screen.Known
 ) -> tuple[Document, Screening]:
-    """Screen a document with those names behind it that say who somebody is; return it as it was screened."""
+    """Screen a document with those names behind it that say who somebody is; return it as it was screened.
+
+    ``known``: what recognizers found in the document without any name behind it.
+    """
     members = members_of(document)
     if any_names_person(members, screener):
-        document = with_names(document, members)
+        document, known = with_names(document, members), {}
     if any_names_person(names, screener):
         named = with_names(document, names)
         screening = screen.screen(named, screener)
         # Otherwise the text says that it is nobody; and a result without them stands for equal contents.
         if any(named.locate(finding.span.start) in OWN_NAMES for finding in screening.counted):
             return named, screening
-    return document, screen.screen(document, screener)
+    return document, screen.screen(document, screener, known)
 
 
 def in_audit_sample(document: Document, engine: Engine) -> bool:

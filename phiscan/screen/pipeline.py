@@ -17,7 +17,7 @@ from phiscan.model import Document, Finding, PiiVector, Screening, Span
 from phiscan.screen.attributes.file_authors import is_marked, mark_about_file
 from phiscan.screen.attributes.named_roles import has_role, mark_roles
 from phiscan.screen.attributes.professionals import mark_professionals
-from phiscan.screen.casing.case_variants import found_as_written, with_usual_capitals
+from phiscan.screen.casing.case_variants import Known, found_as_written, with_usual_capitals
 from phiscan.screen.free_text import without_codes
 from phiscan.screen.id_classifier.classifier import NumberModel, learned_numbers, load_numbers, with_types
 from phiscan.screen.normalize.spoken_numbers import left_over
@@ -183,20 +183,23 @@ def _recognizers(config: Config) -> tuple[Recognizer, ...]:
     return (patterns, organizations, misread, columns, lines, *names, scanned)
 
 
-def screen(document: Document, screener: Screener) -> Screening:
+def screen(document: Document, screener: Screener, known: Known | None = None) -> Screening:
     """Find the identifiers of a document and place it relative to the concept of equation 4.
 
-    Findings are in text order and do not overlap; spans are half-open, in code points.
+    Findings are in text order and do not overlap; spans are half-open, in code points. ``known`` keeps what
+    each recognizer finds from a first call for this document, by the cheap ones, to one by all.
     """
     meant = normalized(document)
     if meant is None:
-        return _screen(document, screener)
-    screening = _screen(meant.document, screener, meant.spoken)
+        return _screen(document, screener, known=known)
+    screening = _screen(meant.document, screener, meant.spoken, known)
     return replace(screening, findings=tuple(meant.to_document(screening.findings)))
 
 
-def _screen(document: Document, screener: Screener, spoken: tuple[Span, ...] = ()) -> Screening:
-    found = found_as_written(document, screener.recognizers)
+def _screen(
+    document: Document, screener: Screener, spoken: tuple[Span, ...] = (), known: Known | None = None
+) -> Screening:
+    found = found_as_written(document, screener.recognizers, known)
     detected = resolve(without_parts(without_codes(document, chain(found, bar_codes(document)))))
     evidence = Evidence(document, spoken, screener.numbers)
     findings = run_steps(screener.steps, evidence, detected)

@@ -27,19 +27,25 @@ from phiscan.screen.ner.tagger import SOURCE as TAGGER
 from phiscan.screen.recognizer import CaseVariant, Recognizer
 from phiscan.screen.resolution import is_taken, is_within, merged
 
+# What recognizers found in one document as it is written, by their ids.
+Known = dict[int, tuple[Finding, ...]]
+
 _PEOPLE = frozenset((EntityType.PERSON, EntityType.HEALTH_PROFESSIONAL))
 _NAMED = _PEOPLE | {EntityType.ORGANIZATION, EntityType.LOCATION, EntityType.STREET_ADDRESS}
 
 
-def found_as_written(document: Document, recognizers: Iterable[Recognizer]) -> Iterator[Finding]:
+def found_as_written(
+    document: Document, recognizers: Iterable[Recognizer], known: Known | None = None
+) -> Iterator[Finding]:
     """Yield what recognizers find in a document, read as it is written; findings may overlap.
 
-    Spans are half-open, in code points of the document.
+    Spans are half-open, in code points of the document. ``known``: what some of them have found in this
+    document already; what the others find is added.
     """
     capitals, recaser = _writers()
     text = document.text
     one_by_one = list(recognizers)
-    found = _read(document, one_by_one)
+    found = _read(document, one_by_one, known)
     if is_small(text):
         upper = replace(document, text=in_capitals(text))
         by_shape = [one for one in one_by_one if CaseVariant.UPPERCASE in one.case_variants]
@@ -117,9 +123,16 @@ def with_usual_capitals(document: Document, findings: Iterable[Finding]) -> Docu
     return replace(document, text=with_capitals(text, places))
 
 
-def _read(document: Document, recognizers: Iterable[Recognizer]) -> Iterator[Finding]:
+def _read(
+    document: Document, recognizers: Iterable[Recognizer], known: Known | None = None
+) -> Iterator[Finding]:
     for one in recognizers:
-        yield from in_label_data(document, one.recognize)
+        if known is None:
+            yield from in_label_data(document, one.recognize)
+            continue
+        if id(one) not in known:
+            known[id(one)] = tuple(in_label_data(document, one.recognize))
+        yield from known[id(one)]
 
 
 @cache

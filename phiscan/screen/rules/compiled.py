@@ -25,6 +25,8 @@ MIN_SCORE = 0.4
 NEAR_GAIN = 0.5  # share of the remaining doubt that a near word takes away
 NEGATIVE_FACTOR = 0.4
 _MANY_CELLS = 8
+_ENOUGH_TESTS = 64  # of a neighbourhood, before it is known how often a rule finds nothing there
+_USEFUL_SHARE = 0.25  # of tests that must spare the search: a test costs about a quarter of one
 _LOOKS_BEYOND = re.compile(r"\(\?<|(?<!\\)\$")  # behind itself, or for the end of its cell
 _GUARDS = {
     "word": (r"(?<![^\W_])", r"(?![^\W_])"),
@@ -56,6 +58,7 @@ class CompiledRule:
         self.surroundings = surroundings
         self.reach = REACH_CHARS if rule.trigger else 0
         self._judged: dict[_Seen, Judged] = {}
+        self._n_tests = self._n_spared = 0
 
     def judged(self, seen: _Seen) -> Judged:
         """Return what becomes of a match; in a dense table thousands of matches share it."""
@@ -80,8 +83,18 @@ class CompiledRule:
             return None
 
     def can_match(self, text: str, low: int, high: int) -> bool:
-        """Tell whether a value may stand within ``[low, high)``: quicker to know than where."""
-        return self.linear is None or matches(self.linear, text[low:high].encode("utf-8", "surrogatepass"))
+        """Tell whether a value may stand within ``[low, high)``: quicker to know than where.
+
+        A rule that nearly always finds something there, such as that of e-mail addresses, is not tested.
+        """
+        if self.linear is None or (
+            self._n_tests >= _ENOUGH_TESTS and self._n_spared < _USEFUL_SHARE * self._n_tests
+        ):
+            return True
+        found = matches(self.linear, text[low:high].encode("utf-8", "surrogatepass"))
+        self._n_tests += 1
+        self._n_spared += not found
+        return found
 
     @cached_property
     def after_label(self) -> regex.Pattern[str]:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
@@ -103,7 +104,7 @@ class PatternRecognizer:
                 reached[kind] += 1
                 if (reached[kind] - 1) % stride:
                     continue
-                found = self._shaped(text, place)
+                found = self._shaped(text, place, shaped)
             for index, finding in found:
                 if isinstance(finding, Refused):
                     yield finding
@@ -117,7 +118,13 @@ class PatternRecognizer:
                         finding = replace(finding, reasons=(*finding.reasons, note))  # noqa: PLW2901 (a note on it)
                     yield finding
 
-    def _shaped(self, text: str, place: Place) -> Iterator[tuple[int, Finding | Refused]]:
+    def _shaped(
+        self, text: str, place: Place, known: AbstractSet[tuple[int, int, int]] = frozenset()
+    ) -> Iterator[tuple[int, Finding | Refused]]:
+        """Yield what the rules of a place match there, less what is ``known``: rule, start and end.
+
+        The neighbourhoods of triggers that stand close together overlap, as in a list of web addresses.
+        """
         start, end = place.start, place.end
         for index in place.rules:
             compiled = self.rules[index]
@@ -135,6 +142,8 @@ class PatternRecognizer:
                 if match.end() > start:
                     if match.end() == end + REACH_CHARS:  # cut off there, not ended
                         match = compiled.at_hit.match(text, match.start(), timeout=TIMEOUT_S) or match  # noqa: PLW2901
+                    if (index, *match.span()) in known:
+                        continue
                     yield index, _judge(compiled, text, match.start(), match.end())
 
     def _labelled(
