@@ -1,13 +1,14 @@
 """What each heuristic of screening is worth: the whole program without it, on unread marked sets.
 
-    .venv/bin/python -m benchmarks.ablation [--only NAME ...] [--every N] [--out FILE]
+    .venv/bin/python -m benchmarks.ablation [--only NAME ...] [--together] [--every N] [--out FILE]
 
 For each component (a recognizer, a step after the recognizers, a detector or filter of names, a part of the
 tagger, the repair of OCR errors) the program screens the unread marked sets without it. The table gives the
 change of found, family and precision in points (tokens of all sets together, as ``bench_marked_texts``
-counts them), the tokens found and lost, and the processor time. A component whose removal costs less than
-0.1 point of found and of precision is a candidate for deletion; what only other formats need (HL7, X12,
-EDIFACT, DICOM, ZPL) is judged by the tests of these formats, not by this table.
+counts them), the tokens found and lost, and the processor time. With ``--together`` the components named are
+left out at the same time: the sum of single removals is not the removal of all. A component whose removal
+costs less than 0.1 point of found and of precision is a candidate for deletion; what only other formats need
+(HL7, X12, EDIFACT, DICOM, ZPL) is judged by the tests of these formats, not by this table.
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ from __future__ import annotations
 import argparse
 import json
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
@@ -141,10 +142,15 @@ PATCHES: tuple[tuple[str, str, str, Any], ...] = (
 
 @dataclass(frozen=True)
 class Component:
-    """A heuristic that can be left out: its name, and what gives a screener without it."""
+    """A heuristic that can be left out: its name, and by what means (one of the four)."""
 
     name: str
-    without: Callable[[], AbstractContextManager[Screener]]
+    recognizer: str | None = None
+    step: str | None = None
+    name_part: str | None = None  # a detector or filter of names
+    patch: tuple[str, str, Any] | None = (
+        None  # module below phiscan.screen, attribute there, what stands for it
+    )
 
 
 @dataclass(frozen=True)
@@ -161,45 +167,39 @@ class Figures:
 def components() -> Iterator[Component]:
     """Yield every component that can be left out, in the order of the program."""
     for name in RECOGNIZERS:
-        yield Component(name, lambda name=name: _without_recognizer(name))
+        yield Component(name, recognizer=name)
     for step in STEPS:
-        yield Component(step.name, lambda name=step.name: _without_step(name))
+        yield Component(step.name, step=step.name)
     keys = [key for table in (DETECTORS, TAGGED_FILTERS, PLACES, FILTERS) for key, _ in table]
     for name in (*keys, "person.enumerations", "person.repeated_mentions"):
-        yield Component(name, lambda name=name: _without_name_part(name))
-    for name, module, attribute, other in PATCHES:
-        yield Component(name, lambda at=(module, attribute, other): _patched(*at))
+        yield Component(name, name_part=name)
+    for name, *place in PATCHES:
+        yield Component(name, patch=(place[0], place[1], place[2]))
 
 
 @contextmanager
-def _without_recognizer(name: str) -> Iterator[Screener]:
-    whole = build_screener(Config())
-    left = tuple(one for one in whole.recognizers if one.name != name)
-    assert len(left) < len(whole.recognizers), name
-    yield replace(whole, recognizers=left)
-
-
-@contextmanager
-def _without_step(name: str) -> Iterator[Screener]:
-    whole = build_screener(Config())
-    yield replace(whole, steps=tuple(step for step in whole.steps if step.name != name))
-
-
-@contextmanager
-def _without_name_part(name: str) -> Iterator[Screener]:
-    whole = build_screener(Config())
-    (names,) = (one for one in whole.recognizers if isinstance(one, RuleNameRecognizer))
-    with patch.object(names, "_without", frozenset({name})):
-        yield whole
-
-
-@contextmanager
-def _patched(module: str, attribute: str, other: Any) -> Iterator[Screener]:
-    place = import_module(f"phiscan.screen.{module}")
+def without(left_out: Sequence[Component]) -> Iterator[Screener]:
+    """Give a screener that lacks all of the components at the same time."""
     with ExitStack() as stack:
-        stack.enter_context(patch.object(place, attribute, other))
+        for component in left_out:
+            if component.patch is not None:
+                module, attribute, other = component.patch
+                place = import_module(f"phiscan.screen.{module}")
+                stack.enter_context(patch.object(place, attribute, other))
+        stack.callback(_forget)
         _forget()
-        yield build_screener(Config())
+        whole = build_screener(Config())
+        (names,) = (one for one in whole.recognizers if isinstance(one, RuleNameRecognizer))
+        parts = frozenset(one.name_part for one in left_out if one.name_part)
+        stack.enter_context(patch.object(names, "_without", parts))
+        recognizers = {one.recognizer for one in left_out if one.recognizer}
+        steps = {one.step for one in left_out if one.step}
+        assert recognizers <= {one.name for one in whole.recognizers}, recognizers
+        yield replace(
+            whole,
+            recognizers=tuple(one for one in whole.recognizers if one.name not in recognizers),
+            steps=tuple(one for one in whole.steps if one.name not in steps),
+        )
     _forget()
 
 
@@ -248,18 +248,24 @@ def main() -> None:
     """Print the table, or write it to a file."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", nargs="*")
+    parser.add_argument("--together", action="store_true", help="Leave all of them out at the same time.")
     parser.add_argument("--every", type=int, default=1, help="Measure on every Nth text.")
     parser.add_argument("--out", type=Path)
     given = parser.parse_args()
     texts = documents()[:: given.every]
-    chosen = [one for one in components() if not given.only or one.name in given.only]
+    every = list(components())
+    if unknown := set(given.only or ()) - {one.name for one in every}:
+        parser.error(f"--only: no component is called {', '.join(sorted(unknown))}")
+    chosen = [one for one in every if not given.only or one.name in given.only]
+    groups = [chosen] if given.together else [[one] for one in chosen]
     measure(build_screener(Config()), texts[:20])  # memories of words are filled alike for all
     whole = measure(build_screener(Config()), texts)
     rows = []
-    for component in chosen:
-        with component.without() as screener:
-            rows.append((component.name, measure(screener, texts)))
-        print(component.name, rows[-1][1], flush=True)
+    for group in groups:
+        with without(group) as screener:
+            name = ", ".join(one.name for one in group)
+            rows.append((name, measure(screener, texts)))
+        print(name, rows[-1][1], flush=True)
     lines = "\n".join(table(whole, rows))
     print(lines)
     if given.out:
