@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from PIL import Image, ImageDraw, ImageFont
 
-from phiscan.config import Config
+from phiscan.config import Config, Limits
 from phiscan.crawl import load_ignore
 from phiscan.extract.ocr.recognition import languages
 from phiscan.model import FailReason, FileResult, Outcome, Referral, SourceFile, UnreadPart
@@ -67,7 +67,7 @@ def _outcomes(tool: ToolHere) -> dict[str, str]:
 def test_first_referral_is_recorded_before_ocr_of_anything_begins(tmp_path: Path, share: Path) -> None:
     home = tmp_path / "home"
     home.mkdir()
-    config = Config(home=home, workers=1)
+    config = Config(home=home, workers=1, limits=Limits(ocr_s=300))  # on a busy machine
     create_key(config.key_file)
     events: list[str] = []
     referred_at_begin: list[int] = []
@@ -91,6 +91,7 @@ def test_first_referral_is_recorded_before_ocr_of_anything_begins(tmp_path: Path
     assert (run.ocr.n_read, run.ocr.n_waiting) == (2, 0)
 
 
+@pytest.mark.slow
 def test_never_leaves_pictures_waiting_and_the_next_scan_reads_them(tmp_path: Path, share: Path) -> None:
     tool = ToolHere(tmp_path / "home")
     first = _scan(tool, share, "--ocr", "never")
@@ -111,6 +112,7 @@ def test_never_leaves_pictures_waiting_and_the_next_scan_reads_them(tmp_path: Pa
     assert last["unchanged"] == 3
 
 
+@pytest.mark.slow
 def test_now_and_after_come_to_the_same(tmp_path: Path, share: Path) -> None:
     now, after = ToolHere(tmp_path / "home"), ToolHere(tmp_path / "home2")
     said = _scan(now, share, "--ocr", "now")
@@ -119,6 +121,7 @@ def test_now_and_after_come_to_the_same(tmp_path: Path, share: Path) -> None:
     assert _outcomes(now) == _outcomes(after)
 
 
+@pytest.mark.slow
 def test_budget_that_is_used_up_leaves_the_rest_to_the_next_scan(tmp_path: Path, share: Path) -> None:
     tool = ToolHere(tmp_path / "home")
     first = _scan(tool, share, "--ocr-budget", "1e-9")
@@ -126,10 +129,11 @@ def test_budget_that_is_used_up_leaves_the_rest_to_the_next_scan(tmp_path: Path,
     assert _scan(tool, share)["referred"] == 2
 
 
+@pytest.mark.slow
 def test_interrupted_second_pass_goes_on_where_it_stopped(tmp_path: Path, share: Path) -> None:
     home = tmp_path / "home"
     home.mkdir()
-    config = Config(home=home, workers=1)
+    config = Config(home=home, workers=1, limits=Limits(ocr_s=300))  # on a busy machine
     create_key(config.key_file)
     ignore = load_ignore(config, [])
 
