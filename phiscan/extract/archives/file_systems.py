@@ -48,7 +48,7 @@ class _File:
 class FileSystemExtractor:
     """Read the files of a disk image."""
 
-    media_types = frozenset({"application/x-raw-disk-image", "application/x-ewf"})
+    media_types = frozenset({"application/x-raw-disk-image"})
 
     def extract(self, content: Content, sink: Sink) -> None:
         """Read every file as a member ``partition1/inode45/name``, a deleted one as ``deleted-inode45``.
@@ -64,7 +64,7 @@ class FileSystemExtractor:
         held = None if content.stream is not None else in_memory(content.data)
         descriptor = content.stream.fileno() if held is None and content.stream is not None else held
         try:
-            image = _Image(descriptor, "ewf" if kind.startswith("EnCase") else "raw", sink.limits.time_s)
+            image = _Image(descriptor, "raw", sink.limits.time_s)
             n_systems = 0
             for number, offset in enumerate(image.partitions(), 1):
                 listed = image.run("fls", offset=offset)
