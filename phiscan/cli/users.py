@@ -245,7 +245,9 @@ def _actor(by: str) -> str:
 def _password(source: str | None) -> str:
     if source is None:
         if not sys.stdin.isatty():
-            message = "password: expected a terminal for the prompt, or --password-file FILE (- = standard input)"
+            message = (
+                "password: expected a terminal for the prompt, or --password-file FILE (- = standard input)"
+            )
             raise InputError(message)
         chosen: str = click.prompt("Password", hide_input=True, confirmation_prompt=True)
         return chosen

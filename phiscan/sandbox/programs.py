@@ -1,4 +1,4 @@
-"""The helper programs (tesseract, catdoc, readpst, sleuthkit...): asked for by workers, run elsewhere, isolated.
+"""The helper programs (tesseract, catdoc, sleuthkit...): asked for by workers, run elsewhere, isolated.
 
 A worker may start no program. It sends the name of a job, the job's few values and an open file to a process
 of its scan (``program_process``), which builds the command itself and runs it in a sandbox of its own. Where

@@ -52,7 +52,7 @@ def test_the_page_of_the_documentation_says_what_each_role_may_do(app: FastAPI) 
         "read, verify and sign the audit log": {"auditor"},
         "accounts": {"admin"},
         "search for a person: which files hold them": {"reviewer", "lead"},
-        "unlock accounts after wrong passwords": {"lead", "admin"},
+        "unlock accounts after wrong passwords, reset a lost second factor": {"lead", "admin"},
     }
 
 

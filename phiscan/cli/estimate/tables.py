@@ -61,9 +61,7 @@ def read_strata(path: str | Path) -> list[Stratum]:
             message = f"{table.where(row, 'found')}: expected at most the sample {sample}, got {found}"
             raise InputError(message)
         if name in seen:
-            message = (
-                f"{table.where(row, 'name')}: expected every stratum once, this one is a duplicate"
-            )
+            message = f"{table.where(row, 'name')}: expected every stratum once, this one is a duplicate"
             raise InputError(message)
         seen.add(name)
         strata.append(Stratum(name, population, sample, found))

@@ -38,7 +38,9 @@ _ANY = "any"
 @click.option("--birth-date", default="", help="Birth date, such as 1956-03-12; - = prompt without echo.")
 @click.option("--number", default="", help="Record, health card or other number; - = prompt without echo.")
 @click.option("--purpose", required=True, help="What for; recorded. Write no patient's data here.")
-@click.option("--by", default="", help="User who makes the request: a desk account, or the system's user name.")
+@click.option(
+    "--by", default="", help="User who makes the request: a desk account, or the system's user name."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.pass_obj
 def find(

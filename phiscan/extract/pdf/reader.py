@@ -49,9 +49,7 @@ class PdfExtractor:
         n_pages = len(pdf)
         chosen = _pages(n_pages)
         if len(chosen) < n_pages:
-            detail = (
-                f"not read: {n_pages - len(chosen)} of {n_pages} pages, spread after page {_FIRST_PAGES}"
-            )
+            detail = f"not read: {n_pages - len(chosen)} of {n_pages} pages, spread after page {_FIRST_PAGES}"
             sink.fail(content.place("pages"), FailReason.TOO_LARGE, detail)
         n_chars, n_pieces = sink.n_chars, sink.n_pieces
         for index in chosen:

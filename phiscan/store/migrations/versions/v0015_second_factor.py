@@ -1,6 +1,6 @@
 """Second factors of local accounts: sealed secrets, recovery codes, sign-ins that wait for a code, events.
 
-Revision ID: 0017
+Revision ID: 0015
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from alembic import op
 from phiscan.store import append_only, collation
 from phiscan.store.column_types import RowId, SafeText, UtcTime
 
-revision = "0017"
+revision = "0015"
 down_revision: str | None = "0014"
 branch_labels: str | None = None
 depends_on: str | None = None
