@@ -71,7 +71,7 @@ def _of_this_scan(coverage: Coverage, funnel: Funnel, overall: Characteristic, e
         )
     if coverage.unchanged:
         said.append(
-            f"{count(coverage.unchanged)} unchanged files were not opened again: their earlier result is kept."
+            f"{count(coverage.unchanged)} unchanged files were not opened again: earlier results are kept."
         )
     if funnel.undecided or funnel.unsure:
         said.append(
