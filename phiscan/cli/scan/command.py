@@ -64,7 +64,7 @@ CLEANING_S = 10.0  # after a stop: then the process ends, whatever is not cleane
     "--only",
     multiple=True,
     metavar="PATTERN",
-    help="Examine only files whose path matches, such as '*.docx' or 'letters/**'; keep other results. Repeatable.",
+    help="Examine only paths that match, such as '*.docx' or 'letters/**'; keep other results. Repeatable.",
 )
 @click.option(
     "--workers", type=click.IntRange(1, MAX_WORKERS), help="Worker processes; default: one per core."
