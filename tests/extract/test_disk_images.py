@@ -11,6 +11,7 @@ import pytest
 
 from phiscan.config import Limits
 from phiscan.errors import ExtractError
+from phiscan.extract.archives.fat_directories import impossible_files
 from phiscan.extract.core.file_type import sniff
 from phiscan.model import Document, FailReason
 from phiscan.sandbox import programs
@@ -105,6 +106,48 @@ def test_a_file_that_claims_to_be_huge_is_listed_and_not_unpacked(read: Read) ->
     document = read(bytes(image), "floppy.img", Limits(member_bytes=64 * 1024))
     assert [part.reason for part in document.unread if "NOTE.TXT" in part.locator] == [FailReason.TOO_LARGE]
     assert GONE in document.text
+
+
+@needs_sleuthkit
+@pytest.mark.parametrize("partitioned", [False, True])
+def test_a_fat_file_larger_than_the_disk_is_listed(partitioned: bool, read: Read) -> None:
+    image = bytearray(_fat(NOTE))
+    size = image.index(b"NOTE    TXT") + 28
+    image[size : size + 4] = struct.pack("<I", 3 * 1024**3)
+    document = read(_disk(bytes(image), 0x01) if partitioned else bytes(image), "floppy.img")
+    assert [part.reason for part in document.unread if part.locator.endswith("partition1/NOTE.TXT")] == [
+        FailReason.CORRUPT
+    ]
+    assert GONE in document.text
+
+
+def test_a_fat_file_larger_than_the_disk_is_found_in_a_folder(tmp_path: Path) -> None:
+    image = bytearray(_fat(NOTE))
+    root = image.index(b"NOTE    TXT")
+    image[root : root + 32] = b"FOLDER     " + bytes([0x10]) + bytes(14) + struct.pack("<HI", 4, 0)
+    image[512 + 6 : 512 + 9] = b"\xff\x4f\x00"  # cluster 4 is followed by 4: a loop
+    data = image.index(NOTE.encode()) + 2 * 512
+    image[data : data + 32] = b"BIG     DOC" + bytes([0x20]) + bytes(14) + struct.pack("<HI", 5, 2**31)
+    path = tmp_path / "floppy.img"
+    path.write_bytes(image)
+    with path.open("rb") as stream:
+        assert list(impossible_files(stream.fileno(), 0)) == [("FOLDER/BIG.DOC", 2**31)]
+    for n_bytes in (0, 100, 512, 6000):
+        path.write_bytes(image[:n_bytes])
+        with path.open("rb") as stream:
+            assert list(impossible_files(stream.fileno(), 0)) == []
+
+
+@needs_sleuthkit
+def test_a_partition_that_cannot_be_listed_is_unread_beside_one_that_can(read: Read) -> None:
+    image = bytearray(_disk(_fat(NOTE), 0x01))
+    first = 2048 + 2880
+    image[446 + 16 : 446 + 32] = struct.pack("<B3sB3sII", 0, bytes(3), 0x83, bytes(3), first, 2048)
+    document = read(bytes(image) + b"\x5a" * (2048 * 512), "disk.dd")
+    assert NOTE in document.text
+    assert [part.reason for part in document.unread if part.locator.endswith("partition2")] == [
+        FailReason.UNSUPPORTED
+    ]
 
 
 @needs_sleuthkit

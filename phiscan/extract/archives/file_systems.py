@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from phiscan.errors import ExtractError
+from phiscan.extract.archives.fat_directories import impossible_files
 from phiscan.extract.core.content import Content, Sink
 from phiscan.extract.databases.named import OPAQUE
 from phiscan.model import FailReason
@@ -65,14 +66,21 @@ class FileSystemExtractor:
         descriptor = content.stream.fileno() if held is None and content.stream is not None else held
         try:
             image = _Image(descriptor, "raw", sink.limits.time_s)
-            n_systems = 0
-            for number, offset in enumerate(image.partitions(), 1):
+            failed = []
+            partitions = image.partitions()
+            for number, offset in enumerate(partitions, 1):
                 listed = image.run("fls", offset=offset)
-                n_systems += not listed.status
+                if listed.status:
+                    failed.append(number)
                 for file in _files(listed.output, number, offset):
                     _read_file(image, file, content, sink)
-            if not n_systems:
+                if descriptor is not None:
+                    _list_impossible(descriptor, number, offset, content, sink)
+            if len(failed) == len(partitions):
                 raise ExtractError(FailReason.UNSUPPORTED, f"{kind}: no FAT, NTFS or ext file system in it")
+            for number in failed:
+                place = content.member(f"partition{number}", b"").locator
+                sink.fail(place, FailReason.UNSUPPORTED, "no FAT, NTFS or ext file system that fls can list")
         finally:
             if held is not None:
                 os.close(held)
@@ -131,6 +139,14 @@ def _read_file(image: _Image, file: _File, content: Content, sink: Sink) -> None
         sink.fail(member.locator, FailReason.CORRUPT, "icat gave nothing")
         return
     sink.read_member(content.member(place, sink.unpack(io.BytesIO(done.output), content.n_bytes)))
+
+
+def _list_impossible(descriptor: int, number: int, offset: str, content: Content, sink: Sink) -> None:
+    """List the files of FAT that fls leaves out because of their size."""
+    for name, size in impossible_files(descriptor, int(offset)):
+        sink.take_member()
+        place = content.member(f"partition{number}/{name}", b"").locator
+        sink.fail(place, FailReason.CORRUPT, f"{size} bytes, more than the file system holds")
 
 
 def is_disk_image(data: bytes) -> bool:
