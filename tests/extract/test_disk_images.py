@@ -161,6 +161,44 @@ def test_a_table_of_clusters_that_loops_ends(read: Read) -> None:
     assert GONE in document.text
 
 
+def _encase(raw: bytes, folder: Path) -> bytes:
+    (folder / "raw.img").write_bytes(raw)
+    command = [_made("ewfacquire"), "-u", "-q", "-t", str(folder / "held"), "-m", "fixed", "-M", "logical"]
+    about = [part for option in "CDeEN" for part in (f"-{option}", "x")]
+    subprocess.run([*command, *about, str(folder / "raw.img")], check=True, capture_output=True)
+    return (folder / "held.E01").read_bytes()
+
+
+@needs_sleuthkit
+@pytest.mark.parametrize("partitioned", [False, True])
+def test_files_of_an_encase_image_are_members(partitioned: bool, tmp_path: Path, read: Read) -> None:
+    image = _encase(_disk(_fat(NOTE), 0x01) if partitioned else _fat(NOTE), tmp_path)
+    document = read(image, "disk.E01")
+    assert NOTE in document.text
+    assert GONE in document.text
+    assert any("partition1/deleted-inode" in segment.locator for segment in document.segments)
+
+
+@needs_sleuthkit
+def test_an_encase_image_is_read_in_the_sandbox_of_programs(tmp_path: Path) -> None:
+    path = tmp_path / "any_name"
+    path.write_bytes(_encase(_fat(NOTE), tmp_path))
+    with path.open("rb") as stream:
+        done = programs.run("fls", stream.fileno(), 20, kind="ewf", offset="0")
+    assert done.status == 0
+    assert b"NOTE.TXT" in done.output
+    assert not done.files
+
+
+@needs_sleuthkit
+def test_an_encase_image_that_is_cut_is_unsupported(tmp_path: Path, read: Read) -> None:
+    image = _encase(_fat(NOTE), tmp_path)
+    with pytest.raises(ExtractError) as caught:
+        read(image[:2000], "disk.E01")
+    assert caught.value.reason == FailReason.UNSUPPORTED
+    assert "E01" in caught.value.detail
+
+
 def test_without_sleuthkit_the_kind_is_named(read: Read, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(programs, "is_installed", lambda _: False)
     with pytest.raises(ExtractError) as caught:

@@ -1,4 +1,4 @@
-"""Disk images with FAT, NTFS or ext through the programs of sleuthkit, where they are installed.
+"""Disk images, raw or E01, with FAT, NTFS or ext through the programs of sleuthkit, where they are installed.
 
 mmls gives the partitions, fls the files of each, deleted ones too, icat the bytes of one by its inode.
 The size that fls gives is compared with the limits before icat is started: its output is held in memory.
@@ -31,6 +31,7 @@ _FILE = re.compile(
 )
 _STREAM = re.compile(r"^r/\S+ (?:\* )?\d+-128-\d+(?:\(realloc\))?:\t[^\t]*:[^\t]*\t")
 _MOST_ICAT_BYTES = 15 * 1024**2  # one answer of a program
+_ENCASE = "application/x-ewf"
 _SECTOR = 512
 _MOST_BLOCK_SHIFT = 6
 _NEEDS = "needs the programs of sleuthkit, which are not installed"
@@ -49,7 +50,7 @@ class _File:
 class FileSystemExtractor:
     """Read the files of a disk image."""
 
-    media_types = frozenset({"application/x-raw-disk-image"})
+    media_types = frozenset({"application/x-raw-disk-image", _ENCASE})
 
     def extract(self, content: Content, sink: Sink) -> None:
         """Read every file as a member ``partition1/inode45/name``, a deleted one as ``deleted-inode45``.
@@ -59,13 +60,14 @@ class FileSystemExtractor:
         """
         from phiscan.extract.core.file_type import sniff  # noqa: PLC0415 (imports the tables of kinds)
 
-        kind = OPAQUE[sniff(content.data, content.name)]
+        media_type = sniff(content.data, content.name)
+        kind, is_raw = OPAQUE[media_type], media_type != _ENCASE
         if not all(map(programs.is_installed, ("mmls", "fls", "icat"))):
             raise ExtractError(FailReason.UNSUPPORTED, f"{kind}: {_NEEDS}")
         held = None if content.stream is not None else in_memory(content.data)
         descriptor = content.stream.fileno() if held is None and content.stream is not None else held
         try:
-            image = _Image(descriptor, "raw", sink.limits.time_s)
+            image = _Image(descriptor, "raw" if is_raw else "ewf", sink.limits.time_s)
             failed = []
             partitions = image.partitions()
             for number, offset in enumerate(partitions, 1):
@@ -74,7 +76,7 @@ class FileSystemExtractor:
                     failed.append(number)
                 for file in _files(listed.output, number, offset):
                     _read_file(image, file, content, sink)
-                if descriptor is not None:
+                if is_raw and descriptor is not None:
                     _list_impossible(descriptor, number, offset, content, sink)
             if len(failed) == len(partitions):
                 raise ExtractError(FailReason.UNSUPPORTED, f"{kind}: no FAT, NTFS or ext file system in it")
