@@ -117,7 +117,8 @@ def relative(
     """Divide TDP and FRP of one characteristic by those of another on the same files.
 
     The number of files cancels, so the ratios are ratios of counts. The interval needs the paired table,
-    that is how many files both characteristics marked; without it the interval is None.
+    that is how many files both characteristics marked; without it the interval is None. It is None too where
+    both marked the very same files: only files that one of them marked alone have a part in the variance.
 
     Args:
         first: (PHI, not PHI) among the files that the first characteristic marked.
@@ -156,6 +157,9 @@ def _ratio(kind: str, first: int, other: int, both: int | None) -> Figure:
     check_count(f"both {kind}", both, min(first, other))
     if first == 0:
         return Figure(value, None, "a ratio of 0 has no interval on the log scale")
+    if first == other == both:
+        reason = f"both characteristics marked the same {kind} files: the interval would have no width"
+        return Figure(value, None, reason)
     # Delta-method variance of the log ratio of two paired proportions; only discordant files count.
     spread = Z95 * math.sqrt((first + other - 2 * both) / (first * other))
     return Figure(value, (value * math.exp(-spread), value * math.exp(spread)))

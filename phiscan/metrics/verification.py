@@ -6,7 +6,14 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
-from phiscan.metrics.intervals import Z95, Figure, check_count, check_share, proportion
+from phiscan.metrics.intervals import (
+    Z95,
+    Figure,
+    check_count,
+    check_share,
+    clopper_pearson,
+    proportion,
+)
 
 VERIFIED_ASSUMPTION = (
     "Whether a file was verified depends on the screen's result only, not on whether the file really is PHI."
@@ -15,7 +22,10 @@ VERIFIED_SOURCE = "Begg & Greenes (1983), Biometrics 39:207"
 PREVALENCE_ASSUMPTION = (
     "The reviewers' sensitivity and specificity are known, and the same for every file of the random sample."
 )
-PREVALENCE_SOURCE = "Rogan & Gladen (1978), Am. J. Epidemiol. 107:71"
+PREVALENCE_SOURCE = (
+    "Rogan & Gladen (1978), Am. J. Epidemiol. 107:71; Reiczigel, Foldi & Ozsvari (2010), Epidemiol. Infect."
+    " 138:1674"
+)
 _LEAST_GAIN = Fraction(1, 10**12)  # below it the estimate is beyond what a float holds
 
 
@@ -116,12 +126,13 @@ def rogan_gladen(found: int, sample: int, sensitivity: float, specificity: float
     """Estimate the true share of PHI from the share that imperfect reviewers found.
 
     (apparent + specificity - 1)/(sensitivity + specificity - 1), cut to [0, 1]; the standard error is that of
-    the apparent share over the same divisor.
+    the apparent share over the same divisor. For an apparent share of 0 or 1 that error is 0; the interval is
+    then the Clopper-Pearson one of the apparent share, corrected like the share itself.
 
     Raises:
         ValueError: found > sample, a count is negative, or a rate is not in [0, 1].
 
-    Source: Rogan & Gladen (1978), eq. 1 to 3.
+    Source: Rogan & Gladen (1978), eq. 1 to 3; for a share of 0 or 1: Reiczigel, Foldi & Ozsvari (2010).
 
     >>> round(rogan_gladen(23, 150, 0.96, 0.89).prevalence, 4)
     0.051
@@ -143,7 +154,9 @@ def rogan_gladen(found: int, sample: int, sensitivity: float, specificity: float
     cut = min(max(raw, Fraction(0)), Fraction(1))
     se = math.sqrt(apparent * (1 - apparent) / sample) / float(gain)
     low, high = float(raw) - Z95 * se, float(raw) + Z95 * se
-    outside = "the whole interval lies outside 0 to 1" if high < 0 or low > 1 else None
+    if found in {0, sample}:
+        low, high = ((end + float(spec) - 1) / float(gain) for end in clopper_pearson(found, sample))
+    outside = "the whole interval lies outside 0 to 1" if high <= 0 or low >= 1 else None
     ends = None if outside else (max(low, 0.0), min(high, 1.0))
     warning = None
     if cut != raw:

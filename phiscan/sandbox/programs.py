@@ -206,11 +206,12 @@ def execute(
     if program is None:
         raise FileNotFoundError(wanted.program)
     with scratch() as folder:
-        held = {} if descriptor is None else {"input": f"/proc/self/fd/{descriptor}"}
+        held = {} if descriptor is None else {"input": _input(descriptor, values.get("kind"), folder)}
         places = {**values, **held, "folder": folder}
         command = [program, *(part.format_map(places) for part in wanted.arguments)]
         writable = [folder] if FOLDER in wanted.arguments else []
-        sandbox = _Sandbox(program, descriptor, writable, seconds, limits or ProgramLimits())
+        readable = [folder] if held.get("input", "").startswith(folder) else []  # the link lies there
+        sandbox = _Sandbox(program, descriptor, readable, writable, seconds, limits or ProgramLimits())
         done = subprocess.run(
             command,
             stdin=subprocess.DEVNULL if descriptor is None else descriptor,
@@ -223,6 +224,16 @@ def execute(
             preexec_fn=sandbox.enter,
         )
         return Finished(done.returncode, done.stdout, list(_written(Path(folder))))
+
+
+def _input(descriptor: int, kind: str | None, folder: str) -> str:
+    """Return the path of the open file; of an EnCase image a link that ends in .E01, as libewf demands."""
+    path = f"/proc/self/fd/{descriptor}"
+    if kind != "ewf":
+        return path
+    link = Path(folder, "image.E01")
+    link.symlink_to(path)
+    return str(link)
 
 
 def _environment(folder: str) -> dict[str, str]:
@@ -249,6 +260,7 @@ class _Sandbox:
 
     program: str
     descriptor: int | None
+    readable: list[str]
     writable: list[str]
     seconds: float
     limits: ProgramLimits
@@ -268,12 +280,12 @@ class _Sandbox:
         loaders = [str(path) for pattern in _LOADERS for path in Path("/").glob(pattern)]
         executable = (str(place), *loaders)
         restrict(
-            [*_SYSTEM, *beside, *data, *given],
+            [*_SYSTEM, *beside, *data, *given, *self.readable],
             [*self.writable, "/dev/null"],
             executable,
             nobody_needs=[str(place), *data, *given],
             # Its folder is its own, and gone with it.
-            owned=tuple(self.writable),
+            owned=(*self.readable, *self.writable),
         )
         with suppress(OSError):
             privileges.die_with_parent(signal.SIGKILL)

@@ -1,5 +1,6 @@
 """Records in binary files."""
 
+import shutil
 import sqlite3
 import struct
 from collections.abc import Callable
@@ -106,6 +107,7 @@ def test_the_header_of_a_recording_is_a_form(read: Read) -> None:
         (b"<stata_dta><header>", "Stata data file"),
         (b"\xe4\x52\x5c\x7b\x8c\xd8\xa7\x4d", "OneNote section"),
         (b"\xcf\xad\x12\xfe", "Outlook Express folder (DBX)"),
+        (b"\x00\x00\x1a\x00\x00\x10\x04\x00", "Lotus 1-2-3 workbook"),
     ],
 )
 def test_a_known_kind_is_named_and_its_words_are_read(read: Read, head: bytes, kind: str) -> None:
@@ -118,3 +120,43 @@ def test_a_known_kind_is_named_and_its_words_are_read(read: Read, head: bytes, k
     with pytest.raises(ExtractError) as caught:
         read(head[:4] + bytes(4) if kind != "Access database" else b"EVF\t\r\n\xff\0" + bytes(99), "a.bin")
     assert "binary data" not in caught.value.detail or kind not in ("Parquet table", "WordPerfect document")
+
+
+@pytest.mark.parametrize(
+    ("head", "kind", "advice"),
+    [
+        (b"PAR1\x15\0", "Parquet table", "CSV"),
+        (b"\0\1\0\0Standard Jet DB\0", "Access database", "CSV or XLSX"),
+        (b"\0\1\0\0Standard ACE DB\0", "Access database", "CSV or XLSX"),
+        (bytes(12) + bytes.fromhex("c2ea8160b31411cfbd92080009c7318c"), "SAS data set", "CSV"),
+        (b"HEADER RECORD*******LIBRARY HEADER RECORD!!!!!!!", "SAS transport file", "CSV"),
+        (b"$FL2@(#) SPSS DATA FILE", "SPSS data file", "CSV"),
+        (b"$FL3@(#) SPSS DATA FILE", "SPSS data file", "CSV"),
+        (b"<stata_dta><header>", "Stata data file", "CSV"),
+        (b"\x72\x02\x01\x00", "Stata data file", "CSV"),
+        (b"\xcf\xad\x12\xfe\xc5\xfd\x74\x6f", "Outlook Express folder (DBX)", "EML"),
+        (b"\xe4\x52\x5c\x7b\x8c\xd8\xa7\x4d", "OneNote section", "PDF or DOCX"),
+        (b"\xff\x57\x50\x43", "WordPerfect document", "DOCX or PDF"),
+        (b"\x00\x00\x02\x00\x06\x04\x06\x00", "Lotus 1-2-3 workbook", "XLSX or CSV"),
+        (b"\x00\x00\x1a\x00\x02\x10\x04\x00", "Lotus 1-2-3 workbook", "XLSX or CSV"),
+    ],
+)
+def test_a_kind_without_reader_is_named_with_what_would_help(
+    read: Read, head: bytes, kind: str, advice: str
+) -> None:
+    document = read(head + bytes(200) + b"Okafor Lena" + bytes(200), "a.bin")
+    said = [part.detail for part in document.unread if part.reason == FailReason.UNSUPPORTED]
+    assert any(detail.startswith(kind) and detail.endswith(advice) for detail in said)
+
+
+def test_an_offline_store_of_outlook_is_named(read: Read, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shutil, "which", lambda _: None)
+    head = b"!BDN" + bytes(4) + b"SO" + b"\x24\0" + bytes(600)
+    with pytest.raises(ExtractError) as caught:
+        read(head, "mailbox.ost")
+    assert caught.value.reason == FailReason.UNSUPPORTED
+    assert "OST" in caught.value.detail
+    assert "export it to PST" in caught.value.detail
+    with pytest.raises(ExtractError) as caught:
+        read(head.replace(b"SO", b"SM"), "mailbox.pst")
+    assert "OST" not in caught.value.detail

@@ -11,6 +11,7 @@ import pytest
 
 from phiscan.config import Limits
 from phiscan.errors import ExtractError
+from phiscan.extract.archives.fat_directories import impossible_files
 from phiscan.extract.core.file_type import sniff
 from phiscan.model import Document, FailReason
 from phiscan.sandbox import programs
@@ -108,6 +109,48 @@ def test_a_file_that_claims_to_be_huge_is_listed_and_not_unpacked(read: Read) ->
 
 
 @needs_sleuthkit
+@pytest.mark.parametrize("partitioned", [False, True])
+def test_a_fat_file_larger_than_the_disk_is_listed(partitioned: bool, read: Read) -> None:
+    image = bytearray(_fat(NOTE))
+    size = image.index(b"NOTE    TXT") + 28
+    image[size : size + 4] = struct.pack("<I", 3 * 1024**3)
+    document = read(_disk(bytes(image), 0x01) if partitioned else bytes(image), "floppy.img")
+    assert [part.reason for part in document.unread if part.locator.endswith("partition1/NOTE.TXT")] == [
+        FailReason.CORRUPT
+    ]
+    assert GONE in document.text
+
+
+def test_a_fat_file_larger_than_the_disk_is_found_in_a_folder(tmp_path: Path) -> None:
+    image = bytearray(_fat(NOTE))
+    root = image.index(b"NOTE    TXT")
+    image[root : root + 32] = b"FOLDER     " + bytes([0x10]) + bytes(14) + struct.pack("<HI", 4, 0)
+    image[512 + 6 : 512 + 9] = b"\xff\x4f\x00"  # cluster 4 is followed by 4: a loop
+    data = image.index(NOTE.encode()) + 2 * 512
+    image[data : data + 32] = b"BIG     DOC" + bytes([0x20]) + bytes(14) + struct.pack("<HI", 5, 2**31)
+    path = tmp_path / "floppy.img"
+    path.write_bytes(image)
+    with path.open("rb") as stream:
+        assert list(impossible_files(stream.fileno(), 0)) == [("FOLDER/BIG.DOC", 2**31)]
+    for n_bytes in (0, 100, 512, 6000):
+        path.write_bytes(image[:n_bytes])
+        with path.open("rb") as stream:
+            assert list(impossible_files(stream.fileno(), 0)) == []
+
+
+@needs_sleuthkit
+def test_a_partition_that_cannot_be_listed_is_unread_beside_one_that_can(read: Read) -> None:
+    image = bytearray(_disk(_fat(NOTE), 0x01))
+    first = 2048 + 2880
+    image[446 + 16 : 446 + 32] = struct.pack("<B3sB3sII", 0, bytes(3), 0x83, bytes(3), first, 2048)
+    document = read(bytes(image) + b"\x5a" * (2048 * 512), "disk.dd")
+    assert NOTE in document.text
+    assert [part.reason for part in document.unread if part.locator.endswith("partition2")] == [
+        FailReason.UNSUPPORTED
+    ]
+
+
+@needs_sleuthkit
 def test_a_table_of_clusters_that_loops_ends(read: Read) -> None:
     image = bytearray(_fat(NOTE))
     for table in (512, 512 + 9 * 512):
@@ -116,6 +159,44 @@ def test_a_table_of_clusters_that_loops_ends(read: Read) -> None:
     image[size : size + 4] = struct.pack("<I", 1024**2)
     document = read(bytes(image), "floppy.img", Limits(time_s=20))
     assert GONE in document.text
+
+
+def _encase(raw: bytes, folder: Path) -> bytes:
+    (folder / "raw.img").write_bytes(raw)
+    command = [_made("ewfacquire"), "-u", "-q", "-t", str(folder / "held"), "-m", "fixed", "-M", "logical"]
+    about = [part for option in "CDeEN" for part in (f"-{option}", "x")]
+    subprocess.run([*command, *about, str(folder / "raw.img")], check=True, capture_output=True)
+    return (folder / "held.E01").read_bytes()
+
+
+@needs_sleuthkit
+@pytest.mark.parametrize("partitioned", [False, True])
+def test_files_of_an_encase_image_are_members(partitioned: bool, tmp_path: Path, read: Read) -> None:
+    image = _encase(_disk(_fat(NOTE), 0x01) if partitioned else _fat(NOTE), tmp_path)
+    document = read(image, "disk.E01")
+    assert NOTE in document.text
+    assert GONE in document.text
+    assert any("partition1/deleted-inode" in segment.locator for segment in document.segments)
+
+
+@needs_sleuthkit
+def test_an_encase_image_is_read_in_the_sandbox_of_programs(tmp_path: Path) -> None:
+    path = tmp_path / "any_name"
+    path.write_bytes(_encase(_fat(NOTE), tmp_path))
+    with path.open("rb") as stream:
+        done = programs.run("fls", stream.fileno(), 20, kind="ewf", offset="0")
+    assert done.status == 0
+    assert b"NOTE.TXT" in done.output
+    assert not done.files
+
+
+@needs_sleuthkit
+def test_an_encase_image_that_is_cut_is_unsupported(tmp_path: Path, read: Read) -> None:
+    image = _encase(_fat(NOTE), tmp_path)
+    with pytest.raises(ExtractError) as caught:
+        read(image[:2000], "disk.E01")
+    assert caught.value.reason == FailReason.UNSUPPORTED
+    assert "E01" in caught.value.detail
 
 
 def test_without_sleuthkit_the_kind_is_named(read: Read, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""Disk images with FAT, NTFS or ext through the programs of sleuthkit, where they are installed.
+"""Disk images, raw or E01, with FAT, NTFS or ext through the programs of sleuthkit, where they are installed.
 
 mmls gives the partitions, fls the files of each, deleted ones too, icat the bytes of one by its inode.
 The size that fls gives is compared with the limits before icat is started: its output is held in memory.
@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from phiscan.errors import ExtractError
+from phiscan.extract.archives.fat_directories import impossible_files
 from phiscan.extract.core.content import Content, Sink
 from phiscan.extract.databases.named import OPAQUE
 from phiscan.model import FailReason
@@ -30,6 +31,7 @@ _FILE = re.compile(
 )
 _STREAM = re.compile(r"^r/\S+ (?:\* )?\d+-128-\d+(?:\(realloc\))?:\t[^\t]*:[^\t]*\t")
 _MOST_ICAT_BYTES = 15 * 1024**2  # one answer of a program
+_ENCASE = "application/x-ewf"
 _SECTOR = 512
 _MOST_BLOCK_SHIFT = 6
 _NEEDS = "needs the programs of sleuthkit, which are not installed"
@@ -48,7 +50,7 @@ class _File:
 class FileSystemExtractor:
     """Read the files of a disk image."""
 
-    media_types = frozenset({"application/x-raw-disk-image"})
+    media_types = frozenset({"application/x-raw-disk-image", _ENCASE})
 
     def extract(self, content: Content, sink: Sink) -> None:
         """Read every file as a member ``partition1/inode45/name``, a deleted one as ``deleted-inode45``.
@@ -58,21 +60,29 @@ class FileSystemExtractor:
         """
         from phiscan.extract.core.file_type import sniff  # noqa: PLC0415 (imports the tables of kinds)
 
-        kind = OPAQUE[sniff(content.data, content.name)]
+        media_type = sniff(content.data, content.name)
+        kind, is_raw = OPAQUE[media_type], media_type != _ENCASE
         if not all(map(programs.is_installed, ("mmls", "fls", "icat"))):
             raise ExtractError(FailReason.UNSUPPORTED, f"{kind}: {_NEEDS}")
         held = None if content.stream is not None else in_memory(content.data)
         descriptor = content.stream.fileno() if held is None and content.stream is not None else held
         try:
-            image = _Image(descriptor, "raw", sink.limits.time_s)
-            n_systems = 0
-            for number, offset in enumerate(image.partitions(), 1):
+            image = _Image(descriptor, "raw" if is_raw else "ewf", sink.limits.time_s)
+            failed = []
+            partitions = image.partitions()
+            for number, offset in enumerate(partitions, 1):
                 listed = image.run("fls", offset=offset)
-                n_systems += not listed.status
+                if listed.status:
+                    failed.append(number)
                 for file in _files(listed.output, number, offset):
                     _read_file(image, file, content, sink)
-            if not n_systems:
+                if is_raw and descriptor is not None:
+                    _list_impossible(descriptor, number, offset, content, sink)
+            if len(failed) == len(partitions):
                 raise ExtractError(FailReason.UNSUPPORTED, f"{kind}: no FAT, NTFS or ext file system in it")
+            for number in failed:
+                place = content.member(f"partition{number}", b"").locator
+                sink.fail(place, FailReason.UNSUPPORTED, "no FAT, NTFS or ext file system that fls can list")
         finally:
             if held is not None:
                 os.close(held)
@@ -131,6 +141,14 @@ def _read_file(image: _Image, file: _File, content: Content, sink: Sink) -> None
         sink.fail(member.locator, FailReason.CORRUPT, "icat gave nothing")
         return
     sink.read_member(content.member(place, sink.unpack(io.BytesIO(done.output), content.n_bytes)))
+
+
+def _list_impossible(descriptor: int, number: int, offset: str, content: Content, sink: Sink) -> None:
+    """List the files of FAT that fls leaves out because of their size."""
+    for name, size in impossible_files(descriptor, int(offset)):
+        sink.take_member()
+        place = content.member(f"partition{number}/{name}", b"").locator
+        sink.fail(place, FailReason.CORRUPT, f"{size} bytes, more than the file system holds")
 
 
 def is_disk_image(data: bytes) -> bool:

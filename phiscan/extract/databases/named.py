@@ -44,6 +44,25 @@ KINDS = {
     "image/vnd.adobe.photoshop": "Photoshop picture",
     "image/nifti": "NIfTI image",
 }
+# What an officer can do so that the whole of it is read.
+HELP = {
+    "application/x-msaccess": "export its tables to CSV or XLSX",
+    "application/onenote": "export the section to PDF or DOCX",
+    "application/vnd.wordperfect": "save it as DOCX or PDF",
+    "application/vnd.lotus-1-2-3": "save it as XLSX or CSV",
+    "application/x-quattro-pro": "save it as XLSX or CSV",
+    "application/vnd.ms-works": "save it as DOCX or PDF",
+    "application/vnd.apache.parquet": "export it to CSV",
+    "application/vnd.apache.arrow.file": "export it to CSV",
+    "application/vnd.apache.avro": "export it to JSON or CSV",
+    "application/vnd.apache.orc": "export it to CSV",
+    "application/x-sas-data": "export it to CSV",
+    "application/x-sas-transport": "export it to CSV",
+    "application/x-spss-sav": "export it to CSV",
+    "application/x-stata-dta": "export it to CSV",
+    "application/x-outlook-express": "export its messages to EML",
+    "application/vnd.lotus-notes": "export its documents to EML or PDF",
+}
 MAGIC: tuple[tuple[int, bytes, str], ...] = (
     (4, b"Standard Jet DB", "application/x-msaccess"),
     (4, b"Standard ACE DB", "application/x-msaccess"),
@@ -137,16 +156,19 @@ class NamedExtractor:
         """Add the runs, ``#strings``, and record that the rest is not read.
 
         Raises:
-            ExtractError: unsupported, with the kind; there is no text in it.
+            ExtractError: unsupported, with the kind and what would help; there is no text in it.
         """
         from phiscan.extract.core.file_type import sniff  # noqa: PLC0415 (imports this table)
 
-        kind = KINDS.get(sniff(content.data, content.name), "")
+        media_type = sniff(content.data, content.name)
+        kind = KINDS.get(media_type, "")
+        advice = f"; {HELP[media_type]}" if media_type in HELP else ""
         text = "\n".join(strings(content.data))[:_MOST_CHARS]
         if not text:
-            raise ExtractError(FailReason.UNSUPPORTED, kind)
+            raise ExtractError(FailReason.UNSUPPORTED, f"{kind}{advice}")
         sink.add(text, content.place("strings"))
-        sink.fail(content.locator, FailReason.UNSUPPORTED, f"{kind}: only the runs of text in it are read")
+        detail = f"{kind}: only the runs of text in it are read{advice}"
+        sink.fail(content.locator, FailReason.UNSUPPORTED, detail)
 
 
 def strings(data: bytes) -> list[str]:

@@ -17,11 +17,12 @@ from phiscan.model import FailReason
 from phiscan.sandbox import programs
 from phiscan.sandbox.channel import in_memory
 
+_OFFLINE = b"SO"
 _ENDINGS = {"mbox": ".mbox", "contacts": ".vcf", "calendar": ".ics", "journal": ".ics"}
 
 
 class OutlookStoreExtractor:
-    """Read PST files."""
+    """Read PST files; OST files as far as readpst reads them."""
 
     media_types = frozenset({"application/vnd.ms-outlook-pst"})
 
@@ -32,14 +33,16 @@ class OutlookStoreExtractor:
             ExtractError: unsupported (readpst is missing), timed_out or corrupt.
         """
         if not shutil.which("readpst"):
-            raise ExtractError(FailReason.UNSUPPORTED, "needs readpst, which is not installed")
+            raise ExtractError(
+                FailReason.UNSUPPORTED, f"{_kind(content)}needs readpst, which is not installed"
+            )
         if content.n_bytes > sink.limits.member_bytes:  # readpst would write that much
             detail = f"{content.n_bytes} bytes, limit {sink.limits.member_bytes}"
             raise ExtractError(FailReason.TOO_LARGE, detail)
         written = _unpack(content, sink.limits.time_s)
         try:
             if not written.files:
-                raise ExtractError(FailReason.CORRUPT, "readpst gave nothing")
+                raise ExtractError(FailReason.CORRUPT, f"{_kind(content)}readpst gave nothing")
             for name, descriptor in written.files:
                 sink.take_member()
                 path = Path(name)
@@ -49,6 +52,15 @@ class OutlookStoreExtractor:
                 sink.read_member(content.member(shown, data))
         finally:
             written.close()
+
+
+def _kind(content: Content) -> str:
+    """Return the name of an OST file, told by the client's magic number, with what would help.
+
+    Source: Microsoft, [MS-PST] section 2.2.2.6, wMagicClient.
+    """
+    is_offline = bytes(content.data[8:10]) == _OFFLINE
+    return "Outlook offline store (OST), export it to PST from Outlook; " if is_offline else ""
 
 
 def _unpack(content: Content, seconds: float) -> programs.Finished:

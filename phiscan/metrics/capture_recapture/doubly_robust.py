@@ -31,6 +31,7 @@ Floats = NDArray[np.float64]
 # A file whose overlap probability is estimated below this would carry the whole estimate alone.
 _SMALLEST_OVERLAP = 0.005
 _STEPS = 100
+_NESTED = "one detector found nothing that the other did not find: nothing is estimated as missed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +53,7 @@ def doubly_robust(
     """Estimate the total from two lists and the covariates of every file found.
 
     The probabilities are learned by multinomial logistic regression on other folds than they are used on.
+    There is no interval where one list holds all files of the other, as for two lists without covariates.
 
     Args:
         first: (files,) of 0/1, whether the first detector found the file.
@@ -72,6 +74,7 @@ def doubly_robust(
         return DoublyRobust(n, None, None, None, None, None, reason)
     # Cells: both, only the first, only the second.
     cell = np.where(y1 * y2 == 1, 0, np.where(y1 == 1, 1, 2))
+    folds = min(folds, n)  # every fold learns from one file at least
     part = np.random.default_rng(seed).permutation(n) % max(folds, 1)
     q = np.empty((n, 3))
     for fold in range(max(folds, 1)):
@@ -91,6 +94,8 @@ def doubly_robust(
     share = n / total
     variance = total * (share * float(influence.var()) + (1 - share) / share)
     se = math.sqrt(variance)
+    if (y1 <= y2).all() or (y2 <= y1).all():
+        return DoublyRobust(n, total, total - n, se, None, plug_in, _NESTED)
     return DoublyRobust(n, total, total - n, se, (max(total - Z95 * se, n), total + Z95 * se), plug_in)
 
 

@@ -30,13 +30,13 @@ class Total:
 
 
 def log_interval(n_found: int, missed: float, se: float) -> tuple[float, float] | None:
-    """Return the log-transformed 95% interval of a total; None when nothing is estimated as missed.
+    """Return the log-transformed 95% interval of a total; None when missed or se is 0.
 
     It never reaches below what was found.
 
     Source: Chao (1987), Biometrics 43:783, eq. 12.
     """
-    if missed <= 0:
+    if missed <= 0 or se <= 0:
         return None
     factor = math.exp(Z95 * math.sqrt(math.log1p((se / missed) ** 2)))
     return n_found + missed / factor, n_found + missed * factor

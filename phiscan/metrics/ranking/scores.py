@@ -16,6 +16,7 @@ from phiscan.metrics.ranking.precision_recall import average_precision
 from phiscan.metrics.ranking.ranked import Floats, Integers, Ranking
 
 _CHUNK = 4_000_000  # numbers held at once while bootstrapping
+_NO_SPREAD = "{} has no spread in these examples, so that an interval would have no width"
 _MANY_SCORES = 10_000  # distinct scores from which on resampled rows are drawn one by one
 MAX_FOLDS = 10
 
@@ -56,15 +57,17 @@ def lift(precision: float, skew: float) -> float:
 
 
 def binomial_interval(estimate: float, n: int, level: float = 0.95) -> Interval:
-    """Put a normal interval around an area, with n positives as the sample size; not cut to [0, 1].
+    """Put a normal interval around an area, with n positives as the sample size, cut to [0, 1].
 
-    Source: Boyd (2014), binomial interval.
+    It does not exist for an estimate of 0 or 1, whose variance is 0. Source: Boyd (2014), binomial interval.
 
     >>> binomial_interval(0.5, 100).ends
     (0.4020018007729973, 0.5979981992270027)
     """
+    if not 0 < estimate < 1:
+        return Interval(None, f"the binomial variance of {estimate:g} is 0")
     half = float(stats.norm.ppf((1 + level) / 2)) * math.sqrt(estimate * (1 - estimate) / n)
-    return Interval((estimate - half, estimate + half))
+    return Interval((max(estimate - half, 0.0), min(estimate + half, 1.0)))
 
 
 def logit_interval(estimate: float, n: int, level: float = 0.95) -> Interval:
@@ -85,12 +88,15 @@ def bootstrap_interval(
     """Return the percentiles of average precision over resampled data sets.
 
     Positives and negatives are resampled separately, so the skew stays. Its coverage is below nominal for few
-    positives. Source: Boyd (2014), bootstrap interval.
+    positives. It does not exist where all resampled areas are alike, as for a perfect ranking.
+    Source: Boyd (2014), bootstrap interval.
     """
     if replicates < 1:
         return Interval(None, "no replicates were requested")
     areas = _resampled_areas(ranking, replicates, np.random.default_rng(seed))
     low, high = np.quantile(areas, [(1 - level) / 2, (1 + level) / 2])
+    if low == high:
+        return Interval(None, _NO_SPREAD.format("the area of resampled data sets"))
     return Interval((float(low), float(high)))
 
 
@@ -141,7 +147,8 @@ def n_folds(ranking: Ranking) -> int:
 def cross_validation_interval(ranking: Ranking, *, level: float = 0.95, seed: int = 0) -> Interval:
     """Return the t interval around the mean of average precision over disjoint, stratified folds.
 
-    Its coverage is below nominal for few positives. Source: Boyd (2014), cross-validation interval.
+    Its coverage is below nominal for few positives. It is cut to [0, 1], and does not exist where all folds
+    have the same area. Source: Boyd (2014), cross-validation interval.
     """
     folds = n_folds(ranking)
     if folds < 2:  # noqa: PLR2004 (a variance needs two folds)
@@ -158,7 +165,9 @@ def cross_validation_interval(ranking: Ranking, *, level: float = 0.95, seed: in
     )
     half = float(stats.t.ppf((1 + level) / 2, folds - 1)) * float(areas.std(ddof=1)) / math.sqrt(folds)
     mean = float(areas.mean())
-    return Interval((mean - half, mean + half))
+    if half == 0:
+        return Interval(None, _NO_SPREAD.format("the area of the folds"))
+    return Interval((max(mean - half, 0.0), min(mean + half, 1.0)))
 
 
 def _deal(counts: list[int], folds: int, generator: np.random.Generator) -> list[Integers]:
