@@ -67,6 +67,7 @@ class ResultRecorder:
         self._waiting: dict[Place, float] = {}  # when results arrived that another one holds up
         self._kept: set[Place] = set()  # kept aside in the store
         self._early: dict[Place, FileResult] = {}  # kept aside before this scan was stopped
+        self._failed: set[Place] = set()  # by the first pass of this run; the second may read them
         self._batch: list[FileResult] = []
         self._seen: list[int] = []
         self._runs: list[Run] = []
@@ -119,7 +120,9 @@ class ResultRecorder:
         self.progress.n_read += 1
         self.progress.n_bytes += _bytes_read(result)
         self.progress.is_loading = False
-        self.progress.n_failed += result.outcome == Outcome.FAILED
+        if result.outcome == Outcome.FAILED:
+            self.progress.n_failed += 1
+            self._failed.add((result.source.root, result.source.path))
         self.progress.n_referred += result.referral == Referral.REFERRED
         self._settle()
 
@@ -130,10 +133,13 @@ class ResultRecorder:
         self._on_progress(self.progress)
 
     def arrive_again(self, result: FileResult) -> None:
-        """Take the answer of the second pass about a file."""
+        """Take the answer of the second pass about a file; what it could read no longer counts as failed."""
         self._take(result)
+        place = (result.source.root, result.source.path)
         self.progress.n_ocr_read += 1
         self.progress.is_loading = False
+        self.progress.n_failed += (result.outcome == Outcome.FAILED) - (place in self._failed)
+        self._failed.discard(place)
         self.progress.n_referred += result.referral == Referral.REFERRED
         self._settle()
 

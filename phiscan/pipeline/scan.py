@@ -28,7 +28,6 @@ from phiscan.pipeline.result_recorder import Progress, ResultRecorder
 from phiscan.pipeline.scan_plan import Plan, ScanOptions
 from phiscan.pipeline.versions import learned_version, versions, versions_key
 from phiscan.pipeline.workers.pools import Workers, local_workers
-from phiscan.review.records.pending_ocr import count_pending
 from phiscan.review.store import ScanSummary, Store
 from phiscan.sandbox.worker_process import Fault
 from phiscan.stopping import deferred
@@ -118,8 +117,9 @@ def scan(
             _close(store, ledger, options, "stopped")
         raise
     _close(store, ledger, options, "complete")
-    ocr = _ocr_counts(store, ledger, options)
-    return ScanRun(store.summary(state.id), state.resumed, stage_seconds, missing, ocr)
+    summary = store.summary(state.id)
+    ocr = _ocr_counts(summary, ledger.progress, options)
+    return ScanRun(summary, state.resumed, stage_seconds, missing, ocr)
 
 
 def _results(
@@ -134,12 +134,10 @@ def _results(
             yield answer.result
 
 
-def _ocr_counts(store: Store, ledger: ResultRecorder, options: ScanOptions) -> OcrCounts:
-    progress = ledger.progress
-    with store.database.read() as connection:
-        n_files, n_parts = count_pending(connection, ledger.scan_id)
+def _ocr_counts(summary: ScanSummary, progress: Progress, options: ScanOptions) -> OcrCounts:
     seconds = time.monotonic() - progress.ocr_started if progress.ocr_started else 0.0
-    return OcrCounts(options.ocr, progress.n_ocr_read, seconds, options.ocr_budget_s, n_files, n_parts)
+    waiting = (summary.n_ocr_files, summary.n_ocr_parts)
+    return OcrCounts(options.ocr, progress.n_ocr_read, seconds, options.ocr_budget_s, *waiting)
 
 
 def _close(

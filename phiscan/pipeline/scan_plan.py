@@ -172,6 +172,8 @@ class Plan:
         elif (early := self._ledger.take_early(source)) is not None:
             self._ledger.expect(source)
             self._ledger.arrive(early)
+            if is_pending(early):
+                self._pending[source.root, source.path] = source
         else:
             self._ledger.expect(source)
             return self._copies.admit(source)

@@ -275,6 +275,8 @@ def _coverage(stored: StoredScan, names: Names, n_read: int) -> Coverage:
         unread_parts=summary.n_unread_parts,
         files_with_unread_parts=sum(bool(row.unread) for row in stored.rows),
         unread=tuple(unread),
+        ocr_files=summary.n_ocr_files,
+        ocr_parts=summary.n_ocr_parts,
     )
 
 

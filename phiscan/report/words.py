@@ -112,7 +112,7 @@ REASONS: dict[str, str] = {
     FailReason.NO_PERMISSION: "phiscan may not open it",
     FailReason.CHANGED: "changed or vanished while it was read",
     FailReason.UNSUPPORTED: "no reader for this format",
-    FailReason.NEEDS_OCR: "only pictures in it, and no text recognition is installed",
+    FailReason.NEEDS_OCR: "only pictures in it: OCR has yet to read them, or is not installed",
     FailReason.IO_ERROR: "the storage reported an error",
     FailReason.NESTED_TOO_DEEP: "containers within containers beyond the limit",
 }
@@ -165,6 +165,16 @@ def counted(value: int, thing: str) -> str:
     ('1 file', '2 files')
     """
     return f"{count(value)} {thing}{'' if value == 1 else 's'}"
+
+
+def waiting_for_ocr(n_files: int, n_parts: int) -> str:
+    """Write how many files wait for the second pass of a scan, and how much there is to read in them.
+
+    >>> waiting_for_ocr(2, 30), waiting_for_ocr(1, 1)
+    ('2 files with 30 pages and pictures wait for OCR', '1 file with 1 page or picture waits for OCR')
+    """
+    parts = "1 page or picture" if n_parts == 1 else f"{count(n_parts)} pages and pictures"
+    return f"{counted(n_files, 'file')} with {parts} {'waits' if n_files == 1 else 'wait'} for OCR"
 
 
 def share(value: float) -> str:

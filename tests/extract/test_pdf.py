@@ -313,7 +313,7 @@ def test_ocr_stops_at_its_budget(read: Read, monkeypatch: pytest.MonkeyPatch) ->
 
     monkeypatch.setattr(ocr, "languages", lambda: "eng")
     with pytest.raises(ExtractError) as caught:
-        read(scanned_pdf(), "scan.pdf", Limits(ocr_s=0.0))
+        read(scanned_pdf(), "scan.pdf", Limits(ocr_s=0.1))
     assert caught.value.reason == FailReason.TIMED_OUT
 
 

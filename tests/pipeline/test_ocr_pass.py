@@ -71,9 +71,11 @@ def test_first_referral_is_recorded_before_ocr_of_anything_begins(tmp_path: Path
     create_key(config.key_file)
     events: list[str] = []
     referred_at_begin: list[int] = []
+    n_failed: list[int] = []
     with Store.open(config.database_url, create=True) as store:
 
         def note(progress: Progress) -> None:
+            n_failed.append(progress.n_failed)
             if progress.n_referred and "referred" not in events:
                 events.append("referred")
             if progress.n_ocr and "ocr" not in events:
@@ -87,6 +89,7 @@ def test_first_referral_is_recorded_before_ocr_of_anything_begins(tmp_path: Path
         run = scan(config, [bytes(share)], store, ignore=ignore, on_progress=note)
     assert events == ["referred", "ocr"]
     assert referred_at_begin == [1]  # in the database, where the queue looks
+    assert (max(n_failed), n_failed[-1]) == (2, 0)  # what the second pass reads did not fail
     assert run.summary.referred == 2
     assert (run.ocr.n_read, run.ocr.n_waiting) == (2, 0)
 

@@ -10,9 +10,10 @@ from phiscan.errors import StoreError
 from phiscan.metrics.capture_recapture.two_list import chapman
 from phiscan.metrics.elusion import elusion
 from phiscan.metrics.screening import relative, tdp_frp
-from phiscan.model import FailReason, PiiBit, Referral, Verdict
+from phiscan.model import OCR_PENDING, FailReason, PiiBit, Referral, UnreadPart, Verdict
 from phiscan.report.data.report import Characteristic, ReportData
 from phiscan.report.gather import gather
+from phiscan.report.rendering.html import render
 from phiscan.review.store import Store
 from tests.report.synthetic import NOW, Made, decide_referred, failed, screened, share, skipped
 
@@ -325,3 +326,27 @@ def test_warns_when_marked_files_are_not_verified(filled: Fill) -> None:
     assert any("too low" in warning for warning in capture.warnings)
     assert capture.models is not None
     assert len(capture.models.models) == 8
+
+
+def test_report_says_how_many_files_and_pages_wait_for_ocr(filled: Fill) -> None:
+    pages = tuple(UnreadPart(f"#p{n}", FailReason.NEEDS_OCR, OCR_PENDING) for n in (2, 3))
+    made = filled(
+        [
+            replace(failed("photo.png", FailReason.NEEDS_OCR), detail=OCR_PENDING),
+            replace(screened("half.pdf", Referral.CLEAR, number=2), unread=pages),
+            replace(screened("found.pdf", Referral.REFERRED, number=3), unread=pages),  # needs no more pages
+            failed("no reader.png", FailReason.NEEDS_OCR, number=4),  # tesseract was not installed
+        ]
+    )
+    data = data_of(made)
+    assert (data.coverage.ocr_files, data.coverage.ocr_parts) == (2, 3)
+    sentence = "2 files with 3 pages and pictures wait for OCR"
+    assert sum(one.startswith(sentence) for one in data.limits) == 1
+    _, _, coverage = render(data).partition('<section id="coverage">')
+    assert sentence in coverage.partition("</section>")[0]
+
+
+def test_report_is_silent_about_ocr_where_nothing_waits(filled: Fill) -> None:
+    data = data_of(filled([screened("a.txt", Referral.CLEAR), failed("b.zip", number=2)]))
+    assert (data.coverage.ocr_files, data.coverage.ocr_parts) == (0, 0)
+    assert "for OCR" not in "".join(data.limits)

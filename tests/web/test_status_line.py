@@ -2,13 +2,14 @@
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 
 from phiscan.metrics import elusion
-from phiscan.model import Verdict
+from phiscan.model import OCR_PENDING, FailReason, UnreadPart, Verdict
 from phiscan.review.store import Store
 from phiscan.review.worklist.sampling import LeftCounts, SampleReview
 from phiscan.web.status_line import blind_needed, stop_words
-from tests.review.results import NOW, later, referred, scan
+from tests.review.results import NOW, clear, later, referred, scan
 from tests.web.conftest import Browser
 
 Visit = Callable[[str], Browser]
@@ -64,3 +65,12 @@ def test_what_is_missing_to_stop_is_said() -> None:
     small = SampleReview(population=400, drawn=5, found=2, verdicts=(False,))
     assert "larger random sample" in stop_words(LeftCounts(390, 2, (), small, None))
     assert stop_words(LeftCounts(0, 2, (), small, None)) == "safe to stop"
+
+
+def test_page_of_a_scan_says_what_waits_for_ocr(browser: Visit, store: Store) -> None:
+    client = browser("lead").client
+    assert "Waiting for OCR" not in client.get("/scans").text
+    page = UnreadPart("#p2", FailReason.NEEDS_OCR, OCR_PENDING)
+    scan(store, [replace(clear("half.pdf"), unread=(page,)), clear("whole.pdf")], minutes=2)
+    shown = client.get("/scans").text
+    assert "<dt>Waiting for OCR</dt><dd>1<small>1 file with 1 page or picture waits for OCR" in shown

@@ -17,6 +17,7 @@ from phiscan.extract.core.content import Sink
 from phiscan.extract.ocr.deskew import line_height, straighten
 from phiscan.extract.ocr.illumination import even_light
 from phiscan.extract.ocr.layout import laid_out
+from phiscan.extract.ocr.text_check import may_hold_text
 from phiscan.extract.ocr.words import page_width, words_of
 from phiscan.extract.pictures.codes import read_codes
 from phiscan.model import OCR_PENDING, FailReason
@@ -29,6 +30,7 @@ _SMALL_SIDE, _SMALL_LINE = 1600, 18  # pixels
 _SMALL_AREA = 160_000  # pixels of a picture in which codes are looked for without OCR too
 _PAPER = 160  # grey level; half of a written page is lighter
 _CERTAIN = 70.0  # of 100, as tesseract says of each word
+_UPRIGHT = 5  # words
 
 
 @lru_cache(maxsize=1)
@@ -108,23 +110,32 @@ def picture_text(image: Any, seconds: float) -> str:
 
     Uneven light is evened out and slanted pages are straightened first. Quarter turns are found by
     tesseract's own orientation detection, which needs a few dozen letters; where the words of a written page
-    are doubtful, the other turns are tried too, and the one with the most certain words is taken.
+    are doubtful, the other turns are tried until most words are certain, and the one with the most certain
+    words is taken. A picture without edges as letters have is not given to the recogniser.
 
     Raises:
         subprocess.TimeoutExpired: it took longer than ``seconds``.
     """
     deadline = time.monotonic() + seconds
-    image = straighten(even_light(image.convert("L")))
+    image = image.convert("L")
+    if not may_hold_text(image):
+        return ""
+    image = straighten(even_light(image))
     if max(image.size) < _SMALL_SIDE and min(line_height(image), line_height(image.rotate(90))) < _SMALL_LINE:
         image = image.resize((image.width * 2, image.height * 2))
     best = _recognise(image, deadline, segmentation="1")
-    if 2 * best.n_certain > best.n_words or not _looks_written(image):
+    if best.is_certain or not _looks_written(image):
         return best.text
+    n_seen = best.n_words
     for quarter_turns in (1, 2, 3):
         turned = image.rotate(90 * quarter_turns, expand=True)
         with suppress(subprocess.TimeoutExpired):  # what was read so far is kept
             found = _recognise(turned, deadline, segmentation="3")
             best = max(best, found, key=lambda reading: reading.n_certain)
+            n_seen += found.n_words
+            # A line gives some words, right or wrong, in one of two turns: without any, there is none.
+            if best.is_upright or not n_seen:
+                break
     return best.text
 
 
@@ -135,6 +146,16 @@ class _Reading:
     text: str
     n_words: int
     n_certain: int
+
+    @property
+    def is_certain(self) -> bool:
+        """Tell whether most words were certain."""
+        return 2 * self.n_certain > self.n_words
+
+    @property
+    def is_upright(self) -> bool:
+        """Tell whether so many words were certain that another turn can only be worse."""
+        return self.is_certain and self.n_certain >= _UPRIGHT
 
 
 def _looks_written(image: Any) -> bool:

@@ -85,6 +85,8 @@ class Coverage:
     unread_parts: int
     files_with_unread_parts: int
     unread: tuple[Unread, ...]
+    ocr_files: int = 0  # that wait for OCR: the next scan reads them
+    ocr_parts: int = 0  # pages and pictures in them
 
 
 @dataclass(frozen=True, slots=True)

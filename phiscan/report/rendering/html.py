@@ -89,6 +89,7 @@ def render(data: ReportData) -> str:
         meaning=meaning,
         reasons=words.REASONS,
         detector_labels=words.DETECTORS,
+        waiting_for_ocr=words.waiting_for_ocr,
     )
 
 

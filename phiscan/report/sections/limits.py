@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from phiscan.metrics.cascade import CascadeLoss, cascade_loss
 from phiscan.report.data.missed import Elusion
 from phiscan.report.data.report import Characteristic, Coverage, Funnel
-from phiscan.report.words import count, counted, share
+from phiscan.report.words import count, counted, share, waiting_for_ocr
 
 
 def limits(
@@ -68,6 +68,11 @@ def _of_this_scan(coverage: Coverage, funnel: Funnel, overall: Characteristic, e
             f"{counted(coverage.unread_parts, 'part')} of"
             f" {counted(coverage.files_with_unread_parts, 'other file')} could not be read."
             " Those files were judged by what was left of them."
+        )
+    if coverage.ocr_files:
+        said.append(
+            f"{waiting_for_ocr(coverage.ocr_files, coverage.ocr_parts)}. What they show is not known yet;"
+            " the next scan reads them, and may refer more files."
         )
     if coverage.unchanged:
         said.append(

@@ -90,6 +90,8 @@ class ScanSummary:
     histories: Mapping[Detectors, int]  # files by what each detector said of them
     versions: Mapping[str, str]
     n_unread_parts: int
+    n_ocr_files: int = 0  # that wait for OCR
+    n_ocr_parts: int = 0  # pages and pictures in them
     n_copies: int = 0  # of the screened: taken over from an equal content
     second_look: int = 0  # not referred, but marked by a detector or by the table of cases
     n_deleted: int = 0  # there at the last complete scan, gone at this one

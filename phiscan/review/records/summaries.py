@@ -10,9 +10,10 @@ from typing import Any
 import sqlalchemy as sa
 
 from phiscan.errors import StoreError
-from phiscan.model import Outcome, Referral, Search
+from phiscan.model import FailReason, Outcome, Referral, Search
 from phiscan.review.records.current_results import detectors_of, outcome_in_scan
 from phiscan.review.records.items import Detectors, ScanHead, ScanSummary
+from phiscan.review.records.pending_ocr import count_pending
 from phiscan.review.records.reuse import same_people
 from phiscan.store.column_types import iso
 from phiscan.store.tables import (
@@ -133,6 +134,9 @@ def summary(connection: sa.Connection, scan_id: int) -> ScanSummary:
     if crawled != counts.total():
         message = f"scan {scan_id}: {crawled} files crawled, but {counts.total()} outcomes recorded"
         raise StoreError(message)
+    n_parts = _count(connection, _of(unread_part, scan_id))
+    may_wait = n_parts or FailReason.NEEDS_OCR in reasons[Outcome.FAILED]
+    n_ocr_files, n_ocr_parts = count_pending(connection, scan_id) if may_wait else (0, 0)
     return ScanSummary(
         scan=scan_id,
         roots=_roots(connection, scan_id),
@@ -153,7 +157,9 @@ def summary(connection: sa.Connection, scan_id: int) -> ScanSummary:
         histories=dict(sorted(histories.items())),
         versions=head.versions,
         searches={**searches, **_audited(connection, scan_id)},
-        n_unread_parts=_count(connection, _of(unread_part, scan_id)),
+        n_unread_parts=n_parts,
+        n_ocr_files=n_ocr_files,
+        n_ocr_parts=n_ocr_parts,
         n_copies=_count(connection, _of(reuse, scan_id).where(examination.c.scan_id == scan_id)),
         n_deleted=_count(connection, _gone(scan_id).where(departure.c.moved_to.is_(None))),
         n_moved=_count(connection, _gone(scan_id).where(departure.c.moved_to.is_not(None))),

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from phiscan.model import FailReason, Outcome
-from phiscan.report.words import FORMATS
+from phiscan.report.words import FORMATS, waiting_for_ocr
 from phiscan.report.words import REASONS as OUTCOME_REASONS
 from phiscan.review.records.items import FileRow, ScanHead, ScanSummary
 from phiscan.visible import visible
@@ -28,7 +28,7 @@ REMEDIES: Mapping[FailReason, str] = {
     FailReason.NO_PERMISSION: "Let phiscan's account read it, then retry.",
     FailReason.CHANGED: "Retry when nobody writes to it.",
     FailReason.UNSUPPORTED: "Look at it by hand.",
-    FailReason.NEEDS_OCR: "Install the text recognition (phiscan doctor says how), then retry.",
+    FailReason.NEEDS_OCR: "Scan again; where OCR is missing, phiscan doctor says how to install it.",
     FailReason.IO_ERROR: "Check the storage, then retry.",
     FailReason.NESTED_TOO_DEEP: "Raise limits.depth, then retry.",
 }
@@ -62,6 +62,7 @@ class ScanView:
     n_failed: int
     unread: tuple[Unread, ...]
     n_unread: int
+    waiting: str  # for OCR, files and pages; "" = none
     scans: tuple[ScanHead, ...]  # the newest first
 
 
@@ -87,6 +88,7 @@ def scan_view(
         n_failed=n_failed,
         unread=tuple(unread),
         n_unread=n_unread,
+        waiting=waiting_for_ocr(summary.n_ocr_files, summary.n_ocr_parts) if summary.n_ocr_files else "",
         scans=tuple(reversed(scans)),
     )
 
