@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -12,12 +13,14 @@ from phiscan.crawl import load_ignore
 from phiscan.extract.ocr.recognition import languages
 from phiscan.model import FailReason, FileResult, Outcome, Referral, SourceFile, UnreadPart
 from phiscan.pipeline.ocr_pass import in_order, is_pending, within_budget
+from phiscan.pipeline.process import Processed
 from phiscan.pipeline.result_recorder import Progress
 from phiscan.pipeline.scan import scan
 from phiscan.pipeline.scan_plan import ScanOptions
 from phiscan.review.store import Store
 from phiscan.store.identity import create_key
 from tests.pipeline.harness import LETTER, MINUTES, ToolHere
+from tests.pipeline.test_early_results import Held, run_scan
 
 pytestmark = pytest.mark.skipif(not languages(), reason="tesseract is not installed")
 
@@ -151,6 +154,27 @@ def test_interrupted_second_pass_goes_on_where_it_stopped(tmp_path: Path, share:
     assert run.resumed
     assert run.ocr.n_read == 1  # the other one was recorded before the stop
     assert (run.summary.referred, run.ocr.n_waiting) == (2, 0)
+
+
+class _Stopped(Held):
+    """Answers all files but the first, and is then interrupted."""
+
+    def run(self, sources: Iterable[SourceFile]) -> Iterator[tuple[SourceFile, Processed]]:
+        yield from super().run(list(sources)[1:])
+        raise KeyboardInterrupt
+
+
+@pytest.mark.slow
+def test_resumed_scan_reads_the_pictures_of_results_kept_aside(tmp_path: Path, share: Path) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    create_key(Config(home=home).key_file)
+    with pytest.raises(KeyboardInterrupt):
+        run_scan(home, share, _Stopped(hold=False))
+    crew = Held(hold=False)
+    run_scan(home, share, crew)
+    # The scanned letter was kept aside, as the photo before it had no result; the second pass reads it.
+    assert sorted(crew.asked) == [b"a/photo.png", b"a/photo.png", b"b/scan of letter.png"]
 
 
 def test_order_is_neighbours_of_referred_files_then_names_then_documents() -> None:
