@@ -106,25 +106,7 @@ class _NoRecognizer:
 
 # Component, module below phiscan.screen, attribute there, what stands for it.
 PATCHES: tuple[tuple[str, str, str, Any], ...] = (
-    ("organization.columns", "recognizers.organization.recognizer", "column_organizations", _nothing),
-    ("organization.letterheads", "recognizers.organization.recognizer", "letterhead", _nothing),
     ("organization.residences", "recognizers.organization.recognizer", "residences_by_room", _nothing),
-    ("person.kinship_cues", "recognizers.person.cues", "KinReader", _NoRecognizer),
-    ("person.lowercase_titles", "recognizers.person.cues", "lower_titled", _nothing),
-    ("person.row_heads", "recognizers.person.context_words", "row_names", _nothing),
-    ("person.special_forms", "recognizers.person.context_words", "special_names", _nothing),
-    (
-        "person.special_forms (file names in text)",
-        "recognizers.person.special_forms",
-        "filed_names",
-        _nothing,
-    ),
-    (
-        "person.single_names (initials after a name)",
-        "recognizers.person.recognizer",
-        "with_initials",
-        _second,
-    ),
     ("filters.place_or_person", "recognizers.person.recognizer", "PlaceFields", _NoFields),
     ("filters.place_or_person (tagger)", "ner.tagger", "PlaceFields", _NoFields),
     ("location.city_and_state (address blocks)", "ner.tagger", "in_block", _no),
@@ -171,7 +153,7 @@ def components() -> Iterator[Component]:
     for step in STEPS:
         yield Component(step.name, step=step.name)
     keys = [key for table in (DETECTORS, TAGGED_FILTERS, PLACES, FILTERS) for key, _ in table]
-    for name in (*keys, "person.enumerations", "person.repeated_mentions"):
+    for name in keys:
         yield Component(name, name_part=name)
     for name, *place in PATCHES:
         yield Component(name, patch=(place[0], place[1], place[2]))

@@ -31,7 +31,6 @@ from phiscan.screen.recognizers.identifiers.age_units import with_units
 from phiscan.screen.recognizers.identifiers.checked_columns import CheckedColumnRecognizer
 from phiscan.screen.recognizers.identifiers.device_and_insurer_numbers import LineCodeRecognizer
 from phiscan.screen.recognizers.identifiers.line_dates import day_lines
-from phiscan.screen.recognizers.identifiers.number_series import series
 from phiscan.screen.recognizers.identifiers.numbers_after_names import numbers_after_names
 from phiscan.screen.recognizers.identifiers.row_numbers import row_codes
 from phiscan.screen.recognizers.identifiers.unlabelled_dates import bare_days
@@ -107,7 +106,6 @@ STEPS: tuple[Step, ...] = (
     ),
     _related("identifiers.numbers_after_names", numbers_after_names),
     _related("identifiers.row_numbers", row_codes),
-    _related("identifiers.number_series", series),
     _related("identifiers.line_dates", day_lines),
     Step(
         "normalize.spoken_numbers",

@@ -24,10 +24,8 @@ from phiscan.lexicon.organization_words import (
 from phiscan.model import Document, EntityType, Finding, Reason, Span
 from phiscan.screen.characteristics import bits_of
 from phiscan.screen.recognizer import CaseVariant, Cost
-from phiscan.screen.recognizers.organization.columns import column_organizations
 from phiscan.screen.recognizers.organization.cues import OrganizationCueRecognizer
 from phiscan.screen.recognizers.organization.known_names import KnownRecognizer
-from phiscan.screen.recognizers.organization.letterheads import letterhead
 from phiscan.screen.recognizers.organization.residences import residences_by_room
 from phiscan.screen.rules.context import whole_word
 from phiscan.screen.rules.recognizer import MAX_HITS
@@ -153,8 +151,6 @@ class OrganizationRecognizer:
         text = document.text
         yield from self._known.recognize(text)
         yield from self._due.recognize(text)
-        yield from column_organizations(text)
-        yield from letterhead(text, self._gazetteer)
         yield from residences_by_room(text)
         places = self._places(text)
         stride = -(-len(places) // MAX_HITS)

@@ -12,8 +12,6 @@ from collections.abc import Iterator, Sequence
 from phiscan.lexicon.capitalized_words import FIRST_ONLY, FULL_NAME, LAST_ONLY, Token, is_term, name_finding
 from phiscan.lexicon.gazetteer import Gazetteer, Word, fold
 from phiscan.model import Finding, PiiBit
-from phiscan.screen.recognizers.person.row_heads import row_names
-from phiscan.screen.recognizers.person.special_forms import special_names
 from phiscan.text.prefilter import Rare
 
 SCORE = 0.5
@@ -72,8 +70,6 @@ class ContextRecognizer:
         yield from self._lists(text, tokens)
         yield from self._lower(text)
         yield from self._lower_titles(text)
-        yield from special_names(text, self._gazetteer)
-        yield from row_names(text, self._gazetteer)
 
     def _is_first(self, token: Token) -> bool:
         if token.flags & (Word.FIRST | Word.ORDINARY | _BLOCK) != Word.FIRST or len(token.word) < 3:  # noqa: PLR2004

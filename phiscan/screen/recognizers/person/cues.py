@@ -1,4 +1,4 @@
-"""Names behind a cue: a label of a form, the head of a column, a salutation, a closing, a word of kinship."""
+"""Names behind a cue: a label of a form, the head of a column, a salutation, a closing."""
 
 from __future__ import annotations
 
@@ -19,9 +19,6 @@ from phiscan.lexicon.capitalized_words import (
 from phiscan.lexicon.gazetteer import Gazetteer, Word
 from phiscan.model import Document, Finding, PiiBit
 from phiscan.screen.filters.name_stop_list import load_vetoes
-from phiscan.screen.recognizers.person.age_and_sex import NO_PERSON
-from phiscan.screen.recognizers.person.kinship_cues import KinReader
-from phiscan.screen.recognizers.person.lowercase_titles import LOWER_TITLES, lower_titled
 from phiscan.screen.recognizers.person.name_extent import read_words
 from phiscan.screen.rules.context import canonical, whole_word
 from phiscan.screen.table_columns import Tables
@@ -30,7 +27,12 @@ from phiscan.text.offsets import spans_of
 from phiscan.text.phrase_patterns import any_label
 
 LABELS = ("label", "label_first", "label_last", "label_health")
-_KINDS = (*LABELS, "kin", "salutation", "closing")
+_KINDS = (*LABELS, "salutation", "closing")
+# What a column of names holds where it names no person.
+_NO_PERSON = frozenset(
+    "empty vacant blocked closed clean dirty male female iso isolation hold held ready pending open new adm"  # noqa: SIM905 (a list of words)
+    " vide libre fermé ferme bloqué homme femme pt patient unknown unk admit transfer".split()
+)
 _HEADS = {"head": "label", "head_health": "label_health"}  # what counts as the head of a column only
 _STRONG_GAP = re.compile(
     r"(?:s\b)?[ \t]{0,4}(?:\([^()\n]{1,24}\)[ \t]{0,3})?(?:[:=>|\t]|[\"']\s{0,2}:|&gt;|\.{2,40}|_{2,40})"
@@ -92,7 +94,6 @@ class CueRecognizer:
         for kind in _KINDS:
             for phrase in gazetteer.cues.get(kind, ()):
                 self._kinds.setdefault(canonical(phrase), kind)
-        self._kin = KinReader(gazetteer)
         self._vetoes = load_vetoes(gazetteer)
         self._heads = {
             canonical(phrase): label
@@ -100,7 +101,7 @@ class CueRecognizer:
             for phrase in gazetteer.cues.get(kind, ())
         }
         phrases = {phrase for kind in (*_KINDS, *_HEADS) for phrase in gazetteer.cues.get(kind, ())}
-        self._scanner = automaton(f"{any_label(phrases)}|{LOWER_TITLES}")
+        self._scanner = automaton(any_label(phrases))
 
     def recognize(self, document: Document) -> Iterator[Finding]:
         """Yield findings in the order of their cues; spans are half-open, in code points."""
@@ -110,7 +111,6 @@ class CueRecognizer:
             return
         tables = Tables(text)
         for start, end in chain.from_iterable(_by_cells(text, *place) for place in places):
-            yield from lower_titled(self._gazetteer, text, start)
             if not whole_word(text, start, end):
                 continue
             key = canonical(text[start:end])
@@ -122,12 +122,7 @@ class CueRecognizer:
                     yield from self._cells(text, cells, head, key)
                     continue
             if kind in LABELS:
-                found = list(self._labelled(text, tables, start, end, kind))
-                yield from found
-                if not found and self._kin.knows(key):
-                    yield from self._kin.read(text, start, end, key)
-            elif kind == "kin":
-                yield from self._kin.read(text, start, end, key)
+                yield from self._labelled(text, tables, start, end, kind)
             elif kind == "salutation":
                 yield from self._salutation(text, start, end)
             else:
@@ -173,7 +168,7 @@ class CueRecognizer:
                 continue  # the letter of a row, and no initial
             if self._kinds.get(canonical(text[low:high])) in LABELS and low + 2 < high:
                 continue  # a head below a head
-            if cell.lower() in NO_PERSON:
+            if cell.lower() in _NO_PERSON:
                 continue  # a bed that nobody lies in
             found = self._value(text, low, high, kind, "header", score, any_word=any_word)
             if found is not None:

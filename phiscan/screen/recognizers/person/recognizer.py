@@ -1,7 +1,7 @@
-"""Names of people: the seam, and the explicit tuple of what stands behind it.
+"""Names of people in a document, by detectors, a learned tagger and filters, listed by name in this module.
 
-A trained model joins by one more line in ``build_name_recognizers``; the
-findings of all recognizers are united by ``overlap.resolve`` with the reasons of each.
+A further recognizer is one more line in ``build_name_recognizers``; ``resolution.resolve`` unites the
+findings of all and keeps the reasons of each.
 """
 
 from __future__ import annotations
@@ -13,16 +13,12 @@ from functools import cache
 from typing import ClassVar, Protocol
 
 from phiscan.config import Config
-from phiscan.lexicon.capitalized_words import FULL_NAME, Token, tokenize
+from phiscan.lexicon.capitalized_words import Token, tokenize
 from phiscan.lexicon.gazetteer import Gazetteer, load_gazetteer
 from phiscan.model import Document, EntityType, Finding
 from phiscan.screen.filters.eponyms import doubt_eponyms, without_eponym_phrases
-from phiscan.screen.filters.machine_codes import without_codes_of_machines
 from phiscan.screen.filters.name_trimming import trimmed
-from phiscan.screen.filters.named_objects import without_things
-from phiscan.screen.filters.organizations_as_persons import without_organizations
 from phiscan.screen.filters.place_or_person import PlaceFields, as_location
-from phiscan.screen.filters.places_as_persons import without_places
 from phiscan.screen.free_text import in_free_text
 from phiscan.screen.ner.spacy_pipeline import SpacyRecognizer
 from phiscan.screen.ner.tagger import TaggerRecognizer
@@ -38,18 +34,11 @@ from phiscan.screen.recognizers.messages.edifact import EdifactRecognizer
 from phiscan.screen.recognizers.messages.hl7 import Hl7Recognizer
 from phiscan.screen.recognizers.messages.resource_ids import ResourceRecognizer
 from phiscan.screen.recognizers.messages.x12 import X12Recognizer
-from phiscan.screen.recognizers.person.age_and_sex import aged_names
-from phiscan.screen.recognizers.person.compound_surnames import compound_names
 from phiscan.screen.recognizers.person.context_words import ContextRecognizer
-from phiscan.screen.recognizers.person.conversation import conversation_names
 from phiscan.screen.recognizers.person.cues import CueRecognizer
-from phiscan.screen.recognizers.person.enumerations import listed_names
 from phiscan.screen.recognizers.person.file_names import OwnNameRecognizer
 from phiscan.screen.recognizers.person.initials import initials
 from phiscan.screen.recognizers.person.name_patterns import FormRecognizer
-from phiscan.screen.recognizers.person.repeated_mentions import repeats
-from phiscan.screen.recognizers.person.single_names import single_names, with_initials
-from phiscan.screen.recognizers.person.staff_signatures import signs
 from phiscan.screen.resolution import resolve
 
 _BY_FORM = frozenset({"names.form", "names.last_first", "names.context"})  # no label, no title
@@ -111,20 +100,10 @@ DETECTORS: tuple[tuple[str, _Detect], ...] = (
     ("person.cues", lambda name: _cues(name.gazetteer).recognize(name.document)),
     ("person.name_patterns", lambda name: _patterns(name.gazetteer).in_tokens(name.text, name.tokens)),
     ("person.context_words", lambda name: _context(name.gazetteer).in_tokens(name.text, name.tokens)),
-    ("person.age_and_sex", lambda name: aged_names(name.text, name.gazetteer)),
     ("person.initials", lambda name: initials(name.text)),
-    ("person.conversation", lambda name: conversation_names(name.text, name.gazetteer)),
-    ("person.staff_signatures", lambda name: signs(name.text, name.gazetteer)),
-    ("person.compound_surnames", lambda name: compound_names(name.text, name.gazetteer)),
-    ("person.single_names", lambda name: single_names(name.text, name.gazetteer)),
 )
 TAGGED_FILTERS: tuple[tuple[str, _Filter], ...] = (
     ("filters.eponyms", lambda name, found: doubt_eponyms(name.text, found)),
-    ("filters.places_as_persons", lambda name, found: without_places(name.text, found, name.gazetteer)),
-    (
-        "filters.organizations_as_persons",
-        lambda name, found: without_organizations(name.text, found, name.gazetteer),
-    ),
 )
 PLACES: tuple[tuple[str, _Detect], ...] = (
     ("location.gazetteer_places", lambda name: find_places(name.text, name.tokens, name.gazetteer)),
@@ -133,14 +112,12 @@ PLACES: tuple[tuple[str, _Detect], ...] = (
 )
 FILTERS: tuple[tuple[str, _Filter], ...] = (
     ("filters.eponym_phrases", lambda name, found: without_eponym_phrases(name.text, found)),
-    ("filters.machine_codes", lambda name, found: without_codes_of_machines(name.text, found)),
-    ("filters.named_objects", lambda name, found: without_things(name.text, found, name.gazetteer)),
     ("filters.name_trimming", _trimmed),
 )
 
 
 class RuleNameRecognizer:
-    """Names by labels, titles, credentials, gazetteers and a tagger; then their mentions in the document.
+    """Names by labels, titles, credentials, gazetteers and a tagger.
 
     ``without`` names detectors and filters that are left out (for ablations).
     """
@@ -165,24 +142,11 @@ class RuleNameRecognizer:
         found = _placed(name.text, resolve(self._detected(name, DETECTORS)))
         tagged = self._filtered(name, _beyond(found, self._tagged(document)), TAGGED_FILTERS)
         found = _outside_streets(found, tagged)
-        found += [*tagged, *self._related(name, found, tagged), *self._detected(name, PLACES)]
-        initialled = with_initials(name.text, resolve(found), self._gazetteer)
-        yield from self._filtered(name, resolve(initialled), FILTERS)
+        found += [*tagged, *self._detected(name, PLACES)]
+        yield from self._filtered(name, resolve(found), FILTERS)
 
     def _tagged(self, document: Document) -> Iterator[Finding]:
         return iter(()) if self._tagger is None else self._tagger.recognize(document)
-
-    def _related(
-        self, name: NameText, found: Sequence[Finding], tagged: Sequence[Finding]
-    ) -> Iterator[Finding]:
-        """Yield further members of lists of names, and further mentions of a person who was found."""
-        listed: list[Finding] = []
-        if "person.enumerations" not in self._without:
-            listed = list(listed_names(name.text, resolve([*found, *tagged]), self._gazetteer))
-        yield from listed
-        people = [*found, *listed, *(finding for finding in tagged if finding.bits == FULL_NAME)]
-        if people and "person.repeated_mentions" not in self._without:
-            yield from repeats(name.text, name.tokens, people, self._gazetteer)
 
     def _detected(self, name: NameText, detectors: Iterable[tuple[str, _Detect]]) -> Iterator[Finding]:
         for key, detect in detectors:
