@@ -7,8 +7,8 @@
 fold is trained into ``--trained`` unless it lies there (five minutes). Rows: the model that has not seen the templates and the
 one that has ("seen"); documents as the generator makes them, none in capitals, small letters or misread ("as written"), and no
 name that is a word or on no list ("listed names"); the last row is the whole program. Tokens are runs without white space; of
-all names that are shown, those that count behind a stroke.
-"""  # noqa: E501 (the command stands on one line)
+all names that are shown, those that count after a stroke.
+"""  # noqa: E501 (the command is on one line)
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Made values behind 294 labels, and below as many heads of columns, in 19 layouts: what is found, and as what.
+"""Made values after 294 labels, and below as many heads of columns, in 19 layouts: what is found, and as what.
 
     .venv/bin/python -m benchmarks.bench_labels
 

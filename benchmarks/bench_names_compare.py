@@ -12,7 +12,7 @@ family has none there is measured with the shipped tagger and marked *, because 
 Presidio runs its pattern recognizers on spaCy's blank English, scrubadub its default detectors (text_blob_name and spaCy's
 need models that have to be downloaded): neither finds a bare name. The gazetteer calls every capitalized word a name that
 is on phiscan's lists and is no ordinary word, the plainest thing that lists can do. kB/s are of processor time. Needs the extra ``compare``.
-"""  # noqa: E501 (the command stands on one line)
+"""  # noqa: E501 (the command is on one line)
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Texts drawn as the pages that offices scan, fax and copy: six styles, the same page for the same seed.
 
-A page is US Letter. Lines wrap where the paper ends; what stands behind two spaces or more, or a tab, stands
+A page is US Letter. Lines wrap where the paper ends; what follows two spaces or more, or a tab, stands
 in its column in proportional type too, and a page with a wide table is set smaller. Fonts are those that
 matplotlib carries, so every machine draws alike.
 """

@@ -85,7 +85,7 @@ MAKERS: dict[str, Maker] = {
 
 
 def kinds() -> list[tuple[EntityType, Maker, list[str]]]:
-    """Return what stands behind words, how it is made, and the words."""
+    """Return what follows words, how it is made, and the words."""
     lines = (Path(__file__).parent / "labels.txt").read_text(encoding="utf-8").splitlines()
     rows = (line.split("\t") for line in lines if not line.startswith("#"))
     return [(EntityType(kind), MAKERS[maker], words.split("|")) for kind, maker, words in rows]

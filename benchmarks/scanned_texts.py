@@ -124,7 +124,7 @@ def _pieces(pairs: list[tuple[int, int]]) -> list[list[tuple[int, int]]]:
 
 
 def _aligned(drawn: str, read: str) -> tuple[dict[int, int], set[int]]:
-    """Return where each sign of a drawn text stands in what was read, and which of them are the same sign."""
+    """Return where each sign of a drawn text is in what was read, and which of them are the same sign."""
     from rapidfuzz import fuzz  # noqa: PLC0415 (extra)
 
     ours, our_places = _plain(drawn)

@@ -19,7 +19,7 @@ def audit() -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.pass_context
 def verify(ctx: click.Context, head: str, as_json: bool) -> None:
-    """Verify that nothing was changed behind phiscan's back, and name what was.
+    """Verify that nothing was changed outside phiscan, and name what was.
 
     The chain of hashes and its signed end; every decision, account, token and session against its entry; the
     results of every scan against their digests; the list of the desk against what it is made from; tables,

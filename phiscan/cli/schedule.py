@@ -139,7 +139,7 @@ def next_starts(obj: str | None, name: str, count: int) -> None:
 def run(ctx: click.Context, name: str | None, only_due: bool) -> None:
     """Run every named scan when it is due, in the foreground; or NAME at once, if a window is open.
 
-    A scan is stopped when its window closes (exit status 4) and goes on when the next one opens. Starts that
+    A scan is stopped when its window closes (exit status 4) and continues in the next one. Starts that
     were missed are made up for by one. Ctrl-C or SIGTERM stops the scan that runs cleanly, then ends.
     """
     config = _load(ctx.obj)

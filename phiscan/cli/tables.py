@@ -1,6 +1,6 @@
 """Reading the small CSV tables that the estimate and score commands take.
 
-Messages name file, line and field, never what stands there: the table given may be the wrong one, with
+Messages name file, line and field, never what is there: the table given may be the wrong one, with
 patients in it.
 """
 

@@ -100,7 +100,7 @@ class ClusterClient:
 
         A part has about the square root of the files, so that a batch of 200 costs the cluster three
         rounds of deaths, not eight. A file is guilty when workers die over it alone in two rounds: in one
-        it may have been waiting behind another's.
+        it may have been waiting after another's.
         """
         size = max(1, round(len(sources) ** 0.5)) if len(sources) > 1 else 1
         for start in range(0, len(sources), size):

@@ -77,7 +77,7 @@ def _row(
 def raised(vector: Floats, *, has_number: bool) -> Floats:
     """Return the evidence of a passage with a full name beside each kind of health term that it holds.
 
-    ``has_number``: a number that may be one of a record stands in it.
+    ``has_number``: a number that may be one of a record is in it.
     """
     most = vector.copy()
     most[list(_OF_NAME)] = 1.0

@@ -125,7 +125,7 @@ class DocumentEvidence:
         concepts = sum(1 for name in window.counts if not name.startswith((*BLOCKS, SPECIALTY)))
         clinical = sum(1 for name in window.counts if name.startswith(_CLINICAL))
         inside = [name for name in self.names if start <= name[0] < end]
-        # Whoever a file is named for stands above all of it.
+        # Whoever a file is named for is above all of it.
         near = float(bool(self.titled and count["name"] and clinical and not inside))
         cells = len(_CELL.findall(self.document.text, start, end))
         return np.array(
@@ -152,7 +152,7 @@ class DocumentEvidence:
 
 
 def nearness(names: Sequence[tuple[int, int]], starts: Ints, ends: Ints, start: int, end: int) -> float:
-    """Return 1 where a name stands beside a term in ``[start, end)``, near 0 where far from one."""
+    """Return 1 where a name is beside a term in ``[start, end)``, near 0 where far from one."""
     low, high = starts.searchsorted((start, end)).tolist()
     if low == high or not names:
         return 0.0

@@ -112,7 +112,7 @@ class PhiModel:
     cues: Mapping[str, float] = field(repr=False)
     words_intercept: float
     in_file: Joint = field(repr=False)  # judges a passage in its file, by the text detector too
-    alone: Joint = field(repr=False)  # judges a passage whatever stands around it
+    alone: Joint = field(repr=False)  # judges a passage whatever is around it
     usual: Floats = field(repr=False)  # the mean of each input over texts without PHI
     message_log_odds: float  # of a message of care, balanced
     version: str

@@ -52,7 +52,7 @@ class Segment:
 
 
 def holds_interchange(text: str) -> bool:
-    """Tell whether an EDIFACT interchange stands in a text.
+    """Tell whether an EDIFACT interchange is in a text.
 
     >>> holds_interchange("UNB+UNOC:3+LAB+GP+240719:1544+77'"), holds_interchange("UNB is short")
     (True, False)
@@ -61,7 +61,7 @@ def holds_interchange(text: str) -> bool:
 
 
 def passages(text: str) -> Iterator[Passage]:
-    """Yield the free text of interchanges, and what stands before, between and behind them."""
+    """Yield the free text of interchanges, and what precedes, between and after them."""
     for part in parts(text):
         if isinstance(part, Span):
             yield [Piece(part.start, part.end, part.of(text))]

@@ -1,6 +1,6 @@
 r"""HL7 v2 messages as they are written down: other encoding characters, the lines of logs, read as standard.
 
-The five characters behind MSH say what separates the values of a message, and a sender may choose any; logs
+The five characters after MSH say what separates the values of a message, and a sender may choose any; logs
 write the ends of segments as two signs, or a time before the first. Source: HL7 v2.9, chapter 2 (2.5.4, MSH-1
 and MSH-2).
 """
@@ -58,7 +58,7 @@ def _is_odd(head: re.Match[str]) -> bool:
 
 
 def _is_within(text: str, start: int) -> bool:
-    """Tell whether a head stands within a line, behind one character that is no part of a word."""
+    """Tell whether a head is within a line, after one character that is no part of a word."""
     return start > 0 and text[start - 1] not in _ENDS
 
 

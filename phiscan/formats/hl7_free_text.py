@@ -1,6 +1,6 @@
 r"""Free text of HL7 v2 messages: remarks, reports, reasons, with the escapes read as what they stand for.
 
-A report that a sender broke into lines without escaping them goes on until the next segment. Source: HL7
+A report that a sender broke into lines without escaping them continues until the next segment. Source: HL7
 v2.9, chapters 2 (NTE), 2A (data types FT, ST, TX; escape sequences: \T\ is "&", \.br\ a line end), 3 (PV2), 4
 (OBR, RXE, RXO), 7 (OBX) and 10 (SCH).
 """
@@ -62,7 +62,7 @@ def holds_messages(text: str) -> bool:
 
 
 def is_in_message(text: str, head: int, place: int) -> bool:
-    """Tell whether a place is in a message: anywhere behind the head of one, else in a segment."""
+    """Tell whether a place is in a message: anywhere after the head of one, else in a segment."""
     if is_message(text[head : head + _HEAD_CHARS]):
         return True
     start = max(text.rfind(end, max(0, place - _LINE_CHARS), place) for end in "\n\r\x0b") + 1
@@ -72,7 +72,7 @@ def is_in_message(text: str, head: int, place: int) -> bool:
 def passages(text: str) -> Iterator[Passage]:
     r"""Yield the free text of messages, a passage a field, component or repetition; and what is no message.
 
-    Lines behind a segment that are none of it are no message, too; those of a report are the report's.
+    Lines after a segment that are none of it are no message, too; those of a report are the report's.
 
     >>> [p.text for passage in passages("MSH|^~\\&|LAB\rNTE|1||Roy \\T\\ Fils") for p in passage]
     ['Roy ', '&', ' Fils']
@@ -102,7 +102,7 @@ def passages(text: str) -> Iterator[Passage]:
 
 
 def _value_end(text: str, start: int, end: int, name: str) -> int:
-    """Return where the text of a report or remark ends: at the bar behind it, if there is one."""
+    """Return where the text of a report or remark ends: at the bar after it, if there is one."""
     for _ in range(_PLAIN[name] + 1):
         bar = text.find("|", start, end)
         if bar < 0:

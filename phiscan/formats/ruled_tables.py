@@ -54,7 +54,7 @@ def _rows(text: str, position: int, columns: list[int]) -> Generator[Edit, None,
 
 
 def _cuts(text: str, start: int, end: int, columns: list[int]) -> list[Edit]:
-    """Return what stands between the cells of a line as tabs; nothing where a word stands across a cut."""
+    """Return what is between the cells of a line as tabs; nothing where a word stands across a cut."""
     cuts: list[Edit] = []
     low = start
     for column in columns[1:]:

@@ -122,7 +122,7 @@ def _heads(text: str, start: int, end: int) -> Iterator[Edit]:
 
 
 def _columns(definition: str) -> Iterator[str]:
-    """Yield the names of columns at the head of what stands behind CREATE TABLE."""
+    """Yield the names of columns at the head of what follows CREATE TABLE."""
     depth, start = 0, 0
     for place, sign in enumerate(definition):
         depth += (sign == "(") - (sign == ")")

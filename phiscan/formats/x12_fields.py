@@ -18,7 +18,7 @@ STAFF = frozenset(
     "1P 1T 3D 40 41 45 71 72 73 77 82 85 87 DD DK DN DQ FA G3 H5 HH LI OB P3 P4 PE PR PRP PW QB QV SEP"  # noqa: SIM905 (a list of codes reads best as a text)
     " SJ TL TT TU VN X3 Y2 ZZ".split()
 )
-# Codes that may be shown as what stands in NM101, N101 and PER01; anything else there may be of the document.
+# Codes that may be shown as what is in NM101, N101 and PER01; anything else there may be of the document.
 SHOWN = STAFF | frozenset(
     "03 13 1I 2B 36 55 5P 70 74 75 80 8W 98 9K ACV BL C CX E1 EI EXS EY GB GD GP GW IC IL IN IP LR M8 NH"  # noqa: SIM905 (a list of codes reads best as a text)
     " ON P5 PH Q QC QD RF S1 S2 S3 TR X4 Y".split()
@@ -53,7 +53,7 @@ QUALIFIED: Mapping[str, tuple[int, int, Mapping[str, EntityType]]] = MappingProx
     "REF": (1, 2, REFERENCES),
     "PRV": (2, 3, MappingProxyType({"HPI": _LICENSE, "XX": _LICENSE})),
 })  # fmt: skip
-# Numbers by segment and element, whatever stands around them.
+# Numbers by segment and element, whatever is around them.
 NUMBERS: Mapping[str, Mapping[int, EntityType]] = MappingProxyType({
     "BHT": {3: _ID},
     "BPR": {9: EntityType.ACCOUNT, 15: EntityType.ACCOUNT},

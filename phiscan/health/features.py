@@ -115,7 +115,7 @@ def windows(reading: Reading, lexicon: Lexicon) -> list[Window]:
         start, end = index * STRIDE_CHARS, min(index * STRIDE_CHARS + WINDOW_CHARS, reading.n_chars)
         inside = range(h_low[index], h_high[index])
         if inside:
-            # What stands far from any health term (the rest of a book, a mail's header) says nothing of it.
+            # What is far from any health term (the rest of a book, a mail's header) is no evidence about it.
             start = max(start, int(reading.health.starts[inside[0]]) - MARGIN_CHARS)
             end = min(end, int(reading.health.ends[inside[-1]]) + MARGIN_CHARS)
         counts = _cue_counts(reading, start, end)

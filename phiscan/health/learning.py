@@ -44,7 +44,7 @@ MAX_PROTOTYPES: Final = 500  # learned ones, so that search time does not grow w
 def stored_patient_score(window: WindowBag | None, classifier: Classifier) -> tuple[tuple[str, int], ...]:
     """Return what is stored of how likely a window tells of a patient, since its words are not kept.
 
-    It stands beside the evidence of the decision table, under the version of the model that says it.
+    It is beside the evidence of the decision table, under the version of the model that says it.
     """
     return (
         () if window is None else ((_patient_score_key(classifier), math.floor(PATIENT_SCALE * window.told)),)
@@ -83,7 +83,7 @@ class Learned:
     """What came out: new prototypes, thresholds for every k, the correction, and the held-out predictions.
 
     ``before`` and ``after`` tell for each example whether it would be referred: by the shipped model, and by
-    a model that learned from the others. ``scores`` are the held-out scores behind ``after``.
+    a model that learned from the others. ``scores`` are the held-out scores after ``after``.
     """
 
     prototypes: tuple[tuple[str, dict[str, int]], ...]
@@ -93,7 +93,7 @@ class Learned:
     before: Flags
     after: Flags
     scores: Floats
-    p_phi: Floats  # held-out probabilities of PHI behind ``after``
+    p_phi: Floats  # held-out probabilities of PHI after ``after``
     groups: npt.NDArray[np.int64]
 
 
@@ -261,7 +261,7 @@ def _learned(  # noqa: PLR0917 (the fields of what is learned, in their order)
 
 
 def model_of(learned: Learned, *, base: str) -> dict[str, Any]:
-    """Return what was learned as a model file holds it; ``base``: the shipped version it stands on."""
+    """Return what was learned as a model file holds it; ``base``: the shipped version it is on."""
     adjustment = learned.adjustment
     return {
         "base": base,

@@ -98,7 +98,7 @@ def _kind(concept: str) -> str:
 
 
 def _labels(path: Path, known: Mapping[str, str]) -> dict[str, str]:
-    """Return the English label of every concept of the file; the French one stands beside it."""
+    """Return the English label of every concept of the file; the French one is beside it."""
     dictionary = load_dictionary(path)
     for number, row in enumerate(dictionary.rows, start=len(dictionary.header) + 1):
         if len(row) != _LABEL_COLUMNS or row[0] not in known:

@@ -139,7 +139,7 @@ class TermMatcher:
 
 
 def _around(text: str, start: int, end: int) -> str:
-    """Return what stands in the line to both sides of a term; nothing if no word is there."""
+    """Return what is in the line to both sides of a term; nothing if no word is there."""
     low, high = max(0, start - _LINE_CHARS), end + _LINE_CHARS
     low = max(low, text.rfind("\n", low, start) + 1)
     stop = text.find("\n", end, high)

@@ -114,7 +114,7 @@ class Gazetteer:
         self._memory: dict[str, int] = {}
 
     def of(self, word: str) -> int:
-        """Return the features of a word as it stands in the text, as a plain integer of ``Word`` flags."""
+        """Return the features of a word as it is in the text, as a plain integer of ``Word`` flags."""
         flags = self._memory.get(word)
         if flags is None:
             if len(self._memory) > _CACHE_SIZE:

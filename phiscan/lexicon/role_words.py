@@ -1,11 +1,11 @@
-"""The words of those who treat: professions, short forms, what they do, and the degrees behind their names.
+"""The words of those who treat: professions, short forms, what they do, and the degrees after their names.
 
 Read by ``professionals``, which says of a name whose it is.
 """
 
 from __future__ import annotations
 
-# Who treats, in any form that stands before a name or behind it. Not "resident": one of a home is one, too.
+# Who treats, in any form that precedes a name or after it. Not "resident": one of a home is one, too.
 ROLE = (
     r"(?:surgeons?|(?:an(?:a)?esth(?:etist|esiologist|esia)?|anaes)"
     r"|nurses?(?:[ ](?:practitioner|manager|educator|clinician|specialist|midwife|coordinator|navigator"
@@ -45,7 +45,7 @@ ROLE = (
     r"|(?:cardio|neuro|radio|onco|uro|n[ée]phro|rhumato|dermato|h[ée]mato|immuno|pneumo|gyn[ée]co|ophtalmo"
     r"|gastro-?ent[ée]ro|h[ée]pato|endocrino|micro-?bio|allergo|ost[ée]opatho|patho)logues?|pathologistes?)"
 )
-# Short forms, each a word of its own in other texts: only with a sign or a verb behind.
+# Short forms, each a word of its own in other texts: only with a sign or a verb after.
 SHORT = (
     r"(?:(?-i:RN|R\.N\.|LPN|RPN|NP|MD|GP|PCP|MRP|RPh|OT|RT|SLP|RD|MSW|PA-C|RRT|SW|PSW|CNA|HCA|MLT|MLA|CRNA"
     r"|IPS|SF|PAB)|inf\.?|ipspl|erg\.?|pht\.?"

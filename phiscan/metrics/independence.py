@@ -1,6 +1,6 @@
 """Are two detectors independent? Mutual information, with a permutation p-value.
 
-Capture-recapture with two lists stands on independence. Mane et al. measure it by the mutual information
+Capture-recapture with two lists is on independence. Mane et al. measure it by the mutual information
 of the features that the detectors use, given the class, and of every pair of features separately.
 
 Source: Mane et al. (2004), section 3; Cover & Thomas (2006), "Elements of Information Theory", eq. 2.28.

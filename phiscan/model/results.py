@@ -15,7 +15,7 @@ from phiscan.model.entities import (
 )
 from phiscan.model.findings import HealthScore, PatientCheck, Reason, Screening, WindowBag
 
-# The verdict of the second family of name recognizers, stored behind those of the three detectors: under the
+# The verdict of the second family of name recognizers, stored after those of the three detectors: under the
 # first name where the file was drawn at random, under the other where a name alone would have referred it.
 SECOND_NAMES, SECOND_NAMES_NEAR = "second_names", "second_names_near"
 

@@ -29,7 +29,7 @@ class NotifyTable:
     """The table ``[notify]`` of phiscan.toml."""
 
     when: str = "always"  # "attention" = something was referred or could not be read, or the scan stopped
-    link: str = ""  # where the queue is read; stands in mail and webhook
+    link: str = ""  # where the queue is read; is in mail and webhook
     metrics_file: str = ""  # for the node exporter's textfile collector
     webhook_url: str = ""
     webhook_secret_file: str = ""

@@ -1,8 +1,8 @@
-"""Match keys to 64-bit keyed hashes: HMAC-SHA256, for numbers of a small space behind scrypt.
+"""Match keys to 64-bit keyed hashes: HMAC-SHA256, for numbers of a small space after scrypt.
 
 The key lies in a file of its own, outside the index and the database. Without it a hash says nothing; with
 it, every guess costs one HMAC, or for record and card numbers one scrypt as well. What that comes to in
-guesses per second stands in docs/explanation/patient-index.md.
+guesses per second is in docs/explanation/patient-index.md.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Hasher:
 
     @property
     def key_id(self) -> str:
-        """The check value of the key: it tells keys apart and says nothing about them."""
+        """The check value of the key: it tells keys apart and is no evidence about them."""
         return hmac.digest(self.key, b"patients\0check", "sha256").hex()[:16]
 
     def match_key(self, kind: Kind, value: str) -> int:

@@ -1,4 +1,4 @@
-"""The patient index on disk: sorted 64-bit hashes with opaque numbers, behind a Bloom filter, memory-mapped.
+"""The patient index on disk: sorted 64-bit hashes with opaque numbers, after a Bloom filter, memory-mapped.
 
     index.json              what it is made of, in counts; names the folder of the arrays
     NAME/hashes.npy         the match keys, rising

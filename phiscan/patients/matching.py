@@ -125,7 +125,7 @@ class Matcher:
     def _of_name(
         self, values: Candidates, name: Value, pair: str, spellings: Mapping[str, int]
     ) -> Iterator[_Lookup]:
-        """Yield the lookups of a name with what stands beside it, in each spelling that the index has."""
+        """Yield the lookups of a name with what is beside it, in each spelling that the index has."""
         for part, kind in WITH_NAME.items():
             if not self.index.n_keys_of(kind):
                 continue
@@ -179,7 +179,7 @@ class Matcher:
     def _known_pairs(self, values: Candidates) -> dict[str, dict[str, int]]:
         """Return the pairs of name words that patients have, each with its spellings and their counts.
 
-        A pair that nobody has is tried with one letter misread, where something stands beside the name.
+        A pair that nobody has is tried with one letter misread, where something is beside the name.
         """
         pairs = list(dict.fromkeys(pair for name in values.names for pair in combinations_of(name.forms)))
         counts = self._counts(pairs)

@@ -35,7 +35,7 @@ QUASI_IDENTIFIERS: Final = ("birth_date", "postal_code", "sex", "age")
 
 @dataclass(frozen=True, slots=True)
 class TableRisk:
-    """How easily the people of one table are told apart, in counts."""
+    """How easily the people of one table are distinguished, in counts."""
 
     locator: str  # of its first row
     n_rows: int

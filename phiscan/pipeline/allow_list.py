@@ -149,7 +149,7 @@ class AllowList:
 
 
 def _is_one_phrase(chunk: str, between: str) -> bool:
-    """Tell whether the next word goes on with the phrase: after blanks, not after a sentence's end."""
+    """Tell whether the next word continues with the phrase: after blanks, not after a sentence's end."""
     ends = chunk.endswith(".") and len(chunk) > _MAX_SHORTENED_CHARS
     return between.isspace() and "\n" not in between and not ends
 

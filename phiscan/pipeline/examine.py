@@ -136,9 +136,9 @@ def _patients(document: Document, screening: Screening, engine: Engine) -> Patie
 def _screened(
     document: Document, names: Sequence[Named], screener: screen.Screener, known: screen.Known
 ) -> tuple[Document, Screening]:
-    """Screen a document with those names behind it that say who somebody is; return it as it was screened.
+    """Screen a document with those names after it that say who somebody is; return it as it was screened.
 
-    ``known``: what recognizers found in the document without any name behind it.
+    ``known``: what recognizers found in the document without any name after it.
     """
     members = members_of(document)
     if any_names_person(members, screener):

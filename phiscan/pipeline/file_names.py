@@ -1,7 +1,7 @@
 """What files are called: "Tremblay_Marie_echo.pdf" holds a report that names nobody, and everybody knows whose it is.
 
 The names of the members of a container, of the file and of folders of patients are read like text. Where one of them
-says who somebody is, they are put behind the text as segments of their own, so that what is found there has its place,
+says who somebody is, they are put after the text as segments of their own, so that what is found there has its place,
 counts, and can be shown; of any other file neither text nor result changes. Members come first: they are the same in
 every copy, and so are their places.
 
@@ -74,7 +74,7 @@ def members_of(document: Document) -> tuple[Named, ...]:
 
 
 def with_names(document: Document, names: Sequence[Named]) -> Document:
-    """Return the document with these names behind its text, a line and a segment each."""
+    """Return the document with these names after its text, a line and a segment each."""
     if not names:
         return document
     text = document.text if document.text.endswith("\n") or not document.text else f"{document.text}\n"
@@ -97,7 +97,7 @@ def any_names_person(names: Sequence[Named], screener: Screener) -> bool:
 
 
 def as_examined(document: Document, names: Sequence[Named], n_chars: int) -> Document:
-    """Return a document that was read again with the names that stood behind its text when it was examined.
+    """Return a document that was read again with the names that stood after its text when it was examined.
 
     ``n_chars``: the length of the text that was examined; each choice of names has another.
     """

@@ -82,7 +82,7 @@ class KnownFolders:
         if self._reach is None or self._reach[0] != root or not self._reach[1] <= place <= self._reach[2]:
             found = self._ledger.store.folders(root, place, limit=LOOK_AHEAD)
             self._ahead = {state.place: state for state in found}
-            # Fewer than asked for: nothing lies behind them.
+            # Fewer than asked for: nothing lies after them.
             last = found[-1].place if len(found) == LOOK_AHEAD else b"\xff" * (len(place) + 1)
             self._reach = (root, place, last)
         return self._ahead.get(place)

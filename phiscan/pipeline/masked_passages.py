@@ -89,7 +89,7 @@ class MaskedProse:
     content_hash: str
     n_chars: int
     passages: tuple[MaskedPassage, ...]
-    tables: tuple[TableRisk, ...] = ()  # how easily the people of its tables are told apart, in counts
+    tables: tuple[TableRisk, ...] = ()  # how easily the people of its tables are distinguished, in counts
 
 
 def masked_prose(document: Document, found: Sequence[Found], *, beginning: int = 0) -> MaskedProse:

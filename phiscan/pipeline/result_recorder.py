@@ -25,7 +25,7 @@ from phiscan.review.store import Store
 from phiscan.store.sql_batches import Run
 
 BATCH = 200  # results recorded by one transaction
-BATCH_SEEN = 10_000  # files seen again: two statements note them all, while the crawl goes on
+BATCH_SEEN = 10_000  # files seen again: two statements note them all, while the crawl continues
 FLUSH_S = 1.0  # between two transactions while results come slowly
 EARLY_S = 0.5  # a result that waits so long for one before it is kept aside at the next transaction
 TICK_S = 0.2  # between two looks at the clock; a kill loses at most the work of FLUSH_S + EARLY_S + TICK_S
@@ -209,7 +209,7 @@ class ResultRecorder:
         return is_late
 
     def _flush_seen(self) -> None:
-        """Begin to record what was seen again. The database works outside Python, so the crawl goes on."""
+        """Begin to record what was seen again. The database works outside Python, so the crawl continues."""
         self._wait()
         self._writing = self._writer.submit(self._record, (), self._seen, self._runs, self._folders)
         self._forget_seen()

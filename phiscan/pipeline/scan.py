@@ -2,7 +2,7 @@
 
 Results are recorded in crawl order and in batches, one transaction each; those that wait longer than a second
 for a slower file before them are kept aside in the database. Whenever the scan is killed,
-the database holds whole batches, and the next run of the same scan goes on behind the last one: the rows
+the database holds whole batches, and the next run of the same scan continues after the last one: the rows
 in the end are the same as those of an undisturbed run, except which of several files of equal content was
 screened and which took over its results.
 """
@@ -74,7 +74,7 @@ def scan(
     Goes on with an unfinished scan of the same roots, versions and options. On an interrupt, what was
     done is recorded, the scan is marked as stopped, and the interrupt passes on. ``workers`` None = the
     processes of this machine; ``pace`` None = as fast as they can. ``on_begin`` is called with the number
-    of the scan once it stands in the store.
+    of the scan once it is in the store.
 
     Raises:
         ConfigError, RuleError, DictionaryError, ModelError: before any file is opened.

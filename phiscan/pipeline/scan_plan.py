@@ -32,7 +32,7 @@ class ScanOptions:
     full: bool = False  # read everything again
     retry_failed: bool = False  # read again what failed before
     only: tuple[str, ...] = ()  # gitignore patterns; nothing else is looked at; () = everything
-    # When pictures are read is no part of what a scan is: the same scan goes on with another answer.
+    # When pictures are read is no part of what a scan is: the same scan continues with another answer.
     ocr: OcrMode = field(default="after", compare=False)
     ocr_budget_s: float | None = field(default=None, compare=False)  # wall-clock; None = no limit
 

@@ -102,7 +102,7 @@ def _by_sample(counts: LeftCounts) -> Left:
 def sample_upper(sample: SampleReview, undecided: int) -> int:
     """Bound the PHI among the undecided items by the reviewed items of the sample (95%, at every look).
 
-    Every reviewed item of the beginning that is chosen counts, also behind one without a verdict, as in the
+    Every reviewed item of the beginning that is chosen counts, also after one without a verdict, as in the
     report: see :func:`phiscan.metrics.elusion.best_prefix`. Without a reviewed item the bound is all of them.
     """
     prefix = elusion.best_prefix(sample.population, sample.verdicts)

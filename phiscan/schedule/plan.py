@@ -110,7 +110,7 @@ def state_path(config: Config, name: str) -> Path:
 def next_start(schedule: Schedule, state: State, now: datetime) -> datetime:
     """Return when the schedule is to start (UTC); not after ``now`` = at once.
 
-    Starts that were missed are made up for by one; a scan that was stopped goes on when a window opens.
+    Starts that were missed are made up for by one; a scan that was stopped continues when a window opens.
     """
     wanted = now if state.unfinished else schedule.next_fire(state.since)
     return schedule.windows.next_open(max(wanted, now) if wanted <= now else wanted)

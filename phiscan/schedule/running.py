@@ -19,7 +19,7 @@ from phiscan.errors import InputError
 from phiscan.schedule.plan import Schedule, State, next_start, read_schedules, state_path
 
 REFUSED = 2  # exit status of a scan that cannot begin
-STOPPED = 4  # exit status of a scan that goes on later
+STOPPED = 4  # exit status of a scan that continues later
 GRACE_S = 180.0  # so long a scan may take to stop cleanly
 LOOK_S = 1.0
 RETRY_S = 900  # a scan that could not even begin is tried again after so long
@@ -73,7 +73,7 @@ class Runner:
                 self.say(f"schedule {schedule.name}: {_ending(STOPPED)}")
                 return STOPPED
             before = State.read(place, began)
-            # Should we be killed, the next look finds it unfinished and goes on.
+            # Should we be killed, the next look finds it unfinished and continues.
             State(began, unfinished=True).write(place)
             status = self._scan(schedule, closes)
             if status == REFUSED:  # it never began, and stays due

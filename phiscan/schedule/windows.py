@@ -78,7 +78,7 @@ class Windows:
 
 
 def read_windows(texts: Sequence[str], zone: ZoneInfo) -> Windows:
-    """Read windows as they stand in phiscan.toml.
+    """Read windows as they are in phiscan.toml.
 
     Raises:
         ValueError: one is not of the form ``Mon-Fri 20:00-06:00`` or ``Sat,Sun``.

@@ -2,7 +2,7 @@
 
 Fields say what their codes and numbers are; guessing at them would only add noise. Between them stand
 remarks, reports and labels as people wrote them. These are read as one text, a passage a line, and what is
-found there is put back to where it stands in the document. What stands beside such a message, as a document
+found there is put back to where it is in the document. What is beside such a message, as a document
 that it carries or another file of one archive, is read whole.
 """
 
@@ -66,7 +66,7 @@ _CARDS: _Formats = (
     ),
 )
 _LABELS: _Formats = ((is_label, zpl_passages, ("^XA",), re.compile(r"\^XA")),)
-_FIELDS = "#fields"  # where an extractor repeats the fields of a message behind their names
+_FIELDS = "#fields"  # where an extractor repeats the fields of a message after their names
 _SOURCES = frozenset(
     {"hl7", "names.hl7", "x12", "names.x12", "edifact", "names.edifact", "dicom", "names.dicom"}
 )  # what reads the fields themselves
@@ -91,7 +91,7 @@ def in_label_data(document: Document, read: _Read) -> Iterator[Finding]:
 def machine_parts(document: Document) -> list[tuple[int, int]]:
     """Return the places, half-open, of the segments that are of a machine format, in text order.
 
-    So are the fields that an extractor repeats behind a message.
+    So are the fields that an extractor repeats after a message.
     """
     found = [
         (segment.start, segment.end)
@@ -169,7 +169,7 @@ def _formats(document: Document, formats: _Formats) -> Iterator[tuple[Segment, _
 
     None where the document has nothing of any of them.
 
-    The fields that an extractor repeats behind a message are left out: the message has them.
+    The fields that an extractor repeats after a message are left out: the message has them.
     """
     text = document.text
     possible = [

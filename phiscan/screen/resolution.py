@@ -111,7 +111,7 @@ class _Chosen:
         return sorted(rank for rank in near if self.findings[rank].span.overlaps(span))
 
     def add(self, finding: Finding) -> None:
-        """Take a finding behind all others."""
+        """Take a finding after all others."""
         self.findings[self._n_added] = finding
         self._enter(self._n_added, _places(finding.span))
         self._n_added += 1

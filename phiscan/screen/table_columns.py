@@ -83,7 +83,7 @@ class Tables:
         return self._aligned.below(start - line.start)
 
     def _line_of(self, start: int, end: int) -> _Line | None:
-        """Return the line that a label stands in; None where it begins too far ahead, or is too long."""
+        """Return the line that a label is in; None where it begins too far ahead, or is too long."""
         if not self._line.start <= start <= self._line.end:
             low = max(0, start - MAX_HEADER_CHARS)
             line_start = self._text.rfind("\n", low, start) + 1

@@ -94,7 +94,7 @@ class Database:
             StoreError: the database cannot be written.
         """
         if sqlite.file_identity(self.url) != self._file:
-            # An open SQLite file goes on taking rows after it was deleted: they would be lost unsaid.
+            # An open SQLite file continues taking rows after it was deleted: they would be lost unsaid.
             message = f"{self.name}: was deleted or replaced while it was in use"
             raise StoreError(message)
         engine = self._engine.execution_options(

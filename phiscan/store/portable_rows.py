@@ -36,7 +36,7 @@ class TableSum:
 
 
 def tables_of(connection: sa.Connection) -> list[sa.Table]:
-    """Return the tables of the database, each behind those that it refers to."""
+    """Return the tables of the database, each after those that it refers to."""
     metadata = sa.MetaData()
     metadata.reflect(connection)
     return [table for table in metadata.sorted_tables if table.name != VERSION_TABLE]

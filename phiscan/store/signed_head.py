@@ -30,7 +30,7 @@ def key_of(connection: sa.Connection) -> bytes | None:
 
 
 def check_value(key: bytes) -> str:
-    """Return what tells signing keys apart and says nothing about them."""
+    """Return what tells signing keys apart and is no evidence about them."""
     return keyed_hash(key, "audit", "check")[:_N_ID_CHARS]
 
 

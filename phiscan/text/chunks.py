@@ -8,7 +8,7 @@ from collections.abc import Iterator
 def chunks(text: str, n_chars: int) -> Iterator[tuple[int, str]]:
     r"""Yield pieces of at most ``n_chars`` with where they begin.
 
-    A text is cut behind a line end in the second half of a piece, or else behind a space, or else anywhere.
+    A text is cut after a line end in the second half of a piece, or else after a space, or else anywhere.
 
     >>> list(chunks("Ann Roy\nwas seen", 12))
     [(0, 'Ann Roy\n'), (8, 'was seen')]

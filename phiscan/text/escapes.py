@@ -14,7 +14,7 @@ from typing import Any
 
 from phiscan.text.automata import automaton
 
-Edit = tuple[int, int, str]  # what stands at [start, end) and what it stands for
+Edit = tuple[int, int, str]  # what is at [start, end) and what it stands for
 _ENTITY = re.compile(r"&(?:#\d{2,7}|#[xX][0-9A-Fa-f]{2,6}|[A-Za-z]{2,8}\d{0,2});")
 _UNICODE = re.compile(
     r"\\{1,2}u[dD][89abAB][0-9A-Fa-f]{2}\\{1,2}u[dD][c-fC-F][0-9A-Fa-f]{2}|\\{1,2}u[0-9A-Fa-f]{4}"
@@ -25,7 +25,7 @@ _QUERY = re.compile(r"[?&][\w.\[\]-]{1,40}=[^&\s\"'<>]{1,2000}")
 _PERCENT = re.compile(r"(?:%[0-9A-Fa-f]{2})+|\+")
 _URL_CHARS, _URL_END = 2000, re.compile(r"[\s\"'<>]")
 _BETWEEN = re.compile(r"(?<=\w)(?:%20|%C3%[89ABab][0-9A-Fa-f]|%2C%20)(?=[\w%(])")
-# No letters and figures, which nobody escapes: "MRN=1234567" stands in such a mail, too.
+# No letters and figures, which nobody escapes: "MRN=1234567" is in such a mail, too.
 _PRINTABLE = re.compile(
     r"=\r?\n|(?:=(?:0[9AD]|2[0-9](?!\d)|2[A-F]|3[A-F]|40|5[B-F]|60|7[B-E]|[89A-F][0-9A-F]))+"
 )
@@ -129,7 +129,7 @@ def _of_word(match: re.Match[str]) -> Iterator[Edit]:
 
 
 def _of_codes(codes: str, sign: str) -> str:
-    """Return what codes of bytes stand for, each behind a sign."""
+    """Return what codes of bytes stand for, each after a sign."""
     return _plain(_read(bytes.fromhex(codes.replace(sign, ""))))
 
 

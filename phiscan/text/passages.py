@@ -12,7 +12,7 @@ from phiscan.model import Span
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Characters ``[start, end)`` of a document as they are read: as they stand, or what they stand for."""
+    """Characters ``[start, end)`` of a document as they are read: as they are, or what they stand for."""
 
     start: int
     end: int
@@ -59,7 +59,7 @@ class Joined:
             start = max(span.start, self.passage_starts[number])
             number += 1
             following = self.passage_starts[number] if number < len(self.passage_starts) else len(self.text)
-            end = min(span.end, following - 1)  # without the line end behind the passage
+            end = min(span.end, following - 1)  # without the line end after the passage
             if start < end:
                 first, last = self._piece(start), self._piece(end - 1)
                 yield Span(self._start(first, start), self._end(last, end))

@@ -52,8 +52,8 @@ def any_of(phrases: Iterable[Sequence[str]]) -> str:
 def _label(label: str) -> Iterator[Sequence[str]]:
     """Yield the written forms of a label as parts: accents may be missing, words may be joined or apart.
 
-    A letter with accent and one without are two forms, for boundaries know ASCII letters only: behind "a" a
-    word ends or does not, behind "à" nothing can be asked.
+    A letter with accent and one without are two forms, for boundaries know ASCII letters only: after "a" a
+    word ends or does not, after "à" nothing can be asked.
     """
     for chars in product(*map(_written_as, label)):
         head = [_WORD_END] if _is_plain(chars[0]) else []
@@ -74,12 +74,12 @@ def _is_plain(char: str) -> bool:
 
 
 def _late(part: str) -> tuple[bool, bool, str]:
-    """Put behind the others what may stand for nothing."""
+    """Put after the others what may stand for nothing."""
     return part in _ENDS, part == _SEPARATOR, part
 
 
 def _written(tree: _Tree) -> str:
-    """Return the pattern of a tree; what goes on is tried before what ends here."""
+    """Return the pattern of a tree; what continues is tried before what ends here."""
     stem = ""
     while len(tree) == 1:
         ((part, tree),) = tree.items()

@@ -126,7 +126,7 @@ class GuardedRoute(APIRoute):
         super().__init__(path, endpoint, openapi_extra=openapi_extra, **rest)
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """Return the handler behind its guard."""
+        """Return the handler after its guard."""
         handle = super().get_route_handler()
 
         async def guarded(request: Request) -> Response:

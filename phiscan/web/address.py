@@ -17,7 +17,7 @@ from phiscan.web.request_context import Settings
 class DeskTable:
     """The table ``[desk]`` of phiscan.toml."""
 
-    public_url: str = ""  # what browsers call this server, behind a TLS proxy
+    public_url: str = ""  # what browsers call this server, after a TLS proxy
     proxies: tuple[str, ...] = ()  # addresses or networks of that proxy; no other may connect
     idle_minutes: int = 15  # a session without a request ends
     session_hours: int = 10  # a session ends

@@ -1,4 +1,4 @@
-"""The web application: its routes in one explicit list, each behind a permission.
+"""The web application: its routes in one explicit list, each after a permission.
 
 How to add a page. Write ``web/routes_<subject>.py``:
 

@@ -2,7 +2,7 @@
 
 A request that trickles in holds a connection, and many such requests hold all of them. So the head and the
 body each have a deadline as a whole, however many bytes arrive meanwhile, and one address has so many
-connections at most. The proxies that were named are exempt from the cap: behind one of them are all browsers.
+connections at most. The proxies that were named are exempt from the cap: after one of them are all browsers.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class LimitedProtocol(H11Protocol):
     def data_received(self, data: bytes) -> None:
         """Take bytes, and see which part of a request they leave open."""
         if self.transport.is_closing():
-            return  # what arrives behind the end
+            return  # what arrives after the end
         super().data_received(data)
         self._watch()
 

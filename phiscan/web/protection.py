@@ -1,4 +1,4 @@
-"""What stands before every route: host names, cross-site requests, headers, and errors that say nothing.
+"""What is before every route: host names, cross-site requests, headers, and errors that say nothing.
 
 One ASGI middleware, so that no response goes round it, not even that of an error.
 """
@@ -106,7 +106,7 @@ def _through_proxy(scope: Scope, proxies: tuple[str, ...]) -> bool:
     networks = [ip_network(proxy) for proxy in proxies]
     if not _is_in((scope.get("client") or ("", 0))[0], networks):
         return False
-    # Some proxies add a header line of their own behind the browser's: all lines are one list.
+    # Some proxies add a header line of their own after the browser's: all lines are one list.
     lines = Headers(scope=scope).getlist("x-forwarded-for")
     forwarded = [part.strip() for line in lines for part in line.split(",")]
     outside = next((part for part in reversed(forwarded) if part and not _is_in(part, networks)), None)

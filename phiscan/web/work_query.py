@@ -35,7 +35,7 @@ class ListQuery:
         return replace(self.filter, state=WorkState.UNDECIDED) != WorkFilter()
 
     def to_string(self) -> str:
-        """Return it as it stands in an address, without the place in the list."""
+        """Return it as it is in an address, without the place in the list."""
         given = self.filter
         values: dict[str, Any] = {
             "state": "" if given.state is WorkState.UNDECIDED else given.state.value,

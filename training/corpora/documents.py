@@ -18,7 +18,7 @@ HERE = Path(__file__).parent
 _CHOICE = re.compile(r"\[([^\[\]{}]*(?:\{[^{}\[\]]*\}[^\[\]{}]*)*)\]")
 _SLOT = re.compile(r"\{([a-z]+)(\d?)\}")
 _MONTHS = "January February March April May June July August September October November December".split()
-# Letters about the number of an account or a vehicle; what stands in a field without a value.
+# Letters about the number of an account or a vehicle; what is in a field without a value.
 _CODES, _CODE_ENDS = ("GB", "CA", "FR", "W", "1H", "X", ""), ("", "A", "7K")
 _NOTHING = "nan null NULL N/A None none - unknown NaN ? s.o.".split()
 _CONFUSED = {
@@ -223,7 +223,7 @@ class Writer:
         )  # fmt: skip
 
     def _handle(self) -> str:
-        """Return what stands behind @ and # in messages: names and words written together."""
+        """Return what follows @ and # in messages: names and words written together."""
         world, pick = self.world, self.random.choice
         kinds = (world.first, world.last, world.word, world.brand)
         parts = [pick(kinds)() for _ in range(pick([1, 1, 2, 2, 3]))]

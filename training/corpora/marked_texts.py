@@ -1,6 +1,6 @@
 """Texts written for the training, and marked texts of a site: how people write, which no template knows.
 
-``texts/*.txt``: everyday texts below lines ``===== ID``; a name stands in ``⟦KIND|name⟧``, where KIND is P
+``texts/*.txt``: everyday texts below lines ``===== ID``; a name is in ``⟦KIND|name⟧``, where KIND is P
 for a person, O an organization, L a place, A a part of a street address. ``manifest.toml`` says what is
 marked in each file and what is learned from it: where numbers are marked in the same way (``NUMBERS``, or
 the name of a type), only numbers are learned; ``numbers.txt`` judges those of the others. Everybody in them

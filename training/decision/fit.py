@@ -96,7 +96,7 @@ def place_in_document(document: Ints) -> Ints:
 
 
 def word_rows(documents: Sequence[Described]) -> Rows:
-    """Return all passages of each document as cues and, behind them, words."""
+    """Return all passages of each document as cues and, after them, words."""
     of = np.repeat(np.arange(len(documents)), [len(one.words) for one in documents])
     words = sparse_rows([row for one in documents for row in one.words], N_BUCKETS)
     vectorizer = DictVectorizer(dtype=np.float32)

@@ -1,4 +1,4 @@
-"""Texts with ordinary text around them, so that what stands around a passage is learned to say little."""
+"""Texts with ordinary text around them, so that what is around a passage is learned to say little."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Tables from lists of heads: rows of patients under usual and unusual heads, and tables that are no PHI.
 
-A head does not decide whether a row is PHI: what stands in the row does. The tables are laid out as the
+A head does not decide whether a row is PHI: what is in the row does. The tables are laid out as the
 extractor lays out CSV and spreadsheets. Seeded; the people are of Faker's lists.
 """
 

@@ -21,7 +21,7 @@ MIN_WORD_DOCUMENTS = 6
 MAX_WORDS = 4000
 MIN_CLASS_TOKENS = 25
 _ALWAYS_KNOWN = 3
-_MAX_NAMED = 0.6  # a word that stands in names more often than this is no feature
+_MAX_NAMED = 0.6  # a word that is in names more often than this is no feature
 
 
 class Unit(NamedTuple):

@@ -72,7 +72,7 @@ def export(
 
 
 def write_labels(out: Path, more: dict[str, Any]) -> None:
-    """Write ``more`` into names.json, beside what stands there."""
+    """Write ``more`` into names.json, beside what is there."""
     path = out / LABELS
     known = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
     path.write_text(json.dumps(known | more, indent=1, allow_nan=False) + "\n", encoding="utf-8")

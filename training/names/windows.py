@@ -125,7 +125,7 @@ class Passages:
         yield from batches
 
     def _bounds(self, draw: int) -> tuple[int, int]:
-        """Return the first document of a draw and the one behind its last."""
+        """Return the first document of a draw and the one after its last."""
         return self.draws[draw], [*self.draws[1:], len(self.tokens)][draw]
 
     def arrays(

@@ -53,7 +53,7 @@ class HmmRecognizer:
             np.add.at(step, (path[:-1], path[1:]), 1)
             np.add.at(emit, (path, [self.symbols_[self._symbol(word)] for word in record.words]), 1)
         for number, label in enumerate(self.labels_):
-            if label.startswith("I-"):  # an inside label only goes on from its own type
+            if label.startswith("I-"):  # an inside label only continues from its own type
                 allowed = [index.get(f"{head}-{label[2:]}", -1) for head in "BI"]
                 banned = [row for row in range(n) if row not in allowed]
                 step[banned, number] = 1e-9

@@ -1,4 +1,4 @@
-"""Hand rules only (Guillen 1): where a line stands in the record, lexical cues, and regular expressions.
+"""Hand rules only (Guillen 1): where a line is in the record, lexical cues, and regular expressions.
 
 Source: Uzuner, Luo & Szolovits (2007), "Submissions": headers hold identifiers, hospitals and dates; footers
 hold doctors, identifiers and dates; the body is read by cues and format patterns. No list of names is used.

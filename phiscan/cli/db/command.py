@@ -106,7 +106,7 @@ def grants(role: str) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print the manifest as one JSON object.")
 @click.pass_obj
 def backup(obj: str | None, file: Path, as_json: bool) -> None:
-    """Write one state of the database into the new FILE, while everybody goes on working.
+    """Write one state of the database into the new FILE, while everybody continues to work.
 
     The file restores into SQLite and into PostgreSQL. It has mode 0600 and is never overwritten. The key of
     the hashes is not in it: keep a copy of that elsewhere.

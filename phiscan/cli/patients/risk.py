@@ -1,4 +1,4 @@
-"""``phiscan patients risk``: how easily the people of a table are told apart."""
+"""``phiscan patients risk``: how easily the people of a table are distinguished."""
 
 from __future__ import annotations
 

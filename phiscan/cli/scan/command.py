@@ -119,7 +119,7 @@ def scan(
 ) -> None:
     """Scan the folders ROOTS and put what looks like leaked PHI into the review queue.
 
-    Only new and changed files are read. An interrupted scan goes on where it stopped when it is started
+    Only new and changed files are read. An interrupted scan continues where it stopped when it is started
     again with the same folders. The folders are only ever read, never written.
 
     Exit status: 0 nothing referred, 1 something referred to review, 2 wrong usage or configuration,

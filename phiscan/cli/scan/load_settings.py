@@ -14,7 +14,7 @@ from phiscan.pipeline.rate_limit import RateLimit
 
 MB = 1e6
 MAX_NICE = 19
-# ioprio_set(2): the class stands above bit 13, the level within the class below it.
+# ioprio_set(2): the class is above bit 13, the level within the class below it.
 _IO_CLASS_SHIFT = 13
 _IO_PRIORITIES = {"best-effort": (2, 7), "idle": (3, 0)}
 IO_CLASSES = tuple(_IO_PRIORITIES)

@@ -72,7 +72,7 @@ class ObjectStoreShare:
         base = self._name(folder)
         try:
             listed = self._files.ls(base, detail=True)
-        except Exception as error:  # noqa: BLE001 (of any library behind fsspec)
+        except Exception as error:  # noqa: BLE001 (of any library after fsspec)
             raise _ours(error) from None
         entries = []
         for info in listed:
@@ -109,7 +109,7 @@ class _ObjectFile:
             return b""
         try:
             data: bytes = self._files.cat_file(self._name, start=self._next, end=end)
-        except Exception as error:  # noqa: BLE001 (of any library behind fsspec)
+        except Exception as error:  # noqa: BLE001 (of any library after fsspec)
             raise _ours(error) from None
         self._next += len(data)
         return data
@@ -118,7 +118,7 @@ class _ObjectFile:
         """Look whether size and content marks are those that were crawled."""
         try:
             info = self._files.info(self._name)
-        except Exception as error:  # noqa: BLE001 (of any library behind fsspec)
+        except Exception as error:  # noqa: BLE001 (of any library after fsspec)
             raise _ours(error) from None
         now = _source(self._source.root, self._source.path, info)
         if (now.size, now.inode) != (self._source.size, self._source.inode):
@@ -134,7 +134,7 @@ def _filesystem(scheme: str) -> Any:
         package = "gcsfs" if scheme.startswith("g") else "adlfs"
         message = f"{scheme}://: needs the packages fsspec and {package}"
         raise InputError(message) from None
-    except Exception as error:  # noqa: BLE001 (of any library behind fsspec: no account named, no key)
+    except Exception as error:  # noqa: BLE001 (of any library after fsspec: no account named, no key)
         message = f"{scheme}://: the store's own settings are not usable: {type(error).__name__}"
         raise InputError(message) from None
 

@@ -74,7 +74,7 @@ class S3Share:
                 yield unlisted(self.root, b"", reason, f"not listed to its end: {error.detail}")
                 return
             beyond = yield from self._judge_page(page.get("Contents", ()), ignore)
-            if beyond:  # behind an ignored folder, whose keys need not be listed
+            if beyond:  # after an ignored folder, whose keys need not be listed
                 where = {"StartAfter": f"{self._prefix}{beyond}/{_LAST_CHARACTER}"}
             elif page.get("IsTruncated"):
                 where = {"ContinuationToken": page["NextContinuationToken"]}

@@ -36,7 +36,7 @@ _REFUSED = {
     **dict.fromkeys((0xC0000043, 0xC0000054), "in use by a program that lets nobody read it"),
     **dict.fromkeys((0xC00000BE, 0xC00000CC), "no such share on this server"),
 }
-# The connection, the session or the share behind it is no more; a new connection may help.
+# The connection, the session or the share after it is no more; a new connection may help.
 _CONNECTION_LOST = frozenset(
     {0xC00000B5, 0xC00000C4, 0xC00000C9, 0xC0000203, 0xC000020C, 0xC000020D, 0xC000023A, 0xC000035C}
 )

@@ -103,7 +103,7 @@ class _Stream:
         return bytes(out)
 
     def rest(self) -> bytes:
-        """Return what stands behind the last stream, without padding."""
+        """Return what follows the last stream, without padding."""
         return self._source.read(_MAX_REST).strip(b"\0")
 
     def _peek(self) -> bytes:
@@ -128,7 +128,7 @@ class _Stream:
         return out
 
     def _next_stream(self) -> None:
-        """Go on with the stream that follows, behind its padding: several make one file."""
+        """Go on with the stream that follows, after its padding: several make one file."""
         while (byte := self._source.read(1)) == b"\0":
             pass
         if byte:

@@ -84,7 +84,7 @@ class _Member(Py7zIO):
                 self._owner.sink.fail(self._place.locator, FailReason(error.reason), error.detail)
                 self._meter = None
         limit = self._owner.sink.limits.member_bytes
-        if self._n_bytes > limit:  # what lies behind it is not reached in reasonable time
+        if self._n_bytes > limit:  # what lies after it is not reached in reasonable time
             self._owner.stopped = ExtractError(FailReason.TOO_LARGE, f"a member over {limit} bytes")
             raise self._owner.stopped
         return len(s)

@@ -1,4 +1,4 @@
-"""TAR archives: every member, and what is left of an archive behind a damaged header."""
+"""TAR archives: every member, and what is left of an archive after a damaged header."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class TarExtractor:
     def extract(self, content: Content, sink: Sink) -> None:
         """Read every member with content.
 
-        Where the archive is damaged, cut, or goes on behind its end mark, that is recorded; what lies up
+        Where the archive is damaged, cut, or continues after its end mark, that is recorded; what lies up
         to the next whole header is read as a member called ``damaged1``, then the members go on.
         """
         if content.stream is not None:
@@ -87,14 +87,14 @@ def _what(rest: bytes) -> str:
 
 
 def _body(lost: bytes) -> bytes:
-    """Leave out a damaged header, so that the type of what follows is told by its content."""
+    """Leave out a damaged header, so that the type of what follows is classified by its content."""
     if b"ustar" not in lost[:_BLOCK]:
         return lost
     return lost[_BLOCK:].strip(b"\0") or lost.replace(b"ustar", b"")
 
 
 def _next_header(data: bytes, at: int) -> int:
-    """Return where the next header with a right checksum behind ``at`` begins, or the end of the data."""
+    """Return where the next header with a right checksum after ``at`` begins, or the end of the data."""
     found = data.find(b"ustar", at + _MAGIC_AT + 1)  # not the one at which tarfile stopped
     while found >= 0:
         start = found - _MAGIC_AT

@@ -68,7 +68,7 @@ class ZipExtractor:
 
 
 def _read_outsiders(archive: zipfile.ZipFile, content: Content, sink: Sink) -> None:
-    """Read what lies between and behind the members."""
+    """Read what lies between and after the members."""
     outsiders = gaps(content.data, archive) if content.stream is None else ()
     for number, data in enumerate(outsiders, 1):
         sink.take_member()

@@ -29,7 +29,7 @@ _COMPRESSIONS = {"DF": -zlib.MAX_WBITS, "ZL": zlib.MAX_WBITS, "GZ": zlib.MAX_WBI
 
 
 class Enclosures:
-    """The documents of one record, gathered while its fields are walked and read behind them."""
+    """The documents of one record, gathered while its fields are walked and read after them."""
 
     def __init__(self, content: Content, sink: Sink) -> None:
         self._content = content
@@ -86,7 +86,7 @@ class Enclosures:
 
 
 def _from_base64(text: str) -> tuple[bytes | None, bool]:
-    r"""Return the bytes behind base64 digits up to the first damage, and whether there is none.
+    r"""Return the bytes after base64 digits up to the first damage, and whether there is none.
 
     Lines may be broken. A text gives None.
 

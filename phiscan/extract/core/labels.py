@@ -130,7 +130,7 @@ def humanise(name: str) -> str:
 
 @lru_cache(maxsize=4096)
 def is_label(text: str) -> bool:
-    """Tell a cell that names what stands beside or below it.
+    """Tell a cell that names what is beside or below it.
 
     >>> is_label("Date of birth"), is_label("Tremblay"), is_label("416-555-0100")
     (True, False, False)

@@ -1,4 +1,4 @@
-"""What files begin with, and what their names promise: the tables behind the choice of a reader."""
+"""What files begin with, and what their names promise: the tables after the choice of a reader."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""dBase, FoxPro and Clipper tables: every record behind its field names, deleted ones too.
+"""dBase, FoxPro and Clipper tables: every record after its field names, deleted ones too.
 
 Source: dBase III to V and Visual FoxPro file structures.
 """

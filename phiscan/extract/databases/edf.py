@@ -65,7 +65,7 @@ def _number(data: bytes, start: int, size: int) -> int:
 
 
 def _subfields(text: str, labels: tuple[str, ...]) -> Iterator[str]:
-    """Yield the subfields of EDF+ behind their names; what is written in another way as it stands."""
+    """Yield the subfields of EDF+ after their names; what is written in another way as it is."""
     parts = text.split()
     is_plus = len(parts) >= len(labels) - 1 and (
         parts[0] == "Startdate" or (labels is _PATIENT and len(parts) >= len(_PATIENT))
@@ -97,7 +97,7 @@ def _signals(data: bytes, n_signals: int) -> Iterator[str]:
 
 
 def _annotations(data: bytes, n_signals: int) -> Iterator[str]:
-    """Yield the texts of annotations, which lie among the samples behind their onset."""
+    """Yield the texts of annotations, which lie among the samples after their onset."""
     body = data[_HEAD_BYTES + n_signals * _SIGNAL_BYTES :][:_MOST_BYTES]
     for match in _ONSET.finditer(body):
         text = match[1].decode("utf-8", "replace").replace("\x14", "\n").strip()

@@ -1,4 +1,4 @@
-"""SQLite databases: every row of every table behind its column names, read from memory."""
+"""SQLite databases: every row of every table after its column names, read from memory."""
 
 from __future__ import annotations
 

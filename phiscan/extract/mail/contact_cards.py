@@ -1,4 +1,4 @@
-"""Contacts (VCF) and calendars (ICS): one line per property, behind its name.
+"""Contacts (VCF) and calendars (ICS): one line per property, after its name.
 
 Source: RFC 6350 (vCard), RFC 5545 (iCalendar); version 2.1 with quoted-printable.
 """
@@ -78,13 +78,13 @@ class CardExtractor:
 
 
 def _unfolded(text: str) -> Iterator[str]:
-    """Yield whole lines: a long one goes on behind a line feed and a blank, or behind ``=``."""
+    """Yield whole lines: a long one continues after a line feed and a blank, or after ``=``."""
     text = _FOLD.sub("", text)
     lines = iter(text.split("\n"))
     for line in lines:
         if "QUOTED-PRINTABLE" in line.upper():
             while line.endswith("="):
-                line = line[:-1] + next(lines, "")  # noqa: PLW2901 (the line goes on)
+                line = line[:-1] + next(lines, "")  # noqa: PLW2901 (the line continues)
         if line.strip():
             yield line
 

@@ -112,7 +112,7 @@ def _read_part(
         sink.fail(content.place("part"), FailReason.UNSUPPORTED, detail[:120])
     if part.is_multipart() and isinstance(children, list):
         sink.take_member()
-        # No mail program shows what stands around the parts; whoever opens the file does.
+        # No mail program shows what is around the parts; whoever opens the file does.
         around = (part.preamble, part.epilogue)
         outside = "\n".join(text.strip() for text in around if text and text.strip())
         outer, members = lift_encoded(outside.encode("utf-8", "surrogateescape"), content, sink)
@@ -187,7 +187,7 @@ def _header_lines(
 
 
 def _decode_words(value: str) -> str:
-    """Decode encoded words; a bad one is left as it stands."""
+    """Decode encoded words; a bad one is left as it is."""
     value = " ".join(value.split())
     if _ENCODED_WORD.search(value):
         try:
@@ -196,7 +196,7 @@ def _decode_words(value: str) -> str:
                 for chunk, encoding in decode_header(value)
             )
         except (ValueError, LookupError, email.errors.MessageError):
-            pass  # it is left as it stands
+            pass  # it is left as it is
     # Raw bytes in a header arrive as surrogates.
     return decode(value.encode("utf-8", "surrogateescape"))[0]
 

@@ -1,8 +1,8 @@
-"""The words that the recogniser saw on a page, put together as they stand there.
+"""The words that the recogniser saw on a page, put together as they are there.
 
-Words in columns keep their distance, in spaces, so that what stands below each other on the page does so in
+Words in columns keep their distance, in spaces, so that what is below each other on the page does so in
 the text. Cells that were seen column by column become rows again. A blank line stands where the page has one,
-and a line that only ended because the paper did goes on: the first word of the next one had no room on it.
+and a line that only ended because the paper did continues: the first word of the next one had no room on it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from phiscan.extract.ocr.words import WIDE, Row, Type, Word
 
 _BLANK = 1.5  # usual distances from line to line, from which on one is blank
 _FEW_WORDS = 4.0  # a line of a column that is no prose
-_SAME_ROW = 0.6  # of a line's height, between the middles of what stands in one row
+_SAME_ROW = 0.6  # of a line's height, between the middles of what is in one row
 _MIN_OVERLAP = 0.5  # of the lower of two blocks that stand beside each other
 _FULL_CHARS = 30  # of a line that the paper may have ended
 _FULL_LINES = 3  # that end near the margin, or there is none
@@ -58,7 +58,7 @@ def laid_out(words: Sequence[Word], width: int = 0) -> str:
 
 
 def _line(row: Row, start: int, type_: Type) -> str:
-    """Return a row as text; what stands behind a wide gap is set to its column where there is room."""
+    """Return a row as text; what follows a wide gap is set to its column where there is room."""
     letter = type_.letter
     parts = [row.words[0].text]
     n_chars = len(parts[0])
@@ -86,7 +86,7 @@ def _margin(rows: Sequence[Row], letter: float, width: int) -> float | None:
 
 
 def _goes_on(before: Row, after: Row, margin: float | None, letter: float) -> bool:
-    """Tell whether a line goes on in the next: its first word had no room before the margin."""
+    """Tell whether a line continues in the next: its first word had no room before the margin."""
     if margin is None or abs(after.left - before.left) > _INDENTED * letter:
         return False
     if _shape(before) == _shape(after) is not None or _has_columns(after, letter):

@@ -148,7 +148,7 @@ def bitmap_file(dib: bytes) -> bytes:
         n_bits, compression = struct.unpack_from("<HI", dib, 14)
         n_used = struct.unpack_from("<I", dib, 32)[0]
         n_palette = 4 * (n_used or (1 << n_bits if n_bits <= _MAX_PALETTE_BITS else 0))
-        if compression == 3 and n_head == 40:  # noqa: PLR2004 (bit fields stand behind the header)
+        if compression == 3 and n_head == 40:  # noqa: PLR2004 (bit fields stand after the header)
             n_palette += 12
     elif n_head == _CORE_HEADER_BYTES:
         n_bits = struct.unpack_from("<H", dib, 10)[0]

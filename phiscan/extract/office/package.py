@@ -17,7 +17,7 @@ from phiscan.extract.core.charset import decode
 from phiscan.extract.core.content import Content, Sink, mishap
 from phiscan.model import FailReason
 
-# Characters that the parser leaves out and reads on behind.
+# Characters that the parser leaves out and reads on after.
 _HARMLESS = frozenset({"ERR_INVALID_CHAR"})
 _UNDECLARED = frozenset({"ERR_UNDECLARED_ENTITY", "WAR_UNDECLARED_ENTITY"})
 # An internal subset declares entities and default attributes, none of which is expanded.
@@ -39,10 +39,10 @@ _MACHINE_PART = re.compile(
     r"|\.(?:odttf|fntdata|ttf|otf|woff2?|css|js|sigs|psmdcp|svm)$|^__macosx/|\.ds_store$",
     re.IGNORECASE,
 )
-# Word's own list of sources stands in every file made from its templates; how it cites is nobody's name.
+# Word's own list of sources is in every file made from its templates; how it cites is nobody's name.
 _TECHNICAL = re.compile(
     r"true|false|\d+(?:\.\d+)*"
-)  # a value of docProps/app.xml that says nothing of anybody
+)  # a value of docProps/app.xml that is no evidence about anybody
 _BIBLIOGRAPHY = b"/officeDocument/2006/bibliography"
 _CITED_HOW = re.compile(rb"\s(?:SelectedStyle|StyleName|Version|URI)\s*=\s*(?:\"[^\"<]*\"|'[^'<]*')")
 _PACKAGE_ERRORS = (
@@ -121,7 +121,7 @@ class Package:
     def parse(self, name: str) -> Any:
         """Return the root element of one XML part, or None after recording why it cannot be read.
 
-        A damaged part is added as it stands too, so that nothing of it is lost.
+        A damaged part is added as it is too, so that nothing of it is lost.
         """
         place = self.content.place(name)
         try:

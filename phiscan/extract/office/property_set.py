@@ -17,7 +17,7 @@ _UTF16 = 1200
 def texts(stream: bytes) -> tuple[dict[int, bytes | str], int | None]:
     """Return the texts of the first set by their property number, and its code page.
 
-    A text is bytes where the code page says how to read it. Damage costs the properties behind it.
+    A text is bytes where the code page says how to read it. Damage costs the properties after it.
     """
     found: dict[int, bytes | str] = {}
     code_page: int | None = None

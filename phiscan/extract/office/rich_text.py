@@ -33,7 +33,7 @@ _SKIPPED = frozenset(
     printim buptim nextfile xe tc rxe private1 picprop defchp defpap pnseclvl fontemb fontfile
     hlinkbase""".split()
 )
-# Of these, what only a program reads; what stands in the others, or in a group that no program knows, is
+# Of these, what only a program reads; what is in the others, or in a group that no program knows, is
 # read as hidden text.
 _MACHINE = frozenset(
     b"""fonttbl colortbl stylesheet listtable listoverridetable revtbl rsidtbl generator filetbl themedata
@@ -93,9 +93,9 @@ class RichTextExtractor:
     media_types = frozenset({"application/rtf"})
 
     def extract(self, content: Content, sink: Sink) -> None:
-        """Add the text, what stands behind the document, its information, and embedded objects as members.
+        """Add the text, what follows the document, its information, and embedded objects as members.
 
-        What cannot be read as RTF to its end is recorded, and added as it stands.
+        What cannot be read as RTF to its end is recorded, and added as it is.
         """
         reader = _Reader(content.data)
         sink.add(reader.read(), content.locator)
@@ -155,7 +155,7 @@ class _Reader:
         self.hidden: list[str] = []
         self._state = _State()
         self._stack: list[_State] = []
-        self._fresh = self._ignorable = False  # at the beginning of a group; behind its asterisk
+        self._fresh = self._ignorable = False  # at the beginning of a group; after its asterisk
         self._to_skip = 0
         self._pieces: list[str] = []
         self._pending = bytearray()
@@ -226,7 +226,7 @@ class _Reader:
         self.rest = self.data[at:]
 
     def _brace(self, brace: bytes) -> bool:
-        """Begin or end a group; False behind the end of the document."""
+        """Begin or end a group; False after the end of the document."""
         self._flush()
         self._to_skip, self._ignorable = 0, False
         self._fresh = brace == b"{"

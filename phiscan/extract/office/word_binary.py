@@ -71,7 +71,7 @@ def _word_95_text(stream: bytes) -> str:
     data = b"".join(stream[start:end] for start, end in ranges)
     if width == 2:  # noqa: PLR2004 (UTF-16)
         return data.decode("utf-16-le", "replace")
-    # The code page stands nowhere; the letters tell it, without the marks of cells and fields.
+    # The code page is nowhere; the letters tell it, without the marks of cells and fields.
     _, encoding = decode(data.translate(_MARKS_TO_SPACES))
     return data.decode(encoding, "replace")
 

@@ -1,4 +1,4 @@
-"""Caches of pivot tables and of linked workbooks: records behind their field names.
+"""Caches of pivot tables and of linked workbooks: records after their field names.
 
 Source: ECMA-376, part 1, 18.10 (pivot tables) and 18.14 (external links).
 """

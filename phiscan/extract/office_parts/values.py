@@ -27,7 +27,7 @@ from phiscan.extract.office_parts.attribute_lists import (
 )
 
 _AUTOMATIC_NAME = re.compile(r"[^\W\d_][^\d]{0,60}\s\d{1,6}")  # Title 1, Picture 3, Рисунок 1
-# Whether a part holds any of these is told by one pass of a linear engine; which, only where it does.
+# Whether a part holds any of these is classified by one pass of a linear engine; which, only where it does.
 _HAS_TYPED = re2.compile(
     rb"<(?:\w+:)?(?:%s)[\s/>]|[\s:](?:%s)\s?="
     % tuple(

@@ -1,4 +1,4 @@
-"""What a PDF holds in its objects and no page, form or note gave: added behind the names of its entries."""
+"""What a PDF holds in its objects and no page, form or note gave: added after the names of its entries."""
 
 from __future__ import annotations
 

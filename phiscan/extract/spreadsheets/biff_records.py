@@ -10,7 +10,7 @@ from phiscan.extract.core.content import Content, Sink
 from phiscan.extract.office.compound_file import open_ole
 
 _TXO, _CONTINUE, _FILEPASS, _HEADER, _FOOTER = 0x01B6, 0x003C, 0x002F, 0x0014, 0x0015
-_FIRST_RECORDS = 100  # the record that says so stands behind the first
+_FIRST_RECORDS = 100  # the record that says so is after the first
 _MAX_TEXT_BYTES = 64 * 1024
 
 
@@ -22,9 +22,9 @@ def is_encrypted_workbook(data: bytes) -> bool:
 def read_biff_notes(content: Content, sink: Sink) -> None:
     """Add the text of notes, text boxes, headers and footers as one segment ``#notes``."""
     lines = []
-    awaited = 0  # characters that the CONTINUE record behind a TXO holds
+    awaited = 0  # characters that the CONTINUE record after a TXO holds
     for kind, body in _records(content.data):
-        if kind == _TXO and len(body) >= 12:  # noqa: PLR2004 (the length stands at byte 10)
+        if kind == _TXO and len(body) >= 12:  # noqa: PLR2004 (the length is at byte 10)
             awaited = struct.unpack_from("<H", body, 10)[0]
         elif kind == _CONTINUE and awaited and body:
             lines.append(_text(body[1:], awaited, wide=bool(body[0] & 1)))

@@ -20,7 +20,7 @@ _RK, _BOOLEAN, _REAL, _STRING, _SHARED = 2, 4, 5, 6, 7
 _FORMULA_STRING, _FORMULA_REAL = 8, 9
 _CELLS = range(1, 12)
 _BLANK = 1
-_AT_VALUE = 8  # behind the column and the style
+_AT_VALUE = 8  # after the column and the style
 
 
 def records(data: bytes) -> Iterator[tuple[int, bytes]]:

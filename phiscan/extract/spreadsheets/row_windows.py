@@ -62,7 +62,7 @@ def read_sheets(content: Content, sink: Sink) -> None:
 
 
 def _windows(stream: IO[bytes], size: int, stride: int) -> Iterator[tuple[bytes, int]]:
-    """Yield whole rows of every n-th stretch of a sheet's XML behind its header row, and how long it is."""
+    """Yield whole rows of every n-th stretch of a sheet's XML after its header row, and how long it is."""
     length = max(_CHUNK_BYTES, size // (_N_WINDOWS * stride))
     header, number = b"", 0
     before = b""

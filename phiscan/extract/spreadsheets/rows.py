@@ -1,6 +1,6 @@
 """Tables as text: every data row keeps its column headers with it.
 
-One row is one line, ``Header: value | Header: value``, so that each identifier stands right behind its
+One row is one line, ``Header: value | Header: value``, so that each identifier stands right after its
 best label and the whole stays linear in the number of cells. Rows above the header, and tables
 without one, are written as ``value | value``, or as ``label: value`` where the first cell is a label.
 """
@@ -102,7 +102,7 @@ def _find_header(rows: Sequence[Row]) -> int:
 
 
 def _further_heads(rows: Sequence[Sequence[str]]) -> int:
-    """Return how many rows behind the first are heads as well, as exports of surveys have them.
+    """Return how many rows after the first are heads as well, as exports of surveys have them.
 
     The second says in words what the first says in names ("StartDate", "Start Date"), and the third what the
     tool needs to read it back.
@@ -138,7 +138,7 @@ def _may_be_header(cells: Sequence[str]) -> bool:
 
 
 def _differs(cells: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
-    """A header has label words, or stands above columns that are mostly numbers."""
+    """A header has label words, or is above columns that are mostly numbers."""
     texts = [cell for cell in cells if cell.strip()]
     n_labels = sum(is_label(text) for text in texts)
     widest = max(sum(bool(cell.strip()) for cell in row) for row in below)

@@ -1,4 +1,4 @@
-"""DICOM objects through pydicom: header fields behind their names, structured reports, pictures of text.
+"""DICOM objects through pydicom: header fields after their names, structured reports, pictures of text.
 
 Pixel data is not looked at unless the object says that text is burned into it, or is a picture that
 somebody took of a screen or a paper (secondary capture).

@@ -273,7 +273,7 @@ def _attribute_text(tag: str, attributes: dict[str, str | None]) -> str:
             else ""
         )
         texts.append(f"{label}: {value}" if label else value)
-    texts.append(attributes.get("srcdoc") or "")  # a page within an attribute, as it stands
+    texts.append(attributes.get("srcdoc") or "")  # a page within an attribute, as it is
     href = attributes.get("href") or ""
     if href.startswith(("mailto:", "tel:")):
         texts.append(href.partition(":")[2])

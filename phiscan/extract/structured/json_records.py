@@ -1,4 +1,4 @@
-"""JSON and NDJSON: one line per field, behind its name; FHIR identifiers and names as a form shows them."""
+"""JSON and NDJSON: one line per field, after its name; FHIR identifiers and names as a form shows them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class JsonExtractor:
     media_types = frozenset({"application/json"})
 
     def extract(self, content: Content, sink: Sink) -> None:
-        """Add the fields, then the documents within them; what does not parse is added as it stands."""
+        """Add the fields, then the documents within them; what does not parse is added as it is."""
         text, _ = decode(content.data)
         try:
             value = json.loads(text, object_pairs_hook=_record)
@@ -113,7 +113,7 @@ def _fields(label: str, item: dict[str, Any], depth: int) -> Iterator[tuple[str,
         if name and key in ("family", "given", "prefix", "suffix", "text"):
             continue
         if key == "system" and kind and kind == value:
-            continue  # it stands in the label
+            continue  # it is in the label
         if not _FIELD_NAME.fullmatch(key) and not is_label(key):
             yield "", key, depth  # an identifier that its record is filed under is data, not a field's name
         if key == "value" and label and not isinstance(value, dict | list):

@@ -1,4 +1,4 @@
-"""HL7 v2 and X12: the message as it stands, then its personal fields behind their names.
+"""HL7 v2 and X12: the message as it is, then its personal fields after their names.
 
 Source of the field names: HL7 v2.5.1, chapters 3 and 6 (PID, NK1, PV1, IN1, GT1, MRG), and the X12
 005010 implementation guides (NM1, DMG, N3, N4, PER, REF).
@@ -172,7 +172,7 @@ def hl7_lines(text: str) -> Iterator[str]:
 
 
 def _show(value: str, component: str, label: str) -> str:
-    """Join the components of a field; a doctor's leading identifier is put behind the name."""
+    """Join the components of a field; a doctor's leading identifier is put after the name."""
     parts = [part.replace("&", " ").strip() for part in value.split(component)]
     if _NAME_FIELDS.search(label):
         if any(char.isdecimal() for char in parts[0]) and len(parts) > 1:

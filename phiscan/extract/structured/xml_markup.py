@@ -1,4 +1,4 @@
-"""XML: every text behind the name of its field; CDA names, dates and identifiers as a form shows them."""
+"""XML: every text after the name of its field; CDA names, dates and identifiers as a form shows them."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class MarkupExtractor:
     def extract(self, content: Content, sink: Sink) -> None:
         """Add one labelled line per field, then the comments, then the documents within fields.
 
-        A damaged file is added as it stands too, so that nothing is lost.
+        A damaged file is added as it is too, so that nothing is lost.
         """
         enclosures = Enclosures(content, sink)
         data = content.data
@@ -196,7 +196,7 @@ def _leaf(name: str, text: str) -> str:
 
 
 def _is_inline(element: Any) -> bool:
-    """Tell what stands within a text; entities and processing instructions do, and have no name."""
+    """Tell what is within a text; entities and processing instructions do, and have no name."""
     name = local_name(element)
     return not name or name in _INLINE
 

@@ -62,7 +62,7 @@ def is_cms(head: bytes) -> bool:
 
 
 def _octets(data: bytes) -> Iterator[bytes]:
-    """Yield the octet strings of the first content, without those of digests and signatures behind it."""
+    """Yield the octet strings of the first content, without those of digests and signatures after it."""
     found = False
     for depth, tag, start, end in _items(data):
         if depth > _MOST_NESTED:

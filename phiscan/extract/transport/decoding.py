@@ -1,4 +1,4 @@
-"""Bytes behind a transport encoding of mail, however sloppily it is declared or written.
+"""Bytes after a transport encoding of mail, however sloppily it is declared or written.
 
 Source: RFC 2045 (base64, quoted-printable), POSIX uuencode, the yEnc draft 1.3.
 """
@@ -46,7 +46,7 @@ def encoding_name(declared: str) -> str:
 
 
 def from_base64(data: bytes) -> bytes | None:
-    """Return the bytes behind base64 digits; None when too much of the data is no digit.
+    """Return the bytes after base64 digits; None when too much of the data is no digit.
 
     Each padding ends a chunk, after which the next one begins, as where encoders were run one after another.
 
@@ -69,12 +69,12 @@ def _chunk(digits: bytes) -> bytes:
 
 
 def from_quoted_printable(data: bytes) -> bytes:
-    """Return the bytes behind quoted-printable; blanks after a soft line break are dropped."""
+    """Return the bytes after quoted-printable; blanks after a soft line break are dropped."""
     return quopri.decodestring(_SOFT_BREAK.sub(b"=", data))
 
 
 def from_uuencode(lines: bytes) -> tuple[bytes, int]:
-    """Return the bytes behind the lines after ``begin``, and where the encoded lines end.
+    """Return the bytes after the lines after ``begin``, and where the encoded lines end.
 
     A line that says another length than it has is decoded as far as it goes.
     """
@@ -101,7 +101,7 @@ def from_uuencode(lines: bytes) -> tuple[bytes, int]:
 
 
 def from_yenc(lines: bytes) -> bytes:
-    """Return the bytes behind the lines between ``=ybegin`` and ``=yend``; keyword lines are left out."""
+    """Return the bytes after the lines between ``=ybegin`` and ``=yend``; keyword lines are left out."""
     body = b"".join(line for line in lines.replace(b"\r", b"").split(b"\n") if not line.startswith(b"=y"))
     plain = _YENC_ESCAPE.sub(lambda found: bytes([(found[1][0] - 64) % 256]), body)
     return plain.translate(_YENC_TABLE)
@@ -110,7 +110,7 @@ def from_yenc(lines: bytes) -> bytes:
 def decode_body(raw: bytes, declared: str) -> bytes | None:
     """Return the bytes of a body in a declared transfer encoding; None when it is none of the known ones.
 
-    A body that is not what its header says is returned as it stands.
+    A body that is not what its header says is returned as it is.
     """
     name = encoding_name(declared)
     if name == "base64":

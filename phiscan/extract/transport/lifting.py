@@ -45,7 +45,7 @@ def read_lifted(members: tuple[Content, ...], sink: Sink) -> None:
 
 
 def _member(run: EncodedRun, number: int, content: Content, sink: Sink) -> Content | None:
-    """Return the file behind a run; None when its bytes are no known kind of file and no text."""
+    """Return the file after a run; None when its bytes are no known kind of file and no text."""
     if not run.data or not (run.kind in _NAMED or is_document(run.data)):
         return None
     name = run.name or (f"message{number}.pgp" if "PGP" in run.kind else f"encoded{number}")

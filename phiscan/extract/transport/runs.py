@@ -38,7 +38,7 @@ _PADDING = re.compile(rb"={0,2}")
 _MIN_SOFT_BREAKS, _MIN_ESCAPES = 2, 6
 # Keys, certificates and detached signatures say nothing of a patient.
 _NO_DOCUMENT = re.compile(rb"KEY|CERTIFICATE|SIGNATURE|PARAMETERS|REQUEST|CRL")
-_SIGNED_TEXT = b"PGP SIGNED MESSAGE"  # the text stands there, readable
+_SIGNED_TEXT = b"PGP SIGNED MESSAGE"  # the text is there, readable
 
 
 @dataclass(frozen=True, slots=True)

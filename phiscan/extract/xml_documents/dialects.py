@@ -1,4 +1,4 @@
-"""XML of a known kind of document to segments: runs joined to paragraphs, cells to rows behind their heads.
+"""XML of a known kind of document to segments: runs joined to paragraphs, cells to rows after their heads.
 
 Source: Microsoft Office 2003 XML reference schemas; OpenDocument 1.3, part 3, 3.1.3.1; SVG 2, chapter 11.
 """

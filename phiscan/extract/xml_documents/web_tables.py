@@ -1,4 +1,4 @@
-"""Tables of web pages as records: a row of a table with heads is written behind them, as in a workbook.
+"""Tables of web pages as records: a row of a table with heads is written after them, as in a workbook.
 
 The walk over a page marks where tables (1, 2), rows (3) and cells (4) begin and end, by control codes.
 """

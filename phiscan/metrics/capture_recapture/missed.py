@@ -85,7 +85,7 @@ def estimate_missed(table: CaptureTable) -> MissedFiles:
 def forward_selection(table: CaptureTable) -> tuple[ModelFit, ...]:
     """Add terms one at a time, from independence, as long as one of them lowers AIC or BIC.
 
-    A step tries every term that keeps the model hierarchical and goes on from the one with the lowest AIC
+    A step tries every term that keeps the model hierarchical and continues from the one with the lowest AIC
     (then once more, by BIC). Refused models are never stepped onto.
 
     Returns:

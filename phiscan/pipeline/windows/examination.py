@@ -69,7 +69,7 @@ Examine = Callable[[Document], tuple[Document, Examination]]
 class WindowExamination:
     """The examination of a long document; its decision is that of the window on which its referral rests."""
 
-    document: Document  # with the names that were read behind its text, and what was not screened
+    document: Document  # with the names that were read after its text, and what was not screened
     examination: Examination
     detail: str = ""  # how it was examined
 
@@ -80,7 +80,7 @@ class _Examined:
 
     index: int
     window: TextWindow
-    document: Document = field(repr=False)  # the window with the names that were put behind it
+    document: Document = field(repr=False)  # the window with the names that were put after it
     examination: Examination = field(repr=False)
     is_sampled: bool = False  # drawn at random
     is_passage: bool = False  # a few lines, which a window holds as well
@@ -137,7 +137,7 @@ def examine_windows(
 
     Args:
         document: its text is longer than ``LONG_CHARS``.
-        examine: examines one window; may put names behind its text.
+        examine: examines one window; may put names after its text.
         names: those that the file and its folders have.
         lexicon: the health terms and cues of the cheap pass.
         screener: its patterns are asked by the cheap pass, its prototypes by the joined vector.
@@ -266,7 +266,7 @@ def _joined(source: _Whole, examined: Sequence[_Examined], screener: Screener, k
 
 
 def _with_read_names(document: Document, examined: Iterable[_Examined], names: Sequence[Named]) -> Document:
-    """Return the document behind whose text stand the names that were read with some window."""
+    """Return the document after whose text stand the names that were read with some window."""
     locators = {
         segment.locator
         for one in examined

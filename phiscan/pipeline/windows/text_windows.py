@@ -25,7 +25,7 @@ class TextWindow:
     start: int
     end: int
     document: Document
-    n_header_chars: int = 0  # a repeated header line stands before the stretch
+    n_header_chars: int = 0  # a repeated header line is before the stretch
 
     @property
     def n_chars(self) -> int:
@@ -66,7 +66,7 @@ def _boundary(text: str, starts: Sequence[int], low: int, high: int) -> int:
 
 
 def cut_window(document: Document, start: int, end: int) -> TextWindow:
-    """Return a range of a document as a document, behind the header line that names its columns."""
+    """Return a range of a document as a document, after the header line that names its columns."""
     header = _header(document, start)
     shift = len(header) - start
     segments = [Segment("", 0, len(header) - 1)] if header else []

@@ -28,7 +28,7 @@ def private_pack(data: PrivateData) -> Mapping[str, str]:
 
 
 def render_private(data: PrivateData) -> str:
-    """Return the page; every number stands in a ``data`` element with its unrounded value."""
+    """Return the page; every number is in a ``data`` element with its unrounded value."""
     environment = Environment(
         loader=PackageLoader("phiscan.report", "templates"), autoescape=True, undefined=StrictUndefined
     )

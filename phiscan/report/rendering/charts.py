@@ -107,7 +107,7 @@ def interval_plot(found: Sequence[Characteristic], title: str) -> Markup:
 
 
 def _axis_end(shown: Sequence[Characteristic]) -> float:
-    """Return a round end of the axis behind everything that is drawn."""
+    """Return a round end of the axis after everything that is drawn."""
     ends = [
         end
         for entry in shown

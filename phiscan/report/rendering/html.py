@@ -57,7 +57,7 @@ VERDICTS = {"phi": "PHI", "not_phi": "not PHI", "unsure": "unsure"}
 def render(data: ReportData) -> str:
     """Return the page.
 
-    Every number stands in a ``data`` element with its unrounded value; the same value is in report.json.
+    Every number is in a ``data`` element with its unrounded value; the same value is in report.json.
     """
     environment = Environment(
         loader=PackageLoader("phiscan.report", "templates"),

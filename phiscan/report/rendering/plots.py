@@ -16,7 +16,7 @@ from phiscan.metrics.ranking.simulation import Simulation
 from phiscan.metrics.ranking.unachievable import minimum_aucpr
 
 FORMATS = (".svg", ".png")
-_MAX_POINTS = 4_000  # drawn of a curve; more cannot be told apart on paper
+_MAX_POINTS = 4_000  # drawn of a curve; more cannot be distinguished on paper
 _DPI = 150
 
 

@@ -26,7 +26,7 @@ ASSUMPTION = (
 _AREA_SOURCE = "Boyd (2014), chapter 4; Boyd, Eng & Page (2013); interval: logit interval with n positives"
 _REGION_SOURCE = "Boyd, Santos Costa, Davis & Page (2012); Boyd (2014), chapter 3"
 _NO_ASSUMPTION = "None: it follows from the two counts alone."
-_MAX_POINTS = 200  # of a curve; more cannot be told apart on the page
+_MAX_POINTS = 200  # of a curve; more cannot be distinguished on the page
 
 SCORES = (
     ("risk", "Risk, the order of the queue"),

@@ -18,7 +18,7 @@ _NOT_XML = re.compile("[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def parse_i2b2(source: str, name: str, content: str) -> list[AnnotatedText]:
-    """Read one file of either i2b2 format, told apart by their elements.
+    """Read one file of either i2b2 format, distinguished by their elements.
 
     2006: any number of ``<RECORD ID="..."><TEXT>...<PHI TYPE="...">...</PHI>...</TEXT></RECORD>``; a record
     is named

@@ -1,7 +1,7 @@
 """Where the audit log begins after a purge, and which removed rows it need not miss.
 
 A purge may remove the oldest entries of the log. Its certificate, itself in the log, keeps the number and the
-hash of the last entry removed, so that the chain goes on from there; the digests of rows that outlive their
+hash of the last entry removed, so that the chain continues from there; the digests of rows that outlive their
 entry; and the numbers of logged rows that were removed while their entry stayed.
 """
 

@@ -2,7 +2,7 @@
 
 An entry's hash is sha256 over the canonical JSON of its other columns, the hash before among them: an
 entry that was changed, removed or put in breaks the chain from there on. The details carry the digest
-of the row that was written, so that a decision cannot be changed behind the log's back either.
+of the row that was written, so that a decision cannot be changed after the log's back either.
 """
 
 from __future__ import annotations
@@ -127,7 +127,7 @@ def append(connection: sa.Connection, entries: Sequence[Entry], *, actor: str, a
 def verify(connection: sa.Connection) -> AuditCheck:
     """Check the chain entry by entry, and every row that it tells of against its entry.
 
-    After a purge of old entries the chain begins behind the last one removed, as the certificate says.
+    After a purge of old entries the chain begins after the last one removed, as the certificate says.
     """
     start = checkpoint.read(connection)
     n_rows, previous = 0, start.log_hash if start.through else BEFORE_FIRST

@@ -92,7 +92,7 @@ def reveal(connection: sa.Connection, file_id: int, *, purpose: str, by: str, no
         file_id=file_id,
         source=_source(connection, row),
         content_hash=row.content_hash,
-        # Names behind the text would tell a blind reviewer what the file's name was taken for.
+        # Names after the text would tell a blind reviewer what the file's name was taken for.
         n_chars=0 if blind else row.n_chars,
         spans=tuple((span.span_start, span.span_end, span.entity_type) for span in spans),
         purpose=purpose,

@@ -42,12 +42,12 @@ def drawn_for(connection: sa.Connection, file_id: int, content_hash: str) -> sa.
 
 
 def current_second_verdicts(connection: sa.Connection, review_ids: Sequence[int]) -> dict[int, sa.Row[Any]]:
-    """Return the second verdict that stands in each of these second reviews."""
+    """Return the second verdict that is in each of these second reviews."""
     return {row.second_review_id: row for row in connection.execute(_SECONDS, {"reviews": review_ids})}
 
 
 def settlements(connection: sa.Connection, review_ids: Sequence[int]) -> dict[int, sa.Row[Any]]:
-    """Return the adjudication that stands in each of these second reviews."""
+    """Return the adjudication that is in each of these second reviews."""
     return {row.second_review_id: row for row in connection.execute(_SETTLED, {"reviews": review_ids})}
 
 

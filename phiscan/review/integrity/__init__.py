@@ -1,1 +1,1 @@
-"""How a change of the database behind the program's back is found, and what exactly was changed."""
+"""How a change of the database after the program's back is found, and what exactly was changed."""

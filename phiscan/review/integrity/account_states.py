@@ -64,7 +64,7 @@ def details_of(
     """Return what an entry of the log keeps of changed rows; only of the columns that the change was about.
 
     ``changes``: by table, the rows and their columns (None = all, of a new row). A column that nobody meant
-    to change keeps the digest that it had, so that a change of it behind the log's back is found later.
+    to change keeps the digest that it had, so that a change of it after the log's back is found later.
     """
     found: dict[str, Any] = {}
     for table, (numbers, columns) in changes.items():

@@ -47,7 +47,7 @@ def _described(connection: sa.Connection) -> dict[str, list[str]]:
 
 
 def _table(connection: sa.Connection, name: str, sql: str) -> list[str]:
-    """Return columns and constraints of a table; a column added later is written behind the constraints."""
+    """Return columns and constraints of a table; a column added later is written after the constraints."""
     columns = connection.exec_driver_sql(f'PRAGMA table_info("{name}")').all()
     names = {row.name for row in columns}
     lines = (part.strip(" \n\t,") for part in sql.splitlines())

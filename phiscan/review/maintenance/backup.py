@@ -53,7 +53,7 @@ class Manifest:
     key_id: str  # check value of the key of the hashes; "" = none was used yet
 
     def to_json(self) -> dict[str, Any]:
-        """Return the object that stands in the file."""
+        """Return the object that is in the file."""
         return {
             "format": FORMAT,
             "phiscan": self.phiscan,

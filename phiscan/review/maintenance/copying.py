@@ -44,7 +44,7 @@ def move(source_url: str, target_url: str, *, on_table: Callable[[str, int], Non
                     on_table=on_table,
                 )
 
-            # In turn "alone" so that no row is written behind the copy's back.
+            # In turn "alone" so that no row is written after the copy's back.
             return source.write(copy, turn="alone")
         finally:
             target.close()

@@ -1,4 +1,4 @@
-"""The one query behind queue, item and rows: a file that was there, its standing result, its verdict."""
+"""The one query after queue, item and rows: a file that was there, its standing result, its verdict."""
 
 from __future__ import annotations
 

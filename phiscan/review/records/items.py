@@ -139,7 +139,7 @@ class ScanSummary:
 
 @dataclass(frozen=True, slots=True)
 class QueueItem:
-    """A referred file as it stands in the queue; ``verdict`` holds for its present content only."""
+    """A referred file as it is in the queue; ``verdict`` holds for its present content only."""
 
     file_id: int
     root: str

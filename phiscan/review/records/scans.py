@@ -34,7 +34,7 @@ def begin_scan(
 ) -> ScanState:
     """Resume the unfinished scan of these roots, versions and options, or begin one.
 
-    Only the last scan of a root is resumed: behind a later one its files are known anyway.
+    Only the last scan of a root is resumed: after a later one its files are known anyway.
 
     Raises:
         ConfigError: the key among the versions is not the one whose hashes the database holds.
@@ -63,7 +63,7 @@ def begin_scan(
         "versions": dict(versions),
         "options": dict(options),
     }
-    early_results.forget_roots(connection, root_ids)  # of scans that are not resumed behind this one
+    early_results.forget_roots(connection, root_ids)  # of scans that are not resumed after this one
     scan_id = inserted_id(connection, scan, values)
     links = [
         {"scan_id": scan_id, "position": position, "root_id": root_id}

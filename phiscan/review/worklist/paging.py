@@ -62,7 +62,7 @@ def cursor_of(direction: str, order: WorkOrder, row: sa.Row[Any]) -> str:
 
 
 def read_cursor(cursor: str, order: WorkOrder) -> tuple[bool, tuple[float, int] | None]:
-    """Return whether to go backward, and the key to begin behind.
+    """Return whether to go backward, and the key to begin after.
 
     Raises:
         InputError: it is no cursor of this order.

@@ -1,4 +1,4 @@
-"""What the rows of the review list are made of: what stands in the other tables about some files."""
+"""What the rows of the review list are made of: what is in the other tables about some files."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """seccomp: the kernel refuses system calls that reading a document has no use for.
 
 The filter is classic BPF, assembled here: the program is a list of (code, jump if true, jump if false,
-value). Refused calls fail with EPERM, so that a library that tries one and can do without goes on.
+value). Refused calls fail with EPERM, so that a library that tries one and can do without continues.
 Source: the kernel's Documentation/userspace-api/seccomp_filter.rst; the numbers are those of asm/unistd.h.
 """
 

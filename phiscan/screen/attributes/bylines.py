@@ -1,7 +1,7 @@
 """Who wrote an article, and whom to ask about it: its byline, correspondence, contributions and thanks.
 
 They are named above the abstract, with figures for where they work, and again in sections of their own. A
-draft of a case report may name the patient as well: what stands elsewhere in it is read as ever.
+draft of a case report may name the patient as well: what is elsewhere in it is read as ever.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ _PLAIN = re.compile(
     rf"(?:,?[ ](?:and|et|&)[ ](?>{_NAME}{_DEGREES}))?[ ]{{0,3}}$",
     re.MULTILINE,
 )
-_WORKPLACE_CHARS = 200  # behind a line of names, in which it is said where they work
+_WORKPLACE_CHARS = 200  # after a line of names, in which it is said where they work
 _WORKPLACE = re.compile(
     r"\b(?:department|division|faculty|school|university|hospital|institute|centre|center|college|clinic"
     r"|département|faculté|école|université|hôpital|institut|clinique|collège|service de|CHU|CISSS|CIUSSS)\b",

@@ -1,6 +1,6 @@
 """Whom a text cites: the authors of works in its lists of references and its bibliographies.
 
-An article about asthma names hundreds of people, and none of them has it. A reference is told by how it
+An article about asthma names hundreds of people, and none of them has it. A reference is classified by how it
 ends (year;volume:pages, a DOI, "(2006).", "pp. 12-34, 2015"), and reaches back to the line where it begins:
 with its number, or with an author and initials. So a year and a page in a letter cite nobody.
 """
@@ -44,7 +44,7 @@ _MAX_CHARS, _MAX_LINES = 700, 9  # of one reference
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _TITLE_WORD = re.compile(r"(?<![^\W_])[a-zà-ÿ]{3}")
 _MIN_WORDS = 4  # rows of a table have a year and a time, and no author, title and journal
-_BEHIND = 24  # characters behind an end in which its year may stand
+_BEHIND = 24  # characters after an end in which its year may stand
 _HEADING = re.compile(
     r"^[ \t#*]{0,6}(?:\d{1,2}\.?[ ]{1,3})?(?:references?(?:[ ](?:list|cited))?|bibliography|works cited"
     r"|literature cited|(?:further|suggested|recommended|required) readings?|reading list"
@@ -102,11 +102,11 @@ def references(text: str) -> list[tuple[int, int]]:
     for start, end in spans_of(_ENDS, text):
         low = found[-1][1] if found else 0
         begin = _begin(text, low, start)
-        # Of the APA, where a space is the end, the title follows; its year in brackets stands nowhere else.
+        # Of the APA, where a space is the end, the title follows; its year in brackets is nowhere else.
         if begin is not None and (text[end - 1].isspace() or _is_reference(text, begin, end)):
             found.append((begin, end))
         elif found and text.find("\n", low, start) < 0:
-            found[-1] = (found[-1][0], end)  # the DOI behind the pages
+            found[-1] = (found[-1][0], end)  # the DOI after the pages
     return found
 
 
@@ -139,7 +139,7 @@ def _begin(text: str, low: int, end: int) -> int | None:
         if before < 0 and low > 0:
             return None
         if not text[before + 1 : line - 1].strip():
-            return None  # an empty line stands between two references, not in one
+            return None  # an empty line is between two references, not in one
         line = before + 1
     return None
 

@@ -25,7 +25,7 @@ MADE_UP = "said to be made up"
 _BEFORE_CHARS, _AFTER_CHARS, _LINE_CHARS = 48, 60, 400
 _TITLE = r"(?:M(?:me|lle|rs?|s)?\.?[ ])?"
 _NEXT = re.compile(rf"[ ]|\s{{0,2}}(?:,|;|and|&|or|et|ou)(?:\s{{0,2}}(?:and|or|et|ou))?\s{{0,2}}{_TITLE}")
-# Who works, as a word before or behind the name. What patients are as well in their records (teacher, driver)
+# Who works, as a word before or after the name. What patients are as well in their records (teacher, driver)
 # is not among them.
 _JOB = (
     r"(?:secretary|clerk|manager|supervisor|director|co-?ordinator|administrator|(?:team|project|unit)[ ]lead"
@@ -68,7 +68,7 @@ _MEETING = re.compile(
     r"[^\n]{0,20}\b(?:19|20)\d\d\b",
     re.IGNORECASE,
 )
-# Right behind the name, or behind the others of its brackets.
+# Right after the name, or after the others of its brackets.
 _MADE_UP = re.compile(
     r"[\"”»]?[ ]?(?:\([ ]?|(?:(?:,|[ ]et|[ ]and)[ ][^\W\d_]{2,20}){0,6},[ ])"
     r"(?:(?:not|pas)[ ](?:(?:his|her|their|the|son|leur)[ ])?(?:real|vrai|true)[ ](?:name|nom)"
@@ -92,9 +92,9 @@ _DEPARTMENT = re.compile(
     r"|[^()\n]{0,20}\b(?:office|support|services?|department|team|équipe))\)",
     re.IGNORECASE,
 )
-# Professions that are also other words: only behind a whole name and before a sign or the end of a line.
+# Professions that are also other words: only after a whole name and before a sign or the end of a line.
 _PROFESSION = re.compile(r",?[ ](?:PT|RMT|OT|RD|RDH|RKin|pht|erg)\.?(?=[,.;)\n|]|$)")
-# A name that a rule found together with the degree behind it.
+# A name that a rule found together with the degree after it.
 _DEGREE_INSIDE = re.compile(r"[ ](?:PharmD|MD|RN|NP|PhD|BScN|MSc|MPH|RPh|LPN|DDS)$")
 # How to reach whoever wrote an article.
 _CONTACT = frozenset(

@@ -1,6 +1,6 @@
-"""People who treat, by what a text says of them: a role before the name, a degree behind it, the name again.
+"""People who treat, by what a text says of them: a role before the name, a degree after it, the name again.
 
-Most recognizers find that a name stands somewhere; what somebody does stands around it. A name that a text
+Most recognizers find that a name stands somewhere; what somebody does is around it. A name that a text
 gives to a patient or a relative ("Mrs", "his wife", "Patient:") is never taken for a professional's, nor is
 a surname that both bear.
 """
@@ -33,7 +33,7 @@ from phiscan.screen.attributes.role_patterns import (
 from phiscan.screen.attributes.staff_contexts import StaffPlaces
 from phiscan.text.automata import automaton
 
-_AHEAD, _BEHIND = 110, 70  # characters that are read before and behind a name
+_AHEAD, _BEHIND = 110, 70  # characters that are read before and after a name
 _NAMED: Final = frozenset({EntityType.PERSON, EntityType.HEALTH_PROFESSIONAL})
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")  # noqa: RUF001 (names are written with it)
 _SHARED: Final = frozenset({"/", " / ", " & ", "/ "})
@@ -45,7 +45,7 @@ def _possible(pattern: re.Pattern[str]) -> Callable[[bytes], object]:
     """Return a quick search that finds whatever a pattern finds, and a little more.
 
     A pattern that must end where a name begins is tried from each of a hundred places before it; an
-    automaton, which has no look-behind and knows ASCII words alone, tells at once that it is of no use.
+    automaton, which has no look-after and knows ASCII words alone, tells at once that it is of no use.
     """
     loose = re.sub(r"\(\?<[!=](?:[^()\[\]]|\[[^\]]*\])*\)", "", pattern.pattern)
     if loose.endswith("$"):  # of `re` it also matches before a last line end
@@ -148,7 +148,7 @@ def _words(text: str, finding: Finding) -> tuple[str, ...]:
 
 
 def _is_marked(text: str, finding: Finding, treated: set[frozenset[str]], staffed: StaffPlaces) -> bool:
-    """Tell whether a role stands before a name, or a degree or a role behind it.
+    """Tell whether a role is before a name, or a degree or a role after it.
 
     ``treated``: the names that the text gives to patients and relatives: a patient may be a nurse, too.
     """
@@ -183,7 +183,7 @@ def _ends(pattern: re.Pattern[str], possible: Callable[[bytes], object], text: s
 
 
 def _is_surely_lay(text: str, finding: Finding) -> bool:
-    """Tell whether a word of kinship, "Mr." or "patient" stands before a name, or an age behind it."""
+    """Tell whether a word of kinship, "Mr." or "patient" is before a name, or an age after it."""
     start, end = finding.span.start, finding.span.end
     return bool(_ends(LAY_SURE, _MAY_BE_SURELY_LAY, text, start) or TREATED.match(text[end : end + _BEHIND]))
 
@@ -195,7 +195,7 @@ def _is_lay(text: str, finding: Finding) -> bool:
 
 
 def _trimmed(text: str, finding: Finding) -> Finding:
-    """Leave out a title before a name and a remark behind it that were taken along."""
+    """Leave out a title before a name and a remark after it that were taken along."""
     name = finding.span.of(text)
     head, tail = HEAD.match(name), DEGREE.search(name) or TAIL.search(name)
     start = finding.span.start + (head.end() if head else 0)

@@ -1,7 +1,7 @@
 """Fields of records that hold who treats: elements and keys of FHIR and CDA, DICOM, names of columns.
 
 A field says what its value is in its own name (``ReferringPhysicianName``), in an attribute or a field
-before it (``"role": "attending"``), or in a comment behind it, as dumps of DICOM files have it.
+before it (``"role": "attending"``), or in a comment after it, as dumps of DICOM files have it.
 
 Source: HL7 FHIR R4, resource elements of type Reference(Practitioner); HL7 CDA R2, 4.2; DICOM PS3.6, data
 elements with value representation PN.
@@ -33,7 +33,7 @@ _CAMEL = (
     r"|family"
     r"|given))?(?:_(?:name|nm|nom|prenom|last|first))?)"
 )
-# What stands before such a value; without look-around, for two kinds of engines.
+# What is before such a value; without look-around, for two kinds of engines.
 FIELD_BEFORE = (
     # <MRP msp="1">, <assignedPerson><name><given>
     rf"<(?:\w{{1,8}}:)?{_WHO}(?:[ ][^<>\n]{{0,60}})?>(?:\s{{0,12}}{_NAME_ELEMENT}"
@@ -56,5 +56,5 @@ FIELD_BEFORE = (
     rf"|{_CAMEL}[\"']?[ ]{{0,3}}[:=][ ]{{0,3}}[\"'\[]?"
     r"|\((?:0008,(?:0090|1048|1050|1060|1062|1070)|0032,1032|0040,a(?:075|123))\)[ ]PN[ ]\["
 )
-# The comment of a dump behind it.
+# The comment of a dump after it.
 FIELD_AFTER = r"\][ \t]{0,40}#[ ]{0,3}[\d, ]{0,8}\w{0,30}(?:Physician|Operator|Observer|Technologist)"

@@ -19,7 +19,7 @@ BEFORE: Final = re.compile(
     r"|(?-i:RN|LPN|RPN|NP|RPh|MD|RRT|CRNA|MSW|SW|LCSW|PSW|CNA|HCA|MLT|OD|SF|PI|IPS|TS|MRP|w/[ ]fellow|backup"
     r"|RT|OT|SLP|CM|RCP|T\.S\.|R[1-6]|PGY-?[1-7]|CC[34]|MS[34]|PAB|[Cc]harge|CHARGE"
     r"|[Cc]rew[ ]\d|reviewer)[ ]|(?:psw|hca|rn|lpn|rpn|cna|msw|rrt|lcsw|ipspl|inf\.?|hyg\.|sw|ot|slp)[ ]"
-    # in brackets behind what is done, as in with OT (Thaddeus)
+    # in brackets after what is done, as in with OT (Thaddeus)
     rf"|(?:{ROLE}|(?-i:RN|OT|SLP|RT|NP|SW|MSW|RD|MA)|(?:slp|ot|pt|psych|wound|diet"
     rf"|cardio)[ ]referral)[ ]\("
     # where somebody has to sign, as in charge nurse of ED to countersign
@@ -76,7 +76,7 @@ TREATED: Final = re.compile(
     r"|yo\b|y/o|ans\b|year|[mf]\b)|[MF][ ]\d{1,3}\b)",
     re.IGNORECASE,
 )
-# A remark behind a comma or a figure that the name took along: "agbaje, gi", "Mahajan 0215", "Hoang, sera".
+# A remark after a comma or a figure that the name took along: "agbaje, gi", "Mahajan 0215", "Hoang, sera".
 TAIL: Final = re.compile(
     rf"(?:,[ ][a-zà-ÿ]{{2,6}}|[ ]\d{{3,4}}|[ ](?:EN|A|AU|ET|EST|LE|LA|SUR|AND|IS)|,[ ](?i:{ROLE}))$"
 )

@@ -22,7 +22,7 @@ _DAY: Final = re.compile(
     re.IGNORECASE,
 )
 _TITLE_CHARS = 300
-# A chat of those who work together, by its title; and what stands before the name of who writes.
+# A chat of those who work together, by its title; and what precedes the name of who writes.
 _STAFF_CHAT: Final = re.compile(
     r"\b(?:ward|unit|huddle|nursing|nurses|team|coordinators|staff|handoff|handover|rounds|gang|shift"
     r"|quart|soir|nuit|desk|étage|unité|équipe"
@@ -51,7 +51,7 @@ class StaffPlaces:
         self._writers = {match.end() for match in lines} if of_staff else set()
 
     def hold(self, finding: Finding) -> bool:
-        """Tell whether a name stands in a row that begins with a day, or writes in the chat."""
+        """Tell whether a name is in a row that begins with a day, or writes in the chat."""
         start = finding.span.start
         if start in self._writers:
             return True

@@ -107,7 +107,7 @@ def _recased(document: Document) -> Document:
 def with_usual_capitals(document: Document, findings: Iterable[Finding]) -> Document:
     """Return a document in small letters or capitals as it is usually written: names with a capital.
 
-    What tells the role of a person, as a reference or a byline does, is told by how names are written.
+    What tells the role of a person, as a reference or a byline does, is classified by how names are written.
     """
     found = tuple(findings)
     if not (may_have_role(found) and (is_small(document.text) or is_in_capitals(document.text))):

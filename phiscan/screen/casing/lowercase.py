@@ -1,7 +1,7 @@
 """Texts in small letters read as they would stand with capitals: chats, quick notes, exports that lower everything.
 
 Much of what tells a name, an organization or a number is its capitals. A text without any is read three times:
-as it stands; in capitals, for the shapes of numbers, addresses and organizations (``capitals.py`` says what
+as it is; in capitals, for the shapes of numbers, addresses and organizations (``capitals.py`` says what
 capitals in a row do not tell); and with a capital where the word lists know a name, for the readers of names.
 Every reading has as many characters as the text, so a place is the same in each.
 """  # noqa: E501 (one sentence)
@@ -100,7 +100,7 @@ def _as_long(text: str, write: Callable[[str], str]) -> str:
 
 
 def with_capitals(text: str, places: Iterable[tuple[int, int]]) -> str:
-    """Return a text whose words at ``places`` have a capital, behind an apostrophe as well.
+    """Return a text whose words at ``places`` have a capital, after an apostrophe as well.
 
     >>> with_capitals("pt jane d'amours", [(3, 7), (8, 16)])
     "pt Jane D'Amours"
@@ -208,7 +208,7 @@ class Recaser:
 
 
 def _titled(kinds: Sequence[int], gaps: Sequence[str]) -> Iterator[int]:
-    """Yield titles with the name behind them, one initial between: "dr j roy"."""
+    """Yield titles with the name after them, one initial between: "dr j roy"."""
     for index, gap in enumerate(gaps):
         if kinds[index] != _TITLE or gap not in _BEHIND_TITLE:
             continue

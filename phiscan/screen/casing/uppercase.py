@@ -23,7 +23,7 @@ _LINE_CHARS = 80  # on each side of a finding
 _COUNTED = re.compile(r"(?P<word>[^\W\d_]{4,})\d{1,3}")
 _SMALL = re.compile(r"[^\W\d_A-ZÀ-ÖØ-Þ]")
 _QUOTE = re.compile(r"[\"'](?=\s)")
-# Where somebody is due: alone in the line, or behind a word for a patient or one of the family.
+# Where somebody is due: alone in the line, or after a word for a patient or one of the family.
 _DUE = re.compile(
     r"(?:^|\n|(?<![^\W\d_])(?:pt|patiente?|client|resident|usag[eè]re?|son|daughter|wife|husband|mother|father|mom"
     r"|dad|sister|brother|aunt|uncle|fils|fille|m[eè]re|p[eè]re|soeur|fr[eè]re|conjointe?|tante|oncle)[ ])$",
@@ -112,7 +112,7 @@ class Capitals:
         return finding.span if is_name or all(len(word[0]) == 1 for word in words) else None
 
     def _code(self, text: str, finding: Finding, words: _Words) -> Span | None:
-        """Return a code without the words behind it: "UNIT W0712 24 118803 WAS HUNG".
+        """Return a code without the words after it: "UNIT W0712 24 118803 WAS HUNG".
 
         A word of the language with a small number is none: "file item12", "FILE PAGE3".
         """
@@ -146,7 +146,7 @@ class Capitals:
         return Span(town[0].start(), finding.span.end) if town else None
 
     def _quoted(self, text: str, finding: Finding, words: _Words) -> Span | None:
-        """Return what stands behind a label up to a quotation mark: "CITY = 'RED DEER' AND"."""
+        """Return what follows a label up to a quotation mark: "CITY = 'RED DEER' AND"."""
         del words
         quote = _QUOTE.search(text, finding.span.start + 1, finding.span.end)
         return Span(finding.span.start, quote.start()) if quote else finding.span
@@ -168,7 +168,7 @@ class Capitals:
         return finding.span
 
     def _labelled(self, text: str, finding: Finding, words: _Words) -> Span | None:
-        """Return what stands behind a label up to the first word of a sentence."""
+        """Return what follows a label up to the first word of a sentence."""
         del text
         return self._named(finding, next(iter(_pieces(words)), []), n_words=len(words))
 

@@ -22,7 +22,7 @@ _DOUBT: Final = "as often a term of medicine or a language"
 _REACH = 40
 _WORD = re.compile(r"[^\W\d_]+")
 _JOINS: Final = frozenset(("et", "and", "de", "d", "s"))
-# What stands before a thing and not before somebody: an article, a question, "history of".
+# What is before a thing and not before somebody: an article, a question, "history of".
 _BEFORE = re.compile(
     r"(?:\b(?:an?|the|no|neg|r/o|ruled?[ ]out|dx|[fp]?m?hx?|(?:hx|history)[ ]of|poss|possible|probable|known"
     r"|early|late|severe|mild|underlying|une?|le|la|les|atcd|pas[ ]de|sans)[ ]?:?[ ]|\?[ ]?"
@@ -133,13 +133,13 @@ def _is_thing(text: str, finding: Finding) -> bool:
 
 
 def _is_among_things(text: str, start: int, end: int) -> bool:
-    """Tell whether a name stands in a list of things that are called after somebody."""
+    """Tell whether a name is in a list of things that are called after somebody."""
     line = text.rfind("\n", max(0, start - _LIST_CHARS), start) + 1
     low = max(line, start - _LIST_CHARS)
     high = end + _LIST_CHARS
     around = text[low:high].partition("\n")[0]
     for match in _LIST.finditer(around):
-        # The last of a list stands behind the last comma.
+        # The last of a list is after the last comma.
         if match.start() <= end - low and match.end() >= start - low:
             words = [fold(word) for word in _WORD.findall(around, match.start(), match.end())]
             return sum(load_eponyms().get(word) == "thing" for word in words) >= _MIN_THINGS

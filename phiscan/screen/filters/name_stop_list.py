@@ -21,9 +21,9 @@ _WORD = re.compile(r"[^\W\d_]+(?:[-'’][^\W\d_]+)*")  # noqa: RUF001 (texts are
 _NAMES: Final = Word.FIRST | Word.LAST
 _MAX_CODE, _MIN_LABEL = 5, 2  # letters
 _MAX_LABEL = 40
-# What stands behind a label: a sign, or a number.
+# What is after a label: a sign, or a number.
 _VALUE = re.compile(r"[\"']?[ ]{0,2}[:#=]|[ ]{1,4}[A-Z]{0,3}\d")
-# A point that ends no sentence, a colon: what stands before it is shortened ("Abd. souple") or a heading.
+# A point that ends no sentence, a colon: what precedes it is shortened ("Abd. souple") or a heading.
 _SHORTENED = re.compile(r"\.[ ]{0,2}(?:[:,;/]|[a-zà-ÿ0-9])|[ ]?:")
 _KEY = re.compile(r"[ ]?=|[\"'][ ]?[:=]")
 _CELL_BEHIND = re.compile(r"[ ]?(?:[\t;|\n]|$)")
@@ -105,7 +105,7 @@ class Vetoes:
         return any(self._gazetteer.of(word) & _NAMES for word in words)
 
     def _is_label_here(self, text: str, start: int, end: int) -> bool:
-        """Tell of a label that is a name, too, whether its case and what stands behind it make it a label."""
+        """Tell of a label that is a name, too, whether its case and what follows it make it a label."""
         word = text[start:end]
         if word.islower():
             return _KEY.match(text, end) is not None

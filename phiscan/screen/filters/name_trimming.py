@@ -1,4 +1,4 @@
-"""What a name took along that is no part of it: who somebody is before it, the sentence behind it.
+"""What a name took along that is no part of it: who somebody is before it, the sentence after it.
 
 "fils Réjean", "Pastor Whitlock", "notes de Mylène", "Tunde well, two kids": a recognizer that goes by the
 words around a name takes one too many now and then, in small letters above all.
@@ -33,7 +33,7 @@ _JOINING = frozenset(
     " ma ta sa ses un une at is was mais petite petit bebe appeler aviser rappeler her his their per sw ot"
     " slp moa pab psw hca rn lpn inf nurse charge".split()
 )
-# Words in small letters that a sentence goes on with, although some are names.
+# Words in small letters that a sentence continues with, although some are names.
 _GOING_ON = frozenset(
     "en la le les il elle on est a au aux pas ne se y un une du des dit va veut well now today again"  # noqa: SIM905 (a list of words reads best as a text)
     " early late here home back ok who needs wants called has is was says not but and or et ou mais came"
@@ -51,7 +51,7 @@ _HEAD = re.compile(rf"({LETTER}+)(?:[ ]{{1,2}}|['’])(?={LETTER})")  # noqa: RU
 _TAIL = re.compile(r"[ ,]+([^\W\d_]+)['’]?$")  # noqa: RUF001 (names are written with it)
 _BETWEEN = re.compile(r"[ ](?:ou|OU|de[ ]chez|chez)[ ]")
 _REACH, _WORD_CHARS = 14, 48
-# Four capitals behind a name, and eight digits: a card of Quebec, "Marie Tremblay TREM 1234 5678".
+# Four capitals after a name, and eight digits: a card of Quebec, "Marie Tremblay TREM 1234 5678".
 _CARD = re.compile(r"[ ,]+[A-Z]{4}$")
 _CARDS = frozenset({"nam", "ramq"})
 _CARD_DIGITS = re.compile(r"[ -]?\d{4}[ -]?\d{4}(?!\d)")
@@ -95,7 +95,7 @@ def trimmed(text: str, finding: Finding, gazetteer: Gazetteer) -> Iterator[Findi
 
 
 def _without_card(text: str, start: int, end: int) -> int:
-    """Return where a name ends without the letters of the card behind it."""
+    """Return where a name ends without the letters of the card after it."""
     if _CARD_DIGITS.match(text, end) is None:
         return end
     card = _CARD.search(text, max(start, end - _WORD_CHARS), end)

@@ -1,6 +1,6 @@
 """Places and organizations that are called as people are, told by where they stand.
 
-"Port Denise" below the head "city", "St-Laurent" behind "City:", a line between a street and a postal code:
+"Port Denise" below the head "city", "St-Laurent" after "City:", a line between a street and a postal code:
 the words say a name, their place says what of.
 """
 

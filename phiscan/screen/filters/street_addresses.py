@@ -66,7 +66,7 @@ def label_chars(name: str) -> int:
 
 
 def number_in(name: str) -> tuple[int, int] | None:
-    """Return where a number as registers give them stands in what is no address; None where there is none.
+    """Return where a number as registers give them is in what is no address; None where there is none.
 
     >>> number_in("msp 97120"), number_in("GCS 15")
     ((4, 9), None)

@@ -1,4 +1,4 @@
-"""What speaks for a number or code being somebody's: its form, the words around it, and who stands beside it.
+"""What speaks for a number or code being somebody's: its form, the words around it, and who is beside it.
 
 And for a number between 90 and 125 being an age: the same.
 
@@ -19,7 +19,7 @@ from typing import Final
 from phiscan.lexicon.gazetteer import fold
 from phiscan.model import EntityType, Finding
 
-MAX_LINE_CHARS: Final = 4000  # of a longer line only what stands near is looked at
+MAX_LINE_CHARS: Final = 4000  # of a longer line only what is near is looked at
 _MAX_CHARS: Final = 40  # a longer run is no number of anybody
 _MIN_DIGITS, _MIN_MIXED_DIGITS, _MIN_MIXED_CHARS = 3, 2, 4
 _NEAR_BEFORE, _NEAR_BEHIND = 70, 40
@@ -123,7 +123,7 @@ def _from_digits(text: str, runs: Sequence[int]) -> Iterator[re.Match[str]]:
 
 @dataclass(slots=True)
 class _Line:
-    """A line, or what stands near in one too long: where it is, and what all its numbers share."""
+    """A line, or what is near in one too long: where it is, and what all its numbers share."""
 
     start: int
     end: int

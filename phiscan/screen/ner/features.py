@@ -1,4 +1,4 @@
-"""The features of the tagger: what a token is, what stands around it, as names and as codes.
+"""The features of the tagger: what a token is, what is around it, as names and as codes.
 
 Two families. Word features depend on one word (and the case of its line) and on how far away it stands, so
 their scores are added up once per word. Context features join two or three tokens: each is one integer code
@@ -82,7 +82,7 @@ class Stream:
     """A text as the tagger sees it; arrays over its n tokens."""
 
     places: Ints = field(repr=False)  # (n + 1,) where each token begins, in code points
-    sizes: Ints = field(repr=False)  # (n,) code points without the space behind
+    sizes: Ints = field(repr=False)  # (n,) code points without the space after
     rows: Ints = field(repr=False)  # (n + 2 REACH,) kind * N_MODES + mode, padded with the end of a paragraph
     codes: Ints = field(repr=False)  # (len(TEMPLATES), n) code of each context feature
     units: Units = field(repr=False)
@@ -148,7 +148,7 @@ class Lexicon:
     def names_here(self, row: int) -> tuple[str, ...]:
         """Return what the reader of passages knows of a token: its own features, and its letters by threes.
 
-        The ends of a word say much of a name that no list has; what stands between them, of one that is long
+        The ends of a word say much of a name that no list has; what is between them, of one that is long
         or misread.
         """
         kind = self.kinds[row // N_MODES]
@@ -218,9 +218,9 @@ _SHORT_CAPITALISED = 3
 
 
 def _closes(kind: Kind) -> bool:
-    """Tell whether a full stop behind a word ends a sentence.
+    """Tell whether a full stop after a word ends a sentence.
 
-    It does behind a number, whatever closes a bracket, and a word long enough to be no abbreviation.
+    It does after a number, whatever closes a bracket, and a word long enough to be no abbreviation.
     """
     if kind.breaks:
         return False

@@ -1,4 +1,4 @@
-"""A small network that reads passages forwards and backwards: what a word is by all that stands around it.
+"""A small network that reads passages forwards and backwards: what a word is by all that is around it.
 
 The random field (``tagger_model``) sees three tokens to each side. This sees the passage: a token is the sum
 of its features' vectors, one memory reads the tokens forwards and one backwards, and both together with the
@@ -166,7 +166,7 @@ class PassageReader:
 
 
 def _in_order_of_text(rows: Ints) -> tuple[Ints, Ints]:
-    """Return the different rows by their first place, and which of them stands at each place.
+    """Return the different rows by their first place, and which of them is at each place.
 
     The numbers of words depend on what was read before; in their order, a product of matrices could add up
     in another order too, and the scores of one text would differ from process to process in the last digits.

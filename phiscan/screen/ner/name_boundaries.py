@@ -1,6 +1,6 @@
-"""What stands at the ends of a name and is none of it, though it is written as names are.
+"""What is at the ends of a name and is none of it, though it is written as names are.
 
-In front a greeting or a relation ("Bonjour Jean", "Friend Ann"), hours; behind a sex, or a label with its
+In front a greeting or a relation ("Bonjour Jean", "Friend Ann"), hours; after a sex, or a label with its
 number ("Roy, Ann F 35", "ROY, ANN PAGE 12"); between two names a bar or a backslash.
 """
 
@@ -36,7 +36,7 @@ _HOURS = frozenset({"h", "hrs", "am", "pm"})
 _BEHIND_NUMBER = re.compile(r"\d[ ]?$")
 _SEXES = frozenset("fm")
 _AGE = re.compile(r"[ ,/]{1,2}\(?\d{1,3}(?![\d/.-])")
-# What a number follows, written behind a name as if it were the next word of it.
+# What a number follows, written after a name as if it were the next word of it.
 _NUMBERED = frozenset(
     "page pg apt apartment suite unit room rm bed box floor ward lit chambre app appt".split()  # noqa: SIM905 (a list of words reads best as a text)
 )
@@ -47,7 +47,7 @@ Places = Sequence[tuple[int, int]]
 
 
 class NameEnds:
-    """Tells how many words at the ends of a name belong to what stands around it."""
+    """Tells how many words at the ends of a name belong to what is around it."""
 
     def __init__(self, gazetteer: Gazetteer) -> None:
         self._gazetteer = gazetteer
@@ -61,7 +61,7 @@ class NameEnds:
         """Return the span without what is no name at its ends.
 
         In front: signs, times, a greeting, a relation, the title of a doctor or nurse, a French article.
-        Behind: words in lower case that end no name, codes behind a comma, numbers, a sex, a label.
+        Behind: words in lower case that end no name, codes after a comma, numbers, a sex, a label.
         """
         look_up = self._gazetteer.of
         places = [match.span() for match in _WORDS.finditer(text, span.start, span.end)]
@@ -118,7 +118,7 @@ class NameEnds:
             return False
         if not flags & _NAMES:
             return cue != _RELATION or "," not in gap
-        # What is a family's name, too, needs a first name behind it: not "Son Nguyen".
+        # What is a family's name, too, needs a first name after it: not "Son Nguyen".
         may_be_cue = cue == _GREETING or bool(cue == _RELATION and flags & Word.ORDINARY)
         is_name = self._gazetteer.of(text[slice(*following)]) & Word.FIRST
         return bool(may_be_cue and is_name and not gap.strip())
@@ -134,7 +134,7 @@ class NameEnds:
 
 
 def _n_behind(text: str, places: Places) -> int:
-    """Return how many words behind are a sex before an age, or a label before its number."""
+    """Return how many words after are a sex before an age, or a label before its number."""
     if not places:
         return 0
     start, end = places[-1]

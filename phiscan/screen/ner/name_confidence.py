@@ -17,13 +17,13 @@ from phiscan.lexicon.gazetteer import Word, fold
 from phiscan.model import Finding, Reason
 from phiscan.screen.ner.tokens import HEALTH, NATION
 
-MAX_DOUBTFUL = 0.19  # whatever else is found at a place stands before a doubtful name
+MAX_DOUBTFUL = 0.19  # whatever else is found at a place is before a doubtful name
 # Probabilities from which a name is shown, and from which it counts; unknown: no word of it is on a list.
 SHOWN, SHOWN_UNKNOWN, COUNTS, COUNTS_UNKNOWN = 0.02, 0.1, 0.2, 0.25
 # In a short line, which is a field of a form or list rather than a sentence, a name that is also a word is
 # shown from less; it counts from no less.
 SHOWN_IN_FIELD, _FIELD_WORDS = 0.3, 7
-# A name that is also an ordinary word or a term of medicine, or stands in capitals, needs more.
+# A name that is also an ordinary word or a term of medicine, or is in capitals, needs more.
 WORDLY, CAPITALS, NEVER = 0.75, 0.75, 2.0
 # So does a word alone: a capital at the start of a sentence in another language is no name.
 ALONE, ALONE_UNKNOWN = 0.3, 0.9
@@ -58,7 +58,7 @@ def as_doubtful(finding: Finding, why: str) -> Finding:
 
 
 def without_elision(look_up: Callable[[str], int]) -> Callable[[str], int]:
-    """Return a look-up that takes a French elision for what stands behind it: "L'examen", "qu'état".
+    """Return a look-up that takes a French elision for what follows it: "L'examen", "qu'état".
 
     What is itself on a list of names stays one: D'Amico.
     """
@@ -82,7 +82,7 @@ def is_only_a_name(flags: int) -> bool:
 def least(words: Sequence[str], look_up: Callable[[str], int]) -> tuple[float, float]:
     """Return the probability from which a name of these words is shown, and from which it counts.
 
-    ``words``: as they stand in the text. ``look_up``: the flags of a word, ``Word`` and those of the tagger.
+    ``words``: as they are in the text. ``look_up``: the flags of a word, ``Word`` and those of the tagger.
     """
     flags = [look_up(word) for word in words]
     if len(words) == 1:
@@ -113,9 +113,9 @@ def _least_alone(word: str, flags: int, look_up: Callable[[str], int]) -> tuple[
 
 
 def is_field(words: Sequence[str], line: str, look_up: Callable[[str], int]) -> bool:
-    """Tell whether a name of these words stands in a short line and is no heading in capitals, no country.
+    """Tell whether a name of these words is in a short line and is no heading in capitals, no country.
 
-    ``line``: what stands around it.
+    ``line``: what is around it.
     """
     if all(map(str.isupper, words)) or any(look_up(word) & NATION for word in words):
         return False
@@ -145,7 +145,7 @@ def is_made_up(word: str, look_up: Callable[[str], int]) -> bool:
 def least_in_place(words: Sequence[str], name: str, line: str, look_up: Callable[[str], int]) -> float:
     """Return the probability from which a name counts by its numbers, its ends and its line; 0.0: any.
 
-    ``words``: of ``name``; ``line``: what stands around it.
+    ``words``: of ``name``; ``line``: what is around it.
     """
     if _NUMBER.search(name):
         return NEVER  # an account

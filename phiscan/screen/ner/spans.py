@@ -111,13 +111,13 @@ def is_cell(text: str, start: int, end: int) -> bool:
 
 
 def line_around(text: str, start: int, end: int) -> str:
-    """Return what stands around a span in its line, without the span."""
+    """Return what is around a span in its line, without the span."""
     low, high = line_bounds(text, start, end, _LINE_REACH)
     return text[low:start] + " " + text[end:high]
 
 
 def n_codes(text: str, places: list[tuple[int, int]]) -> int:
-    """Return how many words behind a comma are short capitals: "Ann Roy, NB", "Ann Roy, AB PHN".
+    """Return how many words after a comma are short capitals: "Ann Roy, NB", "Ann Roy, AB PHN".
 
     ``places``: of the words of a name. A name in capitals has none: "ROY, ANN".
     """

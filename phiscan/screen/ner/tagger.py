@@ -62,7 +62,7 @@ SECOND_FAVOUR = {PERSON: 1.9, "ORG": 2.0, "LOC": 2.0, ADDRESS: 2.0}
 # by their words.
 MIN_SHOWN = {PERSON: SHOWN, "ORG": 0.1, "LOC": 0.1, ADDRESS: 0.1}
 MIN_SCORE = {PERSON: SHOWN, "ORG": 0.7, "LOC": 0.5, ADDRESS: 0.5}
-MIN_TITLED = 0.75  # behind the title of a doctor or nurse, as a rule has it that finds the title
+MIN_TITLED = 0.75  # after the title of a doctor or nurse, as a rule has it that finds the title
 UNREAD = 1.1  # of names in scripts of which the model has read next to nothing: doubtful however sure it is
 MIN_CITY = 0.9  # a field of a table or list that holds a city and nothing else: Boston, Windsor
 DOUBT = "too unsure for a name that counts"

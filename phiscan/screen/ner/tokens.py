@@ -28,7 +28,7 @@ _LETTER = r"[^\W\d_]"
 _TOKEN = re.compile(
     r"(?:[^\S\n]*+\n\s*+|[^\S\n]{2,}+|\t"
     r"|https?://\S+|www\.\S+|[\w.+%-]{1,64}+@[\w.-]{1,255}+"
-    # French elision is no part of the word behind it.
+    # French elision is no part of the word after it.
     rf"|[dlcjmnst]['\u2019](?={_LETTER})"
     rf"|{_LETTER}++(?:(?:-|['\u2019](?![sS](?!{_LETTER}))){_LETTER}++)*+(?![^\W_])"
     r"|[^\W_]++|['\u2019][sS](?![^\W_])|[^\S\n]|\S) ?"
@@ -38,7 +38,7 @@ _SIGNS = frozenset((*".,:;()-/'\"&@|0", LINE, GAP))
 
 
 def split(text: str) -> list[str]:
-    r"""Cut a text into tokens, each with the one space behind it, so that they join to the text again.
+    r"""Cut a text into tokens, each with the one space after it, so that they join to the text again.
 
     >>> split("Dr. O'Hara's  note\n")
     ['Dr', '. ', "O'Hara", "'s ", ' ', 'note', '\n']
@@ -188,10 +188,10 @@ def line_modes(line: Ints, lower: Ints, upper: Ints, mixed: Ints) -> Ints:
 
 
 def units(breaks: Ints, ends: Ints, closes: Ints) -> Units:
-    """Group tokens into units: one ends at a break, or behind a sign that ends a sentence.
+    """Group tokens into units: one ends at a break, or after a sign that ends a sentence.
 
     ``ends``: (n,) 1 where a sign may end a sentence, 2 where it does; ``closes``: (n,) 1 where a full stop
-    behind the token is the end of a sentence, for ``Dr. J. Roy`` is one name.
+    after the token is the end of a sentence, for ``Dr. J. Roy`` is one name.
     """
     kept = np.flatnonzero(breaks == 0)
     if not len(kept):

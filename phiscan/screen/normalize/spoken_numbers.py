@@ -112,7 +112,7 @@ _QUEBEC = re.compile(r"[A-Z]{4}\d{8}")
 
 
 class _Said(NamedTuple):
-    """What was said at once: its digits, and where it stands in the run."""
+    """What was said at once: its digits, and where it is in the run."""
 
     digits: str
     start: int
@@ -210,7 +210,7 @@ def _below_hundred(language: _Language, words: Sequence[str]) -> tuple[int, int]
 
 
 def _rest(language: _Language, words: Sequence[str], *, beyond_ten: bool) -> tuple[int, int]:
-    """Return what stands behind the word for tens: its units, in French up to nineteen, and the words."""
+    """Return what follows the word for tens: its units, in French up to nineteen, and the words."""
     lead = 1 if words[:1] == ["et"] else 0
     if len(words) <= lead:
         return 0, 0
@@ -241,7 +241,7 @@ def _is_number(said: Sequence[_Said], run: str, before: str) -> bool:
 
 
 def _birth(digits: str, before: str) -> re.Match[str] | None:
-    """Return the parts of a day with its year, behind a word for a birth."""
+    """Return the parts of a day with its year, after a word for a birth."""
     if not _BIRTH_WORDS.search(before):
         return None
     return next((day for form in _DAYS if (day := form.fullmatch(digits))), None)

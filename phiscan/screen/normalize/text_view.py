@@ -1,6 +1,6 @@
 """A document read as it was meant: escapes as what they stand for, spoken numbers, SQL, listings.
 
-Recognizers see such a text; what they find is put back to where it stands in the document. Most documents
+Recognizers see such a text; what they find is put back to where it is in the document. Most documents
 hold nothing of the kind and are read as they are.
 """
 

@@ -16,8 +16,8 @@ from phiscan.screen.rules.scanner import WITHOUT_DIGITS
 
 BATCH_CHARS = 1 << 16  # of lines that are looked at in one go
 MAX_CONTEXT = 8  # times a text, of lines that are repeated ahead of others; beyond, others stand without
-UNIT_CHARS = 10  # how far behind an age its misread unit may stand, or a postal code behind a town
-# A misread unit or postal code behind these belongs to them: 97 ons, 9l-year-o1d, Peguis MB ROC 3J0.
+UNIT_CHARS = 10  # how far after an age its misread unit may stand, or a postal code after a town
+# A misread unit or postal code after these belongs to them: 97 ons, 9l-year-o1d, Peguis MB ROC 3J0.
 _WITH_WHAT_FOLLOWS = frozenset((EntityType.AGE_OVER_89, EntityType.LOCATION))
 _TABLE = re.compile(r"\|[^|\n]*\|")
 
@@ -26,7 +26,7 @@ class Read(Protocol):
     """How lines are read: once for every reading; with ``bars``, | may be a letter."""
 
     def __call__(self, line: Line, *, bars: bool) -> tuple[Line, ...]:
-        """Return the readings of a line, each of which goes on where the one before it ended."""
+        """Return the readings of a line, each of which continues where the one before it ended."""
         ...
 
 
@@ -126,7 +126,7 @@ class Batch:
         return "".join(self._parts)
 
     def origin(self, finding: Finding) -> Span | None:
-        """Return where a finding stands in the document; None where nothing misread has a part in it."""
+        """Return where a finding is in the document; None where nothing misread has a part in it."""
         first, start = self._at(finding.span.start)
         last, end = self._at(finding.span.end - 1)
         if first < 0 or self._is_context[first]:
@@ -142,9 +142,9 @@ class Batch:
         return Span(*span) if misread and span[0] < span[1] else None
 
     def _is_labelled(self, finding: Finding) -> bool:
-        """Tell whether a misread word stands before a finding that its label made, or heads its column.
+        """Tell whether a misread word is before a finding that its label made, or heads its column.
 
-        Values without digits are left out: behind a label that is only guessed they are any words.
+        Values without digits are left out: after a label that is only guessed they are any words.
         """
         start = finding.span.start
         if finding.entity_type in WITHOUT_DIGITS:

@@ -23,7 +23,7 @@ LABEL_CHARS = 80  # how far before a value its misread label may begin
 _N_HEADS = 2  # lines at the start of a block: a title, the head of a table
 
 # Where a scanner misread something, as far as that can be seen without looking closer. Whole tokens only: in
-# codes, keys and base64 everything stands beside everything.
+# codes, keys and base64 everything is beside everything.
 _SIGNS = (
     r"\b(?:[0-9]{2,}[OolI]|[0-9][OolI][0-9OolI]|[OlI]{1,2}[0-9]{2}|[OlI][0-9][OolI])[0-9OolI]*\b",
     r"\b[A-Z]{1,4}[0-9]+[Ol][0-9Ol]+\b",
@@ -91,7 +91,7 @@ def lines_with(text: str, places: Sequence[int]) -> Iterator[tuple[int, int, int
         if place < done:
             continue
         start = text.rfind("\n", done, place) + 1 or done
-        empty = text.rfind("\n\n", max(block, searched - 1), start)  # what stands before was searched already
+        empty = text.rfind("\n\n", max(block, searched - 1), start)  # what precedes was searched already
         block = block if empty < 0 else empty + 2
         searched = start
         start = max(start, place - MAX_LINE_CHARS // 2)

@@ -1,7 +1,7 @@
 """Codes of letters and digits that a scanner misread: lA0 in a postal code, 83H 4R1, MO 65b53.
 
 Their format says where a digit stands and where a letter. Letters of a postal code, and digits of a ZIP code,
-are guessed only behind the province or state that says what comes.
+are guessed only after the province or state that says what comes.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _POSTAL = re.compile(
     r"(?<![^\W_])[ABCEGHJ-NPRSTVXY](?P<a>[0-9OQIl|SBZ])[ABCEGHJ-NPRSTV-Z][ -]?"
     r"(?P<b>[0-9OQIl|SBZ])[ABCEGHJ-NPRSTV-Z](?P<c>[0-9OQIl|SBZ])(?![^\W_])"
 )
-# Letters that were misread, too: behind the province that says what comes.
+# Letters that were misread, too: after the province that says what comes.
 _PROVINCE = r"(?:AB|BC|MB|NB|NL|NS|NT|NU|ON|PE|QC|SK|YT)"
 _FAR_POSTAL = re.compile(
     rf"(?<![^\W_]){_PROVINCE}[ ,|;\t]{{1,2}}"
@@ -68,7 +68,7 @@ def corrected_codes(text: str) -> Iterator[Edit]:
 
 
 def corrected_initials(text: str) -> Iterator[Edit]:
-    """Yield the letter that a figure or a stroke behind a title is: "Dre 0. Mbemba", "Dr |. Wiebe"."""
+    """Yield the letter that a figure or a stroke after a title is: "Dre 0. Mbemba", "Dr |. Wiebe"."""
     for match in _INITIAL.finditer(text):
         yield Edit(match.start("sign"), match.end("sign"), _AS_INITIAL[match["sign"]])
 

@@ -1,6 +1,6 @@
 """Days that a scanner ran together or misread at their edge: 31juillet, Mar4, O6MAR, ler avril, Ist.
 
-A narrow space before or behind a figure is easily lost, an O stands for the 0 of a day, and the 1 of "1er"
+A narrow space before or after a figure is easily lost, an O stands for the 0 of a day, and the 1 of "1er"
 and "1st" is read as a letter. A month, and where it is short a year too, says what was meant.
 """
 

@@ -206,7 +206,7 @@ def weekday_nearby(text: str, start: int, end: int) -> str | None:
 def short_label_nearby(text: str, start: int, end: int, *, is_word: bool) -> str | None:
     """Return the short label that a word before a number is, or in a cell, when a letter of it was misread.
 
-    A word that there is must have a long number behind it.
+    A word that there is must have a long number after it.
 
     >>> short_label_nearby("lof QK771", 0, 3, is_word=False)
     'lot'
@@ -226,7 +226,7 @@ def short_label_nearby(text: str, start: int, end: int, *, is_word: bool) -> str
 
 
 def joined_labels(text: str) -> Iterator[Edit]:
-    """Yield the ends of labels and months that a number stands at without a space: DOB12/03/1961."""
+    """Yield the ends of labels and months that a number is at without a space: DOB12/03/1961."""
     for match in _JOINED.finditer(text):
         yield Edit(match.end() - 1, match.end(), f"{match[0][-1]} ")
 

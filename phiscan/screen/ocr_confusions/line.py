@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """What stands in ``[start, end)`` of a line is to be read as ``new``.
+    """What is in ``[start, end)`` of a line is to be read as ``new``.
 
     ``counts`` is false where a change alone makes nothing new of what it touches.
     """
@@ -26,11 +26,11 @@ class Line:
     text: str
     starts: Sequence[int]
     ends: Sequence[int]
-    changed: bytes  # 1 where a character was replaced, or stands at a join
+    changed: bytes  # 1 where a character was replaced, or is at a join
 
     @classmethod
     def of(cls, text: str, start: int, end: int) -> Line:
-        """Return the line ``[start, end)`` of a document as it stands."""
+        """Return the line ``[start, end)`` of a document as it is."""
         return cls(text[start:end], range(start, end), range(start + 1, end + 1), bytes(end - start))
 
     @property

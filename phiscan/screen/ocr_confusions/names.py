@@ -1,7 +1,7 @@
 """Names that a scanner misread: "Mu11ins, Darre1", "0kafor", "Ga gnon Y.", "Rarnirez".
 
 The lines of a scanned text are read as they were meant, and the recognizers of names go over them. What they
-find is a finding where it covers something misread, or stands behind a label that was.
+find is a finding where it covers something misread, or is after a label that was.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class OcrNameRecognizer:
         self._misread = misread
 
     def recognize(self, document: Document) -> Iterator[Finding]:
-        """Yield findings of people (they may overlap those of the text as it stands); spans are half-open."""
+        """Yield findings of people (they may overlap those of the text as it is); spans are half-open."""
         places = self._misread.places_of(document.text)
         for batch in batches(document.text, places, self._read, ("names",)) if places else ():
             for finding in self._names.recognize(Document(batch.text(), (), "")):

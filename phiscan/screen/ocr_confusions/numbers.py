@@ -1,6 +1,6 @@
 """Numbers that a scanner misread: O3/ll/l984, 4822 9l6 O35, 5 5 5 - 0 1 4 2.
 
-Letters count as digits only in a token of digits and look-alikes, and only where a real digit stands in the
+Letters count as digits only in a token of digits and look-alikes, and only where a real digit is in the
 same number. A dose or a measure is left alone. Spaces inside a number are a second matter: whether
 "33 O7182" is one number or two cannot be seen, so both readings are given.
 """
@@ -88,7 +88,7 @@ def as_digits(line: Line, *, bars: bool) -> Line:
 
 
 def without_loose_spaces(line: Line) -> Line:
-    """Return a line in which no space stands beside the signs within a number: "l7 /O8/ l96l"."""
+    """Return a line in which no space is beside the signs within a number: "l7 /O8/ l96l"."""
     return line.edited(_closed(line, all_spaces=False))
 
 
@@ -142,7 +142,7 @@ def _token(match: re.Match[str], *, bars: bool) -> _Token | None:
 def _meant_as_digits(text: str, run: list[_Token]) -> Iterator[_Token]:
     """Yield the tokens of a number whose look-alikes are digits."""
     last = run[-1]
-    if _UNIT.match(text, last.end):  # a dose or a measure, and no part of what stands before it
+    if _UNIT.match(text, last.end):  # a dose or a measure, and no part of what precedes it
         run = run[:-1]
     real = [token.n_real(text) for token in run]
     n_real = sum(real)

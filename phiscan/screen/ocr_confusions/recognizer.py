@@ -2,9 +2,9 @@
 
 One automaton asks whether a text has such places at all; most have none, and cost no more than that. Lines
 that have some are read as they were meant (``misread_words``, ``misread_numbers``), every character knowing
-where it stands in the document, and the same recognizers go over these lines alone, each with the line
+where it is in the document, and the same recognizers go over these lines alone, each with the line
 before it and the head of its table. What they find there is a finding where it covers something misread,
-or stands behind a label that was.
+or is after a label that was.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from phiscan.screen.recognizers.organization.recognizer import OrganizationRecog
 from phiscan.screen.rules.recognizer import PatternRecognizer
 
 MIN_SCORE = 0.5  # a form that says little by itself says nothing when letters had to be digits for it
-SCORE_FACTOR = 0.95  # what is read into a text is a little less sure than what stands in it
+SCORE_FACTOR = 0.95  # what is read into a text is a little less sure than what is in it
 _READINGS = ("characters", "spaces", "spaces")
 
 
@@ -93,7 +93,7 @@ class OcrRecognizer:
 def without_parts(findings: Iterable[Finding]) -> list[Finding]:
     """Leave out what is only the part of a misread value, and addresses that are misread days.
 
-    "Dec 9" of "Dec 9 2O2O" is surer than the whole to the same rule, but the whole is what stands there. A
+    "Dec 9" of "Dec 9 2O2O" is surer than the whole to the same rule, but the whole is what is there. A
     number before a word with a capital looks like an address: "14 Novembcr 2023".
     """
     found = list(findings)

@@ -27,10 +27,10 @@ NEGATIVE_FACTOR = 0.4
 _MANY_CELLS = 8
 _ENOUGH_TESTS = 64  # of a neighbourhood, before it is known how often a rule finds nothing there
 _USEFUL_SHARE = 0.25  # of tests that must spare the search: a test costs about a quarter of one
-_LOOKS_BEYOND = re.compile(r"\(\?<|(?<!\\)\$")  # behind itself, or for the end of its cell
+_LOOKS_BEYOND = re.compile(r"\(\?<|(?<!\\)\$")  # after itself, or for the end of its cell
 _GUARDS = {
     "word": (r"(?<![^\W_])", r"(?![^\W_])"),
-    # A number is not a part of a longer one: no digit behind a separator on either side.
+    # A number is not a part of a longer one: no digit after a separator on either side.
     "number": (r"(?<![^\W_])(?<!\.)(?<!\d[-/.:+])(?<!\w-)", r"(?![^\W_])(?![-/.:+]\d)"),
     "none": ("", ""),
 }
@@ -98,12 +98,12 @@ class CompiledRule:
 
     @cached_property
     def after_label(self) -> regex.Pattern[str]:
-        """Match the value right behind a label."""
+        """Match the value right after a label."""
         return self._behind(GAP)
 
     @cached_property
     def in_json(self) -> regex.Pattern[str]:
-        """Match the value behind a label, or in the JSON field "value" that follows it."""
+        """Match the value after a label, or in the JSON field "value" that follows it."""
         return self._behind(JSON_GAP)
 
     def _behind(self, gap: str) -> regex.Pattern[str]:
@@ -117,7 +117,7 @@ class CompiledRule:
 
     @cached_property
     def in_column(self) -> regex.Pattern[str]:
-        """Match cells behind a NUL each, one after the other; the group holds a cell that the value fills."""
+        """Match cells after a NUL each, one after the other; the group holds a cell that the value fills."""
         return self._compile(rf"\x00((?:{self.rule.pattern})(?=\x00))?+")
 
     def filled(self, text: str, cells: Sequence[tuple[int, int]], joined: str) -> list[bool]:
@@ -138,7 +138,7 @@ class CompiledRule:
 
 
 def joined_cells(text: str, cells: Sequence[tuple[int, int]]) -> str:
-    """Return the cells with a NUL before each and behind the last."""
+    """Return the cells with a NUL before each and after the last."""
     return "\0".join(("", *(text[start:end] for start, end in cells), ""))
 
 

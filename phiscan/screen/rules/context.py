@@ -26,7 +26,7 @@ GAP = (
     rf"(?:{GAP_WORDS}"
     r"(?:[^\w\n]|\n(?![^\S\n]{0,8}\n)){0,10}){0,3}\(??"
 )
-# What ends a cell behind the label that heads its column: last letters, a remark in brackets, a delimiter.
+# What ends a cell after the label that heads its column: last letters, a remark in brackets, a delimiter.
 CELL_END = (
     r"[\w#]{0,6}(?:(?: ?[#:])?(?: ?\([^()\n]{1,24}\))?[\"']?(?:[ ]{0,2}[\t|;,\n\r]|[ ]{2})"
     r"|\.(?:[ ]{0,2}[\t|;,\n\r]|[ ]{3}))"

@@ -1,6 +1,6 @@
 """The pattern recognizer: one pass of one linear automaton over the text, then work only where it stopped.
 
-Where the scanner stops, the text is either a label (then the value is looked for behind it, or in the column
+Where the scanner stops, the text is either a label (then the value is looked for after it, or in the column
 below it) or the shape of a value (then the rules that fit the place are matched again with `regex`, which
 knows Unicode word boundaries and has a timeout). Checks veto or confirm, words near by raise or lower the
 score. A number without any evidence is never even looked at, so a table of plain numbers costs what the
@@ -210,7 +210,7 @@ def _in_cells(
                 yield item.rule, _result(compiled, judged, low, high)
 
 
-def _judge(  # noqa: PLR0917 (a place and what stands there)
+def _judge(  # noqa: PLR0917 (a place and what is there)
     compiled: CompiledRule,
     text: str,
     start: int,

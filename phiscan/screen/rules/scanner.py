@@ -1,14 +1,14 @@
 r"""Where to look: two linear automata, one of all labels and one of all shapes of values, pass over the text.
 
-They run over UTF-8 bytes and stop at the shape of a value, or at a label behind which a value can stand.
-Every stop costs as much as thousands of bytes, so the automaton itself asks for what a label must have behind
+They run over UTF-8 bytes and stop at the shape of a value, or at a label after which a value can stand.
+Every stop costs as much as thousands of bytes, so the automaton itself asks for what a label must have after
 it: most words that are labels ("on", "clinic", "since") stand in prose without any value. A label counts when
 
 - it ends its cell, and so may head a column; or
-- behind the words and signs of ``GAP`` stands what its rules need: a digit at once, where a value can begin
+- after the words and signs of ``GAP`` stands what its rules need: a digit at once, where a value can begin
   with nothing else; a digit within one word, or within three where a value can hold more; a capital letter,
   for organizations and places. Street addresses need a digit within 220 characters, looked for later; or
-- the text has a JSON field "value", which may stand far behind its label: then every label counts.
+- the text has a JSON field "value", which may stand far after its label: then every label counts.
 
 One automaton of both would need a state for every pair of what each has seen so far, which no memory holds.
 """
@@ -38,11 +38,11 @@ OVERLAP_CHARS = 4096  # more than any match, so that what a window cuts off the 
 DFA_BYTES = 256 << 20  # the default of 8 MB makes re2 fall back to its slow engines
 REACH_CHARS = 96  # how far a match may extend around the place where its trigger stood
 _UNIT_CHARS = 2
-_BEHIND_BYTES = 400  # more than stands between a label and its value
-_TRIGGER_CHARS = 16  # how far behind a place a trigger may still stand in it
+_BEHIND_BYTES = 400  # more than is between a label and its value
+_TRIGGER_CHARS = 16  # how far after a place a trigger may still stand in it
 _WORD_BYTE = re.compile(rb"[0-9A-Za-z\x80-\xff]")
 _GOES_ON = re.compile(rb"[0-9A-Za-z\x80-\xff]|[-/.][0-9]")  # a word, or a number in groups
-_MORE_THAN_A_CAPITAL = re.compile(rb"[0-9\x80-\xff]")  # letters beyond ASCII are not told apart
+_MORE_THAN_A_CAPITAL = re.compile(rb"[0-9\x80-\xff]")  # letters beyond ASCII are not distinguished
 # The bits that tell the further bytes of a sign of UTF-8, and what they are there.
 _LEADING_BITS, _FURTHER = 0xC0, 0x80
 _SHAPE = -1  # where a label has its ``AfterLabel``
@@ -62,7 +62,7 @@ _CELL_END = (
     rf"(?:[ ]{{0,2}}(?:[\t|\n\r]|[,;]{_NEXT_CELL})|[ ]{{2}})"
     rf"|\.(?:[ ]{{0,2}}(?:[\t|\n\r]|[,;]{_NEXT_CELL})|[ ]{{3}}))"
 )
-# What may stand behind a value by the guard of its rule; whatever is beyond ASCII may be no letter.
+# What may stand after a value by the guard of its rule; whatever is beyond ASCII may be no letter.
 _ENDS = {
     "word": r"(?:\z|[^0-9A-Za-z])",
     "number": r"(?:\z|[^0-9A-Za-z/.:+-]|[/.:+-](?:\z|[^0-9]))",
@@ -73,11 +73,11 @@ _MAY_GO_ON = re.compile(r"\\[wWsSDpPX]|\[\^|(?<!\\)\.|[^\x00-\x7f]")
 # Letters of a word that are counted up to twenty or more: a state for every count, of which words need none.
 _COUNTED = re.compile(r"(\[(?:a-z|A-Z|\\p\{L\}[.'’-]*)\]\{[12],)[1-9][0-9]\}")  # noqa: RUF001 (names are written with it)
 _UNCOUNTED = r"\1}"
-_FROM_NONE = re.compile(r"(?<!\\)\{(?=,\d)")  # `{,5}`, which re2 takes for signs as they stand
+_FROM_NONE = re.compile(r"(?<!\\)\{(?=,\d)")  # `{,5}`, which re2 takes for signs as they are
 
 
 class _Need(IntEnum):
-    """What must stand behind a label; each holds those before it, but for the capital letter."""
+    """What must stand after a label; each holds those before it, but for the capital letter."""
 
     HEAD = 0  # the end of its cell
     DIGIT_NEXT = 1
@@ -112,7 +112,7 @@ class Evidence:
 
 
 class AfterLabel(IntEnum):
-    """What stands behind a label: nothing that could be its value, a word with a capital, or anything."""
+    """What is after a label: nothing that could be its value, a word with a capital, or anything."""
 
     NOTHING = 0
     CAPITAL = 1
@@ -153,7 +153,7 @@ class Scanner:
         done = [0, 0]
         for base in range(0, max(len(text), 1), WINDOW_CHARS):
             window = text[base : base + WINDOW_CHARS + OVERLAP_CHARS]
-            # A line to write on is no part of a word: the value that stands on it begins one.
+            # A line to write on is no part of a word: the value that is on it begins one.
             raw = window.encode("utf-8", "surrogatepass").replace(b"_", b" ")
             stops = [(start, end, _SHAPE) for start, end in self._shapes_of(raw)]
             stops += self._labels_of(labels, raw)
@@ -181,7 +181,7 @@ class Scanner:
             for start, end in spans(labels, raw, start_at):
                 label_end = end_of(self._label, raw, start)
                 yield start, label_end, _behind(raw, label_end, end)
-                # What was asked behind the label is looked at by itself, too; but not in a word without end.
+                # What was asked after the label is looked at by itself, too; but not in a word without end.
                 if 0 < end - label_end <= _BEHIND_BYTES:
                     position = label_end
                     break
@@ -246,7 +246,7 @@ class _RuleFinder:
 
 
 def _behind(raw: bytes, label_end: int, end: int) -> AfterLabel:
-    """Tell by its last byte which of the conditions behind a label (``_tail``) was met.
+    """Tell by its last byte which of the conditions after a label (``_tail``) was met.
 
     A digit is asked for before a capital letter, and both before the end of a cell, which ends in any sign.
     """
@@ -256,7 +256,7 @@ def _behind(raw: bytes, label_end: int, end: int) -> AfterLabel:
 
 
 def _is_unit(text: str, start: int, end: int) -> bool:
-    """Tell whether two letters stand behind a slash, as in mg/dL: no label, and a common one otherwise."""
+    """Tell whether two letters stand after a slash, as in mg/dL: no label, and a common one otherwise."""
     return end - start == _UNIT_CHARS and text[start - 1 : start] == "/"
 
 
@@ -277,7 +277,7 @@ def _trigger(rule: Rule) -> str:
 
 
 def _labels(ruleset: RuleSet) -> tuple[dict[str, list[Evidence]], dict[str, set[str]]]:
-    """Map canonical labels to what they are evidence for; and what must stand behind labels to these."""
+    """Map canonical labels to what they are evidence for; and what must stand after labels to these."""
     table: dict[str, list[Evidence]] = {}
     written: dict[str, set[str]] = {}  # the ways in which a label is written, by its canonical form
     needs: dict[str, set[_Need]] = {}
@@ -301,7 +301,7 @@ def _labels(ruleset: RuleSet) -> tuple[dict[str, list[Evidence]], dict[str, set[
 
 
 def _tail(needs: set[_Need]) -> str:
-    """Return the pattern of what must stand behind a label that several rules want."""
+    """Return the pattern of what must stand after a label that several rules want."""
     if _Need.ANYTHING in needs:
         return ""
     wanted = {max(needs - {_Need.CAPITAL}, default=_Need.HEAD)} | (needs & {_Need.CAPITAL})
@@ -310,7 +310,7 @@ def _tail(needs: set[_Need]) -> str:
 
 
 def _need(rule: Rule) -> _Need:
-    """Return what must stand behind a label of this rule."""
+    """Return what must stand after a label of this rule."""
     if rule.entity_type is EntityType.STREET_ADDRESS:
         return _Need.ANYTHING
     pattern = regex.compile(rule.pattern, regex.IGNORECASE if rule.ignore_case else 0)

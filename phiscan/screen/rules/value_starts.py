@@ -1,7 +1,7 @@
-"""Which values can begin behind a label: what spares most of its rules the look there.
+"""Which values can begin after a label: what spares most of its rules the look there.
 
-A label such as "on" stands for the values of nine rules, and behind most of its places stands none of them.
-Every rule that is tried costs as much as reading hundreds of characters. So the gap behind the label is
+A label such as "on" stands for the values of nine rules, and after most of its places stands none of them.
+Every rule that is tried costs as much as reading hundreds of characters. So the gap after the label is
 passed once, and one automaton of all values tells at each place in it where one could begin which to try.
 """
 
@@ -21,13 +21,13 @@ from phiscan.screen.rules.linear_form import linear_form
 from phiscan.screen.rules.scanner import DFA_BYTES, Evidence
 from phiscan.text.automata import options
 
-# The longest way through ``GAP``, without its bounds: a value begins within it or right behind it.
+# The longest way through ``GAP``, without its bounds: a value begins within it or right after it.
 _LONGEST_GAP: Final = regex.compile(
     rf"(?:[^\w(]|_)*+(?:\([^()\n]{{0,30}}\)[\W_]*+)?(?:{GAP_WORDS}[\W_]*+){{0,3}}\(?"
 )
 _VALUE_CHARS: Final = 512  # more than any labelled value has
 _FEW: Final = 1  # rules are tried sooner than it is told whether they should be
-_LONG: Final = 12  # so are all rules behind a longer gap, such as a line to write on
+_LONG: Final = 12  # so are all rules after a longer gap, such as a line to write on
 
 
 @dataclass(slots=True)
@@ -57,7 +57,7 @@ class ValueStarts:
         self._labels: dict[tuple[Evidence, ...], _Label] = {}
 
     def worth(self, text: str, end: int, evidence: tuple[Evidence, ...]) -> tuple[Evidence, ...]:
-        """Return, in their order, the rules whose values can begin behind a label that ends at ``end``."""
+        """Return, in their order, the rules whose values can begin after a label that ends at ``end``."""
         if len(evidence) <= _FEW:
             return evidence
         gap = _LONGEST_GAP.match(text, end, end + GAP_CHARS)

@@ -52,7 +52,7 @@ def sin(value: str) -> Verdict:
 
 
 def soft_sin(value: str) -> Verdict:
-    """Confirm a Social Insurance Number without a veto: behind its label a misread digit is still a leak."""
+    """Confirm a Social Insurance Number without a veto: after its label a misread digit is still a leak."""
     return Verdict.CONFIRM if sin(value) is Verdict.CONFIRM else Verdict.PLAUSIBLE
 
 

@@ -39,7 +39,7 @@ def record_number(value: str) -> Verdict:
 
 
 def record_code(value: str) -> Verdict:
-    """Veto what a word such as "file" stands before as well: dates, years, phones, standards, studies.
+    """Veto what a word such as "file" is before as well: dates, years, phones, standards, studies.
 
     And below "Ref" of a table of results a range from a number to a greater one.
 

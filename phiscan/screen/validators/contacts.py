@@ -184,7 +184,7 @@ _NO_EMPLOYER = frozenset(
     " thursday friday saturday sunday lundi mardi mercredi jeudi vendredi samedi dimanche today"
     " tomorrow tonight daily weekly".split()
 )
-# What stands behind the label of a home, a shelter or a supplier and is no name: a state, a measure.
+# What is after the label of a home, a shelter or a supplier and is no name: a state, a measure.
 _NO_NAME = frozenset(
     "application applied applying waitlist waitlisted wait list started family patient pt client"  # noqa: SIM905 (a list of words reads best as a text)
     " grade gr room air litres liters via nasal prn at in on to with for bed beds consult referral"
@@ -215,7 +215,7 @@ _MAX_SHORT = 2  # letters of a first word that makes more of them no name: "PT a
 
 
 def named_organization(value: str) -> Verdict:
-    """Veto what stands behind the label of a home or supplier and is no name: "Refused", "Room".
+    """Veto what follows the label of a home or supplier and is no name: "Refused", "Room".
 
     >>> named_organization("Room").value, named_organization("Golden Living").value
     ('veto', 'plausible')
@@ -231,7 +231,7 @@ def named_organization(value: str) -> Verdict:
 
 
 def employer(value: str) -> Verdict:
-    """Veto what stands in the place of an employer or payer and is none: "Retired", "Self-pay".
+    """Veto what is in the place of an employer or payer and is none: "Retired", "Self-pay".
 
     >>> employer("Retired").value, employer("Self Pay").value, employer("Acme Widgets").value
     ('veto', 'veto', 'plausible')

@@ -39,7 +39,7 @@ def numeric_date(value: str) -> Verdict:
     ('veto', 'plausible', 'plausible')
     """
     parts = [int(p) for p in re.findall(r"\d+", value)[:3]]
-    if re.match(r"\d{1,2}[-/]\d{1,2}[ ,@à]", value):  # a time of day behind a month and a day
+    if re.match(r"\d{1,2}[-/]\d{1,2}[ ,@à]", value):  # a time of day after a month and a day
         parts = parts[:2]
     if len(parts) == 1 or re.match(r"\d{8}", value):  # packed: 20240131, with or without a time of day
         text = digits_of(value)

@@ -11,7 +11,7 @@ from phiscan.store.tables.schema import column, metadata, one_of, row_id
 
 
 class Role(StrEnum):
-    """What a person is at the desk; what each may do stands in ``phiscan.web.access``."""
+    """What a person is at the desk; what each may do is in ``phiscan.web.access``."""
 
     READER = "reader"
     REVIEWER = "reviewer"

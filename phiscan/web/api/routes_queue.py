@@ -66,7 +66,7 @@ def queue(
 
 @routes.api("GET", "/queue/export", needs=Permission.EXPORT, summary="Export the queue", extra=FILTERS)
 def export(request: Request, user: SignedIn, desk: DeskNow) -> Response:
-    """Send every item of the filter as a JSON line; that it was done stands in the audit log."""
+    """Send every item of the filter as a JSON line; that it was done is in the audit log."""
     query = read_query(request.query_params)
     first = _part(desk, query, user, query.cursor)  # a wrong filter is said before anything is sent
     desk.store.users.log_export(what="queue", by=user, address=address_of(request), now=desk.now())

@@ -52,7 +52,7 @@ class ProseView:
 
     passages: tuple[PassageView, ...] = ()
     problem: str = ""
-    tables: tuple[tuple[str, str], ...] = ()  # where a table is, and how easily its people are told apart
+    tables: tuple[tuple[str, str], ...] = ()  # where a table is, and how easily its people are distinguished
 
     @property
     def first(self) -> tuple[PassageView, ...]:

@@ -13,7 +13,7 @@ INTO: Final = (
     " \N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK} "  # from a folder or container to what lies in it
 )
 
-# Which colour a type of identifier has on the page; colour is never the only sign, the type stands beside it.
+# Which colour a type of identifier has on the page; colour is never the only sign, the type is beside it.
 COLOURS: Final[dict[EntityType, str]] = {
     EntityType.PERSON: "name",
     EntityType.HEALTH_PROFESSIONAL: "name",

@@ -3,7 +3,7 @@
 "hearing aids: Oticon More 1 R 61884417 L 61884418", "ILR Reveal LINQ II RLB884417G": between the word that
 says what a number is and the number stand the maker, the model and the side. The words are those that name
 medical goods and insurers and nothing else (``dictionaries/code_words.txt``); what follows counts only with
-seven digits, six behind "#", or five and letters, and where no other rule says what it is.
+seven digits, six after "#", or five and letters, and where no other rule says what it is.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from phiscan.text.phrase_patterns import any_label
 
 SOURCE = "line_codes"
 SCORE = 0.45  # less than any label's
-_REACH = {"device": 72, "plan": 40}  # characters behind the word
+_REACH = {"device": 72, "plan": 40}  # characters after the word
 _DAY_DIGITS = 8
 _CODE_CHARS = 32  # more than any code and what must not follow it
 _MAX_WORDS = 2000  # of one document
@@ -65,7 +65,7 @@ _END = re.compile(r"\n|[.!?] (?=[A-ZÀ-Ý])")  # of a line or sentence
 
 @cache
 def load_code_words() -> tuple[tuple[str, ...], ...]:
-    """Return the words for medical goods and insurers, and what a long number behind each is.
+    """Return the words for medical goods and insurers, and what a long number after each is.
 
     Raises:
         DictionaryError: the list cannot be read.
@@ -74,7 +74,7 @@ def load_code_words() -> tuple[tuple[str, ...], ...]:
 
 
 class LineCodeRecognizer:
-    """Find numbers behind words for devices and insurers; built once per process."""
+    """Find numbers after words for devices and insurers; built once per process."""
 
     name: ClassVar = "identifiers.device_and_insurer_numbers"
     cost: ClassVar = Cost.CHEAP

@@ -19,7 +19,7 @@ SOURCE = "day_lines"
 MIN_LINES, MIN_SURE_LINES = 3, 2
 MAX_LINES = 5000
 _DAY = r"(?:0?[1-9]|[12]\d|3[01])(?P<sign>[/.-])(?:0?[1-9]|[12]\d|3[01])"
-# A sign of a list or a number of the row may stand before it; behind it no unit and no third part.
+# A sign of a list or a number of the row may stand before it; after it no unit and no third part.
 _LINE = re.compile(
     rf"^[ \t>]{{0,8}}(?:[-*•–\[(] ?|\d{{1,3}}[.)] {{1,3}})?(?P<day>{_DAY})(?![\w/.%:+]|-\d| ?[-–] ?\d)"  # noqa: RUF001 (texts are written with it)
     r"(?=[ \t,;:)\]–-]|$)(?![ \t]{1,2}(?:of|sur|mg|ml|mL|cm|mm|inch|kg|strength|power|force|tab|cup)\b)",  # noqa: RUF001 (texts are written with it)

@@ -1,9 +1,9 @@
-"""Numbers right behind a person's name: charts, cards and licences in lists and signatures.
+"""Numbers right after a person's name: charts, cards and licences in lists and signatures.
 
 "Duc Pham 5517718", "Le Van Binh, 338117", a cell of nine digits beside a cell with a name. Only numbers of
-six to nine digits, or in groups, count: shorter ones are rooms, doses and ages. So do those behind initials
+six to nine digits, or in groups, count: shorter ones are rooms, doses and ages. So do those after initials
 ("R.B. / 118204", "pt JT (4471-20)"), by which notes hide who a patient is. Behind a health professional,
-"N. Belzile inf. clin. (2114407)", a number in brackets or behind the letters of the profession is a licence.
+"N. Belzile inf. clin. (2114407)", a number in brackets or after the letters of the profession is a licence.
 What another finding has is left to it.
 """
 
@@ -40,7 +40,7 @@ _SIGNED = re.compile(
     rf"(?P<profession>{_PROFESSION})(?:[ ,:]{{0,3}}\((?P<enclosed>{_LICENCE})\)"
     rf"|,? {{1,4}}#?(?P<bare>{_LICENCE})(?![\w-]|[ ]\d|[.,/:]\d|[ ]?(?:\$|%|mg|ml|h\b)))"
 )
-# Initials, or two or three capitals behind the word for a patient, and what may stand before a number.
+# Initials, or two or three capitals after the word for a patient, and what may stand before a number.
 _INITIALS = Rare(
     re.compile(
         r"(?:(?<![\w.])(?P<pointed>(?:[A-Z]\. ?){2,3})"
@@ -65,7 +65,7 @@ _CARD_DIGITS = 9  # most provinces
 
 
 def numbers_after_names(text: str, findings: Sequence[Finding]) -> Iterator[Finding]:
-    """Yield the numbers that stand right behind a person; ``findings`` in text order, without overlaps."""
+    """Yield the numbers that stand right after a person; ``findings`` in text order, without overlaps."""
     starts = [finding.span.start for finding in findings]
     for finding in findings:
         if finding.entity_type is EntityType.HEALTH_PROFESSIONAL:
@@ -91,7 +91,7 @@ def numbers_after_names(text: str, findings: Sequence[Finding]) -> Iterator[Find
 
 
 def _behind_initials(text: str, findings: Sequence[Finding]) -> Iterator[Finding]:
-    """Yield the numbers right behind somebody's initials; what another finding has is left to it."""
+    """Yield the numbers right after somebody's initials; what another finding has is left to it."""
     taken = [(finding.span.start, finding.span.end) for finding in findings]
     for match in _INITIALS.finditer(text):
         number = match["number"]
@@ -107,7 +107,7 @@ def _behind_initials(text: str, findings: Sequence[Finding]) -> Iterator[Finding
 
 
 def _licence(text: str, finding: Finding, starts: Sequence[int]) -> Iterator[Finding]:
-    """Yield the number in brackets, or behind the letters of the profession, that follows a professional."""
+    """Yield the number in brackets, or after the letters of the profession, that follows a professional."""
     match = _SIGNED.match(text, finding.span.end)
     if match is None or not (match["enclosed"] or match["profession"]):
         return

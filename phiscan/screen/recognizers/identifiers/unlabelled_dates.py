@@ -1,7 +1,7 @@
 """Months and days in small figures without a label: "Rocephin 12/1.", "stress test 2/11, npo".
 
 4/5 may be a day or four of five. A text that has other days in figures with the same sign writes days so.
-There it is a day where no score, dose or share is near, and either what stands before it happens on a day or
+There it is a day where no score, dose or share is near, and either what precedes it happens on a day or
 nobody would write a share so: of seven, nine or eleven. 12/5 is no share in any text. Three cells or more
 beside each other that hold nothing else, each as many days after the last, are those of a flow sheet.
 """
@@ -34,7 +34,7 @@ _DAY = re.compile(
 _GAP = r"(?:[ ]{0,2}[\t|;,][ ]{0,12}|[ ]{2,24})"
 _CELLS = re.compile(rf"(?<![^\s|;,]){_SHORT}(?:{_GAP}{_SHORT}){{2,31}}(?=[ ]{{0,2}}(?:[\t|;,\n]|$)|[ ]{{2}})")
 _CELL = re.compile(_SHORT)
-# What is counted, scored, or taken in parts, anywhere in the words before; its unit or kind behind.
+# What is counted, scored, or taken in parts, anywhere in the words before; its unit or kind after.
 _COUNTED_BEFORE = re.compile(
     r"(?<![^\W_])(?:pain|douleurs?|eva|strength|force|power|motor|mrc|reflex\w*|dtrs?|pulses?|pouls|murmurs?"
     r"|souffle|grade[ds]?|scores?|scale|[ée]chelle|gcs|glasgow|apgars?|nrs|vas|phq|gad|moca|mmse|mmt|ecog|rass"
@@ -119,7 +119,7 @@ def _in_cells(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _is_day(text: str, match: re.Match[str], signs: set[str], odd_parts: frozenset[int]) -> bool:
-    """Tell whether figures are a day and, by what stands around them, no share of something.
+    """Tell whether figures are a day and, by what is around them, no share of something.
 
     ``signs``: those of other days of the text; ``odd_parts``: of how many parts nobody would count.
     """

@@ -27,7 +27,7 @@ _STOP = re.compile(r"[ \t]*(?:$|[\n\r,.?!;)])", re.MULTILINE)
 
 
 def address_tails(text: str, found: Sequence[Finding], gazetteer: Gazetteer) -> Iterator[Finding]:
-    """Yield the place that goes on behind each street address, as one LOCATION.
+    """Yield the place that continues after each street address, as one LOCATION.
 
     Only as far as a part that has a postal code or is a place of the gazetteer, so that the line below an
     address which is no part of it stays out.

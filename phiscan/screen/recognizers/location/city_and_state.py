@@ -1,4 +1,4 @@
-"""A city with its province or state beside it, told by the gazetteer or by the postal code behind it.
+"""A city with its province or state beside it, told by the gazetteer or by the postal code after it.
 
 "Regina  SK  S4P 0W5", "Antigonish N.S.", "Duluth MN", "Winnipeg, Man.", "moose jaw sk". The rule for a city
 and its state needs a comma or a postal code; here a known city is enough, and the whole is as sure as a label
@@ -46,7 +46,7 @@ _FULL = (
     "|Ohio|Oklahoma|Oregon|Pennsylvania|Rhode Island|South Carolina|South Dakota|Tennessee|Texas|Utah|Vermont"
     "|Virginia|Washington|West Virginia|Wisconsin|Wyoming"
 )
-# Of other countries, behind a comma.
+# Of other countries, after a comma.
 _COUNTRIES = (
     "UK|United Kingdom|England|Scotland|Wales|Ireland|Northern Ireland|Germany|Italy|Spain|Portugal|Poland"
     "|Ukraine"
@@ -76,7 +76,7 @@ _AT_STATE = re.compile(
     rf"(?:{_CODES}|{_SHORT}|{_FULL}|{_FULL.upper()}|{_SMALL}|(?P<country>{_COUNTRIES}))(?![\w-])"
 )
 _CODE = re.compile(_CODES)
-# Codes that are also degrees behind a name, or words of a line in capitals.
+# Codes that are also degrees after a name, or words of a line in capitals.
 _DEGREES = frozenset(("MD", "PA", "MA", "MS", "ND", "DC", "CO", "PR", "PE", "AL"))
 _LONELY = frozenset(
     ("ID", "VA", "AL")
@@ -115,7 +115,7 @@ def is_code(name: str) -> bool:
 
 
 def cities(text: str, gazetteer: Gazetteer) -> Iterator[Finding]:
-    """Yield each city with the state or province behind it; spans are half-open, in code points."""
+    """Yield each city with the state or province after it; spans are half-open, in code points."""
     for low, high in spans_of(_STATE, text):
         state = next(
             (
@@ -166,7 +166,7 @@ def _city(text: str, state: re.Match[str], gazetteer: Gazetteer) -> tuple[int, f
 
 
 def _needs_no_code(text: str, state: re.Match[str], gap: str, name: str, gazetteer: Gazetteer) -> bool:
-    """Tell whether a city of the lists and a state are one without a postal code behind them."""
+    """Tell whether a city of the lists and a state are one without a postal code after them."""
     if gap.strip():
         return True  # a comma or a bracket
     if state[0] in _LONELY or state["country"] or is_everyday(name, gazetteer):
@@ -189,7 +189,7 @@ def _is_unknown_city(text: str, city: re.Match[str], gazetteer: Gazetteer) -> bo
 
 
 def _is_after_name(text: str, start: int, name: str, gazetteer: Gazetteer) -> bool:
-    """Tell whether a place that is called as a family is stands behind a first name or an initial."""
+    """Tell whether a place that is called as a family is is after a first name or an initial."""
     if not gazetteer.of(name) & _NAMES:
         return False
     before = _LAST_WORD.search(text[max(0, start - 20) : start])

@@ -38,7 +38,7 @@ _IN = re.compile(
     re.IGNORECASE,
 )
 _PROVINCE = re.compile(r",?[ ](?:AB|BC|MB|SK|QC|NB|NS|NL|PE|YT|NT|NU|Qc|Sask|Man|Alta)\b\.?")
-# What goes on behind a place in a text in capitals.
+# What continues after a place in a text in capitals.
 _GOES_ON = re.compile(
     r"[ ](?:AND|AT|AS|BY|BUT|FOR|FROM|IN|IS|LAST|NEXT|ON|OR|SINCE|THAT|THE|THIS|TO|UNTIL|WAS|WHERE|WHEN"
     r"|WHO|WITH|WITHOUT|AVEC|CHEZ|DANS|DEPUIS|EN|ET|LE|LA|OU|PAR|POUR|QUI|SUR)\b"
@@ -69,7 +69,7 @@ _NEXT = re.compile(r",[ ]{0,2}([^\W\d_]+)")
 
 
 def find_places(text: str, tokens: Sequence[Token], gazetteer: Gazetteer) -> Iterator[Finding]:
-    """Yield places of one to three capitalised words behind a preposition, alone on a line or after another.
+    """Yield places of one to three capitalised words after a preposition, alone on a line or after another.
 
     A place that is also an ordinary word ("Reading", "Of") or a first name needs a preposition.
     """
@@ -103,7 +103,7 @@ def _place(text: str, tokens: Sequence[Token], index: int, gazetteer: Gazetteer)
 
 
 def _stands_as_town(text: str, words: Sequence[Token], gazetteer: Gazetteer) -> bool:
-    """Tell whether a town of the longer list is meant: behind "in", or in a cell or brackets of its own."""
+    """Tell whether a town of the longer list is meant: after "in", or in a cell or brackets of its own."""
     first, last = words[0], words[-1]
     if _PROVINCE.match(text, last.end):
         return True
@@ -124,7 +124,7 @@ def _stands_as_town(text: str, words: Sequence[Token], gazetteer: Gazetteer) -> 
 
 
 def _is_sure(text: str, words: Sequence[Token]) -> bool:
-    """Tell whether a name can only be a place: no name or word of the lists, behind "in" or "from"."""
+    """Tell whether a name can only be a place: no name or word of the lists, after "in" or "from"."""
     first, last = words[0], words[-1]
     if len(words) == 1 and first.flags & _NAME_OR_WORD:
         return False

@@ -1,7 +1,7 @@
 r"""Where a place is due: "67M from Gander", "born in", "medevac'd from", "demeure à", "natif de".
 
-What stands there with a capital and is a place of the lists is one, also where families are called so or
-the language has the word; behind words that leave no other reading, what is on no list at all is one, too.
+What is there with a capital and is a place of the lists is one, also where families are called so or
+the language has the word; after words that leave no other reading, what is on no list at all is one, too.
 Nations, reserves, bases and the like say what they are.
 """
 
@@ -115,7 +115,7 @@ _BITS = bits_of(EntityType.LOCATION)
 
 
 class LocationCueRecognizer:
-    """Finds places behind words that say that one follows, and those that say what they are; built once."""
+    """Finds places after words that say that one follows, and those that say what they are; built once."""
 
     def __init__(self, gazetteer: Gazetteer) -> None:
         self._gazetteer = gazetteer
@@ -154,7 +154,7 @@ class LocationCueRecognizer:
         return _found(start, end, UNKNOWN, "where a place is due")
 
     def _goes_on(self, text: str, end: int) -> bool:
-        """Tell whether a name goes on behind a place, as that of an organization: "Brantford General"."""
+        """Tell whether a name continues after a place, as that of an organization: "Brantford General"."""
         if is_term(text, end, self._gazetteer, n_words=2):
             return True
         after = _CAPITALISED.match(text, end)

@@ -34,7 +34,7 @@ _LINES = re.compile(
     r"[;:][^\r\n]*))*+",
     re.IGNORECASE,
 )
-# A property, its parameters (what stands in quotes may hold a colon) and its value, over folded lines.
+# A property, its parameters (what is in quotes may hold a colon) and its value, over folded lines.
 _PROPERTY = re.compile(
     r"^(?:[\w-]{1,40}\.)?(?P<name>[A-Za-z-]{1,40})"
     r"(?P<parameters>(?:;[^:;\"\r\n]{0,200}(?:\"[^\"\r\n]{0,200}\")?(?:\r?\n[ \t][^:;\"\r\n]{0,80})?){0,12}):"
@@ -46,7 +46,7 @@ _THING = re.compile(r";CUTYPE=(?:ROOM|RESOURCE|GROUP)\b", re.IGNORECASE)
 _TEXT = frozenset(
     {"NOTE", "SUMMARY", "DESCRIPTION", "COMMENT", "LOCATION", "NICKNAME", "LABEL", "CONTACT", "RELATED"}
 )
-_WRITTEN = re.compile(r"\r?\n[ \t]|\\[nN,;\\:]")  # what is not meant as it stands: folds, escapes
+_WRITTEN = re.compile(r"\r?\n[ \t]|\\[nN,;\\:]")  # what is not meant as it is: folds, escapes
 _TITLE = re.compile(r"(?:dre?|docteure?|doctor)\b", re.IGNORECASE)
 _DAY = re.compile(r"(?:18|19|20)\d\d(-?)\d\d\1\d\d(?:T[\d:]{2,8}Z?)?")
 _WORD = re.compile(r"[^\W\d_]+")

@@ -93,7 +93,7 @@ def _segment(name: str, segment: str, position: int) -> Iterator[Finding]:
 
 
 def _stray(name: str, number: str, kind: EntityType) -> EntityType:
-    """Return what a long number is that stands in a field of its segment where none is due."""
+    """Return what a long number is that is in a field of its segment where none is due."""
     if name[0] == "Z":
         return EntityType.PHONE if _PHONE.fullmatch(number) else kind
     return EntityType.SSN if name != "IN1" and number.isdecimal() and _is_ssn(number) else kind

@@ -103,9 +103,9 @@ def _segments(text: str) -> Iterator[_Segment]:
 
 
 def _parts(text: str) -> Iterator[_Segment | Span]:
-    """Yield the segments of all interchanges, and the stretches of text between and behind them.
+    """Yield the segments of all interchanges, and the stretches of text between and after them.
 
-    Without an envelope, segments are what stands between ``~`` or line ends.
+    Without an envelope, segments are what is between ``~`` or line ends.
     """
     heads = list(_ISA.finditer(text)) if "ISA" in text else []
     first = heads[0].start() if heads else len(text)

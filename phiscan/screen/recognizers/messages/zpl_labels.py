@@ -17,8 +17,8 @@ SCORE = 0.7  # the data may also name a ward or a form
 
 # What sets a printer up may stand before the first label: "CT~~CD,~CC^~CT~".
 _HEAD = re.compile(r"\s*(?:CT~~CD,|[~^])")
-# The data of fields; and what stands behind a command without values, or before the first, is no part of a
-# label. A command for the printer itself ends at the first space, one with a picture behind the picture.
+# The data of fields; and what follows a command without values, or before the first, is no part of a
+# label. A command for the printer itself ends at the first space, one with a picture after the picture.
 _TEXT = r"(?:[^~^]++|\^(?![A-Z][A-Z0-9@])|~(?![A-Z]{2}))*+"
 _READ = re.compile(
     rf"\^F[DVX](?P<data>[^^]+)|(?:\A(?!\s*CT~)|\^(?:FS|XA|XZ))(?P<beside>{_TEXT})"
@@ -39,7 +39,7 @@ def is_label(text: str) -> bool:
 
 
 def passages(text: str) -> Iterator[Passage]:
-    """Yield the data of each field as it stands, escapes too, and what is no part of a label."""
+    """Yield the data of each field as it is, escapes too, and what is no part of a label."""
     for match in _READ.finditer(text):
         kind = match.lastgroup or "data"
         if any(map(str.isalnum, match[kind])):

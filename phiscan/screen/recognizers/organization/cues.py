@@ -1,6 +1,6 @@
 r"""Where an organization is due: "transferred to", "works nights at", "insured with", "suivie à l'".
 
-What stands there with a capital and is on no list of words, of places or of people is an organization
+What is there with a capital and is on no list of words, of places or of people is an organization
 although no word says so: "transferred to Mon Sheong", "retired from Raytheon". A known short name needs
 less: "at Grady" (``organization_names``).
 """
@@ -107,7 +107,7 @@ _SAINT = frozenset(("st", "ste", "saint", "sainte", "mount", "mt", "mont"))
 
 
 class OrganizationCueRecognizer:
-    """Finds organizations behind words that say that one follows; built once per process."""
+    """Finds organizations after words that say that one follows; built once per process."""
 
     def __init__(self, gazetteer: Gazetteer) -> None:
         self._gazetteer = gazetteer

@@ -58,7 +58,7 @@ _DUE_SMALL = re.compile(
     r"|(?<!\w)(?:chez|(?:employed|insured|covered) by|(?:employ|assur)ée? par)[ ]$",
     re.IGNORECASE,
 )
-# What goes on behind a name makes it another one: "Henry Ford Rouge plant" does not, "Douglas Smith" does.
+# What continues after a name makes it another one: "Henry Ford Rouge plant" does not, "Douglas Smith" does.
 _GOES_ON = re.compile(r"[ ]([^\W\d_a-zà-öø-ÿ][^\W\d_]*)")
 _STREET = re.compile(
     r"['’]s?\b|[ ](?:syndrome|disease|sign|palsy)\b|[ ](?:st|street|rd|road|ave|avenue|blvd|dr"  # noqa: RUF001 (texts are written with it)

@@ -58,7 +58,7 @@ _GOES_ON = re.compile(r"['’]s\b|[ ][^\W\d_a-z][a-z]|[ ]of\b")  # noqa: RUF001 
 # Where a name in capitals fills its line or cell.
 _ENDS = re.compile(rf"[ ]?(?:{BARRIER}|,|$)")
 _BEGINS = re.compile(rf"(?:^|{BARRIER}|,)[ ]{{0,2}}$")
-# Where a place is due: behind these words.
+# Where a place is due: after these words.
 _DUE = re.compile(
     r"(?:(?<!\w)(?:at|to|from|by|with|via|through|thru|w|w/|in|@|ins\.?|insurer|carrier|chez|à|au|vers|par|the"
     r"|and)[ ]|[→>][ ])$",
@@ -85,7 +85,7 @@ _BEHIND = re.compile(
     rf"{_NEXT}(?!(?:No|Nom|T[eé]l|Fax|Dre?)\b(?!-))"
     rf"(?P<name>{_PROPER}(?:[ -](?:{_ARTICLE}{_NEXT})?{_PROPER}){{0,5}})"
 )
-# What goes on behind a name in capitals.
+# What continues after a name in capitals.
 _VERB = (
     r"(?:APR[EÈ]S|AVANT|POUR|PAR|SUR|AVEC|SANS|DEPUIS|SELON|POSTE|CHAMBRE|SE|EST|SONT|A|AVAIT|SERA|FERA|VERS"
     r"|(?:CONFIRM|DEMAND|AVIS|REFUS|FERM|APPEL|ENVOY|ANNUL|RETOURN|TRANSF[EÉ]R|CONTACT)[EÉ]E?S?|PR[EÉ]VUE?)\b"
@@ -107,7 +107,7 @@ _SMALL_FRONTS = frozenset(
     " boucherie quincaillerie epicerie depanneur garage ferme scierie polyvalente polyclinique cegep"
     " maison villa foyer gite auberge coop cooperative caisse".split()
 )
-# Words that name an organization only with an article or an adjective behind: "Centre de la main Ouest".
+# Words that name an organization only with an article or an adjective after: "Centre de la main Ouest".
 _OF_WORDS = frozenset(
     ("centre", "club", "fondation", "association", "societe", "cercle", "agence", "salon", "cafe", "hotel")
 )
@@ -129,7 +129,7 @@ _SAY_MORE = frozenset(
     " residence pines".split()
 )
 _WRITTEN = {"e": "[eéèê]", "o": "[oô]", "a": "[aàâ]", "'": "['’]"}  # noqa: RUF001 (names are written with it)
-_KINDS = ("any", "name", "suffix", "firm", "place")  # of heads that stand behind a name
+_KINDS = ("any", "name", "suffix", "firm", "place")  # of heads that follows a name
 
 
 class OrganizationRecognizer:
@@ -253,7 +253,7 @@ class OrganizationRecognizer:
         return low, end, _SURE
 
     def _behind(self, text: str, start: int, end: int) -> _Name | None:
-        """Return the name behind a French word for an organization."""
+        """Return the name after a French word for an organization."""
         head = text[start:end]
         plain = _plain(head)
         if plain in _ABBREVIATED and text.startswith(".", end):

@@ -1,6 +1,6 @@
 """Homes by the room that somebody has in them: "Country Haven rm 12", "Maison Reine-Marie (chambre 11)".
 
-A name of ordinary words is an organization's where a word for a home stands in it and a room behind it; the
+A name of ordinary words is an organization's where a word for a home is in it and a room after it; the
 room is part of where somebody lives.
 """
 
@@ -41,7 +41,7 @@ _NUMBERED = re.compile(r"\d[A-Za-z]?,?[ ]$")  # of a street: "12 Manor Court, rm
 
 
 def residences_by_room(text: str) -> Iterator[Finding]:
-    """Yield each home that has a room behind it, and the room; spans are half-open, in code points."""
+    """Yield each home that has a room after it, and the room; spans are half-open, in code points."""
     for match in _ROOM.finditer(text):
         low = max(0, match.start() - _REACH)
         end = len(text[low : match.start()].rstrip(" ,–/-")) + low  # noqa: RUF001 (texts are written with it)

@@ -1,6 +1,6 @@
 """Single names and lower-case names by the words around them: a verb of people, a list of names, a vocative.
 
-A first name alone is never a finding; a first name that speaks, owns, is addressed or stands in a list of
+A first name alone is never a finding; a first name that speaks, owns, is addressed or is in a list of
 names is one, with a modest score.
 """
 
@@ -122,7 +122,7 @@ class ContextRecognizer:
             position = match.end(1)
 
     def _lower_titles(self, text: str) -> Iterator[Finding]:
-        """Yield the last name behind a title in small letters; an ordinary word is none."""
+        """Yield the last name after a title in small letters; an ordinary word is none."""
         for match in _LOWER_TITLE.finditer(text):
             flags = self._gazetteer.of(match["name"])
             if flags & _BLOCK or flags & (Word.ORDINARY | Word.LAST) == Word.ORDINARY:

@@ -1,4 +1,4 @@
-"""Names behind a cue: a label of a form, the head of a column, a salutation, a closing."""
+"""Names after a cue: a label of a form, the head of a column, a salutation, a closing."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ _LEADING = re.compile(
     r"|voisine?|amie?)"
     r"[ ]{1,2}(?=[^\W\d_a-zà-ÿ]))",
 )
-_REMARK = re.compile(r"[ ]\([^\W\d_]*$")  # a bracket that opens within a name and closes behind it
+_REMARK = re.compile(r"[ ]\([^\W\d_]*$")  # a bracket that opens within a name and closes after it
 _TELEPHONE = re.compile(r"[ ]{1,3}(?:cell|home|work)\b", re.IGNORECASE)
 _CELL = re.compile(r"(?:[^\t,]|,(?=[ ]))+")
 _LABEL_AGAIN = re.compile(r"[ \t]{0,4}[:=](?!=)")
@@ -86,7 +86,7 @@ _TITLE_HEALTH_WORDS = ("dr", "dre", "prof", "docteur", "doctor")
 
 
 class CueRecognizer:
-    """Find names by what stands before them; a label makes even unknown words a name."""
+    """Find names by what precedes them; a label makes even unknown words a name."""
 
     def __init__(self, gazetteer: Gazetteer) -> None:
         self._gazetteer = gazetteer
@@ -199,7 +199,7 @@ class CueRecognizer:
             reason=("header", kind),
         )  # fmt: skip
 
-    def _value(  # noqa: PLR0917 (a place and what stands there)
+    def _value(  # noqa: PLR0917 (a place and what is there)
         self,
         text: str,
         start: int,
@@ -212,7 +212,7 @@ class CueRecognizer:
     ) -> Finding | None:
         """Read the name that stands as the value of a label, in whatever case.
 
-        ``any_word``: whether what stands there is a name even if it is an ordinary word.
+        ``any_word``: whether what is there is a name even if it is an ordinary word.
         """
         leading = _LEADING.match(text, start, limit)
         if leading is not None:

@@ -1,6 +1,6 @@
 """People told by their initials: "pt. J.R.", "M.K.-S. 61F", "Dr. L.", "mme S.B.".
 
-Initials alone say nothing: a title, a word for a patient or a relative must stand before them, an age behind
+Initials alone say nothing: a title, a word for a patient or a relative must stand before them, an age after
 them, or they must fill a line or begin one in a list of such lines.
 """
 
@@ -26,7 +26,7 @@ _INITIALS = Rare(
     ),
     r"\p{L}\..{0,14}\p{L}\.",
 )
-# Without dots, or one alone: behind a title or a word for a person.
+# Without dots, or one alone: after a title or a word for a person.
 _TITLED = Rare(
     re.compile(
         r"(?<![\w.-])(?:[Dd]rs?|[Dd]re|[Mm]rs?|[Mm]s|[Mm]me|[Mm]lle|DR|DRE|MR|MRS|MS|MME)\.?[ ]"
@@ -53,7 +53,7 @@ _AGED = Rare(
     ),
     r"\p{L}{2},? \p{Nd}",
 )
-# Behind these they are a person's; behind those of ``_MAYBE`` unless they are short for something else.
+# Behind these they are a person's; after those of ``_MAYBE`` unless they are short for something else.
 _SURE = re.compile(
     r"(?<!\w)(?:pts?|patiente?s?|cliente?s?|usag[eè]res?|mr|mrs|ms|miss|mme|mlle|dre?|madame"
     r"|monsieur|m[eè]re|p[eè]re"
@@ -89,7 +89,7 @@ _MIN_ROWS, _REACH = 3, 24
 
 
 def initials(text: str) -> Iterator[Finding]:
-    """Yield the people of a text that are told by initials; spans are half-open, in code points."""
+    """Yield the people of a text that are classified by initials; spans are half-open, in code points."""
     rows = []
     for match in _INITIALS.finditer(text):
         start, end = match.span("all")
@@ -116,15 +116,6 @@ def initials(text: str) -> Iterator[Finding]:
             if _letters(match["all"]) not in _OTHERS:
                 health = pattern is _TITLED and match[0].lower().startswith("dr")
                 yield _found(*match.span("all"), health=health)
-
-
-def is_other(letters: str) -> bool:
-    """Tell whether letters, in small ones, are short for something else.
-
-    >>> is_other("rn"), is_other("ks")
-    (True, False)
-    """
-    return letters in _OTHERS
 
 
 def _letters(name: str) -> str:

@@ -1,4 +1,4 @@
-"""The words of a name that begins behind a cue: up to other punctuation, a label, a word that ends it."""
+"""The words of a name that begins after a cue: up to other punctuation, a label, a word that ends it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ STOP_WORDS = frozenset(
     " votre".split()
 )
 _MAX_WORDS = 5
-_MIN_ROLE = 7  # letters of a word that is nobody's: what somebody does, behind a name that no list has
+_MIN_ROLE = 7  # letters of a word that is nobody's: what somebody does, after a name that no list has
 
 
 def read_words(gazetteer: Gazetteer, text: str, start: int, limit: int) -> list[tuple[int, int]]:  # noqa: C901, PLR0912 (one decision after the other reads best in one place)
@@ -42,7 +42,7 @@ def read_words(gazetteer: Gazetteer, text: str, start: int, limit: int) -> list[
         if flags & Word.CREDENTIAL and words and word.isupper() and len(word) > 1:
             break
         if flags & Word.MONTH_OR_DAY and words and _DAY_OR_YEAR.match(text, match.end()):
-            break  # "Ann Roy, March 2024": a date behind the name
+            break  # "Ann Roy, March 2024": a date after the name
         if lower is None:
             lower = is_lower
         elif is_lower != lower and is_lower and not particle:

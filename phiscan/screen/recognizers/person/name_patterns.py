@@ -80,7 +80,7 @@ class FormRecognizer:
         return run
 
     def _titled(self, text: str, title: Token, run: list[Token]) -> Finding | None:  # noqa: C901 (one decision after the other reads best in one place)
-        """Judge the words behind a title."""
+        """Judge the words after a title."""
         strong = title.word.rstrip(".").lower() in STRONG_TITLES
         if not run or (
             run[0].flags & _TITLES and run[0].flags & Word.ORDINARY and not _is_prince(title, run[0])
@@ -121,7 +121,7 @@ class FormRecognizer:
         )
 
     def _formed(self, text: str, run: list[Token]) -> Finding | None:  # noqa: PLR0911 (one decision after the other reads best in one place)
-        """Judge a run of capitalised words: credentials behind it, else first name and last name."""
+        """Judge a run of capitalised words: credentials after it, else first name and last name."""
         run = run[self._ends.n_leads(text, [(token.start, token.end) for token in run]) :]  # "Pt Ann Roy"
         length = _name_length(run)
         if length < 2:  # noqa: PLR2004 (a single word is never a finding by itself)
@@ -191,7 +191,7 @@ _MIN_UNKNOWN_LAST = 5  # letters: shorter words in capitals are abbreviations
 
 
 def _is_prince(title: Token, name: Token) -> bool:
-    """Tell whether what is also a title is a name behind Mr. or Dr.: "MR. PRINCE", not "Mrs. President"."""
+    """Tell whether what is also a title is a name after Mr. or Dr.: "MR. PRINCE", not "Mrs. President"."""
     return title.word.rstrip(".").lower() in _CIVIL and bool(name.flags & _NAMES) and not title.is_initial
 
 
