@@ -1,1 +1,1 @@
-"""Organizations by keyword, cue, column and letterhead."""
+"""Organizations by keyword, short name and cue."""
