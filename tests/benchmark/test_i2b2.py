@@ -103,6 +103,7 @@ def test_the_majority_label_of_a_word_is_over_its_record() -> None:
     assert majority_labels(record, ["B-DOCTOR", "O", "O", "O", "O"])[0] == "O"
 
 
+@pytest.mark.slow
 def test_ranks_every_family_and_writes_figures_and_tables(tmp_path: Path) -> None:
     out = tmp_path / "i2b2"
     arguments = ["i2b2", "--short", "--shuffles", "99", "--out", str(out)]

@@ -191,6 +191,7 @@ def test_while_the_workers_start(tool: Tool, number: signal.Signals) -> None:
     assert _statuses(tool) == ["stopped"]
 
 
+@pytest.mark.slow
 def test_in_the_middle_of_a_scan_twice(tool: Tool) -> None:
     """A terminal's Ctrl-C and a supervisor's SIGTERM arrive together: the state is recorded all the same."""
     with _started(tool, "scan", "share", "--max-files-per-s", "3") as process:

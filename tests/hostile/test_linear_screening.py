@@ -122,6 +122,7 @@ def test_takes_linear_time_where_it_once_did_not(unit: str) -> None:
 
 
 @pytest.mark.parametrize("make", [_records, _wide_table])
+@pytest.mark.slow
 def test_takes_time_in_proportion_to_one_long_line(make: Callable[[int], str]) -> None:
     assert _ratio(make) < MAX_RATIO
 

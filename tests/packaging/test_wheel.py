@@ -34,6 +34,7 @@ def test_wheel_holds_all_data_and_no_tests(wheel: Path) -> None:
     assert not any(name.startswith(("tests/", "sample_corpus/")) for name in names)
 
 
+@pytest.mark.slow
 def test_installed_wheel_scans_without_the_checkout(wheel: Path, tmp_path: Path) -> None:
     site = tmp_path / "site"
     with zipfile.ZipFile(wheel) as archive:

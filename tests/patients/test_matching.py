@@ -169,6 +169,7 @@ def test_windows_of_one_document_count_a_patient_once_by_the_strongest_key() -> 
     assert merged([]) is None
 
 
+@pytest.mark.slow
 def test_strangers_match_as_rarely_as_is_said(settings: PatientSettings) -> None:
     """Other people of the same distribution of names: about as many matches as the lookups expect."""
     listed = [

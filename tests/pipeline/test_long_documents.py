@@ -64,6 +64,7 @@ def test_an_export_of_75000_patients_is_referred_and_its_people_are_estimated(
 
 
 @pytest.mark.parametrize("name", [name for name in WRITERS if name != "patients.pdf"])
+@pytest.mark.slow
 def test_many_records_are_referred_in_every_format(name: str, engine: Engine, tmp_path: Path) -> None:
     path = tmp_path / name
     WRITERS[name](path, QUICK)
