@@ -11,7 +11,7 @@ linters=""
 case "${1:-}" in
     "") ;;
     --test)
-        packages="$packages chromium postgresql samba docker-compose"
+        packages="$packages chromium postgresql samba docker-compose e2fsprogs ewf-tools"
         linters="dclint@3.1.0 dockerfile-utils@0.16.3"
         ;;
     --measure)

@@ -1,7 +1,5 @@
 """Disk images: files and deleted files as members with their inode; unreadable ones named by kind."""
 
-import os
-import shutil
 import struct
 import subprocess
 from collections.abc import Callable
@@ -15,19 +13,20 @@ from phiscan.extract.archives.fat_directories import impossible_files
 from phiscan.extract.core.file_type import sniff
 from phiscan.model import Document, FailReason
 from phiscan.sandbox import programs
+from tests.needs import needs
 
 Read = Callable[..., Document]
 NOTE = "Patient: Lena Okafor, MRN 40718823, congestive heart failure"
 GONE = "Patient: Marc Delisle, MRN 51120934, prostate cancer"
-needs_sleuthkit = pytest.mark.skipif(not shutil.which("fls"), reason="sleuthkit is not installed")
-os.environ["PATH"] += ":/usr/sbin:/sbin"  # where the programs that make file systems lie
+
+
+@pytest.fixture
+def sleuthkit() -> None:
+    needs("mmls", "fls", "icat")
 
 
 def _made(program: str) -> str:
-    found = shutil.which(program)
-    if found is None:
-        pytest.skip(f"{program} is not installed")
-    return found
+    return needs(program, folders=("/usr/sbin", "/sbin"))[program]
 
 
 def _ext(folder: Path, *, delete: bool) -> bytes:
@@ -41,7 +40,9 @@ def _ext(folder: Path, *, delete: bool) -> bytes:
     subprocess.run(command, check=True, capture_output=True)
     if delete:
         subprocess.run(
-            [_made("debugfs"), "-w", "-R", "rm notes/b.txt", str(image)], check=True, capture_output=True
+            [_made("debugfs"), "-w", "-R", "rm notes/b.txt", str(image)],
+            check=True,
+            capture_output=True,
         )
     return image.read_bytes()
 
@@ -67,7 +68,7 @@ def _disk(system: bytes, kind: int = 0x83) -> bytes:
     return bytes(446) + entry.ljust(64, b"\0") + b"\x55\xaa" + bytes(2047 * 512) + system
 
 
-@needs_sleuthkit
+@pytest.mark.usefixtures("sleuthkit")
 def test_files_and_deleted_files_of_fat_are_members(read: Read) -> None:
     document = read(_fat(NOTE), "floppy.img")
     places = [segment.locator for segment in document.segments]
@@ -77,7 +78,7 @@ def test_files_and_deleted_files_of_fat_are_members(read: Read) -> None:
     assert any("/deleted-inode" in place for place in places)
 
 
-@needs_sleuthkit
+@pytest.mark.usefixtures("sleuthkit")
 @pytest.mark.parametrize("partitioned", [False, True])
 def test_files_of_ext_are_members(partitioned: bool, tmp_path: Path, read: Read) -> None:
     system = _ext(tmp_path, delete=True)
@@ -90,7 +91,7 @@ def test_files_of_ext_are_members(partitioned: bool, tmp_path: Path, read: Read)
     )
 
 
-@needs_sleuthkit
+@pytest.mark.usefixtures("sleuthkit")
 @pytest.mark.parametrize("n_bytes", [1024, 5000, 12_000])
 def test_a_cut_image_costs_one_file(n_bytes: int, read: Read) -> None:
     with pytest.raises(ExtractError) as caught:
@@ -98,7 +99,7 @@ def test_a_cut_image_costs_one_file(n_bytes: int, read: Read) -> None:
     assert caught.value.reason in (FailReason.UNSUPPORTED, FailReason.CORRUPT)
 
 
-@needs_sleuthkit
+@pytest.mark.usefixtures("sleuthkit")
 def test_a_file_that_claims_to_be_huge_is_listed_and_not_unpacked(read: Read) -> None:
     image = bytearray(_fat(NOTE))
     size = image.index(b"NOTE    TXT") + 28
@@ -108,7 +109,7 @@ def test_a_file_that_claims_to_be_huge_is_listed_and_not_unpacked(read: Read) ->
     assert GONE in document.text
 
 
-@needs_sleuthkit
+@pytest.mark.usefixtures("sleuthkit")
 @pytest.mark.parametrize("partitioned", [False, True])
 def test_a_fat_file_larger_than_the_disk_is_listed(partitioned: bool, read: Read) -> None:
     image = bytearray(_fat(NOTE))
@@ -138,7 +139,7 @@ def test_a_fat_file_larger_than_the_disk_is_found_in_a_folder(tmp_path: Path) ->
             assert list(impossible_files(stream.fileno(), 0)) == []
 
 
-@needs_sleuthkit
+@pytest.mark.usefixtures("sleuthkit")
 def test_a_partition_that_cannot_be_listed_is_unread_beside_one_that_can(read: Read) -> None:
     image = bytearray(_disk(_fat(NOTE), 0x01))
     first = 2048 + 2880
@@ -150,7 +151,7 @@ def test_a_partition_that_cannot_be_listed_is_unread_beside_one_that_can(read: R
     ]
 
 
-@needs_sleuthkit
+@pytest.mark.usefixtures("sleuthkit")
 def test_a_table_of_clusters_that_loops_ends(read: Read) -> None:
     image = bytearray(_fat(NOTE))
     for table in (512, 512 + 9 * 512):
@@ -163,13 +164,23 @@ def test_a_table_of_clusters_that_loops_ends(read: Read) -> None:
 
 def _encase(raw: bytes, folder: Path) -> bytes:
     (folder / "raw.img").write_bytes(raw)
-    command = [_made("ewfacquire"), "-u", "-q", "-t", str(folder / "held"), "-m", "fixed", "-M", "logical"]
+    command = [
+        _made("ewfacquire"),
+        "-u",
+        "-q",
+        "-t",
+        str(folder / "held"),
+        "-m",
+        "fixed",
+        "-M",
+        "logical",
+    ]
     about = [part for option in "CDeEN" for part in (f"-{option}", "x")]
     subprocess.run([*command, *about, str(folder / "raw.img")], check=True, capture_output=True)
     return (folder / "held.E01").read_bytes()
 
 
-@needs_sleuthkit
+@pytest.mark.usefixtures("sleuthkit")
 @pytest.mark.parametrize("partitioned", [False, True])
 def test_files_of_an_encase_image_are_members(partitioned: bool, tmp_path: Path, read: Read) -> None:
     image = _encase(_disk(_fat(NOTE), 0x01) if partitioned else _fat(NOTE), tmp_path)
@@ -179,7 +190,7 @@ def test_files_of_an_encase_image_are_members(partitioned: bool, tmp_path: Path,
     assert any("partition1/deleted-inode" in segment.locator for segment in document.segments)
 
 
-@needs_sleuthkit
+@pytest.mark.usefixtures("sleuthkit")
 def test_an_encase_image_is_read_in_the_sandbox_of_programs(tmp_path: Path) -> None:
     path = tmp_path / "any_name"
     path.write_bytes(_encase(_fat(NOTE), tmp_path))
@@ -190,7 +201,7 @@ def test_an_encase_image_is_read_in_the_sandbox_of_programs(tmp_path: Path) -> N
     assert not done.files
 
 
-@needs_sleuthkit
+@pytest.mark.usefixtures("sleuthkit")
 def test_an_encase_image_that_is_cut_is_unsupported(tmp_path: Path, read: Read) -> None:
     image = _encase(_fat(NOTE), tmp_path)
     with pytest.raises(ExtractError) as caught:

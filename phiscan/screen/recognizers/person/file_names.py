@@ -1,8 +1,8 @@
 """Names in the names of files: "Tremblay_Marie_results.pdf", "Okoro_C_facesheet.docx", "JohnSmith-labs".
 
-Within a text a file's name has to look like one. What the crawled file itself is called is a segment of its
-own (``FILE_NAME``): there blanks may part it, its ending may be any, and a surname alone counts beside the
-kind of a document ("consult Okafor 2023-02-11.docx").
+What the crawled file, its members and its folders are called are segments of their own (``OWN_NAMES``):
+blanks may part the name, its ending may be any, and a surname alone counts beside the kind of a document
+("consult Okafor 2023-02-11.docx"). File names within a text are left to the tagger.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from phiscan.lexicon.gazetteer import Gazetteer, Word, fold, terms
 from phiscan.model import OWN_NAMES, Document, Finding, PiiBit
 from phiscan.screen.filters.eponyms import load_eponyms
 from phiscan.screen.recognizer import CaseVariant, Cost
-from phiscan.text.prefilter import Rare
 
 REASON = "the name of a file"
 SOURCE = "names.file"
@@ -27,14 +26,6 @@ _SCORE = 0.6
 _MIN_UNKNOWN = 4  # letters of a word that no list has and that may be a surname
 _MIN_SMALL = 3  # letters of each where nothing is written with a capital
 _BLOCK = Word.NOT_PERSON | Word.MONTH_OR_DAY | Word.CREDENTIAL
-_KNOWN_ENDING = (
-    r"\.(?i:pdf|docx?|xlsx?|csv|txt|rtf|odt|pptx?|jpe?g|png|tiff?|dcm|msg|eml|zip|html?|xml"
-    r"|mp[34]|m4a|wav|mov)"
-)
-_EXTENSION = Rare(re.compile(rf"(?<=[^\W_]){_KNOWN_ENDING}\b"), _KNOWN_ENDING)
-_LAST_WORD = re.compile(r"(?<![^\W_])[^\W\d_][\w'-]{3,80}\Z")
-_STEM_CHARS = 80
-_FOLDER = re.compile(r"[/\\](?P<stem>[^\W\d_][\w'-]{3,80})(?=[/\\])")
 _PART = re.compile(
     r"[^\W\d_A-Z][^\W\d_]+|[A-Z](?![^\W\d_])|[A-Z]{2,}(?![^\W\d_])|[A-Z]'?[^\W\d_A-Z][^\W\d_A-Z]*"
 )
@@ -42,7 +33,6 @@ _PART = re.compile(
 
 _ENDING = re.compile(r"\.[A-Za-z0-9]{1,5}\Z")
 _GAP = re.compile(r"[ _+,.-]{0,3}")  # between the parts of a name
-_JOINED = re.compile(r"_{0,2}|-")  # the same within a text
 
 
 @lru_cache(maxsize=1)
@@ -77,7 +67,7 @@ class OwnNameRecognizer:
             yield from self._named(document.text, parts)
 
     def _named(self, text: str, parts: list[re.Match[str]]) -> Iterator[Finding]:
-        pair = _pair(text, parts, _GAP, self._gazetteer)
+        pair = _pair(text, parts, self._gazetteer)
         if pair is not None:
             yield pair
             return
@@ -113,35 +103,14 @@ def _found(start: int, end: int, bits: frozenset[PiiBit]) -> Finding:
     return name_finding(start, end, health=False, bits=bits, source=SOURCE, score=_SCORE, reason=reason)
 
 
-def filed_names(text: str, gazetteer: Gazetteer) -> Iterator[Finding]:
-    """Yield names that files are named for; spans are half-open, in code points."""
-    for start, end in _stems(text):
-        pair = _pair(text, list(_PART.finditer(text, start, end)), _JOINED, gazetteer)
-        if pair is not None:
-            yield pair
-
-
-def _pair(
-    text: str, parts: list[re.Match[str]], gap: re.Pattern[str], gazetteer: Gazetteer
-) -> Finding | None:
+def _pair(text: str, parts: list[re.Match[str]], gazetteer: Gazetteer) -> Finding | None:
     """Return the first two neighbours that are somebody's name; without a gap the second has a capital."""
     for first, second in pairwise(parts):
         low, high = first.end(), second.start()
-        is_beside = gap.fullmatch(text, low, high) is not None and (low < high or second[0][0].isupper())
+        is_beside = _GAP.fullmatch(text, low, high) is not None and (low < high or second[0][0].isupper())
         if is_beside and _are_a_name(first[0], second[0], gazetteer):
             return _found(first.start(), second.end(), FULL_NAME)
     return None
-
-
-def _stems(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the names of files without their extension, and of folders."""
-    for extension in _EXTENSION.finditer(text):
-        low = max(0, extension.start() - _STEM_CHARS)
-        stem = _LAST_WORD.search(text, low, extension.start())
-        if stem is not None:
-            yield stem.span()
-    for folder in _FOLDER.finditer(text):
-        yield folder.span("stem")
 
 
 def _are_a_name(first: str, second: str, gazetteer: Gazetteer) -> bool:
