@@ -7,10 +7,9 @@ content and the examination are its key, and a file of this machine must lie the
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from dataclasses import dataclass
-from threading import Lock
 
+from phiscan.bounded_cache import BoundedCache
 from phiscan.model import SourceFile
 from phiscan.pipeline.learning.file_lookup import present
 from phiscan.pipeline.masked_passages import MaskedProse
@@ -26,56 +25,36 @@ Key = tuple[str, int, int]
 class _Entry:
     source: SourceFile  # as the file lay there when it was read
     prose: MaskedProse
-    n_pieces: int
 
 
 class PassageCache:
     """Masked passages by content and examination, those used last; several threads may ask."""
 
     def __init__(self, *, max_files: int = MAX_FILES, max_pieces: int = MAX_PIECES) -> None:
-        self._max_files, self._max_pieces = max_files, max_pieces
-        self._lock = Lock()
-        self._kept: OrderedDict[Key, _Entry] = OrderedDict()
-        self._n_pieces = 0
+        self._kept = BoundedCache[Key, _Entry](max_pieces, max_files)
 
     def get(self, key: Key, source: SourceFile) -> MaskedProse | None:
         """Return what is kept of a file; None = nothing, or the file has been touched since."""
-        with self._lock:
-            entry = self._kept.get(key)
-            if entry is not None:
-                self._kept.move_to_end(key)
+        entry = self._kept.get(key)
         if entry is None:
             return None
         return entry.prose if present(source) == entry.source else None
 
     def has(self, key: Key) -> bool:
         """Tell whether something is kept under a key."""
-        with self._lock:
-            return key in self._kept
+        return key in self._kept
 
     def put(self, key: Key, source: SourceFile | None, prose: MaskedProse) -> None:
         """Keep the passages of a file that lay there as ``source`` before it was read; None = it was gone."""
         if source is None:
             return
         n_pieces = sum(len(passage.pieces) for passage in prose.passages)
-        with self._lock:
-            self._drop(key)
-            self._kept[key] = _Entry(source, prose, n_pieces)
-            self._n_pieces += n_pieces
-            while len(self._kept) > self._max_files or self._n_pieces > self._max_pieces:
-                self._drop(next(iter(self._kept)))
+        self._kept.put(key, _Entry(source, prose), n_pieces)
 
     def clear(self) -> None:
         """Forget everything."""
-        with self._lock:
-            self._kept.clear()
-            self._n_pieces = 0
+        self._kept.clear()
 
     def __len__(self) -> int:
         """Return of how many files passages are kept."""
-        with self._lock:
-            return len(self._kept)
-
-    def _drop(self, key: Key) -> None:
-        entry = self._kept.pop(key, None)
-        self._n_pieces -= entry.n_pieces if entry else 0
+        return len(self._kept)

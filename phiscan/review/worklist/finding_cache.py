@@ -6,11 +6,9 @@ changed, only deleted; so what was read of it stays right as long as as many fin
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from threading import Lock
-
 import sqlalchemy as sa
 
+from phiscan.bounded_cache import BoundedCache
 from phiscan.model import StoredFinding
 from phiscan.review.worklist import queue
 from phiscan.store.tables import finding
@@ -26,37 +24,24 @@ class FindingCache:
     """Findings by examination, those used last; several threads may ask."""
 
     def __init__(self, max_findings: int = MAX_FINDINGS) -> None:
-        self._max = max_findings
-        self._lock = Lock()
-        self._kept: OrderedDict[Key, tuple[StoredFinding, ...]] = OrderedDict()
+        self._kept = BoundedCache[Key, tuple[StoredFinding, ...]](max_findings)
 
     def read(
         self, connection: sa.Connection, examination_id: int, content_hash: str
     ) -> tuple[StoredFinding, ...]:
         """Return the findings of an examination in their order, from memory if they are there."""
         key = (examination_id, content_hash)
-        with self._lock:
-            kept = self._kept.get(key)
-            if kept is not None:
-                self._kept.move_to_end(key)
+        kept = self._kept.get(key)
         if kept is not None and len(kept) == _n_stored(connection, examination_id):
             return kept
         found = queue.stored_findings(connection, examination_id)
         if len(found) >= MIN_FINDINGS:
-            self._keep(key, found)
+            self._kept.put(key, found, len(found))
         return found
 
     def clear(self) -> None:
         """Forget everything."""
-        with self._lock:
-            self._kept.clear()
-
-    def _keep(self, key: Key, found: tuple[StoredFinding, ...]) -> None:
-        with self._lock:
-            self._kept[key] = found
-            self._kept.move_to_end(key)
-            while sum(map(len, self._kept.values())) > self._max:
-                self._kept.popitem(last=False)
+        self._kept.clear()
 
 
 def _n_stored(connection: sa.Connection, examination_id: int) -> int:
