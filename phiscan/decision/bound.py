@@ -28,6 +28,7 @@ import numpy as np
 
 from phiscan.decision.evidence import NAMES_OF_EVIDENCE, DocumentEvidence, Floats, Places
 from phiscan.decision.model import PhiModel, inputs_of
+from phiscan.decision.text_scores import TextScores
 from phiscan.model import Finding
 from phiscan.screen.resolution import is_taken, merged
 
@@ -45,19 +46,20 @@ _ONE_PERSON: Final = float(np.log1p(1))
 
 
 def highest_log_odds(
-    model: PhiModel, evidence: DocumentEvidence, text_log_odds: float, findings: Sequence[Finding]
+    model: PhiModel, evidence: DocumentEvidence, text: TextScores, findings: Sequence[Finding]
 ) -> float:
     """Return the log-odds that the strongest passage of a document can reach at most.
 
     Args:
         model: the weights, at the prevalence of the share.
         evidence: gathered from what the cheap recognizers found.
-        text_log_odds: what the text detector says of the document, with that masked.
+        text: what the text detector says of the document, with that masked.
         findings: those of the cheap recognizers, whose numbers are known already.
     """
     numbers = _open_numbers(evidence.document.text, findings)
-    rows = np.array([_row(model, evidence, place, text_log_odds, numbers) for place in evidence.passages])
-    return model.highest(rows, evidence.message) + rise_of(len(evidence.document.text))
+    places = evidence.passages
+    rows = np.array([_row(model, evidence, place, text.document, numbers) for place in places])
+    return model.highest(rows, places, text, evidence.message) + rise_of(len(evidence.document.text))
 
 
 def rise_of(n_chars: int) -> float:

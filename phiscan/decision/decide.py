@@ -18,6 +18,7 @@ from phiscan.decision.model import (
     threshold_of,
 )
 from phiscan.decision.reasons import OWN_PATIENT, strongest_reasons
+from phiscan.decision.text_scores import TextScores
 from phiscan.health.classifier import Classifier
 from phiscan.health.decision_table import HEALTH, Evidence, Row, row_of, weigh
 from phiscan.health.detectors import DETECTORS, is_laid_out_as_a_record
@@ -32,10 +33,10 @@ MESSAGE_CASE = "message_of_care"
 
 @dataclass(frozen=True, slots=True)
 class Gathered:
-    """The evidence of a document's passages, and the log-odds of the text detector."""
+    """The evidence of a document's passages, and what the text detector says of it and of them."""
 
     passages: DocumentEvidence
-    text_log_odds: float
+    text: TextScores
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +55,7 @@ class Decider:
     ) -> Gathered:
         """Read what a decision on a document rests on; ``reading``: its health terms, read here if None."""
         passages = gather(document, screening, classifier.lexicon, self.messages, reading)
-        return Gathered(passages, classifier.text_model.decide(passages.codes))
+        return Gathered(passages, TextScores.of(classifier.text_model, passages.codes))
 
     def decide(
         self,
@@ -73,7 +74,7 @@ class Decider:
         Whatever a detector marks, or the table of cases would refer, and the model does not, is for the
         second list.
         """
-        judgement = self.model.judge(gathered.passages, gathered.text_log_odds)
+        judgement = self.model.judge(gathered.passages, gathered.text)
         evidence = weigh(document, screening, health, layout=is_laid_out_as_a_record(detectors))
         row = row_of(evidence)
         corrected = self._corrected(judgement, health) + patient_log_odds
@@ -110,7 +111,7 @@ class Decider:
             return health.score >= HEALTH
         if any(verdict for _, verdict in self.detectors.verdicts([(DETECTORS[2], text_margin)])):
             return True
-        highest = highest_log_odds(self.model, gathered.passages, gathered.text_log_odds, findings)
+        highest = highest_log_odds(self.model, gathered.passages, gathered.text, findings)
         slope, intercept = self.calibration
         return slope * (highest + health.correction) + intercept >= log_odds_of(self.threshold)
 
@@ -122,7 +123,7 @@ class Decider:
         return self._corrected(self._named(gathered), health) >= log_odds_of(self.threshold)
 
     def _named(self, gathered: Gathered) -> Judgement:
-        return self.model.judge(gathered.passages, gathered.text_log_odds, assume_name=True)
+        return self.model.judge(gathered.passages, gathered.text, assume_name=True)
 
     def _corrected(self, judgement: Judgement, health: HealthScore) -> float:
         slope, intercept = self.calibration

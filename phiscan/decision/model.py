@@ -4,6 +4,9 @@ Two layers. A hashed linear model gives the log-odds of the words and cues of a 
 regression joins them with the identifiers of the passage and the text detector. Both are learned from texts
 with and without PHI, as many of the one as of the other, and calibrated on families of texts that were left
 out. The stated prevalence turns this into a probability on a share.
+
+Each passage is judged twice: within its file, and by itself, as if it were a file. By itself nothing around
+it counts, so that text added to a file cannot withdraw what a passage of it says.
 """
 
 from __future__ import annotations
@@ -18,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from phiscan.decision.evidence import N_EVIDENCE, NAMES_OF_EVIDENCE, DocumentEvidence
+from phiscan.decision.text_scores import TextScores
 from phiscan.errors import ModelError
 from phiscan.health.features import Window
 from phiscan.health.patient_cues import weighed
@@ -42,6 +46,7 @@ INPUTS: Final = (
 SHORT_TEXT_CHARS: Final = 400
 WORDS_RANGE: Final = 8.0  # log-odds of the words are cut to this range
 TEXT_RANGE: Final = 4.0
+MAX_ALONE: Final = 200  # passages of one document that the text detector reads by themselves
 JOINT_RANGE: Final = 4.0  # log-odds of the words, where they are joined with a person
 # How surely each kind of evidence says that a passage is about one person; the strongest counts.
 PERSON_WEIGHTS: Final = (
@@ -53,6 +58,8 @@ PERSON_WEIGHTS: Final = (
 _AT: Final = {name: index for index, name in enumerate(NAMES_OF_EVIDENCE)}
 _OF_NAME: Final = [_AT[name] for name in ("full_name", "name", "name_by_health", "name_by_clinical")]
 _MOST_LOG_ODDS: Final = 30.0
+_TEXT, _SHORT = INPUTS.index("text_detector"), INPUTS.index("short_text")
+_BY_HEALTH: Final = INPUTS.index("name_by_health")
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,8 +118,8 @@ class PhiModel:
     words: npt.NDArray[np.float32] = field(repr=False)
     cues: Mapping[str, float] = field(repr=False)
     words_intercept: float
-    in_file: Joint = field(repr=False)  # judges a passage in its file, by the text detector too
-    alone: Joint = field(repr=False)  # judges a passage whatever is around it
+    in_file: Joint = field(repr=False)  # judges a passage in its file
+    alone: Joint = field(repr=False)  # judges a passage as if it were the file
     usual: Floats = field(repr=False)  # the mean of each input over texts without PHI
     message_log_odds: float  # of a message of care, balanced
     version: str
@@ -127,38 +134,37 @@ class PhiModel:
         buckets, values = word_features(evidence.words, window.start, window.end)
         return self.words_intercept + float(self.words[buckets] @ values) + weighed(self.cues, window)
 
-    def highest(self, rows: Floats, message: str) -> float:
+    def highest(
+        self, rows: Floats, places: Sequence[tuple[int, int]], text: TextScores, message: str
+    ) -> float:
         """Return the log-odds of the strongest of some passages, shape (passages, inputs).
 
-        ``message``: which kind of message of care their document is, "" if it is none.
+        ``places``: where each begins and ends. ``message``: which kind of message of care their document is,
+        "" if it is none.
         """
         total = -_MOST_LOG_ODDS / 2
         if len(rows):
-            total = max(float(self.in_file.log_odds(rows).max()), float(self.alone.log_odds(rows).max()))
+            total = self._strongest(rows, places, text)[0]
         return self.prior + (max(total, self.message_log_odds) if message else total)
 
-    def judge(
-        self, evidence: DocumentEvidence, text_log_odds: float, *, assume_name: bool = False
-    ) -> Judgement:
+    def judge(self, evidence: DocumentEvidence, text: TextScores, *, assume_name: bool = False) -> Judgement:
         """Return the probability of a document: that of its strongest passage.
 
-        A passage is judged in its file, where what the text detector says of the whole counts, and alone, so
-        that no text around it can take back what it says; the higher of both counts.
+        A passage is judged in its file, where what the text detector says of the whole counts, and alone, as
+        if it were the file; the higher of both counts.
 
-        ``text_log_odds``: what the text detector says of the document. ``assume_name``: as if a full name
-        stood beside a health term of every passage.
+        ``text``: what the text detector says. ``assume_name``: as if a full name stood beside a health term
+        of every passage.
         """
         if not evidence.passages:
             return Judgement(self.prior - _MOST_LOG_ODDS / 2, None)
         rows = np.array(
-            [self._inputs(evidence, place, text_log_odds, assume_name) for place in evidence.passages]
+            [self._inputs(evidence, place, text.document, assume_name) for place in evidence.passages]
         )
-        both = np.stack([self.in_file.log_odds(rows), self.alone.log_odds(rows)])
-        which, best = np.unravel_index(int(both.argmax()), both.shape)
-        joint, total = (self.in_file, self.alone)[which], float(both.max())
+        total, best, joint, row = self._strongest(rows, evidence.passages, text)
         if evidence.message:
             total = max(total, self.message_log_odds)
-        parts = joint.weights * (rows[best] - self.usual)
+        parts = joint.weights * (row - self.usual)
         order = np.argsort(-np.abs(parts), kind="stable").tolist()
         return Judgement(
             log_odds=total + self.prior,
@@ -166,6 +172,29 @@ class PhiModel:
             contributions=tuple((INPUTS[index], round(float(parts[index]), 3)) for index in order),
             message=evidence.message,
         )
+
+    def _strongest(
+        self, rows: Floats, places: Sequence[tuple[int, int]], text: TextScores
+    ) -> tuple[float, int, Joint, Floats]:
+        """Return the highest log-odds of any passage, its number, and the judge and the inputs that gave it.
+
+        The text detector reads a passage by itself only where its highest possible score would make that
+        passage the strongest.
+        """
+        in_file = self.in_file.log_odds(rows)
+        best = int(in_file.argmax())
+        found = float(in_file[best]), best, self.in_file, rows[best]
+        alone = alone_rows(rows, places)
+        alone[:, _TEXT] = TEXT_RANGE
+        bounds = self.alone.log_odds(alone)
+        for index in np.argsort(-bounds, kind="stable")[:MAX_ALONE].tolist():
+            if bounds[index] <= found[0]:
+                break
+            alone[index, _TEXT] = cut(text.passage(*places[index]), TEXT_RANGE)
+            log_odds = float(self.alone.log_odds(alone[index]))
+            if log_odds > found[0]:
+                found = log_odds, index, self.alone, alone[index]
+        return found
 
     def _inputs(
         self,
@@ -215,6 +244,17 @@ def inputs_of(words: float, vector: Floats, n_chars: int, text_log_odds: float, 
         float(vector[_AT["name_by_health"]]) * max(0.0, 1.0 - n_text_chars / SHORT_TEXT_CHARS),
     )
     return row
+
+
+def alone_rows(rows: Floats, places: Sequence[tuple[int, int]]) -> Floats:
+    """Return the inputs of passages as if each were a file, but for what the text detector says of it.
+
+    ``rows``: the inputs within their file, shape (passages, inputs); ``places``: begin and end of each.
+    """
+    found = rows.copy()
+    lengths = np.array([end - start for start, end in places], dtype=float)
+    found[:, _SHORT] = rows[:, _BY_HEALTH] * np.maximum(0.0, 1.0 - lengths / SHORT_TEXT_CHARS)
+    return found
 
 
 def load_phi_model(path: Path = MODEL_FILE) -> PhiModel:

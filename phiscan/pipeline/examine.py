@@ -125,7 +125,7 @@ def _cascade(
 
 def _text_margin(gathered: decision.Gathered, engine: Engine) -> float:
     """Return how far the text detector is above its shipped cut for the content that was gathered."""
-    return gathered.text_log_odds - engine.classifier.text_model.threshold
+    return gathered.text.document - engine.classifier.text_model.threshold
 
 
 def _patients(document: Document, screening: Screening, engine: Engine) -> PatientCheck | None:

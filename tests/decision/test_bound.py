@@ -10,7 +10,10 @@ from hypothesis import strategies as st
 from phiscan.decision.bound import raised
 from phiscan.decision.evidence import NAMES_OF_EVIDENCE
 from phiscan.decision.model import inputs_of, load_phi_model
+from phiscan.decision.text_scores import TextScores
 from phiscan.health import classify
+from phiscan.health.classifier import TEXT_MODEL_FILE
+from phiscan.health.text_detector import load_text_model
 from phiscan.model import Document, Segment
 from phiscan.pipeline.engine import Engine
 from phiscan.screen import screen
@@ -18,17 +21,19 @@ from tests.decision.test_decide import ORDINARY, PATIENTS, engine
 
 AT = {name: index for index, name in enumerate(NAMES_OF_EVIDENCE)}
 MODEL = load_phi_model()
+TEXT_MODEL = load_text_model(TEXT_MODEL_FILE)
 
 
 def highest(vector: np.ndarray, words: float, text: float, n_text_chars: int) -> float:
     rows = inputs_of(words, vector, 400, text, n_text_chars)[None]
-    return MODEL.highest(rows, "")
+    scores = TextScores(TEXT_MODEL, np.full(400, ord("#"), dtype=np.uint32), text)
+    return MODEL.highest(rows, [(0, 400)], scores, "")
 
 
 def might_refer(document: Document, one: Engine) -> bool:
     found = screen(document, one.cheap_screener)
     gathered = one.decider.gather(document, found, one.classifier)
-    margin = gathered.text_log_odds - one.classifier.text_model.threshold
+    margin = gathered.text.document - one.classifier.text_model.threshold
     return one.decider.might_refer(gathered, classify(document, one.classifier), found.findings, margin)
 
 

@@ -10,6 +10,7 @@ from phiscan.decision.model import (
     INPUTS,
     MODEL_FILE,
     SHORT_TEXT_CHARS,
+    alone_rows,
     inputs_of,
     load_phi_model,
     log_odds_of,
@@ -28,11 +29,15 @@ def test_more_evidence_never_lowers_the_probability() -> None:
         assert all(weights[name] >= 0 for name in RISING)
 
 
-def test_a_passage_that_is_judged_alone_does_not_look_at_the_file() -> None:
-    assert MODEL.alone.weights[INPUTS.index("text_detector")] == 0
-    assert MODEL.in_file.weights[INPUTS.index("text_detector")] > 0
-    assert MODEL.alone.weights[INPUTS.index("short_text")] == 0
-    assert MODEL.in_file.weights[INPUTS.index("short_text")] > 0
+def test_a_passage_that_is_judged_by_itself_does_not_look_at_its_file() -> None:
+    vector = np.ones(N_EVIDENCE)
+    short, long = (inputs_of(0.0, vector, 90, text, n) for text, n in ((3.0, 90), (-3.0, 90_000)))
+    assert MODEL.in_file.log_odds(short) > MODEL.in_file.log_odds(long)
+    place = [(500, 590)]
+    inputs = [alone_rows(row[None], place)[0] for row in (short, long)]
+    for row in inputs:
+        row[INPUTS.index("text_detector")] = 1.0  # of the passage
+    assert MODEL.alone.log_odds(inputs[0]) == MODEL.alone.log_odds(inputs[1])
 
 
 def test_the_shorter_a_text_with_a_name_by_a_health_term_the_more_it_counts() -> None:

@@ -28,7 +28,6 @@ from training.decision.fit import (
     word_rows,
 )
 from training.decision.measure import (
-    ALONE,
     LeftOut,
     calibration,
     calibration_error,
@@ -99,7 +98,7 @@ def write_models(documents: list[Described], scores: LeftOut, lines: list[tuple[
     # The joint models learn from left-out scores: those of a model on its own texts are too good.
     numbers = np.arange(len(documents))
     in_file = fit_joint(scores.rows, is_phi, weights, numbers)
-    alone = fit_joint(scores.rows, is_phi, weights, numbers, left_out=ALONE)
+    alone = fit_joint(scores.rows_alone, is_phi, weights, numbers)
     n_cues = len(words.cue_names)
     constants = {
         "words_intercept": of_words.intercept,

@@ -54,6 +54,8 @@ class Described:
     evidence: npt.NDArray[np.float32] = field(repr=False)  # (passages, evidence)
     lengths: npt.NDArray[np.float32] = field(repr=False)  # log(1 + characters / 100)
     pieces: list[Sparse] = field(repr=False)  # of the masked text, for the text detector
+    places: list[tuple[int, int]] = field(repr=False)  # begin and end of each passage
+    codes: npt.NDArray[np.uint16] = field(repr=False)  # the masked text
     detectors: dict[str, bool]
     table: str
     hamming: int
@@ -105,6 +107,8 @@ def described(one: Screened, lexicon: Lexicon) -> Described:
         evidence=np.array([row[2] for row in rows], dtype=np.float32),
         lengths=np.array([math.log1p((end - start) / 100) for start, end in evidence.passages], np.float32),
         pieces=[_sparse(*ngram_features(piece)) for piece in pieces(evidence.codes)],
+        places=list(evidence.passages),
+        codes=evidence.codes.astype(np.uint16),
         detectors=dict(one.detectors),
         table=one.table,
         hamming=one.screening.hamming,

@@ -18,8 +18,10 @@ from scipy.sparse import csr_matrix, diags, hstack
 from sklearn.feature_extraction import DictVectorizer
 from sklearn.linear_model import LogisticRegression
 
-from phiscan.decision.model import INPUTS, TEXT_RANGE, inputs_of
+from phiscan.decision.model import INPUTS, TEXT_RANGE, alone_rows, inputs_of
+from phiscan.decision.text_scores import passage_log_odds
 from phiscan.health.text_detector import N_BUCKETS as N_TEXT_BUCKETS
+from phiscan.health.text_detector import TextModel
 from phiscan.health.word_hashes import N_BUCKETS
 from training.decision.features import Described, Sparse
 
@@ -191,6 +193,27 @@ def input_rows(documents: Sequence[Described], words: Sequence[Floats], text: Fl
     return found
 
 
+def passage_text_scores(one: Described, model: Linear) -> Floats:
+    """Return the text detector's log-odds of every passage of a document, each as a text by itself."""
+    by = TextModel(model.weights.astype(np.float32), model.intercept)
+    codes = one.codes.astype(np.uint32)
+    return np.array([passage_log_odds(by, codes[start:end]) for start, end in one.places])
+
+
+def rows_alone(
+    documents: Sequence[Described], rows: Sequence[Floats], passage_text: Sequence[Floats]
+) -> list[Floats]:
+    """Return the inputs of every passage as if it were a file; ``rows``: its inputs within its file."""
+    at = INPUTS.index("text_detector")
+    found = []
+    for one, of_file, of_text in zip(documents, rows, passage_text, strict=True):
+        alone = alone_rows(of_file, one.places) if len(of_file) else of_file
+        if len(alone):
+            alone[:, at] = np.clip(of_text, -TEXT_RANGE, TEXT_RANGE)
+        found.append(alone)
+    return found
+
+
 @dataclass(frozen=True, slots=True)
 class Joint:
     """The joint model on raw inputs, and the mean inputs of documents without PHI."""
@@ -204,10 +227,8 @@ class Joint:
         return np.asarray(rows @ self.weights + self.intercept)
 
 
-def fit_joint(
-    rows: Sequence[Floats], is_phi: Flags, weights: Floats, learn: Ints, *, left_out: Sequence[str] = ()
-) -> Joint:
-    """Fit on the strongest passage of each document, chosen anew in every round; ``left_out``: inputs."""
+def fit_joint(rows: Sequence[Floats], is_phi: Flags, weights: Floats, learn: Ints) -> Joint:
+    """Fit on the strongest passage of each document, chosen anew in every round."""
     learn = np.array([number for number in learn if len(rows[number])])
     at = {name: index for index, name in enumerate(INPUTS)}
     pick = {
@@ -224,7 +245,7 @@ def fit_joint(
     stacked = np.concatenate([rows[number] for number in learn.tolist()])
     for _ in range(N_ROUNDS):
         chosen = np.array([rows[number][pick[number]] for number in learn.tolist()])
-        coefficients, intercept = fit_rising(chosen, is_phi[learn], each, left_out)
+        coefficients, intercept = fit_rising(chosen, is_phi[learn], each)
         scores = stacked @ coefficients
         first = 0
         for number in learn.tolist():
@@ -235,7 +256,7 @@ def fit_joint(
     return Joint(coefficients, intercept, usual)
 
 
-def fit_rising(rows: Floats, is_phi: Flags, weights: Floats, left_out: Sequence[str]) -> tuple[Floats, float]:
+def fit_rising(rows: Floats, is_phi: Flags, weights: Floats) -> tuple[Floats, float]:
     """Return weights and intercept of a ridge logistic regression; those of ``RISING`` are not negative."""
     mean, scale = rows.mean(axis=0), rows.std(axis=0) + 1e-6
     standard = np.column_stack([(rows - mean) / scale, np.ones(len(rows))])
@@ -249,7 +270,7 @@ def fit_rising(rows: Floats, is_phi: Flags, weights: Floats, left_out: Sequence[
         return total + 0.5 * JOINT_PENALTY * float(values[:-1] @ values[:-1]), slope
 
     bounds: list[tuple[float | None, float | None]] = [
-        (0.0, 0.0) if name in left_out else (0.0, None) if name in RISING else (None, None) for name in INPUTS
+        (0.0, None) if name in RISING else (None, None) for name in INPUTS
     ]
     bounds.append((None, None))
     found = minimize(loss, np.zeros(standard.shape[1]), jac=True, method="L-BFGS-B", bounds=bounds).x

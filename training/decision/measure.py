@@ -23,6 +23,8 @@ from training.decision.fit import (
     fit_rows,
     input_rows,
     passage_scores,
+    passage_text_scores,
+    rows_alone,
     text_rows,
     text_scores,
     weights_of,
@@ -30,7 +32,6 @@ from training.decision.fit import (
 )
 
 N_FOLDS = 6
-ALONE = ("text_detector", "short_text")  # what a passage that is judged alone does not look at
 SHORT_CHARS = 220
 N_BINS = 10
 NAIVE_CONCEPTS = 3
@@ -45,7 +46,8 @@ class LeftOut:
     in_file: Floats
     alone: Floats
     text: Floats
-    rows: list[Floats]  # the inputs of every passage
+    rows: list[Floats]  # the inputs of every passage within its file
+    rows_alone: list[Floats]  # and as if it were the file
 
 
 def folds_of(documents: Sequence[Described]) -> Ints:
@@ -67,23 +69,26 @@ def left_out(documents: Sequence[Described]) -> LeftOut:
     words, texts = word_rows(documents), text_rows(documents)
     by_words: list[Floats] = [np.zeros(0)] * len(documents)
     by_text = np.zeros(len(documents))
+    of_passages: list[Floats] = [np.zeros(0)] * len(documents)
     for number in range(N_FOLDS):
         learn, held = fold != number, np.flatnonzero(fold == number)
         of_words = passage_scores(words, fit_rows(words, is_phi, weights, learn, WORDS_C), len(documents))
         for at in held.tolist():
             by_words[at] = of_words[at]
-        of_text = text_scores(texts, fit_rows(texts, is_phi, weights, learn, TEXT_C), len(documents))
-        by_text[held] = of_text[held]
+        text_model = fit_rows(texts, is_phi, weights, learn, TEXT_C)
+        by_text[held] = text_scores(texts, text_model, len(documents))[held]
+        for at in held.tolist():
+            of_passages[at] = passage_text_scores(documents[at], text_model)
         print(f"fold {number + 1} of {N_FOLDS}", flush=True)
     rows = input_rows(documents, by_words, by_text)
+    by_itself = rows_alone(documents, rows, of_passages)
     in_file, alone = np.zeros(len(documents)), np.zeros(len(documents))
     for number in range(N_FOLDS):
         learn, places = np.flatnonzero(fold != number), np.flatnonzero(fold == number).tolist()
-        some = [rows[at] for at in places]
-        in_file[places] = document_scores(some, fit_joint(rows, is_phi, weights, learn))
-        model = fit_joint(rows, is_phi, weights, learn, left_out=ALONE)
-        alone[places] = document_scores(some, model)
-    return LeftOut(in_file, alone, by_text, rows)
+        for inputs, scores in ((rows, in_file), (by_itself, alone)):
+            model = fit_joint(inputs, is_phi, weights, learn)
+            scores[places] = document_scores([inputs[at] for at in places], model)
+    return LeftOut(in_file, alone, by_text, rows, by_itself)
 
 
 def calibration(scores: Floats, documents: Sequence[Described]) -> tuple[float, float]:

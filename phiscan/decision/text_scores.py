@@ -1,0 +1,37 @@
+"""A masked document to what the text detector says of it, and of its passages, each as if it were all."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from phiscan.health.text_detector import TextModel, features
+
+
+@dataclass(frozen=True, slots=True)
+class TextScores:
+    """Log-odds by the text detector; those of a passage are computed when asked for, and kept."""
+
+    model: TextModel = field(repr=False)
+    codes: npt.NDArray[np.uint32] = field(repr=False)  # of the masked text
+    document: float  # of the whole text
+    _of_passage: dict[tuple[int, int], float] = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def of(cls, model: TextModel, codes: npt.NDArray[np.uint32]) -> TextScores:
+        """Return the scores of a masked text."""
+        return cls(model, codes, model.decide(codes))
+
+    def passage(self, start: int, end: int) -> float:
+        """Return the log-odds of ``[start, end)`` as a text by itself."""
+        if (start, end) not in self._of_passage:
+            self._of_passage[start, end] = passage_log_odds(self.model, self.codes[start:end])
+        return self._of_passage[start, end]
+
+
+def passage_log_odds(model: TextModel, codes: npt.NDArray[np.uint32]) -> float:
+    """Return the text detector's log-odds of a masked passage."""
+    buckets, values = features(codes)
+    return float(model.weights[buckets] @ values) + model.intercept
