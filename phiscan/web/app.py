@@ -54,6 +54,7 @@ from phiscan.web.provider import load_provider
 from phiscan.web.request_context import Desk, Settings, utc_now
 from phiscan.web.routes import account as routes_account
 from phiscan.web.routes import corrections as routes_correct
+from phiscan.web.routes import folders as routes_folders
 from phiscan.web.routes import item as routes_item
 from phiscan.web.routes import log as routes_log
 from phiscan.web.routes import passages as routes_passages
@@ -86,6 +87,7 @@ ROUTES: tuple[Routes, ...] = (
     routes_api_queue.routes,
     routes_api_desk.routes,
     routes_queue.routes,
+    routes_folders.routes,
     routes_item.routes,
     routes_correct.routes,
     routes_passages.routes,

@@ -85,6 +85,9 @@ def pages(ids: dict[str, int]) -> dict[str, tuple[str, ...]]:
             f"/items/{ids['decided']}?said=conflict",
             f"/items/{plain}/suppress?position=0",
             f"/groups/{ids['group']}",
+            "/folders",
+            "/folders?root=1&folder=Clinics&size=files",
+            "/folders/decide?root=1&folder=Clinics",
             "/second-review",
             "/suppressions",
             "/left",
@@ -100,6 +103,7 @@ def pages(ids: dict[str, int]) -> dict[str, tuple[str, ...]]:
         ),
         "Lea": (
             "/queue",
+            "/folders",
             "/adjudication",
             "/suppressions",
             "/left",

@@ -109,6 +109,14 @@ def _size(connection: sa.Connection, wanted: WorkFilter, *, viewer: str, now: da
     return int(connection.execute(query).scalar_one())
 
 
+def numbers(
+    connection: sa.Connection, wanted: WorkFilter, *, viewer: str, now: datetime, limit: int
+) -> list[int]:
+    """Return the numbers of the files that pass a filter, at most ``limit``."""
+    query = narrowed(sa.select(work_item.c.file_id), wanted, viewer, now).order_by(work_item.c.file_id)
+    return list(connection.execute(query.limit(limit)).scalars())
+
+
 def item(connection: sa.Connection, file_id: int, *, viewer: str, now: datetime) -> WorkItem:
     """Return one line.
 
@@ -191,7 +199,7 @@ def counts(connection: sa.Connection, *, viewer: str, now: datetime) -> WorkCoun
     hidden = mine = 0
     moment = iso(now)
     for awaits, state, reviewer, assignee, hidden_until, _, n in work_tallies.statuses(connection):
-        seen = _state_seen(awaits, state, reviewer, viewer)
+        seen = state_seen(awaits, state, reviewer, viewer)
         if (
             awaits == work_tallies.DUPLICATE and reviewer != viewer
         ):  # there is nothing to decide, and nothing to see
@@ -227,7 +235,7 @@ def choices(connection: sa.Connection) -> Choices:
     )
 
 
-def _state_seen(awaits: str, state: str, reviewer: str, viewer: str) -> WorkState:
+def state_seen(awaits: str, state: str, reviewer: str, viewer: str) -> WorkState:
     """Return an item's state for the one who looks: whoever is asked for a second verdict sees no first."""
     return WorkState.UNDECIDED if awaits == SECOND and reviewer != viewer else WorkState(state)
 
@@ -315,7 +323,7 @@ def _items(
 
 
 def _item(row: sa.Row[Any], viewer: str, now: datetime, sizes: dict[int, int], *, skipped: bool) -> WorkItem:
-    state = _state_seen(row.awaits, row.state, row.reviewer, viewer)
+    state = state_seen(row.awaits, row.state, row.reviewer, viewer)
     known = state is not WorkState.UNDECIDED
     return WorkItem(
         file_id=row.file_id,
