@@ -14,7 +14,7 @@ from phiscan.web.access import Permission, Routes
 from phiscan.web.request_context import DeskNow
 from phiscan.web.routes.queue import Listed
 from phiscan.web.session import BrowserSession, SignedIn
-from phiscan.web.views.reveal import N_SECONDS, reveal_view
+from phiscan.web.views.reveal import N_SECONDS, reveal_view, with_missed
 from phiscan.web.views.revealed_tables import with_tables
 from phiscan.web.work_query import read_query, read_string
 
@@ -49,6 +49,7 @@ def reveal(
         document = desk.rereader.read(recorded)
     except ConflictError:
         return RedirectResponse(query.url(f"/items/{file_id}", said="gone"), 303)
+    said = () if item.blind else work.corrections(file_id, viewer=user.name).spans
     view = reveal_view(
         item,
         document.text,
@@ -57,8 +58,9 @@ def reveal(
         query=query,
         purpose=purpose,
         start=start,
+        corrections=said,
     )
-    parts = with_tables(document.text, view.blocks, recorded.spans)
+    parts = with_tables(document.text, view.blocks, with_missed(recorded.spans, said))
     page = desk.pages.render(request, "reveal.html", v=view, parts=parts, token=secrets.token_urlsafe(16))
     page.headers["Cache-Control"] = "no-store"
     page.headers["Refresh"] = f"{N_SECONDS + GRACE_S}; url={view.masked_url}"
