@@ -1,4 +1,4 @@
-"""Corrections in place: a pressed finding or word, a digit for its type, arrows and handles for its extent."""
+"""Corrections in place: a pressed finding or word, a digit for its type, keys and handles for its extent."""
 
 import re
 from collections.abc import Callable

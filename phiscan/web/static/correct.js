@@ -60,7 +60,7 @@
     chosen = place(target);
     chosen.first = chosen.start;
     chosen.last = chosen.end;
-    const home = chosen.pill ? chosen.pill.closest(".passage") : document.querySelector(".revealed");
+    const home = chosen.pill ? chosen.pill.closest(".passage") : document.getElementById("text");
     if (home && form.parentElement !== home) home.append(form);
     form.hidden = false;
     for (const name of ["right", "spurious", "withdrawn"]) {
@@ -189,6 +189,14 @@
       event.preventDefault();
       choose({ pill, position: pill.dataset.position, type: pill.dataset.type });
       pill.focus();
+      return;
+    }
+    const box = event.target.closest(".picture a[data-position]");
+    if (box) {
+      event.preventDefault();
+      choose({ position: box.dataset.position });
+      const shown = document.getElementById(`f${box.dataset.position}`);
+      if (shown) shown.scrollIntoView({ block: "center" });
       return;
     }
     const act = event.target.closest("#corrector [data-digit], #corrector [data-act]");

@@ -7,8 +7,10 @@ as none, and nothing may turn the reading direction round.
 from __future__ import annotations
 
 import unicodedata
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 
 from phiscan.model import EntityType, Segment
 from phiscan.report.words import ENTITY_TYPES
@@ -20,6 +22,7 @@ from phiscan.web.views.queue import place_words
 from phiscan.web.work_query import ListQuery
 
 N_SECONDS = 120  # how long the text stays
+MAX_FINDING_CHARS = 2_000  # of a longer one that began further before a place, nothing is marked there
 N_CHARS = 40_000  # shown at once; a person reads no more in that time
 _KEPT = frozenset("\n\t")
 _PICTURES = 0x2400  # U+2400 and on: a picture of each control character
@@ -195,13 +198,20 @@ def _blocks(text: str, segments: Sequence[Segment], spans: Spans, first: int, la
     for cut, end in zip(cuts, [*cuts[1:], last], strict=True):
         where = named.get(cut, where)
         if cut < end:
-            yield Block(where, cut, tuple(stretches_of(text, marks, cut, end)))
+            yield Block(where, cut, tuple(stretches_of(text, marks_between(marks, cut, end), cut, end)))
 
 
 def marks_of(spans: Spans, first: int, last: int) -> Marks:
     """Return the findings that reach into ``[first, last)`` with their positions, in text order."""
     marks = [(at, *span) for at, span in enumerate(spans) if span[0] < last and span[1] > first]
     return sorted(marks, key=lambda mark: mark[1:3])
+
+
+def marks_between(marks: Marks, first: int, last: int) -> Marks:
+    """Return those of the marks, in text order, that reach into ``[first, last)``, without a look at all."""
+    high = bisect_left(marks, last, key=itemgetter(1))
+    low = bisect_left(marks, first - MAX_FINDING_CHARS, key=itemgetter(1), hi=high)
+    return [mark for mark in marks[low:high] if mark[2] > first]
 
 
 def stretches_of(text: str, marks: Marks, first: int, last: int) -> Iterator[Stretch]:
