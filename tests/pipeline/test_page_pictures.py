@@ -13,6 +13,7 @@ from phiscan.config import Config, Limits
 from phiscan.extract import extract_bytes
 from phiscan.extract.ocr import recognition
 from phiscan.extract.ocr.picture_log import current_log, logged_pictures, word_spans
+from phiscan.extract.ocr.words import Word
 from phiscan.model import EntityType
 from phiscan.pipeline.page_pictures import MAX_SHOWN, PagePicture, WordBox, read_shown
 from phiscan.review.accounts.users import Role
@@ -51,7 +52,7 @@ def png_of(page: Image.Image) -> bytes:
 
 def test_a_word_that_is_changed_in_the_text_has_no_place() -> None:
     words = [
-        recognition.Word(text, 0, 0, 1, 1, (1, 1, 1), 90.0) for text in ("Ann", "mailto", "x", "@", "y.org")
+        Word(text, 0, 0, 1, 1, (1, 1, 1), 90.0) for text in ("Ann", "mailto", "x", "@", "y.org")
     ]
     assert word_spans("Ann x@y.org", words) == [(0, 3), None, (4, 5), (5, 6), (6, 11)]
 
