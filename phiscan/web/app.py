@@ -70,6 +70,7 @@ from phiscan.web.routes import second_review as routes_second
 from phiscan.web.routes import service as routes_service
 from phiscan.web.routes import sign_in as routes_sign_in
 from phiscan.web.routes import suppressions as routes_suppress
+from phiscan.web.routes import task_mail as routes_task_mail
 from phiscan.web.routes import tasks as routes_tasks
 from phiscan.web.routes import users as routes_users
 from phiscan.web.session import admit, cookie_name
@@ -97,6 +98,7 @@ ROUTES: tuple[Routes, ...] = (
     routes_suppress.routes,
     routes_second.routes,
     routes_tasks.routes,
+    routes_task_mail.routes,
     routes_scans.routes,
     routes_reports.routes,
 )

@@ -92,6 +92,7 @@ def pages(ids: dict[str, int]) -> dict[str, tuple[str, ...]]:
             "/suppressions",
             "/left",
             "/tasks",
+            f"/tasks/{ids['confirmed']}/mail",
             "/person",
             "/scans",
             "/scans/1",
