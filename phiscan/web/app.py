@@ -24,6 +24,7 @@ Cross-site requests are refused before a route sees them, so forms need no hidde
 
 from __future__ import annotations
 
+import gc
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from datetime import datetime
@@ -174,6 +175,9 @@ async def _life(app: FastAPI) -> AsyncIterator[None]:
     preparing = Thread(target=_prepare, args=(desk,), name="prepare")
     if desk.settings.prepares:
         preparing.start()
+        # What lives as long as the server is not looked at again: a full collection took 90 ms of a request.
+        gc.collect()
+        gc.freeze()
     yield
     desk = app.state.desk
     if preparing.ident is not None:

@@ -118,7 +118,7 @@ def _query(connection: sa.Connection, root_id: int | None, folder: str, now: dat
     if root_id is not None:
         found = found.where(work_item.c.root_id == root_id)
     if inside:
-        found = found.where(work_item.c.path_folded.startswith(inside, autoescape=True))
+        found = found.where(sa.func.substr(work_item.c.path_folded, 1, len(inside)) == inside)
     n_keys = 10
     groups = found.group_by(*list(found.selected_columns)[:n_keys]).subquery()
     return sa.select(groups, file.c.display).join(file, file.c.id == groups.c.file_id)
