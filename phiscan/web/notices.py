@@ -66,6 +66,7 @@ FLASHES: Mapping[str, Notice] = {
     "end": Notice("good", "That was the last of this view."),
     "drawn": Notice("good", "The sample is drawn; its files are in the queue among the others."),
     "policy": Notice("good", "In effect from now on."),
+    "mailed": Notice("good", "The e-mail to the owner is sent, and recorded in the log."),
     "making": Notice("info", "The pack is being made. This page lists it when it is ready."),
     "busy": Notice("warn", "A pack is being made already. Wait until it is listed."),
 }

@@ -216,7 +216,7 @@ def item_view(
         if close and position is not None
         else None,
         corrections=corrections,
-        judged=frozenset(by_position),
+        judged=judged_positions(corrections),
         missed=tuple(one for one in corrections.spans if one.position is None),
         unread=tuple(
             (locator_words(part.locator), part.reason.value, OUTCOME_REASONS.get(part.reason, ""))
@@ -227,6 +227,11 @@ def item_view(
         group=tuple(group),
         token=token,
     )
+
+
+def judged_positions(corrections: ItemCorrections) -> frozenset[int]:
+    """Return the positions of the findings that somebody judged."""
+    return frozenset(one.position for one in corrections.spans if one.position is not None)
 
 
 def moment_of(mtime_ns: int) -> datetime | None:
