@@ -115,7 +115,7 @@ def _read_part(
         # No mail program shows what is around the parts; whoever opens the file does.
         around = (part.preamble, part.epilogue)
         outside = "\n".join(text.strip() for text in around if text and text.strip())
-        outer, members = lift_encoded(outside.encode("utf-8", "surrogateescape"), content, sink)
+        outer, members = lift_encoded(outside.encode("utf-8", "surrogateescape"), content, sink, "around")
         sink.add(decode(outer)[0], content.place("around"))
         read_lifted(members, sink)
         return [child for child in reversed(children) if isinstance(child, email.message.Message)]
@@ -133,7 +133,7 @@ def _read_part(
         counts.bodies += 1
         place = "body" if counts.bodies == 1 else f"body{counts.bodies}"
         is_page = part.get_content_subtype() in ("html", "xhtml")  # whose files are read below
-        data, members = (data, ()) if is_page else lift_encoded(data, content, sink)
+        data, members = (data, ()) if is_page else lift_encoded(data, content, sink, place)
         sink.add(_body_text(part, data), content.place(place))
         read_lifted(members, sink)
         if part.get_content_subtype() in ("html", "xhtml") and b"data:" in data:

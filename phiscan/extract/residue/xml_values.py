@@ -6,9 +6,11 @@ import html
 import re
 import zipfile
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import IO
 
 from phiscan.extract.core.content import CHUNK_BYTES, Content
+from phiscan.extract.core.package_parts import PackageParts
 
 # A value between quotes or between tags with two blanks between letters.
 _ATTRIBUTE = re.compile(rb'="([^"<> ]* [^"<> ]* [^"<>]*)"')
@@ -25,7 +27,7 @@ _FONT_OR_STYLE = re.compile(
 _PARTS_OF_STYLE = re.compile(
     r"styles|theme|fontTable|webSettings|numbering\.xml|^docProps/app|Content_Types|_xmlsignatures|calcChain"
     r"|presProps|viewProps|tableStyles|diagrams/(?:layout|quickStyle|colors)|^META-INF|thumbnail|/ink/"
-    r"|meta\.xml$|(?:^|/)settings\.xml$|/chart(?:style|colors)|^Configurations2|metadata\.xml|slideLayouts|slideMasters|sheetMetadata",
+    r"|meta\.xml$|(?:^|/)settings\.xml$|sharedstrings|/chart(?:style|colors)|^Configurations2|metadata\.xml|slideLayouts|slideMasters|sheetMetadata",
     re.IGNORECASE,
 )
 _CELLS = re.compile(rb"<(?:\w+:)?sheetData\b")
@@ -35,21 +37,31 @@ _LOOK_BACK = 40
 _MOST_VALUES = 50_000
 
 
-def package_values(content: Content) -> Iterator[tuple[str, str]]:
-    """Yield part and value for what looks like a text in the XML parts of a package; cells are left out."""
+def package_values(content: Content, parts: PackageParts | None) -> Iterator[tuple[str, str]]:
+    """Yield part and value for what looks like a text in the XML parts of a package; cells are left out.
+
+    What the package's reader unpacked is in ``parts``.
+    """
     try:
-        with zipfile.ZipFile(content.open()) as archive:
-            for info in archive.infolist():
-                name = info.filename
-                if not name.lower().endswith((".xml", ".vml")) or _PARTS_OF_STYLE.search(name):
-                    continue
-                if info.flag_bits & 1 or info.file_size > _MOST_BYTES or "sharedstrings" in name.lower():
-                    continue
-                with archive.open(info) as stream:
+        parts = parts or PackageParts(zipfile.ZipFile(content.open()))
+        for info in parts.archive.infolist():
+            name = info.filename
+            if not name.lower().endswith((".xml", ".vml")) or _is_style(name):
+                continue
+            if info.flag_bits & 1 or info.file_size > _MOST_BYTES:
+                continue
+            data = parts.get(name)
+            if data is None:
+                with parts.archive.open(info) as stream:
                     data = _bounded(stream)
-                yield from ((name, value) for value in _values(data))
+            yield from ((name, value) for value in _values(data))
     except Exception:  # noqa: BLE001 (a damaged package; its reader says what is wrong)
         return
+
+
+@lru_cache(maxsize=4096)
+def _is_style(name: str) -> bool:
+    return _PARTS_OF_STYLE.search(name) is not None
 
 
 def _bounded(stream: IO[bytes]) -> bytes:
