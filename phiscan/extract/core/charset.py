@@ -34,6 +34,8 @@ def decode(data: bytes) -> tuple[str, str]:  # noqa: PLR0911 (one return per kin
     >>> decode("Smith".encode("utf-16-le"))
     ('Smith', 'utf-16-le')
     """
+    if data.isascii() and b"\0" not in data:
+        return data.decode("ascii"), "utf-8"
     for mark, encoding in _MARKS:
         if data.startswith(mark):
             return data.decode(encoding, "replace"), encoding

@@ -29,9 +29,10 @@ from phiscan.extract.office_parts.attribute_lists import (
 _AUTOMATIC_NAME = re.compile(r"[^\W\d_][^\d]{0,60}\s\d{1,6}")  # Title 1, Picture 3, Рисунок 1
 # Which of these a part holds is found by one pass of a linear engine.
 _TYPED_NAME = re2.compile(
-    "|".join(sorted(TYPED_ELEMENTS | TYPED_ATTRIBUTES, key=lambda name: (-len(name), name)))
-    .join((r"[<:\s](", r")[\s=/>]"))
-    .encode()
+    rb"<(?:\w+:)?(%s)[\s/>]|[\s:](%s)\s?="
+    % tuple(
+        b"|".join(sorted(name.encode() for name in names)) for names in (TYPED_ELEMENTS, TYPED_ATTRIBUTES)
+    )
 )
 # A text that is in no element of runs, in any namespace; most parts have none.
 _OTHER_TEXT = re2.compile(rb">[^<]*[^<\s][^<]*<(?:[^/]|/(?:[^wa]|[wa](?:[^:]|:(?:[^t]|t[^>]))))|<!\[CDATA\[")
@@ -50,9 +51,8 @@ _TECHNICAL = re.compile(
     r"|[\d\s.,:%-]+$|(?:val|sum|prod|if|mid|pin|\+-|\*/)\s"
 )
 _WORDY = etree.XPath("//@*[contains(., ' ')]")
-_QUOTED_WORDS = re.compile(rb'="([^"<>]*[^" <>] [^" <>][^"<>]*)"')
-_APOSTROPHES = re.compile(rb"='([^'<>]*[^' <>] [^' <>][^'<>]*)'")
-_ATTRIBUTE_NAME = re.compile(rb"([\w:.-]+)$")
+_QUOTED_WORDS = re.compile(rb'="([^"<> ]*+ [^"<>]*+)"')
+_APOSTROPHES = re.compile(rb"='([^'<> ]*+ [^'<>]*+)'")
 _ELEMENT_NAME = re.compile(rb"<(?:[\w.-]+:)?([\w.-]+)")
 _LONGEST_NAME, _LONGEST_TAG = 64, 4096
 _NAMESPACES = {
@@ -76,7 +76,7 @@ def part_values(root: Any, data: bytes) -> list[str]:
         for value in _ALL_TEXTS(root):
             found += _text_values(value)
     names = _TYPED_NAME.findall(data.replace(b"\0", b"") if is_wide else data)
-    searches = _searches(frozenset(name.decode("ascii") for name in names)) if names else ()
+    searches = _searches(frozenset((one or other).decode("ascii") for one, other in names)) if names else ()
     for search in (_WORDY, *searches) if is_wide else searches:  # a union of large sets takes quadratic time
         found += [shown for value in search(root) if (shown := _parsed_attribute(value))]
     if not is_wide:
@@ -118,11 +118,15 @@ def _quoted_words(data: bytes, pattern: re.Pattern[bytes]) -> Iterator[str]:
         if raw in seen:
             continue
         seen.add(raw)
-        key = _ATTRIBUTE_NAME.search(data, max(at - _LONGEST_NAME, 0), at)
+        if b" " not in raw.strip():
+            continue
+        before = data[max(at - _LONGEST_NAME, 0) : at].rsplit(None, 1)
+        key = before[-1].rpartition(b":")[2].decode("utf-8", "replace") if before else ""
+        if key in STYLING:
+            continue
         tag = _ELEMENT_NAME.match(data, max(data.rfind(b"<", max(at - _LONGEST_TAG, 0), at), 0))
-        name = key[1].decode("utf-8", "replace").rpartition(":")[2] if key else ""
         value = html.unescape(raw.decode("utf-8", "replace"))
-        shown = _attribute_value(tag[1].decode("utf-8", "replace") if tag else "", name, value)
+        shown = _attribute_value(tag[1].decode("utf-8", "replace") if tag else "", key, value)
         if shown:
             yield shown
 
