@@ -21,7 +21,7 @@ from phiscan.extract.office import compound_file as ole
 from phiscan.extract.office import property_set
 from phiscan.extract.spreadsheets import workbook as sheet
 from phiscan.extract.spreadsheets.binary_cells import records
-from phiscan.extract.spreadsheets.sheet_extent import is_out_of_proportion
+from phiscan.extract.spreadsheets.sheet_extent import extent_of
 from phiscan.model import Document, FailReason
 
 Read = Callable[..., Document]
@@ -173,7 +173,7 @@ def far_xlsb() -> bytes:
 
 @pytest.mark.parametrize(("make", "name"), [(far_ods, "a.ods"), (far_xlsb, "a.xlsb")])
 def test_a_cell_in_the_last_corner_costs_no_text(read: Read, make: Callable[[], bytes], name: str) -> None:
-    assert is_out_of_proportion(io.BytesIO(make()))
+    assert extent_of(io.BytesIO(make())) == "out of proportion"
     document = read(make(), name)
     assert "Ann Roy" in document.text
     assert NOTE in document.text

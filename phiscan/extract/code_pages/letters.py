@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from functools import lru_cache
 
 CANDIDATES = (
     "cp1252",
@@ -46,6 +46,8 @@ _ALPHABETS = {
 }
 _OWN, _OTHER, _BORDER, _SIGN, _MISPLACED, _UNDEFINED = -0.2, -2.5, -0.3, -1.0, -5.0, -8.0
 _LAST_LATIN = 0x21F
+_LAST_ASCII, _BLANK = 0x7F, 0x20
+_ASCII = bytes(range(128))
 _OPENING, _CLOSING = frozenset("\u2018“«„\u201a¿¡"), frozenset("\u2019”»…")
 _WITHIN = frozenset("\u2019\xad")
 _ALONE = frozenset("\u2013—€°•·½¼¾²³ºª©®™§£±\xd7÷\xa0")
@@ -61,56 +63,79 @@ def code_page(sample: bytes) -> str:
     words = list(found)[:_MOST_WORDS]
     if not words:
         return "cp1252"
-    scores = {name: _score(words, name) for name in CANDIDATES}
+    text = b" ".join([b"", *words, b""])
+    triples = Counter(
+        triple for triple in zip(text, text[1:], text[2:], strict=False) if triple[1] > _LAST_ASCII
+    )
+    own = _score(triples, "cp1252")
+    if own + _MARGIN >= _OWN:  # no other can be clearly better
+        return "cp1252"
+    scores = {name: _score(triples, name) for name in CANDIDATES}
     best = max(CANDIDATES, key=lambda name: scores[name])
-    return best if scores[best] > scores["cp1252"] + _MARGIN else "cp1252"
+    return best if scores[best] > own + _MARGIN else "cp1252"
 
 
 def is_latin(sample: bytes) -> bool:
     """Tell a text in Latin letters: within its words with letters above ASCII, most letters are ASCII."""
     words = b"".join(_WORD.findall(sample))
-    n_ascii = sum(code < 0x80 for code in words)  # noqa: PLR2004 (the first above ASCII)
-    return 2 * n_ascii > len(words)
+    return 2 * n_above_ascii(words) < len(words)
 
 
-def _score(words: Iterable[bytes], name: str) -> float:
-    """Return the mean score of the characters above ASCII, in the language that fits best."""
-    decoded = [word.decode(name, "replace") for word in words]
-    signs = [
-        _sign(word, at)
-        for word in decoded
-        for at, char in enumerate(word)
-        if char > "\x7f" and not char.isalpha()
-    ]
-    placed = [
-        _letter(word, at)
-        for word in decoded
-        for at, char in enumerate(word)
-        if char > "\x7f" and char.isalpha()
-    ]
-    counts = Counter(char.lower() for word in decoded for char in word if char > "\x7f" and char.isalpha())
-    spelt = max(
-        sum((_OWN if char in own else _OTHER) * count for char, count in counts.items())
-        for own in _ALPHABETS.values()
+def n_above_ascii(data: bytes) -> int:
+    """Return the number of bytes above 127."""
+    return len(data.translate(None, _ASCII))
+
+
+def _score(triples: Counter[tuple[int, int, int]], name: str) -> float:
+    """Return the mean score of the bytes above ASCII, in the language that fits best."""
+    placed, letters = 0.0, Counter[int]()
+    n_signs = 0
+    for triple, count in triples.items():
+        placed += count * _placed(name, triple)
+        if _characters(name)[triple[1]].isalpha():
+            letters[triple[1]] += count
+        else:
+            n_signs += count
+    alphabets = _spelt(name)
+    spelt = max(sum(own[code] * count for code, count in letters.items()) for own in alphabets)
+    return (placed + spelt) / max(n_signs + letters.total(), 1)
+
+
+@lru_cache(maxsize=32)
+def _characters(name: str) -> str:
+    """Return the characters of the 256 bytes of a code page."""
+    return "".join(bytes([code]).decode(name, "replace") for code in range(256))
+
+
+@lru_cache(maxsize=32)
+def _spelt(name: str) -> tuple[tuple[float, ...], ...]:
+    """Return for each alphabet what each byte of a code page adds to the score."""
+    lowered = [char.lower() for char in _characters(name)]
+    return tuple(
+        tuple(_OWN if char in own else _OTHER for char in lowered)
+        for own in map(frozenset, _ALPHABETS.values())
     )
-    return (sum(signs) + sum(placed) + spelt) / max(len(signs) + counts.total(), 1)
 
 
-def _letter(word: str, at: int) -> float:
-    """Return what speaks against a letter where it stands: a capital among small letters, another script."""
-    char = word[at]
+@lru_cache(maxsize=16_384)
+def _placed(name: str, triple: tuple[int, int, int]) -> float:
+    """Return the score of a character between its neighbours; a blank ends the word."""
+    before, char, after = ("" if code == _BLANK else _characters(name)[code] for code in triple)
+    return (_letter if char.isalpha() else _sign)(before, char, after)
+
+
+def _letter(before: str, char: str, after: str) -> float:
+    """Return what speaks against a letter where it is: a capital among small letters, another script."""
     if ord(char) > _LAST_LATIN or char in "ªºµ":
         return _MISPLACED
-    if char.isupper() and at > 0 and word[at - 1].islower():
+    if char.isupper() and before.islower():
         return _MISPLACED
-    return _SIGN if char.isupper() and word[at + 1 : at + 2].islower() and at > 0 else 0.0
+    return _SIGN if char.isupper() and after.islower() and before else 0.0
 
 
-def _sign(word: str, at: int) -> float:
-    char = word[at]
+def _sign(before: str, char: str, after: str) -> float:
     if char == "\ufffd" or char < "\xa0":
         return _UNDEFINED
-    before, after = word[at - 1 : at] if at else "", word[at + 1 : at + 2]
     if before.isalpha() and after.isalpha():
         return _BORDER if char in _WITHIN else _MISPLACED
     if (char in _OPENING and not before.isalpha()) or (char in _CLOSING and not after.isalpha()):

@@ -6,7 +6,7 @@ import codecs
 import re
 
 from phiscan.extract.code_pages.ebcdic import ebcdic_page
-from phiscan.extract.code_pages.letters import code_page, is_latin
+from phiscan.extract.code_pages.letters import code_page, is_latin, n_above_ascii
 
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
@@ -15,10 +15,11 @@ _MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
-_LAST_ASCII = 127
 _SEVERAL_BYTES = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")
 _FEW_BAD = 3  # whole characters for each bad byte, at least
 _SAMPLE_BYTES = 64 * 1024
+_CONTROLS = bytes({*range(0x20)} - {*b"\t\n\v\f\r\x1b"})
+_MOST_CONTROLS = 50  # bytes of a text for each control character, at least
 _NUL_SHARE = 0.2  # of the even or the odd bytes, above which the text is UTF-16
 # Where cp1252 and its neighbours differ most: text with many letters here is looked at by chardet.
 _HIGH_SHARE = 0.08
@@ -33,6 +34,8 @@ def decode(data: bytes) -> tuple[str, str]:  # noqa: PLR0911 (one return per kin
     >>> decode("Smith".encode("utf-16-le"))
     ('Smith', 'utf-16-le')
     """
+    if data.isascii() and b"\0" not in data:
+        return data.decode("ascii"), "utf-8"
     for mark, encoding in _MARKS:
         if data.startswith(mark):
             return data.decode(encoding, "replace"), encoding
@@ -57,7 +60,7 @@ def decode(data: bytes) -> tuple[str, str]:  # noqa: PLR0911 (one return per kin
 def _is_damaged_utf8(sample: bytes) -> bool:
     """Tell UTF-8 with a few bad bytes: its characters of several bytes are no accident."""
     whole = _SEVERAL_BYTES.findall(sample)
-    n_high = sum(byte > _LAST_ASCII for byte in sample)
+    n_high = n_above_ascii(sample)
     n_bad = n_high - sum(map(len, whole))
     return len(whole) > _FEW_BAD * n_bad
 
@@ -101,7 +104,9 @@ def _wide_encoding(sample: bytes) -> str:
 
 def _single_byte_encoding(sample: bytes) -> str:
     """Choose by what the letters spell; chardet is asked where the bytes above 127 are many."""
-    n_high = sum(byte > _LAST_ASCII for byte in sample[:4096])
+    if len(sample) - len(sample.translate(None, _CONTROLS)) > len(sample) // _MOST_CONTROLS:
+        return "cp1252"  # no text
+    n_high = n_above_ascii(sample[:4096])
     if n_high / max(len(sample[:4096]), 1) < _HIGH_SHARE or is_latin(sample):
         return code_page(sample)
     import chardet  # noqa: PLC0415 (slow to import, rarely needed)

@@ -16,6 +16,7 @@ from blake3 import blake3
 
 from phiscan.config import Limits
 from phiscan.errors import ExtractError
+from phiscan.extract.core.package_parts import PackageParts
 from phiscan.model import FailReason, Segment, UnreadPart
 
 SMALL_MEMBER_BYTES = 1024**2  # below this no ratio is suspicious: a page of spaces packs very well
@@ -189,6 +190,7 @@ class Sink:
         self._member_bytes = 0
         self._pictures: set[bytes] = set()
         self._accounted: set[str] = set()
+        self._packages: dict[str, PackageParts] = {}
 
     @property
     def n_chars(self) -> int:
@@ -338,12 +340,23 @@ class Sink:
             )
 
     def mark_accounted(self, locator: str) -> None:
-        """Note that a reader compared all bytes of a content with its text itself."""
+        """Note that a reader accounted for all bytes of a content, or of a place in it, itself."""
         self._accounted.add(locator)
 
     def is_accounted(self, locator: str) -> bool:
-        """Tell whether the reader of a content compared its bytes with its text itself."""
-        return locator in self._accounted
+        """Tell, once, whether the reader of a content or place accounted for its bytes itself."""
+        if locator in self._accounted:
+            self._accounted.remove(locator)  # another member may have the same name
+            return True
+        return False
+
+    def keep_package(self, locator: str, parts: PackageParts) -> None:
+        """Keep the unpacked parts of a package until its account takes them."""
+        self._packages[locator] = parts
+
+    def take_package(self, locator: str) -> PackageParts | None:
+        """Return the unpacked parts of a package that was read last at this locator, once."""
+        return self._packages.pop(locator, None)
 
     def is_new_picture(self, data: bytes) -> bool:
         """Tell whether these bytes were not handed in before: a logo on every slide is read once."""

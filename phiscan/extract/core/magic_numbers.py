@@ -61,6 +61,8 @@ MAGIC: tuple[tuple[int, bytes, str], ...] = (
     (0, b"BHS|", "application/hl7-v2"),
 )
 _ALL_MAGIC = (*OPAQUE_MAGIC, *NAMED_MAGIC, *MAGIC)
+_AT_BEGINNING = tuple(magic for offset, magic, _ in _ALL_MAGIC if not offset)
+_FURTHER_ON = tuple(entry for entry in _ALL_MAGIC if entry[0])
 # Beginnings that a text could have by chance were they any shorter.
 PATTERNS = (
     (re.compile(rb"0707(?:0[12][0-9A-Fa-f]{104}|07[0-7]{70})"), "application/x-cpio"),
@@ -133,7 +135,8 @@ def by_beginning(data: bytes) -> str:
     >>> by_beginning(b"%PNG"), by_beginning(b"BZh91AY")
     ('', 'application/x-bzip2')
     """
-    for offset, magic, media_type in _ALL_MAGIC:
+    table = _ALL_MAGIC if data.startswith(_AT_BEGINNING) else _FURTHER_ON
+    for offset, magic, media_type in table:
         if data.startswith(magic, offset):
             return media_type
     return next((media_type for pattern, media_type in PATTERNS if pattern.match(data)), "")

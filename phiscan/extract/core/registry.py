@@ -19,6 +19,7 @@ from phiscan.extract.databases.dbase import DbaseExtractor
 from phiscan.extract.databases.edf import EdfExtractor
 from phiscan.extract.databases.named import NamedExtractor
 from phiscan.extract.databases.sqlite import SqliteExtractor
+from phiscan.extract.databases.statistics_files import StatisticsExtractor
 from phiscan.extract.mail.contact_cards import CardExtractor
 from phiscan.extract.mail.messages import MailboxExtractor, MailExtractor
 from phiscan.extract.mail.outlook_message import OutlookExtractor
@@ -87,6 +88,7 @@ EXTRACTORS: tuple[Extractor, ...] = (
     SqliteExtractor(),
     DbaseExtractor(),
     EdfExtractor(),
+    StatisticsExtractor(),
     NamedExtractor(),
     UnsupportedExtractor(),
 )

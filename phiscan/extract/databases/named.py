@@ -24,6 +24,7 @@ KINDS = {
     "application/x-sas-data": "SAS data set",
     "application/x-sas-transport": "SAS transport file",
     "application/x-spss-sav": "SPSS data file",
+    "application/x-spss-por": "SPSS portable file",
     "application/x-stata-dta": "Stata data file",
     "application/x-outlook-express": "Outlook Express folder (DBX)",
     "application/vnd.lotus-notes": "Lotus Notes database",
@@ -44,6 +45,16 @@ KINDS = {
     "image/vnd.adobe.photoshop": "Photoshop picture",
     "image/nifti": "NIfTI image",
 }
+# Those that a library or a program takes apart where it is installed; their readers come here without it.
+WITH_READER = frozenset(
+    {
+        "application/x-spss-sav",
+        "application/x-spss-por",
+        "application/x-sas-data",
+        "application/x-sas-transport",
+        "application/x-stata-dta",
+    }
+)
 # What an officer can do so that the whole of it is read.
 HELP = {
     "application/x-msaccess": "export its tables to CSV or XLSX",
@@ -59,6 +70,7 @@ HELP = {
     "application/x-sas-data": "export it to CSV",
     "application/x-sas-transport": "export it to CSV",
     "application/x-spss-sav": "export it to CSV",
+    "application/x-spss-por": "export it to CSV",
     "application/x-stata-dta": "export it to CSV",
     "application/x-outlook-express": "export its messages to EML",
     "application/vnd.lotus-notes": "export its documents to EML or PDF",
@@ -85,9 +97,12 @@ MAGIC: tuple[tuple[int, bytes, str], ...] = (
     (0, b"$FL2", "application/x-spss-sav"),
     (0, b"$FL3", "application/x-spss-sav"),
     (0, b"<stata_dta>", "application/x-stata-dta"),
-    (0, b"\x72\x02\x01\x00", "application/x-stata-dta"),
-    (0, b"\x73\x02\x01\x00", "application/x-stata-dta"),
-    (0, b"\x71\x02\x01\x00", "application/x-stata-dta"),
+    (40, b"ASCII SPSS PORT FILE", "application/x-spss-por"),
+    *(
+        (0, bytes([release, order, 1, 0]), "application/x-stata-dta")
+        for release in range(104, 116)
+        for order in (1, 2)
+    ),
     (0, b"\xcf\xad\x12\xfe", "application/x-outlook-express"),
     (0, b"\x1a\x00\x00\x04\x00\x00", "application/vnd.lotus-notes"),
     (0, b"\x89HDF\r\n\x1a\n", "application/x-hdf5"),
@@ -150,7 +165,7 @@ _MOST_CHARS = 2_000_000
 class NamedExtractor:
     """Read the runs of text in files of a known kind without a reader of their own."""
 
-    media_types = frozenset(KINDS)
+    media_types = frozenset(KINDS) - WITH_READER
 
     def extract(self, content: Content, sink: Sink) -> None:
         """Add the runs, ``#strings``, and record that the rest is not read.
@@ -160,15 +175,24 @@ class NamedExtractor:
         """
         from phiscan.extract.core.file_type import sniff  # noqa: PLC0415 (imports this table)
 
-        media_type = sniff(content.data, content.name)
-        kind = KINDS.get(media_type, "")
-        advice = f"; {HELP[media_type]}" if media_type in HELP else ""
-        text = "\n".join(strings(content.data))[:_MOST_CHARS]
-        if not text:
-            raise ExtractError(FailReason.UNSUPPORTED, f"{kind}{advice}")
-        sink.add(text, content.place("strings"))
-        detail = f"{kind}: only the runs of text in it are read{advice}"
-        sink.fail(content.locator, FailReason.UNSUPPORTED, detail)
+        read_strings(content, sniff(content.data, content.name), sink)
+
+
+def read_strings(content: Content, media_type: str, sink: Sink, why: str = "") -> None:
+    """Add the runs of text in a file, ``#strings``; record why the rest is not read, and what would help.
+
+    Raises:
+        ExtractError: unsupported; there is no text in it.
+    """
+    parts = (KINDS.get(media_type, ""), why)
+    said = ": ".join(part for part in parts if part)
+    advice = f"; {HELP[media_type]}" if media_type in HELP else ""
+    text = "\n".join(strings(content.data))[:_MOST_CHARS]
+    if not text:
+        raise ExtractError(FailReason.UNSUPPORTED, f"{said}{advice}")
+    sink.add(text, content.place("strings"))
+    detail = f"{said}: only the runs of text in it are read{advice}"
+    sink.fail(content.locator, FailReason.UNSUPPORTED, detail)
 
 
 def strings(data: bytes) -> list[str]:

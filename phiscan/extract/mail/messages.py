@@ -101,12 +101,13 @@ def _read_part(
     part: email.message.Message, content: Content, sink: Sink, counts: _Counts, *, inner: bool
 ) -> list[email.message.Message]:
     """Read one part; return the parts within it, the first one last."""
-    if inner and part.get_content_type() == "message/rfc822":
+    kind = part.get_content_type()
+    if inner and kind == "message/rfc822":
         counts.attachments += 1
         _nested(part, counts.attachments, content, sink)
         return []
     children = part.get_payload()
-    if part.get_content_type() == "message/partial":
+    if kind == "message/partial":
         number, total = part.get_param("number", "?"), part.get_param("total", "?")
         detail = f"part {number} of {total} of one message; read as far as it goes alone"
         sink.fail(content.place("part"), FailReason.UNSUPPORTED, detail[:120])
@@ -115,7 +116,7 @@ def _read_part(
         # No mail program shows what is around the parts; whoever opens the file does.
         around = (part.preamble, part.epilogue)
         outside = "\n".join(text.strip() for text in around if text and text.strip())
-        outer, members = lift_encoded(outside.encode("utf-8", "surrogateescape"), content, sink)
+        outer, members = lift_encoded(outside.encode("utf-8", "surrogateescape"), content, sink, "around")
         sink.add(decode(outer)[0], content.place("around"))
         read_lifted(members, sink)
         return [child for child in reversed(children) if isinstance(child, email.message.Message)]
@@ -124,19 +125,19 @@ def _read_part(
     if lost:
         sink.fail(content.place("part"), FailReason.UNSUPPORTED, f"{lost} bytes of base64 are not decoded")
     name = _file_name(part)
-    if name or part.get_content_maintype() != "text":
+    if name or not kind.startswith("text/"):
         counts.attachments += 1
         _attachment(part, data, content.member(name or f"attachment{counts.attachments}", data), sink)
         if name:
             sink.add(f"Attachment: {name}", content.place("headers"))
-    elif data and part.get_content_subtype() != "css":  # a web page that was saved as mail (MHT)
+    elif data and kind != "text/css":  # a web page that was saved as mail (MHT)
         counts.bodies += 1
         place = "body" if counts.bodies == 1 else f"body{counts.bodies}"
-        is_page = part.get_content_subtype() in ("html", "xhtml")  # whose files are read below
-        data, members = (data, ()) if is_page else lift_encoded(data, content, sink)
-        sink.add(_body_text(part, data), content.place(place))
+        is_page = kind in ("text/html", "text/xhtml")  # whose files are read below
+        data, members = (data, ()) if is_page else lift_encoded(data, content, sink, place)
+        sink.add(_body_text(part, kind, data), content.place(place))
         read_lifted(members, sink)
-        if part.get_content_subtype() in ("html", "xhtml") and b"data:" in data:
+        if is_page and b"data:" in data:
             read_inline_files(data.decode("latin-1"), content, sink)
     return []
 
@@ -197,6 +198,8 @@ def _decode_words(value: str) -> str:
             )
         except (ValueError, LookupError, email.errors.MessageError):
             pass  # it is left as it is
+    if value.isascii():
+        return value
     # Raw bytes in a header arrive as surrogates.
     return decode(value.encode("utf-8", "surrogateescape"))[0]
 
@@ -233,14 +236,14 @@ def _payload(part: email.message.Message) -> bytes:
     return raw.encode("utf-8", "surrogateescape") if isinstance(raw, str) else b""
 
 
-def _body_text(part: email.message.Message, data: bytes) -> str:
+def _body_text(part: email.message.Message, kind: str, data: bytes) -> str:
     try:
         text = data.decode(part.get_content_charset() or "utf-8")
     except (LookupError, UnicodeDecodeError, ValueError):
         text, _ = decode(data)
-    if part.get_content_subtype() in ("html", "xhtml"):
+    if kind in ("text/html", "text/xhtml"):
         return html_text(text)
-    if part.get_content_subtype() in ("rtf", "richtext"):
+    if kind in ("text/rtf", "text/richtext"):
         from phiscan.extract.office.rich_text import rtf_text  # noqa: PLC0415
 
         return rtf_text(data)

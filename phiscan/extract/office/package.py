@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import struct
 import zipfile
+import zlib
 from collections.abc import Iterator
 from functools import lru_cache
 from html.entities import html5
@@ -14,7 +16,8 @@ from lxml import etree
 from phiscan.errors import ExtractError
 from phiscan.extract.archives.zip_salvage import salvage
 from phiscan.extract.core.charset import decode
-from phiscan.extract.core.content import Content, Sink, mishap
+from phiscan.extract.core.content import Content, Inflating, Sink, mishap
+from phiscan.extract.core.package_parts import PackageParts
 from phiscan.model import FailReason
 
 # Characters that the parser leaves out and reads on after.
@@ -45,6 +48,7 @@ _TECHNICAL = re.compile(
 )  # a value of docProps/app.xml that is no evidence about anybody
 _BIBLIOGRAPHY = b"/officeDocument/2006/bibliography"
 _CITED_HOW = re.compile(rb"\s(?:SelectedStyle|StyleName|Version|URI)\s*=\s*(?:\"[^\"<]*\"|'[^'<]*')")
+_LOCAL_HEADER, _LOCAL_HEADER_BYTES = b"PK\x03\x04", 30
 _PACKAGE_ERRORS = (
     zipfile.BadZipFile,
     OSError,
@@ -74,6 +78,8 @@ class Package:
         except _PACKAGE_ERRORS as error:
             self._salvage(mishap(error))
             return
+        self._kept = PackageParts(self._archive)
+        sink.keep_package(content.locator, self._kept)
         # Some writers use backslashes, or another case than they declare.
         self._infos = {info.filename.replace("\\", "/"): info for info in self._archive.infolist()}
 
@@ -108,15 +114,38 @@ class Package:
         if name in self._found:
             return self._found[name]
         info = self._infos[name]
+        kept = self._kept.get(info.filename)
+        if kept is not None:
+            return kept
         if info.flag_bits & 1:
             raise ExtractError(FailReason.ENCRYPTED)
         try:
-            with self._archive.open(info) as stream:
-                return self.sink.unpack(stream, info.compress_size)
+            data = self._inflated(info)
+            if data is None:
+                with self._archive.open(info) as stream:
+                    data = self.sink.unpack(stream, info.compress_size)
         except ExtractError:
             raise
         except Exception as error:  # noqa: BLE001 (zlib, struct and zipfile errors alike)
             raise ExtractError(FailReason.CORRUPT, mishap(error)) from None
+        self._kept.keep(info.filename, data)
+        return data
+
+    def _inflated(self, info: zipfile.ZipInfo) -> bytes | None:
+        """Return a deflated part by zlib alone, in a third of the time; None where zipfile must look."""
+        if info.compress_type != zipfile.ZIP_DEFLATED or self.content.stream is not None:
+            return None
+        data, at = self.content.data, info.header_offset
+        if data[at : at + 4] != _LOCAL_HEADER:
+            return None
+        at += _LOCAL_HEADER_BYTES + sum(struct.unpack_from("<HH", data, at + 26))
+        try:
+            packed = Inflating(data[at : at + info.compress_size], -zlib.MAX_WBITS)
+            found = self.sink.unpack(packed, info.compress_size)
+        except zlib.error:
+            return None
+        is_whole = len(found) == info.file_size and zlib.crc32(found) == info.CRC
+        return found if is_whole else None
 
     def parse(self, name: str) -> Any:
         """Return the root element of one XML part, or None after recording why it cannot be read.

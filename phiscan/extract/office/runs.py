@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
-
-from phiscan.extract.office.package import local_name
 
 _BREAKS = {"br": "\n", "cr": "\n", "tab": "\t", "ptab": "\t", "noBreakHyphen": "-", "softHyphen": ""}
 _TEXT = frozenset({"t", "delText", "instrText", "delInstrText"})
-_BLOCKS = frozenset({"p", "tr", "si", "comment", "text", "txbxContent", "sdt", "pt", "row"})
-_CELLS = frozenset({"tc"})
+_BLOCKS = ("p", "tr", "si", "comment", "text", "txbxContent", "sdt", "pt", "row")
+_ENDS = {**dict.fromkeys(_BLOCKS, "\n"), "tc": "\t"}  # what is written where one ends
 # The same text box is stored twice, for old and for new readers; one is enough.
 _SKIPPED = frozenset(
     {"Fallback", "rPr", "pPr", "sectPr", "tblPr", "trPr", "tcPr", "bodyPr", "spPr", "lstStyle"}
 )
+
+_KNOWN_NAMES = frozenset({*_SKIPPED, *_TEXT, *_BREAKS, *_ENDS, "docPr", "cNvPr"})
 
 
 def paragraphs_text(root: Any) -> str:
@@ -22,29 +23,37 @@ def paragraphs_text(root: Any) -> str:
     Iterative, because a hostile document nests deeper than Python recurses.
     """
     pieces: list[str] = []
-    stack: list[tuple[Any, bool]] = [(root, False)]
+    stack: list[Any] = [root]  # elements, and the marks of those that end
     while stack:
-        element, leaving = stack.pop()
-        name = local_name(element)
-        if leaving:
-            if name in _CELLS and pieces and pieces[-1] == "\n":
+        element = stack.pop()
+        if isinstance(element, str):
+            if element == "\t" and pieces and pieces[-1] == "\n":
                 pieces[-1] = "\t"  # the end of the cell's last paragraph
             else:
-                pieces.append("\t" if name in _CELLS else "\n")
+                pieces.append(element)
             continue
-        if name in _SKIPPED:
-            continue
-        if name in _TEXT:
-            pieces.append(element.text or "")
-        elif name in _BREAKS:
-            pieces.append(_BREAKS[name])
-        elif name in ("docPr", "cNvPr"):
-            pieces.append(_description(element))
-        if name in _BLOCKS or name in _CELLS:
-            stack.append((element, True))
+        name = _known_name(element.tag)
+        if name:
+            if name in _SKIPPED:
+                continue
+            if name in _TEXT:
+                pieces.append(element.text or "")
+            elif name in _BREAKS:
+                pieces.append(_BREAKS[name])
+            elif name in _ENDS:
+                stack.append(_ENDS[name])
+            else:
+                pieces.append(_description(element))
         if len(element):  # the text of a diagram's shape is called t as well
-            stack.extend((child, False) for child in reversed(element))
+            stack.extend(element[::-1])
     return _tidy("".join(pieces))
+
+
+@lru_cache(maxsize=4096)
+def _known_name(tag: object) -> str:
+    """Return an element's name without its namespace where the text depends on it, else nothing."""
+    name = tag.rpartition("}")[2] if isinstance(tag, str) else ""
+    return name if name in _KNOWN_NAMES else ""
 
 
 def _description(element: Any) -> str:

@@ -27,18 +27,15 @@ from phiscan.extract.office_parts.attribute_lists import (
 )
 
 _AUTOMATIC_NAME = re.compile(r"[^\W\d_][^\d]{0,60}\s\d{1,6}")  # Title 1, Picture 3, Рисунок 1
-# Whether a part holds any of these is classified by one pass of a linear engine; which, only where it does.
-_HAS_TYPED = re2.compile(
-    rb"<(?:\w+:)?(?:%s)[\s/>]|[\s:](?:%s)\s?="
+# Which of these a part holds is found by one pass of a linear engine.
+_TYPED_NAME = re2.compile(
+    rb"<(?:\w+:)?(%s)[\s/>]|[\s:](%s)\s?="
     % tuple(
         b"|".join(sorted(name.encode() for name in names)) for names in (TYPED_ELEMENTS, TYPED_ATTRIBUTES)
     )
 )
-_TYPED_NAME = re.compile(
-    "|".join(sorted(TYPED_ELEMENTS | TYPED_ATTRIBUTES, key=lambda name: (-len(name), name)))
-    .join((r"[<:\s](", r")(?=[\s=/>])"))
-    .encode()
-)
+# A text that is in no element of runs, in any namespace; most parts have none.
+_OTHER_TEXT = re2.compile(rb">[^<]*[^<\s][^<]*<(?:[^/]|/(?:[^wa]|[wa](?:[^:]|:(?:[^t]|t[^>]))))|<!\[CDATA\[")
 _TYPED_VALUES = frozenset({"val", "value", "name", "v", "comment", "user", "displayName", "text"})
 _NO_PERSON = frozenset(
     {"_GoBack", "Normal", "true", "false", "none", "auto", "General", "Author", "Default", "Center"}
@@ -53,9 +50,9 @@ _TECHNICAL = re.compile(
     r"\{?[0-9A-Fa-f]{8}-|\.{1,2}/|ppaction:|\[\d+\]!|https?://(?:schemas|www\.w3|purl)\.|urn:|[\w-]+\s*:\s*[^;:]+;|#REF!"
     r"|[\d\s.,:%-]+$|(?:val|sum|prod|if|mid|pin|\+-|\*/)\s"
 )
-_WORDY = "//@*[contains(., ' ')]"
-_QUOTED_WORDS = re.compile(rb'="([^"<>]*[^" <>] [^" <>][^"<>]*)"')
-_ATTRIBUTE_NAME = re.compile(rb"([\w:.-]+)$")
+_WORDY = etree.XPath("//@*[contains(., ' ')]")
+_QUOTED_WORDS = re.compile(rb'="([^"<> ]*+ [^"<>]*+)"')
+_APOSTROPHES = re.compile(rb"='([^'<> ]*+ [^'<>]*+)'")
 _ELEMENT_NAME = re.compile(rb"<(?:[\w.-]+:)?([\w.-]+)")
 _LONGEST_NAME, _LONGEST_TAG = 64, 4096
 _NAMESPACES = {
@@ -74,24 +71,28 @@ _ALL_TEXTS = etree.XPath(
 def part_values(root: Any, data: bytes) -> list[str]:
     """Return the values of one part that neither its reader nor a page shows, in document order."""
     found: list[str] = []
-    for value in _ALL_TEXTS(root):
-        found += _text_values(value)
-    if _HAS_TYPED.search(data) or b"='" in data or b"\0" in data[:8]:
-        names = frozenset(name.decode("ascii") for name in _TYPED_NAME.findall(data.replace(b"\0", b"")))
-        for search in _searches(names):  # one by one: a union of large sets takes quadratic time
-            found += [shown for value in search(root) if (shown := _parsed_attribute(value))]
-    else:
-        found += _quoted_words(data)
+    is_wide = b"\0" in data[:8]
+    if is_wide or _OTHER_TEXT.search(data):
+        for value in _ALL_TEXTS(root):
+            found += _text_values(value)
+    names = _TYPED_NAME.findall(data.replace(b"\0", b"") if is_wide else data)
+    searches = _searches(frozenset((one or other).decode("ascii") for one, other in names)) if names else ()
+    for search in (_WORDY, *searches) if is_wide else searches:  # a union of large sets takes quadratic time
+        found += [shown for value in search(root) if (shown := _parsed_attribute(value))]
+    if not is_wide:
+        found += _quoted_words(data, _QUOTED_WORDS)
+        if b"='" in data:
+            found += _quoted_words(data, _APOSTROPHES)
     return list(dict.fromkeys(found))
 
 
 @lru_cache(maxsize=256)
 def _searches(typed: frozenset[str]) -> tuple[Any, ...]:
-    """Return the searches for attributes of several words, and for those with the names that a part holds."""
+    """Return the searches for attributes with the names that a part holds."""
     names = sorted(typed)
     steps = [f"//@*[local-name(..) = '{name}']" for name in names if name in TYPED_ELEMENTS]
     steps += [f"//@*[local-name() = '{name}']" for name in names if name in TYPED_ATTRIBUTES]
-    return tuple(etree.XPath(step) for step in (_WORDY, *steps))
+    return tuple(etree.XPath(step) for step in steps)
 
 
 def _text_values(value: Any) -> list[str]:
@@ -109,19 +110,23 @@ def _text_values(value: Any) -> list[str]:
     return [text] if is_said(text) else []
 
 
-def _quoted_words(data: bytes) -> Iterator[str]:
+def _quoted_words(data: bytes, pattern: re.Pattern[bytes]) -> Iterator[str]:
     """Yield the attributes of several words from the bytes of a part; each value once."""
     seen: set[bytes] = set()
-    for match in _QUOTED_WORDS.finditer(data):
+    for match in pattern.finditer(data):
         raw, at = match[1], match.start()
         if raw in seen:
             continue
         seen.add(raw)
-        key = _ATTRIBUTE_NAME.search(data, max(at - _LONGEST_NAME, 0), at)
+        if b" " not in raw.strip():
+            continue
+        before = data[max(at - _LONGEST_NAME, 0) : at].rsplit(None, 1)
+        key = before[-1].rpartition(b":")[2].decode("utf-8", "replace") if before else ""
+        if key in STYLING:
+            continue
         tag = _ELEMENT_NAME.match(data, max(data.rfind(b"<", max(at - _LONGEST_TAG, 0), at), 0))
-        name = key[1].decode("utf-8", "replace").rpartition(":")[2] if key else ""
         value = html.unescape(raw.decode("utf-8", "replace"))
-        shown = _attribute_value(tag[1].decode("utf-8", "replace") if tag else "", name, value)
+        shown = _attribute_value(tag[1].decode("utf-8", "replace") if tag else "", key, value)
         if shown:
             yield shown
 

@@ -18,6 +18,7 @@ _FORMULA = re.compile(rb"<f(?:\s[^<>]*)?>([^<]*(?:\"|&quot;)[^<]*)<")
 _QUOTED = re.compile(r'"((?:[^"]|"")+)"')
 _MOST_FORMULAS = 20_000
 _ITEM = re.compile(rb"<(?:\w+:)?si(?:\s[^<>]*)?>(.*?)</(?:\w+:)?si>", re.DOTALL)
+_ONE_TEXT = re.compile(rb"<(?:\w+:)?t(?:\s[^<>]*)?>([^<]*)</(?:\w+:)?t>")
 _PHONETIC = re.compile(rb"<(?:\w+:)?rPh\b.*?</(?:\w+:)?rPh>", re.DOTALL)
 _TAG = re.compile(rb"<[^<>]*>")
 _MOST_COMPARED = 50_000_000  # characters of text, times strings looked for in it
@@ -50,14 +51,13 @@ def _literals(cells: bytes) -> list[str]:
 
 def unused_strings(data: bytes, text: str) -> list[str]:
     """Return the shared strings of a workbook that are in no cell any more, by comparison with its text."""
-    shown: set[str] = set()
-    for line in text.split("\n"):
-        for part in line.split(SEPARATOR):
-            shown.add(part)
-            shown.add(part.partition(": ")[2])
+    parts = text.replace("\n", SEPARATOR).split(SEPARATOR)
+    shown = {*parts, *(part.partition(": ")[2] for part in parts)}
     found: dict[str, None] = {}
-    for match in _ITEM.finditer(data):
-        value = html.unescape(_TAG.sub(b"", _PHONETIC.sub(b"", match[1])).decode("utf-8", "replace")).strip()
+    for item in _ITEM.findall(data):
+        plain = _ONE_TEXT.fullmatch(item)
+        raw = plain[1] if plain else _TAG.sub(b"", _PHONETIC.sub(b"", item))
+        value = html.unescape(raw.decode("utf-8", "replace")).strip()
         if value not in shown and is_said(value):
             found[" ".join(value.split())] = None
     budget = _MOST_COMPARED // max(len(text), 1)

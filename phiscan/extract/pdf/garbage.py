@@ -18,11 +18,11 @@ def is_garbage(text: str) -> bool:
     (False, True)
     """
     sample = text[:_MAX_CHECKED]
-    visible = [char for char in sample if not char.isspace()]
+    visible = "".join(sample.split())
     if not visible:
         return False
     n_cid = sample.count("(cid:") * 5
-    n_odd = sum(
-        char == "\ufffd" or unicodedata.category(char) in ("Co", "Cn", "Cc", "Cs") for char in visible
-    )
+    n_odd = visible.count("\ufffd")
+    if not visible.isprintable():
+        n_odd += sum(unicodedata.category(char) in ("Co", "Cn", "Cc", "Cs") for char in visible)
     return (n_odd + n_cid) > _SHARE * len(visible)

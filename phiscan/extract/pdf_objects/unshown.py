@@ -69,7 +69,9 @@ _WORD = re.compile(r"[^\W_]{2,}")
 _DESTINATION = re.compile(
     r"\S+\.\S+|D:\d{8}\S*|https?://\S+|[A-Z]{6}\+.*|This is pdf.*|[a-z]{2}(?:-[A-Z]{2})?|[A-Z]{2,4}|(?:/\w+)+"
 )
+_NO_LETTER = re.compile(r"[^\w ]+|[\d_]+")
 _PROSE_SHARE = 0.6
+_LOOKED_AT = 2000  # characters of a stream
 _MOST_BYTES = 64 * 1024**2
 
 
@@ -98,8 +100,8 @@ def read_unshown(content: Content, sink: Sink, n_pieces: int) -> None:
 
 def _is_prose(text: str) -> bool:
     """Tell words from the codes of a font of its own: letters and blanks, mostly."""
-    n_letters = sum(char.isalpha() or char == " " for char in text[:2000])
-    return n_letters >= _PROSE_SHARE * min(len(text), 2000)
+    head = text[:_LOOKED_AT]
+    return len(_NO_LETTER.sub("", head)) >= _PROSE_SHARE * len(head)
 
 
 def _lines(item: PdfString) -> Iterator[str]:

@@ -12,10 +12,12 @@ from collections.abc import Callable, Iterator
 
 from phiscan.extract.core import magic_numbers as magic
 from phiscan.extract.core.content import Content, Sink
+from phiscan.extract.core.package_parts import PackageParts
 from phiscan.extract.residue.byte_runs import byte_runs
 from phiscan.extract.residue.pdf_strings import pdf_texts
 from phiscan.extract.residue.prose import ShownWords
 from phiscan.extract.residue.xml_values import package_values
+from phiscan.extract.transport.lifting import list_undecoded
 from phiscan.extract.transport.runs import encoded_runs, is_quoted_printable
 from phiscan.model import FailReason
 
@@ -25,7 +27,6 @@ _BINARY = frozenset(
     {"application/ms-tnef", "application/x-edf", "application/vnd.sqlite3", "application/x-dbf"}
 )
 _DEFINITION = re.compile(r"CREATE (?:TABLE|(?:UNIQUE )?INDEX|VIEW|TRIGGER|VIRTUAL TABLE)\b")
-_MIN_ENCODED = 160  # characters of a run that nobody decoded
 _MOST_BYTES = 64 * 1024**2  # a larger content is read in parts, each with its own account
 
 
@@ -35,11 +36,12 @@ def account(content: Content, media_type: str, sink: Sink, before: tuple[int, in
     ``before`` counts the stretches of text, the segments and the unread parts before it was read.
     """
     n_pieces, n_segments, n_unread = before
+    parts = sink.take_package(content.locator)
     if (
-        content.stream is not None
+        sink.is_accounted(content.locator)
+        or content.stream is not None
         or len(content.data) > _MOST_BYTES
         or sink.n_chars_left <= 0
-        or sink.is_accounted(content.locator)
     ):
         return
     if media_type in _TEXTS:
@@ -47,7 +49,7 @@ def account(content: Content, media_type: str, sink: Sink, before: tuple[int, in
             return  # its reader said which part cannot be decoded
         _encoded(content, sink, n_segments)
         return
-    found = _candidates(content, media_type)
+    found = _candidates(content, media_type, parts)
     if found is None:
         return
     shown = ShownWords(sink.text_since(n_pieces))
@@ -61,9 +63,11 @@ def account(content: Content, media_type: str, sink: Sink, before: tuple[int, in
         sink.fail(content.place(place), FailReason.UNSUPPORTED, said)
 
 
-def _candidates(content: Content, media_type: str) -> Callable[[], Iterator[tuple[str, str]]] | None:
+def _candidates(
+    content: Content, media_type: str, parts: PackageParts | None
+) -> Callable[[], Iterator[tuple[str, str]]] | None:
     if media_type.startswith(_PACKAGES) and media_type != magic.XLSB:
-        return lambda: package_values(content)
+        return lambda: package_values(content, parts)
     if media_type == "application/pdf":
         return lambda: (("objects", text) for _, text in pdf_texts(content.data))
     if media_type in _BINARY:
@@ -83,11 +87,11 @@ def _encoded(content: Content, sink: Sink, n_segments: int) -> None:
             continue  # keys and signatures of the way through the servers
         if segment.locator != own[0] and not segment.locator.startswith(own[1]):
             continue
+        if sink.is_accounted(segment.locator):
+            continue
         text = sink.text_of(index)
         data = text.encode("utf-8", "replace")
         for run in encoded_runs(data):
-            if run.is_document and run.end - run.start >= _MIN_ENCODED:
-                said = f"{run.end - run.start} characters of {run.kind} are not decoded"
-                sink.fail(segment.locator, FailReason.UNSUPPORTED, said)
+            list_undecoded(run, segment.locator, sink)
         if is_quoted_printable(data):
             sink.fail(segment.locator, FailReason.UNSUPPORTED, "quoted-printable text is not decoded")

@@ -12,6 +12,8 @@ _VOWEL = re.compile(
 _LATIN = re.compile(r"[a-z]", re.IGNORECASE)
 MIN_WORDS = 3  # fewer are a name of a style, a font or a field
 _MISSING_SHARE = 0.5
+_NEXT_CHARS = 4096  # after the last value, where the next one is looked for first
+_MOST_COMPARED = 20_000_000  # characters of text
 _MOST_CHARS = 200_000  # of one value that are looked at
 
 
@@ -21,10 +23,14 @@ class ShownWords:
     def __init__(self, text: str) -> None:
         self._text = text
         self._words: frozenset[str] | None = None
+        self._at = 0  # of the value that was found last: values and text come in the same order, mostly
+        self._left = _MOST_COMPARED
 
     def lacks(self, value: str) -> bool:
         """Tell whether a value is text of which the shown text holds less than half."""
         value = value[:_MOST_CHARS]
+        if self._holds(value.strip()):
+            return False
         words = words_of(value)
         if len(words) < MIN_WORDS or len(value.split()) < MIN_WORDS:
             return False
@@ -32,6 +38,17 @@ class ShownWords:
             self._words = frozenset(_WORD.findall(self._text.casefold()))
         n_missing = sum(word not in self._words for word in words)
         return n_missing >= max(2, _MISSING_SHARE * len(words))
+
+    def _holds(self, value: str) -> bool:
+        """Tell whether the text holds a value as it is, as far as the budget of comparisons reaches."""
+        at = self._text.find(value, self._at, self._at + _NEXT_CHARS)
+        if at < 0 and self._left > 0:
+            self._left -= len(self._text)
+            at = self._text.find(value)
+        if at < 0:
+            return False
+        self._at = at
+        return True
 
 
 def words_of(value: str) -> list[str]:

@@ -159,5 +159,7 @@ def _column_is_numeric(below: Sequence[Sequence[str]], index: int) -> bool:
 
 def _is_numeric(text: str) -> bool:
     """Mostly digits: a number, a date, a telephone."""
-    solid = [char for char in text if not char.isspace()]
-    return sum(char.isdecimal() for char in solid) * 2 > len(solid)
+    solid = "".join(text.split())
+    if solid.isalpha():
+        return False
+    return solid.isdecimal() or sum(map(str.isdecimal, solid)) * 2 > len(solid)

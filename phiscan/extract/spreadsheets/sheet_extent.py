@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import zipfile
 import zlib
-from typing import BinaryIO
+from typing import BinaryIO, Literal
 
 # A cell with content: one that has only a format takes no room.
 _CELL = re.compile(
@@ -25,31 +25,34 @@ _CHUNK_BYTES = 1024**2
 _OVERLAP_BYTES = 512
 _USUAL_AREA = 2_000_000  # any sheet may be as empty as it likes up to here (64 MiB)
 _MOST_AREA = 40_000_000  # 1.2 GiB; a worker has two
+_DAMAGE = (
+    zipfile.BadZipFile,
+    zlib.error,
+    OSError,
+    ValueError,
+    EOFError,
+    RuntimeError,
+    NotImplementedError,
+)
 _EMPTIEST = 20  # cells of area for each cell with a value
 
 
-def is_too_large(stream: BinaryIO) -> bool:
-    """Tell whether the sheets of a workbook unpack to more than ``LARGE_BYTES``."""
+def extent_of(stream: BinaryIO) -> Literal["usual", "large", "out of proportion"]:
+    """Tell whether sheets unpack to more than ``LARGE_BYTES``, or one reaches far beyond its cells."""
     try:
         with zipfile.ZipFile(stream) as archive:
-            return sum(info.file_size for info in sheet_parts(archive)) > LARGE_BYTES
-    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError):
-        return False  # calamine, or who reads after it, says what is wrong
+            if sum(info.file_size for info in sheet_parts(archive)) > LARGE_BYTES:
+                return "large"
+            is_odd = any(_part_is(archive, info) for info in archive.infolist())
+            return "out of proportion" if is_odd else "usual"
+    except _DAMAGE:
+        return "usual"  # calamine, or who reads after it, says what is wrong
 
 
 def sheet_parts(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
     """Return the sheets of a workbook, in the order of their numbers."""
     found = [info for info in archive.infolist() if _SHEET.fullmatch(info.filename.replace("\\", "/"))]
     return sorted(found, key=lambda info: (len(info.filename), info.filename))
-
-
-def is_out_of_proportion(stream: BinaryIO) -> bool:
-    """Tell a zipped workbook in which some sheet reaches much farther than its cells fill."""
-    try:
-        with zipfile.ZipFile(stream) as archive:
-            return any(_part_is(archive, info) for info in archive.infolist())
-    except (zipfile.BadZipFile, zlib.error, OSError, ValueError, EOFError, RuntimeError, NotImplementedError):
-        return False  # calamine, or who reads after it, says what is wrong
 
 
 def _part_is(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bool:

@@ -19,7 +19,7 @@ from phiscan.extract.office.encryption import decrypted
 from phiscan.extract.office.package import Package
 from phiscan.extract.spreadsheets.biff_records import is_encrypted_workbook, read_biff_notes
 from phiscan.extract.spreadsheets.rows import Row, lay_out
-from phiscan.extract.spreadsheets.sheet_extent import is_out_of_proportion, is_too_large
+from phiscan.extract.spreadsheets.sheet_extent import extent_of
 from phiscan.model import FailReason
 
 _CALAMINE = ("python_calamine", "python_calamine._python_calamine", "pyo3_runtime")
@@ -39,13 +39,14 @@ class SheetExtractor:
 
         A sheet is located by its number: its title may be a patient's name, and locators are stored.
         """
-        if content.data.startswith(b"PK") and is_too_large(content.open()):
+        extent = extent_of(content.open()) if content.data.startswith(b"PK") else "usual"
+        if extent == "large":
             from phiscan.extract.spreadsheets.row_windows import read_sheets  # noqa: PLC0415 (lxml)
 
             read_sheets(content, sink)
             self._rest(content, sink)
             return
-        if content.data.startswith(b"PK") and is_out_of_proportion(content.open()):
+        if extent == "out of proportion":
             self._rest(content, sink, missing="a sheet reaches far beyond its cells")
             return
         try:

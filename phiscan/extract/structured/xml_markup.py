@@ -174,7 +174,7 @@ def _own_lines(element: Any, name: str, children: list[Any]) -> list[str]:
     lines = []
     attributes = local_attributes(element) if element.attrib else {}
     for key in _VALUE_ATTRIBUTES if attributes else ():
-        value = _squeeze(attributes.get(key, ""))
+        value = _squeeze(attributes[key]) if key in attributes else ""
         if value:
             # <telecom value="tel:+1-416-555-0100">
             lines.append(pair(label, value.removeprefix("tel:").removeprefix("mailto:")))

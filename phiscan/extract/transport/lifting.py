@@ -10,20 +10,28 @@ from phiscan.extract.transport.runs import EncodedRun, encoded_runs, is_quoted_p
 from phiscan.model import FailReason
 
 _MIN_BYTES = 40  # shorter than the shortest line of any encoding
+_MIN_LISTED = 160  # characters of a run that no decoder takes
 _NAMED = ("uuencode", "yEnc", "PKCS7", "CMS", "PGP MESSAGE")  # a run of these says what it is
 
 
-def lift_encoded(data: bytes, content: Content, sink: Sink) -> tuple[bytes, tuple[Content, ...]]:
+def lift_encoded(
+    data: bytes, content: Content, sink: Sink, place: str = ""
+) -> tuple[bytes, tuple[Content, ...]]:
     """Return a text without its encoded runs, and the files that they stand for, as members of ``content``.
 
-    A run that nobody can decode stays in the text, where the account of unread data lists it.
+    A run that no decoder takes stays in the text and is listed as unread, so that this ``place`` of the
+    content is accounted for.
     """
+    locator = content.place(place) if place else content.locator
     if len(data) < _MIN_BYTES or b"\0" in data[:_MIN_BYTES]:
         return data, ()
     if is_quoted_printable(data):
         decoded = from_quoted_printable(data)
         if is_document(decoded):
             data = decoded
+        else:
+            sink.fail(locator, FailReason.UNSUPPORTED, "quoted-printable text is not decoded")
+    sink.mark_accounted(locator)
     pieces: list[bytes] = []
     members: list[Content] = []
     at = 0
@@ -33,9 +41,18 @@ def lift_encoded(data: bytes, content: Content, sink: Sink) -> tuple[bytes, tupl
             pieces += [data[at : run.start], f"[{run.kind}: {run.name or member.name}]".encode()]
             members.append(member)
             at = run.end
+        else:
+            list_undecoded(run, locator, sink)
     if not members:
         return data, ()
     return b"".join([*pieces, data[at:]]), tuple(members)
+
+
+def list_undecoded(run: EncodedRun, locator: str, sink: Sink) -> None:
+    """List a run that stays in a text as unread, unless it is short, a key or a signature."""
+    if run.is_document and run.end - run.start >= _MIN_LISTED:
+        said = f"{run.end - run.start} characters of {run.kind} are not decoded"
+        sink.fail(locator, FailReason.UNSUPPORTED, said)
 
 
 def read_lifted(members: tuple[Content, ...], sink: Sink) -> None:

@@ -20,9 +20,10 @@ from phiscan.extract.transport.decoding import (
 
 MIN_RUN = 100  # characters; shorter ones are keys, hashes and words
 _MIN_LINE = 56
-# A line of base64 digits alone, quoted or not; the digits before it may belong to a header.
-_DIGITS = re.compile(rb"(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{%d,}" % _MIN_LINE)
-_HAS_DIGITS = re2.compile(rb"[A-Za-z0-9+/]{%d}" % _MIN_LINE)  # by a linear engine: most texts have none
+# Lines of base64 digits, quoted or not, and soft line breaks, by a linear engine: most texts have none.
+_DIGITS = re2.compile(rb"[A-Za-z0-9+/]{%d,}" % _MIN_LINE)
+_HAS_UU_BEGIN = re2.compile(rb"(?m)^begin(?:-base64)? [0-7]{3,4} ")
+_HAS_SOFT_BREAK = re2.compile(rb"=[ \t]*\r?\n")
 _BETWEEN = re.compile(rb"={0,2}[ \t]*\r?\n[> \t]{0,8}|={0,2}")
 _LAST_LINE = re.compile(rb"={0,2}[ \t]*\r?\n[> \t]{0,8}([A-Za-z0-9+/]{2,}={0,2})(?=[ \t]*(?:\r?\n|\Z))")
 _ARMOUR = re.compile(
@@ -32,7 +33,8 @@ _ARMOUR_HEADERS = re.compile(rb"\A(?:[A-Za-z-]{2,20}:[^\r\n]*\r?\n)*(?:[ \t]*\r?
 _ARMOUR_CHECK = re.compile(rb"^=[A-Za-z0-9+/]{4}[ \t]*\r?\n?", re.MULTILINE)
 _YENC = re.compile(rb"^=ybegin ([^\r\n]{3,400})\r?\n(.*?)(?:^=yend[^\r\n]*|\Z)", re.MULTILINE | re.DOTALL)
 _YENC_NAME = re.compile(rb"\bname=([^\r\n]+)")
-_SOFT_BREAKS = re.compile(rb"[^\r\n]{20,}=[ \t]*\r?\n")
+_SOFT_BREAK = re.compile(rb"=[ \t]*\r?\n")
+_SHORTEST_LINE = 20  # before a soft line break
 _ESCAPED = re.compile(rb"=(?:[0-9A-F]{2}|[0-9a-f]{2})")
 _PADDING = re.compile(rb"={0,2}")
 _MIN_SOFT_BREAKS, _MIN_ESCAPES = 2, 6
@@ -58,7 +60,7 @@ def encoded_runs(text: bytes) -> list[EncodedRun]:
     found: list[EncodedRun] = []
     if b"-----BEGIN " in text:
         found += _armoured(text)
-    if b"begin" in text:
+    if _HAS_UU_BEGIN.search(text):
         found += _uuencoded(text)
     if b"=ybegin " in text:
         found += _yenc(text)
@@ -72,9 +74,12 @@ def encoded_runs(text: bytes) -> list[EncodedRun]:
 
 def is_quoted_printable(text: bytes) -> bool:
     """Tell a text that is quoted-printable throughout: soft line breaks and escapes, with a sound result."""
-    if b"=\n" not in text and b"=\r" not in text and b"= " not in text:
+    if not _HAS_SOFT_BREAK.search(text):
         return False
-    n_soft = sum(1 for _ in _SOFT_BREAKS.finditer(text))
+    n_soft = sum(
+        b"\n" not in text[max(match.start() - _SHORTEST_LINE, 0) : match.start()]
+        for match in _SOFT_BREAK.finditer(text, _SHORTEST_LINE)
+    )
     return n_soft >= _MIN_SOFT_BREAKS and (n_soft + sum(1 for _ in _ESCAPED.finditer(text)) >= _MIN_ESCAPES)
 
 
@@ -115,8 +120,6 @@ def _yenc(text: bytes) -> Iterator[EncodedRun]:
 
 def _base64(text: bytes) -> Iterator[EncodedRun]:
     """Yield runs of lines of base64 digits with the short line at their end."""
-    if not _HAS_DIGITS.search(text):
-        return
     start = end = -1
     for match in _DIGITS.finditer(text):
         if end >= 0 and _BETWEEN.fullmatch(text, end, match.start()):

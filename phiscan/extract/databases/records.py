@@ -1,0 +1,47 @@
+"""Rows of a table as text: each value after the head of its column, a block of rows to a segment."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterable, Sequence
+from itertools import islice
+
+from phiscan.extract.core.content import Content, Sink
+from phiscan.extract.spreadsheets.rows import SEPARATOR
+
+_ROWS_AT_ONCE = 200
+_MOST_CELL = 1_000_000  # characters
+_LARGEST_WHOLE = 1e16
+
+
+def cell_text(value: object) -> str:
+    """Return a value as a person sees it, on one line; nothing for what is missing.
+
+    >>> cell_text(40718823.0), cell_text(dt.datetime(1951, 3, 14)), cell_text(float("nan"))
+    ('40718823', '1951-03-14', '')
+    """
+    if value is None or value != value:  # noqa: PLR0124 (not a number)
+        return ""
+    if isinstance(value, float):
+        return str(int(value)) if value.is_integer() and abs(value) < _LARGEST_WHOLE else repr(value)
+    if isinstance(value, dt.datetime):
+        return value.date().isoformat() if value.time() == dt.time(0) else value.isoformat(" ")
+    return " ".join(str(value)[:_MOST_CELL].split())
+
+
+def row_text(labels: Sequence[str], row: Sequence[object]) -> str:
+    """Return one row, ``Name: Okafor | Age: 61``; cells without a value are left out."""
+    cells = ((label, cell_text(value)) for label, value in zip(labels, row, strict=False))
+    return SEPARATOR.join(f"{label}: {text}" for label, text in cells if text)
+
+
+def add_rows(
+    rows: Iterable[Sequence[object]], labels: Sequence[str], content: Content, sink: Sink, first: int = 1
+) -> int:
+    """Add rows as segments ``#row1``, ``#row201``; return the number of the row after the last."""
+    source = iter(rows)
+    while block := list(islice(source, _ROWS_AT_ONCE)):
+        lines = (row_text(labels, row) for row in block)
+        sink.add("\n".join(line for line in lines if line), content.place(f"row{first}"))
+        first += len(block)
+    return first
