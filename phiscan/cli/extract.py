@@ -18,7 +18,7 @@ from phiscan.config import Config, Limits, load_config
 from phiscan.errors import ExtractError, InputError
 from phiscan.extract import extract as read_document
 from phiscan.model import Document, FailReason, Outcome, SkipReason, SourceFile
-from phiscan.pipeline.engine import read_passwords
+from phiscan.pipeline.passwords import read_passwords
 from phiscan.pipeline.workers.file_handoff import FileHandoff
 from phiscan.sandbox.delivered_files import ask_at
 from phiscan.sandbox.pool import Sandbox

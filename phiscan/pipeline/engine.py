@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 
 from phiscan import decision, screen
 from phiscan import health as classify
 from phiscan.config import Config, Limits
-from phiscan.errors import ConfigError
 from phiscan.health.learned_versions import with_learned
 from phiscan.model import (
     PiiVector,
 )
 from phiscan.patients.matching import Matcher, load_matcher
 from phiscan.patients.settings import load_settings
+from phiscan.pipeline.passwords import read_passwords
 from phiscan.screen.ner.second_tagger import SecondNames
 from phiscan.screen.prototypes import Prototype
 from phiscan.store.identity import Key, load_key
@@ -66,19 +65,3 @@ def build_engine(config: Config, key: Key | None = None) -> Engine:
         second=SecondNames.load() if config.second_names_share else None,
         second_share=config.second_names_share,
     )
-
-
-def read_passwords(config: Config) -> tuple[str, ...]:
-    """Return the operator's passwords for encrypted files, one per line of ``passwords_file``.
-
-    Raises:
-        ConfigError: the file cannot be read.
-    """
-    if not config.passwords_file:
-        return ()
-    try:
-        lines = Path(config.passwords_file).read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        message = f"{config.passwords_file}: passwords_file: cannot be read ({type(error).__name__})"
-        raise ConfigError(message) from None
-    return tuple(line for line in lines if line)

@@ -21,11 +21,11 @@ from phiscan.errors import ConflictError, InputError
 from phiscan.health.term_lexicon import load_lexicon
 from phiscan.model import Document, SourceFile
 from phiscan.pipeline.allow_list import load_allow_list
-from phiscan.pipeline.engine import read_passwords
 from phiscan.pipeline.file_names import as_examined, names_of
 from phiscan.pipeline.learning.file_lookup import present
 from phiscan.pipeline.masked_passages import Found, MaskedProse, masked_prose
 from phiscan.pipeline.page_pictures import ShownFile, read_shown
+from phiscan.pipeline.passwords import read_passwords
 from phiscan.pipeline.vetoes import Vetoes, build_finder
 from phiscan.pipeline.workers.delivery import Delivery
 from phiscan.pipeline.workers.file_handoff import FileHandoff

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import click
 import pytest
@@ -10,6 +11,7 @@ from click.testing import CliRunner
 from phiscan import cli
 from phiscan.cli import COMMANDS, app
 from phiscan.cli.output import print_json
+from tests.pipeline.harness import Tool
 
 
 def _run(*arguments: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
@@ -61,6 +63,10 @@ def test_prints_version() -> None:
             ["scan", "--help"],
             ("phiscan.pipeline.engine", "phiscan.extract.core.reading", "phiscan.review.desk.desk"),
         ),
+        (["queue", "--help"], ("numpy", "scipy", "phiscan.screen", "phiscan.health.classifier")),
+        (["users", "--help"], ("numpy", "scipy", "phiscan.screen", "phiscan.health.classifier")),
+        (["audit", "--help"], ("numpy", "scipy", "phiscan.screen", "phiscan.health.classifier")),
+        (["patients", "--help"], ("scipy", "phiscan.screen", "phiscan.pipeline.engine")),
     ],
 )
 def test_starts_without_loading_what_a_command_does_not_need(
@@ -72,6 +78,22 @@ def test_starts_without_loading_what_a_command_does_not_need(
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_neither_a_rescan_nor_the_queue_loads_recognizers_or_models(tmp_path: Path) -> None:
+    share, tool = tmp_path / "share", Tool(tmp_path / "home")
+    share.mkdir()
+    (share / "minutes.txt").write_text("The gate on level 3 is to be repaired by spring.\n")
+    assert tool.run("scan", share).returncode == 0
+    heavy = ("numpy", "scipy", "phiscan.screen", "phiscan.health.classifier", "phiscan.extract.core.reading")
+    for arguments in (["scan", str(share)], ["queue", "list"]):
+        code = (
+            f"import sys, phiscan.cli; phiscan.cli.app.main({arguments}, standalone_mode=False);"
+            f"print([m for m in {heavy} if m in sys.modules])"
+        )
+        command = [sys.executable, "-c", code]
+        done = subprocess.run(command, capture_output=True, text=True, check=True, env=tool.environment())
+        assert done.stdout.splitlines()[-1] == "[]"
 
 
 def test_refuses_to_print_a_number_that_does_not_exist() -> None:

@@ -14,7 +14,6 @@ import click
 from phiscan.cli.output import print_json
 from phiscan.config import load_config
 from phiscan.errors import InputError
-from phiscan.report.remaining import remaining
 from phiscan.review.store import Store
 from phiscan.visible import safe_cell, visible
 
@@ -105,6 +104,8 @@ def draw(obj: str | None, queued: int, unreferred: int, by: str, as_json: bool) 
 @click.pass_obj
 def left(obj: str | None, target_recall: float, as_json: bool) -> None:
     """Estimate how much PHI the undecided rest of the queue holds, and whether it is safe to stop."""
+    from phiscan.report.remaining import remaining  # noqa: PLC0415 (imports scipy: a third of a second)
+
     with _open(obj) as store:
         told = remaining(store.desk.left(), target_recall=target_recall)
     if as_json:

@@ -8,8 +8,6 @@ from datetime import UTC, datetime
 from typing import Any
 
 from phiscan.cli.queue.table import item_json
-from phiscan.decision import sentences
-from phiscan.health.topics import label_of
 from phiscan.model import Referral, StoredFinding
 from phiscan.report.words import CASES
 from phiscan.review.store import ItemDetail, QueueItem
@@ -38,6 +36,8 @@ def explain(detail: ItemDetail, *, limit: int, probability: str = "") -> Iterato
     if item.referral is None:
         yield f"\nIt was not screened: {source.outcome}, {source.reason}. {visible(source.detail)}".rstrip()
         return
+    from phiscan.decision.reasons import sentences  # noqa: PLC0415 (imports the recognizers: half a second)
+
     if source.detail:
         yield f"  Note: {visible(source.detail)}."
     yield f"\nDecision: {item.referral}. {CASES.get(item.case, item.case).capitalize()}."
@@ -108,6 +108,8 @@ def _health(detail: ItemDetail) -> Iterator[str]:
     near = f"; nearest example: {visible(item.health_prototype)}{away}" if item.health_prototype else ""
     yield f"  Health score: {item.health_score:.2f}, {side} the threshold 0.50{near}"
     if detail.terms:
+        from phiscan.health.topics import label_of  # noqa: PLC0415 (imports the classifier)
+
         ordered = sorted(detail.terms, key=lambda term: (-term.count, term.concept))
         named = ", ".join(f"{visible(label_of(term.concept))} ({term.count})" for term in ordered[:N_TERMS])
         rest = len(ordered) - N_TERMS

@@ -12,7 +12,6 @@ from typing import Any
 
 from phiscan.errors import InputError
 from phiscan.model import Verdict
-from phiscan.report.sections import elusion
 from phiscan.review.store import FileRow, QueueItem, Store
 
 # Labels of a truth file; only the first means that personal health information is there.
@@ -77,6 +76,8 @@ def sort_out(
     by_path: defaultdict[str, list[QueueItem | FileRow]] = defaultdict(list)
     items: list[QueueItem | FileRow] = [*store.queue(scan_id)]
     if n_sampled:
+        from phiscan.report.sections import elusion  # noqa: PLC0415 (imports scipy: a third of a second)
+
         items += elusion.sample_order(elusion.unreferred(store.rows(scan_id)), elusion.SEED)[:n_sampled]
     for item in items:
         by_path[item.path].append(item)
