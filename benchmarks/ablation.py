@@ -107,7 +107,6 @@ class _NoRecognizer:
 # Component, module below phiscan.screen, attribute there, what stands for it.
 PATCHES: tuple[tuple[str, str, str, Any], ...] = (
     ("organization.residences", "recognizers.organization.recognizer", "residences_by_room", _nothing),
-    ("filters.place_or_person", "recognizers.person.recognizer", "PlaceFields", _NoFields),
     ("filters.place_or_person (tagger)", "ner.tagger", "PlaceFields", _NoFields),
     ("location.city_and_state (address blocks)", "ner.tagger", "in_block", _no),
     ("casing.lowercase", "casing.case_variants", "is_small", _no),
@@ -189,7 +188,7 @@ def _forget() -> None:
     """Forget the recognizers that were built: the next screener is built with what is patched now."""
     import_module("phiscan.screen.pipeline")._shipped.cache_clear()
     person = import_module("phiscan.screen.recognizers.person.recognizer")
-    for built in (person._cues, person._patterns, person._context, person._location_cues):
+    for built in (person._cues, person._location_cues):
         built.cache_clear()
 
 

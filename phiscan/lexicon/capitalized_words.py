@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from phiscan.lexicon.gazetteer import PARTICLES, Gazetteer, Word
+from phiscan.lexicon.gazetteer import Gazetteer, Word
 from phiscan.model import EntityType, Finding, PiiBit, Reason, Span
 
 # Upper-case letters of the Latin, Greek and Cyrillic scripts: the letters that begin a name.
@@ -14,13 +14,6 @@ LETTER = r"[^\W\d_]"
 WORD = rf"{LETTER}(?:{LETTER}|['’\-](?={LETTER}))*"  # noqa: RUF001 (names are written with it)
 _CAPITALISED = re.compile(
     rf"(?:(?<![\w@#/])|(?<=__))[{UPPER}](?:{LETTER}|['’\-](?={LETTER}))*(?:(?!\w)|(?=__))"  # noqa: RUF001 (names are written with it)
-)
-_PARTICLE = "|".join(sorted(PARTICLES, key=len, reverse=True))
-# What may stand between two words of one name: a space, a dot after an initial, particles.
-_NAME_GAP = re.compile(rf"[ \u00a0](?:(?:{_PARTICLE})[ \u00a0'’]){{0,3}}")  # noqa: RUF001 (names are written with it)
-_QUOTED_NICKNAME = re.compile(
-    r"[ ](?:[\"“”][^\W\d_]{2,12}[\"“”]|['‘][^\W\d_]{2,12}['’]"  # noqa: RUF001 (names are written with it)
-    r"|«[ \u00a0]?[^\W\d_]{2,12}[ \u00a0]?»|\([^\W\d_]{2,12}\))[ ]"
 )
 CREDENTIALS = re.compile(
     r",?[ ]?\(?(?:M\.?D\.?|D\.?O\.?|R\.?N\.?|N\.?P\.?|P\.?A\.?(?:-C)?|Ph\.?D\.?|PharmD|D\.?D\.?S\.?"
@@ -33,6 +26,10 @@ CREDENTIALS = re.compile(
 
 
 _AHEAD = re.compile(r"(?:['’]s?)?[ -]{1,2}(?:\([^()\n]{1,12}\) )?([^\W\d_]+)")  # noqa: RUF001 (names are written with it)
+_CIVIL_TITLE = re.compile(
+    r"(?<!\w)(?:m(?:rs?|s|me|lle|iss|x)|madame|monsieur)\.?[ \u00a0]{1,2}$", re.IGNORECASE
+)
+_TITLE_CHARS = 14
 TERM_WORDS = Word.EPONYM | Word.NOT_PERSON
 
 
@@ -52,6 +49,15 @@ def is_term(text: str, end: int, gazetteer: Gazetteer, n_words: int = 1, *, kind
     return False
 
 
+def has_civil_title(text: str, start: int) -> bool:
+    """Tell whether "Mr.", "Mrs.", "Mme" or the like is before ``start``: a person, and no professional.
+
+    >>> has_civil_title("I saw Mr. Parkinson", 10), has_civil_title("Dr. Parkinson", 4)
+    (True, False)
+    """
+    return _CIVIL_TITLE.search(text, max(0, start - _TITLE_CHARS), start) is not None
+
+
 @dataclass(frozen=True, slots=True)
 class Token:
     """One capitalised word: where, as written, its features."""
@@ -66,35 +72,11 @@ class Token:
         """A single letter: J or J."""
         return len(self.word) == 1
 
-    @property
-    def is_caps(self) -> bool:
-        """All capitals, more than an initial."""
-        return len(self.word) > 1 and self.word.isupper()
-
-    @property
-    def may_name(self) -> bool:
-        """A name by the lists, or a word that no list has (an out-of-vocabulary name)."""
-        return bool(self.flags & (Word.FIRST | Word.LAST)) or not self.flags & Word.ORDINARY
-
 
 def tokenize(text: str, gazetteer: Gazetteer) -> list[Token]:
     """Return the capitalised words of a text in order."""
     look_up = gazetteer.of
     return [Token(m.start(), m.end(), m[0], look_up(m[0])) for m in _CAPITALISED.finditer(text)]
-
-
-def joined(text: str, left: Token, right: Token) -> bool:
-    """Tell whether two neighbouring capitalised words may stand in one name."""
-    gap = text[left.end : right.start]
-    if gap in (" ", "\u00a0"):
-        return True
-    if gap in (". ", ".") and (
-        left.is_initial or left.flags & (Word.TITLE | Word.TITLE_HEALTH | Word.PARTICLE)
-    ):
-        return True
-    if len(gap) > 16 or "\n" in gap:  # noqa: PLR2004 (longer than three particles)
-        return False
-    return bool(_NAME_GAP.fullmatch(gap) or _QUOTED_NICKNAME.fullmatch(gap))
 
 
 def name_finding(

@@ -23,7 +23,7 @@ PERSON, DOCTOR = "PERSON", "HEALTH_PROFESSIONAL"
         ("Patient: Randdor So", (PERSON, "Randdor So")),  # out of vocabulary (uzuner-2007)
         ("Nom du patient : Ettrent Can", (PERSON, "Ettrent Can")),  # a name that is a word (uzuner-2007)
         ("Patient: Mary Huntington", (PERSON, "Mary Huntington")),
-        ("Mr. Crohn has Crohn disease.", (PERSON, "Crohn")),
+        ("Mr. Parkinson has Crohn disease.", (PERSON, "Parkinson")),
         ("seen by Dr. Fa Knottippsfyfe Fairm of the clinic", (DOCTOR, "Fa Knottippsfyfe Fairm")),
         ("Signed, Jane Wong, MD", (DOCTOR, "Jane Wong")),
         ("Médecin traitant : Luc Gagnon", (DOCTOR, "Luc Gagnon")),

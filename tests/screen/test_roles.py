@@ -33,7 +33,7 @@ def _people(screening: Screening) -> list[Finding]:
         "Guide du dossier. Soutien : 1 877 555-0148, demandez Margaret Thompson ou Daniel Kowalski.\n",
         "Restraint policy. Questions: Margaret Thompson, ext. 4417.\n",
         "Politique sur la contention (Mme Margaret Thompson, poste 3312).\n",
-        "Heparin shortage.\nPresent: Margaret Thompson (Finance), Daniel Kowalski PharmD\n",
+        "Heparin shortage.\nPresent: Margaret Thompson (Finance), Daniel Kowalski\n",
         "Heparin shortage.\nRecorded by E. Tremblay\n",
         "Insulin pens, stock. Counted by: M. Thompson and D. Kowalski\n",
         "Apnea masks. Team lead Margaret Thompson or Daniel Kowalski will help you.\n",

@@ -11,11 +11,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from phiscan.lexicon.capitalized_words import has_civil_title
 from phiscan.lexicon.gazetteer import fold
 from phiscan.model import Document, EntityType, Finding
 from phiscan.screen.attributes.bylines import authors
 from phiscan.screen.attributes.citations import cited
 from phiscan.screen.attributes.staff_tables import staff_tables
+from phiscan.screen.ner.tagger import SOURCE as TAGGER
 from phiscan.screen.resolution import is_within, merged
 from phiscan.text.chunks import line_bounds
 
@@ -106,7 +108,6 @@ _CONTACT = frozenset(
         EntityType.POSTAL_CODE,
     }
 )
-_BARE = frozenset({"names.tagger", "names.repeat", "names.context", "names.form"})
 _WORDS = re.compile(r"[^\W\d_]{2,}")
 
 
@@ -157,10 +158,10 @@ def _is_bare_mention(text: str, finding: Finding, known: set[str]) -> bool:
 
     Behind a title or a label it may be somebody else of that name.
     """
-    if finding.entity_type is not EntityType.PERSON or not finding.bits or finding.source not in _BARE:
+    if finding.entity_type is not EntityType.PERSON or not finding.bits or finding.source != TAGGER:
         return False
     words = _words(text, finding)
-    return len(words) == 1 and words[0] in known
+    return len(words) == 1 and words[0] in known and not has_civil_title(text, finding.span.start)
 
 
 def _words(text: str, finding: Finding) -> list[str]:

@@ -38,7 +38,6 @@ _NAMED: Final = frozenset({EntityType.PERSON, EntityType.HEALTH_PROFESSIONAL})
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")  # noqa: RUF001 (names are written with it)
 _SHARED: Final = frozenset({"/", " / ", " & ", "/ "})
 _MIN_SURNAME = 3
-_TITLED: Final = "names.title"
 
 
 def _possible(pattern: re.Pattern[str]) -> Callable[[bytes], object]:
@@ -211,16 +210,10 @@ def _without_remark(text: str, finding: Finding) -> Finding:
     remark = REMARK.search(name)
     address = ADDRESS.match(name)
     start = finding.span.start
-    if address is not None and (name[:2] != "M." or _is_mister(text, finding)):
+    if address is not None and name[:2] != "M.":
         start += address.end()
     end = finding.span.start + remark.start() if remark is not None else finding.span.end
     return replace(finding, span=Span(start, end)) if start < end else finding
-
-
-def _is_mister(text: str, finding: Finding) -> bool:
-    """Tell whether "M." before a name is a title: after "par" it is the initial of who wrote."""
-    start = finding.span.start
-    return finding.source == _TITLED and not text[max(0, start - 5) : start].rstrip().lower().endswith("par")
 
 
 def _professional(finding: Finding, reason: tuple[str, str]) -> Finding:

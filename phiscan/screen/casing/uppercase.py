@@ -38,11 +38,9 @@ _IN_NO_STREET = SENTENCE | frozenset(
     " jours mois heures minutes pts visits cash".split()
 )
 # What finds people by how words look; a label or title says more.
-_REPEAT = "names.repeat"
-_BY_LOOK = frozenset((TAGGER, _REPEAT, "names.form", "names.salutation"))
+_BY_LOOK = frozenset((TAGGER, "names.salutation"))
 _NAMES = Word.FIRST | Word.LAST
 _DOUBT = "ordinary words, and no capital letter suggests a name"
-_BY_TAGGER = frozenset((TAGGER, _REPEAT))
 _PEOPLE = frozenset((EntityType.PERSON, EntityType.HEALTH_PROFESSIONAL))
 _Words = Sequence[re.Match[str]]
 
@@ -82,14 +80,12 @@ class Capitals:
 
         No capital says that "PETIT" or "hope" is somebody; "HOPE YOUNG" has a first and a last name.
         """
-        if finding.source not in _BY_TAGGER or finding.entity_type is not EntityType.PERSON:
+        if finding.source != TAGGER or finding.entity_type is not EntityType.PERSON:
             return finding
         words = [word for word in WORD.findall(text, finding.span.start, finding.span.end) if len(word) > 1]
         if not words or not all(map(self._ordinary.is_one, words)):
             return finding
         flags = [self._gazetteer.of(word) for word in words]
-        if finding.source == _REPEAT and any(each & _NAMES for each in flags):
-            return finding  # of a name that something else knows
         if len(words) == 1 and flags[0] & Word.FIRST and _is_due(text, finding.span):
             return finding
         is_whole = len(words) > 1 and all(each & _NAMES for each in flags)

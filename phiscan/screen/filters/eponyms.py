@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import Final
 
 from phiscan.config import data_dir
+from phiscan.lexicon.capitalized_words import has_civil_title
 from phiscan.lexicon.dictionary import load_dictionary
 from phiscan.lexicon.gazetteer import Word, fold, load_gazetteer
 from phiscan.model import EntityType, Finding
@@ -111,7 +112,9 @@ def doubt_eponyms(text: str, findings: Sequence[Finding]) -> list[Finding]:
 
 def _weighed(text: str, finding: Finding) -> Finding:
     is_bare = finding.source == SOURCE and finding.entity_type is EntityType.PERSON
-    return as_doubtful(finding, _DOUBT) if is_bare and _is_thing(text, finding) else finding
+    if not is_bare or has_civil_title(text, finding.span.start) or not _is_thing(text, finding):
+        return finding
+    return as_doubtful(finding, _DOUBT)
 
 
 def _is_thing(text: str, finding: Finding) -> bool:

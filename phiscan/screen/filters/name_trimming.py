@@ -15,9 +15,7 @@ from phiscan.lexicon.gazetteer import Gazetteer, Word, fold
 from phiscan.model import EntityType, Finding, Span
 from phiscan.screen.filters.name_stop_list import load_vetoes
 
-_TRIMMED = frozenset(
-    {"names.tagger", "names.cue", "names.form", "names.context", "names.title", "names.repeat"}
-)
+_TRIMMED = frozenset({"names.tagger", "names.cue"})
 _PEOPLE = frozenset({EntityType.PERSON, EntityType.HEALTH_PROFESSIONAL})
 _KIN = frozenset(
     "mom mum mommy dad daddy son daughter wife husband fils fille mari frere soeur mere pere maman papa"  # noqa: SIM905 (a list of words reads best as a text)

@@ -19,7 +19,14 @@ import numpy as np
 
 from phiscan.config import data_dir
 from phiscan.errors import DictionaryError
-from phiscan.lexicon.capitalized_words import CREDENTIALS, FIRST_ONLY, FULL_NAME, LAST_ONLY, is_term
+from phiscan.lexicon.capitalized_words import (
+    CREDENTIALS,
+    FIRST_ONLY,
+    FULL_NAME,
+    LAST_ONLY,
+    has_civil_title,
+    is_term,
+)
 from phiscan.lexicon.gazetteer import Gazetteer, Word, fold, load_gazetteer, terms
 from phiscan.model import Document, EntityType, Finding, PiiBit, Reason, Span
 from phiscan.screen.characteristics import bits_of
@@ -76,9 +83,11 @@ _TYPES = {
     ADDRESS: EntityType.STREET_ADDRESS,
 }
 _HEALTH_BEFORE = re.compile(
-    r"\b(?:drs?|dre|doctor|docteure?|nurse|infirmi[eè]re?)\b\.?[ ]{0,2}$", re.IGNORECASE
+    r"\b(?:(?:drs?|dre|doctor|docteure?)\b\.?"
+    r"|(?<!retired )(?<!former )(?<!ancienne )(?:nurse|infirmi[eè]re?)\b)[ ]{0,2}$",
+    re.IGNORECASE,
 )
-_HEALTH_REACH = 14
+_HEALTH_REACH = 24
 _TO_WRITE_ON = re.compile(r"_{2,}")
 _HEALTH = ("body", "conditions", "drugs", "icd10cm", "labs", "mental", "procedures", "symptoms")
 _MIN_HEALTH_CHARS = 4
@@ -239,6 +248,8 @@ class TaggerRecognizer:
         firm = max(firm, least_in_place(words, span.of(text), line, self._flags))
         kind, bits = EntityType.PERSON, self._parts(words, span.of(text))
         titled = _HEALTH_BEFORE.search(text[max(0, span.start - _HEALTH_REACH) : span.start]) is not None
+        if bits == FIRST_ONLY and has_civil_title(text, span.start):
+            bits = LAST_ONLY  # "Mrs. Thompson"
         if titled or CREDENTIALS.match(text, span.end):
             kind, bits = EntityType.HEALTH_PROFESSIONAL, bits_of(EntityType.HEALTH_PROFESSIONAL)
         if score < firm:

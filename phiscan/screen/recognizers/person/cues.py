@@ -60,6 +60,7 @@ _LEADING = re.compile(
 )
 _REMARK = re.compile(r"[ ]\([^\W\d_]*$")  # a bracket that opens within a name and closes after it
 _TELEPHONE = re.compile(r"[ ]{1,3}(?:cell|home|work)\b", re.IGNORECASE)
+_FORMER = re.compile(r"(?:retired|former|ancienne?|retraitée?)[ ]$", re.IGNORECASE)  # "a retired nurse"
 _CELL = re.compile(r"(?:[^\t,]|,(?=[ ]))+")
 _LABEL_AGAIN = re.compile(r"[ \t]{0,4}[:=](?!=)")
 # A name of a test, a drug or a place in a file of fields: <analyse nom="...">, "facility": {"name": ...
@@ -153,7 +154,7 @@ class CueRecognizer:
             score = 0.92 if kind == "label_health" else 0.9
             found = self._value(text, gap.end(), limit, kind, "label", score, any_word=is_part)
         else:
-            found = self._weak(text, end, kind)
+            found = None if _FORMER.search(text, max(0, start - 12), start) else self._weak(text, end, kind)
         if found is not None:
             yield found
 

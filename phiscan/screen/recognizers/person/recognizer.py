@@ -15,10 +15,9 @@ from typing import ClassVar, Protocol
 from phiscan.config import Config
 from phiscan.lexicon.capitalized_words import Token, tokenize
 from phiscan.lexicon.gazetteer import Gazetteer, load_gazetteer
-from phiscan.model import Document, EntityType, Finding
+from phiscan.model import Document, Finding
 from phiscan.screen.filters.eponyms import doubt_eponyms, without_eponym_phrases
 from phiscan.screen.filters.name_trimming import trimmed
-from phiscan.screen.filters.place_or_person import PlaceFields, as_location
 from phiscan.screen.free_text import in_free_text
 from phiscan.screen.ner.spacy_pipeline import SpacyRecognizer
 from phiscan.screen.ner.tagger import TaggerRecognizer
@@ -34,14 +33,9 @@ from phiscan.screen.recognizers.messages.edifact import EdifactRecognizer
 from phiscan.screen.recognizers.messages.hl7 import Hl7Recognizer
 from phiscan.screen.recognizers.messages.resource_ids import ResourceRecognizer
 from phiscan.screen.recognizers.messages.x12 import X12Recognizer
-from phiscan.screen.recognizers.person.context_words import ContextRecognizer
 from phiscan.screen.recognizers.person.cues import CueRecognizer
 from phiscan.screen.recognizers.person.file_names import OwnNameRecognizer
-from phiscan.screen.recognizers.person.initials import initials
-from phiscan.screen.recognizers.person.name_patterns import FormRecognizer
 from phiscan.screen.resolution import resolve
-
-_BY_FORM = frozenset({"names.form", "names.last_first", "names.context"})  # no label, no title
 
 
 class NameSource(Protocol):
@@ -76,16 +70,6 @@ def _cues(gazetteer: Gazetteer) -> CueRecognizer:
 
 
 @cache
-def _patterns(gazetteer: Gazetteer) -> FormRecognizer:
-    return FormRecognizer(gazetteer)
-
-
-@cache
-def _context(gazetteer: Gazetteer) -> ContextRecognizer:
-    return ContextRecognizer(gazetteer)
-
-
-@cache
 def _location_cues(gazetteer: Gazetteer) -> LocationCueRecognizer:
     return LocationCueRecognizer(gazetteer)
 
@@ -98,9 +82,6 @@ def _trimmed(name: NameText, found: Iterable[Finding]) -> Iterator[Finding]:
 # By name, in the order in which they run; findings of all are united before the next group runs.
 DETECTORS: tuple[tuple[str, _Detect], ...] = (
     ("person.cues", lambda name: _cues(name.gazetteer).recognize(name.document)),
-    ("person.name_patterns", lambda name: _patterns(name.gazetteer).in_tokens(name.text, name.tokens)),
-    ("person.context_words", lambda name: _context(name.gazetteer).in_tokens(name.text, name.tokens)),
-    ("person.initials", lambda name: initials(name.text)),
 )
 TAGGED_FILTERS: tuple[tuple[str, _Filter], ...] = (
     ("filters.eponyms", lambda name, found: doubt_eponyms(name.text, found)),
@@ -139,11 +120,10 @@ class RuleNameRecognizer:
 
     def _read(self, document: Document) -> Iterator[Finding]:
         name = NameText(document, tokenize(document.text, self._gazetteer), self._gazetteer)
-        found = _placed(name.text, resolve(self._detected(name, DETECTORS)))
+        found = resolve(self._detected(name, DETECTORS))
         tagged = self._filtered(name, _beyond(found, self._tagged(document)), TAGGED_FILTERS)
-        found = _outside_streets(found, tagged)
-        found += [*tagged, *self._detected(name, PLACES)]
-        yield from self._filtered(name, resolve(found), FILTERS)
+        united = resolve([*found, *tagged, *self._detected(name, PLACES)])
+        yield from self._filtered(name, united, FILTERS)
 
     def _tagged(self, document: Document) -> Iterator[Finding]:
         return iter(()) if self._tagger is None else self._tagger.recognize(document)
@@ -178,38 +158,6 @@ def _beyond(found: Sequence[Finding], tagged: Iterator[Finding]) -> list[Finding
                 continue
         kept.append(finding)
     return kept
-
-
-def _placed(text: str, found: Sequence[Finding]) -> list[Finding]:
-    """Return what the rules found; what only looks like a name is a place in the column or field of one."""
-    fields = PlaceFields(text)
-    kinds = [fields.kind(f.span) if _is_by_form(f) else None for f in found]
-    return [f if kind is None else as_location(f, kind) for f, kind in zip(found, kinds, strict=True)]
-
-
-def _outside_streets(found: Sequence[Finding], tagged: Sequence[Finding]) -> list[Finding]:
-    """Return what the rules found less names by their form within a street address of the tagger.
-
-    "12 Jessica Towers" is called after somebody. Both lie in text order without overlaps.
-    """
-    streets = [f for f in tagged if f.entity_type is EntityType.STREET_ADDRESS and not f.is_doubtful]
-    starts = [street.span.start for street in streets]
-    kept = []
-    for finding in found:
-        before = bisect_right(starts, finding.span.start) - 1
-        if (
-            _is_by_form(finding)
-            and before >= 0
-            and streets[before].span.contains(finding.span)
-            and streets[before].span != finding.span
-        ):
-            continue
-        kept.append(finding)
-    return kept
-
-
-def _is_by_form(finding: Finding) -> bool:
-    return finding.source in _BY_FORM and finding.entity_type is EntityType.PERSON
 
 
 def build_name_recognizers(config: Config) -> tuple[Recognizer, ...]:
