@@ -17,7 +17,8 @@ FROM ${PYTHON}
 # What scripts/install-optional.sh installs on a machine.
 RUN apt-get update -qq \
     && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
-        catdoc pst-utils tesseract-ocr tesseract-ocr-fra sleuthkit mdbtools libwpd-tools libwps-tools undbx \
+        catdoc pst-utils tesseract-ocr tesseract-ocr-fra \
+        sleuthkit mdbtools libwpd-tools libwps-tools \
     && rm -rf /var/lib/apt/lists/* \
     && groupadd --gid 10001 phiscan \
     && useradd --uid 10001 --gid phiscan --no-create-home --shell /usr/sbin/nologin phiscan \

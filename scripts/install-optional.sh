@@ -1,5 +1,6 @@
 #!/bin/sh
-# Install the optional readers on Debian or Ubuntu: OCR, Outlook stores, the oldest Word files, RAR.
+# Install the optional readers on Debian or Ubuntu: OCR, Outlook stores, the oldest Word files, RAR, disk images,
+# Access databases, WordPerfect and Works documents.
 # phiscan works without them and says what it could not read; `phiscan doctor` names what is missing.
 # With --test also what the tests use: a browser, servers that they start themselves on loopback, and what
 # checks docker-compose.yml and Dockerfile (the two linters come from npm: Debian has none, and they need Node 20).
@@ -7,6 +8,7 @@
 set -eu
 
 packages="tesseract-ocr tesseract-ocr-fra tesseract-ocr-osd catdoc pst-utils libarchive-tools sleuthkit"
+packages="$packages mdbtools libwpd-tools libwps-tools"
 linters=""
 case "${1:-}" in
     "") ;;

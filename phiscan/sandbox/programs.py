@@ -17,7 +17,7 @@ import socket
 import subprocess
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +30,9 @@ NAME = "programs"  # of the socket
 INPUT, FOLDER = "{input}", "{folder}"
 MOST_QUESTION_BYTES = 64 * 1024
 _MOST_ANSWER_BYTES = 16 * 1024**2
-_VALUE = re.compile(r"[A-Za-z0-9_+]{1,200}")
+_VALUE = re.compile(r"[A-Za-z0-9_+]{1,800}")
+_HEX = {"table_hex": "table"}  # a value that is any text, in hexadecimal digits: the name of a table
+_MOST_OUTPUT_BYTES = 64 * 1024**2
 _MARGIN_S = 15.0  # beyond the program's own time, until it is given up that anybody answers
 _MOST_FILES = 100_000
 _SYSTEM = (
@@ -60,6 +62,12 @@ JOBS: Mapping[str, Job] = {
     "catdoc": Job("catdoc", ("-dutf-8", INPUT)),
     "catppt": Job("catppt", ("-dutf-8", INPUT)),
     "readpst": Job("readpst", ("-q", "-r", "-8", "-j", "0", "-o", FOLDER, INPUT)),
+    "mdb-tables": Job("mdb-tables", ("-1", INPUT)),
+    "mdb-export": Job(
+        "mdb-export", ("-b", "strip", "-D", "%Y-%m-%d", "-T", "%Y-%m-%d %H:%M:%S", INPUT, "--", "{table}")
+    ),
+    "wpd2text": Job("wpd2text", (INPUT,)),
+    "wps2text": Job("wps2text", (INPUT,)),
     "mmls": Job("mmls", ("-i", "{kind}", INPUT)),
     "fls": Job("fls", ("-i", "{kind}", "-o", "{offset}", "-r", "-p", "-l", "-F", INPUT)),
     "icat": Job("icat", ("-r", "-i", "{kind}", "-o", "{offset}", INPUT, "{inode}")),
@@ -207,23 +215,41 @@ def execute(
         raise FileNotFoundError(wanted.program)
     with scratch() as folder:
         held = {} if descriptor is None else {"input": _input(descriptor, values.get("kind"), folder)}
-        places = {**values, **held, "folder": folder}
+        places = {**_plain(values), **held, "folder": folder}
         command = [program, *(part.format_map(places) for part in wanted.arguments)]
         writable = [folder] if FOLDER in wanted.arguments else []
         readable = [folder] if held.get("input", "").startswith(folder) else []  # the link lies there
-        sandbox = _Sandbox(program, descriptor, readable, writable, seconds, limits or ProgramLimits())
-        done = subprocess.run(
-            command,
-            stdin=subprocess.DEVNULL if descriptor is None else descriptor,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            pass_fds=() if descriptor is None else (descriptor,),
-            timeout=max(seconds, 0.01),
-            check=False,
-            env=_environment(folder),
-            preexec_fn=sandbox.enter,
-        )
-        return Finished(done.returncode, done.stdout, list(_written(Path(folder))))
+        limits = limits or ProgramLimits()
+        if not writable:  # it writes to its output alone
+            limits = replace(limits, file_bytes=min(limits.file_bytes, _MOST_OUTPUT_BYTES))
+        sandbox = _Sandbox(program, descriptor, readable, writable, seconds, limits)
+        # A file in memory, which the kernel keeps to the limit; a pipe would be read without an end.
+        output = os.memfd_create("output", os.MFD_CLOEXEC)
+        try:
+            done = subprocess.run(
+                command,
+                stdin=subprocess.DEVNULL if descriptor is None else descriptor,
+                stdout=output,
+                stderr=subprocess.DEVNULL,
+                pass_fds=() if descriptor is None else (descriptor,),
+                timeout=max(seconds, 0.01),
+                check=False,
+                env=_environment(folder),
+                preexec_fn=sandbox.enter,
+            )
+            return Finished(done.returncode, _read(output), list(_written(Path(folder))))
+        finally:
+            os.close(output)
+
+
+def _plain(values: Mapping[str, str]) -> dict[str, str]:
+    """Return the values with those in hexadecimal digits decoded; none of them holds a NUL."""
+    return {
+        _HEX.get(name, name): bytes.fromhex(value).replace(b"\0", b"").decode("utf-8", "replace")
+        if name in _HEX
+        else value
+        for name, value in values.items()
+    }
 
 
 def _input(descriptor: int, kind: str | None, folder: str) -> str:

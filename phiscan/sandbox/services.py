@@ -15,6 +15,6 @@ def key_service(load: Callable[[], bytes]) -> Service:
 
 
 def program_service(limits: Limits) -> Service:
-    """Return the process that runs tesseract, catdoc, catppt and readpst, each in a sandbox of its own."""
+    """Return the process that runs the helper programs, each in a sandbox of its own."""
     arguments = [str(limits.memory_bytes), str(max(limits.member_bytes, limits.file_bytes))]
     return Service("phiscan.sandbox.program_process", programs.NAME, arguments=arguments)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import re
+from contextlib import suppress
 
 from phiscan.extract.code_pages.ebcdic import ebcdic_page
 from phiscan.extract.code_pages.letters import code_page, is_latin, n_above_ascii
@@ -15,6 +16,8 @@ _MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
+_SEVEN_BITS = ((b"\x1b$B", "iso2022_jp_2"), (b"\x1b$@", "iso2022_jp_2"), (b"\x1b$)C", "iso2022_kr"))
+_UTF7 = re.compile(rb"[A-Za-z]\+A[M-P][A-Za-z0-9]-[a-z]")  # an accented letter within a word
 _SEVERAL_BYTES = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")
 _FEW_BAD = 3  # whole characters for each bad byte, at least
 _SAMPLE_BYTES = 64 * 1024
@@ -35,7 +38,7 @@ def decode(data: bytes) -> tuple[str, str]:  # noqa: PLR0911 (one return per kin
     ('Smith', 'utf-16-le')
     """
     if data.isascii() and b"\0" not in data:
-        return data.decode("ascii"), "utf-8"
+        return _from_seven_bits(data)
     for mark, encoding in _MARKS:
         if data.startswith(mark):
             return data.decode(encoding, "replace"), encoding
@@ -55,6 +58,17 @@ def decode(data: bytes) -> tuple[str, str]:  # noqa: PLR0911 (one return per kin
         return data.decode("utf-8", "as-cp1252"), "utf-8"
     encoding = _single_byte_encoding(data[:_SAMPLE_BYTES])
     return data.decode(encoding, "replace"), encoding
+
+
+def _from_seven_bits(data: bytes) -> tuple[str, str]:
+    """Return the text of ASCII bytes, which may be those of a code that needs no more than seven bits."""
+    codes = [code for mark, code in _SEVEN_BITS if mark in data]
+    if b"+A" in data and len(_UTF7.findall(data[:_SAMPLE_BYTES])) > 1:
+        codes.append("utf-7")
+    for code in codes:
+        with suppress(UnicodeDecodeError):
+            return data.decode(code), code
+    return data.decode("ascii"), "utf-8"
 
 
 def _is_damaged_utf8(sample: bytes) -> bool:

@@ -74,6 +74,24 @@ def diagnose() -> list[ReaderCheck]:
             _program(name, "-V", "disk images", _reports_version(name, "-V"), "disk images: unsupported")
             for name in ("mmls", "fls", "icat")
         ),
+        *(
+            _program(
+                name, "--version", kinds, _reports_version(name, "--version"), f"{kinds}: runs of text alone"
+            )
+            for name, kinds in (
+                ("mdb-tables", "Access databases"),
+                ("mdb-export", "Access databases"),
+                ("wpd2text", "WordPerfect documents"),
+                ("wps2text", "Works and Write documents"),
+            )
+        ),
+        _library(
+            "pyreadstat",
+            "SPSS, SAS and Stata files",
+            samples.reads_statistics,
+            "SPSS, SAS and Stata files: runs of text alone",
+            optional=True,
+        ),
         _archive_library(),
         _network(),
         *_isolation(),
@@ -106,12 +124,14 @@ def _turned_pages() -> ReaderCheck:
     )
 
 
-def _library(package: str, reads: str, attempt: Callable[[], bool], lost: str) -> ReaderCheck:
+def _library(
+    package: str, reads: str, attempt: Callable[[], bool], lost: str, *, optional: bool = False
+) -> ReaderCheck:
     try:
         version, found = metadata.version(package), True
     except metadata.PackageNotFoundError:
         version, found = "", False
-    return ReaderCheck(package, reads, found, found and _try(attempt), version, lost, optional=False)
+    return ReaderCheck(package, reads, found, found and _try(attempt), version, lost, optional=optional)
 
 
 def _program(name: str, flag: str, reads: str, attempt: Callable[[], bool], lost: str) -> ReaderCheck:

@@ -21,6 +21,8 @@ from phiscan.model import FailReason
 
 MIN_CHARS = 100  # a shorter field that nobody declares to be a document is a key, a hash or a word
 _DIGITS = re.compile(r"[A-Za-z0-9+/]+={0,2}")
+_HEX_DIGITS = re.compile(r"\s*(?:[0-9a-f]{2}\s*)+|\s*(?:[0-9A-F]{2}\s*)+")
+_ZIP = b"PK\x03\x04"
 _MIN_LINE = 40  # encoders break lines at 64 or 76; words of a text are shorter
 _LOOK_CHARS = 4096
 _ADDRESS = re.compile(r"data:[^,]{0,200};base64,", re.IGNORECASE)
@@ -48,7 +50,10 @@ class Enclosures:
         address = _ADDRESS.match(text)
         if address:
             text, declared = text[address.end() :], True
-        data, is_whole = (_from_hexadecimal if encoding == "hex" else _from_base64)(text)
+        is_hex = encoding == "hex" or (len(text) >= MIN_CHARS and _HEX_DIGITS.fullmatch(text) is not None)
+        data, is_whole = (_from_hexadecimal if is_hex else _from_base64)(text)
+        if data is not None and data[8:12] == _ZIP and data[:4] == bytes(4):
+            data = data[8:]  # the queries of a workbook: a version and a length before their package
         # Every word of four or eight letters can be decoded: what is short must make sense, too.
         if data is None or (not (declared and len(text) >= MIN_CHARS) and not is_document(data)):
             if declared and text.strip():

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import shutil
+from importlib.util import find_spec
 
 from phiscan.extract.archives import libarchive
 
-OPTIONAL_READERS = ("tesseract", "catdoc", "catppt", "readpst", "mmls", "fls", "icat")
+OPTIONAL_READERS = (
+    *("tesseract", "catdoc", "catppt", "readpst", "mmls", "fls", "icat"),
+    *("mdb-tables", "mdb-export", "wpd2text", "wps2text"),
+)
 
 
 def available_readers() -> tuple[str, ...]:
     """Return the names of the optional programs and libraries that are installed."""
     found = [name for name in OPTIONAL_READERS if shutil.which(name)]
+    found += ["pyreadstat"] if find_spec("pyreadstat") is not None else []
     return (*found, "libarchive") if libarchive.library() is not None else tuple(found)

@@ -15,13 +15,16 @@ from phiscan.extract.core.file_type import sniff
 from phiscan.extract.core.magic_numbers import EMPTY
 from phiscan.extract.core.protocol import Extractor
 from phiscan.extract.core.unsupported import UnsupportedExtractor
+from phiscan.extract.databases.by_program import ByProgramExtractor
 from phiscan.extract.databases.dbase import DbaseExtractor
 from phiscan.extract.databases.edf import EdfExtractor
+from phiscan.extract.databases.lotus import LotusExtractor
 from phiscan.extract.databases.named import NamedExtractor
 from phiscan.extract.databases.sqlite import SqliteExtractor
 from phiscan.extract.databases.statistics_files import StatisticsExtractor
 from phiscan.extract.mail.contact_cards import CardExtractor
 from phiscan.extract.mail.messages import MailboxExtractor, MailExtractor
+from phiscan.extract.mail.outlook_express import OutlookExpressExtractor
 from phiscan.extract.mail.outlook_message import OutlookExtractor
 from phiscan.extract.mail.outlook_store import OutlookStoreExtractor
 from phiscan.extract.ocr.images import ImageExtractor
@@ -29,6 +32,7 @@ from phiscan.extract.ocr.metafiles import MetafileExtractor
 from phiscan.extract.office.embedded_objects import OleObjectExtractor
 from phiscan.extract.office.encryption import EncryptedPackageExtractor
 from phiscan.extract.office.legacy import LegacyOfficeExtractor
+from phiscan.extract.office.onenote import OneNoteExtractor
 from phiscan.extract.office.opendocument import OpenDocumentExtractor
 from phiscan.extract.office.rich_text import RichTextExtractor
 from phiscan.extract.office.slides import SlidesExtractor
@@ -89,6 +93,10 @@ EXTRACTORS: tuple[Extractor, ...] = (
     DbaseExtractor(),
     EdfExtractor(),
     StatisticsExtractor(),
+    LotusExtractor(),
+    ByProgramExtractor(),
+    OutlookExpressExtractor(),
+    OneNoteExtractor(),
     NamedExtractor(),
     UnsupportedExtractor(),
 )

@@ -156,6 +156,39 @@ def reads_rar() -> bool:
     return _WORD in _text_of(archive, "sample.rar")
 
 
+def reads_statistics() -> bool:
+    """Read a small SAS transport file: one variable of eight letters, one row."""
+
+    def card(text: str) -> bytes:
+        return text.encode("ascii").ljust(80)
+
+    when = "01JAN26:00:00:00"
+    head = "HEADER RECORD*******{0:8}HEADER RECORD!!!!!!!{1:30}  "
+    first = card(f"{'SAS':8}{'SAS':8}{'SASLIB':8}{'9.4':8}{'Linux':8}{'':24}{when}") + card(when)
+    member = card(f"{'SAS':8}{'SAMPLE':8}{'SASDATA':8}{'9.4':8}{'Linux':8}{'':24}{when}") + card(when)
+    variable = struct.pack(
+        ">4h8s40s8s3h2s8s2hi52x",
+        2,
+        0,
+        8,
+        1,
+        b"TEXT    ",
+        b" " * 40,
+        b" " * 8,
+        *(0,) * 3,
+        b"\0\0",
+        b" " * 8,
+        0,
+        0,
+        0,
+    )
+    data = card(head.format("LIBRARY", "0" * 30)) + first
+    data += card(head.format("MEMBER", "0" * 17 + "1600000000140")) + card(head.format("DSCRPTR", "0" * 30))
+    data += member + card(head.format("NAMESTR", "000000000100000000000000000000")) + variable.ljust(160)
+    data += card(head.format("OBS", "0" * 30)) + _WORD[:8].encode().ljust(8).ljust(80)
+    return _WORD[:8] in _text_of(data, "sample.xpt")
+
+
 def reads_by_catdoc() -> bool:
     """Let catdoc read a small RTF: a DOC cannot be made on the fly."""
     from phiscan.extract.office.legacy import external_text  # noqa: PLC0415 (rarely needed)

@@ -53,15 +53,24 @@ WITH_READER = frozenset(
         "application/x-sas-data",
         "application/x-sas-transport",
         "application/x-stata-dta",
+        "application/x-msaccess",
+        "application/vnd.wordperfect",
+        "application/vnd.ms-works",
+        "application/x-mswrite",
+        "application/vnd.lotus-1-2-3",
+        "application/x-quattro-pro",
+        "application/x-outlook-express",
+        "application/onenote",
     }
 )
 # What an officer can do so that the whole of it is read.
 HELP = {
     "application/x-msaccess": "export its tables to CSV or XLSX",
     "application/onenote": "export the section to PDF or DOCX",
-    "application/vnd.wordperfect": "save it as DOCX or PDF",
     "application/vnd.lotus-1-2-3": "save it as XLSX or CSV",
     "application/x-quattro-pro": "save it as XLSX or CSV",
+    "application/x-outlook-express": "export its messages to EML",
+    "application/vnd.wordperfect": "save it as DOCX or PDF",
     "application/vnd.ms-works": "save it as DOCX or PDF",
     "application/vnd.apache.parquet": "export it to CSV",
     "application/vnd.apache.arrow.file": "export it to CSV",
@@ -72,7 +81,6 @@ HELP = {
     "application/x-spss-sav": "export it to CSV",
     "application/x-spss-por": "export it to CSV",
     "application/x-stata-dta": "export it to CSV",
-    "application/x-outlook-express": "export its messages to EML",
     "application/vnd.lotus-notes": "export its documents to EML or PDF",
 }
 MAGIC: tuple[tuple[int, bytes, str], ...] = (

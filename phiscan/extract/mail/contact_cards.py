@@ -12,6 +12,7 @@ from collections.abc import Iterator
 
 from phiscan.extract.core.charset import decode
 from phiscan.extract.core.content import Content, Sink
+from phiscan.extract.core.encoded_documents import is_document
 from phiscan.extract.core.labels import pair
 
 _LABELS = {
@@ -69,9 +70,12 @@ class CardExtractor:
             if name == "BEGIN":
                 sink.add("\n".join(lines), content.place(f"entry{max(entry, 1)}"))
                 entry, lines = entry + 1, []
-            elif name in _FILES and "base64" in match[2].lower().replace("encoding=b", "base64"):
+            elif "base64" in match[2].lower().replace("encoding=b", "base64") and (
+                name in _FILES or is_document(_from_base64(match[3]))
+            ):
                 n_files += 1
-                _read_file(match[3], n_files, content, sink)
+                sink.take_member()
+                sink.read_member(content.member(f"file{n_files}", _from_base64(match[3])))
             else:
                 lines += _shown(name, match[2], match[3])
         sink.add("\n".join(lines), content.place(f"entry{max(entry, 1)}"))
@@ -108,8 +112,6 @@ def _shown(name: str, parameters: str, value: str) -> Iterator[str]:
         yield pair(_LABELS.get(name, name.removeprefix("X-").replace("-", " ").capitalize()), value.strip())
 
 
-def _read_file(value: str, number: int, content: Content, sink: Sink) -> None:
+def _from_base64(value: str) -> bytes:
     packed = value.encode("ascii", "ignore")
-    sink.take_member()
-    data = base64.b64decode(packed + b"=" * (-len(packed) % 4))
-    sink.read_member(content.member(f"file{number}", data))
+    return base64.b64decode(packed + b"=" * (-len(packed) % 4))

@@ -12,6 +12,7 @@ from typing import Any
 
 from phiscan.errors import ExtractError
 from phiscan.extract.core.content import Content, Sink
+from phiscan.extract.ocr.appended import read_appended
 from phiscan.extract.ocr.image_metadata import metadata_text
 from phiscan.extract.ocr.recognition import read_picture
 from phiscan.model import FailReason
@@ -57,6 +58,7 @@ class ImageExtractor:
         if n_pages > _MAX_PAGES:
             first = content.place(f"p{_MAX_PAGES + 1}")
             sink.fail(first, FailReason.TOO_LARGE, f"pages {_MAX_PAGES + 1} to {n_pages} are not read")
+        read_appended(content, sink)
 
 
 def _count_pages(image: Any) -> tuple[int, bool]:

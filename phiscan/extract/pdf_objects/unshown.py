@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from urllib.parse import unquote
 
 from phiscan.extract.core.content import Content, Sink
 from phiscan.extract.pdf_objects.scan import PdfString, pdf_strings
@@ -105,6 +106,8 @@ def _is_prose(text: str) -> bool:
 
 
 def _lines(item: PdfString) -> Iterator[str]:
+    if item.key == "URI" and item.text.startswith(("mailto:", "tel:")):
+        yield unquote(item.text.partition(":")[2])
     if item.key in _MACHINE:
         return
     if item.key == "xmp":

@@ -24,9 +24,16 @@ from phiscan.model import FailReason
 _PACKAGES = (magic.DOCX, magic.XLSX, magic.PPTX, magic.ODF)
 _TEXTS = frozenset({magic.TEXT, "message/rfc822", "text/html", "text/xml", "application/json"})
 _BINARY = frozenset(
-    {"application/ms-tnef", "application/x-edf", "application/vnd.sqlite3", "application/x-dbf"}
+    {
+        *("application/ms-tnef", "application/x-edf", "application/vnd.sqlite3", "application/x-dbf"),
+        *("application/onenote", "application/vnd.lotus-1-2-3", "application/vnd.wordperfect"),
+        "application/x-outlook-express",
+    }
 )
-_DEFINITION = re.compile(r"CREATE (?:TABLE|(?:UNIQUE )?INDEX|VIEW|TRIGGER|VIRTUAL TABLE)\b")
+# Definitions of tables, whose columns head the rows that were given, and markup that programs write.
+_DEFINITION = re.compile(
+    r"CREATE (?:TABLE|(?:UNIQUE )?INDEX|VIEW|TRIGGER|VIRTUAL TABLE)\b|<[\w:]+ [\w:]+=\"|<x:xmpmeta"
+)
 _MOST_BYTES = 64 * 1024**2  # a larger content is read in parts, each with its own account
 
 
@@ -74,7 +81,7 @@ def _candidates(
         return lambda: (
             (f"bytes {at}", text)
             for at, text in byte_runs(content.data)
-            if not _DEFINITION.search(text, 0, 200)  # of a table: its columns head the rows that were given
+            if not _DEFINITION.search(text, 0, 200)
         )
     return None
 

@@ -34,14 +34,17 @@ def lay_out(rows: Iterable[Row]) -> Iterator[tuple[int, str]]:
     source = iter(rows)
     first = [row for row in islice(source, _LOOK_AHEAD) if any(cell.strip() for cell in row[1])]
     header_at = _find_header(first)
-    more = _further_heads([cells for _, cells in first[header_at:]]) if header_at >= 0 else 0
+    heads = [cells for _, cells in first[header_at:]] if header_at >= 0 else []
+    more = _further_heads(heads)
+    groups = heads[0] if _has_sub_heads(heads) else ()
+    more = max(more, int(bool(groups)))
     header: list[str] = []
     for index, (number, cells) in enumerate(first):
         if header_at <= index <= header_at + more and header_at >= 0:
             if index > header_at and _is_machine_head(cells):
                 continue  # what a survey tool writes for itself
             line = SEPARATOR.join(value for cell in cells if (value := cell.strip()))
-            header = [_prefix(cell) for cell in cells]
+            header = [_prefix(cell) for cell in (_joined(groups, cells) if groups else cells)]
         else:
             line = _labelled(header, cells) if header else _unlabelled(cells)
         if line:
@@ -118,6 +121,31 @@ def _further_heads(rows: Sequence[Sequence[str]]) -> int:
             break
         n_more += 1
     return n_more
+
+
+def _has_sub_heads(rows: Sequence[Sequence[str]]) -> bool:
+    """Tell a second row of heads below questions that reach over several columns, as surveys have them.
+
+    It has a head where the first row has none, none below the first head, and no figures.
+    """
+    if len(rows) <= _MIN_HEADER_CELLS:
+        return False
+    heads, cells, below = ([cell.strip() for cell in row] for row in rows[:3])
+    if not (heads and cells and below) or not heads[0] or cells[0] or not below[0]:
+        return False
+    n_new = sum(not head and bool(cell) for head, cell in zip(heads, cells, strict=False))
+    return n_new > 0 and not any(map(_is_numeric, filter(None, cells)))
+
+
+def _joined(groups: Sequence[str], cells: Sequence[str]) -> list[str]:
+    """Return the heads of columns after questions and the choices below them."""
+    found = []
+    group = ""
+    for index, cell in enumerate(cells):
+        group = (groups[index].strip() if index < len(groups) else "") or group
+        is_question = not cell.strip() or cell.strip().lower().endswith("response")
+        found.append(group if is_question else cell if is_label(cell) else f"{group} {cell}")
+    return found
 
 
 def _letters(text: str) -> str:

@@ -6,7 +6,7 @@ from phiscan.errors import ExtractError
 from phiscan.extract.core.content import Content, Sink
 from phiscan.extract.core.encoded_documents import is_document
 from phiscan.extract.transport.decoding import from_quoted_printable
-from phiscan.extract.transport.runs import EncodedRun, encoded_runs, is_quoted_printable
+from phiscan.extract.transport.runs import HEXADECIMAL, EncodedRun, encoded_runs, is_quoted_printable
 from phiscan.model import FailReason
 
 _MIN_BYTES = 40  # shorter than the shortest line of any encoding
@@ -50,7 +50,7 @@ def lift_encoded(
 
 def list_undecoded(run: EncodedRun, locator: str, sink: Sink) -> None:
     """List a run that stays in a text as unread, unless it is short, a key or a signature."""
-    if run.is_document and run.end - run.start >= _MIN_LISTED:
+    if run.is_document and run.kind != HEXADECIMAL and run.end - run.start >= _MIN_LISTED:
         said = f"{run.end - run.start} characters of {run.kind} are not decoded"
         sink.fail(locator, FailReason.UNSUPPORTED, said)
 

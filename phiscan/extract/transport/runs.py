@@ -24,6 +24,8 @@ _MIN_LINE = 56
 _DIGITS = re2.compile(rb"[A-Za-z0-9+/]{%d,}" % _MIN_LINE)
 _HAS_UU_BEGIN = re2.compile(rb"(?m)^begin(?:-base64)? [0-7]{3,4} ")
 _HAS_SOFT_BREAK = re2.compile(rb"=[ \t]*\r?\n")
+_HEX_RUN = re.compile(rb"[0-9a-f>\s]+|[0-9A-F>\s]+")
+HEXADECIMAL = "hexadecimal digits"  # a file in some texts, keys and hashes in most
 _BETWEEN = re.compile(rb"={0,2}[ \t]*\r?\n[> \t]{0,8}|={0,2}")
 _LAST_LINE = re.compile(rb"={0,2}[ \t]*\r?\n[> \t]{0,8}([A-Za-z0-9+/]{2,}={0,2})(?=[ \t]*(?:\r?\n|\Z))")
 _ARMOUR = re.compile(
@@ -138,6 +140,12 @@ def _run(text: bytes, start: int, end: int) -> Iterator[EncodedRun]:
     if end - start < MIN_RUN:
         return
     digits = text[start:end]
+    if _HEX_RUN.fullmatch(digits):
+        solid = b"".join(digits.replace(b">", b"").split())
+        yield EncodedRun(
+            start, end, HEXADECIMAL, "", bytes.fromhex(solid[: len(solid) // 2 * 2].decode("ascii"))
+        )
+        return
     mixed = any(48 <= code <= 57 for code in digits) and digits != digits.lower()  # noqa: PLR2004 (figures)
     data = from_base64(digits.replace(b">", b"")) if mixed else None
     if data:

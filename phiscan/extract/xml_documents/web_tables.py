@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 
+from phiscan.extract.core.labels import is_label
 from phiscan.extract.spreadsheets.rows import has_header, lay_out
 
 _TABLE = re.compile("\x01([^\x01\x02]*)\x02")
@@ -34,7 +35,9 @@ def _laid_out(table: str) -> str:
         for number, row in enumerate(marked, 1)
     ]
     widest = max((len(cells) for _, cells in rows), default=0)
-    if len(rows) <= _MIN_ROWS or widest < 2 or not has_header(rows):  # noqa: PLR2004 (a column alone)
+    if len(rows) < _MIN_ROWS or widest < 2 or not has_header(rows):  # noqa: PLR2004 (a column alone)
+        return table
+    if len(rows) == _MIN_ROWS and not all(map(is_label, rows[0][1])):
         return table
     lines = "\n".join(line for _, line in lay_out(rows))
     return f"{caption.strip()}\n{lines}\n"

@@ -1,0 +1,219 @@
+"""Files of old office programs: Lotus, WordPerfect, Access, Outlook Express, OneNote."""
+
+import os
+import random
+import shutil
+import struct
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from phiscan.errors import ExtractError
+from phiscan.model import Document, FailReason
+from phiscan.sandbox import programs
+
+Read = Callable[..., Document]
+PATIENT = "Last name: Okafor | Hospital number: 40718823 | Illness treated for: heart failure"
+MAIL = (
+    b"From: a@example.org\r\nTo: b@example.org\r\nSubject: Lena Okafor\r\n\r\nMRN 40718823, heart failure\r\n"
+)
+
+
+def record(kind: int, body: bytes) -> bytes:
+    return struct.pack("<HH", kind, len(body)) + body
+
+
+def old_sheet() -> bytes:
+    """A workbook of release 2: labels, a number, an integer, a formula that came to a text."""
+
+    def label(column: int, row: int, text: str) -> bytes:
+        return record(0x0F, struct.pack("<BHH", 0xFF, column, row) + b"'" + text.encode("cp850") + b"\0")
+
+    heads = (label(column, 0, text) for column, text in enumerate(("Last name", "Hospital number")))
+    rows = b"".join(heads) + label(2, 0, "Illness treated for") + label(3, 0, "Ward")
+    rows += label(0, 1, "Okafor") + record(0x0E, struct.pack("<BHHd", 0, 1, 1, 40718823.0))
+    rows += record(0x10, struct.pack("<BHHdH", 0, 2, 1, float("nan"), 0))
+    rows += record(0x33, struct.pack("<BHH", 0, 2, 1) + b"heart failure\0")
+    rows += record(0x0D, struct.pack("<BHHh", 0, 3, 1, 4))
+    return record(0, b"\x06\x04") + record(6, bytes(8)) + rows + record(1, b"")
+
+
+def new_sheet() -> bytes:
+    """A workbook of release 3: a label, a number of ten bytes, small numbers; on the second sheet."""
+
+    def label(row: int, column: int, text: str) -> bytes:
+        return record(0x16, struct.pack("<HBB", row, 1, column) + b"'" + text.encode("cp850") + b"\0")
+
+    rows = label(0, 0, "Last name") + label(0, 1, "Hospital number") + label(0, 2, "Illness treated for")
+    rows += label(0, 3, "Price") + label(1, 0, "Okafor")
+    whole = 40718823 << (64 - 26)
+    rows += record(0x17, struct.pack("<HBBQH", 1, 1, 1, whole, 16383 + 25))
+    rows += record(0x1A, struct.pack("<HBB", 1, 1, 2) + b"heart failure\0")
+    rows += record(0x18, struct.pack("<HBBh", 1, 1, 3, (5 << 4) | (3 << 1) | 1))
+    return record(0, b"\x00\x10\x04\x00" + bytes(22)) + rows + record(1, b"")
+
+
+@pytest.mark.parametrize(
+    ("sheet", "place", "rest"),
+    [(old_sheet(), "#sheet1!A2", "Ward: 4"), (new_sheet(), "#sheet2!A2", "Price: 0.025")],
+)
+def test_cells_of_lotus_are_rows_with_their_heads(read: Read, sheet: bytes, place: str, rest: str) -> None:
+    document = read(sheet, "list.wk1")
+    assert f"{PATIENT} | {rest}" in document.text
+    assert document.segments[-1].locator == place
+    assert not document.unread
+
+
+def test_a_workbook_that_is_cut_is_read_as_far_as_it_goes(read: Read) -> None:
+    document = read(old_sheet()[:-20], "list.wk1")
+    assert "Hospital number: 40718823" in document.text
+    assert [(part.reason, part.detail) for part in document.unread] == [(FailReason.CORRUPT, "cut short")]
+
+
+def express_folder(*messages: bytes, bytes_each: int = 512) -> bytes:
+    """Blocks of messages, the last message first, after the head of a folder."""
+    data = bytearray(b"\xcf\xad\x12\xfe\xc5\xfd\x74\x6f".ljust(0x24BC, b"\0"))
+    for message in reversed(messages):
+        parts = [message[at : at + bytes_each] for at in range(0, len(message), bytes_each)]
+        for number, part in enumerate(parts):
+            at = len(data)
+            following = at + 528 if number + 1 < len(parts) else 0
+            data += struct.pack("<IIHHI", at, 512, len(part), 0, following) + part.ljust(512, b"\0")
+    return bytes(data)
+
+
+def test_messages_of_outlook_express_are_members(read: Read) -> None:
+    long = MAIL.replace(b"heart failure", b"heart failure " * 200)
+    document = read(express_folder(MAIL.replace(b"Lena Okafor", b"Marc Delisle"), long), "Inbox.dbx")
+    assert "Subject: Lena Okafor" in document.text
+    assert "Subject: Marc Delisle" in document.text
+    assert document.text.count("heart failure") == 201
+    assert document.segments[0].locator == "message1.eml#headers"
+    assert not document.unread
+
+
+def test_a_chain_of_blocks_that_goes_in_a_ring_ends(read: Read) -> None:
+    data = bytearray(express_folder(MAIL * 8))
+    struct.pack_into("<I", data, len(data) - 528 + 12, 0x24BC + 528)
+    document = read(bytes(data), "Inbox.dbx")
+    assert "Lena Okafor" in document.text
+    assert document.unread[0].detail == "cut short"
+
+
+def properties(*found: tuple[int, bytes]) -> bytes:
+    """A set of properties with data of their own length, after one that has none."""
+    numbers = struct.pack("<I", 0x08001C03) + b"".join(struct.pack("<I", number) for number, _ in found)
+    data = b"".join(struct.pack("<I", len(value)) + value for _, value in found)
+    return struct.pack("<H", len(found) + 1) + numbers + data
+
+
+def test_texts_and_files_of_onenote(read: Read) -> None:
+    body = properties(
+        (0x1C001CF3, "Ward rounds".encode("utf-16-le")), (0x1C001D75, "Anna Rossi".encode("utf-16-le"))
+    )
+    body += bytes(37) + properties((0x1C001C22, "Пациентка Okafor, 40718823".encode("utf-16-le")))
+    body += bytes(11) + properties((0x1C003498, b"seen for heart failure"))
+    file = b"Marc Delisle, prostate cancer, seen again in spring"
+    body += bytes.fromhex("e716e3bd65261145a4c48d4d0b7a9eac") + struct.pack("<QIQ", len(file), 0, 0) + file
+    document = read(b"\xe4\x52\x5c\x7b\x8c\xd8\xa7\x4d" + bytes(1016) + body, "notes.one")
+    lines = document.text.split("\n")
+    for line in (
+        "Title: Ward rounds",
+        "Author: Anna Rossi",
+        "Пациентка Okafor, 40718823",
+        "seen for heart failure",
+    ):
+        assert line in lines
+    assert "Marc Delisle, prostate cancer" in document.text
+    assert [segment.locator for segment in document.segments] == ["#texts", "file1"]
+    assert not document.unread
+
+
+def test_the_account_finds_a_text_of_onenote_in_no_known_property(read: Read) -> None:
+    hidden = "Lena Okafor was admitted with congestive heart failure yesterday".encode("utf-16-le")
+    body = (
+        properties((0x1C001C22, "Ward rounds".encode("utf-16-le")))
+        + bytes(9)
+        + properties((0x1C001FFF, hidden))
+    )
+    document = read(b"\xe4\x52\x5c\x7b\x8c\xd8\xa7\x4d" + bytes(1016) + body, "notes.one")
+    assert "are not read" in document.unread[0].detail
+
+
+@pytest.mark.skipif(shutil.which("wpd2text") is None, reason="wpd2text is not installed")
+def test_wordperfect_is_read_by_its_program(read: Read) -> None:
+    text = b"Patient: Lena Okafor, MRN 40718823.\nIllness treated for: heart failure."
+    head = b"\xffWPC" + struct.pack("<I", 16) + bytes([1, 10, 0, 1]) + bytes(4)
+    document = read(head + text, "letter.wpd")
+    assert document.text.split("\n")[:2] == text.decode().split("\n")
+    assert not document.unread
+
+
+def access_programs(monkeypatch: pytest.MonkeyPatch, names: bytes, tables: dict[str, bytes]) -> list[str]:
+    """Answer as mdb-tables and mdb-export do; return the names of the tables that are asked for."""
+    asked: list[str] = []
+
+    def run(job: str, descriptor: int | None, seconds: float, **values: str) -> programs.Finished:
+        assert descriptor is not None
+        assert seconds > 0
+        if job == "mdb-tables":
+            return programs.Finished(0, names)
+        asked.append(bytes.fromhex(values["table_hex"]).decode())
+        return programs.Finished(0 if asked[-1] in tables else 1, tables.get(asked[-1], b""))
+
+    monkeypatch.setattr(programs, "run", run)
+    monkeypatch.setattr(programs, "is_installed", lambda _: True)
+    return asked
+
+
+def test_tables_of_access_are_rows_with_their_heads(read: Read, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = b'"Last name","Hospital number","Illness treated for"\n"Okafor",40718823,"heart\nfailure"\n'
+    asked = access_programs(monkeypatch, "Séjours 2026\n--help\n".encode(), {"Séjours 2026": rows})
+    document = read(b"\0\1\0\0Standard ACE DB\0" + bytes(4096), "wards.accdb")
+    assert asked == ["Séjours 2026", "--help"]
+    assert "Table: Séjours 2026" in document.text
+    assert "Last name: Okafor | Hospital number: 40718823 | Illness treated for: heart" in document.text
+    assert [(part.locator, part.detail) for part in document.unread] == [
+        ("#table2", "mdb-export read a part of it")
+    ]
+
+
+@pytest.mark.skipif(shutil.which("mdb-export") is None, reason="mdbtools are not installed")
+def test_a_name_of_a_table_is_no_option() -> None:
+    with Path(os.devnull).open("rb") as nothing:
+        done = programs.execute("mdb-export", {"table_hex": b"--version".hex()}, nothing.fileno(), 10)
+    assert b"mdbtools" not in done.output
+    with pytest.raises(ValueError, match="one of its values"):
+        programs.execute("mdb-export", {"table": "--version"}, None, 10)
+
+
+@pytest.mark.parametrize(
+    ("head", "said"),
+    [
+        (b"\0\1\0\0Standard Jet DB\0", "Access database: needs mdbtools, which is not installed"),
+        (b"\xff\x57\x50\x43", "WordPerfect document: needs wpd2text, which is not installed"),
+        (b"\x31\xbe\0\0\0\xab", "Windows Write document: needs wps2text, which is not installed"),
+    ],
+)
+def test_without_its_program_the_file_is_named(
+    read: Read, monkeypatch: pytest.MonkeyPatch, head: bytes, said: str
+) -> None:
+    monkeypatch.setattr(programs, "is_installed", lambda _: False)
+    document = read(head + bytes(60) + b"Okafor Lena" + bytes(60), "a.bin")
+    assert "Okafor Lena" in document.text
+    assert document.unread[0].detail.startswith(said)
+
+
+@pytest.mark.parametrize(
+    "sample", [old_sheet(), new_sheet(), express_folder(MAIL, MAIL), b"\xff\x57\x50\x43" + bytes(200)]
+)
+def test_changed_files_end_in_a_known_outcome(read: Read, sample: bytes) -> None:
+    chance = random.Random(7)
+    for _ in range(60):
+        data = bytearray(sample)
+        for _ in range(chance.randrange(1, 6)):
+            data[chance.randrange(8, len(data))] = chance.randrange(256)
+        with suppress(ExtractError):  # any other exception fails the test
+            read(bytes(data[: chance.randrange(len(data) // 2, len(data) + 1)]), "a.bin")
