@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any, Final
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Final, TypeAlias
 
 import re2
 
 STATES_BYTES = 64 << 20  # of 8 MB, the default, large patterns run out and re2 falls back to its slow engines
+
+_Match: TypeAlias = Callable[[Any, bytes, int, int], list[tuple[int, int]]]
 
 _SOMEWHERE: Final = re2._Anchor.UNANCHORED  # noqa: SLF001 (what ``re2`` itself passes on; every scan and test uses it)
 _HERE: Final = re2._Anchor.ANCHOR_START  # noqa: SLF001 (as above)
@@ -42,6 +44,47 @@ def spans(pattern: re2._Regexp, raw: bytes, start: int = 0) -> Iterator[tuple[in
         start = found[1] if found[1] > start else start + 1
 
 
+class Alternatives:
+    """Several patterns that are searched as one of all of them would be, each by an automaton of its own.
+
+    A state of one automaton of all is a set of what every alternative has seen so far. There are so many of
+    these sets that a process goes on building states for as long as it reads, and fills the memory it may
+    use; the automata of a few alternatives each have few. Reading the text once for each costs less.
+    """
+
+    def __init__(self, patterns: Sequence[str], *, max_mem: int = STATES_BYTES) -> None:
+        """Compile the patterns; where two match at the same place, the one that comes first counts."""
+        self._matches = tuple(_match_of(automaton(pattern, max_mem=max_mem)) for pattern in patterns)
+
+    def search(self, raw: bytes) -> Search:
+        """Return the search of one text."""
+        return Search(self._matches, raw)
+
+
+class Search:
+    """The matches of alternatives in one text, from left to right."""
+
+    __slots__ = ("_end", "_found", "_matches", "_raw")
+
+    def __init__(self, matches: Sequence[_Match], raw: bytes) -> None:
+        self._matches = matches
+        self._raw = raw
+        self._end = len(raw)
+        self._found = [(-1, -1)] * len(matches)  # the next match of each, as far as it was looked for
+
+    def after(self, position: int) -> tuple[int, int] | None:
+        """Return the first match that begins at ``position`` or later, which never gets smaller."""
+        nowhere = self._end + 1
+        best = (nowhere, nowhere)
+        for number, found in enumerate(self._found):
+            if found[0] < position:
+                found = self._matches[number](_SOMEWHERE, self._raw, position, self._end)[0]  # noqa: PLW2901 (looked for anew)
+                self._found[number] = found = found if found[0] >= 0 else (nowhere, nowhere)  # noqa: PLW2901 (as above)
+            if found[0] < best[0]:
+                best = found
+        return None if best[0] == nowhere else best
+
+
 def end_of(pattern: re2._Regexp, raw: bytes, start: int) -> int:
     """Return where the match ends that begins at ``start``; -1: there is none."""
     return _match_of(pattern)(_HERE, raw, start, len(raw))[0][1]
@@ -52,7 +95,7 @@ def matches(pattern: re2._Regexp, raw: bytes) -> bool:
     return _match_of(pattern)(_SOMEWHERE, raw, 0, len(raw))[0][0] >= 0
 
 
-def _match_of(pattern: re2._Regexp) -> Callable[[Any, bytes, int, int], list[tuple[int, int]]]:
+def _match_of(pattern: re2._Regexp) -> _Match:
     """Return what all methods of a pattern call: it gives the spans of a match, or (-1, -1)."""
-    match: Callable[[Any, bytes, int, int], list[tuple[int, int]]] = pattern._regexp.Match  # noqa: SLF001 (as above)
+    match: _Match = pattern._regexp.Match  # noqa: SLF001 (as above)
     return match

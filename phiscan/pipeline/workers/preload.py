@@ -1,8 +1,9 @@
 """What every worker needs whatever the configuration says, loaded once by the server that forks them.
 
 A new worker, and one that takes the place of one that was stopped, shares this memory instead of reading the
-dictionaries and compiling the rules again. Imported by that server alone, which cannot say anything: what is
-wrong with an installation is said by the process that scans (``build_engine``), so it is passed over here.
+dictionaries and models and compiling the rules again. Imported by that server alone, which cannot say
+anything: what is wrong with an installation is said by the process that scans (``build_engine``), so it is
+passed over here.
 """
 
 from __future__ import annotations
@@ -15,11 +16,29 @@ import datasketch  # noqa: F401 (the signatures of near-duplicates; the workers 
 from phiscan.config import Config
 from phiscan.errors import PhiscanError
 from phiscan.health.term_lexicon import load_lexicon
+from phiscan.model import Document, Segment
 from phiscan.pipeline import engine, process  # noqa: F401 (loaded for the workers that are forked from here)
 from phiscan.pipeline.workers import worker  # noqa: F401 (the same)
-from phiscan.screen import build_screener
+from phiscan.screen import build_screener, screen
+from phiscan.screen.rules.recognizer import PatternRecognizer
+
+# What is in it makes each recognizer load its models and lists, which it does when it first needs them.
+_TEXT = """Lakeside Community Clinic
+Patient: Okafor, Amara    Date of birth: 12 March 1961    MRN: 4471902
+Dear Dr. Velthuis,
+Mrs. Okafor of 12 Harbour Road, Kingston, was seen on 4 May 2021 with asthma. Her son Daniel came with her.
+"""
+
+
+def _preload() -> None:
+    load_lexicon()
+    screener = build_screener(Config())
+    for one in screener.recognizers:
+        if isinstance(one, PatternRecognizer):
+            one.compile()
+    screen(Document(_TEXT, (Segment("", 0, len(_TEXT)),), "text/plain"), screener)
+
 
 with suppress(PhiscanError):
-    load_lexicon()
-    build_screener(Config())
+    _preload()
 gc.freeze()  # the collector of a worker need not look at what is shared, nor copy it by looking

@@ -10,10 +10,13 @@ from phiscan.model import SourceFile
 from phiscan.pipeline.workers.read_bytes import ReadCounter
 from phiscan.sandbox import hashing
 from phiscan.sandbox.delivered_files import ask_at
+from phiscan.sandbox.memory import give_back
 
 if TYPE_CHECKING:
     from phiscan.pipeline.engine import Engine
     from phiscan.pipeline.process import Processed
+
+_LARGE = 1 << 20  # bytes, or characters of text: after such a file freed memory is given back
 
 
 class _Worker:
@@ -48,6 +51,8 @@ def work(source: SourceFile) -> Processed:
     counter = _Worker.counter = _Worker.counter or ReadCounter()
     before = counter.n_bytes()
     processed = process(source, _Worker.engine)
+    if max(source.size, processed.result.n_chars) >= _LARGE:
+        give_back()
     after = counter.n_bytes()
     if before is None or after is None:
         return processed

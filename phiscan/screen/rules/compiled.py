@@ -60,6 +60,18 @@ class CompiledRule:
         self._judged: dict[_Seen, Judged] = {}
         self._n_tests = self._n_spared = 0
 
+    def compile(self, *, is_labelled: bool) -> None:
+        """Compile the expressions now that most texts need; ``is_labelled``: labels name this rule's values.
+
+        Processes that are forked afterwards share them.
+        """
+        if not self.rule.needs_evidence:
+            _ = self.at_hit
+            if self.reach:
+                _ = self.linear
+        if is_labelled:
+            _ = self.after_label, self.in_cell, self.in_column
+
     def judged(self, seen: _Seen) -> Judged:
         """Return what becomes of a match; in a dense table thousands of matches share it."""
         known = self._judged.get(seen)

@@ -72,6 +72,11 @@ class PatternRecognizer:
         self._scanner = Scanner(ruleset)
         self.starts = ValueStarts(ruleset.rules, self._scanner.labelled)
 
+    def compile(self) -> None:
+        """Compile all rules now, which is otherwise done when a text first needs one."""
+        for index, rule in enumerate(self.rules):
+            rule.compile(is_labelled=index in self._scanner.labelled)
+
     def recognize(self, document: Document) -> Iterator[Finding]:
         """Yield findings (they may overlap); spans are half-open, in code points."""
         return (found for found in self._weigh(document, refused=False) if isinstance(found, Finding))

@@ -1,4 +1,4 @@
-r"""Where to look: two linear automata, one of all labels and one of all shapes of values, pass over the text.
+r"""Where to look: linear automata of all labels and of all shapes of values pass over the text.
 
 They run over UTF-8 bytes and stop at the shape of a value, or at a label after which a value can stand.
 Every stop costs as much as thousands of bytes, so the automaton itself asks for what a label must have after
@@ -10,16 +10,18 @@ it: most words that are labels ("on", "clinic", "since") stand in prose without 
   for organizations and places. Street addresses need a digit within 220 characters, looked for later; or
 - the text has a JSON field "value", which may stand far after its label: then every label counts.
 
-One automaton of both would need a state for every pair of what each has seen so far, which no memory holds.
+One automaton of both would need a state for every pair of what each has seen so far, which no memory holds;
+so both are divided once more, in groups of rules and of labels.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+import unicodedata
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
-from itertools import chain
+from itertools import chain, groupby
 from typing import NamedTuple
 
 import numpy as np
@@ -29,14 +31,15 @@ import regex
 from phiscan.model import EntityType
 from phiscan.screen.rules.context import GAP_WORDS, canonical, whole_word
 from phiscan.screen.rules.definitions import Rule, RuleSet
-from phiscan.text.automata import automaton, end_of, options, spans
+from phiscan.text.automata import Alternatives, automaton, end_of, options
 from phiscan.text.offsets import code_points
 from phiscan.text.phrase_patterns import NOTHING, any_label
 
 WINDOW_CHARS = 1 << 20
 OVERLAP_CHARS = 4096  # more than any match, so that what a window cuts off the next one has
-DFA_BYTES = 256 << 20  # the default of 8 MB makes re2 fall back to its slow engines
+DFA_BYTES = 256 << 20  # for all rules at once: the default of 8 MB makes re2 fall back to its slow engines
 REACH_CHARS = 96  # how far a match may extend around the place where its trigger stood
+_AT_ONCE = 40  # rules or labels in one automaton
 _UNIT_CHARS = 2
 _BEHIND_BYTES = 400  # more than is between a label and its value
 _TRIGGER_CHARS = 16  # how far after a place a trigger may still stand in it
@@ -137,19 +140,25 @@ class Scanner:
         shapes = [i for i, rule in enumerate(rules) if not rule.needs_evidence]
         self._plain = _RuleFinder([i for i in shapes if not rules[i].trigger], ruleset)
         self._triggered = _RuleFinder([i for i in shapes if rules[i].trigger], ruleset)
-        self._shapes = _compiled([_trigger(rules[i]) for i in shapes])
+        triggers = [_trigger(rules[i]) for i in shapes]
+        self._shape = _compiled(triggers)
+        self._shapes = Alternatives(_in_groups(triggers))
         table, tails = _labels(ruleset)
         self._evidence = {label: tuple(evidence) for label, evidence in table.items()}
         self.labelled = sorted({item.rule for evidence in self._evidence.values() for item in evidence})
-        self._labels = _compiled([f"{any_label(tails[tail])}{tail}" for tail in sorted(tails)])
-        self._label = _compiled([any_label(chain.from_iterable(tails.values()))])
+        self._labels = Alternatives(
+            [f"{any_label(some)}{tail}" for tail in sorted(tails) for some in _by_first_letter(tails[tail])]
+        )
+        bare = any_label(chain.from_iterable(tails.values()))
+        self._label = _compiled([bare])
+        self._bare_labels = Alternatives([bare])
 
     def places(self, text: str, *, in_json: bool) -> Iterator[Place]:
         """Yield where the automata stopped, in text order; a label may stand inside a shape.
 
         ``in_json`` says that the text has a JSON field "value" (``JSON_FIELD``).
         """
-        labels = self._label if in_json else self._labels
+        labels = self._bare_labels if in_json else self._labels
         done = [0, 0]
         for base in range(0, max(len(text), 1), WINDOW_CHARS):
             window = text[base : base + WINDOW_CHARS + OVERLAP_CHARS]
@@ -173,44 +182,48 @@ class Scanner:
                     evidence = self._evidence.get(canonical(window[start:end]), ())
                     yield Place(base + start, base + end, (), evidence, AfterLabel(behind))
 
-    def _labels_of(self, labels: re2._Regexp, raw: bytes) -> Iterator[tuple[int, int, int]]:
+    def _labels_of(self, labels: Alternatives, raw: bytes) -> Iterator[tuple[int, int, int]]:
         """Yield start and end, in bytes, of each label (less what it asks for), and its ``AfterLabel``."""
-        position: int | None = 0
-        while position is not None:
-            start_at, position = position, None
-            for start, end in spans(labels, raw, start_at):
-                label_end = end_of(self._label, raw, start)
-                yield start, label_end, _behind(raw, label_end, end)
-                # What was asked after the label is looked at by itself, too; but not in a word without end.
-                if 0 < end - label_end <= _BEHIND_BYTES:
-                    position = label_end
-                    break
+        search = labels.search(raw)
+        found = search.after(0)
+        while found is not None:
+            start, end = found
+            label_end = end_of(self._label, raw, start)
+            yield start, label_end, _behind(raw, label_end, end)
+            # What was asked after the label is looked at by itself, too; but not in a word without end.
+            found = search.after(label_end if 0 < end - label_end <= _BEHIND_BYTES else max(end, start + 1))
 
     def _shapes_of(self, raw: bytes) -> Iterator[tuple[int, int]]:
         """Yield start and end, in bytes, of each shape; what ends in a word or number hides none in it.
 
         A trigger may end in the first figures of something else: "ON 14-JUL-2002" begins as postal codes do.
         """
-        position: int | None = 0
-        while position is not None:
-            start_at, position = position, None
-            for start, end in spans(self._shapes, raw, start_at):
-                yield start, end
-                goes_on = _GOES_ON.match(raw, end) is not None
-                if not goes_on and not raw[end - 1 : end].isdigit():
-                    continue
+        search = self._shapes.search(raw)
+        found = search.after(0)
+        while found is not None:
+            start, end = found
+            yield start, end
+            position = max(end, start + 1)
+            goes_on = _GOES_ON.match(raw, end) is not None
+            if goes_on or raw[end - 1 : end].isdigit():
                 word = _LAST_WORD.search(raw, max(start + 1, end - _TRIGGER_CHARS), end)
-                if word is None or _WORD_BYTE.match(raw, word.start() - 1):
-                    continue
-                if goes_on:
-                    position = word.start()
-                    break
-                # Only looked at: if the search went on there, "5/12/1931 130-692-544" would hide its end.
-                groups = _LAST_GROUPS.search(raw, max(start + 1, end - _TRIGGER_CHARS), end) or word
-                for at in {word.start(), groups.start()}:
-                    inner = end_of(self._shapes, raw, at)
-                    if inner >= 0:
-                        yield at, inner
+                if word is not None and not _WORD_BYTE.match(raw, word.start() - 1):
+                    if goes_on:
+                        position = word.start()
+                    else:
+                        yield from self._within(raw, start, end, word.start())
+            found = search.after(position)
+
+    def _within(self, raw: bytes, start: int, end: int, word_at: int) -> Iterator[tuple[int, int]]:
+        """Yield the shapes that begin at the last word, or group of figures, of another.
+
+        Only looked at: if the search went on there, "5/12/1931 130-692-544" would hide its end.
+        """
+        groups = _LAST_GROUPS.search(raw, max(start + 1, end - _TRIGGER_CHARS), end)
+        for at in {word_at, word_at if groups is None else groups.start()}:
+            inner = end_of(self._shape, raw, at)
+            if inner >= 0:
+                yield at, inner
 
     def _which(self, raw: bytes, start: int, end: int) -> tuple[int, ...]:
         """Return the rules that fit where the scanner stopped; a trigger may begin inside what it took."""
@@ -258,6 +271,30 @@ def _behind(raw: bytes, label_end: int, end: int) -> AfterLabel:
 def _is_unit(text: str, start: int, end: int) -> bool:
     """Tell whether two letters stand after a slash, as in mg/dL: no label, and a common one otherwise."""
     return end - start == _UNIT_CHARS and text[start - 1 : start] == "/"
+
+
+def _in_groups(alternatives: Sequence[str]) -> list[str]:
+    """Join alternatives, in their order, to few patterns whose automata have few states."""
+    groups = range(0, len(alternatives), _AT_ONCE)
+    return ["|".join(alternatives[at : at + _AT_ONCE]) for at in groups] or [NOTHING]
+
+
+def _by_first_letter(labels: Collection[str]) -> Iterator[set[str]]:
+    """Yield labels in parts of which no two begin with the same letter, whatever accents are left out.
+
+    So no two parts match at the same place, where the longest label counts, and many labels are few at once.
+    """
+    part: set[str] = set()
+    for _, group in groupby(sorted(labels, key=_first_letter), _first_letter):
+        if len(part) >= _AT_ONCE:
+            yield part
+            part = set()
+        part.update(group)
+    yield part
+
+
+def _first_letter(label: str) -> str:
+    return unicodedata.normalize("NFD", label)[:1].casefold()
 
 
 def _compiled(alternatives: Sequence[str]) -> re2._Regexp:

@@ -1,0 +1,82 @@
+"""A worker gives back the memory of a large document, and keeps no more than its models and automata."""
+
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+KEPT_MB = 40  # the automata grow by 12; where nothing is given back, 60 stay
+_ROW = (
+    '<row><c t="inlineStr"><is><t>Row {0} of the list</t></is></c><c><v>{0}</v></c>'
+    '<c t="inlineStr"><is><t>level {1}</t></is></c><c><v>{2}</v></c></row>'
+)
+_MEASURE = """
+import sys
+from pathlib import Path
+from phiscan.config import Config
+from phiscan.model import SourceFile
+from phiscan.pipeline.engine import build_engine
+from phiscan.pipeline.workers import worker
+
+def resident():
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) // 1024 for line in lines if line.startswith("VmRSS"))
+
+def read(name):
+    path = Path(name)
+    return worker.work(SourceFile.of(bytes(path.parent), path.name.encode(), path.lstat())).result
+
+worker._Worker.engine = build_engine(Config(), b"k" * 32)
+small, large = sys.argv[1:]
+read(small)
+before = resident()
+result = read(large)
+print(result.outcome, result.n_chars, resident() - before)
+"""
+
+
+def _workbook(path: Path, n_rows: int) -> Path:
+    rows = "".join(_ROW.format(number, number % 28, number * 7919 % 999_983) for number in range(n_rows))
+    parts = {
+        "[Content_Types].xml": (
+            '<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">'
+            '<Override PartName="/xl/workbook.xml" ContentType="application/vnd.openxmlformats-officedocument'
+            '.spreadsheetml.sheet.main+xml"/></Types>'
+        ),
+        "_rels/.rels": (
+            '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">'
+            '<Relationship Id="r" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships'
+            '/officeDocument" Target="xl/workbook.xml"/></Relationships>'
+        ),
+        "xl/workbook.xml": (
+            '<workbook xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main" xmlns:r="http://schemas'
+            '.openxmlformats.org/officeDocument/2006/relationships"><sheets>'
+            '<sheet name="a" sheetId="1" r:id="s"/></sheets></workbook>'
+        ),
+        "xl/_rels/workbook.xml.rels": (
+            '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">'
+            '<Relationship Id="s" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships'
+            '/worksheet" Target="worksheets/sheet1.xml"/></Relationships>'
+        ),
+        "xl/worksheets/sheet1.xml": (
+            '<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main">'
+            f"<sheetData>{rows}</sheetData></worksheet>"
+        ),
+    }
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in parts.items():
+            archive.writestr(name, content)
+    return path
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="reads the memory of a process in /proc")
+def test_a_worker_gives_back_the_memory_of_a_large_document(tmp_path: Path) -> None:
+    small, large = _workbook(tmp_path / "small.xlsx", 400), _workbook(tmp_path / "large.xlsx", 200_000)
+    command = [sys.executable, "-c", _MEASURE, str(small), str(large)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    outcome, n_chars, grown_mb = done.stdout.split()
+    assert outcome == "screened"
+    assert int(n_chars) > 4_000_000
+    assert int(grown_mb) < KEPT_MB
