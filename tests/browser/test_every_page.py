@@ -212,7 +212,7 @@ def test_the_second_factor_works_without_a_barrier_and_without_a_script(sit: Sit
 
 
 def test_every_page_is_looked_at() -> None:
-    numbers = dict.fromkeys(("group", "hostile", "blind", "plain", "decided"), 1)
+    numbers = dict.fromkeys(("group", "hostile", "blind", "plain", "decided", "confirmed"), 1)
     seen = {address for addresses in pages(numbers).values() for address in addresses} | {"/sign-in"}
     declared = {
         route.path
