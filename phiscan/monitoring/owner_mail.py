@@ -25,13 +25,20 @@ a privacy review has confirmed that a file of yours holds personal health inform
   Last changed   {changed}
   Readable by    {readers}
 
-What to do: {remedy}.
+What to do: {steps}.
 Please do so by {due}.
 
-Words of the folder that could be somebody's name or number are masked in this message, and the name of the
-file is left out. Please do not send the file, or anything from it, by e-mail. If you have a question, answer
-with the reference only.
+In this message, words of the folder that could be a name or a number are
+masked, and the name of the file is left out. Please do not send the file,
+or anything from it, by e-mail. For a question, answer with the reference.
 """
+
+STEPS = {
+    "everyone": "restrict now who can read it; then move it to a protected\nfolder, or delete it",
+    "group": "check that the whole group may see it; otherwise restrict who can\nread it, or move it",
+    "owner": "move it to a protected folder, or delete it if it is not needed",
+}
+"""What the owner is asked to do, by who can read the file; where that is not known, as for everyone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +59,7 @@ class FileFacts:
     size: str
     changed: datetime | None
     readers: str
-    remedy: str
+    exposure: str  # who can read it: everyone, group or owner
     due: date
 
 
@@ -72,7 +79,7 @@ def owner_mail(facts: FileFacts, pieces: Callable[[str], list[tuple[str, bool]]]
             size=facts.size,
             changed="not known" if facts.changed is None else facts.changed.date().isoformat(),
             readers=facts.readers,
-            remedy=facts.remedy,
+            steps=STEPS.get(facts.exposure, STEPS["everyone"]),
             due=facts.due.isoformat(),
         ),
     )

@@ -51,9 +51,7 @@ def png_of(page: Image.Image) -> bytes:
 
 
 def test_a_word_that_is_changed_in_the_text_has_no_place() -> None:
-    words = [
-        Word(text, 0, 0, 1, 1, (1, 1, 1), 90.0) for text in ("Ann", "mailto", "x", "@", "y.org")
-    ]
+    words = [Word(text, 0, 0, 1, 1, (1, 1, 1), 90.0) for text in ("Ann", "mailto", "x", "@", "y.org")]
     assert word_spans("Ann x@y.org", words) == [(0, 3), None, (4, 5), (5, 6), (6, 11)]
 
 

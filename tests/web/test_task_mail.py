@@ -80,7 +80,7 @@ def test_the_message_is_shown_sent_and_logged_and_holds_no_value(
     assert message["From"] == "privacy@hospital.example"
     body = message.get_content()
     assert not [word for word in SECRET if word in raw + body + message["Subject"]]
-    for words in (f"Reference      {task}", "PDF", "everyone", "Restrict access now", "▒▒▒"):
+    for words in (f"Reference      {task}", "PDF", "everyone", "restrict now who can read it", "▒▒▒"):
         assert words in body
     entry = store.users.log(action="export").entries[0]
     assert entry.actor == "reviewer"

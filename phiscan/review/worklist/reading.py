@@ -28,7 +28,7 @@ from phiscan.review.worklist.model import (
     WorkPage,
     WorkState,
 )
-from phiscan.review.worklist.near_duplicates import BLIND_FILES
+from phiscan.review.worklist.near_duplicates import IS_BLIND
 from phiscan.review.worklist.paging import Place, cursor_of, order_key, read_cursor
 from phiscan.review.worklist.risk import exposure_of
 from phiscan.store.column_types import iso
@@ -373,7 +373,7 @@ def _group_sizes(connection: sa.Connection, groups: Sequence[int]) -> dict[int, 
         return {}
     query: sa.Select[Any] = (
         sa.select(near_group.c.group_id, sa.func.count())
-        .where(near_group.c.group_id.in_(groups), near_group.c.file_id.not_in(BLIND_FILES))
+        .where(near_group.c.group_id.in_(groups), ~IS_BLIND)
         .group_by(near_group.c.group_id)
     )
     return {row[0]: row[1] for row in connection.execute(query)}

@@ -104,7 +104,7 @@ def _message(file_id: int, desk: Desk, viewer: str) -> tuple[Task, OwnerMail]:
         size=size(item.size),
         changed=moment_of(detail.source.mtime_ns),
         readers=EXPOSURES.get(exposure.value, "not known"),
-        remedy=task.remedy,
+        exposure=exposure.value,
         due=task.due.date(),
     )
     allowed = load_allow_list()

@@ -294,7 +294,7 @@
       }
       if (chosen !== sent) return;
       mend(sent, mark, type);
-      say({ right: "Recorded: correct.", spurious: "Recorded: false positive.", withdrawn: "Withdrawn.", missed: "Recorded: missed." }[mark] || "Recorded.");
+      say({ right: "Recorded: confirmed.", spurious: "Recorded: false positive.", withdrawn: "Withdrawn.", missed: "Recorded: missed." }[mark] || "Recorded.");
       if (mark === "missed") sent.first = undefined;
     } catch {
       say("Not recorded: the server did not answer.");

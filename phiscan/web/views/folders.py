@@ -20,7 +20,7 @@ MAX_ROWS = 300  # of the table
 WIDE, TALL = Box(0, 0, 880, 380), Box(0, 0, 340, 460)  # for a screen, and for a phone
 _HEADING, _MARGIN = 40.0, 4.0  # of a box with boxes in it
 _MIN_WIDTH, _MIN_HEIGHT = 84.0, 74.0  # a smaller box shows nothing inside
-_CHAR, _LINE = 7.2, 20.0  # width of a character and height of a line, of the labels
+_CHAR, _LINE = 7.9, 20.0  # width of a character and height of a line, of the labels
 _BAR = 5.0
 
 SIZES: Mapping[str, tuple[str, Callable[[FolderTotal], int]]] = {
