@@ -33,6 +33,7 @@ from reportlab.platypus import (
 )
 
 from phiscan.errors import ConfigError
+from phiscan.language import lazy_gettext as _
 from phiscan.report.rendering import pdf_drawing
 from phiscan.report.rendering.pdf_drawing import BODY, BOLD, MONO
 
@@ -94,7 +95,7 @@ def render_pdf(page: str) -> bytes:
     document.build(flow, onFirstPage=_footer, onLaterPages=_footer)
     made = next((time.get("datetime") for time in body.find("header").iter("time")), None)
     for fact in body.findall("header//div"):
-        if fact.findtext("dt") == "Report made":
+        if fact.get("class") == "made":
             made = fact.find("dd/time").get("datetime")
     return stream.getvalue().replace(_UNDATED, _pdf_date(made)) if made else stream.getvalue()
 
@@ -328,6 +329,6 @@ def _footer(canvas: Any, document: Any) -> None:
     canvas.saveState()
     canvas.setFont(BODY, 6.5)
     canvas.setFillColor(Color(0.35, 0.38, 0.42))
-    canvas.drawString(_MARGIN, 9 * mm, f"{document.title} \N{MIDDLE DOT} holds no value of any identifier")
+    canvas.drawString(_MARGIN, 9 * mm, _("{title} · holds no value of any identifier", title=document.title))
     canvas.drawRightString(A4[0] - _MARGIN, 9 * mm, str(document.page))
     canvas.restoreState()
