@@ -9,7 +9,7 @@ from importlib import resources
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from phiscan.language import current, install
+from phiscan.language import current, install, lazy_pgettext
 from phiscan.language import lazy_gettext as _
 from phiscan.metrics.capture_recapture.two_list import Total
 from phiscan.metrics.intervals import Figure
@@ -27,7 +27,7 @@ PARTS = (
     ("summary", _("At a glance")),
     ("found", _("What was found")),
     ("top", _("Referred files")),
-    ("change", _("Change")),
+    ("change", lazy_pgettext("noun", "Change")),
     ("breach", _("Breach worksheets")),
     ("coverage", _("Coverage")),
     ("funnel", _("From share to PHI")),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from phiscan.language import lazy_gettext as _
-from phiscan.language import lazy_join
+from phiscan.language import lazy_join, lazy_pgettext
 from phiscan.model import EntityType
 from phiscan.report.data.desk import SchemeScore, SpanScore
 from phiscan.report.data.report import ReportData
@@ -122,7 +122,7 @@ def _change(data: ReportData) -> Table:
 
 def _changed_files(data: ReportData) -> Table:
     columns = (
-        Column("change", _("Change")),
+        Column("change", lazy_pgettext("noun", "Change")),
         Column("file", _("No."), "id"),
         Column("path", _("File"), "path"),
         Column("now_at", _("Now at"), "path"),
