@@ -181,6 +181,10 @@ CODES: Final = frozenset(
         mark_context("code", "unsure"),
         mark_context("code", "undecided"),
         mark_context("code", "yes"),
+        # ways of signing in
+        mark_context("code", "password"),
+        mark_context("code", "provider"),
+        mark_context("code", "code"),
         mark_context("code", "no"),
     }
 )

@@ -25,7 +25,7 @@ EXPOSURES: dict[Exposure, str] = {
 
 def owner_of(place: Place) -> str:
     """Return the owner's name as the share gave it, else the number."""
-    return visible(place.owner) or f"no. {place.uid}"
+    return visible(place.owner) or _("no. {number}", number=place.uid)
 
 
 def owners(

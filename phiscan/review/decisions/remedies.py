@@ -141,7 +141,7 @@ def _task(row: Any, due_days: int, now: datetime) -> Task:
         file_id=row.file_id,
         root=row.root,
         path=row.path,
-        owner=row.owner or (f"no. {row.uid}" if row.uid is not None else ""),
+        owner=row.owner or (_("no. {number}", number=row.uid) if row.uid is not None else ""),
         exposure=then,
         exposure_now=None if is_gone else present,
         n_people=row.n_people,

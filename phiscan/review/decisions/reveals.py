@@ -70,7 +70,7 @@ def reveal(connection: sa.Connection, file_id: int, *, purpose: str, by: str, no
     by, purpose = checked_text("by", by), checked_text("purpose", purpose, MAX_PURPOSE_CHARS)
     require_name("by", by)
     if not purpose:
-        message = "purpose: expected what the text is looked at for, got an empty text"
+        message = _("purpose: expected what the text is looked at for, got an empty text")
         raise InputError(message)
     row = _read_once(connection, file_id)
     values = {
@@ -115,7 +115,7 @@ def examined(connection: sa.Connection, file_id: int) -> Examined:
 def _read_once(connection: sa.Connection, file_id: int) -> sa.Row[Any]:
     row = last_seen(connection, file_id)
     if row is None:
-        message = f"file {file_id}: there is no such file in the database"
+        message = _("file {file_id}: there is no such file in the database", file_id=file_id)
         raise InputError(message)
     if not row.content_hash:
         message = f"{row.path}: cannot be shown: its content was never read ({row.outcome}: {row.reason})"

@@ -39,7 +39,7 @@ def left_view(counts: LeftCounts) -> LeftView:
     known = remaining(counts)
     best = known.by_sample if known.by_sample.upper is not None else known.by_score
     return LeftView(
-        number=UNKNOWN if best.expected is None else f"about {number(best.expected)}",
+        number=UNKNOWN if best.expected is None else _("about {number}", number=number(best.expected)),
         range=_range(known, best),
         answer=_("Yes") if known.safe else _("Not yet"),
         why=known.why,
