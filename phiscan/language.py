@@ -18,7 +18,8 @@ from functools import cache
 from importlib import resources
 from typing import Any, Final, Self
 
-from jinja2 import Environment
+from jinja2 import Environment, pass_context
+from jinja2.runtime import Context
 from markupsafe import escape
 
 SOURCE: Final = "en"
@@ -204,7 +205,7 @@ def source(text: str) -> str:
     return str.__str__(text)
 
 
-def mark_context(context: str, message: str) -> str:  # noqa: ARG001 (extraction reads the context)
+def mark_context(context: str, message: str) -> str:  # noqa: ARG001 (extraction reads it)
     """Return a message as it is; it is translated in its context where it is used."""
     return message
 
@@ -248,7 +249,12 @@ def install(environment: Environment) -> None:
     environment.install_gettext_callables(  # type: ignore[attr-defined]
         _template_gettext, _template_ngettext, newstyle=True, pgettext=_template_pgettext
     )
-    environment.filters["decimal"] = decimal
+    environment.filters["decimal"] = _template_decimal
+
+
+@pass_context  # so that a constant is not written once for all languages when a template is compiled
+def _template_decimal(_context: Context, text: str) -> str:
+    return decimal(text)
 
 
 def _template_gettext(message: str) -> str:

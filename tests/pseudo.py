@@ -1,4 +1,4 @@
-"""A pseudo-locale: every message is put between brackets, so that text of a page outside of them is not marked.
+"""A pseudo-locale: every message is put between brackets, so that text outside of them is not marked.
 
 Data of a share and of the store is no message: names of files, people, codes, numbers. What is data on the
 pages of a test is given to ``unmarked`` as words.
@@ -18,11 +18,12 @@ ATTRIBUTES = ("title", "aria-label", "placeholder", "alt", "label", "data-label"
 # Elements whose content is no language: code, keys, values, scripts, styles, marks of masked shapes.
 NO_TEXT = {"script", "style", "kbd", "code", "time", "option-data"}
 VOID = {"meta", "link", "input", "br", "hr", "rect", "line", "circle", "path", "img"}
-LETTERS = re.compile(r"[^\W\d_]{2,}")
+LETTERS = re.compile(r"[A-Za-zÀ-ÿ]{2,}")
 # Words that are the same in every language: the program, names of languages, formats, statistics and laws.
-NAMES = frozenset(
-    "phiscan English Français PDF JSON HIPAA GDPR PHIPA PIPEDA Ontario Canada TDP FRP PPV PABAK ICD AIC BIC UTC"
-    " TP FP Chapman Lincoln Petersen Krippendorff Cohen Kappa SIN SSN Epsilon Delta laplace gaussian".split()
+NAMES = (
+    "phiscan English Français PDF JSON HIPAA GDPR PHIPA PIPEDA Ontario Canada TDP FRP PPV PABAK ICD AIC BIC",
+    "UTC",
+    "TP FP Chapman Lincoln Petersen Krippendorff Cohen Kappa SIN SSN Epsilon Delta laplace gaussian",
 )
 
 
@@ -35,7 +36,7 @@ class Pseudo(gettext.NullTranslations):
     def ngettext(self, msgid1: str, msgid2: str, n: int) -> str:
         return self.gettext(msgid1 if n == 1 else msgid2)
 
-    def pgettext(self, context: str, message: str) -> str:
+    def pgettext(self, context: str, message: str) -> str:  # noqa: ARG002
         return self.gettext(message)
 
 
@@ -60,6 +61,7 @@ class _Texts(HTMLParser):
             if name in ATTRIBUTES and value:
                 self.found.append(value)
         is_data = "path" in (dict(attrs).get("class") or "").split()
+        is_data = is_data or "shape" in (dict(attrs).get("class") or "").split()
         if (self._off or tag in NO_TEXT or is_data) and tag not in VOID:
             self._off.append(tag)
 
@@ -76,7 +78,9 @@ def unmarked(page: str, data: Iterable[str] = ()) -> set[str]:
     """Return the pieces of text on a page that are outside of every message and are no data."""
     parser = _Texts()
     parser.feed(page)
-    known = NAMES | {word for one in data for word in LETTERS.findall(one)}
+    known = {word for name in NAMES for word in LETTERS.findall(name)} | {
+        word for one in data for word in LETTERS.findall(one)
+    }
     depth, outside = 0, []
     for text in parser.found:
         kept = ""
@@ -86,7 +90,5 @@ def unmarked(page: str, data: Iterable[str] = ()) -> set[str]:
         outside.append(kept)
     assert depth == 0
     return {
-        " ".join(text.split())
-        for text in outside
-        if any(word not in known for word in LETTERS.findall(text))
+        " ".join(text.split()) for text in outside if any(word not in known for word in LETTERS.findall(text))
     }

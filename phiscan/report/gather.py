@@ -41,7 +41,7 @@ from phiscan.report.sections.type_levels import type_levels
 from phiscan.report.sections.verification import corrected, stopping
 from phiscan.report.sections.worksheets import worksheets
 from phiscan.report.summary import summary
-from phiscan.report.words import CHARACTERISTICS
+from phiscan.report.words import CHARACTERISTICS, plain
 from phiscan.review.records.items import FileRow
 from phiscan.sandbox.record import read_missing
 from phiscan.store.database import Database
@@ -313,7 +313,7 @@ def _detector_screens(read: tuple[FileEntry, ...]) -> list[screened.Screen]:
     return [
         screened.Screen(
             name,
-            name.capitalize(),
+            plain(name).capitalize(),
             "",
             frozenset(e.file for e in read if e.detectors.get(name)),
         )

@@ -13,6 +13,7 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 from phiscan.errors import ConflictError, InputError, StoreError
 from phiscan.language import gettext as _
 from phiscan.language import lazy_gettext
+from phiscan.report.words import plain
 from phiscan.visible import visible
 from phiscan.web.request_context import desk_of
 from phiscan.web.session import API, SECOND_FACTOR, NoSecondFactorError, NotAllowedError, NotSignedInError
@@ -88,8 +89,12 @@ def _store(request: Request, error: Exception) -> Response:
 def _validation(request: Request, error: Exception) -> Response:
     """Name the fields and what was wrong; FastAPI's own answer would repeat what was sent."""
     found = error.errors() if isinstance(error, RequestValidationError) else []
-    problems = [f"{'.'.join(str(part) for part in one['loc'][1:]) or 'body'}: {one['type']}" for one in found]
-    return failure(request, 422, "; ".join(problems[:20]))
+    problems = [
+        ("".join(f".{part}" for part in one["loc"][1:])[1:] or "body", str(one["type"])) for one in found[:20]
+    ]
+    if not request.url.path.startswith(API):
+        problems = [(str(plain(field)), str(plain(problem))) for field, problem in problems]
+    return failure(request, 422, "; ".join(f"{field}: {problem}" for field, problem in problems))
 
 
 def _overflow(request: Request, _error: Exception) -> Response:

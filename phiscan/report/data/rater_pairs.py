@@ -42,7 +42,7 @@ def alpha(units: Sequence[Sequence[str]], *, name: str, over: str, assumption: s
     """
     found = krippendorff_alpha(list(units))
     counts = Counter(verdict for verdicts in units for verdict in verdicts)
-    inputs: dict[str, float] = {"files": len(units)}
+    inputs: dict[str, float] = {_("files"): len(units)}
     inputs |= {
         _("verdicts '{value}'", value=label.replace("_", " ")): n for label, n in sorted(counts.items())
     }

@@ -82,7 +82,7 @@ def _readers(data: ReportData) -> Table:
         Column("referred", _("Referred files"), "count"),
         Column("phi", _("Confirmed files"), "count"),
     )
-    rows = [(r.reader, r.referred, r.phi) for r in data.readers]
+    rows = [(plain(r.reader), r.referred, r.phi) for r in data.readers]
     caption = _("Who may read referred files, by name, where the share gave names")
     return Table("readers", caption, columns, tuple(rows), bar="referred", cap=30)
 
@@ -143,8 +143,20 @@ def _rates(one: SpanScore | SchemeScore) -> tuple[Cell, ...]:
     return (one.precision, one.recall, one.f1)
 
 
+_SCORES = {
+    "correct": _("Correct"),
+    "incorrect": _("Incorrect"),
+    "partial": _("Partial"),
+    "missed": _("Missed"),
+    "spurious": _("Spurious"),
+    "substitution": _("Substitution"),
+    "insertion": _("Insertion"),
+    "deletion": _("Deletion"),
+}
+
+
 def _score_columns(*names: str) -> tuple[Column, ...]:
-    counts = tuple(Column(name, plain(name).capitalize(), "count") for name in names)
+    counts = tuple(Column(name, _SCORES[name], "count") for name in names)
     return (*counts, *_RATES)
 
 
@@ -165,7 +177,7 @@ def _schemes(data: ReportData) -> Table:
         *_score_columns("correct", "incorrect", "partial", "missed", "spurious"),
     )
     rows = [
-        (s.scheme, s.correct, s.incorrect, s.partial, s.missed, s.spurious, *_rates(s))
+        (plain(s.scheme), s.correct, s.incorrect, s.partial, s.missed, s.spurious, *_rates(s))
         for s in data.span_scores.schemes
     ]
     return Table("span_schemes", _("The same spans, counted in four ways"), columns, tuple(rows))
@@ -255,7 +267,7 @@ def _suppressions(data: ReportData) -> Table:
             str(s.suppression),
             _("rule {rule}", rule=s.rule) if s.rule else _("one value"),
             s.where,
-            s.status,
+            plain(s.status),
             s.hid_when_made,
             s.hides_now,
             s.made_by,

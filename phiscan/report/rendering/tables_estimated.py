@@ -143,8 +143,8 @@ def _pairs(name: str, caption: str, capture: Capture) -> Table:
     )
     rows = [
         (
-            p.first,
-            p.second,
+            plain(p.first),
+            plain(p.second),
             p.both,
             p.only_first,
             p.only_second,
@@ -174,7 +174,7 @@ def accuracy(data: ReportData) -> Table:
         Column("reason", _("What is missing")),
     )
     rows = [
-        (d.name, d.tp, d.fp, d.unverified, d.fn, d.tn, d.sensitivity, d.accuracy, d.reason or "")
+        (plain(d.name), d.tp, d.fp, d.unverified, d.fn, d.tn, d.sensitivity, d.accuracy, d.reason or "")
         for d in data.capture.accuracy
     ]
     return Table("detector_accuracy", _("Each detector, given the estimated total"), columns, tuple(rows))
@@ -193,8 +193,8 @@ def features(data: ReportData) -> Table:
     )
     rows = [
         (
-            f.first,
-            f.second,
+            plain(f.first),
+            plain(f.second),
             f.compared,
             f.mean,
             f.highest,

@@ -27,12 +27,18 @@ def day(value: datetime) -> str:
     return f"{value.astimezone(UTC):%Y-%m-%d}"
 
 
+def _format_name(media_type: str) -> str:
+    return words.FORMATS.get(media_type, media_type)
+
+
 def worksheet_pages(data: ReportData) -> Mapping[str, str]:
     """Return the page of each worksheet and the index, by name in the pack."""
     loader = PackageLoader("phiscan.report", "templates")
     environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined)
     install(environment)
-    environment.filters.update(moment=words.moment, day=day, size=words.size)
+    environment.filters.update(
+        moment=words.moment, day=day, size=words.size, format_name=_format_name, plain=words.plain
+    )
     css = Markup(loader.get_source(environment, "worksheet.css")[0])  # noqa: S704 (our own style sheet)
     page = environment.get_template("worksheet.html.j2")
     index = environment.get_template("worksheets.html.j2")

@@ -65,12 +65,14 @@ def change(
         ),
         *(ChangedFile(_("no longer referred"), n, paths[n], "") for n in dropped),
         *(
-            ChangedFile("moved", old, name_of(old, before[old].root, before[old].path), paths[new])
+            ChangedFile(_("moved"), old, name_of(old, before[old].root, before[old].path), paths[new])
             for old, new in sorted(moved_to.items())
         ),
     ]
     if complete:
-        rows += [ChangedFile("deleted", n, name_of(n, before[n].root, before[n].path), "") for n in deleted]
+        rows += [
+            ChangedFile(_("deleted"), n, name_of(n, before[n].root, before[n].path), "") for n in deleted
+        ]
     return Change(
         previous=previous.id,
         previous_ended=previous.ended,

@@ -198,8 +198,8 @@ def _dependent(pairs: Sequence[PairEstimate]) -> tuple[str, ...]:
         _(
             "{first} and {second} are not independent (p = {p_value}): do not use their "
             "two-list estimate, nor a model that keeps them apart.",
-            first=pair.first,
-            second=pair.second,
+            first=words.plain(pair.first),
+            second=words.plain(pair.second),
             p_value=words.ratio(pair.p_value),
         )
         for pair in pairs
@@ -259,7 +259,7 @@ def meaning(model: str, names: Sequence[str]) -> str:
     terms = [term for term in model.strip("[]").split(",") if len(term) > 1]
     if not terms:
         return _("all detectors are independent")
-    named = [lazy_join(_(" and "), [names[int(digit) - 1] for digit in term]) for term in terms]
+    named = [lazy_join(_(" and "), [words.plain(names[int(digit) - 1]) for digit in term]) for term in terms]
     if len(named) == MODEL_DETECTORS == len(names):
         return _("every pair goes together")
     return lazy_join("; ", [_("{pair} go together", pair=pair) for pair in named])

@@ -16,7 +16,7 @@ from phiscan.metrics.capture_recapture import loglinear, strata
 from phiscan.metrics.capture_recapture.captures import CaptureTable, capture_table
 from phiscan.metrics.capture_recapture.missed import AIC_WINDOW, MAX_LISTS_ALL_MODELS, MissedFiles
 from phiscan.report.data.estimates import Estimate, StratumTotal
-from phiscan.report.words import FORMATS
+from phiscan.report.words import FORMATS, plain
 
 N_KINDS = 2
 MIN_STRATA = 2
@@ -62,7 +62,7 @@ def _selected(models: MissedFiles) -> list[Estimate]:
     found = []
     for criterion, selected in (("AIC", models.selected_aic), ("BIC", models.selected_bic)):
         fit = fits.get(selected or "")
-        values = {"missed": fit.missed, "AIC": fit.aic, "BIC": fit.bic} if fit else {}
+        values = {_("missed"): fit.missed, "AIC": fit.aic, "BIC": fit.bic} if fit else {}
         inputs: dict[str, float] = {_("n (found)"): models.n_observed}
         inputs |= {name: value for name, value in values.items() if value is not None}
         found.append(
@@ -138,8 +138,8 @@ def _coverage(table: CaptureTable, names: Sequence[str], models: MissedFiles) ->
     inputs: dict[str, float] = {}
     for single, name in zip(singles, names, strict=True):
         inputs |= {
-            _("found by {name}", name=name): table.margin(single),
-            _("by {name} alone", name=name): table.only(single),
+            _("found by {name}", name=plain(name)): table.margin(single),
+            _("by {name} alone", name=plain(name)): table.only(single),
         }
     built: dict[str, float] = {
         "D": table.n_found - sum(table.only(single) for single in singles) / table.n_lists
@@ -200,7 +200,7 @@ def _coverage(table: CaptureTable, names: Sequence[str], models: MissedFiles) ->
 def _kinds(table: CaptureTable) -> Estimate:
     """Return the total of the latent-class model, where the cells are enough to tell two kinds apart."""
     n_terms, n_cells = N_KINDS * table.n_lists + N_KINDS - 1, (1 << table.n_lists) - 2
-    inputs: dict[str, float] = {"kinds": N_KINDS, "terms": n_terms, _("free cells"): n_cells}
+    inputs: dict[str, float] = {_("kinds"): N_KINDS, _("terms"): n_terms, _("free cells"): n_cells}
     value, reason = None, None
     if n_terms > n_cells:
         reason = _(
@@ -257,7 +257,7 @@ def _sum_of_formats(
         _("Total PHI, sum over the formats"),
         value,
         _("Σ N of each format; variances add up, log-transformed interval"),
-        {"formats": len(parts), _("n (found)"): sum(part.found for part in parts)},
+        {_("formats"): len(parts), _("n (found)"): sum(part.found for part in parts)},
         assumption=strata.ASSUMPTION + _(" A format without confirmed files adds nothing."),
         source=strata.SOURCE,
         ci95=ci95,

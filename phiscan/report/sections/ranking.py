@@ -113,7 +113,7 @@ def _estimates(ranking: Ranking) -> tuple[Estimate, ...]:
             _("Minimum area under the precision-recall curve"),
             minimum_aucpr(ranking.skew),
             _("1 + (1 - π) ln(1 - π) / π"),
-            {"π (skew)": ranking.skew},
+            {_("π (skew)"): ranking.skew},
         ),
         _from_counts(
             _("Minimum average precision"),

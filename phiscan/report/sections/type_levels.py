@@ -13,7 +13,7 @@ from phiscan.metrics.hierarchy import REPRESENTATION, Hierarchy
 from phiscan.model import EntityType
 from phiscan.report.data.estimates import LevelCount, TypeLevels
 from phiscan.report.spans.files import read_type_map
-from phiscan.report.words import ENTITY_TYPES
+from phiscan.report.words import ENTITY_TYPES, plain
 
 ROOT = _("any identifier")
 SOURCE = _("45 CFR 164.514(b)(2)(i); counts in the hierarchy: Falis et al. (2021), CoPHE")
@@ -65,8 +65,8 @@ def type_levels(
             LevelCount(
                 level=len(above[types[0]]) - len(path),
                 name=path[-1],
-                label=ENTITY_TYPES[EntityType(path[-1])] if path[-1] in types else path[-1],
-                parent=path[-2] if len(path) > 1 else "",
+                label=ENTITY_TYPES[EntityType(path[-1])] if path[-1] in types else plain(path[-1]),
+                parent=plain(path[-2]) if len(path) > 1 else "",
                 findings=n_findings[path[-1]],
                 distinct=n_distinct[path[-1]],
                 files=n_files[path[-1]],
