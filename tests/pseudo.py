@@ -23,7 +23,7 @@ LETTERS = re.compile(r"[A-Za-zÀ-ÿ]{2,}")
 NAMES = (
     "phiscan English Français PDF JSON HIPAA GDPR PHIPA PIPEDA Ontario Canada TDP FRP PPV PABAK ICD AIC BIC",
     "UTC",
-    "TP FP Chapman Lincoln Petersen Krippendorff Cohen Kappa SIN SSN Epsilon Delta laplace gaussian",
+    "TP FP Chapman Lincoln Petersen Krippendorff Cohen Kappa SIN SSN Epsilon Delta laplace gaussian cauchy",
 )
 
 

@@ -329,6 +329,8 @@ def _footer(canvas: Any, document: Any) -> None:
     canvas.saveState()
     canvas.setFont(BODY, 6.5)
     canvas.setFillColor(Color(0.35, 0.38, 0.42))
-    canvas.drawString(_MARGIN, 9 * mm, _("{title} · holds no value of any identifier", title=document.title))
+    canvas.drawString(
+        _MARGIN, 9 * mm, str(_("{title} · holds no value of any identifier", title=document.title))
+    )
     canvas.drawRightString(A4[0] - _MARGIN, 9 * mm, str(document.page))
     canvas.restoreState()
