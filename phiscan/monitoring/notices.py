@@ -124,6 +124,23 @@ def read_notices(config: Config) -> Notices:
         raise ConfigError(message) from None
 
 
+def read_owner_mail(config: Config) -> Mail | None:
+    """Return how the owner of a file is written to, with no address yet; None where no server is set up.
+
+    Raises:
+        ConfigError: names the field, and what was expected.
+    """
+    table = take_table(config, "notify", NotifyTable)
+    if not table.smtp_host or not table.mail_from:
+        return None
+    where = f"{config.source}: notify"
+    try:
+        return _mail(replace(table, mail_to=()), where)
+    except ValueError as error:
+        message = f"{where}.{error}"
+        raise ConfigError(message) from None
+
+
 def _mail(table: NotifyTable, where: str) -> Mail:
     from phiscan.monitoring.mail import Mail  # noqa: PLC0415 (see above)
 

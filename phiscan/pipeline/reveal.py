@@ -10,6 +10,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from functools import cache, partial
 from types import TracebackType
 from typing import Self, TypeVar
@@ -24,6 +25,7 @@ from phiscan.pipeline.engine import read_passwords
 from phiscan.pipeline.file_names import as_examined, names_of
 from phiscan.pipeline.learning.file_lookup import present
 from phiscan.pipeline.masked_passages import Found, MaskedProse, masked_prose
+from phiscan.pipeline.page_pictures import ShownFile, read_shown
 from phiscan.pipeline.vetoes import Vetoes, build_finder
 from phiscan.pipeline.workers.delivery import Delivery
 from phiscan.pipeline.workers.file_handoff import FileHandoff
@@ -35,7 +37,7 @@ from phiscan.sandbox.worker_process import Fault
 from phiscan.visible import visible
 
 _PRELOAD = ("phiscan.pipeline.reveal",)
-RevealResult = TypeVar("RevealResult", Document, Vetoes, MaskedProse)
+RevealResult = TypeVar("RevealResult", Document, Vetoes, MaskedProse, ShownFile)
 
 
 class Rereader:
@@ -93,6 +95,17 @@ class Rereader:
             InputError: it cannot be read now; says why.
         """
         return as_examined(self._ask(_work, examined), names_of(examined.source), examined.n_chars)
+
+    def read_shown(self, examined: Examined, *, start: int = 0) -> ShownFile:
+        """Return a file's text, and from a place on the pictures that it was recognized in.
+
+        Raises:
+            ConflictError, InputError: as ``read``.
+        """
+        shown = self._ask(partial(_show, start=start), examined)
+        return replace(
+            shown, document=as_examined(shown.document, names_of(examined.source), examined.n_chars)
+        )
 
     def vetoes(self, examined: Examined) -> Vetoes:
         """Return what the rules match in a file and refuse, without its text.
@@ -166,6 +179,10 @@ def _load(_: str) -> None:
 
 def _work(source: SourceFile) -> Document:
     return extract.extract(source, _config().limits, _Worker.passwords)
+
+
+def _show(source: SourceFile, *, start: int) -> ShownFile:
+    return read_shown(source, _config().limits, _Worker.passwords, start)
 
 
 def _mask(source: SourceFile, *, found: Sequence[Found], n_chars: int, beginning: int) -> MaskedProse:

@@ -93,6 +93,7 @@ FLASHES: Mapping[str, Notice] = {
         lazy_gettext("The sample is drawn; its files are in the queue among the others."),
     ),
     "policy": Notice("good", lazy_gettext("In effect from now on.")),
+    "mailed": Notice("good", lazy_gettext("The e-mail to the owner is sent, and recorded in the log.")),
     "making": Notice("info", lazy_gettext("The pack is being made. This page lists it when it is ready.")),
     "busy": Notice("warn", lazy_gettext("A pack is being made already. Wait until it is listed.")),
 }

@@ -16,6 +16,7 @@ from phiscan.visible import visible
 from phiscan.web.access import Permission, may
 from phiscan.web.static import Static
 from phiscan.web.status_line import StatusLine, status_line
+from phiscan.web.views import plain_words
 
 FRAGMENTS = "passage"  # templates that begin so are parts of a page, without its status line
 
@@ -53,7 +54,9 @@ class Pages:
             duration=words.duration,
             plain=words.plain,
         )
-        self._environment.globals["static"] = static.url
+        self._environment.globals.update(
+            static=static.url, digits=plain_words.digit_kinds(), short_kinds=plain_words.other_kinds()
+        )
 
     def render(
         self, request: Request, name: str, /, *, status_code: int = 200, **context: Any

@@ -45,7 +45,12 @@ class Protection:
             nonlocal started
             if message["type"] == "http.response.start":
                 started = True
-                _add_headers(MutableHeaders(scope=message), nonce, is_https=self.settings.is_https)
+                _add_headers(
+                    MutableHeaders(scope=message),
+                    nonce,
+                    is_https=self.settings.is_https,
+                    shows_pictures=bool(scope["state"].get("shows_pictures")),
+                )
             await send(message)
 
         refusal = refused(scope["method"], Headers(scope=scope), self.settings) or _unknown_format(scope)
@@ -128,10 +133,14 @@ def _name(host: str) -> str:
     return name if colon and port.isdecimal() else host
 
 
-def _add_headers(headers: MutableHeaders, nonce: str, *, is_https: bool) -> None:
+def _add_headers(
+    headers: MutableHeaders, nonce: str, *, is_https: bool, shows_pictures: bool = False
+) -> None:
+    """Add the headers; a page that ``shows_pictures`` holds them itself, as no file may keep them."""
+    images = "'self' data:" if shows_pictures else "'self'"
     policy = (
         f"default-src 'none'; script-src 'self' 'nonce-{nonce}'; style-src 'self' 'nonce-{nonce}'; "
-        "img-src 'self'; font-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; "
+        f"img-src {images}; font-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; "
         "frame-ancestors 'none'"
     )
     headers["Content-Security-Policy"] = policy

@@ -10,8 +10,10 @@ from axe_playwright_python.sync_playwright import Axe
 
 from phiscan.model import Verdict
 from phiscan.review.accounts.totp import code_at, step_of
+from phiscan.review.decisions.remedies import TaskState
 from phiscan.review.decisions.reveals import PURPOSES
 from phiscan.review.decisions.suppressions import SuppressionKind, SuppressionScope
+from phiscan.review.store import Store
 from phiscan.web.app import ROUTES
 from tests.browser.conftest import PASSWORD, Seat, Server, Sit
 from tests.browser.share import HOSTILE_NAME, SURNAME
@@ -67,7 +69,14 @@ def prepare(server: Server) -> dict[str, int]:
             "blind": blind.file_id,
             "plain": plain.file_id,
             "decided": items[3].file_id,
+            "confirmed": confirmed(store),
         }
+
+
+def confirmed(store: Store) -> int:
+    """Return a file with an open task."""
+    tasks = store.desk.tasks(due_days=60, now=datetime.now(UTC))
+    return next(one.file_id for one in tasks if one.state is TaskState.OPEN)
 
 
 def pages(ids: dict[str, int]) -> dict[str, tuple[str, ...]]:
@@ -85,10 +94,14 @@ def pages(ids: dict[str, int]) -> dict[str, tuple[str, ...]]:
             f"/items/{ids['decided']}?said=conflict",
             f"/items/{plain}/suppress?position=0",
             f"/groups/{ids['group']}",
+            "/folders",
+            "/folders?root=1&folder=Clinics&size=files",
+            "/folders/decide?root=1&folder=Clinics",
             "/second-review",
             "/suppressions",
             "/left",
             "/tasks",
+            f"/tasks/{ids['confirmed']}/mail",
             "/person",
             "/scans",
             "/scans/1",
@@ -100,6 +113,7 @@ def pages(ids: dict[str, int]) -> dict[str, tuple[str, ...]]:
         ),
         "Lea": (
             "/queue",
+            "/folders",
             "/adjudication",
             "/suppressions",
             "/left",
@@ -198,7 +212,7 @@ def test_the_second_factor_works_without_a_barrier_and_without_a_script(sit: Sit
 
 
 def test_every_page_is_looked_at() -> None:
-    numbers = dict.fromkeys(("group", "hostile", "blind", "plain", "decided"), 1)
+    numbers = dict.fromkeys(("group", "hostile", "blind", "plain", "decided", "confirmed"), 1)
     seen = {address for addresses in pages(numbers).values() for address in addresses} | {"/sign-in"}
     declared = {
         route.path

@@ -1,13 +1,15 @@
 import io
 from collections.abc import Callable
 
+import pypdf
 import pypdfium2
 import pytest
+from lxml import etree
 
 from phiscan.model import FailReason, Referral
 from phiscan.report.gather import gather
 from phiscan.report.rendering.html import render
-from phiscan.report.rendering.pdf import render_pdf
+from phiscan.report.rendering.pdf import _drawn_width, _register_fonts, _widths, render_pdf
 from tests.report.synthetic import CANARY, NOW, Made, decide_referred, failed, screened, share
 
 Fill = Callable[..., Made]
@@ -78,3 +80,80 @@ def test_shortens_a_path_that_would_fill_more_than_a_page(filled: Fill, name: st
     assert path in page
     assert "[\N{HORIZONTAL ELLIPSIS}]" in text
     assert "last.txt" in text
+
+
+def elements(pdf: bytes) -> list[pypdf.generic.DictionaryObject]:
+    """Return the elements of the tag tree, in reading order."""
+    catalog = pypdf.PdfReader(io.BytesIO(pdf)).trailer["/Root"]
+    assert catalog["/MarkInfo"]["/Marked"]
+    assert catalog["/Lang"] == "en"
+    stack, found = [catalog["/StructTreeRoot"]["/K"][0].get_object()], []
+    while stack:
+        element = stack.pop()
+        found.append(element)
+        inside = [one.get_object() for one in element.get("/K", [])]
+        stack += [one for one in reversed(inside) if "/S" in one]
+    return found
+
+
+def test_is_tagged_with_headings_tables_and_what_pictures_show(filled: Fill) -> None:
+    made = filled(share(400))
+    decide_referred(made)
+    page = page_of(made)
+    pdf = render_pdf(page)
+    found = elements(pdf)
+    roles = [one["/S"] for one in found]
+    assert roles[:1] == ["/Document"]
+    assert roles.count("/H1") == 1
+    assert roles.count("/Table") == page.count("<table")
+    # The contents at the side of the page are links, and are no part of the paper.
+    assert 0 < roles.count("/LI") == roles.count("/LBody") < page.count("<li")
+    assert all(one["/Alt"] for one in found if one["/S"] == "/Figure")
+    assert "/Figure" in roles
+    scopes = {one["/A"]["/Scope"] for one in found if one["/S"] == "/TH"}
+    assert scopes == {"/Column", "/Row"}
+    for one in found:
+        if one["/S"] == "/TR":
+            assert {cell.get_object()["/S"] for cell in one["/K"]} <= {"/TH", "/TD"}
+
+
+def test_no_text_is_outside_of_the_tags_and_each_mark_has_its_element(filled: Fill) -> None:
+    made = filled(share(400))
+    decide_referred(made)
+    reader = pypdf.PdfReader(io.BytesIO(render_pdf(page_of(made))))
+    tree = reader.trailer["/Root"]["/StructTreeRoot"]
+    by_page = tree["/ParentTree"]["/Nums"]
+    for number, page in enumerate(reader.pages):
+        assert page["/StructParents"] == by_page[2 * number] == number
+        depth, marks = 0, 0
+        for operands, operator in page.get_contents().operations:
+            if operator in {b"BDC", b"BMC"}:
+                depth += 1
+                marks += operator == b"BDC"
+            elif operator == b"EMC":
+                depth -= 1
+            elif operator in {b"Tj", b"TJ"}:
+                assert depth == 1, operands
+        assert depth == 0
+        assert marks == len(by_page[2 * number + 1])
+
+
+def test_the_head_of_a_table_is_read_once_on_however_many_pages_it_is(filled: Fill) -> None:
+    made = filled([failed(f"x{number}.pdf", FailReason.CORRUPT, number) for number in range(30)])
+    pdf = render_pdf(page_of(made))
+    heads = [one for one in elements(pdf) if one["/S"] == "/TH" and one["/A"]["/Scope"] == "/Column"]
+    assert heads
+    assert all(len(one["/K"]) == 1 for one in heads)
+
+
+def test_columns_get_room_by_what_they_hold_and_never_less_than_a_word() -> None:
+    rows = "".join(
+        f"<tr><td>{number}</td><td>short</td><td>{'many words of text ' * 20}</td></tr>"
+        for number in range(5)
+    )
+    lines = [list(row) for row in etree.fromstring(f"<table>{rows}</table>")]
+    _register_fonts()
+    widths = _widths(lines, 400)
+    assert sum(widths) <= 401
+    assert widths[2] > 300
+    assert widths[1] >= _drawn_width("short")

@@ -145,3 +145,13 @@ def test_every_message_that_a_route_names_exists() -> None:
 def test_nothing_is_known_about_the_rest_without_a_sample_or_a_decision() -> None:
     view = left_view(LeftCounts(undecided=5, found=0, strata=(), queued=None, unreferred=None))
     assert (view.number, view.answer) == ("not known", "Not yet")
+
+
+def test_of_many_findings_the_first_ones_are_shown() -> None:
+    found = [finding(f"613-555-{number:04}", start=20 * number) for number in range(9)]
+    term = StoredTerm("asthma", 1, Span(170, 176), "#p1")
+    (line,) = masked_lines(found, [term], most_findings=2)
+    assert [piece.position for piece in line.pieces if piece.position is not None] == [0, 1]
+    assert [piece.kind for piece in line.pieces][-1] == "term"
+    (whole,) = masked_lines(found, [term])
+    assert [piece.position for piece in whole.pieces if piece.position is not None] == list(range(9))

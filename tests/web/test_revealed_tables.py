@@ -3,7 +3,7 @@
 from phiscan.extract.spreadsheets.rows import lay_out
 from phiscan.model import Segment
 from phiscan.web.views.reveal import Block, reveal_view
-from phiscan.web.views.revealed_tables import RevealedTable, with_tables
+from phiscan.web.views.revealed_tables import MailHeaders, Part, RevealedTable, with_tables
 from phiscan.web.work_query import ListQuery
 from tests.web.test_pages import item
 
@@ -15,7 +15,7 @@ ROWS = [
 ]
 
 
-def parts_of(rows: list[list[str]], found: list[str]) -> tuple[str, tuple[Block | RevealedTable, ...]]:
+def parts_of(rows: list[list[str]], found: list[str]) -> tuple[str, tuple[Part, ...]]:
     text, segments = "Note\n", [Segment("#p1", 0, 4)]
     for number, line in lay_out(enumerate(rows, 1)):
         segments.append(Segment(f"#row{number}", len(text), len(text) + len(line)))
@@ -55,3 +55,21 @@ def test_one_row_alone_is_no_table() -> None:
     text, parts = parts_of(ROWS[:2], [])
     assert all(isinstance(part, Block) for part in parts)
     assert "".join(one.text for part in parts if isinstance(part, Block) for one in part.stretches) == text
+
+
+def test_the_head_of_a_mail_is_a_list_of_fields() -> None:
+    head = "X-Mailer: any\nFrom: Ann Roy <ann@example.org>\nSubject: bed\n for Thursday\nTo: ward"
+    text = head + "\nHi,\nnote: call"
+    segments = [Segment("#headers", 0, len(head)), Segment("a.eml!/b.eml#body", len(head) + 1, len(text))]
+    span = text.index("Ann Roy"), text.index(" <"), "PERSON"
+    view = reveal_view(item(), text, segments, [span], query=ListQuery(), purpose="x", start=0)
+    parts = with_tables(text, view.blocks, [span])
+    assert isinstance(parts[0], MailHeaders)
+    first = [(name, "".join(one.text for one in cell.stretches)) for name, cell in parts[0].first]
+    assert first == [("From", "Ann Roy <ann@example.org>"), ("To", "ward"), ("Subject", "bed\n for Thursday")]
+    assert [name for name, _ in parts[0].others] == ["X-Mailer"]
+    for _, cell in (*parts[0].first, *parts[0].others):
+        value = "".join(one.text for one in cell.stretches)
+        assert text[cell.start : cell.start + len(value)] == value
+    assert [one.position for _, cell in parts[0].first for one in cell.stretches] == [0, None, None, None]
+    assert isinstance(parts[1], Block)

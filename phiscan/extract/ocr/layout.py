@@ -57,6 +57,12 @@ def laid_out(words: Sequence[Word], width: int = 0) -> str:
     return _ADDRESS.sub("@", "".join(pieces))
 
 
+def in_order(words: Sequence[Word]) -> list[Word]:
+    """Return the words in the order in which ``laid_out`` has them."""
+    rows = [Row(list(line)) for _, line in groupby(words, lambda word: word.place)]
+    return [word for row in _rows_across(rows) for word in row.words] if rows else []
+
+
 def _line(row: Row, start: int, type_: Type) -> str:
     """Return a row as text; what follows a wide gap is set to its column where there is room."""
     letter = type_.letter

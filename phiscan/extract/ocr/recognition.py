@@ -7,9 +7,9 @@ import os
 import shutil
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
@@ -17,8 +17,9 @@ from phiscan.extract.core.content import Sink
 from phiscan.extract.ocr.deskew import line_height, straighten
 from phiscan.extract.ocr.illumination import even_light
 from phiscan.extract.ocr.layout import laid_out
+from phiscan.extract.ocr.picture_log import current_log
 from phiscan.extract.ocr.text_check import may_hold_text
-from phiscan.extract.ocr.words import page_width, words_of
+from phiscan.extract.ocr.words import Word, page_width, words_of
 from phiscan.extract.pictures.codes import read_codes
 from phiscan.model import OCR_PENDING, FailReason
 from phiscan.sandbox import programs
@@ -93,6 +94,8 @@ def _read(image: Any, place: str, sink: Sink, *, has_time: bool) -> bool:
     if text is None:
         return _without_ocr(place, sink)
     sink.add(text, place)
+    if (log := current_log()) is not None:
+        log.add(place, text)
     return True
 
 
@@ -118,6 +121,7 @@ def picture_text(image: Any, seconds: float) -> str:
     """
     deadline = time.monotonic() + seconds
     image = image.convert("L")
+    _note(image, ())
     if not may_hold_text(image):
         return ""
     image = straighten(even_light(image))
@@ -125,6 +129,7 @@ def picture_text(image: Any, seconds: float) -> str:
         image = image.resize((image.width * 2, image.height * 2))
     best = _recognise(image, deadline, segmentation="1")
     if best.is_certain or not _looks_written(image):
+        _note(best.image, best.words)
         return best.text
     n_seen = best.n_words
     for quarter_turns in (1, 2, 3):
@@ -136,7 +141,13 @@ def picture_text(image: Any, seconds: float) -> str:
             # A line gives some words, right or wrong, in one of two turns: without any, there is none.
             if best.is_upright or not n_seen:
                 break
+    _note(best.image, best.words)
     return best.text
+
+
+def _note(image: Any, words: Sequence[Word]) -> None:
+    if (log := current_log()) is not None:
+        log.note(image, words)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +157,8 @@ class _Reading:
     text: str
     n_words: int
     n_certain: int
+    image: Any = field(repr=False, default=None)
+    words: Sequence[Word] = field(repr=False, default=())
 
     @property
     def is_certain(self) -> bool:
@@ -179,12 +192,16 @@ def _recognise(image: Any, deadline: float, *, segmentation: str) -> _Reading:
     if done.status:
         message = "tesseract failed"
         raise RuntimeError(message)
-    return _reading(done.output.decode("utf-8", "replace"))
+    return _reading(done.output.decode("utf-8", "replace"), image)
 
 
-def _reading(table: str) -> _Reading:
+def _reading(table: str, image: Any) -> _Reading:
     words = words_of(table)
     long = [word for word in words if len(word.text) > 2]  # noqa: PLR2004 (noise has one letter or two)
     return _Reading(
-        laid_out(words, page_width(table)), len(long), sum(word.certainty > _CERTAIN for word in long)
+        laid_out(words, page_width(table)),
+        len(long),
+        sum(word.certainty > _CERTAIN for word in long),
+        image,
+        words,
     )

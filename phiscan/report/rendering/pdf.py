@@ -1,14 +1,15 @@
 """The report as PDF for filing: the very page, read back as XML and set on paper, so that both say the same.
 
-The page is the accessible form; this one is for archives. Fonts are those that matplotlib ships (DejaVu).
+It is tagged: headings, lists, tables with their header cells, pictures with what they show. Fonts are those
+that matplotlib ships (DejaVu).
 """
 
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,6 @@ from reportlab.pdfbase.ttfonts import TTFont
 from reportlab.platypus import (
     CondPageBreak,
     PageBreak,
-    Paragraph,
     SimpleDocTemplate,
     Spacer,
     Table,
@@ -36,6 +36,13 @@ from phiscan.errors import ConfigError
 from phiscan.language import lazy_gettext as _
 from phiscan.report.rendering import pdf_drawing
 from phiscan.report.rendering.pdf_drawing import BODY, BOLD, MONO
+from phiscan.report.rendering.pdf_tags import (
+    Node,
+    TaggedCanvas,
+    TaggedParagraph,
+    TaggedPicture,
+    TaggedTable,
+)
 
 _ENTITIES = {"&ndash;": "&#8211;"}
 _MARGIN = 14 * mm
@@ -47,6 +54,7 @@ _ROOM_BELOW = {"h1": 200, "h2": 150, "h3": 110, "caption": 75}
 _UNSPLIT = {"figure", "svg"}
 _BLOCKS = {"p", "li", "dt", "dd", "figcaption"}
 _KEYS = {"key tdp": "#a1252b", "key frp": "#5b6b7d"}
+_ROLES = {"figcaption": "Caption"}
 _INLINE = {"b": "b", "strong": "b", "i": "i", "sup": "super", "sub": "sub"}
 _WIDEST_COLUMN = 0.34  # of the width there is; longer cells wrap
 _TALLEST = 300.0  # points of solid text; twice that with badly broken lines still fits a page
@@ -91,8 +99,10 @@ def render_pdf(page: str) -> bytes:
         invariant=1,
     )
     body = root.find("body")
-    flow = [*_flow(body.find("header")), *_flow(body.find("div/main"))]
-    document.build(flow, onFirstPage=_footer, onLaterPages=_footer)
+    tree = Node("Document")
+    flow = [*_flow(body.find("header"), tree), *_flow(body.find("div/main"), tree)]
+    canvas = partial(TaggedCanvas, root=tree)
+    document.build(flow, onFirstPage=_footer, onLaterPages=_footer, canvasmaker=canvas)
     made = next((time.get("datetime") for time in body.find("header").iter("time")), None)
     for fact in body.findall("header//div"):
         if fact.get("class") == "made":
@@ -150,37 +160,46 @@ _STYLES = {
 }
 
 
-def _flow(element: Any, width: float = _WIDTH) -> Iterator[Any]:
-    """Yield what an element becomes on paper, in reading order."""
+def _flow(element: Any, tree: Node, width: float = _WIDTH) -> Iterator[Any]:
+    """Yield what an element becomes on paper, in reading order; its tags are added to ``tree``."""
     tag = element.tag
     if element.get("aria-hidden") == "true":
         return
     if tag == "table":
-        yield from _table(element, width)
+        yield from _table(element, tree.add("Table"), width)
     elif tag == "svg":
-        yield pdf_drawing.drawing(element, width)
+        node = tree.add("Figure", alternative=_drawable(element.get("aria-label") or "picture"))
+        yield TaggedPicture(pdf_drawing.drawing(element, width), node)
     elif tag in {"h1", "h2", "h3"}:
-        yield from _heading(element, width)
+        yield from _heading(element, tree, width)
     elif tag in _BLOCKS:
         bullet = {"bulletText": "\N{BULLET}"} if tag == "li" else {}
         named = (element.get("class") or "").split()
         style = next((_STYLES[name] for name in named if name in _STYLES), _STYLES[tag])
-        yield _paragraph(element, style, width, **bullet)
+        node = tree.add("LI").add("LBody") if tag == "li" else tree.add(_ROLES.get(tag, "P"))
+        yield _tagged(_paragraph(element, style, width, **bullet), node)
     elif element.get("class") == "legend":
-        yield Paragraph(_legend(element), _STYLES["legend"])
+        yield _tagged(TaggedParagraph(_legend(element), _STYLES["legend"]), tree.add("P"))
     elif element.get("class") in _GRIDS:
-        yield from _grid(element, _GRIDS[element.get("class")])
+        yield from _grid(element, tree, _GRIDS[element.get("class")])
     else:
+        inner = tree.add("L") if tag in {"ul", "ol"} else tree
         for child in element:
-            yield from _flow(child, width)
+            yield from _flow(child, inner, width)
         if element.get("id") == "summary":
             yield PageBreak()
 
 
-def _heading(element: Any, width: float) -> Iterator[Any]:
+def _tagged(paragraph: TaggedParagraph, node: Node, *, once: bool = False) -> TaggedParagraph:
+    paragraph.node, paragraph.once = node, once
+    return paragraph
+
+
+def _heading(element: Any, tree: Node, width: float) -> Iterator[Any]:
     """Yield a heading that never ends a page: what follows begins below it, a picture is there whole."""
     in_card = element.getparent().get("class") == "head"
-    heading = _paragraph(element, _STYLES["name" if in_card else element.tag], width)
+    style = _STYLES["name" if in_card else element.tag]
+    heading = _tagged(_paragraph(element, style, width), tree.add(element.tag.upper()))
     below = element.getnext()
     if width == _WIDTH and below is not None and below.tag not in _UNSPLIT:
         heading.keepWithNext = 0
@@ -198,10 +217,10 @@ def _legend(element: Any) -> str:
     return " \N{EN SPACE} ".join(entries)
 
 
-def _grid(element: Any, n_columns: int) -> Iterator[Any]:
+def _grid(element: Any, tree: Node, n_columns: int) -> Iterator[Any]:
     """Yield the children of an element side by side."""
     width = _WIDTH / n_columns
-    cells = [list(_flow(child, width - 8)) for child in element]
+    cells = [list(_flow(child, tree, width - 8)) for child in element]
     cells += [[]] * (-len(cells) % n_columns)
     rows = [cells[start : start + n_columns] for start in range(0, len(cells), n_columns)]
     if rows:
@@ -212,21 +231,30 @@ def _grid(element: Any, n_columns: int) -> Iterator[Any]:
         yield table
 
 
-def _table(element: Any, width: float) -> Iterator[Any]:
+def _table(element: Any, tree: Node, width: float) -> Iterator[Any]:
     if width == _WIDTH:
         yield CondPageBreak(_ROOM_BELOW["caption"])
-    yield Paragraph(_markup(element.find("caption")), _STYLES["caption"])
+    caption = TaggedParagraph(_markup(element.find("caption")), _STYLES["caption"])
+    yield _tagged(caption, tree.add("Caption"))
     lines = [[cell for cell in row if cell.get("aria-hidden") != "true"] for row in element.iter("tr")]
     n_head = len(element.findall("thead/tr"))
     widths = _widths(lines, width)
-    rows = [
-        [
-            _paragraph(cell, _cell_style(cell, in_head=number < n_head), column - _CELL_PADDING)
-            for cell, column in zip(line, widths, strict=True)
-        ]
-        for number, line in enumerate(lines)
-    ]
-    table = Table(rows, colWidths=widths, repeatRows=n_head, hAlign="LEFT")
+    rows = []
+    for number, line in enumerate(lines):
+        row, in_head = tree.add("TR"), number < n_head
+        rows.append(
+            [
+                _tagged(
+                    _paragraph(cell, _cell_style(cell, in_head=in_head), column - _CELL_PADDING),
+                    row.add("TH", scope="Column" if in_head else "Row")
+                    if cell.tag == "th"
+                    else row.add("TD"),
+                    once=in_head,
+                )
+                for cell, column in zip(line, widths, strict=True)
+            ]
+        )
+    table = TaggedTable(rows, colWidths=widths, repeatRows=n_head, hAlign="LEFT")
     table.setStyle(
         TableStyle(
             [
@@ -252,24 +280,37 @@ def _cell_style(cell: Any, *, in_head: bool) -> ParagraphStyle:
 
 
 def _widths(lines: list[list[Any]], width: float) -> list[float]:
-    """Share a width among the columns: each gets its longest word, the rest goes to those with long cells.
+    """Share a width among the columns: each gets its longest word, the rest goes by how much text there is.
 
     Where even the words do not fit, all columns shrink alike and the longest words are broken.
     """
     texts = [[" ".join("".join(cell.itertext()).split()) for cell in line] for line in lines]
-    least, wanted = [], []
+    least, wanted, amount = [], [], []
     for column in zip(*texts, strict=True):
-        longest = max(_drawn_width(text) for text in column)
+        drawn = [_drawn_width(text) for text in column]
         word = max((_drawn_width(word) for text in column for word in text.split()), default=0.0)
         least.append(min(word, _WIDEST_COLUMN * width) + _CELL_ROOM)
-        wanted.append(max(min(longest, _WIDEST_COLUMN * width) + _CELL_ROOM, least[-1]))
-    if sum(wanted) <= width:
-        return wanted
+        wanted.append(max(max(drawn) + _CELL_ROOM, least[-1]))
+        amount.append(sum(drawn) + 1.0)
     short = width - sum(least)
     if short <= 0:
         return [column * width / sum(least) for column in least]
-    extra = [full - word for full, word in zip(wanted, least, strict=True)]
-    return [word + more * short / sum(extra) for word, more in zip(least, extra, strict=True)]
+    return _shared(least, wanted, amount, width)
+
+
+def _shared(
+    least: Sequence[float], wanted: Sequence[float], amount: Sequence[float], width: float
+) -> list[float]:
+    """Return widths between least and wanted; what is over is given out by amount until nobody wants more."""
+    widths = list(least)
+    while (over := width - sum(widths)) > 1:
+        hungry = [at for at, full in enumerate(wanted) if full - widths[at] > 0.1]  # noqa: PLR2004 (points)
+        if not hungry:
+            break
+        total = sum(amount[at] for at in hungry)
+        for at in hungry:
+            widths[at] = min(wanted[at], widths[at] + over * amount[at] / total)
+    return widths
 
 
 def _drawn_width(text: str) -> float:
@@ -278,7 +319,7 @@ def _drawn_width(text: str) -> float:
     return float(max(pdfmetrics.stringWidth(text, font, size) for font in (MONO, BOLD)))
 
 
-def _paragraph(element: Any, style: ParagraphStyle, width: float, **options: Any) -> Paragraph:
+def _paragraph(element: Any, style: ParagraphStyle, width: float, **options: Any) -> TaggedParagraph:
     """Return an element's text as a paragraph of which no part of a table outgrows a page.
 
     A path may be thousands of characters long; the middle of such a text is left out and shown to be.
@@ -288,9 +329,9 @@ def _paragraph(element: Any, style: ParagraphStyle, width: float, **options: Any
     room = _TALLEST / style.leading * width
     needed = max(pdfmetrics.stringWidth(text, font, style.fontSize) for font in (style.fontName, MONO))
     if needed <= room:
-        return Paragraph(_markup(element), style, **options)
+        return TaggedParagraph(_markup(element), style, **options)
     kept = int(len(text) * room / needed) // 2
-    return Paragraph(escape(text[:kept] + _LEFT_OUT + text[-kept:]), style, **options)
+    return TaggedParagraph(escape(text[:kept] + _LEFT_OUT + text[-kept:]), style, **options)
 
 
 def _markup(element: Any) -> str:
@@ -329,8 +370,9 @@ def _footer(canvas: Any, document: Any) -> None:
     canvas.saveState()
     canvas.setFont(BODY, 6.5)
     canvas.setFillColor(Color(0.35, 0.38, 0.42))
-    canvas.drawString(
-        _MARGIN, 9 * mm, str(_("{title} · holds no value of any identifier", title=document.title))
-    )
-    canvas.drawRightString(A4[0] - _MARGIN, 9 * mm, str(document.page))
+    with canvas.marked(None):
+        canvas.drawString(
+            _MARGIN, 9 * mm, str(_("{title} · holds no value of any identifier", title=document.title))
+        )
+        canvas.drawRightString(A4[0] - _MARGIN, 9 * mm, str(document.page))
     canvas.restoreState()

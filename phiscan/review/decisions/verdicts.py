@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from hashlib import sha256
 from typing import Any
@@ -18,8 +18,7 @@ from phiscan.review.decisions import writing as deciding
 from phiscan.review.decisions.writing import checked_text, require_name
 from phiscan.review.records.current_results import last_seen
 from phiscan.review.worklist import rows as work_rows
-from phiscan.review.worklist.model import MAX_NOTE_CHARS, Decided, GroupDecision, WorkState
-from phiscan.store.column_types import iso
+from phiscan.review.worklist.model import MAX_NOTE_CHARS, Decided
 from phiscan.store.database import inserted_id, lock_chain
 from phiscan.store.tables import (
     decision,
@@ -73,7 +72,7 @@ def decide(
         checked_text("note", note, MAX_NOTE_CHARS),
     )
     lock_chain(connection)
-    before = _answered(connection, token, file_id, reviewer)
+    before = answered(connection, token, file_id, reviewer)
     if before is not None:
         return before
     row = _current(connection, file_id)
@@ -155,59 +154,6 @@ def decide_all(
         )
     deciding.decide(connection, firsts, reviewer=reviewer, reason=reason, note=note, now=now)
     return len(given)
-
-
-def decide_group(
-    connection: sa.Connection,
-    group_id: int,
-    verdict: Verdict,
-    *,
-    reviewer: str,
-    now: datetime,
-    exceptions: Collection[int],
-    token: str,
-    reason: str,
-    note: str,
-) -> GroupDecision:
-    """Record one verdict for the undecided files of a group; see ``Desk.decide_group``.
-
-    Raises:
-        InputError: there is no such group.
-    """
-    query = (
-        sa.select(work_item)
-        .where(work_item.c.group_id == group_id, ~work_item.c.blind)
-        .order_by(work_item.c.file_id)
-    )
-    rows = connection.execute(query).all()
-    if not rows:
-        message = _(
-            "group {group_id}: there is no such group of near-duplicates in the list", group_id=group_id
-        )
-        raise InputError(message)
-    decided, left_out = [], []
-    for row in rows:
-        own = f"{token}:{row.file_id}" if token else ""
-        before = _answered(connection, own, row.file_id, reviewer.strip())
-        why = "" if before else _why_left_out(row, exceptions, reviewer.strip(), iso(now))
-        if why:
-            left_out.append((row.file_id, why))
-            continue
-        decided.append(
-            decide(
-                connection,
-                row.file_id,
-                verdict,
-                reviewer=reviewer,
-                now=now,
-                token=own,
-                seen=row.examination_id,
-                override=False,
-                reason=reason,
-                note=note,
-            )
-        )
-    return GroupDecision(tuple(decided), tuple(left_out))
 
 
 def undo(connection: sa.Connection, file_id: int, *, by: str, now: datetime, lead: bool) -> None:
@@ -323,17 +269,6 @@ def _require_no_dispute(
         raise InputError(message)
 
 
-def _why_left_out(row: sa.Row[Any], exceptions: Collection[int], reviewer: str, moment: str) -> str:
-    if row.file_id in exceptions:
-        return "excepted"
-    if row.hidden_until > moment:
-        return "suppressed"
-    awaits_them = row.awaits == second_verdicts.SECOND and row.is_open and row.reviewer != reviewer
-    if row.state != WorkState.UNDECIDED.value and not awaits_them:
-        return "decided before"
-    return ""
-
-
 def _standing_id(connection: sa.Connection, row: sa.Row[Any]) -> int:
     content = {"file": row.file_id, "content": row.content_hash}
     return int(connection.execute(_STANDING, content).scalar_one())
@@ -343,7 +278,7 @@ def _digest(token: str) -> str:
     return sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _answered(connection: sa.Connection, token: str, file_id: int, reviewer: str) -> Decided | None:
+def answered(connection: sa.Connection, token: str, file_id: int, reviewer: str) -> Decided | None:
     """Return what was made of a form that was sent before.
 
     Raises:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 
+from phiscan.review.accounts import owner_mails
 from phiscan.review.decisions import policy as desk_policy
 from phiscan.review.decisions import remedies, reveals
 from phiscan.review.decisions.policy import DeskPolicy
@@ -88,6 +90,11 @@ class SampleDesk:
         """Return what is to be done about the confirmed files, open tasks first."""
         with self._database.read() as connection:
             return remedies.tasks(connection, due_days=due_days, now=now)
+
+    def owner_mails(self) -> Mapping[int, tuple[tuple[datetime, str], ...]]:
+        """Return when and at which address the owners of files were written to, by file."""
+        with self._database.read() as connection:
+            return owner_mails.sent(connection)
 
     def rebuild(self) -> int:
         """Make the review list again from all other tables, and return its length."""

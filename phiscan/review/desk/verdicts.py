@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 
 from phiscan.model import Verdict
-from phiscan.review.decisions import acts, history, verdicts
+from phiscan.review.decisions import acts, group_verdicts, history, verdicts
 from phiscan.review.decisions.acts import Act
 from phiscan.review.worklist import near_duplicates
 from phiscan.review.worklist.model import Decided, GroupDecision, GroupMember, HistoryEntry
@@ -113,13 +113,45 @@ class VerdictDesk:
             InputError: there is no such group; see ``decide``.
         """
         return self._database.write(
-            lambda connection: verdicts.decide_group(
+            lambda connection: group_verdicts.decide_group(
                 connection,
                 group_id,
                 verdict,
                 reviewer=reviewer,
                 now=now,
                 exceptions=exceptions,
+                token=token,
+                reason=reason,
+                note=note,
+            ),
+            durable=True,
+        )
+
+    def decide_chosen(
+        self,
+        file_ids: Collection[int],
+        verdict: Verdict,
+        *,
+        reviewer: str,
+        now: datetime,
+        token: str = "",
+        reason: str = "",
+        note: str = "",
+    ) -> GroupDecision:
+        """Record one verdict for chosen files, for those that are undecided; one act, undone as a whole.
+
+        Blind items are left out: they are to be looked at by themselves.
+
+        Raises:
+            InputError: more than ``MAX_AT_ONCE`` files, none is in the list; see ``decide``.
+        """
+        return self._database.write(
+            lambda connection: group_verdicts.decide_chosen(
+                connection,
+                file_ids,
+                verdict,
+                reviewer=reviewer,
+                now=now,
                 token=token,
                 reason=reason,
                 note=note,

@@ -5,9 +5,10 @@ from __future__ import annotations
 from datetime import datetime
 
 from phiscan.review.decisions import history
-from phiscan.review.worklist import list_place
+from phiscan.review.worklist import folder_totals, list_place
 from phiscan.review.worklist import reading as work_list
 from phiscan.review.worklist.finding_cache import FindingCache
+from phiscan.review.worklist.folder_totals import FolderLevel
 from phiscan.review.worklist.list_place import ListPlace
 from phiscan.review.worklist.model import (
     Choices,
@@ -59,6 +60,11 @@ class ListDesk:
         """Count what ``items`` returns over all its pages."""
         with self._database.read() as connection:
             return work_list.size(connection, wanted or WorkFilter(), viewer=viewer, now=now)
+
+    def numbers(self, wanted: WorkFilter, *, viewer: str, now: datetime, limit: int) -> list[int]:
+        """Return the numbers of the files that pass a filter, at most ``limit``."""
+        with self._database.read() as connection:
+            return work_list.numbers(connection, wanted, viewer=viewer, now=now, limit=limit)
 
     def item(self, file_id: int, *, viewer: str, now: datetime) -> WorkItem:
         """Return one line of the list.
@@ -145,6 +151,11 @@ class ListDesk:
         """Count the items by state."""
         with self._database.read() as connection:
             return work_list.counts(connection, viewer=viewer, now=now)
+
+    def folder(self, root_id: int | None, folder: str = "", *, viewer: str, now: datetime) -> FolderLevel:
+        """Return what the list holds of a folder and of each one below it; without a root, of all roots."""
+        with self._database.read() as connection:
+            return folder_totals.level(connection, root_id, folder, viewer=viewer, now=now)
 
     def progress(self, *, since: datetime) -> Progress:
         """Count what was decided since a moment, by whom; blind second verdicts are among them."""

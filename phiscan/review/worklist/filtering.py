@@ -36,9 +36,15 @@ def matching(wanted: WorkFilter, states: Collection[WorkState] | None) -> sa.Sel
     return query
 
 
-def narrowed(query: sa.Select[Any], wanted: WorkFilter, viewer: str, now: datetime) -> sa.Select[Any]:
-    """Narrow a query of the review list to a filter, as a viewer sees it: hidden items apart."""
-    query = query.where(*in_state(wanted.state, viewer, now))
+def narrowed(
+    query: sa.Select[Any], wanted: WorkFilter, viewer: str, now: datetime, *, scanned: bool = False
+) -> sa.Select[Any]:
+    """Narrow a query of the review list to a filter, as a viewer sees it: hidden items apart.
+
+    ``scanned``: keep the database from an index of the state, which most items share: reading every row once
+    is six times as fast as fetching most of them in the order of an index.
+    """
+    query = query.where(*in_state(wanted.state, viewer, now, scanned=scanned))
     hidden = work_item.c.hidden_until > iso(now)
     return query.where(hidden if wanted.suppressed else ~hidden, *_conditions(wanted))
 
@@ -56,7 +62,7 @@ def _conditions(wanted: WorkFilter) -> list[sa.ColumnElement[bool]]:
         conditions.append(~work_item.c.blind)
     if wanted.folder.strip("/"):
         inside = wanted.folder.strip("/").casefold() + "/"
-        conditions.append(work_item.c.path_folded.startswith(inside, autoescape=True))
+        conditions.append(sa.func.substr(work_item.c.path_folded, 1, len(inside)) == inside)
     if wanted.entity_type is not None:
         conditions.append(work_item.c.types.bitwise_and(types_mask([EntityType(wanted.entity_type)])) != 0)
     if wanted.min_score is not None:
@@ -74,10 +80,16 @@ def _conditions(wanted: WorkFilter) -> list[sa.ColumnElement[bool]]:
     return conditions
 
 
-def in_state(state: WorkState, viewer: str, now: datetime) -> tuple[sa.ColumnElement[bool], ...]:
-    """Return the conditions of the items that are in a state for this viewer."""
+def in_state(
+    state: WorkState, viewer: str, now: datetime, *, scanned: bool = False
+) -> tuple[sa.ColumnElement[bool], ...]:
+    """Return the conditions of the items that are in a state for this viewer; ``scanned`` as ``narrowed``."""
+    is_open: sa.ColumnElement[Any] = work_item.c.is_open
+    its_state: sa.ColumnElement[Any] = work_item.c.state
+    if scanned:
+        is_open, its_state = sa.func.coalesce(is_open, is_open), sa.func.coalesce(its_state, its_state)
     undecided = (
-        work_item.c.is_open.is_(True),
+        is_open.is_(True),
         sa.or_(work_item.c.awaits == FIRST, work_item.c.reviewer != viewer),
     )
     if state is WorkState.UNDECIDED:
@@ -88,7 +100,7 @@ def in_state(state: WorkState, viewer: str, now: datetime) -> tuple[sa.ColumnEle
         return (still_open, undecided[1], work_item.c.file_id.in_(skipped_by(viewer, now)))
     if state in _VERDICTS:
         known = sa.or_(work_item.c.awaits != SECOND, work_item.c.reviewer == viewer)
-        return (work_item.c.state == state.value, known)
+        return (its_state == state.value, known)
     if state is WorkState.DISAGREED:
         return (work_item.c.awaits == LEAD,)
     return ()

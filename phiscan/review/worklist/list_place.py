@@ -18,6 +18,7 @@ class ListPlace:
     """An item among the items of a list."""
 
     position: int | None  # from 1; None = it is not in the list, or not any more
+    is_exact: bool  # False: so many items come before it that only these were counted
     total: int
     items: tuple[WorkItem, ...]  # neighbours in the order of the list; the item among them if it is in it
     following: tuple[int, ...]  # numbers of the next items of the list
@@ -54,4 +55,7 @@ def place(
         position = 1 + work_list.n_before(connection, wanted, order, start, viewer=viewer, now=now)
     numbers = [*reversed(before), *([file_id] if in_list else []), *after]
     items = work_list.lines(connection, numbers, viewer=viewer, now=now)
-    return ListPlace(position, total, items, tuple(after))
+    is_exact = (
+        position is None or position <= work_list.MAX_COUNTED or wanted != WorkFilter(state=wanted.state)
+    )
+    return ListPlace(position, is_exact, total, items, tuple(after))

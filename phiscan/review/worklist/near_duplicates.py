@@ -36,8 +36,10 @@ MIN_SIMILARITY = 0.8
 MAX_COMPARED = 20  # first files of one band that a file is compared with: bounds the work on a share of forms
 
 
-BLIND_FILES = sa.select(work_item.c.file_id).where(work_item.c.blind)
-"""Left out of their groups: only referred files are compared, so a group would tell that they were."""
+_BLIND = work_item.alias()
+IS_BLIND = sa.exists().where(_BLIND.c.file_id == near_group.c.file_id, _BLIND.c.blind)
+"""Blind files are left out of their groups: only referred files are compared, so a group would tell which
+they are. It is asked of each member: a list of all blind files is made from every row of the review list."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +126,7 @@ def members(connection: sa.Connection, group_id: int, *, viewer: str) -> tuple[G
         .join(file, file.c.id == near_group.c.file_id)
         .join(root, root.c.id == file.c.root_id)
         .outerjoin(work_item, work_item.c.file_id == near_group.c.file_id)
-        .where(near_group.c.group_id == group_id, near_group.c.file_id.not_in(BLIND_FILES))
+        .where(near_group.c.group_id == group_id, ~IS_BLIND)
         .order_by(near_group.c.file_id)
     )
     rows = connection.execute(query).all()

@@ -29,7 +29,7 @@ from phiscan.review.worklist.model import (
     WorkPage,
     WorkState,
 )
-from phiscan.review.worklist.near_duplicates import BLIND_FILES
+from phiscan.review.worklist.near_duplicates import IS_BLIND
 from phiscan.review.worklist.paging import Place, cursor_of, order_key, read_cursor
 from phiscan.review.worklist.risk import exposure_of
 from phiscan.store.column_types import iso
@@ -39,8 +39,10 @@ from phiscan.store.tables import access, examination, file, near_group, root, sk
 MAX_PAGE = 500
 _VERDICTS = {WorkState.PHI, WorkState.NOT_PHI, WorkState.UNSURE}
 N_TRIED = 2000  # items in which a text is sought first
+MAX_COUNTED = 2000  # items before one, of a whole state, that its place is counted by
 
 _OTHER = work_item.alias()
+_COUNT = sa.select(sa.func.count()).select_from(work_item)
 _LINES = (
     sa.select(
         work_item,
@@ -106,8 +108,17 @@ def size(connection: sa.Connection, wanted: WorkFilter, *, viewer: str, now: dat
 
 
 def _size(connection: sa.Connection, wanted: WorkFilter, *, viewer: str, now: datetime) -> int:
-    query = narrowed(sa.select(sa.func.count()).select_from(work_item), wanted, viewer, now)
+    # Of what is skipped there is little, and that is looked up.
+    query = narrowed(_COUNT, wanted, viewer, now, scanned=wanted.state is not WorkState.SKIPPED)
     return int(connection.execute(query).scalar_one())
+
+
+def numbers(
+    connection: sa.Connection, wanted: WorkFilter, *, viewer: str, now: datetime, limit: int
+) -> list[int]:
+    """Return the numbers of the files that pass a filter, at most ``limit``."""
+    query = narrowed(sa.select(work_item.c.file_id), wanted, viewer, now).order_by(work_item.c.file_id)
+    return list(connection.execute(query.limit(limit)).scalars())
 
 
 def item(connection: sa.Connection, file_id: int, *, viewer: str, now: datetime) -> WorkItem:
@@ -192,7 +203,7 @@ def counts(connection: sa.Connection, *, viewer: str, now: datetime) -> WorkCoun
     hidden = mine = 0
     moment = iso(now)
     for awaits, state, reviewer, assignee, hidden_until, _, n in work_tallies.statuses(connection):
-        seen = _state_seen(awaits, state, reviewer, viewer)
+        seen = state_seen(awaits, state, reviewer, viewer)
         if (
             awaits == work_tallies.DUPLICATE and reviewer != viewer
         ):  # there is nothing to decide, and nothing to see
@@ -228,7 +239,7 @@ def choices(connection: sa.Connection) -> Choices:
     )
 
 
-def _state_seen(awaits: str, state: str, reviewer: str, viewer: str) -> WorkState:
+def state_seen(awaits: str, state: str, reviewer: str, viewer: str) -> WorkState:
     """Return an item's state for the one who looks: whoever is asked for a second verdict sees no first."""
     return WorkState.UNDECIDED if awaits == SECOND and reviewer != viewer else WorkState(state)
 
@@ -286,10 +297,18 @@ def n_before(
     viewer: str,
     now: datetime,
 ) -> int:
-    """Count the items of a list that come before a key."""
+    """Count the items of a list that come before a key, at most ``MAX_COUNTED + 1`` of a whole state.
+
+    A whole state is counted along its index, which ends early; for a filter that picks some, every row is
+    read once.
+    """
     place = Place(order, start, backward=True)
-    query = narrowed(sa.select(sa.func.count()).select_from(work_item), wanted, viewer, now)
-    return int(connection.execute(place.bounded(query)).scalar_one())
+    if wanted == WorkFilter(state=wanted.state):
+        near = place.ordered(narrowed(sa.select(work_item.c.file_id), wanted, viewer, now))
+        query = sa.select(sa.func.count()).select_from(near.limit(MAX_COUNTED + 1).subquery())
+    else:
+        query = place.bounded(narrowed(_COUNT, wanted, viewer, now, scanned=True))
+    return int(connection.execute(query).scalar_one())
 
 
 def lines(
@@ -316,7 +335,7 @@ def _items(
 
 
 def _item(row: sa.Row[Any], viewer: str, now: datetime, sizes: dict[int, int], *, skipped: bool) -> WorkItem:
-    state = _state_seen(row.awaits, row.state, row.reviewer, viewer)
+    state = state_seen(row.awaits, row.state, row.reviewer, viewer)
     known = state is not WorkState.UNDECIDED
     return WorkItem(
         file_id=row.file_id,
@@ -355,7 +374,7 @@ def _group_sizes(connection: sa.Connection, groups: Sequence[int]) -> dict[int, 
         return {}
     query: sa.Select[Any] = (
         sa.select(near_group.c.group_id, sa.func.count())
-        .where(near_group.c.group_id.in_(groups), near_group.c.file_id.not_in(BLIND_FILES))
+        .where(near_group.c.group_id.in_(groups), ~IS_BLIND)
         .group_by(near_group.c.group_id)
     )
     return {row[0]: row[1] for row in connection.execute(query)}

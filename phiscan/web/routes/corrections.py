@@ -34,9 +34,13 @@ def correct_span(
     start: Annotated[str, Form(max_length=MAX_DIGITS)] = "",
     end: Annotated[str, Form(max_length=MAX_DIGITS)] = "",
     entity_type: Annotated[EntityType | None, Form()] = None,
+    both: Annotated[str, Form(max_length=1)] = "",
     listed: Listed = "",
 ) -> Response:
-    """Record what a reviewer says of one span; of a form with all fields, those that the mark asks for."""
+    """Record what a reviewer says of one span; of a form with all fields, those that the mark asks for.
+
+    With ``both`` another extent has the type that is sent, too.
+    """
     found = None if not position else _number("position", position)
     missed = mark is Mark.MISSED or (mark is Mark.WITHDRAWN and found is None)
     query, here = read_string(listed), f"/items/{file_id}"
@@ -49,7 +53,9 @@ def correct_span(
             now=desk.now(),
             position=found,
             span=_span(start, end) if missed or mark is Mark.WRONG_EXTENT else None,
-            entity_type=entity_type if missed or mark is Mark.WRONG_TYPE else None,
+            entity_type=entity_type
+            if missed or mark is Mark.WRONG_TYPE or (both and mark is Mark.WRONG_EXTENT)
+            else None,
         )
     except ConflictError:
         return RedirectResponse(query.url(here, said="changed"), 303)

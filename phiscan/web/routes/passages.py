@@ -13,7 +13,9 @@ from phiscan.review.decisions.reveals import PURPOSES
 from phiscan.web.access import Permission, Routes
 from phiscan.web.request_context import DeskNow
 from phiscan.web.session import BrowserSession, SignedIn
+from phiscan.web.views.item import judged_positions
 from phiscan.web.views.passages import prose_view, revealed_stretches
+from phiscan.web.work_query import read_query
 
 routes = Routes()
 
@@ -25,7 +27,15 @@ def passages(file_id: int, request: Request, user: SignedIn, desk: DeskNow) -> R
     if detail.item.blind:
         message = _("file {file_id}: it is reviewed blind, so no passage is picked", file_id=file_id)
         raise InputError(message)
-    return desk.pages.render(request, "passages.html", prose=prose_view(desk, detail), file_id=file_id)
+    judged = judged_positions(desk.store.desk.corrections(file_id, viewer=user.name))
+    return desk.pages.render(
+        request,
+        "passages.html",
+        prose=prose_view(desk, detail),
+        file_id=file_id,
+        query=read_query(request.query_params),
+        judged=judged,
+    )
 
 
 @routes.page("POST", "/items/{file_id}/passages/reveal", needs=Permission.REVEAL)

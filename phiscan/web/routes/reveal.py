@@ -15,7 +15,8 @@ from phiscan.web.access import Permission, Routes
 from phiscan.web.request_context import DeskNow
 from phiscan.web.routes.queue import Listed
 from phiscan.web.session import BrowserSession, SignedIn
-from phiscan.web.views.reveal import N_SECONDS, reveal_view
+from phiscan.web.views.reveal import N_CHARS, N_SECONDS, reveal_view, with_missed
+from phiscan.web.views.revealed_pictures import picture_views
 from phiscan.web.views.revealed_tables import with_tables
 from phiscan.web.work_query import read_query, read_string
 
@@ -47,9 +48,13 @@ def reveal(
     desk.store.users.set_purpose(session, purpose)
     recorded = work.reveal(file_id, purpose=purpose, by=user.name, now=desk.now())
     try:
-        document = desk.rereader.read(recorded)
+        file = desk.rereader.read_shown(recorded, start=start)
     except ConflictError:
         return RedirectResponse(query.url(f"/items/{file_id}", said="gone"), 303)
+    said = () if item.blind else work.corrections(file_id, viewer=user.name).spans
+    document = file.document
+    spans = with_missed(recorded.spans, said)
+    pictures = picture_views([one for one in file.pictures if one.start < start + N_CHARS], spans)
     view = reveal_view(
         item,
         document.text,
@@ -58,9 +63,18 @@ def reveal(
         query=query,
         purpose=purpose,
         start=start,
+        corrections=said,
     )
-    parts = with_tables(document.text, view.blocks, recorded.spans)
-    page = desk.pages.render(request, "reveal.html", v=view, parts=parts, token=secrets.token_urlsafe(16))
+    request.state.shows_pictures = bool(pictures)  # the policy of this page alone allows images in it
+    page = desk.pages.render(
+        request,
+        "reveal.html",
+        v=view,
+        parts=with_tables(document.text, view.blocks, spans),
+        pictures=pictures,
+        n_pictures=file.n_pictures,
+        token=secrets.token_urlsafe(16),
+    )
     page.headers["Cache-Control"] = "no-store"
     page.headers["Refresh"] = f"{N_SECONDS + GRACE_S}; url={view.masked_url}"
     return page

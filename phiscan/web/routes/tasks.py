@@ -14,8 +14,10 @@ from phiscan.report.sections.time_limits import HIPAA_DAYS
 from phiscan.review.decisions.remedies import Task, TaskState, open_tasks
 from phiscan.visible import safe_cell, visible
 from phiscan.web.access import Permission, Routes
+from phiscan.web.notices import notice
 from phiscan.web.request_context import DeskNow
 from phiscan.web.session import SignedIn, address_of
+from phiscan.web.work_query import ListQuery
 
 STATES: Mapping[TaskState, tuple[str, str]] = {
     TaskState.OPEN: ("warn", lazy_gettext("open")),
@@ -46,7 +48,15 @@ def tasks(request: Request, desk: DeskNow) -> Response:
     """List the tasks, open ones first."""
     found = desk.store.desk.tasks(due_days=HIPAA_DAYS, now=desk.now())
     return desk.pages.render(
-        request, "tasks.html", tasks=found, n_open=open_tasks(found), states=STATES, due_days=HIPAA_DAYS
+        request,
+        "tasks.html",
+        tasks=found,
+        n_open=open_tasks(found),
+        states=STATES,
+        due_days=HIPAA_DAYS,
+        written=desk.store.desk.owner_mails(),
+        notice=notice(request.query_params.get("said", "")),
+        query=ListQuery(),
     )
 
 

@@ -195,7 +195,6 @@ function pickFinding(event) {
   if (!mark || !form || !document.getSelection().isCollapsed) return;
   form.elements.position.value = mark.dataset.position;
   fillFrom(form);
-  form.querySelector("button").focus();
 }
 
 function fillFrom(form) {

@@ -41,11 +41,17 @@ def group_samples(
     The draw hangs on the group and its open members, so that loading the page again shows the same files.
     """
     candidates = [one for one in members if one.in_list and one.state is WorkState.UNDECIDED]
+    seed = f"{group_id}:{len(candidates)}"
+    return compared(drawn_samples(desk, seed, [(one.file_id, one.path) for one in candidates], viewer))
+
+
+def drawn_samples(
+    desk: Desk, seed: str, candidates: Sequence[tuple[int, str]], viewer: str
+) -> tuple[GroupSample, ...]:
+    """Draw some of these files (number and path) at random and read their beginnings again, masked."""
     # No secret is drawn: anybody may know which of the files are shown.
-    drawn = random.Random(f"{group_id}:{len(candidates)}").sample(  # noqa: S311
-        candidates, min(N_SAMPLES, len(candidates))
-    )
-    return compared([_sample(desk, member, viewer) for member in sorted(drawn, key=lambda one: one.path)])
+    drawn = random.Random(seed).sample(candidates, min(N_SAMPLES, len(candidates)))  # noqa: S311
+    return tuple(_sample(desk, *one, viewer) for one in sorted(drawn, key=lambda one: one[1]))
 
 
 def compared(samples: Sequence[GroupSample]) -> tuple[GroupSample, ...]:
@@ -60,16 +66,14 @@ def compared(samples: Sequence[GroupSample]) -> tuple[GroupSample, ...]:
     )
 
 
-def _sample(desk: Desk, member: GroupMember, viewer: str) -> GroupSample:
-    name = visible(member.path.rpartition("/")[2])
+def _sample(desk: Desk, file_id: int, path: str, viewer: str) -> GroupSample:
+    name = visible(path.rpartition("/")[2])
     try:
-        detail = desk.store.desk.detail(member.file_id, viewer=viewer, now=desk.now())
+        detail = desk.store.desk.detail(file_id, viewer=viewer, now=desk.now())
         masked = masked_of(desk, detail, beginning=N_CHARS)
     except InputError as error:
-        return GroupSample(member.file_id, name, (), problem=str(error))
-    return GroupSample(
-        member.file_id, name, tuple(piece for one in masked.passages for piece in pieces_of(one))
-    )
+        return GroupSample(file_id, name, (), problem=str(error))
+    return GroupSample(file_id, name, tuple(piece for one in masked.passages for piece in pieces_of(one)))
 
 
 def _words(pieces: Sequence[PieceView]) -> Iterator[str]:

@@ -38,6 +38,7 @@ from phiscan.web.views.queue import place_words, verdict_words
 from phiscan.web.work_query import ListQuery
 
 N_TERMS = 14  # health terms named; a long document has a hundred
+MAX_MASKED_FINDINGS = 500  # findings shown at first; a page with 5,000 of them takes a second
 MAX_MASKED_LINES = 40  # places shown at first; a list of patients has thousands
 N_READERS = 4
 MOST_SHOWN = 0.99  # a probability above is not told from certainty
@@ -117,6 +118,7 @@ class ItemView:
     outweighed: tuple[tuple[str, int], ...]
     strips: tuple[MaskedLine, ...]
     n_strips: int
+    is_cut: bool  # not all findings are in the strips
     n_unjudged: int
     finding: FindingView | None
     corrections: ItemCorrections
@@ -211,14 +213,20 @@ def item_view(
             (name, says, DETECTORS.get(name, "")) for name, says in (explained.detectors if explained else ())
         ),
         outweighed=_outweighed(found),
-        strips=masked_lines(detail.findings, detail.terms, most=None if all_places else MAX_MASKED_LINES),
+        strips=masked_lines(
+            detail.findings,
+            detail.terms,
+            most=None if all_places else MAX_MASKED_LINES,
+            most_findings=None if all_places else MAX_MASKED_FINDINGS,
+        ),
         n_strips=count_places(detail.findings, detail.terms),
+        is_cut=len(found) > MAX_MASKED_FINDINGS and not all_places,
         n_unjudged=len(found) - len(by_position),
         finding=_finding(found[position], position, by_position.get(position))
         if close and position is not None
         else None,
         corrections=corrections,
-        judged=frozenset(by_position),
+        judged=judged_positions(corrections),
         missed=tuple(one for one in corrections.spans if one.position is None),
         unread=tuple(
             (locator_words(part.locator), part.reason.value, OUTCOME_REASONS.get(part.reason, ""))
@@ -229,6 +237,11 @@ def item_view(
         group=tuple(group),
         token=token,
     )
+
+
+def judged_positions(corrections: ItemCorrections) -> frozenset[int]:
+    """Return the positions of the findings that somebody judged."""
+    return frozenset(one.position for one in corrections.spans if one.position is not None)
 
 
 def moment_of(mtime_ns: int) -> datetime | None:

@@ -42,12 +42,17 @@ def count_places(findings: Sequence[StoredFinding], terms: Sequence[StoredTerm])
 
 
 def masked_lines(
-    findings: Sequence[StoredFinding], terms: Sequence[StoredTerm], *, most: int | None = None
+    findings: Sequence[StoredFinding],
+    terms: Sequence[StoredTerm],
+    *,
+    most: int | None = None,
+    most_findings: int | None = None,
 ) -> tuple[MaskedLine, ...]:
-    """Return the strips of a file in text order, the first ``most`` of them.
+    """Return the strips of a file in text order: the first ``most`` of them, of its first ``most_findings``.
 
     Of a health concept only its first place is stored, so it stands once.
     """
+    findings = findings[:most_findings]  # stored in text order
     placed = sorted(
         [(one.span.start, one.locator) for one in findings]
         + [(term.first.start, term.locator) for term in terms]

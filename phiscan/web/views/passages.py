@@ -34,6 +34,7 @@ class PieceView:
     label: str = ""
     colour: str = ""
     position: int | None = None
+    type: str = ""  # of a finding, as it is stored
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +146,12 @@ def pieces_of(passage: MaskedPassage) -> tuple[PieceView, ...]:
 def _piece(piece: MaskedPiece) -> PieceView:
     if piece.kind is Kind.FINDING and piece.entity_type is not None:
         return PieceView(
-            piece.kind.value, "", SHORT[piece.entity_type], colour(piece.entity_type), piece.position
+            piece.kind.value,
+            "",
+            SHORT[piece.entity_type],
+            colour(piece.entity_type),
+            piece.position,
+            piece.entity_type.value,
         )
     return PieceView(piece.kind.value, shown(piece.text))
 

@@ -137,10 +137,33 @@ _WHOLE_PLACES: Final = {
     "pages": lazy_gettext("other pages"),
 }
 
+# The types of identifiers that a digit stands for when a finding is corrected, the most frequent first.
+DIGITS: Final[tuple[EntityType, ...]] = (
+    EntityType.PERSON,
+    EntityType.DATE_OF_BIRTH,
+    EntityType.DATE,
+    EntityType.HEALTH_CARD,
+    EntityType.MRN,
+    EntityType.PHONE,
+    EntityType.STREET_ADDRESS,
+    EntityType.HEALTH_PROFESSIONAL,
+    EntityType.ORGANIZATION,
+)
+
 
 def colour(kind: EntityType) -> str:
     """Return the group of a type: name, place, when or id."""
     return COLOURS.get(kind, "id")
+
+
+def digit_kinds() -> tuple[tuple[int, str, str, str], ...]:
+    """Return the types with a digit: digit, type, short label and colour."""
+    return tuple((at, kind.value, SHORT[kind], colour(kind)) for at, kind in enumerate(DIGITS, 1))
+
+
+def other_kinds() -> tuple[tuple[str, str, str], ...]:
+    """Return the types without a digit: type, short label and colour."""
+    return tuple((kind.value, label, colour(kind)) for kind, label in SHORT.items() if kind not in DIGITS)
 
 
 def kinds_of(vector: PiiVector) -> tuple[str, ...]:

@@ -7,12 +7,15 @@ as none, and nothing may turn the reading direction round.
 from __future__ import annotations
 
 import unicodedata
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 
 from phiscan.language import gettext as _
 from phiscan.model import EntityType, Segment
 from phiscan.report.words import ENTITY_TYPES
+from phiscan.review.decisions.corrections import Correction, Mark
 from phiscan.review.worklist.model import WorkItem
 from phiscan.visible import visible
 from phiscan.web.views.plain_words import SHORT, colour, locator_words
@@ -20,6 +23,7 @@ from phiscan.web.views.queue import place_words
 from phiscan.web.work_query import ListQuery
 
 N_SECONDS = 120  # how long the text stays
+MAX_FINDING_CHARS = 2_000  # of a longer one that began further before a place, nothing is marked there
 N_CHARS = 40_000  # shown at once; a person reads no more in that time
 _KEPT = frozenset("\n\t")
 _PICTURES = 0x2400  # U+2400 and on: a picture of each control character
@@ -73,6 +77,9 @@ class RevealView:
     start: int
     end: int
     n_chars: int
+    n_findings: int = 0  # spans from here on were added by reviewers
+    judged: frozenset[int] = frozenset()  # positions of findings that somebody judged
+    rejected: frozenset[int] = frozenset()  # of them, the false positives
     seconds: int = N_SECONDS
 
     @property
@@ -109,8 +116,22 @@ def reveal_view(
     query: ListQuery,
     purpose: str,
     start: int,
+    corrections: Sequence[Correction] = (),
 ) -> RevealView:
-    """Put together a part of the text, from a place on."""
+    """Put together a part of the text, from a place on.
+
+    Args:
+        item: the item.
+        text: its text, read again.
+        segments: the places of the text.
+        spans: the findings in the order in which they are stored, then what reviewers added.
+        query: the list that it was opened from.
+        purpose: what it was revealed for.
+        start: where the part begins.
+        corrections: what was said about its spans.
+    """
+    n_findings = len(spans)
+    spans = with_missed(spans, corrections)
     folder, _, name = item.path.rpartition("/")
     first = min(max(0, start), max(0, len(text) - 1))
     last = min(len(text), first + N_CHARS)
@@ -129,13 +150,24 @@ def reveal_view(
                 end,
                 kind,
             )
-            for position, (begin, end, kind) in enumerate(spans)
+            for position, (begin, end, kind) in enumerate(spans[:n_findings])
             if first <= begin < last
         ),
         start=first,
         end=last,
         n_chars=len(text),
+        n_findings=n_findings,
+        judged=frozenset(one.position for one in corrections if one.position is not None),
+        rejected=frozenset(
+            one.position for one in corrections if one.position is not None and one.mark is Mark.SPURIOUS
+        ),
     )
+
+
+def with_missed(spans: Spans, corrections: Sequence[Correction]) -> Spans:
+    """Return the findings and, after them, the spans that reviewers added."""
+    missed = [one for one in corrections if one.position is None]
+    return [*spans, *((one.span.start, one.span.end, one.entity_type.value) for one in missed)]
 
 
 def shown(text: str) -> str:
@@ -167,12 +199,20 @@ def _blocks(text: str, segments: Sequence[Segment], spans: Spans, first: int, la
     for cut, end in zip(cuts, [*cuts[1:], last], strict=True):
         where = named.get(cut, where)
         if cut < end:
-            yield Block(where, cut, tuple(stretches_of(text, marks, cut, end)))
+            yield Block(where, cut, tuple(stretches_of(text, marks_between(marks, cut, end), cut, end)))
 
 
 def marks_of(spans: Spans, first: int, last: int) -> Marks:
-    """Return the findings that reach into ``[first, last)`` with their positions."""
-    return [(at, *span) for at, span in enumerate(spans) if span[0] < last and span[1] > first]
+    """Return the findings that reach into ``[first, last)`` with their positions, in text order."""
+    marks = [(at, *span) for at, span in enumerate(spans) if span[0] < last and span[1] > first]
+    return sorted(marks, key=lambda mark: mark[1:3])
+
+
+def marks_between(marks: Marks, first: int, last: int) -> Marks:
+    """Return those of the marks, in text order, that reach into ``[first, last)``, without a look at all."""
+    high = bisect_left(marks, last, key=itemgetter(1))
+    low = bisect_left(marks, first - MAX_FINDING_CHARS, key=itemgetter(1), hi=high)
+    return [mark for mark in marks[low:high] if mark[2] > first]
 
 
 def stretches_of(text: str, marks: Marks, first: int, last: int) -> Iterator[Stretch]:

@@ -1,4 +1,4 @@
-"""Rows of a revealed text to tables: one column for each label, with the type of identifier that fills it.
+"""Rows of a revealed text to tables, one column for each label; the headers of a mail to a list of fields.
 
 Extracted tables repeat the column's header in each cell (``Name: Roy | DOB: 1950-01-02``). Consecutive rows
 of that form become one table; every cell keeps the place of its value in the text, so that what a person
@@ -11,15 +11,28 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import groupby
 
-from phiscan.web.views.reveal import Block, Marks, Spans, Stretch, marks_of, shown, stretches_of
+from phiscan.language import gettext
+from phiscan.web.views.reveal import (
+    Block,
+    Marks,
+    Spans,
+    Stretch,
+    marks_between,
+    marks_of,
+    shown,
+    stretches_of,
+)
 
 MIN_ROWS = 2
 MAX_COLUMNS = 60
-_ROW = re.compile(r"(?:.*, )?(?:row |A)\d+", re.DOTALL)
 _SEPARATOR = " | "
 _LABEL = re.compile(r"([^|\n]{1,60}?): (?=\S)")
+_HEADERS = "headers"  # the place of a mail's head
+_FIELD = re.compile(r"(?m)^[A-Za-z][A-Za-z0-9-]{0,60}:")
+_KNOWN = ("from", "to", "cc", "bcc", "date", "subject")
 _ROLE_SHARE = 0.5  # of the filled cells of a column that hold a finding of one type
 
 
@@ -48,28 +61,69 @@ class RevealedTable:
     rows: tuple[tuple[str, tuple[Cell | None, ...]], ...]  # where, cells
 
 
+@dataclass(frozen=True, slots=True)
+class MailHeaders:
+    """The fields of a mail's head: name and value; what a reader knows a mail by, and all others."""
+
+    where: str
+    first: tuple[tuple[str, Cell], ...]
+    others: tuple[tuple[str, Cell], ...]
+
+
 Values = dict[str, tuple[int, int]]
 """The values of a row by label: start and end in the text."""
 
 
-def with_tables(text: str, blocks: Sequence[Block], spans: Spans) -> tuple[Block | RevealedTable, ...]:
+Part = Block | RevealedTable | MailHeaders
+
+
+def with_tables(text: str, blocks: Sequence[Block], spans: Spans) -> tuple[Part, ...]:
     """Return the blocks of a revealed text, consecutive rows of labelled cells as tables."""
     rows = [(block, _values(text, block)) for block in blocks]
     marks = marks_of(spans, blocks[0].start, _end(blocks[-1])) if blocks else ()
-    parts: list[Block | RevealedTable] = []
+    parts: list[Part] = []
     for is_row, run in groupby(rows, key=lambda row: row[1] is not None):
         run_of = list(run)
         labels = tuple(dict.fromkeys(label for _, values in run_of for label in values or ()))
         if is_row and len(run_of) >= MIN_ROWS and len(labels) <= MAX_COLUMNS:
             parts.append(_table(text, run_of, labels, marks))
         else:
-            parts.extend(block for block, _ in run_of)
+            parts.extend(_headers(text, block, marks) or block for block, _ in run_of)
     return tuple(parts)
+
+
+def _headers(text: str, block: Block, marks: Marks) -> MailHeaders | None:
+    """Return the head of a mail as fields, None if the block is none; a folded line belongs to its field."""
+    if block.where.rpartition(", ")[2] != _HEADERS:
+        return None
+    end = _end(block)
+    starts = [found.start() for found in _FIELD.finditer(text, block.start, end)]
+    if not starts or starts[0] != block.start:
+        return None
+    fields: list[tuple[str, Cell]] = []
+    for start, stop in zip(starts, [*starts[1:], end], strict=True):
+        colon = text.index(":", start)
+        value = colon + 1 + (text[colon + 1 : colon + 2] == " ")
+        last = value + len(text[value:stop].rstrip("\n"))
+        here = marks_between(marks, value, last)
+        fields.append((shown(text[start:colon]), Cell(value, tuple(stretches_of(text, here, value, last)))))
+    order = {name: at for at, name in enumerate(_KNOWN)}
+    known = sorted(
+        (one for one in fields if one[0].casefold() in order), key=lambda one: order[one[0].casefold()]
+    )
+    others = [one for one in fields if one[0].casefold() not in order]
+    return MailHeaders(block.where, tuple(known), tuple(others))
+
+
+@cache
+def _row_place(word: str) -> re.Pattern[str]:
+    """Return what a place in a table looks like, by the word for a row in the language of the page."""
+    return re.compile(rf"(?:.*, )?(?:{re.escape(word)} |A)\d+", re.DOTALL)
 
 
 def _values(text: str, block: Block) -> Values | None:
     """Return the values of a row by label; None if it is no row, or a cell has no label of its own."""
-    if not _ROW.fullmatch(block.where):
+    if not _row_place(gettext("row")).fullmatch(block.where):
         return None
     values: Values = {}
     for start, stop in _cells(text, block.start, _end(block)):
@@ -98,7 +152,7 @@ def _table(
     laid: list[tuple[str, tuple[Cell | None, ...]]] = []
     for block, values in rows:
         end = _end(block)
-        here = [mark for mark in marks if mark[1] < end and mark[2] > block.start]
+        here = marks_between(marks, block.start, end)
         found = [
             Cell(at[0], tuple(stretches_of(text, here, *at)))
             if values and (at := values.get(label))

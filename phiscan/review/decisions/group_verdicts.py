@@ -1,0 +1,155 @@
+"""One verdict for several files: a group of near-duplicates, or the files of a folder; undone as one act."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from datetime import datetime
+from typing import Any
+
+import sqlalchemy as sa
+
+from phiscan.errors import InputError
+from phiscan.language import gettext as _
+from phiscan.model import Verdict
+from phiscan.review.decisions import second_verdicts
+from phiscan.review.decisions.verdicts import answered, decide
+from phiscan.review.worklist.model import GroupDecision, WorkState
+from phiscan.store.column_types import iso
+from phiscan.store.tables import work_item
+
+MAX_AT_ONCE = 200  # files of a folder that one verdict is recorded for
+
+
+def decide_group(
+    connection: sa.Connection,
+    group_id: int,
+    verdict: Verdict,
+    *,
+    reviewer: str,
+    now: datetime,
+    exceptions: Collection[int],
+    token: str,
+    reason: str,
+    note: str,
+) -> GroupDecision:
+    """Record one verdict for the undecided files of a group; see ``Desk.decide_group``.
+
+    Raises:
+        InputError: there is no such group.
+    """
+    query = (
+        sa.select(work_item)
+        .where(work_item.c.group_id == group_id, ~work_item.c.blind)
+        .order_by(work_item.c.file_id)
+    )
+    rows = connection.execute(query).all()
+    if not rows:
+        message = _(
+            "group {group_id}: there is no such group of near-duplicates in the list", group_id=group_id
+        )
+        raise InputError(message)
+    return _decide_rows(
+        connection,
+        rows,
+        verdict,
+        reviewer=reviewer,
+        now=now,
+        exceptions=exceptions,
+        token=token,
+        reason=reason,
+        note=note,
+    )
+
+
+def decide_chosen(
+    connection: sa.Connection,
+    file_ids: Collection[int],
+    verdict: Verdict,
+    *,
+    reviewer: str,
+    now: datetime,
+    token: str,
+    reason: str,
+    note: str,
+) -> GroupDecision:
+    """Record one verdict for chosen files that are undecided and not blind; see ``Desk.decide_chosen``.
+
+    Raises:
+        InputError: too many files, or none of them is in the list.
+    """
+    if len(file_ids) > MAX_AT_ONCE:
+        message = _(
+            "files: expected at most {most} to be decided at once, got {n}",
+            most=MAX_AT_ONCE,
+            n=len(file_ids),
+        )
+        raise InputError(message)
+    query = (
+        sa.select(work_item)
+        .where(work_item.c.file_id.in_(file_ids), ~work_item.c.blind)
+        .order_by(work_item.c.file_id)
+    )
+    rows = connection.execute(query).all()
+    if not rows:
+        message = _("files: none of them is in the list, or each is reviewed blind, by itself")
+        raise InputError(message)
+    return _decide_rows(
+        connection,
+        rows,
+        verdict,
+        reviewer=reviewer,
+        now=now,
+        exceptions=(),
+        token=token,
+        reason=reason,
+        note=note,
+    )
+
+
+def _decide_rows(
+    connection: sa.Connection,
+    rows: Sequence[sa.Row[Any]],
+    verdict: Verdict,
+    *,
+    reviewer: str,
+    now: datetime,
+    exceptions: Collection[int],
+    token: str,
+    reason: str,
+    note: str,
+) -> GroupDecision:
+    """Record one verdict for those of the rows that are undecided for this reviewer."""
+    decided, left_out = [], []
+    for row in rows:
+        own = f"{token}:{row.file_id}" if token else ""
+        before = answered(connection, own, row.file_id, reviewer.strip())
+        why = "" if before else _why_left_out(row, exceptions, reviewer.strip(), iso(now))
+        if why:
+            left_out.append((row.file_id, why))
+            continue
+        decided.append(
+            decide(
+                connection,
+                row.file_id,
+                verdict,
+                reviewer=reviewer,
+                now=now,
+                token=own,
+                seen=row.examination_id,
+                override=False,
+                reason=reason,
+                note=note,
+            )
+        )
+    return GroupDecision(tuple(decided), tuple(left_out))
+
+
+def _why_left_out(row: sa.Row[Any], exceptions: Collection[int], reviewer: str, moment: str) -> str:
+    if row.file_id in exceptions:
+        return "excepted"
+    if row.hidden_until > moment:
+        return "suppressed"
+    awaits_them = row.awaits == second_verdicts.SECOND and row.is_open and row.reviewer != reviewer
+    if row.state != WorkState.UNDECIDED.value and not awaits_them:
+        return "decided before"
+    return ""

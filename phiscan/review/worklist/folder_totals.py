@@ -1,0 +1,148 @@
+"""The review list by folder: a folder to the totals of what lies directly below it, two levels deep.
+
+One query groups the list by the next two parts of each path and by what decides state and exposure; the sums
+are made here, by the same functions as for a single item, so that a folder never says more than its items.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+import sqlalchemy as sa
+
+from phiscan.review.worklist.model import WorkState
+from phiscan.review.worklist.reading import state_seen
+from phiscan.review.worklist.risk import Exposure, exposure_of
+from phiscan.store.column_types import iso
+from phiscan.store.tables import access, examination, file, root, work_item
+
+_TEXT_PLACE = {"sqlite": sa.func.instr, "postgresql": sa.func.strpos}
+"""What finds a text in a text, by the name of the database: from 1, 0 = not in it."""
+
+
+@dataclass(slots=True)
+class FolderTotal:
+    """What the list holds of one folder and everything below it, as the one who looks may see it."""
+
+    root_id: int
+    folder: str = ""  # below the root, as shown; "" = the root itself
+    name: str = ""  # "" = the files that lie directly in the folder above
+    n_files: int = 0
+    n_open: int = 0  # without a verdict for the one who looks
+    by_state: dict[WorkState, int] = field(default_factory=lambda: defaultdict(int))
+    by_exposure: dict[Exposure, int] = field(default_factory=lambda: defaultdict(int))
+    people: int = 0  # estimates added up over the files that are not decided as not PHI; blind ones left out
+    below: tuple[FolderTotal, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FolderLevel:
+    """One folder, and the totals of what lies directly below it, most people first."""
+
+    total: FolderTotal
+    children: tuple[FolderTotal, ...]
+
+
+def level(
+    connection: sa.Connection, root_id: int | None, folder: str, *, viewer: str, now: datetime
+) -> FolderLevel:
+    """Return the totals of a folder; of all roots without a root's number.
+
+    What a suppression hides is left out, as it is in the list.
+    """
+    names: Mapping[int, str] = {
+        row.id: row.display for row in connection.execute(sa.select(root.c.id, root.c.display))
+    }
+    query = _query(connection, root_id, folder, now)
+    depth = len([part for part in folder.split("/") if part])
+    whole = FolderTotal(root_id or 0, folder)
+    tops: dict[Any, FolderTotal] = {}
+    inner: dict[tuple[Any, Any], FolderTotal] = {}
+    for row in connection.execute(query):
+        parts = row.display.split("/")[:-1]
+        if root_id is None:
+            top = tops.setdefault(row.root_id, FolderTotal(row.root_id, "", names.get(row.root_id, "")))
+            at = 0
+        else:
+            name = "" if not row.first else parts[depth] if depth < len(parts) else row.first
+            path = "/".join(parts[: depth + 1]) if name else folder
+            top = tops.setdefault(row.first, FolderTotal(root_id, path, name))
+            at = depth + 1
+        second = row.first if root_id is None else row.second
+        name = "" if not second else parts[at] if at < len(parts) else second
+        below = inner.setdefault(
+            (row.root_id if root_id is None else row.first, second),
+            FolderTotal(row.root_id, "/".join(parts[: at + 1]) if name else top.folder, name),
+        )
+        for total in (whole, top, below):
+            _add(total, row, viewer)
+    for (key, _), below in inner.items():
+        tops[key].below = (*tops[key].below, below)
+    for total in tops.values():
+        total.below = _ordered(total.below)
+    return FolderLevel(whole, _ordered(tuple(tops.values())))
+
+
+def _query(connection: sa.Connection, root_id: int | None, folder: str, now: datetime) -> sa.Select[Any]:
+    place = _TEXT_PLACE[connection.dialect.name]
+    inside = folder.strip("/").casefold()
+    inside += "/" if inside else ""
+    rest = sa.func.substr(work_item.c.path_folded, len(inside) + 1)
+    first, after = _parted(place, rest)
+    second, _ = _parted(place, after)
+    found = (
+        sa.select(
+            work_item.c.root_id,
+            first.label("first"),
+            second.label("second"),
+            work_item.c.awaits,
+            work_item.c.state,
+            work_item.c.reviewer,
+            work_item.c.is_open,
+            work_item.c.blind,
+            examination.c.mode,
+            access.c.readers,
+            sa.func.count().label("n"),
+            sa.func.sum(sa.case((work_item.c.blind, 0), else_=examination.c.n_people)).label("people"),
+            sa.func.min(work_item.c.file_id).label("file_id"),
+        )
+        .select_from(work_item)
+        .join(examination, examination.c.id == work_item.c.examination_id)
+        .outerjoin(access, access.c.examination_id == examination.c.id)
+        .where(work_item.c.hidden_until <= iso(now))
+    )
+    if root_id is not None:
+        found = found.where(work_item.c.root_id == root_id)
+    if inside:
+        found = found.where(sa.func.substr(work_item.c.path_folded, 1, len(inside)) == inside)
+    n_keys = 10
+    groups = found.group_by(*list(found.selected_columns)[:n_keys]).subquery()
+    return sa.select(groups, file.c.display).join(file, file.c.id == groups.c.file_id)
+
+
+def _parted(place: Any, text: sa.ColumnElement[str]) -> tuple[sa.ColumnElement[str], sa.ColumnElement[str]]:
+    """Return the first part of a path and the rest; of a file's name, two empty texts."""
+    at = place(text, "/")
+    is_file = at == 0
+    return (
+        sa.case((is_file, ""), else_=sa.func.substr(text, 1, at - 1)),
+        sa.case((is_file, ""), else_=sa.func.substr(text, at + 1)),
+    )
+
+
+def _add(total: FolderTotal, row: sa.Row[Any], viewer: str) -> None:
+    state = state_seen(row.awaits, row.state, row.reviewer, viewer)
+    total.n_files += row.n
+    total.n_open += row.n if state is WorkState.UNDECIDED and row.is_open else 0
+    total.by_state[state] += row.n
+    total.by_exposure[exposure_of(row.mode, row.readers or ())] += row.n
+    if state is not WorkState.NOT_PHI:
+        total.people += int(row.people or 0)
+
+
+def _ordered(totals: tuple[FolderTotal, ...]) -> tuple[FolderTotal, ...]:
+    return tuple(sorted(totals, key=lambda one: (-one.people, -one.n_files, one.name)))

@@ -1,0 +1,274 @@
+"""The folder page: totals of folders to a tree map and the table beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from urllib.parse import urlencode
+
+from phiscan.language import count, lazy_gettext, ngettext
+from phiscan.language import gettext as _
+from phiscan.review.worklist.folder_totals import FolderLevel, FolderTotal
+from phiscan.review.worklist.model import WorkFilter, WorkItem, WorkState
+from phiscan.review.worklist.risk import Exposure
+from phiscan.visible import visible
+from phiscan.web.views.tree_map import Box, squarified
+from phiscan.web.work_query import ListQuery
+
+MAX_BOXES = 30  # of the map; what is smaller is one box
+MAX_INNER = 12  # boxes within a box
+MAX_ROWS = 300  # of the table
+WIDE, TALL = Box(0, 0, 880, 380), Box(0, 0, 340, 460)  # for a screen, and for a phone
+_HEADING, _MARGIN = 40.0, 4.0  # of a box with boxes in it
+_MIN_WIDTH, _MIN_HEIGHT = 84.0, 74.0  # a smaller box shows nothing inside
+_CHAR, _LINE = 7.9, 20.0  # width of a character and height of a line, of the labels
+_BAR = 5.0
+
+SIZES: Mapping[str, tuple[str, Callable[[FolderTotal], int]]] = {
+    "people": (lazy_gettext("people"), lambda total: total.people),
+    "files": (lazy_gettext("files"), lambda total: total.n_files),
+    "open": (lazy_gettext("files still open"), lambda total: total.n_open),
+}
+"""What the area of a box can stand for: the words, and the number."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A part of the strip at the bottom of a box: files with one verdict."""
+
+    kind: str
+    x: float
+    width: float
+
+
+@dataclass(frozen=True, slots=True)
+class MapBox:
+    """One rectangle of the map."""
+
+    box: Box
+    exposure: int  # 0 to 3: how many of its files everyone can read
+    label: str  # "" = too small
+    detail: str
+    words: str  # everything, for who cannot see the map
+    url: str  # "" = leads nowhere
+    bars: tuple[Bar, ...]
+    inner: tuple[MapBox, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FolderRow:
+    """One line of the table."""
+
+    name: str
+    url: str
+    review_url: str
+    total: FolderTotal
+    n_phi: int
+    n_not_phi: int
+    n_unsure: int
+    n_everyone: int
+
+
+@dataclass(frozen=True, slots=True)
+class FolderView:
+    """Everything that the page shows."""
+
+    title: str
+    crumbs: tuple[tuple[str, str], ...]  # words and address
+    root_id: int | None
+    folder: str
+    size: str
+    sizes: tuple[tuple[str, str, str], ...]  # name, words, address
+    row: FolderRow
+    maps: tuple[tuple[str, Box, tuple[MapBox, ...]], ...]
+    rows: tuple[FolderRow, ...]
+    n_rows: int
+    items: tuple[WorkItem, ...]
+    query: ListQuery
+    decide_url: str  # where several files are decided at once
+
+
+def folder_url(root_id: int | None, folder: str, size: str = "people", path: str = "/folders") -> str:
+    """Return the address of a folder's page.
+
+    >>> folder_url(1, "Clinics/2024")
+    '/folders?root=1&folder=Clinics%2F2024'
+    """
+    values: dict[str, str | int] = {} if root_id is None else {"root": root_id}
+    values |= {"folder": folder} if folder else {}
+    values |= {} if size == "people" else {"size": size}
+    return f"{path}?{urlencode(values)}" if values else path
+
+
+def folder_view(
+    level: FolderLevel,
+    *,
+    root_id: int | None,
+    folder: str,
+    roots: Mapping[int, str],
+    size: str,
+    items: Sequence[WorkItem],
+) -> FolderView:
+    """Put together what the page shows of one folder."""
+    weigh = SIZES[size][1]
+    children = sorted(level.children, key=lambda one: (-weigh(one), -one.n_files, one.name))
+    parts = [part for part in folder.split("/") if part]
+    crumbs = [(_("All shares"), folder_url(None, "", size))] if len(roots) > 1 else []
+    if root_id is not None:
+        crumbs.append((visible(roots.get(root_id, "")), folder_url(root_id, "", size)))
+        crumbs += [
+            (visible(part), folder_url(root_id, "/".join(parts[: at + 1]), size))
+            for at, part in enumerate(parts)
+        ]
+    title = crumbs[-1][0] if crumbs else _("Folders")
+    query = ListQuery(WorkFilter(root_id=root_id, folder=folder))
+    return FolderView(
+        title=title,
+        crumbs=tuple(crumbs[:-1]),
+        root_id=root_id,
+        folder=folder,
+        size=size,
+        sizes=tuple(
+            (name, words, folder_url(root_id, folder, name)) for name, (words, _weigh) in SIZES.items()
+        ),
+        row=_row(level.total, size, title),
+        maps=tuple(
+            (name, area, _boxes(children, area, size, depth=1))
+            for name, area in (("wide", WIDE), ("tall", TALL))
+        ),
+        rows=tuple(_row(one, size) for one in children[:MAX_ROWS]),
+        n_rows=len(children),
+        items=tuple(items),
+        query=query,
+        decide_url=folder_url(root_id, folder, path="/folders/decide") if folder else "",
+    )
+
+
+def _row(total: FolderTotal, size: str, name: str = "") -> FolderRow:
+    query = ListQuery(WorkFilter(root_id=total.root_id or None, folder=total.folder))
+    return FolderRow(
+        name=name or _name(total),
+        url=folder_url(total.root_id, total.folder, size) if total.name else "",
+        review_url=query.url("/queue/next") if total.name or name else "",
+        total=total,
+        n_phi=total.by_state[WorkState.PHI],
+        n_not_phi=total.by_state[WorkState.NOT_PHI],
+        n_unsure=total.by_state[WorkState.UNSURE],
+        n_everyone=total.by_exposure[Exposure.EVERYONE],
+    )
+
+
+def _name(total: FolderTotal) -> str:
+    return visible(total.name) or _("Files directly in this folder")
+
+
+def _boxes(totals: Sequence[FolderTotal], area: Box, size: str, *, depth: int) -> tuple[MapBox, ...]:
+    """Lay folders out; those that are too many or weigh nothing become one box at the end."""
+    weigh = SIZES[size][1]
+    ordered = sorted(totals, key=lambda one: -weigh(one))
+    most = MAX_BOXES if depth else MAX_INNER
+    shown = [one for one in ordered[:most] if weigh(one) > 0]
+    rest = [one for one in ordered if one not in shown]
+    weights: list[float] = [weigh(one) for one in shown]
+    others = sum(weigh(one) for one in rest)
+    if others:
+        weights.append(others)
+    # The rest is last, whatever it weighs: the method asks for a falling order only to make boxes squarer.
+    boxes = squarified(weights, area)
+    made = [_box(one, box, size, depth=depth) for one, box in zip(shown, boxes, strict=False)]
+    if others:
+        words = ngettext(
+            "{n} smaller folder: {others} {what}",
+            "{n} smaller folders: {others} {what}",
+            len(rest),
+            others=count(others),
+            what=SIZES[size][0],
+        )
+        label, detail = _labels(ngettext("{n} more", "{n} more", len(rest)), count(others), boxes[-1])
+        made.append(MapBox(boxes[-1], 0, label, detail, words, "", ()))
+    return tuple(made)
+
+
+def _box(total: FolderTotal, box: Box, size: str, *, depth: int) -> MapBox:
+    n_phi, n_everyone = total.by_state[WorkState.PHI], total.by_exposure[Exposure.EVERYONE]
+    numbers = " · ".join(
+        (
+            _people(total.people),
+            _("{n} PHI", n=count(n_phi)),
+            ngettext("{n} open", "{n} open", total.n_open),
+        )
+    )
+    name = visible(total.name) or _("files here")
+    label, detail = _labels(name, numbers if depth else count(SIZES[size][1](total)), box)
+    is_split = depth and box.width >= _MIN_WIDTH and box.height >= _MIN_HEIGHT
+    has_folders = any(one.name for one in total.below)
+    inner = (
+        _boxes(total.below, box.inset(_MARGIN, _HEADING).inset(0, 0), size, depth=0)
+        if is_split and has_folders
+        else ()
+    )
+    return MapBox(
+        box,
+        exposure_step(n_everyone, total.n_files),
+        label,
+        detail,
+        _words(total, name),
+        folder_url(total.root_id, total.folder, size) if total.name else "",
+        _bars(total, box) if not inner else (),
+        inner,
+    )
+
+
+def _words(total: FolderTotal, name: str) -> str:
+    return _(
+        "{name}: {files}, {people}, {phi} PHI, {open}, {everyone} readable by everyone",
+        name=name,
+        files=ngettext("{n} file", "{n} files", total.n_files),
+        people=_people(total.people),
+        phi=count(total.by_state[WorkState.PHI]),
+        open=ngettext("{n} open", "{n} open", total.n_open),
+        everyone=count(total.by_exposure[Exposure.EVERYONE]),
+    )
+
+
+def _people(n: int) -> str:
+    return ngettext("{n} person", "{n} people", n)
+
+
+def exposure_step(n_everyone: int, n_files: int) -> int:
+    """Return how many of some files everyone can read: 0 none, 1 under half, 2 half or more, 3 all.
+
+    >>> [exposure_step(n, 4) for n in (0, 1, 2, 4)]
+    [0, 1, 2, 3]
+    """
+    if not n_everyone:
+        return 0
+    if n_everyone == n_files:
+        return 3
+    return 2 if 2 * n_everyone >= n_files else 1
+
+
+def _labels(name: str, detail: str, box: Box) -> tuple[str, str]:
+    """Return the two lines that fit into a box."""
+    fits = int((box.width - 12) / _CHAR)
+    if fits < 4 or box.height < _LINE:  # noqa: PLR2004 (three letters and a mark say nothing)
+        return "", ""
+    label = name if len(name) <= fits else name[: fits - 1] + "…"
+    parts = detail.split(" · ")
+    while len(" · ".join(parts)) > fits and len(parts) > 1:
+        parts.pop()
+    second = " · ".join(parts)
+    return label, second if len(second) <= fits and box.height >= 2 * _LINE else ""
+
+
+def _bars(total: FolderTotal, box: Box) -> tuple[Bar, ...]:
+    """Return the verdicts as parts of a strip as wide as the box."""
+    if box.height < 2 * _BAR or not total.n_files:
+        return ()
+    x, bars = box.x + 2, []
+    for state in (WorkState.PHI, WorkState.UNSURE, WorkState.NOT_PHI):
+        width = max(0.0, box.width - 4) * total.by_state[state] / total.n_files
+        if width:
+            bars.append(Bar(state.value, x, width))
+        x += width
+    return tuple(bars)
