@@ -1,5 +1,5 @@
 # Two commands for a new user: `make demo` and `make test`. Both set up .venv first.
-.PHONY: demo test slow lint bench papers lock locked sbom audit clean help
+.PHONY: demo test slow lint bench papers messages lock locked sbom audit clean help
 
 VENV := .venv
 PYTHON := $(VENV)/bin/python
@@ -12,6 +12,7 @@ help:
 	@echo "make lint   ruff, mypy --strict, import-linter"
 	@echo "make slow   the long tests"
 	@echo "make bench  the benchmarks (they print tables)"
+	@echo "make messages  what is marked for translation into the catalogues (phiscan/locale), and compile them"
 	@echo "make lock   requirements.lock anew, with the hash of every package; make locked: .venv from it alone"
 	@echo "make sbom   sbom.json, the bill of materials (CycloneDX); make audit: known vulnerabilities"
 	@echo "make papers the experiments of the papers, plots and tables into papers/"
@@ -40,6 +41,9 @@ lint: $(VENV)/.dev
 
 bench: $(VENV)/.dev
 	$(PYTHON) -m pytest -m bench -s --timeout 3600 benchmarks
+
+messages: $(VENV)/.dev
+	$(PYTHON) scripts/messages.py
 
 papers: $(VENV)/.dev
 	@sh scripts/papers.sh

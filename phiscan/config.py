@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, TypeVar, get_type_hints
 
 from phiscan.errors import ConfigError
+from phiscan.language import LANGUAGES, SOURCE
 
 T = TypeVar("T")
 
@@ -100,6 +101,7 @@ class Config:
     messages_of_care: tuple[str, ...] = MESSAGES_OF_CARE  # health information by their kind
     audit_share: float = 0.05  # share of files on which all is computed, also what cannot change the referral
     second_names_share: float = 0.1  # share of files whose names a second family looks for too, to estimate
+    language: str = SOURCE  # of the report, and of the desk for a browser that asks for no language of ours
     limits: Limits = field(default_factory=Limits)
     health: HealthSettings = field(default_factory=HealthSettings)
     detectors: DetectorThresholds = field(default_factory=DetectorThresholds)
@@ -335,12 +337,18 @@ def _checked(config: Config) -> Config:
         _refuse(f"{config.source}: prevalence", "a number between 0 and 1")
     if not 0 < config.missed_file_cost < MAX_LIMIT:
         _refuse(f"{config.source}: missed_file_cost", "a number above 0")
-    if unknown := sorted(set(config.messages_of_care) - set(MESSAGES_OF_CARE)):
-        _refuse(f"{config.source}: messages_of_care: {unknown[0]}", f"one of {', '.join(MESSAGES_OF_CARE)}")
-    _check_detectors(config)
+    _check_choices(config)
     if not 1 <= config.k <= MAX_K:
         _refuse(f"{config.source}: k", f"a positive number up to {MAX_K}")
     return config
+
+
+def _check_choices(config: Config) -> None:
+    if unknown := sorted(set(config.messages_of_care) - set(MESSAGES_OF_CARE)):
+        _refuse(f"{config.source}: messages_of_care: {unknown[0]}", f"one of {', '.join(MESSAGES_OF_CARE)}")
+    if config.language not in LANGUAGES:
+        _refuse(f"{config.source}: language", f"one of {', '.join(LANGUAGES)}")
+    _check_detectors(config)
 
 
 def _check_detectors(config: Config) -> None:

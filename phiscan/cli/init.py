@@ -52,6 +52,7 @@ home = ".phiscan"
 
 # Messages about a patient that are health information by what they are; leave out what is none for you.
 # messages_of_care = ["hl7", "x12", "fhir", "cda", "dicom"]
+# language = "en"
 
 # Share of the files on which everything is computed, also what cannot change whether they are referred.
 # audit_share = 0.05

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,6 +12,7 @@ import click
 from phiscan.cli.output import say
 from phiscan.cli.unblind import unblind_option
 from phiscan.config import load_config
+from phiscan.language import LANGUAGES
 from phiscan.report.words import count, moment, share
 
 if TYPE_CHECKING:
@@ -32,6 +34,11 @@ if TYPE_CHECKING:
     help="Seed of the random order in which files that were not referred are sampled; keep it.",
 )
 @click.option("--hide-paths", is_flag=True, help="Name files by number: a path may name a person.")
+@click.option(
+    "--language",
+    type=click.Choice(list(LANGUAGES)),
+    help="Language of pages, PDF and plots; default: that of phiscan.toml. JSON and CSV are English.",
+)
 @unblind_option
 @click.option(
     "--private-epsilon",
@@ -51,6 +58,7 @@ def report(
     as_json: bool,
     seed: str,
     hide_paths: bool,
+    language: str | None,
     unblind: str | None,
     private_epsilon: float | None,
     private_delta: float | None,
@@ -83,6 +91,7 @@ def report(
 
     config = load_config(Path(ctx.obj) if ctx.obj else None)
     if private_epsilon is not None:
+        config = replace(config, language=language or config.language)
         _private(config, scan_id, out, as_json=as_json, epsilon=private_epsilon, delta=private_delta or 0.0)
         return
     database = open_database(config.database_url, create=False)
@@ -103,7 +112,7 @@ def report(
     finally:
         database.close()
     if out is not None:
-        write_pack(made, out)
+        write_pack(made, out, language=language or config.language)
         for answer in made.data.summary.answers:
             say(_answer(answer))
         for headline in made.data.headlines[:-1]:
@@ -132,7 +141,7 @@ def _private(
     finally:
         database.close()
     if out is not None:
-        write_private_pack(made, out)
+        write_private_pack(made, out, language=config.language)
         for figure in made.figures:
             value = (
                 f"not known: {figure.reason}" if figure.value is None else f"{figure.value:.3f}, with noise"

@@ -5,66 +5,72 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from phiscan.language import lazy_gettext as _
+
 N_FOR: Final = 3
 N_AGAINST: Final = 1
+AGAINST: Final = "but "  # with this a reason against begins, in English
 LEAST: Final = 0.1  # log-odds below which an input is no reason
 
 # What an input says where it speaks for PHI, and where against it; "" where that direction is no reason.
 WORDS: Final[dict[str, tuple[str, str]]] = {
     "words": (
-        "it is worded like a record of somebody's health",
-        "it is not worded like a record of somebody's health",
+        _("it is worded like a record of somebody's health"),
+        _("it is not worded like a record of somebody's health"),
     ),
-    "concepts": ("it names several health concepts", "it names hardly any health concept"),
+    "concepts": (_("it names several health concepts"), _("it names hardly any health concept")),
     "clinical": (
-        "it names an illness, drug, procedure or test",
-        "it names no illness, drug, procedure or test",
+        _("it names an illness, drug, procedure or test"),
+        _("it names no illness, drug, procedure or test"),
     ),
-    "full_name": ("a person's full name is in the passage", "no full name is in the passage"),
-    "name": ("a person is named in the passage", "nobody is named in the passage"),
+    "full_name": (_("a person's full name is in the passage"), _("no full name is in the passage")),
+    "name": (_("a person is named in the passage"), _("nobody is named in the passage")),
     "name_by_health": (
-        "a person's name is close to a health term",
-        "no name is close to a health term",
+        _("a person's name is close to a health term"),
+        _("no name is close to a health term"),
     ),
     "name_by_clinical": (
-        "a person's name is close to an illness, drug, procedure or test",
-        "no name is close to an illness, drug, procedure or test",
+        _("a person's name is close to an illness, drug, procedure or test"),
+        _("no name is close to an illness, drug, procedure or test"),
     ),
-    "people": ("several people are named in the passage", "many people are named in the passage"),
-    "record_number": ("it holds a number that only a patient or insured person has", ""),
-    "direct_identifier": ("it holds a number that singles out one person", ""),
-    "birth_date": ("it holds a date of birth", ""),
-    "contact": ("it holds an address, telephone number or e-mail", "its contact data looks like an office's"),
-    "date": ("it gives a date", "its dates look like an office's"),
-    "professional": ("a health professional is named", "its names are of health professionals"),
+    "people": (_("several people are named in the passage"), _("many people are named in the passage")),
+    "record_number": (_("it holds a number that only a patient or insured person has"), ""),
+    "direct_identifier": (_("it holds a number that singles out one person"), ""),
+    "birth_date": (_("it holds a date of birth"), ""),
+    "contact": (
+        _("it holds an address, telephone number or e-mail"),
+        _("its contact data looks like an office's"),
+    ),
+    "date": (_("it gives a date"), _("its dates look like an office's")),
+    "professional": (_("a health professional is named"), _("its names are of health professionals")),
     "role_name": (
-        "somebody is named for a role",
-        "its names are of authors, staff or others with a role",
+        _("somebody is named for a role"),
+        _("its names are of authors, staff or others with a role"),
     ),
-    "doubtful_name": ("it holds what may be a name", "its names are doubtful"),
-    "organization": ("it names an organization", "it speaks of organizations"),
-    "cells": ("it is a row of a table with many cells", "it is laid out like a table"),
-    "length": ("the passage is long", "the passage is short"),
+    "doubtful_name": (_("it holds what may be a name"), _("its names are doubtful")),
+    "organization": (_("it names an organization"), _("it speaks of organizations")),
+    "cells": (_("it is a row of a table with many cells"), _("it is laid out like a table")),
+    "length": (_("the passage is long"), _("the passage is short")),
     "text_detector": (
-        "the file is written and laid out like a record",
-        "the file is not written or laid out like a record",
+        _("the file is written and laid out like a record"),
+        _("the file is not written or laid out like a record"),
     ),
-    "person": ("the passage identifies a person", "the passage identifies nobody"),
-    "no_concept": ("", "it names no health concept"),
-    "short_text": ("the text is short, and a name is next to a health term in it", ""),
+    "person": (_("the passage identifies a person"), _("the passage identifies nobody")),
+    "no_concept": ("", _("it names no health concept")),
+    "short_text": (_("the text is short, and a name is next to a health term in it"), ""),
     "person_and_words": (
-        "a person is identified where health is spoken of",
-        "the person who is identified is not spoken of as a patient",
+        _("a person is identified where health is spoken of"),
+        _("the person who is identified is not spoken of as a patient"),
     ),
 }
 OWN_PATIENT: Final = "own_patient"  # a match in the organization's patient index
 MESSAGES: Final = {
-    OWN_PATIENT: "it holds a patient of the organization's own list",
-    "hl7": "it is an HL7 message about a patient",
-    "x12": "it is an X12 message about an insured person",
-    "fhir": "it holds FHIR resources of a patient",
-    "cda": "it is a clinical document (CDA) of a patient",
-    "dicom": "it is a DICOM object with a patient's name",
+    OWN_PATIENT: _("it holds a patient of the organization's own list"),
+    "hl7": _("it is an HL7 message about a patient"),
+    "x12": _("it is an X12 message about an insured person"),
+    "fhir": _("it holds FHIR resources of a patient"),
+    "cda": _("it is a clinical document (CDA) of a patient"),
+    "dicom": _("it is a DICOM object with a patient's name"),
 }
 
 
@@ -91,5 +97,5 @@ def sentences(reasons: Sequence[tuple[str, float]]) -> list[str]:
         if name in MESSAGES:
             found.append(MESSAGES[name])
         elif name in WORDS and (words := WORDS[name][weight < 0]):
-            found.append(words if weight > 0 else f"but {words}")
+            found.append(words if weight > 0 else _("but {reason}", reason=words))
     return found

@@ -7,31 +7,32 @@ from collections.abc import Iterable
 from typing import Final
 
 from phiscan.health.term_lexicon import load_lexicon
+from phiscan.language import lazy_gettext as _
 
 # (first category, last category, chapter). Source: ICD-10-CM tabular list, CDC/NCHS, public domain.
 CHAPTERS: Final[tuple[tuple[str, str, str], ...]] = (
-    ("A00", "B99", "Infectious and parasitic diseases"),
-    ("C00", "D49", "Neoplasms"),
-    ("D50", "D89", "Blood and immune mechanism"),
-    ("E00", "E89", "Endocrine, nutritional and metabolic diseases"),
-    ("F01", "F99", "Mental, behavioral and neurodevelopmental disorders"),
-    ("G00", "G99", "Nervous system"),
-    ("H00", "H59", "Eye and adnexa"),
-    ("H60", "H95", "Ear and mastoid process"),
-    ("I00", "I99", "Circulatory system"),
-    ("J00", "J99", "Respiratory system"),
-    ("K00", "K95", "Digestive system"),
-    ("L00", "L99", "Skin and subcutaneous tissue"),
-    ("M00", "M99", "Musculoskeletal system and connective tissue"),
-    ("N00", "N99", "Genitourinary system"),
-    ("O00", "O9A", "Pregnancy, childbirth and the puerperium"),
-    ("P00", "P96", "Perinatal period"),
-    ("Q00", "Q99", "Congenital malformations"),
-    ("R00", "R99", "Symptoms, signs and abnormal findings"),
-    ("S00", "T88", "Injury, poisoning and external consequences"),
-    ("U00", "U85", "Special purposes"),
-    ("V00", "Y99", "External causes of morbidity"),
-    ("Z00", "Z99", "Health status and contact with health services"),
+    ("A00", "B99", _("Infectious and parasitic diseases")),
+    ("C00", "D49", _("Neoplasms")),
+    ("D50", "D89", _("Blood and immune mechanism")),
+    ("E00", "E89", _("Endocrine, nutritional and metabolic diseases")),
+    ("F01", "F99", _("Mental, behavioral and neurodevelopmental disorders")),
+    ("G00", "G99", _("Nervous system")),
+    ("H00", "H59", _("Eye and adnexa")),
+    ("H60", "H95", _("Ear and mastoid process")),
+    ("I00", "I99", _("Circulatory system")),
+    ("J00", "J99", _("Respiratory system")),
+    ("K00", "K95", _("Digestive system")),
+    ("L00", "L99", _("Skin and subcutaneous tissue")),
+    ("M00", "M99", _("Musculoskeletal system and connective tissue")),
+    ("N00", "N99", _("Genitourinary system")),
+    ("O00", "O9A", _("Pregnancy, childbirth and the puerperium")),
+    ("P00", "P96", _("Perinatal period")),
+    ("Q00", "Q99", _("Congenital malformations")),
+    ("R00", "R99", _("Symptoms, signs and abnormal findings")),
+    ("S00", "T88", _("Injury, poisoning and external consequences")),
+    ("U00", "U85", _("Special purposes")),
+    ("V00", "Y99", _("External causes of morbidity")),
+    ("Z00", "Z99", _("Health status and contact with health services")),
 )
 
 

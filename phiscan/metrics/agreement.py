@@ -8,15 +8,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from phiscan.language import lazy_gettext as _
 from phiscan.metrics.intervals import Z95, Figure, clopper_pearson
 
-ASSUMPTION = "The reviewers judged independently of each other, and the files they share are a random sample."
-SOURCE = (
-    "Cohen (1960); Fleiss, Cohen & Everitt (1969); Cicchetti & Feinstein (1990); Byrt, Bishop & Carlin"
-    " (1993); Krippendorff (2019)"
+ASSUMPTION = _(
+    "The reviewers judged independently of each other, and the files they share are a random sample."
+)
+SOURCE = _(
+    "Cohen (1960); Fleiss, Cohen & Everitt (1969); Cicchetti & Feinstein (1990); Byrt, "
+    "Bishop & Carlin (1993); Krippendorff (2019)"
 )
 POSITIVE = "phi"
-ALL_ALIKE = "the files that both judged are all alike in this, so that their spread is no estimate for others"
+ALL_ALIKE = _(
+    "the files that both judged are all alike in this, so that their spread is no estimate for others"
+)
 
 # One row per file, one column per reviewer; None where that reviewer did not judge the file.
 Ratings = Sequence[Sequence[str | None]]
@@ -52,7 +57,7 @@ def agreement(
     pairs = [(a, b) for a, b in zip(first, second, strict=True) if a is not None and b is not None]
     n = len(pairs)
     if n == 0:
-        nothing = Figure(None, None, "the reviewers share no file")
+        nothing = Figure(None, None, _("the reviewers share no file"))
         return Agreement(0, nothing, nothing, nothing)
     table = Counter(pairs)
     agreed = sum(count for (a, b), count in table.items() if a == b)
@@ -65,7 +70,9 @@ def agreement(
             Fraction(2 * both, marked), _positive_variance(both, marked - 2 * both), (0.0, 1.0)
         )
     else:
-        positive_figure = Figure(None, None, f"neither reviewer called any shared file '{positive}'")
+        positive_figure = Figure(
+            None, None, _("neither reviewer called any shared file '{positive}'", positive=positive)
+        )
     scale = Fraction(n_labels, n_labels - 1)
     share = Fraction(agreed, n)
     pabak = _with_interval(
@@ -100,10 +107,10 @@ def krippendorff_alpha(ratings: Ratings) -> Figure:
         labels.update(counts)
         agreeing += Fraction(sum(count * (count - 1) for count in counts.values()), len(values) - 1)
     if total == 0:
-        return Figure(None, None, "no file was judged by two reviewers")
+        return Figure(None, None, _("no file was judged by two reviewers"))
     expected = sum(count * (count - 1) for count in labels.values())
     if expected == total * (total - 1):
-        return Figure(None, None, "only one label was used, so chance agreement is complete")
+        return Figure(None, None, _("only one label was used, so chance agreement is complete"))
     observed_disagreement = 1 - agreeing / total
     expected_disagreement = 1 - Fraction(expected, total * (total - 1))
     return Figure(float(1 - observed_disagreement / expected_disagreement), None)
@@ -117,7 +124,7 @@ def _kappa(table: Counter[tuple[str, str]], n: int, share: Fraction) -> Figure:
         columns[b] += count
     chance = Fraction(sum(rows[label] * columns[label] for label in rows), n * n)
     if chance == 1:
-        return Figure(None, None, "both reviewers used only one label: chance agreement is complete")
+        return Figure(None, None, _("both reviewers used only one label: chance agreement is complete"))
     kappa = (share - chance) / (1 - chance)
     # Large-sample variance of Fleiss, Cohen & Everitt (1969), eq. 14.
     spread = Fraction(0)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from phiscan.language import lazy_gettext as _
+
 
 @dataclass(frozen=True, slots=True)
 class DetectorAccuracy:
@@ -41,17 +43,19 @@ def detector_accuracy(
         message = "expected counts of 0 or more, and no more files marked than read"
         raise ValueError(message)
     if actual_positives is None:
-        return DetectorAccuracy(tp, fp, None, None, None, None, "the number of actual positives is unknown")
+        return DetectorAccuracy(
+            tp, fp, None, None, None, None, _("the number of actual positives is unknown")
+        )
     if actual_positives < tp:
         message = f"expected at least {tp} actual positives, got {actual_positives:g}"
         raise ValueError(message)
     fn = actual_positives - tp
     sensitivity = tp / actual_positives if actual_positives else None
     if fp is None or files is None:
-        reason = "tn, accuracy: need the detector's false positives and the number of files read"
+        reason = _("tn, accuracy: need the detector's false positives and the number of files read")
         return DetectorAccuracy(tp, fp, fn, None, sensitivity, None, reason)
     tn = files - actual_positives - fp
     if tn < 0:
-        reason = "tn, accuracy: the estimated positives and the false positives exceed the files read"
+        reason = _("tn, accuracy: the estimated positives and the false positives exceed the files read")
         return DetectorAccuracy(tp, fp, fn, None, sensitivity, None, reason)
     return DetectorAccuracy(tp, fp, fn, tn, sensitivity, (tp + tn) / files)

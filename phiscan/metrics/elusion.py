@@ -13,16 +13,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from phiscan.language import lazy_gettext as _
 from phiscan.metrics.hypergeometric import log_at_most, log_probability
 from phiscan.metrics.intervals import binomial_upper, check_count, check_share
 
-ASSUMPTION = (
-    "The sample was drawn at random from all files that were not referred, all of it was reviewed (what was"
-    " not counts as PHI), and every verdict is right."
+ASSUMPTION = _(
+    "The sample was drawn at random from all files that were not referred, all of it was "
+    "reviewed (what was not counts as PHI), and every verdict is right."
 )
-SOURCE = (
-    "Clopper & Pearson (1934); Buonaccorsi (1987), Am. Stat. 41:215; sequential: Waudby-Smith & Ramdas"
-    " (2020), theorem 3.1"
+SOURCE = _(
+    "Clopper & Pearson (1934); Buonaccorsi (1987), Am. Stat. 41:215; sequential: "
+    "Waudby-Smith & Ramdas (2020), theorem 3.1"
 )
 
 # So near the level, logarithms of probabilities are compared as whole numbers instead.
@@ -201,7 +202,7 @@ def elusion(
         upper_hypergeometric=hypergeometric_upper(population, sample, found, tail),
         upper_binomial=population * rate_upper,
         upper_sequential=sequential_upper(population, sample, found, tail) if sequential else None,
-        reason=None if sample else "the sample is empty",
+        reason=None if sample else _("the sample is empty"),
     )
 
 
@@ -243,9 +244,9 @@ def stratified_elusion(
             )
         elif stratum.population:
             missed = None
-    reason = "a stratum has no sample" if missed is None else None
+    reason = _("a stratum has no sample") if missed is None else None
     if population == 0:
-        reason, missed = "there is no unreferred file", Fraction(0)
+        reason, missed = _("there is no unreferred file"), Fraction(0)
     return Elusion(
         rate=None if missed is None or population == 0 else float(missed / population),
         rate_upper=binomial / population if population else 1.0,

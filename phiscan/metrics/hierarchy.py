@@ -17,9 +17,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
+from phiscan.language import lazy_gettext as _
 from phiscan.metrics.rates import Rates, rates
 
-REPRESENTATION = (
+REPRESENTATION = _(
     "leaf view: level 0 is the labels as assigned, level k their distinct ancestors k steps above"
 )
 

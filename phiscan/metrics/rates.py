@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from phiscan.language import lazy_gettext as _
+
 
 @dataclass(frozen=True, slots=True)
 class Rates:
@@ -17,11 +19,11 @@ class Rates:
     def reason(self) -> str:
         """Why a rate does not exist; "" when all of them do."""
         if self.precision is None and self.recall is None:
-            return "nothing in the gold standard and nothing in the system output"
+            return _("nothing in the gold standard and nothing in the system output")
         if self.precision is None:
-            return "nothing in the system output, so precision and F1 do not exist"
+            return _("nothing in the system output, so precision and F1 do not exist")
         if self.recall is None:
-            return "nothing in the gold standard, so recall and F1 do not exist"
+            return _("nothing in the gold standard, so recall and F1 do not exist")
         return ""
 
 

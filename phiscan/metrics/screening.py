@@ -12,13 +12,14 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from phiscan.language import lazy_gettext as _
 from phiscan.metrics.intervals import Z95, Figure, check_count, proportion
 
-ASSUMPTION = (
-    "The screened files are a random sample of the files that the figures are said about, and every screened"
-    " positive got its right verdict."
+ASSUMPTION = _(
+    "The screened files are a random sample of the files that the figures are said "
+    "about, and every screened positive got its right verdict."
 )
-SOURCE = "Sokolova & El Emam (2008), eq. 10-13; Clopper & Pearson (1934)"
+SOURCE = _("Sokolova & El Emam (2008), eq. 10-13; Clopper & Pearson (1934)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +79,9 @@ def tdp_frp(n_phi: int, n_not_phi: int, n_not_screened: int) -> ScreenedPositive
     n = n_phi + n_not_phi + n_not_screened
     return ScreenedPositives(
         n=n,
-        tdp=proportion(n_phi, n, "there is no file"),
-        frp=proportion(n_not_phi, n, "there is no file"),
-        ppv=proportion(n_phi, n_phi + n_not_phi, "no file was screened positive"),
+        tdp=proportion(n_phi, n, _("there is no file")),
+        frp=proportion(n_not_phi, n, _("there is no file")),
+        ppv=proportion(n_phi, n_phi + n_not_phi, _("no file was screened positive")),
     )
 
 
@@ -96,7 +97,7 @@ def coverage(n_phi: int, n_not_phi: int, n_not_screened: int) -> Figure:
     0.61
     """
     _check(n_phi, n_not_phi, n_not_screened)
-    return proportion(n_phi + n_not_phi, n_phi + n_not_phi + n_not_screened, "there is no file")
+    return proportion(n_phi + n_not_phi, n_phi + n_not_phi + n_not_screened, _("there is no file"))
 
 
 def screened_table(n_phi: int, n_not_phi: int, n_not_screened: int) -> ScreenedTable:
@@ -150,15 +151,19 @@ def _ratio(kind: str, first: int, other: int, both: int | None) -> Figure:
     check_count(f"first {kind}", first)
     check_count(f"other {kind}", other)
     if other == 0:
-        return Figure(None, None, f"the other characteristic marked no {kind} file to divide by")
+        return Figure(None, None, _("the other characteristic marked no {kind} file to divide by", kind=kind))
     value = first / other
     if both is None:
-        return Figure(value, None, "the interval needs the number of files that both characteristics marked")
+        return Figure(
+            value, None, _("the interval needs the number of files that both characteristics marked")
+        )
     check_count(f"both {kind}", both, min(first, other))
     if first == 0:
-        return Figure(value, None, "a ratio of 0 has no interval on the log scale")
+        return Figure(value, None, _("a ratio of 0 has no interval on the log scale"))
     if first == other == both:
-        reason = f"both characteristics marked the same {kind} files: the interval would have no width"
+        reason = _(
+            "both characteristics marked the same {kind} files: the interval would have no width", kind=kind
+        )
         return Figure(value, None, reason)
     # Delta-method variance of the log ratio of two paired proportions; only discordant files count.
     spread = Z95 * math.sqrt((first + other - 2 * both) / (first * other))

@@ -6,6 +6,8 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
+from phiscan.language import lazy_decimal
+from phiscan.language import lazy_gettext as _
 from phiscan.metrics.intervals import (
     Z95,
     Figure,
@@ -15,16 +17,16 @@ from phiscan.metrics.intervals import (
     proportion,
 )
 
-VERIFIED_ASSUMPTION = (
+VERIFIED_ASSUMPTION = _(
     "Whether a file was verified depends on the screen's result only, not on whether the file really is PHI."
 )
-VERIFIED_SOURCE = "Begg & Greenes (1983), Biometrics 39:207"
-PREVALENCE_ASSUMPTION = (
+VERIFIED_SOURCE = _("Begg & Greenes (1983), Biometrics 39:207")
+PREVALENCE_ASSUMPTION = _(
     "The reviewers' sensitivity and specificity are known, and the same for every file of the random sample."
 )
-PREVALENCE_SOURCE = (
-    "Rogan & Gladen (1978), Am. J. Epidemiol. 107:71; Reiczigel, Foldi & Ozsvari (2010), Epidemiol. Infect."
-    " 138:1674"
+PREVALENCE_SOURCE = _(
+    "Rogan & Gladen (1978), Am. J. Epidemiol. 107:71; Reiczigel, Foldi & Ozsvari (2010), "
+    "Epidemiol. Infect. 138:1674"
 )
 _LEAST_GAIN = Fraction(1, 10**12)  # below it the estimate is beyond what a float holds
 
@@ -98,24 +100,26 @@ def begg_greenes(positive: Verified, negative: Verified) -> BeggGreenes:
         for part in ("diseased", "healthy", "unverified"):
             check_count(f"{name} {part}", getattr(cell, part))
     naive = Accuracy(
-        proportion(positive.diseased, positive.diseased + negative.diseased, "no verified file is PHI"),
-        proportion(negative.healthy, positive.healthy + negative.healthy, "no verified file is without PHI"),
+        proportion(positive.diseased, positive.diseased + negative.diseased, _("no verified file is PHI")),
+        proportion(
+            negative.healthy, positive.healthy + negative.healthy, _("no verified file is without PHI")
+        ),
     )
     for name, cell in (("positive", positive), ("negative", negative)):
         if cell.n and not cell.n_verified:
-            reason = f"no screened {name} file was verified"
+            reason = _("no screened {name} file was verified", name=name)
             nothing = Figure(None, None, reason)
             return BeggGreenes(naive, Accuracy(nothing, nothing), None, None, reason)
     if positive.n + negative.n == 0:
-        nothing = Figure(None, None, "there is no file")
+        nothing = Figure(None, None, _("there is no file"))
         return BeggGreenes(naive, Accuracy(nothing, nothing), None, None, nothing.reason)
     caught, missed = _scaled(positive, positive.diseased), _scaled(negative, negative.diseased)
     alarms, passed = _scaled(positive, positive.healthy), _scaled(negative, negative.healthy)
     return BeggGreenes(
         naive=naive,
         corrected=Accuracy(
-            _share(caught, missed, positive, negative, "no file is estimated to be PHI"),
-            _share(passed, alarms, negative, positive, "every file is estimated to be PHI"),
+            _share(caught, missed, positive, negative, _("no file is estimated to be PHI")),
+            _share(passed, alarms, negative, positive, _("every file is estimated to be PHI")),
         ),
         prevalence=float((caught + missed) / (positive.n + negative.n)),
         missed=float(missed),
@@ -142,13 +146,13 @@ def rogan_gladen(found: int, sample: int, sensitivity: float, specificity: float
     check_share("sensitivity", sensitivity)
     check_share("specificity", specificity)
     if sample == 0:
-        return Prevalence(None, None, None, None, reason="the sample is empty")
+        return Prevalence(None, None, None, None, reason=_("the sample is empty"))
     # The decimals as written: 0.9 + 0.1 must be 1 here.
     sens, spec = Fraction(repr(float(sensitivity))), Fraction(repr(float(specificity)))
     apparent = Fraction(found, sample)
     gain = sens + spec - 1
     if gain < _LEAST_GAIN:
-        reason = "sensitivity + specificity must be above 1: such reviewers tell nothing"
+        reason = _("sensitivity + specificity must be above 1: such reviewers tell nothing")
         return Prevalence(float(apparent), None, None, None, reason=reason)
     raw = (apparent + spec - 1) / gain
     cut = min(max(raw, Fraction(0)), Fraction(1))
@@ -156,13 +160,14 @@ def rogan_gladen(found: int, sample: int, sensitivity: float, specificity: float
     low, high = float(raw) - Z95 * se, float(raw) + Z95 * se
     if found in {0, sample}:
         low, high = ((end + float(spec) - 1) / float(gain) for end in clopper_pearson(found, sample))
-    outside = "the whole interval lies outside 0 to 1" if high <= 0 or low >= 1 else None
+    outside = _("the whole interval lies outside 0 to 1") if high <= 0 or low >= 1 else None
     ends = None if outside else (max(low, 0.0), min(high, 1.0))
     warning = None
     if cut != raw:
-        warning = (
-            f"the estimate {float(raw)!r} lies outside 0 to 1 and was cut: the given sensitivity or"
-            " specificity does not fit what was found"
+        warning = _(
+            "the estimate {raw} lies outside 0 to 1 and was cut: the given sensitivity or "
+            "specificity does not fit what was found",
+            raw=lazy_decimal(repr(float(raw))),
         )
     return Prevalence(float(apparent), float(cut), se, ends, warning, outside)
 
@@ -178,7 +183,7 @@ def _share(hits: Fraction, rest: Fraction, own: Verified, other: Verified, empty
         return Figure(None, None, empty)
     value = hits / (hits + rest)
     if hits == 0 or rest == 0:
-        return Figure(float(value), None, "a share of 0 or 1 has no interval on the logit scale")
+        return Figure(float(value), None, _("a share of 0 or 1 has no interval on the logit scale"))
     n = own.n + other.n
     # Multinomial screen results, and binomial verdicts among the verified ones of each result.
     variance = Fraction(n, own.n * other.n)

@@ -10,11 +10,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date, datetime
 
+from phiscan.language import gettext as _
+from phiscan.language import lazy_gettext
 from phiscan.visible import visible
 
 MASK = "▒▒▒"
-_SUBJECT = "A file of yours needs attention (reference {number})"
-_TEXT = """Hello,
+_SUBJECT = lazy_gettext("A file of yours needs attention (reference {number})")
+_TEXT = lazy_gettext(
+    """Hello,
 
 a privacy review has confirmed that a file of yours holds personal health information.
 
@@ -32,11 +35,16 @@ In this message, words of the folder that could be a name or a number are
 masked, and the name of the file is left out. Please do not send the file,
 or anything from it, by e-mail. For a question, answer with the reference.
 """
+)
 
 STEPS = {
-    "everyone": "restrict now who can read it; then move it to a protected\nfolder, or delete it",
-    "group": "check that the whole group may see it; otherwise restrict who can\nread it, or move it",
-    "owner": "move it to a protected folder, or delete it if it is not needed",
+    "everyone": lazy_gettext(
+        "restrict now who can read it; then move it to a protected\nfolder, or delete it"
+    ),
+    "group": lazy_gettext(
+        "check that the whole group may see it; otherwise restrict who can\nread it, or move it"
+    ),
+    "owner": lazy_gettext("move it to a protected folder, or delete it if it is not needed"),
 }
 """What the owner is asked to do, by who can read the file; where that is not known, as for everyone."""
 
@@ -74,10 +82,10 @@ def owner_mail(facts: FileFacts, pieces: Callable[[str], list[tuple[str, bool]]]
         _SUBJECT.format(number=facts.number),
         _TEXT.format(
             number=facts.number,
-            folder=masked_path(facts.folder, pieces) or "top folder of the share",
+            folder=masked_path(facts.folder, pieces) or _("top folder of the share"),
             type=facts.type,
             size=facts.size,
-            changed="not known" if facts.changed is None else facts.changed.date().isoformat(),
+            changed=_("not known") if facts.changed is None else facts.changed.date().isoformat(),
             readers=facts.readers,
             steps=STEPS.get(facts.exposure, STEPS["everyone"]),
             due=facts.due.isoformat(),
@@ -92,7 +100,7 @@ def masked_path(path: str, pieces: Callable[[str], list[tuple[str, bool]]]) -> s
     'Clinics/▒▒▒/notes'
     """
     shown = (
-        visible(part) if all(is_shown for _, is_shown in pieces(part)) else MASK
+        visible(part) if all(is_shown for _text, is_shown in pieces(part)) else MASK
         for part in path.split("/")
         if part
     )

@@ -13,6 +13,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from phiscan.language import lazy_decimal, lazy_join
+from phiscan.language import lazy_gettext as _
 from phiscan.model import Document
 from phiscan.patients.normalise import date_forms, plain, postal_form
 
@@ -29,6 +31,12 @@ _ROLES: Final[dict[str, tuple[str, ...]]] = {
         *("diagnosis", "diagnostic", "dx", "condition", "icd", "disease", "illness", "medication", "drug"),
         *("procedure", "result", "test", "reason", "treatment"),
     ),
+}
+_NAMES: Final = {
+    "birth_date": _("birth date"),
+    "postal_code": _("postal code"),
+    "sex": _("sex"),
+    "age": _("age"),
 }
 QUASI_IDENTIFIERS: Final = ("birth_date", "postal_code", "sex", "age")
 
@@ -52,9 +60,14 @@ class TableRisk:
     @property
     def sentence(self) -> str:
         """Say it in a line: rows, share that is unique on what, k and l."""
-        by = " + ".join(name.replace("_", " ") for name in self.quasi_identifiers)
-        diverse = "" if self.l_diversity is None else f", l = {self.l_diversity}"
-        return f"{self.n_rows:,} rows, {self.unique_share:.0%} unique on {by} (k = {self.k}{diverse})"
+        return _(
+            "{n} rows, {share} unique on {columns} (k = {k}{diverse})",
+            n=f"{self.n_rows:,}",
+            share=lazy_decimal(f"{self.unique_share:.0%}"),
+            columns=lazy_join(" + ", [_NAMES[name] for name in self.quasi_identifiers]),
+            k=self.k,
+            diverse="" if self.l_diversity is None else f", l = {self.l_diversity}",
+        )
 
 
 def table_risks(document: Document) -> list[TableRisk]:

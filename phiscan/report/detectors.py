@@ -7,6 +7,7 @@ from itertools import combinations
 
 import numpy as np
 
+from phiscan.language import lazy_gettext as _
 from phiscan.metrics.capture_recapture.missed import MissedFiles
 from phiscan.metrics.detector_accuracy import detector_accuracy
 from phiscan.metrics.independence import feature_information
@@ -57,7 +58,7 @@ def detector_rows(
         found = detector_accuracy(tp, total, fp=None if open_ else fp, files=n_files)
         reason = found.reason
         if open_ and total is not None:
-            reason = f"tn, accuracy: {open_} files that it marked are not verified"
+            reason = _("tn, accuracy: {open} files that it marked are not verified", open=open_)
         rows.append(
             DetectorRow(
                 name, tp, fp, open_, found.fn, found.tn, found.sensitivity, found.accuracy, by, reason
@@ -68,10 +69,10 @@ def detector_rows(
 
 def _total(models: MissedFiles | None, pairs: Sequence[PairEstimate]) -> tuple[float | None, str]:
     if models is not None:
-        return (None if models.averaged is None else models.averaged.total), "averaged over models"
+        return (None if models.averaged is None else models.averaged.total), _("averaged over models")
     if len(pairs) == 1:
-        return pairs[0].chapman.total, "Chapman"
-    return None, "no estimate"
+        return pairs[0].chapman.total, _("Chapman")
+    return None, _("no estimate")
 
 
 def feature_dependence(files: Sequence[FileEntry], names: Sequence[str]) -> tuple[FeatureDependence, ...]:
@@ -102,9 +103,9 @@ def _pair(
     missing = [name for name in (first, second) if name not in columns]
     if missing or compared < MIN_COMPARED:
         reason = (
-            f"the features of {missing[0]} are hashed sums, which no scan stores"
+            _("the features of {missing} are hashed sums, which no scan stores", missing=missing[0])
             if missing
-            else f"fewer than {MIN_COMPARED} confirmed PHI files"
+            else _("fewer than {min_compared} confirmed PHI files", min_compared=MIN_COMPARED)
         )
         return FeatureDependence(first, second, compared, None, None, "", "", reason)
     one, two = columns[first], columns[second]

@@ -7,6 +7,7 @@ from datetime import datetime
 from pathlib import Path
 
 from phiscan import __version__
+from phiscan.language import lazy_gettext as _
 from phiscan.metrics.intervals import proportion
 from phiscan.model import SECOND_LISTS, SECOND_NAMES, SECOND_NAMES_NEAR, Outcome, Referral, Verdict
 from phiscan.report.data.missed import SampleFile
@@ -40,7 +41,7 @@ from phiscan.report.sections.type_levels import type_levels
 from phiscan.report.sections.verification import corrected, stopping
 from phiscan.report.sections.worksheets import worksheets
 from phiscan.report.summary import summary
-from phiscan.report.words import CHARACTERISTICS
+from phiscan.report.words import CHARACTERISTICS, plain
 from phiscan.review.records.items import FileRow
 from phiscan.sandbox.record import read_missing
 from phiscan.store.database import Database
@@ -76,11 +77,11 @@ class Names:
 
     def part(self, locator: str) -> str:
         """Return the name of a part of a file."""
-        return "a part of it" if self.hidden and locator else visible(locator)
+        return _("a part of it") if self.hidden and locator else visible(locator)
 
     def root(self, root: str) -> str:
         """Return the name of a root."""
-        return "not shown" if self.hidden else visible(root)
+        return _("not shown") if self.hidden else visible(root)
 
 
 def gather(
@@ -271,7 +272,7 @@ def _coverage(stored: StoredScan, names: Names, n_read: int) -> Coverage:
         failed=dict(summary.failed),
         read=n_read,
         not_read=due - n_read,
-        read_share=proportion(n_read, due, "there was no file to read"),
+        read_share=proportion(n_read, due, _("there was no file to read")),
         unread_parts=summary.n_unread_parts,
         files_with_unread_parts=sum(bool(row.unread) for row in stored.rows),
         unread=tuple(unread),
@@ -312,7 +313,7 @@ def _detector_screens(read: tuple[FileEntry, ...]) -> list[screened.Screen]:
     return [
         screened.Screen(
             name,
-            name.capitalize(),
+            plain(name).capitalize(),
             "",
             frozenset(e.file for e in read if e.detectors.get(name)),
         )

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from phiscan.errors import ConfigError, InputError, origin
+from phiscan.language import SOURCE, using
 from phiscan.report.export import files_csv, report_json, table_csv
 from phiscan.report.gather import Report
 from phiscan.report.rendering.charts import alone
@@ -20,18 +21,30 @@ _PRIVATE = 0o600  # the pack names files of the share
 PDF = "report.pdf"
 
 
-def pack(report: Report) -> Mapping[str, str]:
-    """Return the text of every file of the pack, all but the PDF, by its name in the folder."""
+def pack(report: Report, *, language: str = SOURCE) -> Mapping[str, str]:
+    """Return the text of every file of the pack, all but the PDF, by its name in the folder.
+
+    Pages and pictures are in the language; JSON and CSV are English, for programs.
+    """
+    data = report.data
+    with using(language):
+        pages = {
+            "report.html": render(data),
+            **worksheet_pages(data),
+            **{f"plots/{name}.svg": alone(svg) for name, svg in plots(data).items()},
+        }
+    with using(SOURCE):
+        return {**pages, **_data_files(report)}
+
+
+def _data_files(report: Report) -> dict[str, str]:
     data = report.data
     made = tables(data)
     return {
-        "report.html": render(data),
         "report.json": report_json(data),
         "files.csv": files_csv(report.files),
         "elusion-sample.csv": table_csv(made["elusion_sample"]),
         **{f"tables/{name}.csv": table_csv(table) for name, table in made.items()},
-        **worksheet_pages(data),
-        **{f"plots/{name}.svg": alone(svg) for name, svg in plots(data).items()},
     }
 
 
@@ -57,7 +70,7 @@ def _remove_old_worksheets(folder: Path, contents: Mapping[str, str]) -> None:
             path.unlink(missing_ok=True)
 
 
-def write_pack(report: Report, folder: Path) -> tuple[Path, ...]:
+def write_pack(report: Report, folder: Path, *, language: str = SOURCE) -> tuple[Path, ...]:
     """Write the pack; a report that is there already is replaced, other files stay.
 
     A PDF that cannot be made is said on standard error, and none is left from an earlier report. Worksheets
@@ -66,20 +79,21 @@ def write_pack(report: Report, folder: Path) -> tuple[Path, ...]:
     Raises:
         InputError: the folder cannot be written.
     """
-    texts = pack(report)
-    written = write_files(texts, folder)
+    texts = pack(report, language=language)
+    written = write_files(texts, folder, language=language)
     _remove_old_worksheets(folder, texts)
     return written
 
 
-def write_files(texts: Mapping[str, str], folder: Path) -> tuple[Path, ...]:
+def write_files(texts: Mapping[str, str], folder: Path, *, language: str = SOURCE) -> tuple[Path, ...]:
     """Write texts by their name in a folder, and ``report.html`` among them as PDF too.
 
     Raises:
         InputError: the folder cannot be written.
     """
     written = []
-    contents = _contents(texts, texts["report.html"])
+    with using(language):
+        contents = _contents(texts, texts["report.html"])
     try:
         if PDF not in contents:
             (folder / PDF).unlink(missing_ok=True)

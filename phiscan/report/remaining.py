@@ -11,19 +11,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
+from phiscan.language import count, lazy_decimal
+from phiscan.language import lazy_gettext as _
 from phiscan.metrics import elusion
 from phiscan.review.worklist.sampling import LeftCounts, SampleReview
 
 TARGET_RECALL = 0.95  # of the PHI in the list, found before it is called safe to stop
 
-BY_SAMPLE = (
-    "The sample was drawn at random from the items then undecided, and every verdict is right. The bound uses"
-    " the beginning of the random order that makes it smallest and holds every PHI found in it; in that"
-    " beginning, unsure items and items without a verdict count as PHI."
+BY_SAMPLE = _(
+    "The sample was drawn at random from the items then undecided, and every verdict is "
+    "right. The bound uses the beginning of the random order that makes it smallest and "
+    "holds every PHI found in it; in that beginning, unsure items and items without a "
+    "verdict count as PHI."
 )
-BY_SCORE = (
-    "Within a range of scores, the decided items are like a random sample of all its items, and every verdict"
-    " is right. Unsure counts as PHI. Items decided in order of risk do not quite fulfil this."
+BY_SCORE = _(
+    "Within a range of scores, the decided items are like a random sample of all its "
+    "items, and every verdict is right. Unsure counts as PHI. Items decided in order of "
+    "risk do not quite fulfil this."
 )
 
 
@@ -84,9 +88,9 @@ def _by_sample(counts: LeftCounts) -> Left:
     if counts.undecided == 0:
         return Left(0.0, 0, None, BY_SAMPLE, elusion.SOURCE)
     if sample is None:
-        reason = "no random sample was drawn; `phiscan queue draw` draws one"
+        reason = _("no random sample was drawn; `phiscan queue draw` draws one")
     elif sample.reviewed == 0:
-        reason = "no item of the random sample has been reviewed yet"
+        reason = _("no item of the random sample has been reviewed yet")
     if sample is None or reason is not None:
         return Left(None, None, reason, BY_SAMPLE, elusion.SOURCE)
     return Left(
@@ -121,7 +125,7 @@ def _by_score(counts: LeftCounts) -> Left:
     if counts.undecided == 0:
         return Left(0.0, 0, None, BY_SCORE, elusion.SOURCE)
     if not any(stratum.n_decided for stratum in counts.strata):
-        return Left(None, None, "nothing has been decided yet", BY_SCORE, elusion.SOURCE)
+        return Left(None, None, _("nothing has been decided yet"), BY_SCORE, elusion.SOURCE)
     strata = [
         elusion.Stratum(f"{one.low:.1f} to {one.high:.1f}", one.n, one.n_decided, one.n_phi)
         for one in counts.strata
@@ -132,19 +136,34 @@ def _by_score(counts: LeftCounts) -> Left:
     empty = [one for one in counts.strata if not one.n_decided]
     reason = None
     if expected is None:
-        reason = f"nothing has been decided in {len(empty)} of {len(strata)} ranges of scores"
+        reason = _(
+            "nothing has been decided in {empty} of {strata} ranges of scores",
+            empty=len(empty),
+            strata=len(strata),
+        )
     upper = min(max(known.upper_hypergeometric - phi, 0), counts.undecided)
     return Left(expected, upper, reason, BY_SCORE, elusion.SOURCE)
 
 
 def _why(counts: LeftCounts, left: Left, lower: float | None, target: float, *, safe: bool) -> str:
     if counts.undecided == 0:
-        return "Everything in the list is decided."
+        return _("Everything in the list is decided.")
     if left.upper is None:
-        return f"Not yet known: {left.reason}."
+        return _("Not yet known: {reason}.", reason=left.reason)
     if lower is None:
-        return "It is safe to stop: no PHI was found, and none remains."
-    share = f"at least {lower:.0%} of the PHI in the list is found (95% sure)"
+        return _("It is safe to stop: no PHI was found, and none remains.")
+    share = _(
+        "at least {lower} of the PHI in the list is found (95% sure)", lower=lazy_decimal(f"{lower:.0%}")
+    )
     if safe:
-        return f"It is safe to stop: {share}, the target is {target:.0%}."
-    return f"It is not safe to stop: {share}, the target is {target:.0%}; at most {left.upper:,} may remain."
+        return _(
+            "It is safe to stop: {share}, the target is {target}.",
+            share=share,
+            target=lazy_decimal(f"{target:.0%}"),
+        )
+    return _(
+        "It is not safe to stop: {share}, the target is {target}; at most {upper} may remain.",
+        share=share,
+        target=lazy_decimal(f"{target:.0%}"),
+        upper=count(left.upper),
+    )

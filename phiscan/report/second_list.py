@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from phiscan.language import lazy_gettext as _
 from phiscan.metrics.intervals import proportion
 from phiscan.model import Verdict
 from phiscan.report.data.estimates import SecondList
 from phiscan.report.data.report import FileEntry
 from phiscan.report.words import count
 
-NOT_REVIEWED = "no file of the second list has been reviewed"
-NOT_KNOWN = (
-    "The counts do not say whether the second list (marked by a detector and not referred) was reviewed; the"
-    " estimate is too low if it was not."
+NOT_REVIEWED = _("no file of the second list has been reviewed")
+NOT_KNOWN = _(
+    "The counts do not say whether the second list (marked by a detector and not "
+    "referred) was reviewed; the estimate is too low if it was not."
 )
 
 
@@ -42,11 +43,17 @@ def made_of(files: int, reviewed: int, phi: int | None) -> SecondList:
 
 def _sentence(files: int, reviewed: int, phi: int | None) -> str:
     if not files:
-        return "The second list is empty: every file that a detector marked was referred."
-    what = (
-        f"Second list (marked by a detector and not referred): {count(reviewed)} of {count(files)} reviewed"
+        return _("The second list is empty: every file that a detector marked was referred.")
+    what = _(
+        "Second list (marked by a detector and not referred): {reviewed} of {files} reviewed",
+        reviewed=count(reviewed),
+        files=count(files),
     )
-    found = f", {count(phi)} of those hold PHI" if phi is not None and reviewed else ""
+    found = _(", {phi} of those hold PHI", phi=count(phi)) if phi is not None and reviewed else ""
     if reviewed < files:
-        return f"{what}{found}. The estimate of missed PHI is too low, because the rest was not reviewed."
-    return f"{what}{found}. The capture histories are complete."
+        return _(
+            "{what}{found}. The estimate of missed PHI is too low, because the rest was not reviewed.",
+            what=what,
+            found=found,
+        )
+    return _("{what}{found}. The capture histories are complete.", what=what, found=found)

@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
+from phiscan.language import lazy_gettext as _
+from phiscan.language import lazy_join, lazy_ngettext
 from phiscan.model import Referral, Verdict
 from phiscan.report.data.desk import Worksheet
 from phiscan.report.data.desk_rows import Place
@@ -18,9 +20,9 @@ from phiscan.review.records.items import FileRow
 from phiscan.review.worklist.risk import Exposure, exposure_of
 
 N_PLACES = 5
-_NO_CLOCK = "no file is confirmed as PHI, so no clock runs"
+_NO_CLOCK = _("no file is confirmed as PHI, so no clock runs")
 # The clocks with a fixed length that run from the discovery; the others run to a day of the calendar.
-_CLOCKS = {"gdpr_authority": "GDPR, 72 hours", "hipaa_individuals": "HIPAA, 60 days"}
+_CLOCKS = {"gdpr_authority": _("GDPR, 72 hours"), "hipaa_individuals": _("HIPAA, 60 days")}
 
 
 def summary(
@@ -76,37 +78,63 @@ def summary(
 
 
 def _files(confirmed: int, unsettled: int) -> Answer:
-    sentence = f"{counted(confirmed, 'file')} {_are(confirmed)} confirmed as PHI by a person."
+    sentence = lazy_ngettext(
+        "{n} file is confirmed as PHI by a person.",
+        "{n} files are confirmed as PHI by a person.",
+        confirmed,
+    )
     caution = ""
     if unsettled:
-        have = "has" if unsettled == 1 else "have"
-        caution = f"{counted(unsettled, 'more referred file')} {have} no final verdict."
-    return Answer("files", "How many files hold PHI?", confirmed, None, sentence, caution)
+        caution = lazy_ngettext(
+            "{n} more referred file has no final verdict.",
+            "{n} more referred files have no final verdict.",
+            unsettled,
+        )
+    return Answer("files", _("How many files hold PHI?"), confirmed, None, sentence, caution)
 
 
 def _people(people: People, unsettled: int) -> Answer:
-    sentence = "An estimate over the referred files confirmed as PHI; nobody is named here."
+    sentence = _("An estimate over the referred files confirmed as PHI; nobody is named here.")
     caution = ""
     if unsettled:
-        caution = f"{count(people.at_risk)} if every referred file is PHI."
-    return Answer("people", "About how many people?", people.in_confirmed, None, sentence, caution)
+        caution = _("{at_risk} if every referred file is PHI.", at_risk=count(people.at_risk))
+    return Answer("people", _("About how many people?"), people.in_confirmed, None, sentence, caution)
 
 
 def _readers(n: int, exposures: Counter[Exposure]) -> Answer:
-    question = "How many can everyone read?"
+    question = _("How many can everyone read?")
     if not n:
-        return Answer("readers", question, 0, None, "No file is PHI or waits for a verdict.")
+        return Answer("readers", question, 0, None, _("No file is PHI or waits for a verdict."))
     n_open, group, unknown = (exposures[one] for one in (Exposure.EVERYONE, Exposure.GROUP, Exposure.UNKNOWN))
     if unknown == n:
-        why = "the share does not report who can read them"
+        why = _("the share does not report who can read them")
         return Answer(
-            "readers", question, None, None, f"{counted(n, 'file')} {_are(n)} PHI or undecided.", "", why
+            "readers",
+            question,
+            None,
+            None,
+            lazy_ngettext("{n} file is PHI or undecided.", "{n} files are PHI or undecided.", n),
+            "",
+            why,
         )
-    sentence = (
-        f"Everyone who reaches the share can read {count(n_open)} of the {counted(n, 'file')} that"
-        f" {_are(n)} PHI or undecided; a group can read {count(group)} more."
+    sentence = lazy_ngettext(
+        "Everyone who reaches the share can read {n_open} of the {n} file that is PHI or undecided; a group"
+        " can read {group} more.",
+        "Everyone who reaches the share can read {n_open} of the {n} files that are PHI or undecided; a group"
+        " can read {group} more.",
+        n,
+        n_open=count(n_open),
+        group=count(group),
     )
-    caution = f"Of {counted(unknown, 'file')} the share does not report who can read." if unknown else ""
+    caution = (
+        lazy_ngettext(
+            "Of {n} file the share does not report who can read.",
+            "Of {n} files the share does not report who can read.",
+            unknown,
+        )
+        if unknown
+        else ""
+    )
     return Answer("readers", question, n_open, None, sentence, caution)
 
 
@@ -114,43 +142,60 @@ def _missed(missed: Headline) -> Answer:
     value = None if missed.value is None else int(missed.value)
     reason = missed.reason if value is None else None
     return Answer(
-        "missed", "How many were missed, at most?", value, None, missed.sentence, missed.caution, reason
+        "missed", _("How many were missed, at most?"), value, None, missed.sentence, missed.caution, reason
     )
 
 
 def _unread(coverage: Coverage) -> Answer:
     n = coverage.not_read
     sentence = (
-        f"{counted(n, 'file')} could not be read and may hold anything."
+        lazy_ngettext(
+            "{n} file could not be read and may hold anything.",
+            "{n} files could not be read and may hold anything.",
+            n,
+        )
         if n
-        else "Every file that had something to read was read."
+        else _("Every file that had something to read was read.")
     )
     caution = ""
     if coverage.unread_parts:
-        caution = (
-            f"In {counted(coverage.files_with_unread_parts, 'other file')}"
-            f" {counted(coverage.unread_parts, 'part')} could not be read."
+        caution = _(
+            "In {files_with_unread_parts} {unread_parts} could not be read.",
+            files_with_unread_parts=counted(coverage.files_with_unread_parts, "other file"),
+            unread_parts=counted(coverage.unread_parts, "part"),
         )
-    return Answer("unread", "How many are unread?", n, None, sentence, caution)
+    return Answer("unread", _("How many are unread?"), n, None, sentence, caution)
 
 
 def _clock(worksheets: Sequence[Worksheet], now: datetime) -> Answer:
     """Name the clock that ends next, and how many files have one that has ended."""
-    question = "Which clock ends when?"
+    question = _("Which clock ends when?")
     if not worksheets:
         return Answer(
-            "clock", question, None, None, "It starts with the first verdict of PHI.", "", _NO_CLOCK
+            "clock", question, None, None, _("It starts with the first verdict of PHI."), "", _NO_CLOCK
         )
     ends = sorted((sheet.due[duty], duty, sheet.file) for sheet in worksheets for duty in _CLOCKS)
     ahead = [one for one in ends if one[0] >= now]
     due, duty, file = ahead[0] if ahead else ends[-1]
-    sentence = f"{_CLOCKS[duty]}: file {file} is the {'next' if ahead else 'last'} to end."
+    clock = _CLOCKS[duty]
+    sentence = (
+        _("{clock}: file {file} is the next to end.", clock=clock, file=file)
+        if ahead
+        else _("{clock}: file {file} is the last to end.", clock=clock, file=file)
+    )
     other = next((one for one in ahead if one[1] != duty), None)
     if other is not None:
-        sentence += f" {_CLOCKS[other[1]]}: {moment(other[0])}."
+        sentence += _(" {clock}: {moment}.", clock=_CLOCKS[other[1]], moment=moment(other[0]))
     late = Counter(duty for due, duty, _ in ends if due < now)
-    caution = "; ".join(
-        f"{_CLOCKS[name]}: ended for {counted(late[name], 'file')}" for name in _CLOCKS if late[name]
+    caution = lazy_join(
+        "; ",
+        [
+            lazy_ngettext(
+                "{clock}: ended for {n} file", "{clock}: ended for {n} files", late[name], clock=_CLOCKS[name]
+            )
+            for name in _CLOCKS
+            if late[name]
+        ],
     )
     return Answer("clock", question, None, due, sentence, f"{caution}." if caution else "")
 
@@ -161,12 +206,12 @@ def _outcomes(coverage: Coverage, funnel: Funnel, confirmed: int) -> tuple[Bar, 
     not_referred = funnel.read - funnel.phi - funnel.not_phi - unsettled
     by_sample = confirmed - funnel.phi  # found among the files that were not referred
     bars = (
-        Bar("confirmed as PHI", "phi", confirmed),
-        Bar("referred, no final verdict", "failed", unsettled),
-        Bar("referred, not PHI", "unchanged", funnel.not_phi),
-        Bar("read, not referred", "screened", not_referred - by_sample),
-        Bar("could not be read", "unread", coverage.not_read),
-        Bar("skipped by a rule", "skipped", sum(coverage.skipped.values())),
+        Bar(_("confirmed as PHI"), "phi", confirmed),
+        Bar(_("referred, no final verdict"), "failed", unsettled),
+        Bar(_("referred, not PHI"), "unchanged", funnel.not_phi),
+        Bar(_("read, not referred"), "screened", not_referred - by_sample),
+        Bar(_("could not be read"), "unread", coverage.not_read),
+        Bar(_("skipped by a rule"), "skipped", sum(coverage.skipped.values())),
     )
     return tuple(bar for bar in bars if bar.n)
 

@@ -4,139 +4,155 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+from phiscan.language import (
+    Lazy,
+    count,
+    current,
+    lazy_decimal,
+    lazy_join,
+    lazy_ngettext,
+    mark_plural,
+    pgettext,
+)
+from phiscan.language import lazy_gettext as _
 from phiscan.model import EntityType, FailReason, PiiBit, SkipReason
+from phiscan.report.code_words import CODE, CODES
+
+__all__ = ["count"]
 
 # Label of each characteristic and its identifier in 45 CFR 164.514(b)(2)(i); "" = not one of the 18.
 CHARACTERISTICS: dict[PiiBit, tuple[str, str]] = {
-    PiiBit.FIRST_NAME: ("First name", "A"),
-    PiiBit.LAST_NAME: ("Last name", "A"),
-    PiiBit.SIN: ("Social insurance number", "R"),
-    PiiBit.HEALTH_CARD: ("Health card number", "I"),
-    PiiBit.PASSPORT: ("Passport number", "R"),
-    PiiBit.DRIVER_LICENSE: ("Driver's licence number", "K"),
-    PiiBit.ORGANIZATION: ("Organization name", ""),
-    PiiBit.STREET_ADDRESS: ("Street address", "B"),
-    PiiBit.HEALTH_PROFESSIONAL: ("Health professional", ""),
-    PiiBit.PHONE: ("Phone number", "D"),
-    PiiBit.EMAIL: ("E-mail address", "F"),
-    PiiBit.LOCATION: ("Place or postal code", "B"),
-    PiiBit.DATE: ("Date about a person", "C"),
-    PiiBit.AGE_OVER_89: ("Age over 89", "C"),
-    PiiBit.FAX: ("Fax number", "E"),
-    PiiBit.SSN: ("US Social Security number", "G"),
-    PiiBit.MRN: ("Medical record number", "H"),
-    PiiBit.HEALTH_PLAN: ("Health plan number", "I"),
-    PiiBit.ACCOUNT: ("Account number", "J"),
-    PiiBit.LICENSE: ("Certificate or licence", "K"),
-    PiiBit.VEHICLE: ("Vehicle identifier", "L"),
-    PiiBit.DEVICE: ("Device identifier", "M"),
-    PiiBit.URL: ("Web address", "N"),
-    PiiBit.IP: ("IP address", "O"),
-    PiiBit.BIOMETRIC: ("Biometric identifier", "P"),
-    PiiBit.OTHER_ID: ("Other identifying number", "R"),
+    PiiBit.FIRST_NAME: (_("First name"), "A"),
+    PiiBit.LAST_NAME: (_("Last name"), "A"),
+    PiiBit.SIN: (_("Social insurance number"), "R"),
+    PiiBit.HEALTH_CARD: (_("Health card number"), "I"),
+    PiiBit.PASSPORT: (_("Passport number"), "R"),
+    PiiBit.DRIVER_LICENSE: (_("Driver's licence number"), "K"),
+    PiiBit.ORGANIZATION: (_("Organization name"), ""),
+    PiiBit.STREET_ADDRESS: (_("Street address"), "B"),
+    PiiBit.HEALTH_PROFESSIONAL: (_("Health professional"), ""),
+    PiiBit.PHONE: (_("Phone number"), "D"),
+    PiiBit.EMAIL: (_("E-mail address"), "F"),
+    PiiBit.LOCATION: (_("Place or postal code"), "B"),
+    PiiBit.DATE: (_("Date about a person"), "C"),
+    PiiBit.AGE_OVER_89: (_("Age over 89"), "C"),
+    PiiBit.FAX: (_("Fax number"), "E"),
+    PiiBit.SSN: (_("US Social Security number"), "G"),
+    PiiBit.MRN: (_("Medical record number"), "H"),
+    PiiBit.HEALTH_PLAN: (_("Health plan number"), "I"),
+    PiiBit.ACCOUNT: (_("Account number"), "J"),
+    PiiBit.LICENSE: (_("Certificate or licence"), "K"),
+    PiiBit.VEHICLE: (_("Vehicle identifier"), "L"),
+    PiiBit.DEVICE: (_("Device identifier"), "M"),
+    PiiBit.URL: (_("Web address"), "N"),
+    PiiBit.IP: (_("IP address"), "O"),
+    PiiBit.BIOMETRIC: (_("Biometric identifier"), "P"),
+    PiiBit.OTHER_ID: (_("Other identifying number"), "R"),
 }
 
 ENTITY_TYPES: dict[EntityType, str] = {
-    EntityType.PERSON: "Person name",
-    EntityType.HEALTH_PROFESSIONAL: "Health professional",
-    EntityType.ORGANIZATION: "Organization",
-    EntityType.STREET_ADDRESS: "Street address",
-    EntityType.LOCATION: "Place",
-    EntityType.POSTAL_CODE: "Postal code",
-    EntityType.DATE: "Date",
-    EntityType.DATE_OF_BIRTH: "Date of birth",
-    EntityType.AGE_OVER_89: "Age over 89",
-    EntityType.PHONE: "Phone number",
-    EntityType.FAX: "Fax number",
-    EntityType.EMAIL: "E-mail address",
-    EntityType.SIN: "Social insurance number",
-    EntityType.SSN: "US Social Security number",
-    EntityType.HEALTH_CARD: "Health card number",
-    EntityType.PASSPORT: "Passport number",
-    EntityType.DRIVER_LICENSE: "Driver's licence number",
-    EntityType.MRN: "Medical record number",
-    EntityType.HEALTH_PLAN: "Health plan number",
-    EntityType.ACCOUNT: "Account number",
-    EntityType.CREDIT_CARD: "Payment card number",
-    EntityType.LICENSE: "Certificate or licence",
-    EntityType.VEHICLE: "Vehicle identifier",
-    EntityType.DEVICE: "Device identifier",
-    EntityType.URL: "Web address",
-    EntityType.IP: "IP address",
-    EntityType.BIOMETRIC: "Biometric identifier",
-    EntityType.OTHER_ID: "Other identifier",
+    EntityType.PERSON: _("Person name"),
+    EntityType.HEALTH_PROFESSIONAL: _("Health professional"),
+    EntityType.ORGANIZATION: _("Organization"),
+    EntityType.STREET_ADDRESS: _("Street address"),
+    EntityType.LOCATION: _("Place"),
+    EntityType.POSTAL_CODE: _("Postal code"),
+    EntityType.DATE: _("Date"),
+    EntityType.DATE_OF_BIRTH: _("Date of birth"),
+    EntityType.AGE_OVER_89: _("Age over 89"),
+    EntityType.PHONE: _("Phone number"),
+    EntityType.FAX: _("Fax number"),
+    EntityType.EMAIL: _("E-mail address"),
+    EntityType.SIN: _("Social insurance number"),
+    EntityType.SSN: _("US Social Security number"),
+    EntityType.HEALTH_CARD: _("Health card number"),
+    EntityType.PASSPORT: _("Passport number"),
+    EntityType.DRIVER_LICENSE: _("Driver's licence number"),
+    EntityType.MRN: _("Medical record number"),
+    EntityType.HEALTH_PLAN: _("Health plan number"),
+    EntityType.ACCOUNT: _("Account number"),
+    EntityType.CREDIT_CARD: _("Payment card number"),
+    EntityType.LICENSE: _("Certificate or licence"),
+    EntityType.VEHICLE: _("Vehicle identifier"),
+    EntityType.DEVICE: _("Device identifier"),
+    EntityType.URL: _("Web address"),
+    EntityType.IP: _("IP address"),
+    EntityType.BIOMETRIC: _("Biometric identifier"),
+    EntityType.OTHER_ID: _("Other identifier"),
 }
 
 DETECTORS: dict[str, str] = {
-    "patterns": "identifiers that rules find, and how many and how dense the health terms are",
-    "names": "person names, and how near the health prototypes and cues of a record are",
-    "text": "how the text is written, with all of that masked",
-    "second_names": "person names by a second family, on a random sample, and the health score",
-    "second_names_near": "the same, applied because a name alone would have referred the file",
+    "patterns": _("identifiers that rules find, and how many and how dense the health terms are"),
+    "names": _("person names, and how near the health prototypes and cues of a record are"),
+    "text": _("how the text is written, with all of that masked"),
+    "second_names": _("person names by a second family, on a random sample, and the health score"),
+    "second_names_near": _("the same, applied because a name alone would have referred the file"),
 }
 
 # The rows of the decision table (docs/reference/decision-table.md) in words.
 CASES: dict[str, str] = {
-    "concept": "health information, and a person with an identifier or a venue (equation 4)",
-    "patient_identifier": "health information, and an identifier that singles out one person",
-    "birth_date": "health information, and a date of birth",
-    "bare_name": "health information, and a person's name alone",
-    "contact": "clear health information, and an address, telephone, fax or e-mail",
-    "thin_record": "a hint of health information, a name, and a number that only patients have",
-    "patient_list": "a hint of health information, and several people with dates of birth",
-    "laid_out_as_a_record": "a hint of health information with two terms, a name, and the layout of a record",
-    "people_list": "a hint of health information with several terms, and a list of people by name",
-    "stored_example": "health information, and exactly the identifiers of a stored example (equation 5)",
-    "person_and_health": "a person is identified where that person's health is spoken of",
-    "message_of_care": "a message of health care about a patient",
-    "health_without_person": "health information, but nobody whom it is about",
-    "person_by_name": "a person's name, but no health information",
-    "person_by_identifier": "an identifier of a person, but no health information",
-    "neither": "neither a person nor health information",
-    "names_not_searched": "no health information; the cascade therefore searched no names in it",
+    "concept": _("health information, and a person with an identifier or a venue (equation 4)"),
+    "patient_identifier": _("health information, and an identifier that singles out one person"),
+    "birth_date": _("health information, and a date of birth"),
+    "bare_name": _("health information, and a person's name alone"),
+    "contact": _("clear health information, and an address, telephone, fax or e-mail"),
+    "thin_record": _("a hint of health information, a name, and a number that only patients have"),
+    "patient_list": _("a hint of health information, and several people with dates of birth"),
+    "laid_out_as_a_record": _(
+        "a hint of health information with two terms, a name, and the layout of a record"
+    ),
+    "people_list": _("a hint of health information with several terms, and a list of people by name"),
+    "stored_example": _("health information, and exactly the identifiers of a stored example (equation 5)"),
+    "person_and_health": _("a person is identified where that person's health is spoken of"),
+    "message_of_care": _("a message of health care about a patient"),
+    "health_without_person": _("health information, but nobody whom it is about"),
+    "person_by_name": _("a person's name, but no health information"),
+    "person_by_identifier": _("an identifier of a person, but no health information"),
+    "neither": _("neither a person nor health information"),
+    "names_not_searched": _("no health information; the cascade therefore searched no names in it"),
 }
 
 # Each reason with what it means for the reader, and what can be done about it.
 REASONS: dict[str, str] = {
-    SkipReason.IGNORED: "named in the operator's ignore file",
-    SkipReason.HARD_LINK: "a second name of a file that was read",
-    SkipReason.SYMLINK: "a link; links are never followed",
-    SkipReason.NOT_REGULAR: "not a file: a pipe, socket or device",
-    SkipReason.EMPTY: "nothing in it to read",
-    FailReason.ENCRYPTED: "needs a password that phiscan was not given",
-    FailReason.CORRUPT: "damaged, or not of the type of its name",
-    FailReason.TOO_LARGE: "larger than the limits allow",
-    FailReason.TIMED_OUT: "took longer than the limits allow",
-    FailReason.OUT_OF_MEMORY: "needed more memory than the limits allow",
-    FailReason.CRASHED: "the reader broke down on it",
-    FailReason.NO_PERMISSION: "phiscan may not open it",
-    FailReason.CHANGED: "changed or vanished while it was read",
-    FailReason.UNSUPPORTED: "no reader for this format",
-    FailReason.NEEDS_OCR: "only pictures in it: OCR has yet to read them, or is not installed",
-    FailReason.IO_ERROR: "the storage reported an error",
-    FailReason.NESTED_TOO_DEEP: "containers within containers beyond the limit",
+    SkipReason.IGNORED: _("named in the operator's ignore file"),
+    SkipReason.HARD_LINK: _("a second name of a file that was read"),
+    SkipReason.SYMLINK: _("a link; links are never followed"),
+    SkipReason.NOT_REGULAR: _("not a file: a pipe, socket or device"),
+    SkipReason.EMPTY: _("nothing in it to read"),
+    FailReason.ENCRYPTED: _("needs a password that phiscan was not given"),
+    FailReason.CORRUPT: _("damaged, or not of the type of its name"),
+    FailReason.TOO_LARGE: _("larger than the limits allow"),
+    FailReason.TIMED_OUT: _("took longer than the limits allow"),
+    FailReason.OUT_OF_MEMORY: _("needed more memory than the limits allow"),
+    FailReason.CRASHED: _("the reader broke down on it"),
+    FailReason.NO_PERMISSION: _("phiscan may not open it"),
+    FailReason.CHANGED: _("changed or vanished while it was read"),
+    FailReason.UNSUPPORTED: _("no reader for this format"),
+    FailReason.NEEDS_OCR: _("only pictures in it: OCR has yet to read them, or is not installed"),
+    FailReason.IO_ERROR: _("the storage reported an error"),
+    FailReason.NESTED_TOO_DEEP: _("containers within containers beyond the limit"),
 }
 
 FORMATS: dict[str, str] = {
     "application/pdf": "PDF",
-    "application/msword": "Word 97 (doc)",
-    "application/vnd.openxmlformats-officedocument.wordprocessingml.document": "Word (docx)",
-    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": "Excel (xlsx)",
-    "application/vnd.openxmlformats-officedocument.presentationml.presentation": "PowerPoint (pptx)",
-    "application/vnd.ms-excel": "Excel 97 (xls)",
-    "application/vnd.ms-powerpoint": "PowerPoint 97 (ppt)",
-    "application/vnd.ms-outlook": "Outlook mail (msg)",
-    "application/rtf": "Rich text (rtf)",
-    "message/rfc822": "E-mail (eml)",
-    "text/plain": "Plain text",
-    "text/csv": "Table (csv)",
-    "text/html": "Web page (html)",
-    "application/zip": "Archive (zip)",
+    "application/msword": _("Word 97 (doc)"),
+    "application/vnd.openxmlformats-officedocument.wordprocessingml.document": _("Word (docx)"),
+    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": _("Excel (xlsx)"),
+    "application/vnd.openxmlformats-officedocument.presentationml.presentation": _("PowerPoint (pptx)"),
+    "application/vnd.ms-excel": _("Excel 97 (xls)"),
+    "application/vnd.ms-powerpoint": _("PowerPoint 97 (ppt)"),
+    "application/vnd.ms-outlook": _("Outlook mail (msg)"),
+    "application/rtf": _("Rich text (rtf)"),
+    "message/rfc822": _("E-mail (eml)"),
+    "text/plain": _("Plain text"),
+    "text/csv": _("Table (csv)"),
+    "text/html": _("Web page (html)"),
+    "application/zip": _("Archive (zip)"),
     "application/json": "JSON",
-    "application/hl7-v2": "HL7 message",
-    "image/png": "Picture (png)",
-    "image/jpeg": "Picture (jpeg)",
-    "image/tiff": "Picture (tiff)",
+    "application/hl7-v2": _("HL7 message"),
+    "image/png": _("Picture (png)"),
+    "image/jpeg": _("Picture (jpeg)"),
+    "image/tiff": _("Picture (tiff)"),
 }
 
 
@@ -146,16 +162,20 @@ def plain(name: str) -> str:
     >>> plain("no_permission"), plain("io_error")
     ('no permission', 'I/O error')
     """
-    return "I/O error" if name == "io_error" else name.replace("_", " ")
+    return Lazy(_plain, name)
 
 
-def count(value: int) -> str:
-    """Write a count with its thousands apart by a space that does not break.
+def _plain(name: str) -> str:
+    text = "I/O error" if name == "io_error" else str(name).replace("_", " ")
+    return pgettext(CODE, text) if text in CODES else text
 
-    >>> count(12345).replace("\u202f", " ")
-    '12 345'
-    """
-    return f"{value:,}".replace(",", "\N{NARROW NO-BREAK SPACE}")
+
+_THINGS = {
+    "file": mark_plural("{n} file", "{n} files"),
+    "such file": mark_plural("{n} such file", "{n} such files"),
+    "other file": mark_plural("{n} other file", "{n} other files"),
+    "part": mark_plural("{n} part", "{n} parts"),
+}
 
 
 def counted(value: int, thing: str) -> str:
@@ -164,7 +184,7 @@ def counted(value: int, thing: str) -> str:
     >>> counted(1, "file"), counted(2, "file")
     ('1 file', '2 files')
     """
-    return f"{count(value)} {thing}{'' if value == 1 else 's'}"
+    return lazy_ngettext(*_THINGS[thing], value)
 
 
 def waiting_for_ocr(n_files: int, n_parts: int) -> str:
@@ -173,8 +193,10 @@ def waiting_for_ocr(n_files: int, n_parts: int) -> str:
     >>> waiting_for_ocr(2, 30), waiting_for_ocr(1, 1)
     ('2 files with 30 pages and pictures wait for OCR', '1 file with 1 page or picture waits for OCR')
     """
-    parts = "1 page or picture" if n_parts == 1 else f"{count(n_parts)} pages and pictures"
-    return f"{counted(n_files, 'file')} with {parts} {'waits' if n_files == 1 else 'wait'} for OCR"
+    parts = lazy_ngettext("{n} page or picture", "{n} pages and pictures", n_parts)
+    return lazy_ngettext(
+        "{n} file with {parts} waits for OCR", "{n} files with {parts} wait for OCR", n_files, parts=parts
+    )
 
 
 def share(value: float) -> str:
@@ -184,12 +206,12 @@ def share(value: float) -> str:
     ('57.7%', '0%', '<0.1%', '>99.9%')
     """
     if value in {0.0, 1.0}:
-        return f"{value:.0%}"
+        return lazy_decimal(f"{value:.0%}")
     if value < 0.0005:  # noqa: PLR2004 (rounds to 0.0%)
-        return "<0.1%"
+        return lazy_decimal("<0.1%")
     if value > 0.9995:  # noqa: PLR2004 (rounds to 100.0%)
-        return ">99.9%"
-    return f"{value:.1%}"
+        return lazy_decimal(">99.9%")
+    return lazy_decimal(f"{value:.1%}")
 
 
 def number(value: float) -> str:
@@ -203,8 +225,8 @@ def number(value: float) -> str:
     if value == round(value) or not -1000 < value < 1000:  # noqa: PLR2004
         return count(round(value))
     if 0 < abs(value) < 0.1:  # noqa: PLR2004
-        return f"{value:.2g}"
-    return f"{value:.1f}" if abs(value) >= 100 else f"{value:.2f}"  # noqa: PLR2004
+        return lazy_decimal(f"{value:.2g}")
+    return lazy_decimal(f"{value:.1f}" if abs(value) >= 100 else f"{value:.2f}")  # noqa: PLR2004
 
 
 def ratio(value: float) -> str:
@@ -213,7 +235,7 @@ def ratio(value: float) -> str:
     >>> ratio(0.98765), ratio(-0.0321)
     ('0.988', '-0.032')
     """
-    return f"{value:.3f}"
+    return lazy_decimal(f"{value:.3f}")
 
 
 _SIGNS = {" - ": " \N{MINUS SIGN} ", "(-": "(\N{MINUS SIGN}", " / ": " \N{DIVISION SLASH} "}
@@ -236,7 +258,17 @@ def moment(value: datetime) -> str:
     >>> moment(datetime(2026, 3, 1, 9, 5, tzinfo=UTC))
     '2026-03-01 09:05 UTC'
     """
-    return f"{value.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+    return Lazy(_moment, value)
+
+
+def _moment(value: datetime) -> str:
+    utc = value.astimezone(UTC)
+    if current() == "fr":
+        return f"{utc:%Y-%m-%d} \N{LATIN SMALL LETTER A WITH GRAVE} {utc.hour} h {utc:%M} UTC"
+    return f"{utc:%Y-%m-%d %H:%M} UTC"
+
+
+_UNITS = ((10**12, _("TB")), (10**9, _("GB")), (10**6, _("MB")), (10**3, _("kB")))
 
 
 def size(n_bytes: int) -> str:
@@ -245,10 +277,10 @@ def size(n_bytes: int) -> str:
     >>> size(999), size(12_345_678)
     ('999 bytes', '12.3 MB')
     """
-    for limit, unit in ((10**12, "TB"), (10**9, "GB"), (10**6, "MB"), (10**3, "kB")):
+    for limit, unit in _UNITS:
         if n_bytes >= limit:
-            return f"{n_bytes / limit:.1f} {unit}"
-    return f"{n_bytes} bytes"
+            return lazy_join(" ", [lazy_decimal(f"{n_bytes / limit:.1f}"), unit])
+    return lazy_ngettext("{n} byte", "{n} bytes", n_bytes)
 
 
 def duration(seconds: float) -> str:
@@ -258,7 +290,7 @@ def duration(seconds: float) -> str:
     ('4.3 s', '1 min 1 s', '2 h 2 min')
     """
     if seconds < 60:  # noqa: PLR2004
-        return f"{seconds:.1f} s"
+        return lazy_decimal(f"{seconds:.1f} s")
     minutes, rest = divmod(round(seconds), 60)
     if minutes < 60:  # noqa: PLR2004
         return f"{minutes} min {rest} s"

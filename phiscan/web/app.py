@@ -48,6 +48,7 @@ from phiscan.web.api import routes as routes_api
 from phiscan.web.api import routes_desk as routes_api_desk
 from phiscan.web.api import routes_queue as routes_api_queue
 from phiscan.web.error_pages import add_error_handlers
+from phiscan.web.language import Languages
 from phiscan.web.packs import Packs
 from phiscan.web.pages import Pages
 from phiscan.web.protection import Protection
@@ -57,6 +58,7 @@ from phiscan.web.routes import account as routes_account
 from phiscan.web.routes import corrections as routes_correct
 from phiscan.web.routes import folders as routes_folders
 from phiscan.web.routes import item as routes_item
+from phiscan.web.routes import language as routes_language
 from phiscan.web.routes import log as routes_log
 from phiscan.web.routes import passages as routes_passages
 from phiscan.web.routes import person as routes_person
@@ -79,6 +81,7 @@ from phiscan.web.static import Static
 
 ROUTES: tuple[Routes, ...] = (
     routes_service.routes,
+    routes_language.routes,
     routes_sign_in.routes,
     routes_account.routes,
     routes_second_factor.routes,
@@ -163,6 +166,7 @@ def create_app(
             )
     check_routes(app)
     app.openapi = partial(_openapi, app)  # type: ignore[method-assign]
+    app.add_middleware(Languages, default=config.language)
     app.add_middleware(Protection, settings=settings)
     add_error_handlers(app)
     return app

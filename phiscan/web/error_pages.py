@@ -11,20 +11,23 @@ from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from phiscan.errors import ConflictError, InputError, StoreError
+from phiscan.language import gettext as _
+from phiscan.language import lazy_gettext
+from phiscan.report.words import plain
 from phiscan.visible import visible
 from phiscan.web.request_context import desk_of
 from phiscan.web.session import API, SECOND_FACTOR, NoSecondFactorError, NotAllowedError, NotSignedInError
 
 WORDS = {
-    400: "That cannot be done",
-    403: "Not allowed",
-    404: "Not found",
-    405: "Not found",
-    409: "Somebody was faster",
-    413: "Too large",
-    422: "That cannot be read",
-    429: "Too many attempts",
-    503: "The database does not answer",
+    400: lazy_gettext("That cannot be done"),
+    403: lazy_gettext("Not allowed"),
+    404: lazy_gettext("Not found"),
+    405: lazy_gettext("Not found"),
+    409: lazy_gettext("Somebody was faster"),
+    413: lazy_gettext("Too large"),
+    422: lazy_gettext("That cannot be read"),
+    429: lazy_gettext("Too many attempts"),
+    503: lazy_gettext("The database does not answer"),
 }
 log = structlog.get_logger("phiscan.web")
 
@@ -55,7 +58,7 @@ def failure(request: Request, status_code: int, message: str) -> Response:
 def _not_signed_in(request: Request, _error: Exception) -> Response:
     if request.url.path.startswith(API):
         return JSONResponse(
-            {"detail": "sign in, or send a token"}, 401, headers={"WWW-Authenticate": "Bearer"}
+            {"detail": _("sign in, or send a token")}, 401, headers={"WWW-Authenticate": "Bearer"}
         )
     place = request.url.path + (f"?{request.url.query}" if request.url.query else "")
     back = f"?next={quote(place, safe='')}" if request.method == "GET" and place != "/" else ""
@@ -63,12 +66,12 @@ def _not_signed_in(request: Request, _error: Exception) -> Response:
 
 
 def _not_allowed(request: Request, _error: Exception) -> Response:
-    return failure(request, 403, "Your role does not allow this.")
+    return failure(request, 403, _("Your role does not allow this."))
 
 
 def _no_second_factor(request: Request, _error: Exception) -> Response:
     if request.url.path.startswith(API):
-        return failure(request, 403, "Your role needs a second factor: sign in with a browser and add it.")
+        return failure(request, 403, _("Your role needs a second factor: sign in with a browser and add it."))
     return RedirectResponse(SECOND_FACTOR, 303)
 
 
@@ -78,14 +81,20 @@ def _input(request: Request, error: Exception) -> Response:
 
 def _store(request: Request, error: Exception) -> Response:
     log.error("store failed", error=str(error))
-    return failure(request, 503, "Nothing was changed. Try again; if it stays so, the server's log says why.")
+    return failure(
+        request, 503, _("Nothing was changed. Try again; if it stays so, the server's log says why.")
+    )
 
 
 def _validation(request: Request, error: Exception) -> Response:
     """Name the fields and what was wrong; FastAPI's own answer would repeat what was sent."""
     found = error.errors() if isinstance(error, RequestValidationError) else []
-    problems = [f"{'.'.join(str(part) for part in one['loc'][1:]) or 'body'}: {one['type']}" for one in found]
-    return failure(request, 422, "; ".join(problems[:20]))
+    problems = [
+        ("".join(f".{part}" for part in one["loc"][1:])[1:] or "body", str(one["type"])) for one in found[:20]
+    ]
+    if not request.url.path.startswith(API):
+        problems = [(str(plain(field)), str(plain(problem))) for field, problem in problems]
+    return failure(request, 422, "; ".join(f"{field}: {problem}" for field, problem in problems))
 
 
 def _overflow(request: Request, _error: Exception) -> Response:

@@ -16,6 +16,7 @@ from multiprocessing.connection import Connection
 import structlog
 
 from phiscan.errors import PhiscanError, origin
+from phiscan.language import SOURCE, lazy_gettext, using
 from phiscan.report.gather import gather
 from phiscan.report.rendering.html import render_main
 from phiscan.store.database import open_database
@@ -23,7 +24,8 @@ from phiscan.store.database import open_database
 MAX_AGE = timedelta(minutes=1)
 MAX_KEPT = 4  # reports of different scans
 WAIT_S = 20.0  # how long a page waits for one
-_ENDED = "the process that makes it ended early"
+_ENDED = lazy_gettext("the process that makes it ended early")
+Key = tuple[int, str]  # scan, language
 log = structlog.get_logger("phiscan.web")
 
 
@@ -34,6 +36,7 @@ class Wanted:
     database_url: str = field(repr=False)  # may hold a password
     scan_id: int
     now: datetime
+    language: str = SOURCE
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,30 +49,31 @@ class LiveReport:
 
 
 class LiveReports:
-    """Reports by the number of their scan; one of each is made at a time."""
+    """Reports by the number of their scan and language; one of each is made at a time."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._kept: OrderedDict[int, LiveReport] = OrderedDict()
-        self._making: dict[int, threading.Thread] = {}
+        self._kept: OrderedDict[Key, LiveReport] = OrderedDict()
+        self._making: dict[Key, threading.Thread] = {}
 
     def get(self, wanted: Wanted, *, wait_s: float = WAIT_S) -> LiveReport | None:
         """Return the report of a scan, made anew if it is old; None = it is not ready within ``wait_s``.
 
         An old one is returned if the new one is not ready.
         """
+        key = wanted.scan_id, wanted.language
         with self._lock:
-            kept = self._kept.get(wanted.scan_id)
+            kept = self._kept.get(key)
             if kept is not None and not kept.problem and wanted.now - kept.made < MAX_AGE:
                 return kept
-            making = self._making.get(wanted.scan_id)
+            making = self._making.get(key)
             if making is None:
                 making = threading.Thread(target=self._make, args=(wanted,), name="report", daemon=True)
-                self._making[wanted.scan_id] = making
+                self._making[key] = making
                 making.start()
         making.join(wait_s)
         with self._lock:
-            return self._kept.get(wanted.scan_id)
+            return self._kept.get(key)
 
     def clear(self) -> None:
         """Forget everything."""
@@ -83,12 +87,13 @@ class LiveReports:
             problem, html = origin(error), ""
         if problem:
             log.error("no report", problem=problem)
+        key = wanted.scan_id, wanted.language
         with self._lock:
-            self._kept[wanted.scan_id] = LiveReport(wanted.now, html, problem)
-            self._kept.move_to_end(wanted.scan_id)
+            self._kept[key] = LiveReport(wanted.now, html, problem)
+            self._kept.move_to_end(key)
             while len(self._kept) > MAX_KEPT:
                 self._kept.popitem(last=False)
-            del self._making[wanted.scan_id]
+            del self._making[key]
 
 
 def report_content(wanted: Wanted) -> str:
@@ -99,7 +104,9 @@ def report_content(wanted: Wanted) -> str:
     """
     database = open_database(wanted.database_url, create=False)
     try:
-        return render_main(gather(database, wanted.scan_id, now=wanted.now).data)
+        data = gather(database, wanted.scan_id, now=wanted.now).data
+        with using(wanted.language):
+            return render_main(data)
     finally:
         database.close()
 

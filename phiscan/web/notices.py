@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from phiscan.language import lazy_gettext
+
 
 @dataclass(frozen=True, slots=True)
 class Notice:
@@ -19,56 +21,81 @@ class Notice:
 
 
 FLASHES: Mapping[str, Notice] = {
-    "assigned": Notice("good", "Assigned."),
-    "none": Notice("warn", "Nothing was chosen."),
-    "kept": Notice("good", "The view is saved."),
-    "forgotten": Notice("good", "The view is removed."),
-    "undone": Notice("good", "Your last decision is undone."),
-    "nothing_to_undo": Notice("warn", "There is no decision of yours to undo."),
+    "assigned": Notice("good", lazy_gettext("Assigned.")),
+    "none": Notice("warn", lazy_gettext("Nothing was chosen.")),
+    "kept": Notice("good", lazy_gettext("The view is saved.")),
+    "forgotten": Notice("good", lazy_gettext("The view is removed.")),
+    "undone": Notice("good", lazy_gettext("Your last decision is undone.")),
+    "nothing_to_undo": Notice("warn", lazy_gettext("There is no decision of yours to undo.")),
     "nothing_to_redo": Notice(
-        "warn", "Nothing was redone: you have decided since, or somebody else decided one of the files."
+        "warn",
+        lazy_gettext(
+            "Nothing was redone: you have decided since, or somebody else decided one of the files."
+        ),
     ),
-    "redone": Notice("good", "Your decision is recorded again.", undoes=True),
-    "skipped": Notice("info", "Skipped; it comes back to you in four hours."),
-    "corrected": Notice("good", "The correction is recorded."),
-    "complete": Notice("good", "All spans are checked: this file counts as gold standard for the scores."),
-    "incomplete": Notice("good", "The spans no longer count as checked."),
-    "topics": Notice("good", "The topics are recorded."),
+    "redone": Notice("good", lazy_gettext("Your decision is recorded again."), undoes=True),
+    "skipped": Notice("info", lazy_gettext("Skipped; it comes back to you in four hours.")),
+    "corrected": Notice("good", lazy_gettext("The correction is recorded.")),
+    "complete": Notice(
+        "good",
+        lazy_gettext("All spans are checked: this file counts as gold standard for the scores."),
+    ),
+    "incomplete": Notice("good", lazy_gettext("The spans no longer count as checked.")),
+    "topics": Notice("good", lazy_gettext("The topics are recorded.")),
     "conflict": Notice(
         "warn",
-        "Not recorded: somebody else decided it, or its content changed, after you opened it. This is its "
-        "current state, with your reason and note; decide again if you still want to.",
+        lazy_gettext(
+            "Not recorded: somebody else decided it, or its content changed, after you opened "
+            "it. This is its current state, with your reason and note; decide again if you still "
+            "want to."
+        ),
     ),
     "changed": Notice(
-        "warn", "Not recorded: the file was examined again after you opened it. Check it, then correct."
+        "warn",
+        lazy_gettext(
+            "Not recorded: the file was examined again after you opened it. Check it, then correct."
+        ),
     ),
     "reason": Notice(
         "warn",
-        "Not recorded: that reason belongs to another verdict. Choose another reason; your note is kept.",
+        lazy_gettext(
+            "Not recorded: that reason belongs to another verdict. Choose another reason; your note is kept."
+        ),
     ),
     "gone": Notice(
         "warn",
-        "Not shown: the file has changed since it was examined, or is gone. The next scan examines it again.",
+        lazy_gettext(
+            "Not shown: the file has changed since it was examined, or is gone. The next scan "
+            "examines it again."
+        ),
     ),
-    "masked": Notice("info", "The text is masked again."),
+    "masked": Notice("info", lazy_gettext("The text is masked again.")),
     "suppressed": Notice(
-        "good", "What you chose is hidden from now on. You can lift the suppression at any time."
+        "good",
+        lazy_gettext("What you chose is hidden from now on. You can lift the suppression at any time."),
     ),
     "waiting": Notice(
-        "info", "Recorded. It hides so much that a lead must approve it; until then it hides nothing."
+        "info",
+        lazy_gettext("Recorded. It hides so much that a lead must approve it; until then it hides nothing."),
     ),
-    "approved": Notice("good", "Approved: it hides from now on."),
-    "lifted": Notice("good", "Lifted: what it hid is in the queue again."),
-    "settled": Notice("good", "Adjudicated: your verdict is final."),
+    "approved": Notice("good", lazy_gettext("Approved: it hides from now on.")),
+    "lifted": Notice("good", lazy_gettext("Lifted: what it hid is in the queue again.")),
+    "settled": Notice("good", lazy_gettext("Adjudicated: your verdict is final.")),
     "settled_before": Notice(
-        "warn", "Not recorded: it is already adjudicated, or one of the two reviewers changed the verdict."
+        "warn",
+        lazy_gettext(
+            "Not recorded: it is already adjudicated, or one of the two reviewers changed the verdict."
+        ),
     ),
-    "end": Notice("good", "That was the last of this view."),
-    "drawn": Notice("good", "The sample is drawn; its files are in the queue among the others."),
-    "policy": Notice("good", "In effect from now on."),
-    "mailed": Notice("good", "The e-mail to the owner is sent, and recorded in the log."),
-    "making": Notice("info", "The pack is being made. This page lists it when it is ready."),
-    "busy": Notice("warn", "A pack is being made already. Wait until it is listed."),
+    "end": Notice("good", lazy_gettext("That was the last of this view.")),
+    "drawn": Notice(
+        "good",
+        lazy_gettext("The sample is drawn; its files are in the queue among the others."),
+    ),
+    "policy": Notice("good", lazy_gettext("In effect from now on.")),
+    "mailed": Notice("good", lazy_gettext("The e-mail to the owner is sent, and recorded in the log.")),
+    "making": Notice("info", lazy_gettext("The pack is being made. This page lists it when it is ready.")),
+    "busy": Notice("warn", lazy_gettext("A pack is being made already. Wait until it is listed.")),
 }
 
 

@@ -20,6 +20,7 @@ from pathlib import Path
 import structlog
 
 from phiscan.errors import PhiscanError, origin
+from phiscan.language import SOURCE, lazy_gettext
 from phiscan.report.gather import gather
 from phiscan.report.pack import write_pack
 from phiscan.store.database import open_database
@@ -52,6 +53,7 @@ class Order:
     hide_paths: bool
     now: datetime
     patient_index: Path | None = None
+    language: str = SOURCE
 
 
 @dataclass(slots=True)
@@ -85,11 +87,13 @@ class Packs:
         path = self.folder / name
         return path if NAME.fullmatch(name) and path.is_file() and not path.is_symlink() else None
 
-    def begin(self, database_url: str, scan_id: int, *, hide_paths: bool, now: datetime) -> bool:
+    def begin(
+        self, database_url: str, scan_id: int, *, hide_paths: bool, now: datetime, language: str = SOURCE
+    ) -> bool:
         """Begin to make the pack of a scan; False when one is being made already."""
         if not self._making.acquire(blocking=False):
             return False
-        order = Order(str(self.folder), database_url, scan_id, hide_paths, now, self.patient_index)
+        order = Order(str(self.folder), database_url, scan_id, hide_paths, now, self.patient_index, language)
         threading.Thread(target=self._run, args=(order,), name="audit pack", daemon=True).start()
         return True
 
@@ -104,7 +108,7 @@ class Packs:
             try:
                 self._problem = told.recv()
             except EOFError:
-                self._problem = "the process that makes it ended early"
+                self._problem = lazy_gettext("the process that makes it ended early")
             process.join()
         except OSError as error:
             self._problem = origin(error)
@@ -137,7 +141,7 @@ def make_zip(order: Order) -> Path:
     with _draft(folder) as draft:
         inside = draft / "pack"
         inside.mkdir()
-        written = write_pack(report, inside)
+        written = write_pack(report, inside, language=order.language)
         zipped = draft / name
         descriptor = os.open(zipped, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _PRIVATE)
         with (

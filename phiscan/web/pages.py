@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import Any
 
 from fastapi import Request
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.responses import HTMLResponse
 
+from phiscan.language import LANGUAGES, current, gettext, install, source
+from phiscan.model import EntityType
 from phiscan.report import words
 from phiscan.review.accounts.users import User
 from phiscan.visible import visible
@@ -25,7 +26,9 @@ class Pages:
 
     In every template: ``user`` (None before sign-in), ``can("decide")``, ``static("desk.css")``, ``nonce``,
     ``path`` (of the request); filters ``visible`` (for every name that came from a share), ``moment``, and
-    ``count``, ``size``, ``share``, ``number``, ``duration`` and ``plain`` as in the report.
+    ``count``, ``size``, ``share``, ``number``, ``duration`` and ``plain`` as in the report, ``decimal``
+    (a number of English form), ``source`` (a message as the value of a form), ``known`` (a message
+    that was stored); ``{% trans %}`` and ``_("...")`` for every text.
     """
 
     def __init__(self, static: Static) -> None:
@@ -37,10 +40,14 @@ class Pages:
             trim_blocks=True,
             lstrip_blocks=True,
         )
+        install(self._environment)
         self._environment.filters["visible"] = visible
-        self._environment.filters["moment"] = _moment
         self._environment.filters.update(
             count=words.count,
+            moment=words.moment,
+            type_name=_type_name,
+            source=source,
+            known=_known,
             size=words.size,
             share=words.share,
             number=words.number,
@@ -60,11 +67,14 @@ class Pages:
             user=user,
             can=lambda permission: may(user, Permission(permission)),
             nonce=request.state.nonce,
+            language=current(),
+            languages=LANGUAGES,
+            script_messages=self.static.messages(),
             path=request.url.path,
             status=None if name.startswith(FRAGMENTS) else _status(request, user),
             **context,
         )
-        return HTMLResponse(text, status_code=status_code)
+        return HTMLResponse(text, status_code=status_code, headers={"Content-Language": current()})
 
 
 def _status(request: Request, user: User | None) -> StatusLine | None:
@@ -73,6 +83,10 @@ def _status(request: Request, user: User | None) -> StatusLine | None:
     return status_line(request.app.state.desk, user.name)
 
 
-def _moment(value: datetime) -> str:
-    """Write a time for people, in UTC, to the minute."""
-    return value.astimezone(UTC).strftime("%Y-%m-%d %H:%M UTC")
+def _type_name(kind: EntityType) -> str:
+    return words.ENTITY_TYPES[kind]
+
+
+def _known(text: str) -> str:
+    """Return a stored text that is one of our messages, such as a purpose, in the language of the page."""
+    return gettext(text) if text else text

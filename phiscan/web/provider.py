@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 
 from phiscan.config import Config, take_table
 from phiscan.errors import ConfigError, PhiscanError, origin
+from phiscan.language import lazy_gettext
 from phiscan.review.accounts.provider_sign_in import Flow, Identity
 from phiscan.store.tables.users import Role
 
@@ -48,7 +49,7 @@ class OidcTable:
     issuer: str = ""
     client_id: str = ""
     client_secret_file: str = ""
-    label: str = "Sign in with your organisation's account"  # on the link
+    label: str = lazy_gettext("Sign in with your organisation's account")  # on the link
     name_claim: str = "preferred_username"
     role_claim: str = "groups"
     scope: str = "openid profile"

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import mimetypes
+import re
 from dataclasses import dataclass
 from hashlib import sha256
 from importlib import resources
 
+from phiscan.language import SOURCE, current, gettext
 from phiscan.report.rendering.html import report_css
+
+_MESSAGE = re.compile(r'\b_\("([^"\\]+)"')  # a marked message of a script
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +28,7 @@ class Static:
     """The files of ``phiscan/web/static`` by name and the report's styles; nothing else can be asked for."""
 
     files: dict[str, StaticFile]
+    script_messages: tuple[str, ...] = ()
 
     @classmethod
     def load(cls) -> Static:
@@ -36,7 +41,14 @@ class Static:
                 files[entry.name] = StaticFile(content, media_type, sha256(content).hexdigest()[:16])
         content = report_css().encode()
         files["report.css"] = StaticFile(content, "text/css", sha256(content).hexdigest()[:16])
-        return cls(files)
+        scripts = b"\n".join(one.content for name, one in files.items() if name.endswith(".js"))
+        return cls(files, tuple(dict.fromkeys(_MESSAGE.findall(scripts.decode()))))
+
+    def messages(self) -> dict[str, str]:
+        """Return what the scripts say, ``_("...")``, in the language of the context; nothing for English."""
+        if current() == SOURCE:
+            return {}
+        return {message: gettext(message) for message in self.script_messages}
 
     def url(self, name: str) -> str:
         """Return the address of a file.

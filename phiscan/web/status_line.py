@@ -11,6 +11,8 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from phiscan.language import gettext as _
+from phiscan.language import ngettext
 from phiscan.metrics import elusion
 from phiscan.report.remaining import TARGET_RECALL, remaining, sample_upper
 from phiscan.report.words import count
@@ -39,15 +41,20 @@ class StatusLine:
     @property
     def words(self) -> tuple[str, ...]:
         """The line in parts; what is none is left out."""
-        parts = [f"{count(self.open)} open", f"{count(self.decided)} decided"]
+        parts = [
+            ngettext("{n} open", "{n} open", self.open),
+            ngettext("{n} decided", "{n} decided", self.decided),
+        ]
         if self.skipped:
-            parts.append(f"{count(self.skipped)} skipped")
+            parts.append(ngettext("{n} skipped", "{n} skipped", self.skipped))
         if self.waiting:
-            parts.append(f"{count(self.waiting)} waiting for second review")
-        parts.append(f"{count(self.total)} in all")
-        pace = f"{count(self.today)} decided today"
+            parts.append(
+                ngettext("{n} waiting for second review", "{n} waiting for second review", self.waiting)
+            )
+        parts.append(_("{total} in all", total=count(self.total)))
+        pace = ngettext("{n} decided today", "{n} decided today", self.today)
         if self.mine_today and self.mine_today != self.today:
-            pace += f", {count(self.mine_today)} by you"
+            pace += _(", {mine_today} by you", mine_today=count(self.mine_today))
         return (*parts, pace, self.stop)
 
 
@@ -82,13 +89,17 @@ def _line(counts: WorkCounts, today: dict[str, int], left: LeftCounts, viewer: s
 def stop_words(left: LeftCounts) -> str:
     """Say whether it is safe to stop, or how many blind items of the random sample it takes at least."""
     if remaining(left).safe:
-        return "safe to stop"
+        return _("safe to stop")
     if left.queued is None:
-        return "not safe to stop: no random sample drawn"
+        return _("not safe to stop: no random sample drawn")
     needed = blind_needed(left.queued, left.found, left.undecided)
     if needed is None:
-        return "not safe to stop: a larger random sample is needed"
-    return f"safe to stop after {count(needed)} more blind item{'' if needed == 1 else 's'} without PHI"
+        return _("not safe to stop: a larger random sample is needed")
+    return ngettext(
+        "safe to stop after {n} more blind item without PHI",
+        "safe to stop after {n} more blind items without PHI",
+        needed,
+    )
 
 
 @lru_cache(maxsize=64)

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from urllib.parse import parse_qsl, urlencode
 
 from phiscan.errors import InputError
+from phiscan.language import gettext as _
 from phiscan.model import EntityType
 from phiscan.review.worklist.model import WorkFilter, WorkOrder, WorkState
 from phiscan.visible import visible
@@ -69,12 +70,14 @@ def read_query(values: Mapping[str, str]) -> ListQuery:
     """
     long = [name for name, value in values.items() if len(value) > MAX_CHARS]
     if long:
-        message = f"filter {long[0][:40]}: expected at most {MAX_CHARS} characters"
+        message = _(
+            "filter {long}: expected at most {max_chars} characters", long=long[0][:40], max_chars=MAX_CHARS
+        )
         raise InputError(message)
     # PostgreSQL takes no NUL, and SQLite takes one for the end of the pattern: it would match every path.
     cut = [name for name, value in values.items() if "\0" in value]
     if cut:
-        message = f"filter {visible(cut[0][:40])}: expected a text without NUL characters"
+        message = _("filter {cut}: expected a text without NUL characters", cut=visible(cut[0][:40]))
         raise InputError(message)
     given = {name: value.strip() for name, value in values.items()}
     assignee = given.get("assignee", "")
@@ -115,7 +118,7 @@ def _word(given: Mapping[str, str], name: str, words: type[_Words]) -> _Words | 
     try:
         return words(value)
     except ValueError:
-        message = f"filter {name}: expected one of {', '.join(words)}"
+        message = _("filter {name}: expected one of {words}", name=name, words=", ".join(words))
         raise InputError(message) from None
 
 
@@ -124,7 +127,7 @@ def _number(given: Mapping[str, str], name: str) -> int | None:
     if not value:
         return None
     if not (value.isascii() and value.isdecimal() and int(value) < MAX_NUMBER):
-        message = f"filter {name}: expected a number"
+        message = _("filter {name}: expected a number", name=name)
         raise InputError(message)
     return int(value)
 
@@ -138,6 +141,6 @@ def _share(given: Mapping[str, str], name: str) -> float | None:
     except ValueError:
         share = math.nan
     if not 0 <= share <= 1:
-        message = f"filter {name}: expected a number from 0 to 1"
+        message = _("filter {name}: expected a number from 0 to 1", name=name)
         raise InputError(message)
     return share

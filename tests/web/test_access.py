@@ -34,6 +34,7 @@ EXPECTED: dict[Role, set[Permission]] = {
 PUBLIC = {
     ("GET", "/healthz"),
     ("GET", "/static/{digest}/{name}"),
+    ("POST", "/language"),
     ("GET", "/sign-in"),
     ("POST", "/sign-in"),
     ("GET", "/sign-in/code"),

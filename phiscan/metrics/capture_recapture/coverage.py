@@ -6,13 +6,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
 
+from phiscan.language import lazy_gettext as _
 from phiscan.metrics.capture_recapture.captures import CaptureTable
 
-ASSUMPTION = (
-    "Chao's bound assumes only that files found rarely tell about files never found; the sample-coverage"
-    " total assumes that detectors depend on each other in pairs as their overlaps show."
+ASSUMPTION = _(
+    "Chao's bound assumes only that files found rarely tell about files never found; the "
+    "sample-coverage total assumes that detectors depend on each other in pairs as their "
+    "overlaps show."
 )
-SOURCE = "Chao (1987), Biometrics 43:783; Chao & Tsay (1998), JASA 93:283; Chao et al. (2001)"
+SOURCE = _("Chao (1987), Biometrics 43:783; Chao & Tsay (1998), JASA 93:283; Chao et al. (2001)")
 
 # Below this coverage the authors advise the one-step total, which is then a lower bound.
 LOW_COVERAGE = 0.55
@@ -51,7 +53,7 @@ def chao_lower_bound(table: CaptureTable) -> LowerBound:
     """
     once, twice = table.frequencies[1], table.frequencies[2]
     if twice == 0:
-        return LowerBound(None, "no file was found by exactly two detectors")
+        return LowerBound(None, _("no file was found by exactly two detectors"))
     return LowerBound(table.n_found + float(Fraction(once * once, 2 * twice)))
 
 
@@ -68,11 +70,13 @@ def sample_coverage(table: CaptureTable) -> SampleCoverage:
     singles = [1 << position for position in range(n_lists)]
     sizes = {single: table.margin(single) for single in singles}
     if min(sizes.values()) == 0:
-        return SampleCoverage(None, None, None, None, "a detector found nothing: its coverage does not exist")
+        return SampleCoverage(
+            None, None, None, None, _("a detector found nothing: its coverage does not exist")
+        )
     alone = sum((Fraction(table.only(single), sizes[single]) for single in singles), Fraction(0))
     coverage = 1 - alone / n_lists
     if coverage == 0:
-        return SampleCoverage(0.0, None, None, None, "no two detectors found the same file")
+        return SampleCoverage(0.0, None, None, None, _("no two detectors found the same file"))
     # D: the mean over lists of the number of files that the other lists found.
     others = table.n_found - Fraction(sum(table.only(single) for single in singles), n_lists)
     independent = others / coverage
@@ -96,5 +100,5 @@ def sample_coverage(table: CaptureTable) -> SampleCoverage:
         if fixed >= table.n_found:
             total = float(fixed)
     if total is None:
-        reason = "total: the overlaps imply more dependence than the coverage allows"
+        reason = _("total: the overlaps imply more dependence than the coverage allows")
     return SampleCoverage(float(coverage), total, float(independent), float(one_step), reason)

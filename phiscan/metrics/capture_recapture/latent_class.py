@@ -13,9 +13,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from phiscan.language import lazy_gettext
 from phiscan.metrics.capture_recapture.captures import CaptureTable
 
-ASSUMPTION = "Within each of a few kinds of PHI files, the detectors find files independently of each other."
+ASSUMPTION = lazy_gettext(
+    "Within each of a few kinds of PHI files, the detectors find files independently of each other."
+)
 
 Floats = NDArray[np.float64]
 # A missed number so much above what was found has no maximum in sight.
@@ -63,7 +66,7 @@ def latent_class(
         )
         raise ValueError(message)
     nothing = LatentClass(
-        n_classes, None, None, None, None, None, (), (), 0, "no file was found by any detector"
+        n_classes, None, None, None, None, None, (), (), 0, lazy_gettext("no file was found by any detector")
     )
     if n == 0:
         return nothing
@@ -76,7 +79,7 @@ def latent_class(
     likelihood, missed, shares, rates = best
     agreeing = sum(abs(run[0] - likelihood) < 1e-4 * max(1.0, abs(likelihood)) for run in runs)
     if missed > _RUNAWAY * n:
-        reason = "the maximum does not exist: the number of missed files runs to infinity"
+        reason = lazy_gettext("the maximum does not exist: the number of missed files runs to infinity")
         return LatentClass(n_classes, None, None, None, None, None, (), (), agreeing, reason)
     order = np.argsort(-shares)
     return LatentClass(

@@ -18,19 +18,21 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from phiscan.language import lazy_gettext as _
 from phiscan.metrics.capture_recapture import poisson
 from phiscan.metrics.capture_recapture import profile_likelihood as profile
 from phiscan.metrics.capture_recapture.captures import CaptureTable
 from phiscan.metrics.capture_recapture.existence import intercept_is_unique, missed_direction, vanishing_cells
 from phiscan.metrics.capture_recapture.model_names import Model, model_name
 
-ASSUMPTION = (
-    "The dependence among the detectors is what the model's terms say, with none of all of them together;"
-    " PHI files that are alike in everything else are equally easy to find, and verdicts are right."
+ASSUMPTION = _(
+    "The dependence among the detectors is what the model's terms say, with none of all "
+    "of them together; PHI files that are alike in everything else are equally easy to "
+    "find, and verdicts are right."
 )
-SOURCE = (
-    "Mane et al. (2004); Fienberg (1972); Cormack (1989, 1992); existence: Fienberg & Rinaldo (2012), Chan,"
-    " Silverman & Vincent (2021)"
+SOURCE = _(
+    "Mane et al. (2004); Fienberg (1972); Cormack (1989, 1992); existence: Fienberg & "
+    "Rinaldo (2012), Chan, Silverman & Vincent (2021)"
 )
 
 # A settled fit with no smaller count proves that the maximum exists; below it the programme decides.
@@ -111,7 +113,9 @@ class _Fitting:
 
     def run(self) -> tuple[ModelFit, ...]:
         if self.table.n_found == 0:
-            return tuple(self._refused(model, "no file was found by any detector") for model in self.models)
+            return tuple(
+                self._refused(model, _("no file was found by any detector")) for model in self.models
+            )
         unproven = self._fit(self._first_plan(index) for index in range(len(self.models)))
         plans = (self._plan_on_face(index) for index in unproven)
         self._fit(plan for plan in plans if plan is not None)
@@ -203,7 +207,10 @@ class _Fitting:
             if lower is not None and upper is not None:
                 ends = (float(lower[row]), float(upper[row]))
             if ends is not None and not (math.isfinite(ends[0]) and math.isfinite(ends[1])):
-                ends, reason = None, "the profile likelihood does not fall by 1.92 within the largest numbers"
+                ends, reason = (
+                    None,
+                    _("the profile likelihood does not fall by 1.92 within the largest numbers"),
+                )
             self.fits[plan.index] = ModelFit(
                 model=model_name(self.models[plan.index]),
                 df=self.n_cells - n_terms,
@@ -223,7 +230,7 @@ class _Fitting:
 
 
 _WHY = {
-    "up": "the maximum does not exist: the number of missed files runs to infinity",
-    "down": "the maximum does not exist: the number of missed files runs to zero",
-    "open": "the maximum is not unique: these counts fit any number of missed files equally well",
+    "up": _("the maximum does not exist: the number of missed files runs to infinity"),
+    "down": _("the maximum does not exist: the number of missed files runs to zero"),
+    "open": _("the maximum is not unique: these counts fit any number of missed files equally well"),
 }

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from phiscan.language import lazy_gettext as _
 from phiscan.metrics.capture_recapture.captures import CaptureTable
 from phiscan.metrics.capture_recapture.coverage import (
     LowerBound,
@@ -78,7 +79,7 @@ def estimate_missed(table: CaptureTable) -> MissedFiles:
         model_range=total_range(fits),
         lower_bound=chao_lower_bound(table),
         coverage=sample_coverage(table),
-        reason=None if usable else "every model was refused",
+        reason=None if usable else _("every model was refused"),
     )
 
 

@@ -12,16 +12,17 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from phiscan.language import lazy_gettext as _
 from phiscan.metrics.capture_recapture.captures import CaptureTable
 from phiscan.metrics.capture_recapture.loglinear import fit_models
 from phiscan.metrics.capture_recapture.missed import average
 from phiscan.metrics.capture_recapture.model_names import hierarchical_models
 from phiscan.metrics.capture_recapture.two_list import Total, chapman, log_interval
 
-ASSUMPTION = (
+ASSUMPTION = _(
     "Within each stratum detectors depend on each other only as its models say, and strata are separate."
 )
-SOURCE = "Sekar & Deming (1949); Chapman (1951); Burnham & Anderson (2002)"
+SOURCE = _("Sekar & Deming (1949); Chapman (1951); Burnham & Anderson (2002)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,18 +51,22 @@ def stratified_total(tables: Mapping[str, CaptureTable]) -> StratifiedTotal:
     totals = {name: _one(table) for name, table in tables.items()}
     failed = [name for name, total in totals.items() if total.total is None]
     if failed:
-        return StratifiedTotal(totals, Total(None, None, None, None, f"stratum {failed[0]} has no estimate"))
+        return StratifiedTotal(
+            totals, Total(None, None, None, None, _("stratum {failed} has no estimate", failed=failed[0]))
+        )
     missed = math.fsum(total.missed or 0.0 for total in totals.values())
     se = math.hypot(*(total.se or 0.0 for total in totals.values()))
     n_found = sum(table.n_found for table in tables.values())
     interval = log_interval(n_found, missed, se)
-    reason = None if interval else "nothing is estimated as missed: the log-transformed interval needs more"
+    reason = (
+        None if interval else _("nothing is estimated as missed: the log-transformed interval needs more")
+    )
     return StratifiedTotal(totals, Total(n_found + missed, missed, se, interval, reason))
 
 
 def _one(table: CaptureTable) -> Total:
     if table.n_found == 0:
-        return Total(None, None, None, None, "no file was found by any detector")
+        return Total(None, None, None, None, _("no file was found by any detector"))
     if table.n_lists == 2:  # noqa: PLR2004 (two lists have one model only)
         return chapman(table.counts[3], table.counts[1], table.counts[2])
     if table.n_lists > 5:  # noqa: PLR2004 (too many models to fit them in every stratum)
@@ -70,5 +75,5 @@ def _one(table: CaptureTable) -> Total:
     fits = fit_models(table, hierarchical_models(table.n_lists), intervals=False)
     averaged = average(fits, table.n_found)
     if averaged is None:
-        return Total(None, None, None, None, "every model was refused")
+        return Total(None, None, None, None, _("every model was refused"))
     return Total(averaged.total, averaged.missed, averaged.se, averaged.ci95)

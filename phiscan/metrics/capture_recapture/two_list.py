@@ -6,15 +6,16 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
+from phiscan.language import lazy_gettext as _
 from phiscan.metrics.intervals import Z95, check_count
 
-ASSUMPTION = (
-    "The two detectors miss files independently of each other, every PHI file is as easy to find as any"
-    " other, and every referred file got its right verdict."
+ASSUMPTION = _(
+    "The two detectors miss files independently of each other, every PHI file is as easy "
+    "to find as any other, and every referred file got its right verdict."
 )
-SOURCE = (
-    "Mane et al. (2004), section 2; Goldberg & Wittes (1978); Chapman (1951); variances: Sekar & Deming"
-    " (1949), Seber (1970); interval: Chao (1987)"
+SOURCE = _(
+    "Mane et al. (2004), section 2; Goldberg & Wittes (1978); Chapman (1951); variances: "
+    "Sekar & Deming (1949), Seber (1970); interval: Chao (1987)"
 )
 
 
@@ -63,7 +64,9 @@ def lincoln_petersen(n_both: int, n_only_first: int, n_only_second: int) -> Tota
     """
     _check(n_both, n_only_first, n_only_second)
     if n_both == 0:
-        return Total(None, None, None, None, "no file was found by both detectors: the estimate is infinite")
+        return Total(
+            None, None, None, None, _("no file was found by both detectors: the estimate is infinite")
+        )
     first, second = n_both + n_only_first, n_both + n_only_second
     missed = float(Fraction(n_only_first * n_only_second, n_both))
     variance = float(Fraction(first * second * n_only_first * n_only_second, n_both**3))
@@ -84,9 +87,12 @@ def chapman(n_both: int, n_only_first: int, n_only_second: int) -> Total:
     _check(n_both, n_only_first, n_only_second)
     first, second = n_both + n_only_first, n_both + n_only_second
     if first == 0 or second == 0:
-        which = "neither detector" if first == second else "one of the two detectors"
-        verb = "found anything" if first == second else "found nothing"
-        return Total(None, None, None, None, f"{which} {verb}, so the overlap gives no estimate")
+        nothing = (
+            _("neither detector found anything, so the overlap gives no estimate")
+            if first == second
+            else _("one of the two detectors found nothing, so the overlap gives no estimate")
+        )
+        return Total(None, None, None, None, nothing)
     # (n1 + 1)(n2 + 1)/(m + 1) - 1 - n is exactly n12 n21/(m + 1): no difference of large numbers.
     missed = float(Fraction(n_only_first * n_only_second, n_both + 1))
     variance = float(
@@ -107,5 +113,5 @@ def _total(n_both: int, n_only_first: int, n_only_second: int, missed: float, va
     interval = log_interval(n_found, missed, se)
     reason = None
     if interval is None:
-        reason = "nothing is estimated as missed: the log-transformed interval needs more than that"
+        reason = _("nothing is estimated as missed: the log-transformed interval needs more than that")
     return Total(n_found + missed, missed, se, interval, reason)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+from phiscan.language import lazy_gettext as _
 from phiscan.metrics.agreement import POSITIVE, agreement, krippendorff_alpha
 from phiscan.report.data.estimates import Estimate, ReviewerPair
 from phiscan.visible import visible
@@ -41,16 +42,18 @@ def alpha(units: Sequence[Sequence[str]], *, name: str, over: str, assumption: s
     """
     found = krippendorff_alpha(list(units))
     counts = Counter(verdict for verdicts in units for verdict in verdicts)
-    inputs: dict[str, float] = {"files": len(units)}
-    inputs |= {f"verdicts '{label.replace('_', ' ')}'": n for label, n in sorted(counts.items())}
+    inputs: dict[str, float] = {_("files"): len(units)}
+    inputs |= {
+        _("verdicts '{value}'", value=label.replace("_", " ")): n for label, n in sorted(counts.items())
+    }
     return Estimate(
-        name=f"Krippendorff's alpha, {name}",
+        name=_("Krippendorff's alpha, {name}", name=name),
         value=found.value,
         ci95=found.ci95,
         unit="ratio",
-        formula=f"1 - observed / expected disagreement, over {over}",
+        formula=_("1 - observed / expected disagreement, over {over}", over=over),
         inputs=inputs,
         assumption=assumption,
-        source='Krippendorff (2019), "Content Analysis", section 12.3',
+        source=_('Krippendorff (2019), "Content Analysis", section 12.3'),
         reason=found.reason,
     )

@@ -8,6 +8,8 @@ from pathlib import Path
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from phiscan.errors import InputError
+from phiscan.language import SOURCE, current, install, using
+from phiscan.language import lazy_gettext as _
 from phiscan.report.data.private import PrivateData
 from phiscan.report.export import private_json, table_csv
 from phiscan.report.pack import PDF, write_files
@@ -32,8 +34,9 @@ def render_private(data: PrivateData) -> str:
     environment = Environment(
         loader=PackageLoader("phiscan.report", "templates"), autoescape=True, undefined=StrictUndefined
     )
+    install(environment)
     environment.filters.update(count=count, number=number, moment=moment)
-    return environment.get_template("private.html.j2").render(r=data)
+    return environment.get_template("private.html.j2").render(language=current(), r=data)
 
 
 def check_folder(folder: Path) -> None:
@@ -57,28 +60,31 @@ def check_folder(folder: Path) -> None:
         raise InputError(message)
 
 
-def write_private_pack(data: PrivateData, folder: Path) -> tuple[Path, ...]:
+def write_private_pack(data: PrivateData, folder: Path, *, language: str = SOURCE) -> tuple[Path, ...]:
     """Write the pack.
 
     Raises:
         InputError: the folder cannot be written.
     """
-    return write_files(private_pack(data), folder)
+    texts = private_pack(data)
+    with using(language):
+        texts = {**texts, "report.html": render_private(data)}
+    return write_files(texts, folder, language=language)
 
 
 def _figures(data: PrivateData) -> Table:
     columns = (
-        Column("name", "Figure"),
-        Column("value", "Released", "number"),
-        Column("noise95", "Noise, 95% within", "number"),
-        Column("mechanism", "Noise"),
-        Column("epsilon", "Epsilon", "number"),
-        Column("delta", "Delta", "number"),
-        Column("warning", "Warning"),
-        Column("reason", "Remark"),
+        Column("name", _("Figure")),
+        Column("value", _("Released"), "number"),
+        Column("noise95", _("Noise, 95% within"), "number"),
+        Column("mechanism", _("Noise")),
+        Column("epsilon", _("Epsilon"), "number"),
+        Column("delta", _("Delta"), "number"),
+        Column("warning", _("Warning")),
+        Column("reason", _("Remark")),
     )
     rows = [
         (f.name, f.value, f.noise95, f.mechanism, f.epsilon, f.delta, f.warning, f.reason)
         for f in data.figures
     ]
-    return Table("private", "Figures released with differential privacy", columns, tuple(rows))
+    return Table("private", _("Figures released with differential privacy"), columns, tuple(rows))

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from phiscan import __version__
 from phiscan.errors import InputError
+from phiscan.language import lazy_gettext as _
 from phiscan.metrics.ranking.differential_privacy import noise_scale, release
 from phiscan.metrics.ranking.precision_recall import average_precision
 from phiscan.metrics.ranking.ranked import rank
@@ -19,29 +20,30 @@ from phiscan.report.private.ledger import Charge, charge, roots_id
 from phiscan.review.records.items import FileRow
 from phiscan.store.database import Database
 
-SOURCE = (
-    "Dwork et al. (2006); Nissim, Raskhodnikova & Smith (2007); Boyd (2014), chapter 5; Boyd, Lantz & Page"
-    " (2015)"
+SOURCE = _(
+    "Dwork et al. (2006); Nissim, Raskhodnikova & Smith (2007); Boyd (2014), chapter 5; "
+    "Boyd, Lantz & Page (2015)"
 )
-PROTECTS = (
-    "One file: its verdict, whether it was referred and its score. Whoever sees these figures can hardly tell"
-    " whether any one file was other than it is. The two sizes are published as they are."
+PROTECTS = _(
+    "One file: its verdict, whether it was referred and its score. Whoever sees these "
+    "figures can hardly tell whether any one file was other than it is. The two sizes "
+    "are published as they are."
 )
 LIMITS = (
-    "A person who appears in many files is protected less, in proportion to the number of files.",
-    "The order of the queue is judged on decided files only, most of which the screen chose.",
-    "Every further release about the same folders adds to what is spent, up to the budget of the ledger.",
-    "A figure may lie outside 0 to 1: that is noise. It was not cut, so that averages stay right.",
-    "Nothing else of the scan is in this pack. The full report is for those who may see the files.",
+    _("A person who appears in many files is protected less, in proportion to the number of files."),
+    _("The order of the queue is judged on decided files only, most of which the screen chose."),
+    _("Every further release about the same folders adds to what is spent, up to the budget of the ledger."),
+    _("A figure may lie outside 0 to 1: that is noise. It was not cut, so that averages stay right."),
+    _("Nothing else of the scan is in this pack. The full report is for those who may see the files."),
 )
 DROWNED = 0.1  # half-width of 95 % of the noise
 _RANKED = (
-    ("auc_roc", "AUCROC of the queue's order"),
-    ("average_precision", "Average precision of the order"),
+    ("auc_roc", _("AUCROC of the queue's order")),
+    ("average_precision", _("Average precision of the order")),
 )
-_ON_DATA = "the width of the noise depends on the data and must not be published"
-_NONE_DECIDED = "no file has been decided"
-_NOTHING_READ = "no file was read"
+_ON_DATA = _("the width of the noise depends on the data and must not be published")
+_NONE_DECIDED = _("no file has been decided")
+_NOTHING_READ = _("no file was read")
 _N_RELEASES = 4
 
 
@@ -84,8 +86,8 @@ def private_report(
         message = f"--private-epsilon, --private-delta: {error}"
         raise InputError(message) from None
     spent = charge(home, roots_id(home, roots), Charge("report", f"laplace, {noise}", epsilon, delta), None)
-    tdp = _share("tdp", "True detection probability", read, Verdict.PHI, part)
-    frp = _share("frp", "False referral probability", read, Verdict.NOT_PHI, part)
+    tdp = _share("tdp", _("True detection probability"), read, Verdict.PHI, part)
+    frp = _share("frp", _("False referral probability"), read, Verdict.NOT_PHI, part)
     return PrivateData(
         scan=scan,
         made=now,
@@ -125,14 +127,14 @@ def _share(name: str, label: str, read: Sequence[FileRow], verdict: Verdict, eps
 
 def _predictive_value(tdp: PrivateFigure, frp: PrivateFigure) -> PrivateFigure:
     """Compute PPV = TDP / (TDP + FRP) from what is released already, which costs nothing more."""
-    label = "Positive predictive value"
-    of = "from the two above"
+    label = _("Positive predictive value")
+    of = _("from the two above")
     if tdp.value is None or frp.value is None:
         return PrivateFigure("ppv", label, None, None, of, 0.0, 0.0, "", tdp.reason)
     marked = tdp.value + frp.value
     if tdp.value < 0 or frp.value < 0 or marked <= 0:
-        return PrivateFigure("ppv", label, None, None, of, 0.0, 0.0, "", "noise drowns the two above")
-    reason = "a ratio of two noisy figures: no distance is computed"
+        return PrivateFigure("ppv", label, None, None, of, 0.0, 0.0, "", _("noise drowns the two above"))
+    reason = _("a ratio of two noisy figures: no distance is computed")
     return PrivateFigure("ppv", label, tdp.value / marked, None, of, 0.0, 0.0, "", reason)
 
 
@@ -173,4 +175,4 @@ def _ranked(  # noqa: PLR0917 (one release is all of these)
 
 
 def _warning(*, drowns: bool) -> str:
-    return "the noise drowns the figure: too few files for this epsilon" if drowns else ""
+    return _("the noise drowns the figure: too few files for this epsilon") if drowns else ""

@@ -9,9 +9,10 @@ from collections.abc import Sequence
 
 from markupsafe import Markup, escape
 
+from phiscan.language import lazy_gettext as _
 from phiscan.report.data.missed import Elusion
 from phiscan.report.data.report import Characteristic, Coverage
-from phiscan.report.words import count, share
+from phiscan.report.words import count, plain, share
 
 _STYLE = (
     "<style>text{font:13px system-ui,sans-serif;fill:#1c2024}.muted{fill:#59616b}.axis{stroke:#c9ced6}"
@@ -49,7 +50,7 @@ def coverage_bar(coverage: Coverage) -> Markup:
         ("skipped", sum(coverage.skipped.values())),
         ("failed", sum(coverage.failed.values())),
     )
-    words = ", ".join(f"{count(n)} {name}" for name, n in parts)
+    words = ", ".join(f"{count(n)} {plain(name)}" for name, n in parts)
     drawn, x = Markup(), 0.0
     for name, n in parts:
         width = 1000 * n / coverage.crawled if coverage.crawled else 0.0
@@ -61,8 +62,8 @@ def coverage_bar(coverage: Coverage) -> Markup:
         x += width
     return Markup(
         '<svg class="stack" viewBox="0 0 1000 24" preserveAspectRatio="none" role="img"'
-        ' aria-label="Crawled files: {}">{}</svg>'
-    ).format(words, drawn)
+        ' aria-label="{}">{}</svg>'
+    ).format(_("Crawled files: {counts}", counts=words), drawn)
 
 
 def interval_plot(found: Sequence[Characteristic], title: str) -> Markup:
@@ -140,7 +141,11 @@ def _axis(top: float, height: int) -> Markup:
 def sample_bar(elusion: Elusion) -> Markup:
     """Draw how much of the planned random sample has been reviewed."""
     reviewed = elusion.sample - elusion.open
-    words = f"{count(reviewed)} of {count(elusion.planned)} planned files reviewed"
+    words = _(
+        "{reviewed} of {planned} planned files reviewed",
+        reviewed=count(reviewed),
+        planned=count(elusion.planned),
+    )
     done = 1000 * min(reviewed, elusion.planned) / elusion.planned if elusion.planned else 0
     return Markup(
         '<svg class="stack" viewBox="0 0 1000 24" preserveAspectRatio="none" role="img" aria-label="{}">'

@@ -9,6 +9,8 @@ from importlib import resources
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from phiscan.language import current, install, lazy_pgettext
+from phiscan.language import lazy_gettext as _
 from phiscan.metrics.capture_recapture.two_list import Total
 from phiscan.metrics.intervals import Figure
 from phiscan.report import words
@@ -22,25 +24,25 @@ from phiscan.report.rendering.tables import tables
 from phiscan.report.sections.missed import meaning
 
 PARTS = (
-    ("summary", "At a glance"),
-    ("found", "What was found"),
-    ("top", "Referred files"),
-    ("change", "Change"),
-    ("breach", "Breach worksheets"),
-    ("coverage", "Coverage"),
-    ("funnel", "From share to PHI"),
-    ("open", "Not yet reviewed"),
-    ("decisions", "Decisions"),
-    ("oversight", "Reveals and log"),
-    ("limits", "Limits"),
-    ("proof", "Versions and proof"),
-    ("appendix", "Appendix: statistics"),
-    ("missed", "How much was missed"),
-    ("screened", "How good the screen is"),
-    ("detectors", "By detector"),
-    ("ranking", "How well the order works"),
-    ("agreement", "Agreement"),
-    ("spans", "Spans and topics"),
+    ("summary", _("At a glance")),
+    ("found", _("What was found")),
+    ("top", _("Referred files")),
+    ("change", lazy_pgettext("noun", "Change")),
+    ("breach", _("Breach worksheets")),
+    ("coverage", _("Coverage")),
+    ("funnel", _("From share to PHI")),
+    ("open", _("Not yet reviewed")),
+    ("decisions", _("Decisions")),
+    ("oversight", _("Reveals and log")),
+    ("limits", _("Limits")),
+    ("proof", _("Versions and proof")),
+    ("appendix", _("Appendix: statistics")),
+    ("missed", _("How much was missed")),
+    ("screened", _("How good the screen is")),
+    ("detectors", _("By detector")),
+    ("ranking", _("How well the order works")),
+    ("agreement", _("Agreement")),
+    ("spans", _("Spans and topics")),
 )
 """The parts of the page in their order: place and heading, for a list of contents."""
 _MAIN_BEGINS, _MAIN_ENDS = '<main id="main">', "</main>"
@@ -50,8 +52,8 @@ _IN_ANOTHER_PAGE = """
 .bar { min-height: 0; } .head, h2 { display: block; } .stack { gap: 0; }
 .scroll { margin: 1.1rem 0 1.3rem; padding: 0; }
 """
-NONE = Markup('<span class="none" title="does not exist">&ndash;</span>')
-VERDICTS = {"phi": "PHI", "not_phi": "not PHI", "unsure": "unsure"}
+_NONE = Markup('<span class="none" title="{}">&ndash;</span>')
+VERDICTS = {"phi": _("PHI"), "not_phi": _("not PHI"), "unsure": _("unsure")}
 
 
 def render(data: ReportData) -> str:
@@ -64,6 +66,7 @@ def render(data: ReportData) -> str:
         autoescape=True,
         undefined=StrictUndefined,
     )
+    install(environment)
     environment.filters.update(
         count=count,
         share=share,
@@ -80,6 +83,7 @@ def render(data: ReportData) -> str:
         as_share=words.share,
     )
     return environment.get_template("report.html.j2").render(
+        language=current(),
         r=data,
         parts=PARTS,
         tables=tables(data),
@@ -110,14 +114,19 @@ def plots(data: ReportData) -> Mapping[str, Markup]:
     """Return the pictures that are also written as files, by name."""
     first = data.summary
     return {
-        "outcomes": stacked(first.outcomes, "What became of the files"),
-        "exposures": named_bars(first.exposures, "Who can read what is PHI or undecided"),
-        "places": named_bars(first.places, f"PHI or undecided by {first.places_are}"),
+        "outcomes": stacked(first.outcomes, _("What became of the files")),
+        "exposures": named_bars(first.exposures, _("Who can read what is PHI or undecided")),
+        "places": named_bars(
+            first.places,
+            _("PHI or undecided by folder")
+            if first.places_are == "folder"
+            else _("PHI or undecided by format"),
+        ),
         "coverage": charts.coverage_bar(data.coverage),
         "characteristics": charts.interval_plot(
-            (data.overall, *data.characteristics), "TDP and FRP of each characteristic, 95% intervals"
+            (data.overall, *data.characteristics), _("TDP and FRP of each characteristic, 95% intervals")
         ),
-        "detectors": charts.interval_plot(data.detectors, "TDP and FRP of each detector, 95% intervals"),
+        "detectors": charts.interval_plot(data.detectors, _("TDP and FRP of each detector, 95% intervals")),
         **{
             f"precision_recall_{ranked.score}": precision_recall_plot(ranked)
             for ranked in data.rankings
@@ -133,6 +142,14 @@ def largest(table: Table) -> int:
     return max((value for value in numbers if isinstance(value, int)), default=0)
 
 
+def _none() -> Markup:
+    return _NONE.format(_("does not exist"))
+
+
+def _not_known(reason: str | None) -> Markup:
+    return Markup('<span class="none">{}</span>').format(_("not known: {reason}", reason=reason or ""))
+
+
 def count(value: int) -> Markup:
     """Write a count as an element that carries its value."""
     return Markup('<data value="{}">{}</data>').format(value, words.count(value))
@@ -141,14 +158,14 @@ def count(value: int) -> Markup:
 def share(value: float | None) -> Markup:
     """Write a share in [0, 1] as a percentage that carries its value."""
     if value is None:
-        return NONE
+        return _none()
     return Markup('<data value="{!r}">{}</data>').format(value, words.share(value))
 
 
 def number(value: float | None) -> Markup:
     """Write an estimated number as an element that carries its value."""
     if value is None:
-        return NONE
+        return _none()
     return Markup('<data value="{!r}">{}</data>').format(value, words.number(value))
 
 
@@ -160,9 +177,13 @@ def ratio(value: float) -> Markup:
 def estimated(value: Estimate) -> Markup:
     """Write an estimate with its interval; why one of them does not exist, if so."""
     if value.value is None:
-        return Markup('<span class="none">not known: {}</span>').format(value.reason or "")
+        return _not_known(value.reason)
     write = {"share": share, "number": number, "ratio": ratio}[value.unit]
-    why = Markup(' <span class="ci">(no interval: {})</span>').format(value.reason) if value.reason else ""
+    why = (
+        Markup(' <span class="ci">({})</span>').format(_("no interval: {reason}", reason=value.reason))
+        if value.reason
+        else ""
+    )
     return write(value.value) + _interval(value.ci95, write) + why
 
 
@@ -181,14 +202,16 @@ def figure(value: Figure) -> Markup:
 def ratio_figure(value: Figure) -> Markup:
     """Write a ratio with its interval; why it does not exist, if so."""
     if value.value is None:
-        return Markup('<span class="none">not known: {}</span>').format(value.reason or "")
+        return _not_known(value.reason)
     return ratio(value.value) + _interval(value.ci95, ratio)
 
 
 def cell(value: Cell, column: Column) -> Markup:  # noqa: PLR0911 (one line per kind)
     """Write one cell of a table."""
     if value is None:
-        return Markup('<span class="none">open</span>') if column.kind == "verdict" else NONE
+        return (
+            Markup('<span class="none">{}</span>').format(_("open")) if column.kind == "verdict" else _none()
+        )
     if isinstance(value, Figure):
         if column.kind == "figure" or value.value is None:
             return figure(value)
@@ -197,14 +220,14 @@ def cell(value: Cell, column: Column) -> Markup:  # noqa: PLR0911 (one line per 
         return number(value.total) + _interval(value.ci95, number)
     if isinstance(value, tuple):
         low, high = value
-        return share(low) if low == high else share(low) + Markup(" to ") + share(high)
+        return share(low) if low == high else Markup("{} {} {}").format(share(low), _("to"), share(high))
     if isinstance(value, datetime):
         return moment(value)
     if isinstance(value, str):
         if column.kind == "verdict":
             return Markup('<span class="v v-{}">{}</span>').format(value, VERDICTS[value])
         if column.kind == "flag":
-            return Markup('<span class="flag-{}">{}</span>').format(value, value)
+            return Markup('<span class="flag-{}">{}</span>').format(str.__str__(value), words.plain(value))
         return Markup('<span class="{}">{}</span>').format(column.kind, value)
     return count(value) if isinstance(value, int) else number(value)
 

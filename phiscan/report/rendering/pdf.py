@@ -33,6 +33,7 @@ from reportlab.platypus import (
 )
 
 from phiscan.errors import ConfigError
+from phiscan.language import lazy_gettext as _
 from phiscan.report.rendering import pdf_drawing
 from phiscan.report.rendering.pdf_drawing import BODY, BOLD, MONO
 from phiscan.report.rendering.pdf_tags import (
@@ -104,7 +105,7 @@ def render_pdf(page: str) -> bytes:
     document.build(flow, onFirstPage=_footer, onLaterPages=_footer, canvasmaker=canvas)
     made = next((time.get("datetime") for time in body.find("header").iter("time")), None)
     for fact in body.findall("header//div"):
-        if fact.findtext("dt") == "Report made":
+        if fact.get("class") == "made":
             made = fact.find("dd/time").get("datetime")
     return stream.getvalue().replace(_UNDATED, _pdf_date(made)) if made else stream.getvalue()
 
@@ -371,7 +372,7 @@ def _footer(canvas: Any, document: Any) -> None:
     canvas.setFillColor(Color(0.35, 0.38, 0.42))
     with canvas.marked(None):
         canvas.drawString(
-            _MARGIN, 9 * mm, f"{document.title} \N{MIDDLE DOT} holds no value of any identifier"
+            _MARGIN, 9 * mm, str(_("{title} · holds no value of any identifier", title=document.title))
         )
         canvas.drawRightString(A4[0] - _MARGIN, 9 * mm, str(document.page))
     canvas.restoreState()

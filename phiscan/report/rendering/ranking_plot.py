@@ -6,6 +6,7 @@ from itertools import pairwise
 
 from markupsafe import Markup
 
+from phiscan.language import lazy_gettext as _
 from phiscan.metrics.ranking.unachievable import minimum_aucpr, minimum_precision
 from phiscan.report.data.estimates import ScoreRanking
 from phiscan.report.words import count, ratio, share
@@ -28,13 +29,21 @@ def precision_recall_plot(ranked: ScoreRanking) -> Markup:
     area = next(e.value for e in ranked.estimates if e.name == "Average precision")
     drawn += _legend(
         (
-            ("tdp", f"{ranked.label}: average precision {ratio(area or 0.0)}"),
-            ("frp", f"random order: precision {ratio(skew)}"),
-            ("c-skipped", f"unachievable: area {ratio(minimum_aucpr(skew))}"),
-            ("", f"{count(ranked.phi)} PHI, {count(ranked.not_phi)} not PHI: skew {ratio(skew)}"),
+            ("tdp", _("{label}: average precision {value}", label=ranked.label, value=ratio(area or 0.0))),
+            ("frp", _("random order: precision {skew}", skew=ratio(skew))),
+            ("c-skipped", _("unachievable: area {skew}", skew=ratio(minimum_aucpr(skew)))),
+            (
+                "",
+                _(
+                    "{phi} PHI, {not_phi} not PHI: skew {skew}",
+                    phi=count(ranked.phi),
+                    not_phi=count(ranked.not_phi),
+                    skew=ratio(skew),
+                ),
+            ),
         )
     )
-    title = f"Precision and recall of the decided files: {ranked.label}"
+    title = _("Precision and recall of the decided files: {label}", label=ranked.label)
     return Markup(
         '<svg class="plot" viewBox="0 0 {} {}" role="img" aria-label="{}"><title>{}</title>{}</svg>'
     ).format(_WIDTH, _HEIGHT, title, title, drawn)
@@ -62,8 +71,8 @@ def _axes() -> Markup:
         drawn += _line("axis", (value, 0.0), (value, 1.0), 1) + _line("axis", (0.0, value), (1.0, value), 1)
         drawn += _words(x, _TOP + _SIDE + 18, share(value), "middle")
         drawn += _words(_LEFT - 8, y + 4, share(value), "end")
-    drawn += _words(_LEFT + _SIDE / 2, _TOP + _SIDE + 38, "recall, of the decided PHI files", "middle")
-    return drawn + _words(_LEGEND, _TOP + 10, "precision, of the files reviewed so far", "start")
+    drawn += _words(_LEFT + _SIDE / 2, _TOP + _SIDE + 38, _("recall, of the decided PHI files"), "middle")
+    return drawn + _words(_LEGEND, _TOP + 10, _("precision, of the files reviewed so far"), "start")
 
 
 def _legend(entries: tuple[tuple[str, str], ...]) -> Markup:

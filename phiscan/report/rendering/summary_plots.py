@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
+from phiscan.language import lazy_gettext as _
 from phiscan.report.data.summary import Bar
 from phiscan.report.words import count
 
@@ -18,7 +19,7 @@ _LEAST = 3.0  # what exists stays visible, however small its share
 def stacked(bars: Sequence[Bar], title: str) -> Markup:
     """Draw counts as one stacked bar; the legend beside it says which colour is which."""
     total = sum(bar.n for bar in bars)
-    said = ", ".join(f"{count(bar.n)} {bar.name}" for bar in bars) or "none"
+    said = ", ".join(f"{count(bar.n)} {bar.name}" for bar in bars) or _("none")
     drawn, start = Markup(), 0.0
     for bar in bars:
         width = 1000 * bar.n / total
@@ -36,7 +37,7 @@ def stacked(bars: Sequence[Bar], title: str) -> Markup:
 def named_bars(bars: Sequence[Bar], title: str) -> Markup:
     """Draw each count as a bar under its name, with the number at the right."""
     largest = max((bar.n for bar in bars), default=1)
-    said = ", ".join(f"{bar.name} {count(bar.n)}" for bar in bars) or "none"
+    said = ", ".join(f"{bar.name} {count(bar.n)}" for bar in bars) or _("none")
     drawn = Markup()
     for row, bar in enumerate(bars):
         y = row * _ROW

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from phiscan.language import lazy_gettext as _
+from phiscan.language import lazy_join
 from phiscan.report.data.report import DecisionRow, Group, ReportData
 from phiscan.report.rendering import tables_estimated
 from phiscan.report.rendering.table import Cell, Column, Table
@@ -18,12 +20,12 @@ def tables(data: ReportData) -> dict[str, Table]:
         _outcomes(data),
         _unread(data),
         _funnel(data),
-        tables_estimated.screening("screening", "The whole screen: referred to review", [data.overall]),
+        tables_estimated.screening("screening", _("The whole screen: referred to review"), [data.overall]),
         tables_estimated.screening(
-            "characteristics", "Each characteristic as a screen of its own", data.characteristics
+            "characteristics", _("Each characteristic as a screen of its own"), data.characteristics
         ),
         tables_estimated.relative(data),
-        tables_estimated.screening("detectors", "Each detector as a screen of its own", data.detectors),
+        tables_estimated.screening("detectors", _("Each detector as a screen of its own"), data.detectors),
         tables_estimated.histories(data),
         tables_estimated.sample(data),
         tables_estimated.pairs(data),
@@ -35,8 +37,8 @@ def tables(data: ReportData) -> dict[str, Table]:
         tables_estimated.second_pairs(data),
         _types(data),
         _type_levels(data),
-        _groups("formats", "By format, as found in the content", "Format", data.formats, FORMATS),
-        _groups("folders", "By folder", "Folder", data.folders),
+        _groups("formats", _("By format, as found in the content"), _("Format"), data.formats, FORMATS),
+        _groups("folders", _("By folder"), _("Folder"), data.folders),
         _top(data),
         tables_estimated.agreement(data),
         tables_estimated.estimates(data),
@@ -50,89 +52,89 @@ def tables(data: ReportData) -> dict[str, Table]:
 
 
 def _versions(data: ReportData) -> Table:
-    columns = (Column("what", "What"), Column("version", "Version or hash", "path"))
+    columns = (Column("what", _("What")), Column("version", _("Version or hash"), "path"))
     rows = [(plain(name), version) for name, version in data.scope.versions.items()]
-    return Table("versions", "What the results depend on", columns, tuple(rows))
+    return Table("versions", _("What the results depend on"), columns, tuple(rows))
 
 
 def _outcomes(data: ReportData) -> Table:
     coverage = data.coverage
     columns = (
-        Column("outcome", "Outcome"),
-        Column("reason", "Reason"),
-        Column("files", "Files", "count"),
-        Column("meaning", "What it means"),
+        Column("outcome", _("Outcome")),
+        Column("reason", _("Reason")),
+        Column("files", _("Files"), "count"),
+        Column("meaning", _("What it means")),
     )
     rows: list[tuple[Cell, ...]] = [
-        ("screened", "", coverage.screened, "read and screened in this scan"),
+        (plain("screened"), "", coverage.screened, _("read and screened in this scan")),
         (
-            "unchanged",
+            plain("unchanged"),
             "",
             coverage.unchanged,
-            "read in an earlier scan, not changed since; its result is kept",
+            _("read in an earlier scan, not changed since; its result is kept"),
         ),
     ]
     for outcome, counts in (("skipped", coverage.skipped), ("failed", coverage.failed)):
-        rows += [(outcome, plain(name), n, REASONS.get(name, "")) for name, n in _by_count(counts)]
+        rows += [(plain(outcome), plain(name), n, REASONS.get(name, "")) for name, n in _by_count(counts)]
         if not counts:
-            rows.append((outcome, "", 0, "none"))
-    return Table("outcomes", "What became of every crawled file", columns, tuple(rows))
+            rows.append((plain(outcome), "", 0, _("none")))
+    return Table("outcomes", _("What became of every crawled file"), columns, tuple(rows))
 
 
 def _unread(data: ReportData) -> Table:
     columns = (
-        Column("path", "File", "path"),
-        Column("part", "Part", "path"),
-        Column("reason", "Why"),
-        Column("detail", "Technical detail"),
+        Column("path", _("File"), "path"),
+        Column("part", _("Part"), "path"),
+        Column("reason", _("Why")),
+        Column("detail", _("Technical detail")),
     )
     rows = [(u.path, u.locator, plain(u.reason), u.detail) for u in data.coverage.unread]
-    return Table("unread", "Files and parts that could not be read", columns, tuple(rows), cap=40)
+    return Table("unread", _("Files and parts that could not be read"), columns, tuple(rows), cap=40)
 
 
 def _funnel(data: ReportData) -> Table:
     funnel = data.funnel
-    columns = (Column("step", "Step"), Column("files", "Files", "count"))
+    columns = (Column("step", _("Step")), Column("files", _("Files"), "count"))
     rows: tuple[tuple[Cell, ...], ...] = (
-        ("Crawled", funnel.crawled),
-        ("Read", funnel.read),
-        ("Identifiers present", funnel.screened_positive),
-        ("Referred to review", funnel.referred),
-        ("Decided by people", funnel.reviewed),
-        ("Confirmed as PHI", funnel.phi),
+        (_("Crawled"), funnel.crawled),
+        (_("Read"), funnel.read),
+        (_("Identifiers present"), funnel.screened_positive),
+        (_("Referred to review"), funnel.referred),
+        (_("Decided by people"), funnel.reviewed),
+        (_("Confirmed as PHI"), funnel.phi),
     )
-    return Table("funnel", "From the share to confirmed PHI", columns, rows, bar="files")
+    return Table("funnel", _("From the share to confirmed PHI"), columns, rows, bar="files")
 
 
 def _types(data: ReportData) -> Table:
     columns = (
-        Column("type", "Identifier"),
-        Column("findings", "Findings", "count"),
-        Column("distinct", "Distinct values", "count"),
-        Column("files", "Referred files", "count"),
-        Column("phi_files", "Confirmed files", "count"),
+        Column("type", _("Identifier")),
+        Column("findings", _("Findings"), "count"),
+        Column("distinct", _("Distinct values"), "count"),
+        Column("files", _("Referred files"), "count"),
+        Column("phi_files", _("Confirmed files"), "count"),
     )
     rows = [(t.label, t.findings, t.distinct, t.files, t.phi_files) for t in data.findings_by_type]
     return Table(
-        "findings", "Findings in referred files, by identifier", columns, tuple(rows), bar="findings"
+        "findings", _("Findings in referred files, by identifier"), columns, tuple(rows), bar="findings"
     )
 
 
 def _type_levels(data: ReportData) -> Table:
     columns = (
-        Column("level", "Level", "id"),
-        Column("label", "Identifier"),
-        Column("under", "Under"),
-        Column("findings", "Findings", "count"),
-        Column("distinct", "Distinct values", "count"),
-        Column("files", "Referred files", "count"),
-        Column("phi_files", "Confirmed files", "count"),
+        Column("level", _("Level"), "id"),
+        Column("label", _("Identifier")),
+        Column("under", _("Under")),
+        Column("findings", _("Findings"), "count"),
+        Column("distinct", _("Distinct values"), "count"),
+        Column("files", _("Referred files"), "count"),
+        Column("phi_files", _("Confirmed files"), "count"),
     )
     rows = [
         (str(c.level), c.label, c.parent, c.findings, c.distinct, c.files, c.phi_files)
         for c in data.type_levels.counts
     ]
-    caption = "Findings in referred files, from all identifiers over those of HIPAA to the fine types"
+    caption = _("Findings in referred files, from all identifiers over those of HIPAA to the fine types")
     return Table("type_levels", caption, columns, tuple(rows), bar="findings")
 
 
@@ -141,14 +143,14 @@ def _groups(
 ) -> Table:
     columns = (
         Column("name", label, "text" if words else "path"),
-        Column("files", "Files", "count"),
-        Column("read", "Read", "count"),
-        Column("not_read", "Not read", "count"),
-        Column("identifiers", "With identifiers", "count"),
-        Column("referred", "Referred", "count"),
-        Column("phi", "PHI", "count"),
-        Column("not_phi", "Not PHI", "count"),
-        Column("people", "People", "count"),
+        Column("files", _("Files"), "count"),
+        Column("read", _("Read"), "count"),
+        Column("not_read", _("Not read"), "count"),
+        Column("identifiers", _("With identifiers"), "count"),
+        Column("referred", _("Referred"), "count"),
+        Column("phi", _("PHI"), "count"),
+        Column("not_phi", _("Not PHI"), "count"),
+        Column("people", _("People"), "count"),
     )
     rows = [
         (
@@ -169,16 +171,16 @@ def _groups(
 
 def _top(data: ReportData) -> Table:
     columns = (
-        Column("file", "No.", "id"),
-        Column("path", "File", "path"),
-        Column("findings", "Findings, by type"),
-        Column("characteristics", "Characteristics", shown=False),
-        Column("case", "Why referred"),
-        Column("people", "People", "count"),
-        Column("health", "Health", "number"),
-        Column("detectors", "Detectors"),
-        Column("risk", "Risk", "number"),
-        Column("verdict", "Verdict", "verdict"),
+        Column("file", _("No."), "id"),
+        Column("path", _("File"), "path"),
+        Column("findings", _("Findings, by type")),
+        Column("characteristics", _("Characteristics"), shown=False),
+        Column("case", _("Why referred")),
+        Column("people", _("People"), "count"),
+        Column("health", _("Health"), "number"),
+        Column("detectors", _("Detectors")),
+        Column("risk", _("Risk"), "number"),
+        Column("verdict", _("Verdict"), "verdict"),
     )
     labels = {bit.value: label for bit, (label, _) in CHARACTERISTICS.items()}
     kinds = {str(kind): label for kind, label in ENTITY_TYPES.items()}
@@ -186,69 +188,73 @@ def _top(data: ReportData) -> Table:
         (
             str(f.file),
             f.path,
-            ", ".join(f"{kinds[name]} {n}" for name, n in _by_count(f.findings)),
-            ", ".join(labels[bit] for bit in f.bits),
+            lazy_join(", ", [lazy_join(" ", [kinds[name], str(n)]) for name, n in _by_count(f.findings)]),
+            lazy_join(", ", [labels[bit] for bit in f.bits]),
             plain(f.case),
             f.people,
             f.health_score,
-            ", ".join(f.detectors),
+            lazy_join(", ", [plain(name) for name in f.detectors]),
             f.risk,
             f.verdict,
         )
         for f in data.top_files
     ]
-    return Table("top", "Referred files of the highest risk, reasons masked", columns, tuple(rows), cap=25)
+    return Table("top", _("Referred files of the highest risk, reasons masked"), columns, tuple(rows), cap=25)
 
 
 def _reviewers(data: ReportData) -> Table:
     columns = (
-        Column("reviewer", "Who"),
-        Column("phi", "PHI", "count"),
-        Column("not_phi", "Not PHI", "count"),
-        Column("unsure", "Unsure", "count"),
-        Column("superseded", "Superseded", "count"),
-        Column("first", "First decision", "time"),
-        Column("last", "Last decision", "time"),
+        Column("reviewer", _("Who")),
+        Column("phi", _("PHI"), "count"),
+        Column("not_phi", _("Not PHI"), "count"),
+        Column("unsure", _("Unsure"), "count"),
+        Column("superseded", _("Superseded"), "count"),
+        Column("first", _("First decision"), "time"),
+        Column("last", _("Last decision"), "time"),
     )
     rows = [(r.reviewer, r.phi, r.not_phi, r.unsure, r.superseded, r.first, r.last) for r in data.reviewers]
-    return Table("reviewers", "Standing decisions by person", columns, tuple(rows))
+    return Table("reviewers", _("Standing decisions by person"), columns, tuple(rows))
 
 
 def _decisions(data: ReportData) -> Table:
     columns = (
-        Column("decision", "No.", "id"),
-        Column("decided", "When", "time"),
-        Column("reviewer", "Who"),
-        Column("path", "File", "path"),
-        Column("verdict", "Verdict", "verdict"),
-        Column("standing", "Counts now"),
+        Column("decision", _("No."), "id"),
+        Column("decided", _("When"), "time"),
+        Column("reviewer", _("Who")),
+        Column("path", _("File"), "path"),
+        Column("verdict", _("Verdict"), "verdict"),
+        Column("standing", _("Counts now")),
     )
     rows = [(str(d.decision), d.decided, d.reviewer, d.path, d.verdict, _standing(d)) for d in data.decisions]
-    return Table("decisions", "Every decision, the newest first", columns, tuple(rows), cap=30)
+    return Table("decisions", _("Every decision, the newest first"), columns, tuple(rows), cap=30)
 
 
 def _standing(made: DecisionRow) -> str:
     if made.standing:
-        return "yes"
-    return "taken back" if made.undone else "superseded"
+        return _("yes")
+    return _("taken back") if made.undone else _("superseded")
 
 
 def _people(data: ReportData) -> Table:
-    columns = (Column("people", "People in the file"), Column("files", "Referred files", "count"))
+    columns = (Column("people", _("People in the file")), Column("files", _("Referred files"), "count"))
     return Table(
-        "people", "Referred files by people in each", columns, tuple(data.people.bands.items()), bar="files"
+        "people",
+        _("Referred files by people in each"),
+        columns,
+        tuple(data.people.bands.items()),
+        bar="files",
     )
 
 
 def _topics(data: ReportData) -> Table:
     columns = (
-        Column("concept", "Health concept"),
-        Column("files", "Referred files", "count"),
-        Column("phi_files", "Confirmed files", "count"),
-        Column("hits", "Occurrences", "count"),
+        Column("concept", _("Health concept")),
+        Column("files", _("Referred files"), "count"),
+        Column("phi_files", _("Confirmed files"), "count"),
+        Column("hits", _("Occurrences"), "count"),
     )
     rows = [(t.concept, t.files, t.phi_files, t.hits) for t in data.topics]
-    return Table("topics", "Health concepts in referred files", columns, tuple(rows), bar="files", cap=30)
+    return Table("topics", _("Health concepts in referred files"), columns, tuple(rows), bar="files", cap=30)
 
 
 def _by_count(counts: Mapping[str, int]) -> Iterable[tuple[str, int]]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from phiscan.language import lazy_gettext as _
+from phiscan.language import lazy_join, lazy_pgettext
 from phiscan.model import EntityType
 from phiscan.report.data.desk import SchemeScore, SpanScore
 from phiscan.report.data.report import ReportData
@@ -36,19 +38,19 @@ def tables_desk(data: ReportData) -> tuple[Table, ...]:
 
 def _owners(data: ReportData) -> Table:
     columns = (
-        Column("owner", "Owner"),
-        Column("files", "Files", "count"),
-        Column("read", "Read", "count"),
-        Column("referred", "Referred", "count"),
-        Column("phi", "PHI", "count"),
-        Column("not_phi", "Not PHI", "count"),
-        Column("findings", "Findings", "count"),
-        Column("people", "People (est.)", "count"),
-        Column("everyone", "Read: all", "count"),
-        Column("group", "a group", "count"),
-        Column("owner_only", "owner only", "count"),
-        Column("unknown", "not known", "count"),
-        Column("types", "Most frequent findings"),
+        Column("owner", _("Owner")),
+        Column("files", _("Files"), "count"),
+        Column("read", _("Read"), "count"),
+        Column("referred", _("Referred"), "count"),
+        Column("phi", _("PHI"), "count"),
+        Column("not_phi", _("Not PHI"), "count"),
+        Column("findings", _("Findings"), "count"),
+        Column("people", _("People (est.)"), "count"),
+        Column("everyone", _("Read: all"), "count"),
+        Column("group", _("a group"), "count"),
+        Column("owner_only", _("owner only"), "count"),
+        Column("unknown", _("not known"), "count"),
+        Column("types", _("Most frequent findings")),
     )
     rows = [
         (
@@ -64,68 +66,75 @@ def _owners(data: ReportData) -> Table:
             o.group,
             o.owner_only,
             o.unknown,
-            ", ".join(f"{ENTITY_TYPES[EntityType(name)]} {n}" for name, n in o.top_types.items()),
+            lazy_join(
+                ", ",
+                [lazy_join(" ", [ENTITY_TYPES[EntityType(name)], str(n)]) for name, n in o.top_types.items()],
+            ),
         )
         for o in data.owners
     ]
-    return Table("owners", "By owner, and who may read the referred files", columns, tuple(rows), cap=30)
+    return Table("owners", _("By owner, and who may read the referred files"), columns, tuple(rows), cap=30)
 
 
 def _readers(data: ReportData) -> Table:
     columns = (
-        Column("reader", "May read"),
-        Column("referred", "Referred files", "count"),
-        Column("phi", "Confirmed files", "count"),
+        Column("reader", _("May read")),
+        Column("referred", _("Referred files"), "count"),
+        Column("phi", _("Confirmed files"), "count"),
     )
-    rows = [(r.reader, r.referred, r.phi) for r in data.readers]
-    caption = "Who may read referred files, by name, where the share gave names"
+    rows = [(plain(r.reader), r.referred, r.phi) for r in data.readers]
+    caption = _("Who may read referred files, by name, where the share gave names")
     return Table("readers", caption, columns, tuple(rows), bar="referred", cap=30)
 
 
 def _change(data: ReportData) -> Table:
     change = data.change
     columns = (
-        Column("what", "Files"),
-        Column("files", "Number", "count"),
-        Column("meaning", "What it means"),
+        Column("what", _("Files")),
+        Column("files", _("Number"), "count"),
+        Column("meaning", _("What it means")),
     )
     numbers: tuple[tuple[str, int | None, str], ...] = (
-        ("new", change.new, "not there before"),
-        ("moved", change.moved, "at a new place, with the content of a file that is gone"),
-        ("changed", change.changed, "other content than before"),
-        ("same", change.same, "the same content as before"),
-        ("now read", change.now_read, "could not be read, or was passed over, before"),
-        ("no longer read", change.no_longer_read, "was read before"),
-        ("never read", change.never_read, "neither now nor before"),
-        ("deleted", change.deleted, "gone, and not met at another place"),
-        ("copies", change.copies, "taken over by this scan from an equal content elsewhere"),
-        ("newly referred", change.newly_referred, "not referred before, or not there"),
-        ("newly referred: new", change.newly_referred_new, "new, or not read before"),
-        ("newly referred: changed", change.newly_referred_changed, "because the content changed"),
-        ("newly referred: judged anew", change.newly_referred_same, "same content, other rules or models"),
-        ("no longer referred", change.no_longer_referred, "still there"),
-        ("referred and gone", change.referred_gone, "referred before, deleted since"),
-        ("still referred", change.still_referred, "moved ones among them"),
+        (_("new"), change.new, _("not there before")),
+        (_("moved"), change.moved, _("at a new place, with the content of a file that is gone")),
+        (_("changed"), change.changed, _("other content than before")),
+        (_("same"), change.same, _("the same content as before")),
+        (_("now read"), change.now_read, _("could not be read, or was passed over, before")),
+        (_("no longer read"), change.no_longer_read, _("was read before")),
+        (_("never read"), change.never_read, _("neither now nor before")),
+        (_("deleted"), change.deleted, _("gone, and not met at another place")),
+        (_("copies"), change.copies, _("taken over by this scan from an equal content elsewhere")),
+        (_("newly referred"), change.newly_referred, _("not referred before, or not there")),
+        (_("newly referred: new"), change.newly_referred_new, _("new, or not read before")),
+        (_("newly referred: changed"), change.newly_referred_changed, _("because the content changed")),
+        (
+            _("newly referred: judged anew"),
+            change.newly_referred_same,
+            _("same content, other rules or models"),
+        ),
+        (_("no longer referred"), change.no_longer_referred, _("still there")),
+        (_("referred and gone"), change.referred_gone, _("referred before, deleted since")),
+        (_("still referred"), change.still_referred, _("moved ones among them")),
     )
     rows: tuple[tuple[Cell, ...], ...] = numbers if change.previous is not None else ()
-    return Table("change", "Against the previous complete scan of the same folders", columns, rows)
+    return Table("change", _("Against the previous complete scan of the same folders"), columns, rows)
 
 
 def _changed_files(data: ReportData) -> Table:
     columns = (
-        Column("change", "Change"),
-        Column("file", "No.", "id"),
-        Column("path", "File", "path"),
-        Column("now_at", "Now at", "path"),
+        Column("change", lazy_pgettext("noun", "Change")),
+        Column("file", _("No."), "id"),
+        Column("path", _("File"), "path"),
+        Column("now_at", _("Now at"), "path"),
     )
     rows = [(c.change, str(c.file), c.path, c.now_at) for c in data.change.files]
-    caption = "Files newly referred, no longer referred, moved or deleted"
+    caption = _("Files newly referred, no longer referred, moved or deleted")
     return Table("changed_files", caption, columns, tuple(rows), cap=30)
 
 
 _RATES = (
-    Column("precision", "Precision", "number"),
-    Column("recall", "Recall", "number"),
+    Column("precision", _("Precision"), "number"),
+    Column("recall", _("Recall"), "number"),
     Column("f1", "F1", "number"),
 )
 
@@ -134,172 +143,184 @@ def _rates(one: SpanScore | SchemeScore) -> tuple[Cell, ...]:
     return (one.precision, one.recall, one.f1)
 
 
+_SCORES = {
+    "correct": _("Correct"),
+    "incorrect": _("Incorrect"),
+    "partial": _("Partial"),
+    "missed": _("Missed"),
+    "spurious": _("Spurious"),
+    "substitution": _("Substitution"),
+    "insertion": _("Insertion"),
+    "deletion": _("Deletion"),
+}
+
+
 def _score_columns(*names: str) -> tuple[Column, ...]:
-    counts = tuple(Column(name, plain(name).capitalize(), "count") for name in names)
+    counts = tuple(Column(name, _SCORES[name], "count") for name in names)
     return (*counts, *_RATES)
 
 
 def _span_scores(data: ReportData) -> Table:
     columns = (
-        Column("type", "Identifier"),
+        Column("type", _("Identifier")),
         *_score_columns("correct", "substitution", "insertion", "deletion"),
     )
     scores = data.span_scores
     found: Sequence[SpanScore] = [scores.overall, *scores.by_type] if scores.overall else []
     rows = [(s.label, s.correct, s.substitution, s.insertion, s.deletion, *_rates(s)) for s in found]
-    return Table("span_scores", "The machine's spans against the reviewers'", columns, tuple(rows))
+    return Table("span_scores", _("The machine's spans against the reviewers'"), columns, tuple(rows))
 
 
 def _schemes(data: ReportData) -> Table:
     columns = (
-        Column("scheme", "Way of counting"),
+        Column("scheme", _("Way of counting")),
         *_score_columns("correct", "incorrect", "partial", "missed", "spurious"),
     )
     rows = [
-        (s.scheme, s.correct, s.incorrect, s.partial, s.missed, s.spurious, *_rates(s))
+        (plain(s.scheme), s.correct, s.incorrect, s.partial, s.missed, s.spurious, *_rates(s))
         for s in data.span_scores.schemes
     ]
-    return Table("span_schemes", "The same spans, counted in four ways", columns, tuple(rows))
+    return Table("span_schemes", _("The same spans, counted in four ways"), columns, tuple(rows))
 
 
 def _topic_scores(data: ReportData) -> Table:
     columns = (
-        Column("level", "Level"),
-        Column("view", "Labels"),
-        Column("tp", "Both", "count"),
-        Column("fp", "Machine only", "count"),
-        Column("fn", "Reviewer only", "count"),
+        Column("level", _("Level")),
+        Column("view", _("Labels")),
+        Column("tp", _("Both"), "count"),
+        Column("fp", _("Machine only"), "count"),
+        Column("fn", _("Reviewer only"), "count"),
         *_RATES,
     )
-    names = {None: "all levels", 0: "0, chapter", 1: "1, any health topic"}
+    names = {None: _("all levels"), 0: _("0, chapter"), 1: _("1, any health topic")}
     rows = [
         (names[s.level], s.view, s.tp, s.fp, s.fn, s.precision, s.recall, s.f1)
         for s in data.topic_scores.scores
     ]
-    return Table("topic_scores", "The machine's topics against the reviewers'", columns, tuple(rows))
+    return Table("topic_scores", _("The machine's topics against the reviewers'"), columns, tuple(rows))
 
 
 def _blind_pairs(data: ReportData) -> Table:
     columns = (
-        Column("first", "First"),
-        Column("second", "Blind second"),
-        Column("files", "Files", "count"),
-        Column("same", "Same verdict", "count"),
-        Column("both_phi", "Both PHI", "count"),
-        Column("kappa", "Kappa", "ratio"),
-        Column("positive_agreement", "Positive agreement", "ratio"),
-        Column("pabak", "PABAK", "ratio"),
+        Column("first", _("First")),
+        Column("second", _("Blind second")),
+        Column("files", _("Files"), "count"),
+        Column("same", _("Same verdict"), "count"),
+        Column("both_phi", _("Both PHI"), "count"),
+        Column("kappa", _("Kappa"), "ratio"),
+        Column("positive_agreement", _("Positive agreement"), "ratio"),
+        Column("pabak", _("PABAK"), "ratio"),
     )
     rows = [
         (p.first, p.second, p.files, p.same, p.both_phi, p.kappa, p.positive_agreement, p.pabak)
         for p in data.blind_review.pairs
     ]
     return Table(
-        "blind_agreement", "First and blind second verdicts, by person", columns, tuple(rows), cap=30
+        "blind_agreement", _("First and blind second verdicts, by person"), columns, tuple(rows), cap=30
     )
 
 
 def _revealers(data: ReportData) -> Table:
     columns = (
-        Column("who", "Who"),
-        Column("reveals", "Reveals", "count"),
-        Column("files", "Files", "count"),
-        Column("first", "First", "time"),
-        Column("last", "Last", "time"),
+        Column("who", _("Who")),
+        Column("reveals", _("Reveals"), "count"),
+        Column("files", _("Files"), "count"),
+        Column("first", _("First"), "time"),
+        Column("last", _("Last"), "time"),
     )
     rows = [(r.revealed_by, r.reveals, r.files, r.first, r.last) for r in data.oversight.revealers]
-    return Table("revealers", "Requests to see texts", columns, tuple(rows))
+    return Table("revealers", _("Requests to see texts"), columns, tuple(rows))
 
 
 def _reveals(data: ReportData) -> Table:
     columns = (
-        Column("reveal", "No.", "id"),
-        Column("when", "When", "time"),
-        Column("who", "Who"),
-        Column("file", "File no.", "id"),
-        Column("path", "File", "path"),
-        Column("purpose", "What for"),
+        Column("reveal", _("No."), "id"),
+        Column("when", _("When"), "time"),
+        Column("who", _("Who")),
+        Column("file", _("File no."), "id"),
+        Column("path", _("File"), "path"),
+        Column("purpose", _("What for")),
     )
     rows = [
         (str(r.reveal), r.revealed, r.revealed_by, str(r.file), r.path, r.purpose)
         for r in data.oversight.reveals
     ]
-    return Table("reveals", "Every reveal, the newest first", columns, tuple(rows), cap=30)
+    return Table("reveals", _("Every reveal, the newest first"), columns, tuple(rows), cap=30)
 
 
 def _suppressions(data: ReportData) -> Table:
     columns = (
-        Column("suppression", "No.", "id"),
-        Column("what", "Passes over"),
-        Column("where", "Where", "path"),
-        Column("status", "Status"),
-        Column("hid_when_made", "Hid when made", "count"),
-        Column("hides_now", "Hides now", "count"),
-        Column("made_by", "Made by"),
-        Column("made", "Made", "time"),
-        Column("approved_by", "Approved by"),
-        Column("until", "Ends", "time"),
-        Column("lifted_by", "Lifted by"),
+        Column("suppression", _("No."), "id"),
+        Column("what", _("Passes over")),
+        Column("where", _("Where"), "path"),
+        Column("status", _("Status")),
+        Column("hid_when_made", _("Hid when made"), "count"),
+        Column("hides_now", _("Hides now"), "count"),
+        Column("made_by", _("Made by")),
+        Column("made", _("Made"), "time"),
+        Column("approved_by", _("Approved by")),
+        Column("until", _("Ends"), "time"),
+        Column("lifted_by", _("Lifted by")),
     )
     rows = [
         (
             str(s.suppression),
-            f"rule {s.rule}" if s.rule else "one value",
+            _("rule {rule}", rule=s.rule) if s.rule else _("one value"),
             s.where,
-            s.status,
+            plain(s.status),
             s.hid_when_made,
             s.hides_now,
             s.made_by,
             s.made,
-            s.approved_by or ("waits for a lead" if s.needs_approval else "not needed"),
+            s.approved_by or (_("waits for a lead") if s.needs_approval else _("not needed")),
             s.until,
             s.lifted_by,
         )
         for s in data.oversight.suppressions
     ]
-    return Table("suppressions", "Every suppression, the newest first", columns, tuple(rows), cap=30)
+    return Table("suppressions", _("Every suppression, the newest first"), columns, tuple(rows), cap=30)
 
 
 def _sign_offs(data: ReportData) -> Table:
     columns = (
-        Column("reviewer", "Who"),
-        Column("at", "When", "time"),
-        Column("entries", "Up to entry", "count"),
-        Column("since", "Entries since", "count"),
-        Column("holds", "That entry"),
-        Column("head", "Hash that was signed", "path"),
+        Column("reviewer", _("Who")),
+        Column("at", _("When"), "time"),
+        Column("entries", _("Up to entry"), "count"),
+        Column("since", _("Entries since"), "count"),
+        Column("holds", _("That entry")),
+        Column("head", _("Hash that was signed"), "path"),
     )
-    said = {True: "has that hash", False: "has another hash", None: "was purged by policy"}
+    said = {True: _("has that hash"), False: _("has another hash"), None: _("was purged by policy")}
     rows = [(s.reviewer, s.at, s.entries, s.since, said[s.holds], s.head) for s in data.oversight.sign_offs]
-    return Table("sign_offs", "Who has reviewed the audit log", columns, tuple(rows), cap=30)
+    return Table("sign_offs", _("Who has reviewed the audit log"), columns, tuple(rows), cap=30)
 
 
 def _worksheets(data: ReportData) -> Table:
     columns = (
-        Column("file", "No.", "id"),
-        Column("path", "File", "path"),
-        Column("discovered", "Taken as discovered", "time"),
-        Column("people", "People (estimate)", "count"),
-        Column("kinds", "Kinds of identifiers", "count"),
-        Column("owner", "Owner"),
-        Column("exposure", "Who may read"),
-        Column("page", "Worksheet", "path"),
+        Column("file", _("No."), "id"),
+        Column("path", _("File"), "path"),
+        Column("discovered", _("Taken as discovered"), "time"),
+        Column("people", _("People (estimate)"), "count"),
+        Column("kinds", _("Kinds of identifiers"), "count"),
+        Column("owner", _("Owner")),
+        Column("exposure", _("Who may read")),
+        Column("page", _("Worksheet"), "path"),
     )
     rows = [
         (str(w.file), w.path, w.discovered, w.people, len(w.identifiers), w.owner, w.exposure, w.page)
         for w in data.worksheets
     ]
-    caption = "A breach worksheet for each confirmed file, the first discovered first"
+    caption = _("A breach worksheet for each confirmed file, the first discovered first")
     return Table("worksheets", caption, columns, tuple(rows), cap=N_WORKSHEETS_SHOWN)
 
 
 def _clocks(data: ReportData) -> Table:
     columns = (
-        Column("file", "No.", "id"),
-        Column("duty", "Duty", "id"),
-        Column("law", "Law"),
-        Column("due", "Due", "time"),
-        Column("source", "Source"),
+        Column("file", _("No."), "id"),
+        Column("duty", _("Duty"), "id"),
+        Column("law", _("Law")),
+        Column("due", _("Due"), "time"),
+        Column("source", _("Source")),
     )
     duties = {duty.id: duty for duty in data.duties}
     rows = [
@@ -307,18 +328,18 @@ def _clocks(data: ReportData) -> Table:
         for w in data.worksheets
         for name, moment in w.due.items()
     ]
-    return Table("clocks", "Deadline of each duty, by file", columns, tuple(rows), cap=N_WORKSHEETS_SHOWN)
+    return Table("clocks", _("Deadline of each duty, by file"), columns, tuple(rows), cap=N_WORKSHEETS_SHOWN)
 
 
 def _duties(data: ReportData) -> Table:
     columns = (
-        Column("law", "Law"),
-        Column("what", "What"),
-        Column("due_in_words", "By when"),
-        Column("starts", "Runs from"),
-        Column("applies", "Applies to"),
-        Column("source", "Source"),
-        Column("duty", "Duty", "id", shown=False),
+        Column("law", _("Law")),
+        Column("what", _("What")),
+        Column("due_in_words", _("By when")),
+        Column("starts", _("Runs from")),
+        Column("applies", _("Applies to")),
+        Column("source", _("Source")),
+        Column("duty", _("Duty"), "id", shown=False),
     )
     rows = [(d.law, d.duty, d.due_in_words, d.starts, d.applies, d.source, d.id) for d in data.duties]
-    return Table("duties", "What the laws require", columns, tuple(rows))
+    return Table("duties", _("What the laws require"), columns, tuple(rows))

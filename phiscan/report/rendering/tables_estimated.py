@@ -4,26 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from phiscan.language import lazy_gettext as _
+from phiscan.language import lazy_join
 from phiscan.report.data.estimates import Estimate
 from phiscan.report.data.missed import Capture, History
 from phiscan.report.data.report import Characteristic, ReportData
 from phiscan.report.rendering.table import Cell, Column, Table
 from phiscan.report.sections.missed import meaning
+from phiscan.report.words import plain
 
 
 def screening(name: str, caption: str, found: Sequence[Characteristic]) -> Table:
     """Return TDP, FRP and PPV of several screens."""
     columns = (
-        Column("name", "Screen"),
-        Column("positive", "Files with it", "count"),
-        Column("phi", "PHI", "count"),
-        Column("not_phi", "Not PHI", "count"),
-        Column("unverified", "Not verified", "count"),
-        Column("tdp", "TDP", "figure"),
-        Column("final_tdp", "TDP will be", "share"),
-        Column("frp", "FRP", "figure"),
-        Column("final_frp", "FRP will be", "share"),
-        Column("ppv", "PPV", "figure"),
+        Column("name", _("Screen")),
+        Column("positive", _("Files with it"), "count"),
+        Column("phi", _("PHI"), "count"),
+        Column("not_phi", _("Not PHI"), "count"),
+        Column("unverified", _("Not verified"), "count"),
+        Column("tdp", _("TDP"), "figure"),
+        Column("final_tdp", _("TDP will be"), "share"),
+        Column("frp", _("FRP"), "figure"),
+        Column("final_frp", _("FRP will be"), "share"),
+        Column("ppv", _("PPV"), "figure"),
     )
     rows = [
         (
@@ -50,40 +53,42 @@ def _range(low: float | None, high: float | None) -> Cell:
 def relative(data: ReportData) -> Table:
     """Return every characteristic against the reference."""
     columns = (
-        Column("name", "Characteristic"),
-        Column("hipaa", "HIPAA identifier"),
-        Column("coverage", "Share of files with it", "figure"),
-        Column("relative_tdp", "Relative TDP", "ratio"),
-        Column("relative_frp", "Relative FRP", "ratio"),
+        Column("name", _("Characteristic")),
+        Column("hipaa", _("HIPAA identifier")),
+        Column("coverage", _("Share of files with it"), "figure"),
+        Column("relative_tdp", _("Relative TDP"), "ratio"),
+        Column("relative_frp", _("Relative FRP"), "ratio"),
     )
     rows = [
-        (c.label, f"({c.hipaa})" if c.hipaa else "not one", c.coverage, c.relative_tdp, c.relative_frp)
+        (c.label, f"({c.hipaa})" if c.hipaa else _("not one"), c.coverage, c.relative_tdp, c.relative_frp)
         for c in data.characteristics
     ]
-    return Table("relative", "The characteristics against the first of them", columns, tuple(rows))
+    return Table("relative", _("The characteristics against the first of them"), columns, tuple(rows))
 
 
 def histories(data: ReportData) -> Table:
     """Return the capture histories of the detectors."""
-    caption = "Detectors' positives and reviewers' verdicts"
+    caption = _("Detectors' positives and reviewers' verdicts")
     return _histories("histories", caption, data.capture.detectors, data.histories)
 
 
 def second_histories(data: ReportData) -> Table:
     """Return the capture histories of the random sample, the second family among them."""
     family = data.second_family
-    caption = "The random sample: positives of the detectors and the second family, and reviewers' verdicts"
+    caption = _(
+        "The random sample: positives of the detectors and the second family, and reviewers' verdicts"
+    )
     return _histories("second_histories", caption, family.capture.detectors, family.histories)
 
 
 def _histories(name: str, caption: str, names: Sequence[str], found: Sequence[History]) -> Table:
     columns = (
-        *(Column(said, said.replace("_", " ").capitalize(), "flag") for said in names),
-        Column("files", "Files", "count"),
-        Column("referred", "Referred", "count"),
-        Column("phi", "PHI", "count"),
-        Column("not_phi", "Not PHI", "count"),
-        Column("unverified", "Not verified", "count"),
+        *(Column(said, plain(said).capitalize(), "flag") for said in names),
+        Column("files", _("Files"), "count"),
+        Column("referred", _("Referred"), "count"),
+        Column("phi", _("PHI"), "count"),
+        Column("not_phi", _("Not PHI"), "count"),
+        Column("unverified", _("Not verified"), "count"),
     )
     rows = [
         (
@@ -102,44 +107,44 @@ def _histories(name: str, caption: str, names: Sequence[str], found: Sequence[Hi
 def sample(data: ReportData) -> Table:
     """Return the random sample of files that were not referred."""
     columns = (
-        Column("position", "Position", "count"),
-        Column("file", "File number", "id"),
-        Column("path", "File", "path"),
-        Column("verdict", "Verdict", "verdict"),
+        Column("position", _("Position"), "count"),
+        Column("file", _("File number"), "id"),
+        Column("path", _("File"), "path"),
+        Column("verdict", _("Verdict"), "verdict"),
     )
     rows = [(s.position, str(s.file), s.path, s.verdict) for s in data.elusion_sample]
-    caption = "The random sample of files that were not referred, in the order in which to review it"
+    caption = _("The random sample of files that were not referred, in the order in which to review it")
     return Table("elusion_sample", caption, columns, tuple(rows), cap=20)
 
 
 def pairs(data: ReportData) -> Table:
     """Return the estimates of two detectors at a time."""
-    return _pairs("pairs", "Two detectors at a time", data.capture)
+    return _pairs("pairs", _("Two detectors at a time"), data.capture)
 
 
 def second_pairs(data: ReportData) -> Table:
     """Return the same on the random sample, the second family among them."""
-    return _pairs("second_pairs", "Two lists at a time, on the random sample", data.second_family.capture)
+    return _pairs("second_pairs", _("Two lists at a time, on the random sample"), data.second_family.capture)
 
 
 def _pairs(name: str, caption: str, capture: Capture) -> Table:
     columns = (
-        Column("first", "First"),
-        Column("second", "Second"),
-        Column("both", "Both", "count"),
-        Column("only_first", "1st only", "count"),
-        Column("only_second", "2nd only", "count"),
-        Column("lincoln_petersen_missed", "Missed, Lincoln-Petersen", "number"),
-        Column("chapman_missed", "Missed, Chapman", "number"),
-        Column("chapman_total", "Total PHI, Chapman", "total"),
-        Column("compared", "Compared", "count"),
-        Column("dependence", "Nats", "number"),
+        Column("first", _("First")),
+        Column("second", _("Second")),
+        Column("both", _("Both"), "count"),
+        Column("only_first", _("1st only"), "count"),
+        Column("only_second", _("2nd only"), "count"),
+        Column("lincoln_petersen_missed", _("Missed, Lincoln-Petersen"), "number"),
+        Column("chapman_missed", _("Missed, Chapman"), "number"),
+        Column("chapman_total", _("Total PHI, Chapman"), "total"),
+        Column("compared", _("Compared"), "count"),
+        Column("dependence", _("Nats"), "number"),
         Column("p_value", "p", "number"),
     )
     rows = [
         (
-            p.first,
-            p.second,
+            plain(p.first),
+            plain(p.second),
             p.both,
             p.only_first,
             p.only_second,
@@ -158,38 +163,38 @@ def _pairs(name: str, caption: str, capture: Capture) -> Table:
 def accuracy(data: ReportData) -> Table:
     """Return each detector's confusion matrix under the estimated number of PHI files."""
     columns = (
-        Column("name", "Detector"),
-        Column("tp", "TP", "count"),
-        Column("fp", "FP", "count"),
-        Column("unverified", "Not verified", "count"),
-        Column("fn", "FN, estimated", "number"),
-        Column("tn", "TN, estimated", "number"),
-        Column("sensitivity", "Sensitivity", "share"),
-        Column("accuracy", "Accuracy", "share"),
-        Column("reason", "What is missing"),
+        Column("name", _("Detector")),
+        Column("tp", _("TP"), "count"),
+        Column("fp", _("FP"), "count"),
+        Column("unverified", _("Not verified"), "count"),
+        Column("fn", _("FN, estimated"), "number"),
+        Column("tn", _("TN, estimated"), "number"),
+        Column("sensitivity", _("Sensitivity"), "share"),
+        Column("accuracy", _("Accuracy"), "share"),
+        Column("reason", _("What is missing")),
     )
     rows = [
-        (d.name, d.tp, d.fp, d.unverified, d.fn, d.tn, d.sensitivity, d.accuracy, d.reason or "")
+        (plain(d.name), d.tp, d.fp, d.unverified, d.fn, d.tn, d.sensitivity, d.accuracy, d.reason or "")
         for d in data.capture.accuracy
     ]
-    return Table("detector_accuracy", "Each detector, given the estimated total", columns, tuple(rows))
+    return Table("detector_accuracy", _("Each detector, given the estimated total"), columns, tuple(rows))
 
 
 def features(data: ReportData) -> Table:
     """Return how far the stored features of each two detectors depend on each other."""
     columns = (
-        Column("first", "First"),
-        Column("second", "Second"),
-        Column("compared", "PHI files", "count"),
-        Column("mean", "Mean nats", "number"),
-        Column("highest", "Highest", "number"),
-        Column("pair", "Between"),
-        Column("reason", "Why not"),
+        Column("first", _("First")),
+        Column("second", _("Second")),
+        Column("compared", _("PHI files"), "count"),
+        Column("mean", _("Mean nats"), "number"),
+        Column("highest", _("Highest"), "number"),
+        Column("pair", _("Between")),
+        Column("reason", _("Why not")),
     )
     rows = [
         (
-            f.first,
-            f.second,
+            plain(f.first),
+            plain(f.second),
             f.compared,
             f.mean,
             f.highest,
@@ -198,23 +203,23 @@ def features(data: ReportData) -> Table:
         )
         for f in data.capture.features
     ]
-    return Table("features", "Mutual information of the detectors' features", columns, tuple(rows))
+    return Table("features", _("Mutual information of the detectors' features"), columns, tuple(rows))
 
 
 def models(data: ReportData) -> Table:
     """Return the log-linear models, the best by AIC first, refused ones last."""
     columns = (
-        Column("model", "Model", "path"),
-        Column("meaning", "In words"),
-        Column("missed", "Missed by all", "number"),
-        Column("total", "Total PHI", "number"),
-        Column("low", "95% from", "number"),
-        Column("high", "to", "number"),
-        Column("deviance", "Deviance", "number"),
-        Column("df", "df", "count"),
-        Column("aic", "AIC", "number"),
-        Column("bic", "BIC", "number"),
-        Column("reason", "Remark"),
+        Column("model", _("Model"), "path"),
+        Column("meaning", _("In words")),
+        Column("missed", _("Missed by all"), "number"),
+        Column("total", _("Total PHI"), "number"),
+        Column("low", _("95% from"), "number"),
+        Column("high", _("to"), "number"),
+        Column("deviance", _("Deviance"), "number"),
+        Column("df", _("df"), "count"),
+        Column("aic", _("AIC"), "number"),
+        Column("bic", _("BIC"), "number"),
+        Column("reason", _("Remark")),
     )
     models = data.capture.models
     rows = []
@@ -228,7 +233,9 @@ def models(data: ReportData) -> Table:
             )
             if best == fit.model
         ]
-        remark = fit.reason or (f"lowest {' and '.join(chosen)}" if chosen else "")
+        remark = fit.reason or (
+            _("lowest {criteria}", criteria=lazy_join(_(" and "), chosen)) if chosen else ""
+        )
         words = meaning(fit.model, data.capture.detectors)
         rows.append(
             (
@@ -245,38 +252,38 @@ def models(data: ReportData) -> Table:
                 remark,
             )
         )
-    return Table("models", "Log-linear models of all detectors together", columns, tuple(rows))
+    return Table("models", _("Log-linear models of all detectors together"), columns, tuple(rows))
 
 
 def formats(data: ReportData) -> Table:
     """Return capture-recapture within each format."""
     columns = (
-        Column("format", "Format"),
-        Column("found", "Confirmed", "count"),
-        Column("missed", "Missed by all", "number"),
-        Column("total", "Total PHI", "total"),
-        Column("reason", "Remark"),
+        Column("format", _("Format")),
+        Column("found", _("Confirmed"), "count"),
+        Column("missed", _("Missed by all"), "number"),
+        Column("total", _("Total PHI"), "total"),
+        Column("reason", _("Remark")),
     )
     rows = [
         (part.name, part.found, part.total.missed, part.total, part.total.reason or "")
         for part in data.capture.formats
     ]
-    return Table("capture_formats", "Capture-recapture within each format", columns, tuple(rows), cap=30)
+    return Table("capture_formats", _("Capture-recapture within each format"), columns, tuple(rows), cap=30)
 
 
 def agreement(data: ReportData) -> Table:
     """Return how far every two people agree who decided the same files."""
     columns = (
-        Column("first", "First"),
-        Column("second", "Second"),
-        Column("files", "Both decided", "count"),
-        Column("same", "Same verdict", "count"),
-        Column("both_phi", "Both PHI", "count"),
-        Column("first_phi", "1st PHI", "count"),
-        Column("second_phi", "2nd PHI", "count"),
-        Column("kappa", "Cohen's kappa", "ratio"),
-        Column("positive_agreement", "Positive agreement", "figure"),
-        Column("pabak", "PABAK", "ratio"),
+        Column("first", _("First")),
+        Column("second", _("Second")),
+        Column("files", _("Both decided"), "count"),
+        Column("same", _("Same verdict"), "count"),
+        Column("both_phi", _("Both PHI"), "count"),
+        Column("first_phi", _("1st PHI"), "count"),
+        Column("second_phi", _("2nd PHI"), "count"),
+        Column("kappa", _("Cohen's kappa"), "ratio"),
+        Column("positive_agreement", _("Positive agreement"), "figure"),
+        Column("pabak", _("PABAK"), "ratio"),
     )
     rows = [
         (
@@ -293,28 +300,28 @@ def agreement(data: ReportData) -> Table:
         )
         for p in data.double_review.pairs
     ]
-    return Table("agreement", "People who decided the same files", columns, tuple(rows), cap=30)
+    return Table("agreement", _("People who decided the same files"), columns, tuple(rows), cap=30)
 
 
 def estimates(data: ReportData) -> Table:
     """Return every estimate that the page shows in a box of its own."""
     columns = (
-        Column("section", "Section"),
-        Column("name", "Estimate"),
-        Column("value", "Value", "number"),
-        Column("low", "95% from", "number"),
-        Column("high", "to", "number"),
-        Column("formula", "Formula"),
-        Column("inputs", "Inputs"),
-        Column("assumption", "It assumes"),
-        Column("source", "Source"),
-        Column("reason", "Remark"),
+        Column("section", _("Section")),
+        Column("name", _("Estimate")),
+        Column("value", _("Value"), "number"),
+        Column("low", _("95% from"), "number"),
+        Column("high", _("to"), "number"),
+        Column("formula", _("Formula")),
+        Column("inputs", _("Inputs")),
+        Column("assumption", _("It assumes")),
+        Column("source", _("Source")),
+        Column("reason", _("Remark")),
     )
     groups: list[tuple[str, Sequence[Estimate]]] = [
-        ("Corrected for verification", data.verification.estimates),
-        ("Capture-recapture", data.capture.totals),
+        (_("Corrected for verification"), data.verification.estimates),
+        (_("Capture-recapture"), data.capture.totals),
         *((r.label, r.estimates) for r in data.rankings),
-        ("Agreement", [data.double_review.alpha]),
+        (_("Agreement"), [data.double_review.alpha]),
     ]
     rows = [
         (
@@ -323,7 +330,7 @@ def estimates(data: ReportData) -> Table:
             e.value,
             *(e.ci95 or (None, None)),
             e.formula,
-            "; ".join(f"{name}: {value!r}" for name, value in e.inputs.items()),
+            lazy_join("; ", [lazy_join(": ", [name, repr(value)]) for name, value in e.inputs.items()]),
             e.assumption,
             e.source,
             e.reason or "",
@@ -331,4 +338,4 @@ def estimates(data: ReportData) -> Table:
         for section, found in groups
         for e in found
     ]
-    return Table("estimates", "Every estimate with its formula and inputs", columns, tuple(rows))
+    return Table("estimates", _("Every estimate with its formula and inputs"), columns, tuple(rows))

@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 
+from phiscan.language import lazy_gettext as _
 from phiscan.metrics.agreement import SOURCE, agreement
 from phiscan.report.data.desk import BlindReview
 from phiscan.report.data.rater_pairs import alpha, reviewer_pair
 from phiscan.review.decisions.second_review import Rating
 
-NONE_DRAWN = "no decision of this scan was drawn for a blind second review"
-NONE_GIVEN = "no blind second verdict has been given yet"
-ASSUMPTION = (
-    "The second person did not see the first verdict, which the desk sees to, and the decisions were drawn at"
-    " random, which it does too. They stand for decisions of the same people; a first verdict that its"
-    " reviewer replaced counts as replaced, a lead's settlement as neither."
+NONE_DRAWN = _("no decision of this scan was drawn for a blind second review")
+NONE_GIVEN = _("no blind second verdict has been given yet")
+ASSUMPTION = _(
+    "The second person did not see the first verdict, which the desk sees to, and the "
+    "decisions were drawn at random, which it does too. They stand for decisions of the "
+    "same people; a first verdict that its reviewer replaced counts as replaced, a "
+    "lead's settlement as neither."
 )
 
 
@@ -45,8 +47,8 @@ def blind_review(drawn: int, ratings: Sequence[Rating], *, held_back: int) -> Bl
         pabak=found.pabak,
         alpha=alpha(
             said,
-            name="first and blind second verdict",
-            over="the two verdicts on the same file",
+            name=_("first and blind second verdict"),
+            over=_("the two verdicts on the same file"),
             assumption=ASSUMPTION,
         ),
         pairs=tuple(

@@ -6,13 +6,14 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping
 from datetime import datetime
 
+from phiscan.language import lazy_gettext as _
 from phiscan.model import Outcome, Referral
 from phiscan.report.data.desk import Change, ChangedFile
 from phiscan.report.data.desk_rows import Place, PreviousScan
 from phiscan.report.words import plain
 
-NO_PREVIOUS = "there is no earlier complete scan of the same folders"
-NOT_COMPLETE = "the scan has not reached its end, so a file that it has not met may still be there"
+NO_PREVIOUS = _("there is no earlier complete scan of the same folders")
+NOT_COMPLETE = _("the scan has not reached its end, so a file that it has not met may still be there")
 
 NEW, MOVED, CHANGED, SAME = "new", "moved", "changed", "same"
 NOW_READ, NO_LONGER_READ, NEVER_READ = "now_read", "no_longer_read", "never_read"
@@ -58,15 +59,20 @@ def change(
     dropped = sorted(number for number in was & places.keys() if number not in is_now)
     deleted = [number for number in gone if number not in moved_to]
     rows = [
-        *(ChangedFile(f"newly referred, {_WHY[kinds[n]]}", n, paths[n], "") for n in sorted(newly)),
-        *(ChangedFile("no longer referred", n, paths[n], "") for n in dropped),
         *(
-            ChangedFile("moved", old, name_of(old, before[old].root, before[old].path), paths[new])
+            ChangedFile(_("newly referred, {why}", why=_WHY[kinds[n]]), n, paths[n], "")
+            for n in sorted(newly)
+        ),
+        *(ChangedFile(_("no longer referred"), n, paths[n], "") for n in dropped),
+        *(
+            ChangedFile(_("moved"), old, name_of(old, before[old].root, before[old].path), paths[new])
             for old, new in sorted(moved_to.items())
         ),
     ]
     if complete:
-        rows += [ChangedFile("deleted", n, name_of(n, before[n].root, before[n].path), "") for n in deleted]
+        rows += [
+            ChangedFile(_("deleted"), n, name_of(n, before[n].root, before[n].path), "") for n in deleted
+        ]
     return Change(
         previous=previous.id,
         previous_ended=previous.ended,
@@ -95,13 +101,13 @@ def change(
 
 
 _WHY = {
-    NEW: "a new file",
-    MOVED: "a moved file",
-    CHANGED: "its content changed",
-    SAME: "the same content judged anew",
-    NOW_READ: "it could not be read before",
-    NO_LONGER_READ: "its content changed",
-    NEVER_READ: "its content changed",
+    NEW: _("a new file"),
+    MOVED: _("a moved file"),
+    CHANGED: _("its content changed"),
+    SAME: _("the same content judged anew"),
+    NOW_READ: _("it could not be read before"),
+    NO_LONGER_READ: _("its content changed"),
+    NEVER_READ: _("its content changed"),
 }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from phiscan.health.topics import CHAPTERS, topic_of
+from phiscan.language import lazy_gettext as _
 from phiscan.metrics.deidentification.span_schemes import SCHEMES, SchemeCounts, scheme_counts
 from phiscan.metrics.deidentification.spans import (
     AnnotatedText,
@@ -19,29 +20,31 @@ from phiscan.report.data.desk import SchemeScore, SpanScore, SpanScores, TopicSc
 from phiscan.report.words import ENTITY_TYPES
 from phiscan.review.decisions.corrections import GoldFile, TopicGold
 
-ANY_TOPIC = "any health topic"
-NO_SPANS = "no file of this scan has had all its spans gone through by a reviewer"
-NO_TOPICS = "no reviewer has labelled the topic of a file of this scan"
-SPAN_ASSUMPTION = (
-    "The reviewer saw the machine's spans, corrected them and marked every missed one. What both overlooked"
-    " counts as found, so recall is probably too high. The files are those that people chose to go through,"
-    " no random sample of the share. The result that was looked at counts, which later rules may have"
-    " changed. No interval: spans in one file are not independent of each other."
+ANY_TOPIC = _("any health topic")
+NO_SPANS = _("no file of this scan has had all its spans gone through by a reviewer")
+NO_TOPICS = _("no reviewer has labelled the topic of a file of this scan")
+SPAN_ASSUMPTION = _(
+    "The reviewer saw the machine's spans, corrected them and marked every missed one. "
+    "What both overlooked counts as found, so recall is probably too high. The files are "
+    "those that people chose to go through, no random sample of the share. The result "
+    "that was looked at counts, which later rules may have changed. No interval: spans "
+    "in one file are not independent of each other."
 )
-TOPIC_ASSUMPTION = (
-    "The reviewer started from the machine's topics, and the files are those that people chose. Topics are"
-    " chapters of ICD-10-CM; concepts without a code (drugs, body parts, tests) belong to none. Counted once"
-    " per file. No interval: the files are no random sample."
+TOPIC_ASSUMPTION = _(
+    "The reviewer started from the machine's topics, and the files are those that people "
+    "chose. Topics are chapters of ICD-10-CM; concepts without a code (drugs, body "
+    "parts, tests) belong to none. Counted once per file. No interval: the files are no "
+    "random sample."
 )
-NO_TOKENS = (
-    "Scores by token need the text of the files, which the store does not have; `phiscan score spans`"
-    " computes them from a gold standard with texts."
+NO_TOKENS = _(
+    "Scores by token need the text of the files, which the store does not have; `phiscan "
+    "score spans` computes them from a gold standard with texts."
 )
-SPAN_SOURCE = (
+SPAN_SOURCE = _(
     "Uzuner, Luo & Szolovits (2007), eq. 4 to 10; schemes: Segura-Bedmar, Martínez & Herrero-Zazo (2013)"
 )
-TOPIC_SOURCE = "Falis et al. (2021), CoPHE; Kosmopoulos et al. (2015)"
-ALL = "all types"
+TOPIC_SOURCE = _("Falis et al. (2021), CoPHE; Kosmopoulos et al. (2015)")
+ALL = _("all types")
 
 
 def span_scores(gold: Sequence[GoldFile]) -> SpanScores:
@@ -52,7 +55,7 @@ def span_scores(gold: Sequence[GoldFile]) -> SpanScores:
         files=len(gold),
         gold=total.n_gold,
         system=total.n_system,
-        overall=_span_score(ALL, "All types", total) if gold else None,
+        overall=_span_score(ALL, _("All types"), total) if gold else None,
         by_type=tuple(
             _span_score(name, ENTITY_TYPES[EntityType(name)], counts)
             for name, counts in instance_counts_by_type(pairs).items()
@@ -120,7 +123,7 @@ def topic_scores(gold: Sequence[TopicGold]) -> TopicScores:
     rows = [
         _topic_score(level.level, view, counts)
         for level in (*levels, overall)
-        for view, counts in (("counts kept", level.count_preserving), ("as a set", level.set_based))
+        for view, counts in ((_("counts kept"), level.count_preserving), (_("as a set"), level.set_based))
     ]
     return TopicScores(
         files=len(last),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
+from phiscan.language import lazy_gettext as _
 from phiscan.model import EntityType, Referral, Verdict
 from phiscan.report.data.report import DecisionRow, FileEntry, Group, People, Reviewer, Topic, TypeCount
 from phiscan.report.data.scan_rows import StoredScan
@@ -14,7 +15,7 @@ from phiscan.visible import visible
 
 FOLDER_DEPTH = 2
 # Name of a band, and the fewest people in it; the largest first.
-PEOPLE_BANDS = (("100 or more", 100), ("10 to 99", 10), ("2 to 9", 2), ("1", 1), ("none", 0))
+PEOPLE_BANDS = ((_("100 or more"), 100), (_("10 to 99"), 10), (_("2 to 9"), 2), ("1", 1), (_("none"), 0))
 
 
 def by_type(
@@ -44,7 +45,7 @@ def by_type(
 
 def by_format(files: Sequence[FileEntry]) -> tuple[Group, ...]:
     """Count files by media type as found in their content."""
-    rows = ((entry.media_type or "not known", entry) for entry in files)
+    rows = ((entry.media_type or _("not known"), entry) for entry in files)
     return _groups((name, entry) for name, entry in rows if entry.outcome != "skipped")
 
 

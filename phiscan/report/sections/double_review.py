@@ -6,12 +6,13 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 
+from phiscan.language import lazy_gettext as _
 from phiscan.metrics.agreement import ASSUMPTION, SOURCE
 from phiscan.report.data.estimates import DoubleReview
 from phiscan.report.data.rater_pairs import alpha, reviewer_pair
 from phiscan.review.records.items import Decision
 
-NO_PERSON = "no file was decided by two people"
+NO_PERSON = _("no file was decided by two people")
 
 Subject = tuple[int, str]  # a file and its content: a changed file is another one to judge
 
@@ -35,8 +36,8 @@ def double_review(decisions: Sequence[Decision]) -> DoubleReview:
         ),
         alpha=alpha(
             [list(verdicts.values()) for verdicts in shared.values()],
-            name="all people together",
-            over="all pairs of verdicts on the same file",
+            name=_("all people together"),
+            over=_("all pairs of verdicts on the same file"),
             assumption=ASSUMPTION,
         ),
         reason=None if shared else NO_PERSON,

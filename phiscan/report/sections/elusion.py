@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from hashlib import sha256
 
+from phiscan.language import lazy_gettext as _
 from phiscan.metrics import elusion as bounds
 from phiscan.model import Referral, Verdict
 from phiscan.report.data.missed import Elusion
@@ -73,11 +74,11 @@ def estimate(population_files: Sequence[FileRow], n_found: int, seed: str, *, n_
     known_clean = verdicts.count(Verdict.NOT_PHI)
     reason = None
     if n_read == 0:
-        reason = "no file was read"
+        reason = _("no file was read")
     elif population == 0:
-        reason = "every file that was read was referred, so none can have been missed by the screen"
+        reason = _("every file that was read was referred, so none can have been missed by the screen")
     elif sample == 0:
-        reason = "no file of the random sample has been reviewed yet"
+        reason = _("no file of the random sample has been reviewed yet")
     bound = bounds.elusion(population, sample, found + n_open, sequential=True) if reason is None else None
     upper = None
     if bound is not None and bound.upper_sequential is not None:

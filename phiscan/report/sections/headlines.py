@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from phiscan.language import lazy_gettext as _
+from phiscan.language import lazy_ngettext
 from phiscan.report.data.missed import Capture, Elusion
 from phiscan.report.data.report import Characteristic, Coverage, Headline
 from phiscan.report.words import count, number, share
@@ -17,14 +19,18 @@ def headlines(
 def _tdp(overall: Characteristic) -> Headline:
     figure = overall.tdp
     sentence = (
-        f"{count(overall.phi)} of the {count(overall.n)} files that were read were referred and confirmed as"
-        " PHI (true detection probability, TDP). It is not the share of PHI that was found: it cannot exceed"
-        " the share of PHI on the disk."
+        _(
+            "{phi} of the {n} files that were read were referred and confirmed as PHI (true "
+            "detection probability, TDP). It is not the share of PHI that was found: it cannot "
+            "exceed the share of PHI on the disk.",
+            phi=count(overall.phi),
+            n=count(overall.n),
+        )
         if figure.value is not None
-        else "How much of the share is detected PHI is not known yet."
+        else _("How much of the share is detected PHI is not known yet.")
     )
     return Headline(
-        name="Files referred and confirmed as PHI, of all files read",
+        name=_("Files referred and confirmed as PHI, of all files read"),
         value=figure.value,
         ci95=figure.ci95,
         sentence=sentence,
@@ -36,13 +42,17 @@ def _tdp(overall: Characteristic) -> Headline:
 def _frp(overall: Characteristic) -> Headline:
     figure = overall.frp
     sentence = (
-        f"{count(overall.not_phi)} of the {count(overall.n)} files that were read were referred and turned"
-        " out not to be PHI (false referral probability, FRP)."
+        _(
+            "{not_phi} of the {n} files that were read were referred and turned out not to be "
+            "PHI (false referral probability, FRP).",
+            not_phi=count(overall.not_phi),
+            n=count(overall.n),
+        )
         if figure.value is not None
-        else "How many files were referred for nothing is not known yet."
+        else _("How many files were referred for nothing is not known yet.")
     )
     return Headline(
-        name="Files referred that hold no PHI, of all files read",
+        name=_("Files referred that hold no PHI, of all files read"),
         value=figure.value,
         ci95=figure.ci95,
         sentence=sentence,
@@ -55,70 +65,99 @@ def _ppv(overall: Characteristic) -> Headline:
     figure = overall.ppv
     reviewed = overall.phi + overall.not_phi
     sentence = (
-        f"Of {count(reviewed)} referred files that people have decided, {count(overall.phi)} hold PHI"
-        " (positive predictive value, PPV)."
+        _(
+            "Of {reviewed} referred files that people have decided, {phi} hold PHI (positive "
+            "predictive value, PPV).",
+            reviewed=count(reviewed),
+            phi=count(overall.phi),
+        )
         if figure.value is not None
-        else "How often a referral is right is not known yet."
+        else _("How often a referral is right is not known yet.")
     )
     caution = (
-        f"{count(overall.unverified)} referred files are undecided. The queue shows the riskiest first, so"
-        " the share among those may well be lower."
+        _(
+            "{unverified} referred files are undecided. The queue shows the riskiest first, so "
+            "the share among those may well be lower.",
+            unverified=count(overall.unverified),
+        )
         if overall.unverified and reviewed
         else ""
     )
-    name = "Referred files that hold PHI, of those decided"
+    name = _("Referred files that hold PHI, of those decided")
     return Headline(name, figure.value, figure.ci95, sentence, caution, figure.reason)
 
 
 def _missed(coverage: Coverage, overall: Characteristic, elusion: Elusion, capture: Capture) -> Headline:
     """The design-based bound where there is one; without it the number is unknown, whatever a model says."""
-    name = "Missed PHI files, at most"
+    name = _("Missed PHI files, at most")
     caution = ""
     if coverage.not_read == 1:
-        caution = "The one file that could not be read is not in this number."
+        caution = _("The one file that could not be read is not in this number.")
     elif coverage.not_read:
-        caution = f"The {count(coverage.not_read)} files that could not be read are not in this number."
+        caution = _(
+            "The {not_read} files that could not be read are not in this number.",
+            not_read=count(coverage.not_read),
+        )
     if elusion.upper_sequential is not None and elusion.missed is not None:
-        sentence = (
-            f"With 95% confidence at most {count(elusion.upper_sequential)} of the"
-            f" {count(elusion.population)} files that were not referred hold PHI: {_sampled(elusion)}."
+        sentence = _(
+            "With 95% confidence at most {upper_sequential} of the {population} files that were "
+            "not referred hold PHI: {elusion}.",
+            upper_sequential=count(elusion.upper_sequential),
+            population=count(elusion.population),
+            elusion=_sampled(elusion),
         )
         return Headline(
-            name, float(elusion.upper_sequential), None, sentence, caution, "the limit is one-sided"
+            name, float(elusion.upper_sequential), None, sentence, caution, _("the limit is one-sided")
         )
     if elusion.population == 0:
-        sentence = "There is no file that was read and not referred." if overall.n else "No file was read."
+        sentence = (
+            _("There is no file that was read and not referred.") if overall.n else _("No file was read.")
+        )
         return Headline(name, None, None, sentence, caution, elusion.reason)
-    sentence = (
-        f"No random sample of the {count(elusion.population)} files that were not referred has been reviewed,"
-        " so nothing bounds what they hold."
+    sentence = _(
+        "No random sample of the {population} files that were not referred has been "
+        "reviewed, so nothing bounds what they hold.",
+        population=count(elusion.population),
     )
     models = capture.models
     if models is not None and models.averaged is not None and models.averaged.missed > capture.outside:
-        sentence += f" A model of how the detectors overlap suggests {number(models.averaged.missed)}, but it"
-        sentence += " cannot see what all of them overlook."
+        sentence += _(
+            " A model of how the detectors overlap suggests {missed}, but it cannot see what all of them"
+            " overlook.",
+            missed=number(models.averaged.missed),
+        )
     return Headline(name, None, None, sentence, caution, elusion.reason)
 
 
 def _sampled(elusion: Elusion) -> str:
     """Say what the random sample held, and how its files without a verdict count."""
     reviewed = elusion.sample - elusion.open
-    said = f"{count(elusion.found)} of a random sample of {count(reviewed)} did"
+    said = _(
+        "{found} of a random sample of {reviewed} did", found=count(elusion.found), reviewed=count(reviewed)
+    )
     if elusion.open:
-        said = (
-            f"{count(elusion.found)} of the {count(reviewed)} reviewed files of a random sample of"
-            f" {count(elusion.sample)} did, and the {count(elusion.open)} without a verdict"
-            f" {'counts' if elusion.open == 1 else 'count'} as PHI"
+        said = lazy_ngettext(
+            "{found} of the {reviewed} reviewed files of a random sample of {sample} did, and "
+            "the {n} without a verdict counts as PHI",
+            "{found} of the {reviewed} reviewed files of a random sample of {sample} did, and "
+            "the {n} without a verdict count as PHI",
+            elusion.open,
+            found=count(elusion.found),
+            reviewed=count(reviewed),
+            sample=count(elusion.sample),
         )
     if elusion.known > elusion.found:
-        said += f"; {count(elusion.known)} are known in all"
+        said += _("; {known} are known in all", known=count(elusion.known))
     return said
 
 
 def _open(overall: Characteristic, low: float | None, high: float | None) -> str:
     if not overall.unverified or low is None or high is None:
         return ""
-    return (
-        f"{count(overall.unverified)} referred files are undecided. When all are decided this number will lie"
-        f" between {share(low)} and {share(high)}."
+    return _(
+        "{unverified} referred files are undecided. When all are decided this number will "
+        "lie between {low} and {high}.",
+        unverified=count(overall.unverified),
+        low=share(low),
+        high=share(high),
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from phiscan.language import lazy_gettext as _
 from phiscan.metrics.cascade import CascadeLoss, cascade_loss
 from phiscan.report.data.missed import Elusion
 from phiscan.report.data.report import Characteristic, Coverage, Funnel
@@ -29,7 +30,10 @@ def limits(
     return (
         *_of_this_scan(coverage, funnel, overall, elusion),
         *_of_the_cascade(cascade_loss(**(searches or {}))),
-        *(f"Documents were read with less isolation than intended. {line}." for line in missing_isolation),
+        *(
+            _("Documents were read with less isolation than intended. {line}.", line=line)
+            for line in missing_isolation
+        ),
         *_blind(held_back),
         *_of_the_method(),
     )
@@ -39,19 +43,28 @@ def _of_the_cascade(loss: CascadeLoss) -> list[str]:
     """Say how many files were not searched for names, and what the audit sample says of them."""
     if not loss.n_left_out:
         return []
-    said = (
-        f"The names in {counted(loss.n_left_out, 'file')} were not searched, because none could bring the"
-        " probability of PHI to the threshold. Identifiers that rules find were counted there, names not."
+    said = _(
+        "The names in {n_left_out} were not searched, because none could bring the "
+        "probability of PHI to the threshold. Identifiers that rules find were counted "
+        "there, names not.",
+        n_left_out=counted(loss.n_left_out, "file"),
     )
     if loss.referrals.high is None:
-        return [f"{said} No file was drawn at random to estimate what that missed."]
+        return [_("{said} No file was drawn at random to estimate what that missed.", said=said)]
     missed, identified = loss.referrals, loss.identified
-    sample = (
-        f"{said} Of {counted(loss.n_audit, 'such file')} drawn at random and searched all the same,"
-        f" {count(loss.n_audit_referred)} were referred; {count(loss.n_audit_identified)} held identifiers."
-        f" Missed were between {count(missed.low or 0)} and {count(missed.high or 0)} referrals, and between"
-        f" {count(identified.low or 0)} and {count(identified.high or 0)} files with identifiers (95%"
-        " intervals)."
+    sample = _(
+        "{said} Of {n_audit} drawn at random and searched all the same, {n_audit_referred} "
+        "were referred; {n_audit_identified} held identifiers. Missed were between {value} "
+        "and {value2} referrals, and between {value3} and {value4} files with identifiers "
+        "(95% intervals).",
+        said=said,
+        n_audit=counted(loss.n_audit, "such file"),
+        n_audit_referred=count(loss.n_audit_referred),
+        n_audit_identified=count(loss.n_audit_identified),
+        value=count(missed.low or 0),
+        value2=count(missed.high or 0),
+        value3=count(identified.low or 0),
+        value4=count(identified.high or 0),
     )
     return [sample]
 
@@ -60,41 +73,64 @@ def _of_this_scan(coverage: Coverage, funnel: Funnel, overall: Characteristic, e
     said = []
     if coverage.not_read:
         said.append(
-            f"{counted(coverage.not_read, 'file')} could not be read. They may hold anything; no number on"
-            " this page says anything about them."
+            _(
+                "{not_read} could not be read. They may hold anything; no number on this page says "
+                "anything about them.",
+                not_read=counted(coverage.not_read, "file"),
+            )
         )
     if coverage.unread_parts:
         said.append(
-            f"{counted(coverage.unread_parts, 'part')} of"
-            f" {counted(coverage.files_with_unread_parts, 'other file')} could not be read."
-            " Those files were judged by what was left of them."
+            _(
+                "{unread_parts} of {files_with_unread_parts} could not be read. Those files were "
+                "judged by what was left of them.",
+                unread_parts=counted(coverage.unread_parts, "part"),
+                files_with_unread_parts=counted(coverage.files_with_unread_parts, "other file"),
+            )
         )
     if coverage.ocr_files:
         said.append(
-            f"{waiting_for_ocr(coverage.ocr_files, coverage.ocr_parts)}. What they show is not known yet;"
-            " the next scan reads them, and may refer more files."
+            _(
+                "{ocr_files}. What they show is not known yet; the next scan reads them, and may "
+                "refer more files.",
+                ocr_files=waiting_for_ocr(coverage.ocr_files, coverage.ocr_parts),
+            )
         )
     if coverage.unchanged:
         said.append(
-            f"{count(coverage.unchanged)} unchanged files were not opened again: earlier results are kept."
+            _(
+                "{unchanged} unchanged files were not opened again: earlier results are kept.",
+                unchanged=count(coverage.unchanged),
+            )
         )
     if funnel.undecided or funnel.unsure:
         said.append(
-            f"{count(funnel.undecided)} referred files have no verdict and {count(funnel.unsure)} are marked"
-            " unsure. They count as neither PHI nor not PHI. Riskier files are shown to reviewers first: the"
-            " decided ones are not a random sample of the referred ones, and no number takes them for one."
+            _(
+                "{undecided} referred files have no verdict and {unsure} are marked unsure. They "
+                "count as neither PHI nor not PHI. Riskier files are shown to reviewers first: the "
+                "decided ones are not a random sample of the referred ones, and no number takes them "
+                "for one.",
+                undecided=count(funnel.undecided),
+                unsure=count(funnel.unsure),
+            )
         )
     if overall.n and elusion.sample == 0 and elusion.population:
         said.append(
-            f"Nobody has looked at a random sample of the {count(elusion.population)} files that were not"
-            " referred. Sensitivity (recall) is therefore unknown, not good."
+            _(
+                "Nobody has looked at a random sample of the {population} files that were not "
+                "referred. Sensitivity (recall) is therefore unknown, not good.",
+                population=count(elusion.population),
+            )
         )
     if coverage.crawled and overall.n == 0:
-        said.append("No file was read. This report makes no statement about what the share holds.")
+        said.append(_("No file was read. This report makes no statement about what the share holds."))
     elif overall.coverage.value is not None and overall.n:
         said.append(
-            f"{share(overall.coverage.value)} of the files that were read were referred; the rest were opened"
-            " by the program only, never by a person."
+            _(
+                "{value} of the files that were read were referred; the rest were opened by the "
+                "program only, never by a person.",
+                value=share(overall.coverage.value),
+            )
         )
     return said
 
@@ -102,49 +138,67 @@ def _of_this_scan(coverage: Coverage, funnel: Funnel, overall: Characteristic, e
 def _blind(held_back: int) -> list[str]:
     if not held_back:
         return []
-    said = (
-        f"{count(held_back)} files have a verdict that this report holds back, because a second person is"
-        " still to judge them blind. They count as undecided in every number, have no worksheet yet, and"
-        " nothing that was said of them is in here. Make the report again when the second review is done."
+    said = _(
+        "{held_back} files have a verdict that this report holds back, because a second "
+        "person is still to judge them blind. They count as undecided in every number, have "
+        "no worksheet yet, and nothing that was said of them is in here. Make the report "
+        "again when the second review is done.",
+        held_back=count(held_back),
     )
     return [said]
 
 
 # One paragraph each, with an empty line between.
-_METHOD = """
-TDP and FRP are joint probabilities over all files that were read. They rise and fall with how much PHI the
-share holds, so they compare screens on the same files, not shares with each other.
-
-The intervals treat the files as a random sample of a larger store of such files. For the share that was
-scanned, once all verdicts are in, the counts are exact.
-
-Every estimate takes the verdicts as right. Two people who decide the same file may disagree. Where the
-reviewers' own sensitivity and specificity are known, `phiscan estimate prevalence` corrects the share of PHI
-in the random sample for them (Rogan and Gladen 1978); the report does not guess them.
-
-A characteristic is counted where the screener saw it. Where it was overlooked, the file stands in the column
-without it.
-
-Capture-recapture takes the detectors' overlap as evidence for what none of them saw. Detectors that fail on
-the same kind of file (pictures of text, handwriting, a language without dictionary) make it too low, and the
-data cannot show that.
-
-People at risk is an estimate from identifiers that stand near each other. Copies of one content count once;
-one person in two different files counts twice.
-
-How well single identifiers are found inside a text is scored on the files whose spans a reviewer has gone
-through, where there are any. Nobody drew these at random. With a gold standard made elsewhere (i2b2 XML, brat
-or JSON lines), `phiscan score spans --gold GOLD --system OURS` gives the scores of tokens and instances.
-
-A worksheet is not a breach assessment. It fills in what the findings say; whether anybody read or took a file
-is not in any file system, and which law applies and from which day its clock runs is for the officer to say.
-
-Text inside pictures is seen only where text recognition was installed. Audio and video are not examined.
-
-File names are shown as they are, because somebody has to find the files. A file name can itself name a
-person: handle this page accordingly, or make it with --hide-paths.
-"""
+_METHOD = (
+    _(
+        "TDP and FRP are joint probabilities over all files that were read. They rise and fall with "
+        "how much PHI the share holds, so they compare screens on the same files, not shares with "
+        "each other."
+    ),
+    _(
+        "The intervals treat the files as a random sample of a larger store of such files. For the "
+        "share that was scanned, once all verdicts are in, the counts are exact."
+    ),
+    _(
+        "Every estimate takes the verdicts as right. Two people who decide the same file may "
+        "disagree. Where the reviewers' own sensitivity and specificity are known, `phiscan estimate "
+        "prevalence` corrects the share of PHI in the random sample for them (Rogan and Gladen 1978); "
+        "the report does not guess them."
+    ),
+    _(
+        "A characteristic is counted where the screener saw it. Where it was overlooked, the file "
+        "stands in the column without it."
+    ),
+    _(
+        "Capture-recapture takes the detectors' overlap as evidence for what none of them saw. "
+        "Detectors that fail on the same kind of file (pictures of text, handwriting, a language "
+        "without dictionary) make it too low, and the data cannot show that."
+    ),
+    _(
+        "People at risk is an estimate from identifiers that stand near each other. Copies of one "
+        "content count once; one person in two different files counts twice."
+    ),
+    _(
+        "How well single identifiers are found inside a text is scored on the files whose spans a "
+        "reviewer has gone through, where there are any. Nobody drew these at random. With a gold "
+        "standard made elsewhere (i2b2 XML, brat or JSON lines), `phiscan score spans --gold GOLD "
+        "--system OURS` gives the scores of tokens and instances."
+    ),
+    _(
+        "A worksheet is not a breach assessment. It fills in what the findings say; whether anybody "
+        "read or took a file is not in any file system, and which law applies and from which day its "
+        "clock runs is for the officer to say."
+    ),
+    _(
+        "Text inside pictures is seen only where text recognition was installed. Audio and video are "
+        "not examined."
+    ),
+    _(
+        "File names are shown as they are, because somebody has to find the files. A file name can "
+        "itself name a person: handle this page accordingly, or make it with --hide-paths."
+    ),
+)
 
 
 def _of_the_method() -> list[str]:
-    return [" ".join(paragraph.split()) for paragraph in _METHOD.strip().split("\n\n")]
+    return list(_METHOD)

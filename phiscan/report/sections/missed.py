@@ -7,11 +7,14 @@ from collections.abc import Sequence
 from itertools import combinations
 from typing import Any
 
+from phiscan.language import lazy_gettext as _
+from phiscan.language import lazy_join
 from phiscan.metrics import independence
 from phiscan.metrics.capture_recapture import missed, two_list
 from phiscan.metrics.capture_recapture.captures import CaptureTable, capture_table
 from phiscan.metrics.capture_recapture.loglinear import ASSUMPTION, SOURCE
 from phiscan.model import Referral, Verdict
+from phiscan.report import words
 from phiscan.report.data.missed import Capture, History, PairEstimate
 from phiscan.report.data.report import FileEntry
 from phiscan.report.detectors import detector_rows, feature_dependence
@@ -19,9 +22,10 @@ from phiscan.report.sections.missed_totals import by_format, totals
 
 MIN_DETECTORS = 2
 MODEL_DETECTORS = 3
-_NOT_COVERED = (
-    "On simulated shares whose detectors depend on each other as they do on real texts, the 95% intervals"
-    " of these models held the truth far less often than 95%: take the bound of the random sample instead."
+_NOT_COVERED = _(
+    "On simulated shares whose detectors depend on each other as they do on real texts, "
+    "the 95% intervals of these models held the truth far less often than 95%: take the "
+    "bound of the random sample instead."
 )
 FEW_FILES = 30  # below it the intervals of every model are too wide to act upon
 
@@ -122,9 +126,11 @@ def _confirmed_histories(files: Sequence[FileEntry]) -> list[tuple[str, tuple[in
 
 def _reason(names: Sequence[str], n_found: int) -> str | None:
     if len(names) < MIN_DETECTORS:
-        return "no file was read, so no detector gave a verdict" if not names else "only one detector ran"
+        return (
+            _("no file was read, so no detector gave a verdict") if not names else _("only one detector ran")
+        )
     if n_found == 0:
-        return "no confirmed PHI file was found by a detector yet; confirm some files of the queue first"
+        return _("no confirmed PHI file was found by a detector yet; confirm some files of the queue first")
     return None
 
 
@@ -132,21 +138,34 @@ def _warnings(n_found: int, n_open: int, outside: int, models: missed.MissedFile
     warnings = []
     if n_open:
         warnings.append(
-            "Some files that a detector marked have not been verified. The histories are therefore"
-            " incomplete, and what is missing is mostly what one detector alone"
-            " saw: these totals are probably too low."
+            _(
+                "Some files that a detector marked have not been verified. The histories are "
+                "therefore incomplete, and what is missing is mostly what one detector alone saw: "
+                "these totals are probably too low."
+            )
         )
     if n_found < FEW_FILES:
-        warnings.append(f"Fewer than {FEW_FILES} confirmed files: read the intervals, not the estimates.")
+        warnings.append(
+            _(
+                "Fewer than {few_files} confirmed files: read the intervals, not the estimates.",
+                few_files=FEW_FILES,
+            )
+        )
     if outside:
         warnings.append(
-            "People confirmed PHI in files that no detector marked. These are known misses; they stand"
-            " outside the histories, and of the estimated missed files they are already found."
+            _(
+                "People confirmed PHI in files that no detector marked. These are known misses; they "
+                "stand outside the histories, and of the estimated missed files they are already "
+                "found."
+            )
         )
     if models is not None and models.averaged is not None and models.averaged.missed < outside:
         warnings.append(
-            "The averaged estimate is below the number of those known misses: the detectors fail on the same"
-            " files, the assumption does not hold here, and the estimate is not to be used."
+            _(
+                "The averaged estimate is below the number of those known misses: the detectors fail "
+                "on the same files, the assumption does not hold here, and the estimate is not to be "
+                "used."
+            )
         )
     return tuple(warnings)
 
@@ -155,10 +174,11 @@ def _incomplete(n_files: int) -> tuple[str, ...]:
     """Warn of files without a history: the cascade left the expensive recognizers out."""
     if not n_files:
         return ()
-    said = (
-        f"The names of {n_files:,} files were not searched, so that not every detector judged them. These"
-        " totals say nothing of them; what they hold is estimated from the audit sample of the scan (see the"
-        " limits)."
+    said = _(
+        "The names of {n_files} files were not searched, so that not every detector judged "
+        "them. These totals say nothing of them; what they hold is estimated from the audit "
+        "sample of the scan (see the limits).",
+        n_files=words.count(n_files),
     )
     return (said,)
 
@@ -175,8 +195,13 @@ def coverage_warnings(pairs: Sequence[PairEstimate]) -> tuple[str, ...]:
 def _dependent(pairs: Sequence[PairEstimate]) -> tuple[str, ...]:
     """Warn of every pair whose independence the data contradict."""
     return tuple(
-        f"{pair.first} and {pair.second} are not independent (p = {pair.p_value:.3f}): do not use their"
-        " two-list estimate, nor a model that keeps them apart."
+        _(
+            "{first} and {second} are not independent (p = {p_value}): do not use their "
+            "two-list estimate, nor a model that keeps them apart.",
+            first=words.plain(pair.first),
+            second=words.plain(pair.second),
+            p_value=words.ratio(pair.p_value),
+        )
         for pair in pairs
         if pair.p_value is not None and pair.p_value <= independence.CREDIBLE_P
     )
@@ -217,7 +242,7 @@ def _dependence(table: CaptureTable, first: int, second: int) -> dict[str, Any]:
         if history & others:
             said[2 * (not history >> first & 1) + (not history >> second & 1)] += count
     if not sum(said):
-        reason = "no confirmed file was found by a third detector"
+        reason = _("no confirmed file was found by a third detector")
         return {"compared": 0, "dependence": None, "p_value": None, "reason": reason}
     found = independence.verdict_dependence(*said)
     return {"compared": sum(said), "dependence": found.nats, "p_value": found.p_value, "reason": None}
@@ -233,8 +258,8 @@ def meaning(model: str, names: Sequence[str]) -> str:
     """
     terms = [term for term in model.strip("[]").split(",") if len(term) > 1]
     if not terms:
-        return "all detectors are independent"
-    named = [" and ".join(names[int(digit) - 1] for digit in term) for term in terms]
+        return _("all detectors are independent")
+    named = [lazy_join(_(" and "), [words.plain(names[int(digit) - 1]) for digit in term]) for term in terms]
     if len(named) == MODEL_DETECTORS == len(names):
-        return "every pair goes together"
-    return "; ".join(f"{pair} go together" for pair in named)
+        return _("every pair goes together")
+    return lazy_join("; ", [_("{pair} go together", pair=pair) for pair in named])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping
 
+from phiscan.language import lazy_gettext as _
 from phiscan.report.data.desk import LogSignOff, Oversight, Revealer, RevealRow, SuppressionRow
 from phiscan.report.data.desk_rows import Revealed, StoredDesk
 from phiscan.review.decisions.suppressions import Suppression, SuppressionKind
@@ -79,7 +80,7 @@ def _suppression(one: Suppression, hides_now: int | None, *, hidden: bool) -> Su
 
 def _where(one: Suppression, *, hidden: bool) -> str:
     if one.scope.root_id is None:
-        return "every share"
+        return _("every share")
     if hidden:
-        return "one folder" if one.scope.folder else "one share"
+        return _("one folder") if one.scope.folder else _("one share")
     return visible(f"{one.root.rstrip('/')}/{one.scope.folder}" if one.scope.folder else one.root)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 
+from phiscan.language import lazy_gettext as _
 from phiscan.model import Referral, Verdict
 from phiscan.report.data.desk import Owner, Readers
 from phiscan.report.data.desk_rows import Place
@@ -15,16 +16,16 @@ from phiscan.visible import visible
 N_TOP_TYPES = 3
 
 EXPOSURES: dict[Exposure, str] = {
-    Exposure.EVERYONE: "everyone who reaches the share",
-    Exposure.GROUP: "a group, or several people by name",
-    Exposure.OWNER: "its owner only",
-    Exposure.UNKNOWN: "not known: the share does not report it",
+    Exposure.EVERYONE: _("everyone who reaches the share"),
+    Exposure.GROUP: _("a group, or several people by name"),
+    Exposure.OWNER: _("its owner only"),
+    Exposure.UNKNOWN: _("not known: the share does not report it"),
 }
 
 
 def owner_of(place: Place) -> str:
     """Return the owner's name as the share gave it, else the number."""
-    return visible(place.owner) or f"no. {place.uid}"
+    return visible(place.owner) or _("no. {number}", number=place.uid)
 
 
 def owners(

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from phiscan.language import lazy_gettext as _
 from phiscan.metrics.ranking.precision_recall import average_precision, interpolated_median, lower_trapezoid
 from phiscan.metrics.ranking.ranked import Ranking, curve, rank
 from phiscan.metrics.ranking.scores import Interval, auc_roc, logit_interval
@@ -18,19 +19,20 @@ from phiscan.model import Referral, Verdict
 from phiscan.report.data.estimates import Estimate, ScoreRanking
 from phiscan.review.records.items import FileRow
 
-ASSUMPTION = (
-    "The decided files stand for the files to be ordered, and every verdict is right. Most of them were"
-    " chosen by the screen (verification bias), so these figures say how well the queue's order works, not"
-    " how well the score finds PHI on the whole share."
+ASSUMPTION = _(
+    "The decided files stand for the files to be ordered, and every verdict is right. "
+    "Most of them were chosen by the screen (verification bias), so these figures say "
+    "how well the queue's order works, not how well the score finds PHI on the whole "
+    "share."
 )
-_AREA_SOURCE = "Boyd (2014), chapter 4; Boyd, Eng & Page (2013); interval: logit interval with n positives"
-_REGION_SOURCE = "Boyd, Santos Costa, Davis & Page (2012); Boyd (2014), chapter 3"
-_NO_ASSUMPTION = "None: it follows from the two counts alone."
+_AREA_SOURCE = _("Boyd (2014), chapter 4; Boyd, Eng & Page (2013); interval: logit interval with n positives")
+_REGION_SOURCE = _("Boyd, Santos Costa, Davis & Page (2012); Boyd (2014), chapter 3")
+_NO_ASSUMPTION = _("None: it follows from the two counts alone.")
 _MAX_POINTS = 200  # of a curve; more cannot be distinguished on the page
 
 SCORES = (
-    ("risk", "Risk, the order of the queue"),
-    ("health_score", "Health score"),
+    ("risk", _("Risk, the order of the queue")),
+    ("health_score", _("Health score")),
 )
 
 
@@ -72,28 +74,32 @@ def _reason(phi: int, not_phi: int) -> str | None:
     if phi and not_phi:
         return None
     if phi + not_phi == 0:
-        return "no file with this score has a verdict yet"
-    return f"every decided file is {'PHI' if phi else 'not PHI'}; an order needs both kinds"
+        return _("no file with this score has a verdict yet")
+    return (
+        _("every decided file is PHI; an order needs both kinds")
+        if phi
+        else _("every decided file is not PHI; an order needs both kinds")
+    )
 
 
 def _estimates(ranking: Ranking) -> tuple[Estimate, ...]:
     n, m = ranking.n, ranking.m
-    counts: dict[str, float] = {"n (decided as PHI)": n, "m (decided as not PHI)": m}
+    counts: dict[str, float] = {_("n (decided as PHI)"): n, _("m (decided as not PHI)"): m}
     areas = (
         (
-            "Average precision",
+            _("Average precision"),
             average_precision(ranking),
-            "mean over the PHI files of the precision at their score; tied files share one threshold",
+            _("mean over the PHI files of the precision at their score; tied files share one threshold"),
         ),
         (
-            "Area under the precision-recall curve, lower trapezoid",
+            _("Area under the precision-recall curve, lower trapezoid"),
             lower_trapezoid(ranking),
-            "Σ (r₂ - r₁) (lowest p₁ + highest p₂) / 2 over neighbouring recalls",
+            _("Σ (r₂ - r₁) (lowest p₁ + highest p₂) / 2 over neighbouring recalls"),
         ),
         (
-            "Area under the precision-recall curve, interpolated median",
+            _("Area under the precision-recall curve, interpolated median"),
             interpolated_median(ranking),
-            "Σ ∫ r / (a r + b) dr between the median points of neighbouring recalls",
+            _("Σ ∫ r / (a r + b) dr between the median points of neighbouring recalls"),
         ),
     )
     return (
@@ -102,17 +108,17 @@ def _estimates(ranking: Ranking) -> tuple[Estimate, ...]:
             for name, area, formula in areas
         ),
         _roc(ranking, counts),
-        _from_counts("Skew", ranking.skew, "n / (n + m)", counts),
+        _from_counts(_("Skew"), ranking.skew, "n / (n + m)", counts),
         _from_counts(
-            "Minimum area under the precision-recall curve",
+            _("Minimum area under the precision-recall curve"),
             minimum_aucpr(ranking.skew),
-            "1 + (1 - π) ln(1 - π) / π",
-            {"π (skew)": ranking.skew},
+            _("1 + (1 - π) ln(1 - π) / π"),
+            {_("π (skew)"): ranking.skew},
         ),
         _from_counts(
-            "Minimum average precision",
+            _("Minimum average precision"),
             minimum_average_precision(n, m),
-            "Σ i / (i + m) / n over i = 1 … n: the worst order there is",
+            _("Σ i / (i + m) / n over i = 1 … n: the worst order there is"),
             counts,
         ),
     )
@@ -127,12 +133,14 @@ def _roc(ranking: Ranking, counts: dict[str, float]) -> Estimate:
     area = auc_roc(ranking)
     interval = logit_interval(area, min(ranking.n, ranking.m))
     return _estimate(
-        "Area under the ROC curve",
+        _("Area under the ROC curve"),
         (area, interval),
-        "share of the n m pairs in which the PHI file has the higher score; a tie counts one half",
+        _("share of the n m pairs in which the PHI file has the higher score; a tie counts one half"),
         counts,
-        "Bamber (1975); interval: logit, with min(n, m) as its size, after the variance bound of Birnbaum &"
-        " Klose (1957), Ann. Math. Stat. 28:933",
+        _(
+            "Bamber (1975); interval: logit, with min(n, m) as its size, after the variance "
+            "bound of Birnbaum & Klose (1957), Ann. Math. Stat. 28:933"
+        ),
     )
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from phiscan.language import lazy_gettext as _
 from phiscan.metrics.intervals import Figure
 from phiscan.metrics.screening import coverage, relative, tdp_frp
 from phiscan.model import Verdict
 from phiscan.report.data.report import Characteristic, FileEntry, Final
 
-NO_PERSON = "none of these files has been verified yet"
-NOTHING_READ = "no file was read"
+NO_PERSON = _("none of these files has been verified yet")
+NOTHING_READ = _("no file was read")
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,5 +102,5 @@ def _final(n_sure: int, n_open: int, n: int) -> Final:
 
 def overall(files: Sequence[FileEntry], referred: frozenset[int]) -> Characteristic:
     """Evaluate the whole screen: the file was referred to review; it may have marked nothing."""
-    screen = Screen("referred", "Referred to review", "", referred)
+    screen = Screen("referred", _("Referred to review"), "", referred)
     return _evaluate(screen, screen, _Decided(files))

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from phiscan.language import lazy_gettext as _
 from phiscan.model import SECOND_NAMES, Verdict
 from phiscan.report.data.missed import SecondFamily
 from phiscan.report.data.report import FileEntry
 from phiscan.report.sections.missed import capture_recapture, histories
 
-ASSUMPTION = (
-    "The sample is drawn by a keyed hash of each file's content, whatever any detector says, so its missed"
-    " files stand for those of all files in proportion. The new list shares the health score with the list of"
-    " names: the two depend on each other, and only models with the term of that pair allow for it."
+ASSUMPTION = _(
+    "The sample is drawn by a keyed hash of each file's content, whatever any detector "
+    "says, so its missed files stand for those of all files in proportion. The new list "
+    "shares the health score with the list of names: the two depend on each other, and "
+    "only models with the term of that pair allow for it."
 )
 
 
@@ -34,11 +36,11 @@ def second_family(files: Sequence[FileEntry]) -> SecondFamily:
     averaged = capture.models.averaged if capture.models else None
     missed, reason = None, capture.reason
     if not drawn:
-        reason = "the second family ran on no file of the sample"
+        reason = _("the second family ran on no file of the sample")
     elif averaged is not None:
         missed = averaged.missed * len(files) / len(drawn)
     elif reason is None:
-        reason = capture.models.reason if capture.models else "no model was fitted"
+        reason = capture.models.reason if capture.models else _("no model was fitted")
     return SecondFamily(
         read=len(files),
         sampled=len(drawn),

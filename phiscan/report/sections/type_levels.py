@@ -8,18 +8,20 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 
+from phiscan.language import lazy_gettext as _
 from phiscan.metrics.hierarchy import REPRESENTATION, Hierarchy
 from phiscan.model import EntityType
 from phiscan.report.data.estimates import LevelCount, TypeLevels
 from phiscan.report.spans.files import read_type_map
-from phiscan.report.words import ENTITY_TYPES
+from phiscan.report.words import ENTITY_TYPES, plain
 
-ROOT = "any identifier"
-SOURCE = "45 CFR 164.514(b)(2)(i); counts in the hierarchy: Falis et al. (2021), CoPHE"
-NO_SCORES = (
-    "These are counts, not scores. Precision and recall need files whose identifiers and health topics people"
-    " have gone through one by one; a verdict says only whether a file is PHI. Where reviewers have done so,"
-    " the scores stand under “How well spans and topics are found”."
+ROOT = _("any identifier")
+SOURCE = _("45 CFR 164.514(b)(2)(i); counts in the hierarchy: Falis et al. (2021), CoPHE")
+NO_SCORES = _(
+    "These are counts, not scores. Precision and recall need files whose identifiers and "
+    "health topics people have gone through one by one; a verdict says only whether a "
+    "file is PHI. Where reviewers have done so, the scores stand under “How well spans "
+    "and topics are found”."
 )
 
 
@@ -63,8 +65,8 @@ def type_levels(
             LevelCount(
                 level=len(above[types[0]]) - len(path),
                 name=path[-1],
-                label=ENTITY_TYPES[EntityType(path[-1])] if path[-1] in types else path[-1],
-                parent=path[-2] if len(path) > 1 else "",
+                label=ENTITY_TYPES[EntityType(path[-1])] if path[-1] in types else plain(path[-1]),
+                parent=plain(path[-2]) if len(path) > 1 else "",
                 findings=n_findings[path[-1]],
                 distinct=n_distinct[path[-1]],
                 files=n_files[path[-1]],

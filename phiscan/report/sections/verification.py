@@ -10,6 +10,7 @@ import math
 from fractions import Fraction
 from typing import Literal
 
+from phiscan.language import lazy_gettext as _
 from phiscan.metrics import elusion as bounds
 from phiscan.metrics.intervals import Figure
 from phiscan.metrics.verification import VERIFIED_ASSUMPTION, VERIFIED_SOURCE, Verified, begg_greenes
@@ -18,11 +19,12 @@ from phiscan.report.data.missed import Elusion
 from phiscan.report.data.report import Characteristic
 
 TARGET_RECALL = 0.95
-_STOP_ASSUMPTION = (
-    "The sample is the beginning of the random order, a file in it without a verdict counts as PHI, and every"
-    " verdict is right. It may be asked after every file: the limit holds at all looks together."
+_STOP_ASSUMPTION = _(
+    "The sample is the beginning of the random order, a file in it without a verdict "
+    "counts as PHI, and every verdict is right. It may be asked after every file: the "
+    "limit holds at all looks together."
 )
-_STOP_SOURCE = "Waudby-Smith & Ramdas (2020), section 3"
+_STOP_SOURCE = _("Waudby-Smith & Ramdas (2020), section 3")
 
 
 def corrected(overall: Characteristic, elusion: Elusion) -> Verification:
@@ -46,29 +48,29 @@ def corrected(overall: Characteristic, elusion: Elusion) -> Verification:
     }
     rows: tuple[tuple[str, Figure, str], ...] = (
         (
-            "Sensitivity, corrected",
+            _("Sensitivity, corrected"),
             found.corrected.sensitivity,
             "[N⁺ a / (a + b)] / [N⁺ a / (a + b) + N⁻ c / (c + d)]",
         ),
         (
-            "Specificity, corrected",
+            _("Specificity, corrected"),
             found.corrected.specificity,
             "[N⁻ d / (c + d)] / [N⁻ d / (c + d) + N⁺ b / (a + b)]",
         ),
-        ("Sensitivity of the verified files alone, biased", found.naive.sensitivity, "a / (a + c)"),
-        ("Specificity of the verified files alone, biased", found.naive.specificity, "d / (b + d)"),
+        (_("Sensitivity of the verified files alone, biased"), found.naive.sensitivity, "a / (a + c)"),
+        (_("Specificity of the verified files alone, biased"), found.naive.specificity, "d / (b + d)"),
     )
     estimates = [_estimate(name, figure, "share", formula, inputs) for name, figure, formula in rows]
     estimates += [
         _estimate(
-            "Share of PHI among the files that were read",
+            _("Share of PHI among the files that were read"),
             Figure(found.prevalence, None, found.reason),
             "share",
             "[N⁺ a / (a + b) + N⁻ c / (c + d)] / (N⁺ + N⁻)",
             inputs,
         ),
         _estimate(
-            "PHI among the files that were not referred",
+            _("PHI among the files that were not referred"),
             Figure(found.missed, None, found.reason),
             "number",
             "N⁻ c / (c + d)",

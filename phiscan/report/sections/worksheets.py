@@ -12,6 +12,8 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 
 from phiscan.health.topics import topic_of
+from phiscan.language import lazy_gettext as _
+from phiscan.language import lazy_join
 from phiscan.model import EntityType, Referral, Verdict
 from phiscan.report.data.desk import IdentifierKind, Worksheet
 from phiscan.report.data.desk_rows import Contents, Place, StoredDesk
@@ -40,7 +42,7 @@ _DIRECT = frozenset(
         EntityType.BIOMETRIC,
     }
 )
-_TOPIC_NONE = "no chapter (drugs, body parts, tests)"
+_TOPIC_NONE = _("no chapter (drugs, body parts, tests)")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -150,16 +152,17 @@ def reidentification(types: Sequence[EntityType]) -> str:
     """
     direct = [ENTITY_TYPES[kind].lower() for kind in EntityType if kind in set(types) & _DIRECT]
     if direct:
-        return (
-            "High: it holds what tells who somebody is by itself or with one look into a register"
-            f" ({', '.join(direct)})."
+        return _(
+            "High: it holds what tells who somebody is by itself or with one look into a "
+            "register ({direct}).",
+            direct=lazy_join(", ", direct),
         )
     if types:
-        return (
-            "No direct identifier was found. Dates, places and numbers together can still single out a"
-            " person; judge it with the text."
+        return _(
+            "No direct identifier was found. Dates, places and numbers together can still single "
+            "out a person; judge it with the text."
         )
-    return "The program found no identifier; who confirmed the file knows why. Judge it with the text."
+    return _("The program found no identifier; who confirmed the file knows why. Judge it with the text.")
 
 
 def _topics(concepts: Mapping[str, int]) -> dict[str, int]:

@@ -11,6 +11,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from phiscan.errors import InputError
+from phiscan.language import gettext as _
 from phiscan.review.audit import log as audit
 from phiscan.review.integrity import account_states
 from phiscan.store.database import inserted_id
@@ -59,7 +60,7 @@ def add(
     """
     name = checked_name(name)
     if find(connection, name) is not None:
-        message = f"{name}: there is an account of this name already"
+        message = _("{name}: there is an account of this name already", name=name)
         raise InputError(message)
     values = {
         "name": name,
@@ -136,7 +137,7 @@ def get(connection: sa.Connection, user_id: int) -> User:
     """
     row = connection.execute(sa.select(user_account).where(user_account.c.id == user_id)).first()
     if row is None:
-        message = f"user {user_id}: there is no such account"
+        message = _("user {user_id}: there is no such account", user_id=user_id)
         raise InputError(message)
     return user_of(row)
 
@@ -149,7 +150,7 @@ def named(connection: sa.Connection, name: str) -> User:
     """
     row = find(connection, name)
     if row is None:
-        message = f"{name}: there is no such account; `phiscan users list` shows them"
+        message = _("{name}: there is no such account; `phiscan users list` shows them", name=name)
         raise InputError(message)
     return user_of(row)
 
@@ -194,6 +195,9 @@ def checked_name(name: str) -> str:
     name = unicodedata.normalize("NFC", name).strip()
     fit = all(char.isalnum() or char in _ALSO_IN_NAMES for char in name)
     if not 1 <= len(name) <= MAX_NAME_CHARS or not fit or not name[0].isalnum():
-        message = f"name: expected 1 to {MAX_NAME_CHARS} letters, digits, spaces or . , - _ ' @"
+        message = _(
+            "name: expected 1 to {max_name_chars} letters, digits, spaces or . , - _ ' @",
+            max_name_chars=MAX_NAME_CHARS,
+        )
         raise InputError(message)
     return name

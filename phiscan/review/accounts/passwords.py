@@ -9,6 +9,7 @@ from pwdlib import PasswordHash
 from pwdlib.hashers.argon2 import Argon2Hasher
 
 from phiscan.errors import InputError
+from phiscan.language import gettext as _
 
 MIN_CHARS = 12
 MAX_CHARS = 256  # more would only cost us time
@@ -24,13 +25,19 @@ def hashed(password: str, *, name: str) -> str:
     """
     folded = normal(password)
     if not MIN_CHARS <= len(folded) <= MAX_CHARS:
-        message = f"password: expected {MIN_CHARS} to {MAX_CHARS} characters"
+        message = _(
+            "password: expected {min_chars} to {max_chars} characters",
+            min_chars=MIN_CHARS,
+            max_chars=MAX_CHARS,
+        )
         raise InputError(message)
     if any(unicodedata.category(char) == "Cc" for char in folded):
-        message = "password: expected no control characters"
+        message = _("password: expected no control characters")
         raise InputError(message)
     if name.casefold() in folded.casefold() or len(set(folded)) < MIN_CHARS // 2:
-        message = "password: expected something harder to guess: not the name, not a few characters repeated"
+        message = _(
+            "password: expected something harder to guess: not the name, not a few characters repeated"
+        )
         raise InputError(message)
     return _HASHER.hash(folded)
 

@@ -21,6 +21,7 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from phiscan.errors import InputError, StoreError
+from phiscan.language import gettext as _
 from phiscan.review.accounts import totp
 from phiscan.review.accounts.accounts import Changes, get
 from phiscan.review.audit import log as audit
@@ -90,7 +91,7 @@ def turn_on(
     if step is None:
         return None
     if get(connection, user_id).has_second_factor:
-        message = "second factor: there is one already; remove it first"
+        message = _("second factor: there is one already; remove it first")
         raise InputError(message)
     sealed = _seal(connection, secret, f"account {user_id}")
     _change(
@@ -122,7 +123,7 @@ def turn_off(
         InputError: it has none.
     """
     if not get(connection, user_id).has_second_factor:
-        message = f"user {user_id}: has no second factor"
+        message = _("user {user_id}: has no second factor", user_id=user_id)
         raise InputError(message)
     connection.execute(recovery_code.delete().where(recovery_code.c.user_id == user_id))
     values = {"second_factor": "", "second_factor_step": 0}
@@ -225,7 +226,7 @@ def _plain(code: str) -> str:
 def _key(connection: sa.Connection) -> bytes:
     key = signed_head.key_of(connection)
     if key is None:
-        message = "second factor: the store was opened without its key (audit.key in phiscan's home)"
+        message = _("second factor: the store was opened without its key (audit.key in phiscan's home)")
         raise StoreError(message)
     return hmac.digest(key, _PURPOSE, "sha256")
 

@@ -16,6 +16,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from phiscan.errors import InputError
+from phiscan.language import gettext as _
 from phiscan.review.accounts.accounts import MAX_NAME_CHARS, User, user_of
 from phiscan.store.database import inserted_id
 from phiscan.store.tables.users import api_token, user_account, web_session
@@ -184,13 +185,16 @@ def checked_label(label: str, *, days: int, scopes: Collection[Scope]) -> str:
     """
     label = label.strip()
     if not 1 <= len(label) <= MAX_NAME_CHARS:
-        message = f"label: expected 1 to {MAX_NAME_CHARS} characters that describe what the token is for"
+        message = _(
+            "label: expected 1 to {max_name_chars} characters that describe what the token is for",
+            max_name_chars=MAX_NAME_CHARS,
+        )
         raise InputError(message)
     if not 1 <= days <= MAX_TOKEN_DAYS:
-        message = f"days: expected 1 to {MAX_TOKEN_DAYS}"
+        message = _("days: expected 1 to {max_token_days}", max_token_days=MAX_TOKEN_DAYS)
         raise InputError(message)
     if not scopes:
-        message = f"scopes: expected at least one of {', '.join(Scope)}"
+        message = _("scopes: expected at least one of {scope}", scope=", ".join(Scope))
         raise InputError(message)
     return label
 

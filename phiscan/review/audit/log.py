@@ -16,6 +16,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from phiscan.language import gettext as _
 from phiscan.review.audit import checkpoint
 from phiscan.review.records.items import AuditCheck
 from phiscan.store import signed_head
@@ -147,7 +148,7 @@ def verify(connection: sa.Connection) -> AuditCheck:
             return AuditCheck(ok=False, n_rows=n_rows, first_bad=row.id, problem=problem, head=previous)
         previous = row.hash
         if row.action not in TABLES:
-            problem = f"its action is not one of ours: {row.action!r}"
+            problem = _("its action is not one of ours: {action!r}", action=row.action)
             return AuditCheck(ok=False, n_rows=n_rows, first_bad=row.id, problem=problem, head=previous)
         logged[TABLES[row.action].name][row.subject_id] = (row.id, row.details.get("digest", ""))
     for table in {table.name: table for table in TABLES.values()}.values():
@@ -156,13 +157,15 @@ def verify(connection: sa.Connection) -> AuditCheck:
             if stored.get(row_id) != digest and not (
                 row_id not in stored and start.was_purged(table.name, row_id)
             ):
-                what = "was changed after it was logged" if row_id in stored else "was removed"
-                problem = f"row {row_id} of {table.name} {what}"
+                what = _("was changed after it was logged") if row_id in stored else _("was removed")
+                problem = _("row {row_id} of {name} {what}", row_id=row_id, name=table.name, what=what)
                 return AuditCheck(ok=False, n_rows=n_rows, first_bad=entry_id, problem=problem, head=previous)
         unlogged = [row_id for row_id in stored if row_id not in entries]
         if unlogged:
-            problem = (
-                f"row {unlogged[0]} of {table.name} is not in the log: entries were cut off, or it was forged"
+            problem = _(
+                "row {unlogged} of {name} is not in the log: entries were cut off, or it was forged",
+                unlogged=unlogged[0],
+                name=table.name,
             )
             return AuditCheck(
                 ok=False, n_rows=n_rows, first_bad=start.through + n_rows + 1, problem=problem, head=previous
@@ -184,11 +187,11 @@ def digests(connection: sa.Connection, table: sa.Table) -> dict[int, str]:
 
 def _chain_problem(row: sa.Row[Any], expected_id: int, previous: str) -> str:
     if row.id != expected_id:
-        return f"entry {expected_id} is missing"
+        return _("entry {expected_id} is missing", expected_id=expected_id)
     if row.prev_hash != previous:
-        return "it is not chained to the entry before"
+        return _("it is not chained to the entry before")
     content = {name: value for name, value in row._mapping.items() if name != "hash"}  # noqa: SLF001 (public API)
-    return "" if _hash(content) == row.hash else "its content does not match its hash"
+    return "" if _hash(content) == row.hash else _("its content does not match its hash")
 
 
 def _hash(row: Mapping[str, Any]) -> str:

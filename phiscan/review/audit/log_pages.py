@@ -9,6 +9,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from phiscan.errors import ConflictError, InputError
+from phiscan.language import gettext as _
 from phiscan.review.audit import log as audit
 from phiscan.review.decisions.reveals import purpose_shown
 from phiscan.store.column_types import storable
@@ -136,12 +137,12 @@ def sign(connection: sa.Connection, *, head: str, note: str, reviewer: str, now:
     """
     note = note.strip()
     if len(note) > MAX_NOTE_CHARS:
-        message = f"note: expected at most {MAX_NOTE_CHARS} characters"
+        message = _("note: expected at most {max_note_chars} characters", max_note_chars=MAX_NOTE_CHARS)
         raise InputError(message)
     shown = sa.select(audit_log.c.id).where(audit_log.c.hash == head)
     n_entries = connection.execute(shown).scalar_one_or_none()
     if n_entries is None:
-        message = "the log does not hold the entry that was shown; look at it again"
+        message = _("the log does not hold the entry that was shown; look at it again")
         raise ConflictError(message)
     values = {"reviewer": reviewer, "n_entries": n_entries, "head": head, "note": note, "at": now}
     number = inserted_id(connection, log_review, values)

@@ -13,6 +13,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from phiscan.errors import ConflictError
+from phiscan.language import gettext as _
 from phiscan.model import Verdict
 from phiscan.review.decisions import verdicts
 from phiscan.store.tables import adjudication, decision, decision_undo, file, second_verdict
@@ -81,7 +82,7 @@ def undo_last(connection: sa.Connection, *, by: str, now: datetime) -> Act:
     """
     act = last_given(connection, by)
     if act is None:
-        message = f"nothing to undo: {by} has given no verdict"
+        message = _("nothing to undo: {by} has given no verdict", by=by)
         raise ConflictError(message)
     undone = []
     for file_id in act.file_ids:
@@ -91,7 +92,9 @@ def undo_last(connection: sa.Connection, *, by: str, now: datetime) -> Act:
             continue  # somebody decided it anew, or a lead settled it
         undone.append(file_id)
     if not undone:
-        message = f"{act.path}: nothing to undo: the verdict by {by} does not hold any more"
+        message = _(
+            "{path}: nothing to undo: the verdict by {by} does not hold any more", path=act.path, by=by
+        )
         raise ConflictError(message)
     return Act(tuple(undone), act.path, act.verdict, now)
 
@@ -104,7 +107,7 @@ def redo_last(connection: sa.Connection, *, by: str, now: datetime) -> Act:
     """
     act = last_undone(connection, by)
     if act is None:
-        message = f"nothing to redo: {by} has undone no verdict since the last one"
+        message = _("nothing to redo: {by} has undone no verdict since the last one", by=by)
         raise ConflictError(message)
     for row in _undone_rows(connection, by, act.at):
         verdicts.decide(

@@ -11,6 +11,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from phiscan.errors import ConflictError, InputError
+from phiscan.language import gettext as _
 from phiscan.model import EntityType, Span
 from phiscan.review.audit import log as audit
 from phiscan.review.decisions.second_verdicts import SECOND
@@ -114,20 +115,23 @@ def correct(
     if (mark is Mark.MISSED and found is not None) or (
         found is None and mark not in {Mark.MISSED, Mark.WITHDRAWN}
     ):
-        message = f"position: expected the place of a finding, unless it was missed; got {position}"
+        message = _(
+            "position: expected the place of a finding, unless it was missed; got {position}",
+            position=position,
+        )
         raise InputError(message)
     if span is None and (found is None or mark is Mark.WRONG_EXTENT):
-        message = f"span: expected where it is, for a mark of {mark}"
+        message = _("span: expected where it is, for a mark of {mark}", mark=mark)
         raise InputError(message)
     if entity_type is None and mark in {Mark.MISSED, Mark.WRONG_TYPE}:
-        message = f"entity_type: expected what it is, for a mark of {mark}"
+        message = _("entity_type: expected what it is, for a mark of {mark}", mark=mark)
         raise InputError(message)
     # Right and spurious speak of the finding as it is; the others say what it should have been.
     as_found = found is not None and mark in {Mark.RIGHT, Mark.SPURIOUS, Mark.WITHDRAWN}
     right = Span(found.span_start, found.span_end) if found and (as_found or span is None) else span
     kind = found.entity_type if found and (as_found or entity_type is None) else entity_type
     if right is None or right.end > row.n_chars:
-        message = f"span: expected to end within the {row.n_chars} characters of the text"
+        message = _("span: expected to end within the {n_chars} characters of the text", n_chars=row.n_chars)
         raise InputError(message)
     values = {
         **_about(row),
@@ -178,7 +182,10 @@ def correct_topics(
     reviewer = _person(reviewer)
     tidy = list(dict.fromkeys(checked_text("label", label, MAX_LABEL_CHARS) for label in labels))
     if not all(tidy) or len(tidy) > MAX_LABELS:
-        message = f"labels: expected at most {MAX_LABELS} labels of ICD chapters or blocks, none empty"
+        message = _(
+            "labels: expected at most {max_labels} labels of ICD chapters or blocks, none empty",
+            max_labels=MAX_LABELS,
+        )
         raise InputError(message)
     row = _shown(connection, file_id, seen)
     values = {**_about(row), "labels": tidy, "reviewer": reviewer, "corrected": now}
@@ -268,7 +275,7 @@ def _about(row: sa.Row[Any]) -> dict[str, Any]:
 def _file(connection: sa.Connection, file_id: int) -> sa.Row[Any]:
     row = last_seen(connection, file_id)
     if row is None:
-        message = f"file {file_id}: there is no such file in the database"
+        message = _("file {file_id}: there is no such file in the database", file_id=file_id)
         raise InputError(message)
     return row
 
@@ -281,7 +288,7 @@ def _shown(connection: sa.Connection, file_id: int, seen: int) -> sa.Row[Any]:
     """
     row = _file(connection, file_id)
     if row.id != seen:
-        message = f"{row.path}: the file was examined anew since it was shown; look at it again"
+        message = _("{path}: the file was examined anew since it was shown; look at it again", path=row.path)
         raise ConflictError(message)
     return row
 
@@ -299,7 +306,9 @@ def _finding(connection: sa.Connection, row: sa.Row[Any], position: int) -> sa.R
     )
     found = connection.execute(query).first()
     if found is None:
-        message = f"position: expected the place of a finding of this file, got {position}"
+        message = _(
+            "position: expected the place of a finding of this file, got {position}", position=position
+        )
         raise InputError(message)
     return found
 

@@ -9,6 +9,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from phiscan.errors import InputError
+from phiscan.language import gettext as _
 from phiscan.model import Verdict
 from phiscan.review.decisions import second_verdicts
 from phiscan.review.decisions.verdicts import answered, decide
@@ -43,7 +44,9 @@ def decide_group(
     )
     rows = connection.execute(query).all()
     if not rows:
-        message = f"group {group_id}: there is no such group of near-duplicates in the list"
+        message = _(
+            "group {group_id}: there is no such group of near-duplicates in the list", group_id=group_id
+        )
         raise InputError(message)
     return _decide_rows(
         connection,
@@ -75,7 +78,11 @@ def decide_chosen(
         InputError: too many files, or none of them is in the list.
     """
     if len(file_ids) > MAX_AT_ONCE:
-        message = f"files: expected at most {MAX_AT_ONCE} to be decided at once, got {len(file_ids)}"
+        message = _(
+            "files: expected at most {most} to be decided at once, got {n}",
+            most=MAX_AT_ONCE,
+            n=len(file_ids),
+        )
         raise InputError(message)
     query = (
         sa.select(work_item)
@@ -84,7 +91,7 @@ def decide_chosen(
     )
     rows = connection.execute(query).all()
     if not rows:
-        message = "files: none of them is in the list, or each is reviewed blind, by itself"
+        message = _("files: none of them is in the list, or each is reviewed blind, by itself")
         raise InputError(message)
     return _decide_rows(
         connection,

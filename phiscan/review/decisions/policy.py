@@ -10,6 +10,7 @@ from datetime import datetime
 import sqlalchemy as sa
 
 from phiscan.errors import InputError
+from phiscan.language import gettext as _
 from phiscan.review.audit import log as audit
 from phiscan.store.database import inserted_id, lock_chain
 from phiscan.store.tables import desk_policy
@@ -57,13 +58,13 @@ def set_policy(
         InputError: a number out of range, or nobody sets it.
     """
     if not (math.isfinite(share) and 0 <= share <= 1):
-        message = f"second_review: expected a share from 0 to 1, got {share}"
+        message = _("second_review: expected a share from 0 to 1, got {share}", share=share)
         raise InputError(message)
     if not 0 <= hide_limit <= MAX_HIDE_LIMIT:
-        message = f"hide_limit: expected a number from 0, got {hide_limit}"
+        message = _("hide_limit: expected a number from 0, got {hide_limit}", hide_limit=hide_limit)
         raise InputError(message)
     if not by.strip():
-        message = "by: expected a name, got an empty text"
+        message = _("by: expected a name, got an empty text")
         raise InputError(message)
     lock_chain(connection)
     before = secret_policy(connection)

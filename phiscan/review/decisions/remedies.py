@@ -14,6 +14,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from phiscan.language import lazy_gettext as _
 from phiscan.model import Verdict
 from phiscan.review.decisions.second_verdicts import SECOND
 from phiscan.review.worklist.risk import Exposure, exposure_of
@@ -140,7 +141,7 @@ def _task(row: Any, due_days: int, now: datetime) -> Task:
         file_id=row.file_id,
         root=row.root,
         path=row.path,
-        owner=row.owner or (f"no. {row.uid}" if row.uid is not None else ""),
+        owner=row.owner or (_("no. {number}", number=row.uid) if row.uid is not None else ""),
         exposure=then,
         exposure_now=None if is_gone else present,
         n_people=row.n_people,
@@ -161,10 +162,10 @@ def suggested_remedy(exposure: Exposure) -> str:
     'Ask the owner to delete it or to move it to a protected folder'
     """
     if exposure in {Exposure.EVERYONE, Exposure.UNKNOWN}:
-        return "Restrict access now, then ask the owner to move or delete it; check whether to notify"
+        return _("Restrict access now, then ask the owner to move or delete it; check whether to notify")
     if exposure is Exposure.GROUP:
-        return "Check that the whole group may see it; else restrict access or move it"
-    return "Ask the owner to delete it or to move it to a protected folder"
+        return _("Check that the whole group may see it; else restrict access or move it")
+    return _("Ask the owner to delete it or to move it to a protected folder")
 
 
 def open_tasks(found: Sequence[Task]) -> int:

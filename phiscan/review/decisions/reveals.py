@@ -9,6 +9,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from phiscan.errors import InputError
+from phiscan.language import lazy_gettext as _
 from phiscan.model import SourceFile
 from phiscan.review.audit import log as audit
 from phiscan.review.decisions.writing import checked_text, require_name
@@ -19,15 +20,15 @@ from phiscan.store.tables import reveal as reveal_table
 
 MAX_PURPOSE_CHARS = 500
 PURPOSES = (
-    "To decide whether it is PHI",
-    "To correct the spans",
-    "To find out who is affected",
-    "To settle a disagreement",
-    "To answer a request of the person concerned",
-    "To check the screening",
+    _("To decide whether it is PHI"),
+    _("To correct the spans"),
+    _("To find out who is affected"),
+    _("To settle a disagreement"),
+    _("To answer a request of the person concerned"),
+    _("To check the screening"),
 )
 """What a text can be revealed for at the desk; a fixed list, so that no patient's name lands in it."""
-OTHER_PURPOSE = "another purpose, in the reviewer's own words"
+OTHER_PURPOSE = _("another purpose, in the reviewer's own words")
 
 
 def purpose_shown(purpose: str) -> str:
@@ -69,7 +70,7 @@ def reveal(connection: sa.Connection, file_id: int, *, purpose: str, by: str, no
     by, purpose = checked_text("by", by), checked_text("purpose", purpose, MAX_PURPOSE_CHARS)
     require_name("by", by)
     if not purpose:
-        message = "purpose: expected what the text is looked at for, got an empty text"
+        message = _("purpose: expected what the text is looked at for, got an empty text")
         raise InputError(message)
     row = _read_once(connection, file_id)
     values = {
@@ -114,7 +115,7 @@ def examined(connection: sa.Connection, file_id: int) -> Examined:
 def _read_once(connection: sa.Connection, file_id: int) -> sa.Row[Any]:
     row = last_seen(connection, file_id)
     if row is None:
-        message = f"file {file_id}: there is no such file in the database"
+        message = _("file {file_id}: there is no such file in the database", file_id=file_id)
         raise InputError(message)
     if not row.content_hash:
         message = f"{row.path}: cannot be shown: its content was never read ({row.outcome}: {row.reason})"

@@ -10,6 +10,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from phiscan.errors import ConflictError, InputError
+from phiscan.language import gettext as _
 from phiscan.model import Verdict
 from phiscan.review.audit import log as audit
 from phiscan.review.decisions import second_verdicts
@@ -149,7 +150,10 @@ def adjudicate(
     ).first()
     row = None if review is None else last_seen(connection, review.file_id)
     if review is None or row is None:
-        message = f"second review {second_review_id}: there is none of this number"
+        message = _(
+            "second review {second_review_id}: there is none of this number",
+            second_review_id=second_review_id,
+        )
         raise InputError(message)
     given = second_verdicts.current_second_verdicts(connection, [review.id]).get(review.id)
     settled = second_verdicts.settlements(connection, [review.id])
@@ -160,10 +164,10 @@ def adjudicate(
         or row.verdict in {None, given.verdict}
         or (row.file_id, row.content_hash) in open_contents(connection)
     ):
-        message = f"{row.path}: there is no disagreement to settle (any more)"
+        message = _("{path}: there is no disagreement to settle (any more)", path=row.path)
         raise ConflictError(message)
     if lead in {row.reviewer, given.reviewer}:
-        message = f"lead: expected somebody who gave neither verdict, got {lead}"
+        message = _("lead: expected somebody who gave neither verdict, got {lead}", lead=lead)
         raise InputError(message)
     (made,) = deciding.decide(
         connection, [(review.file_id, Verdict(verdict))], reviewer=lead, reason=reason, note=note, now=now

@@ -11,6 +11,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from phiscan.errors import ConflictError, InputError
+from phiscan.language import gettext as _
 from phiscan.review.audit import log as audit
 from phiscan.review.decisions import policy as desk_policy
 from phiscan.review.decisions.second_verdicts import FIRST
@@ -113,11 +114,12 @@ def preview_together(
     limit = desk_policy.policy(connection).hide_limit
     why = ""
     if any(scope.root_id is None for scope in scopes):
-        why = "it would hold on every share"
+        why = _("it would hold on every share")
     elif not all(scope.folder for scope in scopes):
-        why = "it would hold on a whole share, not in one folder"
+        why = _("it would hold on a whole share, not in one folder")
     elif len(hidden) > limit:
-        why = f"it would hide {len(hidden):,} items; more than {limit:,} need a lead's approval"
+        n = len(hidden)
+        why = _("it would hide {n} items; more than {limit} need a lead's approval", n=n, limit=limit)
     return SuppressionPreview(
         n_hidden=len(hidden),
         n_matched=len(matched),
@@ -318,7 +320,7 @@ def _one(connection: sa.Connection, suppression_id: int, now: datetime) -> Suppr
     for one in suppressions(connection, now=now):
         if one.id == suppression_id:
             return one
-    message = f"suppression {suppression_id}: there is none of this number"
+    message = _("suppression {number}: there is none of this number", number=suppression_id)
     raise InputError(message)
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from phiscan.errors import ConflictError, InputError
+from phiscan.language import gettext as _
 from phiscan.model import Verdict
 from phiscan.review.audit import log as audit
 from phiscan.review.decisions import second_verdicts
@@ -96,9 +97,12 @@ def decide(
         _require_shown(connection, row, reviewer)
         _require_no_dispute(connection, review, row, reviewer)
         if row.verdict is not None and row.reviewer != reviewer and not override:
-            message = (
-                f"{row.path}: decided as {row.verdict} by {row.reviewer} meanwhile; "
-                "look at it again, then decide over that"
+            message = _(
+                "{path}: decided as {verdict} by {reviewer} meanwhile; look at it again, then decide "
+                "over that",
+                path=row.path,
+                verdict=row.verdict,
+                reviewer=row.reviewer,
             )
             raise ConflictError(message)
         (made,) = deciding.decide(
@@ -170,7 +174,7 @@ def undo(connection: sa.Connection, file_id: int, *, by: str, now: datetime, lea
     elif row.verdict is not None and (row.reviewer == by or lead):
         undone = {"decision_id": _standing_id(connection, row)}
     else:
-        message = f"{row.path}: nothing to undo: no verdict by {by} stands"
+        message = _("{path}: nothing to undo: no verdict by {by} stands", path=row.path, by=by)
         raise ConflictError(message)
     number = inserted_id(
         connection, decision_undo, {"file_id": file_id, **undone, "undone_by": by, "undone": now}
@@ -196,10 +200,15 @@ def skip_item(connection: sa.Connection, file_id: int, *, reviewer: str, until: 
 def _current(connection: sa.Connection, file_id: int) -> sa.Row[Any]:
     row = last_seen(connection, file_id)
     if row is None:
-        message = f"file {file_id}: there is no such file in the database"
+        message = _("file {file_id}: there is no such file in the database", file_id=file_id)
         raise InputError(message)
     if not row.content_hash:
-        message = f"{row.path}: cannot be decided: its content was never read ({row.outcome}: {row.reason})"
+        message = _(
+            "{path}: cannot be decided: its content was never read ({outcome}: {reason})",
+            path=row.path,
+            outcome=row.outcome,
+            reason=row.reason,
+        )
         raise InputError(message)
     return row
 
@@ -211,10 +220,10 @@ def _require_seen(connection: sa.Connection, row: sa.Row[Any], seen: int | None)
     query = sa.select(examination.c.content_hash, examination.c.file_id).where(examination.c.id == seen)
     shown = connection.execute(query).first()
     if shown is None or shown.file_id != row.file_id:
-        message = f"file {row.file_id}: result {seen} is not one of this file"
+        message = _("file {file_id}: result {seen} is not one of this file", file_id=row.file_id, seen=seen)
         raise InputError(message)
     if shown.content_hash != row.content_hash:
-        message = f"{row.path}: the file has changed since it was shown; look at it again"
+        message = _("{path}: the file has changed since it was shown; look at it again", path=row.path)
         raise ConflictError(message)
 
 
@@ -236,7 +245,10 @@ def _require_shown(connection: sa.Connection, row: sa.Row[Any], reviewer: str) -
         ConflictError: it is so, and the reviewer gave neither verdict.
     """
     if row.reviewer != reviewer and connection.execute(_HIDDEN, {"file": row.file_id}).first() is not None:
-        message = f"{row.path}: it is judged; what was said is shown when its near-duplicates are judged too"
+        message = _(
+            "{path}: it is judged; what was said is shown when its near-duplicates are judged too",
+            path=row.path,
+        )
         raise ConflictError(message)
 
 
@@ -253,7 +265,7 @@ def _require_no_dispute(
     given = second_verdicts.current_second_verdicts(connection, [review.id]).get(review.id)
     settled = second_verdicts.settlements(connection, [review.id])
     if given is not None and given.verdict != row.verdict and not settled:
-        message = f"{row.path}: two people disagree about it; a lead who is neither settles it"
+        message = _("{path}: two people disagree about it; a lead who is neither settles it", path=row.path)
         raise InputError(message)
 
 
@@ -275,13 +287,17 @@ def answered(connection: sa.Connection, token: str, file_id: int, reviewer: str)
     if not token:
         return None
     if len(token) > MAX_TOKEN_CHARS:
-        message = f"token: expected at most {MAX_TOKEN_CHARS} characters, got {len(token)}"
+        message = _(
+            "token: expected at most {max_token_chars} characters, got {token}",
+            max_token_chars=MAX_TOKEN_CHARS,
+            token=len(token),
+        )
         raise InputError(message)
     form = connection.execute(_FORM, {"digest": _digest(token)}).first()
     if form is None:
         return None
     if (form.file_id, form.reviewer) != (file_id, reviewer):
-        message = "token: this form was sent before, for another file or by somebody else"
+        message = _("token: this form was sent before, for another file or by somebody else")
         raise InputError(message)
     table, number = (
         (decision, form.decision_id)

@@ -9,6 +9,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from phiscan.errors import InputError
+from phiscan.language import gettext
 from phiscan.model import Verdict
 from phiscan.review.audit import log as audit
 from phiscan.review.decisions import second_review_draw as second_draw
@@ -45,11 +46,14 @@ def decide(
     for file_id, verdict in verdicts:
         row = last_seen(connection, file_id)
         if row is None:
-            message = f"file {file_id}: there is no such file in the database"
+            message = gettext("file {file_id}: there is no such file in the database", file_id=file_id)
             raise InputError(message)
         if not row.content_hash:
-            message = (
-                f"{row.path}: cannot be decided: its content was never read ({row.outcome}: {row.reason})"
+            message = gettext(
+                "{path}: cannot be decided: its content was never read ({outcome}: {reason})",
+                path=row.path,
+                outcome=row.outcome,
+                reason=row.reason,
             )
             raise InputError(message)
         values = {
@@ -99,7 +103,7 @@ def assign(
     entries = []
     for file_id in file_ids:
         if connection.execute(sa.select(file.c.id).where(file.c.id == file_id)).first() is None:
-            message = f"file {file_id}: there is no such file in the database"
+            message = gettext("file {file_id}: there is no such file in the database", file_id=file_id)
             raise InputError(message)
         values = {"file_id": file_id, "assignee": assignee, "assigned_by": by, "assigned": now}
         number = inserted_id(connection, assignment, values)
@@ -115,7 +119,12 @@ def checked_text(field: str, value: str, limit: int = MAX_TEXT_CHARS) -> str:
         InputError: it is too long.
     """
     if len(value) > limit:
-        message = f"{field}: expected at most {limit} characters, got {len(value)}"
+        message = gettext(
+            "{field}: expected at most {limit} characters, got {value}",
+            field=field,
+            limit=limit,
+            value=len(value),
+        )
         raise InputError(message)
     return storable(value.strip())
 
@@ -127,5 +136,5 @@ def require_name(field: str, value: str) -> None:
         InputError: it is empty.
     """
     if not value:
-        message = f"{field}: expected a name, got an empty text"
+        message = gettext("{field}: expected a name, got an empty text", field=field)
         raise InputError(message)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+from phiscan.language import lazy_gettext as _
 from phiscan.model import EntityType, PiiVector, StoredFinding, StoredTerm, UnreadPart, Verdict
 from phiscan.review.records.items import FileState, QueueItem
 
@@ -194,30 +195,30 @@ class GroupDecision:
 
 REASONS: Mapping[Verdict, tuple[tuple[str, str], ...]] = {
     Verdict.PHI: (
-        ("patient_record", "Record or letter about a patient"),
-        ("patient_list", "List of patients"),
-        ("test_result", "Test result or image of a patient"),
-        ("billing", "Bill or insurance claim"),
-        ("message", "Message about a patient"),
-        ("staff_health", "Health information about a member of staff"),
-        ("other_phi", "Other; see the note"),
+        ("patient_record", _("Record or letter about a patient")),
+        ("patient_list", _("List of patients")),
+        ("test_result", _("Test result or image of a patient")),
+        ("billing", _("Bill or insurance claim")),
+        ("message", _("Message about a patient")),
+        ("staff_health", _("Health information about a member of staff")),
+        ("other_phi", _("Other; see the note")),
     ),
     Verdict.NOT_PHI: (
-        ("no_person", "Nobody can be identified"),
-        ("no_health", "No health information about a person"),
-        ("fictitious", "Made-up person: training, test data or template"),
-        ("published", "Published: article, leaflet or public register"),
-        ("professional_only", "Only staff in their work"),
-        ("deidentified", "De-identified"),
-        ("false_finding", "What was found is something else"),
-        ("other_not_phi", "Other; see the note"),
+        ("no_person", _("Nobody can be identified")),
+        ("no_health", _("No health information about a person")),
+        ("fictitious", _("Made-up person: training, test data or template")),
+        ("published", _("Published: article, leaflet or public register")),
+        ("professional_only", _("Only staff in their work")),
+        ("deidentified", _("De-identified")),
+        ("false_finding", _("What was found is something else")),
+        ("other_not_phi", _("Other; see the note")),
     ),
     Verdict.UNSURE: (
-        ("cannot_tell", "Cannot tell from the file alone"),
-        ("unreadable", "Cannot be read well enough"),
-        ("language", "Written in a language that I do not read"),
-        ("needs_advice", "Needs legal or clinical advice"),
-        ("other_unsure", "Other; see the note"),
+        ("cannot_tell", _("Cannot tell from the file alone")),
+        ("unreadable", _("Cannot be read well enough")),
+        ("language", _("Written in a language that I do not read")),
+        ("needs_advice", _("Needs legal or clinical advice")),
+        ("other_unsure", _("Other; see the note")),
     ),
 }
 """The short list of reasons for each verdict: what is stored, and what is shown."""

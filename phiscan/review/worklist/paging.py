@@ -9,6 +9,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from phiscan.errors import InputError
+from phiscan.language import gettext as _
 from phiscan.review.worklist.model import (
     WorkOrder,
 )
@@ -75,5 +76,5 @@ def read_cursor(cursor: str, order: WorkOrder) -> tuple[bool, tuple[float, int] 
             return found[1] == "b", (float.fromhex(found[3]), int(found[4]))
     except (ValueError, OverflowError):
         pass
-    message = "cursor: expected one that a page of this order gave"
+    message = _("cursor: expected one that a page of this order gave")
     raise InputError(message)

@@ -11,6 +11,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from phiscan.errors import InputError
+from phiscan.language import gettext as _
 from phiscan.model import (
     EntityType,
     FailReason,
@@ -142,7 +143,7 @@ def item(
     """
     row = last_seen(connection, file_id)
     if row is None:
-        message = f"file {file_id}: there is no such file in the database"
+        message = _("file {file_id}: there is no such file in the database", file_id=file_id)
         raise InputError(message)
     told = connection.execute(
         sa.select(access.c.owner, access.c.readers).where(access.c.examination_id == row.id)
@@ -223,12 +224,17 @@ def find(connection: sa.Connection, path: str) -> int:
     if not found and path.isdecimal() and path.isascii() and len(path) < 19:  # noqa: PLR2004 (digits of 2**63)
         found = _matching(connection, file.c.id == int(path))
     if not found:
-        message = f"{path}: no such file; expected a path or number that `phiscan queue list` shows"
+        message = _(
+            "{path}: no such file; expected a path or number that `phiscan queue list` shows", path=path
+        )
         raise InputError(message)
     if len(found) > 1:
         roots = ", ".join(sorted({row.display for row in found}))
-        message = (
-            f"{path}: {len(found)} files have this path; expected an absolute path, under one of {roots}"
+        message = _(
+            "{path}: {found} files have this path; expected an absolute path, under one of {roots}",
+            path=path,
+            found=len(found),
+            roots=roots,
         )
         raise InputError(message)
     return int(found[0].id)

@@ -11,6 +11,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from phiscan.errors import InputError
+from phiscan.language import gettext
 from phiscan.model import PiiVector
 from phiscan.review.decisions.second_verdicts import LEAD, SECOND
 from phiscan.review.records.current_results import interval_of, vector_of
@@ -128,7 +129,7 @@ def item(connection: sa.Connection, file_id: int, *, viewer: str, now: datetime)
     """
     found = _items(connection, [file_id], viewer=viewer, now=now)
     if not found:
-        message = f"file {file_id}: not in the review list (any more)"
+        message = gettext("file {file_id}: not in the review list (any more)", file_id=file_id)
         raise InputError(message)
     return found[0]
 

@@ -14,6 +14,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from phiscan.errors import InputError
+from phiscan.language import gettext
 from phiscan.model import Outcome, Referral, Verdict
 from phiscan.review.audit import log as audit
 from phiscan.review.decisions.writing import checked_text, require_name
@@ -124,7 +125,11 @@ def plan(connection: sa.Connection, *, n_queued: int, n_unreferred: int, seed: s
     Source: Ohlsson (1995), "Coordination of samples using permanent random numbers".
     """
     if n_queued < 0 or n_unreferred < 0:
-        message = f"sample: expected sizes from 0, got {n_queued} and {n_unreferred}"
+        message = gettext(
+            "sample: expected sizes from 0, got {n_queued} and {n_unreferred}",
+            n_queued=n_queued,
+            n_unreferred=n_unreferred,
+        )
         raise InputError(message)
     seed = seed or secrets.token_hex(16)
     queued = connection.execute(
@@ -199,7 +204,7 @@ def draw(connection: sa.Connection, planned: Planned, *, by: str, now: datetime)
     work_rows.refresh(connection, concerned)
     made = last_draw(connection)
     if made is None:  # pragma: no cover (it was written above)
-        message = "the draw was not written"
+        message = gettext("the draw was not written")
         raise RuntimeError(message)
     return made
 

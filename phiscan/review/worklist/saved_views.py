@@ -8,6 +8,7 @@ from datetime import datetime
 import sqlalchemy as sa
 
 from phiscan.errors import InputError
+from phiscan.language import gettext as _
 from phiscan.store.database import inserted_id
 from phiscan.store.tables.users import saved_view
 
@@ -44,15 +45,18 @@ def save(connection: sa.Connection, user_id: int, *, name: str, query: str, now:
     """
     name, query = name.strip(), query.removeprefix("?")
     if not 1 <= len(name) <= MAX_NAME_CHARS or not name.isprintable():
-        message = f"name: expected 1 to {MAX_NAME_CHARS} characters"
+        message = _("name: expected 1 to {max_name_chars} characters", max_name_chars=MAX_NAME_CHARS)
         raise InputError(message)
     if len(query) > MAX_QUERY_CHARS or not (query.isascii() and query.isprintable()):
-        message = f"query: expected at most {MAX_QUERY_CHARS} characters, as an address is written"
+        message = _(
+            "query: expected at most {max_query_chars} characters, as an address is written",
+            max_query_chars=MAX_QUERY_CHARS,
+        )
         raise InputError(message)
     same = (saved_view.c.user_id == user_id) & (saved_view.c.name == name)
     connection.execute(saved_view.delete().where(same))
     if len(of_user(connection, user_id)) >= MAX_VIEWS:
-        message = f"expected at most {MAX_VIEWS} saved views; remove one first"
+        message = _("expected at most {max_views} saved views; remove one first", max_views=MAX_VIEWS)
         raise InputError(message)
     values = {"user_id": user_id, "name": name, "query": query, "created": now}
     return SavedView(inserted_id(connection, saved_view, values), name, query, now)
@@ -66,5 +70,5 @@ def remove(connection: sa.Connection, user_id: int, view_id: int) -> None:
     """
     which = (saved_view.c.user_id == user_id) & (saved_view.c.id == view_id)
     if not connection.execute(saved_view.delete().where(which)).rowcount:
-        message = f"view {view_id}: there is no such view of yours"
+        message = _("view {view_id}: there is no such view of yours", view_id=view_id)
         raise InputError(message)

@@ -8,6 +8,7 @@ from fastapi import Form, Request
 from starlette.responses import RedirectResponse, Response
 
 from phiscan.errors import InputError
+from phiscan.language import gettext as _
 from phiscan.review.accounts.challenges import Challenge
 from phiscan.review.accounts.users import Scope, SignedIn
 from phiscan.web.access import Permission, Routes
@@ -36,9 +37,11 @@ def change_password(
     """Set a new password; every session of the person ends, and this browser gets a new one."""
     users, user, address = desk.store.users, session.user, address_of(request)
     if chosen != again:
-        return _page(request, session, desk, status_code=400, problem="The two new passwords differ.")
+        return _page(request, session, desk, status_code=400, problem=_("The two new passwords differ."))
     if not users.knows_password(user, password, address=address, now=desk.now()):
-        return _page(request, session, desk, status_code=400, problem="The present password was not right.")
+        return _page(
+            request, session, desk, status_code=400, problem=_("The present password was not right.")
+        )
     try:
         users.set_password(user.id, chosen, by=user.name, now=desk.now())
     except InputError as error:
@@ -80,7 +83,9 @@ def make_token(
     """Make a token and show it, this once; whoever has a password gives it again."""
     users, user, now = desk.store.users, session.user, desk.now()
     if user.has_password and not users.knows_password(user, password, address=address_of(request), now=now):
-        return _page(request, session, desk, status_code=400, problem="The present password was not right.")
+        return _page(
+            request, session, desk, status_code=400, problem=_("The present password was not right.")
+        )
     made = users.make_token(user.id, label=label, days=days, scopes=scope or (), by=user.name, now=now)
     return _page(request, session, desk, token=made)
 

@@ -8,6 +8,7 @@ from fastapi import Form
 from starlette.responses import RedirectResponse, Response
 
 from phiscan.errors import ConflictError, InputError
+from phiscan.language import gettext as _
 from phiscan.model import EntityType, Span
 from phiscan.review.decisions.corrections import Mark
 from phiscan.web.access import Permission, Routes
@@ -100,9 +101,11 @@ def correct_topics(
 
 
 def _span(start: str, end: str) -> Span:
-    first, last = _number("from character", start), _number("to before", end)
+    first, last = _number(_("from character"), start), _number(_("to before"), end)
     if first >= last:
-        message = f"characters {first} to {last}: expected the first before the last"
+        message = _(
+            "characters {first} to {last}: expected the first before the last", first=first, last=last
+        )
         raise InputError(message)
     return Span(first, last)
 
@@ -110,6 +113,6 @@ def _span(start: str, end: str) -> Span:
 def _number(field: str, text: str) -> int:
     text = text.strip()
     if not (text.isascii() and text.isdecimal()):
-        message = f"{field}: expected a number of characters"
+        message = _("{field}: expected a number of characters", field=field)
         raise InputError(message)
     return int(text)

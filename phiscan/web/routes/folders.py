@@ -9,6 +9,8 @@ from fastapi import Form, Request
 from starlette.responses import RedirectResponse, Response
 
 from phiscan.errors import InputError
+from phiscan.language import count, ngettext
+from phiscan.language import gettext as _
 from phiscan.model import Verdict
 from phiscan.review.accounts.users import User
 from phiscan.review.decisions.group_verdicts import MAX_AT_ONCE
@@ -37,10 +39,10 @@ Folder = Annotated[str, Form(max_length=1000)]
 def folders(request: Request, user: SignedIn, desk: DeskNow, size: str = "people") -> Response:
     """Show a folder as a tree map and a table: files, people, verdicts, who can read them."""
     if size not in SIZES:
-        message = f"size: expected one of {', '.join(SIZES)}"
+        message = _("size: expected one of {names}", names=", ".join(SIZES))
         raise InputError(message)
     work, now = desk.store.desk, desk.now()
-    roots = {number: path for number, path, _ in work.choices().roots}
+    roots = {number: path for number, path, _n in work.choices().roots}
     asked = read_query(request.query_params).filter
     root_id = asked.root_id if asked.root_id is not None or len(roots) != 1 else next(iter(roots))
     wanted = WorkFilter(root_id=root_id, folder=asked.folder)
@@ -75,7 +77,9 @@ def assign(
     query = _folder_query(root, folder)
     files = desk.store.desk.numbers(query.filter, viewer=user.name, now=desk.now(), limit=MAX_ASSIGNED + 1)
     if len(files) > MAX_ASSIGNED:
-        message = f"folder: more than {MAX_ASSIGNED} open files; choose one of its folders"
+        message = _(
+            "folder: more than {most} open files; choose one of its folders", most=count(MAX_ASSIGNED)
+        )
         raise InputError(message)
     back = folder_url(query.filter.root_id, query.filter.folder)
     joint = "&" if "?" in back else "?"
@@ -117,7 +121,12 @@ def decide(
         chosen, verdict, reviewer=user.name, now=desk.now(), token=token, reason=reason, note=note
     )
     n = len(outcome.decided)
-    done = f"{n} {'file is' if n == 1 else 'files are'} recorded as {verdict_words(verdict)}."
+    done = ngettext(
+        "{n} file is recorded as {verdict}.",
+        "{n} files are recorded as {verdict}.",
+        n,
+        verdict=verdict_words(verdict),
+    )
     return _choice(request, user, desk, query, done=done)
 
 
@@ -142,11 +151,11 @@ def _choice(
     work, now = desk.store.desk, desk.now()
     wanted = WorkFilter(root_id=query.filter.root_id, folder=query.filter.folder)
     if not wanted.folder or wanted.root_id is None:
-        message = "folder: expected a folder of one share; a whole share is not decided at once"
+        message = _("folder: expected a folder of one share; a whole share is not decided at once")
         raise InputError(message)
     page = work.items(wanted, viewer=user.name, now=now, limit=MAX_AT_ONCE)
     items = [item for item in page.items if not item.blind]
-    roots = {number: path for number, path, _ in work.choices().roots}
+    roots = {number: path for number, path, _n in work.choices().roots}
     seed = f"{wanted.root_id}:{wanted.folder}:{len(items)}"
     samples = () if done else drawn_samples(desk, seed, [(one.file_id, one.path) for one in items], user.name)
     return desk.pages.render(

@@ -10,6 +10,8 @@ from fastapi import Form, Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from phiscan.errors import ConflictError, InputError
+from phiscan.language import gettext as _
+from phiscan.language import ngettext
 from phiscan.model import Verdict
 from phiscan.review.accounts.users import Session, User
 from phiscan.review.decisions.acts import Act
@@ -219,7 +221,7 @@ def group(group_id: int, request: Request, user: SignedIn, desk: DeskNow) -> Res
     """Show the files of a near-duplicate group, to decide them at once but for exceptions."""
     members = desk.store.desk.group(group_id, viewer=user.name)
     if not members:
-        message = f"group {group_id}: there is no such group of near-duplicates"
+        message = _("group {group_id}: there is no such group of near-duplicates", group_id=group_id)
         raise InputError(message)
     samples = group_samples(desk, group_id, members, viewer=user.name) if may(user, Permission.DECIDE) else ()
     view = group_view(group_id, members, token=secrets.token_urlsafe(16), samples=samples)
@@ -298,17 +300,18 @@ def act_words(act: Act) -> str:
     'not PHI for letter.txt'
     """
     n = len(act.file_ids)
-    return f"{verdict_words(act.verdict)} for " + (
-        f"{n} files" if n > 1 else visible(act.path.rpartition("/")[2])
-    )
+    verdict = verdict_words(act.verdict)
+    if n > 1:
+        return ngettext("{verdict} for {n} file", "{verdict} for {n} files", n, verdict=verdict)
+    return _("{verdict} for {name}", verdict=verdict, name=visible(act.path.rpartition("/")[2]))
 
 
 def said_of_act(desk: Desk, user: User, said: str) -> Notice | None:
     """Return the message of a word in the address; of what was undone, with its name and a way to redo it."""
     if said == "undone" and (act := desk.store.desk.last_undone(by=user.name)):
-        return Notice("good", f"Undone: {act_words(act)}.", redoes=True)
+        return Notice("good", _("Undone: {act}.", act=act_words(act)), redoes=True)
     if said == "redone" and (act := desk.store.desk.last_act(by=user.name)):
-        return Notice("good", f"Recorded again: {act_words(act)}.", undoes=True)
+        return Notice("good", _("Recorded again: {act}.", act=act_words(act)), undoes=True)
     return notice(said)
 
 
@@ -360,12 +363,12 @@ def just_done(request: Request, desk: Desk, user: SignedIn) -> Notice | None:
         return None
     name = visible(decided.path.rpartition("/")[2])
     if decided.state is WorkState.UNDECIDED:  # a blind verdict does not show before both are in
-        return Notice("good", f"Recorded for {name}.", file_id=decided.file_id)
+        return Notice("good", _("Recorded for {name}.", name=name), file_id=decided.file_id)
     verdict = Verdict(decided.state.value)
     offer = verdict is Verdict.NOT_PHI and not decided.blind and may(user, Permission.PROPOSE_SUPPRESSION)
     return Notice(
         "good",
-        f"{name} is recorded as {verdict_words(verdict)}.",
+        _("{name} is recorded as {verdict}.", name=name, verdict=verdict_words(verdict)),
         file_id=decided.file_id,
         suppress_url=f"/items/{decided.file_id}/suppress" if offer else "",
     )

@@ -8,6 +8,7 @@ from fastapi import Form, Request
 from starlette.responses import PlainTextResponse, Response
 
 from phiscan.errors import ConflictError, InputError
+from phiscan.language import gettext as _
 from phiscan.review.decisions.reveals import PURPOSES
 from phiscan.web.access import Permission, Routes
 from phiscan.web.request_context import DeskNow
@@ -24,7 +25,7 @@ def passages(file_id: int, request: Request, user: SignedIn, desk: DeskNow) -> R
     """Return the masked passages of an item, for a page that did not wait for them."""
     detail = desk.store.desk.detail(file_id, viewer=user.name, now=desk.now())
     if detail.item.blind:
-        message = f"file {file_id}: it is reviewed blind, so no passage is picked"
+        message = _("file {file_id}: it is reviewed blind, so no passage is picked", file_id=file_id)
         raise InputError(message)
     judged = judged_positions(desk.store.desk.corrections(file_id, viewer=user.name))
     return desk.pages.render(

@@ -8,6 +8,8 @@ from fastapi import Form, Request
 from starlette.responses import Response
 
 from phiscan.errors import ConfigError, InputError
+from phiscan.language import gettext as _
+from phiscan.language import lazy_gettext
 from phiscan.patients.events import Actor
 from phiscan.patients.find import FoundFile, Person, find
 from phiscan.patients.matching import load_matcher
@@ -18,11 +20,11 @@ from phiscan.web.request_context import Desk, DeskNow
 from phiscan.web.session import SignedIn
 
 PURPOSES = (
-    "To answer a request for access",
-    "To answer a request for erasure",
-    "To find the scope of a breach",
-    "To find out who is affected",
-    "To check the screening",
+    lazy_gettext("To answer a request for access"),
+    lazy_gettext("To answer a request for erasure"),
+    lazy_gettext("To find the scope of a breach"),
+    lazy_gettext("To find out who is affected"),
+    lazy_gettext("To check the screening"),
 )
 _MOST_CHARS = 200
 
@@ -50,13 +52,13 @@ def answer(
     The purpose is one of a list, so that no patient's name lands in it.
     """
     if purpose not in PURPOSES:
-        message = "purpose: expected one of the list"
+        message = _("purpose: expected one of the list")
         raise InputError(message)
     try:
         key = load_key(desk.config.key_file)
         matcher = load_matcher(load_settings(desk.config))
     except ConfigError:
-        message = "the keys of the hashes are not on this server, so that nobody can be searched for here"
+        message = _("the keys of the hashes are not on this server, so that nobody can be searched for here")
         raise InputError(message) from None
     found = find(
         desk.store.database,

@@ -8,6 +8,8 @@ from fastapi import Form, Request
 from starlette.exceptions import HTTPException
 from starlette.responses import FileResponse, RedirectResponse, Response
 
+from phiscan.language import current
+from phiscan.language import gettext as _
 from phiscan.report.rendering.html import PARTS
 from phiscan.web.access import Permission, Routes
 from phiscan.web.live_report import Wanted
@@ -43,8 +45,10 @@ def make(
 ) -> Response:
     """Begin to make the pack of a scan."""
     if scan not in {one.id for one in desk.store.scans()}:
-        raise HTTPException(404, f"scan {scan}: there is no such scan")
-    begun = desk.packs.begin(desk.config.database_url, scan, hide_paths=bool(numbers), now=desk.now())
+        raise HTTPException(404, _("scan {scan}: there is no such scan", scan=scan))
+    begun = desk.packs.begin(
+        desk.config.database_url, scan, hide_paths=bool(numbers), now=desk.now(), language=current()
+    )
     return RedirectResponse(f"/reports?said={'making' if begun else 'busy'}", 303)
 
 
@@ -53,8 +57,8 @@ def report(scan_id: int, request: Request, desk: DeskNow) -> Response:
     """Show the report of a scan: its first page, and everything else below."""
     head = next((one for one in desk.store.scans() if one.id == scan_id), None)
     if head is None:
-        raise HTTPException(404, f"scan {scan_id}: there is no such scan")
-    made = desk.reports.get(Wanted(desk.config.database_url, scan_id, desk.now()))
+        raise HTTPException(404, _("scan {scan}: there is no such scan", scan=scan_id))
+    made = desk.reports.get(Wanted(desk.config.database_url, scan_id, desk.now(), current()))
     return desk.pages.render(request, "report.html", head=head, report=made, parts=PARTS)
 
 
@@ -63,6 +67,6 @@ def download(name: str, request: Request, user: SignedIn, desk: DeskNow) -> Resp
     """Send a pack; who took it is logged before."""
     path = desk.packs.path(name)
     if path is None:
-        raise HTTPException(404, "there is no such pack")
+        raise HTTPException(404, _("there is no such pack"))
     desk.store.users.log_export(what=name, by=user, address=address_of(request), now=desk.now())
     return FileResponse(path, media_type="application/zip", filename=name)

@@ -9,6 +9,7 @@ from fastapi import Form, Request
 from starlette.responses import RedirectResponse, Response
 
 from phiscan.errors import ConflictError, InputError
+from phiscan.language import gettext as _
 from phiscan.review.decisions.reveals import PURPOSES
 from phiscan.web.access import Permission, Routes
 from phiscan.web.request_context import DeskNow
@@ -41,7 +42,7 @@ def reveal(
     """
     query, work = read_string(listed), desk.store.desk
     if purpose not in PURPOSES:
-        message = "purpose: expected one of the list"
+        message = _("purpose: expected one of the list")
         raise InputError(message)
     item = work.item(file_id, viewer=user.name, now=desk.now())
     desk.store.users.set_purpose(session, purpose)

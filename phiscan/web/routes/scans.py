@@ -6,6 +6,7 @@ from fastapi import Request
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
+from phiscan.language import gettext as _
 from phiscan.web.access import Permission, Routes
 from phiscan.web.request_context import Desk, DeskNow
 from phiscan.web.views.scans import N_UNREAD, Unread, scan_view, unread_of
@@ -25,7 +26,7 @@ def latest(request: Request, desk: DeskNow) -> Response:
 def scan(scan_id: int, request: Request, desk: DeskNow) -> Response:
     """Show one scan: its coverage, and every file that could not be read."""
     if scan_id not in {head.id for head in desk.store.scans()}:
-        raise HTTPException(404, f"scan {scan_id}: there is no such scan")
+        raise HTTPException(404, _("scan {scan}: there is no such scan", scan=scan_id))
     return _page(request, desk, scan_id)
 
 

@@ -10,6 +10,8 @@ from markupsafe import Markup
 from starlette.responses import RedirectResponse, Response
 
 from phiscan.errors import InputError
+from phiscan.language import gettext as _
+from phiscan.language import lazy_gettext
 from phiscan.review.accounts.second_factors import Proposal, SecondFactors
 from phiscan.web.access import Permission, Routes, may
 from phiscan.web.request_context import Desk, DeskNow
@@ -20,8 +22,8 @@ from phiscan.web.session import SECOND_FACTOR, BrowserSession, SignedIn, address
 routes = Routes()
 Password = Annotated[str, Form(max_length=1000)]
 Code = Annotated[str, Form(max_length=100)]
-WRONG_PASSWORD = "The present password was not right."  # noqa: S105 (what a page says)
-WRONG_CODE = "The code was not right, or it was used already. Wait for the next one."
+WRONG_PASSWORD = lazy_gettext("The present password was not right.")
+WRONG_CODE = lazy_gettext("The code was not right, or it was used already. Wait for the next one.")
 
 
 @routes.page("GET", SECOND_FACTOR, needs=Permission.SIGNED_IN)
@@ -36,7 +38,7 @@ def begin(request: Request, session: BrowserSession, desk: DeskNow, password: Pa
     if problem := _refusal(request, session, desk, password):
         return _page(request, session, desk, status_code=400, problem=problem)
     if session.user.has_second_factor:
-        return _page(request, session, desk, status_code=400, problem="There is a second factor already.")
+        return _page(request, session, desk, status_code=400, problem=_("There is a second factor already."))
     proposal = SecondFactors.of(desk.store.users).propose(session, now=desk.now())
     return _page(request, session, desk, proposal=proposal)
 
@@ -55,7 +57,7 @@ def confirm(
     codes = factors.turn_on(session, sealed, plain, address=address_of(request), now=now)
     if codes is None:
         proposal = factors.proposed(session, sealed, now=now)
-        problem = WRONG_CODE if proposal else "That took more than ten minutes: begin again."
+        problem = WRONG_CODE if proposal else _("That took more than ten minutes: begin again.")
         return _page(request, session, desk, status_code=400, problem=problem, proposal=proposal)
     return _page(request, session, desk, codes=codes, has_factor=True)
 
@@ -99,7 +101,9 @@ def _refusal(
     """Say what of password and code was wrong; "" = nothing."""
     users, address, now = desk.store.users, address_of(request), desk.now()
     if not session.user.has_password:
-        message = "expected an account with a password: the identity provider asks for its own second factor"
+        message = _(
+            "expected an account with a password: the identity provider asks for its own second factor"
+        )
         raise InputError(message)
     if code is not None:
         factors = SecondFactors.of(users)
@@ -141,5 +145,5 @@ def _picture(address: str) -> Markup:
     drawn = segno.make(address, micro=False).svg_inline(
         scale=5, border=4, dark="#000", light="#fff", svgclass=None, lineclass=None, omitsize=False
     )
-    label = ' role="img" aria-label="QR code of the secret below"'
+    label = str(Markup(' role="img" aria-label="{}"').format(_("QR code of the secret below")))
     return Markup(drawn.replace("<svg", "<svg" + label, 1))  # noqa: S704 (segno writes numbers alone)

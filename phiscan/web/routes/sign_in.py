@@ -12,6 +12,7 @@ from phiscan.review.accounts.challenges import Challenge
 from phiscan.review.accounts.second_factors import SecondFactors
 from phiscan.review.accounts.users import Refusal, SignedIn
 from phiscan.web.access import Permission, Routes
+from phiscan.web.language import inside
 from phiscan.web.request_context import Desk, DeskNow
 from phiscan.web.session import (
     BrowserSession,
@@ -134,13 +135,3 @@ def sign_out(session: BrowserSession, desk: DeskNow) -> Response:
 def _label(desk: Desk) -> str:
     """Return what the link to the identity provider says; "" = there is none."""
     return desk.provider.table.label if desk.provider else ""
-
-
-def inside(place: str) -> str:
-    r"""Return a place of ours to go on to; anything that a browser could take for another site becomes "/".
-
-    >>> inside("/queue?type=MRN"), inside("//evil.example/"), inside("/\\evil.example"), inside("https:x")
-    ('/queue?type=MRN', '/', '/', '/')
-    """
-    ours = place.startswith("/") and not place.startswith(("//", "/\\")) and place.isprintable()
-    return place if ours and place.isascii() and "\\" not in place else "/"

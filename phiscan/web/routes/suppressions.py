@@ -10,6 +10,7 @@ from fastapi import Form, Query, Request
 from starlette.responses import RedirectResponse, Response
 
 from phiscan.errors import InputError
+from phiscan.language import gettext as _
 from phiscan.review.decisions.suppressions import SuppressionScope
 from phiscan.review.worklist.model import WorkDetail
 from phiscan.visible import visible
@@ -70,7 +71,7 @@ def suppress(
     """Make a suppression of each chosen value or rule; refused where together they hide nothing."""
     scopes = _scopes(desk, file_id, user.name, what, where)
     if not desk.store.desk.preview_suppressions(scopes, now=desk.now()).n_hidden:
-        message = "suppression: it would hide no item; choose every value that refers one"
+        message = _("suppression: it would hide no item; choose every value that refers one")
         raise InputError(message)
     made = desk.store.desk.suppress_all(
         scopes,
@@ -122,7 +123,7 @@ def _scopes(desk: Desk, file_id: int, viewer: str, what: Sequence[str], where: s
     detail = desk.store.desk.detail(file_id, viewer=viewer, now=desk.now())
     chosen = _chosen(detail, targets(detail.findings), what, None)
     if len(chosen) < len(set(what)) or not chosen or where not in PLACES:
-        message = "suppression: expected a value or rule of this file, and where it shall hold"
+        message = _("suppression: expected a value or rule of this file, and where it shall hold")
         raise InputError(message)
     return [placed(one.scope, detail.item, where) for one in chosen]
 

@@ -11,6 +11,7 @@ from fastapi import Form, Request
 from starlette.responses import RedirectResponse, Response
 
 from phiscan.errors import InputError, origin
+from phiscan.language import gettext as _
 from phiscan.monitoring.mail import Mail, send_text
 from phiscan.monitoring.notices import read_owner_mail
 from phiscan.monitoring.owner_mail import FileFacts, OwnerMail, is_at_home, owner_mail
@@ -58,7 +59,7 @@ def send(
         send_text(mail, message.subject, message.text)
     except (OSError, smtplib.SMTPException) as error:
         log.warning("e-mail to an owner was not sent", origin=origin(error))
-        problem = "Not sent: the mail server cannot be reached, or refused it. The attempt is in the log."
+        problem = _("Not sent: the mail server cannot be reached, or refused it. The attempt is in the log.")
         return _page(file_id, request, desk, user.name, to=to, problem=problem)
     return RedirectResponse("/tasks?said=mailed", 303)
 
@@ -91,7 +92,7 @@ def _message(file_id: int, desk: Desk, viewer: str) -> tuple[Task, OwnerMail]:
     work, now = desk.store.desk, desk.now()
     found = [one for one in work.tasks(due_days=HIPAA_DAYS, now=now) if one.file_id == file_id]
     if not found or found[0].state not in {TaskState.OPEN, TaskState.OVERDUE}:
-        message = f"file {file_id}: it has no open task"
+        message = _("file {file_id}: it has no open task", file_id=file_id)
         raise InputError(message)
     (task,) = found
     detail = work.detail(file_id, viewer=viewer, now=now)
@@ -100,10 +101,10 @@ def _message(file_id: int, desk: Desk, viewer: str) -> tuple[Task, OwnerMail]:
     facts = FileFacts(
         number=file_id,
         folder=f"{item.root}/{item.path.rpartition('/')[0]}",
-        type=FORMATS.get(item.media_type, visible(item.media_type)) or "not known",
+        type=FORMATS.get(item.media_type, visible(item.media_type)) or _("not known"),
         size=size(item.size),
         changed=moment_of(detail.source.mtime_ns),
-        readers=EXPOSURES.get(exposure.value, "not known"),
+        readers=EXPOSURES.get(exposure.value, _("not known")),
         exposure=exposure.value,
         due=task.due.date(),
     )
@@ -115,11 +116,11 @@ def _mail(desk: Desk, to: str) -> tuple[Mail | None, str]:
     """Return what sends to an address; None and why not."""
     settings = read_owner_mail(desk.config)
     if settings is None:
-        return None, "Not sent: no mail server is set up ([notify] smtp_host of phiscan.toml)."
+        return None, _("Not sent: no mail server is set up ([notify] smtp_host of phiscan.toml).")
     if not is_at_home(to, settings.sender):
         home = settings.sender.rpartition("@")[2]
-        return None, f"Not sent: expected an address at {home}, which phiscan writes from."
+        return None, _("Not sent: expected an address at {home}, which phiscan writes from.", home=home)
     try:
         return replace(settings, to=(to,)).checked(), ""
     except ValueError:
-        return None, "Not sent: expected one e-mail address."
+        return None, _("Not sent: expected one e-mail address.")

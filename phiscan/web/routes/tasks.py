@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from fastapi import Request
 from starlette.responses import Response
 
+from phiscan.language import lazy_gettext
 from phiscan.report.sections.time_limits import HIPAA_DAYS
 from phiscan.review.decisions.remedies import Task, TaskState, open_tasks
 from phiscan.visible import safe_cell, visible
@@ -19,11 +20,11 @@ from phiscan.web.session import SignedIn, address_of
 from phiscan.web.work_query import ListQuery
 
 STATES: Mapping[TaskState, tuple[str, str]] = {
-    TaskState.OPEN: ("warn", "open"),
-    TaskState.OVERDUE: ("phi", "overdue"),
-    TaskState.GONE: ("ok", "done: the file is gone"),
-    TaskState.RESTRICTED: ("ok", "done: access is restricted"),
-    TaskState.CHANGED: ("info", "content changed: review it again"),
+    TaskState.OPEN: ("warn", lazy_gettext("open")),
+    TaskState.OVERDUE: ("phi", lazy_gettext("overdue")),
+    TaskState.GONE: ("ok", lazy_gettext("done: the file is gone")),
+    TaskState.RESTRICTED: ("ok", lazy_gettext("done: access is restricted")),
+    TaskState.CHANGED: ("info", lazy_gettext("content changed: review it again")),
 }
 COLUMNS = (
     "share",

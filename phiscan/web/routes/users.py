@@ -8,6 +8,7 @@ from fastapi import Form, Request
 from starlette.responses import RedirectResponse, Response
 
 from phiscan.errors import InputError
+from phiscan.language import gettext as _
 from phiscan.review.accounts.users import Role
 from phiscan.web.access import RIGHTS, Permission, Routes, may
 from phiscan.web.request_context import Desk, DeskNow
@@ -36,7 +37,7 @@ def add(
     """Make an account."""
     subject = " ".join(subject.split())
     if not password and not subject:
-        problem = "password: expected one, or who this is at the identity provider"
+        problem = _("password: expected one, or who this is at the identity provider")
         return _page(request, desk, status_code=400, problem=problem)
     try:
         desk.store.users.add(
@@ -112,7 +113,9 @@ def end_sessions(user_id: RowNumber, user: SignedIn, desk: DeskNow) -> Response:
 def not_oneself(user: SignedIn, user_id: int) -> None:
     """Refuse a change of one's own account: nobody raises their own role, or locks everybody out."""
     if user.id == user_id:
-        message = "expected the account of somebody else; your own password is changed on your account page"
+        message = _(
+            "expected the account of somebody else; your own password is changed on your account page"
+        )
         raise InputError(message)
 
 

@@ -123,7 +123,7 @@
         handle.type = "button";
         handle.className = "handle";
         handle.dataset.end = which;
-        handle.setAttribute("aria-label", which === "start" ? "Beginning of the selection" : "End of the selection");
+        handle.setAttribute("aria-label", which === "start" ? _("Beginning of the selection") : _("End of the selection"));
         handle.addEventListener("pointerdown", drag);
         home.append(handle);
       }
@@ -271,7 +271,7 @@
   function doAct(act) {
     if (!chosen) return;
     if (act === "close") clear();
-    else if (chosen.position === "" && act !== "withdrawn") say("Press a digit for its type.");
+    else if (chosen.position === "" && act !== "withdrawn") say(_("Press a digit for its type."));
     else if (act === "right" && isMoved()) send("wrong_extent", chosen.type);
     else send(act, chosen.type);
   }
@@ -289,15 +289,15 @@
         method: "POST", body: new URLSearchParams(new FormData(form)), redirect: "manual", credentials: "same-origin",
       });
       if (answer.type !== "opaqueredirect" && !answer.ok) {
-        say(answer.status === 401 ? "Not recorded: you are signed out." : "Not recorded: the server refused it. Reload the page.");
+        say(answer.status === 401 ? _("Not recorded: you are signed out.") : _("Not recorded: the server refused it. Reload the page."));
         return;
       }
       if (chosen !== sent) return;
       mend(sent, mark, type);
-      say({ right: "Recorded: confirmed.", spurious: "Recorded: false positive.", withdrawn: "Withdrawn.", missed: "Recorded: missed." }[mark] || "Recorded.");
+      say({ right: _("Recorded: confirmed."), spurious: _("Recorded: false positive."), withdrawn: _("Withdrawn."), missed: _("Recorded: missed.") }[mark] || _("Recorded."));
       if (mark === "missed") sent.first = undefined;
     } catch {
-      say("Not recorded: the server did not answer.");
+      say(_("Not recorded: the server did not answer."));
     }
   }
 

@@ -4,6 +4,17 @@
 
 document.documentElement.classList.add("js");
 
+// A message in the language of the page; the page brings those that are not English.
+let messages = null;
+
+function _(message, n = "") {
+  if (messages === null) {
+    const brought = document.getElementById("messages");
+    messages = brought ? JSON.parse(brought.textContent) : {};
+  }
+  return (messages[message] || message).replace("{n}", n);
+}
+
 const KEYS_OFF = "phiscan.keys-off"; // in localStorage: single-key shortcuts are switched off (WCAG 2.1.4)
 const WARN_S = 20; // before what is revealed is masked again
 
@@ -112,10 +123,10 @@ async function sendAndStay(form, submitter) {
   try {
     const answer = await fetch(form.action, { method: "POST", body, redirect: "manual", credentials: "same-origin" });
     const recorded = answer.type === "opaqueredirect" || answer.ok;
-    said.textContent = recorded ? "Recorded." : "Not recorded: the form was refused. Check type and positions.";
+    said.textContent = recorded ? _("Recorded.") : _("Not recorded: the form was refused. Check type and positions.");
     if (recorded) markCorrected(form);
   } catch {
-    said.textContent = "Not recorded: the server did not answer.";
+    said.textContent = _("Not recorded: the server did not answer.");
   }
 }
 
@@ -139,7 +150,7 @@ function startClock() {
     clock.textContent = `${Math.floor(left / 60)}:${String(left % 60).padStart(2, "0")}`;
     if (left <= WARN_S && !warned) {
       warned = true;
-      said.textContent = `The text is masked again in ${left} seconds.`;
+      said.textContent = _("The text is masked again in {n} seconds.", left);
     }
     if (left === 0) mask();
   };
@@ -152,7 +163,7 @@ function startClock() {
 // Positions are code points of the extracted text; the page shows one character for each of them.
 function codePoints(text) {
   let n = 0;
-  for (const _ of text) n += 1; // eslint-disable-line no-unused-vars
+  for (const one of text) n += 1; // eslint-disable-line no-unused-vars
   return n;
 }
 
@@ -175,7 +186,7 @@ function pickMissed() {
   if (start === null || end === null || end <= start) return;
   form.elements.start.value = start;
   form.elements.end.value = end;
-  document.getElementById("picked").textContent = `${end - start} characters picked. Say of what type they are.`;
+  document.getElementById("picked").textContent = _("{n} characters picked. Say of what type they are.", end - start);
 }
 
 function pickFinding(event) {
@@ -204,7 +215,7 @@ function countTicked() {
   const said = document.getElementById("ticked");
   if (!said) return;
   const n = document.querySelectorAll("input[name=file]:checked").length;
-  said.textContent = n ? `${n} chosen` : "None chosen";
+  said.textContent = n ? _("{n} chosen", n) : _("None chosen");
 }
 
 // What is done once for a window.

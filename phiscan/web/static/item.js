@@ -119,10 +119,10 @@
         return;
       }
       fail(form, answer.status === 401 || answer.redirected
-        ? "Not recorded: you are signed out. Sign in in another tab, then press the button again."
-        : "Not recorded: the server refused it. What you wrote is still here; reload the page to try again.");
+        ? _("Not recorded: you are signed out. Sign in in another tab, then press the button again.")
+        : _("Not recorded: the server refused it. What you wrote is still here; reload the page to try again."));
     } catch {
-      fail(form, "Not recorded: the server did not answer. What you wrote is still here; press the button again.");
+      fail(form, _("Not recorded: the server did not answer. What you wrote is still here; press the button again."));
     }
   }
 
@@ -192,7 +192,7 @@
       passage.classList.add("open");
       prose.replaceChildren(...parse(text).body.childNodes);
     } catch {
-      if (revealing === asked) prose.textContent = "Not shown: the server did not answer.";
+      if (revealing === asked) prose.textContent = _("Not shown: the server did not answer.");
     }
   }
 

@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
-from phiscan.report.words import count
+from phiscan.language import count, lazy_gettext, ngettext
+from phiscan.language import gettext as _
 from phiscan.review.worklist.folder_totals import FolderLevel, FolderTotal
 from phiscan.review.worklist.model import WorkFilter, WorkItem, WorkState
 from phiscan.review.worklist.risk import Exposure
@@ -24,9 +25,9 @@ _CHAR, _LINE = 7.9, 20.0  # width of a character and height of a line, of the la
 _BAR = 5.0
 
 SIZES: Mapping[str, tuple[str, Callable[[FolderTotal], int]]] = {
-    "people": ("people", lambda total: total.people),
-    "files": ("files", lambda total: total.n_files),
-    "open": ("files still open", lambda total: total.n_open),
+    "people": (lazy_gettext("people"), lambda total: total.people),
+    "files": (lazy_gettext("files"), lambda total: total.n_files),
+    "open": (lazy_gettext("files still open"), lambda total: total.n_open),
 }
 """What the area of a box can stand for: the words, and the number."""
 
@@ -112,14 +113,14 @@ def folder_view(
     weigh = SIZES[size][1]
     children = sorted(level.children, key=lambda one: (-weigh(one), -one.n_files, one.name))
     parts = [part for part in folder.split("/") if part]
-    crumbs = [("All shares", folder_url(None, "", size))] if len(roots) > 1 else []
+    crumbs = [(_("All shares"), folder_url(None, "", size))] if len(roots) > 1 else []
     if root_id is not None:
         crumbs.append((visible(roots.get(root_id, "")), folder_url(root_id, "", size)))
         crumbs += [
             (visible(part), folder_url(root_id, "/".join(parts[: at + 1]), size))
             for at, part in enumerate(parts)
         ]
-    title = crumbs[-1][0] if crumbs else "Folders"
+    title = crumbs[-1][0] if crumbs else _("Folders")
     query = ListQuery(WorkFilter(root_id=root_id, folder=folder))
     return FolderView(
         title=title,
@@ -127,7 +128,9 @@ def folder_view(
         root_id=root_id,
         folder=folder,
         size=size,
-        sizes=tuple((name, words, folder_url(root_id, folder, name)) for name, (words, _) in SIZES.items()),
+        sizes=tuple(
+            (name, words, folder_url(root_id, folder, name)) for name, (words, _weigh) in SIZES.items()
+        ),
         row=_row(level.total, size, title),
         maps=tuple(
             (name, area, _boxes(children, area, size, depth=1))
@@ -156,7 +159,7 @@ def _row(total: FolderTotal, size: str, name: str = "") -> FolderRow:
 
 
 def _name(total: FolderTotal) -> str:
-    return visible(total.name) or "Files directly in this folder"
+    return visible(total.name) or _("Files directly in this folder")
 
 
 def _boxes(totals: Sequence[FolderTotal], area: Box, size: str, *, depth: int) -> tuple[MapBox, ...]:
@@ -174,16 +177,28 @@ def _boxes(totals: Sequence[FolderTotal], area: Box, size: str, *, depth: int) -
     boxes = squarified(weights, area)
     made = [_box(one, box, size, depth=depth) for one, box in zip(shown, boxes, strict=False)]
     if others:
-        words = f"{count(len(rest))} smaller folders: {count(others)} {SIZES[size][0]}"
-        label, detail = _labels(f"{count(len(rest))} more", count(others), boxes[-1])
+        words = ngettext(
+            "{n} smaller folder: {others} {what}",
+            "{n} smaller folders: {others} {what}",
+            len(rest),
+            others=count(others),
+            what=SIZES[size][0],
+        )
+        label, detail = _labels(ngettext("{n} more", "{n} more", len(rest)), count(others), boxes[-1])
         made.append(MapBox(boxes[-1], 0, label, detail, words, "", ()))
     return tuple(made)
 
 
 def _box(total: FolderTotal, box: Box, size: str, *, depth: int) -> MapBox:
     n_phi, n_everyone = total.by_state[WorkState.PHI], total.by_exposure[Exposure.EVERYONE]
-    numbers = f"{_people(total.people)} · {count(n_phi)} PHI · {count(total.n_open)} open"
-    name = visible(total.name) or "files here"
+    numbers = " · ".join(
+        (
+            _people(total.people),
+            _("{n} PHI", n=count(n_phi)),
+            ngettext("{n} open", "{n} open", total.n_open),
+        )
+    )
+    name = visible(total.name) or _("files here")
     label, detail = _labels(name, numbers if depth else count(SIZES[size][1](total)), box)
     is_split = depth and box.width >= _MIN_WIDTH and box.height >= _MIN_HEIGHT
     has_folders = any(one.name for one in total.below)
@@ -197,17 +212,27 @@ def _box(total: FolderTotal, box: Box, size: str, *, depth: int) -> MapBox:
         exposure_step(n_everyone, total.n_files),
         label,
         detail,
-        f"{name}: {count(total.n_files)} {'file' if total.n_files == 1 else 'files'}, "
-        f"{_people(total.people)}, {count(n_phi)} PHI, "
-        f"{count(total.n_open)} open, {count(n_everyone)} readable by everyone",
+        _words(total, name),
         folder_url(total.root_id, total.folder, size) if total.name else "",
         _bars(total, box) if not inner else (),
         inner,
     )
 
 
+def _words(total: FolderTotal, name: str) -> str:
+    return _(
+        "{name}: {files}, {people}, {phi} PHI, {open}, {everyone} readable by everyone",
+        name=name,
+        files=ngettext("{n} file", "{n} files", total.n_files),
+        people=_people(total.people),
+        phi=count(total.by_state[WorkState.PHI]),
+        open=ngettext("{n} open", "{n} open", total.n_open),
+        everyone=count(total.by_exposure[Exposure.EVERYONE]),
+    )
+
+
 def _people(n: int) -> str:
-    return f"{count(n)} {'person' if n == 1 else 'people'}"
+    return ngettext("{n} person", "{n} people", n)
 
 
 def exposure_step(n_everyone: int, n_files: int) -> int:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from phiscan.language import decimal, lazy_gettext, ngettext
+from phiscan.language import gettext as _
 from phiscan.model import Verdict
 from phiscan.review.worklist.model import REASONS, GroupDecision, GroupMember, WorkState
 from phiscan.visible import visible
@@ -12,9 +14,9 @@ from phiscan.web.views.group_samples import GroupSample
 from phiscan.web.views.queue import place_words, verdict_words
 
 LEFT_OUT: Mapping[str, str] = {
-    "excepted": "not chosen",
-    "decided before": "was decided before",
-    "suppressed": "hidden by a suppression",
+    "excepted": lazy_gettext("not chosen"),
+    "decided before": lazy_gettext("was decided before"),
+    "suppressed": lazy_gettext("hidden by a suppression"),
 }
 
 
@@ -60,7 +62,12 @@ def group_view(
     decided = ""
     if outcome is not None and verdict is not None:
         n = len(outcome.decided)
-        decided = f"{n} {'file is' if n == 1 else 'files are'} recorded as {verdict_words(verdict)}."
+        decided = ngettext(
+            "{n} file is recorded as {verdict}.",
+            "{n} files are recorded as {verdict}.",
+            n,
+            verdict=verdict_words(verdict),
+        )
     return GroupView(
         group_id=group_id,
         members=shown,
@@ -69,7 +76,7 @@ def group_view(
         reasons=tuple((verdict_words(verdict), chosen) for verdict, chosen in REASONS.items()),
         decided=decided,
         left_out=tuple(
-            (names.get(file_id, f"no. {file_id}"), LEFT_OUT.get(why, why))
+            (names.get(file_id, _("no. {number}", number=file_id)), LEFT_OUT.get(why, why))
             for file_id, why in outcome.left_out
         )
         if outcome
@@ -79,9 +86,9 @@ def group_view(
 
 
 def _member(member: GroupMember) -> MemberView:
-    folder, _, name = member.path.rpartition("/")
+    folder, _slash, name = member.path.rpartition("/")
     if not member.in_list:
-        note = "no longer in the list"
+        note = _("no longer in the list")
     elif member.state is not WorkState.UNDECIDED:
         note = LEFT_OUT["decided before"]
     else:
@@ -90,7 +97,9 @@ def _member(member: GroupMember) -> MemberView:
         file_id=member.file_id,
         name=visible(name),
         folder=place_words(member.root, folder),
-        alike="the same bytes" if member.is_copy else f"{member.similarity:.0%} of the masked text alike",
+        alike=_("the same bytes")
+        if member.is_copy
+        else _("{similarity} of the masked text alike", similarity=decimal(f"{member.similarity:.0%}")),
         verdict="" if member.state is WorkState.UNDECIDED else member.state.value,
         reviewer=visible(member.reviewer),
         note=note,

@@ -7,8 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from phiscan.decision.reasons import sentences
+from phiscan.decision.reasons import AGAINST, sentences
 from phiscan.health.topics import CHAPTERS, label_of, topics
+from phiscan.language import decimal, lazy_gettext, ngettext
+from phiscan.language import gettext as _
 from phiscan.model import EntityType, Reason, StoredFinding
 from phiscan.report.words import CASES, CHARACTERISTICS, DETECTORS, ENTITY_TYPES, FORMATS
 from phiscan.report.words import REASONS as OUTCOME_REASONS
@@ -43,21 +45,21 @@ MOST_SHOWN = 0.99  # a probability above is not told from certainty
 MAX_NS = 2**62  # later is no time of a file
 
 MARKS: Mapping[Mark, str] = {
-    Mark.RIGHT: "confirmed",
-    Mark.WRONG_TYPE: "wrong type",
-    Mark.WRONG_EXTENT: "wrong extent",
-    Mark.SPURIOUS: "false positive",
-    Mark.MISSED: "missed",
+    Mark.RIGHT: lazy_gettext("confirmed"),
+    Mark.WRONG_TYPE: lazy_gettext("wrong type"),
+    Mark.WRONG_EXTENT: lazy_gettext("wrong extent"),
+    Mark.SPURIOUS: lazy_gettext("false positive"),
+    Mark.MISSED: lazy_gettext("missed"),
 }
 DONE: Mapping[str, str] = {
-    "decide": "decided",
-    "undo": "undid a decision",
-    "assign": "assigned it",
-    "second_verdict": "decided blind",
-    "adjudicate": "adjudicated it",
-    "reveal": "revealed the text",
-    "correct": "corrected a span",
-    "topic": "corrected the topics",
+    "decide": lazy_gettext("decided"),
+    "undo": lazy_gettext("undid a decision"),
+    "assign": lazy_gettext("assigned it"),
+    "second_verdict": lazy_gettext("decided blind"),
+    "adjudicate": lazy_gettext("adjudicated it"),
+    "reveal": lazy_gettext("revealed the text"),
+    "correct": lazy_gettext("corrected a span"),
+    "topic": lazy_gettext("corrected the topics"),
 }
 
 
@@ -137,7 +139,7 @@ class ItemView:
     def chosen_topics(self) -> frozenset[str]:
         """The topics that stand: those that a reviewer gave, else the machine's."""
         said = self.corrections.topics
-        return frozenset(said) if said is not None else frozenset(name for name, _ in self.topics)
+        return frozenset(said) if said is not None else frozenset(name for name, _n in self.topics)
 
     @property
     def other_topics(self) -> tuple[str, ...]:
@@ -184,7 +186,7 @@ def item_view(
         all_places: show every place of the file, not only the first ones.
     """
     item, explained = detail.item, detail.explained
-    folder, _, name = item.path.rpartition("/")
+    folder, _slash, name = item.path.rpartition("/")
     by_position = {one.position: one for one in corrections.spans if one.position is not None}
     terms = sorted(detail.terms, key=lambda term: (-term.count, term.concept))
     found = detail.findings
@@ -195,15 +197,15 @@ def item_view(
         query=query,
         name=visible(name),
         folder=place_words(item.root, folder),
-        type=FORMATS.get(item.media_type, visible(item.media_type)) or "type unknown",
+        type=FORMATS.get(item.media_type, visible(item.media_type)) or _("type unknown"),
         changed=moment_of(detail.source.mtime_ns),
-        owner=visible(item.owner) or f"no. {detail.source.uid}",
+        owner=visible(item.owner) or _("no. {number}", number=detail.source.uid),
         readers=_readers(detail),
         mode=mode_letters(detail.source.mode),
         verdict="" if item.state is WorkState.UNDECIDED else item.state.value,
-        case=_sentence(CASES.get(item.case, item.case)),
+        case=_sentence(str(CASES.get(item.case, item.case))),
         why=why_words(explained, item.case),
-        bits=tuple(label for bit, (label, _) in CHARACTERISTICS.items() if bit in item.vector.bits),
+        bits=tuple(label for bit, (label, _hipaa) in CHARACTERISTICS.items() if bit in item.vector.bits),
         missing=tuple(CHARACTERISTICS[bit][0].lower() for bit in (explained.missing if explained else ())),
         terms=tuple((label_of(term.concept), term.count) for term in terms[:N_TERMS]),
         n_terms=len(terms),
@@ -251,15 +253,17 @@ def why_words(explained: QueueItem | None, case: str) -> str:
     """Return in one sentence why a file was referred: its probability of PHI and the strongest reasons."""
     given = sentences(explained.reasons) if explained is not None else []
     if explained is None or not given:
-        return _sentence(CASES.get(case, case)) + "."
+        return _sentence(str(CASES.get(case, case))) + "."
     probability = explained.probability
     begin = (
-        "Referred because"
+        _("Referred because")
         if probability is None
-        else f"PHI with {probability_words(probability)} probability:"
+        else _("PHI with {probability} probability:", probability=probability_words(probability))
     )
-    joined = ", ".join(given[:-1]) + (", " if given[-1].startswith("but ") else " and ") + given[-1]
-    return f"{begin} {joined.removeprefix(', ').removeprefix(' and ')}."
+    joined = ", ".join(str(reason) for reason in given[:-1])
+    if joined:
+        joined += ", " if given[-1].startswith(AGAINST) else _(" and ")
+    return f"{begin} {joined}{given[-1]}."
 
 
 def probability_words(probability: float) -> str:
@@ -269,8 +273,12 @@ def probability_words(probability: float) -> str:
     ('93%', 'over 99%', 'under 1%')
     """
     if probability > MOST_SHOWN:
-        return f"over {MOST_SHOWN:.0%}"
-    return "under 1%" if probability < 1 - MOST_SHOWN else f"{probability:.0%}"
+        return _("over {share}", share=decimal(f"{MOST_SHOWN:.0%}"))
+    return (
+        _("under {share}", share=decimal("1%"))
+        if probability < 1 - MOST_SHOWN
+        else decimal(f"{probability:.0%}")
+    )
 
 
 def _sentence(words: str) -> str:
@@ -280,12 +288,14 @@ def _sentence(words: str) -> str:
 def _readers(detail: WorkDetail) -> str:
     """Say who may read a file: as the share said, else by its permission bits."""
     if not detail.readers:
-        return readers_by_mode(detail.source.mode) or "not known"
+        return readers_by_mode(detail.source.mode) or _("not known")
     if "everyone" in detail.readers:
-        return "everyone with access to the share"
+        return _("everyone with access to the share")
     named = [visible(reader) for reader in detail.readers]
     more = len(named) - N_READERS
-    return ", ".join(named[:N_READERS]) + (f" and {more} more" if more > 0 else "")
+    return ", ".join(named[:N_READERS]) + (
+        ngettext(" and {n} more", " and {n} more", more) if more > 0 else ""
+    )
 
 
 def _outweighed(found: Sequence[StoredFinding]) -> tuple[tuple[str, int], ...]:
@@ -300,7 +310,7 @@ def _against(reason: Reason) -> str:
     if reason.kind == "overlap":
         return visible(reason.detail)
     if reason.kind == "context" and reason.detail.startswith("not "):
-        return f"words that say {visible(reason.detail)}"
+        return _("words that say {detail}", detail=visible(reason.detail))
     return ""
 
 
@@ -329,7 +339,9 @@ def mark_words(correction: Correction) -> str:
     if correction.mark is Mark.WRONG_TYPE:
         return f"{words}: {SHORT[correction.entity_type]}"
     if correction.mark is Mark.WRONG_EXTENT:
-        return f"{words}: {correction.span.start} to {correction.span.end}"
+        return _(
+            "{words}: {start} to {end}", words=words, start=correction.span.start, end=correction.span.end
+        )
     return words
 
 
@@ -337,7 +349,7 @@ def _done(history: Sequence[HistoryEntry]) -> Iterator[DoneView]:
     labels = {name: label for chosen in REASONS.values() for name, label in chosen}
     for entry in reversed(history):
         verdict = entry.verdict
-        what = DONE.get(entry.what, entry.what)
+        what = str(DONE.get(entry.what, entry.what))
         if verdict is not None:
             what += f": {verdict_words(verdict)}"
         yield DoneView(

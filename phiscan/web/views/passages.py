@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from phiscan.errors import ConflictError, InputError
+from phiscan.language import gettext as _
 from phiscan.model import EntityType, StoredFinding
 from phiscan.pipeline.learning.file_lookup import present
 from phiscan.pipeline.masked_passages import Found, Kind, MaskedPassage, MaskedPiece, MaskedProse
@@ -78,7 +79,7 @@ def prose_view(desk: Desk, detail: WorkDetail) -> ProseView:
         masked = masked_of(desk, detail)
     except ConflictError:
         return ProseView(
-            problem="The file has changed since it was examined, or is gone; the next scan reads it."
+            problem=_("The file has changed since it was examined, or is gone; the next scan reads it.")
         )
     except InputError as error:
         return ProseView(problem=str(error))

@@ -6,6 +6,8 @@ import re
 import stat
 from typing import Final
 
+from phiscan.language import gettext as _
+from phiscan.language import lazy_gettext
 from phiscan.model import EntityType, PiiBit, PiiVector, Reason
 from phiscan.visible import visible
 
@@ -28,108 +30,111 @@ COLOURS: Final[dict[EntityType, str]] = {
 
 # Short labels, for a shape in its place.
 SHORT: Final[dict[EntityType, str]] = {
-    EntityType.PERSON: "name",
-    EntityType.HEALTH_PROFESSIONAL: "professional",
-    EntityType.ORGANIZATION: "organization",
-    EntityType.STREET_ADDRESS: "address",
-    EntityType.LOCATION: "place",
-    EntityType.POSTAL_CODE: "postal code",
-    EntityType.DATE: "date",
-    EntityType.DATE_OF_BIRTH: "birth date",
-    EntityType.AGE_OVER_89: "age",
-    EntityType.PHONE: "phone",
-    EntityType.FAX: "fax",
-    EntityType.EMAIL: "e-mail",
-    EntityType.SIN: "SIN",
-    EntityType.SSN: "SSN",
-    EntityType.HEALTH_CARD: "health card",
-    EntityType.PASSPORT: "passport",
-    EntityType.DRIVER_LICENSE: "driver's licence",
-    EntityType.MRN: "record number",
-    EntityType.HEALTH_PLAN: "health plan",
-    EntityType.ACCOUNT: "account",
-    EntityType.CREDIT_CARD: "payment card",
-    EntityType.LICENSE: "licence",
-    EntityType.VEHICLE: "vehicle",
-    EntityType.DEVICE: "device",
-    EntityType.URL: "web address",
-    EntityType.IP: "IP address",
-    EntityType.BIOMETRIC: "biometric",
-    EntityType.OTHER_ID: "other number",
+    EntityType.PERSON: lazy_gettext("name"),
+    EntityType.HEALTH_PROFESSIONAL: lazy_gettext("professional"),
+    EntityType.ORGANIZATION: lazy_gettext("organization"),
+    EntityType.STREET_ADDRESS: lazy_gettext("address"),
+    EntityType.LOCATION: lazy_gettext("place"),
+    EntityType.POSTAL_CODE: lazy_gettext("postal code"),
+    EntityType.DATE: lazy_gettext("date"),
+    EntityType.DATE_OF_BIRTH: lazy_gettext("birth date"),
+    EntityType.AGE_OVER_89: lazy_gettext("age"),
+    EntityType.PHONE: lazy_gettext("phone"),
+    EntityType.FAX: lazy_gettext("fax"),
+    EntityType.EMAIL: lazy_gettext("e-mail"),
+    EntityType.SIN: lazy_gettext("SIN"),
+    EntityType.SSN: lazy_gettext("SSN"),
+    EntityType.HEALTH_CARD: lazy_gettext("health card"),
+    EntityType.PASSPORT: lazy_gettext("passport"),
+    EntityType.DRIVER_LICENSE: lazy_gettext("driver's licence"),
+    EntityType.MRN: lazy_gettext("record number"),
+    EntityType.HEALTH_PLAN: lazy_gettext("health plan"),
+    EntityType.ACCOUNT: lazy_gettext("account"),
+    EntityType.CREDIT_CARD: lazy_gettext("payment card"),
+    EntityType.LICENSE: lazy_gettext("licence"),
+    EntityType.VEHICLE: lazy_gettext("vehicle"),
+    EntityType.DEVICE: lazy_gettext("device"),
+    EntityType.URL: lazy_gettext("web address"),
+    EntityType.IP: lazy_gettext("IP address"),
+    EntityType.BIOMETRIC: lazy_gettext("biometric"),
+    EntityType.OTHER_ID: lazy_gettext("other number"),
 }
 
 # Short labels of the characteristics for a line of the list, what singles a person out first.
 SHORT_BITS: Final[dict[PiiBit, str]] = {
-    PiiBit.FIRST_NAME: "name",
-    PiiBit.LAST_NAME: "name",
-    PiiBit.HEALTH_CARD: "health card",
-    PiiBit.MRN: "record number",
-    PiiBit.HEALTH_PLAN: "health plan",
-    PiiBit.SIN: "SIN",
-    PiiBit.SSN: "SSN",
-    PiiBit.PASSPORT: "passport",
-    PiiBit.DRIVER_LICENSE: "driver's licence",
-    PiiBit.BIOMETRIC: "biometric",
-    PiiBit.ACCOUNT: "account",
-    PiiBit.LICENSE: "licence",
-    PiiBit.VEHICLE: "vehicle",
-    PiiBit.DEVICE: "device",
-    PiiBit.OTHER_ID: "other number",
-    PiiBit.STREET_ADDRESS: "address",
-    PiiBit.PHONE: "phone",
-    PiiBit.FAX: "fax",
-    PiiBit.EMAIL: "e-mail",
-    PiiBit.DATE: "date",
-    PiiBit.AGE_OVER_89: "age over 89",
-    PiiBit.LOCATION: "place",
-    PiiBit.HEALTH_PROFESSIONAL: "professional",
-    PiiBit.ORGANIZATION: "organization",
-    PiiBit.URL: "web address",
-    PiiBit.IP: "IP address",
+    PiiBit.FIRST_NAME: lazy_gettext("name"),
+    PiiBit.LAST_NAME: lazy_gettext("name"),
+    PiiBit.HEALTH_CARD: lazy_gettext("health card"),
+    PiiBit.MRN: lazy_gettext("record number"),
+    PiiBit.HEALTH_PLAN: lazy_gettext("health plan"),
+    PiiBit.SIN: lazy_gettext("SIN"),
+    PiiBit.SSN: lazy_gettext("SSN"),
+    PiiBit.PASSPORT: lazy_gettext("passport"),
+    PiiBit.DRIVER_LICENSE: lazy_gettext("driver's licence"),
+    PiiBit.BIOMETRIC: lazy_gettext("biometric"),
+    PiiBit.ACCOUNT: lazy_gettext("account"),
+    PiiBit.LICENSE: lazy_gettext("licence"),
+    PiiBit.VEHICLE: lazy_gettext("vehicle"),
+    PiiBit.DEVICE: lazy_gettext("device"),
+    PiiBit.OTHER_ID: lazy_gettext("other number"),
+    PiiBit.STREET_ADDRESS: lazy_gettext("address"),
+    PiiBit.PHONE: lazy_gettext("phone"),
+    PiiBit.FAX: lazy_gettext("fax"),
+    PiiBit.EMAIL: lazy_gettext("e-mail"),
+    PiiBit.DATE: lazy_gettext("date"),
+    PiiBit.AGE_OVER_89: lazy_gettext("age over 89"),
+    PiiBit.LOCATION: lazy_gettext("place"),
+    PiiBit.HEALTH_PROFESSIONAL: lazy_gettext("professional"),
+    PiiBit.ORGANIZATION: lazy_gettext("organization"),
+    PiiBit.URL: lazy_gettext("web address"),
+    PiiBit.IP: lazy_gettext("IP address"),
 }
 
 _STEPS: Final[dict[str, str]] = {
-    "rule": "its format matches rule {}",
-    "check": "its check digits or numbering plan ({}) are valid",
-    "header": "it is in a column headed “{}”",
-    "label": "it follows the label “{}”",
-    "gazetteer": "it is on the name lists ({})",
-    "title": "it follows a title ({})",
-    "signature": "it signs a letter ({})",
-    "learned": "a learned model supports it: {}",
-    "model": "the tagger {} detected it from its spelling and context",
-    "overlap": "it was preferred to another interpretation of the same text, {}",
-    "place": "it {}",
-    "role": "the person is {}, not the one whom the file is about",
-    "veto": "no such value has been issued ({})",
-    "doubt": "it is {}",
-    "misread": "text recognition seems to have misread it ({})",
-    "cap": "one of many alike, so that only a share was examined: {}",
+    "rule": lazy_gettext("its format matches rule {}"),
+    "check": lazy_gettext("its check digits or numbering plan ({}) are valid"),
+    "header": lazy_gettext("it is in a column headed “{}”"),
+    "label": lazy_gettext("it follows the label “{}”"),
+    "gazetteer": lazy_gettext("it is on the name lists ({})"),
+    "title": lazy_gettext("it follows a title ({})"),
+    "signature": lazy_gettext("it signs a letter ({})"),
+    "learned": lazy_gettext("a learned model supports it: {}"),
+    "model": lazy_gettext("the tagger {} detected it from its spelling and context"),
+    "overlap": lazy_gettext("it was preferred to another interpretation of the same text, {}"),
+    "place": lazy_gettext("it {}"),
+    "role": lazy_gettext("the person is {}, not the one whom the file is about"),
+    "veto": lazy_gettext("no such value has been issued ({})"),
+    "doubt": lazy_gettext("it is {}"),
+    "misread": lazy_gettext("text recognition seems to have misread it ({})"),
+    "cap": lazy_gettext("one of many alike, so that only a share was examined: {}"),
 }
 # What the name finder writes where no word of the document's form is meant.
 _NAME_LABELS: Final = {
-    "label": "name",
-    "label_first": "first name",
-    "label_last": "last name",
-    "label_health": "health professional",
+    "label": lazy_gettext("name"),
+    "label_first": lazy_gettext("first name"),
+    "label_last": lazy_gettext("last name"),
+    "label_health": lazy_gettext("health professional"),
 }
-_READERS = ((stat.S_IROTH, "everyone with access to the share"), (stat.S_IRGRP, "the file's group"))
+_READERS = (
+    (stat.S_IROTH, lazy_gettext("everyone with access to the share")),
+    (stat.S_IRGRP, lazy_gettext("the file's group")),
+)
 _PLACE = re.compile(r"[a-z]+[0-9]*(?:[!/][A-Za-z]+[0-9]*)?")
 _PLACES: Final = {
-    "line": "line",
-    "row": "row",
-    "page": "page",
-    "p": "page",
-    "slide": "slide",
-    "sheet": "sheet",
-    "header": "page header",
-    "footer": "page footer",
+    "line": lazy_gettext("line"),
+    "row": lazy_gettext("row"),
+    "page": lazy_gettext("page"),
+    "p": lazy_gettext("page"),
+    "slide": lazy_gettext("slide"),
+    "sheet": lazy_gettext("sheet"),
+    "header": lazy_gettext("page header"),
+    "footer": lazy_gettext("page footer"),
 }
 _WHOLE_PLACES: Final = {
-    "filename": "name of the file",
-    "folder": "name of a folder",
-    "rest": "rest of the text",
-    "pages": "other pages",
+    "filename": lazy_gettext("name of the file"),
+    "folder": lazy_gettext("name of a folder"),
+    "rest": lazy_gettext("rest of the text"),
+    "pages": lazy_gettext("other pages"),
 }
 
 # The types of identifiers that a digit stands for when a finding is corrected, the most frequent first.
@@ -167,7 +172,7 @@ def kinds_of(vector: PiiVector) -> tuple[str, ...]:
     >>> kinds_of(PiiVector(frozenset({PiiBit.FIRST_NAME, PiiBit.LAST_NAME, PiiBit.DATE})))
     ('name', 'date')
     """
-    return tuple(dict.fromkeys(words for bit, words in SHORT_BITS.items() if bit in vector.bits))
+    return tuple(dict.fromkeys(str(words) for bit, words in SHORT_BITS.items() if bit in vector.bits))
 
 
 def step(reason: Reason) -> str:
@@ -181,13 +186,13 @@ def step(reason: Reason) -> str:
     detail = visible(reason.detail)
     if reason.kind == "context":
         if detail.startswith("not "):
-            return f"nearby words are evidence against it ({detail})"
-        return f"nearby words support it ({detail})"
+            return _("nearby words are evidence against it ({detail})", detail=detail)
+        return _("nearby words support it ({detail})", detail=detail)
     if reason.kind == "label" and detail.startswith("repeats"):
-        return "it repeats a name found elsewhere in this file"
+        return _("it repeats a name found elsewhere in this file")
     if reason.kind in {"label", "header", "signature"}:
-        detail = _NAME_LABELS.get(detail, detail)
-    return _STEPS.get(reason.kind, f"{visible(reason.kind)}: {{}}").format(detail)
+        detail = str(_NAME_LABELS.get(detail, detail))
+    return str(_STEPS.get(reason.kind, f"{visible(reason.kind)}: {{}}")).format(detail)
 
 
 def mode_letters(mode: int) -> str:
@@ -207,7 +212,7 @@ def readers_by_mode(mode: int) -> str:
     """
     if not mode & 0o7777:
         return ""
-    return next((words for bit, words in _READERS if mode & bit), "only its owner")
+    return next((str(words) for bit, words in _READERS if mode & bit), _("only its owner"))
 
 
 def locator_words(locator: str) -> str:
@@ -218,12 +223,12 @@ def locator_words(locator: str) -> str:
     >>> locator_words("older.zip!/op note.rtf#line4").split(INTO)
     ['older.zip', 'op note.rtf, line 4']
     """
-    way, _, place = locator.rpartition("#")
+    way, _hash, place = locator.rpartition("#")
     if not _PLACE.fullmatch(place):  # no place, but part of a name
         way, place = locator, ""
     shown = INTO.join(visible(part) for part in way.split("!/") if part)
     where = ", ".join(_place(part) for part in place.replace("!", "/").split("/") if part)
-    return ", ".join(part for part in (shown, where) if part) or "text"
+    return ", ".join(part for part in (shown, where) if part) or _("text")
 
 
 def _place(part: str) -> str:
@@ -231,4 +236,4 @@ def _place(part: str) -> str:
     number = part[len(head) :]
     if number and head in _PLACES:
         return f"{_PLACES[head]} {number}"
-    return _WHOLE_PLACES.get(part) or visible(part)
+    return str(_WHOLE_PLACES.get(part) or visible(part))

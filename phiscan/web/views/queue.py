@@ -6,6 +6,8 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from phiscan.language import SOURCE, count, current, decimal, lazy_gettext
+from phiscan.language import gettext as _
 from phiscan.model import EntityType, Verdict
 from phiscan.report.words import ENTITY_TYPES, FORMATS
 from phiscan.review.worklist.model import (
@@ -27,20 +29,24 @@ from phiscan.web.work_query import ListQuery, read_string
 N_KINDS = 8  # identifiers named in a row; the rest is counted
 
 STATES: Mapping[WorkState, str] = {
-    WorkState.UNDECIDED: "Undecided",
-    WorkState.PHI: "PHI",
-    WorkState.NOT_PHI: "Not PHI",
-    WorkState.UNSURE: "Unsure",
-    WorkState.SKIPPED: "Skipped by you",
-    WorkState.DISAGREED: "Disagreed",
-    WorkState.ANY: "All",
+    WorkState.UNDECIDED: lazy_gettext("Undecided"),
+    WorkState.PHI: lazy_gettext("PHI"),
+    WorkState.NOT_PHI: lazy_gettext("Not PHI"),
+    WorkState.UNSURE: lazy_gettext("Unsure"),
+    WorkState.SKIPPED: lazy_gettext("Skipped by you"),
+    WorkState.DISAGREED: lazy_gettext("Disagreed"),
+    WorkState.ANY: lazy_gettext("All"),
 }
 ORDERS: Mapping[WorkOrder, str] = {
-    WorkOrder.RISK: "greatest risk first",
-    WorkOrder.INFORMATIVE: "most doubtful first",
-    WorkOrder.OLDEST: "oldest first",
+    WorkOrder.RISK: lazy_gettext("greatest risk first"),
+    WorkOrder.INFORMATIVE: lazy_gettext("most doubtful first"),
+    WorkOrder.OLDEST: lazy_gettext("oldest first"),
 }
-EXPOSURES: Mapping[str, str] = {"everyone": "everyone", "group": "a group", "owner": "the owner"}
+EXPOSURES: Mapping[str, str] = {
+    "everyone": lazy_gettext("everyone"),
+    "group": lazy_gettext("a group"),
+    "owner": lazy_gettext("the owner"),
+}
 _VERDICTS = {state.value for state in (WorkState.PHI, WorkState.NOT_PHI, WorkState.UNSURE)}
 
 
@@ -155,10 +161,10 @@ def queue_view(
 def _title(query: ListQuery) -> str:
     state = query.filter.state
     if query.filter.suppressed:
-        return "Hidden by suppressions"
+        return _("Hidden by suppressions")
     if state is WorkState.UNDECIDED:
-        return "Queue"
-    return "All items" if state is WorkState.ANY else f"Items: {STATES[state].lower()}"
+        return _("Queue")
+    return _("All items") if state is WorkState.ANY else _("Items: {state}", state=STATES[state].lower())
 
 
 def _views(query: ListQuery, counts: WorkCounts, viewer: str) -> tuple[View, ...]:
@@ -168,8 +174,8 @@ def _views(query: ListQuery, counts: WorkCounts, viewer: str) -> tuple[View, ...
         for state, label in STATES.items()
         if state is not WorkState.ANY
     ]
-    ours.insert(1, ("Assigned to you", WorkFilter(assignee=viewer), counts.mine))
-    ours.append(("Hidden", WorkFilter(suppressed=True), counts.suppressed))
+    ours.insert(1, (_("Assigned to you"), WorkFilter(assignee=viewer), counts.mine))
+    ours.append((_("Hidden"), WorkFilter(suppressed=True), counts.suppressed))
     return tuple(
         View(
             label, ListQuery(wanted, query.order).url("/queue"), current=_same(query.filter, wanted), n=number
@@ -184,22 +190,28 @@ def _same(given: WorkFilter, wanted: WorkFilter) -> bool:
 
 
 def _row(item: WorkItem, query: ListQuery, top: float, *, many_roots: bool) -> Row:
-    folder, _, name = item.path.rpartition("/")
+    folder, _slash, name = item.path.rpartition("/")
     kinds = kinds_of(item.vector)
     return Row(
         item=item,
         url=query.url(f"/items/{item.file_id}"),
         name=visible(name),
         folder=place_words(item.root if many_roots else "", folder),
-        type=FORMATS.get(item.media_type, visible(item.media_type)) or "type unknown",
+        type=FORMATS.get(item.media_type, visible(item.media_type)) or _("type unknown"),
         kinds=kinds[:N_KINDS],
         n_more=max(0, len(kinds) - N_KINDS),
         readers=EXPOSURES.get(item.exposure, item.exposure),
         verdict=item.state.value if item.state.value in _VERDICTS else "",
-        risk=f"{item.risk:,.1f}" if item.risk < 100 else f"{item.risk:,.0f}",  # noqa: PLR2004
+        risk=_risk_words(item.risk),
         # By its logarithm: the riskiest file of a share is often a hundred times the next.
         risk_width=round(100 * math.log1p(max(0.0, item.risk)) / math.log1p(top), 1) if top > 0 else 0.0,
     )
+
+
+def _risk_words(risk: float) -> str:
+    if risk < 100:  # noqa: PLR2004
+        return decimal(f"{risk:.1f}")
+    return f"{risk:,.0f}" if current() == SOURCE else count(round(risk))
 
 
 def place_words(root: str, folder: str) -> str:
@@ -213,4 +225,4 @@ def place_words(root: str, folder: str) -> str:
 
 def verdict_words(verdict: Verdict) -> str:
     """Return a verdict as people say it."""
-    return {Verdict.PHI: "PHI", Verdict.NOT_PHI: "not PHI", Verdict.UNSURE: "unsure"}[verdict]
+    return {Verdict.PHI: _("PHI"), Verdict.NOT_PHI: _("not PHI"), Verdict.UNSURE: _("unsure")}[verdict]

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from phiscan.language import gettext as _
+from phiscan.language import lazy_gettext
 from phiscan.report.remaining import Left, Remaining, remaining
 from phiscan.report.words import count, number, share
 from phiscan.review.worklist.sampling import LeftCounts
 
-UNKNOWN = "not known"
+UNKNOWN = lazy_gettext("not known")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +29,8 @@ class LeftView:
     def answers(self) -> tuple[tuple[str, Left], ...]:
         """Both answers, the stronger first."""
         return (
-            ("By design: a random sample, reviewed blind", self.known.by_sample),
-            ("By the scores: ranges of the health score", self.known.by_score),
+            (_("By design: a random sample, reviewed blind"), self.known.by_sample),
+            (_("By the scores: ranges of the health score"), self.known.by_score),
         )
 
 
@@ -37,9 +39,9 @@ def left_view(counts: LeftCounts) -> LeftView:
     known = remaining(counts)
     best = known.by_sample if known.by_sample.upper is not None else known.by_score
     return LeftView(
-        number=UNKNOWN if best.expected is None else f"about {number(best.expected)}",
+        number=UNKNOWN if best.expected is None else _("about {number}", number=number(best.expected)),
         range=_range(known, best),
-        answer="Yes" if known.safe else "Not yet",
+        answer=_("Yes") if known.safe else _("Not yet"),
         why=known.why,
         is_safe=known.safe,
         known=known,
@@ -51,13 +53,17 @@ def _range(known: Remaining, best: Left) -> str:
     if best.upper is None:
         return best.reason or ""
     by = (
-        "by the random sample"
+        _("by the random sample")
         if best is known.by_sample
-        else "by the scores, if the decided items are typical"
+        else _("by the scores, if the decided items are typical")
     )
-    return f"at most {count(best.upper)} (95%), {by}"
+    return _("at most {upper} (95%), {by}", upper=count(best.upper), by=by)
 
 
 def recall_words(known: Remaining) -> str:
     """Return how much of the PHI is found at least, in words."""
-    return UNKNOWN if known.recall_lower is None else f"at least {share(known.recall_lower)}"
+    return (
+        UNKNOWN
+        if known.recall_lower is None
+        else _("at least {recall_lower}", recall_lower=share(known.recall_lower))
+    )

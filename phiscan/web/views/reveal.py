@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 
+from phiscan.language import gettext as _
 from phiscan.model import EntityType, Segment
 from phiscan.report.words import ENTITY_TYPES
 from phiscan.review.decisions.corrections import Correction, Mark
@@ -194,7 +195,7 @@ def _blocks(text: str, segments: Sequence[Segment], spans: Spans, first: int, la
     begins = [segment.start for segment in segments]
     named = {segment.start: locator_words(segment.locator) for segment in segments}
     cuts = sorted({first, *(begin for begin in begins if first < begin < last)})
-    where = next((named[begin] for begin in reversed(begins) if begin <= first), "text")
+    where = next((named[begin] for begin in reversed(begins) if begin <= first), _("text"))
     for cut, end in zip(cuts, [*cuts[1:], last], strict=True):
         where = named.get(cut, where)
         if cut < end:

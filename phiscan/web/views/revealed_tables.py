@@ -11,8 +11,10 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import groupby
 
+from phiscan.language import gettext
 from phiscan.web.views.reveal import (
     Block,
     Marks,
@@ -26,7 +28,6 @@ from phiscan.web.views.reveal import (
 
 MIN_ROWS = 2
 MAX_COLUMNS = 60
-_ROW = re.compile(r"(?:.*, )?(?:row |A)\d+", re.DOTALL)
 _SEPARATOR = " | "
 _LABEL = re.compile(r"([^|\n]{1,60}?): (?=\S)")
 _HEADERS = "headers"  # the place of a mail's head
@@ -114,9 +115,15 @@ def _headers(text: str, block: Block, marks: Marks) -> MailHeaders | None:
     return MailHeaders(block.where, tuple(known), tuple(others))
 
 
+@cache
+def _row_place(word: str) -> re.Pattern[str]:
+    """Return what a place in a table looks like, by the word for a row in the language of the page."""
+    return re.compile(rf"(?:.*, )?(?:{re.escape(word)} |A)\d+", re.DOTALL)
+
+
 def _values(text: str, block: Block) -> Values | None:
     """Return the values of a row by label; None if it is no row, or a cell has no label of its own."""
-    if not _ROW.fullmatch(block.where):
+    if not _row_place(gettext("row")).fullmatch(block.where):
         return None
     values: Values = {}
     for start, stop in _cells(text, block.start, _end(block)):

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from phiscan.language import lazy_gettext
 from phiscan.model import FailReason, Outcome
 from phiscan.report.words import FORMATS, waiting_for_ocr
 from phiscan.report.words import REASONS as OUTCOME_REASONS
@@ -19,18 +20,22 @@ N_UNREAD = 500  # files named on the page; the pack's files.csv has them all
 
 # What can be done about a file that could not be read.
 REMEDIES: Mapping[FailReason, str] = {
-    FailReason.ENCRYPTED: "Add its password to passwords_file, then retry.",
-    FailReason.CORRUPT: "Ask its owner for a good copy, or look at it by hand.",
-    FailReason.TOO_LARGE: "Raise limits.file_bytes, limits.text_chars or limits.screen_chars, then retry.",
-    FailReason.TIMED_OUT: "Raise limits.time_s, then retry.",
-    FailReason.OUT_OF_MEMORY: "Raise limits.memory_bytes, then retry.",
-    FailReason.CRASHED: "Look at it by hand; report the format.",
-    FailReason.NO_PERMISSION: "Let phiscan's account read it, then retry.",
-    FailReason.CHANGED: "Retry when nobody writes to it.",
-    FailReason.UNSUPPORTED: "Look at it by hand.",
-    FailReason.NEEDS_OCR: "Scan again; where OCR is missing, phiscan doctor says how to install it.",
-    FailReason.IO_ERROR: "Check the storage, then retry.",
-    FailReason.NESTED_TOO_DEEP: "Raise limits.depth, then retry.",
+    FailReason.ENCRYPTED: lazy_gettext("Add its password to passwords_file, then retry."),
+    FailReason.CORRUPT: lazy_gettext("Ask its owner for a good copy, or look at it by hand."),
+    FailReason.TOO_LARGE: lazy_gettext(
+        "Raise limits.file_bytes, limits.text_chars or limits.screen_chars, then retry."
+    ),
+    FailReason.TIMED_OUT: lazy_gettext("Raise limits.time_s, then retry."),
+    FailReason.OUT_OF_MEMORY: lazy_gettext("Raise limits.memory_bytes, then retry."),
+    FailReason.CRASHED: lazy_gettext("Look at it by hand; report the format."),
+    FailReason.NO_PERMISSION: lazy_gettext("Let phiscan's account read it, then retry."),
+    FailReason.CHANGED: lazy_gettext("Retry when nobody writes to it."),
+    FailReason.UNSUPPORTED: lazy_gettext("Look at it by hand."),
+    FailReason.NEEDS_OCR: lazy_gettext(
+        "Scan again; where OCR is missing, phiscan doctor says how to install it."
+    ),
+    FailReason.IO_ERROR: lazy_gettext("Check the storage, then retry."),
+    FailReason.NESTED_TOO_DEEP: lazy_gettext("Raise limits.depth, then retry."),
 }
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
+from phiscan.language import gettext as _
 from phiscan.metrics.agreement import ASSUMPTION, SOURCE, Agreement, agreement, krippendorff_alpha
 from phiscan.metrics.intervals import Figure
 from phiscan.model import Verdict
@@ -44,10 +45,10 @@ class SecondView:
     def figures(self) -> tuple[tuple[str, Figure], ...]:
         """The four figures with their names."""
         return (
-            ("Cohen's kappa", self.agreement.kappa),
-            ("Positive agreement", self.agreement.positive_agreement),
+            (_("Cohen's kappa"), self.agreement.kappa),
+            (_("Positive agreement"), self.agreement.positive_agreement),
             ("PABAK", self.agreement.pabak),
-            ("Krippendorff's alpha", self.alpha),
+            (_("Krippendorff's alpha"), self.alpha),
         )
 
 
@@ -99,7 +100,7 @@ def second_view(counts: SecondReviewCounts, ratings: Sequence[Rating], *, share:
 
 def disagreement_view(case: Disagreement) -> DisagreementView:
     """Return one disagreement as its page shows it."""
-    folder, _, name = case.path.rpartition("/")
+    folder, _slash, name = case.path.rpartition("/")
     return DisagreementView(
         case=case,
         name=visible(name),
@@ -142,7 +143,7 @@ def differing_words(own: str, other: str) -> tuple[Words, ...]:
     words = own.split()
     compared = SequenceMatcher(None, words, other.split(), autojunk=False)
     runs = []
-    for kind, start, end, _, _ in compared.get_opcodes():
+    for kind, start, end, *_rest in compared.get_opcodes():
         if start < end:
             runs.append(Words(" ".join(words[start:end]), kind != "equal"))
     return tuple(runs)

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
+from phiscan.language import gettext as _
+from phiscan.language import lazy_gettext
 from phiscan.model import EntityType, StoredFinding
 from phiscan.review.decisions.suppressions import (
     Suppression,
@@ -20,15 +22,15 @@ from phiscan.web.views.queue import place_words
 
 UNTIL = timedelta(days=90)  # suggested; what nobody renews comes back
 PLACES: Mapping[str, str] = {
-    "folder": "in this folder and below",
-    "share": "on this share",
-    "everywhere": "everywhere",
+    "folder": lazy_gettext("in this folder and below"),
+    "share": lazy_gettext("on this share"),
+    "everywhere": lazy_gettext("everywhere"),
 }
 STATUS: Mapping[str, tuple[str, str]] = {
-    "active": ("ok", "active"),
-    "waiting": ("warn", "waits for a lead"),
-    "ended": ("", "ended"),
-    "lifted": ("", "lifted"),
+    "active": ("ok", lazy_gettext("active")),
+    "waiting": ("warn", lazy_gettext("waits for a lead")),
+    "ended": ("", lazy_gettext("ended")),
+    "lifted": ("", lazy_gettext("lifted")),
 }
 
 
@@ -93,7 +95,9 @@ def _rules(findings: Sequence[StoredFinding]) -> Iterator[Target]:
         if found.source not in seen:
             seen.add(found.source)
             scope = SuppressionScope(kind=SuppressionKind.RULE, target=found.source)
-            yield Target(f"rule-{position}", f"everything that {visible(found.source)} finds", scope)
+            yield Target(
+                f"rule-{position}", _("everything that {source} finds", source=visible(found.source)), scope
+            )
 
 
 def placed(scope: SuppressionScope, item: WorkItem, where: str) -> SuppressionScope:
@@ -118,13 +122,13 @@ def rows(
     return tuple(
         SuppressionRow(
             made=one,
-            what=f"value {one.scope.preview}"
+            what=_("value {preview}", preview=one.scope.preview)
             if one.scope.kind is SuppressionKind.VALUE
-            else f"rule {visible(one.scope.target)}",
-            where=place_words(one.root, one.scope.folder) or "everywhere",
+            else _("rule {rule}", rule=visible(one.scope.target)),
+            where=place_words(one.root, one.scope.folder) or _("everywhere"),
             status=STATUS.get(one.status, ("", one.status)),
             days_left=max(0, (one.until - now).days),
-            types=", ".join(SHORT[EntityType(name)] for name in effects[one.id][0])
+            types=", ".join(str(SHORT[EntityType(name)]) for name in effects[one.id][0])
             if one.id in effects
             else "",
             effect=effects[one.id][1] if one.id in effects else None,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from phiscan.errors import InputError
+from phiscan.language import gettext as _
 from phiscan.pipeline.vetoes import Veto
 from phiscan.report.words import ENTITY_TYPES
 from phiscan.visible import visible
@@ -58,4 +59,4 @@ def _line(one: Veto) -> VetoLine:
 def _why(one: Veto) -> str:
     last = one.reasons[-1]
     against = last.kind == "veto" or (last.kind == "context" and last.detail.startswith("not "))
-    return step(last) if against else "not enough evidence"
+    return step(last) if against else _("not enough evidence")

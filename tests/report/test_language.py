@@ -1,0 +1,143 @@
+"""The report in French: every sentence marked, the same numbers, and data files that never change."""
+
+import io
+import re
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import pypdfium2
+import pytest
+from click.testing import CliRunner
+
+from phiscan.cli import app
+from phiscan.language import using
+from phiscan.report.export import private_json
+from phiscan.report.gather import Report, gather
+from phiscan.report.pack import pack, write_pack
+from phiscan.report.private.pack import render_private
+from phiscan.report.private.release import private_report
+from tests import pseudo
+from tests.report.desk_day import DAY, day_at_the_desk, two_scans
+from tests.report.synthetic import Made, decide_referred, fill, share
+
+NOW = DAY + timedelta(hours=3)
+VALUE = re.compile(r'<data value="([^"]*)">')
+# What these databases hold, and what the programs write: names of files, people, versions, codes.
+DATA = (
+    "/srv/share wards icu er clinic referrals admin hr policies research old backups",
+    "A. Officer, B. Lead; group nurses, user ana, ben, lena, maria, olga",
+    "diabetes mellitus, myocardial infarction, depression, asthma; identifying and health information",
+    "StreetAddress, people; no password fits; mail eml scan zip",
+    "rules dictionaries",
+)
+
+
+@pytest.fixture(scope="module")
+def desk_day(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Made]:
+    made = two_scans(tmp_path_factory.mktemp("desk"))
+    day_at_the_desk(made)
+    yield made
+    made.database.close()
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Made]:
+    made = fill(tmp_path_factory.mktemp("large"), share(300))
+    decide_referred(made, share_decided=0.8)
+    yield made
+    made.database.close()
+
+
+@pytest.fixture(params=["desk_day", "large"])
+def report(request: pytest.FixtureRequest) -> Report:
+    made: Made = request.getfixturevalue(request.param)
+    return gather(made.database, now=NOW, conceal=False)
+
+
+def test_no_page_of_the_pack_has_text_that_is_not_marked(
+    report: Report, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pseudo.use(monkeypatch)
+    files = pack(report, language="fr")
+    for name, text in files.items():
+        if name.endswith(".html"):
+            assert pseudo.unmarked(text, DATA) == set(), name
+
+
+def test_the_french_pages_show_the_same_values(report: Report) -> None:
+    english, french = pack(report), pack(report, language="fr")
+    assert french.keys() == english.keys()
+    assert VALUE.findall(french["report.html"]) == VALUE.findall(english["report.html"]) != []
+    assert '<html lang="fr">' in french["report.html"]
+    assert "<h2>En bref</h2>" in french["report.html"]
+    assert "Combien de fichiers contiennent des RPS?" in french["report.html"]
+    for name, text in french.items():
+        if name.startswith("worksheets/file-"):
+            assert "Facteur 1. Nature et étendue des renseignements" in text
+
+
+def test_json_and_csv_never_change_with_the_language(report: Report) -> None:
+    english, french = pack(report), pack(report, language="fr")
+    same = [name for name in english if name.endswith((".json", ".csv"))]
+    assert len(same) > 20
+    for name in same:
+        assert french[name] == english[name], name
+    assert "renvoy" not in english["report.json"]
+
+
+def test_percentages_and_moments_have_the_french_form(report: Report) -> None:
+    page = pack(report, language="fr")["report.html"]
+    shown = re.findall(r'<data value="0\.\d+">([^<]*)</data>', page)
+    assert shown
+    assert not any("." in text for text in shown)
+    assert any(text.endswith("\N{NO-BREAK SPACE}%") for text in shown)
+    assert re.search(r"<time [^>]*>\d{4}-\d\d-\d\d à \d{1,2} h \d\d UTC</time>", page)
+
+
+def test_the_pdf_is_french_too(desk_day: Made, tmp_path: Path) -> None:
+    write_pack(gather(desk_day.database, now=NOW, conceal=False), tmp_path, language="fr")
+    pages = pypdfium2.PdfDocument(io.BytesIO((tmp_path / "report.pdf").read_bytes()))
+    text = " ".join(" ".join(page.get_textpage().get_text_range() for page in pages).split())
+    assert "En bref" in text
+    assert "ne contient la valeur d\u2019aucun identifiant" in text
+    assert pages.get_metadata_dict()["CreationDate"].startswith(f"D:{NOW:%Y%m%d}")
+
+
+def test_the_command_and_the_configuration_choose_the_language(
+    desk_day: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("PHISCAN_HOME", "PHISCAN_CONFIG"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("PHISCAN_DATABASE", desk_day.database.url)
+    runs = (("", (), "en"), ("", ("--language", "fr"), "fr"), ('language = "fr"\n', (), "fr"))
+    for written, options, expected in (*runs, ('language = "fr"\n', ("--language", "en"), "en")):
+        (tmp_path / "phiscan.toml").write_text(written)
+        result = CliRunner().invoke(app, ["report", "--out", "pack", *options], catch_exceptions=False)
+        assert result.exit_code == 0
+        assert f'<html lang="{expected}">' in (tmp_path / "pack" / "report.html").read_text()
+        assert "report of scan" in result.output + result.stderr
+
+
+def test_another_language_is_refused_with_those_that_exist(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "phiscan.toml").write_text('language = "de"\n')
+    result = CliRunner().invoke(app, ["report", "--out", "pack"])
+    assert result.exit_code != 0
+    assert "language: expected one of en, fr" in str(result.exception) + result.output
+
+
+def test_a_private_report_is_marked_and_its_json_english(
+    large: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = private_report(large.database, None, home=tmp_path, epsilon=1.0, delta=0.0, now=NOW)
+    english = private_json(data)
+    with using("fr"):
+        assert "Chiffres bruités" in render_private(data)
+    assert private_json(data) == english
+    pseudo.use(monkeypatch)
+    with using("fr"):
+        assert pseudo.unmarked(render_private(data), DATA) == set()
