@@ -20,10 +20,10 @@ from phiscan.extract import extract as read_document
 from phiscan.model import Document, FailReason, Outcome, SkipReason, SourceFile
 from phiscan.pipeline.engine import read_passwords
 from phiscan.pipeline.workers.file_handoff import FileHandoff
+from phiscan.sandbox.answers import Fault
 from phiscan.sandbox.delivered_files import ask_at
 from phiscan.sandbox.pool import Sandbox
 from phiscan.sandbox.services import program_service
-from phiscan.sandbox.worker_process import Fault
 
 EXIT_UNREAD = 3
 

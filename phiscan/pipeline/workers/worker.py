@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from phiscan.config import Config
 from phiscan.model import SourceFile
+from phiscan.pipeline.processed import Processed
 from phiscan.pipeline.workers.read_bytes import ReadCounter
 from phiscan.sandbox import hashing
 from phiscan.sandbox.delivered_files import ask_at
 
 if TYPE_CHECKING:
     from phiscan.pipeline.engine import Engine
-    from phiscan.pipeline.process import Processed
 
 
 class _Worker:
