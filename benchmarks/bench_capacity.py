@@ -38,7 +38,8 @@ from phiscan.model import (
     StoredFinding,
 )
 from phiscan.pipeline.engine import build_engine
-from phiscan.pipeline.process import Processed, process
+from phiscan.pipeline.process import process
+from phiscan.pipeline.processed import Processed
 from phiscan.pipeline.scan import scan
 from phiscan.review.store import Store
 from phiscan.store.identity import create_key

@@ -19,7 +19,7 @@ import pytest
 from phiscan.config import Config
 from phiscan.crawl import IgnoreRules, crawl
 from phiscan.pipeline.engine import build_engine
-from phiscan.pipeline.process import Processed
+from phiscan.pipeline.processed import Processed
 from phiscan.pipeline.workers import worker
 from phiscan.pipeline.workers.pools import local_workers
 from phiscan.sandbox.pool import Sandbox

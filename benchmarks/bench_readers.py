@@ -101,7 +101,7 @@ def by_plain(path: Path) -> str:
 def sandboxed(files: list[Path]) -> tuple[int, int]:
     """Read in two worker processes, confined as in a scan; return failures and files without text."""
     from phiscan.config import Limits  # noqa: PLC0415 (its import is measured)
-    from phiscan.sandbox.worker_process import Fault  # noqa: PLC0415 (its import is measured)
+    from phiscan.sandbox.answers import Fault  # noqa: PLC0415 (its import is measured)
     from tests.handed_over import handed_over  # noqa: PLC0415 (its import is measured)
 
     sources = [source_of(path) for path in files]

@@ -20,7 +20,7 @@ from benchmarks.reference_readers import references, second_text
 from phiscan.cli.extract import source_file
 from phiscan.config import Limits
 from phiscan.extract import extract
-from phiscan.sandbox.worker_process import Fault
+from phiscan.sandbox.answers import Fault
 from tests.handed_over import handed_over
 
 WORD = re.compile(r"[^\W_]+")

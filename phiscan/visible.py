@@ -6,10 +6,14 @@ reading direction round (``gpj.exe``), or begin like a formula.
 
 from __future__ import annotations
 
+import json
+import re
 import unicodedata
+from typing import Any
 
 # Control, format (bidi marks, zero width), surrogate, private use, unassigned; line and paragraph ends.
 _INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+_NOT_ASCII = re.compile(r"[^ -~\n]")
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
@@ -26,6 +30,21 @@ def visible(text: str) -> str:
     )
 
 
+def json_text(value: Any, *, indent: int | None = None) -> str:
+    r"""Return a value as JSON: every character that cannot be seen is an escape, letters stay letters.
+
+    JSON's own rules escape what is below a space, and no C1 or bidi character: a terminal obeys those.
+
+    >>> json_text("b\x9b2J\u202egpj.exe") == '"b\\u009b2J\\u202egpj.exe"'
+    True
+
+    Raises:
+        ValueError: a number is NaN or infinite.
+    """
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, indent=indent)
+    return _NOT_ASCII.sub(_json_escape, text)
+
+
 def safe_cell(text: str) -> str:
     """Return the text for a CSV cell: a spreadsheet will not run it; a negative number stays one.
 
@@ -40,6 +59,11 @@ def safe_cell(text: str) -> str:
     except ValueError:
         return "'" + text
     return text
+
+
+def _json_escape(found: re.Match[str]) -> str:
+    char = found[0]
+    return json.dumps(char)[1:-1] if unicodedata.category(char) in _INVISIBLE else char
 
 
 def _plain(char: str) -> str:

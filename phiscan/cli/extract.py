@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -20,10 +21,11 @@ from phiscan.extract import extract as read_document
 from phiscan.model import Document, FailReason, Outcome, SkipReason, SourceFile
 from phiscan.pipeline.passwords import read_passwords
 from phiscan.pipeline.workers.file_handoff import FileHandoff
+from phiscan.sandbox.answers import Fault
 from phiscan.sandbox.delivered_files import ask_at
 from phiscan.sandbox.pool import Sandbox
 from phiscan.sandbox.services import program_service
-from phiscan.sandbox.worker_process import Fault
+from phiscan.visible import visible
 
 EXIT_UNREAD = 3
 
@@ -149,13 +151,18 @@ def _line(name: str, answer: tuple[Document | SkipReason | Fault, float] | Fault
     return line
 
 
+def _for_terminal(text: str) -> str:
+    """Return a document's text with what a terminal obeys as escapes; a file or a pipe gets it as it is."""
+    return "\n".join("\t".join(map(visible, row.split("\t"))) for row in text.split("\n"))
+
+
 def _print_text(line: dict[str, Any]) -> None:
     if line["reason"]:
         detail = f" ({line['detail']})" if line["detail"] else ""
         say(f"{line['path']}: {line['outcome']}: {line['reason']}{detail}")
     if line["declared_type"]:
         say(f"{line['path']}: is {line['media_type']}, the name promises {line['declared_type']}")
-    click.echo(line["text"], nl=False)
+    click.echo(_for_terminal(line["text"]) if sys.stdout.isatty() else line["text"], nl=False)
     for part in line["unread"]:
         detail = f" ({part['detail']})" if part["detail"] else ""
         say(f"{line['path']}: {part['locator']}: {part['reason']}{detail}")

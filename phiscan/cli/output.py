@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import click
 
 from phiscan.stopping import say_as_json
-from phiscan.visible import visible
+from phiscan.visible import json_text, visible
 
 
 def print_json(value: Any) -> None:
@@ -17,7 +16,7 @@ def print_json(value: Any) -> None:
     Raises:
         ValueError: a number is NaN or infinite; the caller must give null and a reason instead.
     """
-    click.echo(json.dumps(value, ensure_ascii=False, allow_nan=False))
+    click.echo(json_text(value))
 
 
 class _Log:

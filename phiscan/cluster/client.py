@@ -20,8 +20,8 @@ from phiscan.cluster.reading import read_batch
 from phiscan.config import LearnedVersion
 from phiscan.errors import ClusterError, origin
 from phiscan.model import FailReason, SourceFile
-from phiscan.pipeline.process import Processed
-from phiscan.sandbox.worker_process import Fault
+from phiscan.pipeline.processed import Processed
+from phiscan.sandbox.answers import Fault
 
 FIRST_BATCH = 20  # files; small, so that a small share is shared out too
 LARGEST_BATCH = 200  # files

@@ -12,8 +12,8 @@ from typing import Any
 
 from phiscan.config import LearnedVersion
 from phiscan.model import SourceFile
-from phiscan.pipeline.process import Processed
-from phiscan.sandbox.worker_process import Fault
+from phiscan.pipeline.processed import Processed
+from phiscan.sandbox.answers import Fault
 
 
 @dataclass(frozen=True, slots=True)

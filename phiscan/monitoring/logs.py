@@ -15,7 +15,7 @@ FORMATS = ("console", "json")
 def configure(log_format: str) -> None:
     """Set the logs of this process up; exceptions are named by their type, never shown with their message."""
     renderer: Any = (
-        structlog.processors.JSONRenderer(ensure_ascii=False)
+        structlog.processors.JSONRenderer(ensure_ascii=True)  # no character that a terminal obeys
         if log_format == "json"
         else structlog.dev.ConsoleRenderer(colors=False)
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from phiscan import extract
 from phiscan.errors import ExtractError, origin
@@ -30,17 +30,10 @@ from phiscan.model import (
 from phiscan.pipeline.engine import Engine
 from phiscan.pipeline.examine import examine_in_windows, examine_named, in_audit_sample
 from phiscan.pipeline.file_names import Named, any_names_person, names_of
+from phiscan.pipeline.processed import Processed
 from phiscan.pipeline.signature import signature
 from phiscan.pipeline.windows.examination import is_long
 from phiscan.store.identity import keyed_hashes, shape
-
-
-@dataclass(frozen=True, slots=True)
-class Processed:
-    """One file's result and the seconds that each stage took (extract, screen, classify, store)."""
-
-    result: FileResult
-    seconds: tuple[tuple[str, float], ...]
 
 
 def process(source: SourceFile, engine: Engine) -> Processed:

@@ -30,10 +30,10 @@ from phiscan.pipeline.vetoes import Vetoes, build_finder
 from phiscan.pipeline.workers.delivery import Delivery
 from phiscan.pipeline.workers.file_handoff import FileHandoff
 from phiscan.review.decisions.reveals import Examined
+from phiscan.sandbox.answers import Fault
 from phiscan.sandbox.delivered_files import ask_at
 from phiscan.sandbox.pool import Sandbox
 from phiscan.sandbox.services import program_service
-from phiscan.sandbox.worker_process import Fault
 from phiscan.visible import visible
 
 _PRELOAD = ("phiscan.pipeline.reveal",)

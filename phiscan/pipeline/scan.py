@@ -27,9 +27,10 @@ from phiscan.pipeline.rate_limit import RateLimit, paced
 from phiscan.pipeline.result_recorder import Progress, ResultRecorder
 from phiscan.pipeline.scan_plan import Plan, ScanOptions
 from phiscan.pipeline.versions import learned_version, versions, versions_key
+from phiscan.pipeline.workers.acceptance import accepted
 from phiscan.pipeline.workers.pools import Workers, local_workers
 from phiscan.review.store import ScanSummary, Store
-from phiscan.sandbox.worker_process import Fault
+from phiscan.sandbox.answers import Fault
 from phiscan.stopping import deferred
 
 
@@ -130,8 +131,9 @@ def _results(
         if isinstance(answer, Fault):
             yield FileResult(source, Outcome.FAILED, reason=answer.reason, detail=answer.detail)
         else:
-            stage_seconds.update(dict(answer.seconds))
-            yield answer.result
+            taken = accepted(source, answer)
+            stage_seconds.update(dict(taken.seconds))
+            yield taken.result
 
 
 def _ocr_counts(summary: ScanSummary, progress: Progress, options: ScanOptions) -> OcrCounts:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from datetime import UTC, datetime
@@ -15,7 +14,7 @@ from phiscan.metrics.intervals import Figure
 from phiscan.report.data.private import PrivateData
 from phiscan.report.data.report import FileEntry, ReportData
 from phiscan.report.rendering.table import Cell, Column, Table
-from phiscan.visible import safe_cell
+from phiscan.visible import json_text, safe_cell
 
 FILE_COLUMNS = tuple(item.name for item in fields(FileEntry))
 
@@ -43,7 +42,7 @@ def report_json(data: ReportData) -> str:
     Raises:
         ValueError: a number is NaN or infinite.
     """
-    return json.dumps(as_json(data), ensure_ascii=False, allow_nan=False, indent=1) + "\n"
+    return json_text(as_json(data), indent=1) + "\n"
 
 
 def private_json(data: PrivateData) -> str:
@@ -52,7 +51,7 @@ def private_json(data: PrivateData) -> str:
     Raises:
         ValueError: a number is NaN or infinite.
     """
-    return json.dumps(as_json(data), ensure_ascii=False, allow_nan=False, indent=1) + "\n"
+    return json_text(as_json(data), indent=1) + "\n"
 
 
 def table_csv(table: Table) -> str:

@@ -7,8 +7,6 @@ that only the guilty item is lost. Functions must therefore be safe to run twice
 
 from __future__ import annotations
 
-import multiprocessing
-import pickle
 import signal
 import tempfile
 import time
@@ -27,10 +25,11 @@ from phiscan.config import Limits
 from phiscan.errors import PhiscanError
 from phiscan.model import FailReason
 from phiscan.sandbox import fork_server
+from phiscan.sandbox.answers import Fault, Unusable, unpack
 from phiscan.sandbox.batches import MAX_BATCH, BatchSize
 from phiscan.sandbox.isolation import Isolation
 from phiscan.sandbox.scratch_folder import make_folder, remove_folder
-from phiscan.sandbox.worker_process import OUT_OF_TIME, Fault, Unusable, run_chunk, start_worker
+from phiscan.sandbox.worker_process import OUT_OF_TIME, run_chunk, start_worker
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -158,7 +157,7 @@ class Sandbox:
             oldest = slots[0]
             slot = slots.popleft() if self.in_order or n_ahead >= MOST_AHEAD else self._answered(slots)
             n_ahead = 0 if slot is oldest else n_ahead + len(slot.items)
-            answer = self._wait(slot.future)
+            answer = self._wait(slot.future, function, len(slot.items))
             if isinstance(answer, Fault) and len(slot.items) > 1:
                 slots.extendleft(self._alone(function, slot.items))
             elif isinstance(answer, Fault | _Death):
@@ -194,9 +193,9 @@ class Sandbox:
             yield items[0], first
             return
         for item in items:
-            answer = self._wait(self._submit(function, [item]))
+            answer = self._wait(self._submit(function, [item]), function, 1)
             if isinstance(answer, _Death) and not alone:
-                answer = self._wait(self._submit(function, [item]))
+                answer = self._wait(self._submit(function, [item]), function, 1)
             if isinstance(answer, _Death):
                 answer = answer.fault
             yield item, answer if isinstance(answer, Fault) else answer[1][0]
@@ -219,9 +218,11 @@ class Sandbox:
         self._pending.add(future)
         return future
 
-    def _wait(self, future: Future[Any]) -> Any:
+    def _wait(self, future: Future[Any], function: Callable[..., Any], n_items: int) -> Any:
         """Return ``(seconds, results, missing layers)``, or what the whole chunk met: a fault or a death."""
         import pebble  # noqa: PLC0415 (see _start)
+
+        from phiscan.sandbox.pipes import LostAnswerError  # noqa: PLC0415 (the same)
 
         self._await(future)
         is_doubted = future in self._doubted
@@ -240,14 +241,23 @@ class Sandbox:
             if not self._is_alive():
                 self._restart()
             return _BROKEN
-        except (pickle.PicklingError, TypeError, AttributeError) as error:
-            return Fault(FailReason.CRASHED, type(error).__name__)
-        if isinstance(answer, Unusable):
-            raise PhiscanError(answer.message)
+        except LostAnswerError:
+            return Fault(FailReason.CRASHED, "no answer")
         if not self._is_alive():  # without its folder, a reader may have failed for no fault of the file
             self._restart()
             return _BROKEN
-        return _BROKEN if is_doubted else answer
+        return _BROKEN if is_doubted else self._read(answer, function, n_items)
+
+    def _read(self, data: bytes, function: Callable[..., Any], n_items: int) -> Any:
+        """Return what a worker answered; where that is no answer, all workers are replaced."""
+        try:
+            answer = unpack(function, data, n_items)
+        except ValueError:
+            self._restart()
+            return _Death(Fault(FailReason.CRASHED, "not an answer of a worker"))
+        if isinstance(answer, Unusable):
+            raise PhiscanError(answer.message)
+        return answer
 
     def _await(self, future: Future[Any]) -> None:
         """Wait until the pool has kept its promise, or was replaced because it never would have."""
@@ -286,6 +296,8 @@ class Sandbox:
         import pebble  # noqa: PLC0415
         from pebble.common.types import CONSTS  # noqa: PLC0415
 
+        from phiscan.sandbox.pipes import PoolContext  # noqa: PLC0415
+
         # With the function its module is loaded, which an isolated worker may not be able to read.
         run = (self.isolation, self._function)
         arguments = (self.limits, str(self._folder), self.initializer, self.initargs, *run)
@@ -296,7 +308,7 @@ class Sandbox:
             max_tasks=TASKS_PER_WORKER,
             initializer=start_worker,
             initargs=arguments,
-            context=multiprocessing.get_context("forkserver"),
+            context=PoolContext(),
         )
 
     def _restart(self) -> None:

@@ -7,13 +7,13 @@ import tempfile
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from phiscan.config import Limits
 from phiscan.errors import ExtractError, PhiscanError
 from phiscan.model import FailReason
 from phiscan.sandbox import isolation as layers
+from phiscan.sandbox.answers import Fault, Unusable, pack, pack_unusable
 from phiscan.sandbox.confinement import confine
 from phiscan.sandbox.isolation import Isolation
 
@@ -24,21 +24,6 @@ _OUT_OF_MEMORY = "out of memory"
 # library it is in. A busy machine makes no file time out.
 OUT_OF_TIME = signal.SIGPROF
 _MOST_TIMER_S = 1e8  # what a timer takes
-
-
-@dataclass(frozen=True, slots=True)
-class Fault:
-    """An item that its worker did not survive, or could not read."""
-
-    reason: FailReason
-    detail: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Unusable:
-    """The worker's initializer failed; nothing can be run."""
-
-    message: str
 
 
 class WorkerState:
@@ -88,15 +73,13 @@ def _initialize(initializer: Callable[..., None] | None, initargs: tuple[Any, ..
         WorkerState.unusable = Unusable(f"a worker cannot start: {type(error).__name__}")
 
 
-def run_chunk(
-    function: Callable[[T], R], chunk: list[T]
-) -> tuple[float, list[R | Fault], tuple[str, ...]] | Unusable:
-    """Run in the worker; no exception leaves it, because its message could quote a document."""
+def run_chunk(function: Callable[[T], R], chunk: list[T]) -> bytes:
+    """Run in the worker and return the answer; no exception leaves it: its message could quote a document."""
     if WorkerState.unusable is not None:
-        return WorkerState.unusable
+        return pack_unusable(WorkerState.unusable)
     started = time.perf_counter()
     results = [_run_one(function, item) for item in chunk]
-    return time.perf_counter() - started, results, WorkerState.missing
+    return pack(function, time.perf_counter() - started, results, WorkerState.missing)
 
 
 def _run_one(function: Callable[[T], R], item: T) -> R | Fault:

@@ -26,6 +26,8 @@ MAX_KEPT = 4  # reports of different scans
 WAIT_S = 20.0  # how long a page waits for one
 _ENDED = lazy_gettext("the process that makes it ended early")
 Key = tuple[int, str]  # scan, language
+MOST_MADE = 2  # at one time: each takes a process, whoever asks for the reports of all scans
+MOST_WAITING = 8  # pages; each holds a thread of the server, and others are needed for everybody else
 log = structlog.get_logger("phiscan.web")
 
 
@@ -55,11 +57,12 @@ class LiveReports:
         self._lock = threading.Lock()
         self._kept: OrderedDict[Key, LiveReport] = OrderedDict()
         self._making: dict[Key, threading.Thread] = {}
+        self._n_waiting = 0
 
     def get(self, wanted: Wanted, *, wait_s: float = WAIT_S) -> LiveReport | None:
         """Return the report of a scan, made anew if it is old; None = it is not ready within ``wait_s``.
 
-        An old one is returned if the new one is not ready.
+        An old one is returned if the new one is not ready. Where many wait or many are made, nobody waits.
         """
         key = wanted.scan_id, wanted.language
         with self._lock:
@@ -67,12 +70,18 @@ class LiveReports:
             if kept is not None and not kept.problem and wanted.now - kept.made < MAX_AGE:
                 return kept
             making = self._making.get(key)
+            if making is None and len(self._making) >= MOST_MADE:
+                return kept
             if making is None:
                 making = threading.Thread(target=self._make, args=(wanted,), name="report", daemon=True)
                 self._making[key] = making
                 making.start()
-        making.join(wait_s)
+            may_wait = self._n_waiting < MOST_WAITING
+            self._n_waiting += may_wait
+        if may_wait:
+            making.join(wait_s)
         with self._lock:
+            self._n_waiting -= may_wait
             return self._kept.get(key)
 
     def clear(self) -> None:
@@ -83,7 +92,7 @@ class LiveReports:
     def _make(self, wanted: Wanted) -> None:
         try:
             problem, html = _from_process(wanted)
-        except OSError as error:
+        except Exception as error:  # noqa: BLE001 (else nobody could ask for this report again)
             problem, html = origin(error), ""
         if problem:
             log.error("no report", problem=problem)

@@ -11,8 +11,8 @@ from phiscan.cluster.pickling import Batch, Reply, WorkerState, from_pickle, to_
 from phiscan.cluster.reading import _as_seen_here, worker_state
 from phiscan.errors import InputError
 from phiscan.model import FailReason, FileResult, Outcome, SourceFile
-from phiscan.pipeline.process import Processed
-from phiscan.sandbox.worker_process import Fault
+from phiscan.pipeline.processed import Processed
+from phiscan.sandbox.answers import Fault
 
 
 def _source(number: int, size: int = 100, root: bytes = b"/share", device: int = 7) -> SourceFile:

@@ -9,7 +9,7 @@ from phiscan.cli.extract import source_file
 from phiscan.config import Limits
 from phiscan.extract import available_readers, extract
 from phiscan.model import Document, SourceFile
-from phiscan.sandbox.worker_process import Fault
+from phiscan.sandbox.answers import Fault
 from tests.handed_over import handed_over
 
 FOLDER = Path(__file__).parents[2].parent / "shared" / "data" / "files"

@@ -1,5 +1,6 @@
 import ctypes
 import fcntl
+import gc
 import os
 import signal
 import socket
@@ -9,6 +10,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import suppress
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +20,9 @@ from phiscan.config import Limits
 from phiscan.errors import ConfigError, ExtractError, PhiscanError
 from phiscan.model import FailReason
 from phiscan.sandbox import fork_server
+from phiscan.sandbox.answers import Fault
 from phiscan.sandbox.pool import Sandbox
 from phiscan.sandbox.scratch_folder import make_folder, remove_folder, remove_stale_folders
-from phiscan.sandbox.worker_process import Fault
 from tests.waiting import wait_until
 
 LIMITS = Limits(time_s=1.5, memory_bytes=512 * 1024**2)
@@ -80,15 +82,12 @@ def test_each_fault_costs_exactly_its_item_and_order_is_kept() -> None:
     assert all(answer == item * item for item, answer in answers if item not in faults)
 
 
-class Unloadable:
-    """Packed without complaint, and refused by the parent when it unpacks it: the whole pool breaks."""
-
-    def __reduce__(self) -> tuple[type, tuple[list[int]]]:
-        return int, ([],)
-
-
-def spoil(item: int) -> object:
-    return Unloadable() if item == 3 else item
+def spoil(item: int) -> int:
+    """Send what the parent refuses to read: the whole pool breaks."""
+    if item == 3:
+        pipe = next(one for one in gc.get_objects() if isinstance(one, Connection) and one.writable)
+        pipe.send_bytes(b"?")
+    return item
 
 
 def test_a_broken_pool_costs_only_the_item_that_broke_it() -> None:

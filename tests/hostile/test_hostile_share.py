@@ -24,7 +24,7 @@ from phiscan.errors import ExtractError
 from phiscan.extract import extract
 from phiscan.extract.archives import libarchive
 from phiscan.model import FailReason, SkipReason, SourceFile
-from phiscan.sandbox.worker_process import Fault
+from phiscan.sandbox.answers import Fault
 from tests.handed_over import handed_over
 from tests.pipeline.harness import Tool, write_share
 

@@ -20,7 +20,8 @@ from phiscan.crawl.ignore import load_ignore
 from phiscan.errors import StoreError
 from phiscan.model import FailReason, FileResult, Outcome, SourceFile
 from phiscan.pipeline.engine import build_engine
-from phiscan.pipeline.process import Processed, process
+from phiscan.pipeline.process import process
+from phiscan.pipeline.processed import Processed
 from phiscan.pipeline.result_recorder import ResultRecorder
 from phiscan.pipeline.scan import scan
 from phiscan.review.records.early_results import from_json, to_json

@@ -21,7 +21,7 @@ from phiscan.crawl import IgnoreRules
 from phiscan.errors import StoreError
 from phiscan.model import FailReason, FileResult, Outcome, PiiVector, Referral, SourceFile
 from phiscan.pipeline.folders import KnownFolders
-from phiscan.pipeline.process import Processed
+from phiscan.pipeline.processed import Processed
 from phiscan.pipeline.scan import scan
 from phiscan.pipeline.scan_plan import ScanOptions
 from phiscan.review.store import Store

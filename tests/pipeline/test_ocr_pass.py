@@ -13,7 +13,7 @@ from phiscan.crawl import load_ignore
 from phiscan.extract.ocr.recognition import languages
 from phiscan.model import FailReason, FileResult, Outcome, Referral, SourceFile, UnreadPart
 from phiscan.pipeline.ocr_pass import in_order, is_pending, within_budget
-from phiscan.pipeline.process import Processed
+from phiscan.pipeline.processed import Processed
 from phiscan.pipeline.result_recorder import Progress
 from phiscan.pipeline.scan import scan
 from phiscan.pipeline.scan_plan import ScanOptions

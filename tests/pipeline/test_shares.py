@@ -25,8 +25,8 @@ from phiscan.pipeline.workers import delivery
 from phiscan.pipeline.workers.file_handoff import FileHandoff, MemoryFile
 from phiscan.pipeline.workers.pools import local_workers
 from phiscan.sandbox import delivered_files as delivered
+from phiscan.sandbox.answers import Fault
 from phiscan.sandbox.pool import PAUSE, Sandbox
-from phiscan.sandbox.worker_process import Fault
 from phiscan.store.identity import create_key
 from tests.pipeline.harness import Tool, n_recorded, processes_of, write_share
 from tests.samba import PASSWORD, Samba, running_samba

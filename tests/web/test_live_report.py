@@ -1,6 +1,7 @@
 """The report as a page of the desk: the numbers of the audit pack, for whoever may read reports."""
 
 import re
+import threading
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
@@ -13,9 +14,10 @@ from phiscan.report.gather import gather
 from phiscan.report.pack import pack
 from phiscan.review.store import Store
 from phiscan.web import live_report
-from phiscan.web.live_report import MAX_AGE, LiveReports, Wanted
+from phiscan.web.live_report import MAX_AGE, MOST_MADE, MOST_WAITING, LiveReports, Wanted
 from phiscan.web.request_context import Desk
 from tests.review.results import NOW, url_of
+from tests.waiting import wait_until
 from tests.web.conftest import Browser
 
 VALUE = re.compile(r'<data value="([^"]*)">')
@@ -100,3 +102,47 @@ def test_a_desk_has_the_styles_of_the_report(browser: Callable[[str], Browser]) 
     assert css.startswith(".report {")
     assert ":root" not in css
     assert css.count("{") == css.count("}")
+
+
+def test_neither_many_reports_nor_many_readers_hold_up_the_desk(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[int] = []
+    release = threading.Event()
+
+    def process(wanted: Wanted) -> tuple[str, str]:
+        made.append(wanted.scan_id)
+        release.wait()
+        return "", "report"
+
+    monkeypatch.setattr(live_report, "_from_process", process)
+    reports, first = LiveReports(), Wanted("sqlite://", 1, NOW)
+    for scan in range(1, 20):
+        assert reports.get(replace(first, scan_id=scan), wait_s=0.0) is None
+    assert len(reports._making) == MOST_MADE
+    readers = [threading.Thread(target=reports.get, args=(first,), daemon=True) for _ in range(MOST_WAITING)]
+    for reader in readers:
+        reader.start()
+    wait_until(lambda: reports._n_waiting == MOST_WAITING, "as many readers wait as may")
+    assert reports.get(first) is None  # at once: the server's other threads stay free
+    release.set()
+    for reader in readers:
+        reader.join()
+    assert reports._n_waiting == 0
+    assert sorted(set(made)) == [1, 2]
+
+
+def test_a_report_whose_process_cannot_be_started_can_be_asked_for_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def fail(_wanted: Wanted) -> tuple[str, str]:
+        message = "can't start new thread"
+        raise RuntimeError(message)
+
+    reports, wanted = LiveReports(), Wanted("sqlite://", 1, NOW)
+    monkeypatch.setattr(live_report, "_from_process", fail)
+    found = reports.get(wanted)
+    assert found is not None
+    assert "RuntimeError" in found.problem
+    monkeypatch.setattr(live_report, "_from_process", lambda _wanted: ("", "report"))
+    found = reports.get(wanted)
+    assert found is not None
+    assert found.html == "report"

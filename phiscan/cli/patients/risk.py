@@ -13,7 +13,7 @@ from phiscan.cli.output import print_json, say
 from phiscan.config import load_config
 from phiscan.model import SourceFile
 from phiscan.patients.risk import TableRisk, table_risks
-from phiscan.sandbox.worker_process import Fault
+from phiscan.sandbox.answers import Fault
 from phiscan.visible import visible
 
 

@@ -48,10 +48,10 @@ from phiscan.pipeline.workers.delivery import Delivery
 from phiscan.pipeline.workers.file_handoff import FileHandoff
 from phiscan.review.decisions.model_versions import ReviewedFile, add_version, next_number, reviewed_files
 from phiscan.review.store import Store
+from phiscan.sandbox.answers import Fault
 from phiscan.sandbox.delivered_files import ask_at
 from phiscan.sandbox.pool import Sandbox
 from phiscan.sandbox.services import program_service
-from phiscan.sandbox.worker_process import Fault
 
 N_PIECES: Final = 2  # of each file that detector C learns from: those that look most like PHI now
 _PRELOAD: Final = ("phiscan.pipeline.learning.learn",)
@@ -270,7 +270,7 @@ def _learn_text(
                 elif answer.content_hash != files[index].content_hash:
                     lost["changed"] += 1
                 else:
-                    rows.append(answer.pieces)
+                    rows.append([_as_arrays(*piece) for piece in answer.pieces])
                     kept.append(index)
     is_phi = np.array([files[index].is_phi for index in kept], dtype=np.bool_)
     groups = learned.groups[kept] if kept else np.zeros(0, dtype=np.int64)
@@ -287,7 +287,7 @@ class _Read:
     """What a confined process says of a file: hashed features, never text."""
 
     content_hash: str
-    pieces: list[Piece] = field(repr=False)
+    pieces: tuple[tuple[tuple[int, ...], tuple[float, ...]], ...] = field(repr=False)  # buckets and values
 
 
 def _read(source: SourceFile) -> _Read:
@@ -307,4 +307,9 @@ def _read(source: SourceFile) -> _Read:
     model = engine.classifier.text_model
     found = [features(piece) for piece in pieces(masked(document.text, spans))]
     found.sort(key=lambda piece: -float(model.weights[piece[0]] @ piece[1]))
-    return _Read(document.content_hash, found[:N_PIECES])
+    told = tuple((tuple(map(int, at)), tuple(map(float, values))) for at, values in found[:N_PIECES])
+    return _Read(document.content_hash, told)
+
+
+def _as_arrays(buckets: Sequence[int], values: Sequence[float]) -> Piece:
+    return np.array(buckets, dtype=np.int64), np.array(values, dtype=np.float32)

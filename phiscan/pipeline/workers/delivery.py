@@ -22,8 +22,8 @@ from phiscan.crawl.shares import is_remote, open_remote
 from phiscan.errors import ExtractError, origin
 from phiscan.model import FailReason, SourceFile
 from phiscan.pipeline.workers.file_handoff import FileHandoff, MemoryFile
+from phiscan.sandbox.answers import Fault
 from phiscan.sandbox.pool import PAUSE, Pause, Sandbox
-from phiscan.sandbox.worker_process import Fault
 
 R = TypeVar("R")
 

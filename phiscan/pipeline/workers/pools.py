@@ -8,20 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from phiscan.config import Config
 from phiscan.model import SourceFile
+from phiscan.pipeline.processed import Processed
 from phiscan.pipeline.workers.delivery import Delivery
 from phiscan.pipeline.workers.file_handoff import FileHandoff
 from phiscan.pipeline.workers.worker import start, work
+from phiscan.sandbox.answers import Fault
 from phiscan.sandbox.pool import Sandbox
 from phiscan.sandbox.services import key_service, program_service
-from phiscan.sandbox.worker_process import Fault
 from phiscan.store.identity import load_key
-
-if TYPE_CHECKING:
-    from phiscan.pipeline.process import Processed
 
 # Imported once by the server that workers are forked from, so that a new worker is there at once.
 _PRELOAD = ("phiscan.pipeline.workers.preload",)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from phiscan.config import Config
 from phiscan.model import SourceFile
+from phiscan.pipeline.processed import Processed
 from phiscan.pipeline.workers.read_bytes import ReadCounter
 from phiscan.sandbox import hashing
 from phiscan.sandbox.delivered_files import ask_at
@@ -14,7 +15,6 @@ from phiscan.sandbox.memory import give_back
 
 if TYPE_CHECKING:
     from phiscan.pipeline.engine import Engine
-    from phiscan.pipeline.process import Processed
 
 _LARGE = 1 << 20  # bytes, or characters of text: after such a file freed memory is given back
 

@@ -8,17 +8,14 @@ the same transactions, so that a kill loses none.
 from __future__ import annotations
 
 import json
-import types
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass, replace
-from enum import Enum
-from functools import cache
-from typing import Any, Union, get_args, get_origin, get_type_hints
+from dataclasses import dataclass, replace
 
 import sqlalchemy as sa
 
 from phiscan.errors import StoreError
 from phiscan.model import FileResult
+from phiscan.model.plain_values import dumps, from_plain, to_plain
 from phiscan.store.identity import is_shape
 from phiscan.store.tables import early_result, root
 
@@ -102,61 +99,13 @@ def to_json(result: FileResult) -> str:
             message = f"{result.source.display}: finding {position}: its preview is not masked; not recorded"
             raise StoreError(message)
     plain = replace(result, source=replace(result.source, duplicates=()))
-    return json.dumps(_plain(plain), separators=(",", ":"))
+    return dumps(to_plain(FileResult, plain))
 
 
 def from_json(text: str) -> FileResult | None:
     """Return the result that ``to_json`` wrote; None if the text is something else."""
     try:
-        result = _typed(FileResult, json.loads(text))
+        result: FileResult = from_plain(FileResult, json.loads(text))
     except (TypeError, ValueError):
         return None
-    return result if isinstance(result, FileResult) else None
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Enum):
-        return value.value
-    if isinstance(value, bytes):
-        return value.hex()
-    if is_dataclass(value):
-        return [_plain(getattr(value, one.name)) for one in fields(value)]
-    if isinstance(value, frozenset):
-        return sorted(_plain(one) for one in value)
-    if isinstance(value, tuple):
-        return [_plain(one) for one in value]
-    return value
-
-
-def _typed(hint: Any, plain: Any) -> Any:
-    """Return a JSON value as the type that a field is annotated with."""
-    kind, parts = get_origin(hint), get_args(hint)
-    if kind in {Union, types.UnionType}:
-        some = next(one for one in parts if one is not types.NoneType)
-        return None if plain is None else _typed(some, plain)
-    if kind in {frozenset, tuple}:
-        hints = parts if kind is tuple and parts[-1] is not Ellipsis else (parts[0],) * len(plain)
-        return kind(_typed(one_hint, one) for one_hint, one in zip(hints, plain, strict=True))
-    return _built(hint, plain) if is_dataclass(hint) else _simple(hint, plain)
-
-
-def _simple(kind: Any, plain: Any) -> Any:
-    if kind is bytes:
-        return bytes.fromhex(plain)
-    if issubclass(kind, Enum):
-        return kind(plain)
-    if not isinstance(plain, (int, float) if kind is float else kind):
-        raise TypeError
-    return plain
-
-
-def _built(kind: Any, plain: Any) -> Any:
-    hints = _hints(kind)
-    return kind(*(_typed(hint, one) for hint, one in zip(hints, plain, strict=True)))
-
-
-@cache
-def _hints(kind: Any) -> tuple[Any, ...]:
-    """Return the types of a dataclass's fields, in their order."""
-    hints = get_type_hints(kind)
-    return tuple(hints[one.name] for one in fields(kind))
+    return result

@@ -1,0 +1,102 @@
+"""What a worker does that a document has taken over, to the process that reads its answers."""
+
+import gc
+import os
+from collections.abc import Callable
+from multiprocessing.connection import Connection
+from types import SimpleNamespace
+
+from phiscan.sandbox import worker_process
+
+
+class Bomb:
+    """What runs code of its maker's choice in whoever unpickles it."""
+
+    def __init__(self, marker: str) -> None:
+        self.marker = marker
+
+    def __reduce__(self) -> tuple[object, tuple[str, int]]:
+        return os.open, (self.marker, os.O_CREAT | os.O_WRONLY)
+
+
+def _pipe() -> Connection:
+    """Return this worker's end of the pipe to its parent."""
+    return next(one for one in gc.get_objects() if isinstance(one, Connection) and one.writable)
+
+
+def return_a_bomb(marker: str) -> object:
+    return Bomb(marker)
+
+
+def send_a_bomb(marker: str) -> int:
+    Connection.send(_pipe(), Bomb(marker))
+    return 0
+
+
+def send_a_bomb_as_pebble_does(marker: str) -> int:
+    Connection.send(_pipe(), SimpleNamespace(task=0, result=Bomb(marker)))
+    return 0
+
+
+def send_noise(_marker: str) -> int:
+    for data in (b"", b"t", b"?" * 17, b"d" + b"\xff" * 16 + b"[", b"t" + b"\0" * 16, b"t" + b"\0" * 16):
+        _pipe().send_bytes(data)
+    return 0
+
+
+def announce_a_huge_answer(_marker: str) -> int:
+    os.write(_pipe().fileno(), b"\xff\xff\xff\xff" + (2**60).to_bytes(8, "big"))
+    return 0
+
+
+def _answer_with(text: str) -> int:
+    """Have this worker answer its batch with these bytes, whatever it would have said."""
+    worker_process.pack = lambda *_: text.encode()  # type: ignore[assignment]
+    return 0
+
+
+def answer_too_many(_marker: str) -> int:
+    return _answer_with("[0.1,[[1,1],[1,2],[1,3]],[]]")
+
+
+def answer_another_type(_marker: str) -> int:
+    return _answer_with('[0.1,[[1,"text"]],[]]')
+
+
+def answer_what_is_no_number(_marker: str) -> int:
+    return _answer_with("[NaN,[[1,1e999]],[]]")
+
+
+def answer_a_huge_number(_marker: str) -> int:
+    return _answer_with(f"[0.1,[[1,{10**30}]],[]]")
+
+
+def answer_nested(_marker: str) -> int:
+    return _answer_with("[" * 200_000)
+
+
+def answer_no_json(_marker: str) -> int:
+    return _answer_with("\x80\x04")
+
+
+ATTACKS: tuple[Callable[[str], object], ...] = (
+    return_a_bomb,
+    send_a_bomb,
+    send_a_bomb_as_pebble_does,
+    send_noise,
+    announce_a_huge_answer,
+    answer_too_many,
+    answer_another_type,
+    answer_what_is_no_number,
+    answer_a_huge_number,
+    answer_nested,
+    answer_no_json,
+)
+
+
+def lie_about_layers(_marker: str) -> int:
+    return _answer_with('[0.1,[[1,5]],["\\u001b[2Jall is well","seccomp: \\u001b[2J","seccomp"]]')
+
+
+def double(number: int) -> int:
+    return 2 * number
