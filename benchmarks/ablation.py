@@ -38,7 +38,6 @@ from phiscan.screen.recognizers.person.recognizer import (
 
 UNREAD = ("ninth", "tenth", "eleventh", "twelfth", "thirteenth", "fourteenth", "fifteenth", "kept")
 RECOGNIZERS = (
-    "organizations",
     "ocr_confusions",
     "ocr_confusions.names",
     "messages.hl7",
@@ -106,7 +105,6 @@ class _NoRecognizer:
 
 # Component, module below phiscan.screen, attribute there, what stands for it.
 PATCHES: tuple[tuple[str, str, str, Any], ...] = (
-    ("organization.residences", "recognizers.organization.recognizer", "residences_by_room", _nothing),
     ("filters.place_or_person (tagger)", "ner.tagger", "PlaceFields", _NoFields),
     ("location.city_and_state (address blocks)", "ner.tagger", "in_block", _no),
     ("casing.lowercase", "casing.case_variants", "is_small", _no),

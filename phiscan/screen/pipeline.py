@@ -36,7 +36,6 @@ from phiscan.screen.recognizers.identifiers.row_numbers import row_codes
 from phiscan.screen.recognizers.identifiers.unlabelled_dates import bare_days
 from phiscan.screen.recognizers.location.address_blocks import address_tails
 from phiscan.screen.recognizers.messages.zpl_labels import bar_codes
-from phiscan.screen.recognizers.organization.recognizer import OrganizationRecognizer
 from phiscan.screen.recognizers.person.recognizer import RuleNameRecognizer, build_name_recognizers
 from phiscan.screen.resolution import resolve
 from phiscan.screen.rules.files import load_sound_rules
@@ -171,14 +170,13 @@ def _shipped() -> tuple[Recognizer, ...]:
 
 def _recognizers(config: Config) -> tuple[Recognizer, ...]:
     patterns = PatternRecognizer(load_sound_rules(config))
-    organizations = OrganizationRecognizer(load_gazetteer())
-    misread = OcrRecognizer(patterns, organizations)
+    misread = OcrRecognizer(patterns)
     columns = CheckedColumnRecognizer()
     lines = LineCodeRecognizer()
     names = build_name_recognizers(config)
     ours = next(one for one in names if isinstance(one, RuleNameRecognizer))
     scanned = OcrNameRecognizer(ours, misread)
-    return (patterns, organizations, misread, columns, lines, *names, scanned)
+    return (patterns, misread, columns, lines, *names, scanned)
 
 
 def screen(document: Document, screener: Screener, known: Known | None = None) -> Screening:

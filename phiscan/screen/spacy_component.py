@@ -21,13 +21,11 @@ from spacy.util import filter_spans
 
 from phiscan.config import Config
 from phiscan.errors import ConfigError
-from phiscan.lexicon.gazetteer import load_gazetteer
 from phiscan.model import Document, Finding
 from phiscan.model import Span as Place
 from phiscan.screen.ner.spacy_pipeline import findings_of
 from phiscan.screen.ocr_confusions.recognizer import OcrRecognizer
 from phiscan.screen.recognizers.identifiers.checked_columns import CheckedColumnRecognizer
-from phiscan.screen.recognizers.organization.recognizer import OrganizationRecognizer
 from phiscan.screen.recognizers.person.recognizer import build_name_recognizers
 from phiscan.screen.resolution import resolve
 from phiscan.screen.rules.files import load_sound_rules
@@ -113,9 +111,8 @@ def create(
     recognizers: list[_Recognizer] = list(build_name_recognizers(config))
     if identifiers:
         patterns = PatternRecognizer(load_sound_rules(config))
-        organizations = OrganizationRecognizer(load_gazetteer())
-        misread = OcrRecognizer(patterns, organizations)
-        recognizers[:0] = (patterns, organizations, CheckedColumnRecognizer(), misread)
+        misread = OcrRecognizer(patterns)
+        recognizers[:0] = (patterns, CheckedColumnRecognizer(), misread)
     return NamesComponent(recognizers, alignment)
 
 

@@ -6,11 +6,8 @@ from collections.abc import Callable
 import pytest
 
 from phiscan.config import Config
-from phiscan.lexicon.gazetteer import load_gazetteer
 from phiscan.model import Document, Screening, Segment
 from phiscan.screen import Screener, build_screener, screen
-from phiscan.screen.recognizers.organization.recognizer import OrganizationRecognizer
-from phiscan.screen.resolution import resolve
 
 
 def document(text: str) -> Document:
@@ -51,16 +48,3 @@ def seconds() -> Callable[[Callable[[str], object], str, int], float]:
         return best
 
     return least
-
-
-@pytest.fixture(scope="session")
-def organizations() -> OrganizationRecognizer:
-    return OrganizationRecognizer(load_gazetteer())
-
-
-@pytest.fixture(scope="session")
-def organization_names(organizations: OrganizationRecognizer) -> Callable[[str], list[str]]:
-    """Look for organizations in a text; give the text of each."""
-    return lambda text: [
-        finding.span.of(text) for finding in resolve(organizations.recognize(Document(text, (), "")))
-    ]

@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from phiscan.lexicon.gazetteer import load_gazetteer
 from phiscan.model import Document, Finding
 from phiscan.screen import Screener
 from phiscan.screen.ocr_confusions import batch as misread_batch
@@ -14,7 +13,6 @@ from phiscan.screen.ocr_confusions import candidates as misread_places
 from phiscan.screen.ocr_confusions.line import Edit, Line
 from phiscan.screen.ocr_confusions.recognizer import OcrRecognizer
 from phiscan.screen.ocr_confusions.words import Vocabulary, skeleton
-from phiscan.screen.recognizers.organization.recognizer import OrganizationRecognizer
 from phiscan.screen.rules.files import load_rules
 from phiscan.screen.rules.recognizer import PatternRecognizer
 
@@ -25,7 +23,7 @@ Read = Callable[[str], list[Finding]]
 
 @pytest.fixture(scope="module")
 def recognizer() -> OcrRecognizer:
-    return OcrRecognizer(PatternRecognizer(load_rules()), OrganizationRecognizer(load_gazetteer()))
+    return OcrRecognizer(PatternRecognizer(load_rules()))
 
 
 @pytest.fixture(scope="module")

@@ -21,9 +21,7 @@ from phiscan.metrics.deidentification.span_tokens import covered_tokens, token_e
 from phiscan.metrics.deidentification.spans import AnnotatedText
 
 NON_PHI = "NON-PHI"
-_VOCABULARY = (
-    "first_names", "last_names", "towns", "places", "ordinary_words", "organization_heads",
-)  # fmt: skip
+_VOCABULARY = ("first_names", "last_names", "towns", "places", "ordinary_words")
 
 
 @cache

@@ -58,7 +58,6 @@ class Capitals:
             "address.spelled": self._street,
             "address.street_fr": self._french_street,
             "organization.labelled": self._labelled,
-            "organizations": self._organization,
             "names.label": self._behind_label,
             "names.header": self._behind_label,
         }
@@ -168,12 +167,6 @@ class Capitals:
         del text
         return self._named(finding, next(iter(_pieces(words)), []), n_words=len(words))
 
-    def _organization(self, text: str, finding: Finding, words: _Words) -> Span | None:
-        """Return the longest part without a word of a sentence."""
-        del text
-        longest = max(_pieces(words), key=_length, default=[])
-        return self._named(finding, longest, n_words=len(words))
-
     def _named(self, finding: Finding, piece: _Words, *, n_words: int) -> Span | None:
         if len(piece) == n_words:
             return finding.span
@@ -202,10 +195,6 @@ def _is_due(text: str, span: Span) -> bool:
     before = _DUE.search(text, max(0, span.start - _DUE_CHARS), span.start)
     is_alone = before is not None and before[0] in {"", "\n"}
     return before is not None and (not is_alone or _LINE_END.match(text, span.end) is not None)
-
-
-def _length(words: _Words) -> int:
-    return words[-1].end() - words[0].start() if words else 0
 
 
 def _is_in_capitals(text: str, start: int, end: int) -> bool:

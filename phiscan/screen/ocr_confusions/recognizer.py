@@ -13,7 +13,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
-from itertools import accumulate, chain
+from itertools import accumulate
 from typing import ClassVar
 
 from phiscan.model import Document, EntityType, Finding, Reason, Span
@@ -23,7 +23,6 @@ from phiscan.screen.ocr_confusions.line import Line
 from phiscan.screen.ocr_confusions.numbers import as_digits, run_together, without_loose_spaces
 from phiscan.screen.ocr_confusions.words import Vocabulary
 from phiscan.screen.recognizer import CaseVariant, Cost
-from phiscan.screen.recognizers.organization.recognizer import OrganizationRecognizer
 from phiscan.screen.rules.recognizer import PatternRecognizer
 
 MIN_SCORE = 0.5  # a form that says little by itself says nothing when letters had to be digits for it
@@ -38,9 +37,8 @@ class OcrRecognizer:
     cost: ClassVar = Cost.EXPENSIVE
     case_variants: ClassVar = CaseVariant.AS_WRITTEN
 
-    def __init__(self, patterns: PatternRecognizer, organizations: OrganizationRecognizer) -> None:
+    def __init__(self, patterns: PatternRecognizer) -> None:
         self._patterns = patterns
-        self._organizations = organizations
         # The text last asked about, by its length and hash, and its places.
         self._asked: tuple[tuple[int, int], Sequence[int]] = ((0, 0), ())
 
@@ -82,7 +80,7 @@ class OcrRecognizer:
 
     def _found(self, batch: Batch) -> Iterator[Finding]:
         document = Document(batch.text(), (), "")
-        for finding in chain(self._patterns.recognize(document), self._organizations.recognize(document)):
+        for finding in self._patterns.recognize(document):
             span = batch.origin(finding)
             score = finding.score * SCORE_FACTOR
             if span is not None and score >= MIN_SCORE:

@@ -1,1 +1,0 @@
-"""Organizations by keyword, short name and cue."""
