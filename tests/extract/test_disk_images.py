@@ -109,7 +109,15 @@ def test_the_first_segment_of_a_split_image_says_what_is_missing(tmp_path: Path,
     image = _disk(_ext(tmp_path, delete=False))
     document = read(image[: len(image) * 3 // 4], "disk.001")
     assert NOTE in document.text
-    assert f"of {len(image)} bytes of a disk are in this file; join the segments" in document.unread[0].detail
+    said = f"of {len(image)} bytes of a disk are in this file; join the segments"
+    assert any(said in part.detail for part in document.unread)
+
+
+@pytest.mark.usefixtures("sleuthkit")
+def test_the_first_segment_of_an_encase_image_says_what_is_missing(read: Read) -> None:
+    with pytest.raises(ExtractError) as caught:
+        read(b"EVF\t\r\n\xff\0\1\1\0\0\0" + bytes(600) + b"next".ljust(76, b"\0"), "disk.E01")
+    assert "its further segments are not read; make one raw image" in caught.value.detail
 
 
 @pytest.mark.usefixtures("sleuthkit")

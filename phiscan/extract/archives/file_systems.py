@@ -75,7 +75,7 @@ class FileSystemExtractor:
         try:
             image = _Image(descriptor, "raw" if is_raw else "ewf", sink.limits.time_s)
             failed = []
-            _list_missing(content, sink, is_raw=is_raw)
+            missing = _missing(content, is_raw=is_raw)
             partitions = image.partitions()
             for number, offset in enumerate(partitions, 1):
                 listed = image.run("fls", offset=offset)
@@ -86,7 +86,10 @@ class FileSystemExtractor:
                 if is_raw and descriptor is not None:
                     _list_impossible(descriptor, number, offset, content, sink)
             if len(failed) == len(partitions):
-                raise ExtractError(FailReason.UNSUPPORTED, f"{kind}: no FAT, NTFS or ext file system in it")
+                why = missing or "no FAT, NTFS or ext file system in it"
+                raise ExtractError(FailReason.UNSUPPORTED, f"{kind}: {why}")
+            if missing:
+                sink.fail(content.locator, FailReason.UNSUPPORTED, missing)
             for number in failed:
                 place = content.member(f"partition{number}", b"").locator
                 sink.fail(place, FailReason.UNSUPPORTED, "no FAT, NTFS or ext file system that fls can list")
@@ -95,8 +98,8 @@ class FileSystemExtractor:
                 os.close(held)
 
 
-def _list_missing(content: Content, sink: Sink, *, is_raw: bool) -> None:
-    """List what lies in further segments: only one file is read at a time.
+def _missing(content: Content, *, is_raw: bool) -> str:
+    """Return what lies in further segments, and how to join them: only one file is read at a time.
 
     Raises:
         ExtractError: unsupported; this is a later segment.
@@ -109,14 +112,14 @@ def _list_missing(content: Content, sink: Sink, *, is_raw: bool) -> None:
         end = content.open()
         end.seek(max(content.n_bytes - _SECTION_BYTES, 0))
         if end.read(_SECTION_BYTES).startswith(b"next\0"):
-            sink.fail(content.locator, FailReason.UNSUPPORTED, f"further segments of the image; {_EXPORT}")
-        return
+            return f"its further segments are not read; {_EXPORT}"
+        return ""
     entries = [head[at : at + 16] for at in range(446, 510, 16)] if head[510:512] == b"\x55\xaa" else []
     ends = [sum(struct.unpack_from("<II", entry, 8)) for entry in entries if entry[4] not in (0, _PROTECTIVE)]
     n_disk = max(ends, default=0) * _SECTOR
     if is_disk_image(head) and n_disk > content.n_bytes:
-        said = f"{content.n_bytes} of {n_disk} bytes of a disk are in this file; {_JOIN}"
-        sink.fail(content.locator, FailReason.CORRUPT, said)
+        return f"{content.n_bytes} of {n_disk} bytes of a disk are in this file; {_JOIN}"
+    return ""
 
 
 class _Image:
