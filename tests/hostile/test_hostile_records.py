@@ -114,7 +114,7 @@ def test_lists_of_properties_without_end_are_bounded() -> None:
 
 def test_a_program_that_writes_without_end_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(programs, "_MOST_OUTPUT_BYTES", 256 * 1024)
-    monkeypatch.setitem(programs.JOBS, "endless", programs.Job("yes", ()))  # type: ignore[arg-type]
+    monkeypatch.setitem(programs.JOBS, "endless", programs.Job("yes", ()))
     with Path(os.devnull).open("rb") as nothing:
         done = programs.execute("endless", {}, nothing.fileno(), 60)
     assert done.status != 0
