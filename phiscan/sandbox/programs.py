@@ -70,7 +70,7 @@ JOBS: Mapping[str, Job] = {
     "wps2text": Job("wps2text", (INPUT,)),
     "mmls": Job("mmls", ("-i", "{kind}", INPUT)),
     "fls": Job("fls", ("-i", "{kind}", "-o", "{offset}", "-r", "-p", "-l", "-F", INPUT)),
-    "icat": Job("icat", ("-r", "-i", "{kind}", "-o", "{offset}", INPUT, "{inode}")),
+    "icat": Job("icat", ("-r", "-s", "-i", "{kind}", "-o", "{offset}", INPUT, "{inode}")),
 }
 
 

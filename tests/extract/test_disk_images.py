@@ -92,6 +92,42 @@ def test_files_of_ext_are_members(partitioned: bool, tmp_path: Path, read: Read)
 
 
 @pytest.mark.usefixtures("sleuthkit")
+def test_what_lay_in_the_last_cluster_of_a_file_before_is_read_with_its_inode(read: Read) -> None:
+    image = bytearray(_fat(NOTE))
+    at = image.index(NOTE.encode()) + len(NOTE)
+    before = b"\x93 Anna Rossi, MRN 33817720, admitted for pneumonia in the spring"
+    image[at + 3 : at + 3 + len(before)] = before
+    document = read(bytes(image), "floppy.img")
+    slack = [segment for segment in document.segments if segment.locator.endswith("NOTE.TXT#slack")]
+    assert [document.text[part.start : part.end] for part in slack] == [before[2:].decode()]
+    assert slack[0].locator.startswith("partition1/inode")
+    assert not document.unread
+
+
+@pytest.mark.usefixtures("sleuthkit")
+def test_the_first_segment_of_a_split_image_says_what_is_missing(tmp_path: Path, read: Read) -> None:
+    image = _disk(_ext(tmp_path, delete=False))
+    document = read(image[: len(image) * 3 // 4], "disk.001")
+    assert NOTE in document.text
+    said = f"of {len(image)} bytes of a disk are in this file; join the segments"
+    assert any(said in part.detail for part in document.unread)
+
+
+@pytest.mark.usefixtures("sleuthkit")
+def test_the_first_segment_of_an_encase_image_says_what_is_missing(read: Read) -> None:
+    with pytest.raises(ExtractError) as caught:
+        read(b"EVF\t\r\n\xff\0\1\1\0\0\0" + bytes(600) + b"next".ljust(76, b"\0"), "disk.E01")
+    assert "its further segments are not read; make one raw image" in caught.value.detail
+
+
+@pytest.mark.usefixtures("sleuthkit")
+def test_a_later_segment_of_an_encase_image_is_named(read: Read) -> None:
+    with pytest.raises(ExtractError) as caught:
+        read(b"EVF\t\r\n\xff\0\1\2\0\0\0" + bytes(600), "disk.E02")
+    assert caught.value.detail.startswith("segment 2 of an EnCase disk image; make one raw image")
+
+
+@pytest.mark.usefixtures("sleuthkit")
 @pytest.mark.parametrize("n_bytes", [1024, 5000, 12_000])
 def test_a_cut_image_costs_one_file(n_bytes: int, read: Read) -> None:
     with pytest.raises(ExtractError) as caught:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import os
 import re
+import struct
 import subprocess
 import time
 from collections.abc import Iterator
@@ -17,7 +18,8 @@ from dataclasses import dataclass
 from phiscan.errors import ExtractError
 from phiscan.extract.archives.fat_directories import impossible_files
 from phiscan.extract.core.content import Content, Sink
-from phiscan.extract.databases.named import OPAQUE
+from phiscan.extract.databases.named import OPAQUE, strings
+from phiscan.extract.residue.prose import MIN_WORDS, words_of
 from phiscan.model import FailReason
 from phiscan.sandbox import programs
 from phiscan.sandbox.channel import in_memory
@@ -34,6 +36,10 @@ _MOST_ICAT_BYTES = 15 * 1024**2  # one answer of a program
 _ENCASE = "application/x-ewf"
 _SECTOR = 512
 _MOST_BLOCK_SHIFT = 6
+_SECTION_BYTES = 76  # of an EnCase image: the last section says whether a further segment follows
+_PROTECTIVE = 0xEE  # the partition that stands for those of a GPT
+_EXPORT = "make one raw image of all segments (ewfexport -t disk -f raw IMAGE.E01) and scan that"
+_JOIN = "join the segments of a split image (cat IMAGE.0* > disk.dd) and scan that"
 _NEEDS = "needs the programs of sleuthkit, which are not installed"
 
 
@@ -69,6 +75,7 @@ class FileSystemExtractor:
         try:
             image = _Image(descriptor, "raw" if is_raw else "ewf", sink.limits.time_s)
             failed = []
+            missing = _missing(content, is_raw=is_raw)
             partitions = image.partitions()
             for number, offset in enumerate(partitions, 1):
                 listed = image.run("fls", offset=offset)
@@ -79,13 +86,40 @@ class FileSystemExtractor:
                 if is_raw and descriptor is not None:
                     _list_impossible(descriptor, number, offset, content, sink)
             if len(failed) == len(partitions):
-                raise ExtractError(FailReason.UNSUPPORTED, f"{kind}: no FAT, NTFS or ext file system in it")
+                why = missing or "no FAT, NTFS or ext file system in it"
+                raise ExtractError(FailReason.UNSUPPORTED, f"{kind}: {why}")
+            if missing:
+                sink.fail(content.locator, FailReason.UNSUPPORTED, missing)
             for number in failed:
                 place = content.member(f"partition{number}", b"").locator
                 sink.fail(place, FailReason.UNSUPPORTED, "no FAT, NTFS or ext file system that fls can list")
         finally:
             if held is not None:
                 os.close(held)
+
+
+def _missing(content: Content, *, is_raw: bool) -> str:
+    """Return what lies in further segments, and how to join them: only one file is read at a time.
+
+    Raises:
+        ExtractError: unsupported; this is a later segment.
+    """
+    head = content.data
+    if not is_raw:
+        number = int.from_bytes(head[9:11], "little")
+        if number > 1:
+            raise ExtractError(FailReason.UNSUPPORTED, f"segment {number} of an EnCase disk image; {_EXPORT}")
+        end = content.open()
+        end.seek(max(content.n_bytes - _SECTION_BYTES, 0))
+        if end.read(_SECTION_BYTES).startswith(b"next\0"):
+            return f"its further segments are not read; {_EXPORT}"
+        return ""
+    entries = [head[at : at + 16] for at in range(446, 510, 16)] if head[510:512] == b"\x55\xaa" else []
+    ends = [sum(struct.unpack_from("<II", entry, 8)) for entry in entries if entry[4] not in (0, _PROTECTIVE)]
+    n_disk = max(ends, default=0) * _SECTOR
+    if is_disk_image(head) and n_disk > content.n_bytes:
+        return f"{content.n_bytes} of {n_disk} bytes of a disk are in this file; {_JOIN}"
+    return ""
 
 
 class _Image:
@@ -140,7 +174,21 @@ def _read_file(image: _Image, file: _File, content: Content, sink: Sink) -> None
     if done.status and not done.output:
         sink.fail(member.locator, FailReason.CORRUPT, "icat gave nothing")
         return
-    sink.read_member(content.member(place, sink.unpack(io.BytesIO(done.output), content.n_bytes)))
+    sink.read_member(
+        content.member(place, sink.unpack(io.BytesIO(done.output[: file.size]), content.n_bytes))
+    )
+    _add_slack(done.output[file.size :], member.locator, sink)
+
+
+def _add_slack(slack: bytes, locator: str, sink: Sink) -> None:
+    """Add the runs of text between the end of a file and that of its last cluster, ``inode45/a.txt#slack``.
+
+    They are of a file that lay there before, and no kind of file any more.
+    """
+    text = "\n".join(strings(slack)) if slack.strip(b"\0\xff\xf6") else ""
+    if len(words_of(text)) >= MIN_WORDS:
+        sink.spend(len(slack))
+        sink.add(text, f"{locator}#slack")
 
 
 def _list_impossible(descriptor: int, number: int, offset: str, content: Content, sink: Sink) -> None:

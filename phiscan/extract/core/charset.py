@@ -38,7 +38,8 @@ def decode(data: bytes) -> tuple[str, str]:  # noqa: PLR0911 (one return per kin
     ('Smith', 'utf-16-le')
     """
     if data.isascii() and b"\0" not in data:
-        return _from_seven_bits(data)
+        is_plain = b"\x1b$" not in data and b"+A" not in data
+        return (data.decode("ascii"), "utf-8") if is_plain else _from_seven_bits(data)
     for mark, encoding in _MARKS:
         if data.startswith(mark):
             return data.decode(encoding, "replace"), encoding

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+import struct
 import zipfile
 from collections.abc import Callable
 from typing import BinaryIO
@@ -45,6 +46,7 @@ _OLE_STREAMS = (
     ("__properties_version1.0", "application/vnd.ms-outlook"),
 )
 _SAMPLE = 8192
+_END_BYTES, _ENTRY_BYTES, _LONGEST_END = 22, 46, 22 + 0xFFFF  # of the directory of a ZIP archive
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 _HEADER_LINE = re.compile(r"[A-Za-z][A-Za-z0-9-]{1,40}:[ \t]?[^\r\n]*(?:\r?\n[ \t][^\r\n]*)*(?:\r?\n|$)")
 _MAIL_HEADERS = re.compile(
@@ -136,6 +138,9 @@ def sniff_stream(head: bytes, name: str, stream: BinaryIO) -> str:
 
 
 def _sniff_zip(data: bytes, stream: BinaryIO | None = None) -> str:
+    known = _directory_names(data) if stream is None else None
+    if known is not None and "mimetype" not in known:
+        return _package_type(known) or "application/zip"
     try:
         with zipfile.ZipFile(stream or io.BytesIO(data)) as archive:
             names = set(archive.namelist())
@@ -150,6 +155,25 @@ def _sniff_zip(data: bytes, stream: BinaryIO | None = None) -> str:
         kind = mimetype.removeprefix(ODF).partition("-")[0]
         return _OPEN_DOCUMENT.get(kind, ODF + "text")
     return _package_type(names) or "application/zip"
+
+
+def _directory_names(data: bytes) -> set[str] | None:
+    """Return the names in a plain directory of an archive; None where zipfile must look."""
+    end = data.rfind(b"PK\x05\x06", max(len(data) - _LONGEST_END, 0))
+    if end < 0 or end + _END_BYTES > len(data):
+        return None
+    n_members, n_bytes = struct.unpack_from("<10xHI", data, end)
+    at = end - n_bytes
+    names = set()
+    for _ in range(n_members):
+        if at < 0 or data[at : at + 4] != b"PK\x01\x02" or at + _ENTRY_BYTES > end:
+            return None
+        flags = data[at + 9]
+        lengths = struct.unpack_from("<HHH", data, at + 28)
+        name = data[at + _ENTRY_BYTES : at + _ENTRY_BYTES + lengths[0]]
+        names.add(name.decode("utf-8" if flags & 8 else "cp437", "replace"))
+        at += _ENTRY_BYTES + sum(lengths)
+    return names if at == end and names else None
 
 
 def _package_type(names: set[str]) -> str:

@@ -35,7 +35,7 @@ _NUMBER = re.compile(b"|".join(re.escape(struct.pack("<I", number)) for number i
 _FILE = re.compile(re.escape(bytes.fromhex("e716e3bd65261145a4c48d4d0b7a9eac")))
 _FILE_HEAD = struct.Struct("<16sQIQ")
 _FIXED = {1: 0, 2: 0, 3: 1, 4: 2, 5: 4, 6: 8, 8: 0, 10: 0, 12: 0, 9: 4, 11: 4, 13: 4}
-_MOST_PROPERTIES = 64
+_MOST_PROPERTIES, _MOST_LISTS = 64, 200_000
 _MOST_TEXT_BYTES = 4 * 1024**2
 
 
@@ -51,7 +51,10 @@ class OneNoteExtractor:
             ExtractError: unsupported; there is no text in it.
         """
         data = content.data
-        texts = dict.fromkeys(text for text in map(str.strip, _texts(data)) if text)
+        search = _Search(data)
+        texts = dict.fromkeys(text for text in map(str.strip, search.texts()) if text)
+        if search.left < 0:
+            sink.fail(content.place("texts"), FailReason.TOO_LARGE, "more lists of properties than are read")
         sink.add("\n".join(texts), content.place("texts"))
         if not texts:
             read_strings(content, "application/onenote", sink, "no text object")
@@ -75,30 +78,40 @@ def _files(data: bytes) -> Iterator[bytes]:
             yield data[start : start + length]
 
 
-def _texts(data: bytes) -> Iterator[str]:
-    for match in _NUMBER.finditer(data):
-        number = struct.unpack_from("<I", data, match.start())[0]
-        raw = _value(data, match.start())
-        if raw is None:
-            continue
-        text = decode(raw)[0] if number == _BYTES else raw.decode("utf-16-le", "replace")
-        text = text.replace("\0", "").replace("\x0b", "\n").replace("\r", "\n")
-        label = _TEXTS.get(number, "")
-        yield f"{label}: {text.strip()}" if label and text.strip() else text
+class _Search:
+    """The search for properties with text, and how many lists of properties it may still look at."""
 
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+        self.left = _MOST_LISTS
 
-def _value(data: bytes, at: int) -> bytes | None:
-    """Return the data of the property whose number lies at ``at``, by the list that it is in."""
-    for before in range(_MOST_PROPERTIES):
-        start = at - 4 * before - 2
-        if start < 0:
-            return None
-        n_properties = struct.unpack_from("<H", data, start)[0]
-        if before < n_properties <= _MOST_PROPERTIES:
-            found = _within(data, start + 2, n_properties, before)
-            if found is not None:
-                return found
-    return None
+    def texts(self) -> Iterator[str]:
+        """Yield the texts in the order of the file."""
+        for match in _NUMBER.finditer(self._data):
+            number = struct.unpack_from("<I", self._data, match.start())[0]
+            raw = self._value(match.start())
+            if self.left < 0:
+                return
+            if raw is None:
+                continue
+            text = decode(raw)[0] if number == _BYTES else raw.decode("utf-16-le", "replace")
+            text = text.replace("\0", "").replace("\x0b", "\n").replace("\r", "\n")
+            label = _TEXTS.get(number, "")
+            yield f"{label}: {text.strip()}" if label and text.strip() else text
+
+    def _value(self, at: int) -> bytes | None:
+        """Return the data of the property whose number lies at ``at``, by the list that it is in."""
+        for before in range(_MOST_PROPERTIES):
+            start = at - 4 * before - 2
+            if start < 0 or self.left < 0:
+                return None
+            n_properties = struct.unpack_from("<H", self._data, start)[0]
+            if before < n_properties <= _MOST_PROPERTIES:
+                self.left -= 1
+                found = _within(self._data, start + 2, n_properties, before)
+                if found is not None:
+                    return found
+        return None
 
 
 def _within(data: bytes, start: int, n_properties: int, wanted: int) -> bytes | None:
