@@ -80,6 +80,8 @@ def examine_named(
     decided = decider.decide(
         document, screening, health, detectors, gathered, patient_log_odds=log_odds_of(patients)
     )
+    alone = decider.detectors.probabilities(margins)
+    lap("decide")
     if is_cut:
         if decided.referral is Referral.CLEAR:
             decided = replace(decided, case="names_not_searched")
@@ -93,8 +95,7 @@ def examine_named(
             share=min(engine.second_share, engine.audit_share),
             key=engine.key,
         )
-    lap("decide")
-    alone = decider.detectors.probabilities(margins)
+        lap("second_names")
     return document, Examination(screening, health, decided, detectors, search, alone, patients)
 
 

@@ -59,6 +59,7 @@ JOBS: Mapping[str, Job] = {
         "tesseract",
         ("stdin", "stdout", "-l", "{languages}", "--psm", "{segmentation}", "--dpi", "200", "tsv"),
     ),
+    "orientation": Job("tesseract", ("stdin", "stdout", "--psm", "0", "--dpi", "200")),
     "catdoc": Job("catdoc", ("-dutf-8", INPUT)),
     "catppt": Job("catppt", ("-dutf-8", INPUT)),
     "readpst": Job("readpst", ("-q", "-r", "-8", "-j", "0", "-o", FOLDER, INPUT)),

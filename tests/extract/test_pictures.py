@@ -196,12 +196,33 @@ def test_ink_on_a_transparent_ground_is_read(read: Read) -> None:
 
 
 @needs_tesseract
-@pytest.mark.parametrize("degrees", [90, 180, 7, -11])
+@pytest.mark.parametrize("degrees", [90, 180, 270, 7, -11])
 def test_a_turned_or_slanted_page_is_read(read: Read, degrees: int) -> None:
     page = Image.open(io.BytesIO(drawn(size=(900, 500), lines=6)))
     stream = io.BytesIO()
     page.rotate(degrees, expand=True, fillcolor="white").save(stream, "PNG")
     assert read(stream.getvalue(), "a.png").text.count("Okafor") == 6
+
+
+@needs_tesseract
+def test_only_a_page_with_doubtful_words_is_asked_for_its_orientation(
+    read: Read, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    jobs: list[str] = []
+    run = ocr.programs.run
+
+    def noted(job: str, *arguments: object, **values: str) -> object:
+        jobs.append(job)
+        return run(job, *arguments, **values)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(ocr.programs, "run", noted)
+    page = Image.open(io.BytesIO(drawn(size=(900, 500), lines=6)))
+    for degrees, expected in ((0, ["ocr"]), (90, ["ocr", "orientation"]), (270, ["ocr", "orientation"])):
+        jobs.clear()
+        stream = io.BytesIO()
+        page.rotate(degrees, expand=True).save(stream, "PNG")
+        assert read(stream.getvalue(), "a.png").text.count("Okafor") == 6
+        assert [job for job in jobs if job != "languages"][:2] == expected
 
 
 def test_the_slant_of_a_page_is_measured() -> None:

@@ -16,6 +16,7 @@ _STAGES = {
     "screen_expensive": "searching names and numbers in it",
     "health": "reading its health terms",
     "decide": "deciding about it",
+    "second_names": "asking the second name recognizer",
     "keep": "reducing it to what is stored",
 }
 

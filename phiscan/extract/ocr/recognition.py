@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import shutil
 import subprocess
 import time
@@ -32,6 +33,7 @@ _SMALL_AREA = 160_000  # pixels of a picture in which codes are looked for witho
 _PAPER = 160  # grey level; half of a written page is lighter
 _CERTAIN = 70.0  # of 100, as tesseract says of each word
 _UPRIGHT = 5  # words
+_ROTATE = re.compile(rb"^Rotate: (\d+)", re.MULTILINE)
 
 
 @lru_cache(maxsize=1)
@@ -111,10 +113,11 @@ def _without_ocr(place: str, sink: Sink) -> bool:
 def picture_text(image: Any, seconds: float) -> str:
     """Return the text in a PIL image, however it is turned; nothing touches the disk.
 
-    Uneven light is evened out and slanted pages are straightened first. Quarter turns are found by
-    tesseract's own orientation detection, which needs a few dozen letters; where the words of a written page
-    are doubtful, the other turns are tried until most words are certain, and the one with the most certain
-    words is taken. A picture without edges as letters have is not given to the recogniser.
+    Uneven light is evened out and slanted pages are straightened first. Where most words are certain, the
+    picture is upright and that is all. Otherwise tesseract's own orientation detection, which needs a few
+    dozen letters, is asked for quarter turns; where the words of a written page are still doubtful, the other
+    turns are tried until most words are certain, and the one with the most certain words is taken. A picture
+    without edges as letters have is not given to the recogniser.
 
     Raises:
         subprocess.TimeoutExpired: it took longer than ``seconds``.
@@ -127,20 +130,10 @@ def picture_text(image: Any, seconds: float) -> str:
     image = straighten(even_light(image))
     if max(image.size) < _SMALL_SIDE and min(line_height(image), line_height(image.rotate(90))) < _SMALL_LINE:
         image = image.resize((image.width * 2, image.height * 2))
-    best = _recognise(image, deadline, segmentation="1")
-    if best.is_certain or not _looks_written(image):
-        _note(best.image, best.words)
-        return best.text
-    n_seen = best.n_words
-    for quarter_turns in (1, 2, 3):
-        turned = image.rotate(90 * quarter_turns, expand=True)
+    best = _recognise(image, deadline)
+    if not best.is_certain:
         with suppress(subprocess.TimeoutExpired):  # what was read so far is kept
-            found = _recognise(turned, deadline, segmentation="3")
-            best = max(best, found, key=lambda reading: reading.n_certain)
-            n_seen += found.n_words
-            # A line gives some words, right or wrong, in one of two turns: without any, there is none.
-            if best.is_upright or not n_seen:
-                break
+            best = _best_turned(image, best, deadline)
     _note(best.image, best.words)
     return best.text
 
@@ -148,6 +141,42 @@ def picture_text(image: Any, seconds: float) -> str:
 def _note(image: Any, words: Sequence[Word]) -> None:
     if (log := current_log()) is not None:
         log.note(image, words)
+
+
+def _best_turned(image: Any, best: _Reading, deadline: float) -> _Reading:
+    """Return the best of the reading of a picture and those of its quarter turns that are worth a look."""
+    detected = _quarter_turns(image, deadline)
+    n_seen = best.n_words
+    if detected:
+        found = _recognise(_turned(image, detected), deadline)
+        best = max(best, found, key=lambda reading: reading.n_certain)
+        n_seen += found.n_words
+    if best.is_certain or not _looks_written(image):
+        return best
+    for quarter_turns in (1, 2, 3):
+        if quarter_turns == detected:
+            continue
+        try:
+            found = _recognise(_turned(image, quarter_turns), deadline)
+        except subprocess.TimeoutExpired:  # what was read so far is kept
+            return best
+        best = max(best, found, key=lambda reading: reading.n_certain)
+        n_seen += found.n_words
+        # A line gives some words, right or wrong, in one of two turns: without any, there is none.
+        if best.is_upright or not n_seen:
+            break
+    return best
+
+
+def _turned(image: Any, quarter_turns: int) -> Any:
+    return image.rotate(90 * quarter_turns, expand=True)
+
+
+def _quarter_turns(image: Any, deadline: float) -> int:
+    """Return the quarter turns against the clock after which a picture is upright; 0: none, or not known."""
+    found = _run("orientation", image, deadline)
+    rotate = _ROTATE.search(found.output) if not found.status else None
+    return 0 if rotate is None else -int(rotate[1]) // 90 % 4  # tesseract turns with the clock
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,29 +208,30 @@ def _looks_written(image: Any) -> bool:
     return bool(lighter * 2 > sum(counts) and darker * 500 > sum(counts))
 
 
-def _recognise(image: Any, deadline: float, *, segmentation: str) -> _Reading:
-    stream = io.BytesIO()
-    image.save(stream, "PPM")  # costs nothing to write; tesseract reads it from its standard input
-    # Page segmentation 1: automatic, with orientation and script detection where osd is installed.
-    seconds = max(deadline - time.monotonic(), 0.01)
-    descriptor = in_memory(stream.getvalue())
-    try:
-        done = programs.run("ocr", descriptor, seconds, languages=languages(), segmentation=segmentation)
-    finally:
-        os.close(descriptor)
+def _recognise(image: Any, deadline: float) -> _Reading:
+    # Page segmentation 3: automatic, without the detection of orientation, which takes a fifth of a reading.
+    done = _run("ocr", image, deadline, languages=languages(), segmentation="3")
     if done.status:
         message = "tesseract failed"
         raise RuntimeError(message)
     return _reading(done.output.decode("utf-8", "replace"), image)
 
 
+def _run(job: str, image: Any, deadline: float, **values: str) -> programs.Finished:
+    stream = io.BytesIO()
+    image.save(stream, "PPM")  # costs nothing to write; tesseract reads it from its standard input
+    seconds = max(deadline - time.monotonic(), 0.01)
+    descriptor = in_memory(stream.getvalue())
+    try:
+        return programs.run(job, descriptor, seconds, **values)
+    finally:
+        os.close(descriptor)
+
+
 def _reading(table: str, image: Any) -> _Reading:
     words = words_of(table)
     long = [word for word in words if len(word.text) > 2]  # noqa: PLR2004 (noise has one letter or two)
-    return _Reading(
-        laid_out(words, page_width(table)),
-        len(long),
-        sum(word.certainty > _CERTAIN for word in long),
-        image,
-        words,
-    )
+    # Tesseract reads lines that run up a page, too, but worse than after a turn: their words are not certain.
+    level = [word for word in long if word.right - word.left >= word.bottom - word.top]
+    n_certain = sum(word.certainty > _CERTAIN for word in level)
+    return _Reading(laid_out(words, page_width(table)), len(long), n_certain, image, words)
