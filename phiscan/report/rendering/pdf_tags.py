@@ -27,9 +27,9 @@ class Node:
     children: list[Node] = field(default_factory=list)
     content: list[tuple[int, int]] = field(default_factory=list)  # page from 1, number of the mark
 
-    def add(self, role: str, **more: str) -> Node:
+    def add(self, role: str, *, alternative: str = "", scope: str = "") -> Node:
         """Add an element within this one, and return it."""
-        made = Node(role, **more)
+        made = Node(role, alternative, scope)
         self.children.append(made)
         return made
 
@@ -44,7 +44,7 @@ class TaggedCanvas(Canvas):  # type: ignore[misc]
 
     @contextmanager
     def marked(self, node: Node | None) -> Iterator[None]:
-        """Put what is drawn within between marks; None = decoration, which no reader is told of."""
+        """Put what is drawn within between marks; None = decoration, which is not read aloud."""
         if node is None:
             self._code.append("/Artifact BMC")
         else:
