@@ -13,7 +13,7 @@ from phiscan import extract
 from phiscan.config import Limits
 from phiscan.extract.core.content import clean
 from phiscan.extract.ocr.picture_log import SeenPicture, logged_pictures, word_spans
-from phiscan.model import Document, SourceFile
+from phiscan.model import Document, Segment, SourceFile
 
 MAX_SHOWN = 8  # pictures of one reveal
 
@@ -72,22 +72,19 @@ def read_shown(source: SourceFile, limits: Limits, passwords: Sequence[str], sta
 
 def _placed(document: Document, pictures: Iterable[SeenPicture]) -> Iterator[PagePicture]:
     """Find the stretch of the document that each picture gave; one that gave none is at the end before it."""
-    segments = iter(document.segments)
-    reached = 0
+    segments = document.segments
+    at = reached = 0
     for picture in pictures:
         text = clean(picture.text)
-        found = None
+        found: Segment | None = None
         if text.strip():
-            found = next(
-                (
-                    one
-                    for one in segments
-                    if one.locator == picture.place and document.text[one.start : one.end] == text
-                ),
-                None,
-            )
-            if found is None:
-                continue  # the text was cut, or left out as a repetition
+            for later in range(at, len(segments)):
+                one = segments[later]
+                if one.locator == picture.place and document.text[one.start : one.end] == text:
+                    found, at = one, later + 1
+                    break
+            else:
+                continue  # the text was cut
         start, end = (found.start, found.end) if found else (reached, reached)
         reached = end
         spans = word_spans(text, picture.words)

@@ -12,10 +12,10 @@ from PIL import Image, ImageDraw, ImageFont
 from phiscan.config import Config, Limits
 from phiscan.extract import extract_bytes
 from phiscan.extract.ocr import recognition
-from phiscan.extract.ocr.picture_log import current_log, logged_pictures, word_spans
+from phiscan.extract.ocr.picture_log import SeenPicture, current_log, logged_pictures, word_spans
 from phiscan.extract.ocr.words import Word
-from phiscan.model import EntityType
-from phiscan.pipeline.page_pictures import MAX_SHOWN, PagePicture, WordBox, read_shown
+from phiscan.model import Document, EntityType, Segment
+from phiscan.pipeline.page_pictures import MAX_SHOWN, PagePicture, WordBox, _placed, read_shown
 from phiscan.review.accounts.users import Role
 from phiscan.review.decisions.reveals import PURPOSES
 from phiscan.review.store import Store
@@ -91,6 +91,19 @@ def test_a_few_pictures_of_many_are_shown_from_the_place_that_is_asked_for(tmp_p
     assert (len(whole.pictures), whole.n_pictures) == (MAX_SHOWN, MAX_SHOWN + 2)
     rest = read_shown(source_of(tmp_path, "fax.tif"), Limits(ocr_s=120), (), whole.pictures[-1].end + 1)
     assert [one.locator for one in rest.pictures] == ["#p9", "#p10"]
+
+
+def test_a_picture_whose_text_was_cut_is_left_out_and_the_next_one_is_found() -> None:
+    text = "Ann Roy\nasthma\nwhole"
+    document = Document(
+        text, (Segment("#p1", 0, 7), Segment("#p2", 8, 14), Segment("#p3", 15, 20)), "application/pdf"
+    )
+    seen = [
+        SeenPicture(place, words, b"jpeg", 10, 10, ())
+        for place, words in (("#p1", "Ann Roy"), ("#p2", "asthma and more"), ("#p4", ""), ("#p3", "whole"))
+    ]
+    found = [(one.locator, one.start, one.end) for one in _placed(document, seen)]
+    assert found == [("#p1", 0, 7), ("#p4", 7, 7), ("#p3", 15, 20)]
 
 
 def test_a_finding_over_two_lines_has_two_boxes() -> None:

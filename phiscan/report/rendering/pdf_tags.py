@@ -27,9 +27,9 @@ class Node:
     children: list[Node] = field(default_factory=list)
     content: list[tuple[int, int]] = field(default_factory=list)  # page from 1, number of the mark
 
-    def add(self, role: str, **more: str) -> Node:
+    def add(self, role: str, *, alternative: str = "", scope: str = "") -> Node:
         """Add an element within this one, and return it."""
-        made = Node(role, **more)
+        made = Node(role, alternative, scope)
         self.children.append(made)
         return made
 
