@@ -66,8 +66,12 @@ def filled(store: Store) -> Store:
     return store
 
 
+# What a page needs in its address to show something.
+ASKED = {"/folders": "?root=1", "/folders/decide": "?root=1&folder=a", "/queue": "?state=any"}
+
+
 def _filled(path: str) -> str:
-    return re.sub(r"\{[^}]*\}", "1", path)
+    return re.sub(r"\{[^}]*\}", "1", path) + ASKED.get(path, "")
 
 
 @pytest.mark.usefixtures("filled")

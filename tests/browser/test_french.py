@@ -1,0 +1,56 @@
+"""The desk in French in a browser: by its own wish and by the switch, with and without a script."""
+
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+from tests.browser.conftest import Sit
+from tests.browser.test_every_page import STANDARD
+
+pytestmark = pytest.mark.slow
+
+
+def test_a_french_browser_decides_an_item_by_keyboard_and_its_script_speaks_french(sit: Sit) -> None:
+    seat = sit("Ann", locale="fr-CA")
+    page = seat.go("/queue")
+    assert page.get_attribute("html", "lang") == "fr"
+    assert page.inner_text("h1") == "File d\u2019attente"
+    assert page.inner_text("header nav").startswith("File d\u2019attente")
+    seat.press("o")
+    assert "S\u2019agit-il de RPS?" in page.inner_text("#decide")
+    page.wait_for_selector(".passage, .passages, .empty")
+    before = page.url
+    page.keyboard.press("n")
+    page.wait_for_function("url => location.href !== url", arg=before)
+    assert "est consigné comme sans RPS" in seat.said()
+    assert seat.complaints == []
+
+
+def test_the_lists_own_script_counts_in_french(sit: Sit) -> None:
+    seat = sit("Lea", locale="fr-CA")
+    page = seat.go("/queue")
+    page.locator("input[name=file]").first.check()
+    assert page.inner_text("#ticked").replace("\N{NO-BREAK SPACE}", " ") == "Sélection : 1"
+
+
+@pytest.mark.parametrize("scripted", [True, False], ids=["script", "no-script"])
+def test_the_switch_changes_the_page_and_leads_back_to_it(sit: Sit, scripted: bool) -> None:
+    seat = sit("Ann", locale="en-CA", java_script_enabled=scripted)
+    page = seat.go("/queue?state=any&text=a")
+    assert page.get_attribute("html", "lang") == "en"
+    assert seat.click("button[name=language][value=fr]") == "/queue?state=any&text=a"
+    assert page.get_attribute("html", "lang") == "fr"
+    assert page.get_attribute("button[name=language][value=fr]", "aria-pressed") == "true"
+    seat.click("button[name=language][value=en]")
+    assert page.get_attribute("html", "lang") == "en"
+
+
+@pytest.mark.parametrize("path", ["/queue", "/items/1", "/left", "/scans", "/folders", "/keys", "/reports"])
+def test_french_pages_have_no_barrier(sit: Sit, path: str) -> None:
+    seat = sit("Lea", locale="fr-CA")
+    page = seat.go(path)
+    options: dict[str, Any] = {"runOnly": {"type": "tag", "values": STANDARD}}
+    found = Axe().run(page, options=options)
+    assert found.violations_count == 0, found.generate_report()
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
