@@ -2,16 +2,37 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import click
 
 from phiscan.cli.output import print_json, say
 from phiscan.cli.queue.command import open_store
 from phiscan.errors import StoreError
+from phiscan.store import signed_head
 
 
 @click.group()
 def audit() -> None:
     """Check the log of every decision and assignment."""
+
+
+@audit.command(epilog="Example: phiscan audit sign, after audit.key was lost with a disk")
+@click.pass_context
+def sign(ctx: click.Context) -> None:
+    """Sign the log as it is now with the key in home, after the key that had signed it was lost.
+
+    Whatever was cut off before does not show after that: first compare the log with a head noted elsewhere
+    (`phiscan audit verify --head HASH`). Second factors and recovery codes were sealed with the lost key and
+    must be set up again.
+    """
+    with open_store(ctx.obj) as store:
+        store.database.write(lambda connection: signed_head.sign_last(connection, now=datetime.now(UTC)))
+        check = store.verify_audit()
+    click.echo(f"signed; head {check.head}")
+    if not check.ok:
+        say(f"phiscan: still different: {check.problem}; `phiscan audit verify` names everything")
+        ctx.exit(2)
 
 
 @audit.command(epilog="Example: phiscan audit verify --head HASH, the hash noted when last verified")

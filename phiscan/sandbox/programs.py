@@ -14,6 +14,7 @@ import resource
 import shutil
 import signal
 import socket
+import stat
 import subprocess
 from collections.abc import Mapping
 from contextlib import suppress
@@ -270,15 +271,32 @@ def _environment(folder: str) -> dict[str, str]:
 
 
 def _written(folder: Path) -> list[tuple[str, int]]:
-    """Open what lies in a folder, in the order of the names, and return it by its path below the folder."""
-    found: list[tuple[str, int]] = []
-    for path in sorted(folder.rglob("*")):
-        if path.is_symlink() or not path.is_file():
-            continue
-        if len(found) == _MOST_FILES:
-            break
-        found.append((str(path.relative_to(folder)), os.open(path, os.O_RDONLY | os.O_CLOEXEC)))
-    return found
+    """Open what lies in a folder, in the order of the names, and return it by its path below the folder.
+
+    No link is followed, also none that takes the place of a file or folder meanwhile: a program that was
+    taken over may have left a process, and this one may open what that may not.
+    """
+    found: list[tuple[Path, int]] = []
+    for place, folders, names, descriptor in os.fwalk(folder, follow_symlinks=False):
+        folders.sort()
+        for name in sorted(names):
+            if len(found) == _MOST_FILES:
+                break
+            if (opened := open_regular(name, descriptor)) is not None:
+                found.append((Path(place, name).relative_to(folder), opened))
+    return [(str(path), opened) for path, opened in sorted(found)]
+
+
+def open_regular(name: str, folder: int) -> int | None:
+    """Open a file of an open folder for reading; None = it is a link, a device, a pipe, or gone."""
+    try:
+        opened = os.open(name, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
+    except OSError:
+        return None
+    if not stat.S_ISREG(os.fstat(opened).st_mode):
+        os.close(opened)
+        return None
+    return opened
 
 
 @dataclass(frozen=True, slots=True)

@@ -173,14 +173,18 @@ def open_database(
 
 
 def _sign_with(database: Database, audit_key: Path) -> None:
-    """Take the signing key; one that was just made signs the log as it is."""
+    """Take the signing key; one that was just made signs the log as it is, unless another one signed it."""
     try:
         is_new = create_key(audit_key)
         key = load_key(audit_key)
     except ConfigError as error:
         raise StoreError(str(error)) from None
     database.sign_with(key)
-    if is_new:
+    if not is_new:
+        return
+    with database.read() as connection:
+        has_been_signed = signed_head.has_been_signed(connection)
+    if not has_been_signed:
         database.write(lambda connection: signed_head.sign_last(connection, now=datetime.now(UTC)))
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from phiscan.store.identity import keyed_hash
-from phiscan.store.tables import audit_head, audit_log
+from phiscan.store.tables import audit_head, audit_log, scan_digest
 
 OPTION = "phiscan_audit_key"  # execution option of a connection that holds the key
 _N_ID_CHARS = 16
@@ -34,11 +34,35 @@ def check_value(key: bytes) -> str:
     return keyed_hash(key, "audit", "check")[:_N_ID_CHARS]
 
 
-def sign(connection: sa.Connection, entry: int, entry_hash: str, *, now: datetime) -> None:
-    """Sign the last entry, if this connection can."""
+def advance(
+    connection: sa.Connection, entry: int, entry_hash: str, *, now: datetime, first_entry: int
+) -> None:
+    """Sign the last entry after entries were appended, if this connection can and the end before was right.
+
+    A log whose end was cut off, changed or signed by another key keeps the signature that it has: what the
+    program writes next must not cover that up. ``first_entry``: the first that was appended.
+    """
     key = key_of(connection)
     if key is None:
         return
+    row = connection.execute(sa.select(audit_head)).first()
+    is_right = (
+        first_entry == 1 if row is None else not _signature_problem(row, key) and _is_in_log(connection, row)
+    )
+    if is_right:
+        _sign(connection, key, entry, entry_hash, now)
+
+
+def _is_in_log(connection: sa.Connection, row: sa.Row[Any]) -> bool:
+    """Tell whether the entry that was signed is in the log as it was; one that a purge removed is."""
+    found = connection.execute(sa.select(audit_log.c.hash).where(audit_log.c.id == row.entry)).scalar()
+    following = sa.select(audit_log.c.prev_hash).where(audit_log.c.id == row.entry + 1)
+    if found is None:
+        found = connection.execute(following).scalar()
+    return bool(found == row.hash)
+
+
+def _sign(connection: sa.Connection, key: bytes, entry: int, entry_hash: str, now: datetime) -> None:
     values = {
         "entry": entry,
         "hash": entry_hash,
@@ -50,12 +74,23 @@ def sign(connection: sa.Connection, entry: int, entry_hash: str, *, now: datetim
         connection.execute(_INSERT, {"id": 1, **values})
 
 
+def has_been_signed(connection: sa.Connection) -> bool:
+    """Tell whether the log was signed by some key: then a key that was made just now is not the one.
+
+    Scans have been signed for as long as they have had digests, so that removing the signature hides nothing.
+    """
+    if connection.execute(sa.select(audit_head.c.id)).first() is not None:
+        return True
+    return connection.execute(sa.select(scan_digest.c.id).limit(1)).first() is not None
+
+
 def sign_last(connection: sa.Connection, *, now: datetime) -> None:
-    """Sign what is the last entry now, such as when the key was made after the log had begun."""
+    """Sign what is the last entry now, whatever was signed before."""
+    key = key_of(connection)
     query = sa.select(audit_log.c.id, audit_log.c.hash).order_by(audit_log.c.id.desc()).limit(1)
     last = connection.execute(query).first()
-    if last is not None:
-        sign(connection, last.id, last.hash, now=now)
+    if last is not None and key is not None:
+        _sign(connection, key, last.id, last.hash, now)
 
 
 def problem(connection: sa.Connection, *, first_entry: int, start_hash: str) -> tuple[int, str] | None:

@@ -16,6 +16,7 @@ from phiscan.review.records.items import AuditCheck
 from phiscan.review.retention import holds, purging
 from phiscan.review.retention.policy import Retention
 from phiscan.review.store import Store
+from tests.cli.program import run
 from tests.review.results import NOW, SHARE, later, pii_only, referred, scan, url_of
 
 PASSWORD = "correct horse battery"
@@ -209,7 +210,70 @@ def test_a_log_whose_end_was_cut_off_cannot_be_signed_without_the_key(
     )
     assert "is forged" in said(kept.verify_audit())
     with Store.open(url_of(database), audit_key=tmp_path / "other" / "audit.key") as store:
-        assert store.verify_audit().head  # a new key signs what is there: it proves nothing of before
+        assert "is signed with key" in said(store.verify_audit())  # a new key does not sign it by itself
+
+
+CUT = (
+    "DELETE FROM audit_log WHERE id = (SELECT max(id) FROM audit_log)",
+    "DELETE FROM scan_digest WHERE id = 2",
+)
+
+
+@pytest.mark.parametrize(
+    "also",
+    [
+        "",
+        "DELETE FROM audit_head",
+        (
+            "UPDATE audit_head SET entry = (SELECT max(id) FROM audit_log), "
+            "hash = (SELECT hash FROM audit_log ORDER BY id DESC LIMIT 1)"
+        ),
+    ],
+)
+def test_an_end_that_was_cut_off_is_not_covered_up_by_what_the_program_writes_next(
+    kept: Store, database: Path, also: str
+) -> None:
+    for statement in (*CUT, *([also] if also else [])):
+        edit(database, statement)
+    kept.decide(1, Verdict.UNSURE, reviewer="ada", now=later(31))
+    kept.decide(1, Verdict.PHI, reviewer="ada", now=later(32))
+    words = said(kept.verify_audit())
+    assert any(what in words for what in ("is not the one that was signed", "was removed", "is forged"))
+
+
+@pytest.mark.parametrize("head", ["", "DELETE FROM audit_head"])
+def test_who_removes_the_signing_key_does_not_get_the_log_signed_anew(
+    kept: Store, database: Path, tmp_path: Path, head: str
+) -> None:
+    for statement in (*CUT, *([head] if head else [])):
+        edit(database, statement)
+    kept.close()
+    key = tmp_path / "keys" / "audit.key"
+    key.unlink()
+    for number in range(2):  # the first start makes a key
+        with Store.open(url_of(database), audit_key=key) as store:
+            words = said(store.verify_audit())
+            known = (
+                "is signed with key",
+                "were signed, but the log ends at",
+                "was removed",
+                "not the one that",
+            )
+            assert any(what in words for what in known)
+            store.decide(1, Verdict.UNSURE, reviewer="ada", now=later(40 + number))
+
+
+def test_a_lost_key_is_replaced_by_a_command_alone(kept: Store, database: Path, tmp_path: Path) -> None:
+    kept.close()
+    home = tmp_path / "home"
+    home.mkdir()
+    settings = tmp_path / "phiscan.toml"
+    settings.write_text(f'home = "{home}"\ndatabase = "{url_of(database)}"\n')
+
+    audit = ("--config", str(settings), "audit")
+    assert "is signed with key" in run(*audit, "verify", status=2)
+    run(*audit, "sign")
+    run(*audit, "verify")
 
 
 def test_an_edit_is_not_covered_up_by_what_the_program_writes_next(kept: Store, database: Path) -> None:

@@ -81,19 +81,27 @@ def _open(source: SourceFile) -> Iterator[int]:
 
 
 def open_read_only(source: SourceFile) -> int:
-    """Open a crawled file by its path and return its descriptor.
+    """Open a crawled file by its path and return its descriptor, if it still is that file.
+
+    Whoever may write to the share may put a link to another folder in place of one of the path: what lies
+    there must not be handed to a worker, which may have been taken over and check nothing.
 
     Raises:
         ExtractError: changed, no_permission or io_error.
     """
     try:
         try:
-            return open_path(source.absolute, _READ_ONLY | os.O_NOATIME)
+            descriptor = open_path(source.absolute, _READ_ONLY | os.O_NOATIME)
         except PermissionError:
             # Only the owner may keep the access time; others read all the same.
-            return open_path(source.absolute, _READ_ONLY)
+            descriptor = open_path(source.absolute, _READ_ONLY)
+        status = os.fstat(descriptor)
     except OSError as error:
         raise refusal(error) from None
+    if not stat.S_ISREG(status.st_mode) or _signature(status) != _crawled(source):
+        os.close(descriptor)
+        raise ExtractError(FailReason.CHANGED, "not the file that was crawled")
+    return descriptor
 
 
 def refusal(error: OSError) -> ExtractError:

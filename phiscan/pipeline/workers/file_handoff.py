@@ -29,6 +29,7 @@ from phiscan.sandbox.service import Service
 
 _SEALS = fcntl.F_SEAL_SEAL | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_WRITE
 _MAX_KEY = 1024**2
+_CHUNK = 64 * 1024
 LOOK_S = 0.05  # how often the hatch looks whether it is to be closed
 
 
@@ -186,10 +187,15 @@ class _Question(socketserver.BaseRequestHandler):
     def handle(self) -> None:
         """Read names and send replies until the worker is gone."""
         while True:
-            (length,) = LENGTH.unpack(_exactly(self.request, LENGTH.size))
-            if length > _MAX_KEY:
+            # A question comes in one piece, nearly always: asking twice would wake this thread twice.
+            data = self.request.recv(_CHUNK)
+            if len(data) < LENGTH.size:
+                data += _exactly(self.request, LENGTH.size - len(data))
+            (length,) = LENGTH.unpack_from(data)
+            if length > _MAX_KEY or len(data) > LENGTH.size + length:
                 return
-            reply, descriptors = self.server.hatch.serve_request(_exactly(self.request, length))
+            key = data[LENGTH.size :] + _exactly(self.request, LENGTH.size + length - len(data))
+            reply, descriptors = self.server.hatch.serve_request(key)
             try:
                 socket.send_fds(self.request, [reply], descriptors)
             finally:

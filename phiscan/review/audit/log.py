@@ -122,7 +122,7 @@ def append(connection: sa.Connection, entries: Sequence[Entry], *, actor: str, a
         rows.append({**row, "hash": previous})
     if rows:
         connection.execute(_INSERT, rows)
-        signed_head.sign(connection, number, previous, now=at)
+        signed_head.advance(connection, number, previous, now=at, first_entry=number - len(rows) + 1)
 
 
 def verify(connection: sa.Connection) -> AuditCheck:
