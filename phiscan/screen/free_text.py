@@ -20,10 +20,14 @@ from phiscan.formats.hl7_free_text import passages as hl7_passages
 from phiscan.model import Document, EntityType, Finding, Segment
 from phiscan.screen.recognizers.messages.contact_cards import holds_cards
 from phiscan.screen.recognizers.messages.contact_cards import passages as card_passages
-from phiscan.screen.recognizers.messages.dicom_json import is_key, is_model
-from phiscan.screen.recognizers.messages.dicom_json import passages as model_passages
-from phiscan.screen.recognizers.messages.dicom_listing import is_listing, is_tag
-from phiscan.screen.recognizers.messages.dicom_listing import passages as dicom_passages
+from phiscan.screen.recognizers.messages.dicom import (
+    is_key,
+    is_listing,
+    is_model,
+    is_tag,
+    model_passages,
+)
+from phiscan.screen.recognizers.messages.dicom import passages as dicom_passages
 from phiscan.screen.recognizers.messages.x12 import is_interchange
 from phiscan.screen.recognizers.messages.x12 import passages as x12_passages
 from phiscan.screen.recognizers.messages.zpl_labels import is_label

@@ -22,19 +22,15 @@ from phiscan.screen.free_text import without_codes
 from phiscan.screen.id_classifier.classifier import NumberModel, learned_numbers, load_numbers, with_types
 from phiscan.screen.normalize.spoken_numbers import left_over
 from phiscan.screen.normalize.text_view import normalized
-from phiscan.screen.ocr_confusions.names import OcrNameRecognizer
-from phiscan.screen.ocr_confusions.recognizer import OcrRecognizer, without_parts
+from phiscan.screen.ocr_confusions.recognizer import OcrNameRecognizer, OcrRecognizer, without_parts
 from phiscan.screen.people_count import count_people
 from phiscan.screen.prototypes import Prototype, lacking, load_prototypes, nearest
 from phiscan.screen.recognizer import Cost, Recognizer
-from phiscan.screen.recognizers.identifiers.age_units import with_units
 from phiscan.screen.recognizers.identifiers.checked_columns import CheckedColumnRecognizer
+from phiscan.screen.recognizers.identifiers.dates import bare_days, day_lines, with_units
 from phiscan.screen.recognizers.identifiers.device_and_insurer_numbers import LineCodeRecognizer
-from phiscan.screen.recognizers.identifiers.line_dates import day_lines
-from phiscan.screen.recognizers.identifiers.numbers_after_names import numbers_after_names
-from phiscan.screen.recognizers.identifiers.row_numbers import row_codes
-from phiscan.screen.recognizers.identifiers.unlabelled_dates import bare_days
-from phiscan.screen.recognizers.location.address_blocks import address_tails
+from phiscan.screen.recognizers.identifiers.related_numbers import numbers_after_names, row_codes
+from phiscan.screen.recognizers.location.cities import address_tails
 from phiscan.screen.recognizers.messages.zpl_labels import bar_codes
 from phiscan.screen.recognizers.person.recognizer import RuleNameRecognizer, build_name_recognizers
 from phiscan.screen.resolution import resolve

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from phiscan.model import EntityType, Finding, Reason, Span
-from phiscan.screen.recognizers.identifiers.age_units import with_units
+from phiscan.screen.recognizers.identifiers.dates import with_units
 
 
 def shown(text: str, *numbers: str) -> list[str]:

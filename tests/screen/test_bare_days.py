@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from phiscan.model import EntityType, Finding, Span
-from phiscan.screen.recognizers.identifiers.unlabelled_dates import bare_days
+from phiscan.screen.recognizers.identifiers.dates import bare_days
 
 ELSEWHERE = "adm 3/24/24. "
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from phiscan.screen.recognizers.identifiers.line_dates import day_lines
+from phiscan.screen.recognizers.identifiers.dates import day_lines
 
 
 def found(text: str) -> list[str]:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from phiscan.model import Document, Span
-from phiscan.screen.recognizers.messages.dicom_listing import ListingRecognizer, is_tag, passages
+from phiscan.screen.recognizers.messages.dicom import ListingRecognizer, is_tag, passages
 
 Found = Callable[[str], set[tuple[str, str]]]
 

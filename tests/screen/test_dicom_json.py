@@ -9,7 +9,7 @@ import pytest
 from phiscan.config import Config
 from phiscan.model import Document
 from phiscan.screen import build_screener, screen
-from phiscan.screen.recognizers.messages.dicom_json import ModelRecognizer, is_model, passages
+from phiscan.screen.recognizers.messages.dicom import ModelRecognizer, is_model, model_passages
 
 HEADER = {
     "00080020": {"vr": "DA", "Value": ["20240227"]},
@@ -46,7 +46,7 @@ SORTED = {tag: dict(sorted(element.items())) for tag, element in HEADER.items()}
 def test_reads_the_elements(text: str) -> None:
     findings = ModelRecognizer().recognize(Document(text, (), "text/plain"))
     assert [(f.entity_type.value, f.span.of(text)) for f in findings] == FOUND
-    assert ["".join(piece.text for piece in passage) for passage in passages(text)][:1] == [
+    assert ["".join(piece.text for piece in passage) for passage in model_passages(text)][:1] == [
         "seen by Dr Mbeki"
     ]
 

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from phiscan.model import Document
 from phiscan.screen import Screener
-from phiscan.screen.ocr_confusions.codes import corrected_codes
-from phiscan.screen.ocr_confusions.digits import corrected_digits
+from phiscan.screen.ocr_confusions.digits import corrected_codes, corrected_digits
 from phiscan.screen.ocr_confusions.letters import loose, month_nearby, ocr_variants
 from phiscan.screen.ocr_confusions.line import Line
 from phiscan.screen.ocr_confusions.numbers import as_digits

@@ -6,7 +6,7 @@ import pytest
 
 from phiscan.model import EntityType, Finding, Screening, Span
 from phiscan.screen.characteristics import bits_of
-from phiscan.screen.recognizers.identifiers.numbers_after_names import numbers_after_names
+from phiscan.screen.recognizers.identifiers.related_numbers import numbers_after_names
 
 
 def found(text: str, name: str, kind: EntityType = EntityType.PERSON) -> list[tuple[str, EntityType]]:

@@ -6,7 +6,7 @@ import pytest
 
 from phiscan.model import EntityType, Finding, Span
 from phiscan.screen.characteristics import bits_of
-from phiscan.screen.recognizers.identifiers.row_numbers import row_codes
+from phiscan.screen.recognizers.identifiers.related_numbers import row_codes
 
 _NAME = re.compile(r"Roy|Diallo|Nguyen|Cyr")
 NAMES = ("Roy", "Diallo", "Nguyen", "Cyr")

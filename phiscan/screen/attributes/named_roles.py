@@ -14,8 +14,7 @@ from collections.abc import Iterable, Sequence
 from phiscan.lexicon.capitalized_words import has_civil_title
 from phiscan.lexicon.gazetteer import fold
 from phiscan.model import Document, EntityType, Finding
-from phiscan.screen.attributes.bylines import authors
-from phiscan.screen.attributes.citations import cited
+from phiscan.screen.attributes.bylines import authors, cited
 from phiscan.screen.attributes.staff_tables import staff_tables
 from phiscan.screen.ner.tagger import SOURCE as TAGGER
 from phiscan.screen.resolution import is_within, merged

@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 from phiscan.lexicon.role_words import CREDENTIAL, DONE_BY, GAP, KIN, NAME_KEY, ROLE, SHORT, TITLE
-from phiscan.screen.attributes.role_fields import FIELD_AFTER, FIELD_BEFORE
+from phiscan.screen.attributes.staff_contexts import FIELD_AFTER, FIELD_BEFORE
 
 BEFORE: Final = re.compile(
     rf"(?:(?<![\w-])(?:{TITLE}"

@@ -26,8 +26,8 @@ from phiscan.screen.characteristics import bits_of
 from phiscan.screen.free_text import machine_parts
 from phiscan.screen.id_classifier.features import NumberContext, ages, candidates
 from phiscan.screen.normalize.spoken_numbers import SOURCE as SPOKEN
-from phiscan.screen.recognizers.identifiers.numbers_after_names import SOURCE as NUMBERS_BESIDE
-from phiscan.screen.recognizers.identifiers.row_numbers import SOURCE as ROW_CODES
+from phiscan.screen.recognizers.identifiers.related_numbers import NEIGHBOUR_SOURCE as NUMBERS_BESIDE
+from phiscan.screen.recognizers.identifiers.related_numbers import SOURCE as ROW_CODES
 from phiscan.screen.resolution import is_taken
 
 FORMAT: Final = 2

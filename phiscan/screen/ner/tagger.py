@@ -31,8 +31,14 @@ from phiscan.lexicon.gazetteer import Gazetteer, Word, fold, load_gazetteer, ter
 from phiscan.model import Document, EntityType, Finding, PiiBit, Reason, Span
 from phiscan.screen.characteristics import bits_of
 from phiscan.screen.filters.name_stop_list import load_vetoes
-from phiscan.screen.filters.place_or_person import PlaceFields, as_location, in_block
-from phiscan.screen.filters.street_addresses import label_chars, number_in, reads_as_address
+from phiscan.screen.filters.place_or_person import (
+    PlaceFields,
+    as_location,
+    in_block,
+    label_chars,
+    number_in,
+    reads_as_address,
+)
 from phiscan.screen.free_text import in_free_text
 from phiscan.screen.ner.ensemble import NameModel
 from phiscan.screen.ner.name_boundaries import NameEnds, parted
@@ -58,7 +64,7 @@ from phiscan.screen.ner.spans import (
     named,
 )
 from phiscan.screen.ner.tokens import HEALTH, PLACE, Kinds
-from phiscan.screen.recognizers.location.city_and_state import is_code
+from phiscan.screen.recognizers.location.cities import is_code
 from phiscan.text.chunks import chunks
 
 SOURCE = "names.tagger"

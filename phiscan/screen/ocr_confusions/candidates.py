@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from phiscan.screen.ocr_confusions.codes import CODE_SIGNS
 from phiscan.screen.ocr_confusions.dates import DAY_SIGNS
-from phiscan.screen.ocr_confusions.digits import SIGNS
+from phiscan.screen.ocr_confusions.digits import CODE_SIGNS, SIGNS
 from phiscan.screen.ocr_confusions.letters import WORD_SIGNS
 from phiscan.text.automata import automaton
 from phiscan.text.offsets import spans_of

@@ -12,8 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
-from phiscan.screen.ocr_confusions.codes import AS_DIGIT, corrected_codes
-from phiscan.screen.ocr_confusions.digits import corrected_digits
+from phiscan.screen.ocr_confusions.digits import AS_DIGIT, corrected_codes, corrected_digits
 from phiscan.screen.ocr_confusions.line import Edit, Line
 
 _DIGIT_OR = r"[0-9OQolI|]"

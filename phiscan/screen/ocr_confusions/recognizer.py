@@ -1,10 +1,9 @@
-"""Identifiers that a scanner misread: letters for digits, digits for letters, spaces inside numbers.
+"""Identifiers and names with OCR errors: findings of the other recognizers in corrected lines of a text.
 
 One automaton asks whether a text has such places at all; most have none, and cost no more than that. Lines
-that have some are read as they were meant (``misread_words``, ``misread_numbers``), every character knowing
-where it is in the document, and the same recognizers go over these lines alone, each with the line
-before it and the head of its table. What they find there is a finding where it covers something misread,
-or is after a label that was.
+that have some are corrected (``words``, ``numbers``), with the original offset of each character, and the
+rules and the recognizers of names read these lines alone, each with the line before it and the head of its
+table. What they find is a finding where it covers a corrected character, or is after a corrected label.
 """
 
 from __future__ import annotations
@@ -14,15 +13,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import accumulate
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from phiscan.model import Document, EntityType, Finding, Reason, Span
 from phiscan.screen.ocr_confusions.batch import Batch, batches
 from phiscan.screen.ocr_confusions.candidates import Places
 from phiscan.screen.ocr_confusions.line import Line
-from phiscan.screen.ocr_confusions.numbers import as_digits, run_together, without_loose_spaces
+from phiscan.screen.ocr_confusions.numbers import as_digits, narrowed, run_together, without_loose_spaces
 from phiscan.screen.ocr_confusions.words import Vocabulary
 from phiscan.screen.recognizer import CaseVariant, Cost
+from phiscan.screen.recognizers.person.recognizer import NameSource
 from phiscan.screen.rules.recognizer import PatternRecognizer
 
 MIN_SCORE = 0.5  # a form that says little by itself says nothing when letters had to be digits for it
@@ -131,3 +131,32 @@ _OF_DAYS = "days"
 
 def _is_misread(finding: Finding) -> bool:
     return any(reason.kind == "misread" for reason in finding.reasons)
+
+
+_NAMES: Final = frozenset({EntityType.PERSON, EntityType.HEALTH_PROFESSIONAL})
+
+
+class OcrNameRecognizer:
+    """Find names in scanned text; built once per process."""
+
+    name: ClassVar = "ocr_confusions.names"
+    cost: ClassVar = Cost.EXPENSIVE
+    case_variants: ClassVar = CaseVariant.AS_WRITTEN
+
+    def __init__(self, names: NameSource, misread: OcrRecognizer) -> None:
+        self._names = names
+        self._misread = misread
+
+    def recognize(self, document: Document) -> Iterator[Finding]:
+        """Yield findings of people (they may overlap those of the text as it is); spans are half-open."""
+        places = self._misread.places_of(document.text)
+        for batch in batches(document.text, places, self._read, ("names",)) if places else ():
+            for finding in self._names.recognize(Document(batch.text(), (), "")):
+                span = batch.origin(finding) if finding.entity_type in _NAMES else None
+                if span is not None:
+                    score = finding.score * SCORE_FACTOR
+                    reason = Reason("misread", batch.reading, score)
+                    yield replace(finding, span=span, score=score, reasons=(*finding.reasons, reason))
+
+    def _read(self, line: Line, *, bars: bool) -> tuple[Line, ...]:
+        return (narrowed(self._misread.vocabulary.read(line, bars=bars)),)

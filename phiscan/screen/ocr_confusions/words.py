@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain
 
 from phiscan.lexicon.gazetteer import Gazetteer, Word, load_gazetteer
-from phiscan.screen.ocr_confusions.codes import corrected_initials
 from phiscan.screen.ocr_confusions.dates import day_figures, days_apart
+from phiscan.screen.ocr_confusions.digits import corrected_initials
 from phiscan.screen.ocr_confusions.letters import (
     LooseWords,
     joined_labels,

@@ -23,12 +23,11 @@ from phiscan.screen.ner.spacy_pipeline import SpacyRecognizer
 from phiscan.screen.ner.tagger import TaggerRecognizer
 from phiscan.screen.recognizer import CaseVariant, Cost, Recognizer
 from phiscan.screen.recognizers.identifiers.user_accounts import AccountRecognizer
-from phiscan.screen.recognizers.location.city_and_state import cities
+from phiscan.screen.recognizers.location.cities import cities
 from phiscan.screen.recognizers.location.gazetteer_places import find_places
 from phiscan.screen.recognizers.location.location_cues import LocationCueRecognizer
 from phiscan.screen.recognizers.messages.contact_cards import CardRecognizer
-from phiscan.screen.recognizers.messages.dicom_json import ModelRecognizer
-from phiscan.screen.recognizers.messages.dicom_listing import ListingRecognizer
+from phiscan.screen.recognizers.messages.dicom import ListingRecognizer, ModelRecognizer
 from phiscan.screen.recognizers.messages.edifact import EdifactRecognizer
 from phiscan.screen.recognizers.messages.hl7 import Hl7Recognizer
 from phiscan.screen.recognizers.messages.resource_ids import ResourceRecognizer

@@ -1,16 +1,21 @@
-"""Months and days in small figures without a label: "Rocephin 12/1.", "stress test 2/11, npo".
+"""Dates without a label, by context: findings from numeric months and days, and the unit of ages.
 
-4/5 may be a day or four of five. A text that has other days in figures with the same sign writes days so.
-There it is a day where no score, dose or share is near, and either what precedes it happens on a day or
-nobody would write a share so: of seven, nine or eleven. 12/5 is no share in any text. Three cells or more
-beside each other that hold nothing else, each as many days after the last, are those of a flow sheet.
+Three methods. ``bare_days``: 4/5 may be a day or four of five. A text that has other days in figures with the
+same sign writes days so; there it is a day where no score, dose or share is near, and either what precedes it
+happens on a day or it is no usual share (of seven, nine or eleven). 12/5 is a share in no text. Three cells
+or more in a row that hold nothing else, each as many days after the last, are those of a flow sheet.
+``day_lines``: where three lines begin with a day ("9/4  Rec'd records"), or two of which one can only be a
+day (9/20), each is a day. ``with_units``: an age over 89 is found with its unit ("91 y.o."), since whoever
+redacts an age redacts its unit, and other tools mark both.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import islice, pairwise
+from typing import Final
 
 from phiscan.model import EntityType, Finding, Reason, Span
 from phiscan.screen.characteristics import bits_of
@@ -143,3 +148,76 @@ def _is_day(text: str, match: re.Match[str], signs: set[str], odd_parts: frozens
         return True  # also a value of a row and its day: "70.8 (5/1)"
     is_no_share = is_no_share or second in odd_parts
     return is_no_share and bool(_WORD_BEFORE.search(before)) and bool(_CLOSED.match(text, end))
+
+
+LINE_SCORE = 0.5
+LINE_SOURCE = "day_lines"
+MIN_LINES, MIN_SURE_LINES = 3, 2
+MAX_LINES = 5000
+_DAY_CELL = r"(?:0?[1-9]|[12]\d|3[01])(?P<sign>[/.-])(?:0?[1-9]|[12]\d|3[01])"
+# A sign of a list or a number of the row may stand before it; after it no unit and no third part.
+_LINE = re.compile(
+    rf"^[ \t>]{{0,8}}(?:[-*•–\[(] ?|\d{{1,3}}[.)] {{1,3}})?(?P<day>{_DAY_CELL})(?![\w/.%:+]|-\d| ?[-–] ?\d)"  # noqa: RUF001 (texts are written with it)
+    r"(?=[ \t,;:)\]–-]|$)(?![ \t]{1,2}(?:of|sur|mg|ml|mL|cm|mm|inch|kg|strength|power|force|tab|cup)\b)",  # noqa: RUF001 (texts are written with it)
+    re.MULTILINE,
+)
+
+
+def day_lines(text: str, findings: Sequence[Finding]) -> Iterator[Finding]:
+    """Yield the days that begin lines; ``findings`` in text order, without overlaps."""
+    found: dict[str, list[tuple[int, int, bool]]] = {}
+    for number, match in enumerate(_LINE.finditer(text)):
+        if number >= MAX_LINES:
+            break
+        first, second = (int(part) for part in re.split(r"[/.-]", match["day"]))
+        if min(first, second) > _MONTHS:
+            continue
+        start, end = match.span("day")
+        found.setdefault(match["sign"], []).append((start, end, max(first, second) > _MONTHS))
+    taken = [(finding.span.start, finding.span.end) for finding in findings]
+    for lines in found.values():
+        n_sure = sum(is_sure for _, _, is_sure in lines)
+        if len(lines) < (MIN_SURE_LINES if n_sure else MIN_LINES) or _is_counted(text, lines):
+            continue
+        for start, end, _ in lines:
+            if is_taken(start, end, taken):
+                continue
+            kind = EntityType.DATE
+            reasons = (Reason("line", "lines begin with days", LINE_SCORE),)
+            yield Finding(Span(start, end), kind, LINE_SOURCE, LINE_SCORE, bits_of(kind), reasons)
+
+
+def _is_counted(text: str, lines: Sequence[tuple[int, int, bool]]) -> bool:
+    """Tell whether lines count ("1.1", "1.2", "2-1" of a contract), or repeat a fraction."""
+    values = [text[start:end] for start, end, _ in lines]
+    if len(set(values)) < MIN_SURE_LINES:
+        return True
+    pairs = [tuple(map(int, re.split(r"[/.-]", value))) for value in values]
+    is_next = [b in {(x, y + 1), (x + 1, 1)} for (x, y), b in pairwise(pairs)]
+    return "/" not in values[0] and (pairs[0] == (1, 1) or 2 * sum(is_next) > len(is_next))
+
+
+_UNIT: Final = re.compile(
+    r"[ -]?(?:years?|yrs?)[ -]?(?:old|of[ ]age|young)"
+    r"|[ -]?y[./]?o\.?(?:[mf]\b)?"
+    r"|[ ]?(?:ans?|years?|yrs?)(?:[ ](?:et|and)?[ ]?\d{1,2}[ ](?:mois|months?))?"
+    r"|[ ]?y(?:\d{1,2}m)?"
+    r"|[ ]a\.(?![ ]?m)",
+    re.IGNORECASE,
+)
+_WORD: Final = re.compile(r"\w")
+
+
+def with_units(text: str, findings: Sequence[Finding]) -> Iterator[Finding]:
+    """Yield findings, ages with their units; ``findings`` in text order, without overlaps.
+
+    A unit ends where the next finding begins.
+    """
+    limits = [*(finding.span.start for finding in findings[1:]), len(text)]
+    for finding, limit in zip(findings, limits, strict=False):
+        if finding.entity_type is EntityType.AGE_OVER_89:
+            unit = _UNIT.match(text, finding.span.end, limit)
+            if unit is not None and not _WORD.match(text, unit.end()):
+                yield replace(finding, span=Span(finding.span.start, unit.end()))
+                continue
+        yield finding
