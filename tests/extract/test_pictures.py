@@ -20,6 +20,7 @@ from phiscan.extract.ocr import recognition as ocr
 from phiscan.extract.ocr.deskew import skew_angle
 from phiscan.extract.office.binary_pictures import blips
 from phiscan.model import Document, FailReason
+from phiscan.sandbox import programs
 
 Read = Callable[..., Document]
 
@@ -209,13 +210,13 @@ def test_only_a_page_with_doubtful_words_is_asked_for_its_orientation(
     read: Read, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     jobs: list[str] = []
-    run = ocr.programs.run
+    run = programs.run
 
     def noted(job: str, *arguments: object, **values: str) -> object:
         jobs.append(job)
         return run(job, *arguments, **values)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(ocr.programs, "run", noted)
+    monkeypatch.setattr(programs, "run", noted)
     page = Image.open(io.BytesIO(drawn(size=(900, 500), lines=6)))
     for degrees, expected in ((0, ["ocr"]), (90, ["ocr", "orientation"]), (270, ["ocr", "orientation"])):
         jobs.clear()
