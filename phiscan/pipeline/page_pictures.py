@@ -1,7 +1,7 @@
 """A file read again to its text and to the pictures that its text was recognized in, for one reveal.
 
 Runs in the confined process. What leaves it is the text, and of some pictures the image and the boxes of the
-words by their positions in that text. It is sent to the person who asked and kept nowhere.
+words by their positions in that text. It is sent to the person who asked and stored nowhere.
 """
 
 from __future__ import annotations

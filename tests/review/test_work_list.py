@@ -11,6 +11,7 @@ from phiscan.errors import ConflictError, InputError
 from phiscan.model import EntityType, Outcome, Referral, Verdict
 from phiscan.review.decisions.suppressions import SuppressionKind, SuppressionScope
 from phiscan.review.store import Store
+from phiscan.review.worklist import reading
 from phiscan.review.worklist.model import WorkFilter, WorkOrder, WorkState
 from tests.review.desk import ANY, agrees_with_the_truth, line, listed, rows, scanned, share
 from tests.review.results import NOW, ROOT, SHARE, clear, failed, later, pii_only, referred, scan
@@ -247,3 +248,26 @@ def test_an_item_not_in_the_list_is_refused(store: Store) -> None:
         store.desk.item(3, viewer="ana", now=NOW)
     with pytest.raises(InputError, match="file 99: not in the review list"):
         store.desk.detail(99, viewer="ana", now=NOW)
+
+
+@pytest.mark.parametrize("order", list(WorkOrder))
+@pytest.mark.parametrize("wanted", [WorkFilter(), WorkFilter(folder="a"), WorkFilter(text="b/")])
+def test_the_place_of_an_item_is_the_one_that_it_has_in_the_list(
+    store: Store, order: WorkOrder, wanted: WorkFilter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = [f"{'ab'[number % 2]}/{number}.txt" for number in range(12)]
+    scan(store, [referred(name, n_people=number % 5) for number, name in enumerate(names)])
+    store.desk.decide(store.find(names[3]), Verdict.PHI, reviewer="ana", now=NOW)
+    items = store.desk.items(wanted, viewer="ana", now=later(1), order=order).items
+    assert len(items) >= 5
+    for at, item in enumerate(items, 1):
+        place = store.desk.place(item.file_id, wanted, viewer="ana", now=later(1), order=order)
+        assert (place.position, place.total, place.is_exact) == (at, len(items), True)
+        assert place.following[:2] == tuple(one.file_id for one in items[at : at + 2])
+    gone = store.desk.place(store.find(names[3]), wanted, viewer="ana", now=later(1), order=order)
+    assert (gone.position, gone.total) == (None, len(items))
+    monkeypatch.setattr(reading, "MAX_COUNTED", 2)
+    last = store.desk.place(items[-1].file_id, wanted, viewer="ana", now=later(1), order=order)
+    is_whole = wanted == WorkFilter()
+    assert last.is_exact is not is_whole
+    assert last.position == (3 if is_whole else len(items))

@@ -1,4 +1,4 @@
-"""Pictures as the recogniser saw them, with the box of each word: kept only while somebody asks for them.
+"""Pictures as the recogniser saw them, with the box of each word: recorded only on request.
 
 A scan asks for none. A reveal does, so that a person can be shown the page itself with what was found on it.
 """
@@ -71,7 +71,7 @@ def logged_pictures() -> Iterator[PictureLog]:
 
 
 def current_log() -> PictureLog | None:
-    """Return the log that pictures are to be kept in; None = nobody asks for them."""
+    """Return the log that pictures are to be recorded in; None = none is asked for."""
     return _LOG.get()
 
 

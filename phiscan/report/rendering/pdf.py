@@ -301,14 +301,14 @@ def _widths(lines: list[list[Any]], width: float) -> list[float]:
 def _shared(
     least: Sequence[float], wanted: Sequence[float], amount: Sequence[float], width: float
 ) -> list[float]:
-    """Return widths between least and wanted; what is over is given out by amount until nobody wants more."""
+    """Return widths between least and wanted; the rest is shared by amount until no column wants more."""
     widths = list(least)
     while (over := width - sum(widths)) > 1:
-        hungry = [at for at, full in enumerate(wanted) if full - widths[at] > 0.1]  # noqa: PLR2004 (points)
-        if not hungry:
+        narrow = [at for at, full in enumerate(wanted) if full - widths[at] > 0.1]  # noqa: PLR2004 (points)
+        if not narrow:
             break
-        total = sum(amount[at] for at in hungry)
-        for at in hungry:
+        total = sum(amount[at] for at in narrow)
+        for at in narrow:
             widths[at] = min(wanted[at], widths[at] + over * amount[at] / total)
     return widths
 

@@ -44,7 +44,7 @@ class TaggedCanvas(Canvas):  # type: ignore[misc]
 
     @contextmanager
     def marked(self, node: Node | None) -> Iterator[None]:
-        """Put what is drawn within between marks; None = decoration, which no reader is told of."""
+        """Put what is drawn within between marks; None = decoration, which is not read aloud."""
         if node is None:
             self._code.append("/Artifact BMC")
         else:

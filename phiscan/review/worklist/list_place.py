@@ -18,7 +18,7 @@ class ListPlace:
     """An item among the items of a list."""
 
     position: int | None  # from 1; None = it is not in the list, or not any more
-    is_exact: bool  # False: so many items come before it that only these were counted
+    is_exact: bool  # False: at least so many items come before it; the others were not counted
     total: int
     items: tuple[WorkItem, ...]  # neighbours in the order of the list; the item among them if it is in it
     following: tuple[int, ...]  # numbers of the next items of the list
@@ -37,8 +37,8 @@ def place(
 ) -> ListPlace:
     """Return where a file is in a list, with up to so many items before and after it."""
     key = connection.execute(sa.select(order_key(order)).where(work_item.c.file_id == file_id)).scalar()
-    total = work_list.size(connection, wanted, viewer=viewer, now=now)
     start = None if key is None else (float(key), file_id)
+    total, n_before_it = work_list.n_with_before(connection, wanted, order, start, viewer=viewer, now=now)
     after = work_list.neighbours(
         connection, wanted, order, start, viewer=viewer, now=now, n=n_after, backward=False
     )
@@ -50,12 +50,12 @@ def place(
         )
     )
     in_list = start is not None and work_list.is_in(connection, file_id, wanted, viewer=viewer, now=now)
-    position = None
-    if in_list and start is not None:
-        position = 1 + work_list.n_before(connection, wanted, order, start, viewer=viewer, now=now)
+    position = 1 + n_before_it if in_list else None
     numbers = [*reversed(before), *([file_id] if in_list else []), *after]
     items = work_list.lines(connection, numbers, viewer=viewer, now=now)
     is_exact = (
         position is None or position <= work_list.MAX_COUNTED or wanted != WorkFilter(state=wanted.state)
     )
+    if position is not None and not is_exact:
+        position = work_list.MAX_COUNTED + 1
     return ListPlace(position, is_exact, total, items, tuple(after))

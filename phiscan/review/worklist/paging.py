@@ -49,11 +49,15 @@ class Place:
 
     def bounded(self, query: sa.Select[Any]) -> sa.Select[Any]:
         """Narrow a query to what lies beyond this place."""
+        return query if self.start is None else query.where(self.beyond())
+
+    def beyond(self) -> sa.ColumnElement[bool]:
+        """Tell whether a row lies beyond this place; every row does without one."""
         if self.start is None:
-            return query
+            return sa.true()
         place = sa.tuple_(order_key(self.order), work_item.c.file_id)
         bound = sa.tuple_(sa.literal(self.start[0]), sa.literal(self.start[1]))
-        return query.where(place < bound if self.falling else place > bound)
+        return place < bound if self.falling else place > bound
 
 
 def cursor_of(direction: str, order: WorkOrder, row: sa.Row[Any]) -> str:

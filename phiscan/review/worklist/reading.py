@@ -288,16 +288,16 @@ def is_in(connection: sa.Connection, file_id: int, wanted: WorkFilter, *, viewer
     return connection.execute(narrowed(query, wanted, viewer, now)).first() is not None
 
 
-def n_before(
+def n_with_before(
     connection: sa.Connection,
     wanted: WorkFilter,
     order: WorkOrder,
-    start: tuple[float, int],
+    start: tuple[float, int] | None,
     *,
     viewer: str,
     now: datetime,
-) -> int:
-    """Count the items of a list that come before a key, at most ``MAX_COUNTED + 1`` of a whole state.
+) -> tuple[int, int]:
+    """Count the items of a list, and those before a key: of a whole state at most ``MAX_COUNTED + 1``.
 
     A whole state is counted along its index, which ends early; for a filter that picks some, every row is
     read once.
@@ -306,9 +306,12 @@ def n_before(
     if wanted == WorkFilter(state=wanted.state):
         near = place.ordered(narrowed(sa.select(work_item.c.file_id), wanted, viewer, now))
         query = sa.select(sa.func.count()).select_from(near.limit(MAX_COUNTED + 1).subquery())
-    else:
-        query = place.bounded(narrowed(_COUNT, wanted, viewer, now, scanned=True))
-    return int(connection.execute(query).scalar_one())
+        before = 0 if start is None else int(connection.execute(query).scalar_one())
+        return size(connection, wanted, viewer=viewer, now=now), before
+    columns: tuple[Any, ...] = (sa.func.count(), sa.func.sum(sa.case((place.beyond(), 1), else_=0)))
+    both: sa.Select[Any] = sa.select(*columns).select_from(work_item)
+    total, before = connection.execute(narrowed(both, wanted, viewer, now, scanned=True)).one()
+    return total, 0 if start is None else before or 0
 
 
 def lines(

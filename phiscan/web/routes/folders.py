@@ -73,7 +73,7 @@ def assign(
     folder: Folder = "",
     assignee: Annotated[str, Form(max_length=200)] = "",
 ) -> Response:
-    """Give the open files of a folder to somebody, or to nobody."""
+    """Give the open files of a folder to a reviewer, or take them from any."""
     query = _folder_query(root, folder)
     files = desk.store.desk.numbers(query.filter, viewer=user.name, now=desk.now(), limit=MAX_ASSIGNED + 1)
     if len(files) > MAX_ASSIGNED:

@@ -1,4 +1,4 @@
-"""The folder page: totals of folders to a tree map and the table beside it."""
+"""The folder page: totals of folders to a tree map and a table."""
 
 from __future__ import annotations
 

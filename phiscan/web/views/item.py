@@ -240,7 +240,7 @@ def item_view(
 
 
 def judged_positions(corrections: ItemCorrections) -> frozenset[int]:
-    """Return the positions of the findings that somebody judged."""
+    """Return the positions of the findings that were judged."""
     return frozenset(one.position for one in corrections.spans if one.position is not None)
 
 

@@ -137,7 +137,7 @@ _WHOLE_PLACES: Final = {
     "pages": lazy_gettext("other pages"),
 }
 
-# The types of identifiers that a digit stands for when a finding is corrected, the most frequent first.
+# The types of identifiers that a digit selects when a finding is corrected, the most frequent first.
 DIGITS: Final[tuple[EntityType, ...]] = (
     EntityType.PERSON,
     EntityType.DATE_OF_BIRTH,

@@ -78,7 +78,7 @@ class RevealView:
     end: int
     n_chars: int
     n_findings: int = 0  # spans from here on were added by reviewers
-    judged: frozenset[int] = frozenset()  # positions of findings that somebody judged
+    judged: frozenset[int] = frozenset()  # positions of findings that were judged
     rejected: frozenset[int] = frozenset()  # of them, the false positives
     seconds: int = N_SECONDS
 

@@ -29,7 +29,7 @@ class FoundBox:
 
 @dataclass(frozen=True, slots=True)
 class PictureView:
-    """One picture; ``source`` is an address that holds the image itself, so that nothing is kept for it."""
+    """One picture; ``source`` is an address that holds the image itself, so that nothing is stored for it."""
 
     where: str
     width: int
