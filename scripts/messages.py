@@ -64,8 +64,11 @@ def path_of(language: str) -> Path:
 def updated(language: str, template: Catalog) -> Catalog:
     """Return the stored catalogue with exactly the messages of the template, those translated before kept."""
     catalogue = read(language)
+    made = catalogue.creation_date  # kept, so that a run without new messages changes nothing
     catalogue.update(template, no_fuzzy_matching=True)
     catalogue.obsolete.clear()
+    catalogue.creation_date = catalogue.revision_date = made
+    catalogue.msgid_bugs_address = catalogue.last_translator = catalogue.language_team = "phiscan"
     return catalogue
 
 
