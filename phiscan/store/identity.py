@@ -53,7 +53,9 @@ def load_key(path: Path) -> bytes:
         message = f"{path}: key file has mode {mode:04o}, expected 0600: others must not read it"
         raise ConfigError(message)
     if folder & stat.S_IWOTH and not folder & stat.S_ISVTX:
-        message = f"{path.parent}: has mode {folder & 0o777:04o}, expected 0700: everybody could put another key there"
+        message = (
+            f"{path.parent}: has mode {folder & 0o777:04o}, expected 0700: everybody could change the key"
+        )
         raise ConfigError(message)
     if not re.fullmatch(rf"[0-9a-f]{{{2 * N_KEY_BYTES}}}", text):
         message = f"{path}: not a key file: expected {2 * N_KEY_BYTES} hexadecimal digits"
