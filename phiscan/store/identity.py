@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 import secrets
+import stat
 import unicodedata
 from collections.abc import Sequence
 from pathlib import Path
@@ -33,10 +34,12 @@ def load_key(path: Path) -> bytes:
     """Read the secret of the keyed hashes.
 
     Raises:
-        ConfigError: names the file: missing, unreadable, readable by others, or not a key.
+        ConfigError: names the file: missing, unreadable, readable by others, or not a key; or its folder, if
+            everybody may write there.
     """
     try:
         mode = path.stat().st_mode & 0o777
+        folder = path.parent.stat().st_mode
         text = path.read_text(encoding="ascii").strip()
     except FileNotFoundError:
         message = f"{path}: no such key file; `phiscan init` makes one"
@@ -48,6 +51,11 @@ def load_key(path: Path) -> bytes:
         text = ""
     if mode & 0o077:
         message = f"{path}: key file has mode {mode:04o}, expected 0600: others must not read it"
+        raise ConfigError(message)
+    if folder & stat.S_IWOTH and not folder & stat.S_ISVTX:
+        message = (
+            f"{path.parent}: has mode {folder & 0o777:04o}, expected 0700: everybody could change the key"
+        )
         raise ConfigError(message)
     if not re.fullmatch(rf"[0-9a-f]{{{2 * N_KEY_BYTES}}}", text):
         message = f"{path}: not a key file: expected {2 * N_KEY_BYTES} hexadecimal digits"

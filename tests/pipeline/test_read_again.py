@@ -30,7 +30,11 @@ def test_only_numbers_come_back_from_a_file_that_is_as_it_was(ready: Path) -> No
     found = learn._read(source)
     assert found.content_hash == blake3(text.encode()).hexdigest()
     assert found.pieces
-    assert all(isinstance(part, np.ndarray) for piece in found.pieces for part in piece)
+    for buckets, values in found.pieces:
+        assert all(type(bucket) is int for bucket in buckets)
+        assert all(type(value) is float for value in values)
+        assert [array.dtype for array in learn._as_arrays(buckets, values)] == [np.int64, np.float32]
+        assert len(buckets) == len(values) > 0
     (ready / "letter.txt").unlink()
     assert present(source) is None
     (ready / "letter.txt").mkdir()

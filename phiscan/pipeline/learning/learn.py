@@ -307,8 +307,9 @@ def _read(source: SourceFile) -> _Read:
     model = engine.classifier.text_model
     found = [features(piece) for piece in pieces(masked(document.text, spans))]
     found.sort(key=lambda piece: -float(model.weights[piece[0]] @ piece[1]))
-    told = tuple((tuple(map(int, at)), tuple(map(float, values))) for at, values in found[:N_PIECES])
-    return _Read(document.content_hash, told)
+    kept = found[:N_PIECES]
+    numbers = tuple((tuple(map(int, buckets)), tuple(map(float, values))) for buckets, values in kept)
+    return _Read(document.content_hash, numbers)
 
 
 def _as_arrays(buckets: Sequence[int], values: Sequence[float]) -> Piece:
