@@ -1,11 +1,12 @@
 """Numbers of a person without a label: findings from columns of rows that name people, and after a name.
 
-``row_codes``: where four rows or more of a table name a person each, a column whose cells are all of one form
-(seven digits; a letter, a hyphen and five digits) and differ numbers those people, with a header or without.
+``row_codes``: where four rows or more of a table name a person each, a column whose cells are all of one
+form (seven digits; a letter, a hyphen and five digits) and differ numbers those people, with a header or
+without.
 ``numbers_after_names``: "Duc Pham 5517718", "Le Van Binh, 338117", a cell of nine digits next to a cell
-with a name. Only numbers of six to nine digits, or in groups, count: shorter ones are rooms, doses and ages. So
-do those after initials ("R.B. / 118204"). After a health professional, a number in brackets or after the letters
-of the profession is a licence.
+with a name. Only numbers of six to nine digits, or in groups, count: shorter ones are rooms, doses and
+ages. So do those after initials ("R.B. / 118204"). After a health professional, a number in brackets or
+after the letters of the profession is a licence.
 """
 
 from __future__ import annotations
