@@ -201,7 +201,7 @@ _IS_MONEY = re.compile(r"000$")
 
 
 def numbers_after_names(text: str, findings: Sequence[Finding]) -> Iterator[Finding]:
-    """Yield the numbers that stand right after a person; ``findings`` in text order, without overlaps."""
+    """Yield the numbers right after a person; ``findings`` in text order, without overlaps."""
     starts = [finding.span.start for finding in findings]
     for finding in findings:
         if finding.entity_type is EntityType.HEALTH_PROFESSIONAL:
