@@ -216,7 +216,7 @@ _LEARNED = automaton(
 
 
 def references(text: str) -> list[tuple[int, int]]:
-    """Return where references stand, in text order; they do not overlap."""
+    """Return the spans of references, in text order; they do not overlap."""
     found: list[tuple[int, int]] = []
     for start, end in spans_of(_ENDS, text):
         low = found[-1][1] if found else 0
@@ -230,7 +230,7 @@ def references(text: str) -> list[tuple[int, int]]:
 
 
 def cited(text: str) -> Iterator[tuple[int, int]]:
-    """Yield where people stand whom a text cites, in any order; places may overlap."""
+    """Yield the spans of the people whom a text cites, in any order; they may overlap."""
     found = [*references(text), *_sections(text)]
     yield from found
     if found:

@@ -77,7 +77,7 @@ _MIN_CELLS, _MIN_STAFF, _MAX_HEAD = 3, 2, 400
 
 
 def staff_tables(text: str) -> Iterator[tuple[int, int]]:
-    """Yield where the rows of each table of staff stand, head left out."""
+    """Yield the spans of the rows of each table of staff, without the head."""
     start = 0
     ends = 0  # of the table last found
     for line in text.splitlines(keepends=True):

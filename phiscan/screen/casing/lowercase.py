@@ -1,4 +1,4 @@
-"""Texts in small letters read as they would stand with capitals: chats, quick notes, exports that lower everything.
+"""Texts in small letters with the usual capitals added: chats, quick notes, exports that lower everything.
 
 Much of what tells a name, an organization or a number is its capitals. A text without any is read three times:
 as it is; in capitals, for the shapes of numbers, addresses and organizations (``capitals.py`` says what
@@ -200,7 +200,7 @@ class Recaser:
         return found
 
     def _is_town(self, text: str, words: _Words) -> bool:
-        """Tell whether words that are called as a town is stand for it: by the words, or where one is due."""
+        """Tell whether words with the name of a town are one: by the words, or where a town is expected."""
         if not all(self._ordinary.is_one(word[0]) for word in words):
             return True
         start = words[0].start()

@@ -122,7 +122,7 @@ class Capitals:
         return Span(finding.span.start, end) if end > finding.span.start else None
 
     def _behind_label(self, text: str, finding: Finding, words: _Words) -> Span | None:
-        """Return the span of a name; None where a sentence of ordinary words stands for one: "UNDER DR"."""
+        """Return the span of a name; None where it is a sentence of ordinary words: "UNDER DR"."""
         is_sentence = len(words) > 1 and any(fold(word[0]) in SENTENCE for word in words)
         return self._person(text, finding, words) if is_sentence else finding.span
 
@@ -191,7 +191,7 @@ def _pieces(words: _Words) -> Iterator[list[re.Match[str]]]:
 
 
 def _is_due(text: str, span: Span) -> bool:
-    """Tell whether somebody is due where a first name stands."""
+    """Tell whether a person is expected where a first name is."""
     before = _DUE.search(text, max(0, span.start - _DUE_CHARS), span.start)
     is_alone = before is not None and before[0] in {"", "\n"}
     return before is not None and (not is_alone or _LINE_END.match(text, span.end) is not None)

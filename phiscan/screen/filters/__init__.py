@@ -1,1 +1,1 @@
-"""Filters of false positives: eponyms, brands, codes, places and organizations that look like people."""
+"""Filters of false positives: eponyms, labels, signs and places that look like people."""

@@ -50,7 +50,7 @@ _SPEAKS = re.compile(
 
 @lru_cache(maxsize=1)
 def load_eponyms() -> dict[str, str]:
-    """Return what each word mostly is where it stands alone: a thing, or as often a name.
+    """Return what each word mostly is where it is alone: a thing, or as often a name.
 
     Raises:
         DictionaryError: the list cannot be read.

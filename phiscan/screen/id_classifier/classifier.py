@@ -1,4 +1,4 @@
-"""Numbers and codes that are somebody's, told by what is around them, where no rule has a form for them.
+"""Numbers and codes of a person without a rule for their form: findings by a learned model of their context.
 
 Ages over 89 in the same way: which of the numbers from 90 to 125 are ages.
 

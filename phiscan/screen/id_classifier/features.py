@@ -103,7 +103,7 @@ def ages(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _from_digits(text: str, runs: Sequence[int]) -> Iterator[re.Match[str]]:
-    """Yield numbers from where their first digits stand: trying every word takes ten times as long."""
+    """Yield numbers from the place of their first digits: trying every word takes ten times as long."""
     done = 0
     for place in runs:
         if place < done:
@@ -215,7 +215,7 @@ class NumberContext:
         return ()
 
     def _first_lines(self, low: int) -> Iterator[tuple[int, int]]:
-        """Yield the first lines of the block in which the line stands that begins at ``low``, above it."""
+        """Yield the first lines of the block of the line that begins at ``low``, above it."""
         text = self._text
         for blank in _BLANK_LINE.finditer(text, self._seen, low):
             self._block = blank.end()

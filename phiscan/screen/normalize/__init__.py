@@ -1,1 +1,1 @@
-"""A document as it was meant: escapes resolved, spoken numbers as digits, offsets mapped back."""
+"""A normalized document: escapes resolved, spoken numbers as digits, offsets mapped back."""

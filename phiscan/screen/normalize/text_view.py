@@ -1,4 +1,4 @@
-"""A document read as it was meant: escapes as what they stand for, spoken numbers, SQL, listings.
+"""A normalized document: escapes decoded, spoken numbers as digits, SQL, listings.
 
 Recognizers see such a text; what they find is put back to where it is in the document. Most documents
 hold nothing of the kind and are read as they are.
@@ -31,14 +31,14 @@ _SOME_SPOKEN = automaton(SPOKEN)
 
 @dataclass(frozen=True, slots=True)
 class NormalizedText:
-    """A document as it is meant, and the way back."""
+    """A normalized document, and the map of its offsets to the original."""
 
     document: Document
     joined: Joined
     spoken: tuple[Span, ...]  # where numbers stand in ``document`` that were spoken
 
     def to_document(self, findings: Iterable[Finding]) -> Iterator[Finding]:
-        """Yield findings, in text order, where they stand in the document; there, too, none over another."""
+        """Yield findings in text order at their offsets in the original document, without overlaps."""
         done = 0
         for finding in findings:
             for span in self.joined.places(finding.span):
@@ -49,7 +49,7 @@ class NormalizedText:
 
 
 def normalized(document: Document) -> NormalizedText | None:
-    """Return a document as it is meant; None where that is how it stands."""
+    """Return a normalized document; None where nothing changes."""
     text = document.text
     raw = text.encode("utf-8", "surrogatepass")
     spoken: list[Edit] = []
@@ -90,7 +90,7 @@ def _pieces(text: str, edits: Iterable[Edit]) -> Iterator[Piece]:
 
 
 def _there(joined: Joined, starts: list[int], place: int) -> int:
-    """Return where a place of the document is in the text as it is meant."""
+    """Return where a place of the document is in the normalized text."""
     number = bisect_right(starts, place) - 1
     if number < 0:
         return 0

@@ -1,4 +1,4 @@
-"""Lines of a scanned text as they were meant, put together for a recognizer, with the way back."""
+"""Corrected lines of a scanned text, joined for a recognizer, with their original offsets."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Read(Protocol):
 
 
 def batches(text: str, places: Sequence[int], read: Read, readings: Sequence[str]) -> Iterator[Batch]:
-    """Yield the lines that are read otherwise than they stand, in each of their readings.
+    """Yield the lines that a correction changes, in each of their corrections.
 
     So are the rows below the head of a table that was misread. Each stretch of them has the line before it
     and the first lines of its block ahead of it, as long as these are not far more than the text itself.
@@ -73,7 +73,7 @@ def batches(text: str, places: Sequence[int], read: Read, readings: Sequence[str
 def _lines_read(
     text: str, places: Sequence[int], read: Callable[[Line], tuple[Line, ...]]
 ) -> Iterator[tuple[int, int, int, tuple[Line, ...], bool]]:
-    """Yield the lines to be looked at, read, and whether they stand below a misread head or label."""
+    """Yield the lines to be looked at, read, and whether they are below a misread head or label."""
     headed = -1  # the block whose columns have such a head
     labelled = -1  # where the line below a misread label begins
     for block, start, end in lines_with(text, places):

@@ -1,9 +1,10 @@
 """Digits that OCR read as letters, and codes of both: corrected lines, by what the shape of a value allows.
 
 S, B, Z, G, b, g and q are letters of codes far more often than misread digits ("S55-0117", "118 B20 447").
-They are read as digits only where a shape leaves no other reading: a day, an age, a number in groups of which
-two in three are digits. The format of a code says where a digit is and where a letter ("83H 4R1"). Letters of a
-postal code, and digits of a ZIP code, are guessed only after the province or state that says what comes.
+They are read as digits only where a shape leaves no other reading: a day, an age, a number in groups of
+which two in three are digits. The format of a code says where a digit is and where a letter ("83H 4R1").
+Letters of a postal code, and digits of a ZIP code, are guessed only after the province or state that says
+what comes.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A line of a text as it was meant: characters replaced, left out or joined, each knowing its origin."""
+"""A corrected line of a text: characters replaced, left out or joined, each with its original offset."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Edit:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Line:
-    """A line as it is read, and for every character the half-open range of code points that it stands for."""
+    """A line as it is read, and for every character the half-open range of code points of the original."""
 
     text: str
     starts: Sequence[int]
@@ -35,7 +35,7 @@ class Line:
 
     @property
     def is_changed(self) -> bool:
-        """Tell whether anything that counts was read otherwise than it stands."""
+        """Tell whether a correction changed anything that counts."""
         return 1 in self.changed
 
     def edited(self, edits: Iterable[Edit]) -> Line:

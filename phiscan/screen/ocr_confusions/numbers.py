@@ -70,7 +70,7 @@ class _Token:
 
 
 def as_digits(line: Line, *, bars: bool) -> Line:
-    """Return a line in which letters that stand for digits are digits; no character is added or lost."""
+    """Return a line in which letters misread for digits are digits; no character is added or lost."""
     line = line.edited(corrected_digits(line.text))
     text = line.text
     edits: dict[int, Edit] = {}

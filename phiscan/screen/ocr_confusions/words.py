@@ -107,7 +107,7 @@ class Vocabulary:
         return frozenset(form for form in ocr_short_labels(self._labels) if not self._is_ordinary(form))
 
     def read(self, line: Line, *, bars: bool) -> Line:
-        """Return a line with its misread words as they were meant; with ``bars``, | may be a letter."""
+        """Return a line with its misread words corrected; with ``bars``, | may be a letter."""
         line = line.edited(serial_signs(line.text))
         line = line.edited(joined_labels(line.text))
         line = line.edited(day_figures(line.text))
@@ -181,7 +181,7 @@ class Vocabulary:
         return self._memory[key]
 
     def _word(self, token: str) -> str:
-        """Return the word that was meant; the token itself where none is known to be."""
+        """Return the corrected word; the token itself where no correction is known."""
         letters = sum(c.isalpha() for c in token)
         odd = sum(c in _ODD for c in token)
         is_numbered = token.endswith("1") and token[:-1].lower() in self._known  # addr1
@@ -205,7 +205,7 @@ class Vocabulary:
         return guess if guess != token else self._label(token)
 
     def _label(self, token: str) -> str:
-        """Return the word of a label that was meant by a word that is none."""
+        """Return the word of a label that a misread word is closest to."""
         if len(token) < _MIN_WORD or _FEW_LETTERS.search(token) or self._is_word(token):
             return token
         meant = self._loose.corrected(token)

@@ -1,11 +1,12 @@
 """Numbers of a person without a label: findings from columns of rows that name people, and after a name.
 
-``row_codes``: where four rows or more of a table name a person each, a column whose cells are all of one form
-(seven digits; a letter, a hyphen and five digits) and differ numbers those people, with a header or without.
+``row_codes``: where four rows or more of a table name a person each, a column whose cells are all of one
+form (seven digits; a letter, a hyphen and five digits) and differ numbers those people, with a header or
+without.
 ``numbers_after_names``: "Duc Pham 5517718", "Le Van Binh, 338117", a cell of nine digits next to a cell
-with a name. Only numbers of six to nine digits, or in groups, count: shorter ones are rooms, doses and ages. So
-do those after initials ("R.B. / 118204"). After a health professional, a number in brackets or after the letters
-of the profession is a licence.
+with a name. Only numbers of six to nine digits, or in groups, count: shorter ones are rooms, doses and
+ages. So do those after initials ("R.B. / 118204"). After a health professional, a number in brackets or
+after the letters of the profession is a licence.
 """
 
 from __future__ import annotations
@@ -200,7 +201,7 @@ _IS_MONEY = re.compile(r"000$")
 
 
 def numbers_after_names(text: str, findings: Sequence[Finding]) -> Iterator[Finding]:
-    """Yield the numbers that stand right after a person; ``findings`` in text order, without overlaps."""
+    """Yield the numbers right after a person; ``findings`` in text order, without overlaps."""
     starts = [finding.span.start for finding in findings]
     for finding in findings:
         if finding.entity_type is EntityType.HEALTH_PROFESSIONAL:

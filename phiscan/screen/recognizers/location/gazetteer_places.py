@@ -103,7 +103,7 @@ def _place(text: str, tokens: Sequence[Token], index: int, gazetteer: Gazetteer)
 
 
 def _stands_as_town(text: str, words: Sequence[Token], gazetteer: Gazetteer) -> bool:
-    """Tell whether a town of the longer list is meant: after "in", or in a cell or brackets of its own."""
+    """Tell whether a word is a town of the longer list: after "in", or in a cell or brackets of its own."""
     first, last = words[0], words[-1]
     if _PROVINCE.match(text, last.end):
         return True

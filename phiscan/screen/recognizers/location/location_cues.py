@@ -1,4 +1,4 @@
-r"""Where a place is due: "67M from Gander", "born in", "medevac'd from", "demeure à", "natif de".
+r"""Places by the words before them: "67M from Gander", "born in", "medevac'd from", "demeure à", "natif de".
 
 What is there with a capital and is a place of the lists is one, also where families are called so or
 the language has the word; after words that leave no other reading, what is on no list at all is one, too.
@@ -134,7 +134,7 @@ class LocationCueRecognizer:
             yield from self._named(text)
 
     def _behind(self, text: str, name: re.Match[str], *, is_sure: bool) -> Finding | None:
-        """Return the place that begins where one is due."""
+        """Return the place that begins after a cue."""
         start, words = name.start(), list(re.finditer(r"\S+", name[0]))
         for word in reversed(words):
             end = start + word.end()

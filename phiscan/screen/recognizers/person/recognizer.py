@@ -17,7 +17,6 @@ from phiscan.lexicon.capitalized_words import Token, tokenize
 from phiscan.lexicon.gazetteer import Gazetteer, load_gazetteer
 from phiscan.model import Document, Finding
 from phiscan.screen.filters.eponyms import doubt_eponyms, without_eponym_phrases
-from phiscan.screen.filters.name_trimming import trimmed
 from phiscan.screen.free_text import in_free_text
 from phiscan.screen.ner.spacy_pipeline import SpacyRecognizer
 from phiscan.screen.ner.tagger import TaggerRecognizer
@@ -73,11 +72,6 @@ def _location_cues(gazetteer: Gazetteer) -> LocationCueRecognizer:
     return LocationCueRecognizer(gazetteer)
 
 
-def _trimmed(name: NameText, found: Iterable[Finding]) -> Iterator[Finding]:
-    for finding in found:
-        yield from trimmed(name.text, finding, name.gazetteer)
-
-
 # By name, in the order in which they run; findings of all are united before the next group runs.
 DETECTORS: tuple[tuple[str, _Detect], ...] = (
     ("person.cues", lambda name: _cues(name.gazetteer).recognize(name.document)),
@@ -92,7 +86,6 @@ PLACES: tuple[tuple[str, _Detect], ...] = (
 )
 FILTERS: tuple[tuple[str, _Filter], ...] = (
     ("filters.eponym_phrases", lambda name, found: without_eponym_phrases(name.text, found)),
-    ("filters.name_trimming", _trimmed),
 )
 
 
