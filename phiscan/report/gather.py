@@ -15,7 +15,6 @@ from phiscan.report.data.report import Coverage, FileEntry, Funnel, ReportData, 
 from phiscan.report.data.scan_rows import StoredScan, read_scan
 from phiscan.report.second_list import second_list
 from phiscan.report.sections import elusion, missed, screened
-from phiscan.report.sections.blind_review import blind_review
 from phiscan.report.sections.change import change
 from phiscan.report.sections.corrected_scores import span_scores, topic_scores
 from phiscan.report.sections.counts import (
@@ -28,13 +27,13 @@ from phiscan.report.sections.counts import (
     reviewers,
     topics,
 )
-from phiscan.report.sections.double_review import double_review
 from phiscan.report.sections.headlines import headlines
 from phiscan.report.sections.limits import limits
 from phiscan.report.sections.oversight import oversight
 from phiscan.report.sections.owners import owners, readers
 from phiscan.report.sections.patients import affected_patients
 from phiscan.report.sections.ranking import rankings
+from phiscan.report.sections.reviewer_agreement import blind_review, double_review
 from phiscan.report.sections.second_names import second_family
 from phiscan.report.sections.time_limits import DUTIES
 from phiscan.report.sections.type_levels import type_levels

@@ -41,7 +41,7 @@ from phiscan import __version__
 from phiscan.config import Config
 from phiscan.errors import origin
 from phiscan.patients.settings import load_settings
-from phiscan.pipeline.reveal import Rereader
+from phiscan.pipeline.rereading.reveal import Rereader
 from phiscan.review.store import Store
 from phiscan.web.access import PERMISSION, GuardedRoute, Routes
 from phiscan.web.api import routes as routes_api
@@ -54,28 +54,28 @@ from phiscan.web.pages import Pages
 from phiscan.web.protection import Protection
 from phiscan.web.provider import load_provider
 from phiscan.web.request_context import Desk, Settings, utc_now
-from phiscan.web.routes import account as routes_account
 from phiscan.web.routes import corrections as routes_correct
 from phiscan.web.routes import folders as routes_folders
 from phiscan.web.routes import item as routes_item
-from phiscan.web.routes import language as routes_language
 from phiscan.web.routes import log as routes_log
 from phiscan.web.routes import passages as routes_passages
 from phiscan.web.routes import person as routes_person
-from phiscan.web.routes import provider as routes_provider
 from phiscan.web.routes import queue as routes_queue
 from phiscan.web.routes import remaining as routes_left
 from phiscan.web.routes import reports as routes_reports
 from phiscan.web.routes import reveal as routes_reveal
 from phiscan.web.routes import scans as routes_scans
-from phiscan.web.routes import second_factor as routes_second_factor
 from phiscan.web.routes import second_review as routes_second
 from phiscan.web.routes import service as routes_service
-from phiscan.web.routes import sign_in as routes_sign_in
 from phiscan.web.routes import suppressions as routes_suppress
 from phiscan.web.routes import task_mail as routes_task_mail
 from phiscan.web.routes import tasks as routes_tasks
-from phiscan.web.routes import users as routes_users
+from phiscan.web.routes.accounts import account as routes_account
+from phiscan.web.routes.accounts import language as routes_language
+from phiscan.web.routes.accounts import provider as routes_provider
+from phiscan.web.routes.accounts import second_factor as routes_second_factor
+from phiscan.web.routes.accounts import sign_in as routes_sign_in
+from phiscan.web.routes.accounts import users as routes_users
 from phiscan.web.session import admit, cookie_name
 from phiscan.web.static import Static
 

@@ -10,7 +10,7 @@ from typing import Annotated
 from fastapi import Depends, Request
 
 from phiscan.config import Config
-from phiscan.pipeline.reveal import Rereader
+from phiscan.pipeline.rereading.reveal import Rereader
 from phiscan.review.accounts.users import Role
 from phiscan.review.store import Store
 from phiscan.web.live_report import LiveReports

@@ -13,8 +13,8 @@ from pwdlib.hashers.argon2 import Argon2Hasher
 
 from phiscan.config import Config
 from phiscan.model import Verdict
-from phiscan.pipeline.masked_passages import MaskedProse
-from phiscan.pipeline.reveal import Rereader
+from phiscan.pipeline.rereading.masked_passages import MaskedProse
+from phiscan.pipeline.rereading.reveal import Rereader
 from phiscan.review.accounts import passwords
 from phiscan.review.accounts.users import Role
 from phiscan.review.decisions.reveals import PURPOSES

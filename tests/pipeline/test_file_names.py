@@ -24,7 +24,7 @@ from phiscan.pipeline.file_names import (
     with_names,
 )
 from phiscan.pipeline.process import process
-from phiscan.pipeline.reveal import Rereader
+from phiscan.pipeline.rereading.reveal import Rereader
 from phiscan.review.store import Store
 from tests.pipeline.harness import Tool, ToolHere
 

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from phiscan.model import Document, EntityType, Segment
-from phiscan.pipeline.allow_list import load_allow_list
-from phiscan.pipeline.masked_passages import (
+from phiscan.pipeline.rereading.allow_list import load_allow_list
+from phiscan.pipeline.rereading.masked_passages import (
     MASK,
     MAX_PASSAGE_CHARS,
     N_PASSAGES,

@@ -15,7 +15,7 @@ from phiscan.extract.ocr import recognition
 from phiscan.extract.ocr.picture_log import SeenPicture, current_log, logged_pictures, word_spans
 from phiscan.extract.ocr.words import Word
 from phiscan.model import Document, EntityType, Segment
-from phiscan.pipeline.page_pictures import MAX_SHOWN, PagePicture, WordBox, _placed, read_shown
+from phiscan.pipeline.rereading.page_pictures import MAX_SHOWN, PagePicture, WordBox, _placed, read_shown
 from phiscan.review.accounts.users import Role
 from phiscan.review.decisions.reveals import PURPOSES
 from phiscan.review.store import Store

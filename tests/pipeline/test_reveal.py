@@ -9,7 +9,7 @@ import pytest
 from phiscan.config import Config
 from phiscan.errors import ConflictError
 from phiscan.model import EntityType
-from phiscan.pipeline.reveal import Rereader
+from phiscan.pipeline.rereading.reveal import Rereader
 from phiscan.review.store import Store
 from tests.pipeline.harness import ToolHere, write_share
 

@@ -9,7 +9,7 @@ from fastapi import FastAPI
 
 from phiscan.model import SourceFile
 from phiscan.pipeline.learning.file_lookup import present
-from phiscan.pipeline.masked_passages import Kind, MaskedPassage, MaskedPiece, MaskedProse
+from phiscan.pipeline.rereading.masked_passages import Kind, MaskedPassage, MaskedPiece, MaskedProse
 from phiscan.web.passage_cache import PassageCache
 from phiscan.web.request_context import Desk
 from tests.web.conftest import OWN, Browser

@@ -42,7 +42,7 @@ def purpose_shown(purpose: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Examined:
-    """A file as it was examined: what ``phiscan.pipeline.reveal`` needs to read it again."""
+    """A file as it was examined: what ``phiscan.pipeline.rereading.reveal`` needs to read it again."""
 
     source: SourceFile  # where it lies, and what the share said of it when it was examined
     content_hash: str  # what the file must still be

@@ -14,7 +14,7 @@ from phiscan.review.accounts.users import Role, User
 from phiscan.web.access import RIGHTS, Permission, Routes
 from phiscan.web.api.models import Body
 from phiscan.web.request_context import DeskNow
-from phiscan.web.routes.users import not_oneself
+from phiscan.web.routes.accounts.users import not_oneself
 from phiscan.web.row_numbers import MAX_NUMBER, RowNumber
 from phiscan.web.session import SignedIn
 

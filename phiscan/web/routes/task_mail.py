@@ -15,7 +15,7 @@ from phiscan.language import gettext as _
 from phiscan.monitoring.mail import Mail, send_text
 from phiscan.monitoring.notices import read_owner_mail
 from phiscan.monitoring.owner_mail import FileFacts, OwnerMail, is_at_home, owner_mail
-from phiscan.pipeline.allow_list import load_allow_list
+from phiscan.pipeline.rereading.allow_list import load_allow_list
 from phiscan.report.sections.time_limits import HIPAA_DAYS
 from phiscan.report.words import FORMATS, size
 from phiscan.review.accounts.owner_mails import value_of

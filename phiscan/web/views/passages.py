@@ -9,7 +9,7 @@ from phiscan.errors import ConflictError, InputError
 from phiscan.language import gettext as _
 from phiscan.model import EntityType, StoredFinding
 from phiscan.pipeline.learning.file_lookup import present
-from phiscan.pipeline.masked_passages import Found, Kind, MaskedPassage, MaskedPiece, MaskedProse
+from phiscan.pipeline.rereading.masked_passages import Found, Kind, MaskedPassage, MaskedPiece, MaskedProse
 from phiscan.review.decisions.reveals import Reveal
 from phiscan.review.worklist.model import WorkDetail
 from phiscan.web.passage_cache import Key

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from phiscan.model import EntityType
-from phiscan.pipeline.page_pictures import PagePicture, WordBox
+from phiscan.pipeline.rereading.page_pictures import PagePicture, WordBox
 from phiscan.web.views.plain_words import SHORT, colour, locator_words
 from phiscan.web.views.reveal import Spans
 

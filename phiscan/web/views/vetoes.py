@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from phiscan.errors import InputError
 from phiscan.language import gettext as _
-from phiscan.pipeline.vetoes import Veto
+from phiscan.pipeline.rereading.vetoes import Veto
 from phiscan.report.words import ENTITY_TYPES
 from phiscan.visible import visible
 from phiscan.web.request_context import Desk

@@ -19,7 +19,7 @@ from phiscan.decision.passages import runs, units_of
 from phiscan.health.term_lexicon import Lexicon, load_lexicon
 from phiscan.model import Document, EntityType
 from phiscan.patients.risk import TableRisk, table_risks
-from phiscan.pipeline.allow_list import AllowList, load_allow_list
+from phiscan.pipeline.rereading.allow_list import AllowList, load_allow_list
 
 MASK: Final = "▒▒▒"
 N_PASSAGES: Final = 8

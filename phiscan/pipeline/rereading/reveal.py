@@ -21,13 +21,13 @@ from phiscan.config import Config
 from phiscan.errors import ConflictError, InputError
 from phiscan.health.term_lexicon import load_lexicon
 from phiscan.model import Document, SourceFile
-from phiscan.pipeline.allow_list import load_allow_list
 from phiscan.pipeline.file_names import as_examined, names_of
 from phiscan.pipeline.learning.file_lookup import present
-from phiscan.pipeline.masked_passages import Found, MaskedProse, masked_prose
-from phiscan.pipeline.page_pictures import ShownFile, read_shown
 from phiscan.pipeline.passwords import read_passwords
-from phiscan.pipeline.vetoes import Vetoes, build_finder
+from phiscan.pipeline.rereading.allow_list import load_allow_list
+from phiscan.pipeline.rereading.masked_passages import Found, MaskedProse, masked_prose
+from phiscan.pipeline.rereading.page_pictures import ShownFile, read_shown
+from phiscan.pipeline.rereading.vetoes import Vetoes, build_finder
 from phiscan.pipeline.workers.delivery import Delivery
 from phiscan.pipeline.workers.file_handoff import FileHandoff
 from phiscan.review.decisions.reveals import Examined
@@ -37,7 +37,7 @@ from phiscan.sandbox.pool import Sandbox
 from phiscan.sandbox.services import program_service
 from phiscan.visible import visible
 
-_PRELOAD = ("phiscan.pipeline.reveal",)
+_PRELOAD = ("phiscan.pipeline.rereading.reveal",)
 RevealResult = TypeVar("RevealResult", Document, Vetoes, MaskedProse, ShownFile)
 
 

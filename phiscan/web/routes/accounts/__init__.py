@@ -1,0 +1,1 @@
+"""Routes of accounts: sign-in, second factor, own account, users, language."""
