@@ -113,6 +113,7 @@ def test_certifies_a_purge_and_holds_keep_it_off(scanned: Path, tmp_path: Path) 
     assert tmp_path
 
 
+@pytest.mark.slow
 def test_rotates_the_key_and_a_scan_with_another_one_ends_at_once(home: Path, tmp_path: Path) -> None:
     run("init")
     (tmp_path / "share").mkdir()

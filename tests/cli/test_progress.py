@@ -35,6 +35,7 @@ def test_promises_no_time_before_the_total_is_known() -> None:
     assert "left" not in line
 
 
+@pytest.mark.slow
 def test_shows_a_live_line_on_a_terminal_and_nothing_of_it_on_standard_output(tmp_path: Path) -> None:
     share = write_share(tmp_path / "share", 400)
     master, slave = pty.openpty()

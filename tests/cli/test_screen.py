@@ -41,6 +41,7 @@ def test_screen_says_what_each_detector_says() -> None:
     assert answer["people_interval"] is None
 
 
+@pytest.mark.slow
 def test_screen_reads_a_long_text_in_windows_as_a_scan_does(tmp_path: Path) -> None:
     path = tmp_path / "export.csv"
     write_csv(path, 4_000)

@@ -139,6 +139,7 @@ def test_scan_sends_counts_and_a_link_and_no_name(tmp_path: Path) -> None:
         assert name not in said
 
 
+@pytest.mark.slow
 def test_notice_that_cannot_be_sent_changes_nothing_about_the_scan(tmp_path: Path) -> None:
     share = write_share(tmp_path / "share", 2)
     tool = ToolHere(tmp_path / "home")

@@ -83,6 +83,7 @@ def _n_early(home: Path) -> int:
     return int(count)
 
 
+@pytest.mark.slow
 def test_a_kill_while_the_first_file_is_slow_loses_nothing_that_was_read(tmp_path: Path) -> None:
     share = write_share(tmp_path / "share", N_FILES, distinct=True)
     for number, path in enumerate(sorted(share.rglob("*.txt"))):  # a file waits for one of its own size

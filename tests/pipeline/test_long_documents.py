@@ -132,6 +132,7 @@ def test_scarce_processor_time_changes_no_referral(
     assert len(in_haste.findings) < len(at_leisure.findings)
 
 
+@pytest.mark.slow
 def test_a_result_is_the_same_each_time(engine: Engine, tmp_path: Path) -> None:
     path = tmp_path / "export.csv"
     write_csv(path, 5_000)

@@ -83,6 +83,7 @@ def test_a_scan_keeps_no_pictures() -> None:
     assert logged == alone
 
 
+@pytest.mark.slow
 @needs_tesseract
 def test_a_few_pictures_of_many_are_shown_from_the_place_that_is_asked_for(tmp_path: Path) -> None:
     pages = [page_of((f"Page number {number}", *LINES)) for number in range(MAX_SHOWN + 2)]

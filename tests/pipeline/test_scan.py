@@ -66,6 +66,7 @@ def test_reads_everything_again_when_asked(tool: Tool, share: Path) -> None:
     assert _scan(tool, share, "--full")["screened"] == 60
 
 
+@pytest.mark.slow
 def test_reads_everything_again_when_a_rule_changed(tool: Tool, share: Path) -> None:
     _scan(tool, share)
     site = tool.home.parent / "site.toml"

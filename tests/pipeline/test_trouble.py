@@ -136,6 +136,7 @@ def _has_scan(tool: Tool) -> bool:
     return any((tool.home / "locks").glob("*"))
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 def test_says_when_its_output_cannot_be_written(tool: Tool, share: Path) -> None:
     with Path("/dev/full").open("w") as full:

@@ -71,6 +71,7 @@ def _workbook(path: Path, n_rows: int) -> Path:
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="reads the memory of a process in /proc")
 def test_a_worker_gives_back_the_memory_of_a_large_document(tmp_path: Path) -> None:
     small, large = _workbook(tmp_path / "small.xlsx", 400), _workbook(tmp_path / "large.xlsx", 200_000)

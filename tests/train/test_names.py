@@ -186,6 +186,7 @@ def test_a_last_card_that_is_none_is_refused_by_name(tmp_path: Path) -> None:
         last_card(path)
 
 
+@pytest.mark.slow
 def test_the_shipped_weights_still_do_what_their_labels_say() -> None:
     card = last_card(SHIPPED)
     figures, _ = measure(TaggerRecognizer.load(), made(written(held_out=True)), fully_marked=True)

@@ -92,6 +92,13 @@ def diagnose() -> list[ReaderCheck]:
             "SPSS, SAS and Stata files: runs of text alone",
             optional=True,
         ),
+        _library(
+            "pyarrow",
+            "Parquet, Arrow and ORC files",
+            samples.reads_columns,
+            "Parquet, Arrow and ORC files: runs of text alone",
+            optional=True,
+        ),
         _archive_library(),
         _network(),
         *_isolation(),

@@ -28,6 +28,7 @@ from phiscan.extract.core.magic_numbers import (
 )
 from phiscan.extract.databases.dbase import is_dbase
 from phiscan.extract.databases.edf import is_edf
+from phiscan.extract.databases.named import is_orc
 from phiscan.extract.transport.cms import is_cms
 from phiscan.extract.transport.openpgp import is_openpgp
 
@@ -101,6 +102,7 @@ _BY_STRUCTURE: tuple[tuple[Callable[[bytes], bool], str], ...] = (
     (is_edf, "application/x-edf"),
     (is_dbase, "application/x-dbf"),
     (is_disk_image, "application/x-raw-disk-image"),
+    (is_orc, "application/vnd.apache.orc"),
 )
 
 

@@ -11,10 +11,11 @@ OPTIONAL_READERS = (
     *("tesseract", "catdoc", "catppt", "readpst", "mmls", "fls", "icat"),
     *("mdb-tables", "mdb-export", "wpd2text", "wps2text"),
 )
+OPTIONAL_LIBRARIES = ("pyreadstat", "pyarrow")
 
 
 def available_readers() -> tuple[str, ...]:
     """Return the names of the optional programs and libraries that are installed."""
     found = [name for name in OPTIONAL_READERS if shutil.which(name)]
-    found += ["pyreadstat"] if find_spec("pyreadstat") is not None else []
+    found += [name for name in OPTIONAL_LIBRARIES if find_spec(name) is not None]
     return (*found, "libarchive") if libarchive.library() is not None else tuple(found)

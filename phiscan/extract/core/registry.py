@@ -16,6 +16,7 @@ from phiscan.extract.core.magic_numbers import EMPTY
 from phiscan.extract.core.protocol import Extractor
 from phiscan.extract.core.unsupported import UnsupportedExtractor
 from phiscan.extract.databases.by_program import ByProgramExtractor
+from phiscan.extract.databases.column_files import ColumnFileExtractor
 from phiscan.extract.databases.dbase import DbaseExtractor
 from phiscan.extract.databases.edf import EdfExtractor
 from phiscan.extract.databases.lotus import LotusExtractor
@@ -93,6 +94,7 @@ EXTRACTORS: tuple[Extractor, ...] = (
     DbaseExtractor(),
     EdfExtractor(),
     StatisticsExtractor(),
+    ColumnFileExtractor(),
     LotusExtractor(),
     ByProgramExtractor(),
     OutlookExpressExtractor(),

@@ -156,6 +156,17 @@ def reads_rar() -> bool:
     return _WORD in _text_of(archive, "sample.rar")
 
 
+def reads_columns() -> bool:
+    """Read a small Arrow file: one column, one row."""
+    import pyarrow as pa  # noqa: PLC0415 (optional)
+
+    table = pa.table({"text": [_WORD]})
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_file(sink, table.schema) as writer:
+        writer.write_table(table)
+    return _WORD in _text_of(sink.getvalue().to_pybytes(), "sample.arrow")
+
+
 def reads_statistics() -> bool:
     """Read a small SAS transport file: one variable of eight letters, one row."""
 

@@ -61,6 +61,9 @@ WITH_READER = frozenset(
         "application/x-quattro-pro",
         "application/x-outlook-express",
         "application/onenote",
+        "application/vnd.apache.parquet",
+        "application/vnd.apache.arrow.file",
+        "application/vnd.apache.orc",
     }
 )
 # What an officer can do so that the whole of it is read.
@@ -95,7 +98,6 @@ MAGIC: tuple[tuple[int, bytes, str], ...] = (
     (0, b"ARROW1", "application/vnd.apache.arrow.file"),
     (0, b"FEA1", "application/vnd.apache.arrow.file"),
     (0, b"Obj\x01", "application/vnd.apache.avro"),
-    (0, b"ORC\x08", "application/vnd.apache.orc"),
     (
         0,
         bytes(12) + b"\xc2\xea\x81\x60\xb3\x14\x11\xcf\xbd\x92\x08\x00\x09\xc7\x31\x8c",
@@ -166,8 +168,17 @@ OPAQUE_MAGIC: tuple[tuple[int, bytes, str], ...] = (
 _NARROW = re.compile(rb"[\x20-\x7e\xc0-\xff\t]{5,}")
 _WIDE = re.compile(rb"(?:[\x20-\x7e\xc0-\xff]\x00){5,}")
 _WORD = re.compile(r"[^\W\d_]{3,}")
+_CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 _MOST_BYTES = 32 * 1024**2
 _MOST_CHARS = 2_000_000
+
+
+def is_orc(data: bytes) -> bool:
+    """Tell whether data is an ORC table: the letters at its beginning alone may begin a text, too.
+
+    The postscript at its end repeats them; where the end is lost, the first stripe has control characters.
+    """
+    return data.startswith(b"ORC") and (data[-4:-1] == b"ORC" or bool(_CONTROL.search(data, 3, 64)))
 
 
 class NamedExtractor:
