@@ -11,8 +11,10 @@ import pyarrow as pa
 import pytest
 from pyarrow import orc, parquet
 
+from phiscan.config import Limits
+from phiscan.extract import extract
 from phiscan.extract.databases import column_files
-from phiscan.model import Document, FailReason
+from phiscan.model import Document, FailReason, SourceFile
 
 Read = Callable[..., Document]
 N_ROWS = 30_000
@@ -86,6 +88,25 @@ def test_a_damaged_table_is_never_silent(read: Read, tmp_path: Path, name: str) 
         document = read(data, name)
         assert document.unread
         assert "binary data" not in document.unread[0].detail
+
+
+def test_what_is_over_the_limit_of_text_is_too_large_and_not_damaged(tmp_path: Path) -> None:
+    path = tmp_path / "visits.parquet"
+    path.write_bytes(written("visits.parquet", tmp_path, N_ROWS))
+    source = SourceFile.of(bytes(tmp_path), b"visits.parquet", path.lstat())
+    document = extract(source, Limits(text_chars=50_000))
+    assert len(document.text) <= 50_000
+    assert {part.reason for part in document.unread} == {FailReason.TOO_LARGE}
+
+
+def test_a_long_value_that_many_rows_share_is_written_out_for_few_at_once(tmp_path: Path) -> None:
+    shared = pa.DictionaryArray.from_arrays(pa.array([0] * 100_000, pa.int32()), pa.array(["x" * 100_000]))
+    path = tmp_path / "bomb.parquet"
+    parquet.write_table(pa.table({"name": shared}), path)
+    assert path.stat().st_size < 1_000_000  # 10 GB when written out
+    source = SourceFile.of(bytes(tmp_path), b"bomb.parquet", path.lstat())
+    document = extract(source, Limits(text_chars=1_000_000))
+    assert {part.reason for part in document.unread} == {FailReason.TOO_LARGE}
 
 
 def test_a_text_that_begins_with_the_same_letters_is_text(read: Read) -> None:

@@ -19,7 +19,7 @@ PARQUET = "application/vnd.apache.parquet"
 ARROW = "application/vnd.apache.arrow.file"
 ORC = "application/vnd.apache.orc"
 _NEEDS = "needs pyarrow, which is not installed (pip install 'phiscan[parquet]')"
-_CELLS_AT_ONCE = 100_000
+_ROWS_AT_ONCE = 200  # one long value that all rows share is written out for each
 _MOST_COLUMNS = 50_000
 
 
@@ -40,22 +40,48 @@ class ColumnFileExtractor:
         if find_spec("pyarrow") is None:
             read_strings(content, media_type, sink, _NEEDS)
             return
+        table = _Table(media_type, content.data)
+        if table.schema is None:
+            read_strings(content, media_type, sink, "damaged")
+            return
+        sink.add("\n".join(_notes(table.schema)), content.place("table"))
+        labels = [humanise(name) for name in table.schema.names]
         row = 1
+        for rows in table.blocks():
+            row = add_rows(rows, labels, content, sink, row)
+        if not table.is_damaged:
+            return
+        if row == 1:
+            read_strings(content, media_type, sink, "damaged")
+        else:
+            detail = f"{KINDS[media_type]}: damaged or cut short"
+            sink.fail(content.place(f"row{row}"), FailReason.CORRUPT, detail)
+
+
+class _Table:
+    """One table, read in batches of rows; ``schema`` is None where it cannot be opened."""
+
+    def __init__(self, media_type: str, data: bytes) -> None:
+        self.schema: Any = None
+        self.is_damaged = False
+        self._batches: Iterator[Any] = iter(())
         try:
-            schema, batches = _opened(media_type, content.data)
-            labels = [humanise(name) for name in schema.names]
-            sink.add("\n".join(_notes(schema)), content.place("table"))
-            for batch in batches:
-                rows = zip(*(_values(column) for column in batch.columns), strict=True)
-                row = add_rows(rows, labels, content, sink, row)
+            schema, self._batches = _opened(media_type, data)
+        except MemoryError:
+            raise
+        except Exception:  # noqa: BLE001 (the library's own errors)
+            return
+        self.schema = schema if 0 < len(schema.names) <= _MOST_COLUMNS else None
+
+    def blocks(self) -> Iterator[list[tuple[object, ...]]]:
+        """Yield rows, of a damaged table those before the damage."""
+        try:
+            for batch in self._batches:
+                yield list(zip(*(_values(column) for column in batch.columns), strict=True))
         except MemoryError:
             raise
         except Exception:  # noqa: BLE001 (the library's own errors, and of values out of range)
-            if row == 1:
-                read_strings(content, media_type, sink, "damaged")
-                return
-            detail = f"{KINDS[media_type]}: damaged or cut short"
-            sink.fail(content.place(f"row{row}"), FailReason.CORRUPT, detail)
+            self.is_damaged = True
 
 
 def _opened(media_type: str, data: bytes) -> tuple[Any, Iterator[Any]]:
@@ -69,39 +95,23 @@ def _opened(media_type: str, data: bytes) -> tuple[Any, Iterator[Any]]:
 
         table = parquet.ParquetFile(source)
         schema = table.schema_arrow
-        return schema, table.iter_batches(batch_size=_n_rows(schema), use_threads=False)
+        return schema, table.iter_batches(batch_size=_ROWS_AT_ONCE, use_threads=False)
     if media_type == ARROW:
         stream = pa.ipc.open_file(source)
         return stream.schema, (
-            part
-            for number in range(stream.num_record_batches)
-            for part in _cut(stream.get_batch(number), _n_rows(stream.schema))
+            part for number in range(stream.num_record_batches) for part in _cut(stream.get_batch(number))
         )
     from pyarrow import orc  # noqa: PLC0415 (optional)
 
     stripes = orc.ORCFile(source)
     return stripes.schema, (
-        part
-        for number in range(stripes.nstripes)
-        for part in _cut(stripes.read_stripe(number), _n_rows(stripes.schema))
+        part for number in range(stripes.nstripes) for part in _cut(stripes.read_stripe(number))
     )
 
 
-def _n_rows(schema: Any) -> int:
-    """Return how many rows to hold at once.
-
-    Raises:
-        ValueError: more columns than any table has.
-    """
-    if not 0 < len(schema.names) <= _MOST_COLUMNS:
-        message = "expected 1 to 50,000 columns"
-        raise ValueError(message)
-    return max(1, min(10_000, _CELLS_AT_ONCE // len(schema.names)))
-
-
-def _cut(batch: Any, n_rows: int) -> Iterator[Any]:
-    for start in range(0, batch.num_rows, n_rows):
-        yield batch.slice(start, n_rows)
+def _cut(batch: Any) -> Iterator[Any]:
+    for start in range(0, batch.num_rows, _ROWS_AT_ONCE):
+        yield batch.slice(start, _ROWS_AT_ONCE)
 
 
 def _values(column: Any) -> list[object]:
