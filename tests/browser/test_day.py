@@ -75,7 +75,7 @@ def settle(server: Server, sit: Sit, decided: dict[int, str], **options: object)
     page = bob.go(f"/items/{case}")
     assert "undecided" in page.inner_text(".facts")
     assert not re.search(r"\bAnn\b", page.inner_text("main")), "the first verdict is not to be seen"
-    assert page.locator("[aria-pressed]").count() == 0
+    assert page.locator("main [aria-pressed]").count() == 0
     bob.click(verdict_button("not_phi"))
     lea = sit("Lea", **options)
     page = lea.go("/adjudication")
