@@ -110,7 +110,7 @@ def test_the_command_and_the_configuration_choose_the_language(
     monkeypatch.chdir(tmp_path)
     for name in ("PHISCAN_HOME", "PHISCAN_CONFIG"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("PHISCAN_DATABASE", desk_day.database.url)
+    monkeypatch.setenv("PHISCAN_DATABASE", str(desk_day.database.url))
     runs = (("", (), "en"), ("", ("--language", "fr"), "fr"), ('language = "fr"\n', (), "fr"))
     for written, options, expected in (*runs, ('language = "fr"\n', ("--language", "en"), "en")):
         (tmp_path / "phiscan.toml").write_text(written)
