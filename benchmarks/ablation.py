@@ -70,10 +70,6 @@ def _second(_: Any, value: Any, *__: Any, **___: Any) -> Any:
     return value
 
 
-def _first(value: Any, *_: Any, **__: Any) -> Any:
-    return value
-
-
 class _NoFields:
     """Stands for ``PlaceFields``: no field or column says that a name is a place."""
 
@@ -82,25 +78,6 @@ class _NoFields:
 
     def kind(self, *_: Any) -> None:
         """Return no type."""
-
-
-class _NoRecognizer:
-    """Stands for a recognizer that finds nothing."""
-
-    def __init__(self, *_: Any) -> None:
-        pass
-
-    def recognize(self, *_: Any) -> tuple[()]:
-        """Find nothing."""
-        return ()
-
-    def read(self, *_: Any) -> tuple[()]:
-        """Read nothing."""
-        return ()
-
-    def knows(self, *_: Any) -> bool:
-        """Know no word."""
-        return False
 
 
 # Component, module below phiscan.screen, attribute there, what stands for it.

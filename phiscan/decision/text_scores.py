@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from phiscan.health.text_detector import TextModel, features
+from phiscan.health.text_detector import TextModel
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +27,5 @@ class TextScores:
     def passage(self, start: int, end: int) -> float:
         """Return the log-odds of ``[start, end)`` as a text by itself."""
         if (start, end) not in self._of_passage:
-            self._of_passage[start, end] = passage_log_odds(self.model, self.codes[start:end])
+            self._of_passage[start, end] = self.model.log_odds(self.codes[start:end])
         return self._of_passage[start, end]
-
-
-def passage_log_odds(model: TextModel, codes: npt.NDArray[np.uint32]) -> float:
-    """Return the text detector's log-odds of a masked passage."""
-    buckets, values = features(codes)
-    return float(model.weights[buckets] @ values) + model.intercept

@@ -59,11 +59,12 @@ class TextModel:
 
     def decide(self, codes: npt.NDArray[np.uint32]) -> float:
         """Return the highest log-odds of any piece of a masked text."""
-        best = -np.inf
-        for piece in pieces(codes):
-            buckets, values = features(piece)
-            best = max(best, float(self.weights[buckets] @ values) + self.intercept)
-        return best
+        return max(map(self.log_odds, pieces(codes)), default=-np.inf)
+
+    def log_odds(self, codes: npt.NDArray[np.uint32]) -> float:
+        """Return the log-odds of one piece of a masked text."""
+        buckets, values = features(codes)
+        return float(self.weights[buckets] @ values) + self.intercept
 
 
 @contextmanager

@@ -220,7 +220,3 @@ def _places(groups: Sequence[Group]) -> tuple[Bar, ...]:
     """Return the groups of most files."""
     most = sorted(groups, key=lambda group: (-group.crawled, group.name))
     return tuple(Bar(group.name, "phi", group.crawled) for group in most[:N_PLACES])
-
-
-def _are(n: int) -> str:
-    return "is" if n == 1 else "are"

@@ -19,7 +19,6 @@ from sklearn.feature_extraction import DictVectorizer
 from sklearn.linear_model import LogisticRegression
 
 from phiscan.decision.model import INPUTS, TEXT_RANGE, alone_rows, inputs_of
-from phiscan.decision.text_scores import passage_log_odds
 from phiscan.health.text_detector import N_BUCKETS as N_TEXT_BUCKETS
 from phiscan.health.text_detector import TextModel
 from phiscan.health.word_hashes import N_BUCKETS
@@ -193,11 +192,10 @@ def input_rows(documents: Sequence[Described], words: Sequence[Floats], text: Fl
     return found
 
 
-def passage_text_scores(one: Described, model: Linear) -> Floats:
+def passage_text_scores(one: Described, model: TextModel) -> Floats:
     """Return the text detector's log-odds of every passage of a document, each as a text by itself."""
-    by = TextModel(model.weights.astype(np.float32), model.intercept)
     codes = one.codes.astype(np.uint32)
-    return np.array([passage_log_odds(by, codes[start:end]) for start, end in one.places])
+    return np.array([model.log_odds(codes[start:end]) for start, end in one.places])
 
 
 def rows_alone(
@@ -207,9 +205,8 @@ def rows_alone(
     at = INPUTS.index("text_detector")
     found = []
     for one, of_file, of_text in zip(documents, rows, passage_text, strict=True):
-        alone = alone_rows(of_file, one.places) if len(of_file) else of_file
-        if len(alone):
-            alone[:, at] = np.clip(of_text, -TEXT_RANGE, TEXT_RANGE)
+        alone = alone_rows(of_file, one.places)
+        alone[:, at] = np.clip(of_text, -TEXT_RANGE, TEXT_RANGE)
         found.append(alone)
     return found
 

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.linear_model import LogisticRegression
 
+from phiscan.health.text_detector import TextModel
 from phiscan.metrics.intervals import clopper_pearson
 from training.decision.features import Described
 from training.decision.fit import (
@@ -77,8 +78,9 @@ def left_out(documents: Sequence[Described]) -> LeftOut:
             by_words[at] = of_words[at]
         text_model = fit_rows(texts, is_phi, weights, learn, TEXT_C)
         by_text[held] = text_scores(texts, text_model, len(documents))[held]
+        reader = TextModel(text_model.weights.astype(np.float32), text_model.intercept)
         for at in held.tolist():
-            of_passages[at] = passage_text_scores(documents[at], text_model)
+            of_passages[at] = passage_text_scores(documents[at], reader)
         print(f"fold {number + 1} of {N_FOLDS}", flush=True)
     rows = input_rows(documents, by_words, by_text)
     by_itself = rows_alone(documents, rows, of_passages)

@@ -1,4 +1,4 @@
-"""The gate: no new weights whose figures fall after those of the last card by more than a stated margin."""
+"""The gate: no new weights whose figures fall behind those of the last card by more than a stated margin."""
 
 from __future__ import annotations
 

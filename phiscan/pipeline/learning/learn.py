@@ -169,7 +169,7 @@ def _write(folder: Path, model: Mapping[str, Any], text: tuple[LearnedText, Any]
 
 
 def _write_private(path: Path, data: bytes) -> None:
-    path.unlink(missing_ok=True)  # left after by a run that did not get as far as the database
+    path.unlink(missing_ok=True)  # left behind by a run that did not get as far as the database
     with os.fdopen(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600), "wb") as stream:
         stream.write(data)
 

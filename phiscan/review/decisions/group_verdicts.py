@@ -37,12 +37,7 @@ def decide_group(
     Raises:
         InputError: there is no such group.
     """
-    query = (
-        sa.select(work_item)
-        .where(work_item.c.group_id == group_id, ~work_item.c.blind)
-        .order_by(work_item.c.file_id)
-    )
-    rows = connection.execute(query).all()
+    rows = _not_blind(connection, work_item.c.group_id == group_id)
     if not rows:
         message = _(
             "group {group_id}: there is no such group of near-duplicates in the list", group_id=group_id
@@ -84,12 +79,7 @@ def decide_chosen(
             n=len(file_ids),
         )
         raise InputError(message)
-    query = (
-        sa.select(work_item)
-        .where(work_item.c.file_id.in_(file_ids), ~work_item.c.blind)
-        .order_by(work_item.c.file_id)
-    )
-    rows = connection.execute(query).all()
+    rows = _not_blind(connection, work_item.c.file_id.in_(file_ids))
     if not rows:
         message = _("files: none of them is in the list, or each is reviewed blind, by itself")
         raise InputError(message)
@@ -104,6 +94,12 @@ def decide_chosen(
         reason=reason,
         note=note,
     )
+
+
+def _not_blind(connection: sa.Connection, chosen: sa.ColumnElement[bool]) -> Sequence[sa.Row[Any]]:
+    """Return the chosen items that are not reviewed blind, in the order of their files."""
+    query = sa.select(work_item).where(chosen, ~work_item.c.blind).order_by(work_item.c.file_id)
+    return connection.execute(query).all()
 
 
 def _decide_rows(
