@@ -193,7 +193,7 @@ def decide_the_letters(counted: Counted) -> int:
     assert "Torvald" not in page.inner_text(".samples")
     with page.expect_navigation():
         counted.press("n")
-    assert f"{N_LETTERS} files are recorded as not PHI." in page.inner_text("main")
+    expect(page.locator("main")).to_contain_text(f"{N_LETTERS} files are recorded as not PHI.")
     status = page.inner_text("#status")
     keys, loads = counted.keys, counted.loads
     for key, words in (("z", "Undone"), ("y", "Recorded again")):
