@@ -25,9 +25,10 @@ from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 
-from phiscan.decision.evidence import NAMES_OF_EVIDENCE, DocumentEvidence, Floats, Places
-from phiscan.decision.model import PhiModel, inputs_of
+from phiscan.decision.evidence import NAMES_OF_EVIDENCE, Floats, Places
+from phiscan.decision.model import PassageInputs, PhiModel
 from phiscan.decision.text_scores import TextScores
 from phiscan.model import Finding
 from phiscan.screen.resolution import is_taken, merged
@@ -46,20 +47,21 @@ _ONE_PERSON: Final = float(np.log1p(1))
 
 
 def highest_log_odds(
-    model: PhiModel, evidence: DocumentEvidence, text: TextScores, findings: Sequence[Finding]
+    model: PhiModel, text: str, inputs: PassageInputs, scores: TextScores, findings: Sequence[Finding]
 ) -> float:
     """Return the log-odds that the strongest passage of a document can reach at most.
 
     Args:
         model: the weights, at the prevalence of the share.
-        evidence: gathered from what the cheap recognizers found.
-        text: what the text detector says of the document, with that masked.
+        text: that of the document.
+        inputs: those of its passages, from what the cheap recognizers found.
+        scores: what the text detector says of the document, with that masked.
         findings: those of the cheap recognizers, whose numbers are known already.
     """
-    numbers = _open_numbers(evidence.document.text, findings)
-    places = evidence.passages
-    rows = np.array([_row(model, evidence, place, text.document, numbers) for place in places])
-    return model.highest(rows, places, text, evidence.message) + rise_of(len(evidence.document.text))
+    starts, ends = np.array(inputs.places, dtype=np.int64).reshape(-1, 2).T
+    has_number = _open_numbers(text, findings).counts(starts, ends) > 0
+    rows = inputs.rows(raised(inputs.vectors, has_number), scores.document)
+    return model.highest(rows, inputs.places, scores, inputs.message) + rise_of(len(text))
 
 
 def rise_of(n_chars: int) -> float:
@@ -67,26 +69,17 @@ def rise_of(n_chars: int) -> float:
     return RISE_OF_SHORT if n_chars < SHORT_CHARS else RISE
 
 
-def _row(
-    model: PhiModel, evidence: DocumentEvidence, place: tuple[int, int], text: float, numbers: Places
-) -> Floats:
-    window = evidence.window(*place)
-    vector = raised(evidence.vector(window), has_number=numbers.count(*place) > 0)
-    n_text_chars = len(evidence.document.text)
-    return inputs_of(model.words_log_odds(evidence, window), vector, place[1] - place[0], text, n_text_chars)
+def raised(vectors: Floats, has_number: npt.NDArray[np.bool_]) -> Floats:
+    """Return the evidence of passages with a full name beside each kind of health term that they hold.
 
-
-def raised(vector: Floats, *, has_number: bool) -> Floats:
-    """Return the evidence of a passage with a full name beside each kind of health term that it holds.
-
-    ``has_number``: a number that may be one of a record is in it.
+    ``has_number``: whether a number that may be one of a record is in each passage.
     """
-    most = vector.copy()
-    most[list(_OF_NAME)] = 1.0
-    most[_AT["name_by_health"]] = float(vector[_AT["concepts"]] > 0)
-    most[_AT["name_by_clinical"]] = float(vector[_AT["clinical"]] > 0)
-    most[_AT["people"]] = max(float(vector[_AT["people"]]), _ONE_PERSON)
-    most[_AT["record_number"]] = max(float(vector[_AT["record_number"]]), float(has_number))
+    most = vectors.copy()
+    most[:, list(_OF_NAME)] = 1.0
+    most[:, _AT["name_by_health"]] = vectors[:, _AT["concepts"]] > 0
+    most[:, _AT["name_by_clinical"]] = vectors[:, _AT["clinical"]] > 0
+    most[:, _AT["people"]] = np.maximum(vectors[:, _AT["people"]], _ONE_PERSON)
+    most[:, _AT["record_number"]] = np.maximum(vectors[:, _AT["record_number"]], has_number)
     return most
 
 

@@ -11,6 +11,7 @@ from phiscan.decision.detectors import DetectorPanel, load_panel
 from phiscan.decision.evidence import DocumentEvidence, gather
 from phiscan.decision.model import (
     Judgement,
+    PassageInputs,
     PhiModel,
     load_phi_model,
     log_odds_of,
@@ -36,6 +37,7 @@ class Gathered:
     """The evidence of a document's passages, and what the text detector says of it and of them."""
 
     passages: DocumentEvidence
+    inputs: PassageInputs
     text: TextScores
 
 
@@ -55,7 +57,9 @@ class Decider:
     ) -> Gathered:
         """Read what a decision on a document rests on; ``reading``: its health terms, read here if None."""
         passages = gather(document, screening, classifier.lexicon, self.messages, reading)
-        return Gathered(passages, TextScores.of(classifier.text_model, passages.codes))
+        return Gathered(
+            passages, self.model.inputs(passages), TextScores.of(classifier.text_model, passages.codes)
+        )
 
     def decide(
         self,
@@ -74,7 +78,7 @@ class Decider:
         Whatever a detector marks, or the table of cases would refer, and the model does not, is for the
         second list.
         """
-        judgement = self.model.judge(gathered.passages, gathered.text)
+        judgement = self.model.judge(gathered.inputs, gathered.text)
         evidence = weigh(document, screening, health, layout=is_laid_out_as_a_record(detectors))
         row = row_of(evidence)
         corrected = self._corrected(judgement, health) + patient_log_odds
@@ -111,7 +115,9 @@ class Decider:
             return health.score >= HEALTH
         if any(verdict for _, verdict in self.detectors.verdicts([(DETECTORS[2], text_margin)])):
             return True
-        highest = highest_log_odds(self.model, gathered.passages, gathered.text, findings)
+        highest = highest_log_odds(
+            self.model, gathered.passages.document.text, gathered.inputs, gathered.text, findings
+        )
         slope, intercept = self.calibration
         return slope * (highest + health.correction) + intercept >= log_odds_of(self.threshold)
 
@@ -123,7 +129,7 @@ class Decider:
         return self._corrected(self._named(gathered), health) >= log_odds_of(self.threshold)
 
     def _named(self, gathered: Gathered) -> Judgement:
-        return self.model.judge(gathered.passages, gathered.text, assume_name=True)
+        return self.model.judge(gathered.inputs, gathered.text, assume_name=True)
 
     def _corrected(self, judgement: Judgement, health: HealthScore) -> float:
         slope, intercept = self.calibration

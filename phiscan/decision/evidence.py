@@ -10,6 +10,7 @@ import math
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
+from enum import Enum
 from functools import cache
 from typing import Final
 
@@ -55,7 +56,7 @@ N_EVIDENCE: Final = len(NAMES_OF_EVIDENCE)
 
 _CLINICAL: Final = ("dx:", "rx:", "px:", "lab:", "mh:", "icd:")
 _NEAR_CHARS: Final = 80.0
-_CELL: Final = re.compile(r" \| |\t|[;,](?=\S)|\|")
+_CELL: Final = re.compile(r"\t|[;,](?=\S)|\|")
 _SENDER: Final = re.compile(r"[ >\t]*(?:From|To|Cc|Bcc|Sender|Reply-To|De|À|Envoyé par)[ ]?:", re.IGNORECASE)
 _OF_TYPE: Final = {
     EntityType.HEALTH_PROFESSIONAL: "professional",
@@ -83,16 +84,23 @@ _OTHER_DIRECT: Final = DIRECT - RECORD
 _PAIRING: Final = np.uint64(0x9E3779B97F4A7C15)
 
 
+class _Kind(Enum):
+    """What a feature of a window is: a clinical concept, another health concept, or no concept."""
+
+    CLINICAL = 0
+    OTHER = 1
+    NEITHER = 2
+
+
 @dataclass(frozen=True, slots=True)
 class Places:
     """Offsets of one kind of evidence in a document, rising."""
 
     starts: Ints
 
-    def count(self, start: int, end: int) -> int:
-        """Return how many begin in ``[start, end)``."""
-        low, high = self.starts.searchsorted((start, end)).tolist()
-        return int(high - low)
+    def counts(self, starts: Ints, ends: Ints) -> Ints:
+        """Return how many begin in each passage ``[start, end)``."""
+        return self.starts.searchsorted(ends) - self.starts.searchsorted(starts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,55 +119,106 @@ class DocumentEvidence:
     codes: npt.NDArray[np.uint32] = field(repr=False)  # the text with all findings and health terms masked
     message: str  # which kind of message of care the document is, "" if it is none
 
-    def window(self, start: int, end: int) -> Window:
-        """Return the bag of health concepts and cues of a passage."""
-        return Window(start, end, bag(self.reading, self.marks, start, end))
+    def windows(self) -> list[Window]:
+        """Return the bag of health concepts and cues of each passage."""
+        return [Window(start, end, bag(self.reading, self.marks, start, end)) for start, end in self.passages]
 
-    def vector(self, window: Window) -> Floats:
-        """Return the evidence of a passage, in the order of ``NAMES_OF_EVIDENCE``."""
-        start, end = window.start, window.end
-        count = {name: places.count(start, end) for name, places in self.places.items()}
-        here = self.document.locate(start) if self.titled else ""
-        for name, locator in self.titled:
-            count[name] += here.startswith(locator)
-        concepts = sum(1 for name in window.counts if not name.startswith((*BLOCKS, SPECIALTY)))
-        clinical = sum(1 for name in window.counts if name.startswith(_CLINICAL))
-        inside = [name for name in self.names if start <= name[0] < end]
+    def vectors(self, windows: Sequence[Window]) -> Floats:
+        """Return the evidence of passages, shape (passages, ``NAMES_OF_EVIDENCE``)."""
+        starts = np.array([window.start for window in windows], dtype=np.int64)
+        ends = np.array([window.end for window in windows], dtype=np.int64)
+        count = {name: places.counts(starts, ends) for name, places in self.places.items()}
+        if self.titled:
+            for index, window in enumerate(windows):
+                here = self.document.locate(window.start)
+                for name, locator in self.titled:
+                    count[name][index] += here.startswith(locator)
+        kinds = [_concepts_of(window) for window in windows]
+        concepts, clinical = np.array(kinds, dtype=np.int64).reshape(-1, 2).T
+        names = np.array(sorted(self.names), dtype=np.int64).reshape(-1, 2)
+        people = Places(names[:, 0]).counts(starts, ends)
         # Whoever a file is named for is above all of it.
-        near = float(bool(self.titled and count["name"] and clinical and not inside))
-        cells = len(_CELL.findall(self.document.text, start, end))
-        return np.array(
-            [
-                math.log1p(concepts),
-                math.log1p(clinical),
-                float(count["full_name"] > 0 or (count["first_name"] > 0 and count["last_name"] > 0)),
-                float(count["name"] > 0),
-                max(near, nearness(inside, self.reading.health.starts, self.reading.health.ends, start, end)),
-                max(near, nearness(inside, *self.clinical, start, end)),
-                math.log1p(len(inside)),
-                float(count["record_number"] > 0),
-                float(count["direct_identifier"] > 0),
-                float(count["birth_date"] > 0),
-                math.log1p(count["contact"]),
-                float(count["date"] > 0),
-                math.log1p(count["professional"]),
-                math.log1p(count["role_name"]),
-                math.log1p(count["doubtful_name"]),
-                float(count["organization"] > 0),
-                math.log1p(cells),
-            ]
-        )
+        near = np.zeros(len(windows))
+        if self.titled:
+            near[(count["name"] > 0) & (clinical > 0) & (people == 0)] = 1.0
+        health = (self.reading.health.starts, self.reading.health.ends)
+        found = np.empty((len(windows), N_EVIDENCE))
+        for column, values in enumerate(
+            (
+                _log1p(concepts),
+                _log1p(clinical),
+                (count["full_name"] > 0) | ((count["first_name"] > 0) & (count["last_name"] > 0)),
+                count["name"] > 0,
+                np.maximum(near, nearness(names, *health, starts, ends)),
+                np.maximum(near, nearness(names, *self.clinical, starts, ends)),
+                _log1p(people),
+                count["record_number"] > 0,
+                count["direct_identifier"] > 0,
+                count["birth_date"] > 0,
+                _log1p(count["contact"]),
+                count["date"] > 0,
+                _log1p(count["professional"]),
+                _log1p(count["role_name"]),
+                _log1p(count["doubtful_name"]),
+                count["organization"] > 0,
+                _log1p(self._cells(starts, ends)),
+            )
+        ):
+            found[:, column] = values
+        return found
+
+    def _cells(self, starts: Ints, ends: Ints) -> Ints:
+        """Return how many separators of cells each passage ``[start, end)`` holds."""
+        text = self.document.text
+        found = _CELL.finditer(text, int(starts.min()), int(ends.max()) + 1) if len(starts) else ()
+        separators = np.array([match.start() for match in found], dtype=np.int64)
+        n_cells = Places(separators).counts(starts, ends)
+        for index, end in enumerate(ends.tolist()):
+            # A comma at the end of a passage separates nothing in it.
+            last = text[end - 1 : end + 1]
+            n_cells[index] -= (
+                end > starts[index] and len(last) > 1 and last[0] in ";," and not last[1].isspace()
+            )
+        return n_cells
 
 
-def nearness(names: Sequence[tuple[int, int]], starts: Ints, ends: Ints, start: int, end: int) -> float:
-    """Return 1 where a name is beside a term in ``[start, end)``, near 0 where far from one."""
-    low, high = starts.searchsorted((start, end)).tolist()
-    if low == high or not names:
-        return 0.0
-    begin = np.array([name[0] for name in names])
-    stop = np.array([name[1] for name in names])
-    gap = np.maximum(starts[low:high, None] - stop[None, :], begin[None, :] - ends[low:high, None])
-    return float(np.exp(-max(float(gap.min()), 0.0) / _NEAR_CHARS))
+def _concepts_of(window: Window) -> tuple[int, int]:
+    """Return how many health concepts a passage has, and how many of these are clinical."""
+    kinds = [_kind_of_concept(name) for name in window.counts]
+    return len(kinds) - kinds.count(_Kind.NEITHER), kinds.count(_Kind.CLINICAL)
+
+
+@cache
+def _kind_of_concept(name: str) -> _Kind:
+    if name.startswith(_CLINICAL):
+        return _Kind.CLINICAL
+    return _Kind.NEITHER if name.startswith((*BLOCKS, SPECIALTY)) else _Kind.OTHER
+
+
+def _log1p(counts: Ints) -> Floats:
+    return np.array([math.log1p(count) for count in counts.tolist()])
+
+
+def nearness(names: Ints, starts: Ints, ends: Ints, low: Ints, high: Ints) -> Floats:
+    """Return for each passage 1 where a name is next to a term in it, near 0 where all are far from one.
+
+    Args:
+        names: begin and end of each name, rising, shape (names, 2).
+        starts: where each term begins, rising.
+        ends: where each term ends.
+        low: where each passage begins.
+        high: where each passage ends.
+    """
+    found = np.zeros(len(low))
+    if not len(names) or not len(starts):
+        return found
+    term = starts.searchsorted(low), starts.searchsorted(high)
+    name = names[:, 0].searchsorted(low), names[:, 0].searchsorted(high)
+    for index in ((term[0] < term[1]) & (name[0] < name[1])).nonzero()[0].tolist():
+        terms, of = slice(term[0][index], term[1][index]), slice(name[0][index], name[1][index])
+        gap = np.maximum(starts[terms, None] - names[None, of, 1], names[None, of, 0] - ends[terms, None])
+        found[index] = np.exp(-max(float(gap.min()), 0.0) / _NEAR_CHARS)
+    return found
 
 
 def gather(

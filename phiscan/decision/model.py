@@ -23,10 +23,9 @@ import numpy.typing as npt
 from phiscan.decision.evidence import N_EVIDENCE, NAMES_OF_EVIDENCE, DocumentEvidence
 from phiscan.decision.text_scores import TextScores
 from phiscan.errors import ModelError
-from phiscan.health.features import Window
 from phiscan.health.patient_cues import weighed
 from phiscan.health.text_detector import arrays_of
-from phiscan.health.word_hashes import N_BUCKETS, word_features
+from phiscan.health.word_hashes import N_BUCKETS, passage_features
 from phiscan.model import Span
 
 Floats = npt.NDArray[np.float64]
@@ -129,10 +128,23 @@ class PhiModel:
         """Return the model for a share of which this part holds PHI."""
         return replace(self, prior=log_odds_of(prevalence))
 
-    def words_log_odds(self, evidence: DocumentEvidence, window: Window) -> float:
-        """Return the log-odds of the words and cues of a passage."""
-        buckets, values = word_features(evidence.words, window.start, window.end)
-        return self.words_intercept + float(self.words[buckets] @ values) + weighed(self.cues, window)
+    def inputs(self, evidence: DocumentEvidence) -> PassageInputs:
+        """Return the inputs of all passages of a document, but for what the text detector says of it."""
+        windows = evidence.windows()
+        starts = np.array([window.start for window in windows], dtype=np.int64)
+        ends = np.array([window.end for window in windows], dtype=np.int64)
+        features = passage_features(evidence.words, starts, ends)
+        words = [
+            self.words_intercept + float(self.words[buckets] @ values) + weighed(self.cues, window)
+            for window, (buckets, values) in zip(windows, features, strict=True)
+        ]
+        return PassageInputs(
+            evidence.passages,
+            np.array(words),
+            evidence.vectors(windows),
+            len(evidence.document.text),
+            evidence.message,
+        )
 
     def highest(
         self, rows: Floats, places: Sequence[tuple[int, int]], text: TextScores, message: str
@@ -147,7 +159,7 @@ class PhiModel:
             total = self._strongest(rows, places, text)[0]
         return self.prior + (max(total, self.message_log_odds) if message else total)
 
-    def judge(self, evidence: DocumentEvidence, text: TextScores, *, assume_name: bool = False) -> Judgement:
+    def judge(self, inputs: PassageInputs, text: TextScores, *, assume_name: bool = False) -> Judgement:
         """Return the probability of a document: that of its strongest passage.
 
         A passage is judged in its file, where what the text detector says of the whole counts, and alone, as
@@ -156,21 +168,23 @@ class PhiModel:
         ``text``: what the text detector says. ``assume_name``: as if a full name stood beside a health term
         of every passage.
         """
-        if not evidence.passages:
+        if not inputs.places:
             return Judgement(self.prior - _MOST_LOG_ODDS / 2, None)
-        rows = np.array(
-            [self._inputs(evidence, place, text.document, assume_name) for place in evidence.passages]
-        )
-        total, best, joint, row = self._strongest(rows, evidence.passages, text)
-        if evidence.message:
+        vectors = inputs.vectors
+        if assume_name:
+            vectors = vectors.copy()
+            vectors[:, _OF_NAME] = 1.0
+        rows = inputs.rows(vectors, text.document)
+        total, best, joint, row = self._strongest(rows, inputs.places, text)
+        if inputs.message:
             total = max(total, self.message_log_odds)
         parts = joint.weights * (row - self.usual)
         order = np.argsort(-np.abs(parts), kind="stable").tolist()
         return Judgement(
             log_odds=total + self.prior,
-            passage=Span(*evidence.passages[best]),
+            passage=Span(*inputs.places[best]),
             contributions=tuple((INPUTS[index], round(float(parts[index]), 3)) for index in order),
-            message=evidence.message,
+            message=inputs.message,
         )
 
     def _strongest(
@@ -196,19 +210,6 @@ class PhiModel:
                 found = log_odds, index, self.alone, alone[index]
         return found
 
-    def _inputs(
-        self,
-        evidence: DocumentEvidence,
-        place: tuple[int, int],
-        text: float,
-        assume_name: bool,
-    ) -> Floats:
-        window = evidence.window(*place)
-        words, vector = self.words_log_odds(evidence, window), evidence.vector(window)
-        if assume_name:
-            vector[_OF_NAME] = 1.0
-        return inputs_of(words, vector, place[1] - place[0], text, len(evidence.document.text))
-
 
 @dataclass(frozen=True, slots=True)
 class Joint:
@@ -227,23 +228,41 @@ def cut(value: float, most: float) -> float:
     return max(min(value, most), -most)
 
 
-def inputs_of(words: float, vector: Floats, n_chars: int, text_log_odds: float, n_text_chars: int) -> Floats:
-    """Return the inputs of the second layer, in the order of ``INPUTS``.
+@dataclass(frozen=True, slots=True)
+class PassageInputs:
+    """What P(PHI) is computed from, of all passages of one document; arrays have a row for each passage."""
 
-    ``n_chars``: of the passage; ``n_text_chars``: of the whole text.
+    places: tuple[tuple[int, int], ...]  # where each begins and ends
+    words: Floats = field(repr=False)  # log-odds of the words and cues
+    vectors: Floats = field(repr=False)  # shape (passages, evidence)
+    n_text_chars: int
+    message: str  # which kind of message of care the document is, "" if it is none
+
+    def rows(self, vectors: Floats, text_log_odds: float) -> Floats:
+        """Return the inputs of the second layer with this evidence, in the order of ``INPUTS``."""
+        lengths = np.array([math.log1p((end - start) / 100) for start, end in self.places])
+        return inputs_of(self.words, vectors, lengths, text_log_odds, self.n_text_chars)
+
+
+def inputs_of(
+    words: Floats, vectors: Floats, lengths: Floats, text_log_odds: float, n_text_chars: int
+) -> Floats:
+    """Return the inputs of the second layer, shape (passages, inputs), in the order of ``INPUTS``.
+
+    ``lengths``: log(1 + characters / 100) of each passage; ``n_text_chars``: of the whole text.
     """
-    person = max(weight * float(vector[_AT[name]] > 0) for name, weight in PERSON_WEIGHTS)
-    row = np.empty(len(INPUTS))
-    row[0], row[1 : 1 + N_EVIDENCE] = cut(words, WORDS_RANGE), vector
-    row[1 + N_EVIDENCE :] = (
-        math.log1p(n_chars / 100),
-        cut(text_log_odds, TEXT_RANGE),
-        person,
-        person * cut(words, JOINT_RANGE),
-        float(vector[_AT["concepts"]] == 0),
-        float(vector[_AT["name_by_health"]]) * max(0.0, 1.0 - n_text_chars / SHORT_TEXT_CHARS),
-    )
-    return row
+    rows = np.empty((len(words), len(INPUTS)))
+    person = np.max([weight * (vectors[:, _AT[name]] > 0) for name, weight in PERSON_WEIGHTS], axis=0)
+    rows[:, 0] = np.clip(words, -WORDS_RANGE, WORDS_RANGE)
+    rows[:, 1 : 1 + N_EVIDENCE] = vectors
+    after = 1 + N_EVIDENCE
+    rows[:, after] = lengths
+    rows[:, after + 1] = cut(text_log_odds, TEXT_RANGE)
+    rows[:, after + 2] = person
+    rows[:, after + 3] = person * np.clip(words, -JOINT_RANGE, JOINT_RANGE)
+    rows[:, after + 4] = vectors[:, _AT["concepts"]] == 0
+    rows[:, after + 5] = vectors[:, _AT["name_by_health"]] * max(0.0, 1.0 - n_text_chars / SHORT_TEXT_CHARS)
+    return rows
 
 
 def alone_rows(rows: Floats, places: Sequence[tuple[int, int]]) -> Floats:

@@ -10,6 +10,7 @@ a clinical statement about that patient, while a leaflet denies nothing.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -138,7 +139,7 @@ def _cue_counts(reading: Reading, start: int, end: int) -> Counter[str]:
     """Count the classes of the cues, the blanks of forms and the amounts of money in a stretch."""
     counts = Counter(reading.cue_names[slice(*reading.cues.starts.searchsorted((start, end)).tolist())])
     for name, places in (("cue:blank", reading.blanks), ("cue:money", reading.amounts)):
-        if places and (n_places := sum(start <= at < end for at in places)):
+        if places and (n_places := bisect_left(places, end) - bisect_left(places, start)):
             counts[name] = n_places
     return counts
 

@@ -1,4 +1,4 @@
-"""The words of a text as hashes, single and in pairs: what the model of words (``told.py``) reads.
+"""The words of a text as hashes, single and in pairs: the input of the patient classifier and of P(PHI).
 
 A health term is one word, read as its kind (a diagnosis, a drug), a number is read as a number: which illness
 it is, and how much of what, is not asked. Inflection, case and accents are folded (``tokens.py``).
@@ -7,9 +7,10 @@ it is, and how much of what, is not asked. Inflection, case and accents are fold
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import pairwise
 from typing import Final
 
 import numpy as np
@@ -27,6 +28,9 @@ PAIR: Final = 0.7  # what a pair of words counts, a word counting 1
 _SHIFT: Final = np.uint64(64 - BUCKET_BITS)
 _PAIRING: Final = np.uint64(0x9E3779B97F4A7C15)
 _NUMBER: Final = np.uint64(0xB5297A4D3F84D5B5)
+_IS_PAIR: Final = np.uint64(N_BUCKETS)  # the bit above those of a bucket
+_PASSAGE_SHIFT: Final = np.uint64(BUCKET_BITS + 1)
+_WORDS_AT_ONCE: Final = 1 << 17  # of all passages that are counted together, so that their arrays stay small
 
 Floats = npt.NDArray[np.float32]
 
@@ -79,16 +83,54 @@ def _kind_hash(kind: str) -> int:
 
 
 def word_features(words: Words, start: int, end: int) -> tuple[npt.NDArray[np.int64], Floats]:
-    """Return the buckets of the words and pairs that begin between two places, and their values.
+    """Return the buckets of the words and pairs that begin between two offsets, and their values.
 
     A word counts 1 + log(occurrences), a pair ``PAIR``; all together have the length ``LENGTH``.
     """
-    low, high = np.searchsorted(words.starts, (start, end)).tolist()
-    one = words.hashes[low:high]
-    if not len(one):
-        return np.zeros(0, np.int64), np.zeros(0, np.float32)
-    single, counts = np.unique(one >> _SHIFT, return_counts=True)
-    pairs = np.unique(((one[:-1] * _PAIRING) ^ one[1:]) * _PAIRING >> _SHIFT)
-    values = np.concatenate([1.0 + np.log(counts), np.full(len(pairs), PAIR)])
-    values *= LENGTH / np.sqrt(values @ values)
-    return np.concatenate([single, pairs]).astype(np.int64), values.astype(np.float32)
+    return next(passage_features(words, np.array([start]), np.array([end])))
+
+
+def passage_features(
+    words: Words, starts: Offsets, ends: Offsets
+) -> Iterator[tuple[npt.NDArray[np.int64], Floats]]:
+    """Yield the ``word_features`` of passages, which are counted together: one sort for many passages."""
+    low, high = words.starts.searchsorted(starts), words.starts.searchsorted(ends)
+    hashes = words.hashes
+    single = hashes >> _SHIFT
+    pairs = (((hashes[:-1] * _PAIRING) ^ hashes[1:]) * _PAIRING >> _SHIFT) | _IS_PAIR
+    n_words = np.cumsum(high - low)
+    first = 0
+    while first < len(low):
+        stop = max(int(n_words.searchsorted(n_words[first] + _WORDS_AT_ONCE)), first + 1)
+        yield from _counted(single, pairs, low[first:stop], high[first:stop])
+        first = stop
+
+
+def _counted(
+    single: Hashes, pairs: Hashes, low: Offsets, high: Offsets
+) -> Iterator[tuple[npt.NDArray[np.int64], Floats]]:
+    """Yield the features of passages from the first to before the last of their words."""
+    keys = np.concatenate([_keys(single, low, high), _keys(pairs, low, np.maximum(high - 1, low))])
+    keys.sort()
+    is_first = np.ones(len(keys), dtype=np.bool_)
+    np.not_equal(keys[1:], keys[:-1], out=is_first[1:])
+    at = is_first.nonzero()[0]
+    found = keys[at]
+    values = np.where(found & _IS_PAIR, PAIR, 1.0 + np.log(np.diff(at, append=len(keys))))
+    bounds = found.searchsorted(np.arange(len(low) + 1, dtype=np.uint64) << _PASSAGE_SHIFT).tolist()
+    buckets = (found & np.uint64(N_BUCKETS - 1)).astype(np.int64)
+    for begin, end in pairwise(bounds):
+        value = values[begin:end]
+        if begin < end:
+            value *= LENGTH / np.sqrt(value @ value)
+        yield buckets[begin:end], value.astype(np.float32)
+
+
+def _keys(hashes: Hashes, low: Offsets, high: Offsets) -> Hashes:
+    """Return the hashes ``[low, high)`` of all passages, each with the number of its passage before it."""
+    lengths = high - low
+    ends = np.cumsum(lengths)
+    index = np.arange(ends[-1]) + np.repeat(low - ends + lengths, lengths)
+    found: Hashes = hashes[index]
+    found |= np.repeat(np.arange(len(low), dtype=np.uint64) << _PASSAGE_SHIFT, lengths)
+    return found

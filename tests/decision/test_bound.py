@@ -25,7 +25,7 @@ TEXT_MODEL = load_text_model(TEXT_MODEL_FILE)
 
 
 def highest(vector: np.ndarray, words: float, text: float, n_text_chars: int) -> float:
-    rows = inputs_of(words, vector, 400, text, n_text_chars)[None]
+    rows = inputs_of(np.array([words]), vector[None], np.array([np.log1p(4.0)]), text, n_text_chars)
     scores = TextScores(TEXT_MODEL, np.full(400, ord("#"), dtype=np.uint32), text)
     return MODEL.highest(rows, [(0, 400)], scores, "")
 
@@ -76,7 +76,8 @@ def test_no_name_and_no_number_brings_more_than_the_bound(
         found[AT["name_by_clinical"]] = near * (min(clinical, concepts) > 0)
     found[AT["role_name"]] = np.log1p(role_names)
     found[AT["record_number"]] = float(number_found and has_number)
-    bound = highest(raised(cheap, has_number=has_number), words, text, n_text_chars)
+    most = raised(cheap[None], np.array([has_number]))[0]
+    bound = highest(most, words, text, n_text_chars)
     assert highest(found, words, text, n_text_chars) <= bound + 1e-9
 
 

@@ -23,6 +23,11 @@ from training.decision.fit import RISING
 MODEL = load_phi_model()
 
 
+def row_of(vector: np.ndarray, n_chars: int, text: float, n_text_chars: int) -> np.ndarray:
+    lengths = np.array([np.log1p(n_chars / 100)])
+    return inputs_of(np.zeros(1), vector[None], lengths, text, n_text_chars)[0]
+
+
 def test_more_evidence_never_lowers_the_probability() -> None:
     for judge in (MODEL.in_file, MODEL.alone):
         weights = dict(zip(INPUTS, judge.weights.tolist(), strict=True))
@@ -31,7 +36,7 @@ def test_more_evidence_never_lowers_the_probability() -> None:
 
 def test_a_passage_that_is_judged_by_itself_does_not_look_at_its_file() -> None:
     vector = np.ones(N_EVIDENCE)
-    short, long = (inputs_of(0.0, vector, 90, text, n) for text, n in ((3.0, 90), (-3.0, 90_000)))
+    short, long = (row_of(vector, 90, text, n) for text, n in ((3.0, 90), (-3.0, 90_000)))
     assert MODEL.in_file.log_odds(short) > MODEL.in_file.log_odds(long)
     place = [(500, 590)]
     inputs = [alone_rows(row[None], place)[0] for row in (short, long)]
@@ -45,7 +50,7 @@ def test_the_shorter_a_text_with_a_name_by_a_health_term_the_more_it_counts() ->
     at = INPUTS.index("short_text")
 
     def short_text(n_text_chars: int) -> float:
-        return float(inputs_of(0.0, vector, min(n_text_chars, 60), 0.0, n_text_chars)[at])
+        return float(row_of(vector, min(n_text_chars, 60), 0.0, n_text_chars)[at])
 
     assert short_text(60) == 0.0  # nobody is named by a health term
     vector[NAMES_OF_EVIDENCE.index("name_by_health")] = 1.0

@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 
 from phiscan.config import Config
 from phiscan.errors import ModelError
-from phiscan.health import build_classifier, classify
+from phiscan.health import build_classifier, classify, word_hashes
 from phiscan.health.classifier import PATIENT_MODEL_FILE
 from phiscan.health.features import Window, read
 from phiscan.health.learning import patient_score_of, stored_patient_score
 from phiscan.health.patient_classifier import PatientModel, load_patient_model
 from phiscan.health.review_correction import Adjustment
-from phiscan.health.word_hashes import LENGTH, N_BUCKETS, Words, word_features, words_of
+from phiscan.health.word_hashes import LENGTH, N_BUCKETS, Words, passage_features, word_features, words_of
 from phiscan.model import Document, Segment
 
 CLASSIFIER = build_classifier(Config())
@@ -94,6 +94,31 @@ def test_only_words_that_begin_in_the_window_count() -> None:
     alone, _ = word_features(words("beta gamma"), 0, 10)
     assert inside.tolist() == alone.tolist()
     assert not len(word_features(found, 100, 200)[0])
+
+
+@given(
+    st.lists(st.sampled_from(["alpha", "beta", "gamma", "7"]), max_size=40).map(" ".join),
+    st.lists(st.tuples(st.integers(0, 200), st.integers(0, 200)), max_size=12),
+    st.integers(1, 30),
+)
+def test_passages_counted_together_have_the_features_of_each_counted_alone(
+    text: str, places: list[tuple[int, int]], n_at_once: int
+) -> None:
+    found = words(text)
+    bounds = np.sort(np.array(places, dtype=np.int64).reshape(-1, 2), axis=1)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(word_hashes, "_WORDS_AT_ONCE", n_at_once)
+        together = list(passage_features(found, bounds[:, 0], bounds[:, 1]))
+    assert len(together) == len(places)
+    for (buckets, values), (start, end) in zip(together, bounds.tolist(), strict=True):
+        inside = found.hashes[(found.starts >= start) & (found.starts < end)]
+        single = np.unique(inside >> np.uint64(64 - word_hashes.BUCKET_BITS), return_counts=True)
+        alone = word_features(found, start, end)
+        assert buckets[: len(single[0])].tolist() == single[0].tolist()
+        assert np.allclose(
+            values[: len(single[0])] / values[:1], (1 + np.log(single[1])) / (1 + np.log(single[1][:1]))
+        )
+        assert (buckets.tolist(), values.tolist()) == (alone[0].tolist(), alone[1].tolist())
 
 
 def test_of_a_long_text_only_what_is_near_its_windows_is_read() -> None:

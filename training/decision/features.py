@@ -15,7 +15,7 @@ import numpy.typing as npt
 from phiscan import health as classify
 from phiscan import screen
 from phiscan.config import Config
-from phiscan.decision.evidence import DocumentEvidence, gather
+from phiscan.decision.evidence import gather
 from phiscan.health.patient_cues import person_features
 from phiscan.health.term_lexicon import Lexicon
 from phiscan.health.text_detector import features as ngram_features
@@ -95,16 +95,16 @@ def screened(samples: Iterable[Sample], out: Path) -> None:
 def described(one: Screened, lexicon: Lexicon) -> Described:
     """Return a screened sample as numbers."""
     evidence = gather(one.document, one.screening, lexicon)
-    rows = [_passage(evidence, start, end) for start, end in evidence.passages]
+    windows = evidence.windows()
     bits = {bit.value for bit in one.screening.vector.bits}
     return Described(
         one.family,
         one.identifier,
         one.is_phi,
         len(one.document.text),
-        words=[row[0] for row in rows],
-        cues=[row[1] for row in rows],
-        evidence=np.array([row[2] for row in rows], dtype=np.float32),
+        words=[_sparse(*word_features(evidence.words, window.start, window.end)) for window in windows],
+        cues=[person_features(window) for window in windows],
+        evidence=evidence.vectors(windows).astype(np.float32),
         lengths=np.array([math.log1p((end - start) / 100) for start, end in evidence.passages], np.float32),
         pieces=[_sparse(*ngram_features(piece)) for piece in pieces(evidence.codes)],
         places=list(evidence.passages),
@@ -115,17 +115,6 @@ def described(one: Screened, lexicon: Lexicon) -> Described:
         n_concepts=len({hit.concept for hit in one.health.terms}),
         is_named={"FirstName", "LastName"} <= bits,
         message=evidence.message,
-    )
-
-
-def _passage(
-    evidence: DocumentEvidence, start: int, end: int
-) -> tuple[Sparse, dict[str, float], npt.NDArray[np.float64]]:
-    window = evidence.window(start, end)
-    return (
-        _sparse(*word_features(evidence.words, start, end)),
-        person_features(window),
-        evidence.vector(window),
     )
 
 

@@ -180,16 +180,10 @@ def text_scores(rows: Rows, model: Linear, n_documents: int) -> Floats:
 
 def input_rows(documents: Sequence[Described], words: Sequence[Floats], text: Floats) -> list[Floats]:
     """Return the inputs of the joint model, one array (passages, inputs) per document."""
-    at = INPUTS.index("length")
-    found = []
-    for one, of_words, of_text in zip(documents, words, text.tolist(), strict=True):
-        rows = np.empty((len(of_words), len(INPUTS)))
-        for index, vector in enumerate(one.evidence.astype(float)):
-            rows[index] = inputs_of(float(of_words[index]), vector, 0, of_text, one.n_chars)
-        if len(rows):
-            rows[:, at] = one.lengths
-        found.append(rows)
-    return found
+    return [
+        inputs_of(of_words, one.evidence.astype(float), one.lengths.astype(float), of_text, one.n_chars)
+        for one, of_words, of_text in zip(documents, words, text.tolist(), strict=True)
+    ]
 
 
 def passage_text_scores(one: Described, model: TextModel) -> Floats:
