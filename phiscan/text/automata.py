@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from heapq import heappop, heapreplace
 from typing import Any, Final, TypeAlias
 
 import re2
@@ -64,25 +65,26 @@ class Alternatives:
 class Search:
     """The matches of alternatives in one text, from left to right."""
 
-    __slots__ = ("_end", "_found", "_matches", "_raw")
+    __slots__ = ("_end", "_matches", "_next", "_raw")
 
     def __init__(self, matches: Sequence[_Match], raw: bytes) -> None:
         self._matches = matches
         self._raw = raw
         self._end = len(raw)
-        self._found = [(-1, -1)] * len(matches)  # the next match of each, as far as it was looked for
+        # A heap of the next match of each alternative: start, the alternative, end.
+        self._next = [(-1, number, -1) for number in range(len(matches))]
 
     def after(self, position: int) -> tuple[int, int] | None:
         """Return the first match that begins at ``position`` or later, which never gets smaller."""
-        nowhere = self._end + 1
-        best = (nowhere, nowhere)
-        for number, found in enumerate(self._found):
-            if found[0] < position:
-                found = self._matches[number](_SOMEWHERE, self._raw, position, self._end)[0]  # noqa: PLW2901 (looked for anew)
-                self._found[number] = found = found if found[0] >= 0 else (nowhere, nowhere)  # noqa: PLW2901 (as above)
-            if found[0] < best[0]:
-                best = found
-        return None if best[0] == nowhere else best
+        following, end = self._next, self._end
+        while following and following[0][0] < position:
+            number = following[0][1]
+            found = self._matches[number](_SOMEWHERE, self._raw, position, end)[0]
+            if found[0] < 0:
+                heappop(following)
+            else:
+                heapreplace(following, (found[0], number, found[1]))
+        return (following[0][0], following[0][2]) if following else None
 
 
 def end_of(pattern: re2._Regexp, raw: bytes, start: int) -> int:

@@ -36,7 +36,7 @@ def test_the_separators_of_a_passage_are_those_that_a_search_in_it_finds(
 ) -> None:
     document = Document(text, (Segment("", 0, len(text)),), "text/plain")
     gathered = gather(document, screen(document, engine().cheap_screener), load_lexicon())
-    windows = [Window(*sorted(place), {}) for place in places]
+    windows = [Window(min(place), max(place), {}) for place in places]
     found = gathered.vectors(windows)[:, AT["cells"]]
     expected = [len(CELL.findall(text, window.start, window.end)) for window in windows]
     assert np.allclose(found, np.log1p(expected))

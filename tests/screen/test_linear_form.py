@@ -13,7 +13,7 @@ from phiscan.screen.rules.definitions import Rule
 from phiscan.screen.rules.files import load_rules
 from phiscan.screen.rules.linear_form import linear_form
 from phiscan.screen.rules.value_starts import ValueStarts
-from phiscan.text.automata import automaton
+from phiscan.text.automata import automaton, matches
 
 RULES = load_rules().rules
 PARTS = (
@@ -54,6 +54,32 @@ def test_any_pattern_takes_no_more_than_its_form(parts: list[str], text: str) ->
     linear = automaton(form)
     for found in regex.finditer(pattern, text):
         assert linear.match(text[found.start() :].encode())
+
+
+def test_a_text_with_a_value_has_the_form_of_it_with_what_precedes_it() -> None:
+    n_with_lookbehind = 0
+    for rule in RULES:
+        pattern, required = CompiledRule(rule, None).at_hit, CompiledRule(rule, None).required
+        n_with_lookbehind += linear_form(rule.pattern, with_lookbehind=True) != linear_form(rule.pattern)
+        for text in (*rule.examples, *rule.counterexamples):
+            if pattern.search(text):
+                assert required is not None, rule.id
+                assert matches(required, text.encode()), (rule.id, text)
+    assert n_with_lookbehind
+
+
+@given(
+    st.lists(
+        st.sampled_from((r"(?<=no )", r"(?<=\bx|a)", r"(?<=(?<!b)é )", r"(?<!a)", r"\d", "a|", "|")),
+        min_size=1, max_size=5,
+    ).map("".join),
+    st.text("aAbnoxé 12", max_size=12),
+)  # fmt: skip
+def test_any_pattern_matches_only_where_its_form_with_what_precedes_does(pattern: str, text: str) -> None:
+    form = linear_form(pattern, with_lookbehind=True)
+    assert form is not None
+    if regex.search(pattern, text):
+        assert matches(automaton(form), text.encode())
 
 
 @pytest.mark.parametrize(

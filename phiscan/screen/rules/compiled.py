@@ -68,7 +68,7 @@ class CompiledRule:
         if not self.rule.needs_evidence:
             _ = self.at_hit
             if self.reach:
-                _ = self.linear
+                _ = self.linear, self.required
         if is_labelled:
             _ = self.after_label, self.in_cell, self.in_column
 
@@ -93,6 +93,17 @@ class CompiledRule:
             return None if form is None else automaton(form, any_case=self.rule.ignore_case)
         except re2.error:
             return None
+
+    @cached_property
+    def required(self) -> re2._Regexp | None:
+        """Match, in UTF-8, in every text that has a value: it, with what must precede it; None: unknown."""
+        form = linear_form(self.rule.pattern, with_lookbehind=True)
+        if form is None or form == linear_form(self.rule.pattern):
+            return self.linear
+        try:
+            return automaton(form, any_case=self.rule.ignore_case)
+        except re2.error:
+            return self.linear
 
     def can_match(self, text: str, low: int, high: int) -> bool:
         """Tell whether a value may stand within ``[low, high)``: quicker to know than where.

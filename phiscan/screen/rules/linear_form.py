@@ -8,6 +8,7 @@ digit and a space.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Final
 
 # Of signs beyond ASCII a class has all or none: to tell letters from others makes them forty times as big.
@@ -41,13 +42,18 @@ _IN_CLASS: Final = re.compile(r"\\[pP](?:\{[^}]*\}|.)|\\x(?:\{[^}]*\}|..)|\\u.{4
 _FROM_NONE: Final = "{,"
 
 
-def linear_form(pattern: str) -> str | None:
+def linear_form(pattern: str, *, with_lookbehind: bool = False) -> str | None:  # noqa: C901 (a token after the other)
     r"""Return a form of a pattern for re2; ``None``: it refers back, or asks for what is unknown here.
+
+    ``with_lookbehind``: what must precede a match, by a look-behind at the beginning of the pattern or of one
+    of its alternatives, is a part of the form, so that only a text that has both matches.
 
     What a site may write and re2 does not know is passed on as it is: re2 tells whoever compiles the form.
 
     >>> linear_form(r"(?<!-)\b(?P<day>\d{1,2}+)(?= May)[a-z]"), linear_form(r"(a)\1")
     ('(?:[0-9\\x{80}-\\x{10FFFF}]{1,2})[a-z]', None)
+    >>> linear_form(r"(?<=room )[1-9]|(?<!no )(?<=bed )[a-z]", with_lookbehind=True)
+    '(?:room )[1-9]|[a-z]'
     """
     written: list[str] = []
     around: list[int] = []  # how many groups were open where each look around began
@@ -55,6 +61,8 @@ def linear_form(pattern: str) -> str | None:
     is_left_out = False  # the token before, so that what repeats it would repeat another
     for token in _TOKEN.finditer(pattern):
         kind, text = token.lastgroup, token[0]
+        if with_lookbehind and not is_left_out and text == "(?<=" and _begins_alternative(written, depth):
+            kind = "group"
         if kind in {"group", "around"}:
             depth += 1
         if kind == "around":
@@ -79,6 +87,10 @@ def linear_form(pattern: str) -> str | None:
     return "".join(written)
 
 
+def _begins_alternative(written: Sequence[str], depth: int) -> bool:
+    return not depth and (not written or written[-1] == "|")
+
+
 def _is_unknown(token: re.Match[str]) -> bool:
     kind, text = token.lastgroup, token[0]
     return kind in {"unknown", "fuzzy"} or (kind == "escape" and text[1] in "123456789kgGKXRLNmM")
@@ -90,7 +102,7 @@ def _loosened(token: re.Match[str]) -> str | None:
         return _class(text)
     if kind == "escape":
         return f"[{_WIDER[text]}]" if text in _WIDER else _sign(text)
-    if kind == "group" and text != "(":
+    if kind in {"group", "around"} and text != "(":
         return "(?:"
     return token["repeat"].replace(_FROM_NONE, "{0,") if token["repeat"] else text
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
@@ -25,7 +24,8 @@ from phiscan.screen.rules.cell_numbers import AMONG_WORDS, numbers
 from phiscan.screen.rules.compiled import TIMEOUT_S, CompiledRule, Judged, joined_cells
 from phiscan.screen.rules.context import GAP_CHARS, JSON_FIELD, JSON_REACH, Surroundings
 from phiscan.screen.rules.definitions import RuleSet
-from phiscan.screen.rules.scanner import REACH_CHARS, WITHOUT_DIGITS, AfterLabel, Evidence, Place, Scanner
+from phiscan.screen.rules.scanner import WITHOUT_DIGITS, AfterLabel, Evidence, Place, Scanner
+from phiscan.screen.rules.triggered_search import TriggeredSearch
 from phiscan.screen.rules.value_starts import ValueStarts
 from phiscan.screen.table_columns import Tables
 from phiscan.screen.validators.registry import CHECKS
@@ -98,6 +98,7 @@ class PatternRecognizer:
         kinds = Counter(place.rules for place in places if not place.evidence)
         reached: Counter[tuple[int, ...]] = Counter()
         tables = Tables(text)
+        search = TriggeredSearch(text, places)
         labelled: set[tuple[int, int, int]] = set()
         shaped: set[tuple[int, int, int]] = set()
         for place in places:
@@ -109,7 +110,7 @@ class PatternRecognizer:
                 reached[kind] += 1
                 if (reached[kind] - 1) % stride:
                     continue
-                found = self._shaped(text, place, shaped)
+                found = self._shaped(text, place, search)
             for index, finding in found:
                 if isinstance(finding, Refused):
                     yield finding
@@ -124,32 +125,16 @@ class PatternRecognizer:
                     yield finding
 
     def _shaped(
-        self, text: str, place: Place, known: AbstractSet[tuple[int, int, int]] = frozenset()
+        self, text: str, place: Place, search: TriggeredSearch
     ) -> Iterator[tuple[int, Finding | Refused]]:
-        """Yield what the rules of a place match there, less what is ``known``: rule, start and end.
-
-        The neighbourhoods of triggers that stand close together overlap, as in a list of web addresses.
-        """
-        start, end = place.start, place.end
+        """Yield what the rules of a place match there, each with the index of its rule."""
         for index in place.rules:
             compiled = self.rules[index]
-            if not compiled.reach:
-                match = compiled.at_hit.match(text, start, timeout=TIMEOUT_S)
-                if match:
-                    yield index, _judge(compiled, text, match.start(), match.end())
-                continue
-            low = max(0, start - compiled.rule.ahead)
-            if not compiled.can_match(text, low, end + REACH_CHARS):
-                continue
-            for match in compiled.at_hit.finditer(text, low, end + REACH_CHARS, timeout=TIMEOUT_S):
-                if match.start() >= end + compiled.reach // 2:
-                    break
-                if match.end() > start:
-                    if match.end() == end + REACH_CHARS:  # cut off there, not ended
-                        match = compiled.at_hit.match(text, match.start(), timeout=TIMEOUT_S) or match  # noqa: PLW2901
-                    if (index, *match.span()) in known:
-                        continue
-                    yield index, _judge(compiled, text, match.start(), match.end())
+            if compiled.reach:
+                for start, end in search.spans(index, compiled, place.start, place.end):
+                    yield index, _judge(compiled, text, start, end)
+            elif match := compiled.at_hit.match(text, place.start, timeout=TIMEOUT_S):
+                yield index, _judge(compiled, text, match.start(), match.end())
 
     def _labelled(
         self, text: str, tables: Tables, place: Place, *, in_json: bool, refused: bool

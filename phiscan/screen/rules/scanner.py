@@ -39,7 +39,9 @@ WINDOW_CHARS = 1 << 20
 OVERLAP_CHARS = 4096  # more than any match, so that what a window cuts off the next one has
 DFA_BYTES = 256 << 20  # for all rules at once: the default of 8 MB makes re2 fall back to its slow engines
 REACH_CHARS = 96  # how far a match may extend around the place where its trigger stood
-_AT_ONCE = 40  # rules or labels in one automaton
+# Rules, and labels with the same need after them, in one automaton: with more it has too many states.
+_RULES_AT_ONCE = 40
+_LABELS_AT_ONCE = 320
 _UNIT_CHARS = 2
 _BEHIND_BYTES = 400  # more than is between a label and its value
 _TRIGGER_CHARS = 16  # how far after a place a trigger may still stand in it
@@ -275,8 +277,8 @@ def _is_unit(text: str, start: int, end: int) -> bool:
 
 def _in_groups(alternatives: Sequence[str]) -> list[str]:
     """Join alternatives, in their order, to few patterns whose automata have few states."""
-    groups = range(0, len(alternatives), _AT_ONCE)
-    return ["|".join(alternatives[at : at + _AT_ONCE]) for at in groups] or [NOTHING]
+    groups = range(0, len(alternatives), _RULES_AT_ONCE)
+    return ["|".join(alternatives[at : at + _RULES_AT_ONCE]) for at in groups] or [NOTHING]
 
 
 def _by_first_letter(labels: Collection[str]) -> Iterator[set[str]]:
@@ -286,7 +288,7 @@ def _by_first_letter(labels: Collection[str]) -> Iterator[set[str]]:
     """
     part: set[str] = set()
     for _, group in groupby(sorted(labels, key=_first_letter), _first_letter):
-        if len(part) >= _AT_ONCE:
+        if len(part) >= _LABELS_AT_ONCE:
             yield part
             part = set()
         part.update(group)

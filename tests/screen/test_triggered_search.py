@@ -1,0 +1,51 @@
+"""Rules with a trigger find around many triggers what they find around each, and each match once."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from phiscan.config import Config
+from phiscan.model import Document, Segment
+from phiscan.screen.rules.files import load_sound_rules
+from phiscan.screen.rules.recognizer import PatternRecognizer
+
+ADDRESSES = ("a.b@example.org", "x@mail.clinic.example.org", f"{'l' * 40}@{'d' * 40}.{'e' * 12}.example.org")
+RULES = PatternRecognizer(load_sound_rules(Config()))
+PARTS = (
+    "clinic.example.org",
+    "a.b@example.org",
+    "www.example.org/x,y",
+    "12 Elm Street",
+    "lives at 14 Birch",
+    " ",
+    ", ",
+    "\n",
+)
+
+
+def triggered(text: str) -> list[tuple[str, int, int]]:
+    found = RULES.recognize(Document(text, (Segment("", 0, len(text)),), "text/plain"))
+    reach = {one.rule.id for one in RULES.rules if one.reach}
+    return sorted((one.source, one.span.start, one.span.end) for one in found if one.source in reach)
+
+
+@given(st.lists(st.sampled_from(PARTS), max_size=30).map("".join))
+def test_no_match_is_found_twice(text: str) -> None:
+    found = triggered(text)
+    assert len(set(found)) == len(found)
+
+
+@given(st.lists(st.sampled_from(ADDRESSES), min_size=1, max_size=20))
+def test_each_address_of_a_list_is_found_whole(words: list[str]) -> None:
+    text = "\n".join(f"<{word}>" for word in words)
+    found = {text[start:end] for source, start, end in triggered(text) if source == "email.1"}
+    assert found == set(words)
+
+
+@pytest.mark.parametrize("n_others", [0, 300])
+def test_a_rule_that_most_triggers_do_not_match_still_finds_the_one(n_others: int) -> None:
+    text = "room 12 North, bed 7 East. " * n_others + "She lives at 44 Birchmount, alone."
+    (found,) = [one for one in triggered(text) if one[0] == "address.lives.1"]
+    assert text[found[1] : found[2]].startswith("44 Birchmount")
