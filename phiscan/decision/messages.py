@@ -53,11 +53,12 @@ def message_of_care(document: Document, kinds: Collection[str] = MESSAGES_OF_CAR
     text = document.text
     if "hl7" in kinds and "PID|" in text and _HL7_PATIENT.search(text) and _HL7_CARE.search(text):
         return "hl7"
-    if "x12" in kinds and _X12_CARE.search(text) and _X12_PERSON.search(text):
+    # A word that every message has is looked for first: most texts have none, and that is sooner known.
+    if "x12" in kinds and "NM1" in text and _X12_CARE.search(text) and _X12_PERSON.search(text):
         return "x12"
-    if "fhir" in kinds and _FHIR_CARE.search(text) and _FHIR_PERSON.search(text):
+    if "fhir" in kinds and "resource" in text and _FHIR_CARE.search(text) and _FHIR_PERSON.search(text):
         return "fhir"
-    if "cda" in kinds and _CDA_PERSON.search(text):
+    if "cda" in kinds and ("patient" in text or "Patient name:" in text) and _CDA_PERSON.search(text):
         return "cda"
     if "dicom" in kinds and document.media_type == _DICOM and _DICOM_PERSON.search(text):
         return "dicom"

@@ -13,7 +13,7 @@ import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain
 from typing import Final
 
@@ -22,6 +22,7 @@ import numpy.typing as npt
 
 from phiscan.health.term_lexicon import Lexicon
 from phiscan.health.terms import Hits
+from phiscan.text.word_tokens import Chunk, tokenized
 
 WINDOW_CHARS: Final = 2400
 STRIDE_CHARS: Final = 1200
@@ -61,6 +62,7 @@ class Reading:
     n_chars: int
     blanks: tuple[int, ...] = ()  # where a form leaves a place to fill in
     amounts: tuple[int, ...] = ()  # where an amount of money stands
+    words: tuple[Chunk, ...] = field(default=(), repr=False)  # of the text
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +85,8 @@ class Window:
 
 def read(text: str, lexicon: Lexicon) -> Reading:
     """Find the health terms and cues of a text; its words are found once for both."""
-    health, cues = lexicon.both.match(text)
+    words = tokenized(text)
+    health, cues = lexicon.both.match(text, words)
     names = [lexicon.cue_names[index] for index in cues.terms.tolist()]
     reaching: dict[str, list[int]] = {}
     for index, name in enumerate(names):
@@ -100,6 +103,7 @@ def read(text: str, lexicon: Lexicon) -> Reading:
         n_chars=len(text),
         blanks=_places(_BLANK, text) if "___" in text or "...." in text else (),
         amounts=_places(_AMOUNT, text) if "$" in text else (),
+        words=words,
     )
 
 

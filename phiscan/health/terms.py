@@ -14,7 +14,7 @@ from typing import Final, Self
 import numpy as np
 import numpy.typing as npt
 
-from phiscan.text.word_tokens import CHUNK_CHARS, Hashes, Offsets, Tokens, chunks, tokenize
+from phiscan.text.word_tokens import CHUNK_CHARS, Chunk, Hashes, Offsets, Tokens, tokenize, tokenized
 
 MAX_WORDS: Final = 6  # longer terms are cut by the build scripts
 CONTEXT_CHARS: Final = 150  # how near a sure term must be to a term that needs context
@@ -169,11 +169,14 @@ class JointMatcher:
         flags = np.bitwise_or.reduce([matcher.flags_ for matcher in matchers])
         return cls(tuple(matchers), keys, tuple(owners), flags, max(each.max_words for each in matchers))
 
-    def match(self, text: str) -> tuple[Hits, ...]:
-        """Return each list's terms of ``text``: the longest at each place, none overlapping another."""
+    def match(self, text: str, words: Sequence[Chunk] | None = None) -> tuple[Hits, ...]:
+        """Return each list's terms of ``text``: the longest at each place, none overlapping another.
+
+        ``words``: those of the text; None finds them here.
+        """
         parts: list[list[Hits]] = [[] for _ in self.matchers]
-        for offset, part in chunks(text):
-            tokens = tokenize(part, offset)
+        for chunk in tokenized(text) if words is None else words:
+            tokens = chunk.tokens
             found = self._candidates(tokens)
             if found is None:
                 continue

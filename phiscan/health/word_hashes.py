@@ -19,7 +19,7 @@ import numpy.typing as npt
 from phiscan.health.features import Reading, Window
 from phiscan.health.term_lexicon import Lexicon
 from phiscan.health.terms import Hits
-from phiscan.text.word_tokens import Hashes, Offsets, chunks, fold_codes, tokenize
+from phiscan.text.word_tokens import Chunk, Hashes, Offsets, codes_of, tokenize
 
 BUCKET_BITS: Final = 18
 N_BUCKETS: Final = 1 << BUCKET_BITS
@@ -47,9 +47,10 @@ def words_of(text: str, reading: Reading, lexicon: Lexicon, windows: Sequence[Wi
     """Return the words of a text whose health terms have been read; of a long one those near ``windows``."""
     starts = [window.start for window in windows]  # in order, and so are their ends
     parts = [
-        _words_of_chunk(part, offset, reading.health, lexicon)
-        for offset, part in chunks(text)
-        if (before := bisect_left(starts, offset + len(part))) and windows[before - 1].end > offset
+        _words_of_chunk(text, chunk, reading.health, lexicon)
+        for chunk in reading.words
+        if (before := bisect_left(starts, chunk.offset + chunk.n_chars))
+        and windows[before - 1].end > chunk.offset
     ]
     if not parts:
         return Words(np.zeros(0, np.int64), np.zeros(0, np.uint64))
@@ -58,11 +59,10 @@ def words_of(text: str, reading: Reading, lexicon: Lexicon, windows: Sequence[Wi
     )
 
 
-def _words_of_chunk(part: str, offset: int, health: Hits, lexicon: Lexicon) -> Words:
-    tokens = tokenize(part, offset)
-    starts, hashes = tokens.starts, tokens.hashes
-    codes, _ = fold_codes(part)
-    first = codes[starts - offset]
+def _words_of_chunk(text: str, chunk: Chunk, health: Hits, lexicon: Lexicon) -> Words:
+    starts, hashes = chunk.tokens.starts, chunk.tokens.hashes.copy()
+    codes = codes_of(text[chunk.offset : chunk.offset + chunk.n_chars])
+    first = codes[starts - chunk.offset]
     hashes[(first >= ord("0")) & (first <= ord("9"))] = _NUMBER
     if not len(health.starts) or not len(starts):
         return Words(starts, hashes)

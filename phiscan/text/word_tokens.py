@@ -77,12 +77,37 @@ _DROPPED = _class_table("ey")[:256]
 Codes = npt.NDArray[np.uint8] | npt.NDArray[np.uint32]
 
 
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A part of a text in which no word is cut, and its words."""
+
+    offset: int
+    n_chars: int
+    tokens: Tokens
+
+
+def tokenized(text: str) -> tuple[Chunk, ...]:
+    """Return the words of a text, chunk by chunk.
+
+    >>> [len(chunk.tokens.starts) for chunk in tokenized("one two")]
+    [2]
+    """
+    return tuple(Chunk(offset, len(part), tokenize(part, offset)) for offset, part in chunks(text))
+
+
+def codes_of(text: str) -> Codes:
+    """Return the code points of a text."""
+    if text.isascii():
+        return np.frombuffer(text.encode("ascii"), dtype=np.uint8)
+    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<u4")
+
+
 def fold_codes(text: str) -> tuple[Codes, npt.NDArray[np.uint8]]:
     """Return the code points of a text, and each folded to lower-case ASCII; 0 = not part of a word."""
     if text.isascii():
         raw = text.encode("ascii")
         return np.frombuffer(raw, dtype=np.uint8), np.frombuffer(raw.translate(_ASCII_FOLD), dtype=np.uint8)
-    codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<u4")
+    codes = codes_of(text)
     return codes, _FOLD.take(codes, mode="clip")
 
 

@@ -8,10 +8,11 @@ Every reading has as many characters as the text, so a place is the same in each
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from itertools import pairwise
+from itertools import islice, pairwise
 
 from phiscan.lexicon.gazetteer import Gazetteer, Word
 from phiscan.screen.casing.ordinary_words import WORD, OrdinaryWords
@@ -52,9 +53,9 @@ def is_small(text: str) -> bool:
     True
     """
     sample = text[:_SAMPLE_CHARS]
-    capitalised = len(_CAPITALISED.findall(sample))
-    if capitalised * _CHARS_OF_WORD > _MAX_CAPITALISED * len(sample):
+    if _has_more(_CAPITALISED, sample, _MAX_CAPITALISED * len(sample) / _CHARS_OF_WORD):
         return False  # most texts: their words need not be counted
+    capitalised = len(_CAPITALISED.findall(sample))
     words = WORD.findall(sample)
     in_capitals = sum(word.isupper() and len(word) > 1 for word in words)
     return (
@@ -71,10 +72,15 @@ def is_in_capitals(text: str) -> bool:
     True
     """
     sample = text[:_SAMPLE_CHARS]
-    if len(_SMALL_RUN.findall(sample)) * _CHARS_OF_WORD > _MAX_SMALL * len(sample):
+    if _has_more(_SMALL_RUN, sample, _MAX_SMALL * len(sample) / _CHARS_OF_WORD):
         return False
     words = [word for word in WORD.findall(sample) if len(word) > 1]
     return len(words) >= _MIN_WORDS and sum(map(str.isupper, words)) >= (1 - _MAX_SMALL) * len(words)
+
+
+def _has_more(pattern: re.Pattern[str], text: str, most: float) -> bool:
+    """Tell whether a pattern matches more than ``most`` times; of more matches none is looked for."""
+    return next(islice(pattern.finditer(text), math.floor(most), None), None) is not None
 
 
 def in_capitals(text: str) -> str:
