@@ -8,11 +8,13 @@ import pytest
 from phiscan.errors import ConflictError, InputError
 from phiscan.health.decision_table import CONTACT, DIRECT, NAMES, RECORD, TABLE, Evidence
 from phiscan.model import EntityType, Referral, Verdict
+from phiscan.model.renamed_rules import RENAMED
 from phiscan.review.decisions.suppressions import SuppressionKind, SuppressionScope
 from phiscan.review.store import Store
 from phiscan.review.worklist.hidden_items import NOT_BY_THEMSELVES
 from phiscan.review.worklist.model import WorkFilter, WorkState
 from phiscan.screen.characteristics import BITS
+from phiscan.screen.rules.files import load_rules
 from tests.review.desk import ANY, agrees_with_the_truth, listed
 from tests.review.results import NOW, finding, later, referred, scan
 
@@ -185,3 +187,28 @@ def test_what_stays_hidden_is_what_no_row_of_the_decision_table_refers() -> None
             )
             row = next(row for row in TABLE if row.applies(evidence))
             assert row.referral is not Referral.REFERRED, some
+
+
+@pytest.mark.parametrize("target", ["age.told.1", "age.without_unit.1"])
+def test_a_rule_that_was_renamed_is_suppressed_under_either_id(store: Store, target: str) -> None:
+    old = replace(finding("93", kind=EntityType.AGE_OVER_89), source="age.told.1")
+    now = replace(old, source="age.without_unit.1")
+    scan(
+        store,
+        [
+            replace(referred("ages/1.txt"), findings=(old,)),
+            replace(referred("ages/2.txt"), findings=(now,)),
+            replace(referred("ages/3.txt"), findings=(SWITCHBOARD,)),
+        ],
+    )
+    rule = scope(kind=SuppressionKind.RULE, target=target, preview="", folder="ages")
+    assert store.desk.preview_suppression(rule, now=NOW).n_matched == 2
+    store.desk.suppress(rule, reason="bed numbers", until=END, by="ana", now=NOW)
+    assert (listed(store), listed(store, HIDDEN)) == ([3], [1, 2])
+    assert agrees_with_the_truth(store)
+
+
+def test_the_present_id_of_every_renamed_rule_is_a_rule() -> None:
+    known = {rule.id for rule in load_rules().rules}
+    assert set(RENAMED.values()) <= known
+    assert known.isdisjoint(RENAMED)

@@ -286,9 +286,8 @@ def _hidden_now(connection: sa.Connection, scan_id: int, now: datetime) -> int:
 def _hides_now(connection: sa.Connection, scan_id: int, one: Suppression, now: datetime) -> int:
     """Count the hidden items with a finding that a suppression passes over."""
     scope = one.scope
-    target = finding.c.identity if scope.kind is suppressions.SuppressionKind.VALUE else finding.c.source
     has_one = sa.exists().where(
-        finding.c.examination_id == work_item.c.examination_id, target == scope.target
+        finding.c.examination_id == work_item.c.examination_id, suppressions.is_covered(scope)
     )
     hider = hiding.Hider(scope.kind.value, scope.target, scope.root_id, scope.folder, "")
     rows = connection.execute(_hidden(scan_id, now).where(has_one))

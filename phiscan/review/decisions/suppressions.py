@@ -12,6 +12,7 @@ import sqlalchemy as sa
 
 from phiscan.errors import ConflictError, InputError
 from phiscan.language import gettext as _
+from phiscan.model.renamed_rules import rule_ids
 from phiscan.review.audit import log as audit
 from phiscan.review.decisions import policy as desk_policy
 from phiscan.review.decisions.second_verdicts import FIRST
@@ -221,9 +222,15 @@ def _insert(
 
 def entity_types(connection: sa.Connection, scope: SuppressionScope) -> tuple[str, ...]:
     """Return the types of the findings that a suppression passes over."""
-    column = finding.c.identity if scope.kind is SuppressionKind.VALUE else finding.c.source
-    query = sa.select(finding.c.entity_type).where(column == scope.target).distinct()
+    query = sa.select(finding.c.entity_type).where(is_covered(scope)).distinct()
     return tuple(sorted(connection.execute(query).scalars()))
+
+
+def is_covered(scope: SuppressionScope) -> sa.ColumnElement[bool]:
+    """Return the condition that a finding has the value or is of the rule that a scope names."""
+    if scope.kind is SuppressionKind.VALUE:
+        return finding.c.identity == scope.target
+    return finding.c.source.in_(rule_ids(scope.target))
 
 
 def approve(connection: sa.Connection, suppression_id: int, *, lead: str, now: datetime) -> None:
@@ -352,10 +359,7 @@ def _matching(connection: sa.Connection, scope: SuppressionScope) -> Sequence[sa
 
     Without a folder this reads every finding: half a second for each million of them.
     """
-    column = finding.c.identity if scope.kind is SuppressionKind.VALUE else finding.c.source
-    has_one = sa.exists().where(
-        finding.c.examination_id == work_item.c.examination_id, column == scope.target
-    )
+    has_one = sa.exists().where(finding.c.examination_id == work_item.c.examination_id, is_covered(scope))
     query: sa.Select[Any] = (
         sa.select(
             work_item.c.file_id,

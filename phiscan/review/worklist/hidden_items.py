@@ -14,6 +14,7 @@ from typing import Final
 import sqlalchemy as sa
 
 from phiscan.model import EntityType
+from phiscan.model.renamed_rules import rule_ids
 from phiscan.store.column_types import iso
 from phiscan.store.sql_batches import chunks
 from phiscan.store.tables import finding, suppression, suppression_approval, suppression_lift
@@ -82,7 +83,8 @@ def hidden_until(
     where = {place.examination_id: place for place in places}
     by_target: dict[tuple[str, str], list[Hider]] = {}
     for hider in applied:
-        by_target.setdefault((hider.kind, hider.target), []).append(hider)
+        for target in rule_ids(hider.target) if hider.kind == "rule" else (hider.target,):
+            by_target.setdefault((hider.kind, target), []).append(hider)
     until: dict[int, str] = {}
     for some in chunks(where):
         query = (
