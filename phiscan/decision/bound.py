@@ -32,6 +32,7 @@ from phiscan.decision.model import PassageInputs, PhiModel
 from phiscan.decision.text_scores import TextScores
 from phiscan.model import Finding
 from phiscan.screen.resolution import is_taken, merged
+from phiscan.text.prefilter import Rare
 
 # Log-odds that words, text detector and doubtful names may add together. In a short text, a name or two are a
 # large part of the words; searching it costs next to nothing.
@@ -42,7 +43,10 @@ SHORT_CHARS: Final = 600
 _AT: Final = {name: index for index, name in enumerate(NAMES_OF_EVIDENCE)}
 _OF_NAME: Final = (_AT["full_name"], _AT["name"])
 # With the letters that OCR takes for digits.
-_NUMBER: Final = re.compile(r"(?<![\w.,])[A-Z]{0,3}-?\d(?:[ -]?[\dOoIlSB]){4,}(?![\w%]|[.,]\d)", re.ASCII)
+_NUMBER: Final = Rare(
+    re.compile(r"(?<![\w.,])[A-Z]{0,3}-?\d(?:[ -]?[\dOoIlSB]){4,}(?![\w%]|[.,]\d)", re.ASCII),
+    r"(?:\A|[^0-9A-Za-z_.,])[A-Z]{0,3}-?[0-9](?:[ -]?[0-9OoIlSB]){4}",
+)
 _ONE_PERSON: Final = float(np.log1p(1))
 
 

@@ -40,6 +40,8 @@ EXAMPLES = [
     "0800 settled   JM RN", "-- K.S., LPN\n", "par É.S., inf. ok", "transcrit par jmb le",
     "Transcribed by: TLM", "DICTATED BY: OMD", "dict: ÉL", "by smacisaac", "par: égagnon2", "signed: rroyy",
     "Troy (son) cell", "Élie (sœur)", "the Roy & DaCosta families", "la famille Côté", "La famille Roy",
+    "seen 3/4.", "(1٣/04)", "x-3/4 é3/4", "3-4\n", "3/4  5/4  7/4\n", "|1/12\t 3/12;04/1٣ |",
+    "3/٣ | 5/4 | 7/4",
     "Lyle Running Rabbit", "Two Bulls, Élise", "D'AMICO, Ann 44F", "Saint-éloi, Ann F 4",
 ]  # fmt: skip
 

@@ -20,6 +20,7 @@ from typing import Final
 from phiscan.model import EntityType, Finding, Reason, Span
 from phiscan.screen.characteristics import bits_of
 from phiscan.screen.resolution import is_taken
+from phiscan.text.prefilter import Rare
 
 SCORE = 0.45
 SOURCE = "bare_days"
@@ -39,6 +40,13 @@ _DAY = re.compile(
 _GAP = r"(?:[ ]{0,2}[\t|;,][ ]{0,12}|[ ]{2,24})"
 _CELLS = re.compile(rf"(?<![^\s|;,]){_SHORT}(?:{_GAP}{_SHORT}){{2,31}}(?=[ ]{{0,2}}(?:[\t|;,\n]|$)|[ ]{{2}})")
 _CELL = re.compile(_SHORT)
+# What the texts have in which these match: most texts with a slash have neither.
+_DIGIT = r"[0-9\x{80}-\x{10FFFF}]"
+_DAYS_ALONE = Rare(
+    _DAY,
+    rf"(?:\A|[^0-9A-Za-z_.,/$#%+:=<>~-])(?:0?[1-9]|[12]{_DIGIT}|3[01])[/-](?:0?[1-9]|[12]{_DIGIT}|3[01])",
+)
+_ROWS_OF_DAYS = Rare(_CELLS, rf"{_DIGIT}/{_DIGIT}{{1,2}}{_GAP}{_DIGIT}{{1,2}}/{_DIGIT}")
 # What is counted, scored, or taken in parts, anywhere in the words before; its unit or kind after.
 _COUNTED_BEFORE = re.compile(
     r"(?<![^\W_])(?:pain|douleurs?|eva|strength|force|power|motor|mrc|reflex\w*|dtrs?|pulses?|pouls|murmurs?"
@@ -95,7 +103,7 @@ def bare_days(text: str, findings: Sequence[Finding]) -> Iterator[Finding]:
         if finding.entity_type in _DAYS
         for sign in (match["sign"] for match in _SHAPE.finditer(finding.span.of(text)))
     }
-    alone = islice(_DAY.finditer(text), MAX_DAYS) if signs or "/" in text else ()
+    alone = islice(_DAYS_ALONE.finditer(text), MAX_DAYS) if signs or "/" in text else ()
     open_ones = [match for match in alone if not is_taken(*match.span(), taken)]
     told = {match.span() for match in open_ones if _is_day(text, match, signs, _ODD_PARTS)}
     if len(told) < len(open_ones):  # the text counts, too: of nine or eleven as well
@@ -109,7 +117,7 @@ def bare_days(text: str, findings: Sequence[Finding]) -> Iterator[Finding]:
 
 def _in_cells(text: str) -> Iterator[tuple[int, int]]:
     """Yield the days of flow sheets: cells side by side, each a few days after the one before."""
-    for match in islice(_CELLS.finditer(text), MAX_DAYS):
+    for match in islice(_ROWS_OF_DAYS.finditer(text), MAX_DAYS):
         cells = [cell.span() for cell in _CELL.finditer(text, *match.span())]
         parts = [tuple(map(int, text[start:end].split("/"))) for start, end in cells]
         for one in (parts, [(second, first) for first, second in parts]):  # month first, or day first
