@@ -1,4 +1,4 @@
-"""Patterns that few texts have: an automaton says first whether a text can have any.
+"""Patterns that few texts match: an automaton tests first whether a text can have a match.
 
 ``re`` tries a pattern that begins with one of many words at every letter, which takes thirty to ninety
 milliseconds for a megabyte of text; the automaton of what every match holds takes five, and most texts end

@@ -98,7 +98,7 @@ def test_what_an_automaton_cannot_tell_has_none(pattern: str) -> None:
 def test_a_rule_that_re2_cannot_compile_is_always_tried(pattern: str) -> None:
     rule = replace(next(rule for rule in RULES if rule.trigger), pattern=pattern)
     assert CompiledRule(rule, None).can_match("", 0, 0)
-    assert ValueStarts([rule], [0]).worth("", 0, ()) == ()
+    assert ValueStarts([rule], [0]).possible("", 0, ()) == ()
 
 
 def test_counts_and_signs_are_written_as_re2_has_them() -> None:

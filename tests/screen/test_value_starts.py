@@ -71,7 +71,7 @@ def test_the_findings_are_those_of_all_rules(few: PatternRecognizer) -> None:
 def test_what_would_find_a_value_is_tried(few: PatternRecognizer, text: str) -> None:
     n_found = 0
     for end, evidence in labels(text):
-        chosen = few.starts.worth(text, end, evidence)
+        chosen = few.starts.possible(text, end, evidence)
         for item in evidence:
             if few.rules[item.rule].after_label.match(text, end):
                 n_found += 1
@@ -82,7 +82,7 @@ def test_what_would_find_a_value_is_tried(few: PatternRecognizer, text: str) -> 
 def test_few_are_tried_where_no_value_stands(few: PatternRecognizer) -> None:
     text = "We went over it on 2 occasions, and the next 3 weeks will tell. Last 5 visits."
     starts = few.starts
-    found = [(len(evidence), len(starts.worth(text, end, evidence))) for end, evidence in labels(text)]
+    found = [(len(evidence), len(starts.possible(text, end, evidence))) for end, evidence in labels(text)]
     assert found
     assert sum(n for _, n in found) < sum(n for n, _ in found) / 4
 
@@ -90,4 +90,4 @@ def test_few_are_tried_where_no_value_stands(few: PatternRecognizer) -> None:
 def test_all_are_tried_behind_a_line_to_write_on(few: PatternRecognizer) -> None:
     text = f"DOB {'_' * 30} 1980-03-04"
     ((end, evidence),) = labels(text)
-    assert few.starts.worth(text, end, evidence) == evidence
+    assert few.starts.possible(text, end, evidence) == evidence

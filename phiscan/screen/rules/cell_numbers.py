@@ -22,7 +22,7 @@ AMONG_WORDS = frozenset(
         EntityType.OTHER_ID,
     }
 )
-MAX_CELL_CHARS = 80  # of a cell with words beside its number; a longer one is a remark
+MAX_CELL_CHARS = 80  # of a cell with a number and words; a longer one is a remark
 _MIN_DIGITS = 3
 _PIECE = re.compile(r"[^;(),:]+")
 # Whole words: "2024" is no number in "04/05/2024".

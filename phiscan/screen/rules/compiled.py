@@ -1,4 +1,4 @@
-"""A rule ready to be matched, and what becomes of its matches: the score, step by step, with its reasons."""
+"""A compiled rule, and the score of its matches, step by step, with the reasons."""
 
 from __future__ import annotations
 
@@ -34,12 +34,14 @@ _GUARDS = {
     "number": (r"(?<![^\W_])(?<!\.)(?<!\d[-/.:+])(?<!\w-)", r"(?![^\W_])(?![-/.:+]\d)"),
     "none": ("", ""),
 }
-_Seen = tuple[Evidence | None, str, Verdict | None, int]  # label, where it stood, the check, words near by
+_Features = tuple[
+    Evidence | None, str, Verdict | None, int
+]  # label, label or header, verdict of the check, weight of near words
 
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """What becomes of every match of one rule of which the same was seen."""
+    """The result for every match of one rule with the same features."""
 
     refused: bool
     entity_type: EntityType
@@ -57,7 +59,7 @@ class CompiledRule:
         self.check = CHECKS[rule.check] if rule.check else None
         self.surroundings = surroundings
         self.reach = REACH_CHARS if rule.trigger else 0
-        self._judged: dict[_Seen, Judged] = {}
+        self._judged: dict[_Features, Judged] = {}
         self._n_tests = self._n_spared = 0
 
     def compile(self, *, is_labelled: bool) -> None:
@@ -72,8 +74,8 @@ class CompiledRule:
         if is_labelled:
             _ = self.after_label, self.in_cell, self.in_column
 
-    def judged(self, seen: _Seen) -> Judged:
-        """Return what becomes of a match; in a dense table thousands of matches share it."""
+    def judged(self, seen: _Features) -> Judged:
+        """Return the result for a match; in a dense table thousands of matches share it."""
         known = self._judged.get(seen)
         if known is None:
             known = self._judged[seen] = _weighed(self, seen)
@@ -87,7 +89,7 @@ class CompiledRule:
 
     @cached_property
     def linear(self) -> re2._Regexp | None:
-        """Match, in UTF-8, wherever a value may stand, and a little more; None: re2 knows no such form."""
+        """Match, in UTF-8, wherever there may be a value, and a little more; None: re2 has no such form."""
         form = linear_form(self.rule.pattern)
         try:
             return None if form is None else automaton(form, any_case=self.rule.ignore_case)
@@ -106,7 +108,7 @@ class CompiledRule:
             return self.linear
 
     def can_match(self, text: str, low: int, high: int) -> bool:
-        """Tell whether a value may stand within ``[low, high)``: quicker to know than where.
+        """Tell whether ``[low, high)`` may hold a value: quicker to test than where.
 
         A rule that nearly always finds something there, such as that of e-mail addresses, is not tested.
         """
@@ -122,14 +124,14 @@ class CompiledRule:
     @cached_property
     def after_label(self) -> regex.Pattern[str]:
         """Match the value right after a label."""
-        return self._behind(GAP)
+        return self._after(GAP)
 
     @cached_property
     def in_json(self) -> regex.Pattern[str]:
         """Match the value after a label, or in the JSON field "value" that follows it."""
-        return self._behind(JSON_GAP)
+        return self._after(JSON_GAP)
 
-    def _behind(self, gap: str) -> regex.Pattern[str]:
+    def _after(self, gap: str) -> regex.Pattern[str]:
         tail = _GUARDS[self.rule.guard][1]
         return self._compile(f"{gap}(?:(?<![^\\W_])|(?=\\W))(?P<value_>{self.rule.pattern}){tail}")
 
@@ -165,8 +167,8 @@ def joined_cells(text: str, cells: Sequence[tuple[int, int]]) -> str:
     return "\0".join(("", *(text[start:end] for start, end in cells), ""))
 
 
-def _weighed(compiled: CompiledRule, seen: _Seen) -> Judged:
-    """Weigh what was seen at a place."""
+def _weighed(compiled: CompiledRule, seen: _Features) -> Judged:
+    """Compute the score of a match from its features, with the reasons."""
     evidence, kind, verdict, weight = seen
     rule = compiled.rule
     score = rule.score

@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from phiscan.screen.rules.definitions import ContextWords
 
-# What may stand between a label and its value: a line to write on, the way to the next column of a page,
+# What may separate a label from its value: a line to write on, the way to the next column of a page,
 # punctuation (of forms, JSON, XML), one line break, a remark in brackets such as "(yyyy-mm-dd)", and words
 # that only say that a number follows. All bounded, so linear.
 GAP_WORDS = (
@@ -31,12 +31,12 @@ CELL_END = (
     r"[\w#]{0,6}(?:(?: ?[#:])?(?: ?\([^()\n]{1,24}\))?[\"']?(?:[ ]{0,2}[\t|;,\n\r]|[ ]{2})"
     r"|\.(?:[ ]{0,2}[\t|;,\n\r]|[ ]{3}))"
 )
-# In JSON the value may stand in a field of its own, further on: dear to look for, so only where it is.
+# In JSON the value may be in a field of its own, further on: costly to search, so only where there is one.
 JSON_FIELD = '"value"'
 JSON_GAP = GAP + r"(?:[^\n]{0,120}?(?:\n[^\n]{0,40}?)?\"value\"\s{0,3}:\s{0,3}\")??"
 JSON_REACH = 400  # more than JSON_GAP can take
 GAP_CHARS = 220  # more than GAP can take
-NEAR_CHARS = 60  # how far a word may stand from a value and still speak for or against it
+NEAR_CHARS = 60  # distance from a value up to which a word raises or lowers its score
 _SEPARATORS = str.maketrans("", "", " _-\t.'’/")  # noqa: RUF001 (names are written with it)
 
 

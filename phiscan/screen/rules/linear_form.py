@@ -1,7 +1,7 @@
 r"""A pattern of `regex` as a linear automaton can have it: what the pattern takes, and a little more.
 
 re2 looks neither ahead nor back, keeps nothing that it once took, and knows words and digits of ASCII only.
-So what a pattern asks of its surroundings is left out, and all that is beyond ASCII passes for a letter, a
+So look-around is left out, and all that is beyond ASCII passes for a letter, a
 digit and a space.
 """
 
@@ -43,12 +43,12 @@ _FROM_NONE: Final = "{,"
 
 
 def linear_form(pattern: str, *, with_lookbehind: bool = False) -> str | None:  # noqa: C901 (a token after the other)
-    r"""Return a form of a pattern for re2; ``None``: it refers back, or asks for what is unknown here.
+    r"""Return a form of a pattern for re2; ``None``: it has a back-reference or an unknown element.
 
     ``with_lookbehind``: what must precede a match, by a look-behind at the beginning of the pattern or of one
     of its alternatives, is a part of the form, so that only a text that has both matches.
 
-    What a site may write and re2 does not know is passed on as it is: re2 tells whoever compiles the form.
+    Syntax of a site's rule that re2 does not know is passed on as it is: compiling the form raises the error.
 
     >>> linear_form(r"(?<!-)\b(?P<day>\d{1,2}+)(?= May)[a-z]"), linear_form(r"(a)\1")
     ('(?:[0-9\\x{80}-\\x{10FFFF}]{1,2})[a-z]', None)

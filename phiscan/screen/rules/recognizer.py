@@ -34,7 +34,7 @@ from phiscan.screen.validators.verdicts import Verdict
 MAX_HITS = 20_000  # places of one kind examined in one file; beyond, every n-th is, and the findings say so
 _CELLS_AT_ONCE = 512
 _DIGIT = re.compile(r"\d")
-# Behind a number: how many there are, and no number of any of them ("the charts of 412 patients").
+# After a number: how many there are, and no number of any of them ("the charts of 412 patients").
 _COUNTED = re.compile(
     r"(?<=\d)[ ](?:(?:consecutive|adult|eligible|new|other|nouveaux|nouvelles)[ ])?"
     r"(?:patient(?:e?s)|cases|cas|women|men|femmes|hommes|adultes?|adults|children|enfants|participante?s|subjects"
@@ -82,7 +82,7 @@ class PatternRecognizer:
         return (found for found in self._weigh(document, refused=False) if isinstance(found, Finding))
 
     def places(self, text: str) -> Iterator[Place]:
-        """Yield the places where an identifier may stand; the cheap half of ``recognize``."""
+        """Yield the places where there may be an identifier; the cheap half of ``recognize``."""
         return self._scanner.places(text, in_json=JSON_FIELD in text)
 
     def weigh(self, document: Document) -> Iterator[Finding | Refused]:
@@ -141,16 +141,16 @@ class PatternRecognizer:
     ) -> Iterator[tuple[int, Finding | Refused]]:
         end = place.end
         cells = tables.column(place.start, end)
-        if cells is None and place.behind is AfterLabel.NOTHING:
+        if cells is None and place.following is AfterLabel.NOTHING:
             return
         in_json = in_json and cells is None and text.find(JSON_FIELD, end, end + JSON_REACH) >= 0
         numbered = cells is not None or (
-            place.behind is AfterLabel.ANYTHING and _DIGIT.search(text, end, end + GAP_CHARS) is not None
+            place.following is AfterLabel.ANYTHING and _DIGIT.search(text, end, end + GAP_CHARS) is not None
         )
-        filled: set[EntityType] = set()  # a column that one rule fills says nothing new to the next
+        filled: set[EntityType] = set()  # types of which one rule has found every cell of the column
         parts = None if cells is None else _parts(text, cells[:: max(1, -(-len(cells) // MAX_HITS))])
         whole = in_json or parts is not None
-        for item in place.evidence if whole else self.starts.worth(text, end, place.evidence):
+        for item in place.evidence if whole else self.starts.possible(text, end, place.evidence):
             compiled = self.rules[item.rule]
             if not numbered and compiled.rule.entity_type not in WITHOUT_DIGITS:
                 continue
@@ -164,8 +164,8 @@ class PatternRecognizer:
                 if n_found == sum(len(part) for part, _ in parts):
                     filled.add(item.entity_type)
             elif not item.column_only:
-                behind = compiled.in_json if in_json else compiled.after_label
-                match = behind.match(text, end, timeout=TIMEOUT_S)
+                pattern = compiled.in_json if in_json else compiled.after_label
+                match = pattern.match(text, end, timeout=TIMEOUT_S)
                 if match and not _COUNTED.match(text, match.end("value_")):
                     low, high = match.span("value_")
                     yield item.rule, _judge(compiled, text, low, high, item, "label")

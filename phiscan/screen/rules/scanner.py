@@ -1,14 +1,14 @@
 r"""Where to look: linear automata of all labels and of all shapes of values pass over the text.
 
-They run over UTF-8 bytes and stop at the shape of a value, or at a label after which a value can stand.
-Every stop costs as much as thousands of bytes, so the automaton itself asks for what a label must have after
-it: most words that are labels ("on", "clinic", "since") stand in prose without any value. A label counts when
+They run over UTF-8 bytes and stop at the shape of a value, or at a label that a value can follow. Every stop
+costs as much as thousands of bytes, so the automaton itself requires what must follow a label: most words
+that are labels ("on", "clinic", "since") occur in prose without any value. A label counts when
 
 - it ends its cell, and so may head a column; or
-- after the words and signs of ``GAP`` stands what its rules need: a digit at once, where a value can begin
+- the words and signs of ``GAP`` are followed by what its rules need: a digit at once, where a value can begin
   with nothing else; a digit within one word, or within three where a value can hold more; a capital letter,
   for organizations and places. Street addresses need a digit within 220 characters, looked for later; or
-- the text has a JSON field "value", which may stand far after its label: then every label counts.
+- the text has a JSON field "value", which may be far after its label: then every label counts.
 
 One automaton of both would need a state for every pair of what each has seen so far, which no memory holds;
 so both are divided once more, in groups of rules and of labels.
@@ -38,13 +38,13 @@ from phiscan.text.phrase_patterns import NOTHING, any_label
 WINDOW_CHARS = 1 << 20
 OVERLAP_CHARS = 4096  # more than any match, so that what a window cuts off the next one has
 DFA_BYTES = 256 << 20  # for all rules at once: the default of 8 MB makes re2 fall back to its slow engines
-REACH_CHARS = 96  # how far a match may extend around the place where its trigger stood
+REACH_CHARS = 96  # how far a match may extend around its trigger
 # Rules, and labels with the same need after them, in one automaton: with more it has too many states.
 _RULES_AT_ONCE = 40
 _LABELS_AT_ONCE = 320
 _UNIT_CHARS = 2
-_BEHIND_BYTES = 400  # more than is between a label and its value
-_TRIGGER_CHARS = 16  # how far after a place a trigger may still stand in it
+_GAP_BYTES = 400  # more than is between a label and its value
+_TRIGGER_CHARS = 16  # how far after its beginning a stop may still hold a trigger
 _WORD_BYTE = re.compile(rb"[0-9A-Za-z\x80-\xff]")
 _GOES_ON = re.compile(rb"[0-9A-Za-z\x80-\xff]|[-/.][0-9]")  # a word, or a number in groups
 _MORE_THAN_A_CAPITAL = re.compile(rb"[0-9\x80-\xff]")  # letters beyond ASCII are not distinguished
@@ -53,7 +53,7 @@ _LEADING_BITS, _FURTHER = 0xC0, 0x80
 _SHAPE = -1  # where a label has its ``AfterLabel``
 _LAST_WORD = re.compile(rb"[0-9A-Za-z\x80-\xff]+(?:[-/.][0-9]+){0,3}\Z")  # or number in groups
 _LAST_GROUPS = re.compile(rb"(?:[0-9A-Za-z\x80-\xff]+[-/.])*[0-9A-Za-z\x80-\xff]+\Z")
-# Values that may stand without a digit; every other labelled value has one.
+# Types of values that may have no digit; every other labelled value has one.
 WITHOUT_DIGITS = frozenset({EntityType.ORGANIZATION, EntityType.LOCATION})
 
 # The automaton has no look-ahead and only ASCII words: what it takes for a gap or the end of a cell holds all
@@ -67,7 +67,7 @@ _CELL_END = (
     rf"(?:[ ]{{0,2}}(?:[\t|\n\r]|[,;]{_NEXT_CELL})|[ ]{{2}})"
     rf"|\.(?:[ ]{{0,2}}(?:[\t|\n\r]|[,;]{_NEXT_CELL})|[ ]{{3}}))"
 )
-# What may stand after a value by the guard of its rule; whatever is beyond ASCII may be no letter.
+# What may follow a value by the guard of its rule; whatever is beyond ASCII may be no letter.
 _ENDS = {
     "word": r"(?:\z|[^0-9A-Za-z])",
     "number": r"(?:\z|[^0-9A-Za-z/.:+-]|[/.:+-](?:\z|[^0-9]))",
@@ -82,7 +82,7 @@ _FROM_NONE = re.compile(r"(?<!\\)\{(?=,\d)")  # `{,5}`, which re2 takes for sign
 
 
 class _Need(IntEnum):
-    """What must stand after a label; each holds those before it, but for the capital letter."""
+    """What must follow a label; each includes those before it, but for the capital letter."""
 
     HEAD = 0  # the end of its cell
     DIGIT_NEXT = 1
@@ -105,7 +105,7 @@ _WORDS = [*(char * n for char in "AaMmSs*" for n in range(1, 9)), "Mon", "Jan", 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Evidence:
-    """What a label stands for: values of this rule, then of this type; ``column_only`` for headers.
+    """A rule whose values a label announces, and their type; ``column_only`` for headers.
 
     Made once per label and process, and so compared by identity, which is quick.
     """
@@ -125,13 +125,13 @@ class AfterLabel(IntEnum):
 
 
 class Place(NamedTuple):
-    """Where an automaton stopped: code points; the rules whose shape fits, or what the label stands for."""
+    """Where an automaton stopped: code points; the rules whose shape fits, or what the label announces."""
 
     start: int
     end: int
     rules: tuple[int, ...]
     evidence: tuple[Evidence, ...] = ()
-    behind: AfterLabel = AfterLabel.ANYTHING
+    following: AfterLabel = AfterLabel.ANYTHING
 
 
 class Scanner:
@@ -156,7 +156,7 @@ class Scanner:
         self._bare_labels = Alternatives([bare])
 
     def places(self, text: str, *, in_json: bool) -> Iterator[Place]:
-        """Yield where the automata stopped, in text order; a label may stand inside a shape.
+        """Yield where the automata stopped, in text order; a label may lie inside a shape.
 
         ``in_json`` says that the text has a JSON field "value" (``JSON_FIELD``).
         """
@@ -173,8 +173,8 @@ class Scanner:
             stops.sort()
             places = np.asarray(stops, dtype=np.int64)[:, :2]
             chars = places if len(raw) == len(window) else code_points(raw, places)
-            for (a, b, behind), (start, end) in zip(stops, chars.tolist(), strict=True):
-                is_label = behind != _SHAPE
+            for (a, b, following), (start, end) in zip(stops, chars.tolist(), strict=True):
+                is_label = following != _SHAPE
                 if start >= WINDOW_CHARS or base + start < done[is_label]:
                     continue
                 done[is_label] = base + (end if is_label else start + 1)
@@ -182,18 +182,18 @@ class Scanner:
                     yield Place(base + start, base + end, self._which(raw, a, b))
                 elif whole_word(window, start, end) and not _is_unit(window, start, end):
                     evidence = self._evidence.get(canonical(window[start:end]), ())
-                    yield Place(base + start, base + end, (), evidence, AfterLabel(behind))
+                    yield Place(base + start, base + end, (), evidence, AfterLabel(following))
 
     def _labels_of(self, labels: Alternatives, raw: bytes) -> Iterator[tuple[int, int, int]]:
-        """Yield start and end, in bytes, of each label (less what it asks for), and its ``AfterLabel``."""
+        """Yield start and end, in bytes, of each label alone, and its ``AfterLabel``."""
         search = labels.search(raw)
         found = search.after(0)
         while found is not None:
             start, end = found
             label_end = end_of(self._label, raw, start)
-            yield start, label_end, _behind(raw, label_end, end)
-            # What was asked after the label is looked at by itself, too; but not in a word without end.
-            found = search.after(label_end if 0 < end - label_end <= _BEHIND_BYTES else max(end, start + 1))
+            yield start, label_end, _following(raw, label_end, end)
+            # What is required after the label may be a label, too; but not in a word without end.
+            found = search.after(label_end if 0 < end - label_end <= _GAP_BYTES else max(end, start + 1))
 
     def _shapes_of(self, raw: bytes) -> Iterator[tuple[int, int]]:
         """Yield start and end, in bytes, of each shape; what ends in a word or number hides none in it.
@@ -239,7 +239,7 @@ class Scanner:
 class _RuleFinder:
     """Which rules match at a place: one automaton for all of them.
 
-    Plain patterns are anchored at the start of the place; triggers may stand anywhere in it.
+    Plain patterns are anchored at the start of the place; triggers may be anywhere in it.
     """
 
     def __init__(self, indexes: Sequence[int], ruleset: RuleSet) -> None:
@@ -249,8 +249,8 @@ class _RuleFinder:
         self._set = re2.Set.SearchSet(how) if triggered else re2.Set.MatchSet(how)
         for index in indexes:
             rule = ruleset.rules[index]
-            asks = not triggered and not _MAY_GO_ON.search(rule.pattern)
-            ends = _ENDS[rule.guard] if asks else ""
+            is_guarded = not triggered and not _MAY_GO_ON.search(rule.pattern)
+            ends = _ENDS[rule.guard] if is_guarded else ""
             self._set.Add(f"(?:{_trigger(rule)}){ends}".encode())
         if indexes:
             self._set.Compile()
@@ -260,10 +260,10 @@ class _RuleFinder:
         return [self._indexes[i] for i in sorted(self._set.Match(raw) or ())] if self._indexes else []
 
 
-def _behind(raw: bytes, label_end: int, end: int) -> AfterLabel:
+def _following(raw: bytes, label_end: int, end: int) -> AfterLabel:
     """Tell by its last byte which of the conditions after a label (``_tail``) was met.
 
-    A digit is asked for before a capital letter, and both before the end of a cell, which ends in any sign.
+    A digit is tried before a capital letter, and both before the end of a cell, which ends in any sign.
     """
     if end == label_end or _MORE_THAN_A_CAPITAL.match(raw, end - 1):
         return AfterLabel.ANYTHING
@@ -271,7 +271,7 @@ def _behind(raw: bytes, label_end: int, end: int) -> AfterLabel:
 
 
 def _is_unit(text: str, start: int, end: int) -> bool:
-    """Tell whether two letters stand after a slash, as in mg/dL: no label, and a common one otherwise."""
+    """Tell whether two letters follow a slash, as in mg/dL: no label, and a common one otherwise."""
     return end - start == _UNIT_CHARS and text[start - 1 : start] == "/"
 
 
@@ -316,7 +316,7 @@ def _trigger(rule: Rule) -> str:
 
 
 def _labels(ruleset: RuleSet) -> tuple[dict[str, list[Evidence]], dict[str, set[str]]]:
-    """Map canonical labels to what they are evidence for; and what must stand after labels to these."""
+    """Map canonical labels to what they are evidence for; and what must follow labels to these."""
     table: dict[str, list[Evidence]] = {}
     written: dict[str, set[str]] = {}  # the ways in which a label is written, by its canonical form
     needs: dict[str, set[_Need]] = {}
@@ -340,16 +340,16 @@ def _labels(ruleset: RuleSet) -> tuple[dict[str, list[Evidence]], dict[str, set[
 
 
 def _tail(needs: set[_Need]) -> str:
-    """Return the pattern of what must stand after a label that several rules want."""
+    """Return the pattern of what must follow a label of several rules."""
     if _Need.ANYTHING in needs:
         return ""
     wanted = {max(needs - {_Need.CAPITAL}, default=_Need.HEAD)} | (needs & {_Need.CAPITAL})
-    behind = "|".join(_PATTERN_OF[need] for need in sorted(wanted - {_Need.HEAD}))
-    return f"(?:{_GAP}(?:{behind})|{_CELL_END})" if behind else f"(?:{_CELL_END})"
+    required = "|".join(_PATTERN_OF[need] for need in sorted(wanted - {_Need.HEAD}))
+    return f"(?:{_GAP}(?:{required})|{_CELL_END})" if required else f"(?:{_CELL_END})"
 
 
 def _need(rule: Rule) -> _Need:
-    """Return what must stand after a label of this rule."""
+    """Return what must follow a label of this rule."""
     if rule.entity_type is EntityType.STREET_ADDRESS:
         return _Need.ANYTHING
     pattern = regex.compile(rule.pattern, regex.IGNORECASE if rule.ignore_case else 0)

@@ -32,7 +32,7 @@ class TriggeredSearch:
     def spans(self, index: int, compiled: CompiledRule, start: int, end: int) -> Iterator[tuple[int, int]]:
         """Yield the matches of a rule around its trigger ``[start, end)`` that no earlier trigger had.
 
-        The stretches around triggers that stand close together overlap, as in a list of web addresses.
+        The stretches around triggers that are close together overlap, as in a list of web addresses.
         """
         text = self._text
         low, high, limit = max(0, start - compiled.rule.ahead), end + REACH_CHARS, end + compiled.reach // 2

@@ -1,8 +1,8 @@
 """Which values can begin after a label: what spares most of its rules the look there.
 
-A label such as "on" stands for the values of nine rules, and after most of its places stands none of them.
-Every rule that is tried costs as much as reading hundreds of characters. So the gap after the label is
-passed once, and one automaton of all values tells at each place in it where one could begin which to try.
+A label such as "on" announces values of nine rules, and most of its occurrences are followed by none of them.
+Trying a rule costs as much as reading hundreds of characters. So the gap after the label is matched once, and
+one automaton of all values returns, for each offset in it, the rules whose values could begin there.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ _LONGEST_GAP: Final = regex.compile(
     rf"(?:[^\w(]|_)*+(?:\([^()\n]{{0,30}}\)[\W_]*+)?(?:{GAP_WORDS}[\W_]*+){{0,3}}\(?"
 )
 _VALUE_CHARS: Final = 512  # more than any labelled value has
-_FEW: Final = 1  # rules are tried sooner than it is told whether they should be
+_FEW: Final = 1  # so many rules are tried without a test
 _LONG: Final = 12  # so are all rules after a longer gap, such as a line to write on
 
 
 @dataclass(slots=True)
 class _Label:
-    """The rules of one label as bits, and what each sum of them stands for."""
+    """The rules of one label as bits, and the rules of each combination of bits."""
 
     bits: dict[int, int]
     always: int
@@ -40,7 +40,7 @@ class _Label:
 
 
 class ValueStarts:
-    """Which rules of a label are worth a try where it stands."""
+    """Selects the rules of a label whose values can begin after one of its occurrences."""
 
     def __init__(self, rules: Sequence[Rule], labelled: Iterable[int]) -> None:
         """Build the automaton of the values of the ``labelled`` rules, by their numbers."""
@@ -56,7 +56,7 @@ class ValueStarts:
             self._values.Compile()
         self._labels: dict[tuple[Evidence, ...], _Label] = {}
 
-    def worth(self, text: str, end: int, evidence: tuple[Evidence, ...]) -> tuple[Evidence, ...]:
+    def possible(self, text: str, end: int, evidence: tuple[Evidence, ...]) -> tuple[Evidence, ...]:
         """Return, in their order, the rules whose values can begin after a label that ends at ``end``."""
         if len(evidence) <= _FEW:
             return evidence

@@ -105,10 +105,10 @@ def bare_days(text: str, findings: Sequence[Finding]) -> Iterator[Finding]:
     }
     alone = islice(_DAYS_ALONE.finditer(text), MAX_DAYS) if signs or "/" in text else ()
     open_ones = [match for match in alone if not is_taken(*match.span(), taken)]
-    told = {match.span() for match in open_ones if _is_day(text, match, signs, _ODD_PARTS)}
-    if len(told) < len(open_ones):  # the text counts, too: of nine or eleven as well
-        told = {match.span() for match in open_ones if _is_day(text, match, signs, frozenset())}
-    for start, end in sorted(in_cells | told):
+    days = {match.span() for match in open_ones if _is_day(text, match, signs, _ODD_PARTS)}
+    if len(days) < len(open_ones):  # the text counts, too: of nine or eleven as well
+        days = {match.span() for match in open_ones if _is_day(text, match, signs, frozenset())}
+    for start, end in sorted(in_cells | days):
         if not is_taken(start, end, taken):
             kind = EntityType.DATE
             reasons = (Reason("context", "days are written so here", SCORE),)

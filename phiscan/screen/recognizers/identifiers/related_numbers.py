@@ -60,11 +60,11 @@ def row_codes(text: str, findings: Sequence[Finding]) -> Iterator[Finding]:
         if finding.entity_type is not EntityType.PERSON or start <= done:
             continue
         before = text.rfind("\n", max(0, start - MAX_LINE_CHARS), start)
-        behind = text.find("\n", start, start + MAX_LINE_CHARS)
-        if (before < 0 and start > MAX_LINE_CHARS) or (behind < 0 and len(text) > start + MAX_LINE_CHARS):
-            done = start + MAX_LINE_CHARS if behind < 0 else behind  # a line too long for a row
+        after = text.find("\n", start, start + MAX_LINE_CHARS)
+        if (before < 0 and start > MAX_LINE_CHARS) or (after < 0 and len(text) > start + MAX_LINE_CHARS):
+            done = start + MAX_LINE_CHARS if after < 0 else after  # a line too long for a row
             continue
-        done = len(text) if behind < 0 else behind
+        done = len(text) if after < 0 else after
         cells, delimiter = _cells(text, before + 1, done)
         if len(cells) > 2:  # noqa: PLR2004 (a name and two more)
             rows[delimiter, len(cells)].append(cells)
@@ -177,7 +177,7 @@ _SIGNED = re.compile(
     rf"(?P<profession>{_PROFESSION})(?:[ ,:]{{0,3}}\((?P<enclosed>{_LICENCE})\)"
     rf"|,? {{1,4}}#?(?P<bare>{_LICENCE})(?![\w-]|[ ]\d|[.,/:]\d|[ ]?(?:\$|%|mg|ml|h\b)))"
 )
-# Initials, or two or three capitals after the word for a patient, and what may stand before a number.
+# Initials, or two or three capitals after the word for a patient, and what may precede a number.
 _INITIALS = Rare(
     re.compile(
         r"(?:(?<![\w.])(?P<pointed>(?:[A-Z]\. ?){2,3})"
