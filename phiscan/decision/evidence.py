@@ -7,7 +7,6 @@ Identifiers are read as their types (``PERSON was seen for DX``), so that no nam
 from __future__ import annotations
 
 import math
-import os
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -22,7 +21,7 @@ from phiscan.config import MESSAGES_OF_CARE
 from phiscan.decision.messages import message_of_care
 from phiscan.decision.passages import runs, units_of
 from phiscan.health.decision_table import CONTACT, DIRECT, MAIL_HEADER, NAMES, RECORD, SPECIALTY
-from phiscan.health.features import BLOCKS, Reading, Window, bag, marks_of, read, with_weak_terms
+from phiscan.health.features import BLOCKS, Reading, Window, bag, marks_of, read
 from phiscan.health.term_lexicon import Lexicon
 from phiscan.health.text_detector import masked
 from phiscan.health.word_hashes import Words, words_of
@@ -49,7 +48,6 @@ NAMES_OF_EVIDENCE: Final = (
     "date",
     "professional",  # log(1 + health professionals)
     "role_name",  # log(1 + names of authors, staff and others named for a role)
-    "role_by_clinical",  # how near such a name stands to an illness, drug, procedure or test
     "doubtful_name",  # log(1 + names too doubtful to count)
     "organization",
     "cells",  # a row of a table: log(1 + cells)
@@ -82,9 +80,6 @@ _KINDS: Final = (
     ),
     *("professional", "role_name", "doubtful_name", "organization"),
 )
-NAME_CHARS: Final = int(os.environ.get("NC", "100"))
-WEAK_LEFT_OUT = tuple(os.environ.get("WLO", "icd:").split(","))
-_SPANS: Final = ("name", "role_name")  # of which the distance to health terms is measured
 _OTHER_DIRECT: Final = DIRECT - RECORD
 _PAIRING: Final = np.uint64(0x9E3779B97F4A7C15)
 
@@ -119,7 +114,6 @@ class DocumentEvidence:
     places: dict[str, Places] = field(repr=False)
     clinical: tuple[Ints, Ints] = field(repr=False)  # where illnesses, drugs, procedures and tests stand
     names: tuple[tuple[int, int], ...] = field(repr=False)  # of persons who are not named for a role
-    role_names: tuple[tuple[int, int], ...] = field(repr=False)  # of persons who are
     passages: tuple[tuple[int, int], ...]
     titled: tuple[tuple[str, str], ...] = field(repr=False)  # what a file's name says: kind, locator it is of
     codes: npt.NDArray[np.uint32] = field(repr=False)  # the text with all findings and health terms masked
@@ -141,9 +135,7 @@ class DocumentEvidence:
                     count[name][index] += here.startswith(locator)
         kinds = [_concepts_of(window) for window in windows]
         concepts, clinical = np.array(kinds, dtype=np.int64).reshape(-1, 2).T
-        names, role_names = (
-            np.array(sorted(spans), dtype=np.int64).reshape(-1, 2) for spans in (self.names, self.role_names)
-        )
+        names = np.array(sorted(self.names), dtype=np.int64).reshape(-1, 2)
         people = Places(names[:, 0]).counts(starts, ends)
         # Whoever a file is named for is above all of it.
         near = np.zeros(len(windows))
@@ -167,7 +159,6 @@ class DocumentEvidence:
                 count["date"] > 0,
                 _log1p(count["professional"]),
                 _log1p(count["role_name"]),
-                nearness(role_names, *self.clinical, starts, ends),
                 _log1p(count["doubtful_name"]),
                 count["organization"] > 0,
                 _log1p(self._cells(starts, ends)),
@@ -249,20 +240,18 @@ def gather(
     starts, ends = units_of(text)
     senders = _sender_lines(text, starts, ends)
     kinds: dict[str, list[int]] = {name: [] for name in _KINDS}
-    spans: dict[str, list[tuple[int, int]]] = {name: [] for name in _SPANS}
+    names: list[tuple[int, int]] = []
     titled: list[tuple[str, str]] = []
     for finding in screening.findings:
         at = finding.span.start
         if (locator := document.locate(at)).endswith(OWN_NAMES):
             titled += [(name, locator.rpartition("#")[0]) for name in _kinds_of(finding, document)]
             continue
-        of_sender = is_within(at, at + 1, senders)
+        if finding.bits & NAMES and not is_within(at, at + 1, senders):
+            names.append((at, finding.span.end))
         for name in _kinds_of(finding, document):
-            if not of_sender or name not in _OF_PERSON:
+            if name not in _OF_PERSON or not is_within(at, at + 1, senders):
                 kinds[name].append(at)
-            if not of_sender and name in _SPANS:
-                spans[name].append((at, finding.span.end))
-    reading = _beside_a_person(reading, text, spans["name"], lexicon)
     numbered = bool(titled or kinds["record_number"] or kinds["direct_identifier"] or kinds["birth_date"])
     health = reading.health.starts.tolist()
     terms = [Span(*ends) for ends in zip(health, reading.health.ends.tolist(), strict=True)]
@@ -287,29 +276,12 @@ def gather(
         clinical=(reading.health.starts[is_clinical], reading.health.ends[is_clinical]),
         words=typed_words(words, screening.findings),
         places={name: Places(np.array(sorted(at), dtype=np.int64)) for name, at in kinds.items()},
-        names=tuple(spans["name"]),
-        role_names=tuple(spans["role_name"]),
+        names=tuple(names),
         passages=tuple(found),
         codes=masked(text, [*(one.span for one in screening.counted), *terms]),
         message=message_of_care(document, messages),
         titled=tuple(titled),
     )
-
-
-def _beside_a_person(
-    reading: Reading, text: str, names: Sequence[tuple[int, int]], lexicon: Lexicon
-) -> Reading:
-    """Return a reading in which weak health terms near a person's name count: "Ann Roy, TB, lives alone"."""
-    weak = reading.weak
-    if not len(weak.starts) or not names:
-        return reading
-    spans = np.array(sorted(names), dtype=np.int64)
-    at = spans[:, 0].searchsorted(weak.starts)
-    before, after = np.maximum(at - 1, 0), np.minimum(at, len(spans) - 1)
-    gap = np.minimum(np.abs(weak.starts - spans[before, 1]), np.abs(spans[after, 0] - weak.ends))
-    is_code = np.array([lexicon.marks[term][0].startswith(WEAK_LEFT_OUT) for term in weak.terms.tolist()])
-    chosen = (gap <= NAME_CHARS) & ~is_code
-    return with_weak_terms(reading, text, chosen) if chosen.any() else reading
 
 
 def _kinds_of(finding: Finding, document: Document) -> Iterator[str]:

@@ -62,7 +62,7 @@ _MOST_LOG_ODDS: Final = 30.0
 _OF_DEGREE: Final = frozenset(("concepts", "length"))
 _AGAINST_BY_PRESENCE: Final = frozenset(
     (
-        *("people", "contact", "date", "professional", "role_name", "role_by_clinical", "doubtful_name"),
+        *("people", "contact", "date", "professional", "role_name", "doubtful_name"),
         *("organization", "cells", "no_concept"),
     )
 )

@@ -47,10 +47,6 @@ WORDS: Final[dict[str, tuple[str, str]]] = {
         _("somebody is named for a role"),
         _("its names are of authors, staff or others with a role"),
     ),
-    "role_by_clinical": (
-        _("somebody who is named for a role is close to an illness, drug, procedure or test"),
-        _("who is named close to an illness, drug, procedure or test is named for a role"),
-    ),
     "doubtful_name": (_("it holds what may be a name"), _("its names are doubtful")),
     "organization": (_("it names an organization"), _("it speaks of organizations")),
     "cells": (_("it is a row of a table with many cells"), _("it is laid out like a table")),

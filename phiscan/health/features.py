@@ -13,7 +13,7 @@ import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain
 from typing import Final
 
@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from phiscan.health.term_lexicon import Lexicon
-from phiscan.health.terms import NO_HITS, Hits
+from phiscan.health.terms import Hits
 
 WINDOW_CHARS: Final = 2400
 STRIDE_CHARS: Final = 1200
@@ -61,7 +61,6 @@ class Reading:
     n_chars: int
     blanks: tuple[int, ...] = ()  # where a form leaves a place to fill in
     amounts: tuple[int, ...] = ()  # where an amount of money stands
-    weak: Hits = NO_HITS  # health terms that lack the context they need; a person's name may be one
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,38 +83,24 @@ class Window:
 
 def read(text: str, lexicon: Lexicon) -> Reading:
     """Find the health terms and cues of a text; its words are found once for both."""
-    (health, weak), (cues, _) = lexicon.both.find(text)
+    health, cues = lexicon.both.match(text)
     names = [lexicon.cue_names[index] for index in cues.terms.tolist()]
+    reaching: dict[str, list[int]] = {}
     for index, name in enumerate(names):
-        if name == "cue:person" and text[int(cues.ends[index]) - 1] in "sS":
+        if name in _REACHING:
+            reaching.setdefault(_REACHING[name][0], []).append(index)
+        elif name == "cue:person" and text[int(cues.ends[index]) - 1] in "sS":
             # Folding makes "patients" a "patient"; who speaks of patients speaks of nobody.
             names[index] = "cue:people"
     return Reading(
         health,
         cues,
         tuple(names),
-        _spoken_of(text, health, cues, names),
+        {mark: _reached(text, health, cues.ends[found], _REACH[mark]) for mark, found in reaching.items()},
         n_chars=len(text),
         blanks=_places(_BLANK, text) if "___" in text or "...." in text else (),
         amounts=_places(_AMOUNT, text) if "$" in text else (),
-        weak=weak,
     )
-
-
-def with_weak_terms(reading: Reading, text: str, chosen: npt.NDArray[np.bool_]) -> Reading:
-    """Return a reading in which the chosen ones of its weak health terms count."""
-    health = reading.health.joined(reading.weak.where(chosen))
-    spoken_of = _spoken_of(text, health, reading.cues, reading.cue_names)
-    return replace(reading, health=health, spoken_of=spoken_of, weak=reading.weak.where(~chosen))
-
-
-def _spoken_of(text: str, health: Hits, cues: Hits, cue_names: Sequence[str]) -> dict[str, tuple[bool, ...]]:
-    """Return for each kind of cue that refers to health terms which terms it refers to."""
-    reaching: dict[str, list[int]] = {}
-    for index, name in enumerate(cue_names):
-        if name in _REACHING:
-            reaching.setdefault(_REACHING[name][0], []).append(index)
-    return {mark: _reached(text, health, cues.ends[found], _REACH[mark]) for mark, found in reaching.items()}
 
 
 def windows(reading: Reading, lexicon: Lexicon) -> list[Window]:

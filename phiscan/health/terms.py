@@ -49,24 +49,9 @@ class Hits:
     ends: Offsets
     terms: npt.NDArray[np.int64]  # indices into TermMatcher.terms_
 
-    def where(self, chosen: npt.NDArray[np.bool_]) -> Hits:
-        """Return the chosen hits."""
-        return Hits(self.starts[chosen], self.ends[chosen], self.terms[chosen])
-
-    def joined(self, others: Hits) -> Hits:
-        """Return these hits and others in text order."""
-        starts, ends, terms = (
-            np.concatenate(pair)
-            for pair in (
-                (self.starts, others.starts), (self.ends, others.ends), (self.terms, others.terms),
-            )
-        )  # fmt: skip
-        order = starts.argsort(kind="stable")
-        return Hits(starts[order], ends[order], terms[order])
-
 
 Found = tuple[Offsets, Offsets, npt.NDArray[np.int64]]  # first word, last word, and what was found there
-NO_HITS: Final = Hits(*(np.zeros(0, dtype=np.int64) for _ in range(3)))
+_NO_HITS: Final = Hits(*(np.zeros(0, dtype=np.int64) for _ in range(3)))
 
 
 @dataclass(slots=True)
@@ -115,15 +100,15 @@ class TermMatcher:
             sure = self._as_written(owner, tokens.starts[at], tokens.ends[last], text)
             at, last, owner = at[sure], last[sure], owner[sure]
         if not len(at):
-            return NO_HITS
+            return _NO_HITS
         keep = _longest(at, last)
         return Hits(tokens.starts[at[keep]], tokens.ends[last[keep]], owner[keep])
 
-    def gather(self, parts: Sequence[Hits]) -> tuple[Hits, Hits]:
-        """Join the hits of all chunks: those that count, and those that lack the context they need."""
+    def gather(self, parts: Sequence[Hits]) -> Hits:
+        """Join the hits of all chunks, without the terms that lack the context they need."""
         filled = [part for part in parts if len(part.starts)]
         if not filled:
-            return NO_HITS, NO_HITS
+            return _NO_HITS
         hits = filled[0]
         if len(filled) > 1:
             hits = Hits(
@@ -133,9 +118,9 @@ class TermMatcher:
             )
         needy = self.context_[hits.terms]
         if not needy.any():
-            return hits, NO_HITS
+            return hits
         keep = _in_context(hits.starts, needy)
-        return hits.where(keep), hits.where(~keep)
+        return Hits(hits.starts[keep], hits.ends[keep], hits.terms[keep])
 
     def _as_written(
         self, owners: npt.NDArray[np.int64], starts: Offsets, ends: Offsets, text: str
@@ -186,10 +171,6 @@ class JointMatcher:
 
     def match(self, text: str) -> tuple[Hits, ...]:
         """Return each list's terms of ``text``: the longest at each place, none overlapping another."""
-        return tuple(counted for counted, _ in self.find(text))
-
-    def find(self, text: str) -> tuple[tuple[Hits, Hits], ...]:
-        """Return of each list the terms that count, and those that lack the context they need."""
         parts: list[list[Hits]] = [[] for _ in self.matchers]
         for offset, part in chunks(text):
             tokens = tokenize(part, offset)
