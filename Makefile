@@ -1,5 +1,5 @@
 # Two commands for a new user: `make demo` and `make test`. Both set up .venv first.
-.PHONY: demo test slow lint bench papers messages lock locked sbom audit clean help
+.PHONY: demo test slow lint bench docs papers messages lock locked sbom audit clean help
 
 VENV := .venv
 PYTHON := $(VENV)/bin/python
@@ -13,6 +13,7 @@ help:
 	@echo "make slow   the long tests"
 	@echo "make bench  the benchmarks (they print tables)"
 	@echo "make messages  what is marked for translation into the catalogues (phiscan/locale), and compile them"
+	@echo "make docs   the pages that are made from the code: commands, database, rules, schema of the report"
 	@echo "make lock   requirements.lock anew, with the hash of every package; make locked: .venv from it alone"
 	@echo "make sbom   sbom.json, the bill of materials (CycloneDX); make audit: known vulnerabilities"
 	@echo "make papers the experiments of the papers, plots and tables into papers/"
@@ -41,6 +42,9 @@ lint: $(VENV)/.dev
 
 bench: $(VENV)/.dev
 	$(PYTHON) -m pytest -m bench -s --timeout 3600 benchmarks
+
+docs: $(VENV)/.dev
+	for script in docs/make_*.py; do $(PYTHON) "$$script" || exit 1; done
 
 messages: $(VENV)/.dev
 	$(PYTHON) scripts/messages.py

@@ -31,12 +31,13 @@ def table() -> str:
     return "\n".join(lines)
 
 
-def page(text: str) -> str:
+def page() -> str:
     """Return the page with its list replaced."""
+    text = PAGE.read_text(encoding="utf-8")
     head, _, rest = text.partition(BEGIN)
     _, _, tail = rest.partition(END)
     return f"{head}{BEGIN}\n{table()}\n{END}{tail}"
 
 
 if __name__ == "__main__":
-    PAGE.write_text(page(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    PAGE.write_text(page(), encoding="utf-8")

@@ -28,6 +28,7 @@ HEALTH_FILES: Final = (
     "health_labs",
     "health_abbreviations",
     "health_body",
+    "health_everyday",
     "health_icd10cm",
     "health_icd10cm_codes",
 )

@@ -7,7 +7,7 @@ phiscan would say.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict
 from importlib import resources
 from pathlib import Path
@@ -22,9 +22,12 @@ from phiscan.review.decisions.model_versions import active_version
 from phiscan.review.store import Store
 from phiscan.store.identity import keyed_hash, load_key
 
+DATA_SUFFIXES = frozenset((".toml", ".txt", ".npz", ".json", ".tsv"))
 _SHORT = 16  # hexadecimal digits kept of each hash: 64 bits, plenty against accident
 
-MODEL_ROOMS = ("health", "decision", "screen")  # whose data/ holds weights
+MODEL_PACKAGES = ("health", "decision", "screen")  # whose data/ holds weights
+# Packages whose code decides what is found and what becomes of a file. Readers have a version of their own.
+CODE_PACKAGES = (*MODEL_PACKAGES, "lexicon", "text", "formats")
 
 
 def versions(config: Config) -> dict[str, str]:
@@ -42,11 +45,12 @@ def versions(config: Config) -> dict[str, str]:
         "detectors": asdict(config.detectors),
     }
     package = Path(str(resources.files("phiscan")))
-    models = [package / room / "data" for room in MODEL_ROOMS]
+    models = [package / name / "data" for name in MODEL_PACKAGES]
     return {
         **_patients(config),
         "phiscan": __version__,
         "extract": str(extract.VERSION),
+        "code": _hash_files([package / name for name in CODE_PACKAGES], {".py"}),
         "rules": _hash_files([data_dir("patterns"), *map(Path, config.extra_patterns)]),
         "dictionaries": _hash_files([data_dir("dictionaries")]),
         "models": _hash_files(models),
@@ -91,15 +95,12 @@ def _hash(data: bytes) -> str:
     return digest[:_SHORT]
 
 
-def _hash_files(places: Iterable[Path]) -> str:
-    """Hash names and contents of the data files below some folders (or of single files)."""
+def _hash_files(places: Iterable[Path], suffixes: Collection[str] = DATA_SUFFIXES) -> str:
+    """Hash names and contents of the files with these suffixes below some folders (or of single files)."""
     digest = blake3()
     for place in places:
-        files = [place] if place.is_file() else sorted(p for p in place.rglob("*") if p.suffix in _DATA)
+        files = [place] if place.is_file() else sorted(p for p in place.rglob("*") if p.suffix in suffixes)
         for path in files:
             digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
     short: str = digest.hexdigest()[:_SHORT]
     return short
-
-
-_DATA = {".toml", ".txt", ".npz", ".json", ".tsv"}

@@ -14,9 +14,11 @@ from phiscan.decision.model import (
     inputs_of,
     load_phi_model,
     log_odds_of,
+    may_be_said,
     probability_of,
     threshold_of,
 )
+from phiscan.decision.reasons import WORDS
 from phiscan.errors import ModelError
 from training.decision.fit import RISING
 
@@ -84,3 +86,27 @@ def test_a_damaged_or_foreign_model_is_refused_by_name(tmp_path: Path) -> None:
     np.savez(endless, **{**arrays, "alone": np.full(len(INPUTS), np.nan)})
     with pytest.raises(ModelError, match="weights: expected finite"):
         load_phi_model(endless)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "contribution", "expected"),
+    [
+        ("people", 0.0, 0.3, False),  # its weight is below 0, and nobody is named: no "several people"
+        ("people", 1.4, -0.3, True),
+        ("person_and_words", 0.0, 0.4, False),
+        ("person_and_words", -2.0, -0.4, True),
+        ("name", 1.0, 0.2, True),
+        ("name", 0.0, -0.2, True),
+        ("clinical", 0.7, -0.1, False),  # fewer than usual, and yet one: no "it names no illness"
+        ("concepts", 0.7, -0.1, True),  # "hardly any"
+        ("no_concept", 0.0, -0.1, False),
+    ],
+)
+def test_a_sentence_states_what_is_true_of_the_passage(
+    name: str, value: float, contribution: float, expected: bool
+) -> None:
+    assert may_be_said(name, value, contribution) is expected
+
+
+def test_every_input_has_sentences() -> None:
+    assert set(WORDS) == set(INPUTS)

@@ -1,30 +1,13 @@
 """Every command is documented, and the page says what the program says."""
 
-import importlib.util
 import re
-from pathlib import Path
-from types import ModuleType
 
 import click
 import pytest
 
-DOCS = Path(__file__).parents[2] / "docs"
+from tests.docs.generated import DOCS, script
 
-
-def _script() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("make_commands", DOCS / "make_commands.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-COMMANDS = [(ctx.command_path, command) for ctx, command in _script().all_commands()]
-
-
-def test_page_is_what_the_script_writes() -> None:
-    assert _script().PAGE.read_text(encoding="utf-8") == _script().page()
+COMMANDS = [(ctx.command_path, command) for ctx, command in script("make_commands").all_commands()]
 
 
 @pytest.mark.parametrize(("words", "command"), COMMANDS, ids=[words for words, _ in COMMANDS])

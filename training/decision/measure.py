@@ -36,7 +36,7 @@ N_FOLDS = 6
 SHORT_CHARS = 220
 N_BINS = 10
 NAIVE_CONCEPTS = 3
-OURS = ("own:", "hand:", "short:", "tables:", "bg:", "ord:")
+OURS = ("own:", "hand:", "short:", "tables:", "written:", "bg:", "ord:")
 RULES = ("P(PHI)", "old table", "naive", "equation 4", "A", "B", "C")
 
 
@@ -56,7 +56,7 @@ def folds_of(documents: Sequence[Described]) -> Ints:
     families = sorted({one.family for one in documents})
     draw = np.random.default_rng(2008)
     fold: dict[str, int] = {}
-    for kind in ("own:", "hand:", "short:", "tables:", "unseen", "bg:", "ord:", ""):
+    for kind in ("own:", "hand:", "short:", "tables:", "unseen", "written:", "bg:", "ord:", ""):
         of_kind = [name for name in families if name not in fold and name.startswith(kind)]
         for place, name in enumerate(draw.permutation(of_kind).tolist()):
             fold[name] = (place + len(fold)) % N_FOLDS
@@ -144,6 +144,7 @@ def groups(documents: Sequence[Described]) -> Iterator[tuple[str, npt.NDArray[np
         ("own:", "own texts"),
         ("hand:", "everyday texts"),
         ("short:", "short texts alone"),
+        ("written:", "texts written apart from the program"),
         ("tables:", "tables"),
     ):
         yield f"PHI: {label}", is_phi & starts(family, kind)

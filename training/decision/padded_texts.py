@@ -27,7 +27,8 @@ def padded_texts(samples: Sequence[Sample]) -> Iterator[Sample]:
     texts = [
         one
         for one in samples
-        if len(one.document.text) < MAX_CHARS and not one.family.startswith(("bg:", "ord:", "tables:"))
+        if len(one.document.text) < MAX_CHARS
+        and not one.family.startswith(("bg:", "ord:", "tables:", "written:"))
     ]
     draw.shuffle(texts)
     phi = [one for one in texts if one.is_phi][:N_PHI]

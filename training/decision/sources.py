@@ -64,6 +64,7 @@ def samples(ordinary: Path | None = None) -> Iterator[Sample]:
     yield from _our_texts()
     yield from _unseen_texts()
     yield from _short_texts()
+    yield from _written_texts()
     yield from _named_texts()
     yield from _files(DATA / "background", DATA / "background.tsv", "background")
     if ordinary is not None:
@@ -126,6 +127,18 @@ def _short_texts() -> Iterator[Sample]:
     for identifier, is_phi, text in short_texts():
         pattern = int(identifier.split("/")[1])
         yield Sample(f"short:{pattern % 4}", identifier, is_phi, plain_document(text))
+
+
+def _written_texts() -> Iterator[Sample]:
+    """Yield texts that were written apart from the program, some of them to measure an earlier model on.
+
+    Their sections say PHI or NOT; half of a file is a family. ``in_passing`` mentions somebody's health
+    within ordinary text.
+    """
+    for stem in ("written_1", "written_2", "written_3", "in_passing"):
+        for number, (name, text) in enumerate(_sections(HERE / "texts" / f"{stem}.txt")):
+            is_phi = name.rsplit("/", 1)[-1].startswith("PHI")
+            yield Sample(f"written:{stem} {number % 2}", name, is_phi, plain_document(text))
 
 
 def _named_texts() -> Iterator[Sample]:

@@ -1,7 +1,11 @@
-"""The JSON Schema of report.json, made from the frozen classes, so that it cannot say something else.
+"""Write docs/reference/schemas/report.json, the JSON Schema of report.json, from the classes of the report.
 
-.venv/bin/python -m tests.report.schema > docs/reference/schemas/report.json
+    .venv/bin/python docs/make_schema.py
+
+A test refuses a schema that differs from the classes.
 """
+
+from __future__ import annotations
 
 import dataclasses
 import inspect
@@ -9,10 +13,12 @@ import json
 import types
 from datetime import datetime
 from enum import StrEnum
+from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from phiscan.report.data.report import ReportData
 
+PAGE = Path(__file__).resolve().parent / "reference" / "schemas" / "report.json"
 _PLAIN: dict[Any, dict[str, Any]] = {
     str: {"type": "string"},
     bool: {"type": "boolean"},
@@ -24,6 +30,7 @@ _PLAIN: dict[Any, dict[str, Any]] = {
 
 
 def schema() -> dict[str, Any]:
+    """Return the JSON Schema of ``ReportData``."""
     definitions: dict[str, Any] = {}
     top = _of(ReportData, definitions)
     return {
@@ -69,9 +76,10 @@ def _object(kind: type, definitions: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def text() -> str:
+def page() -> str:
+    """Return the text of the file."""
     return json.dumps(schema(), indent=1, ensure_ascii=False) + "\n"
 
 
 if __name__ == "__main__":
-    print(text(), end="")
+    PAGE.write_text(page(), encoding="utf-8")
