@@ -84,11 +84,9 @@ class _NoFields:
 PATCHES: tuple[tuple[str, str, str, Any], ...] = (
     ("filters.place_or_person (tagger)", "ner.tagger", "PlaceFields", _NoFields),
     ("location.city_and_state (address blocks)", "ner.tagger", "in_block", _no),
-    ("casing.lowercase", "casing.case_variants", "is_small", _no),
-    ("casing.uppercase", "casing.case_variants", "is_in_capitals", _no),
-    ("attributes.bylines", "attributes.named_roles", "authors", _nothing),
+    ("casing.lowercase", "case_variants", "is_small", _no),
+    ("casing.uppercase", "case_variants", "is_in_capitals", _no),
     ("attributes.citations", "attributes.named_roles", "cited", _nothing),
-    ("attributes.staff_tables", "attributes.named_roles", "staff_tables", _nothing),
     ("normalize.text_view", "pipeline", "normalized", _none),
     ("free_text (codes of messages)", "pipeline", "without_codes", _second),
     ("ocr_confusions (parts of values)", "pipeline", "without_parts", list),
@@ -163,8 +161,7 @@ def _forget() -> None:
     """Forget the recognizers that were built: the next screener is built with what is patched now."""
     import_module("phiscan.screen.pipeline")._shipped.cache_clear()
     person = import_module("phiscan.screen.recognizers.person.recognizer")
-    for built in (person._cues, person._location_cues):
-        built.cache_clear()
+    person._cues.cache_clear()
 
 
 def documents() -> list[dict[str, Any]]:

@@ -30,7 +30,7 @@ from phiscan.decision.evidence import NAMES_OF_EVIDENCE, DocumentEvidence, Float
 from phiscan.decision.model import PhiModel, inputs_of
 from phiscan.decision.text_scores import TextScores
 from phiscan.model import Finding
-from phiscan.screen.resolution import is_taken, merged
+from phiscan.text.intervals import is_taken, merged
 
 # Log-odds that words, text detector and doubtful names may add together. In a short text, a name or two are a
 # large part of the words; searching it costs next to nothing.

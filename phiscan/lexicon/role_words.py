@@ -5,6 +5,8 @@ Read by ``professionals``, which says of a name whose it is.
 
 from __future__ import annotations
 
+from phiscan.lexicon.months import MONTH_STEM
+
 # Who treats, in any form that precedes a name or after it. Not "resident": one of a home is one, too.
 ROLE = (
     r"(?:surgeons?|(?:an(?:a)?esth(?:etist|esiologist|esia)?|anaes)"
@@ -71,7 +73,7 @@ DONE_BY = (
     r"|refreshed|inserted|placed|started|set[ ]up|taught|cleared|screened|enrolled|consented|randomi[sz]ed"
     r"|(?:assessment|evaluation|eval|exam(?:ination)?|consult(?:ation)?|surgery"
     r"|repair|operation|biopsy|replacement))(?:[ ]{1,3}(?:on|at|after|le|the"
-    r"|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}\.?|[\d/.:h-]{1,11}"
+    rf"|{MONTH_STEM}[a-zéû]{{0,6}}\.?|[\d/.:h-]{{1,11}}"
     r"|\d{4}-\d\d-\d\d)){0,4}"
     r"[ ]{1,3}(?:by|par|per|w/|with(?<=n[ ]with))|(?-i:[A-Z]{2,6}[ ]by|(?:XM|RX|TX|DX|HX|CXM)[ ]BY)"
     r"|(?:orders?|vitals|protocol|verbal|v\.?o\.?|t\.?o\.?)[ ](?:per|from)"

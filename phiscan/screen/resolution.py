@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 
 from phiscan.model import EntityType, Finding, Reason, Span
@@ -21,29 +19,6 @@ _PLACES = frozenset({EntityType.STREET_ADDRESS, EntityType.LOCATION, EntityType.
 _UNITED = {EntityType.PERSON, EntityType.HEALTH_PROFESSIONAL, EntityType.STREET_ADDRESS}
 
 _PLACE_CHARS = 64  # findings are looked for by stretches of so many characters
-
-
-def is_taken(start: int, end: int, spans: Sequence[tuple[int, int]]) -> bool:
-    """Tell whether one of the sorted ``spans``, which do not overlap, has a part of ``[start, end)``."""
-    place = bisect_right(spans, (end - 1, sys.maxsize)) - 1
-    return place >= 0 and spans[place][1] > start
-
-
-def is_within(start: int, end: int, spans: Sequence[tuple[int, int]]) -> bool:
-    """Tell whether one of the sorted ``spans``, which do not overlap, has all of ``[start, end)``."""
-    place = bisect_right(spans, (start, sys.maxsize)) - 1
-    return place >= 0 and end <= spans[place][1]
-
-
-def merged(places: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return places in text order, those that overlap as one."""
-    found: list[tuple[int, int]] = []
-    for start, end in sorted(places):
-        if found and start <= found[-1][1]:
-            found[-1] = (found[-1][0], max(end, found[-1][1]))
-        else:
-            found.append((start, end))
-    return found
 
 
 def resolve(findings: Iterable[Finding]) -> tuple[Finding, ...]:

@@ -1,9 +1,8 @@
 from __future__ import annotations
 
 from phiscan.lexicon.gazetteer import load_gazetteer
-from phiscan.model import EntityType, Finding, PiiBit, Reason, Span
-from phiscan.screen.characteristics import bits_of
-from phiscan.screen.recognizers.location.cities import address_tails
+from phiscan.model import EntityType, Finding, PiiBit, Reason, Span, bits_of
+from phiscan.screen.recognizers.location import address_tails
 from phiscan.screen.resolution import resolve
 
 

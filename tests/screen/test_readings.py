@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from phiscan.model import Document, EntityType, Finding, Reason, Segment, Span
-from phiscan.screen.casing.case_variants import found_as_written
+from phiscan.screen.case_variants import found_as_written
 from phiscan.screen.ner.tagger import SOURCE
 from phiscan.screen.recognizers.person.recognizer import RuleNameRecognizer
 

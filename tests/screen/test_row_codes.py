@@ -4,8 +4,7 @@ import re
 
 import pytest
 
-from phiscan.model import EntityType, Finding, Span
-from phiscan.screen.characteristics import bits_of
+from phiscan.model import EntityType, Finding, Span, bits_of
 from phiscan.screen.recognizers.identifiers.related_numbers import row_codes
 
 _NAME = re.compile(r"Roy|Diallo|Nguyen|Cyr")

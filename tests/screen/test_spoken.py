@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from phiscan.config import Config
 from phiscan.model import Document, EntityType
+from phiscan.normalize.spoken_numbers import HINT, SOURCE, spoken_numbers, spoken_postal_codes
 from phiscan.screen import build_screener, screen
-from phiscan.screen.normalize.spoken_numbers import HINT, SOURCE, spoken_numbers, spoken_postal_codes
 from phiscan.text.automata import automaton, matches
 
 DIGITS = "zero one two three four five six seven eight nine".split()  # noqa: SIM905 (a list of words)

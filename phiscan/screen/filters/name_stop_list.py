@@ -33,25 +33,6 @@ _MAX_HEAD = 24  # characters
 _MIN_HEADS = 3  # cells beside a word that is a label in a line without a number, one of them a label, too
 _DIGIT = re.compile(r"\d")
 _SMALL = re.compile(r"[a-zà-ÿ]{3}")
-# A finding named after somebody, by its result; "Roy 14" may be a room.
-_RESULT = re.compile(
-    r"(?:['’]s)?(?:/[^\W\d_]{3,15})?[ ]{1,2}(?:neg\b|negati|nég|pos\b|positi|\+(?=[,.; )]|$)"  # noqa: RUF001 (texts are written with it)
-    r"|(?:not|non)[ ](?:test|done|fait|éval)|n/a\b|unchanged|inchang|nl\b|norma(?:l|ux)|equivocal|reversal"
-    r"|excision|fracture|fx\b|lesion|scar\b|features|waves|pendulum|angina|fait[ ]au)",
-    re.IGNORECASE,
-)
-_SIGN_OF = re.compile(
-    r"\b(?:signes?|signs?|tests?|man(?:oe|œ)uvres?|maladie|[ée]preuve|[ée]chelle|grille|paralysie|fracture|syndrome"
-    r"|score|r[ée]flexe|triade|indice|luxation|contractions?|attelle|clou|sonde|broches?|pince"
-    r"|drain|trocart|corset|fixateur|incision|position|classification"
-    r"|crit[eè]res|aiguille|[ée]carteur)[ ](?:(?:of|de)[ ]|d['’])?"  # noqa: RUF001 (texts are written with it)
-    r"(?:[^\W\d_]{3,15}(?:,[ ]|[ ]et[ ]|/)(?:de[ ]|d['’])?){0,3}$",  # noqa: RUF001 (texts are written with it)
-    re.IGNORECASE,
-)
-_DENIED = re.compile(r"(?:^|[^\w'’])(?:no|neg|negative|positive|bilateral)[ ]$", re.IGNORECASE)  # noqa: RUF001 (texts are written with it)
-_DENIED_BEHIND = re.compile(r"[ ]?[,.;)]|[ ](?:or|nor|and|sign)\b")
-_PARTICLE = re.compile(r"(?:de[ ]|d['’]|du[ ])", re.IGNORECASE)  # noqa: RUF001 (texts are written with it)
-_REACH = 60
 
 
 class Vetoes:
@@ -81,19 +62,6 @@ class Vetoes:
         if not all(self._has_name([word]) for word in words):
             return True
         return len(words) == 1 and self._is_label_here(text, start, end)
-
-    def is_sign(self, text: str, start: int, end: int) -> bool:
-        """Tell whether a word alone is a sign or a scale: "no Koplik", "Babinski neg", "signe de Homans"."""
-        particle = _PARTICLE.match(text, start, end)
-        words = _WORD.findall(text, particle.end() if particle else start, end)
-        if len(words) != 1:
-            return False
-        before = text[max(0, start - _REACH) : start]
-        return bool(
-            _RESULT.match(text, end)
-            or _SIGN_OF.search(before)
-            or (_DENIED.search(before) and _DENIED_BEHIND.match(text, end))
-        )
 
     def _is_term(self, word: str) -> bool:
         if canonical(word) in self._labels or (word.isupper() and word in self._abbreviations):

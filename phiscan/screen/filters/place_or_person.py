@@ -17,8 +17,7 @@ from typing import Final
 
 import re2
 
-from phiscan.model import EntityType, Finding, Reason, Span
-from phiscan.screen.characteristics import bits_of
+from phiscan.model import EntityType, Finding, Reason, Span, bits_of
 from phiscan.screen.ner.spans import ADDRESS, Tagged
 from phiscan.screen.rules.context import canonical
 from phiscan.screen.rules.files import load_rules

@@ -21,14 +21,12 @@ from itertools import chain
 from typing import Any, Final, Self
 
 from phiscan.errors import ModelError
-from phiscan.model import Document, EntityType, Finding, Reason, Span
-from phiscan.screen.characteristics import bits_of
+from phiscan.model import Document, EntityType, Finding, Reason, Span, bits_of
+from phiscan.normalize.spoken_numbers import SOURCE as SPOKEN
 from phiscan.screen.free_text import machine_parts
 from phiscan.screen.id_classifier.features import NumberContext, ages, candidates
-from phiscan.screen.normalize.spoken_numbers import SOURCE as SPOKEN
-from phiscan.screen.recognizers.identifiers.related_numbers import NEIGHBOUR_SOURCE as NUMBERS_BESIDE
 from phiscan.screen.recognizers.identifiers.related_numbers import SOURCE as ROW_CODES
-from phiscan.screen.resolution import is_taken
+from phiscan.text.intervals import is_taken
 
 FORMAT: Final = 2
 SOURCE: Final = "learned_numbers"
@@ -48,7 +46,7 @@ LEAST_TYPE: Final[dict[EntityType, dict[str, float]]] = {
         ROW_CODES: 0.6,
     },
     EntityType.HEALTH_PLAN: {"record.health_plan": 0.7, "other_id.": 0.7},
-    EntityType.MRN: {ROW_CODES: 0.6, NUMBERS_BESIDE: 0.6},
+    EntityType.MRN: {ROW_CODES: 0.6},
 }
 MAX_NUMBERS: Final = 2000  # looked at in one text; of more, every n-th is, and the findings say so
 

@@ -18,7 +18,6 @@ from typing import Self
 import numpy as np
 
 from phiscan.config import data_dir
-from phiscan.errors import DictionaryError
 from phiscan.lexicon.capitalized_words import (
     CREDENTIALS,
     FIRST_ONLY,
@@ -28,8 +27,8 @@ from phiscan.lexicon.capitalized_words import (
     is_term,
 )
 from phiscan.lexicon.gazetteer import Gazetteer, Word, fold, load_gazetteer, terms
-from phiscan.model import Document, EntityType, Finding, PiiBit, Reason, Span
-from phiscan.screen.characteristics import bits_of
+from phiscan.lexicon.ordinary_words import health_words
+from phiscan.model import Document, EntityType, Finding, PiiBit, Reason, Span, bits_of
 from phiscan.screen.filters.name_stop_list import load_vetoes
 from phiscan.screen.filters.place_or_person import (
     PlaceFields,
@@ -64,7 +63,7 @@ from phiscan.screen.ner.spans import (
     named,
 )
 from phiscan.screen.ner.tokens import HEALTH, PLACE, Kinds
-from phiscan.screen.recognizers.location.cities import is_code
+from phiscan.screen.recognizers.location import is_code
 from phiscan.text.chunks import chunks
 
 SOURCE = "names.tagger"
@@ -95,10 +94,7 @@ _HEALTH_BEFORE = re.compile(
 )
 _HEALTH_REACH = 24
 _TO_WRITE_ON = re.compile(r"_{2,}")
-_HEALTH = ("body", "conditions", "drugs", "icd10cm", "labs", "mental", "procedures", "symptoms")
-_MIN_HEALTH_CHARS = 4
 _N_FLAGS = 20_000  # words of names of which the flags are remembered
-_FIRST_COLUMN = re.compile(r"^[^#\t\n]+", re.MULTILINE)
 _WORDS = re.compile(r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*")
 _QUOTES = "'\"’”"  # noqa: RUF001 (texts are written with them)
 _ABBREVIATION = re.compile(r"[A-Z]{1,3}")
@@ -118,14 +114,7 @@ def load_kinds(gazetteer: Gazetteer, folder: Path | None = None) -> Kinds:
     """
     folder = folder or data_dir("dictionaries")
     places = frozenset(" ".join(terms(folder / "places.txt")).split())
-    try:
-        texts = [(folder / f"health_{name}.txt").read_text(encoding="utf-8") for name in _HEALTH]
-    except (OSError, UnicodeDecodeError) as error:
-        message = f"{folder}: expected the dictionaries health_*.txt: {type(error).__name__}"
-        raise DictionaryError(message) from None
-    words = " ".join(first for text in texts for first in _FIRST_COLUMN.findall(text)).lower().split()
-    health = frozenset(fold(word) for word in set(words) if len(word) >= _MIN_HEALTH_CHARS)
-    return Kinds(gazetteer, places=places, health=health, nations=terms(folder / "nations.txt"))
+    return Kinds(gazetteer, places=places, health=health_words(folder), nations=terms(folder / "nations.txt"))
 
 
 class TaggerRecognizer:
@@ -265,11 +254,9 @@ class TaggerRecognizer:
         return Finding(span, kind, SOURCE, score, bits, (Reason("model", SOURCE, score),))
 
     def _is_no_name(self, text: str, span: Span) -> bool:
-        """Tell whether a name is one of a thing: "Joubert syndrome", "Babinski neg", "NAM"."""
-        return (
-            is_term(text, span.end, self._gazetteer, kinds=Word.EPONYM)
-            or self._vetoes.is_label(text, span.start, span.end)
-            or self._vetoes.is_sign(text, span.start, span.end)
+        """Tell whether a name is one of a thing: "Joubert syndrome", "NAM"."""
+        return is_term(text, span.end, self._gazetteer, kinds=Word.EPONYM) or self._vetoes.is_label(
+            text, span.start, span.end
         )
 
     def _address(self, text: str) -> EntityType | None:

@@ -8,7 +8,7 @@ import re
 from functools import lru_cache
 from typing import Any
 
-from phiscan.screen.validators.dates import MONTHS
+from phiscan.lexicon.months import MONTHS
 from phiscan.screen.validators.verdicts import Verdict, plausible
 
 _NANP = re.compile(

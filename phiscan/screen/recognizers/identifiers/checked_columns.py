@@ -12,8 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from phiscan.model import Document, EntityType, Finding, Reason, Span
-from phiscan.screen.characteristics import bits_of
+from phiscan.model import Document, EntityType, Finding, Reason, Span, bits_of
 from phiscan.screen.recognizer import CaseVariant, Cost
 from phiscan.screen.validators.check_digits import bc_phn, luhn, npi, sin
 from phiscan.screen.validators.verdicts import Verdict

@@ -12,8 +12,7 @@ from itertools import chain
 from typing import ClassVar
 
 from phiscan.lexicon.capitalized_words import name_finding
-from phiscan.model import Document, EntityType, Finding, Reason, Span
-from phiscan.screen.characteristics import bits_of
+from phiscan.model import Document, EntityType, Finding, Reason, Span, bits_of
 from phiscan.screen.recognizer import CaseVariant, Cost
 from phiscan.text.automata import automaton
 from phiscan.text.prefilter import Rare

@@ -14,8 +14,7 @@ from types import MappingProxyType
 from typing import ClassVar, NamedTuple
 
 from phiscan.lexicon.capitalized_words import name_finding
-from phiscan.model import Document, EntityType, Finding, PiiBit, Reason, Span
-from phiscan.screen.characteristics import bits_of
+from phiscan.model import Document, EntityType, Finding, PiiBit, Reason, Span, bits_of
 from phiscan.screen.recognizer import CaseVariant, Cost
 from phiscan.screen.validators.dates import is_day
 from phiscan.text.passages import Passage, Piece

@@ -13,8 +13,7 @@ from typing import ClassVar
 from phiscan.formats.edifact_segments import Segment, Value, parts
 from phiscan.formats.hl7_fields import AUTHORITIES
 from phiscan.lexicon.capitalized_words import name_finding
-from phiscan.model import Document, EntityType, Finding, PiiBit, Reason, Span
-from phiscan.screen.characteristics import bits_of
+from phiscan.model import Document, EntityType, Finding, PiiBit, Reason, Span, bits_of
 from phiscan.screen.recognizer import CaseVariant, Cost
 from phiscan.screen.validators.dates import is_day
 

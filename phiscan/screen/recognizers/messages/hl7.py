@@ -13,8 +13,7 @@ from typing import ClassVar
 from phiscan.formats.hl7_encoding import as_standard, is_message
 from phiscan.formats.hl7_fields import AUTHORITIES, CODES, DATED, FIELDS, OBSERVED, STRAY, Kind, Part
 from phiscan.lexicon.capitalized_words import name_finding
-from phiscan.model import Document, EntityType, Finding, PiiBit, Reason, Span
-from phiscan.screen.characteristics import bits_of
+from phiscan.model import Document, EntityType, Finding, PiiBit, Reason, Span, bits_of
 from phiscan.screen.recognizer import CaseVariant, Cost
 from phiscan.screen.validators.check_digits import npi, ssn
 from phiscan.screen.validators.dates import is_day

@@ -11,8 +11,7 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import ClassVar
 
-from phiscan.model import Document, EntityType, Finding, Reason, Span
-from phiscan.screen.characteristics import bits_of
+from phiscan.model import Document, EntityType, Finding, Reason, Span, bits_of
 from phiscan.screen.recognizer import CaseVariant, Cost
 
 SCORE = 0.9

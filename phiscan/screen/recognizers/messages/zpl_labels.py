@@ -9,8 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from phiscan.model import Document, EntityType, Finding, Reason, Span
-from phiscan.screen.characteristics import bits_of
+from phiscan.model import Document, EntityType, Finding, Reason, Span, bits_of
 from phiscan.text.passages import Passage, Piece
 
 SCORE = 0.7  # the data may also name a ward or a form

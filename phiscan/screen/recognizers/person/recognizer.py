@@ -22,9 +22,7 @@ from phiscan.screen.ner.spacy_pipeline import SpacyRecognizer
 from phiscan.screen.ner.tagger import TaggerRecognizer
 from phiscan.screen.recognizer import CaseVariant, Cost, Recognizer
 from phiscan.screen.recognizers.identifiers.user_accounts import AccountRecognizer
-from phiscan.screen.recognizers.location.cities import cities
-from phiscan.screen.recognizers.location.gazetteer_places import find_places
-from phiscan.screen.recognizers.location.location_cues import LocationCueRecognizer
+from phiscan.screen.recognizers.location import cities, places_after_prepositions
 from phiscan.screen.recognizers.messages.contact_cards import CardRecognizer
 from phiscan.screen.recognizers.messages.dicom import ListingRecognizer, ModelRecognizer
 from phiscan.screen.recognizers.messages.edifact import EdifactRecognizer
@@ -67,11 +65,6 @@ def _cues(gazetteer: Gazetteer) -> CueRecognizer:
     return CueRecognizer(gazetteer)
 
 
-@cache
-def _location_cues(gazetteer: Gazetteer) -> LocationCueRecognizer:
-    return LocationCueRecognizer(gazetteer)
-
-
 # By name, in the order in which they run; findings of all are united before the next group runs.
 DETECTORS: tuple[tuple[str, _Detect], ...] = (
     ("person.cues", lambda name: _cues(name.gazetteer).recognize(name.document)),
@@ -80,9 +73,11 @@ TAGGED_FILTERS: tuple[tuple[str, _Filter], ...] = (
     ("filters.eponyms", lambda name, found: doubt_eponyms(name.text, found)),
 )
 PLACES: tuple[tuple[str, _Detect], ...] = (
-    ("location.gazetteer_places", lambda name: find_places(name.text, name.tokens, name.gazetteer)),
+    (
+        "location.prepositions",
+        lambda name: places_after_prepositions(name.text, name.tokens, name.gazetteer),
+    ),
     ("location.city_and_state", lambda name: cities(name.text, name.gazetteer)),
-    ("location.location_cues", lambda name: _location_cues(name.gazetteer).recognize(name.text)),
 )
 FILTERS: tuple[tuple[str, _Filter], ...] = (
     ("filters.eponym_phrases", lambda name, found: without_eponym_phrases(name.text, found)),

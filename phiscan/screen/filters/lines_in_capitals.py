@@ -13,9 +13,8 @@ from dataclasses import replace
 from itertools import pairwise
 
 from phiscan.lexicon.gazetteer import Gazetteer, Word, fold
+from phiscan.lexicon.ordinary_words import SENTENCE, WORD, OrdinaryWords
 from phiscan.model import EntityType, Finding, Span
-from phiscan.screen.casing.ordinary_words import SENTENCE, WORD, OrdinaryWords
-from phiscan.screen.ner.name_confidence import as_doubtful
 from phiscan.screen.ner.tagger import SOURCE as TAGGER
 from phiscan.text.chunks import line_bounds
 
@@ -23,14 +22,6 @@ _LINE_CHARS = 80  # on each side of a finding
 _COUNTED = re.compile(r"(?P<word>[^\W\d_]{4,})\d{1,3}")
 _SMALL = re.compile(r"[^\W\d_A-ZÀ-ÖØ-Þ]")
 _QUOTE = re.compile(r"[\"'](?=\s)")
-# Where somebody is due: alone in the line, or after a word for a patient or one of the family.
-_DUE = re.compile(
-    r"(?:^|\n|(?<![^\W\d_])(?:pt|patiente?|client|resident|usag[eè]re?|son|daughter|wife|husband|mother|father|mom"
-    r"|dad|sister|brother|aunt|uncle|fils|fille|m[eè]re|p[eè]re|soeur|fr[eè]re|conjointe?|tante|oncle)[ ])$",
-    re.IGNORECASE,
-)
-_LINE_END = re.compile(r"[ ]?(?:[,:.]?\n|$)")
-_DUE_CHARS = 12
 _BEFORE_STATE = re.compile(r",| \(")
 _BEFORE_TOWN = SENTENCE | frozenset(("in", "on", "to", "at", "the", "and", "of", "out", "way", "near"))
 _IN_NO_STREET = SENTENCE | frozenset(
@@ -40,7 +31,6 @@ _IN_NO_STREET = SENTENCE | frozenset(
 # What finds people by how words look; a label or title says more.
 _BY_LOOK = frozenset((TAGGER, "names.salutation"))
 _NAMES = Word.FIRST | Word.LAST
-_DOUBT = "ordinary words, and no capital letter suggests a name"
 _PEOPLE = frozenset((EntityType.PERSON, EntityType.HEALTH_PROFESSIONAL))
 _Words = Sequence[re.Match[str]]
 
@@ -72,25 +62,7 @@ class Capitals:
                 continue
             span = cut(text, finding, list(WORD.finditer(text, start, end)))
             if span is not None:
-                yield self.with_doubt(text, finding if span == finding.span else replace(finding, span=span))
-
-    def with_doubt(self, text: str, finding: Finding) -> Finding:
-        """Return a name as doubtful that only the tagger takes for one, if all its words are words as well.
-
-        No capital says that "PETIT" or "hope" is somebody; "HOPE YOUNG" has a first and a last name.
-        """
-        if finding.source != TAGGER or finding.entity_type is not EntityType.PERSON:
-            return finding
-        words = [word for word in WORD.findall(text, finding.span.start, finding.span.end) if len(word) > 1]
-        if not words or not all(map(self._ordinary.is_one, words)):
-            return finding
-        flags = [self._gazetteer.of(word) for word in words]
-        if len(words) == 1 and flags[0] & Word.FIRST and _is_due(text, finding.span):
-            return finding
-        is_whole = len(words) > 1 and all(each & _NAMES for each in flags)
-        return (
-            finding if is_whole and any(each & Word.FIRST for each in flags) else as_doubtful(finding, _DOUBT)
-        )
+                yield finding if span == finding.span else replace(finding, span=span)
 
     def _cut(self, finding: Finding) -> Callable[[str, Finding, _Words], Span | None] | None:
         if finding.source in _BY_LOOK:
@@ -188,13 +160,6 @@ def _pieces(words: _Words) -> Iterator[list[re.Match[str]]]:
         else:
             piece.append(word)
     yield piece
-
-
-def _is_due(text: str, span: Span) -> bool:
-    """Tell whether a person is expected where a first name is."""
-    before = _DUE.search(text, max(0, span.start - _DUE_CHARS), span.start)
-    is_alone = before is not None and before[0] in {"", "\n"}
-    return before is not None and (not is_alone or _LINE_END.match(text, span.end) is not None)
 
 
 def _is_in_capitals(text: str, start: int, end: int) -> bool:

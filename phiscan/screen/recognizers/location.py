@@ -11,11 +11,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from phiscan.lexicon.capitalized_words import UPPER
+from phiscan.lexicon.capitalized_words import UPPER, Token
 from phiscan.lexicon.gazetteer import Gazetteer, Word
-from phiscan.model import EntityType, Finding, Reason, Span
-from phiscan.screen.characteristics import bits_of
-from phiscan.screen.recognizers.location.gazetteer_places import is_everyday
+from phiscan.model import EntityType, Finding, Reason, Span, bits_of
 from phiscan.screen.rules.context import whole_word
 from phiscan.text.automata import automaton
 from phiscan.text.offsets import spans_of
@@ -171,7 +169,7 @@ def _needs_no_code(text: str, state: re.Match[str], gap: str, name: str, gazette
     """Tell whether a city of the lists and a state are one without a postal code after them."""
     if gap.strip():
         return True  # a comma or a bracket
-    if state[0] in _LONELY or state["country"] or is_everyday(name, gazetteer):
+    if state[0] in _LONELY or state["country"] or gazetteer.is_everyday_place(name):
         return False
     if state[0] in _DEGREES and any(gazetteer.of(word) & _NAMES for word in name.split()):
         return False
@@ -196,6 +194,42 @@ def _is_after_name(text: str, start: int, name: str, gazetteer: Gazetteer) -> bo
         return False
     before = _LAST_WORD.search(text[max(0, start - 20) : start])
     return before is not None and (len(before[1]) == 1 or bool(gazetteer.of(before[1]) & Word.FIRST))
+
+
+PLACE_SURE = 0.86  # more than the tagger's, which takes many a town for a person
+_MAX_PLACE_WORDS, _MAX_PLACE_CHARS, _CUE_CHARS = 3, 40, 16
+_CUE = re.compile(
+    r"(?<!\w)(?:in|from|near|to|visiting|outside|around|leaving|past|beyond|(?:late|formerly) of|buried at"
+    r"|à|vers|depuis)[ ]$",
+    re.IGNORECASE,
+)
+_GOES_ON = re.compile(rf"[-@_]|[ ](?!(?:{_CODES})\b)[{UPPER}]")  # "Brantford General"; not "Boston MA"
+
+
+def places_after_prepositions(text: str, tokens: Sequence[Token], gazetteer: Gazetteer) -> Iterator[Finding]:
+    """Yield the places of the gazetteer after "in", "from" and the like that are no name and no word."""
+    index = 0
+    while index < len(tokens):
+        first = tokens[index]
+        n_words = 0
+        if _CUE.search(text, max(0, first.start - _CUE_CHARS), first.start):
+            ends = [token.end for token in tokens[index : index + _MAX_PLACE_WORDS]]
+            names = [text[first.start : end] for end in ends if end - first.start <= _MAX_PLACE_CHARS]
+            n_words = max((n for n, name in enumerate(names, 1) if gazetteer.is_place(name)), default=0)
+        words = tokens[index : index + n_words]
+        if n_words and not _is_name_or_word(words) and not _GOES_ON.match(text, words[-1].end):
+            reason = Reason("gazetteer", "place", PLACE_SURE)
+            span = Span(first.start, words[-1].end)
+            yield Finding(span, EntityType.LOCATION, "places", PLACE_SURE, _BITS, (reason,))
+        index += max(n_words, 1)
+
+
+def _is_name_or_word(words: Sequence[Token]) -> bool:
+    """Tell whether one word is a name or an ordinary word, or several are a first and a last name."""
+    first, last = words[0].flags, words[-1].flags
+    if len(words) == 1:
+        return bool(first & (_NAMES | Word.ORDINARY))
+    return bool(first & Word.FIRST and last & Word.LAST)
 
 
 BLOCK_SCORE = 0.5

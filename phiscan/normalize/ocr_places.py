@@ -1,13 +1,10 @@
-"""Where a scanner seems to have misread something, and which lines of a text are to be read anew for it."""
+"""Offsets of OCR errors in a text, by one automaton, and the spans of the lines to be corrected for them."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from phiscan.screen.ocr_confusions.dates import DAY_SIGNS
-from phiscan.screen.ocr_confusions.digits import CODE_SIGNS, SIGNS
-from phiscan.screen.ocr_confusions.letters import WORD_SIGNS
 from phiscan.text.automata import automaton
 from phiscan.text.offsets import spans_of
 from phiscan.text.phrase_patterns import any_of
@@ -21,8 +18,11 @@ _NUMBER = re.compile(r"\d{3}")
 LABEL_CHARS = 80  # how far before a value its misread label may begin
 _N_HEADS = 2  # lines at the start of a block: a title, the head of a table
 
-# Where a scanner misread something, as far as that can be seen without looking closer. Whole tokens only: in
-# codes, keys and base64 everything is beside everything.
+# Signs of OCR errors. Whole tokens only: in codes, keys and base64 every character is beside every other.
+_GROUP = (  # of a number in groups, with a letter for a digit
+    "(?:[SBZGbgq][0-9OlI]{2,3}|[0-9OolI][SBZGbgq][0-9OlI]{1,2}|[0-9OolI]{2}[SBZGbgq][0-9OlISBZ]?"
+    "|[0-9OolI]{3}[SBZGbgq])"
+)
 _SIGNS = (
     r"\b(?:[0-9]{2,}[OolI]|[0-9][OolI][0-9OolI]|[OlI]{1,2}[0-9]{2}|[OlI][0-9][OolI])[0-9OolI]*\b",
     r"\b[A-Z]{1,4}[0-9]+[Ol][0-9Ol]+\b",
@@ -39,6 +39,7 @@ _SIGNS = (
     r"\b[A-Z]?[a-z]{1,12}[01]{1,2}[a-z]{0,8}[g-z][a-z]{0,8}\b",
     r"\bTe1\b|\bF4x\b|\b[A-Z]{2,12}[0l][A-Z]{1,12}\b|\bD0B\b|\b0[A-Z]{3,12}\b",
     r"\b[A-Z]?[a-z]{1,6}\|[a-z]{1,6} [0-9OlI]",
+    r"\b[ABCEGHJ-NPRSTVXY][OIl][A-Z] ?[0-9][A-Z][0-9O]\b",
     r"\b[A-Y][SBZ][A-Z] ?[0-9][A-Z][0-9]\b|\b[A-Y][0-9][A-Z] ?(?:[SBZ][A-Z][0-9]|[0-9][A-Z][SBZ])\b",
     r"\b[A-Z]{1,2}[0-9]{2,}[SBZ][0-9]{2,}\b",
     r"\b(?:19|20)[0-9]{2}(?:(?: -|- )[0-9]{2} ?- ?|-[0-9]{2}(?: -|- ))[0-9]{2}\b",
@@ -47,22 +48,18 @@ _SIGNS = (
     r"\b[A-Z]{2} {1,3}(?:[OolISBZb][0-9]|[0-9][OolISBZb])[0-9]{3}\b",
     r"\b[A-Z]{2} {1,3}[0-9]{2}(?:[OolISBZb][0-9]{2}|[0-9][OolISBZb][0-9]|[0-9]{2}[OolISBZb])\b",
     r"\b[A-Z]{2}[ ,|;\t]{1,2}[85][0-9][A-Z] ?[0-9][A-Z][0-9]\b",
+    rf"\b(?:[0-9]{{3}}\)?|[0-9]{{3}}-[0-9]{{2}})[ .-]{{1,2}}{_GROUP}\b",
+    rf"\b{_GROUP}\)?[ .-]{{1,2}}[0-9OlI]{{3,4}}\b",
+    r"\b[0-9]{2,}[SBZGbgq]{1,2}[0-9]{3,}\b|\b[0-9]+[SBZGbgq][0-9]{5,}\b|\b[0-9]{8,}[SBZGbgq]\b",
     r"\b[A-Z]{2}[ ,|;\t]{1,2}[A-Y][0-9](?:[0258] ?[0-9][A-Z]|[A-Z] ?[0-9][258])[0-9]\b",
 )
 
 
-class Places:
-    """Where a text seems to be misread: by its signs, or by labels that are no words; built once."""
+class MisreadPlaces:
+    """Where a text seems to be misread: by its characters, or by labels that are no words; built once."""
 
-    def __init__(self, ocr_labels: Iterable[str], ocr_short_labels: Iterable[str]) -> None:
-        """Take labels with one letter misread; those of two or three letters count before a number alone."""
-        short = any_of(ocr_short_labels)
-        number = rf"\b{short}[.:# ]{{1,4}}(?:no|#)?[.: ]{{0,2}}[A-Z]{{0,4}}[ -]?[0-9OlI][0-9]"
-        head = rf"[,;|\t_]{short}[,;|\t_]"
-        labels = rf"(?:\b|_){any_of(ocr_labels)}(?:\b|_)"
-        self._signs = automaton(
-            "|".join((*_SIGNS, *SIGNS, *WORD_SIGNS, *DAY_SIGNS, *CODE_SIGNS, number, head, labels))
-        )
+    def __init__(self, misread_labels: Iterable[str]) -> None:
+        self._signs = automaton("|".join((*_SIGNS, rf"(?:\b|_){any_of(misread_labels)}(?:\b|_)")))
 
     def of(self, text: str) -> list[int]:
         """Return where something seems to be misread, in code points and in order."""

@@ -1,10 +1,10 @@
-"""Texts in small letters with the usual capitals added: chats, quick notes, exports that lower everything.
+"""The letter case of texts: detection of texts in small letters, and recasing by the word lists.
 
-Much of what tells a name, an organization or a number is its capitals. A text without any is read three times:
-as it is; in capitals, for the shapes of numbers, addresses and organizations (``capitals.py`` says what
-capitals in a row do not tell); and with a capital where the word lists know a name, for the readers of names.
-Every reading has as many characters as the text, so a place is the same in each.
-"""  # noqa: E501 (one sentence)
+Capitals are a feature of names, organizations and codes. A text without any (a chat, a quick note, an export
+that lowers everything) is read in capitals for the shapes of numbers and addresses, and with a capital where
+the word lists have a name for the recognizers of names. Every variant has as many characters as the text, so
+offsets are the same in each.
+"""
 
 from __future__ import annotations
 
@@ -14,16 +14,14 @@ from collections.abc import Set as AbstractSet
 from itertools import pairwise
 
 from phiscan.lexicon.gazetteer import Gazetteer, Word
-from phiscan.screen.casing.ordinary_words import WORD, OrdinaryWords
-from phiscan.screen.resolution import is_taken
+from phiscan.lexicon.ordinary_words import WORD, OrdinaryWords
+from phiscan.text.intervals import is_taken
 
 _MIN_WORDS = 5  # fewer say nothing of how a text is written
 _MAX_CAPITALISED = 0.02  # of the words of a text in small letters; prose has a tenth
 _MAX_IN_CAPITALS = 0.2  # abbreviations
-_MAX_SMALL = 0.1  # of the words of a text in capitals
 _CHARS_OF_WORD = 3  # with its space, at least, over a whole text
 _CAPITALISED = re.compile(r"[A-ZÀ-ÖØ-Þ][a-zà-öø-ÿ]")
-_SMALL_RUN = re.compile(r"[a-z]{3,}")
 _SAMPLE_CHARS = 20_000
 _MIN_CHARS = 3  # of a word that is a name wherever it stands
 _MIN_UNKNOWN = 4  # of a word on no list that is a name beside one
@@ -62,19 +60,6 @@ def is_small(text: str) -> bool:
         and capitalised <= _MAX_CAPITALISED * len(words)
         and in_capitals <= _MAX_IN_CAPITALS * len(words)
     )
-
-
-def is_in_capitals(text: str) -> bool:
-    """Tell whether a text is written in capitals, but for some words.
-
-    >>> is_in_capitals("PT JANE ROY FROM RM 12 SAYS HER HIP IS WORSE, SON ROB WILL CALL DR KAY FRIDAY")
-    True
-    """
-    sample = text[:_SAMPLE_CHARS]
-    if len(_SMALL_RUN.findall(sample)) * _CHARS_OF_WORD > _MAX_SMALL * len(sample):
-        return False
-    words = [word for word in WORD.findall(sample) if len(word) > 1]
-    return len(words) >= _MIN_WORDS and sum(map(str.isupper, words)) >= (1 - _MAX_SMALL) * len(words)
 
 
 def in_capitals(text: str) -> str:

@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from phiscan.formats.ruled_tables import ruled_tables
 from phiscan.formats.sql_rows import holds_rows, sql_rows
 from phiscan.model import Document, Finding, Span
-from phiscan.screen.normalize.spoken_numbers import HINT as SPOKEN
-from phiscan.screen.normalize.spoken_numbers import spoken_numbers, spoken_postal_codes
+from phiscan.normalize.spoken_numbers import HINT as SPOKEN
+from phiscan.normalize.spoken_numbers import spoken_numbers, spoken_postal_codes
 from phiscan.text.automata import automaton, matches
 from phiscan.text.escapes import Edit, escapes
 from phiscan.text.passages import Joined, Piece

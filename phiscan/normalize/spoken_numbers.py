@@ -14,10 +14,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from phiscan.model import EntityType, Finding, Reason, Span
-from phiscan.screen.characteristics import bits_of
-from phiscan.screen.resolution import is_taken
+from phiscan.model import EntityType, Finding, Reason, Span, bits_of
 from phiscan.text.escapes import Edit
+from phiscan.text.intervals import is_taken
 
 SCORE: Final = 0.5
 SOURCE: Final = "spoken"

@@ -1,17 +1,36 @@
-"""Corrected lines of a scanned text, joined for a recognizer, with their original offsets."""
+"""Identifiers and names with OCR errors: findings of the other recognizers in corrected lines of a text.
+
+One automaton finds signs of OCR errors; most texts have none, and cost no more than that. Lines with some are
+corrected (``normalize/ocr_words.py``, ``ocr_numbers.py``), with the original offset of each character. The
+rules and the recognizers of names read these lines alone, each with the line before it and the head of its
+table. What they find is a finding where it covers a corrected character, or is after a corrected label.
+"""
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
-from functools import partial
-from typing import Protocol
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from itertools import accumulate
+from typing import ClassVar, Final, Protocol
 
-from phiscan.model import EntityType, Finding, Span
-from phiscan.screen.ocr_confusions.candidates import LABEL_CHARS, heads_of, is_head, line_before, lines_with
-from phiscan.screen.ocr_confusions.line import Line
+from phiscan.model import Document, EntityType, Finding, Reason, Span
+from phiscan.normalize.ocr_line import Line
+from phiscan.normalize.ocr_numbers import as_digits, narrowed, run_together
+from phiscan.normalize.ocr_places import (
+    LABEL_CHARS,
+    MisreadPlaces,
+    heads_of,
+    is_head,
+    line_before,
+    lines_with,
+)
+from phiscan.normalize.ocr_words import Vocabulary
+from phiscan.screen.recognizer import CaseVariant, Cost
+from phiscan.screen.recognizers.person.recognizer import NameSource
+from phiscan.screen.rules.recognizer import PatternRecognizer
 from phiscan.screen.rules.scanner import WITHOUT_DIGITS
 
 BATCH_CHARS = 1 << 16  # of lines that are looked at in one go
@@ -20,6 +39,141 @@ UNIT_CHARS = 10  # how far after an age its misread unit may stand, or a postal 
 # A misread unit or postal code after these belongs to them: 97 ons, 9l-year-o1d, Peguis MB ROC 3J0.
 _WITH_WHAT_FOLLOWS = frozenset((EntityType.AGE_OVER_89, EntityType.LOCATION))
 _TABLE = re.compile(r"\|[^|\n]*\|")
+MIN_SCORE = 0.5  # a form that says little by itself says nothing when letters had to be digits for it
+SCORE_FACTOR = 0.95  # what is read into a text is a little less sure than what is in it
+_READINGS = ("characters", "spaces")
+
+
+class OcrRecognizer:
+    """Find the identifiers of the rules where a scanner misread them; built once per process."""
+
+    name: ClassVar = "ocr_confusions"
+    cost: ClassVar = Cost.EXPENSIVE
+    case_variants: ClassVar = CaseVariant.AS_WRITTEN
+
+    def __init__(self, patterns: PatternRecognizer) -> None:
+        self._patterns = patterns
+        # The text last asked about, by its length and hash, and its places.
+        self._asked: tuple[tuple[int, int], Sequence[int]] = ((0, 0), ())
+
+    @cached_property
+    def vocabulary(self) -> Vocabulary:
+        """The words that a scanner may have misread."""
+        contexts = self._patterns.contexts.values()
+        return Vocabulary([((*words.labels, *words.headers), words.near) for words in contexts])
+
+    def places_of(self, text: str) -> Sequence[int]:
+        """Return where a text seems to be misread, in code points; names are looked for in the same ones."""
+        key = (len(text), hash(text))
+        if self._asked[0] != key:
+            self._asked = (key, self._places.of(text))
+        return self._asked[1]
+
+    @cached_property
+    def _places(self) -> MisreadPlaces:
+        return MisreadPlaces(self.vocabulary.misread_labels())
+
+    def recognize(self, document: Document) -> Iterator[Finding]:
+        """Yield findings (they may overlap each other and those of the rules); spans are half-open."""
+        text = document.text
+        places = self.places_of(text)
+        if not places:
+            return
+        seen: set[tuple[str, str, int, int]] = set()
+        for batch in batches(text, places, self._read, _READINGS):
+            for finding in self._found(batch):
+                key = (finding.source, finding.entity_type.value, finding.span.start, finding.span.end)
+                if key not in seen:
+                    seen.add(key)
+                    yield finding
+
+    def _read(self, line: Line, *, bars: bool) -> tuple[Line, ...]:
+        """Return the readings of a line: digits for letters; and without the spaces in numbers."""
+        digits = as_digits(self.vocabulary.corrected(line, bars=bars), bars=bars)
+        return digits, run_together(digits)
+
+    def _found(self, batch: Batch) -> Iterator[Finding]:
+        document = Document(batch.text(), (), "")
+        for finding in self._patterns.recognize(document):
+            span = batch.origin(finding)
+            score = finding.score * SCORE_FACTOR
+            if span is not None and score >= MIN_SCORE:
+                reason = Reason("misread", batch.reading, score)
+                yield replace(finding, span=span, score=score, reasons=(*finding.reasons, reason))
+
+
+def without_parts(findings: Iterable[Finding]) -> list[Finding]:
+    """Leave out what is only the part of a misread value, and addresses that are misread days.
+
+    "Dec 9" of "Dec 9 2O2O" is surer than the whole to the same rule, but the whole is what is there. A
+    number before a word with a capital looks like an address: "14 Novembcr 2023".
+    """
+    found = list(findings)
+    wholes: dict[str, list[Span]] = {}
+    for finding in found:
+        if _is_misread(finding):
+            wholes.setdefault(finding.source, []).append(finding.span)
+            if finding.entity_type in _DAYS:
+                wholes.setdefault(_OF_DAYS, []).append(finding.span)
+    if not wholes:
+        return found
+    starts = {}
+    reaches = {}  # how far those reach that begin there or before
+    for source, spans in wholes.items():
+        spans.sort()
+        starts[source] = [span.start for span in spans]
+        reaches[source] = list(accumulate((span.end for span in spans), max))
+
+    def lies_in(key: str, span: Span) -> bool:
+        if key not in wholes:
+            return False
+        last = bisect_right(starts[key], span.start) - 1
+        return last >= 0 and reaches[key][last] >= span.end
+
+    def is_part(finding: Finding) -> bool:
+        if _is_misread(finding):
+            return False
+        is_address = finding.entity_type is EntityType.STREET_ADDRESS
+        return lies_in(finding.source, finding.span) or (is_address and lies_in(_OF_DAYS, finding.span))
+
+    return [finding for finding in found if not is_part(finding)]
+
+
+_DAYS = frozenset({EntityType.DATE, EntityType.DATE_OF_BIRTH})
+_OF_DAYS = "days"
+
+
+def _is_misread(finding: Finding) -> bool:
+    return any(reason.kind == "misread" for reason in finding.reasons)
+
+
+_NAMES: Final = frozenset({EntityType.PERSON, EntityType.HEALTH_PROFESSIONAL})
+
+
+class OcrNameRecognizer:
+    """Find names in scanned text; built once per process."""
+
+    name: ClassVar = "ocr_confusions.names"
+    cost: ClassVar = Cost.EXPENSIVE
+    case_variants: ClassVar = CaseVariant.AS_WRITTEN
+
+    def __init__(self, names: NameSource, misread: OcrRecognizer) -> None:
+        self._names = names
+        self._misread = misread
+
+    def recognize(self, document: Document) -> Iterator[Finding]:
+        """Yield findings of people (they may overlap those of the text as it is); spans are half-open."""
+        places = self._misread.places_of(document.text)
+        for batch in batches(document.text, places, self._read, ("names",)) if places else ():
+            for finding in self._names.recognize(Document(batch.text(), (), "")):
+                span = batch.origin(finding) if finding.entity_type in _NAMES else None
+                if span is not None:
+                    score = finding.score * SCORE_FACTOR
+                    reason = Reason("misread", batch.reading, score)
+                    yield replace(finding, span=span, score=score, reasons=(*finding.reasons, reason))
+
+    def _read(self, line: Line, *, bars: bool) -> tuple[Line, ...]:
+        return (narrowed(self._misread.vocabulary.corrected(line, bars=bars)),)
 
 
 class Read(Protocol):

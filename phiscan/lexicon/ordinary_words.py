@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import re
 from functools import cache, lru_cache
+from pathlib import Path
 
 from phiscan.config import data_dir
+from phiscan.errors import DictionaryError
 from phiscan.lexicon.dictionary import load_dictionary
 from phiscan.lexicon.gazetteer import Gazetteer, Word, fold, load_gazetteer, terms
-from phiscan.screen.ner.tagger import load_kinds
 
 _NAMES = Word.FIRST | Word.LAST
 _SAID = Word.ORDINARY | Word.TITLE | Word.TITLE_HEALTH | Word.CREDENTIAL | Word.NOT_PERSON
 _N_WORDS = 50_000
+_HEALTH = ("body", "conditions", "drugs", "icd10cm", "labs", "mental", "procedures", "symptoms")
+_MIN_HEALTH_CHARS = 4
+_FIRST_COLUMN = re.compile(r"^[^#\t\n]+", re.MULTILINE)
 WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")  # noqa: RUF001 (texts are written with it)
 # Words of sentences that stand in no name of a person, a town, a street or a firm.
 SENTENCE = frozenset(
@@ -68,6 +72,21 @@ class OrdinaryWords:
         return not flags & _NAMES and (bool(flags & _SAID) or fold(word) in self._medicine)
 
 
+def health_words(folder: Path) -> frozenset[str]:
+    """Return the folded words of the terms of medicine, read from the dictionaries of a folder.
+
+    Raises:
+        DictionaryError: a dictionary cannot be read.
+    """
+    try:
+        texts = [(folder / f"health_{name}.txt").read_text(encoding="utf-8") for name in _HEALTH]
+    except (OSError, UnicodeDecodeError) as error:
+        message = f"{folder}: expected the dictionaries health_*.txt: {type(error).__name__}"
+        raise DictionaryError(message) from None
+    words = " ".join(first for text in texts for first in _FIRST_COLUMN.findall(text)).lower().split()
+    return frozenset(fold(word) for word in set(words) if len(word) >= _MIN_HEALTH_CHARS)
+
+
 @cache
 def load_ordinary() -> OrdinaryWords:
     """Return the ordinary words of this process, read once.
@@ -78,5 +97,4 @@ def load_ordinary() -> OrdinaryWords:
     gazetteer, folder = load_gazetteer(), data_dir("dictionaries")
     abbreviations = load_dictionary(folder / "health_abbreviations.txt").terms
     shorthand = terms(folder / "clinical_shorthand.txt")
-    health = load_kinds(gazetteer).health
-    return OrdinaryWords(gazetteer, health | shorthand | {fold(term) for term in abbreviations})
+    return OrdinaryWords(gazetteer, health_words(folder) | shorthand | {fold(term) for term in abbreviations})
