@@ -24,9 +24,9 @@ _PLACE_CHARS = 64  # findings are looked for by stretches of so many characters
 def resolve(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """Return findings that do not overlap, in text order.
 
-    Where two overlap, the higher score stands, then the longer one, then the earlier; the other's source
-    joins
-    its reasons. Two names (or two addresses) that overlap are united, with the bits of both.
+    Where two overlap, the higher rank (``Finding.rank``) wins, then the longer one, then the earlier; the
+    other's source joins its reasons. Two names (or two addresses) that overlap are united, with the bits of
+    both.
     """
     ordered = sorted(findings, key=lambda f: (f.span.start, -f.span.end))
     kept: list[Finding] = []
@@ -46,7 +46,7 @@ def resolve(findings: Iterable[Finding]) -> tuple[Finding, ...]:
 def _resolve_group(group: list[Finding]) -> list[Finding]:
     if len(group) == 1:
         return group
-    ranked = sorted(group, key=lambda f: (-f.score, -f.span.n_chars, f.span.start, f.source))
+    ranked = sorted(group, key=lambda f: (-f.rank, -f.span.n_chars, f.span.start, f.source))
     chosen = _Chosen()
     for finding in ranked:
         rivals = chosen.overlapping(finding.span)
@@ -60,7 +60,8 @@ def _resolve_group(group: list[Finding]) -> list[Finding]:
                 other.entity_type in _PLACES and finding.span.contains(other.span) for other in within
             ):
                 # A labelled address that holds its street, city and postal code: the whole is the finding.
-                whole = replace(finding, score=max(other.score for other in within))
+                best = max(within, key=lambda other: other.rank)
+                whole = replace(finding, score=best.score, priority=best.priority)
                 for other in within:
                     whole = _absorb(whole, other, alone=False)
                 chosen.remove(rivals)

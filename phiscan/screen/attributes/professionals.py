@@ -17,6 +17,56 @@ from phiscan.lexicon.role_words import CREDENTIAL, DONE_BY, GAP, KIN, NAME_KEY, 
 from phiscan.model import EntityType, Finding, PiiBit, Reason, Span
 from phiscan.text.automata import automaton
 
+# A field that holds who treats says so in its own name (``ReferringPhysicianName``), in an attribute or a
+# field before it, or in a comment after it, as in dumps of DICOM files. Source: HL7 FHIR R4, elements of type
+# Reference(Practitioner); HL7 CDA R2, 4.2; DICOM PS3.6, data elements with value representation PN.
+_WHO_FIELD = (
+    rf"(?:{ROLE}|mrp|pcp|practitioners?|provider|prov|prestataire|soignante?|requester|recorder|asserter"
+    r"|performer|attester"
+    r"|author|authenticator|legalAuthenticator|informationRecipient|assigned(?:Person|Author|Entity)"
+    r"|responsible"
+    r"|(?:referr|order|attend|admitt?|consult|perform|prescrib|dispens|operat|render|report|sign|author"
+    r"|verif|collect"
+    r"|interpret|read|treat|request|discharg|supervis)(?:ing|ed|er|or)?[ _-]?(?:by|provider|physician|doctor"
+    r"|clinician|practitioner|party|md|surgeon|nurse))"
+)
+_NAME_ELEMENT = r"<(?:\w{1,8}:)?(?:name|nom|given|prenom|family|prefix|text|display)\b[^<>\n]{0,40}>"
+_CAMEL = (
+    r"(?-i:(?:[A-Z]?[a-z]{2,12}){0,3}(?:Physician|Practitioner|Provider|Surgeon|Nurse|Operators?|Technologist"
+    r"|Doctor|Prescriber|Therapist|Clinician|Pharmacist|Medecin|Soignant|Prescripteur)s?(?:Nm"
+    r"|(?:Of[A-Z]\w{1,10})?"
+    r"(?:Full|Last|First|Family|Given)?Name)?"
+    r"|(?:[a-z]{2,12}_){0,3}(?:physician|practitioner|provider|surgeon|nurse|operator|technologist|doctor"
+    r"|prescriber"
+    r"|therapist|clinician|pharmacist|md|medecin|infirmiere|soignant|prescripteur)(?:_(?:full|last|first"
+    r"|family"
+    r"|given))?(?:_(?:name|nm|nom|prenom|last|first))?)"
+)
+# What is before such a value; without look-around, for two kinds of engines.
+_FIELD_BEFORE = (
+    # <MRP msp="1">, <assignedPerson><name><given>
+    rf"<(?:\w{{1,8}}:)?{_WHO_FIELD}(?:[ ][^<>\n]{{0,60}})?>(?:\s{{0,12}}{_NAME_ELEMENT}"
+    r"(?:[^<>\n]{1,24}</\w{1,12}>)?){0,3}\s{0,12}"
+    # <Person role="RN">
+    rf"|<\w{{1,24}}(?:[ ][^<>\n]{{0,40}})?[ ](?:role|type|fonction)=\"(?:rn|md|np|mrp|pcp|rpn|lpn"
+    rf"|{_WHO_FIELD})\"[^<>\n]{{0,40}}>"
+    # "requester": {"reference": "Practitioner/1", "display": "
+    rf"|\"{_WHO_FIELD}\"[ ]?:\s{{0,8}}(?:[\[{{]\s{{0,8}}){{0,3}}"
+    rf"(?:\"\w{{1,20}}\"[ ]?:[ ]?\"[^\"\n]{{0,40}}\",\s{{0,8}}){{0,2}}"
+    rf"(?:\"{NAME_KEY}\"[ ]?:[ ]?\[?)?\""
+    # "par": "
+    r"|\"(?:par|by|sign[ée]e?(?:_?par)?|signed(?:_?by)?|pr[ée]lev[ée]_?par|valid[ée]_?par"
+    r"|conseill[èe]re?)\"[ ]?:[ ]?\""
+    # "role": "attending", "display": "
+    rf"|\"(?:role|type|function|fonction)\"[ ]?:[ ]?\"(?:rn|md|np|mrp|pcp|rendering|attending|referring"
+    rf"|ordering|{_WHO_FIELD})"
+    rf"\",\s{{0,8}}\"{NAME_KEY}\"[ ]?:[ ]?\""
+    # ReferringPhysicianName: ; (0008,0090) PN [
+    rf"|{_CAMEL}[\"']?[ ]{{0,3}}[:=][ ]{{0,3}}[\"'\[]?"
+    r"|\((?:0008,(?:0090|1048|1050|1060|1062|1070)|0032,1032|0040,a(?:075|123))\)[ ]PN[ ]\["
+)
+# The comment of a dump after it.
+_FIELD_AFTER = r"\][ \t]{0,40}#[ ]{0,3}[\d, ]{0,8}\w{0,30}(?:Physician|Operator|Observer|Technologist)"
 _BEFORE: Final = re.compile(
     rf"(?:(?<![\w-])(?:{TITLE}"
     # label and value
@@ -43,7 +93,7 @@ _BEFORE: Final = re.compile(
     rf"|{DONE_BY}{GAP}|{DONE_BY}[ ]|par=[\"']?"
     # <prescripteur permis="1"> <nom>, "prescriber": {"name": "
     rf"|{ROLE}(?:[ ]\w{{1,20}}=\"[^\"\n]{{0,40}}\")?[\"' >:={{\[\n]{{1,24}}<?"
-    rf"{NAME_KEY}[\">:=' \[{{]{{1,8}}))"
+    rf"{NAME_KEY}[\">:=' \[{{]{{1,8}})|{_FIELD_BEFORE})"
     r"(?:(?-i:RN|NP|MD|OT|RT|SLP|LPN|RPN|PA|RPh)[ ])?(?:M(?:me|lle|r|rs|s)?\.?[ ])?\"?$",
     re.IGNORECASE,
 )
@@ -62,7 +112,8 @@ _AFTER: Final = re.compile(
     rf"|RCDSO)[ #:]{{0,3}}(?:no\.?[ ]?)?\w?\d"
     r"|[ ](?:pab|psw|lpn|rpn|rn|np|inf(?:\.?[ ]?aux)?\.?|pr[ée]pos[ée]e?|cna|hca)[ ]?:"
     # of a chat: "sunny (rt)"
-    r"|[ ]\((?:sw|charge|rt|rn|ot|slp|md|np|pab|inf|aux|pa|hca|resp)\b[^()\n]{0,10}\)",
+    r"|[ ]\((?:sw|charge|rt|rn|ot|slp|md|np|pab|inf|aux|pa|hca|resp)\b[^()\n]{0,10}\)"
+    rf"|{_FIELD_AFTER}",
     re.IGNORECASE,
 )
 _LAY: Final = re.compile(

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import lru_cache
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -63,6 +64,7 @@ from phiscan.screen.ner.spans import (
     named,
 )
 from phiscan.screen.ner.tokens import HEALTH, PLACE, Kinds
+from phiscan.screen.recognizer import Priority
 from phiscan.screen.recognizers.location import is_code
 from phiscan.text.chunks import chunks
 
@@ -78,7 +80,6 @@ MIN_TITLED = 0.75  # after the title of a doctor or nurse, as a rule has it that
 UNREAD = 1.1  # of names in scripts of which the model has read next to nothing: doubtful however sure it is
 MIN_CITY = 0.9  # a field of a table or list that holds a city and nothing else: Boston, Windsor
 DOUBT = "too unsure for a name that counts"
-MAX_SCORE = 0.84  # a rule, a label or a title says more than the model: its finding outranks one of the model
 MAX_NUMBER = 0.45  # of a number in what is no address: less than any label's
 CHUNK_CHARS = 100_000  # bounds the memory; a text is cut at a line end
 _TYPES = {
@@ -206,8 +207,8 @@ class TaggerRecognizer:
             kind = kind if fold(span.of(text)) in self._gazetteer.places else None  # "BP 120/80"
         if kind is None:
             return None
-        score = min(score, MAX_SCORE)
-        return Finding(span, kind, SOURCE, score, bits_of(kind), (Reason("model", SOURCE, score),))
+        reasons = (Reason("model", SOURCE, score),)
+        return Finding(span, kind, SOURCE, score, bits_of(kind), reasons, _priority(score))
 
     def _is_no_organization(self, name: str, score: float) -> bool:
         """Tell whether a name is that of a province, or a doubtful one is a mere word: "PEI health card"."""
@@ -250,8 +251,9 @@ class TaggerRecognizer:
         if score < firm:
             reasons = (Reason("model", SOURCE, score), Reason("doubt", DOUBT, min(score, MAX_DOUBTFUL)))
             return Finding(span, kind, SOURCE, reasons[-1].score, frozenset(), reasons)
-        score = min(max(score, MIN_TITLED) if titled else score, MAX_SCORE)
-        return Finding(span, kind, SOURCE, score, bits, (Reason("model", SOURCE, score),))
+        score = max(score, MIN_TITLED) if titled else score
+        found = Finding(span, kind, SOURCE, score, bits, (Reason("model", SOURCE, score),))
+        return replace(found, priority=_priority(score))
 
     def _is_no_name(self, text: str, span: Span) -> bool:
         """Tell whether a name is one of a thing: "Joubert syndrome", "NAM"."""
@@ -300,3 +302,8 @@ def _number(span: Span, name: str, score: float) -> Finding | None:
 def _without_lines(text: str) -> str:
     """Return a text of the same length with spaces for the lines of a form to write on."""
     return _TO_WRITE_ON.sub(lambda line: " " * len(line[0]), text)
+
+
+def _priority(score: float) -> int | None:
+    """Return the priority of a finding whose confidence would outrank those of labels, cues and forms."""
+    return Priority.MODEL if 1000 * score > Priority.MODEL else None

@@ -96,10 +96,16 @@ class OcrRecognizer:
         document = Document(batch.text(), (), "")
         for finding in self._patterns.recognize(document):
             span = batch.origin(finding)
-            score = finding.score * SCORE_FACTOR
-            if span is not None and score >= MIN_SCORE:
-                reason = Reason("misread", batch.reading, score)
-                yield replace(finding, span=span, score=score, reasons=(*finding.reasons, reason))
+            if span is not None and finding.score * SCORE_FACTOR >= MIN_SCORE:
+                yield _corrected(finding, span, batch.reading)
+
+
+def _corrected(finding: Finding, span: Span, reading: str) -> Finding:
+    """Return a finding of a corrected line at its original span, with less confidence and rank."""
+    score = finding.score * SCORE_FACTOR
+    priority = None if finding.priority is None else round(finding.priority * SCORE_FACTOR)
+    reasons = (*finding.reasons, Reason("misread", reading, score))
+    return replace(finding, span=span, score=score, reasons=reasons, priority=priority)
 
 
 def without_parts(findings: Iterable[Finding]) -> list[Finding]:
@@ -168,9 +174,7 @@ class OcrNameRecognizer:
             for finding in self._names.recognize(Document(batch.text(), (), "")):
                 span = batch.origin(finding) if finding.entity_type in _NAMES else None
                 if span is not None:
-                    score = finding.score * SCORE_FACTOR
-                    reason = Reason("misread", batch.reading, score)
-                    yield replace(finding, span=span, score=score, reasons=(*finding.reasons, reason))
+                    yield _corrected(finding, span, batch.reading)
 
     def _read(self, line: Line, *, bars: bool) -> tuple[Line, ...]:
         return (narrowed(self._misread.vocabulary.corrected(line, bars=bars)),)
