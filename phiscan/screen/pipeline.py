@@ -12,13 +12,14 @@ from functools import cache
 from itertools import chain
 
 from phiscan.config import Config
+from phiscan.formats.zpl_labels import bar_codes
 from phiscan.lexicon.gazetteer import load_gazetteer
 from phiscan.model import Document, Finding, PiiVector, Screening, Span
 from phiscan.normalize.spoken_numbers import left_over
 from phiscan.normalize.text_view import normalized
 from phiscan.screen.attributes.named_roles import has_role, is_marked, mark_about_file, mark_roles
 from phiscan.screen.attributes.professionals import mark_professionals
-from phiscan.screen.case_variants import Known, found_as_written
+from phiscan.screen.case_variants import Known, findings_of_variants
 from phiscan.screen.free_text import without_codes
 from phiscan.screen.id_classifier.classifier import NumberModel, learned_numbers, load_numbers, with_types
 from phiscan.screen.people_count import count_people
@@ -29,7 +30,6 @@ from phiscan.screen.recognizers.identifiers.dates import bare_days, day_lines, w
 from phiscan.screen.recognizers.identifiers.device_and_insurer_numbers import LineCodeRecognizer
 from phiscan.screen.recognizers.identifiers.related_numbers import row_codes
 from phiscan.screen.recognizers.location import address_tails
-from phiscan.screen.recognizers.messages.zpl_labels import bar_codes
 from phiscan.screen.recognizers.ocr import OcrNameRecognizer, OcrRecognizer, without_parts
 from phiscan.screen.recognizers.person.recognizer import RuleNameRecognizer, build_name_recognizers
 from phiscan.screen.resolution import resolve
@@ -189,7 +189,7 @@ def screen(document: Document, screener: Screener, known: Known | None = None) -
 def _screen(
     document: Document, screener: Screener, spoken: tuple[Span, ...] = (), known: Known | None = None
 ) -> Screening:
-    found = found_as_written(document, screener.recognizers, known)
+    found = findings_of_variants(document, screener.recognizers, known)
     detected = resolve(without_parts(without_codes(document, chain(found, bar_codes(document)))))
     evidence = Evidence(document, spoken, screener.numbers)
     findings = run_steps(screener.steps, evidence, detected)
