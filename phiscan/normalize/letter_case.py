@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import pairwise
 
+from phiscan.lexicon.capitalized_words import LATIN_LOWER, LATIN_UPPER
 from phiscan.lexicon.gazetteer import Gazetteer, Word
 from phiscan.lexicon.ordinary_words import WORD, OrdinaryWords
 from phiscan.text.intervals import is_taken
@@ -21,7 +22,7 @@ _MIN_WORDS = 5  # fewer say nothing of how a text is written
 _MAX_CAPITALISED = 0.02  # of the words of a text in small letters; prose has a tenth
 _MAX_IN_CAPITALS = 0.2  # abbreviations
 _CHARS_OF_WORD = 3  # with its space, at least, over a whole text
-_CAPITALISED = re.compile(r"[A-ZÀ-ÖØ-Þ][a-zà-öø-ÿ]")
+_CAPITALISED = re.compile(f"[{LATIN_UPPER}][{LATIN_LOWER}]")
 _SAMPLE_CHARS = 20_000
 _MIN_CHARS = 3  # of a word that is a name wherever it stands
 _MIN_UNKNOWN = 4  # of a word on no list that is a name beside one

@@ -14,6 +14,7 @@ from dataclasses import replace
 from functools import cache, partial
 from itertools import pairwise
 
+from phiscan.lexicon.capitalized_words import LATIN_UPPER
 from phiscan.lexicon.gazetteer import Gazetteer, Word, fold, load_gazetteer
 from phiscan.lexicon.ordinary_words import SENTENCE, WORD, OrdinaryWords, load_ordinary
 from phiscan.model import Document, EntityType, Finding, Span
@@ -107,7 +108,7 @@ def _resources() -> tuple[CapitalsFilter, Recaser]:
 
 _LINE_CHARS = 80  # on each side of a finding
 _COUNTED = re.compile(r"(?P<word>[^\W\d_]{4,})\d{1,3}")
-_SMALL = re.compile(r"[^\W\d_A-ZÀ-ÖØ-Þ]")
+_SMALL = re.compile(rf"[^\W\d_{LATIN_UPPER}]")
 _QUOTE = re.compile(r"[\"'](?=\s)")
 _BEFORE_STATE = re.compile(r",| \(")
 _BEFORE_TOWN = SENTENCE | frozenset(("in", "on", "to", "at", "the", "and", "of", "out", "way", "near"))
@@ -115,8 +116,6 @@ _IN_NO_STREET = SENTENCE | frozenset(
     "and to at in kg g mg mcg ml cm mm min mins day days wk wks week weeks hr hrs hour hours yo yrs ans an"  # noqa: SIM905 (a list of words reads best as a text)
     " jours mois heures minutes pts visits cash".split()
 )
-# What finds people by how words look; a label or title says more.
-_BY_LOOK = frozenset((TAGGER, "names.salutation"))
 _NAMES = Word.FIRST | Word.LAST
 _PEOPLE = frozenset((EntityType.PERSON, EntityType.HEALTH_PROFESSIONAL))
 _Words = Sequence[re.Match[str]]
@@ -152,7 +151,7 @@ class CapitalsFilter:
                 yield finding if span == finding.span else replace(finding, span=span)
 
     def _cut(self, finding: Finding) -> Callable[[str, Finding, _Words], Span | None] | None:
-        if finding.source in _BY_LOOK:
+        if finding.source == TAGGER:  # by how words look; a label says more
             return self._person if finding.entity_type in _PEOPLE else None
         family, _, number = finding.source.rpartition(".")
         if family.startswith("other_id."):

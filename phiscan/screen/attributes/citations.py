@@ -9,20 +9,20 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from phiscan.lexicon.capitalized_words import LATIN_UPPER
 from phiscan.text.automata import automaton
 from phiscan.text.offsets import spans_of
 from phiscan.text.prefilter import Rare
 
-_CAPITAL = "A-ZÀ-ÖØ-Þ"  # in brackets: of names
 _YEAR = r"(?:18|19|20)\d\d[a-z]?"
 _PAGES = r"[A-Z]{0,2}\d{1,6}(?:[ ]?[-–—][ ]?[A-Z]{0,2}\d{1,6})?"  # noqa: RUF001 (pages are written with it)
-_SURNAME = rf"[{_CAPITAL}][^\W\d_]+(?:[-'’ ](?:[{_CAPITAL}]|de |d['’])?[^\W\d_]+){{0,2}}"  # noqa: RUF001 (names are written with it)
-_INITIALS = rf"(?:[{_CAPITAL}]\.?[- ]?){{1,4}}"
+_SURNAME = rf"[{LATIN_UPPER}][^\W\d_]+(?:[-'’ ](?:[{LATIN_UPPER}]|de |d['’])?[^\W\d_]+){{0,2}}"  # noqa: RUF001 (names are written with it)
+_INITIALS = rf"(?:[{LATIN_UPPER}]\.?[- ]?){{1,4}}"
 # How references end: Vancouver, the APA, Chicago and the MLA, the IEEE, books, and French ways. For re2.
 _ENDS = automaton(
     rf"[ .(]{_YEAR}(?: [A-ZÀ-Þ]?[a-zà-ÿ]{{2,9}}\.?(?:[- ]\d{{1,2}})?)? ?; ?\d{{1,4}} ?"
     rf"(?:\([^()\n]{{1,20}}\) ?)?[:,]\s?{_PAGES}"
-    rf"|(?:[{_CAPITAL}]\.|\bal\.?|\b[Ee]ds?\.\)?|\(dir\.\)),?\s"
+    rf"|(?:[{LATIN_UPPER}]\.|\bal\.?|\b[Ee]ds?\.\)?|\(dir\.\)),?\s"
     rf"\({_YEAR}(?:, \pL{{3,9}}(?: \d{{1,2}})?)?\)\.\s"
     rf"|\b\d{{1,4}}(?: ?\(\d{{1,3}}\)|, (?:no|n[o°])\.? \d{{1,3}})? \(?{_YEAR}\)?: ?{_PAGES}"
     rf"|\bvol\. \d{{1,4}},[^\n]{{0,60}}?\bpp?\. ?{_PAGES}|\bpp\. ?{_PAGES}"
@@ -34,9 +34,9 @@ _ENDS = automaton(
 _NUMBERED = r"(?:\[\d{1,3}\]|\(\d{1,3}\)|\d{1,3}[.)])[ \t]{0,4}(?=\S)"
 # A line that begins a reference.
 _BEGIN = re.compile(
-    rf"[ \t]{{0,8}}(?:{_NUMBERED}(?:[{_CAPITAL}\"“«]|de |van |von )|[•*-][ ](?=[{_CAPITAL}])"
+    rf"[ \t]{{0,8}}(?:{_NUMBERED}(?:[{LATIN_UPPER}\"“«]|de |van |von )|[•*-][ ](?=[{LATIN_UPPER}])"
     rf"|(?:\d{{1,3}}[ ]{{1,4}})?(?:de |van |von |d['’])?{_SURNAME}(?:,[ ]?|[ ]){_INITIALS}(?=[,.;:&( ]|$)"  # noqa: RUF001
-    rf"|{_SURNAME},[ ][{_CAPITAL}][^\W\d_]+(?:[ ]{_INITIALS})?(?:,|\.|[ ](?:and|et|&)[ ]))",
+    rf"|{_SURNAME},[ ][{LATIN_UPPER}][^\W\d_]+(?:[ ]{_INITIALS})?(?:,|\.|[ ](?:and|et|&)[ ]))",
     re.MULTILINE,
 )
 _MAX_CHARS, _MAX_LINES = 700, 9  # of one reference
@@ -80,7 +80,7 @@ _IN_TEXT = re.compile(
     rf"|\((?:(?:see|cf\.|e\.g\.,?|voir)[ ])?{_SURNAME}(?:,?[ ](?:and|et|&)[ ]{_SURNAME})?,?[ ]{_YEAR}\b"
 )
 # Authors as journals print them above an abstract: the surname first, initials without dots.
-_AUTHOR = rf"[{_CAPITAL}][^\W\d_]+(?:[-'’ ][^\W\d_]+){{0,2}}[ ][{_CAPITAL}]{{1,3}}"  # noqa: RUF001 (names are written with it)
+_AUTHOR = rf"[{LATIN_UPPER}][^\W\d_]+(?:[-'’ ][^\W\d_]+){{0,2}}[ ][{LATIN_UPPER}]{{1,3}}"  # noqa: RUF001 (names are written with it)
 _AUTHORS = re.compile(
     rf"^(?:\[?\d{{1,3}}[.)\]]{{0,2}}[ \t]+|[-*•][ ])?{_AUTHOR}(?:,[ ](?:and[ ]|&[ ])?{_AUTHOR}|,?[ ]et al)+"
     r"(?=[.,:(\n \t]|\Z)",
