@@ -82,7 +82,7 @@ class _NoFields:
 
 # Component, module below phiscan.screen, attribute there, what stands for it.
 PATCHES: tuple[tuple[str, str, str, Any], ...] = (
-    ("filters.place_or_person (tagger)", "ner.tagger", "PlaceFields", _NoFields),
+    ("filters.false_names (places)", "ner.tagger", "PlaceFields", _NoFields),
     ("location.city_and_state (address blocks)", "ner.tagger", "in_block", _no),
     ("casing.lowercase", "case_variants", "is_small", _no),
     ("casing.uppercase", "case_variants", "is_in_capitals", _no),

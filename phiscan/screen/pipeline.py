@@ -25,10 +25,9 @@ from phiscan.screen.id_classifier.classifier import NumberModel, learned_numbers
 from phiscan.screen.people_count import count_people
 from phiscan.screen.prototypes import Prototype, lacking, load_prototypes, nearest
 from phiscan.screen.recognizer import Cost, Recognizer
-from phiscan.screen.recognizers.identifiers.checked_columns import CheckedColumnRecognizer
 from phiscan.screen.recognizers.identifiers.dates import bare_days, day_lines, with_units
 from phiscan.screen.recognizers.identifiers.device_and_insurer_numbers import LineCodeRecognizer
-from phiscan.screen.recognizers.identifiers.related_numbers import row_codes
+from phiscan.screen.recognizers.identifiers.table_numbers import CheckedColumnRecognizer, row_codes
 from phiscan.screen.recognizers.location import address_tails
 from phiscan.screen.recognizers.ocr import OcrNameRecognizer, OcrRecognizer, without_parts
 from phiscan.screen.recognizers.person.recognizer import RuleNameRecognizer, build_name_recognizers

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from phiscan.lexicon.gazetteer import load_gazetteer
-from phiscan.screen.filters.name_stop_list import Vetoes, load_vetoes
+from phiscan.screen.filters.false_names import Vetoes, load_vetoes
 
 PEOPLE = {"PERSON", "HEALTH_PROFESSIONAL"}
 

@@ -25,7 +25,7 @@ from phiscan.model import Document, EntityType, Finding, Reason, Span, bits_of
 from phiscan.normalize.spoken_numbers import SOURCE as SPOKEN
 from phiscan.screen.free_text import machine_parts
 from phiscan.screen.id_classifier.features import NumberContext, ages, candidates
-from phiscan.screen.recognizers.identifiers.related_numbers import SOURCE as ROW_CODES
+from phiscan.screen.recognizers.identifiers.table_numbers import SOURCE as ROW_CODES
 from phiscan.text.intervals import is_taken
 
 FORMAT: Final = 2

@@ -30,12 +30,12 @@ from phiscan.lexicon.capitalized_words import (
 from phiscan.lexicon.gazetteer import Gazetteer, Word, fold, load_gazetteer, terms
 from phiscan.lexicon.ordinary_words import health_words
 from phiscan.model import Document, EntityType, Finding, PiiBit, Reason, Span, bits_of
-from phiscan.screen.filters.name_stop_list import load_vetoes
-from phiscan.screen.filters.place_or_person import (
+from phiscan.screen.filters.false_names import (
     PlaceFields,
     as_location,
     in_block,
     label_chars,
+    load_vetoes,
     number_in,
     reads_as_address,
 )

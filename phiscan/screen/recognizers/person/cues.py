@@ -19,7 +19,7 @@ from phiscan.lexicon.capitalized_words import (
 from phiscan.lexicon.gazetteer import Gazetteer, Word
 from phiscan.lexicon.role_words import KIN
 from phiscan.model import Document, Finding, PiiBit
-from phiscan.screen.filters.name_stop_list import load_vetoes
+from phiscan.screen.filters.false_names import load_vetoes
 from phiscan.screen.rules.context import canonical, whole_word
 from phiscan.screen.table_columns import Tables
 from phiscan.text.automata import automaton

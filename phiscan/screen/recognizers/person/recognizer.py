@@ -21,13 +21,12 @@ from phiscan.screen.free_text import in_free_text
 from phiscan.screen.ner.spacy_pipeline import SpacyRecognizer
 from phiscan.screen.ner.tagger import TaggerRecognizer
 from phiscan.screen.recognizer import CaseVariant, Cost, Recognizer
-from phiscan.screen.recognizers.identifiers.user_accounts import AccountRecognizer
+from phiscan.screen.recognizers.identifiers.system_ids import AccountRecognizer, ResourceRecognizer
 from phiscan.screen.recognizers.location import cities, places_after_prepositions
 from phiscan.screen.recognizers.messages.contact_cards import CardRecognizer
 from phiscan.screen.recognizers.messages.dicom import ListingRecognizer, ModelRecognizer
 from phiscan.screen.recognizers.messages.edifact import EdifactRecognizer
 from phiscan.screen.recognizers.messages.hl7 import Hl7Recognizer
-from phiscan.screen.recognizers.messages.resource_ids import ResourceRecognizer
 from phiscan.screen.recognizers.messages.x12 import X12Recognizer
 from phiscan.screen.recognizers.person.cues import CueRecognizer
 from phiscan.screen.recognizers.person.file_names import OwnNameRecognizer

@@ -1,19 +1,128 @@
-"""Numbers of people in tables, without a label: findings from the columns of rows that name people.
+"""Numbers in the columns of tables, without a label: findings by check digits, or beside the names of people.
 
-Where four rows or more of a table name a person each, a column whose cells are all of one form (seven digits;
-a letter, a hyphen and five digits) and differ numbers those people, with a header or without.
+``CheckedColumnRecognizer``: one random number in ten passes a check digit, so a bare number needs a label
+(decision 14). Of four different numbers in one column all pass in one of ten thousand: then the column needs
+none. ``row_codes``: where four rows or more of a table name a person each, a column whose cells are all of
+one form (seven digits; a letter, a hyphen and five digits) and differ numbers those people.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar
 
-from phiscan.model import EntityType, Finding, Reason, Span, bits_of
+from phiscan.model import Document, EntityType, Finding, Reason, Span, bits_of
+from phiscan.screen.recognizer import CaseVariant, Cost
+from phiscan.screen.validators.check_digits import bc_phn, luhn, npi, sin
 from phiscan.screen.validators.dates import is_day
-from phiscan.screen.validators.verdicts import digits_of
+from phiscan.screen.validators.verdicts import Verdict, digits_of
 from phiscan.text.intervals import is_taken
+from phiscan.text.prefilter import Rare
+
+CHECKED_SCORE = 0.8
+CHECKED_SOURCE = "checked_column"
+MIN_CHECKED = 4
+MIN_PASSED = 0.9  # of the numbers of a long column: some are mistyped
+MAX_CELLS = 20_000  # of one column
+MAX_ROW_CHARS = 8000
+_NUMBER_CELL = Rare(
+    re.compile(
+        r"(?:^|(?<=[\t|;,\"])) ?(?P<number>\d{9,10}|\d{4} \d{3} \d{3}|\d{3} \d{3} \d{3})"
+        r"(?= ?(?:[\t|;,\"\r\n]|\Z))",
+        re.MULTILINE,
+    ),
+    r"\p{Nd}{9}|\p{Nd}{3} \p{Nd}{3} \p{Nd}{3}",
+)
+_QUOTED = re.compile(r"\"[^\"\n]{0,200}\"")
+_CHECKS: tuple[tuple[int, str, Callable[[str], Verdict], EntityType], ...] = (
+    (10, "npi", npi, EntityType.LICENSE),
+    (10, "bc_phn", bc_phn, EntityType.HEALTH_CARD),
+    (10, "luhn", luhn, EntityType.HEALTH_CARD),
+    (9, "sin", sin, EntityType.SIN),
+)
+
+
+@dataclass(slots=True)
+class _NumberColumn:
+    """The numbers of one place in the rows, and how many pass each check."""
+
+    cells: list[tuple[int, int]] = field(default_factory=list)
+    different: set[str] = field(default_factory=set)
+    passed: list[int] = field(default_factory=lambda: [0] * len(_CHECKS))
+
+
+class CheckedColumnRecognizer:
+    """Find columns of National Provider Identifiers, health numbers and social insurance numbers."""
+
+    name: ClassVar = "identifiers.checked_columns"
+    cost: ClassVar = Cost.CHEAP
+    case_variants: ClassVar = CaseVariant.AS_WRITTEN
+
+    def recognize(self, document: Document) -> Iterator[Finding]:
+        """Yield findings; spans are half-open, in code points."""
+        for (_, _, length), column in _number_columns(document.text).items():
+            if len(column.different) < MIN_CHECKED:
+                continue
+            for number, (n_digits, check, _, entity_type) in enumerate(_CHECKS):
+                if n_digits == length and column.passed[number] >= MIN_PASSED * len(column.cells):
+                    reasons = (Reason("check", check, CHECKED_SCORE),)
+                    for start, end in column.cells:
+                        yield Finding(
+                            Span(start, end),
+                            entity_type,
+                            CHECKED_SOURCE,
+                            CHECKED_SCORE,
+                            bits_of(entity_type),
+                            reasons,
+                        )
+                    break
+
+
+def _number_columns(text: str) -> dict[tuple[str, int, int], _NumberColumn]:
+    """Return the columns by delimiter, place in the row and count of digits."""
+    columns: dict[tuple[str, int, int], _NumberColumn] = defaultdict(_NumberColumn)
+    first = _NUMBER_CELL.search(text)
+    position = len(text) if first is None else text.rfind("\n", 0, first.start() + 1) + 1
+    while position < len(text):
+        end = text.find("\n", position)
+        end = len(text) if end < 0 else end
+        if end - position <= MAX_ROW_CHARS:
+            _read_row(text, position, end, columns)
+        position = end + 1
+    return columns
+
+
+def _read_row(
+    text: str, row_start: int, row_end: int, columns: dict[tuple[str, int, int], _NumberColumn]
+) -> None:
+    row, delimiter, place, done = "", "", 0, 0
+    for match in _NUMBER_CELL.pattern.finditer(text, row_start, row_end):
+        start, end = match.span("number")
+        if not row:
+            row = _QUOTED.sub(lambda quoted: "x" * len(quoted[0]), text[row_start:row_end])
+            delimiter = max("\t|;,", key=row.count)
+            if delimiter not in row:
+                return
+        place += row.count(delimiter, done, start - row_start)
+        done = start - row_start
+        digits = match["number"].replace(" ", "")
+        column = columns[delimiter, place, len(digits)]
+        if len(column.cells) < MAX_CELLS:
+            column.cells.append((start, end))
+            column.different.add(digits)
+            for number, (n_digits, _, check, _) in enumerate(_CHECKS):
+                # Where half have failed, the rest need no look.
+                if n_digits == len(digits) and 2 * column.passed[number] + 10 >= len(column.cells):
+                    column.passed[number] += _may_be(number, digits) and check(digits) is Verdict.CONFIRM
+
+
+def _may_be(number: int, digits: str) -> bool:
+    """Tell whether a number of this kind may begin so."""
+    return len(set(digits)) > 1 and (_CHECKS[number][1] != "luhn" or digits[0] != "0")
+
 
 SCORE = 0.4
 SOURCE = "row_codes"
@@ -24,7 +133,6 @@ MAX_LINE_CHARS = 4000
 _MIN_DELIMITERS = 2
 _SPACES = "  "
 _SPACED = re.compile(r"\S+(?: \S+)*")
-_QUOTED = re.compile(r"\"[^\"\n]{0,200}\"")
 # A cell as its digits are written 9 and its capitals A.
 _FORM = re.compile(
     r"9{6,12}|9{3}[ -]?9{3}(?:[ -]?9{3,4})?|A{1,4}[- ]?9{5,10}|9{2,6}-9{4,7}|A{1,3}-99-9{3,6}|99-99-99"
