@@ -1,4 +1,4 @@
-"""Words of the language and of medicine, in whatever case: what is one and no name as well names nobody."""
+"""Ordinary words: whether a word, in any letter case, is of the language or of medicine, and no name."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from phiscan.lexicon.dictionary import load_dictionary
 from phiscan.lexicon.gazetteer import Gazetteer, Word, fold, load_gazetteer, terms
 
 _NAMES = Word.FIRST | Word.LAST
-_SAID = Word.ORDINARY | Word.TITLE | Word.TITLE_HEALTH | Word.CREDENTIAL | Word.NOT_PERSON
+_NO_NAME = Word.ORDINARY | Word.TITLE | Word.TITLE_HEALTH | Word.CREDENTIAL | Word.NOT_PERSON
 _N_WORDS = 50_000
 _HEALTH = ("body", "conditions", "drugs", "icd10cm", "labs", "mental", "procedures", "symptoms")
 _MIN_HEALTH_CHARS = 4
 _FIRST_COLUMN = re.compile(r"^[^#\t\n]+", re.MULTILINE)
 WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")  # noqa: RUF001 (texts are written with it)
-# Words of sentences that stand in no name of a person, a town, a street or a firm.
+# Function words: not in names of people, towns, streets or firms.
 SENTENCE = frozenset(
     "is are was were be been has had have having do does did will would can could should might must not no"  # noqa: SIM905 (a list of words reads best as a text)
     " with from by into if as than then he she they we you it his her hers their our your my me him them us"
@@ -36,7 +36,7 @@ _LEARNED = re.compile(
     r"|troph(?:y|ie|ia|ic)|plas(?:ia|ie|tic)|gene(?:sis|tic)|phag(?:ia|ie)|phas(?:ia|ie)|esthesi[ae]|rrh(?:ea|age)"
     r"|cyt(?:e|es|ic)|penia|penie|cephaly|gyria|gnathia|mycin|cillin|azole|statin|[ae]pril|sartan|bacterium|coccus)"
 )
-# Small words that stand in names, too.
+# Function words that are in names, too.
 _JOINING = frozenset("the a an to at in on of and for le la les un une de du des au aux en et".split())  # noqa: SIM905 (a list of words reads best as a text)
 
 
@@ -50,7 +50,7 @@ class OrdinaryWords:
         self.is_only = lru_cache(_N_WORDS)(self._is_only)
 
     def is_of_sentence(self, word: str) -> bool:
-        """Tell whether a word joins or asks or says, as names do not."""
+        """Tell whether a word is a function word of English or French."""
         key = fold(word)
         return key in SENTENCE or key in _JOINING
 
@@ -65,11 +65,11 @@ class OrdinaryWords:
         )
 
     def _is_only(self, word: str) -> bool:
-        """Tell whether a word is of the language or of medicine and nobody's name."""
+        """Tell whether a word is of the language or of medicine, and neither a first nor a last name."""
         if self.is_of_sentence(word):
             return True
         flags = self._gazetteer.of(word.lower())
-        return not flags & _NAMES and (bool(flags & _SAID) or fold(word) in self._medicine)
+        return not flags & _NAMES and (bool(flags & _NO_NAME) or fold(word) in self._medicine)
 
 
 def health_words(folder: Path) -> frozenset[str]:

@@ -1,6 +1,6 @@
 """The words of those who treat: professions, short forms, what they do, and the degrees after their names.
 
-Read by ``professionals``, which says of a name whose it is.
+Patterns of ``screen/attributes/professionals.py``.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ CREDENTIAL = (
     r"|fnp|aprn|rpn|psw|slp"
     r"|msw|pta|cna|hca|pharmd|hyg\.?[ ]dent\.|t\.m\.|pab)(?=[ ]?(?:[.,;:)|\n]|[ ]{2}|$)))"
 )
-# What says that somebody is treated, or belongs to one who is.
+# Kinship and other relations to a patient: the one list of all patterns.
 KIN = (
     r"(?:wife|husband|spouse|partner|son|daughter|mother|father|mom|mum|dad|brother|sister|child|baby"
     r"|infant|parents?"

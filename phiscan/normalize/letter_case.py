@@ -24,20 +24,20 @@ _MAX_IN_CAPITALS = 0.2  # abbreviations
 _CHARS_OF_WORD = 3  # with its space, at least, over a whole text
 _CAPITALISED = re.compile(f"[{LATIN_UPPER}][{LATIN_LOWER}]")
 _SAMPLE_CHARS = 20_000
-_MIN_CHARS = 3  # of a word that is a name wherever it stands
+_MIN_CHARS = 3  # of a word that is a name without context
 _MIN_UNKNOWN = 4  # of a word on no list that is a name beside one
 _MAX_PLACE = 4  # words
 _BESIDE = frozenset((" ", ", ", "-", "'", "’", ". ", ".", ' "', '" '))  # noqa: RUF001 (texts are written with it)
-_BEHIND_TITLE = frozenset((" ", ". ", "."))
+_AFTER_TITLE = frozenset((" ", ". ", "."))
 _IN_PLACE = frozenset((" ", "-", ". "))
 _NAMES = Word.FIRST | Word.LAST
 _TITLES = Word.TITLE | Word.TITLE_HEALTH
 _UNSPACED = re.compile(r"\S+")
 _OF_ADDRESS = re.compile(r"@|://|www\.")
 _APOSTROPHES = "'’"  # noqa: RUF001 (names are written with it)
-# Where a town is due: "moved to red deer", "12 elm st, grand forks nd".
-_DUE = re.compile(r"(?:(?<![^\W\d_])(?:in|from|to|at|near|via|of|à|de)[ ]|[,\n\t;|:][ ]?)$")
-_DUE_CHARS = 6
+# Where a town is expected: "moved to red deer", "12 elm st, grand forks nd".
+_BEFORE_TOWN = re.compile(r"(?:(?<![^\W\d_])(?:in|from|to|at|near|via|of|à|de)[ ]|[,\n\t;|:][ ]?)$")
+_BEFORE_TOWN_CHARS = 6
 _SURE, _MAYBE, _UNKNOWN, _WORD_TOO, _TITLE, _INITIAL, _PARTICLE, _OTHER = range(8)
 _MAY_BE = frozenset((_SURE, _MAYBE, _UNKNOWN, _WORD_TOO))
 _BY_NEIGHBOUR = frozenset((_MAYBE, _UNKNOWN, _INITIAL))
@@ -190,13 +190,13 @@ class Recaser:
         if not all(self._ordinary.is_one(word[0]) for word in words):
             return True
         start = words[0].start()
-        return _DUE.search(text, max(0, start - _DUE_CHARS), start) is not None
+        return _BEFORE_TOWN.search(text, max(0, start - _BEFORE_TOWN_CHARS), start) is not None
 
 
 def _titled(kinds: Sequence[int], gaps: Sequence[str]) -> Iterator[int]:
     """Yield titles with the name after them, one initial between: "dr j roy"."""
     for index, gap in enumerate(gaps):
-        if kinds[index] != _TITLE or gap not in _BEHIND_TITLE:
+        if kinds[index] != _TITLE or gap not in _AFTER_TITLE:
             continue
         if kinds[index + 1] in _MAY_BE:
             yield index
@@ -204,7 +204,7 @@ def _titled(kinds: Sequence[int], gaps: Sequence[str]) -> Iterator[int]:
         elif kinds[index + 1] == _INITIAL:
             yield index
             yield index + 1
-            if index + 2 < len(kinds) and gaps[index + 1] in _BEHIND_TITLE and kinds[index + 2] in _MAY_BE:
+            if index + 2 < len(kinds) and gaps[index + 1] in _AFTER_TITLE and kinds[index + 2] in _MAY_BE:
                 yield index + 2
 
 

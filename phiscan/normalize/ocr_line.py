@@ -41,8 +41,8 @@ class Line:
     def edited(self, edits: Iterable[Edit]) -> Line:
         """Return the line with these edits, which are in order and do not overlap.
 
-        Where the new text is as long as the old one, each character stands for the one in its place;
-        otherwise every new character stands for all that was replaced.
+        Where the new text is as long as the old one, each character has the offset of the one it replaces;
+        otherwise every new character has the offsets of all that was replaced.
 
         >>> line = Line.of("Te1: rnars", 0, 10).edited([Edit(2, 3, "l"), Edit(5, 7, "m")])
         >>> line.text, line.starts[5], line.ends[5]

@@ -72,7 +72,7 @@ _UNIT = re.compile(
 _NOT_A_DIGIT = re.compile(r"[^\d]")
 _SHORT_RUN = 4
 _LONG_RUN = 7
-_FEW = 3  # digits that stand alone, one after the other, before their spaces are taken for OCR's
+_FEW = 3  # single digits, one after the other, before their spaces are taken for OCR's
 # A Medicare number: digits and letters in the order of its format, with spaces and hyphens between.
 _MBI_LETTER, _MBI_EITHER, _MBI_DIGIT = "[AC-HJKMNP-RT-Y]", "[A-Z0-9l|]", "[0-9OQIl|SBZ]"
 _MBI = re.compile(

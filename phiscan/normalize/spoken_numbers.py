@@ -2,8 +2,8 @@
 
 Voice mails, dictations and transcripts say numbers digit by digit, in pairs ("vingt-deux quarante-quatre") or
 in hundreds ("cinq cent quatorze"), in English and in French. They are read as digits, in the groups in which
-they were said, so that the rules for numbers, their labels and their check digits see them (``normalized``).
-What no rule knows is somebody's number all the same: nobody says five digits of nothing.
+they were spoken, so that the rules for numbers, their labels and check digits apply (``text_view``).
+A number of five digits or more that no rule finds is an identifier all the same (``left_over``).
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from phiscan.text.intervals import is_taken
 SCORE: Final = 0.5
 SOURCE: Final = "spoken"
 _MIN_SINGLE, _MIN_DIGITS, _MIN_SHORT, _LOCAL, _LONG_PHONE = 3, 5, 4, 7, 11
-_MIN_NUMBERS = 3  # said at once, of a phone number
-_REACH: Final = 48  # characters before a number in which a word says what it is
+_MIN_NUMBERS = 3  # spoken without a pause, of a phone number
+_CONTEXT_CHARS: Final = 48  # characters before a number in which a word says what it is
 
 
 @dataclass(frozen=True)
@@ -110,8 +110,8 @@ _CARD = [4, 3, 3]  # the groups of a health card of Ontario
 _QUEBEC = re.compile(r"[A-Z]{4}\d{8}")
 
 
-class _Said(NamedTuple):
-    """What was said at once: its digits, and where it is in the run."""
+class _Spoken(NamedTuple):
+    """A number spoken without a pause: its digits, and its offsets in the run."""
 
     digits: str
     start: int
@@ -134,13 +134,13 @@ def spoken_numbers(text: str) -> Iterator[Edit]:
 
 def _of(language: _Language, pattern: re.Pattern[str], text: str) -> Iterator[Edit]:
     for match in pattern.finditer(text):
-        said = _said(language, match["run"])
+        chunks = _parsed(language, match["run"])
         start = match.start("run")
-        before = text[max(0, match.start() - _REACH) : match.start()]
-        if _is_number(said, match["run"], before):
+        before = text[max(0, match.start() - _CONTEXT_CHARS) : match.start()]
+        if _is_number(chunks, match["run"], before):
             letters = "".join(word[0].upper() for word in _WORD.findall(match["letters"]))
-            low = match.start() if letters and not said[0].start else start + said[0].start
-            yield low, start + said[-1].end, _written(said, match["run"], before, letters)
+            low = match.start() if letters and not chunks[0].start else start + chunks[0].start
+            yield low, start + chunks[-1].end, _written(chunks, match["run"], before, letters)
 
 
 def spoken_postal_codes(text: str) -> Iterator[Edit]:
@@ -160,24 +160,24 @@ def left_over(spoken: Sequence[Span], findings: Sequence[Finding]) -> Iterator[F
             yield Finding(span, EntityType.OTHER_ID, SOURCE, SCORE, bits_of(EntityType.OTHER_ID), reasons)
 
 
-def _said(language: _Language, run: str) -> list[_Said]:
+def _parsed(language: _Language, run: str) -> list[_Spoken]:
     """Return the numbers of a run up to the first word that is none."""
     words = [(match[0].lower(), *match.span()) for match in _WORD.finditer(run)]
-    said: list[_Said] = []
+    chunks: list[_Spoken] = []
     place = 0
     while place < len(words):
-        joined = 1  # words that are said without a pause from here on
+        joined = 1  # words without a pause from here on
         while place + joined < len(words) and not _PAUSE.search(
             run, words[place + joined - 1][2], words[place + joined][1]
         ):
             joined += 1
         digits, n_words = _number(language, [word for word, *_ in words[place : place + joined]])
         if digits:
-            said.append(_Said(digits, words[place][1], words[place + n_words - 1][2]))
-        elif said and words[place][0] not in {"dash", "tiret"}:
+            chunks.append(_Spoken(digits, words[place][1], words[place + n_words - 1][2]))
+        elif chunks and words[place][0] not in {"dash", "tiret"}:
             break
         place += n_words
-    return said
+    return chunks
 
 
 def _number(language: _Language, words: Sequence[str]) -> tuple[str, int]:
@@ -221,14 +221,14 @@ def _rest(language: _Language, words: Sequence[str], *, beyond_ten: bool) -> tup
     return (int(digit), lead + 1) if digit != "0" else (0, 0)
 
 
-def _is_number(said: Sequence[_Said], run: str, before: str) -> bool:
-    """Tell whether what is said is a number digit by digit, and not a count or an amount."""
-    digits = "".join(one.digits for one in said)
-    n_single = sum(len(one.digits) == 1 for one in said)
-    pairs = list(pairwise(said))
+def _is_number(chunks: Sequence[_Spoken], run: str, before: str) -> bool:
+    """Tell whether spoken numbers are one number digit by digit, and not a count or an amount."""
+    digits = "".join(one.digits for one in chunks)
+    n_single = sum(len(one.digits) == 1 for one in chunks)
+    pairs = list(pairwise(chunks))
     steps = {int(b.digits) - int(a.digits) for a, b in pairs}
     is_count = steps <= {1} or steps <= {-1}  # "one, two, three, four, five"
-    if len(said) < _MIN_NUMBERS or (is_count and not _OTHER_WORDS.search(before)):
+    if len(chunks) < _MIN_NUMBERS or (is_count and not _OTHER_WORDS.search(before)):
         return False
     if _birth(digits, before) is not None or _NANP.fullmatch(digits):
         return True
@@ -246,9 +246,9 @@ def _birth(digits: str, before: str) -> re.Match[str] | None:
     return next((day for form in _DAYS if (day := form.fullmatch(digits))), None)
 
 
-def _written(said: Sequence[_Said], run: str, before: str, letters: str) -> str:
+def _written(chunks: Sequence[_Spoken], run: str, before: str, letters: str) -> str:
     """Return the digits of a number as they are usually written."""
-    digits = "".join(one.digits for one in said)
+    digits = "".join(one.digits for one in chunks)
     is_other = letters or _OTHER_WORDS.search(before)
     if _QUEBEC.fullmatch(letters + digits):
         return f"{letters} {digits[:4]} {digits[4:]}"
@@ -256,8 +256,8 @@ def _written(said: Sequence[_Said], run: str, before: str, letters: str) -> str:
     if day is not None:
         parts = ("y", "a", "b") if day.start("y") == 0 else ("a", "b", "y")
         return ("-" if parts[0] == "y" else "/").join(day[part] for part in parts)
-    groups = [said[0].digits]
-    for one, other in pairwise(said):
+    groups = [chunks[0].digits]
+    for one, other in pairwise(chunks):
         if _PAUSE.search(run, one.end, other.start):
             groups.append(other.digits)
         else:

@@ -35,14 +35,14 @@ class NormalizedText:
 
     document: Document
     joined: Joined
-    spoken: tuple[Span, ...]  # where numbers stand in ``document`` that were spoken
+    spoken: tuple[Span, ...]  # of numbers in ``document`` that were spoken
 
     def to_document(self, findings: Iterable[Finding]) -> Iterator[Finding]:
         """Yield findings in text order at their offsets in the original document, without overlaps."""
         done = 0
         for finding in findings:
             for span in self.joined.places(finding.span):
-                start = max(done, span.start)  # two may stand in what one edit stands for
+                start = max(done, span.start)  # two may be in the text of one edit
                 if start < span.end:
                     yield replace(finding, span=Span(start, span.end))
                     done = span.end
@@ -63,7 +63,7 @@ def normalized(document: Document) -> NormalizedText | None:
         return None
     joined = Joined.of([list(_pieces(text, edits))])
     starts = [piece.start for piece in joined.pieces]
-    said = {edit[:2] for edit in spoken}
+    spoken_places = {edit[:2] for edit in spoken}
     segments = tuple(
         replace(segment, start=_there(joined, starts, segment.start), end=_there(joined, starts, segment.end))
         for segment in document.segments
@@ -71,7 +71,7 @@ def normalized(document: Document) -> NormalizedText | None:
     places = tuple(
         Span(start, start + len(piece.text))
         for start, piece in zip(joined.piece_starts, joined.pieces, strict=True)
-        if (piece.start, piece.end) in said
+        if (piece.start, piece.end) in spoken_places
     )
     return NormalizedText(replace(document, text=joined.text, segments=segments), joined, places)
 

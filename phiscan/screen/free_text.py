@@ -1,7 +1,7 @@
-"""What a machine format says in plain words: the passages of it that recognizers read.
+"""Free text of machine formats: the passages of remarks, reports and labels that recognizers read.
 
-Fields say what their codes and numbers are; guessing at them would only add noise. Between them stand
-remarks, reports and labels as people wrote them. These are read as one text, a passage a line, and what is
+The types of coded fields are known from the format. Between them are remarks, reports and labels as people
+wrote them. These are read as one text, a passage a line, and what is
 found there is put back to where it is in the document. What is beside such a message, as a document
 that it carries or another file of one archive, is read whole.
 """

@@ -43,7 +43,7 @@ class Phase(IntEnum):
     DATES = 2  # adds dates without a label
     NUMBERS = 3  # adds numbers that a learned model takes for identifiers
     REVISION = 4  # changes types and extents; adds nothing
-    ATTRIBUTES = 5  # says whose a name is: author, named for a role, health professional
+    ATTRIBUTES = 5  # the role of a person: author, named for a role, health professional
 
 
 @dataclass(frozen=True, slots=True)

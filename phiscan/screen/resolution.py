@@ -31,13 +31,13 @@ def resolve(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     ordered = sorted(findings, key=lambda f: (f.span.start, -f.span.end))
     kept: list[Finding] = []
     group: list[Finding] = []
-    reach = -1
+    last_end = -1
     for finding in ordered:
-        if group and finding.span.start >= reach:
+        if group and finding.span.start >= last_end:
             kept.extend(_resolve_group(group))
             group = []
         group.append(finding)
-        reach = max(reach, finding.span.end) if len(group) > 1 else finding.span.end
+        last_end = max(last_end, finding.span.end) if len(group) > 1 else finding.span.end
     if group:
         kept.extend(_resolve_group(group))
     return tuple(kept)

@@ -43,7 +43,7 @@ _MAX_CHARS, _MAX_LINES = 700, 9  # of one reference
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _TITLE_WORD = re.compile(r"(?<![^\W_])[a-zà-ÿ]{3}")
 _MIN_WORDS = 4  # rows of a table have a year and a time, and no author, title and journal
-_BEHIND = 24  # characters after an end in which its year may stand
+_YEAR_CHARS = 24  # characters after an end in which its year may stand
 _HEADING = re.compile(
     r"^[ \t#*]{0,6}(?:\d{1,2}\.?[ ]{1,3})?(?:references?(?:[ ](?:list|cited))?|bibliography|works cited"
     r"|literature cited|(?:further|suggested|recommended|required) readings?|reading list"
@@ -146,7 +146,7 @@ def _begin(text: str, low: int, end: int) -> int | None:
 def _is_reference(text: str, begin: int, end: int) -> bool:
     """Tell whether there are the title of a work and a year."""
     titled = _TITLE_WORD.search(text, begin, end) and len(_WORD.findall(text, begin, end)) >= _MIN_WORDS
-    return bool(titled) and _HAS_YEAR.search(text, begin, end + _BEHIND) is not None
+    return bool(titled) and _HAS_YEAR.search(text, begin, end + _YEAR_CHARS) is not None
 
 
 def _sections(text: str) -> Iterator[tuple[int, int]]:
@@ -156,18 +156,18 @@ def _sections(text: str) -> Iterator[tuple[int, int]]:
         if heading.start() < done:
             continue
         begun: list[int] = []
-        reach = heading.end()
+        last_end = heading.end()
         n_years = 0
-        for line in _CITED_LINE.finditer(text, reach):
+        for line in _CITED_LINE.finditer(text, last_end):
             start, end = line.span()
             ends = _OTHER_HEADING.match(text, start) or _HEADING.match(text, start)
-            if ends or start - reach > _MAX_CHARS:
+            if ends or start - last_end > _MAX_CHARS:
                 break
             if _BEGIN.match(text, start):
                 begun.append(start)
             if begun and _HAS_YEAR.search(text, start, end):
                 n_years += 1
-                reach = end
+                last_end = end
         if min(len(begun), n_years) >= _MIN_IN_SECTION:
-            yield begun[0], reach
-            done = reach
+            yield begun[0], last_end
+            done = last_end

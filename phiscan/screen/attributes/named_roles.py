@@ -90,7 +90,7 @@ _EXTENSION = re.compile(
     r"[,;]?[ ]\(?(?:(?:ext(?:ension|\.)?|poste|local)[ ]?\d{2,6}|at[ ](?:x[ ]?)?\d-?\d{3,4})(?![\d-])",
     re.IGNORECASE,
 )
-_JOB_BEHIND = re.compile(rf",?[ ](?:\([^()\n]{{0,24}}\b)?{_JOB}\b", re.IGNORECASE)
+_JOB_AFTER = re.compile(rf",?[ ](?:\([^()\n]{{0,24}}\b)?{_JOB}\b", re.IGNORECASE)
 _DEPARTMENT = re.compile(
     r"[ ]\((?:chair|guest|recorder|finance|hr|it|ti|rh"
     r"|[^()\n]{0,20}\b(?:office|support|services?|department|team|équipe))\)",
@@ -131,14 +131,14 @@ def mark_roles(text: str, findings: Iterable[Finding]) -> tuple[Finding, ...]:
 
 
 def has_role(finding: Finding) -> bool:
-    """Tell whether a person was found to be named for a role, or to be nobody."""
+    """Tell whether a person was found to be named for a role, or said to be made up."""
     return finding.was_set_aside(REASON) or finding.was_set_aside(MADE_UP)
 
 
 def _is_bare_mention(text: str, finding: Finding, known: set[str]) -> bool:
-    """Tell whether a person is one word of the name of somebody who works there: "Szymanski" further down.
+    """Tell whether a person is one word of the name of a member of staff: "Szymanski" further down.
 
-    Behind a title or a label it may be somebody else of that name.
+    After a title or a label it may be another person of that name.
     """
     if finding.entity_type is not EntityType.PERSON or not finding.bits or finding.source != TAGGER:
         return False
@@ -156,13 +156,13 @@ def _is_role(text: str, finding: Finding, before: Finding | None, places: Sequen
     if is_within(start, end, places) or _DEGREE_INSIDE.search(name):
         return True
     after = text[end : end + _AFTER_CHARS]
-    if _EXTENSION.match(after) or _JOB_BEHIND.match(after) or _DEPARTMENT.match(after):
+    if _EXTENSION.match(after) or _JOB_AFTER.match(after) or _DEPARTMENT.match(after):
         return True
     if " " in name and _PROFESSION.match(after):
         return True
     if before is not None:
         between = text[before.span.end : start]
-        profession = _PROFESSION.match(between) or _JOB_BEHIND.match(between)
+        profession = _PROFESSION.match(between) or _JOB_AFTER.match(between)
         if _NEXT.fullmatch(between, profession.end() if profession else 0):
             return True
     ahead = text[max(0, start - _BEFORE_CHARS) : start]

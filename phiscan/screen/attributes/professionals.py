@@ -1,8 +1,7 @@
-"""People who treat, by what a text says of them: a role before the name, a degree after it, the name again.
+"""Health professionals: names get this type by a role before them, a degree after them, or a repeated name.
 
-Most recognizers find that a name stands somewhere; what somebody does is around it. A name that a text
-gives to a patient or a relative ("Mrs", "his wife", "Patient:") is never taken for a professional's, nor is
-a surname that both bear.
+Most recognizers find the name alone; its role is in the words around it. A name after a word for a patient or
+a relative ("Mrs", "his wife", "Patient:") never gets the type, nor does a surname that both have.
 """
 
 from __future__ import annotations
@@ -81,7 +80,7 @@ _BEFORE: Final = re.compile(
     # in brackets after what is done, as in with OT (Thaddeus)
     rf"|(?:{ROLE}|(?-i:RN|OT|SLP|RT|NP|SW|MSW|RD|MA)|(?:slp|ot|pt|psych|wound|diet"
     rf"|cardio)[ ]referral)[ ]\("
-    # where somebody has to sign, as in charge nurse of ED to countersign
+    # a line for a signature, as in charge nurse of ED to countersign
     rf"|{ROLE}(?:[ ][^\W\d]{{1,12}}){{0,5}}[ ](?:countersign|sign|signature"
     rf"|initials?)[ ]?:[ ]{{0,2}}_{{0,20}}[ ]?"
     # "my nurse, Hope"
@@ -164,12 +163,12 @@ _DEGREE: Final = re.compile(rf"(?<=\w)\.?,?[ ](?-i:{CREDENTIAL})$")
 _MIDWIFE: Final = re.compile(r",[ ]rm$")  # a room where no comma is
 _ROLE_END: Final = re.compile(rf",[ ](?i:{ROLE})$")
 _CREDENTIAL_END: Final = re.compile(rf"\.?(?:,[ ]?|[ ])(?-i:{CREDENTIAL})(?![\w-])")
-# "titrated by Mr. Blevins": what somebody did to a patient says more than how he is addressed.
+# "titrated by Mr. Blevins": what a person did to a patient outranks the title.
 _DID: Final = re.compile(
     rf"(?<!\w){DONE_BY}(?:(?<=by)|(?<=par))[ ](?:mrs?|ms|miss|m|mme|mlle|monsieur|madame)\b\.?[ ]$",
     re.IGNORECASE,
 )
-_AHEAD, _BEHIND = 110, 70  # characters that are read before and after a name
+_CHARS_BEFORE, _CHARS_AFTER = 110, 70  # characters that are read before and after a name
 _NAMED: Final = frozenset({EntityType.PERSON, EntityType.HEALTH_PROFESSIONAL})
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")  # noqa: RUF001 (names are written with it)
 _SHARED: Final = frozenset({"/", " / ", " & ", "/ "})
@@ -197,7 +196,7 @@ _MAY_HAVE_DONE: Final = _possible(_DID)
 
 
 def mark_professionals(text: str, findings: Iterable[Finding]) -> list[Finding]:
-    """Return the findings; names that the text gives to somebody who treats as health professionals'."""
+    """Return the findings; names of people who treat as findings of health professionals."""
     found = list(findings)
     people = [index for index, finding in enumerate(found) if finding.entity_type in _NAMED]
     if not people:
@@ -252,7 +251,7 @@ class _Known:
                 self._by_word.setdefault(word, []).append(names)
 
     def holds(self, names: frozenset[str]) -> bool:
-        """Tell whether a mention, by its words, is one of the professionals and can be nobody else."""
+        """Tell whether a mention, by its words, is one of the professionals, and of no other person."""
         full = [word for word in names if len(word) >= _MIN_SURNAME]
         if not full:
             return False
@@ -262,7 +261,7 @@ class _Known:
         bearers = [one for one in self._by_word.get(full[0], ()) if _is_same(names, one)]
         if not bearers:
             return False
-        # A part of a name: nobody else in the document bears it, alone or with other words.
+        # A part of a name: no other person in the document has it, alone or with other words.
         return all(
             any(_is_same(other, one) for one in bearers) and other not in self._lay
             for word in full
@@ -284,7 +283,7 @@ def _words(text: str, finding: Finding) -> tuple[str, ...]:
 def _is_marked(text: str, finding: Finding, treated: set[frozenset[str]]) -> bool:
     """Tell whether a role is before a name, or a degree or a role after it.
 
-    ``treated``: the names that the text gives to patients and relatives: a patient may be a nurse, too.
+    ``treated``: the names of patients and relatives; a patient may be a nurse, too.
     """
     start, end = finding.span.start, finding.span.end
     name = finding.span.of(text)
@@ -295,9 +294,9 @@ def _is_marked(text: str, finding: Finding, treated: set[frozenset[str]]) -> boo
         or _ends(_DID, _MAY_HAVE_DONE, text, start)
     ):
         return True
-    behind = text[end : end + _BEHIND]
+    behind = text[end : end + _CHARS_AFTER]
     if _is_lay(text, finding):
-        # Behind "Name:" and "Re:" a degree says what somebody is; a patient may have one, too.
+        # After "Name:" and "Re:" a degree marks a professional; a patient may have one, too.
         return bool(_CREDENTIAL_END.match(behind)) and not _is_surely_lay(text, finding)
     if _CREDENTIAL_END.match(behind):
         return True
@@ -310,7 +309,7 @@ def _is_marked(text: str, finding: Finding, treated: set[frozenset[str]]) -> boo
 
 def _ends(pattern: re.Pattern[str], possible: Callable[[bytes], object], text: str, place: int) -> bool:
     """Tell whether what a pattern describes ends at a place."""
-    before = text[max(0, place - _AHEAD) : place]
+    before = text[max(0, place - _CHARS_BEFORE) : place]
     return bool(before) and (
         possible(before.encode("utf-8", "surrogatepass")) is not None and pattern.search(before) is not None
     )
@@ -320,14 +319,14 @@ def _is_surely_lay(text: str, finding: Finding) -> bool:
     """Tell whether a word of kinship, "Mr." or "patient" is before a name, or an age after it."""
     start, end = finding.span.start, finding.span.end
     return bool(
-        _ends(_LAY_SURE, _MAY_BE_SURELY_LAY, text, start) or _TREATED.match(text[end : end + _BEHIND])
+        _ends(_LAY_SURE, _MAY_BE_SURELY_LAY, text, start) or _TREATED.match(text[end : end + _CHARS_AFTER])
     )
 
 
 def _is_lay(text: str, finding: Finding) -> bool:
-    """Tell whether a text says of a name that it is a patient's or a relative's."""
+    """Tell whether the words before a name are those of a patient or a relative."""
     start, end = finding.span.start, finding.span.end
-    return bool(_ends(_LAY, _MAY_BE_LAY, text, start) or _TREATED.match(text[end : end + _BEHIND]))
+    return bool(_ends(_LAY, _MAY_BE_LAY, text, start) or _TREATED.match(text[end : end + _CHARS_AFTER]))
 
 
 def _trimmed(text: str, finding: Finding) -> Finding:

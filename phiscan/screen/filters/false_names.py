@@ -1,6 +1,6 @@
 """Filters of what a tagger takes for a name or an address: labels and abbreviations, places, other strings.
 
-The labels are those of our own rules: what labels a number names nobody. A label that is a name as well
+The labels are those of our own rules: a label of a number is no name. A label that is a name as well
 ("NAM", "DEA", "SIN") is none only where its place says so. "Port Denise" below the head "city", "St-Laurent"
 after "City:", a line between a street and a postal code: the words are a name, their place says of what. A
 street address of the tagger says street, box or floor, holds a postal code, or begins with its number before
@@ -42,7 +42,7 @@ _VALUE = re.compile(r"[\"']?[ ]{0,2}[:#=]|[ ]{1,4}[A-Z]{0,3}\d")
 # A point that ends no sentence, a colon: what precedes it is shortened ("Abd. souple") or a heading.
 _SHORTENED = re.compile(r"\.[ ]{0,2}(?:[:,;/]|[a-zà-ÿ0-9])|[ ]?:")
 _KEY = re.compile(r"[ ]?=|[\"'][ ]?[:=]")
-_CELL_BEHIND = re.compile(r"[ ]?(?:[\t;|\n]|$)")
+_CELL_AFTER = re.compile(r"[ ]?(?:[\t;|\n]|$)")
 _BETWEEN_CELLS = re.compile(r"[ ]?[|\t;][ ]?|[ ]{2,}")
 _WRITTEN_SO = frozenset({"Td", "Hib", "Tdap", "TdaP", "DTaP"})  # vaccines
 _MAX_HEAD = 24  # characters
@@ -52,7 +52,7 @@ _SMALL = re.compile(r"[a-zà-ÿ]{3}")
 
 
 class Vetoes:
-    """Tells what is nobody's name."""
+    """Tells which spans are labels or abbreviations, and no names."""
 
     def __init__(
         self,
@@ -104,7 +104,7 @@ class Vetoes:
                 and not _DIGIT.search(line)
                 and not self._labels.isdisjoint(cells)
             )
-        is_head = _CELL_BEHIND.match(text, end) and not _DIGIT.search(line)
+        is_head = _CELL_AFTER.match(text, end) and not _DIGIT.search(line)
         return bool(is_head or _SMALL.search(line))
 
 
@@ -142,18 +142,18 @@ _NO_HEADS = frozenset({"line", "office", "st", "plan name", "insurance", "domici
 _COUNTRIES = (
     "country", "nationality", "citizenship", "region", "county", "pays", "nationalité", "citoyenneté",
 )  # fmt: skip
-# A label right before a name, or before the quotation marks in which it stands.
+# A label right before a name, or before its quotation marks.
 _LABEL_BEFORE = re.compile(
     r"([^\W\d_](?:[^\W\d_]|['’ /-](?=[^\W\d_])){0,32})"  # noqa: RUF001 (texts are written with it)
     r"(?:[ ]{0,2}[:=][ ]{0,2}|[\"'][ ]{0,2}[:=][ ]{0,2}\[?[\"'](?P<quoted>[^\"'\n]{0,40}))$"
 )
 _LABEL_WORDS = 3
-_LABEL_REACH = 80
-_STREET_REACH = 24
+_LABEL_CHARS = 80
+_STREET_CHARS = 24
 _MIN_ROWS = 2
-_CELL_REACH, _CELL_STARTS = 4, "\n\t;|,"
+_CELL_CHARS, _CELL_STARTS = 4, "\n\t;|,"
 _WORD = re.compile(r"[^\W\d_]{3}")
-_MARKS = "\n \t>*•?-\"'.,;"  # around what stands alone in a line: of quotations, lists, the end of a sentence
+_MARKS = "\n \t>*•?-\"'.,;"  # around a name alone in a line: of quotations, lists, the end of a sentence
 # Before the name of whom a street is called after.
 _STREETS = (
     "rue|avenue|boulevard|boul|chemin|allée|impasse|viale|piazza|calle|avenida|ronda|rambla|rua|jalan|ulica|ul"
@@ -190,7 +190,7 @@ class PlaceFields:
         """Return what a name in a text is by its label, its column or the word before it; None for a name."""
         text, start, end = self._text, span.start, span.end
         is_spaced = text[start - 1 : start] == " "
-        if is_spaced and _STREET_BEFORE.search(text, max(0, start - _STREET_REACH), start):
+        if is_spaced and _STREET_BEFORE.search(text, max(0, start - _STREET_CHARS), start):
             return EntityType.STREET_ADDRESS
         kind = self._labelled(start)
         if kind is not None:
@@ -204,8 +204,8 @@ class PlaceFields:
 
     def _labelled(self, start: int) -> EntityType | None:
         """Return what the label before a name says; an address may begin with who lives there."""
-        line = self._text.rfind("\n", max(0, start - _LABEL_REACH), start) + 1
-        before = self._text[max(line, start - _LABEL_REACH) : start]
+        line = self._text.rfind("\n", max(0, start - _LABEL_CHARS), start) + 1
+        before = self._text[max(line, start - _LABEL_CHARS) : start]
         found = _LABEL_BEFORE.search(before) if ":" in before or "=" in before else None
         if found is None:
             return None
@@ -228,7 +228,7 @@ def _columns(text: str) -> Iterator[tuple[int, int, EntityType]]:
     tables = Tables(text)
     for start, end in places:
         kind = kinds.get(canonical(text[start:end]))
-        before = text[max(0, start - _CELL_REACH) : start].rstrip(' "')
+        before = text[max(0, start - _CELL_CHARS) : start].rstrip(' "')
         if kind is None or (before and before[-1] not in _CELL_STARTS):
             continue  # "12 Elm Street" is no head of its column
         cells = tables.column(start, end)

@@ -100,7 +100,7 @@ _ZIPS = {
     "PR": "0", "CT": "0",
 }  # fmt: skip
 _LAST_WORD = re.compile(r"([^\W\d_]+)\.?[ ]$")
-_REACH, _STATE_CHARS, _MAX_UNKNOWN, _MIN_SMALL = 96, 28, 3, 4
+_CITY_CHARS, _STATE_CHARS, _MAX_UNKNOWN, _MIN_SMALL = 96, 28, 3, 4
 _NAMES = Word.FIRST | Word.LAST
 _BITS = bits_of(EntityType.LOCATION)
 
@@ -141,8 +141,8 @@ def cities(text: str, gazetteer: Gazetteer) -> Iterator[Finding]:
 
 def _city(text: str, state: re.Match[str], gazetteer: Gazetteer) -> tuple[int, float] | None:
     """Return where the city before a state begins, and how sure it is."""
-    line = text.rfind("\n", max(0, state.start() - _REACH), state.start()) + 1
-    city = _CITY.search(text, max(line, state.start() - _REACH), state.start())
+    line = text.rfind("\n", max(0, state.start() - _CITY_CHARS), state.start()) + 1
+    city = _CITY.search(text, max(line, state.start() - _CITY_CHARS), state.start())
     if city is None:
         return None
     postal = _POSTAL.match(text, state.end())

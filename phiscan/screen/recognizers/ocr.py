@@ -34,13 +34,13 @@ from phiscan.screen.rules.recognizer import PatternRecognizer
 from phiscan.screen.rules.scanner import WITHOUT_DIGITS
 
 BATCH_CHARS = 1 << 16  # of lines that are looked at in one go
-MAX_CONTEXT = 8  # times a text, of lines that are repeated ahead of others; beyond, others stand without
-UNIT_CHARS = 10  # how far after an age its misread unit may stand, or a postal code after a town
+MAX_CONTEXT = 8  # times a text, of lines that are repeated ahead of others; beyond, lines get no context
+UNIT_CHARS = 10  # between an age and its misread unit, or a town and its postal code
 # A misread unit or postal code after these belongs to them: 97 ons, 9l-year-o1d, Peguis MB ROC 3J0.
 _WITH_WHAT_FOLLOWS = frozenset((EntityType.AGE_OVER_89, EntityType.LOCATION))
 _TABLE = re.compile(r"\|[^|\n]*\|")
-MIN_SCORE = 0.5  # a form that says little by itself says nothing when letters had to be digits for it
-SCORE_FACTOR = 0.95  # what is read into a text is a little less sure than what is in it
+MIN_SCORE = 0.5  # a weak form does not count when letters had to be read as digits for it
+SCORE_FACTOR = 0.95  # a corrected text is less certain than one as written
 _READINGS = ("characters", "spaces")
 
 
@@ -53,8 +53,8 @@ class OcrRecognizer:
 
     def __init__(self, patterns: PatternRecognizer) -> None:
         self._patterns = patterns
-        # The text last asked about, by its length and hash, and its places.
-        self._asked: tuple[tuple[int, int], Sequence[int]] = ((0, 0), ())
+        # The last text, by its length and hash, and its places.
+        self._last: tuple[tuple[int, int], Sequence[int]] = ((0, 0), ())
 
     @cached_property
     def vocabulary(self) -> Vocabulary:
@@ -65,9 +65,9 @@ class OcrRecognizer:
     def places_of(self, text: str) -> Sequence[int]:
         """Return where a text seems to be misread, in code points; names are looked for in the same ones."""
         key = (len(text), hash(text))
-        if self._asked[0] != key:
-            self._asked = (key, self._places.of(text))
-        return self._asked[1]
+        if self._last[0] != key:
+            self._last = (key, self._places.of(text))
+        return self._last[1]
 
     @cached_property
     def _places(self) -> MisreadPlaces:
@@ -124,17 +124,17 @@ def without_parts(findings: Iterable[Finding]) -> list[Finding]:
     if not wholes:
         return found
     starts = {}
-    reaches = {}  # how far those reach that begin there or before
+    last_ends = {}  # how far those reach that begin there or before
     for source, spans in wholes.items():
         spans.sort()
         starts[source] = [span.start for span in spans]
-        reaches[source] = list(accumulate((span.end for span in spans), max))
+        last_ends[source] = list(accumulate((span.end for span in spans), max))
 
     def lies_in(key: str, span: Span) -> bool:
         if key not in wholes:
             return False
         last = bisect_right(starts[key], span.start) - 1
-        return last >= 0 and reaches[key][last] >= span.end
+        return last >= 0 and last_ends[key][last] >= span.end
 
     def is_part(finding: Finding) -> bool:
         if _is_misread(finding):
@@ -293,7 +293,7 @@ class Batch:
         if start >= len(self._lines[first].text) or end >= len(tail.text):
             return None
         if end and tail.text[end] in ".," and tail.starts[end] > tail.ends[end - 1]:
-            end -= 1  # a stop that stood apart ends the sentence
+            end -= 1  # a stop after a space ends the sentence
         span = (self._lines[first].starts[start], tail.ends[end])
         around = UNIT_CHARS if finding.entity_type in _WITH_WHAT_FOLLOWS else 0
         misread = self._touches(finding.span.start, finding.span.end + around) or self._is_labelled(finding)

@@ -1,4 +1,4 @@
-"""EDIFACT interchanges of health care (MEDREQ, MEDRPT, MEDDIS, referrals): a segment says what a value is.
+"""EDIFACT interchanges of health care (MEDREQ, MEDRPT, MEDDIS, referrals): types of values by their segment.
 
 Source: UN/EDIFACT D.93A to D.03B (segments ADR, BGM, COM, CTA, DTM, IDE, NAD, PNA, RFF); the messages of the
 NHS (MEDREQ and MEDRPT of pathology).

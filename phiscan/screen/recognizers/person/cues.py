@@ -57,7 +57,7 @@ STOP_WORDS = frozenset(
     " votre".split()
 )
 _MAX_WORDS = 5
-_MIN_ROLE = 7  # letters of a word that is nobody's: what somebody does, after a name that no list has
+_MIN_ROLE = 7  # letters of an occupation after a name that no list has
 # What a value begins with that is no part of the name: the cross before a signature, a word of kinship.
 _LEADING = re.compile(
     r"(?:[xX][ ]{1,3}|(?:Suivi|Dossier|Rapport|Demande|Visite|Consultation|Congé|Résultats?)[ ](?:de|pour)[ ]"
@@ -168,7 +168,7 @@ class CueRecognizer:
             if self._kinds.get(canonical(text[low:high])) in LABELS and low + 2 < high:
                 continue  # a head below a head
             if cell.lower() in _NO_PERSON:
-                continue  # a bed that nobody lies in
+                continue  # an empty bed
             found = self._value(text, low, high, kind, "header", score, any_word=any_word)
             if found is not None:
                 read.append(found)
@@ -209,7 +209,7 @@ class CueRecognizer:
         *,
         any_word: bool = False,
     ) -> Finding | None:
-        """Read the name that stands as the value of a label, in whatever case.
+        """Read the name that is the value of a label, in any letter case.
 
         ``any_word``: whether what is there is a name even if it is an ordinary word.
         """
@@ -338,11 +338,11 @@ def _n_before_role(gazetteer: Gazetteer, text: str, words: list[tuple[int, int]]
     )
     if n_before == len(words) or any(end - start == 1 for start, end in words[:2]):
         return len(words)
-    first, behind = (text[slice(*words[n])] for n in (0, n_before))
-    of_first, of_behind = gazetteer.of(first), gazetteer.of(behind)
-    if of_behind & Word.FIRST:
+    first, after_comma = (text[slice(*words[n])] for n in (0, n_before))
+    of_first, of_after = gazetteer.of(first), gazetteer.of(after_comma)
+    if of_after & Word.FIRST:
         return len(words)
     is_known = of_first & Word.FIRST and not of_first & Word.PARTICLE  # not "Van Dyke, Will"
-    is_short = behind.isupper() and len(behind) > 1 and not first.isupper()
-    is_role = of_behind & Word.ORDINARY and (is_known or len(behind) >= _MIN_ROLE)
+    is_short = after_comma.isupper() and len(after_comma) > 1 and not first.isupper()
+    is_role = of_after & Word.ORDINARY and (is_known or len(after_comma) >= _MIN_ROLE)
     return n_before if is_short or is_role else len(words)

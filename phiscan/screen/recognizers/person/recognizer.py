@@ -130,7 +130,7 @@ class RuleNameRecognizer:
 
 
 def _beyond(found: Sequence[Finding], tagged: Iterator[Finding]) -> list[Finding]:
-    """Return what the tagger finds beyond the rules: a label knows better which part of a name it gives.
+    """Return what the tagger finds beyond the rules: a label states which part of a name follows.
 
     ``found`` lies in text order without overlaps. The same name found by both stays: two are surer than one.
     """
