@@ -3,7 +3,6 @@
 Voice mails, dictations and transcripts say numbers digit by digit, in pairs ("vingt-deux quarante-quatre") or
 in hundreds ("cinq cent quatorze"), in English and in French. They are read as digits, in the groups in which
 they were spoken, so that the rules for numbers, their labels and check digits apply (``text_view``).
-A number of five digits or more that no rule finds is an identifier all the same (``left_over``).
 """
 
 from __future__ import annotations
@@ -14,12 +13,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from phiscan.model import EntityType, Finding, Reason, Span, bits_of
 from phiscan.text.escapes import Edit
-from phiscan.text.intervals import is_taken
 
-SCORE: Final = 0.5
-SOURCE: Final = "spoken"
 _MIN_SINGLE, _MIN_DIGITS, _MIN_SHORT, _LOCAL, _LONG_PHONE = 3, 5, 4, 7, 11
 _MIN_NUMBERS = 3  # spoken without a pause, of a phone number
 _CONTEXT_CHARS: Final = 48  # characters before a number in which a word says what it is
@@ -149,15 +144,6 @@ def spoken_postal_codes(text: str) -> Iterator[Edit]:
     for match in _POSTAL.finditer(text):
         signs = [of.get(word.lower(), word[0].upper()) for word in _WORD.findall(match["code"])]
         yield *match.span("code"), f"{''.join(signs[:3])} {''.join(signs[3:])}"
-
-
-def left_over(spoken: Sequence[Span], findings: Sequence[Finding]) -> Iterator[Finding]:
-    """Yield the spoken numbers that nothing else has found; ``findings`` in text order, without overlaps."""
-    taken = [(finding.span.start, finding.span.end) for finding in findings]
-    for span in spoken:
-        if span.end - span.start >= _MIN_DIGITS and not is_taken(span.start, span.end, taken):
-            reasons = (Reason("form", "digits that are spelled out", SCORE),)
-            yield Finding(span, EntityType.OTHER_ID, SOURCE, SCORE, bits_of(EntityType.OTHER_ID), reasons)
 
 
 def _parsed(language: _Language, run: str) -> list[_Spoken]:

@@ -35,7 +35,6 @@ class NormalizedText:
 
     document: Document
     joined: Joined
-    spoken: tuple[Span, ...]  # of numbers in ``document`` that were spoken
 
     def to_document(self, findings: Iterable[Finding]) -> Iterator[Finding]:
         """Yield findings in text order at their offsets in the original document, without overlaps."""
@@ -52,28 +51,20 @@ def normalized(document: Document) -> NormalizedText | None:
     """Return a normalized document; None where nothing changes."""
     text = document.text
     raw = text.encode("utf-8", "surrogatepass")
-    spoken: list[Edit] = []
     edits: list[Edit] = []
     if matches(_SOME_SPOKEN, raw):
-        spoken = list(spoken_numbers(text))
-        edits = [*spoken, *spoken_postal_codes(text)]
+        edits = [*spoken_numbers(text), *spoken_postal_codes(text)]
     if matches(_SOME, raw):
         edits += [*(sql_rows(text) if holds_rows(text) else ()), *ruled_tables(text), *escapes(text)]
     if not edits:
         return None
     joined = Joined.of([list(_pieces(text, edits))])
     starts = [piece.start for piece in joined.pieces]
-    spoken_places = {edit[:2] for edit in spoken}
     segments = tuple(
         replace(segment, start=_there(joined, starts, segment.start), end=_there(joined, starts, segment.end))
         for segment in document.segments
     )
-    places = tuple(
-        Span(start, start + len(piece.text))
-        for start, piece in zip(joined.piece_starts, joined.pieces, strict=True)
-        if (piece.start, piece.end) in spoken_places
-    )
-    return NormalizedText(replace(document, text=joined.text, segments=segments), joined, places)
+    return NormalizedText(replace(document, text=joined.text, segments=segments), joined)
 
 
 def _pieces(text: str, edits: Iterable[Edit]) -> Iterator[Piece]:

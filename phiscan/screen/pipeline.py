@@ -14,8 +14,7 @@ from itertools import chain
 from phiscan.config import Config
 from phiscan.formats.zpl_labels import bar_codes
 from phiscan.lexicon.gazetteer import load_gazetteer
-from phiscan.model import Document, Finding, PiiVector, Screening, Span
-from phiscan.normalize.spoken_numbers import left_over
+from phiscan.model import Document, Finding, PiiVector, Screening
 from phiscan.normalize.text_view import normalized
 from phiscan.screen.attributes.named_roles import has_role, is_marked, mark_about_file, mark_roles
 from phiscan.screen.attributes.professionals import mark_professionals
@@ -51,7 +50,6 @@ class Evidence:
     """What the steps read besides the findings: built once per document."""
 
     document: Document
-    spoken: tuple[Span, ...]  # where the document has digits that were spelled out
     numbers: NumberModel | None
 
     @property
@@ -99,12 +97,6 @@ STEPS: tuple[Step, ...] = (
     ),
     _related("identifiers.row_numbers", row_codes),
     _related("identifiers.line_dates", day_lines),
-    Step(
-        "normalize.spoken_numbers",
-        Phase.RELATED,
-        Cost.CHEAP,
-        lambda evidence, found: left_over(evidence.spoken, found),
-    ),
     Step(
         "identifiers.unlabelled_dates",
         Phase.DATES,
@@ -180,17 +172,15 @@ def screen(document: Document, screener: Screener, known: Known | None = None) -
     """
     meant = normalized(document)
     if meant is None:
-        return _screen(document, screener, known=known)
-    screening = _screen(meant.document, screener, meant.spoken, known)
+        return _screen(document, screener, known)
+    screening = _screen(meant.document, screener, known)
     return replace(screening, findings=tuple(meant.to_document(screening.findings)))
 
 
-def _screen(
-    document: Document, screener: Screener, spoken: tuple[Span, ...] = (), known: Known | None = None
-) -> Screening:
+def _screen(document: Document, screener: Screener, known: Known | None = None) -> Screening:
     found = findings_of_variants(document, screener.recognizers, known)
     detected = resolve(without_parts(without_codes(document, chain(found, bar_codes(document)))))
-    evidence = Evidence(document, spoken, screener.numbers)
+    evidence = Evidence(document, screener.numbers)
     findings = run_steps(screener.steps, evidence, detected)
     vector = PiiVector(frozenset(bit for finding in findings for bit in finding.bits))
     missing = lacking(vector)

@@ -22,7 +22,6 @@ from typing import Any, Final, Self
 
 from phiscan.errors import ModelError
 from phiscan.model import Document, EntityType, Finding, Reason, Span, bits_of
-from phiscan.normalize.spoken_numbers import SOURCE as SPOKEN
 from phiscan.screen.free_text import machine_parts
 from phiscan.screen.id_classifier.features import NumberContext, ages, candidates
 from phiscan.screen.recognizers.identifiers.table_numbers import SOURCE as ROW_CODES
@@ -42,7 +41,6 @@ LEAST_TYPE: Final[dict[EntityType, dict[str, float]]] = {
         "other_id.hash": 0.6,
         "other_id.numbered": 0.6,
         "other_id.": 0.7,
-        SPOKEN: 0.6,
         ROW_CODES: 0.6,
     },
     EntityType.HEALTH_PLAN: {"record.health_plan": 0.7, "other_id.": 0.7},
