@@ -1,1 +1,1 @@
-"""A normalized document: escapes resolved, spoken numbers as digits, offsets mapped back."""
+"""Normalization of a text with its offsets: letter case, escapes, spoken numbers, OCR confusions."""

@@ -1,4 +1,4 @@
-"""Texts in which a scanner misread a sign here and there: nothing else of them looks misread."""
+"""Texts with one misread character: nothing else in them looks misread."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from phiscan.screen.recognizers.ocr import OcrRecognizer
 
 Found = Callable[[str], set[tuple[str, str]]]
 BEFORE = "Thank you for seeing this pleasant patient, who has been well since the last visit.\n\n"
-BEHIND = "\n\nThe chest was clear, the abdomen soft. No further tests are planned before the summer.\n"
+AFTER = "\n\nThe chest was clear, the abdomen soft. No further tests are planned before the summer.\n"
 
 
 @pytest.mark.parametrize(
@@ -74,8 +74,10 @@ BEHIND = "\n\nThe chest was clear, the abdomen soft. No further tests are planne
         ("Address: 12 Elm Strcet", "STREET_ADDRESS", "12 Elm Strcet"),
     ],
 )
-def test_one_misread_sign_in_a_clean_text_is_enough(found: Found, line: str, kind: str, value: str) -> None:
-    assert (kind, value) in found(BEFORE + line + BEHIND)
+def test_one_misread_character_in_a_clean_text_is_corrected(
+    found: Found, line: str, kind: str, value: str
+) -> None:
+    assert (kind, value) in found(BEFORE + line + AFTER)
 
 
 @pytest.mark.parametrize(
@@ -91,7 +93,7 @@ def test_one_misread_sign_in_a_clean_text_is_enough(found: Found, line: str, kin
         "novo vent, hiper nova, boit aux 2 h, veut 3 choses, lang and long, form and farm, cord or card.",
     ],
 )
-def test_codes_measures_and_words_are_nobodys(found: Found, line: str) -> None:
+def test_codes_measures_and_words_are_no_identifiers(found: Found, line: str) -> None:
     kinds = {
         "PHONE",
         "DATE",
@@ -104,7 +106,7 @@ def test_codes_measures_and_words_are_nobodys(found: Found, line: str) -> None:
         "FAX",
         "DEVICE",
     }
-    assert {one for one in found(BEFORE + line + BEHIND) if one[0] in kinds} == set()
+    assert {one for one in found(BEFORE + line + AFTER) if one[0] in kinds} == set()
 
 
 def test_rows_below_a_misread_head_are_read(found: Found) -> None:
@@ -143,7 +145,7 @@ def test_codes_keep_their_length(parts: list[str]) -> None:
     assert len(as_digits(Line.of(text, 0, len(text)), bars=True).text) == len(text)
 
 
-def test_a_sign_of_two_codes_is_read_once() -> None:
+def test_a_character_of_two_codes_is_corrected_once() -> None:
     text = "1M465b53NS|SON8NS|"
     assert len(as_digits(Line.of(text, 0, len(text)), bars=True).text) == len(text)
 

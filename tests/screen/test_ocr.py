@@ -59,12 +59,12 @@ def read(recognizer: OcrRecognizer) -> Read:
         ("RN    DEA  AB l2 34 5 63", "LICENSE", "AB l2 34 5 63"),
     ],
 )
-def test_reads_what_was_meant_and_says_where_it_stands(read: Read, text: str, kind: str, value: str) -> None:
+def test_finds_misread_values_at_their_offsets(read: Read, text: str, kind: str, value: str) -> None:
     found = {(f.entity_type.value, f.span.of(text)) for f in read(text)}
     assert (kind, value) in found
 
 
-def test_reads_the_value_behind_a_misread_label(read: Read) -> None:
+def test_finds_the_value_after_a_misread_label(read: Read) -> None:
     text = "PATlENT REGISTRATI0N\nCl1ent\nV1sit no 4471290\n0HIP 1234567897\nDr. Roy\n"
     found = {(f.entity_type.value, f.span.of(text)) for f in read(text)}
     assert {("ACCOUNT", "4471290"), ("HEALTH_CARD", "1234567897")} <= found or (
@@ -72,7 +72,7 @@ def test_reads_the_value_behind_a_misread_label(read: Read) -> None:
     )
 
 
-def test_reads_a_column_whose_head_stands_far_above(read: Read) -> None:
+def test_finds_a_column_with_its_head_far_above(read: Read) -> None:
     rows = "".join(f"Bed {n} | 10023{n:02d} | stable\n" for n in range(30))
     text = f"Ward list\n\nBed | MRN | State\n{rows}Bed 31 | 1OO23l8 | stable\n"
     assert ("MRN", "1OO23l8") in {(f.entity_type.value, f.span.of(text)) for f in read(text)}
@@ -101,11 +101,11 @@ def test_is_left_out_with_the_expensive_recognizers(screener: Screener) -> None:
     assert OcrRecognizer not in kinds
 
 
-def test_the_whole_stands_where_the_same_rule_reads_a_part(found: Found) -> None:
+def test_the_whole_wins_over_a_part_by_the_same_rule(found: Found) -> None:
     assert found("seen Dec 9  2O2O") == {("DATE", "Dec 9  2O2O")}
 
 
-def test_a_finding_is_less_sure_and_says_why(read: Read) -> None:
+def test_a_finding_has_less_confidence_and_a_reason(read: Read) -> None:
     plain = PatternRecognizer(load_rules()).recognize(Document("seen 06/10/2024 in", (), ""))
     (clean,) = (f for f in plain if f.source == "date.numeric.1")
     (found,) = (f for f in read("seen O6/lO/2O24 in") if f.source == clean.source)
@@ -148,9 +148,7 @@ PIECES = st.sampled_from(
 
 @settings(max_examples=60, deadline=None)
 @given(pieces=st.lists(st.one_of(PIECES, st.text(max_size=4)), max_size=20))
-def test_every_span_lies_in_the_text_and_holds_what_was_read(
-    recognizer: OcrRecognizer, pieces: list[str]
-) -> None:
+def test_every_span_is_in_the_text(recognizer: OcrRecognizer, pieces: list[str]) -> None:
     text = "".join(pieces)
     shifted = "😀 é\n\n" + text
     spans = []
@@ -164,7 +162,7 @@ def test_every_span_lies_in_the_text_and_holds_what_was_read(
 
 
 @given(text=st.text(max_size=30), data=st.data())
-def test_edits_keep_every_character_with_its_origin(text: str, data: st.DataObject) -> None:
+def test_edits_keep_the_offset_of_every_character(text: str, data: st.DataObject) -> None:
     line = Line.of("é😀" + text, 2, 2 + len(text))
     for _ in range(3):
         cuts = sorted(data.draw(st.sets(st.integers(0, len(line.text)), max_size=6)))
@@ -185,7 +183,7 @@ def test_edits_keep_every_character_with_its_origin(text: str, data: st.DataObje
      ("H1N1", "H1N1"), ("Il", "Il"), ("B12", "B12"), ("morning", "morning"), ("Hawthorne", "Hawthorne"),
      ("McIntyre", "McIntyre")],
 )  # fmt: skip
-def test_words_are_read_as_meant_and_words_stay_words(word: str, meant: str) -> None:
+def test_misread_words_are_corrected_and_other_words_are_not(word: str, meant: str) -> None:
     contexts = load_rules().contexts.values()
     vocabulary = Vocabulary([((*words.labels, *words.headers), words.near) for words in contexts])
     line = vocabulary.corrected(Line.of(word, 0, len(word)), bars=True)
@@ -207,7 +205,7 @@ def test_repeats_no_long_heads_for_each_of_many_short_lines() -> None:
 
 
 @given(st.lists(st.sampled_from(["a", "\n", "\n\n", "lO "]), max_size=40), st.data())
-def test_a_line_lies_in_the_block_behind_the_last_empty_line(parts: list[str], data: st.DataObject) -> None:
+def test_a_line_is_in_the_block_after_the_last_empty_line(parts: list[str], data: st.DataObject) -> None:
     text = "".join(parts)
     letters = [place for place, char in enumerate(text) if char != "\n"]
     places = sorted(data.draw(st.sets(st.sampled_from(letters), max_size=2)) if letters else [])
