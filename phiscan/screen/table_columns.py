@@ -122,7 +122,7 @@ class _Line:
 
         Empty for rows that are cut at spaces.
         """
-        return _delimiter(self._text[self.start : self.end]) if split is _split_delimited else ""
+        return delimiter_of(self._text[self.start : self.end]) if split is _split_delimited else ""
 
     def rows_are_labelled(self) -> bool:
         """Tell whether the next line repeats these headers in its cells, as extracted tables do."""
@@ -295,10 +295,11 @@ def _line_end(text: str, position: int) -> int:
 
 def _split_delimited(text: str, start: int, end: int) -> Cells:
     """Cut a line at its most frequent delimiter."""
-    return _split_at(_delimiter(text[start:end]), text, start, end)
+    return _split_at(delimiter_of(text[start:end]), text, start, end)
 
 
-def _delimiter(line: str) -> str:
+def delimiter_of(line: str) -> str:
+    """Return the most frequent of the delimiters of tables in a line."""
     return max("\t|;,", key=line.count)
 
 

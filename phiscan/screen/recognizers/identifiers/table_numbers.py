@@ -16,6 +16,7 @@ from typing import ClassVar
 
 from phiscan.model import Document, EntityType, Finding, Reason, Span, bits_of
 from phiscan.screen.recognizer import CaseVariant, Cost
+from phiscan.screen.table_columns import delimiter_of
 from phiscan.screen.validators.check_digits import bc_phn, luhn, npi, sin
 from phiscan.screen.validators.dates import is_day
 from phiscan.screen.validators.verdicts import Verdict, digits_of
@@ -103,7 +104,7 @@ def _read_row(
         start, end = match.span("number")
         if not row:
             row = _QUOTED.sub(lambda quoted: "x" * len(quoted[0]), text[row_start:row_end])
-            delimiter = max("\t|;,", key=row.count)
+            delimiter = delimiter_of(row)
             if delimiter not in row:
                 return
         place += row.count(delimiter, done, start - row_start)
@@ -224,7 +225,7 @@ def _cells(text: str, start: int, end: int) -> tuple[list[_Cell], str]:
     A line with hardly any is set with spaces.
     """
     line = _QUOTED.sub(lambda quoted: "x" * len(quoted[0]), text[start:end])
-    delimiter = max("\t|;,", key=line.count)
+    delimiter = delimiter_of(line)
     if line.count(delimiter) < _MIN_DELIMITERS:
         return [match.span() for match in _SPACED.finditer(text, start, end)], _SPACES
     cells = []
