@@ -55,11 +55,11 @@ _SIGNS = (
 )
 
 
-class MisreadPlaces:
+class OcrErrorPlaces:
     """Where a text seems to be misread: by its characters, or by labels that are no words; built once."""
 
-    def __init__(self, misread_labels: Iterable[str]) -> None:
-        self._signs = automaton("|".join((*_SIGNS, rf"(?:\b|_){any_of(misread_labels)}(?:\b|_)")))
+    def __init__(self, label_variants: Iterable[str]) -> None:
+        self._signs = automaton("|".join((*_SIGNS, rf"(?:\b|_){any_of(label_variants)}(?:\b|_)")))
 
     def of(self, text: str) -> list[int]:
         """Return where something seems to be misread, in code points and in order."""

@@ -174,7 +174,7 @@ class Vocabulary:
                 self._meant.setdefault(skeleton(word), word)
         self._memory: dict[tuple[str, str], str] = {}
 
-    def misread_labels(self) -> frozenset[str]:
+    def label_variants(self) -> frozenset[str]:
         """Return the words of labels, months and addresses with one letter misread, but no other words."""
         return frozenset(form for form in ocr_variants(self._labels) if not self._is_word(form))
 

@@ -21,7 +21,7 @@ from phiscan.normalize.ocr_line import Line
 from phiscan.normalize.ocr_numbers import as_digits, narrowed, run_together
 from phiscan.normalize.ocr_places import (
     LABEL_CHARS,
-    MisreadPlaces,
+    OcrErrorPlaces,
     heads_of,
     is_head,
     line_before,
@@ -70,8 +70,8 @@ class OcrRecognizer:
         return self._last[1]
 
     @cached_property
-    def _places(self) -> MisreadPlaces:
-        return MisreadPlaces(self.vocabulary.misread_labels())
+    def _places(self) -> OcrErrorPlaces:
+        return OcrErrorPlaces(self.vocabulary.label_variants())
 
     def recognize(self, document: Document) -> Iterator[Finding]:
         """Yield findings (they may overlap each other and those of the rules); spans are half-open."""
