@@ -70,8 +70,12 @@ def _second(_: Any, value: Any, *__: Any, **___: Any) -> Any:
     return value
 
 
+def _third(_: Any, __: Any, value: Any) -> Any:
+    return value
+
+
 class _NoFields:
-    """Stands for ``PlaceFields``: no field or column says that a name is a place."""
+    """Replaces ``PlaceFields``: no field or column is one of places."""
 
     def __init__(self, *_: Any) -> None:
         pass
@@ -80,19 +84,26 @@ class _NoFields:
         """Return no type."""
 
 
-# Component, module below phiscan.screen, attribute there, what stands for it.
+# Component, module below phiscan, attribute there (of a class after a dot), what it is replaced by.
 PATCHES: tuple[tuple[str, str, str, Any], ...] = (
-    ("filters.place_or_person (tagger)", "ner.tagger", "PlaceFields", _NoFields),
-    ("location.city_and_state (address blocks)", "ner.tagger", "in_block", _no),
-    ("casing.lowercase", "casing.case_variants", "is_small", _no),
-    ("casing.uppercase", "casing.case_variants", "is_in_capitals", _no),
-    ("attributes.bylines", "attributes.named_roles", "authors", _nothing),
-    ("attributes.citations", "attributes.named_roles", "cited", _nothing),
-    ("attributes.staff_tables", "attributes.named_roles", "staff_tables", _nothing),
-    ("normalize.text_view", "pipeline", "normalized", _none),
-    ("free_text (codes of messages)", "pipeline", "without_codes", _second),
-    ("ocr_confusions (parts of values)", "pipeline", "without_parts", list),
-    ("messages.zpl_labels", "pipeline", "bar_codes", _nothing),
+    ("filters.false_names (places)", "screen.ner.tagger", "PlaceFields", _NoFields),
+    ("filters.false_names (labels)", "screen.filters.false_names", "Vetoes.is_label", _no),
+    ("location.city_and_state (address blocks)", "screen.ner.tagger", "in_block", _no),
+    ("case_variants (small letters)", "screen.case_variants", "is_small", _no),
+    ("case_variants (lines in capitals)", "screen.case_variants", "CapitalsFilter.filtered", _third),
+    ("attributes.citations", "screen.attributes.named_roles", "cited", _nothing),
+    ("normalize.text_view", "screen.pipeline", "normalized", _none),
+    ("normalize.ocr_words (months)", "normalize.ocr_words", "month_nearby", _none),
+    ("normalize.ocr_words (halves)", "normalize.ocr_words", "Vocabulary._joins", _nothing),
+    ("normalize.ocr_words (one letter)", "normalize.ocr_words", "Vocabulary._guessed", _nothing),
+    ("normalize.ocr_numbers (runs)", "normalize.ocr_numbers", "_tokens_of_digits", _nothing),
+    ("normalize.ocr_numbers (groups)", "normalize.ocr_numbers", "_grouped", _nothing),
+    ("normalize.ocr_numbers (codes)", "normalize.ocr_numbers", "corrected_codes", _nothing),
+    ("normalize.ocr_numbers (Medicare)", "normalize.ocr_numbers", "_medicare", _nothing),
+    ("normalize.ocr_numbers (spaces)", "normalize.ocr_numbers", "_inner_spaces", _nothing),
+    ("free_text (codes of messages)", "screen.pipeline", "without_codes", _second),
+    ("ocr_confusions (parts of values)", "screen.pipeline", "without_parts", list),
+    ("messages.zpl_labels", "screen.pipeline", "bar_codes", _nothing),
 )
 
 
@@ -104,9 +115,7 @@ class Component:
     recognizer: str | None = None
     step: str | None = None
     name_part: str | None = None  # a detector or filter of names
-    patch: tuple[str, str, Any] | None = (
-        None  # module below phiscan.screen, attribute there, what stands for it
-    )
+    patch: tuple[str, str, Any] | None = None  # module below phiscan, attribute, what it is replaced by
 
 
 @dataclass(frozen=True)
@@ -129,8 +138,8 @@ def components() -> Iterator[Component]:
     keys = [key for table in (DETECTORS, TAGGED_FILTERS, PLACES, FILTERS) for key, _ in table]
     for name in keys:
         yield Component(name, name_part=name)
-    for name, *place in PATCHES:
-        yield Component(name, patch=(place[0], place[1], place[2]))
+    for name, module, attribute, other in PATCHES:
+        yield Component(name, patch=(module, attribute, other))
 
 
 @contextmanager
@@ -140,8 +149,10 @@ def without(left_out: Sequence[Component]) -> Iterator[Screener]:
         for component in left_out:
             if component.patch is not None:
                 module, attribute, other = component.patch
-                place = import_module(f"phiscan.screen.{module}")
-                stack.enter_context(patch.object(place, attribute, other))
+                owner = import_module(f"phiscan.{module}")
+                *classes, name = attribute.split(".")
+                owner = getattr(owner, classes[0]) if classes else owner
+                stack.enter_context(patch.object(owner, name, other))
         stack.callback(_forget)
         _forget()
         whole = build_screener(Config())
@@ -163,8 +174,7 @@ def _forget() -> None:
     """Forget the recognizers that were built: the next screener is built with what is patched now."""
     import_module("phiscan.screen.pipeline")._shipped.cache_clear()
     person = import_module("phiscan.screen.recognizers.person.recognizer")
-    for built in (person._cues, person._location_cues):
-        built.cache_clear()
+    person._cues.cache_clear()
 
 
 def documents() -> list[dict[str, Any]]:

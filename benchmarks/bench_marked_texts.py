@@ -27,8 +27,8 @@ from benchmarks.drawn_pages import STYLES
 from benchmarks.scanned_texts import Scanned, scanned
 from phiscan.config import Config
 from phiscan.model import Document
+from phiscan.normalize.letter_case import in_capitals, in_small_letters
 from phiscan.screen import Screener, build_screener, screen
-from phiscan.screen.casing.lowercase import in_capitals, in_small_letters
 
 FOLDER = Path(__file__).resolve().parents[1] / "tests" / "screen" / "marked"
 SETS = (

@@ -58,6 +58,7 @@ def test_reads_a_site_file_beside_our_own(tmp_path: Path) -> None:
         (("source =", "context = 'nowhere'\nsource ="), "no file has [context.nowhere]"),
         (("score = 0.8", "needs_evidence = true\nscore = 0.8"), "needs_evidence: expected a context"),
         (("score = 0.8", "guard = 'wall'\nscore = 0.8"), "guard: expected one of word, number, none"),
+        (("score = 0.8", "priority = 1001\nscore = 0.8"), "priority: expected a number from 0 to 1000"),
         (('labels = ["local mrn"]', 'labels = ["Local MRN"]'), "expected lower-case words"),
         (("[[rule]]", "[rule]"), "expected [[rule]] tables"),
         (("[[rule]]", "[[rule"), "expected valid TOML"),

@@ -31,7 +31,7 @@ from phiscan.decision.evidence import NAMES_OF_EVIDENCE, Floats, Places
 from phiscan.decision.model import PassageInputs, PhiModel
 from phiscan.decision.text_scores import TextScores
 from phiscan.model import Finding
-from phiscan.screen.resolution import is_taken, merged
+from phiscan.text.intervals import is_taken, merged
 from phiscan.text.prefilter import Rare
 
 # Log-odds that words, text detector and doubtful names may add together. In a short text, a name or two are a

@@ -26,7 +26,7 @@ from phiscan.health.term_lexicon import Lexicon
 from phiscan.health.text_detector import masked
 from phiscan.health.word_hashes import Words, words_of
 from phiscan.model import OWN_NAMES, Document, EntityType, Finding, PiiBit, Screening, Span
-from phiscan.screen.resolution import is_within
+from phiscan.text.intervals import is_within
 from phiscan.text.word_tokens import tokenize
 
 Floats = npt.NDArray[np.float64]

@@ -128,3 +128,52 @@ AUTHORITIES: Mapping[str, EntityType] = MappingProxyType({
     **dict.fromkeys(("SSA", "USSSA"), EntityType.SSN),
     **dict.fromkeys(("USDEA", "NPI", "CPSO", "CMQ"), EntityType.LICENSE),
 })  # fmt: skip
+
+# The names of the fields that describe a person, as they are shown after a message.
+FIELD_NAMES: Mapping[str, Mapping[int, str]] = MappingProxyType({
+    "PID": {
+        2: "Patient ID", 3: "Patient identifier", 4: "Alternate patient ID", 5: "Patient name",
+        6: "Mother's maiden name", 7: "Date of birth", 8: "Sex", 9: "Patient alias", 11: "Patient address",
+        13: "Home phone", 14: "Business phone", 18: "Patient account number", 19: "SSN",
+        20: "Driver's license number", 21: "Mother's identifier", 23: "Birth place", 29: "Date of death",
+    },
+    "NK1": {
+        2: "Next of kin name", 4: "Next of kin address", 5: "Next of kin phone",
+        6: "Next of kin business phone", 16: "Next of kin date of birth", 30: "Contact person name",
+        31: "Contact person phone", 32: "Contact person address", 37: "Contact person SSN",
+    },
+    "PV1": {
+        7: "Attending doctor", 8: "Referring doctor", 9: "Consulting doctor", 17: "Admitting doctor",
+        19: "Visit number", 44: "Admission date", 45: "Discharge date",
+    },
+    "ORC": {
+        12: "Ordering provider", 21: "Ordering facility", 22: "Ordering facility address",
+        24: "Provider address",
+    },
+    "OBR": {
+        16: "Ordering provider", 17: "Callback phone", 28: "Copies to", 32: "Principal interpreter",
+    },
+    "IN1": {
+        2: "Health plan ID", 4: "Insurance company", 5: "Insurance company address", 8: "Group number",
+        16: "Name of insured", 18: "Insured's date of birth", 19: "Insured's address", 36: "Policy number",
+        49: "Insured's ID number",
+    },
+    "IN2": {
+        1: "Insured's employee ID", 2: "Insured's SSN", 6: "Medicare number", 8: "Medicaid number",
+        61: "Patient member number",
+    },
+    "GT1": {
+        3: "Guarantor name", 5: "Guarantor address", 6: "Guarantor phone", 8: "Guarantor date of birth",
+        12: "Guarantor SSN",
+    },
+    "MRG": {
+        1: "Prior patient identifier", 3: "Prior account number", 4: "Prior patient ID",
+        7: "Prior patient name",
+    },
+    "DG1": {
+        3: "Diagnosis", 4: "Diagnosis description", 16: "Diagnosing clinician",
+    },
+    "AL1": {
+        3: "Allergy",
+    },
+})  # fmt: skip

@@ -10,6 +10,7 @@ from phiscan.model import EntityType, Finding, PiiBit, Reason, Span
 
 # Upper-case letters of the Latin, Greek and Cyrillic scripts: the letters that begin a name.
 UPPER = "".join(chr(c) for c in range(0x41, 0x530) if chr(c).isupper())
+LATIN_UPPER, LATIN_LOWER = "A-ZÀ-ÖØ-Þ", "a-zà-öø-ÿ"  # for brackets of patterns; quicker than UPPER
 LETTER = r"[^\W\d_]"
 WORD = rf"{LETTER}(?:{LETTER}|['’\-](?={LETTER}))*"  # noqa: RUF001 (names are written with it)
 _CAPITALISED = re.compile(

@@ -14,6 +14,7 @@ from pathlib import Path
 from phiscan.config import data_dir
 from phiscan.errors import DictionaryError
 from phiscan.lexicon.dictionary import load_dictionary
+from phiscan.lexicon.months import UNAMBIGUOUS_MONTHS
 
 _CACHE_SIZE = 200_000
 
@@ -38,14 +39,11 @@ PARTICLES = frozenset(
     " av zu zur"
     " mac mc o d l dela delos das do".split()
 )
-_MONTHS_DAYS = frozenset(
-    "january february march april june july august september october november december monday tuesday"  # noqa: SIM905 (a list of words reads best as a text)
-    " wednesday"
-    " thursday friday saturday sunday janvier fevrier mars avril juin juillet aout septembre octobre novembre"
-    " decembre lundi mardi mercredi jeudi vendredi samedi dimanche jan feb mar apr jun jul aug sep sept"
-    " oct nov"
-    " dec mon tue wed thu fri sat sun".split()
+_DAYS = (
+    "monday tuesday wednesday thursday friday saturday sunday mon tue wed thu fri sat sun"
+    " lundi mardi mercredi jeudi vendredi samedi dimanche"
 )
+_MONTHS_DAYS = UNAMBIGUOUS_MONTHS | frozenset(_DAYS.split())
 # How French words end, and how the form ends that the dictionary has: plurals, feminines, verbs.
 _FRENCH_ENDINGS = (
     ("s", ""), ("x", ""), ("e", ""), ("es", ""), ("e", "er"), ("es", "er"), ("ent", "er"), ("ons", "er"),
@@ -100,6 +98,7 @@ class Gazetteer:
         self._french = terms(folder / "ordinary_words_fr.txt")  # in its first forms; none is a name
         self._french_names = terms(folder / "names_that_are_words_fr.txt")
         self.places = terms(folder / "places.txt")
+        self._everyday_places = terms(folder / "places_that_are_words.txt")
         self.towns = terms(folder / "towns.txt")  # smaller ones, of which many are called as families are
         cues = load_dictionary(folder / "name_cues.txt")
         self.cues: dict[str, tuple[str, ...]] = {}
@@ -136,6 +135,13 @@ class Gazetteer:
             return False
         written = (f"{one}{key[shortened.end() :]}" for one in _WRITTEN_OUT[shortened["word"]])
         return any(one in self.places or one in self.towns for one in written)
+
+    def is_everyday_place(self, name: str) -> bool:
+        """Tell whether a place of one word is a word before it is a place: "Mobile"; not "Duluth"."""
+        if " " in name or not self.of(name) & Word.ORDINARY:
+            return False
+        key = fold(name)
+        return key in self._everyday_places or key not in self.places
 
     def _look_up(self, key: str) -> int:
         flags = self._flags.get(key, 0)

@@ -1,9 +1,11 @@
 """The words of those who treat: professions, short forms, what they do, and the degrees after their names.
 
-Read by ``professionals``, which says of a name whose it is.
+Patterns of ``screen/attributes/professionals.py``.
 """
 
 from __future__ import annotations
+
+from phiscan.lexicon.months import MONTH_STEM
 
 # Who treats, in any form that precedes a name or after it. Not "resident": one of a home is one, too.
 ROLE = (
@@ -71,7 +73,7 @@ DONE_BY = (
     r"|refreshed|inserted|placed|started|set[ ]up|taught|cleared|screened|enrolled|consented|randomi[sz]ed"
     r"|(?:assessment|evaluation|eval|exam(?:ination)?|consult(?:ation)?|surgery"
     r"|repair|operation|biopsy|replacement))(?:[ ]{1,3}(?:on|at|after|le|the"
-    r"|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}\.?|[\d/.:h-]{1,11}"
+    rf"|{MONTH_STEM}[a-zéû]{{0,6}}\.?|[\d/.:h-]{{1,11}}"
     r"|\d{4}-\d\d-\d\d)){0,4}"
     r"[ ]{1,3}(?:by|par|per|w/|with(?<=n[ ]with))|(?-i:[A-Z]{2,6}[ ]by|(?:XM|RX|TX|DX|HX|CXM)[ ]BY)"
     r"|(?:orders?|vitals|protocol|verbal|v\.?o\.?|t\.?o\.?)[ ](?:per|from)"
@@ -108,7 +110,7 @@ CREDENTIAL = (
     r"|fnp|aprn|rpn|psw|slp"
     r"|msw|pta|cna|hca|pharmd|hyg\.?[ ]dent\.|t\.m\.|pab)(?=[ ]?(?:[.,;:)|\n]|[ ]{2}|$)))"
 )
-# What says that somebody is treated, or belongs to one who is.
+# Kinship and other relations to a patient: the one list of all patterns.
 KIN = (
     r"(?:wife|husband|spouse|partner|son|daughter|mother|father|mom|mum|dad|brother|sister|child|baby"
     r"|infant|parents?"

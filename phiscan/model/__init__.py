@@ -29,6 +29,7 @@ from phiscan.model.entities import (
     Search,
     SkipReason,
     Verdict,
+    bits_of,
 )
 from phiscan.model.findings import (
     Finding,
@@ -87,4 +88,5 @@ __all__ = [
     "UnreadPart",
     "Verdict",
     "WindowBag",
+    "bits_of",
 ]

@@ -30,6 +30,12 @@ class Finding:
     score: float  # in [0, 1]
     bits: frozenset[PiiBit]  # the PII characteristics that it shows
     reasons: tuple[Reason, ...] = ()
+    priority: int | None = None  # among overlapping findings, in thousandths; None: by its confidence
+
+    @property
+    def rank(self) -> float:
+        """The place among overlapping findings, in thousandths: the priority, else the confidence."""
+        return 1000 * self.score if self.priority is None else self.priority
 
     @property
     def is_doubtful(self) -> bool:

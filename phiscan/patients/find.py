@@ -15,6 +15,7 @@ import numpy as np
 import sqlalchemy as sa
 
 from phiscan.errors import InputError
+from phiscan.lexicon.months import FRENCH_MONTHS
 from phiscan.model import EntityType
 from phiscan.patients import normalise
 from phiscan.patients.events import Actor, record_event
@@ -34,10 +35,6 @@ _DATES = (EntityType.DATE_OF_BIRTH, EntityType.DATE)
 _NEAR_CHARS = 100  # between the starts of a given and a family name in two cells
 _MIN_NAME_WORDS = 2
 _MOST_NAME_WORDS = 5
-_FRENCH = (
-    *("janvier", "février", "mars", "avril", "mai", "juin", "juillet", "août", "septembre"),
-    *("octobre", "novembre", "décembre"),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +187,7 @@ def _date_writings(day: str) -> Iterator[str]:
     for d in days:
         for m in months:
             yield from (f"{year}{m}{d}", f"{d}{m}{year}", f"{m}{d}{year}", f"{d}{m}{short}", f"{m}{d}{short}")
-        for word in (f"{date:%B}", f"{date:%b}", _FRENCH[date.month - 1]):
+        for word in (f"{date:%B}", f"{date:%b}", FRENCH_MONTHS[date.month - 1]):
             yield from (
                 f"{d} {word} {year}",
                 f"{word} {d} {year}",

@@ -12,6 +12,8 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
+from phiscan.lexicon.months import MONTHS
+
 MIN_NUMBER_CHARS = 4  # a shorter record or account number says nothing
 _MIN_PHONE = 7
 _PHONE_CHARS = 10
@@ -20,27 +22,6 @@ _CONFUSED_IN_NUMBERS = str.maketrans("OQDILSBZG", "000115826")
 _CONFUSED_IN_DATES = str.maketrans("OoQDIl|!SsBZzgq", "0000" + "1111" + "55" + "8" + "22" + "99")
 _NOT_ALPHANUMERIC = re.compile(r"[^0-9A-Z]+")
 _FIRST_YEAR, _LAST_YEAR = 1880, 2100
-_MONTHS = {
-    name: number
-    for number, names in enumerate(
-        (
-            "jan january janv janvier",
-            "feb february fev fevr fevrier",
-            "mar march mars",
-            "apr april avr avril",
-            "may mai",
-            "jun june juin",
-            "jul july juil juillet",
-            "aug august aou aout",
-            "sep sept september septembre",
-            "oct october octobre",
-            "nov november novembre",
-            "dec december decembre",
-        ),
-        start=1,
-    )
-    for name in names.split()
-}
 _STREET_WORDS = {
     "street": "st", "str": "st", "avenue": "av", "ave": "av", "road": "rd", "boulevard": "bd", "blvd": "bd",
     "boul": "bd", "drive": "dr", "lane": "ln", "court": "ct", "crescent": "cr", "cres": "cr", "place": "pl",
@@ -184,14 +165,14 @@ def listed_date(value: str, *, day_first: bool) -> str:
 
 def _days(value: str) -> Iterator[str]:
     text = plain(value)
-    words = [word for word in re.findall(r"[a-z]{3,}", text) if word in _MONTHS]
+    words = [word for word in re.findall(r"[a-z]{3,}", text) if word in MONTHS]
     if words:
         numbers = re.findall(r"\d+", text)
         for year in (number for number in numbers if len(number) == 4):  # noqa: PLR2004 (a year)
-            yield from filter(None, (_day(year, str(_MONTHS[words[0]]), d) for d in numbers if d != year))
+            yield from filter(None, (_day(year, str(MONTHS[words[0]]), d) for d in numbers if d != year))
         if len(numbers) == 2 and all(len(number) <= 2 for number in numbers):  # noqa: PLR2004 (day and year)
             for day, year in (numbers, numbers[::-1]):
-                yield from _centuries(year, str(_MONTHS[words[0]]), day)
+                yield from _centuries(year, str(MONTHS[words[0]]), day)
         return
     numbers = re.findall(r"\d+", value.translate(_CONFUSED_IN_DATES))
     if len(numbers) == 1 or (numbers and len(numbers[0]) >= 8):  # noqa: PLR2004 (YYYYMMDD, perhaps a time)

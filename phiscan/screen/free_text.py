@@ -1,7 +1,7 @@
-"""What a machine format says in plain words: the passages of it that recognizers read.
+"""Free text of machine formats: the passages of remarks, reports and labels that recognizers read.
 
-Fields say what their codes and numbers are; guessing at them would only add noise. Between them stand
-remarks, reports and labels as people wrote them. These are read as one text, a passage a line, and what is
+The types of coded fields are known from the format. Between them are remarks, reports and labels as people
+wrote them. These are read as one text, a passage a line, and what is
 found there is put back to where it is in the document. What is beside such a message, as a document
 that it carries or another file of one archive, is read whole.
 """
@@ -17,6 +17,8 @@ from phiscan.formats.edifact_segments import holds_interchange
 from phiscan.formats.edifact_segments import passages as edifact_passages
 from phiscan.formats.hl7_free_text import holds_messages, is_in_message
 from phiscan.formats.hl7_free_text import passages as hl7_passages
+from phiscan.formats.zpl_labels import is_label
+from phiscan.formats.zpl_labels import passages as zpl_passages
 from phiscan.model import Document, EntityType, Finding, Segment
 from phiscan.screen.recognizers.messages.contact_cards import holds_cards
 from phiscan.screen.recognizers.messages.contact_cards import passages as card_passages
@@ -30,8 +32,6 @@ from phiscan.screen.recognizers.messages.dicom import (
 from phiscan.screen.recognizers.messages.dicom import passages as dicom_passages
 from phiscan.screen.recognizers.messages.x12 import is_interchange
 from phiscan.screen.recognizers.messages.x12 import passages as x12_passages
-from phiscan.screen.recognizers.messages.zpl_labels import is_label
-from phiscan.screen.recognizers.messages.zpl_labels import passages as zpl_passages
 from phiscan.text.passages import Joined, Passage, Piece
 
 _Read = Callable[[Document], Iterator[Finding]]

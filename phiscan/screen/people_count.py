@@ -23,7 +23,7 @@ _OWN = frozenset(
     }
 )
 _FIRST, _LAST = frozenset({PiiBit.FIRST_NAME}), frozenset({PiiBit.LAST_NAME})
-_SAME_ROW_CHARS = 30  # a label or a delimiter may stand between the two
+_SAME_ROW_CHARS = 30  # a label or a delimiter may be between the two
 
 
 def count_people(document: Document, findings: Sequence[Finding]) -> int:
@@ -62,9 +62,9 @@ def _names(text: str, findings: Sequence[Finding]) -> Iterator[str]:
 
 
 def _is_bare_guess(finding: Finding) -> bool:
-    """Tell whether it says too little of one more person: one word of the tagger's, somebody's account.
+    """Tell whether it is too weak evidence of one more person: one word of the tagger's, or an account.
 
-    A word of the tagger's that the file is called by says enough.
+    A word of the tagger's that is in the name of the file is enough.
     """
     is_word = finding.source == SOURCE and len(finding.bits) == 1
     return not finding.bits or (is_word and all(reason.detail != FILE for reason in finding.reasons))

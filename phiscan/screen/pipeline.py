@@ -12,26 +12,23 @@ from functools import cache
 from itertools import chain
 
 from phiscan.config import Config
+from phiscan.formats.zpl_labels import bar_codes
 from phiscan.lexicon.gazetteer import load_gazetteer
-from phiscan.model import Document, Finding, PiiVector, Screening, Span
-from phiscan.screen.attributes.file_authors import is_marked, mark_about_file
-from phiscan.screen.attributes.named_roles import has_role, mark_roles
+from phiscan.model import Document, Finding, PiiVector, Screening
+from phiscan.normalize.text_view import normalized
+from phiscan.screen.attributes.named_roles import has_role, is_marked, mark_about_file, mark_roles
 from phiscan.screen.attributes.professionals import mark_professionals
-from phiscan.screen.casing.case_variants import Known, found_as_written, with_usual_capitals
+from phiscan.screen.case_variants import Known, findings_of_variants
 from phiscan.screen.free_text import without_codes
 from phiscan.screen.id_classifier.classifier import NumberModel, learned_numbers, load_numbers, with_types
-from phiscan.screen.normalize.spoken_numbers import left_over
-from phiscan.screen.normalize.text_view import normalized
-from phiscan.screen.ocr_confusions.recognizer import OcrNameRecognizer, OcrRecognizer, without_parts
 from phiscan.screen.people_count import count_people
 from phiscan.screen.prototypes import Prototype, lacking, load_prototypes, nearest
 from phiscan.screen.recognizer import Cost, Recognizer
-from phiscan.screen.recognizers.identifiers.checked_columns import CheckedColumnRecognizer
 from phiscan.screen.recognizers.identifiers.dates import bare_days, day_lines, with_units
 from phiscan.screen.recognizers.identifiers.device_and_insurer_numbers import LineCodeRecognizer
-from phiscan.screen.recognizers.identifiers.related_numbers import numbers_after_names, row_codes
-from phiscan.screen.recognizers.location.cities import address_tails
-from phiscan.screen.recognizers.messages.zpl_labels import bar_codes
+from phiscan.screen.recognizers.identifiers.table_numbers import CheckedColumnRecognizer, row_codes
+from phiscan.screen.recognizers.location import address_tails
+from phiscan.screen.recognizers.ocr import OcrNameRecognizer, OcrRecognizer, without_parts
 from phiscan.screen.recognizers.person.recognizer import RuleNameRecognizer, build_name_recognizers
 from phiscan.screen.resolution import resolve
 from phiscan.screen.rules.files import load_sound_rules
@@ -45,7 +42,7 @@ class Phase(IntEnum):
     DATES = 2  # adds dates without a label
     NUMBERS = 3  # adds numbers that a learned model takes for identifiers
     REVISION = 4  # changes types and extents; adds nothing
-    ATTRIBUTES = 5  # says whose a name is: author, named for a role, health professional
+    ATTRIBUTES = 5  # the role of a person: author, named for a role, health professional
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +50,6 @@ class Evidence:
     """What the steps read besides the findings: built once per document."""
 
     document: Document
-    spoken: tuple[Span, ...]  # where the document has digits that were spelled out
     numbers: NumberModel | None
 
     @property
@@ -89,7 +85,7 @@ def _typed(evidence: Evidence, found: Sequence[Finding]) -> Iterable[Finding]:
 
 def _attributed(evidence: Evidence, found: Sequence[Finding]) -> Iterable[Finding]:
     authors = mark_about_file(evidence.document, found)
-    return mark_roles(with_usual_capitals(evidence.document, found), authors)
+    return mark_roles(evidence.text, authors)
 
 
 STEPS: tuple[Step, ...] = (
@@ -99,15 +95,8 @@ STEPS: tuple[Step, ...] = (
         Cost.CHEAP,
         lambda evidence, found: address_tails(evidence.text, found, load_gazetteer()),
     ),
-    _related("identifiers.numbers_after_names", numbers_after_names),
     _related("identifiers.row_numbers", row_codes),
     _related("identifiers.line_dates", day_lines),
-    Step(
-        "normalize.spoken_numbers",
-        Phase.RELATED,
-        Cost.CHEAP,
-        lambda evidence, found: left_over(evidence.spoken, found),
-    ),
     Step(
         "identifiers.unlabelled_dates",
         Phase.DATES,
@@ -183,17 +172,15 @@ def screen(document: Document, screener: Screener, known: Known | None = None) -
     """
     meant = normalized(document)
     if meant is None:
-        return _screen(document, screener, known=known)
-    screening = _screen(meant.document, screener, meant.spoken, known)
+        return _screen(document, screener, known)
+    screening = _screen(meant.document, screener, known)
     return replace(screening, findings=tuple(meant.to_document(screening.findings)))
 
 
-def _screen(
-    document: Document, screener: Screener, spoken: tuple[Span, ...] = (), known: Known | None = None
-) -> Screening:
-    found = found_as_written(document, screener.recognizers, known)
+def _screen(document: Document, screener: Screener, known: Known | None = None) -> Screening:
+    found = findings_of_variants(document, screener.recognizers, known)
     detected = resolve(without_parts(without_codes(document, chain(found, bar_codes(document)))))
-    evidence = Evidence(document, spoken, screener.numbers)
+    evidence = Evidence(document, screener.numbers)
     findings = run_steps(screener.steps, evidence, detected)
     vector = PiiVector(frozenset(bit for finding in findings for bit in finding.bits))
     missing = lacking(vector)

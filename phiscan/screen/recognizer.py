@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from enum import Enum, Flag, auto
+from enum import Enum, Flag, IntEnum, auto
 from typing import ClassVar, Protocol
 
 from phiscan.model import Document, Finding
@@ -22,6 +22,12 @@ class CaseVariant(Flag):
     AS_WRITTEN = 0
     UPPERCASE = auto()  # a text in small letters is read in capitals as well
     RECASED = auto()  # such a text is read once more with the usual capitals
+
+
+class Priority(IntEnum):
+    """The rank of findings that must not rank by their confidence alone, in thousandths of confidence."""
+
+    MODEL = 840  # at most, of a tagger: a label, a cue or a rule for a whole form says more than the model
 
 
 class Recognizer(Protocol):

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 
 from phiscan.model import EntityType, Finding, Reason, Span
@@ -23,46 +21,23 @@ _UNITED = {EntityType.PERSON, EntityType.HEALTH_PROFESSIONAL, EntityType.STREET_
 _PLACE_CHARS = 64  # findings are looked for by stretches of so many characters
 
 
-def is_taken(start: int, end: int, spans: Sequence[tuple[int, int]]) -> bool:
-    """Tell whether one of the sorted ``spans``, which do not overlap, has a part of ``[start, end)``."""
-    place = bisect_right(spans, (end - 1, sys.maxsize)) - 1
-    return place >= 0 and spans[place][1] > start
-
-
-def is_within(start: int, end: int, spans: Sequence[tuple[int, int]]) -> bool:
-    """Tell whether one of the sorted ``spans``, which do not overlap, has all of ``[start, end)``."""
-    place = bisect_right(spans, (start, sys.maxsize)) - 1
-    return place >= 0 and end <= spans[place][1]
-
-
-def merged(places: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return places in text order, those that overlap as one."""
-    found: list[tuple[int, int]] = []
-    for start, end in sorted(places):
-        if found and start <= found[-1][1]:
-            found[-1] = (found[-1][0], max(end, found[-1][1]))
-        else:
-            found.append((start, end))
-    return found
-
-
 def resolve(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """Return findings that do not overlap, in text order.
 
-    Where two overlap, the higher score stands, then the longer one, then the earlier; the other's source
-    joins
-    its reasons. Two names (or two addresses) that overlap are united, with the bits of both.
+    Where two overlap, the higher rank (``Finding.rank``) wins, then the longer one, then the earlier; the
+    other's source joins its reasons. Two names (or two addresses) that overlap are united, with the bits of
+    both.
     """
     ordered = sorted(findings, key=lambda f: (f.span.start, -f.span.end))
     kept: list[Finding] = []
     group: list[Finding] = []
-    reach = -1
+    last_end = -1
     for finding in ordered:
-        if group and finding.span.start >= reach:
+        if group and finding.span.start >= last_end:
             kept.extend(_resolve_group(group))
             group = []
         group.append(finding)
-        reach = max(reach, finding.span.end) if len(group) > 1 else finding.span.end
+        last_end = max(last_end, finding.span.end) if len(group) > 1 else finding.span.end
     if group:
         kept.extend(_resolve_group(group))
     return tuple(kept)
@@ -71,7 +46,7 @@ def resolve(findings: Iterable[Finding]) -> tuple[Finding, ...]:
 def _resolve_group(group: list[Finding]) -> list[Finding]:
     if len(group) == 1:
         return group
-    ranked = sorted(group, key=lambda f: (-f.score, -f.span.n_chars, f.span.start, f.source))
+    ranked = sorted(group, key=lambda f: (-f.rank, -f.span.n_chars, f.span.start, f.source))
     chosen = _Chosen()
     for finding in ranked:
         rivals = chosen.overlapping(finding.span)
@@ -85,7 +60,8 @@ def _resolve_group(group: list[Finding]) -> list[Finding]:
                 other.entity_type in _PLACES and finding.span.contains(other.span) for other in within
             ):
                 # A labelled address that holds its street, city and postal code: the whole is the finding.
-                whole = replace(finding, score=max(other.score for other in within))
+                best = max(within, key=lambda other: other.rank)
+                whole = replace(finding, score=best.score, priority=best.priority)
                 for other in within:
                     whole = _absorb(whole, other, alone=False)
                 chosen.remove(rivals)

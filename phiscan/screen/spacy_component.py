@@ -24,8 +24,8 @@ from phiscan.errors import ConfigError
 from phiscan.model import Document, Finding
 from phiscan.model import Span as Place
 from phiscan.screen.ner.spacy_pipeline import findings_of
-from phiscan.screen.ocr_confusions.recognizer import OcrRecognizer
-from phiscan.screen.recognizers.identifiers.checked_columns import CheckedColumnRecognizer
+from phiscan.screen.recognizers.identifiers.table_numbers import CheckedColumnRecognizer
+from phiscan.screen.recognizers.ocr import OcrRecognizer
 from phiscan.screen.recognizers.person.recognizer import build_name_recognizers
 from phiscan.screen.resolution import resolve
 from phiscan.screen.rules.files import load_sound_rules

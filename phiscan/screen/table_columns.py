@@ -15,7 +15,7 @@ from phiscan.screen.rules.context import CELL_END, canonical
 
 MAX_COLUMN_CELLS = 20_000
 MAX_HEADER_CELLS = 400
-MAX_HEADER_CHARS = 8000  # how far from the start of its line a label may stand
+MAX_HEADER_CHARS = 8000  # from the start of its line to a label
 MAX_HEADER_LINE = 32_000
 MAX_LABELS_PER_COLUMN = 8  # a title, a group and a name of the column, in two languages
 MAX_LABEL_CHARS = 64
@@ -45,8 +45,8 @@ class Tables:
         """Return the cells ``[start, end)`` below a label, top down; None when it heads no column.
 
         A label heads a column when it is (nearly) alone in its cell, no cell of its row holds a digit run,
-        and the next row has as many cells. Where the same label stands again further down in its own column,
-        the cells below were given out already and the list is empty. Labels are asked for in text order.
+        and the next row has as many cells. Where the same label is repeated further down in its own column,
+        the cells below were returned already and the list is empty. Labels must be passed in text order.
         """
         text = self._text
         if not (_CELL_END.match(text, end) and (start == 0 or text[start - 1] in '\t|;,"\n\r ')):
@@ -71,7 +71,7 @@ class Tables:
             aligned = self._aligned_below(line, header[index][0]) if split is _split_spaced else []
             cells = aligned if len(aligned) > len(cells or ()) else cells
             if cells is not None:
-                return _behind_label(text, header[index], cells)
+                return _after_label(text, header[index], cells)
         return [] if line.rows_are_labelled() else None
 
     def _aligned_below(self, line: _Line, start: int) -> Cells:
@@ -95,7 +95,7 @@ class Tables:
 
 
 class _Line:
-    """One line of a text, cut into the cells of a header when first asked."""
+    """One line of a text, cut into the cells of a header on first use."""
 
     def __init__(self, text: str, start: int) -> None:
         self.start = start
@@ -122,7 +122,7 @@ class _Line:
 
         Empty for rows that are cut at spaces.
         """
-        return _delimiter(self._text[self.start : self.end]) if split is _split_delimited else ""
+        return delimiter_of(self._text[self.start : self.end]) if split is _split_delimited else ""
 
     def rows_are_labelled(self) -> bool:
         """Tell whether the next line repeats these headers in its cells, as extracted tables do."""
@@ -174,7 +174,7 @@ class _Block:
         self.end = max(position, self.start + 1)
 
     def _read_plain_rows(self, delimiter: str, position: int, n_chars: int) -> int:
-        """Read rows that hold no quotes, many in one go; return where the first stands that is not read."""
+        """Read rows that hold no quotes, many in one go; return the offset of the first that is not read."""
         chunk = self._text[position : position + n_chars]
         chunk = chunk[: min(chunk.rfind("\n") + 1, chunk.find('"') % (n_chars + 1))]
         codes = np.frombuffer(chunk.encode("utf-32-le", "surrogatepass"), dtype="<u4")
@@ -256,7 +256,7 @@ def _numbers_goods(text: str, header: Cells, index: int, start: int, end: int) -
     return not heads.isdisjoint(_STOCK_HEADS) and heads.isdisjoint(_PEOPLE_HEADS)
 
 
-def _behind_label(text: str, header: tuple[int, int], cells: Cells) -> Cells:
+def _after_label(text: str, header: tuple[int, int], cells: Cells) -> Cells:
     """Leave out the header that each cell of an extracted table repeats before its value."""
     start, end = _strip(text, *header)
     label = f"{text[start:end]}: "
@@ -295,10 +295,11 @@ def _line_end(text: str, position: int) -> int:
 
 def _split_delimited(text: str, start: int, end: int) -> Cells:
     """Cut a line at its most frequent delimiter."""
-    return _split_at(_delimiter(text[start:end]), text, start, end)
+    return _split_at(delimiter_of(text[start:end]), text, start, end)
 
 
-def _delimiter(line: str) -> str:
+def delimiter_of(line: str) -> str:
+    """Return the most frequent of the delimiters of tables in a line."""
     return max("\t|;,", key=line.count)
 
 
@@ -327,7 +328,7 @@ def _split_at(delimiter: str, text: str, start: int, end: int) -> Cells:
 
 
 def _split_spaced(text: str, start: int, end: int) -> Cells:
-    """Cut a line where two or more spaces stand."""
+    """Cut a line at two or more spaces."""
     return [m.span() for m in _SPACED_CELL.finditer(text, start, end)]
 
 

@@ -7,13 +7,12 @@ import pytest
 
 from phiscan.errors import ConflictError, InputError
 from phiscan.health.decision_table import CONTACT, DIRECT, NAMES, RECORD, TABLE, Evidence
-from phiscan.model import EntityType, Referral, Verdict
+from phiscan.model import EntityType, Referral, Verdict, bits_of
 from phiscan.model.renamed_rules import RENAMED
 from phiscan.review.decisions.suppressions import SuppressionKind, SuppressionScope
 from phiscan.review.store import Store
 from phiscan.review.worklist.hidden_items import NOT_BY_THEMSELVES
 from phiscan.review.worklist.model import WorkFilter, WorkState
-from phiscan.screen.characteristics import BITS
 from phiscan.screen.rules.files import load_rules
 from tests.review.desk import ANY, agrees_with_the_truth, listed
 from tests.review.results import NOW, finding, later, referred, scan
@@ -171,7 +170,7 @@ def test_what_stays_hidden_is_what_no_row_of_the_decision_table_refers() -> None
     kinds = sorted(NOT_BY_THEMSELVES)
     for n in range(len(kinds) + 1):
         for some in combinations(kinds, n):
-            bits = frozenset(BITS[kind] for kind in some)
+            bits = frozenset(bit for kind in some for bit in bits_of(kind))
             evidence = Evidence(
                 hamming=1,
                 name=bool(bits & NAMES),

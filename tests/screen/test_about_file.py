@@ -5,7 +5,7 @@ import pytest
 from phiscan.config import Config
 from phiscan.model import Document, EntityType, PiiBit, Segment
 from phiscan.screen import build_screener, screen
-from phiscan.screen.attributes.file_authors import REASON
+from phiscan.screen.attributes.named_roles import FILE_REASON
 
 BODY = "Take your tablets with water. High blood pressure has no symptoms.\n"
 SCREENER = build_screener(Config())
@@ -24,7 +24,7 @@ def _document(properties: str, body: str = BODY, place: str = "#properties") -> 
 def test_an_author_is_found_and_sets_no_characteristic(line: str) -> None:
     screening = screen(_document(line), SCREENER)
     (finding,) = [one for one in screening.findings if one.entity_type == EntityType.PERSON]
-    assert finding.reasons[-1].detail == REASON
+    assert finding.reasons[-1].detail == FILE_REASON
     assert finding.bits == frozenset()
     assert not screening.vector.bits & {PiiBit.FIRST_NAME, PiiBit.LAST_NAME}
     assert screening.n_people == 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from phiscan.model import Document
-from phiscan.screen.recognizers.identifiers.user_accounts import AccountRecognizer
+from phiscan.screen.recognizers.identifiers.system_ids import AccountRecognizer
 
 
 def found(text: str) -> list[tuple[str, str]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from phiscan.model import Document, EntityType
-from phiscan.screen.recognizers.identifiers.checked_columns import MIN_DIFFERENT, CheckedColumnRecognizer
+from phiscan.screen.recognizers.identifiers.table_numbers import MIN_CHECKED, CheckedColumnRecognizer
 
 PROVIDERS = ("1730440660", "1065750626", "1584939189", "1588294250", "1848817957")
 
@@ -34,7 +34,7 @@ def test_finds_grouped_health_and_social_insurance_numbers() -> None:
 
 
 def test_takes_neither_too_few_nor_numbers_that_fail() -> None:
-    few = "\n".join(f"{number},x" for number in PROVIDERS[: MIN_DIFFERENT - 1])
+    few = "\n".join(f"{number},x" for number in PROVIDERS[: MIN_CHECKED - 1])
     same = "\n".join(f"{PROVIDERS[0]},x" for _ in range(9))
     wrong = "\n".join(f"{int(number) + 1},x" for number in PROVIDERS)
     mixed = "\n".join(f"{number},x" for number in (*PROVIDERS[:3], "1234567890"))

@@ -5,7 +5,7 @@ import pytest
 from phiscan.config import Config
 from phiscan.model import Document, EntityType, PiiBit
 from phiscan.screen import build_screener, screen
-from phiscan.screen.attributes.bylines import cited, references
+from phiscan.screen.attributes.citations import cited, references
 from phiscan.screen.attributes.named_roles import has_role
 
 SCREENER = build_screener(Config())

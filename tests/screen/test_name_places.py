@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from phiscan.model import EntityType, Finding, PiiBit, Reason, Span
-from phiscan.screen.filters.place_or_person import PlaceFields, as_location, in_block
+from phiscan.screen.filters.false_names import PlaceFields, as_location, in_block
 from phiscan.screen.ner.spans import Tagged
 
 _TABLE = (

@@ -2,8 +2,7 @@ import pytest
 
 from phiscan.lexicon.gazetteer import load_gazetteer
 from phiscan.model import Document
-from phiscan.screen.recognizers.person.cues import CueRecognizer
-from phiscan.screen.recognizers.person.name_extent import read_words
+from phiscan.screen.recognizers.person.cues import CueRecognizer, read_words
 
 
 @pytest.mark.parametrize(

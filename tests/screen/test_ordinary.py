@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from phiscan.screen.casing.ordinary_words import load_ordinary
+from phiscan.lexicon.ordinary_words import load_ordinary
 
 
 @pytest.mark.parametrize("word", ["the", "FEVER", "Maison", "petits", "reçu", "hyperkeratosis", "NPO"])

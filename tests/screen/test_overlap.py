@@ -1,9 +1,14 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
+from phiscan.config import Config
 from phiscan.lexicon.gazetteer import load_gazetteer
-from phiscan.model import EntityType, Finding, PiiBit, Reason, Span
-from phiscan.screen.characteristics import bits_of
-from phiscan.screen.recognizers.location.cities import address_tails
+from phiscan.model import Document, EntityType, Finding, PiiBit, Reason, Span, bits_of
+from phiscan.screen import build_screener, screen
+from phiscan.screen.ner.tagger import SOURCE as TAGGER
+from phiscan.screen.recognizer import Priority
+from phiscan.screen.recognizers.location import address_tails
 from phiscan.screen.resolution import resolve
 
 
@@ -18,6 +23,23 @@ def test_the_higher_score_stands_and_keeps_the_others_reason() -> None:
     assert (kept.entity_type, kept.span) == (EntityType.SSN, Span(2, 9))
     assert [reason.detail for reason in kept.reasons] == ["ssn", "phone"]
     assert kept.bits == {PiiBit.SSN}
+
+
+def test_a_priority_outranks_a_confidence_that_stays_as_it_is() -> None:
+    cue = finding(0, 9, EntityType.LOCATION, 0.86, "places")
+    model = replace(finding(0, 9, EntityType.PERSON, 0.97, "tagger"), priority=Priority.MODEL)
+    (kept,) = resolve([model, cue])
+    assert (kept.entity_type, kept.score) == (EntityType.LOCATION, 0.86)
+    (kept,) = resolve([model, replace(cue, score=0.8)])
+    assert (kept.entity_type, kept.score) == (EntityType.PERSON, 0.97)
+
+
+def test_the_tagger_is_as_confident_as_its_model_and_ranks_below_labels() -> None:
+    text = "Patient seen today. Daniel Kowalski lives in Guelph with Margaret Kowalski and Emily Tremblay.\n"
+    findings = screen(Document(text, (), "text/plain"), build_screener(Config())).findings
+    sure = [one for one in findings if one.source == TAGGER and one.score > Priority.MODEL / 1000]
+    assert sure
+    assert all(one.rank == Priority.MODEL for one in sure)
 
 
 def test_two_views_of_one_name_are_united() -> None:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from phiscan.lexicon.gazetteer import load_gazetteer
-from phiscan.screen.recognizers.location.cities import SCORE, SURE, cities
+from phiscan.screen.recognizers.location import SCORE, SURE, cities
 
 
 def found(text: str) -> list[tuple[str, float]]:

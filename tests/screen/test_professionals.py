@@ -23,7 +23,6 @@ PERSON, DOCTOR = "PERSON", "HEALTH_PROFESSIONAL"
         ('<prescripteur permis="12655">\n  <nom>Tremblay, Marie</nom>', "Tremblay, Marie"),
         ("the surgeon was Gurleen Brar that day", "Gurleen Brar"),
         ("Avisé Dre Pascale Ngo-Bouchard par télécopieur", "Pascale Ngo-Bouchard"),
-        ("[ward 7c huddle]\nraj 07:02 — hi\nmel 07:03 — hello\nraj 07:05 — bye", "mel"),
         ("dental hygienist Maria Lopez cleaned the graft", "Maria Lopez"),
         ("APPUYÉE PAR L'INFIRMIÈRE LUCETTE DOUCET", "LUCETTE DOUCET"),
         ("Split at 0140, titrated by Mr. Blevins.", "Blevins"),
@@ -39,11 +38,6 @@ PERSON, DOCTOR = "PERSON", "HEALTH_PROFESSIONAL"
         ('{"requester": {"reference": "Practitioner/1", "display": "Mele Tuipulotu"}}', "Mele Tuipulotu"),
         ("ReferringPhysicianName: Salma Najjar", "Salma Najjar"),
         ("(0008,1050) PN [LONG^PETER^J]   # 12, 1 PerformingPhysicianName", "LONG^PETER^J"),
-        (
-            "Client;DDN;Soignant\nRoy, Ann;1950-01-02;Yamina Belkacem\nOuellet, Jo;1951-01-02;Ana Diaz\n",
-            "Ana Diaz",
-        ),
-        ("ON-CALL\nTue 4/29\tSean Eriksen\tcell (406) 555-0134\n", "Sean Eriksen"),
     ],
 )
 def test_a_role_or_a_degree_makes_a_name_that_of_a_professional(found: Found, text: str, name: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from phiscan.model import Document, EntityType, Finding, Reason, Segment, Span
-from phiscan.screen.casing.case_variants import found_as_written
+from phiscan.screen.case_variants import findings_of_variants
 from phiscan.screen.ner.tagger import SOURCE
 from phiscan.screen.recognizers.person.recognizer import RuleNameRecognizer
 
@@ -35,4 +35,4 @@ def _person(start: int, end: int, source: str) -> Finding:
 
 def test_a_guess_within_a_name_stands_although_another_name_lies_between() -> None:
     document = Document(TEXT, (Segment("", 0, len(TEXT)),), "text/plain")
-    assert (19, 23) in [(f.span.start, f.span.end) for f in found_as_written(document, [_Names()])]
+    assert (19, 23) in [(f.span.start, f.span.end) for f in findings_of_variants(document, [_Names()])]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from phiscan.model import Document
-from phiscan.screen.recognizers.messages.resource_ids import ResourceRecognizer
+from phiscan.screen.recognizers.identifiers.system_ids import ResourceRecognizer
 
 NPI, OWN = "2.16.840.1.113883.4.6", "2.16.840.1.113883.3.7712"
 

@@ -38,7 +38,6 @@ def _people(screening: Screening) -> list[Finding]:
         "Insulin pens, stock. Counted by: M. Thompson and D. Kowalski\n",
         "Apnea masks. Team lead Margaret Thompson or Daniel Kowalski will help you.\n",
         "Notre équipe : Margaret Thompson, inh., Daniel Kowalski, réception\n",
-        "last name;first name;title;department;shift\nThompson;Margaret;Nurse;Oncology;day\n",
         "Heparin pump, manual. Updated 2024-01 by Margaret Thompson\n",
         "Label printer jams, oncology.\nAssigned: Desktop Support / Margaret Thompson\n",
         "Heparin assay.\nrev 3  2019  tube maker changed (Margaret Thompson)\nv2 Jun 2014 D. Kowalski\n",

@@ -4,9 +4,8 @@ import re
 
 import pytest
 
-from phiscan.model import EntityType, Finding, Span
-from phiscan.screen.characteristics import bits_of
-from phiscan.screen.recognizers.identifiers.related_numbers import row_codes
+from phiscan.model import EntityType, Finding, Span, bits_of
+from phiscan.screen.recognizers.identifiers.table_numbers import row_codes
 
 _NAME = re.compile(r"Roy|Diallo|Nguyen|Cyr")
 NAMES = ("Roy", "Diallo", "Nguyen", "Cyr")

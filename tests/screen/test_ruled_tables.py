@@ -6,8 +6,8 @@ import pytest
 
 from phiscan.config import Config
 from phiscan.model import Document
+from phiscan.normalize.text_view import normalized
 from phiscan.screen import build_screener, screen
-from phiscan.screen.normalize.text_view import normalized
 
 
 def meant(text: str) -> str:

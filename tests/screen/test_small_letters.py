@@ -1,4 +1,4 @@
-"""Texts in small letters: told, written with capitals, and read with them."""
+"""Texts in small letters: detected, recased, and screened in both letter cases."""
 
 from __future__ import annotations
 
@@ -8,18 +8,16 @@ from hypothesis import strategies as st
 
 from phiscan.config import Config
 from phiscan.lexicon.gazetteer import load_gazetteer
-from phiscan.model import Document, Finding, Screening, Segment
-from phiscan.screen import build_screener, screen
-from phiscan.screen.casing.case_variants import with_usual_capitals
-from phiscan.screen.casing.lowercase import (
+from phiscan.lexicon.ordinary_words import load_ordinary
+from phiscan.model import Document, Screening, Segment
+from phiscan.normalize.letter_case import (
     Recaser,
     in_capitals,
     in_small_letters,
-    is_in_capitals,
     is_small,
     with_capitals,
 )
-from phiscan.screen.casing.ordinary_words import load_ordinary
+from phiscan.screen import build_screener, screen
 
 PROSE = "The patient was seen by Dr. Roy at the clinic. She lives with her son in Guelph and takes insulin."
 
@@ -45,18 +43,6 @@ def test_a_text_in_small_letters_is_known(text: str) -> None:
 @pytest.mark.parametrize("text", [PROSE, PROSE.upper(), "", "ann roy", "name,dob\n1,2\n", "12 34 56 78 90"])
 def test_others_are_not_in_small_letters(text: str) -> None:
     assert not is_small(text)
-
-
-@pytest.mark.parametrize(
-    "text", [PROSE.upper(), "PATIENT: ROY, ANN  ROOM 12  DIET soft  ALLERGIES: NONE KNOWN  ISOLATION NO"]
-)
-def test_a_text_in_capitals_is_known(text: str) -> None:
-    assert is_in_capitals(text)
-
-
-@pytest.mark.parametrize("text", [PROSE, PROSE.lower(), "", "ANN ROY"])
-def test_others_are_not_in_capitals(text: str) -> None:
-    assert not is_in_capitals(text)
 
 
 @given(st.text())
@@ -130,22 +116,3 @@ def _health(text: str) -> set[str]:
 
     document = Document(text, (Segment("", 0, len(text)),), "text/plain")
     return {hit.concept for hit in classify(document, build_classifier(Config())).terms}
-
-
-def test_who_wrote_an_article_is_told_in_small_letters_as_well() -> None:
-    text = (
-        "references\n1. nakagawa t, brennan-shaw l, el-khoury m. hip fractures. j bone 2019;1(2):2-3.\n"
-        "2. roy a, lee k. falls in old age. can j 2018;3(4):5-9.\n"
-    )
-    assert [f.span.of(text) for f in screened(text).findings if _counts(f)] == []
-
-
-def _counts(finding: Finding) -> bool:
-    from phiscan.screen.attributes.named_roles import has_role  # noqa: PLC0415 (used here alone)
-
-    return finding.entity_type.value == "PERSON" and not (finding.is_doubtful or has_role(finding))
-
-
-def test_a_text_with_its_capitals_is_left_as_it_is() -> None:
-    document = Document(PROSE, (), "text/plain")
-    assert with_usual_capitals(document, screened(PROSE).findings) is document

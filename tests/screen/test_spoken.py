@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from phiscan.config import Config
-from phiscan.model import Document, EntityType
+from phiscan.model import Document
+from phiscan.normalize.spoken_numbers import HINT, spoken_numbers, spoken_postal_codes
 from phiscan.screen import build_screener, screen
-from phiscan.screen.normalize.spoken_numbers import HINT, SOURCE, spoken_numbers, spoken_postal_codes
 from phiscan.text.automata import automaton, matches
 
 DIGITS = "zero one two three four five six seven eight nine".split()  # noqa: SIM905 (a list of words)
@@ -75,13 +75,6 @@ def test_what_is_said_has_the_type_of_its_label_and_stands_where_it_was_said(
     text = f"{before} {said}, merci"
     found = screen(Document(text, (), "text/plain"), build_screener(Config())).findings
     assert (said, kind) in [(f.span.of(text), f.entity_type.value) for f in found]
-
-
-def test_a_number_that_no_rule_knows_is_shown_all_the_same() -> None:
-    text = "and then it said four four seven one nine and hung up"
-    (finding,) = screen(Document(text, (), "text/plain"), build_screener(Config()).without_names()).findings
-    assert (finding.entity_type, finding.source) == (EntityType.OTHER_ID, SOURCE)
-    assert finding.span.of(text) == "four four seven one nine"
 
 
 def test_a_number_that_a_label_tells_is_not_shown_twice() -> None:

@@ -1,10 +1,10 @@
-"""Tests of phiscan.screen.filters.place_or_person: what a street address of the tagger must have."""
+"""Tests of phiscan.screen.filters.false_names: what a street address of the tagger must have."""
 
 from __future__ import annotations
 
 import pytest
 
-from phiscan.screen.filters.place_or_person import number_in, reads_as_address
+from phiscan.screen.filters.false_names import number_in, reads_as_address
 
 
 @pytest.mark.parametrize(

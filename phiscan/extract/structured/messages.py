@@ -12,88 +12,8 @@ from collections.abc import Iterator
 from phiscan.extract.core.charset import decode
 from phiscan.extract.core.content import Content, Sink
 from phiscan.extract.core.encoded_documents import MIN_CHARS, Enclosures
+from phiscan.formats.hl7_fields import FIELD_NAMES
 
-_HL7_FIELDS: dict[str, dict[int, str]] = {
-    "PID": {
-        2: "Patient ID",
-        3: "Patient identifier",
-        4: "Alternate patient ID",
-        5: "Patient name",
-        6: "Mother's maiden name",
-        7: "Date of birth",
-        8: "Sex",
-        9: "Patient alias",
-        11: "Patient address",
-        13: "Home phone",
-        14: "Business phone",
-        18: "Patient account number",
-        19: "SSN",
-        20: "Driver's license number",
-        21: "Mother's identifier",
-        23: "Birth place",
-        29: "Date of death",
-    },
-    "NK1": {
-        2: "Next of kin name",
-        4: "Next of kin address",
-        5: "Next of kin phone",
-        6: "Next of kin business phone",
-        16: "Next of kin date of birth",
-        30: "Contact person name",
-        31: "Contact person phone",
-        32: "Contact person address",
-        37: "Contact person SSN",
-    },
-    "PV1": {
-        7: "Attending doctor",
-        8: "Referring doctor",
-        9: "Consulting doctor",
-        17: "Admitting doctor",
-        19: "Visit number",
-        44: "Admission date",
-        45: "Discharge date",
-    },
-    "ORC": {
-        12: "Ordering provider",
-        21: "Ordering facility",
-        22: "Ordering facility address",
-        24: "Provider address",
-    },
-    "OBR": {16: "Ordering provider", 17: "Callback phone", 28: "Copies to", 32: "Principal interpreter"},
-    "IN1": {
-        2: "Health plan ID",
-        4: "Insurance company",
-        5: "Insurance company address",
-        8: "Group number",
-        16: "Name of insured",
-        18: "Insured's date of birth",
-        19: "Insured's address",
-        36: "Policy number",
-        49: "Insured's ID number",
-    },
-    "IN2": {
-        1: "Insured's employee ID",
-        2: "Insured's SSN",
-        6: "Medicare number",
-        8: "Medicaid number",
-        61: "Patient member number",
-    },
-    "GT1": {
-        3: "Guarantor name",
-        5: "Guarantor address",
-        6: "Guarantor phone",
-        8: "Guarantor date of birth",
-        12: "Guarantor SSN",
-    },
-    "MRG": {
-        1: "Prior patient identifier",
-        3: "Prior account number",
-        4: "Prior patient ID",
-        7: "Prior patient name",
-    },
-    "DG1": {3: "Diagnosis", 4: "Diagnosis description", 16: "Diagnosing clinician"},
-    "AL1": {3: "Allergy"},
-}
 _NAME_FIELDS = re.compile(r"name|doctor|provider|clinician|interpreter|insured$|alias|copies", re.IGNORECASE)
 _ESCAPES = {"\\F\\": "|", "\\S\\": "^", "\\T\\": "&", "\\R\\": "~", "\\E\\": "\\", "\\.br\\": "\n"}
 _ESCAPE = re.compile(r"\\[^\\]{1,20}\\")
@@ -162,7 +82,7 @@ def hl7_lines(text: str) -> Iterator[str]:
         if line.startswith("MSH") and len(line) > 7:  # noqa: PLR2004 (MSH and its five separators)
             separator, component, repetition = line[3], line[4], line[5]
         fields = line.split(separator)
-        for number, label in _HL7_FIELDS.get(fields[0], {}).items():
+        for number, label in FIELD_NAMES.get(fields[0], {}).items():
             if number >= len(fields) or not fields[number] or fields[number] == '""':
                 continue
             for value in fields[number].split(repetition):

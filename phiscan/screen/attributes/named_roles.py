@@ -1,24 +1,27 @@
-"""People whom a text names for what they do: who wrote it, who answers the telephone, who treats.
+"""People named for a role, by the words around the name or a citation: findings without characteristics.
 
-A price list names its therapists, an abstract its authors, a manual whom to ask for. Nobody of them is the
-one whose health the text speaks of. What is found there stays a finding, with its place and type; it sets
-no characteristic and counts for nobody at risk. Only forms in which patients are not named are listed here:
-"call" and "written by" are not among them, for one calls patients, and patients write.
+A price list names its therapists, a reference its authors, a manual whom to ask for. The text is not about
+their health. The finding remains, with its offsets and type; it sets no characteristic and is not counted
+among the people at risk. The patterns are forms in which patients are not named: "call" and "written by" are
+not among them, since patients are called, and patients write.
+
+``mark_about_file``: office programs and cameras note their user in every file. What is found in these fields
+sets no characteristic either, or each leaflet with an author would join health information to a person.
+Titles, subjects, comments and keywords are not exempt: people put patients' names there.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from phiscan.lexicon.capitalized_words import has_civil_title
 from phiscan.lexicon.gazetteer import fold
 from phiscan.model import Document, EntityType, Finding
-from phiscan.screen.attributes.bylines import authors, cited
-from phiscan.screen.attributes.staff_tables import staff_tables
+from phiscan.screen.attributes.citations import cited
 from phiscan.screen.ner.tagger import SOURCE as TAGGER
-from phiscan.screen.resolution import is_within, merged
 from phiscan.text.chunks import line_bounds
+from phiscan.text.intervals import is_within, merged
 
 REASON = "named for a role"
 MADE_UP = "said to be made up"
@@ -87,7 +90,7 @@ _EXTENSION = re.compile(
     r"[,;]?[ ]\(?(?:(?:ext(?:ension|\.)?|poste|local)[ ]?\d{2,6}|at[ ](?:x[ ]?)?\d-?\d{3,4})(?![\d-])",
     re.IGNORECASE,
 )
-_JOB_BEHIND = re.compile(rf",?[ ](?:\([^()\n]{{0,24}}\b)?{_JOB}\b", re.IGNORECASE)
+_JOB_AFTER = re.compile(rf",?[ ](?:\([^()\n]{{0,24}}\b)?{_JOB}\b", re.IGNORECASE)
 _DEPARTMENT = re.compile(
     r"[ ]\((?:chair|guest|recorder|finance|hr|it|ti|rh"
     r"|[^()\n]{0,20}\b(?:office|support|services?|department|team|équipe))\)",
@@ -97,28 +100,15 @@ _DEPARTMENT = re.compile(
 _PROFESSION = re.compile(r",?[ ](?:PT|RMT|OT|RD|RDH|RKin|pht|erg)\.?(?=[,.;)\n|]|$)")
 # A name that a rule found together with the degree after it.
 _DEGREE_INSIDE = re.compile(r"[ ](?:PharmD|MD|RN|NP|PhD|BScN|MSc|MPH|RPh|LPN|DDS)$")
-# How to reach whoever wrote an article.
-_CONTACT = frozenset(
-    {
-        EntityType.PHONE,
-        EntityType.FAX,
-        EntityType.EMAIL,
-        EntityType.STREET_ADDRESS,
-        EntityType.POSTAL_CODE,
-    }
-)
 _WORDS = re.compile(r"[^\W\d_]{2,}")
 
 
-def mark_roles(document: Document, findings: Iterable[Finding]) -> tuple[Finding, ...]:
+def mark_roles(text: str, findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """Return the findings; people named for a role without their characteristics, and with the reason."""
-    text = document.text
     found = list(findings)
-    if not may_have_role(found):
+    if not any(one.entity_type is EntityType.PERSON for one in found):
         return tuple(found)
-    writers = merged(authors(text))
-    is_somebody = any(finding.entity_type is EntityType.PERSON for finding in found)
-    places = merged([*writers, *cited(text), *staff_tables(text)]) if is_somebody else writers
+    places = merged(cited(text))
     before: Finding | None = None  # the last person, if named for a role: a list may go on
     for index, finding in enumerate(found):
         if finding.entity_type is EntityType.PERSON and finding.bits:
@@ -128,8 +118,6 @@ def mark_roles(document: Document, findings: Iterable[Finding]) -> tuple[Finding
                 found[index] = finding.set_aside("role", REASON)
             elif _MADE_UP.match(text, finding.span.end):
                 found[index] = finding.set_aside("role", MADE_UP)
-        elif finding.entity_type in _CONTACT and is_within(finding.span.start, finding.span.end, writers):
-            found[index] = finding.set_aside("role", REASON)
     working = (one for one in found if has_role(one) or one.entity_type is EntityType.HEALTH_PROFESSIONAL)
     known = {word for finding in working for word in _words(text, finding)}
     for finding in found:  # a surname that somebody else bears as well is not theirs alone
@@ -142,20 +130,15 @@ def mark_roles(document: Document, findings: Iterable[Finding]) -> tuple[Finding
     )
 
 
-def may_have_role(findings: Iterable[Finding]) -> bool:
-    """Tell whether one of the findings is of a kind that a role sets aside: a person, or contact data."""
-    return any(one.entity_type is EntityType.PERSON or one.entity_type in _CONTACT for one in findings)
-
-
 def has_role(finding: Finding) -> bool:
-    """Tell whether a person was found to be named for a role, or to be nobody."""
+    """Tell whether a person was found to be named for a role, or said to be made up."""
     return finding.was_set_aside(REASON) or finding.was_set_aside(MADE_UP)
 
 
 def _is_bare_mention(text: str, finding: Finding, known: set[str]) -> bool:
-    """Tell whether a person is one word of the name of somebody who works there: "Szymanski" further down.
+    """Tell whether a person is one word of the name of a member of staff: "Szymanski" further down.
 
-    Behind a title or a label it may be somebody else of that name.
+    After a title or a label it may be another person of that name.
     """
     if finding.entity_type is not EntityType.PERSON or not finding.bits or finding.source != TAGGER:
         return False
@@ -173,13 +156,13 @@ def _is_role(text: str, finding: Finding, before: Finding | None, places: Sequen
     if is_within(start, end, places) or _DEGREE_INSIDE.search(name):
         return True
     after = text[end : end + _AFTER_CHARS]
-    if _EXTENSION.match(after) or _JOB_BEHIND.match(after) or _DEPARTMENT.match(after):
+    if _EXTENSION.match(after) or _JOB_AFTER.match(after) or _DEPARTMENT.match(after):
         return True
     if " " in name and _PROFESSION.match(after):
         return True
     if before is not None:
         between = text[before.span.end : start]
-        profession = _PROFESSION.match(between) or _JOB_BEHIND.match(between)
+        profession = _PROFESSION.match(between) or _JOB_AFTER.match(between)
         if _NEXT.fullmatch(between, profession.end() if profession else 0):
             return True
     ahead = text[max(0, start - _BEFORE_CHARS) : start]
@@ -192,3 +175,46 @@ def _is_role(text: str, finding: Finding, before: Finding | None, places: Sequen
 def _line(text: str, start: int, end: int) -> str:
     """Return the line of a place, at most ``_LINE_CHARS`` to both sides."""
     return text[slice(*line_bounds(text, start, end, _LINE_CHARS))]
+
+
+FILE_PLACES = ("#properties", "#metadata")
+"""How the locators of a file's own properties end."""
+
+# Of authorship, programs and times, as all our readers write them, letters only.
+_FILE_LABELS = frozenset(
+    (
+        *("application", "appname", "appversion", "artist", "author", "company", "created", "createdate"),
+        *("creationdate", "creator", "creatortool", "date", "datetime", "datetimedigitized"),
+        *("datetimeoriginal", "editingduration", "generator", "hostcomputer", "initialcreator"),
+        *("lastauthor", "lastmodifiedby", "lastprinted", "lastsaved", "lastsavedby", "lastsavedtime", "make"),
+        *("manager", "metadatadate", "moddate", "model", "modified", "modifydate", "printdate", "producer"),
+        *("program", "software", "template", "totaltime"),
+    )
+)
+
+FILE_REASON = "names the author of the file"
+_LABEL = re.compile(r"([^:\n]{1,40}):[ \t]")
+_NOT_A_LETTER = re.compile(r"[^a-z]")
+
+
+def mark_about_file(document: Document, findings: Iterable[Finding]) -> Iterator[Finding]:
+    """Yield the findings; those about the file itself without their characteristics, and with the reason."""
+    for finding in findings:
+        if _is_about_file(document, finding):
+            yield finding.set_aside("place", FILE_REASON)
+        else:
+            yield finding
+
+
+def is_marked(finding: Finding) -> bool:
+    """Tell whether a finding was found to be about the file."""
+    return finding.was_set_aside(FILE_REASON)
+
+
+def _is_about_file(document: Document, finding: Finding) -> bool:
+    start = finding.span.start
+    if not document.locate(start).endswith(FILE_PLACES):
+        return False
+    begin = document.text.rfind("\n", 0, start) + 1
+    label = _LABEL.match(document.text, begin)
+    return label is not None and _NOT_A_LETTER.sub("", label[1].lower()) in _FILE_LABELS

@@ -1,8 +1,7 @@
-"""People who treat, by what a text says of them: a role before the name, a degree after it, the name again.
+"""Health professionals: names get this type by a role before them, a degree after them, or a repeated name.
 
-Most recognizers find that a name stands somewhere; what somebody does is around it. A name that a text
-gives to a patient or a relative ("Mrs", "his wife", "Patient:") is never taken for a professional's, nor is
-a surname that both bear.
+Most recognizers find the name alone; its role is in the words around it. A name after a word for a patient or
+a relative ("Mrs", "his wife", "Patient:") never gets the type, nor does a surname that both have.
 """
 
 from __future__ import annotations
@@ -13,27 +12,163 @@ from dataclasses import replace
 from typing import Final
 
 from phiscan.lexicon.gazetteer import PARTICLES, fold
+from phiscan.lexicon.role_words import CREDENTIAL, DONE_BY, GAP, KIN, NAME_KEY, ROLE, SHORT, TITLE
 from phiscan.model import EntityType, Finding, PiiBit, Reason, Span
-from phiscan.screen.attributes.role_patterns import (
-    ADDRESS,
-    AFTER,
-    BEFORE,
-    CREDENTIAL_END,
-    DEGREE,
-    DID,
-    HEAD,
-    LAY,
-    LAY_SURE,
-    MIDWIFE,
-    REMARK,
-    ROLE_END,
-    TAIL,
-    TREATED,
-)
-from phiscan.screen.attributes.staff_contexts import StaffPlaces
 from phiscan.text.automata import automaton
 
-_AHEAD, _BEHIND = 110, 70  # characters that are read before and after a name
+# A field that holds who treats says so in its own name (``ReferringPhysicianName``), in an attribute or a
+# field before it, or in a comment after it, as in dumps of DICOM files. Source: HL7 FHIR R4, elements of type
+# Reference(Practitioner); HL7 CDA R2, 4.2; DICOM PS3.6, data elements with value representation PN.
+_WHO_FIELD = (
+    rf"(?:{ROLE}|mrp|pcp|practitioners?|provider|prov|prestataire|soignante?|requester|recorder|asserter"
+    r"|performer|attester"
+    r"|author|authenticator|legalAuthenticator|informationRecipient|assigned(?:Person|Author|Entity)"
+    r"|responsible"
+    r"|(?:referr|order|attend|admitt?|consult|perform|prescrib|dispens|operat|render|report|sign|author"
+    r"|verif|collect"
+    r"|interpret|read|treat|request|discharg|supervis)(?:ing|ed|er|or)?[ _-]?(?:by|provider|physician|doctor"
+    r"|clinician|practitioner|party|md|surgeon|nurse))"
+)
+_NAME_ELEMENT = r"<(?:\w{1,8}:)?(?:name|nom|given|prenom|family|prefix|text|display)\b[^<>\n]{0,40}>"
+_CAMEL = (
+    r"(?-i:(?:[A-Z]?[a-z]{2,12}){0,3}(?:Physician|Practitioner|Provider|Surgeon|Nurse|Operators?|Technologist"
+    r"|Doctor|Prescriber|Therapist|Clinician|Pharmacist|Medecin|Soignant|Prescripteur)s?(?:Nm"
+    r"|(?:Of[A-Z]\w{1,10})?"
+    r"(?:Full|Last|First|Family|Given)?Name)?"
+    r"|(?:[a-z]{2,12}_){0,3}(?:physician|practitioner|provider|surgeon|nurse|operator|technologist|doctor"
+    r"|prescriber"
+    r"|therapist|clinician|pharmacist|md|medecin|infirmiere|soignant|prescripteur)(?:_(?:full|last|first"
+    r"|family"
+    r"|given))?(?:_(?:name|nm|nom|prenom|last|first))?)"
+)
+# What is before such a value; without look-around, for two kinds of engines.
+_FIELD_BEFORE = (
+    # <MRP msp="1">, <assignedPerson><name><given>
+    rf"<(?:\w{{1,8}}:)?{_WHO_FIELD}(?:[ ][^<>\n]{{0,60}})?>(?:\s{{0,12}}{_NAME_ELEMENT}"
+    r"(?:[^<>\n]{1,24}</\w{1,12}>)?){0,3}\s{0,12}"
+    # <Person role="RN">
+    rf"|<\w{{1,24}}(?:[ ][^<>\n]{{0,40}})?[ ](?:role|type|fonction)=\"(?:rn|md|np|mrp|pcp|rpn|lpn"
+    rf"|{_WHO_FIELD})\"[^<>\n]{{0,40}}>"
+    # "requester": {"reference": "Practitioner/1", "display": "
+    rf"|\"{_WHO_FIELD}\"[ ]?:\s{{0,8}}(?:[\[{{]\s{{0,8}}){{0,3}}"
+    rf"(?:\"\w{{1,20}}\"[ ]?:[ ]?\"[^\"\n]{{0,40}}\",\s{{0,8}}){{0,2}}"
+    rf"(?:\"{NAME_KEY}\"[ ]?:[ ]?\[?)?\""
+    # "par": "
+    r"|\"(?:par|by|sign[ée]e?(?:_?par)?|signed(?:_?by)?|pr[ée]lev[ée]_?par|valid[ée]_?par"
+    r"|conseill[èe]re?)\"[ ]?:[ ]?\""
+    # "role": "attending", "display": "
+    rf"|\"(?:role|type|function|fonction)\"[ ]?:[ ]?\"(?:rn|md|np|mrp|pcp|rendering|attending|referring"
+    rf"|ordering|{_WHO_FIELD})"
+    rf"\",\s{{0,8}}\"{NAME_KEY}\"[ ]?:[ ]?\""
+    # ReferringPhysicianName: ; (0008,0090) PN [
+    rf"|{_CAMEL}[\"']?[ ]{{0,3}}[:=][ ]{{0,3}}[\"'\[]?"
+    r"|\((?:0008,(?:0090|1048|1050|1060|1062|1070)|0032,1032|0040,a(?:075|123))\)[ ]PN[ ]\["
+)
+# The comment of a dump after it.
+_FIELD_AFTER = r"\][ \t]{0,40}#[ ]{0,3}[\d, ]{0,8}\w{0,30}(?:Physician|Operator|Observer|Technologist)"
+_BEFORE: Final = re.compile(
+    rf"(?:(?<![\w-])(?:{TITLE}"
+    # label and value
+    rf"|{ROLE}(?:['’]s)?(?:[ ](?:signature|name|de[ ]famille|traitante?|r[ée]f[ée]rante?"  # noqa: RUF001 (texts are written with it)
+    rf"|requ[ée]rante?))?{GAP}"
+    rf"|{SHORT}{GAP}|(?<=\n){ROLE}[ ]?:?[ ]{{0,3}}\n[ ]{{0,8}}"
+    # running text
+    rf"|(?<!retired )(?<!former )(?<!ancienne )(?<!a )(?<!an ){ROLE}[ ]"
+    r"|(?-i:RN|LPN|RPN|NP|RPh|MD|RRT|CRNA|MSW|SW|LCSW|PSW|CNA|HCA|MLT|OD|SF|PI|IPS|TS|MRP|w/[ ]fellow|backup"
+    r"|RT|OT|SLP|CM|RCP|T\.S\.|R[1-6]|PGY-?[1-7]|CC[34]|MS[34]|PAB|[Cc]harge|CHARGE"
+    r"|[Cc]rew[ ]\d|reviewer)[ ]|(?:psw|hca|rn|lpn|rpn|cna|msw|rrt|lcsw|ipspl|inf\.?|hyg\.|sw|ot|slp)[ ]"
+    # in brackets after what is done, as in with OT (Thaddeus)
+    rf"|(?:{ROLE}|(?-i:RN|OT|SLP|RT|NP|SW|MSW|RD|MA)|(?:slp|ot|pt|psych|wound|diet"
+    rf"|cardio)[ ]referral)[ ]\("
+    # a line for a signature, as in charge nurse of ED to countersign
+    rf"|{ROLE}(?:[ ][^\W\d]{{1,12}}){{0,5}}[ ](?:countersign|sign|signature"
+    rf"|initials?)[ ]?:[ ]{{0,2}}_{{0,20}}[ ]?"
+    # "my nurse, Hope"
+    rf"|(?:my|our|your|notre|votre|mon|ma)[ ](?:[^\W\d]{{1,14}}[ ]){{0,2}}(?:{ROLE}|(?-i:RN|NP|OT|PT|SLP"
+    rf"|SW|RD|GP)),[ ]"
+    rf"|(?:{ROLE}|(?-i:RN|LPN|RPN|NP|RT|OT|PT|PCP|MRP|GP|CHR|CHW|SW|MSW|PSW|HCA|CNA|RRT"
+    rf"|PI))(?:,?[ ][^\W\d]{{1,8}}){{0,6}}[ ]"
+    r"(?:is|was|est|named|called|nomm[ée]e?|as|being)[ ]"
+    rf"|{DONE_BY}{GAP}|{DONE_BY}[ ]|par=[\"']?"
+    # <prescripteur permis="1"> <nom>, "prescriber": {"name": "
+    rf"|{ROLE}(?:[ ]\w{{1,20}}=\"[^\"\n]{{0,40}}\")?[\"' >:={{\[\n]{{1,24}}<?"
+    rf"{NAME_KEY}[\">:=' \[{{]{{1,8}})|{_FIELD_BEFORE})"
+    r"(?:(?-i:RN|NP|MD|OT|RT|SLP|LPN|RPN|PA|RPh)[ ])?(?:M(?:me|lle|r|rs|s)?\.?[ ])?\"?$",
+    re.IGNORECASE,
+)
+_AFTER: Final = re.compile(
+    r"[\"']?[ ,;]{1,2}role=[\"']?(?:RN|MD|DO|NP|PA|LPN|RPN|RPH|RT|PHYSICIAN|NURSE|PHARMACIST)\b|"
+    rf"(?:[ ]?,[ ]?|[ ]{{1,3}}|[ ]?\(|[ ][-–][ ])(?-i:{CREDENTIAL})(?![\w-])"  # noqa: RUF001 (texts are written with it)
+    r"|(?:,[ ]?|[ ]?\(|[ ][-–/][ ])(?:(?:le|la|the|your|our|votre|notre)[ ])?"  # noqa: RUF001 (texts are written with it)
+    rf"{ROLE}(?=[ ]?(?:[,.;:)\n|]|[ ]{{2}}|$|at\b|de\b|du\b|of\b))"
+    # the line below a signature
+    rf"|\.?[ ]?\r?\n[ >]{{0,8}}(?-i:(?:[A-Z]{{2}}[ ])?{CREDENTIAL})(?=[ ]{{2}}|[ ]?[,(\n]"
+    rf"|[ ][A-Z]{{0,4}}\d|\Z)"
+    rf"|[ ]?\r?\n[ >]{{0,8}}(?:[^\W\d_]{{2,14}}[ ]){{0,2}}{ROLE}"
+    r"(?=,[ ]|[ ](?:at|of|de|du|[-–—])[ ])"  # noqa: RUF001 (texts are written with it)
+    # a licence to treat
+    rf"|[ ,]{{1,4}}(?-i:NPI|CPS[A-Z]{{1,4}}|C[RN]N[A-Z]{{0,2}}|BCC?NM|CMQ|O[A-Z]{{2,7}}Q"
+    rf"|RCDSO)[ #:]{{0,3}}(?:no\.?[ ]?)?\w?\d"
+    r"|[ ](?:pab|psw|lpn|rpn|rn|np|inf(?:\.?[ ]?aux)?\.?|pr[ée]pos[ée]e?|cna|hca)[ ]?:"
+    # of a chat: "sunny (rt)"
+    r"|[ ]\((?:sw|charge|rt|rn|ot|slp|md|np|pab|inf|aux|pa|hca|resp)\b[^()\n]{0,10}\)"
+    rf"|{_FIELD_AFTER}",
+    re.IGNORECASE,
+)
+_LAY: Final = re.compile(
+    rf"(?<![\w])(?:{KIN}(?:[ ]{{0,2}}[:=,(|][ ]{{0,3}}|[ ](?:is[ ])?|\t)"
+    r"|(?:patiente?s?|pts?|clients?|usag(?:er|ère)|r[ée]sidente?|b[ée]n[ée]ficiaire|claimant|insured"
+    r"|member|subscriber"
+    r"|employee|employ[ée]e?|student|[ée]l[èe]ve|re|objet|regarding|mrs?|ms|miss|m\.|mme|mlle|monsieur|madame"
+    r"|mademoiselle|emergency[ ]contact|next[ ]of[ ]kin)(?:['’]s)?(?:[ ](?:name|nom))?[ .]{0,3}[:="  # noqa: RUF001 (texts are written with it)
+    r"|\t]?[ \t\"']{0,12}"
+    r"|(?<!user)(?<!doctor )(?<!du m[ée]decin )(?:full[ ]|complet[ ]?)?(?:name|nom)[ ]?:[ ]{1,3})\"?$",
+    re.IGNORECASE,
+)
+_LAY_SURE: Final = re.compile(
+    rf"(?<!\w)(?:{KIN}|patiente?s?|pts?|usag(?:er|ère)|mrs?|ms|miss|m|mme|mlle|monsieur|madame)\b\W{{0,6}}$",
+    re.IGNORECASE,
+)
+_TREATED: Final = re.compile(
+    r"[ ]?[,(|\t ][ ]{0,3}(?:(?:is[ ])?an?[ ])?(?:dob|ddn|d\.o\.b|n[ée]e?[ ]le|mrn|\d{1,3}[ -]?(?:y\b"
+    r"|yo\b|y/o|ans\b|year|[mf]\b)|[MF][ ]\d{1,3}\b)",
+    re.IGNORECASE,
+)
+# A remark after a comma or a figure that the name took along: "agbaje, gi", "Mahajan 0215", "Hoang, sera".
+_TAIL: Final = re.compile(
+    rf"(?:,[ ][a-zà-ÿ]{{2,6}}|[ ]\d{{3,4}}|[ ](?:EN|A|AU|ET|EST|LE|LA|SUR|AND|IS)|,[ ](?i:{ROLE}))$"
+)
+_REMARK: Final = re.compile(
+    rf"(?:[ ]\((?i:{KIN})\)?|[ ](?:phn|dob|ddn|mrn|hcn|PHN|DOB|DDN|MRN|HCN)"
+    rf"|,[ ](?:NPI|DEA|NAM|MBI|SSN|SIN|PHN)|,[ ]{KIN}|[ ]A[ ]L['’]\w+)$"  # noqa: RUF001 (names are written with it)
+)
+_HEAD: Final = re.compile(
+    r"^(?:(?:[^\W\d_]{2,12}[ ])?(?:Dre?|DRE?|Docteure?|DOCTEURE?)\.?|P\.A\.|OT|RN|NP|RT|SLP|LPN|RPN|MRP|SW"
+    r"|MSW|PSW"
+    r"|CNA|HCA|RRT|MLT|IPS|TS|PI|SC|(?:[A-Z]{4,9}[ ])?PAR|(?:de la|du|la|le)[ ](?:TS|Dre?)|inf\.|INF\."
+    rf"|(?i:(?:(?:l['’]|(?:la|le|the|our|notre)[ ])?{ROLE})))"  # noqa: RUF001 (texts are written with it)
+    r"[ ]+(?=\w)"
+)
+# What a name is addressed with, or a rank; "M." is an initial, too.
+_ADDRESS: Final = re.compile(
+    r"(?i:mrs?|ms|miss|mme|mlle|monsieur|madame|mademoiselle|sister|rev(?:erend)?|imam|rabbi|hon|sgt|ssgt"
+    r"|cst|const|ofc"
+    r"|officer|det|capt|cpl|pte|lt|ma[îi]tre|agente?|soeur|sœur|coach|teacher|staff[ ]sgt|uncle|auntie?"
+    r"|stepdad|stepmom"
+    r"|foster[ ](?:mom|dad|mother|father)|gu?ardian|constable|sergeant|detective|trooper|dil|fil"
+    r"|mil|sil)\.?[ ]+(?=\w)"
+    r"|(?:Me|M\.(?=[ ][^\W\d_]{2}))[ ]+(?=\w)"
+)
+_DEGREE: Final = re.compile(rf"(?<=\w)\.?,?[ ](?-i:{CREDENTIAL})$")
+_MIDWIFE: Final = re.compile(r",[ ]rm$")  # a room where no comma is
+_ROLE_END: Final = re.compile(rf",[ ](?i:{ROLE})$")
+_CREDENTIAL_END: Final = re.compile(rf"\.?(?:,[ ]?|[ ])(?-i:{CREDENTIAL})(?![\w-])")
+# "titrated by Mr. Blevins": what a person did to a patient outranks the title.
+_DID: Final = re.compile(
+    rf"(?<!\w){DONE_BY}(?:(?<=by)|(?<=par))[ ](?:mrs?|ms|miss|m|mme|mlle|monsieur|madame)\b\.?[ ]$",
+    re.IGNORECASE,
+)
+_CHARS_BEFORE, _CHARS_AFTER = 110, 70  # characters that are read before and after a name
 _NAMED: Final = frozenset({EntityType.PERSON, EntityType.HEALTH_PROFESSIONAL})
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")  # noqa: RUF001 (names are written with it)
 _SHARED: Final = frozenset({"/", " / ", " & ", "/ "})
@@ -54,14 +189,14 @@ def _possible(pattern: re.Pattern[str]) -> Callable[[bytes], object]:
     return search
 
 
-_MAY_BE_LAY: Final = _possible(LAY)
-_MAY_BE_SURELY_LAY: Final = _possible(LAY_SURE)
-_MAY_BE_MARKED: Final = _possible(BEFORE)
-_MAY_HAVE_DONE: Final = _possible(DID)
+_MAY_BE_LAY: Final = _possible(_LAY)
+_MAY_BE_SURELY_LAY: Final = _possible(_LAY_SURE)
+_MAY_BE_MARKED: Final = _possible(_BEFORE)
+_MAY_HAVE_DONE: Final = _possible(_DID)
 
 
 def mark_professionals(text: str, findings: Iterable[Finding]) -> list[Finding]:
-    """Return the findings; names that the text gives to somebody who treats as health professionals'."""
+    """Return the findings; names of people who treat as findings of health professionals."""
     found = list(findings)
     people = [index for index, finding in enumerate(found) if finding.entity_type in _NAMED]
     if not people:
@@ -69,7 +204,6 @@ def mark_professionals(text: str, findings: Iterable[Finding]) -> list[Finding]:
     treated = {
         frozenset(_words(text, found[index])) for index in people if _is_surely_lay(text, found[index])
     }
-    staffed = StaffPlaces(text, _is_lay)
     sure: list[tuple[str, ...]] = []
     shared = -1  # where the name of a professional ends: "Mugabe / Roy"
     lay: dict[int, frozenset[str]] = {}
@@ -80,7 +214,7 @@ def mark_professionals(text: str, findings: Iterable[Finding]) -> list[Finding]:
         if (
             finding.entity_type is EntityType.HEALTH_PROFESSIONAL
             or (is_shared and not _is_lay(text, finding))
-            or _is_marked(text, finding, treated, staffed)
+            or _is_marked(text, finding, treated)
         ):
             shared = finding.span.end
             found[index] = _professional(_trimmed(text, finding), ("label", "label_health"))
@@ -117,7 +251,7 @@ class _Known:
                 self._by_word.setdefault(word, []).append(names)
 
     def holds(self, names: frozenset[str]) -> bool:
-        """Tell whether a mention, by its words, is one of the professionals and can be nobody else."""
+        """Tell whether a mention, by its words, is one of the professionals, and of no other person."""
         full = [word for word in names if len(word) >= _MIN_SURNAME]
         if not full:
             return False
@@ -127,7 +261,7 @@ class _Known:
         bearers = [one for one in self._by_word.get(full[0], ()) if _is_same(names, one)]
         if not bearers:
             return False
-        # A part of a name: nobody else in the document bears it, alone or with other words.
+        # A part of a name: no other person in the document has it, alone or with other words.
         return all(
             any(_is_same(other, one) for one in bearers) and other not in self._lay
             for word in full
@@ -146,36 +280,36 @@ def _words(text: str, finding: Finding) -> tuple[str, ...]:
     return tuple(word for word in words if word not in PARTICLES)
 
 
-def _is_marked(text: str, finding: Finding, treated: set[frozenset[str]], staffed: StaffPlaces) -> bool:
+def _is_marked(text: str, finding: Finding, treated: set[frozenset[str]]) -> bool:
     """Tell whether a role is before a name, or a degree or a role after it.
 
-    ``treated``: the names that the text gives to patients and relatives: a patient may be a nurse, too.
+    ``treated``: the names of patients and relatives; a patient may be a nurse, too.
     """
     start, end = finding.span.start, finding.span.end
     name = finding.span.of(text)
     if (
-        HEAD.match(name)
-        or DEGREE.search(name)
-        or MIDWIFE.search(name)
-        or _ends(DID, _MAY_HAVE_DONE, text, start)
+        _HEAD.match(name)
+        or _DEGREE.search(name)
+        or _MIDWIFE.search(name)
+        or _ends(_DID, _MAY_HAVE_DONE, text, start)
     ):
         return True
-    behind = text[end : end + _BEHIND]
+    behind = text[end : end + _CHARS_AFTER]
     if _is_lay(text, finding):
-        # Behind "Name:" and "Re:" a degree says what somebody is; a patient may have one, too.
-        return bool(CREDENTIAL_END.match(behind)) and not _is_surely_lay(text, finding)
-    if CREDENTIAL_END.match(behind):
+        # After "Name:" and "Re:" a degree marks a professional; a patient may have one, too.
+        return bool(_CREDENTIAL_END.match(behind)) and not _is_surely_lay(text, finding)
+    if _CREDENTIAL_END.match(behind):
         return True
     if frozenset(_words(text, finding)) in treated:
         return False
-    if ROLE_END.search(name) or AFTER.match(behind) or staffed.hold(finding):
+    if _ROLE_END.search(name) or _AFTER.match(behind):
         return True
-    return _ends(BEFORE, _MAY_BE_MARKED, text, start)
+    return _ends(_BEFORE, _MAY_BE_MARKED, text, start)
 
 
 def _ends(pattern: re.Pattern[str], possible: Callable[[bytes], object], text: str, place: int) -> bool:
     """Tell whether what a pattern describes ends at a place."""
-    before = text[max(0, place - _AHEAD) : place]
+    before = text[max(0, place - _CHARS_BEFORE) : place]
     return bool(before) and (
         possible(before.encode("utf-8", "surrogatepass")) is not None and pattern.search(before) is not None
     )
@@ -184,19 +318,21 @@ def _ends(pattern: re.Pattern[str], possible: Callable[[bytes], object], text: s
 def _is_surely_lay(text: str, finding: Finding) -> bool:
     """Tell whether a word of kinship, "Mr." or "patient" is before a name, or an age after it."""
     start, end = finding.span.start, finding.span.end
-    return bool(_ends(LAY_SURE, _MAY_BE_SURELY_LAY, text, start) or TREATED.match(text[end : end + _BEHIND]))
+    return bool(
+        _ends(_LAY_SURE, _MAY_BE_SURELY_LAY, text, start) or _TREATED.match(text[end : end + _CHARS_AFTER])
+    )
 
 
 def _is_lay(text: str, finding: Finding) -> bool:
-    """Tell whether a text says of a name that it is a patient's or a relative's."""
+    """Tell whether the words before a name are those of a patient or a relative."""
     start, end = finding.span.start, finding.span.end
-    return bool(_ends(LAY, _MAY_BE_LAY, text, start) or TREATED.match(text[end : end + _BEHIND]))
+    return bool(_ends(_LAY, _MAY_BE_LAY, text, start) or _TREATED.match(text[end : end + _CHARS_AFTER]))
 
 
 def _trimmed(text: str, finding: Finding) -> Finding:
     """Leave out a title before a name and a remark after it that were taken along."""
     name = finding.span.of(text)
-    head, tail = HEAD.match(name), DEGREE.search(name) or TAIL.search(name)
+    head, tail = _HEAD.match(name), _DEGREE.search(name) or _TAIL.search(name)
     start = finding.span.start + (head.end() if head else 0)
     if tail is not None and tail[0] == " A" and "," in name:  # an initial: "Smith, John A"
         tail = None
@@ -207,8 +343,8 @@ def _trimmed(text: str, finding: Finding) -> Finding:
 def _without_remark(text: str, finding: Finding) -> Finding:
     """Leave out what the name of a patient took along: who a relative is, the label of the next value."""
     name = finding.span.of(text)
-    remark = REMARK.search(name)
-    address = ADDRESS.match(name)
+    remark = _REMARK.search(name)
+    address = _ADDRESS.match(name)
     start = finding.span.start
     if address is not None and name[:2] != "M.":
         start += address.end()

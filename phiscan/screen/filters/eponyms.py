@@ -1,4 +1,4 @@
-"""Words that are as often a disease, a scale, an instrument or a language as they are somebody's name.
+"""Eponyms: a filter of names that are as often a disease, a scale, an instrument or a language.
 
 "? Wilms f/u", "Braden 16", "a Kocher was used", "speaks Dari": the tagger alone, without a title, a label or
 a first name beside the word, does not make these people. They stay in sight as doubtful names.
@@ -20,17 +20,17 @@ from phiscan.screen.ner.name_confidence import as_doubtful
 from phiscan.screen.ner.tagger import SOURCE
 
 _DOUBT: Final = "as often a term of medicine or a language"
-_REACH = 40
+_CONTEXT_CHARS = 40
 _WORD = re.compile(r"[^\W\d_]+")
 _JOINS: Final = frozenset(("et", "and", "de", "d", "s"))
-# What is before a thing and not before somebody: an article, a question, "history of".
+# What is before a thing and not before a person: an article, a question, "history of".
 _BEFORE = re.compile(
     r"(?:\b(?:an?|the|no|neg|r/o|ruled?[ ]out|dx|[fp]?m?hx?|(?:hx|history)[ ]of|poss|possible|probable|known"
     r"|early|late|severe|mild|underlying|une?|le|la|les|atcd|pas[ ]de|sans)[ ]?:?[ ]|\?[ ]?"
     r"|\bl['\N{RIGHT SINGLE QUOTATION MARK}])$",
     re.IGNORECASE,
 )
-_BEHIND = re.compile(
+_AFTER = re.compile(
     r"(?:['\N{RIGHT SINGLE QUOTATION MARK}]s)?[ ](?:placed|inserted|removed|lift|sling|cath\w*|clamps?"
     r"|forceps|retractors?|drain|tube|bag|balloon|in[ ]situ|d/c|scale|score|test|sign|criteria|type|grade"
     r"|class|stage|f/u)\b",
@@ -74,7 +74,7 @@ def without_eponym_phrases(text: str, findings: Sequence[Finding]) -> list[Findi
     """Return the findings; a name that is a part of an eponym of several words becomes a doubtful name.
 
     "an Austin Flint murmur", "Sister Mary Joseph nodule": whatever recognizer found the name, unless a label
-    says that it is somebody's.
+    says that it is a person.
     """
     return [
         as_doubtful(finding, _DOUBT)
@@ -89,16 +89,17 @@ def _is_in_phrase(text: str, finding: Finding) -> bool:
         return False
     start, end = finding.span.start, finding.span.end
     has_title = any(reason.kind == "title" for reason in finding.reasons)
-    low = max(0, start - _REACH)
+    low = max(0, start - _CONTEXT_CHARS)
     around = [
-        (fold(match.group()), match.start(), match.end()) for match in _WORD.finditer(text, low, end + _REACH)
+        (fold(match.group()), match.start(), match.end())
+        for match in _WORD.finditer(text, low, end + _CONTEXT_CHARS)
     ]
     inside = {word for word, first, last in around if first < end and last > start}
     for phrase in {phrase for word in inside for phrase in _phrases().get(word, ())}:
         for index in range(len(around) - len(phrase) + 1):
             part = around[index : index + len(phrase)]
             is_phrase = tuple(word for word, _, _ in part) == phrase
-            # "Mr. Austin Flint" is somebody; the title of "Sister Mary Joseph" is a part of the eponym.
+            # "Mr. Austin Flint" is a person; the title of "Sister Mary Joseph" is a part of the eponym.
             begins = part[0][1] < start if has_title else part[0][1] <= start
             if is_phrase and begins and part[-1][2] >= end:
                 return True
@@ -120,7 +121,7 @@ def _weighed(text: str, finding: Finding) -> Finding:
 def _is_thing(text: str, finding: Finding) -> bool:
     start, end = finding.span.start, finding.span.end
     words = [word for word in map(fold, _WORD.findall(text, start, end)) if word not in _JOINS]
-    before = text[max(0, start - _REACH) : start]
+    before = text[max(0, start - _CONTEXT_CHARS) : start]
     if len(words) == 1 and _SPEAKS.search(before):
         return True
     if _is_among_things(text, start, end):
@@ -129,14 +130,14 @@ def _is_thing(text: str, finding: Finding) -> bool:
     if not words or None in kinds:
         return False
     if len(words) == 1:
-        return kinds == ["thing"] or bool(_BEFORE.search(before) or _BEHIND.match(text, end))
+        return kinds == ["thing"] or bool(_BEFORE.search(before) or _AFTER.match(text, end))
     # "Graves, Hashimoto", "Cheyne-Stokes" are none; "Parkinson, Scott" and "Marie Wilms" are.
     flags = load_gazetteer().of
     return "thing" in kinds and not any(flags(word) & Word.FIRST for word in words)
 
 
 def _is_among_things(text: str, start: int, end: int) -> bool:
-    """Tell whether a name is in a list of things that are called after somebody."""
+    """Tell whether a name is in a list of things that are named after a person."""
     line = text.rfind("\n", max(0, start - _LIST_CHARS), start) + 1
     low = max(line, start - _LIST_CHARS)
     high = end + _LIST_CHARS

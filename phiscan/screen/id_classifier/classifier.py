@@ -21,14 +21,11 @@ from itertools import chain
 from typing import Any, Final, Self
 
 from phiscan.errors import ModelError
-from phiscan.model import Document, EntityType, Finding, Reason, Span
-from phiscan.screen.characteristics import bits_of
+from phiscan.model import Document, EntityType, Finding, Reason, Span, bits_of
 from phiscan.screen.free_text import machine_parts
 from phiscan.screen.id_classifier.features import NumberContext, ages, candidates
-from phiscan.screen.normalize.spoken_numbers import SOURCE as SPOKEN
-from phiscan.screen.recognizers.identifiers.related_numbers import NEIGHBOUR_SOURCE as NUMBERS_BESIDE
-from phiscan.screen.recognizers.identifiers.related_numbers import SOURCE as ROW_CODES
-from phiscan.screen.resolution import is_taken
+from phiscan.screen.recognizers.identifiers.table_numbers import SOURCE as ROW_CODES
+from phiscan.text.intervals import is_taken
 
 FORMAT: Final = 2
 SOURCE: Final = "learned_numbers"
@@ -44,11 +41,10 @@ LEAST_TYPE: Final[dict[EntityType, dict[str, float]]] = {
         "other_id.hash": 0.6,
         "other_id.numbered": 0.6,
         "other_id.": 0.7,
-        SPOKEN: 0.6,
         ROW_CODES: 0.6,
     },
     EntityType.HEALTH_PLAN: {"record.health_plan": 0.7, "other_id.": 0.7},
-    EntityType.MRN: {ROW_CODES: 0.6, NUMBERS_BESIDE: 0.6},
+    EntityType.MRN: {ROW_CODES: 0.6},
 }
 MAX_NUMBERS: Final = 2000  # looked at in one text; of more, every n-th is, and the findings say so
 

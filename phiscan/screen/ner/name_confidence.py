@@ -54,7 +54,7 @@ def as_doubtful(finding: Finding, why: str) -> Finding:
         return finding
     score = min(finding.score, MAX_DOUBTFUL)
     reasons = (*finding.reasons, Reason("doubt", why, score))
-    return replace(finding, score=score, bits=frozenset(), reasons=reasons)
+    return replace(finding, score=score, bits=frozenset(), reasons=reasons, priority=None)
 
 
 def without_elision(look_up: Callable[[str], int]) -> Callable[[str], int]:

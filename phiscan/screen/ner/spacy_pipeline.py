@@ -7,8 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, ClassVar, Self
 
 from phiscan.errors import ConfigError
-from phiscan.model import Document, EntityType, Finding, PiiBit, Reason, Span
-from phiscan.screen.characteristics import bits_of
+from phiscan.model import Document, EntityType, Finding, PiiBit, Reason, Span, bits_of
 from phiscan.screen.recognizer import CaseVariant, Cost
 
 CHUNK_CHARS = 50_000  # spaCy's memory grows with the text; it is cut at line ends

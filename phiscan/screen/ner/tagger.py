@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import lru_cache
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -18,7 +19,6 @@ from typing import Self
 import numpy as np
 
 from phiscan.config import data_dir
-from phiscan.errors import DictionaryError
 from phiscan.lexicon.capitalized_words import (
     CREDENTIALS,
     FIRST_ONLY,
@@ -28,14 +28,14 @@ from phiscan.lexicon.capitalized_words import (
     is_term,
 )
 from phiscan.lexicon.gazetteer import Gazetteer, Word, fold, load_gazetteer, terms
-from phiscan.model import Document, EntityType, Finding, PiiBit, Reason, Span
-from phiscan.screen.characteristics import bits_of
-from phiscan.screen.filters.name_stop_list import load_vetoes
-from phiscan.screen.filters.place_or_person import (
+from phiscan.lexicon.ordinary_words import health_words
+from phiscan.model import Document, EntityType, Finding, PiiBit, Reason, Span, bits_of
+from phiscan.screen.filters.false_names import (
     PlaceFields,
     as_location,
     in_block,
     label_chars,
+    load_vetoes,
     number_in,
     reads_as_address,
 )
@@ -64,7 +64,8 @@ from phiscan.screen.ner.spans import (
     named,
 )
 from phiscan.screen.ner.tokens import HEALTH, PLACE, Kinds
-from phiscan.screen.recognizers.location.cities import is_code
+from phiscan.screen.recognizer import Priority
+from phiscan.screen.recognizers.location import is_code
 from phiscan.text.chunks import chunks
 
 SOURCE = "names.tagger"
@@ -79,7 +80,6 @@ MIN_TITLED = 0.75  # after the title of a doctor or nurse, as a rule has it that
 UNREAD = 1.1  # of names in scripts of which the model has read next to nothing: doubtful however sure it is
 MIN_CITY = 0.9  # a field of a table or list that holds a city and nothing else: Boston, Windsor
 DOUBT = "too unsure for a name that counts"
-MAX_SCORE = 0.84  # a rule, a label or a title says more than the model: its finding outranks one of the model
 MAX_NUMBER = 0.45  # of a number in what is no address: less than any label's
 CHUNK_CHARS = 100_000  # bounds the memory; a text is cut at a line end
 _TYPES = {
@@ -95,10 +95,7 @@ _HEALTH_BEFORE = re.compile(
 )
 _HEALTH_REACH = 24
 _TO_WRITE_ON = re.compile(r"_{2,}")
-_HEALTH = ("body", "conditions", "drugs", "icd10cm", "labs", "mental", "procedures", "symptoms")
-_MIN_HEALTH_CHARS = 4
 _N_FLAGS = 20_000  # words of names of which the flags are remembered
-_FIRST_COLUMN = re.compile(r"^[^#\t\n]+", re.MULTILINE)
 _WORDS = re.compile(r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*")
 _QUOTES = "'\"’”"  # noqa: RUF001 (texts are written with them)
 _ABBREVIATION = re.compile(r"[A-Z]{1,3}")
@@ -118,14 +115,7 @@ def load_kinds(gazetteer: Gazetteer, folder: Path | None = None) -> Kinds:
     """
     folder = folder or data_dir("dictionaries")
     places = frozenset(" ".join(terms(folder / "places.txt")).split())
-    try:
-        texts = [(folder / f"health_{name}.txt").read_text(encoding="utf-8") for name in _HEALTH]
-    except (OSError, UnicodeDecodeError) as error:
-        message = f"{folder}: expected the dictionaries health_*.txt: {type(error).__name__}"
-        raise DictionaryError(message) from None
-    words = " ".join(first for text in texts for first in _FIRST_COLUMN.findall(text)).lower().split()
-    health = frozenset(fold(word) for word in set(words) if len(word) >= _MIN_HEALTH_CHARS)
-    return Kinds(gazetteer, places=places, health=health, nations=terms(folder / "nations.txt"))
+    return Kinds(gazetteer, places=places, health=health_words(folder), nations=terms(folder / "nations.txt"))
 
 
 class TaggerRecognizer:
@@ -217,8 +207,8 @@ class TaggerRecognizer:
             kind = kind if fold(span.of(text)) in self._gazetteer.places else None  # "BP 120/80"
         if kind is None:
             return None
-        score = min(score, MAX_SCORE)
-        return Finding(span, kind, SOURCE, score, bits_of(kind), (Reason("model", SOURCE, score),))
+        reasons = (Reason("model", SOURCE, score),)
+        return Finding(span, kind, SOURCE, score, bits_of(kind), reasons, _priority(score))
 
     def _is_no_organization(self, name: str, score: float) -> bool:
         """Tell whether a name is that of a province, or a doubtful one is a mere word: "PEI health card"."""
@@ -261,15 +251,14 @@ class TaggerRecognizer:
         if score < firm:
             reasons = (Reason("model", SOURCE, score), Reason("doubt", DOUBT, min(score, MAX_DOUBTFUL)))
             return Finding(span, kind, SOURCE, reasons[-1].score, frozenset(), reasons)
-        score = min(max(score, MIN_TITLED) if titled else score, MAX_SCORE)
-        return Finding(span, kind, SOURCE, score, bits, (Reason("model", SOURCE, score),))
+        score = max(score, MIN_TITLED) if titled else score
+        found = Finding(span, kind, SOURCE, score, bits, (Reason("model", SOURCE, score),))
+        return replace(found, priority=_priority(score))
 
     def _is_no_name(self, text: str, span: Span) -> bool:
-        """Tell whether a name is one of a thing: "Joubert syndrome", "Babinski neg", "NAM"."""
-        return (
-            is_term(text, span.end, self._gazetteer, kinds=Word.EPONYM)
-            or self._vetoes.is_label(text, span.start, span.end)
-            or self._vetoes.is_sign(text, span.start, span.end)
+        """Tell whether a name is one of a thing: "Joubert syndrome", "NAM"."""
+        return is_term(text, span.end, self._gazetteer, kinds=Word.EPONYM) or self._vetoes.is_label(
+            text, span.start, span.end
         )
 
     def _address(self, text: str) -> EntityType | None:
@@ -313,3 +302,8 @@ def _number(span: Span, name: str, score: float) -> Finding | None:
 def _without_lines(text: str) -> str:
     """Return a text of the same length with spaces for the lines of a form to write on."""
     return _TO_WRITE_ON.sub(lambda line: " " * len(line[0]), text)
+
+
+def _priority(score: float) -> int | None:
+    """Return the priority of a finding whose confidence would outrank those of labels, cues and forms."""
+    return Priority.MODEL if 1000 * score > Priority.MODEL else None

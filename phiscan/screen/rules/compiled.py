@@ -10,8 +10,7 @@ from functools import cached_property
 import re2
 import regex
 
-from phiscan.model import EntityType, PiiBit, Reason
-from phiscan.screen.characteristics import bits_of
+from phiscan.model import EntityType, PiiBit, Reason, bits_of
 from phiscan.screen.rules.context import GAP, JSON_GAP, Surroundings
 from phiscan.screen.rules.definitions import Rule
 from phiscan.screen.rules.linear_form import linear_form

@@ -17,6 +17,7 @@ from phiscan.errors import RuleError
 from phiscan.model import EntityType
 
 MAX_AHEAD = 96
+MAX_PRIORITY = 1000
 GUARDS = ("word", "number", "none")
 _RULE_FIELDS = {
     "id": str,
@@ -33,6 +34,7 @@ _RULE_FIELDS = {
     "ahead": int,
     "guard": str,
     "ignore_case": bool,
+    "priority": int,
     "needs_evidence": bool,
     "labelled_as": dict,
 }
@@ -73,6 +75,7 @@ class Rule:
     check: str = ""  # name of a function in screen/checks.py
     guard: str = "word"  # what may not stand at the ends of a match: one of GUARDS
     ignore_case: bool = False
+    priority: int | None = None  # of a match without further evidence, in thousandths; None: its score
     needs_evidence: bool = False  # a bare match is nothing: only under one of the context's labels
     labelled_as: tuple[tuple[str, EntityType], ...] = ()  # under these context words, of another type
     path: str = field(default="", compare=False)  # the file it came from, for messages
@@ -188,6 +191,10 @@ def _rule(path: Path, number: int, table: Any) -> Rule:  # noqa: C901 (one decis
         _refuse(path, where, f"score: expected a number from 0 to 1, found {values['score']}")
     if not 0 <= values.get("ahead", MAX_AHEAD) <= MAX_AHEAD:
         _refuse(path, where, f"ahead: expected a number from 0 to {MAX_AHEAD}, found {values['ahead']}")
+    if not 0 <= values.get("priority", 0) <= MAX_PRIORITY:
+        _refuse(
+            path, where, f"priority: expected a number from 0 to {MAX_PRIORITY}, found {values['priority']}"
+        )
     if values.get("guard", "word") not in GUARDS:
         _refuse(path, where, f"guard: expected one of {', '.join(GUARDS)}")
     if values.get("needs_evidence") and not values.get("context"):

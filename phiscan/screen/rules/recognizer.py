@@ -220,4 +220,6 @@ def _result(compiled: CompiledRule, judged: Judged, start: int, end: int) -> Fin
     span, source = Span(start, end), compiled.rule.id
     if judged.refused:
         return Refused(span, judged.entity_type, source, judged.reasons)
-    return Finding(span, judged.entity_type, source, judged.score, judged.bits, judged.reasons)
+    is_bare = judged.score <= compiled.rule.score  # neither a label nor a check or a word nearby raised it
+    priority = compiled.rule.priority if is_bare else None
+    return Finding(span, judged.entity_type, source, judged.score, judged.bits, judged.reasons, priority)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from phiscan.screen.validators.dates import MONTHS, numeric_date
+from phiscan.lexicon.months import MONTHS
+from phiscan.screen.validators.dates import numeric_date
 from phiscan.screen.validators.verdicts import Verdict, alnum_of, digits_of, plausible
 
 _DIGIT = re.compile(r"\d")

@@ -8,13 +8,15 @@ import re
 from functools import lru_cache
 from typing import Any
 
-from phiscan.screen.validators.dates import MONTHS
+from phiscan.lexicon.months import MONTHS
 from phiscan.screen.validators.verdicts import Verdict, plausible
 
 _NANP = re.compile(
     r"\(?([2-9]\d{2})\)?[-. ]{0,2}([2-9]\d{2})[-. ]?\d{4}"
-)  # a plain one: dear to read each anew
-_SAME_PLACE = 16  # values: several rules check the same number, and the plans of a continent are dear
+)  # a plain one: expensive to parse again
+_SAME_PLACE = (
+    16  # values: several rules check the same number, and the numbering plans of a continent are expensive
+)
 
 
 @lru_cache(maxsize=_SAME_PLACE)
@@ -31,7 +33,7 @@ def _phone_number(value: str) -> Any:
 def phone(value: str) -> Verdict:
     """Confirm a North American or international number that could be in service; never veto.
 
-    Numbers such as 555-0199 are not in service but stand in texts as phone numbers all the same.
+    Numbers such as 555-0199 are not in service but are in texts as phone numbers all the same.
     """
     nanp = _NANP.fullmatch(value)
     if nanp:
@@ -58,7 +60,7 @@ def possible_phone(value: str) -> Verdict:
     )
 
 
-# What names a standard, a system of codes or a schema and leads to nobody.
+# Addresses of standards, code systems and schemas, which identify no person.
 _OF_STANDARDS = re.compile(
     r"(?:https?://)?(?:[\w-]{1,60}\.){0,4}(?:hl7\.org|w3\.org|loinc\.org|snomed\.info|unitsofmeasure\.org|nucc\.org"
     r"|dicom\.nema\.org|ihe\.net|xmlsoap\.org|openxmlformats\.org|schemas\.microsoft\.com|json-schema\.org"
@@ -112,7 +114,7 @@ _TO_ADDRESS = frozenset(
 def address(value: str) -> Verdict:
     """Veto the rest of a line that cannot be an address: without a digit, or without a word.
 
-    What is told in small letters before its first number is none either: "try side door code 4471".
+    Words in small letters before its first number are none either: "try side door code 4471".
 
     >>> address("44 the old mill").value, address("the issue").value, address("2019-01-02").value
     ('plausible', 'veto', 'veto')
@@ -144,7 +146,7 @@ def street(value: str) -> Verdict:
     return plausible(_TITLE_AFTER_DATE.fullmatch(value) is None)
 
 
-# How often somebody was pregnant and gave birth, and the stage of a tumour, look like postal codes.
+# Numbers of pregnancies and births, and the stage of a tumour, look like postal codes.
 _NO_POSTAL_CODE = re.compile(r"G\dP\dA\d|T\dN\dM\d")
 
 

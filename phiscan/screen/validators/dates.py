@@ -5,29 +5,9 @@ from __future__ import annotations
 import datetime as dt
 import re
 
+from phiscan.lexicon.months import MONTHS
 from phiscan.screen.validators.verdicts import Verdict, digits_of, plausible
 
-MONTHS = {
-    name: number
-    for number, names in enumerate(
-        (
-            "jan janv january janvier",
-            "feb fev fév february février fevrier févr fevr",
-            "mar mars march",
-            "apr avr april avril",
-            "may mai",
-            "jun juin june",
-            "jul juil july juillet",
-            "aug aou aoû août aout august",
-            "sep sept september septembre",
-            "oct october octobre",
-            "nov november novembre",
-            "dec déc december décembre decembre",
-        ),
-        start=1,
-    )
-    for name in names.split()
-}
 # What makes a "may" in small letters the month: a year, an ordinal, a day of the week before it.
 _SURELY_MAY = re.compile(r"(?:18|19|20)\d{2}|\d(?:st|nd|rd|th)|^(?!may)[a-z]")
 

@@ -1,4 +1,4 @@
-"""What a check says of a value, and the little that all checks need."""
+"""Verdicts of checks, and the functions that all checks share."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ CONFIRM_RATE = 0.6  # the share of the remaining doubt that a confirmed check di
 
 
 class Verdict(StrEnum):
-    """What a check says of a value."""
+    """The result of a check of a value."""
 
     CONFIRM = "confirm"
     PLAUSIBLE = "plausible"
@@ -35,5 +35,5 @@ def confirm(ok: bool) -> Verdict:
 
 
 def plausible(ok: bool) -> Verdict:
-    """Let stand what is right, veto what is not."""
+    """Return the verdict of a condition: plausible, or a veto."""
     return Verdict.PLAUSIBLE if ok else Verdict.VETO

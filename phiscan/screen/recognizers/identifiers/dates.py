@@ -17,9 +17,8 @@ from dataclasses import replace
 from itertools import islice, pairwise
 from typing import Final
 
-from phiscan.model import EntityType, Finding, Reason, Span
-from phiscan.screen.characteristics import bits_of
-from phiscan.screen.resolution import is_taken
+from phiscan.model import EntityType, Finding, Reason, Span, bits_of
+from phiscan.text.intervals import is_taken
 from phiscan.text.prefilter import Rare
 
 SCORE = 0.45

@@ -16,8 +16,7 @@ from typing import ClassVar
 from phiscan.config import data_dir
 from phiscan.lexicon.dictionary import load_dictionary
 from phiscan.lexicon.gazetteer import fold
-from phiscan.model import Document, EntityType, Finding, Reason, Span
-from phiscan.screen.characteristics import bits_of
+from phiscan.model import Document, EntityType, Finding, Reason, Span, bits_of
 from phiscan.screen.recognizer import CaseVariant, Cost
 from phiscan.screen.rules.context import whole_word
 from phiscan.screen.validators.codes import record_code

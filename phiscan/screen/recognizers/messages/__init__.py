@@ -1,1 +1,1 @@
-"""Identifiers of machine formats: the field says what a value is."""
+"""Identifiers of machine formats: the type of a value is known from its field."""

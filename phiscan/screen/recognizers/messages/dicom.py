@@ -14,8 +14,7 @@ from types import MappingProxyType
 from typing import ClassVar, NamedTuple
 
 from phiscan.lexicon.capitalized_words import name_finding
-from phiscan.model import Document, EntityType, Finding, PiiBit, Reason, Span
-from phiscan.screen.characteristics import bits_of
+from phiscan.model import Document, EntityType, Finding, PiiBit, Reason, Span, bits_of
 from phiscan.screen.recognizer import CaseVariant, Cost
 from phiscan.screen.validators.dates import is_day
 from phiscan.text.passages import Passage, Piece
@@ -36,7 +35,7 @@ _REMARK = re.compile(
     r"[ \t]*(?:#[ \t]*(?:dicom-|used transfersyntax|$)|dataset\.file_meta|-{5})", re.IGNORECASE
 )
 _MIN_LINES = 2
-_REACH = 2_200  # how far from what is found its line may begin and end
+_MAX_LINE_CHARS = 2_200  # how far from what is found its line may begin and end
 TEXT = frozenset({"LT", "ST", "UC", "UT"})
 _WORDS = TEXT | {"LO", "SH", "PN", "UN", "UR", "DA", "DT", "AS"}  # what may identify, by its representation
 DESCRIPTIONS = frozenset({"0008,1030", "0032,1060", "0040,0254"})  # of a study or procedure, by people
@@ -101,13 +100,13 @@ def passages(text: str) -> Iterator[Passage]:
 
 def is_tag(text: str, span: Span) -> bool:
     """Tell whether what was found reaches out of the value of its line, or is in one that holds no words."""
-    first = max(0, span.start - _REACH)
+    first = max(0, span.start - _MAX_LINE_CHARS)
     start = text.rfind("\n", first, span.start) + 1
     if not start and first:
         return False  # in a line that long it is no tag
-    stop = text.find("\n", span.end, span.end + _REACH)
-    is_cut = stop < 0 and span.end + _REACH < len(text)  # and what is read of the value, too
-    match = _LINE.match(text, start, span.end + _REACH if stop < 0 else stop)
+    stop = text.find("\n", span.end, span.end + _MAX_LINE_CHARS)
+    is_cut = stop < 0 and span.end + _MAX_LINE_CHARS < len(text)  # and what is read of the value, too
+    match = _LINE.match(text, start, span.end + _MAX_LINE_CHARS if stop < 0 else stop)
     element = _element(match) if match is not None else None
     return match is not None and not (
         element is not None

@@ -1,4 +1,4 @@
-"""EDIFACT interchanges of health care (MEDREQ, MEDRPT, MEDDIS, referrals): a segment says what a value is.
+"""EDIFACT interchanges of health care (MEDREQ, MEDRPT, MEDDIS, referrals): types of values by their segment.
 
 Source: UN/EDIFACT D.93A to D.03B (segments ADR, BGM, COM, CTA, DTM, IDE, NAD, PNA, RFF); the messages of the
 NHS (MEDREQ and MEDRPT of pathology).
@@ -13,8 +13,7 @@ from typing import ClassVar
 from phiscan.formats.edifact_segments import Segment, Value, parts
 from phiscan.formats.hl7_fields import AUTHORITIES
 from phiscan.lexicon.capitalized_words import name_finding
-from phiscan.model import Document, EntityType, Finding, PiiBit, Reason, Span
-from phiscan.screen.characteristics import bits_of
+from phiscan.model import Document, EntityType, Finding, PiiBit, Reason, Span, bits_of
 from phiscan.screen.recognizer import CaseVariant, Cost
 from phiscan.screen.validators.dates import is_day
 

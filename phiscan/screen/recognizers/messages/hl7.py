@@ -13,8 +13,7 @@ from typing import ClassVar
 from phiscan.formats.hl7_encoding import as_standard, is_message
 from phiscan.formats.hl7_fields import AUTHORITIES, CODES, DATED, FIELDS, OBSERVED, STRAY, Kind, Part
 from phiscan.lexicon.capitalized_words import name_finding
-from phiscan.model import Document, EntityType, Finding, PiiBit, Reason, Span
-from phiscan.screen.characteristics import bits_of
+from phiscan.model import Document, EntityType, Finding, PiiBit, Reason, Span, bits_of
 from phiscan.screen.recognizer import CaseVariant, Cost
 from phiscan.screen.validators.check_digits import npi, ssn
 from phiscan.screen.validators.dates import is_day
@@ -35,7 +34,7 @@ _RELATIONS = frozenset(
     " self soi conj enf mere pere parent tuteur mandataire autre".split()
 )
 _VERSION = re.compile(r"[A-Z]{1,2}")
-# Users that are no people: what else stands alone where a name is due.
+# Users that are no people: other single words in a field for a name.
 _MACHINES = frozenset(
     "admin auto autoverify batch device default engine extern external fax hl7 host interface lab lis"  # noqa: SIM905 (a list of words reads best as a text)
     " pharmacy none null other pacs portal self service system test unknown user web".split()
@@ -93,7 +92,7 @@ def _segment(name: str, segment: str, position: int) -> Iterator[Finding]:
 
 
 def _stray(name: str, number: str, kind: EntityType) -> EntityType:
-    """Return what a long number is that is in a field of its segment where none is due."""
+    """Return what a long number is that is in a field of its segment that holds none by the standard."""
     if name[0] == "Z":
         return EntityType.PHONE if _PHONE.fullmatch(number) else kind
     return EntityType.SSN if name != "IN1" and number.isdecimal() and _is_ssn(number) else kind
@@ -165,7 +164,7 @@ def _numbered(kind: EntityType, value: str, start: int, where: str) -> Iterator[
 
 
 def _staff(parts: list[str], start: int, where: str, kind: Kind) -> Iterator[Finding]:
-    """Yield the number and the name of somebody who acts for the facility."""
+    """Yield the number and the name of a person who acts for the facility."""
     if parts[0].count("&") > 1:  # name and number within one component (data type NDL)
         parts = parts[0].split("&")
     number, named = parts[0], parts[1:]
@@ -175,7 +174,7 @@ def _staff(parts: list[str], start: int, where: str, kind: Kind) -> Iterator[Fin
             yield from _name([number], start, where, health=True)  # a name, or a user's, and no more
             return
     elif number.isalpha() and sum(any(map(str.isalpha, part)) for part in named) == 1:
-        yield from _name(parts, start, where, health=True)  # a family name where its number is due
+        yield from _name(parts, start, where, health=True)  # a family name in the place of its number
         return
     elif named:
         yield from _name(named, start + len(number) + 1, where, health=True)
@@ -187,7 +186,7 @@ def _staff(parts: list[str], start: int, where: str, kind: Kind) -> Iterator[Fin
 
 
 def _is_account(name: str, named: Sequence[str]) -> bool:
-    """Tell whether somebody's account has a part of their name in it: PBUCHANAN, klassen.t."""
+    """Tell whether an account has a part of the name of its user in it: PBUCHANAN, klassen.t."""
     account = name.casefold()
     return any(len(part) > _MIN_NAME and part.casefold() in account for part in named[:2])
 
@@ -203,7 +202,7 @@ def _organization(parts: Sequence[str], index: int, start: int, where: str) -> I
     offset = len("^".join(parts[:index])) + bool(index)
     name = parts[index].partition("&")[0].strip('"')
     if index == 0 and len(parts) > 1 and name[:1].isdecimal() and any(c.isalpha() for c in parts[1]):
-        offset, name = len(parts[0]) + 1, parts[1]  # a number, then the name that it stands for
+        offset, name = len(parts[0]) + 1, parts[1]  # a number, then the name of its bearer
     if sum(c.isalpha() for c in name) >= _MIN_NAME:
         yield _found(EntityType.ORGANIZATION, start + offset, len(name), where)
 

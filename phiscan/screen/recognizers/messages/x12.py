@@ -13,8 +13,7 @@ from typing import ClassVar
 
 from phiscan.formats.x12_fields import CHANNELS, DAYS, DESKS, NUMBERS, QUALIFIED, SHOWN, STAFF
 from phiscan.lexicon.capitalized_words import name_finding
-from phiscan.model import Document, EntityType, Finding, PiiBit, Reason, Span
-from phiscan.screen.characteristics import bits_of
+from phiscan.model import Document, EntityType, Finding, PiiBit, Reason, Span, bits_of
 from phiscan.screen.recognizer import CaseVariant, Cost
 from phiscan.screen.validators.dates import is_day
 from phiscan.text.passages import Passage, Piece
@@ -114,9 +113,9 @@ def _parts(text: str) -> Iterator[_Segment | Span]:
     stops = [head.start() for head in heads[1:]] + [len(text)] * bool(heads)
     for head, following in zip(heads, stops, strict=True):
         element = head[1]
-        behind = text[head.start() : head.start() + _ENVELOPE_CHARS].split(element, _N_ENVELOPE)
+        after_head = text[head.start() : head.start() + _ENVELOPE_CHARS].split(element, _N_ENVELOPE)
         # The last element of the envelope is the component separator, and what follows it ends segments.
-        last = behind[-1] if len(behind) > _N_ENVELOPE else ":~"
+        last = after_head[-1] if len(after_head) > _N_ENVELOPE else ":~"
         component, end = last[:1] or ":", last[1:2]
         ends = ("~", "\n") if not end or end.isalnum() or end in " \t" else (end,)
         yield from _split(text, head.start(), following, element, ends, component)

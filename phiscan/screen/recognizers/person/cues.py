@@ -1,4 +1,4 @@
-"""Names after a cue: a label of a form, the head of a column, a salutation, a closing."""
+"""Names after a cue: the label of a form, or the head of a column; findings from the words of the value."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from phiscan.lexicon.capitalized_words import (
     name_finding,
 )
 from phiscan.lexicon.gazetteer import Gazetteer, Word
+from phiscan.lexicon.role_words import KIN
 from phiscan.model import Document, Finding, PiiBit
-from phiscan.screen.filters.name_stop_list import load_vetoes
-from phiscan.screen.recognizers.person.name_extent import read_words
+from phiscan.screen.filters.false_names import load_vetoes
 from phiscan.screen.rules.context import canonical, whole_word
 from phiscan.screen.table_columns import Tables
 from phiscan.text.automata import automaton
@@ -27,7 +27,6 @@ from phiscan.text.offsets import spans_of
 from phiscan.text.phrase_patterns import any_label
 
 LABELS = ("label", "label_first", "label_last", "label_health")
-_KINDS = (*LABELS, "salutation", "closing")
 # What a column of names holds where it names no person.
 _NO_PERSON = frozenset(
     "empty vacant blocked closed clean dirty male female iso isolation hold held ready pending open new adm"  # noqa: SIM905 (a list of words)
@@ -40,27 +39,32 @@ _STRONG_GAP = re.compile(
 )
 _LINE_GAP = re.compile(r"[ \t]{0,4}\r?\n[ \t]{0,8}")
 _WIDE_GAP = re.compile(r"[ \t]{2,12}|[ \t]{0,3}[-–—][ \t]{1,3}")  # noqa: RUF001 (names are written with it)
-_SPACE = re.compile(r"[ \u00a0]")
-_SALUTATION_GAP = re.compile(r",?[ ]{1,2}")
-_CLOSING_GAP = re.compile(
-    r"[ \t]{0,3}[,.!:]?[ \t]{0,3}(?:\r?\n[ \t>]{0,8}){1,5}(?:[-–_*/s]{1,40}[ \t]{0,4}\n?)?"  # noqa: RUF001 (names are written with it)
-)
 _TITLE = re.compile(
     r"(?:(?:mr|mrs|ms|miss|mx|dr|dre|prof|mme|mlle|rev|hon|the|m)\b\.?[ ,]{0,2}){1,2}", re.IGNORECASE
 )
 _WORD = re.compile(WORD)
+_JOIN = re.compile(r"\.? \"(?=\w)|\.?\" |\.? \((?=\w)|\.?\) |[ \u00a0]|\.[ ]?|, ?|\^")
+_DAY_OR_YEAR = re.compile(r"[.,]?[ ]{1,2}\d")
+STOP_WORDS = frozenset(
+    "dob date birth mrn age sex gender phone tel address email id no number male female m.d md unknown"  # noqa: SIM905 (a list of words reads best as a text)
+    " none nil ok okay"
+    " na n/a null true false yes no not see as per same self other various pending test the and or with"
+    " of in on"
+    " is was has had et ou le la les un une au aux pour sur est patient name nom signature title titre type"
+    " city state zip street ssn fax home work cell relationship relation reason room bed unit ward hospital"
+    " clinic department dept facility date/time time from to re cc subject sent of phn nam ddn hcn phin mhsc"
+    " ohip ramq cell tel ext poste unknown inconnu aucun aucune none her his their our your leur notre"
+    " votre".split()
+)
+_MAX_WORDS = 5
+_MIN_ROLE = 7  # letters of an occupation after a name that no list has
 # What a value begins with that is no part of the name: the cross before a signature, a word of kinship.
 _LEADING = re.compile(
     r"(?:[xX][ ]{1,3}|(?:Suivi|Dossier|Rapport|Demande|Visite|Consultation|Congé|Résultats?)[ ](?:de|pour)[ ]"
-    r"|(?:wife|husband|spouse|son|daughter|mother|father|mom|mum|dad|brother|sister"
-    r"|partner|friend"
-    r"|aunt|uncle|niece|nephew|fille|fils|épouse|époux|conjointe?|mari|frère|s(?:oe|œ)ur|mère|père"
-    r"|voisine?|amie?)"
-    r"[ ]{1,2}(?=[^\W\d_a-zà-ÿ]))",
+    rf"|{KIN}[ ]{{1,2}}(?=[^\W\d_a-zà-ÿ]))",
 )
 _REMARK = re.compile(r"[ ]\([^\W\d_]*$")  # a bracket that opens within a name and closes after it
 _TELEPHONE = re.compile(r"[ ]{1,3}(?:cell|home|work)\b", re.IGNORECASE)
-_FORMER = re.compile(r"(?:retired|former|ancienne?|retraitée?)[ ]$", re.IGNORECASE)  # "a retired nurse"
 _CELL = re.compile(r"(?:[^\t,]|,(?=[ ]))+")
 _LABEL_AGAIN = re.compile(r"[ \t]{0,4}[:=](?!=)")
 # A name of a test, a drug or a place in a file of fields: <analyse nom="...">, "facility": {"name": ...
@@ -92,7 +96,7 @@ class CueRecognizer:
     def __init__(self, gazetteer: Gazetteer) -> None:
         self._gazetteer = gazetteer
         self._kinds: dict[str, str] = {}
-        for kind in _KINDS:
+        for kind in LABELS:
             for phrase in gazetteer.cues.get(kind, ()):
                 self._kinds.setdefault(canonical(phrase), kind)
         self._vetoes = load_vetoes(gazetteer)
@@ -101,7 +105,7 @@ class CueRecognizer:
             for kind, label in _HEADS.items()
             for phrase in gazetteer.cues.get(kind, ())
         }
-        phrases = {phrase for kind in (*_KINDS, *_HEADS) for phrase in gazetteer.cues.get(kind, ())}
+        phrases = {phrase for kind in (*LABELS, *_HEADS) for phrase in gazetteer.cues.get(kind, ())}
         self._scanner = automaton(any_label(phrases))
 
     def recognize(self, document: Document) -> Iterator[Finding]:
@@ -117,17 +121,13 @@ class CueRecognizer:
             key = canonical(text[start:end])
             kind = self._kinds.get(key)
             head = self._heads.get(key)
-            if head is not None and kind not in LABELS:
+            if head is not None and kind is None:
                 cells = tables.column(start, end)
                 if cells is not None:
                     yield from self._cells(text, cells, head, key)
                     continue
-            if kind in LABELS:
+            if kind is not None:
                 yield from self._labelled(text, tables, start, end, kind)
-            elif kind == "salutation":
-                yield from self._salutation(text, start, end)
-            else:
-                yield from self._closing(text, start, end)
 
     def _labelled(self, text: str, tables: Tables, start: int, end: int, kind: str) -> Iterator[Finding]:
         key = canonical(text[start:end])
@@ -153,10 +153,8 @@ class CueRecognizer:
             limit = min(len(text), gap.end() + 120)
             score = 0.92 if kind == "label_health" else 0.9
             found = self._value(text, gap.end(), limit, kind, "label", score, any_word=is_part)
-        else:
-            found = None if _FORMER.search(text, max(0, start - 12), start) else self._weak(text, end, kind)
-        if found is not None:
-            yield found
+            if found is not None:
+                yield found
 
     def _cells(self, text: str, cells: list[tuple[int, int]], kind: str, key: str) -> Iterator[Finding]:
         """Read the cells of a column; ``key``: its head, if it may also head something else than names."""
@@ -170,7 +168,7 @@ class CueRecognizer:
             if self._kinds.get(canonical(text[low:high])) in LABELS and low + 2 < high:
                 continue  # a head below a head
             if cell.lower() in _NO_PERSON:
-                continue  # a bed that nobody lies in
+                continue  # an empty bed
             found = self._value(text, low, high, kind, "header", score, any_word=any_word)
             if found is not None:
                 read.append(found)
@@ -211,7 +209,7 @@ class CueRecognizer:
         *,
         any_word: bool = False,
     ) -> Finding | None:
-        """Read the name that stands as the value of a label, in whatever case.
+        """Read the name that is the value of a label, in any letter case.
 
         ``any_word``: whether what is there is a name even if it is an ordinary word.
         """
@@ -261,72 +259,6 @@ class CueRecognizer:
             reason=(reason, kind),
         )
 
-    def _weak(self, text: str, end: int, kind: str) -> Finding | None:
-        """Read "Patient John Smith" or "seen by Dr. X": no punctuation, so the lists must agree."""
-        gap = _SPACE.match(text, end)
-        if gap is None or not _UPPER.match(text, gap.end()):
-            return None
-        words = read_words(self._gazetteer, text, gap.end(), min(len(text), gap.end() + 80))
-        words = [
-            w for w in words if text[w[0]].isupper() or self._gazetteer.of(text[slice(*w)]) & Word.PARTICLE
-        ]
-        if len(words) < 2 or "," in text[words[0][0] : words[-1][1]]:  # noqa: PLR2004 (first and last)
-            return None
-        flags = [self._gazetteer.of(text[a:b]) for a, b in words]
-        if not flags[0] & Word.FIRST or any(f & Word.ORDINARY for f in flags):
-            return None
-        if self._gazetteer.is_place(text[words[0][0] : words[-1][1]]):
-            return None  # "from Hong Kong"
-        return name_finding(
-            words[0][0], words[-1][1], health=kind == "label_health", bits=FULL_NAME,
-            source="names.cue", score=0.8, reason=("label", kind),
-        )  # fmt: skip
-
-    def _salutation(self, text: str, start: int, end: int) -> Iterator[Finding]:
-        """Read "Dear Mary," at the start of a line or sentence."""
-        before = text[max(0, start - 2) : start].strip(" >\t\"'*")
-        if before and before[-1] not in "\n.!?:,":
-            return
-        gap = _SALUTATION_GAP.match(text, end)
-        if gap is None or not _UPPER.match(text, gap.end()):
-            return
-        words = read_words(self._gazetteer, text, gap.end(), min(len(text), gap.end() + 60))[:3]
-        words = [w for w in words if text[w[0]].isupper()]
-        if not words:
-            return
-        stop = words[-1][1]
-        flags = [self._gazetteer.of(text[a:b]) for a, b in words]
-        known = flags[0] & Word.FIRST and not flags[0] & Word.ORDINARY
-        closed = text[stop : stop + 1] in {",", ":", "!", "\n", ""} or text[stop : stop + 2] in {
-            " -",
-            " ,",
-            " :",
-        }
-        if (
-            any(f & Word.ORDINARY for f in flags)
-            or not (closed or known)
-            or not all(f is not None for f in flags)
-        ):
-            return
-        yield name_finding(
-            words[0][0], stop, health=False, bits=FULL_NAME if len(words) > 1 else FIRST_ONLY,
-            source="names.salutation", score=0.75, reason=("label", "salutation"),
-        )  # fmt: skip
-
-    def _closing(self, text: str, start: int, end: int) -> Iterator[Finding]:
-        """Read the signature below "Sincerely," when its line holds nothing else than a name."""
-        gap = _CLOSING_GAP.match(text, end) if _alone_on_line(text, start) else None
-        if gap is None:
-            return
-        stop = text.find("\n", gap.end())
-        stop = len(text) if stop < 0 else stop
-        if stop - gap.end() > 80:  # noqa: PLR2004 (no signature is longer)
-            return
-        found = self._value(text, gap.end(), stop, "label", "signature", 0.8)
-        rest = text[found.span.end : stop] if found else ""
-        if found is not None and (not rest.strip(" .\r\t") or CREDENTIALS.match(rest) or rest[:1] == ","):
-            yield found
-
 
 def _bits(kind: str, *, full: bool, first: bool) -> frozenset[PiiBit]:
     if kind == "label_first":
@@ -355,3 +287,62 @@ def _alone_on_line(text: str, start: int) -> bool:
     while start and text[start - 1] in _LIST_MARKS:
         start -= 1
     return start == 0 or text[start - 1] == "\n"
+
+
+def read_words(gazetteer: Gazetteer, text: str, start: int, limit: int) -> list[tuple[int, int]]:  # noqa: C901, PLR0912 (one decision after the other reads best in one place)
+    """Return the words of the name that begins at ``start``, up to other punctuation or a label."""
+    words: list[tuple[int, int]] = []
+    position, commas, lower = start, 0, None
+    while len(words) < _MAX_WORDS:
+        match = _WORD.match(text, position, limit)
+        if match is None:
+            break
+        word = match[0]
+        flags = gazetteer.of(word)
+        is_lower = word[0].islower()
+        particle = bool(flags & Word.PARTICLE)
+        if word.lower() in STOP_WORDS and not (particle and words and is_lower):
+            break
+        if flags & Word.CREDENTIAL and words and word.isupper() and len(word) > 1:
+            break
+        if flags & Word.MONTH_OR_DAY and words and _DAY_OR_YEAR.match(text, match.end()):
+            break  # "Ann Roy, March 2024": a date after the name
+        if lower is None:
+            lower = is_lower
+        elif is_lower != lower and is_lower and not particle:
+            break
+        if is_lower and flags & Word.ORDINARY and not flags & (Word.FIRST | Word.LAST) and not particle:
+            break
+        words.append(match.span())
+        join = _JOIN.match(text, match.end(), limit)
+        if join is None:
+            break
+        if "," in join[0]:
+            commas += 1
+            if commas > 1 or len(words) > 3:  # noqa: PLR2004 (Last Last Last, First)
+                break
+        if "." in join[0] and len(word) > 1 and not particle and word.lower() not in {"jr", "sr"}:
+            break
+        position = join.end()
+    while words and gazetteer.of(text[slice(*words[-1])]) & Word.PARTICLE and len(words) > 1:
+        if not text[words[-1][0]].islower():
+            break
+        words.pop()
+    return words[: _n_before_role(gazetteer, text, words)]
+
+
+def _n_before_role(gazetteer: Gazetteer, text: str, words: list[tuple[int, int]]) -> int:
+    """Return how many words stand before a comma with what somebody does: "Ann Roy, Manager"."""
+    n_before = next(
+        (n for n in range(2, len(words)) if "," in text[words[n - 1][1] : words[n][0]]), len(words)
+    )
+    if n_before == len(words) or any(end - start == 1 for start, end in words[:2]):
+        return len(words)
+    first, after_comma = (text[slice(*words[n])] for n in (0, n_before))
+    of_first, of_after = gazetteer.of(first), gazetteer.of(after_comma)
+    if of_after & Word.FIRST:
+        return len(words)
+    is_known = of_first & Word.FIRST and not of_first & Word.PARTICLE  # not "Van Dyke, Will"
+    is_short = after_comma.isupper() and len(after_comma) > 1 and not first.isupper()
+    is_role = of_after & Word.ORDINARY and (is_known or len(after_comma) >= _MIN_ROLE)
+    return n_before if is_short or is_role else len(words)

@@ -104,7 +104,7 @@ def _found(start: int, end: int, bits: frozenset[PiiBit]) -> Finding:
 
 
 def _pair(text: str, parts: list[re.Match[str]], gazetteer: Gazetteer) -> Finding | None:
-    """Return the first two neighbours that are somebody's name; without a gap the second has a capital."""
+    """Return two neighbours that are a first and a last name; without a gap the second has a capital."""
     for first, second in pairwise(parts):
         low, high = first.end(), second.start()
         is_beside = _GAP.fullmatch(text, low, high) is not None and (low < high or second[0][0].isupper())

@@ -21,15 +21,12 @@ from phiscan.screen.free_text import in_free_text
 from phiscan.screen.ner.spacy_pipeline import SpacyRecognizer
 from phiscan.screen.ner.tagger import TaggerRecognizer
 from phiscan.screen.recognizer import CaseVariant, Cost, Recognizer
-from phiscan.screen.recognizers.identifiers.user_accounts import AccountRecognizer
-from phiscan.screen.recognizers.location.cities import cities
-from phiscan.screen.recognizers.location.gazetteer_places import find_places
-from phiscan.screen.recognizers.location.location_cues import LocationCueRecognizer
+from phiscan.screen.recognizers.identifiers.system_ids import AccountRecognizer, ResourceRecognizer
+from phiscan.screen.recognizers.location import cities, places_after_prepositions
 from phiscan.screen.recognizers.messages.contact_cards import CardRecognizer
 from phiscan.screen.recognizers.messages.dicom import ListingRecognizer, ModelRecognizer
 from phiscan.screen.recognizers.messages.edifact import EdifactRecognizer
 from phiscan.screen.recognizers.messages.hl7 import Hl7Recognizer
-from phiscan.screen.recognizers.messages.resource_ids import ResourceRecognizer
 from phiscan.screen.recognizers.messages.x12 import X12Recognizer
 from phiscan.screen.recognizers.person.cues import CueRecognizer
 from phiscan.screen.recognizers.person.file_names import OwnNameRecognizer
@@ -67,11 +64,6 @@ def _cues(gazetteer: Gazetteer) -> CueRecognizer:
     return CueRecognizer(gazetteer)
 
 
-@cache
-def _location_cues(gazetteer: Gazetteer) -> LocationCueRecognizer:
-    return LocationCueRecognizer(gazetteer)
-
-
 # By name, in the order in which they run; findings of all are united before the next group runs.
 DETECTORS: tuple[tuple[str, _Detect], ...] = (
     ("person.cues", lambda name: _cues(name.gazetteer).recognize(name.document)),
@@ -80,9 +72,11 @@ TAGGED_FILTERS: tuple[tuple[str, _Filter], ...] = (
     ("filters.eponyms", lambda name, found: doubt_eponyms(name.text, found)),
 )
 PLACES: tuple[tuple[str, _Detect], ...] = (
-    ("location.gazetteer_places", lambda name: find_places(name.text, name.tokens, name.gazetteer)),
+    (
+        "location.prepositions",
+        lambda name: places_after_prepositions(name.text, name.tokens, name.gazetteer),
+    ),
     ("location.city_and_state", lambda name: cities(name.text, name.gazetteer)),
-    ("location.location_cues", lambda name: _location_cues(name.gazetteer).recognize(name.text)),
 )
 FILTERS: tuple[tuple[str, _Filter], ...] = (
     ("filters.eponym_phrases", lambda name, found: without_eponym_phrases(name.text, found)),
@@ -136,7 +130,7 @@ class RuleNameRecognizer:
 
 
 def _beyond(found: Sequence[Finding], tagged: Iterator[Finding]) -> list[Finding]:
-    """Return what the tagger finds beyond the rules: a label knows better which part of a name it gives.
+    """Return what the tagger finds beyond the rules: a label states which part of a name follows.
 
     ``found`` lies in text order without overlaps. The same name found by both stays: two are surer than one.
     """

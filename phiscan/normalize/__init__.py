@@ -1,0 +1,1 @@
+"""Normalization of a text with its offsets: letter case, escapes, spoken numbers, OCR confusions."""

@@ -1,1 +1,0 @@
-"""Texts in capitals or small letters alone, read with the usual case."""

@@ -1,1 +1,0 @@
-"""A normalized document: escapes resolved, spoken numbers as digits, offsets mapped back."""

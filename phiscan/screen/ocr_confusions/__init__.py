@@ -1,1 +1,0 @@
-"""Characters that optical recognition confuses, and the identifiers found when they are repaired."""

@@ -1,0 +1,278 @@
+"""Cities with their province or state, and the lines of an address below a street: findings by the gazetteer.
+
+"Regina  SK  S4P 0W5", "Antigonish N.S.", "Duluth MN", "Winnipeg, Man.", "moose jaw sk". The rule for a city
+and its state needs a comma or a postal code; here a known city is enough, and the whole is as sure as a label
+makes it, since half of all cities are called as people are. ``address_tails`` finds the city, region and
+postal code on the lines below a street address.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from phiscan.lexicon.capitalized_words import UPPER, Token
+from phiscan.lexicon.gazetteer import Gazetteer, Word
+from phiscan.model import EntityType, Finding, Reason, Span, bits_of
+from phiscan.screen.rules.context import whole_word
+from phiscan.text.automata import automaton
+from phiscan.text.offsets import spans_of
+
+SOURCE = "places.state"
+SURE = 0.87  # more than a recognizer of names alone, and than an organization that ends in a city
+SCORE = 0.6
+_CODES = (
+    "AL|AK|AZ|AR|CA|CO|CT|DE|DC|FL|GA|HI|ID|IL|IN|IA|KS|KY|LA|ME|MD|MA|MI|MN|MS|MO|MT|NE|NV|NH|NJ|NM|NY|NC"
+    "|ND|OH|OK"
+    "|OR|PA|RI|SC|SD|TN|TX|UT|VT|VA|WA|WV|WI|WY|PR|ON|QC|BC|AB|MB|SK|NS|NB|NL|PE|YT|NT|NU|PQ|PEI|NWT|Qc"
+)
+_SHORT = (
+    r"N\.[SBL]\.?|N\.-B\.|N\.-[ÉE]\.|B\.C\.|C\.-B\.|P\.E\.I\.|[ÎI]\.-P\.-[ÉE]\.|N\.W\.T\.|T\.N\.-O\."
+    r"|T\.-N\.(?:-L\.)?"
+    r"|P\.Q\.|Qu[ée]\.|Ont\.?|Sask\.?|Alta\.?|Man\.?|Nfld\.?|N\.[HJMYCD]\.|R\.I\.|S\.[CD]\.|W\. ?Va\.|D\.C\."
+    r"|(?:Ala|Ariz|Ark|Calif|Colo|Conn|Fla|Ill|Ind|Kan|Ky|La|Mass|Md|Mich|Minn|Miss|Mo|Mont|Neb|Nev|Okla"
+    r"|Ore|Pa|Tenn"
+    r"|Tex|Va|Vt|Wash|Wis|Wyo)\."
+)
+_FULL = (
+    "Ontario|Qu[ée]bec|British Columbia|Alberta|Manitoba|Saskatchewan|Nova Scotia|New Brunswick|Newfoundland"
+    "|Prince Edward Island|Yukon|Nunavut|Northwest Territories|Nouveau-Brunswick|Nouvelle-[EÉ]cosse"
+    "|Colombie-Britannique|Alabama|Alaska|Arizona|Arkansas|California|Colorado|Connecticut|Delaware"
+    "|Florida|Georgia"
+    "|Hawaii|Idaho|Illinois|Indiana|Iowa|Kansas|Kentucky|Louisiana|Maine|Maryland|Massachusetts|Michigan"
+    "|Minnesota"
+    "|Mississippi|Missouri|Montana|Nebraska|Nevada|New Hampshire|New Jersey|New Mexico|North Carolina"
+    "|North Dakota"
+    "|Ohio|Oklahoma|Oregon|Pennsylvania|Rhode Island|South Carolina|South Dakota|Tennessee|Texas|Utah|Vermont"
+    "|Virginia|Washington|West Virginia|Wisconsin|Wyoming"
+)
+# Of other countries, after a comma.
+_COUNTRIES = (
+    "UK|United Kingdom|England|Scotland|Wales|Ireland|Northern Ireland|Germany|Italy|Spain|Portugal|Poland"
+    "|Ukraine"
+    "|Russia|Greece|Turkey|Lebanon|Syria|Iraq|Iran|Israel|Egypt|Morocco|Algeria|Tunisia|Nigeria|Ghana"
+    "|Kenya|Ethiopia"
+    "|Eritrea|Somalia|Sudan|Congo|Rwanda|Burundi|Cameroon|Senegal|South Africa|India|Pakistan|Bangladesh"
+    "|Sri Lanka"
+    "|Nepal|China|Hong Kong|Taiwan|Japan|South Korea|Vietnam|Thailand|Philippines|Indonesia|Malaysia"
+    "|Australia"
+    "|New Zealand|Mexico|Guatemala|Honduras|El Salvador|Nicaragua|Costa Rica|Panama|Colombia|Venezuela"
+    "|Ecuador|Peru"
+    "|Chile|Argentina|Brazil|Cuba|Jamaica|Haiti|Ha[ïi]ti|Trinidad|Barbados|Guyana|Dominican Republic|Maroc"
+    "|Alg[ée]rie"
+    "|Tunisie|Liban|Syrie|Vi[eê]t ?nam|Chine|Mexique|Colombie|P[ée]rou|S[ée]n[ée]gal|Cameroun"
+    "|C[ôo]te d['’]Ivoire"  # noqa: RUF001 (texts are written with it)
+    "|Belgique|Suisse|Allemagne|Italie|Espagne|Pologne|Roumanie|Romania|Afghanistan|France"
+)
+# In small letters only codes that are no words of either language.
+_SMALL = (
+    "ab|bc|mb|nb|nl|qc|sk|ns|nt|nu|az|fl|ga|ky|mn|nj|nm|nv|ny|nc|sc|tn|tx|vt|wv|wi|wy|wa|ks|nh|ont|sask|alta"
+)
+_STATE = automaton(
+    rf"[\pL.][,)]?[ \t]{{1,12}}\(?(?:{_CODES}|{_SHORT}|{_FULL}|{_FULL.upper()}|{_SMALL}"
+    rf"|{_COUNTRIES})(?:[^\pL\d-]|$)"
+)
+_AT_STATE = re.compile(
+    rf"(?:{_CODES}|{_SHORT}|{_FULL}|{_FULL.upper()}|{_SMALL}|(?P<country>{_COUNTRIES}))(?![\w-])"
+)
+_CODE = re.compile(_CODES)
+# Codes that are also degrees after a name, or words of a line in capitals.
+_DEGREES = frozenset(("MD", "PA", "MA", "MS", "ND", "DC", "CO", "PR", "PE", "AL"))
+_LONELY = frozenset(
+    ("ID", "VA", "AL")
+)  # without a comma they need a postal code: "Panorama ID", "Brookdale AL"
+_WORDS = frozenset("OR IN ME OK HI ON DE LA ID NE PA MA AL PE AB MS CO NB OH AK MI NS SC PR MT".split())  # noqa: SIM905
+_POSTAL = re.compile(
+    r"\)?,?[ \t]{0,12}\n?[ \t]{0,4}"
+    r"(?:[A-Za-z]\d[A-Za-z][ -]{0,2}\d[A-Za-z]\d|(?P<zip>\d{5})(?:-\d{4})?)(?!\w)"
+)
+_ENDS = re.compile(r"\)?[ ]?(?:[\n\r,.;:)|\t\"]|[ ]{2}|$)")
+_WORD = r"[^\W\d_](?:[\w'’-]|\.(?=[ ]?\w)){0,24}"  # noqa: RUF001 (names are written with it)
+_CITY = re.compile(rf"(?P<name>{_WORD}(?:[ ]{_WORD}){{0,3}})(?P<gap>,?[ \t]{{1,12}}\(?|[ ]?\()\Z")
+_OF = re.compile(r"(?<!\w)(?:of|de|du|des|for|d['’]|of the|de la)[ ]?$", re.IGNORECASE)  # noqa: RUF001 (texts are written with it)
+_BEGINS = re.compile(r"(?:^|[\n\t|;:,>\"]|[ ]{2})[ ]{0,4}$")
+_WORD_STARTS = re.compile(r"(?:^|(?<=[ ]))\S")
+_JOINS = frozenset(("de", "la", "du", "des", "of", "the", "sur", "aux", "and", "et"))
+# How the codes begin of states that are words or degrees, too: "client ID 11884" is no Idaho.
+_ZIPS = {
+    "ID": "83", "OR": "97", "IN": "4", "OK": "7", "ME": "0", "OH": "4", "MS": "3", "PA": "1", "MD": "2",
+    "CO": "8", "LA": "7", "DE": "19", "HI": "96", "MA": "0", "AL": "3", "MI": "4", "NE": "6", "SC": "2",
+    "PR": "0", "CT": "0",
+}  # fmt: skip
+_LAST_WORD = re.compile(r"([^\W\d_]+)\.?[ ]$")
+_CITY_CHARS, _STATE_CHARS, _MAX_UNKNOWN, _MIN_SMALL = 96, 28, 3, 4
+_NAMES = Word.FIRST | Word.LAST
+_BITS = bits_of(EntityType.LOCATION)
+
+
+def is_code(name: str) -> bool:
+    """Tell whether a name is the short form of a state or province, in capitals.
+
+    >>> is_code("PEI"), is_code("CHUM")
+    (True, False)
+    """
+    return _CODE.fullmatch(name) is not None
+
+
+def cities(text: str, gazetteer: Gazetteer) -> Iterator[Finding]:
+    """Yield each city with the state or province after it; spans are half-open, in code points."""
+    for low, high in spans_of(_STATE, text):
+        state = next(
+            (
+                match
+                for start in range(low + 1, min(high, low + _STATE_CHARS))
+                if text[start - 1] in " \t(" and (match := _AT_STATE.match(text, start)) is not None
+            ),
+            None,
+        )
+        if state is None or not whole_word(text, state.start(), state.end()):
+            continue
+        found = _city(text, state, gazetteer)
+        if found is None:
+            continue
+        start, score = found
+        is_open = "(" in text[start : state.start()]
+        if is_open and not text.startswith((")", ","), state.end()):
+            continue  # "Crystal (PR#576)"
+        end = state.end() + (is_open and text.startswith(")", state.end()))
+        reason = Reason("gazetteer", "a city before its state", score)
+        yield Finding(Span(start, end), EntityType.LOCATION, SOURCE, score, _BITS, (reason,))
+
+
+def _city(text: str, state: re.Match[str], gazetteer: Gazetteer) -> tuple[int, float] | None:
+    """Return where the city before a state begins, and how sure it is."""
+    line = text.rfind("\n", max(0, state.start() - _CITY_CHARS), state.start()) + 1
+    city = _CITY.search(text, max(line, state.start() - _CITY_CHARS), state.start())
+    if city is None:
+        return None
+    postal = _POSTAL.match(text, state.end())
+    has_postal = postal is not None and (
+        not postal["zip"] or postal["zip"].startswith(_ZIPS.get(state[0].upper(), ""))
+    )
+    if has_postal and _is_unknown_city(text, city, gazetteer):
+        return city.start("name"), SURE
+    starts = (match.start() + city.start("name") for match in _WORD_STARTS.finditer(city["name"]))
+    known = next((at for at in starts if gazetteer.is_place(text[at : city.end("name")])), None)
+    if known is None:
+        return None
+    name = text[known : city.end("name")]
+    is_written_alike = name.islower() == state[0].islower() or ("," in city["gap"] and not name.islower())
+    is_city = is_written_alike and len(name) >= _MIN_SMALL
+    if not is_city or not (has_postal or _needs_no_code(text, state, city["gap"], name, gazetteer)):
+        return None
+    if state[0] in _DEGREES and not has_postal and _is_after_name(text, known, name, gazetteer):
+        return None  # "Ann Tyler, MD"
+    return known, SCORE if _OF.search(text, max(0, known - 8), known) else SURE
+
+
+def _needs_no_code(text: str, state: re.Match[str], gap: str, name: str, gazetteer: Gazetteer) -> bool:
+    """Tell whether a city of the lists and a state are one without a postal code after them."""
+    if gap.strip():
+        return True  # a comma or a bracket
+    if state[0] in _LONELY or state["country"] or gazetteer.is_everyday_place(name):
+        return False
+    if state[0] in _DEGREES and any(gazetteer.of(word) & _NAMES for word in name.split()):
+        return False
+    may_go_on = "  " in gap or (state[0] in _WORDS and name.isupper())
+    return not may_go_on or _ENDS.match(text, state.end()) is not None
+
+
+def _is_unknown_city(text: str, city: re.Match[str], gazetteer: Gazetteer) -> bool:
+    """Tell whether words before a state and a postal code fill the place of a city and look like one."""
+    name = city["name"]
+    words = name.split()
+    if len(words) > _MAX_UNKNOWN or not all(word[0].isupper() or word in _JOINS for word in words):
+        return False
+    if any(gazetteer.of(word) & Word.NOT_PERSON for word in name.split()):
+        return False  # "Main Street"
+    return _BEGINS.search(text, max(0, city.start() - 6), city.start("name")) is not None
+
+
+def _is_after_name(text: str, start: int, name: str, gazetteer: Gazetteer) -> bool:
+    """Tell whether a place that is called as a family is is after a first name or an initial."""
+    if not gazetteer.of(name) & _NAMES:
+        return False
+    before = _LAST_WORD.search(text[max(0, start - 20) : start])
+    return before is not None and (len(before[1]) == 1 or bool(gazetteer.of(before[1]) & Word.FIRST))
+
+
+PLACE_SURE = 0.86  # more than the tagger's, which takes many a town for a person
+_MAX_PLACE_WORDS, _MAX_PLACE_CHARS, _CUE_CHARS = 3, 40, 16
+_CUE = re.compile(
+    r"(?<!\w)(?:in|from|near|to|visiting|outside|around|leaving|past|beyond|(?:late|formerly) of|buried at"
+    r"|à|vers|depuis)[ ]$",
+    re.IGNORECASE,
+)
+_GOES_ON = re.compile(rf"[-@_]|[ ](?!(?:{_CODES})\b)[{UPPER}]")  # "Brantford General"; not "Boston MA"
+
+
+def places_after_prepositions(text: str, tokens: Sequence[Token], gazetteer: Gazetteer) -> Iterator[Finding]:
+    """Yield the places of the gazetteer after "in", "from" and the like that are no name and no word."""
+    index = 0
+    while index < len(tokens):
+        first = tokens[index]
+        n_words = 0
+        if _CUE.search(text, max(0, first.start - _CUE_CHARS), first.start):
+            ends = [token.end for token in tokens[index : index + _MAX_PLACE_WORDS]]
+            names = [text[first.start : end] for end in ends if end - first.start <= _MAX_PLACE_CHARS]
+            n_words = max((n for n, name in enumerate(names, 1) if gazetteer.is_place(name)), default=0)
+        words = tokens[index : index + n_words]
+        if n_words and not _is_name_or_word(words) and not _GOES_ON.match(text, words[-1].end):
+            reason = Reason("gazetteer", "place", PLACE_SURE)
+            span = Span(first.start, words[-1].end)
+            yield Finding(span, EntityType.LOCATION, "places", PLACE_SURE, _BITS, (reason,))
+        index += max(n_words, 1)
+
+
+def _is_name_or_word(words: Sequence[Token]) -> bool:
+    """Tell whether one word is a name or an ordinary word, or several are a first and a last name."""
+    first, last = words[0].flags, words[-1].flags
+    if len(words) == 1:
+        return bool(first & (_NAMES | Word.ORDINARY))
+    return bool(first & Word.FIRST and last & Word.LAST)
+
+
+BLOCK_SCORE = 0.5
+MAX_PARTS = 5
+_GAP = re.compile(r"[ \t]{0,8}[,.]?[ \t]{0,4}(?:\r?\n[ \t>]{0,12}){0,2}(?:, ?)?")
+_PART = re.compile(
+    rf"(?:[{UPPER}][\w.'’-]{{0,24}}|\d{{3,6}}(?:-\d{{3,4}})?|nan|(?:de|la|sur|am|im|an|der|of|and|du"  # noqa: RUF001 (names are written with it)
+    rf"|des|le|el|los)(?=[ ]))"
+    rf"(?:[ ](?:[{UPPER}][\w.'’-]{{0,24}}|\d{{3,6}}(?:-\d{{3,4}})?|de|la|sur|am|im|an|der|of|and|du|des"  # noqa: RUF001 (names are written with it)
+    rf"|le|el|los|u)(?![\w]))"
+    r"{0,4}"
+)
+_POSTAL_LINE = re.compile(
+    r"(?<![\w-])(?:\d{4,6}(?:-\d{3,4})?|[A-Z]\d[A-Z] ?\d[A-Z]\d|[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2})(?!\w)"
+)
+_STOP = re.compile(r"[ \t]*(?:$|[\n\r,.?!;)])", re.MULTILINE)
+
+
+def address_tails(text: str, found: Sequence[Finding], gazetteer: Gazetteer) -> Iterator[Finding]:
+    """Yield the place that continues after each street address, as one LOCATION.
+
+    Only as far as a part that has a postal code or is a place of the gazetteer, so that the line below an
+    address which is no part of it stays out.
+    """
+    for finding in found:
+        if finding.entity_type is not EntityType.STREET_ADDRESS or finding.is_doubtful:
+            continue
+        start, end = _tail(text, finding.span.end, gazetteer)
+        if start < end:
+            kind = EntityType.LOCATION
+            reason = Reason("context", "below a street address", BLOCK_SCORE)
+            yield Finding(Span(start, end), kind, "address.tail", BLOCK_SCORE, bits_of(kind), (reason,))
+
+
+def _tail(text: str, position: int, gazetteer: Gazetteer) -> tuple[int, int]:
+    first, certain = -1, -1
+    for _ in range(MAX_PARTS):
+        gap = _GAP.match(text, position)
+        part = _PART.match(text, gap.end()) if gap and gap.end() > position else None
+        if part is None or not _STOP.match(text, part.end()):
+            break
+        first = part.start() if first < 0 else first
+        if _POSTAL_LINE.search(part[0]) or gazetteer.is_place(part[0]):
+            certain = part.end()
+        position = part.end()
+    return first, certain

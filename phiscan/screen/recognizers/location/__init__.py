@@ -1,1 +1,0 @@
-"""Places and addresses by gazetteer, cue and layout."""
