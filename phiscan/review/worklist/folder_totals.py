@@ -14,6 +14,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from phiscan.review.worklist.filtering import in_folder, is_small_folder
 from phiscan.review.worklist.model import WorkState
 from phiscan.review.worklist.reading import state_seen
 from phiscan.review.worklist.risk import Exposure, exposure_of
@@ -115,10 +116,8 @@ def _query(connection: sa.Connection, root_id: int | None, folder: str, now: dat
         .outerjoin(access, access.c.examination_id == examination.c.id)
         .where(work_item.c.hidden_until <= iso(now))
     )
-    if root_id is not None:
-        found = found.where(work_item.c.root_id == root_id)
-    if inside:
-        found = found.where(sa.func.substr(work_item.c.path_folded, 1, len(inside)) == inside)
+    by_index = is_small_folder(connection, root_id, folder)
+    found = found.where(*in_folder(root_id, folder, by_index=by_index))
     n_keys = 10
     groups = found.group_by(*list(found.selected_columns)[:n_keys]).subquery()
     return sa.select(groups, file.c.display).join(file, file.c.id == groups.c.file_id)

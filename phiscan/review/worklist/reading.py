@@ -18,7 +18,7 @@ from phiscan.review.records.current_results import interval_of, vector_of
 from phiscan.review.records.items import FileState
 from phiscan.review.worklist import counts as work_tallies
 from phiscan.review.worklist import queue
-from phiscan.review.worklist.filtering import narrowed, skipped_by
+from phiscan.review.worklist.filtering import is_small_folder, narrowed, skipped_by
 from phiscan.review.worklist.model import (
     Choices,
     WorkCounts,
@@ -109,7 +109,8 @@ def size(connection: sa.Connection, wanted: WorkFilter, *, viewer: str, now: dat
 
 def _size(connection: sa.Connection, wanted: WorkFilter, *, viewer: str, now: datetime) -> int:
     # Of what is skipped there is little, and that is looked up.
-    query = narrowed(_COUNT, wanted, viewer, now, scanned=wanted.state is not WorkState.SKIPPED)
+    scanned, by_folder = wanted.state is not WorkState.SKIPPED, _by_folder(connection, wanted)
+    query = narrowed(_COUNT, wanted, viewer, now, scanned=scanned, by_folder=by_folder)
     return int(connection.execute(query).scalar_one())
 
 
@@ -117,7 +118,9 @@ def numbers(
     connection: sa.Connection, wanted: WorkFilter, *, viewer: str, now: datetime, limit: int
 ) -> list[int]:
     """Return the numbers of the files that pass a filter, at most ``limit``."""
-    query = narrowed(sa.select(work_item.c.file_id), wanted, viewer, now).order_by(work_item.c.file_id)
+    query = narrowed(
+        sa.select(work_item.c.file_id), wanted, viewer, now, by_folder=_by_folder(connection, wanted)
+    ).order_by(work_item.c.file_id)
     return list(connection.execute(query.limit(limit)).scalars())
 
 
@@ -249,9 +252,11 @@ def _found(
 ) -> Sequence[sa.Row[Any]]:
     """Return number and key of the next items, at most ``n``."""
     columns: tuple[sa.ColumnElement[Any], ...] = (work_item.c.file_id, order_key(place.order).label("key"))
+    by_folder = _by_folder(connection, wanted)
     if wanted.text:
         # A text of many paths is soon found in the order of the list; one of few costs a look at all paths.
-        every = narrowed(sa.select(*columns, work_item.c.path_folded), replace(wanted, text=""), viewer, now)
+        with_path = sa.select(*columns, work_item.c.path_folded)
+        every = narrowed(with_path, replace(wanted, text=""), viewer, now, by_folder=by_folder)
         near = place.ordered(every).limit(N_TRIED).subquery()
         keys = (near.c.key, near.c.file_id)
         query = (
@@ -262,8 +267,12 @@ def _found(
         found = [*connection.execute(query.limit(n))]
         if len(found) == n:
             return found
-    all_paths = narrowed(sa.select(*columns), wanted, viewer, now)
+    all_paths = narrowed(sa.select(*columns), wanted, viewer, now, by_folder=by_folder)
     return [*connection.execute(place.ordered(all_paths).limit(n))]
+
+
+def _by_folder(connection: sa.Connection, wanted: WorkFilter) -> bool:
+    return is_small_folder(connection, wanted.root_id, wanted.folder)
 
 
 def neighbours(
@@ -310,7 +319,9 @@ def n_with_before(
         return size(connection, wanted, viewer=viewer, now=now), before
     columns: tuple[Any, ...] = (sa.func.count(), sa.func.sum(sa.case((place.beyond(), 1), else_=0)))
     both: sa.Select[Any] = sa.select(*columns).select_from(work_item)
-    total, before = connection.execute(narrowed(both, wanted, viewer, now, scanned=True)).one()
+    by_folder = _by_folder(connection, wanted)
+    query = narrowed(both, wanted, viewer, now, scanned=True, by_folder=by_folder)
+    total, before = connection.execute(query).one()
     return total, 0 if start is None else before or 0
 
 
